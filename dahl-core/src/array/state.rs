@@ -165,19 +165,17 @@ impl ArrayState {
         part
     }
 
-    /// Makes a part hold what its whole holds.
+    /// Makes a part hold what its whole holds: elements in the buffer at `pointer`, or nothing because of a failure.
     ///
     /// # Safety
     /// The caller holds an exclusive access to the part.
-    pub(crate) unsafe fn begin_part(&self, whole: &Result<*mut u8, Arc<Failure>>) {
-        match whole {
-            Ok(pointer) => {
-                // SAFETY: the caller's access is exclusive.
-                unsafe { (*self.body.get()).pointer = *pointer };
-                self.set_ready();
-            }
+    pub(crate) unsafe fn begin_part(&self, pointer: *mut u8, poisoned: Option<&Arc<Failure>>) {
+        // SAFETY: the caller's access is exclusive.
+        unsafe { (*self.body.get()).pointer = pointer };
+        match poisoned {
+            None => self.set_ready(),
             // SAFETY: the caller's access is exclusive.
-            Err(failure) => unsafe { self.poison(failure) },
+            Some(failure) => unsafe { self.poison(failure) },
         }
     }
 

@@ -197,6 +197,8 @@ impl Partition {
         body.kind = Kind::Join(self);
         body.location = Location::caller();
         for part in self.part_states() {
+            // Parts of the part, if it has any, come first.
+            part.partitions().rejoin(part, AccessMode::RW);
             // SAFETY: as above.
             unsafe { self.join.push_access(part, AccessMode::RW, |layout| layout.set_contiguous(&[])) };
         }
@@ -216,10 +218,10 @@ impl Partition {
         let whole = unsafe { &*self.whole };
         let mode = if self.key.shared { AccessMode::R } else { AccessMode::RW };
         // SAFETY: the split holds an access of this mode.
-        let prepared = unsafe { whole.prepare(mode) };
+        let poisoned = unsafe { whole.prepare(mode) }.err();
         for part in self.part_states() {
-            // SAFETY: the split holds exclusive accesses to the parts.
-            unsafe { part.begin_part(&prepared) };
+            // SAFETY: the split holds exclusive accesses to the parts, and one to the whole.
+            unsafe { part.begin_part(whole.pointer(), poisoned.as_ref()) };
         }
     }
 
@@ -233,11 +235,16 @@ impl Partition {
         // SAFETY: only the join writes it, and it runs once for each opening.
         let first = unsafe { &mut *self.failure.get() };
         *first = failures.reduce(|first, _| first);
-        if let (Some(failure), false) = (first.take(), self.key.shared) {
-            // SAFETY: the whole's release comes after the split's access, which ends after the join.
-            let whole = unsafe { &*self.whole };
+        if self.key.shared {
+            return;
+        }
+        // SAFETY: the whole's release comes after the split's access, which ends after the join.
+        let whole = unsafe { &*self.whole };
+        match first.take() {
             // SAFETY: the split's access to the whole is exclusive, and the parts are done.
-            unsafe { whole.poison(&failure) };
+            Some(failure) => unsafe { whole.poison(&failure) },
+            // Every part has a value, perhaps because all were overwritten.
+            None => whole.set_ready(),
         }
     }
 
