@@ -185,7 +185,7 @@ pub(crate) fn sqrt(x: f64) -> D {
 
 pub(crate) fn cbrt(x: f64) -> D {
     let shift = if x.abs() < 1.0 { 300 } else { -300 };
-    ordinary(x, || {
+    ordinary(x.cbrt(), || {
         let x = number(x).scale(shift);
         let root = number(x.high.cbrt());
         let ratio = x / root / root / root;

@@ -41,13 +41,15 @@ macro_rules! impl_exponential {
         impl Exponential for $float {
             #[inline(always)]
             fn exp(self) -> Self {
-                let (mantissa, n) = exp_parts!($float, self, $exp_low, $exp_high, $ln_2_high, $ln_2_low, $exp_polynomial);
+                let (mantissa, n) =
+                    exp_parts!($float, self, $exp_low, $exp_high, $ln_2_high, $ln_2_low, $exp_polynomial);
                 mantissa.scale(n)
             }
 
             #[inline(always)]
             fn half_exp(self) -> Self {
-                let (mantissa, n) = exp_parts!($float, self, $exp_low, $exp_high, $ln_2_high, $ln_2_low, $exp_polynomial);
+                let (mantissa, n) =
+                    exp_parts!($float, self, $exp_low, $exp_high, $ln_2_high, $ln_2_low, $exp_polynomial);
                 mantissa.scale(n.wrapping_sub(1))
             }
 

@@ -84,7 +84,8 @@ macro_rules! impl_inverse_trigonometric {
                     let larger = if y > x { y } else { x };
                     let large = larger > 1.0;
                     let scale = if large { $float::MIN_POSITIVE * 4.0 } else { 0.25 / $float::MIN_POSITIVE };
-                    let extreme = larger > $float::MAX / 8.0 || larger < $float::MIN_POSITIVE / $float::EPSILON;
+                    let extreme =
+                        larger > $float::MAX / 8.0 || larger < $float::MIN_POSITIVE / $float::EPSILON;
                     let scale = if extreme { scale } else { 1.0 };
                     let (scaled_y, scaled_x) = (y * scale, x * scale);
                     // Of two infinities or two zeros the angle is that of equal lengths, or of the axis.
