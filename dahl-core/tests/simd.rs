@@ -138,10 +138,7 @@ fn the_variable_only_lowers_the_level() {
 fn the_level_is_what_the_machine_has() {
     let best = report_at("").0;
     #[cfg(target_arch = "x86_64")]
-    assert_eq!(
-        best == "v4",
-        ["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"].len() == detected_v4()
-    );
+    assert_eq!(best == "v4", detected_v4() == 5);
     #[cfg(target_arch = "aarch64")]
     assert_eq!(best, Level::Neon.to_string());
     assert_ne!(best, "");

@@ -4,6 +4,7 @@
 //! reference is the standard library's `f64`. `cargo test --test real -- --nocapture` prints the measured errors.
 
 mod double_double;
+mod special;
 
 use dahl_core::element::Real;
 use double_double::DoubleDouble;

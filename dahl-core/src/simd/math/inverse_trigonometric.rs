@@ -51,8 +51,11 @@ macro_rules! impl_inverse_trigonometric {
                     let square = if outer { 0.5 - 0.5 * x } else { x * x };
                     let u = if outer { square.sqrt() } else { x };
                     let rest = u * square * polynomial(square, $asin_polynomial);
-                    // Through π / 4, next to which 2u is subtracted without error.
-                    let far = $pi_high / 4.0 + (($pi_high / 4.0 - 2.0 * u) - (2.0 * rest - $pi_low / 2.0));
+                    // Through π / 4, next to which 2u is subtracted without error; near 1 directly.
+                    let quarter =
+                        $pi_high / 4.0 + (($pi_high / 4.0 - 2.0 * u) - (2.0 * rest - $pi_low / 2.0));
+                    let right = $pi_high / 2.0 - (2.0 * (u + rest) - $pi_low / 2.0);
+                    let far = if x < 0.9 { quarter } else { right };
                     let result = if outer { far } else { u + rest };
                     result.copysign(self)
                 }
