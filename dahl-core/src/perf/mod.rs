@@ -142,7 +142,10 @@ impl Models {
         let shapes = declared_shapes(codelet, record);
         // The expression is the user's: should it panic, the worker must not.
         let evaluate = |expression: fn(&mut Operands<'_>) -> f64| {
-            catch_unwind(AssertUnwindSafe(|| expression(&mut Operands::new(&shapes, &record.body().arguments)))).ok()
+            catch_unwind(AssertUnwindSafe(|| {
+                expression(&mut Operands::new(&shapes, &record.body().arguments))
+            }))
+            .ok()
         };
         let sizes = codelet.parameters.iter().zip(&shapes);
         let moved = sizes.map(|(parameter, shape)| (parameter.element.size_bytes * shape.len()) as f64).sum();
@@ -181,7 +184,9 @@ impl Models {
 fn declared_shapes(codelet: &Codelet, record: &Record) -> Vec<ShapeOf> {
     let mut shapes: Vec<ShapeOf> =
         record.accesses().map(|access| ShapeOf::new(access.body().layout.extents())).collect();
-    if let (true, Some(in_place), Some(output)) = (record.body().in_place, &codelet.in_place, codelet.output()) {
+    if let (true, Some(in_place), Some(output)) =
+        (record.body().in_place, &codelet.in_place, codelet.output())
+    {
         let target = if in_place.target < output { in_place.target } else { in_place.target - 1 };
         shapes.insert(output, shapes[target]);
     }
@@ -224,7 +229,8 @@ impl History {
             return None;
         }
         let mean_ns = sum(|entry| &entry.sum_ns) as f64 / count as f64;
-        let squares: f64 = entries.iter().map(|entry| f64::from_bits(entry.squares.load(Ordering::Relaxed))).sum();
+        let squares: f64 =
+            entries.iter().map(|entry| f64::from_bits(entry.squares.load(Ordering::Relaxed))).sum();
         let variance = (squares / count as f64 - mean_ns * mean_ns).max(0.0);
         let min_ns = entries.iter().map(|entry| entry.min_ns.load(Ordering::Relaxed)).min()?;
         let max_ns = entries.iter().map(|entry| entry.max_ns.load(Ordering::Relaxed)).max()?;
