@@ -1,0 +1,173 @@
+//! [`product`]: matrix products on strided operands.
+//!
+//! `f32` and `f64` go to the crate `gemm` (AVX-512, AVX2, NEON, chosen at run time), on one core: tasks are the
+//! parallelism. Types with a compute type of their own, `f16` and `bf16`, are widened block by block and accumulate in
+//! it over the whole inner dimension; the crate's own `f16` product rounds its sum to `f16` after each of its blocks.
+//! Other types take a plain loop.
+
+use dahl_core::{Element, ElementType, Real};
+use ndarray::{ArrayView2, ArrayViewMut2, s};
+
+use super::scratch::with_scratch;
+
+/// Extents of the blocks in which types are widened: rows of `a`, columns of `b`, and the dimension between.
+const BLOCK_ROWS: usize = 256;
+const BLOCK_COLS: usize = 512;
+const BLOCK_INNER: usize = 512;
+
+/// Whether `T` is one of the types that the crate `gemm` multiplies with the accuracy promised here.
+fn has_gemm<T: Real>() -> bool {
+    let element = ElementType::of::<T>();
+    element.is::<f32>() || element.is::<f64>()
+}
+
+/// Whether `T` computes in itself, so that no conversion is needed.
+pub(crate) fn computes_in_itself<T: Real>() -> bool {
+    ElementType::of::<T>() == ElementType::of::<T::Compute>()
+}
+
+/// `out = a x b`, or `out += a x b` if `accumulate` holds; sums are in the compute type, rounded once.
+///
+/// # Shapes
+/// `a: [rows, inner]`, `b: [inner, cols]`, `out: [rows, cols]`; any strides.
+///
+/// # Panics
+/// If the shapes do not agree.
+pub(crate) fn product<T: Real>(
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    mut out: ArrayViewMut2<'_, T>,
+    accumulate: bool,
+) {
+    let (rows, inner) = a.dim();
+    let cols = b.ncols();
+    assert_eq!(inner, b.nrows(), "product: a has {inner} columns but b has {} rows", b.nrows());
+    assert_eq!(out.dim(), (rows, cols), "product: out must have the rows of a and the columns of b");
+    if rows == 0 || cols == 0 {
+    } else if !computes_in_itself::<T>() {
+        widened_product(a, b, out, accumulate);
+    } else if has_gemm::<T>() {
+        gemm_product(a, b, out, accumulate);
+    } else {
+        if !accumulate {
+            out.fill(T::ZERO);
+        }
+        plain_product(a, b, out);
+    }
+}
+
+/// [`product`] by the crate `gemm`.
+#[allow(unsafe_code, reason = "the crate `gemm` takes raw pointers")]
+fn gemm_product<T: Real>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut out: ArrayViewMut2<'_, T>, accumulate: bool) {
+    assert!(has_gemm::<T>() && a.ncols() == b.nrows() && out.dim() == (a.nrows(), b.ncols()));
+    let (rows, inner, cols) = (a.nrows(), a.ncols(), b.ncols());
+    let (a_strides, b_strides) = (a.strides(), b.strides());
+    let (row_stride, col_stride) = (out.strides()[0], out.strides()[1]);
+    // SAFETY:
+    // - `a`, `b` and `out` are views, so each pointer with its strides is valid for every index below its extents, and
+    //   the extents passed are theirs by the assertion: `a: [rows, inner]`, `b: [inner, cols]`, `out: [rows, cols]`.
+    // - `out` is a mutable view: nothing else reads or writes its elements meanwhile, `a` and `b` included, and no two
+    //   of its indices are the same element.
+    // - `T` is `f32` or `f64` by the assertion, which the crate supports.
+    unsafe {
+        gemm::gemm(
+            rows,
+            cols,
+            inner,
+            out.as_mut_ptr(),
+            col_stride,
+            row_stride,
+            accumulate,
+            a.as_ptr(),
+            a_strides[1],
+            a_strides[0],
+            b.as_ptr(),
+            b_strides[1],
+            b_strides[0],
+            T::ONE,
+            T::ONE,
+            false,
+            false,
+            false,
+            gemm::Parallelism::None,
+        );
+    }
+}
+
+/// `out += a x b` for a type of the user's: one addition after the other, along rows.
+fn plain_product<T: Real>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut out: ArrayViewMut2<'_, T>) {
+    for (a_row, mut out_row) in a.rows().into_iter().zip(out.rows_mut()) {
+        for (&factor, b_row) in a_row.iter().zip(b.rows()) {
+            out_row.zip_mut_with(&b_row, |sum, &value| *sum += factor * value);
+        }
+    }
+}
+
+/// [`product`] on blocks that are widened to the compute type.
+fn widened_product<T: Real>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut out: ArrayViewMut2<'_, T>, accumulate: bool) {
+    let (rows, inner, cols) = (a.nrows(), a.ncols(), b.ncols());
+    let (block_rows, block_cols, block_inner) = (BLOCK_ROWS.min(rows), BLOCK_COLS.min(cols), BLOCK_INNER.min(inner));
+    let lengths = [block_rows * block_inner, block_inner * block_cols, block_rows * block_cols];
+    with_scratch(lengths, |[wide_a, wide_b, wide_out]: [&mut [T::Compute]; 3]| {
+        for row in (0..rows).step_by(BLOCK_ROWS) {
+            let row_end = rows.min(row + BLOCK_ROWS);
+            for col in (0..cols).step_by(BLOCK_COLS) {
+                let col_end = cols.min(col + BLOCK_COLS);
+                let mut target = out.slice_mut(s![row..row_end, col..col_end]);
+                let sums = &mut wide_out[..target.len()];
+                if accumulate {
+                    widen(target.view(), sums);
+                } else {
+                    sums.fill(T::Compute::ZERO);
+                }
+                for depth in (0..inner).step_by(BLOCK_INNER) {
+                    let depth_end = inner.min(depth + BLOCK_INNER);
+                    product(
+                        widen(a.slice(s![row..row_end, depth..depth_end]), wide_a),
+                        widen(b.slice(s![depth..depth_end, col..col_end]), wide_b),
+                        matrix_mut(sums, [row_end - row, col_end - col]),
+                        true,
+                    );
+                }
+                narrow(sums, target.view_mut());
+            }
+        }
+    });
+}
+
+/// `values`, row by row, as a matrix.
+pub(crate) fn matrix<T>(values: &[T], shape: [usize; 2]) -> ArrayView2<'_, T> {
+    ArrayView2::from_shape(shape, values).expect("a slice has as many elements as its matrix")
+}
+
+/// `values`, row by row, as a matrix.
+pub(crate) fn matrix_mut<T>(values: &mut [T], shape: [usize; 2]) -> ArrayViewMut2<'_, T> {
+    ArrayViewMut2::from_shape(shape, values).expect("a slice has as many elements as its matrix")
+}
+
+/// Widens `from` into the beginning of `to`, keeping its order in memory, and returns it as a matrix.
+fn widen<'a, T: Real>(from: ArrayView2<'_, T>, to: &'a mut [T::Compute]) -> ArrayView2<'a, T::Compute> {
+    let transposed = from.strides()[0].unsigned_abs() < from.strides()[1].unsigned_abs();
+    let from = if transposed { from.reversed_axes() } else { from };
+    let (rows, cols) = from.dim();
+    let to = &mut to[..rows * cols];
+    for (from, to) in from.rows().into_iter().zip(to.chunks_exact_mut(cols.max(1))) {
+        match from.to_slice() {
+            Some(from) => T::widen_slice(from, to),
+            None => to.iter_mut().zip(from).for_each(|(to, from)| *to = from.widen()),
+        }
+    }
+    let wide = matrix(to, [rows, cols]);
+    if transposed { wide.reversed_axes() } else { wide }
+}
+
+/// Narrows `from`, row by row, into `to`.
+fn narrow<T: Real>(from: &[T::Compute], mut to: ArrayViewMut2<'_, T>) {
+    let cols = to.ncols().max(1);
+    for (from, mut to) in from.chunks_exact(cols).zip(to.rows_mut()) {
+        match to.as_slice_mut() {
+            Some(to) => T::narrow_slice(from, to),
+            None => to.iter_mut().zip(from).for_each(|(to, from)| *to = T::narrow(*from)),
+        }
+    }
+}
