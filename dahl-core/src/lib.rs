@@ -2,3 +2,4 @@
 
 pub mod argument;
 pub mod element;
+pub mod simd;

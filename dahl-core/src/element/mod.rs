@@ -6,6 +6,8 @@
 //!
 //! Not here: how loops over elements are vectorised (`simd`), and the elementary functions' code (`simd::math`).
 
+mod conversion;
+mod float;
 mod half_precision;
 mod integer;
 mod real;
@@ -60,7 +62,12 @@ pub struct ElementType {
 impl ElementType {
     /// The description of `T`.
     pub const fn of<T: Element>() -> Self {
-        Self { name: T::NAME, size_bytes: size_of::<T>(), align_bytes: align_of::<T>(), id: TypeId::of::<T>() }
+        Self {
+            name: T::NAME,
+            size_bytes: size_of::<T>(),
+            align_bytes: align_of::<T>(),
+            id: TypeId::of::<T>(),
+        }
     }
 
     /// Whether this describes `T`.

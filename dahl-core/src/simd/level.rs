@@ -1,0 +1,189 @@
+//! [`Level`]: which vector instructions the machine has, and [`dispatch`], which compiles a loop for each of them.
+
+#![allow(
+    unsafe_code,
+    reason = "calling a function with target features that were detected at run time is unsafe"
+)]
+
+use std::env;
+use std::fmt;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// A set of vector instructions for which loops are compiled.
+///
+/// The x86-64 levels are those of the System V ABI (version 1.0, section 3.1.1). Levels of one architecture are
+/// ordered: each has all instructions of the ones below it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum Level {
+    /// What the binary was compiled for, nothing more.
+    Baseline = 1,
+    /// aarch64 NEON (Advanced SIMD): 128-bit vectors.
+    Neon,
+    /// x86-64-v2: SSE4.2, 128-bit vectors.
+    V2,
+    /// x86-64-v3: AVX2, FMA and F16C, 256-bit vectors.
+    V3,
+    /// x86-64-v4: AVX-512 F, BW, CD, DQ and VL, 512-bit vectors.
+    V4,
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Baseline => "baseline",
+            Self::Neon => "neon",
+            Self::V2 => "v2",
+            Self::V3 => "v3",
+            Self::V4 => "v4",
+        })
+    }
+}
+
+/// A computation that [`dispatch`] compiles for every [`Level`].
+///
+/// Mark [`run`](Vectorised::run) `#[inline(always)]`, and what it calls in its loops too: only code that is inlined is
+/// compiled for the level. Code that is not is still correct, and as slow as without dispatch.
+///
+/// ```
+/// use dahl_core::simd::{dispatch, Vectorised};
+///
+/// struct Scale<'a> {
+///     values: &'a mut [f32],
+///     factor: f32,
+/// }
+///
+/// impl Vectorised for Scale<'_> {
+///     type Output = ();
+///
+///     #[inline(always)]
+///     fn run(self) {
+///         for value in self.values {
+///             *value *= self.factor;
+///         }
+///     }
+/// }
+///
+/// let mut values = [1.0, 2.0, 3.0];
+/// dispatch(Scale { values: &mut values, factor: 2.0 });
+/// assert_eq!(values, [2.0, 4.0, 6.0]);
+/// ```
+pub trait Vectorised {
+    /// What the computation returns.
+    type Output;
+
+    /// Computes.
+    fn run(self) -> Self::Output;
+}
+
+/// Runs `v.run()` with the vector instructions of this machine, those of [`level()`].
+///
+/// The cost beside the call is one relaxed atomic load and a jump, about a nanosecond.
+#[inline]
+pub fn dispatch<V: Vectorised>(v: V) -> V::Output {
+    match level() {
+        // SAFETY: `run_v4` requires the features of V4, and `level` returns V4 only after `detect` has found each of
+        // them on this machine (invariant L1).
+        #[cfg(target_arch = "x86_64")]
+        Level::V4 => unsafe { run_v4(v) },
+        // SAFETY: as above, with V3.
+        #[cfg(target_arch = "x86_64")]
+        Level::V3 => unsafe { run_v3(v) },
+        // SAFETY: as above, with V2.
+        #[cfg(target_arch = "x86_64")]
+        Level::V2 => unsafe { run_v2(v) },
+        // SAFETY: as above, with NEON.
+        #[cfg(target_arch = "aarch64")]
+        Level::Neon => unsafe { run_neon(v) },
+        _ => v.run(),
+    }
+}
+
+/// Lists the target features of a level once: for the instance of the loop, and for the detection that guards it.
+macro_rules! levels {
+    ($(
+        $architecture:literal, $level:ident, $run:ident, $has:ident, $detected:ident,
+        [$($feature:tt),*]
+    );* $(;)?) => {$(
+        #[cfg(target_arch = $architecture)]
+        $(#[target_feature(enable = $feature)])*
+        fn $run<V: Vectorised>(v: V) -> V::Output {
+            v.run()
+        }
+
+        #[cfg(target_arch = $architecture)]
+        fn $has() -> bool {
+            true $(&& std::arch::$detected!($feature))*
+        }
+    )*};
+}
+
+levels! {
+    "x86_64", V2, run_v2, has_v2, is_x86_feature_detected,
+        ["cmpxchg16b", "popcnt", "sse3", "sse4.1", "sse4.2", "ssse3"];
+    "x86_64", V3, run_v3, has_v3, is_x86_feature_detected,
+        ["cmpxchg16b", "popcnt", "sse3", "sse4.1", "sse4.2", "ssse3",
+         "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "lzcnt", "movbe"];
+    "x86_64", V4, run_v4, has_v4, is_x86_feature_detected,
+        ["cmpxchg16b", "popcnt", "sse3", "sse4.1", "sse4.2", "ssse3",
+         "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "lzcnt", "movbe",
+         "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"];
+    "aarch64", Neon, run_neon, has_neon, is_aarch64_feature_detected, ["neon"];
+}
+
+/// The level that [`dispatch`] uses: the machine's best, or a lower one that the environment variable `DAHL_SIMD`
+/// names (`v3`, `v2` or `baseline`).
+///
+/// It is found at the first call and then stays. A name that is unknown or above the machine's level is ignored.
+#[inline]
+pub fn level() -> Level {
+    match LEVEL.load(Ordering::Relaxed) {
+        level if level == Level::Baseline as u8 => Level::Baseline,
+        level if level == Level::Neon as u8 => Level::Neon,
+        level if level == Level::V2 as u8 => Level::V2,
+        level if level == Level::V3 as u8 => Level::V3,
+        level if level == Level::V4 as u8 => Level::V4,
+        _ => initialise(),
+    }
+}
+
+/// The [`Level`] found, or zero before the first call of [`level()`].
+///
+/// Invariant L1: it never holds a level above the one that [`detect`] returns. Only [`initialise`] writes it. Relaxed
+/// order is enough, because the number guards no other memory and every thread would write the same.
+static LEVEL: AtomicU8 = AtomicU8::new(0);
+
+#[cold]
+fn initialise() -> Level {
+    let detected = detect();
+    let level = match env::var("DAHL_SIMD").as_deref() {
+        Ok("baseline") => Level::Baseline,
+        Ok("v2") if cfg!(target_arch = "x86_64") => detected.min(Level::V2),
+        Ok("v3") if cfg!(target_arch = "x86_64") => detected.min(Level::V3),
+        _ => detected,
+    };
+    LEVEL.store(level as u8, Ordering::Relaxed);
+    level
+}
+
+/// The best level whose every feature this machine and its operating system have.
+fn detect() -> Level {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if has_v4() {
+            return Level::V4;
+        }
+        if has_v3() {
+            return Level::V3;
+        }
+        if has_v2() {
+            return Level::V2;
+        }
+    }
+    #[cfg(target_arch = "aarch64")]
+    if has_neon() {
+        return Level::Neon;
+    }
+    Level::Baseline
+}

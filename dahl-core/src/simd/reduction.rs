@@ -1,0 +1,196 @@
+//! Reductions over a slice, in vectors and with a fixed order of operations: [`sum`], [`dot`], [`max`], [`min`].
+//!
+//! # The tree
+//!
+//! A slice is cut into blocks of 1,024 elements. In a block, lane `i` of 32 adds the elements `i`, `i + 32`,
+//! `i + 64`, .. from left to right (at most 32 of them), and the lanes are added pairwise: 16 + 16, 8 + 8, .. . The
+//! sums of the blocks are added pairwise too, as a binary counter carries: two sums of equally many blocks become
+//! one, and at the end what is left is added from the smallest to the largest. A last block that is short leaves some
+//! lanes shorter; they are not padded, so that `-0.0` and NaN are kept.
+//!
+//! The shape depends on the length alone, not on the width of the vectors, so the result is the same on every
+//! [`Level`](super::Level). The error is at most about `(36 + log2(n / 1024)) * u * sum |x|`, with `u` the unit
+//! roundoff of the compute type (Higham, *Accuracy and Stability of Numerical Algorithms*, section 4.2); that of a
+//! loop that adds one by one is `n * u * sum |x|`.
+
+use super::{Vectorised, dispatch};
+use crate::element::{Element, Real};
+
+/// Independent partial results of a block.
+const LANES: usize = 32;
+/// Elements of a block.
+const BLOCK: usize = 1024;
+
+/// The sum of `values`, accumulated in the compute type by the tree described in this module; `-0.0` if there are none.
+///
+/// ```
+/// use dahl_core::simd::sum;
+///
+/// assert_eq!(sum(&vec![1.0_f32; 20_000_000]), 20_000_000.0); // one by one it stops at 16,777,216
+/// ```
+pub fn sum<T: Real>(values: &[T]) -> T::Compute {
+    dispatch(SumOf(values))
+}
+
+/// The sum of the products `a[i] * b[i]`, formed and accumulated in the compute type by the same tree as [`sum`].
+///
+/// # Panics
+/// If the lengths differ.
+pub fn dot<T: Real>(a: &[T], b: &[T]) -> T::Compute {
+    assert_eq!(a.len(), b.len(), "dot: a has {} elements but b has {}", a.len(), b.len());
+    dispatch(Dot(a, b))
+}
+
+/// The largest of `values`; NaN if one of them is NaN, [`Element::LOWEST`] if there are none.
+pub fn max<T: Element>(values: &[T]) -> T {
+    dispatch(MaxOf(values))
+}
+
+/// The smallest of `values`; NaN if one of them is NaN, [`Element::HIGHEST`] if there are none.
+pub fn min<T: Element>(values: &[T]) -> T {
+    dispatch(MinOf(values))
+}
+
+struct SumOf<'a, T>(&'a [T]);
+
+impl<T: Real> Vectorised for SumOf<'_, T> {
+    type Output = T::Compute;
+
+    #[inline(always)]
+    fn run(self) -> T::Compute {
+        let mut tree = Tree::new();
+        let blocks = self.0.chunks_exact(BLOCK);
+        let rest = blocks.remainder();
+        for block in blocks {
+            tree.push(block_sum(block, |x| x.widen()));
+        }
+        tree.finish((!rest.is_empty()).then(|| block_sum(rest, |x| x.widen())))
+    }
+}
+
+struct Dot<'a, T>(&'a [T], &'a [T]);
+
+impl<T: Real> Vectorised for Dot<'_, T> {
+    type Output = T::Compute;
+
+    #[inline(always)]
+    fn run(self) -> T::Compute {
+        let Self(a, b) = self;
+        let mut tree = Tree::new();
+        let mut products = [T::Compute::ZERO; BLOCK];
+        let mut last = None;
+        for (a, b) in a.chunks(BLOCK).zip(b.chunks(BLOCK)) {
+            let products = &mut products[..a.len()];
+            for ((product, a), b) in products.iter_mut().zip(a).zip(b) {
+                *product = a.widen() * b.widen();
+            }
+            let sum = block_sum(products, |x| x);
+            if a.len() == BLOCK { tree.push(sum) } else { last = Some(sum) }
+        }
+        tree.finish(last)
+    }
+}
+
+/// The sum of at most [`BLOCK`] elements: lanes, then pairs of lanes.
+#[inline(always)]
+fn block_sum<T: Copy, C: Real>(block: &[T], widen: impl Fn(T) -> C) -> C {
+    let mut lanes = [-C::ZERO; LANES];
+    let rows = block.chunks_exact(LANES);
+    let rest = rows.remainder();
+    for row in rows {
+        for (lane, x) in lanes.iter_mut().zip(row) {
+            *lane += widen(*x);
+        }
+    }
+    for (lane, x) in lanes.iter_mut().zip(rest) {
+        *lane += widen(*x);
+    }
+    fold_lanes(lanes, |a, b| a + b)
+}
+
+/// Combines lane `i` with lane `i + LANES / 2`, and so on by halves.
+#[inline(always)]
+fn fold_lanes<T: Copy>(mut lanes: [T; LANES], combine: impl Fn(T, T) -> T) -> T {
+    let mut half = LANES / 2;
+    while half > 0 {
+        for i in 0..half {
+            lanes[i] = combine(lanes[i], lanes[i + half]);
+        }
+        half /= 2;
+    }
+    lanes[0]
+}
+
+/// Sums of full blocks, added as a binary counter carries: `sums[k]` is of `2^k` blocks.
+struct Tree<C> {
+    sums: [C; usize::BITS as usize],
+    blocks: usize,
+}
+
+impl<C: Real> Tree<C> {
+    #[inline(always)]
+    fn new() -> Self {
+        Self { sums: [-C::ZERO; usize::BITS as usize], blocks: 0 }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, mut sum: C) {
+        let carries = self.blocks.trailing_ones() as usize;
+        for earlier in &self.sums[..carries] {
+            sum = *earlier + sum;
+        }
+        self.sums[carries] = sum;
+        self.blocks += 1;
+    }
+
+    /// Adds what is left, from the smallest subtree (`last`, a block that is short) to the largest.
+    #[inline(always)]
+    fn finish(self, last: Option<C>) -> C {
+        let mut total = last.unwrap_or(-C::ZERO);
+        for (k, sum) in self.sums.into_iter().enumerate() {
+            if self.blocks >> k & 1 == 1 {
+                total = sum + total;
+            }
+        }
+        total
+    }
+}
+
+struct MaxOf<'a, T>(&'a [T]);
+
+impl<T: Element> Vectorised for MaxOf<'_, T> {
+    type Output = T;
+
+    #[inline(always)]
+    fn run(self) -> T {
+        extreme(self.0, T::LOWEST, T::maximum)
+    }
+}
+
+struct MinOf<'a, T>(&'a [T]);
+
+impl<T: Element> Vectorised for MinOf<'_, T> {
+    type Output = T;
+
+    #[inline(always)]
+    fn run(self) -> T {
+        extreme(self.0, T::HIGHEST, T::minimum)
+    }
+}
+
+/// Combines all elements by `choose`, which is exact, so its order does not matter.
+#[inline(always)]
+fn extreme<T: Copy>(values: &[T], identity: T, choose: impl Fn(T, T) -> T + Copy) -> T {
+    let mut lanes = [identity; LANES];
+    let rows = values.chunks_exact(LANES);
+    let rest = rows.remainder();
+    for row in rows {
+        for (lane, x) in lanes.iter_mut().zip(row) {
+            *lane = choose(*lane, *x);
+        }
+    }
+    for (lane, x) in lanes.iter_mut().zip(rest) {
+        *lane = choose(*lane, *x);
+    }
+    fold_lanes(lanes, choose)
+}
