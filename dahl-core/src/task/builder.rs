@@ -104,6 +104,8 @@ impl<'a> Task<'a> {
             None => {
                 let record = shared.take_record();
                 // SAFETY: the record was just taken.
+                unsafe { record.clear() };
+                // SAFETY: as above.
                 let body = unsafe { record.body_mut() };
                 body.codelet = Some(self.codelet);
                 body.kind = Kind::Kernel;

@@ -160,6 +160,21 @@ impl Record {
         (0..self.body().accesses).map(|index| self.access(index))
     }
 
+    /// Forgets the last task.
+    ///
+    /// # Safety
+    /// The caller took the record and has not submitted it, and no other reference into it is in use.
+    pub(crate) unsafe fn clear(&self) {
+        // SAFETY: the caller's.
+        let body = unsafe { self.body_mut() };
+        body.accesses = 0;
+        body.arguments.clear();
+        body.priority = 0;
+        body.name = None;
+        body.worker = None;
+        body.in_place = false;
+    }
+
     /// Adds an access, whose layout `set_layout` writes.
     ///
     /// # Safety

@@ -64,6 +64,8 @@ pub(crate) fn wait_for_access(
         let waiter = Waiter::new();
         let record = shared.take_record();
         // SAFETY: the record was just taken.
+        unsafe { record.clear() };
+        // SAFETY: as above.
         let body = unsafe { record.body_mut() };
         body.kind = Kind::Host(&waiter);
         body.location = location;
