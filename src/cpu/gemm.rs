@@ -58,7 +58,12 @@ pub(crate) fn product<T: Real>(
 
 /// [`product`] by the crate `gemm`.
 #[allow(unsafe_code, reason = "the crate `gemm` takes raw pointers")]
-fn gemm_product<T: Real>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut out: ArrayViewMut2<'_, T>, accumulate: bool) {
+fn gemm_product<T: Real>(
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    mut out: ArrayViewMut2<'_, T>,
+    accumulate: bool,
+) {
     assert!(has_gemm::<T>() && a.ncols() == b.nrows() && out.dim() == (a.nrows(), b.ncols()));
     let (rows, inner, cols) = (a.nrows(), a.ncols(), b.ncols());
     let (a_strides, b_strides) = (a.strides(), b.strides());
@@ -103,33 +108,75 @@ fn plain_product<T: Real>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut out: A
     }
 }
 
-/// [`product`] on blocks that are widened to the compute type.
-fn widened_product<T: Real>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut out: ArrayViewMut2<'_, T>, accumulate: bool) {
+/// `out += a x b` with `out` in the compute type, never rounded to `T`.
+///
+/// # Shapes
+/// As for [`product`].
+pub(crate) fn add_product<T: Real>(
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    mut out: ArrayViewMut2<'_, T::Compute>,
+) {
     let (rows, inner, cols) = (a.nrows(), a.ncols(), b.ncols());
-    let (block_rows, block_cols, block_inner) = (BLOCK_ROWS.min(rows), BLOCK_COLS.min(cols), BLOCK_INNER.min(inner));
-    let lengths = [block_rows * block_inner, block_inner * block_cols, block_rows * block_cols];
-    with_scratch(lengths, |[wide_a, wide_b, wide_out]: [&mut [T::Compute]; 3]| {
+    assert_eq!(inner, b.nrows(), "add_product: a has {inner} columns but b has {} rows", b.nrows());
+    assert_eq!(out.dim(), (rows, cols), "add_product: out must have the rows of a and the columns of b");
+    // Where `T` is its own compute type, widening would only copy: the same view then, by its own type.
+    if let Some((a, b)) = as_compute(&a).zip(as_compute(&b)) {
+        return product(a, b, out, true);
+    }
+    let lengths =
+        [BLOCK_ROWS.min(rows) * BLOCK_INNER.min(inner), BLOCK_INNER.min(inner) * BLOCK_COLS.min(cols)];
+    with_scratch(lengths, |[wide_a, wide_b]: [&mut [T::Compute]; 2]| {
         for row in (0..rows).step_by(BLOCK_ROWS) {
-            let row_end = rows.min(row + BLOCK_ROWS);
+            let rows = row..rows.min(row + BLOCK_ROWS);
             for col in (0..cols).step_by(BLOCK_COLS) {
-                let col_end = cols.min(col + BLOCK_COLS);
-                let mut target = out.slice_mut(s![row..row_end, col..col_end]);
-                let sums = &mut wide_out[..target.len()];
-                if accumulate {
-                    widen(target.view(), sums);
-                } else {
-                    sums.fill(T::Compute::ZERO);
-                }
+                let cols = col..cols.min(col + BLOCK_COLS);
                 for depth in (0..inner).step_by(BLOCK_INNER) {
-                    let depth_end = inner.min(depth + BLOCK_INNER);
+                    let depths = depth..inner.min(depth + BLOCK_INNER);
                     product(
-                        widen(a.slice(s![row..row_end, depth..depth_end]), wide_a),
-                        widen(b.slice(s![depth..depth_end, col..col_end]), wide_b),
-                        matrix_mut(sums, [row_end - row, col_end - col]),
+                        widen(a.slice(s![rows.clone(), depths.clone()]), wide_a),
+                        widen(b.slice(s![depths, cols.clone()]), wide_b),
+                        out.slice_mut(s![rows.clone(), cols.clone()]),
                         true,
                     );
                 }
-                narrow(sums, target.view_mut());
+            }
+        }
+    });
+}
+
+/// `matrix` itself, if `T` is its own compute type.
+#[allow(unsafe_code, reason = "the type system does not know that two types are one")]
+fn as_compute<'a, T: Real>(matrix: &ArrayView2<'a, T>) -> Option<ArrayView2<'a, T::Compute>> {
+    computes_in_itself::<T>().then(|| {
+        // SAFETY: `T` and `T::Compute` have one `TypeId`, so both sides are the same type, which is `Copy` for shared
+        // views.
+        unsafe { std::mem::transmute_copy::<ArrayView2<'a, T>, ArrayView2<'a, T::Compute>>(matrix) }
+    })
+}
+
+/// [`product`] for a type that is widened to compute: tile by tile of `out`, so that each element is rounded once.
+fn widened_product<T: Real>(
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    mut out: ArrayViewMut2<'_, T>,
+    accumulate: bool,
+) {
+    let (rows, cols) = out.dim();
+    with_scratch([BLOCK_ROWS.min(rows) * BLOCK_COLS.min(cols)], |[sums]: [&mut [T::Compute]; 1]| {
+        for row in (0..rows).step_by(BLOCK_ROWS) {
+            let rows = row..rows.min(row + BLOCK_ROWS);
+            for col in (0..cols).step_by(BLOCK_COLS) {
+                let cols = col..cols.min(col + BLOCK_COLS);
+                let mut tile = out.slice_mut(s![rows.clone(), cols.clone()]);
+                let sums = &mut sums[..tile.len()];
+                sums.fill(T::Compute::ZERO);
+                if accumulate {
+                    sums.iter_mut().zip(&tile).for_each(|(sum, value)| *sum = value.widen());
+                }
+                let shape = [rows.len(), cols.len()];
+                add_product(a.slice(s![rows.clone(), ..]), b.slice(s![.., cols]), matrix_mut(sums, shape));
+                narrow(sums, tile.view_mut());
             }
         }
     });

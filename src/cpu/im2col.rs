@@ -24,7 +24,8 @@ pub(crate) struct Window {
 impl Window {
     /// Rows and columns of positions that the kernel takes.
     pub(crate) fn positions(&self) -> [usize; 2] {
-        [0, 1].map(|axis| positions(self.image[axis], self.kernel[axis], self.stride[axis], self.padding[axis]))
+        [0, 1]
+            .map(|axis| positions(self.image[axis], self.kernel[axis], self.stride[axis], self.padding[axis]))
     }
 
     /// Whether every patch is one pixel and the patches are the image itself.
@@ -115,7 +116,13 @@ pub(crate) fn pack<T: Real>(
 /// # Shapes
 /// As for [`pack`].
 #[inline(always)]
-pub(crate) fn unpack_add<T: Real>(window: &Window, channels: usize, patches: &[T], rows: Range<usize>, image: &mut [T]) {
+pub(crate) fn unpack_add<T: Real>(
+    window: &Window,
+    channels: usize,
+    patches: &[T],
+    rows: Range<usize>,
+    image: &mut [T],
+) {
     let columns = window.positions()[1];
     let [image_rows, image_cols] = window.image;
     assert_eq!(image.len(), channels * image_rows * image_cols);

@@ -12,4 +12,5 @@ pub(crate) mod conv2d;
 pub(crate) mod gemm;
 pub(crate) mod im2col;
 pub(crate) mod philox;
+pub(crate) mod row_major;
 pub(crate) mod scratch;

@@ -32,12 +32,23 @@ pub(crate) fn philox4x32(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
 /// Two independent numbers, uniform in `[0, 1)` with 53 bits, for each `block` of the sequence of `seed`.
 #[inline(always)]
 fn uniform_pair(seed: u64, block: u64) -> [f64; 2] {
-    let [a, b, c, d] = philox4x32([block as u32, (block >> 32) as u32, 0, 0], [seed as u32, (seed >> 32) as u32]);
+    let [a, b, c, d] =
+        philox4x32([block as u32, (block >> 32) as u32, 0, 0], [seed as u32, (seed >> 32) as u32]);
     [(a, b), (c, d)].map(|(low, high)| {
         // 26 and 27 bits as exact floating-point numbers: conversions from u32 vectorise everywhere.
         let (high, low) = (f64::from(high >> 5), f64::from(low >> 6));
         (high * f64::from(1 << 26) + low) * (1.0 / (1_u64 << 53) as f64)
     })
+}
+
+/// An index below `count`, uniform up to `count / 2^64`, from the `block` of the sequence of `seed`: the high half of a
+/// product (Lemire 2019, *Fast Random Integer Generation in an Interval*, without the rejection).
+pub(crate) fn index_below(count: usize, seed: u64, block: u64) -> usize {
+    // The counter's high words keep this sequence apart from that of `Fill`.
+    let [low, high, ..] =
+        philox4x32([block as u32, (block >> 32) as u32, 1, 0], [seed as u32, (seed >> 32) as u32]);
+    let bits = u64::from(high) << 32 | u64::from(low);
+    ((u128::from(bits) * count as u128) >> 64) as usize
 }
 
 /// What a pair of uniform numbers becomes.

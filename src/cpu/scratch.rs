@@ -1,7 +1,7 @@
 //! [`with_scratch`]: temporary buffers that each thread keeps and reuses, so that a kernel allocates nothing in the
 //! steady state.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 
 use bytemuck::{Pod, Zeroable};
 
@@ -11,16 +11,21 @@ use bytemuck::{Pod, Zeroable};
 struct Line([u8; 64]);
 
 thread_local! {
-    static LINES: Cell<Vec<Line>> = const { Cell::new(Vec::new()) };
+    /// The buffers that are not in use. Nested calls take and return them in the same order each time.
+    static FREE: RefCell<Vec<Vec<Line>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Calls `f` with buffers of the given lengths. Their contents are whatever the last use left.
 ///
-/// A nested call gets memory of its own, which is kept instead of the outer one if it is larger.
-pub(crate) fn with_scratch<T: Pod, R, const N: usize>(lengths: [usize; N], f: impl FnOnce([&mut [T]; N]) -> R) -> R {
+/// A nested call gets memory of its own.
+#[inline(always)]
+pub(crate) fn with_scratch<T: Pod, R, const N: usize>(
+    lengths: [usize; N],
+    f: impl FnOnce([&mut [T]; N]) -> R,
+) -> R {
     let lines_of = |length: usize| (length * size_of::<T>()).div_ceil(size_of::<Line>());
     let total = lengths.iter().map(|&length| lines_of(length)).sum();
-    let mut lines = LINES.take();
+    let mut lines = FREE.with_borrow_mut(Vec::pop).unwrap_or_default();
     if lines.len() < total {
         lines.resize(total, Line::zeroed());
     }
@@ -31,8 +36,7 @@ pub(crate) fn with_scratch<T: Pod, R, const N: usize>(lengths: [usize; N], f: im
         &mut bytemuck::cast_slice_mut::<Line, T>(buffer)[..length]
     });
     let result = f(buffers);
-    let kept = LINES.take();
-    LINES.set(if kept.len() > lines.len() { kept } else { lines });
+    FREE.with_borrow_mut(|free| free.push(lines));
     result
 }
 

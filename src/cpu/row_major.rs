@@ -1,0 +1,110 @@
+//! Arrays as row-major slices: [`write`], and an array seen around one of its axes ([`around`]).
+//!
+//! Whole arrays and parts along their first axis are row-major as they are. Other parts are packed and unpacked.
+
+use dahl_core::{Element, Real, simd};
+use ndarray::{ArrayViewMut, Dimension};
+
+use super::scratch::with_scratch;
+
+/// Calls `f` with the elements of `out` in row-major order, to be written; `f` finds there what `out` held.
+#[inline(always)]
+pub(crate) fn write<T: Element, D: Dimension>(mut out: ArrayViewMut<'_, T, D>, f: impl FnOnce(&mut [T])) {
+    let mut packed =
+        if out.is_standard_layout() { None } else { Some(out.as_standard_layout().into_owned()) };
+    let elements = match &mut packed {
+        Some(packed) => packed.as_slice_mut(),
+        None => out.as_slice_mut(),
+    };
+    // At one place only, so that it is inlined and compiled for the level of its caller.
+    f(elements.expect("an array of standard layout is a slice"));
+    if let Some(packed) = packed {
+        out.assign(&packed);
+    }
+}
+
+/// `shape` as `[before, extent, after]`: the product of the extents before `axis`, its own, and of those after it.
+pub(crate) fn around(shape: &[usize], axis: usize) -> [usize; 3] {
+    [shape[..axis].iter().product(), shape[axis], shape[axis + 1..].iter().product()]
+}
+
+/// Rows that are added one after the other before their sum is added to the total: the error is that of
+/// `ROWS + rows / ROWS` additions, not of `rows`.
+const ROWS: usize = 64;
+
+/// `sums[b, a] += sum over i of values[b, i, a]`, with `[before, extent, after]` the extents of `values`.
+pub(crate) fn add_sums<T: Real>(values: &[T], [before, extent, after]: [usize; 3], sums: &mut [T::Compute]) {
+    assert!(values.len() == before * extent * after && sums.len() == before * after);
+    if values.is_empty() {
+    } else if after == 1 {
+        for (sum, row) in sums.iter_mut().zip(values.chunks_exact(extent)) {
+            *sum += simd::sum(row);
+        }
+    } else {
+        with_scratch([after], |[partial]: [&mut [T::Compute]; 1]| {
+            for (sums, block) in sums.chunks_exact_mut(after).zip(values.chunks_exact(extent * after)) {
+                for rows in block.chunks(ROWS * after) {
+                    let (first, rest) = rows.split_at(after);
+                    T::widen_slice(first, partial);
+                    simd::dispatch(AddRows { rows: rest, sums: partial });
+                    simd::dispatch(AddRows { rows: partial, sums });
+                }
+            }
+        });
+    }
+}
+
+/// `sums[i] += sum over rows of rows[row, i]`, one row after the other.
+struct AddRows<'a, T: Real> {
+    rows: &'a [T],
+    sums: &'a mut [T::Compute],
+}
+
+impl<T: Real> simd::Vectorised for AddRows<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for row in self.rows.chunks_exact(self.sums.len()) {
+            for (sum, value) in self.sums.iter_mut().zip(row) {
+                *sum += value.widen();
+            }
+        }
+    }
+}
+
+/// Calls `f` with each line of elements along the middle of `[before, extent, after]`, widened, and writes to `out` what
+/// `f` leaves in it.
+#[inline(always)]
+pub(crate) fn map_lanes<T: Real>(
+    input: &[T],
+    [before, extent, after]: [usize; 3],
+    out: &mut [T],
+    mut f: impl FnMut(&mut [T::Compute]),
+) {
+    assert!(input.len() == before * extent * after && out.len() == input.len());
+    if input.is_empty() {
+        return;
+    }
+    with_scratch([extent], |[lane]: [&mut [T::Compute]; 1]| {
+        for index in 0..before * after {
+            let start = index / after * extent * after + index % after;
+            let (from, to) = (&input[start..], &mut out[start..]);
+            if after == 1 {
+                T::widen_slice(&from[..extent], lane);
+            } else {
+                for (to, from) in lane.iter_mut().zip(from.iter().step_by(after)) {
+                    *to = from.widen();
+                }
+            }
+            f(lane); // at one place only, so that it is inlined and compiled for the level of its caller
+            if after == 1 {
+                T::narrow_slice(lane, &mut to[..extent]);
+            } else {
+                for (from, to) in lane.iter().zip(to.iter_mut().step_by(after)) {
+                    *to = T::narrow(*from);
+                }
+            }
+        }
+    });
+}
