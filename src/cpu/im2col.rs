@@ -56,6 +56,32 @@ impl Window {
     }
 }
 
+/// Calls `f(to, from, index)` for each element of `to` with every `stride`-th of `from`, which has that many.
+#[inline(always)]
+pub(crate) fn for_each_strided<T, U>(
+    to: &mut [T],
+    from: &[U],
+    stride: usize,
+    mut f: impl FnMut(&mut T, &U, usize),
+) {
+    // With a stride known to the compiler the loop vectorises; one is the general case.
+    match stride {
+        1 => to.iter_mut().zip(from).enumerate().for_each(|(index, (to, from))| f(to, from, index)),
+        2 => {
+            let (pairs, _) = from.as_chunks::<2>();
+            let (to, last) = to.split_at_mut(pairs.len().min(to.len()));
+            to.iter_mut().zip(pairs).enumerate().for_each(|(index, (to, from))| f(to, &from[0], index));
+            // The last one may have no neighbour.
+            last.iter_mut().zip(from.last()).for_each(|(last, from)| f(last, from, to.len()));
+        }
+        _ => to
+            .iter_mut()
+            .zip(from.iter().step_by(stride))
+            .enumerate()
+            .for_each(|(index, (to, from))| f(to, from, index)),
+    }
+}
+
 /// How many positions a kernel takes along one axis: `(extent + 2 padding - kernel) / stride + 1`, rounded down; none
 /// if it does not fit.
 pub(crate) fn positions(extent: usize, kernel: usize, stride: usize, padding: usize) -> usize {

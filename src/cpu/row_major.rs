@@ -73,8 +73,12 @@ impl<T: Real> simd::Vectorised for AddRows<'_, T> {
     }
 }
 
-/// Calls `f` with each line of elements along the middle of `[before, extent, after]`, widened, and writes to `out` what
-/// `f` leaves in it.
+/// About how many elements [`map_lanes`] works on at once.
+const GROUP: usize = 1024;
+
+/// Calls `f` with the lines of elements along the middle of `[before, extent, after]`, widened, and writes to `out` what
+/// `f` leaves there. It gets several lines at a time, one behind the other, so that loops over elements of short lines
+/// vectorise too.
 #[inline(always)]
 pub(crate) fn map_lanes<T: Real>(
     input: &[T],
@@ -86,23 +90,29 @@ pub(crate) fn map_lanes<T: Real>(
     if input.is_empty() {
         return;
     }
-    with_scratch([extent], |[lane]: [&mut [T::Compute]; 1]| {
-        for index in 0..before * after {
-            let start = index / after * extent * after + index % after;
-            let (from, to) = (&input[start..], &mut out[start..]);
+    let (lanes, group) = (before * after, (GROUP / extent).max(1));
+    let start = |lane: usize| lane / after * extent * after + lane % after;
+    with_scratch([group.min(lanes) * extent], |[buffer]: [&mut [T::Compute]; 1]| {
+        for first in (0..lanes).step_by(group) {
+            let covered = first..lanes.min(first + group);
+            let buffer = &mut buffer[..covered.len() * extent];
             if after == 1 {
-                T::widen_slice(&from[..extent], lane);
+                T::widen_slice(&input[first * extent..][..buffer.len()], buffer);
             } else {
-                for (to, from) in lane.iter_mut().zip(from.iter().step_by(after)) {
-                    *to = from.widen();
+                for (lane, to) in covered.clone().zip(buffer.chunks_exact_mut(extent)) {
+                    for (to, from) in to.iter_mut().zip(input[start(lane)..].iter().step_by(after)) {
+                        *to = from.widen();
+                    }
                 }
             }
-            f(lane); // at one place only, so that it is inlined and compiled for the level of its caller
+            f(buffer); // at one place only, so that it is inlined and compiled for the level of its caller
             if after == 1 {
-                T::narrow_slice(lane, &mut to[..extent]);
+                T::narrow_slice(buffer, &mut out[first * extent..][..buffer.len()]);
             } else {
-                for (from, to) in lane.iter().zip(to.iter_mut().step_by(after)) {
-                    *to = T::narrow(*from);
+                for (lane, from) in covered.zip(buffer.chunks_exact(extent)) {
+                    for (to, from) in out[start(lane)..].iter_mut().step_by(after).zip(from) {
+                        *to = T::narrow(*from);
+                    }
                 }
             }
         }

@@ -10,7 +10,8 @@ use dahl::simd;
 
 use super::label::{Label, class_of};
 use super::reduce::first_maximum;
-use super::softmax::{exp_of_differences, log_sum_exp};
+use super::softmax::{log_softmax_lanes, softmax_lanes};
+use crate::cpu::row_major::write;
 use crate::cpu::scratch::with_scratch;
 
 /// Adds to `out` the cross-entropy of all samples, `factor * sum of (ln(sum of exp(logits[i, j])) - logits[i, labels[i]])`.
@@ -27,12 +28,11 @@ pub fn cross_entropy<T: Real, L: Label + Element>(
     factor: f64,
 ) {
     let (samples, classes) = logits.dim();
-    with_scratch([samples, classes], |[losses, row]: [&mut [T::Compute]; 2]| {
+    with_scratch([samples * classes, samples], |[rows, losses]: [&mut [T::Compute]; 2]| {
+        widen(logits, rows);
+        log_softmax_lanes(rows, classes.max(1));
         for (sample, loss) in losses.iter_mut().enumerate() {
-            widen_row(logits.row(sample), row);
-            let class = class_of(labels[sample], sample, classes);
-            let (max, logarithm) = log_sum_exp(row);
-            *loss = logarithm - (row[class] - max);
+            *loss = -rows[sample * classes + class_of(labels[sample], sample, classes)];
         }
         out[[]] += <T::Compute as Real>::from_f64(factor) * simd::sum(losses);
     });
@@ -48,29 +48,29 @@ pub fn cross_entropy<T: Real, L: Label + Element>(
 pub fn cross_entropy_backward<T: Real, L: Label + Element>(
     logits: ArrayView2<T>,
     labels: ArrayView1<L>,
-    mut out: ArrayViewMut2<T>,
+    out: ArrayViewMut2<T>,
     factor: f64,
 ) {
     let (samples, classes) = logits.dim();
     let factor = <T::Compute as Real>::from_f64(factor);
-    with_scratch([classes], |[row]: [&mut [T::Compute]; 1]| {
-        for sample in 0..samples {
-            widen_row(logits.row(sample), row);
-            let class = class_of(labels[sample], sample, classes);
-            exp_of_differences(row);
-            let sum = simd::sum(row);
-            for (index, (out, power)) in out.row_mut(sample).iter_mut().zip(row.iter()).enumerate() {
-                let target = if index == class { T::Compute::ONE } else { T::Compute::ZERO };
-                *out = T::narrow(factor * (*power / sum - target));
-            }
+    with_scratch([samples * classes], |[rows]: [&mut [T::Compute]; 1]| {
+        widen(logits, rows);
+        softmax_lanes(rows, classes.max(1));
+        for (sample, &label) in labels.iter().enumerate() {
+            rows[sample * classes + class_of(label, sample, classes)] -= T::Compute::ONE;
         }
+        for value in &mut *rows {
+            *value *= factor;
+        }
+        write(out, |out| T::narrow_slice(rows, out));
     });
 }
 
 #[inline(always)]
-fn widen_row<T: Real>(from: ArrayView1<'_, T>, to: &mut [T::Compute]) {
-    for (to, from) in to.iter_mut().zip(from) {
-        *to = from.widen();
+fn widen<T: Real>(from: ArrayView2<'_, T>, to: &mut [T::Compute]) {
+    match from.as_slice() {
+        Some(from) => T::widen_slice(from, to),
+        None => to.iter_mut().zip(from).for_each(|(to, from)| *to = from.widen()),
     }
 }
 

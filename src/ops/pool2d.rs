@@ -7,7 +7,7 @@ use dahl::ndarray::{ArrayView4, ArrayViewMut4};
 use dahl::prelude::*;
 
 use super::conv2d::fits;
-use crate::cpu::im2col::{Window, positions};
+use crate::cpu::im2col::{Window, for_each_strided, positions};
 use crate::cpu::row_major::write;
 use crate::cpu::scratch::with_scratch;
 
@@ -88,14 +88,15 @@ fn max_pool_planes<T: Real>(window: &Window, input: &[T], out: &mut [T], index: 
                         continue;
                     }
                     let first = inside.start * window.stride[1] + col_tap - window.padding[1];
-                    let best = out[inside.clone()].iter_mut().zip(&mut index[inside.clone()]);
-                    let candidates = line[first..].iter().step_by(window.stride[1]);
                     let place = (source * image_cols + first) as u32;
-                    for (step, ((best, index), &value)) in (0_u32..).zip(best.zip(candidates)) {
+                    let step = window.stride[1] as u32;
+                    let (out, index) = (&mut out[inside.clone()], &mut index[inside]);
+                    for_each_strided(out, &line[first..], window.stride[1], |best, &value, position| {
                         let is_larger = !best.is_nan() & ((value > *best) | value.is_nan());
                         *best = if is_larger { value } else { *best };
-                        *index = if is_larger { place + step * window.stride[1] as u32 } else { *index };
-                    }
+                        index[position] =
+                            if is_larger { place + position as u32 * step } else { index[position] };
+                    });
                 }
             }
         }

@@ -18,15 +18,8 @@ use crate::cpu::scratch::with_scratch;
 pub fn softmax<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
     let extents = around(input.shape(), axis);
     let input = input.as_standard_layout();
-    write(out, |out| {
-        map_lanes(input.as_slice().unwrap_or(&[]), extents, out, |lane| {
-            exp_of_differences(lane);
-            let sum = simd::sum(lane);
-            for value in lane {
-                *value /= sum;
-            }
-        });
-    });
+    let input = input.as_slice().unwrap_or(&[]);
+    write(out, |out| map_lanes(input, extents, out, |lanes| softmax_lanes(lanes, extents[1])));
 }
 
 /// `out[i] = input[i] - ln(sum of exp(input[j]))`, along `axis`: the logarithm of [`softmax`].
@@ -37,35 +30,48 @@ pub fn softmax<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize
 pub fn log_softmax<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
     let extents = around(input.shape(), axis);
     let input = input.as_standard_layout();
-    write(out, |out| {
-        map_lanes(input.as_slice().unwrap_or(&[]), extents, out, |lane| {
-            let (max, logarithm) = log_sum_exp(lane);
-            for value in lane {
-                *value = (*value - max) - logarithm;
-            }
-        });
-    });
+    let input = input.as_slice().unwrap_or(&[]);
+    write(out, |out| map_lanes(input, extents, out, |lanes| log_softmax_lanes(lanes, extents[1])));
 }
 
-/// Replaces each element by `exp(element - largest)`.
+/// [`softmax`] of each `extent` elements.
 #[inline(always)]
-pub(crate) fn exp_of_differences<C: Real<Compute = C>>(lane: &mut [C]) {
-    let max = simd::max(lane);
-    for value in lane {
-        *value = (*value - max).exp();
+pub(crate) fn softmax_lanes<C: Real<Compute = C>>(lanes: &mut [C], extent: usize) {
+    subtract_largest(lanes, extent);
+    for value in &mut *lanes {
+        *value = value.exp();
+    }
+    for lane in lanes.chunks_exact_mut(extent) {
+        let sum = simd::sum(lane);
+        for value in lane {
+            *value /= sum;
+        }
     }
 }
 
-/// `(max, ln(sum of exp(element - max)))`, whose sum is the logarithm of the sum of exponentials. Kept apart because
-/// their sum rounds away what is small beside a large maximum.
+/// [`log_softmax`] of each `extent` elements.
 #[inline(always)]
-pub(crate) fn log_sum_exp<C: Real<Compute = C>>(lane: &[C]) -> (C, C) {
-    let max = simd::max(lane);
-    let sum = with_scratch([lane.len()], |[powers]: [&mut [C]; 1]| {
-        for (power, value) in powers.iter_mut().zip(lane) {
-            *power = (*value - max).exp();
+pub(crate) fn log_softmax_lanes<C: Real<Compute = C>>(lanes: &mut [C], extent: usize) {
+    subtract_largest(lanes, extent);
+    with_scratch([lanes.len()], |[powers]: [&mut [C]; 1]| {
+        for (power, value) in powers.iter_mut().zip(&*lanes) {
+            *power = value.exp();
         }
-        simd::sum(powers)
+        for (lane, powers) in lanes.chunks_exact_mut(extent).zip(powers.chunks_exact(extent)) {
+            let logarithm = simd::sum(powers).ln();
+            for value in lane {
+                *value -= logarithm;
+            }
+        }
     });
-    (max, sum.ln())
+}
+
+#[inline(always)]
+fn subtract_largest<C: Real>(lanes: &mut [C], extent: usize) {
+    for lane in lanes.chunks_exact_mut(extent) {
+        let largest = simd::max(lane);
+        for value in lane {
+            *value -= largest;
+        }
+    }
 }
