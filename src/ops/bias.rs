@@ -14,7 +14,7 @@ use crate::cpu::row_major::{add_sums, around, write};
 #[codelet(
     R, R, W,
     shape(out = input),
-    check(input.shape().get(axis) == bias.shape().first()),
+    check(axis < input.shape().len() && input.shape()[axis] == bias.len()),
     flops = input.len()
 )]
 pub fn bias<T: Real>(input: ArrayViewD<T>, bias: ArrayView1<T>, out: ArrayViewMutD<T>, axis: usize) {

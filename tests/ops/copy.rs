@@ -20,20 +20,6 @@ fn copies<T: Real>() {
 for_each_real!(copies);
 
 #[test]
-fn strided_parts() {
-    let rt = Runtime::new().unwrap();
-    let input = rt.from_vec([2, 3], vec![1_u8, 2, 3, 4, 5, 6]).unwrap();
-    let mut out = rt.zeros::<u8, 2>([2, 3]).unwrap();
-    let from = input.partition(Axis(1), 2).unwrap();
-    let mut to = out.partition_mut(Axis(1), 2).unwrap();
-    for (from, to) in from.iter().zip(to.iter_mut()) {
-        copy(from, to).unwrap();
-    }
-    drop(to);
-    assert_eq!(out.read().unwrap().iter().copied().collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
-}
-
-#[test]
 fn a_wrong_shape_is_refused() {
     let rt = Runtime::new().unwrap();
     let mut out = rt.zeros::<f32, 2>([3, 2]).unwrap();

@@ -69,25 +69,6 @@ fn large_logits_do_not_overflow<T: Real>() {
 for_each_real!(loss_and_gradient, large_logits_do_not_overflow);
 
 #[test]
-fn parts_of_a_batch_add_up() {
-    let rt = Runtime::new().unwrap();
-    let arena = rt.arena();
-    let logits = array::<f64, 2>(&rt, [23, 5], 1);
-    let labels = rt.from_vec([23], (0..23).map(|sample| sample % 5).collect::<Vec<u32>>()).unwrap();
-    let whole = cross_entropy_init(&arena, &logits, &labels, FACTOR).unwrap();
-    let counted = count_correct_init(&arena, &logits, &labels).unwrap();
-    let (mut loss, mut count) = (rt.zeros::<f64, 0>([]).unwrap(), rt.zeros::<u32, 0>([]).unwrap());
-    let parts = (logits.partition(Axis(0), 4).unwrap(), labels.partition(Axis(0), 4).unwrap());
-    for (logits, labels) in parts.0.iter().zip(parts.1.iter()) {
-        cross_entropy(logits, labels, &mut loss, FACTOR).unwrap();
-        count_correct(logits, labels, &mut count).unwrap();
-    }
-    let expected = whole.read().unwrap()[[]];
-    assert_close(loss.read().unwrap()[[]], expected, expected, 24);
-    assert_eq!(count.read().unwrap()[[]], counted.read().unwrap()[[]]);
-}
-
-#[test]
 fn a_label_out_of_range_fails_the_task() {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();

@@ -22,17 +22,6 @@ fn adds_the_inner_product<T: Real>() {
 for_each_real!(adds_the_inner_product);
 
 #[test]
-fn parts_add_up() {
-    let rt = Runtime::new().unwrap();
-    let x = rt.from_vec([1000], vec![0.5_f32; 1000]).unwrap();
-    let mut out: Scalar<f32> = rt.zeros([]).unwrap();
-    for part in x.partition(Axis(0), 33).unwrap().iter() {
-        dot(part, part, &mut out).unwrap();
-    }
-    assert_eq!(out.read().unwrap()[[]], 250.0);
-}
-
-#[test]
 fn different_lengths_are_refused() {
     let rt = Runtime::new().unwrap();
     let mut out = rt.zeros([]).unwrap();

@@ -33,7 +33,7 @@ macro_rules! unary {
 
 /// Compares `op`, `op_self` and `op_init` of two arrays with a function of two `f64`.
 macro_rules! binary {
-    ($test:ident: $op:ident, $op_self:ident, $op_init:ident ($($argument:expr),*), over $target:ident,
+    ($test:ident: $op:ident, $op_self:ident, $op_init:ident ($($argument:expr),*), over $target:tt,
      |$x:ident, $y:ident| $reference:expr, $magnitude:expr, $terms:expr) => {
         fn $test<T: Real>() {
             let rt = Runtime::new().unwrap();
@@ -45,8 +45,8 @@ macro_rules! binary {
                 ops::$op(&x, &y, &mut out $(, T::from_f64($argument))*).unwrap();
                 let made = ops::$op_init(&arena, &x, &y $(, T::from_f64($argument))*).unwrap();
                 let before = (x.read().unwrap().to_owned(), y.read().unwrap().to_owned());
-                binary!(@over $target $op_self, x, y $(, T::from_f64($argument))*);
-                for results in [&out, &made, &$target] {
+                let overwritten = binary!(@over $target $op_self, x, y $(, T::from_f64($argument))*);
+                for results in [&out, &made, overwritten] {
                     for ((&result, $x), $y) in results.read().unwrap().iter().zip(&before.0).zip(&before.1) {
                         let ($x, $y) = ($x.to_f64(), $y.to_f64());
                         let (expected, magnitude): (f64, f64) = ($reference, $magnitude);
@@ -56,20 +56,26 @@ macro_rules! binary {
             }
         }
     };
-    (@over x $op_self:ident, $x:ident, $y:ident $($argument:tt)*) => { ops::$op_self(&mut $x, &$y $($argument)*).unwrap() };
-    (@over y $op_self:ident, $x:ident, $y:ident $($argument:tt)*) => { ops::$op_self(&$x, &mut $y $($argument)*).unwrap() };
+    (@over first $op_self:ident, $x:ident, $y:ident $($argument:tt)*) => {{
+        ops::$op_self(&mut $x, &$y $($argument)*).unwrap();
+        &$x
+    }};
+    (@over second $op_self:ident, $x:ident, $y:ident $($argument:tt)*) => {{
+        ops::$op_self(&$x, &mut $y $($argument)*).unwrap();
+        &$y
+    }};
 }
 
-binary!(add: add, add_self, add_init(), over x, |x, y| x + y, x.abs() + y.abs(), 1);
-binary!(sub: sub, sub_self, sub_init(), over x, |x, y| x - y, x.abs() + y.abs(), 1);
-binary!(mul: mul, mul_self, mul_init(), over x, |x, y| x * y, x * y, 1);
-binary!(div: div, div_self, div_init(), over x, |x, y| x / y, x / y, 1);
-binary!(axpy: axpy, axpy_self, axpy_init(0.75), over y, |x, y| 0.75 * x + y, x.abs() + y.abs(), 2);
-binary!(relu_backward: relu_backward, relu_backward_self, relu_backward_init(), over y,
+binary!(add: add, add_self, add_init(), over first, |x, y| x + y, x.abs() + y.abs(), 1);
+binary!(sub: sub, sub_self, sub_init(), over first, |x, y| x - y, x.abs() + y.abs(), 1);
+binary!(mul: mul, mul_self, mul_init(), over first, |x, y| x * y, x * y, 1);
+binary!(div: div, div_self, div_init(), over first, |x, y| x / y, x / y, 1);
+binary!(axpy: axpy, axpy_self, axpy_init(0.75), over second, |x, y| 0.75 * x + y, x.abs() + y.abs(), 2);
+binary!(relu_backward: relu_backward, relu_backward_self, relu_backward_init(), over second,
     |x, y| if x > 0.0 { y } else { 0.0 }, 0.0, 1);
-binary!(tanh_backward: tanh_backward, tanh_backward_self, tanh_backward_init(), over y,
+binary!(tanh_backward: tanh_backward, tanh_backward_self, tanh_backward_init(), over second,
     |x, y| y * (1.0 - x * x), y * (1.0 + x * x), 3);
-binary!(sigmoid_backward: sigmoid_backward, sigmoid_backward_self, sigmoid_backward_init(), over y,
+binary!(sigmoid_backward: sigmoid_backward, sigmoid_backward_self, sigmoid_backward_init(), over second,
     |x, y| y * x * (1.0 - x), y * x.abs() * (1.0 + x.abs()), 3);
 unary!(scale: scale, scale_self, scale_init(0.75), |x| 0.75 * x, 1);
 unary!(add_value: add_value, add_value_self, add_value_init(0.75), |x| x + 0.75, 1);

@@ -20,20 +20,6 @@ fn types_agree<T: Real>() {
 
 for_each_real!(types_agree);
 
-/// Filled in parts of an odd number of rows or whole: the same.
-#[test]
-fn parts_agree_with_the_whole() {
-    let rt = Runtime::new().unwrap();
-    for op in [uniform::<f64, 2>, normal::<f64, 2>] {
-        let (mut whole, mut parted) = (rt.zeros([101, 3]).unwrap(), rt.zeros([101, 3]).unwrap());
-        op(&mut whole, 0.0, 1.0, 7, 0).unwrap();
-        for (i, part) in parted.partition_mut(Axis(0), 7).unwrap().iter_mut().enumerate() {
-            op(part, 0.0, 1.0, 7, i as u64 * 7 * 3).unwrap();
-        }
-        assert_eq!(exact(&whole), exact(&parted));
-    }
-}
-
 /// The largest distance between the distribution function of a sample and the expected one, times the square root of
 /// its size; above 2 in fewer than 7 of 10,000 samples (Kolmogorov).
 fn kolmogorov(mut sample: Vec<f64>, distribution: impl Fn(f64) -> f64) -> f64 {
