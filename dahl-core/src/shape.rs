@@ -113,8 +113,7 @@ pub(crate) struct Layout {
 
 impl Layout {
     pub(crate) const EMPTY: Self =
-        Self { rank: 0, contiguous: true, extents: [0; MAX_RANK], strides: [0; MAX_RANK], offset: 0 }
-    ;
+        Self { rank: 0, contiguous: true, extents: [0; MAX_RANK], strides: [0; MAX_RANK], offset: 0 };
 
     /// Makes this the layout of a whole array in row-major order.
     pub(crate) fn set_contiguous(&mut self, shape: &[usize]) {
@@ -134,6 +133,21 @@ impl Layout {
         self.contiguous =
             shape.contains(&0) || (0..shape.len()).all(|axis| shape[axis] == 1 || strides[axis] == row_major[axis]);
         self.strides[..strides.len()].copy_from_slice(strides);
+    }
+
+    /// The layout of `len` indices from `begin` on along `axis`.
+    pub(crate) fn part(&self, axis: usize, begin: usize, len: usize) -> Self {
+        let strides = self.strides();
+        let mut extents: ArrayVec<usize, MAX_RANK> = self.extents().iter().copied().collect();
+        extents[axis] = len;
+        let mut part = Self::EMPTY;
+        part.set_strided(&extents, &strides, self.offset + begin * strides[axis] as usize);
+        part
+    }
+
+    /// Whether both lead to the same elements.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.extents() == other.extents() && self.offset == other.offset && self.strides() == other.strides()
     }
 
     pub(crate) fn rank(&self) -> usize {

@@ -18,11 +18,12 @@ pub use guard::{ReadGuard, WriteGuard};
 pub use reshaped::{Reshaped, ReshapedMut};
 pub(crate) use state::{ArrayState, Content, Origin, ReduceError};
 
+use crate::access::AccessMode;
 use crate::element::{Element, ElementType};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{Block as MemoryBlock, byte_len, require_len};
 use crate::runtime::Shared;
-use crate::shape::{Extents, Layout};
+use crate::shape::{Extents, Layout, row_major_strides};
 use crate::task::Step;
 
 /// An array of rank 0.
@@ -85,8 +86,9 @@ impl Drop for Handle {
         if self.owned {
             // The runtime must outlive this call, also when the state, which keeps it alive, goes at once.
             let shared = Arc::clone(self.state().shared());
+            self.state().partitions().rejoin(self.state(), AccessMode::RW);
             // SAFETY: the owner goes once, and no access is submitted after it.
-            unsafe { ArrayState::release(self.state, &mut Step::new(&shared, None)) };
+            Step::new(&shared, None).run(|step| unsafe { ArrayState::release(self.state, step) });
         }
     }
 }
@@ -121,9 +123,9 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     }
 
     /// Another handle of the same state, which does not own it, with another shape of as many elements.
-    fn alias<'b, const M: usize>(&self, shape: [usize; M]) -> Array<'b, T, M> {
+    fn alias<'b, const M: usize>(&self, shape: [usize; M], layout: PartLayout<M>) -> Array<'b, T, M> {
         let handle = Handle { state: self.handle.state, owned: false };
-        Array { handle, shape, layout: PartLayout::Whole, lives: PhantomData }
+        Array { handle, shape, layout, lives: PhantomData }
     }
 }
 
@@ -193,8 +195,8 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     /// If `shape` has another number of elements, or this is a part whose elements do not follow each other.
     #[track_caller]
     pub fn reshape<const M: usize>(self, shape: [usize; M]) -> Result<Array<'m, T, M>> {
-        self.require_reshape("reshape", &shape)?;
-        Ok(Array { handle: self.handle, shape, layout: PartLayout::Whole, lives: PhantomData })
+        let layout = self.reshape_layout("reshape", shape)?;
+        Ok(Array { handle: self.handle, shape, layout, lives: PhantomData })
     }
 
     /// The same elements in another shape, borrowed; nothing is copied.
@@ -203,8 +205,7 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     /// As [`reshape`](Array::reshape).
     #[track_caller]
     pub fn reshaped<const M: usize>(&self, shape: [usize; M]) -> Result<Reshaped<'_, T, M>> {
-        self.require_reshape("reshaped", &shape)?;
-        Ok(Reshaped::new(self.alias(shape)))
+        Ok(Reshaped::new(self.alias(shape, self.reshape_layout("reshaped", shape)?)))
     }
 
     /// The same elements in another shape, borrowed for change; nothing is copied.
@@ -213,17 +214,55 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     /// As [`reshape`](Array::reshape).
     #[track_caller]
     pub fn reshaped_mut<const M: usize>(&mut self, shape: [usize; M]) -> Result<ReshapedMut<'_, T, M>> {
-        self.require_reshape("reshaped_mut", &shape)?;
-        Ok(ReshapedMut::new(self.alias(shape)))
+        Ok(ReshapedMut::new(self.alias(shape, self.reshape_layout("reshaped_mut", shape)?)))
     }
 
+    /// The layout of the same elements in another shape.
     #[track_caller]
-    fn require_reshape(&self, subject: &'static str, shape: &[usize]) -> Result<()> {
-        require_len(subject, shape, self.len())
+    fn reshape_layout<const M: usize>(&self, subject: &'static str, shape: [usize; M]) -> Result<PartLayout<M>> {
+        require_len(subject, &shape, self.len())?;
+        match &self.layout {
+            PartLayout::Whole => Ok(PartLayout::Whole),
+            PartLayout::Part(_, offset) if self.layout().is_contiguous() => {
+                let strides = row_major_strides(&shape);
+                Ok(PartLayout::Part(std::array::from_fn(|axis| strides[axis]), *offset))
+            }
+            PartLayout::Part(strides, _) => {
+                let fact = format!("a part of shape {:?} and strides {strides:?} is not contiguous", self.shape);
+                Err(Error::new(ErrorKind::InvalidShape { subject, fact }))
+            }
+        }
     }
 
     pub(crate) fn state(&self) -> &ArrayState {
         self.handle.state()
+    }
+
+    /// A handle of the part that `state` stands for: `len` indices from `begin` on along `axis`.
+    pub(crate) fn part<'p>(
+        &self,
+        state: NonNull<ArrayState>,
+        axis: usize,
+        begin: usize,
+        len: usize,
+    ) -> Array<'p, T, N> {
+        let layout = self.layout().part(axis, begin, len);
+        let strides = layout.strides();
+        let mut shape = self.shape;
+        shape[axis] = len;
+        Array {
+            handle: Handle { state, owned: false },
+            shape,
+            layout: PartLayout::Part(std::array::from_fn(|axis| strides[axis]), layout.offset),
+            lives: PhantomData,
+        }
+    }
+
+    /// Where the elements lie in the buffer of the state.
+    pub(crate) fn layout(&self) -> Layout {
+        let mut layout = Layout::EMPTY;
+        self.set_layout(&mut layout);
+        layout
     }
 
     /// Writes the layout of an access to this array.

@@ -8,11 +8,13 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::reduction::Tree;
 use crate::access::AccessMode;
-use crate::codelet::Accumulator;
+use crate::codelet::{Accumulator, Operand};
 use crate::element::ElementType;
 use crate::error::Failure;
 use crate::memory::{Block, RegionRef};
+use crate::partition::Partitions;
 use crate::runtime::Shared;
+use crate::shape::Layout;
 use crate::task::{Chain, Link, LinkKind, Step};
 
 /// An array as tasks know it: its place in memory, what it holds, and the order of accesses to it. It has no lifetime
@@ -34,6 +36,7 @@ pub(crate) struct ArrayState {
     chain: Chain,
     content: AtomicU8,
     index: u32,
+    partitions: Partitions,
     body: UnsafeCell<Body>,
 }
 
@@ -42,6 +45,8 @@ struct Body {
     pointer: *mut u8,
     bytes: usize,
     element: Option<ElementType>,
+    /// Where a part lies in its whole's buffer, which `pointer` leads to.
+    part: Option<Layout>,
     origin: Origin,
     /// The other buffer of an array that is renamed again and again.
     spare: Option<Block>,
@@ -58,7 +63,7 @@ pub(crate) enum Origin {
     /// A region of an arena.
     Region(#[expect(dead_code, reason = "held, not read: it keeps the region")] RegionRef),
     /// A block of its own.
-    Block(#[expect(dead_code, reason = "held, not read: it keeps the memory")] Block),
+    Block(Block),
 }
 
 /// What an array holds.
@@ -106,10 +111,12 @@ impl ArrayState {
             chain: Chain::new(),
             content: AtomicU8::new(Content::Ready as u8),
             index,
+            partitions: Partitions::default(),
             body: UnsafeCell::new(Body {
                 pointer: ptr::null_mut(),
                 bytes: 0,
                 element: None,
+                part: None,
                 origin: Origin::None,
                 spare: None,
                 tree: None,
@@ -136,6 +143,7 @@ impl ArrayState {
             pointer,
             bytes,
             element: Some(element),
+            part: None,
             origin,
             spare: None,
             tree: None,
@@ -143,6 +151,45 @@ impl ArrayState {
             shared: Some(Arc::clone(shared)),
         };
         NonNull::from(state)
+    }
+
+    /// The state of a part of `whole`. It holds nothing before [`begin_part`](Self::begin_part).
+    pub(crate) fn create_part(whole: &Self, layout: Layout) -> NonNull<Self> {
+        let shared = whole.shared();
+        // SAFETY: `element` is written when the state is made and freed, and the caller's handle keeps it.
+        let element = unsafe { (*whole.body.get()).element }.expect("a state in use has an element type");
+        let bytes = layout.len() * element.size_bytes;
+        let part = Self::create(shared, element, ptr::null_mut(), bytes, Origin::None, Content::Ready);
+        // SAFETY: nobody else knows the new state.
+        unsafe { (*part.as_ref().body.get()).part = Some(layout) };
+        part
+    }
+
+    /// Makes a part hold what its whole holds: elements in the buffer at `pointer`, or nothing because of a failure.
+    ///
+    /// # Safety
+    /// The caller holds an exclusive access to the part.
+    pub(crate) unsafe fn begin_part(&self, pointer: *mut u8, poisoned: Option<&Arc<Failure>>) {
+        // SAFETY: the caller's access is exclusive.
+        unsafe { (*self.body.get()).pointer = pointer };
+        match poisoned {
+            None => self.set_ready(),
+            // SAFETY: the caller's access is exclusive.
+            Some(failure) => unsafe { self.poison(failure) },
+        }
+    }
+
+    /// Frees the state of a part.
+    ///
+    /// # Safety
+    /// No access to it is left, and no handle of it will be used.
+    pub(crate) unsafe fn give_back_part(part: NonNull<Self>) {
+        // SAFETY: the release link is the state's first field, and nobody else knows the state.
+        unsafe { Self::reclaim(part.as_ptr().cast_const().cast::<Link>()) };
+    }
+
+    pub(crate) fn partitions(&self) -> &Partitions {
+        &self.partitions
     }
 
     /// Ends the array: when every access has ended, its memory goes.
@@ -164,6 +211,7 @@ impl ArrayState {
     pub(crate) unsafe fn reclaim(link: *const Link) {
         // SAFETY: the release link is the first field of its state, and the pointer was made from the state's.
         let state = unsafe { &*link.cast::<Self>() };
+        state.partitions.clear();
         // SAFETY: every access has ended and the handle is gone: nobody else knows the state.
         let body = unsafe { &mut *state.body.get() };
         body.origin = Origin::None;
@@ -249,6 +297,7 @@ impl ArrayState {
             }
             Content::Poisoned => body.failure = None,
             Content::Zero | Content::Unset if !overwrites => {
+                debug_assert!(body.part.is_none(), "the split makes its parts ready");
                 // SAFETY: the caller may write the elements, `bytes` bytes from `pointer` on.
                 unsafe { body.pointer.write_bytes(0, body.bytes) };
             }
@@ -257,9 +306,8 @@ impl ArrayState {
                 if overwrites {
                     tree.discard();
                 } else {
-                    // SAFETY: as above, and initialised: arrays lie in zeroed blocks.
-                    let target = unsafe { std::slice::from_raw_parts_mut(body.pointer, body.bytes) };
-                    tree.close(target);
+                    // SAFETY: the caller may write the elements.
+                    unsafe { with_contiguous(body.pointer, body.bytes, &body.part, body.element, |target| tree.close(target)) };
                 }
             }
             Content::Ready | Content::Zero | Content::Unset | Content::Busy => {}
@@ -325,14 +373,27 @@ impl ArrayState {
         body.spare.as_ref().map(Block::pointer)
     }
 
-    /// Makes the spare buffer the array's. The old one is the spare from now on, unless it is an arena's.
+    /// Whether this is a part: then its buffer is its whole's and cannot be renamed.
+    pub(crate) fn is_part(&self) -> bool {
+        // SAFETY: `part` is written when the state is made and freed, and the caller's access keeps it.
+        unsafe { (*self.body.get()).part.is_some() }
+    }
+
+    /// Makes the spare buffer the array's. (A part's elements are copied instead.) The old one is the spare from now on, unless it is an arena's.
     ///
     /// # Safety
     /// The caller holds an exclusive access, and no reference into the old buffer is left.
     pub(crate) unsafe fn rename(&self) {
         // SAFETY: the caller's access is exclusive.
         let body = unsafe { &mut *self.body.get() };
-        let Some(block) = body.spare.take() else { return };
+        let Some(mut block) = body.spare.take() else { return };
+        if body.part.is_some() {
+            let from = block.first_bytes_mut(body.bytes);
+            // SAFETY: the caller may write the elements.
+            unsafe { with_contiguous(body.pointer, body.bytes, &body.part, body.element, |to| to.copy_from_slice(from)) };
+            body.spare = Some(block);
+            return;
+        }
         body.pointer = block.pointer();
         if let Origin::Block(old) = std::mem::replace(&mut body.origin, Origin::Block(block)) {
             if old.bytes() >= body.bytes {
@@ -340,6 +401,29 @@ impl ArrayState {
             }
         }
     }
+}
+
+/// Calls `change` with the elements of an array, contiguous: those of a strided part are copied out and back.
+///
+/// # Safety
+/// The caller holds an exclusive access, `pointer` leads to the buffer of initialised elements in which `part` lies.
+unsafe fn with_contiguous(
+    pointer: *mut u8,
+    bytes: usize,
+    part: &Option<Layout>,
+    element: Option<ElementType>,
+    change: impl FnOnce(&mut [u8]),
+) {
+    let element = element.expect("a state in use has an element type");
+    let layout = part.unwrap_or(Layout::EMPTY);
+    if layout.is_contiguous() {
+        let start = pointer.wrapping_add(layout.offset * element.size_bytes);
+        // SAFETY: the caller's: `bytes` initialised bytes that nobody else touches.
+        return change(unsafe { std::slice::from_raw_parts_mut(start, bytes) });
+    }
+    let operand = Operand { pointer, layout, element, writes: true, reads: true };
+    // SAFETY: the caller's: the operand's elements may be read and written, by nobody else.
+    unsafe { operand.change_packed(change) };
 }
 
 /// Why a contribution to a reduction cannot be made.

@@ -13,7 +13,8 @@ pub use accumulator::Accumulator;
 pub use operands::Operands;
 pub use run::Run;
 pub use views::Views;
-pub(crate) use views::{Operand, Packs};
+pub(crate) use operands::ShapeOf;
+pub(crate) use views::{Line, Operand, Packs};
 
 use crate::access::AccessMode;
 use crate::element::ElementType;

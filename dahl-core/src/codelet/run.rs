@@ -6,7 +6,7 @@ use std::slice;
 
 use arrayvec::ArrayVec;
 
-use super::views::Operand;
+use super::views::{Line, Operand};
 use crate::element::Element;
 use crate::shape::MAX_RANK;
 
@@ -115,26 +115,28 @@ unsafe fn for_each_tile(
     let widest = operands.iter().map(|operand| operand.element.size_bytes).max().unwrap_or(1);
     let copies = operands.iter().zip(&row_strides).any(|(operand, &stride)| stride != operand.element.size_bytes);
     let tile = if copies { (TILE_BYTES / widest).max(1) } else { row_len.max(1) };
-    // One line of slack in each buffer's `u64`s is not needed: a `u64` is aligned for every element.
-    let mut buffers: Vec<Vec<u64>> = operands
+    let mut buffers: Vec<Vec<Line>> = operands
         .iter()
         .zip(&row_strides)
         .map(|(operand, &stride)| {
             let size = operand.element.size_bytes;
-            if stride == size { Vec::new() } else { vec![0; (tile * size).div_ceil(size_of::<u64>())] }
+            if stride == size { Vec::new() } else { vec![Line::default(); (tile * size).div_ceil(size_of::<Line>())] }
         })
         .collect();
+    let place = |index: usize, row: usize, begin: usize| {
+        let (mut rest, mut offset) = (row, begin * row_strides[index]);
+        for axis in (0..extents.len()).rev() {
+            offset += (rest % extents[axis]) * strides[index][axis];
+            rest /= extents[axis];
+        }
+        starts[index].wrapping_add(offset)
+    };
     let mut pointers = starts.to_vec();
     let rows: usize = extents.iter().product();
     for row in 0..rows {
         for (begin, len) in (0..row_len).step_by(tile).map(|begin| (begin, tile.min(row_len - begin))) {
             for (index, operand) in operands.iter().enumerate() {
-                let (mut rest, mut offset) = (row, begin * row_strides[index]);
-                for axis in (0..extents.len()).rev() {
-                    offset += (rest % extents[axis]) * strides[index][axis];
-                    rest /= extents[axis];
-                }
-                let place = starts[index].wrapping_add(offset);
+                let place = place(index, row, begin);
                 let size = operand.element.size_bytes;
                 pointers[index] = place;
                 if row_strides[index] != size {
@@ -149,12 +151,7 @@ unsafe fn for_each_tile(
             for (index, operand) in operands.iter().enumerate() {
                 let size = operand.element.size_bytes;
                 if operand.writes && row_strides[index] != size {
-                    let (mut rest, mut offset) = (row, begin * row_strides[index]);
-                    for axis in (0..extents.len()).rev() {
-                        offset += (rest % extents[axis]) * strides[index][axis];
-                        rest /= extents[axis];
-                    }
-                    let place = starts[index].wrapping_add(offset);
+                    let place = place(index, row, begin);
                     // SAFETY: V: `len` elements from `place` on may be written; the run's views are gone.
                     unsafe { scatter(buffers[index].as_ptr().cast(), place, row_strides[index], size, len) };
                 }

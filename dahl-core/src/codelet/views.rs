@@ -36,10 +36,15 @@ pub struct Views<'a> {
     data: PhantomData<&'a mut u8>,
 }
 
+/// A cache line, the unit of buffers that hold elements of any type.
+#[derive(Clone, Copy, Debug, Default, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C, align(64))]
+pub(crate) struct Line([u64; 8]);
+
 /// Contiguous copies of strided operands, for kernels that take slices. Recycled from task to task.
 #[derive(Default)]
 pub(crate) struct Packs {
-    buffers: Vec<Box<[u64]>>,
+    buffers: Vec<Box<[Line]>>,
     used: usize,
     /// Copies to be written back: operand and buffer.
     changed: Vec<(usize, usize)>,
@@ -153,6 +158,21 @@ impl Operand {
         (start, shape.strides(IxDyn(&strides)))
     }
 
+    /// Calls `change` with a contiguous copy of the elements, and writes it back.
+    ///
+    /// # Safety
+    /// V, and no views of the operand exist.
+    pub(crate) unsafe fn change_packed(&self, change: impl FnOnce(&mut [u8])) {
+        let bytes = self.layout.len() * self.element.size_bytes;
+        let mut packed = vec![Line::default(); bytes.div_ceil(size_of::<Line>())];
+        let bytes = &mut bytemuck::cast_slice_mut(&mut packed)[..bytes];
+        // SAFETY: the caller's; `bytes` is as long as the operand.
+        unsafe { copy_rows(self, bytes.as_mut_ptr(), Direction::Pack) };
+        change(bytes);
+        // SAFETY: as above.
+        unsafe { copy_rows(self, bytes.as_mut_ptr(), Direction::Unpack) };
+    }
+
     /// Calls `f` with the byte offset, from `pointer`, of each row along the last axis, and the length of a row.
     fn for_each_row(&self, mut f: impl FnMut(usize, usize)) {
         let extents = self.layout.extents();
@@ -181,7 +201,7 @@ impl Packs {
             self.buffers.push(Box::default());
         }
         if size_of_val(&*self.buffers[buffer]) < bytes {
-            self.buffers[buffer] = vec![0; bytes.div_ceil(size_of::<u64>())].into();
+            self.buffers[buffer] = vec![Line::default(); bytes.div_ceil(size_of::<Line>())].into();
         }
         if changes {
             self.changed.push((index, buffer));

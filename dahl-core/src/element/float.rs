@@ -124,7 +124,7 @@ macro_rules! impl_real_float {
 
             #[inline(always)]
             fn sin_cos(self) -> (Self, Self) {
-                (Real::sin(self), Real::cos(self))
+                Trigonometric::sin_cos(self)
             }
 
             delegate! { $float, bool:

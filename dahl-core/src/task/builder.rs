@@ -83,6 +83,7 @@ impl<'a> Task<'a> {
         let (parameter, mode) = self.next_parameter();
         assert!(parameter.element.is::<T>(), "{}: `{}` has another element type", self.codelet.name, parameter.name);
         let Some(record) = self.record_for(array.state().shared()) else { return };
+        array.state().partitions().rejoin(array.state(), mode);
         // SAFETY: the record was taken by `record_for` and is not submitted.
         unsafe { record.push_access(array.state(), mode, |layout| array.set_layout(layout)) };
     }

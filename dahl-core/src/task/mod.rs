@@ -12,6 +12,6 @@ mod wait;
 pub use builder::{Task, identity, map_shape, require, uninit};
 pub(crate) use chain::{Chain, Link, LinkKind};
 pub use ready::ReadyTask;
-pub(crate) use record::Record;
+pub(crate) use record::{Kind, Record};
 pub(crate) use step::Step;
 pub(crate) use wait::wait_for_access;

@@ -10,8 +10,9 @@ use super::wait::Waiter;
 use crate::access::AccessMode;
 use crate::array::ArrayState;
 use crate::codelet::Codelet;
+use crate::partition::Partition;
 use crate::shape::Layout;
-use crate::sync::atomic::{AtomicU32, Ordering};
+use crate::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 /// Accesses that a record holds itself; further ones lie beside it and are kept for its next task.
 const INLINE: usize = 4;
@@ -28,6 +29,8 @@ pub(crate) struct Record {
     /// Links that are not retired yet, plus one until the task is done with.
     unretired: AtomicU32,
     body: UnsafeCell<Body>,
+    /// The next one of a list of tasks that a step has still to run.
+    next: AtomicPtr<Record>,
     inline: [Access; INLINE],
     more: UnsafeCell<Vec<Box<Access>>>,
 }
@@ -54,6 +57,10 @@ pub(crate) enum Kind {
     Kernel,
     /// Nobody: the host waits for its access.
     Host(*const Waiter),
+    /// Whoever makes it ready: it begins a partition.
+    Split(*const Partition),
+    /// Whoever makes it ready: it ends a partition.
+    Join(*const Partition),
 }
 
 /// One access of a task.
@@ -124,6 +131,7 @@ impl Record {
                 worker: None,
                 location: Location::caller(),
             }),
+            next: AtomicPtr::new(ptr::null_mut()),
             inline: std::array::from_fn(|_| Access::new()),
             more: UnsafeCell::new(Vec::new()),
         }
@@ -131,6 +139,10 @@ impl Record {
 
     pub(crate) fn index(&self) -> u32 {
         self.index
+    }
+
+    pub(super) fn next(&self) -> &AtomicPtr<Record> {
+        &self.next
     }
 
     pub(crate) fn body(&self) -> &Body {

@@ -1,13 +1,15 @@
 //! [`Step`]: what follows when links become ready or are retired.
 #![allow(unsafe_code, reason = "turns links back into the records and arrays that they belong to")]
 
-use std::ptr;
+use std::ptr::{self, NonNull};
 
 use super::chain::{Events, Link};
 use super::record::{Kind, Record};
 use super::ready::ReadyTask;
 use crate::array::ArrayState;
+use crate::partition::Partition;
 use crate::runtime::Shared;
+use crate::sync::atomic::Ordering;
 use crate::worker::Recycler;
 
 /// The consequences of a change to the chains: tasks that can run go to the scheduler, records and arrays that nobody
@@ -21,11 +23,13 @@ pub(crate) struct Step<'s> {
     /// The worker that makes the change, if it is one.
     worker: Option<usize>,
     recycler: Option<&'s mut Recycler>,
+    /// Splits and joins that are ready, linked through [`Record::next`].
+    inline: *const Record,
 }
 
 impl<'s> Step<'s> {
     pub(crate) fn new(shared: &'s Shared, worker: Option<usize>) -> Self {
-        Self { shared, own: ptr::null(), own_ready: 0, own_retired: 0, worker, recycler: None }
+        Self { shared, own: ptr::null(), own_ready: 0, own_retired: 0, worker, recycler: None, inline: ptr::null() }
     }
 
     /// A step of a worker, which gives records back in bulk.
@@ -35,6 +39,26 @@ impl<'s> Step<'s> {
 
     /// Appends the links of a task that has been filled in, and hands it over once it is ready.
     pub(crate) fn submit(&mut self, record: &Record) {
+        self.run(|step| step.append(record));
+    }
+
+    /// Finishes every access of a task that has run. The record may be another task's when this returns.
+    pub(crate) fn complete(&mut self, record: &Record) {
+        self.run(|step| step.finish(record, 0));
+    }
+
+    /// Makes a change to the chains, and then runs the splits and joins that it made ready, and those that they do.
+    pub(crate) fn run(&mut self, change: impl FnOnce(&mut Self)) {
+        change(self);
+        while let Some(record) = NonNull::new(self.inline.cast_mut()) {
+            // SAFETY: a record in the list has not been completed.
+            let record = unsafe { record.as_ref() };
+            self.inline = record.next().load(Ordering::Relaxed);
+            self.run_inline(record);
+        }
+    }
+
+    fn append(&mut self, record: &Record) {
         let links = record.accesses().filter(|access| access.array().is_some()).count() as u32;
         record.arm(links);
         self.own = record;
@@ -53,10 +77,10 @@ impl<'s> Step<'s> {
         }
     }
 
-    /// Finishes every access of a task that has run. The record may be another task's when this returns.
-    pub(crate) fn complete(&mut self, record: &Record) {
+    /// Finishes the accesses of `record` from number `first` on.
+    fn finish(&mut self, record: &Record, first: usize) {
         self.own = record;
-        for access in record.accesses() {
+        for access in record.accesses().skip(first) {
             if let Some(array) = access.array() {
                 // SAFETY: the link was appended, and it is ready since the task has run; it is finished once.
                 unsafe { array.chain().finish(access.link(), self) };
@@ -70,19 +94,50 @@ impl<'s> Step<'s> {
         }
     }
 
+    /// Runs a split or a join.
+    fn run_inline(&mut self, record: &Record) {
+        match record.body().kind {
+            Kind::Split(partition) => {
+                // SAFETY: the split's record, which is not retired, keeps its partition; it is ready.
+                unsafe { (*partition).run_split() };
+                // The access to the whole, number 0, stays until the join.
+                self.finish(record, 1);
+            }
+            Kind::Join(partition) => {
+                // SAFETY: the join's record, which is not retired, keeps its partition; it is ready.
+                unsafe { (*partition).run_join() };
+                // SAFETY: as above. The split's record is not retired before its access to the whole is.
+                let whole = unsafe { (*partition).split() }.access(0);
+                let (link, array) = (whole.link(), ptr::from_ref(whole.array().expect("a split is of an array")));
+                self.finish(record, 0);
+                // SAFETY: the split's access keeps its array and its record until it is finished, here, once.
+                unsafe { (*array).chain().finish(link, self) };
+            }
+            Kind::Kernel | Kind::Host(_) => unreachable!("only splits and joins are run by whoever makes them ready"),
+        }
+    }
+
     /// Gives back a record that was never submitted.
     pub(crate) fn give_back(&mut self, record: &Record) {
+        if let Kind::Split(partition) | Kind::Join(partition) = record.body().kind {
+            return Partition::release(NonNull::new(partition.cast_mut()).expect("made from a reference"));
+        }
         match &mut self.recycler {
             Some(recycler) => recycler.give_back(self.shared, record.index()),
             None => self.shared.give_back_record(record.index()),
         }
     }
 
-    fn hand_over(&self, record: &Record) {
+    fn hand_over(&mut self, record: &Record) {
         match record.body().kind {
             Kind::Kernel => self.shared.schedule(ReadyTask::new(record), self.worker),
             // SAFETY: the waiter stays until it is told, which happens here, once.
             Kind::Host(waiter) => unsafe { (*waiter).tell() },
+            Kind::Split(_) | Kind::Join(_) => {
+                // Not run here: a long row of partitions would nest as deep.
+                record.next().store(self.inline.cast_mut(), Ordering::Relaxed);
+                self.inline = record;
+            }
         }
     }
 }

@@ -59,6 +59,7 @@ pub(crate) fn wait_for_access(
     if worker::in_kernel() {
         return Err(Error::at(ErrorKind::InsideKernel { call }, location));
     }
+    array.partitions().rejoin(array, mode);
     if !array.chain().is_quiet() {
         let shared = array.shared();
         let waiter = Waiter::new();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::{Recycler, as_kernel};
 use crate::access::AccessMode;
 use crate::array::{ArrayState, ReduceError};
-use crate::codelet::{Codelet, Kernel, Operand, Packs, Views};
+use crate::codelet::{Codelet, Kernel, Line, Operand, Packs, Views};
 use crate::error::Failure;
 use crate::perf::{Measurement, ModelCache};
 use crate::runtime::Shared;
@@ -22,7 +22,7 @@ pub(crate) struct Bench {
     name: String,
     operands: Vec<Operand>,
     packs: Packs,
-    scratch: Vec<Vec<u64>>,
+    scratch: Vec<Vec<Line>>,
     models: ModelCache,
     pub(crate) recycler: Recycler,
 }
@@ -124,13 +124,13 @@ fn prepare(bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), 
 }
 
 /// A temporary buffer of at least `bytes` bytes, the thread's number `index`.
-fn scratch(buffers: &mut Vec<Vec<u64>>, index: usize, bytes: usize) -> *mut u8 {
+fn scratch(buffers: &mut Vec<Vec<Line>>, index: usize, bytes: usize) -> *mut u8 {
     if buffers.len() <= index {
         buffers.resize_with(index + 1, Vec::new);
     }
-    let words = bytes.div_ceil(size_of::<u64>());
-    if buffers[index].len() < words {
-        buffers[index].resize(words, 0);
+    let lines = bytes.div_ceil(size_of::<Line>());
+    if buffers[index].len() < lines {
+        buffers[index].resize(lines, Line::default());
     }
     buffers[index].as_mut_ptr().cast()
 }

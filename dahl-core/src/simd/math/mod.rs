@@ -4,8 +4,10 @@ mod exponential;
 mod hyperbolic;
 mod inverse_trigonometric;
 mod logarithm;
+mod polynomial;
 mod power;
 mod rounding;
+mod scale;
 mod trigonometric;
 
 pub(crate) use exponential::Exponential;

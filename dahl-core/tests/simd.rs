@@ -1,0 +1,193 @@
+//! `simd::dispatch`: every level computes the same bits, and `DAHL_SIMD` only lowers the level.
+
+use std::env;
+use std::process::Command;
+
+use dahl_core::element::Real;
+use dahl_core::simd::{self, Level, Vectorised, dispatch, level};
+use half::{bf16, f16};
+
+/// A digest of the bits of every function's results.
+struct Digest<'a, T>(&'a [T]);
+
+macro_rules! digest {
+    ($values:expr, $($function:ident),*) => {{
+        let mut digest = 0_u64;
+        $(
+            let results: Vec<f64> = $values.iter().map(|x| x.$function().to_f64()).collect();
+            for result in results {
+                let bits = if result.is_nan() { 0 } else { result.to_bits() };
+                digest = digest.rotate_left(5) ^ bits.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            }
+        )*
+        digest
+    }};
+}
+
+impl<T: Real> Vectorised for Digest<'_, T> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn run(self) -> u64 {
+        digest!(
+            self.0,
+            exp,
+            exp2,
+            exp_m1,
+            ln,
+            ln_1p,
+            log2,
+            log10,
+            sqrt,
+            cbrt,
+            sin,
+            cos,
+            tan,
+            asin,
+            acos,
+            atan,
+            sinh,
+            cosh,
+            tanh,
+            asinh,
+            acosh,
+            atanh,
+            floor,
+            ceil,
+            round,
+            round_ties_even,
+            trunc,
+            fract,
+            abs,
+            signum,
+            recip
+        )
+    }
+}
+
+fn digest_of<T: Real>() -> u64 {
+    let mut bits = 1_u64;
+    let values: Vec<T> = (0..20_000)
+        .map(|i| {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let size = 2.0_f64.powi(i % 60 - 40);
+            T::from_f64((bits >> 11) as f64 / 2.0_f64.powi(52) * size - 0.5 * size)
+        })
+        .chain([T::ZERO, T::NEG_ZERO, T::INFINITY, T::NEG_INFINITY, T::NAN, T::MAX, T::MIN, T::MIN_POSITIVE])
+        .collect();
+    let finite = &values[..20_000];
+    let halves: Vec<T> = values.iter().rev().map(|x| T::narrow(x.widen())).collect();
+    let reductions = [
+        simd::sum(finite),
+        simd::dot(finite, &halves[8..]),
+        simd::max(finite).widen(),
+        simd::min(finite).widen(),
+    ];
+    reductions
+        .iter()
+        .fold(dispatch(Digest(&values)), |digest, x| digest.rotate_left(7) ^ x.to_f64().to_bits())
+}
+
+/// Not a test of its own: what the tests below run in other processes.
+#[test]
+fn report() {
+    let digests = [digest_of::<f16>(), digest_of::<bf16>(), digest_of::<f32>(), digest_of::<f64>()];
+    println!("REPORT {} {digests:x?}", level());
+}
+
+/// The level and the digests of a process in which `DAHL_SIMD` is `name`.
+fn report_at(name: &str) -> (String, String) {
+    let output = Command::new(env::current_exe().expect("a test has a path"))
+        .args(["--exact", "report", "--nocapture"])
+        .env("DAHL_SIMD", name)
+        .output()
+        .expect("the test's own program starts");
+    let output = String::from_utf8(output.stdout).expect("the report is text");
+    // The harness may print the name of the test on the same line.
+    let report = output.split("REPORT ").nth(1).expect("the report is printed");
+    let report = report.lines().next().expect("the report is a line");
+    let (level, digests) = report.split_once(' ').expect("a level and digests");
+    (level.to_owned(), digests.to_owned())
+}
+
+#[test]
+fn every_level_computes_the_same_bits() {
+    let (_, best) = report_at("");
+    for name in ["v4", "v3", "v2", "baseline"] {
+        let (level, digests) = report_at(name);
+        assert_eq!(digests, best, "DAHL_SIMD={name}, which ran at {level}");
+    }
+}
+
+#[test]
+fn the_variable_only_lowers_the_level() {
+    let (best, _) = report_at("");
+    assert_eq!(report_at("baseline").0, "baseline");
+    assert_eq!(report_at("v9").0, best);
+    assert_eq!(report_at("v4").0, best);
+    if cfg!(target_arch = "x86_64") {
+        let order = ["baseline", "v2", "v3", "v4"];
+        let rank = |level: &str| order.iter().position(|name| *name == level).expect("a level of x86-64");
+        for name in ["v2", "v3"] {
+            assert_eq!(rank(&report_at(name).0), rank(name).min(rank(&best)));
+        }
+    }
+}
+
+#[test]
+fn the_level_is_what_the_machine_has() {
+    let best = report_at("").0;
+    #[cfg(target_arch = "x86_64")]
+    assert_eq!(best == "v4", detected_v4() == 5);
+    #[cfg(target_arch = "aarch64")]
+    assert_eq!(best, Level::Neon.to_string());
+    assert_ne!(best, "");
+}
+
+/// How many of the feature sets of v4 beyond v3 this machine has, if it has those of v3.
+#[cfg(target_arch = "x86_64")]
+fn detected_v4() -> usize {
+    let v3 = is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("f16c");
+    [
+        is_x86_feature_detected!("avx512f"),
+        is_x86_feature_detected!("avx512bw"),
+        is_x86_feature_detected!("avx512cd"),
+        is_x86_feature_detected!("avx512dq"),
+        is_x86_feature_detected!("avx512vl"),
+    ]
+    .into_iter()
+    .filter(|has| *has && v3)
+    .count()
+}
+
+#[test]
+fn levels_are_ordered() {
+    assert!(Level::Baseline < Level::V2 && Level::V2 < Level::V3 && Level::V3 < Level::V4);
+}
+
+#[test]
+fn dispatch_returns_what_run_returns() {
+    struct Owned(String);
+    impl Vectorised for Owned {
+        type Output = String;
+        fn run(self) -> String {
+            self.0 + "!"
+        }
+    }
+    assert_eq!(dispatch(Owned("moved".to_owned())), "moved!");
+}
+
+#[test]
+fn a_panic_passes_through() {
+    struct Fails;
+    impl Vectorised for Fails {
+        type Output = ();
+        fn run(self) {
+            panic!("from inside")
+        }
+    }
+    let payload = std::panic::catch_unwind(|| dispatch(Fails)).expect_err("it panics");
+    assert_eq!(payload.downcast_ref(), Some(&"from inside"));
+}
