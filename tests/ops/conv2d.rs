@@ -1,4 +1,3 @@
-use dahl::ndarray::Axis;
 use dahl::ops::{conv2d, conv2d_backward_filters, conv2d_backward_input, conv2d_init};
 use dahl::prelude::*;
 

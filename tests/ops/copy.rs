@@ -1,4 +1,3 @@
-use dahl::ndarray::Axis;
 use dahl::ops::{copy, copy_init};
 use dahl::prelude::*;
 

@@ -1,6 +1,5 @@
-use dahl::ndarray::Axis;
 use dahl::ops::{
-    count_correct, count_correct_init, cross_entropy, cross_entropy_backward, cross_entropy_backward_init,
+    count_correct_init, cross_entropy, cross_entropy_backward, cross_entropy_backward_init,
     cross_entropy_init,
 };
 use dahl::prelude::*;

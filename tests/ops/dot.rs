@@ -1,4 +1,3 @@
-use dahl::ndarray::Axis;
 use dahl::ops::{dot, dot_init};
 use dahl::prelude::*;
 

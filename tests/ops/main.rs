@@ -38,6 +38,7 @@ mod elementwise;
 mod fill;
 mod matmul;
 mod one_hot;
+mod parts;
 mod pool2d;
 mod random;
 mod reduce;

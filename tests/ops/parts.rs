@@ -1,7 +1,10 @@
 //! Ops on the parts of a partition: strided ones, and sums over parts that add up.
 
 use dahl::ndarray::Axis;
-use dahl::ops::{conv2d, conv2d_init, copy, count_correct, count_correct_init, cross_entropy, cross_entropy_init, dot, matmul_add, normal, sum, uniform};
+use dahl::ops::{
+    conv2d, conv2d_init, copy, count_correct, count_correct_init, cross_entropy, cross_entropy_init, dot,
+    matmul_add, normal, sum, uniform,
+};
 use dahl::prelude::*;
 
 use crate::reference::{self, array, assert_all_close, assert_close, exact};

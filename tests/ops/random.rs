@@ -1,4 +1,3 @@
-use dahl::ndarray::Axis;
 use dahl::ops::{normal, uniform};
 use dahl::prelude::*;
 
