@@ -218,3 +218,51 @@ fn narrow<T: Real>(from: &[T::Compute], mut to: ArrayViewMut2<'_, T>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Small integers, whose products and sums are exact in whatever order.
+    fn integers(shape: [usize; 2], seed: usize) -> ndarray::Array2<f64> {
+        ndarray::Array2::from_shape_fn(shape, |(i, j)| ((i * 7 + j * 5 + seed) % 11) as f64 - 5.0)
+    }
+
+    #[test]
+    fn the_plain_product_agrees_with_the_crate() {
+        let (a, b) = (integers([7, 13], 1), integers([13, 5], 2));
+        let (mut fast, mut plain) = (integers([7, 5], 3), integers([7, 5], 3));
+        product(a.view(), b.view(), fast.view_mut(), true);
+        plain_product(a.view(), b.view(), plain.view_mut());
+        assert_eq!(fast, plain);
+    }
+
+    #[test]
+    fn strides_may_be_any() {
+        let (a, b) = (integers([14, 9], 1), integers([9, 6], 2));
+        let (every_second, backwards) = (a.slice(s![..;2, ..]), b.slice(s![.., ..;-1]));
+        let mut expected = ndarray::Array2::zeros([7, 6]);
+        product(every_second.to_owned().view(), backwards.to_owned().view(), expected.view_mut(), false);
+        let mut out = ndarray::Array2::from_elem([12, 7], f64::NAN);
+        product(
+            every_second,
+            backwards,
+            out.slice_mut(s![..;-2, ..;-1]).reversed_axes().slice_mut(s![..7, ..6]),
+            false,
+        );
+        for ((i, j), &value) in expected.indexed_iter() {
+            assert_eq!(out[[11 - 2 * j, 6 - i]], value);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a has 3 columns but b has 2 rows")]
+    fn inner_dimensions_must_agree() {
+        product(
+            integers([2, 3], 1).view(),
+            integers([2, 4], 1).view(),
+            integers([2, 4], 1).view_mut(),
+            false,
+        );
+    }
+}

@@ -1,9 +1,9 @@
-//! Arrays as row-major slices: [`write`], and an array seen around one of its axes ([`around`]).
+//! Arrays as row-major slices: [`elements`] to read and [`write`], and an array seen around one of its axes ([`around`]).
 //!
 //! Whole arrays and parts along their first axis are row-major as they are. Other parts are packed and unpacked.
 
 use dahl_core::{Element, Real, simd};
-use ndarray::{ArrayViewMut, Dimension};
+use ndarray::{ArrayViewMut, CowArray, Dimension};
 
 use super::scratch::with_scratch;
 
@@ -21,6 +21,11 @@ pub(crate) fn write<T: Element, D: Dimension>(mut out: ArrayViewMut<'_, T, D>, f
     if let Some(packed) = packed {
         out.assign(&packed);
     }
+}
+
+/// The elements of an array that [`as_standard_layout`](ndarray::ArrayRef::as_standard_layout) returned.
+pub(crate) fn elements<'a, T, D: Dimension>(array: &'a CowArray<'_, T, D>) -> &'a [T] {
+    array.as_slice().expect("an array of standard layout is a slice")
 }
 
 /// `shape` as `[before, extent, after]`: the product of the extents before `axis`, its own, and of those after it.

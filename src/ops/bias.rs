@@ -4,7 +4,7 @@ use dahl::ndarray::{ArrayView1, ArrayViewD, ArrayViewMut1, ArrayViewMutD};
 use dahl::prelude::*;
 use dahl::simd;
 
-use crate::cpu::row_major::{add_sums, around, write};
+use crate::cpu::row_major::{add_sums, around, elements, write};
 
 /// `out = input + bias`, where `bias[i]` is added to everything at index `i` of `axis`: axis 1 for images and for
 /// matrices of samples.
@@ -20,7 +20,7 @@ use crate::cpu::row_major::{add_sums, around, write};
 pub fn bias<T: Real>(input: ArrayViewD<T>, bias: ArrayView1<T>, out: ArrayViewMutD<T>, axis: usize) {
     let [_, extent, after] = around(input.shape(), axis);
     let (input, bias) = (input.as_standard_layout(), bias.as_standard_layout());
-    let (input, bias) = (input.as_slice().unwrap_or(&[]), bias.as_slice().unwrap_or(&[]));
+    let (input, bias) = (elements(&input), elements(&bias));
     write(out, |out| {
         if out.is_empty() {
             return;
@@ -55,7 +55,7 @@ pub fn bias<T: Real>(input: ArrayViewD<T>, bias: ArrayView1<T>, out: ArrayViewMu
 pub fn bias_backward<T: Real>(gradient: ArrayViewD<T>, out: ArrayViewMut1<T::Compute>, axis: usize) {
     let [before, extent, after] = around(gradient.shape(), axis);
     let gradient = gradient.as_standard_layout();
-    let gradient = gradient.as_slice().unwrap_or(&[]);
+    let gradient = elements(&gradient);
     write(out, |out| {
         if after == 1 {
             add_sums(gradient, [1, before, extent], out);

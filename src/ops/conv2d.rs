@@ -9,7 +9,7 @@ use dahl::prelude::*;
 
 use crate::cpu::conv2d::{Convolution, backward_filters, backward_input, forward};
 use crate::cpu::im2col::{Window, positions};
-use crate::cpu::row_major::write;
+use crate::cpu::row_major::{elements, write};
 
 /// The shape of a convolution's output; extents of 0 where the filter does not fit.
 fn output_shape(
@@ -66,7 +66,7 @@ pub fn conv2d<T: Real>(
 ) {
     let conv = convolution(input.shape(), filters.shape(), stride, padding);
     let (input, filters) = (input.as_standard_layout(), filters.as_standard_layout());
-    write(out, |out| forward(&conv, input.as_slice().unwrap_or(&[]), filters.as_slice().unwrap_or(&[]), out));
+    write(out, |out| forward(&conv, elements(&input), elements(&filters), out));
 }
 
 /// The gradient of [`conv2d`] by its input, from the gradient by its output.
@@ -91,9 +91,7 @@ pub fn conv2d_backward_input<T: Real>(
 ) {
     let conv = convolution(out.shape(), filters.shape(), stride, padding);
     let (gradient, filters) = (gradient.as_standard_layout(), filters.as_standard_layout());
-    write(out, |out| {
-        backward_input(&conv, gradient.as_slice().unwrap_or(&[]), filters.as_slice().unwrap_or(&[]), out)
-    });
+    write(out, |out| backward_input(&conv, elements(&gradient), elements(&filters), out));
 }
 
 /// Adds to `out` the gradient of [`conv2d`] by its filters, from the gradient by its output: those of the parts of a
@@ -116,7 +114,5 @@ pub fn conv2d_backward_filters<T: Real>(
 ) {
     let conv = convolution(input.shape(), out.shape(), stride, padding);
     let (input, gradient) = (input.as_standard_layout(), gradient.as_standard_layout());
-    write(out, |out| {
-        backward_filters(&conv, input.as_slice().unwrap_or(&[]), gradient.as_slice().unwrap_or(&[]), out)
-    });
+    write(out, |out| backward_filters(&conv, elements(&input), elements(&gradient), out));
 }

@@ -8,7 +8,7 @@ use dahl::prelude::*;
 
 use super::conv2d::fits;
 use crate::cpu::im2col::{Window, for_each_strided, positions};
-use crate::cpu::row_major::write;
+use crate::cpu::row_major::{elements, write};
 use crate::cpu::scratch::with_scratch;
 
 /// The shape of a pooled batch of images; extents of 0 where the window does not fit.
@@ -55,7 +55,7 @@ pub fn max_pool2d<T: Real>(
 ) {
     let window = window(input.shape(), size, stride, padding);
     let input = input.as_standard_layout();
-    let input = input.as_slice().unwrap_or(&[]);
+    let input = elements(&input);
     write(out, |out| write(index, |index| max_pool_planes(&window, input, out, index)));
 }
 
@@ -117,7 +117,7 @@ fn max_pool_planes<T: Real>(window: &Window, input: &[T], out: &mut [T], index: 
 pub fn max_pool2d_backward<T: Real>(gradient: ArrayView4<T>, index: ArrayView4<u32>, out: ArrayViewMut4<T>) {
     let (pixels, positions) = (out.shape()[2] * out.shape()[3], gradient.shape()[2] * gradient.shape()[3]);
     let (gradient, index) = (gradient.as_standard_layout(), index.as_standard_layout());
-    let (gradient, index) = (gradient.as_slice().unwrap_or(&[]), index.as_slice().unwrap_or(&[]));
+    let (gradient, index) = (elements(&gradient), elements(&index));
     write(out, |out| {
         out.fill(T::ZERO);
         if pixels == 0 || positions == 0 {
@@ -157,7 +157,7 @@ pub fn avg_pool2d<T: Real>(
 ) {
     let window = window(input.shape(), size, stride, padding);
     let input = input.as_standard_layout();
-    let input = input.as_slice().unwrap_or(&[]);
+    let input = elements(&input);
     write(out, |out| avg_pool_planes(&window, input, out));
 }
 
@@ -217,7 +217,7 @@ pub fn avg_pool2d_backward<T: Real>(
 ) {
     let window = window(out.shape(), size, stride, padding);
     let gradient = gradient.as_standard_layout();
-    let gradient = gradient.as_slice().unwrap_or(&[]);
+    let gradient = elements(&gradient);
     write(out, |out| avg_pool_planes_backward(&window, gradient, out));
 }
 

@@ -8,7 +8,7 @@ use dahl::ndarray::{ArrayViewD, ArrayViewMut0, ArrayViewMutD};
 use dahl::prelude::*;
 use dahl::simd;
 
-use crate::cpu::row_major::{add_sums, around, write};
+use crate::cpu::row_major::{add_sums, around, elements, write};
 use crate::cpu::scratch::with_scratch;
 
 /// `shape` with extent 1 at `axis`.
@@ -64,7 +64,7 @@ pub fn min<T: Element>(input: &[T], mut out: ArrayViewMut0<T>) {
 pub fn sum_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T::Compute>, axis: usize) {
     let extents = around(input.shape(), axis);
     let input = input.as_standard_layout();
-    write(out, |out| add_sums(input.as_slice().unwrap_or(&[]), extents, out));
+    write(out, |out| add_sums(elements(&input), extents, out));
 }
 
 /// `out = ` the means along `axis`; NaN if its extent is 0.
@@ -78,7 +78,7 @@ pub fn mean_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usi
     let count = <T::Compute as Real>::from_f64(extents[1] as f64);
     with_scratch([out.len()], |[sums]: [&mut [T::Compute]; 1]| {
         sums.fill(T::Compute::ZERO);
-        add_sums(input.as_slice().unwrap_or(&[]), extents, sums);
+        add_sums(elements(&input), extents, sums);
         for sum in sums.iter_mut() {
             *sum /= count;
         }
@@ -115,7 +115,7 @@ fn fold_axis<T: Element>(
 ) {
     let [_, extent, after] = around(input.shape(), axis);
     let input = input.as_standard_layout();
-    let input = input.as_slice().unwrap_or(&[]);
+    let input = elements(&input);
     if input.is_empty() {
         return;
     }
