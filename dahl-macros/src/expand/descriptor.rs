@@ -114,7 +114,9 @@ fn in_place(codelet: &Codelet) -> Option<TokenStream> {
         (None, Form::Kernel) => return Some(quote!(.in_place(#root::__private::InPlace::rename(#target)))),
     };
     let entry = kernel::entry(codelet, &function, Variant::InPlace);
-    Some(quote!(.in_place(#root::__private::InPlace::kernel(#target, #root::__private::Kernel::new(#name, #entry)))))
+    Some(
+        quote!(.in_place(#root::__private::InPlace::kernel(#target, #root::__private::Kernel::new(#name, #entry)))),
+    )
 }
 
 /// `.flops(..)` or `.bytes(..)`: the names of the data parameters are bound to their extents.
@@ -124,7 +126,8 @@ fn count(codelet: &Codelet, method: &str, expression: &Expr) -> TokenStream {
     let bind = |name: &proc_macro2::Ident, value: TokenStream| {
         if tokens::mention(&text, name) { quote!(let #name = #value;) } else { quote!(let _ = #value;) }
     };
-    let extents = codelet.parameters.iter().map(|parameter| bind(&parameter.name, quote!(#operands.extents())));
+    let extents =
+        codelet.parameters.iter().map(|parameter| bind(&parameter.name, quote!(#operands.extents())));
     let arguments = codelet.arguments.iter().map(|argument| {
         let ty = &argument.ty;
         bind(&argument.name, quote!(#operands.argument::<#ty>()))

@@ -12,11 +12,12 @@ use crate::tokens;
 
 /// Of the codelet's type.
 pub(super) fn of_type(codelet: &Codelet) -> TokenStream {
-    let wrappers = [Variant::Given, Variant::InPlace, Variant::Init].into_iter().filter(|variant| match variant {
-        Variant::Given => true,
-        Variant::InPlace => codelet.in_place.is_some(),
-        Variant::Init => codelet.has_init,
-    });
+    let wrappers =
+        [Variant::Given, Variant::InPlace, Variant::Init].into_iter().filter(|variant| match variant {
+            Variant::Given => true,
+            Variant::InPlace => codelet.in_place.is_some(),
+            Variant::Init => codelet.has_init,
+        });
     let links = wrappers.map(|variant| format!("[`{}`]", wrappers::name(codelet, variant).unraw()));
     let links = links.collect::<Vec<_>>().join(", ");
     with_users(codelet, &format!("The codelet behind {links}: its name, access modes and kernels."))
@@ -28,7 +29,8 @@ pub(super) fn of_wrapper(codelet: &Codelet, variant: Variant) -> TokenStream {
         Variant::Given => "Submits a task on the given arrays.".to_owned(),
         Variant::InPlace => format!("Submits a task that overwrites `{}` with the result.", target(codelet)),
         Variant::Init => {
-            let made: Vec<_> = codelet.made().map(|(_, output)| format!("`{}`", output.name.unraw())).collect();
+            let made: Vec<_> =
+                codelet.made().map(|(_, output)| format!("`{}`", output.name.unraw())).collect();
             let noun = if made.len() == 1 { "a new array" } else { "new arrays" };
             format!("Makes {} in `arena`, as {noun}, and submits the task.", made.join(" and "))
         }
@@ -44,7 +46,8 @@ pub(super) fn of_task(codelet: &Codelet, variant: Variant) -> TokenStream {
 
 /// Of `cpu` or `cpu_self`.
 pub(super) fn of_cpu(codelet: &Codelet, variant: Variant) -> TokenStream {
-    let over = if variant == Variant::InPlace { format!(", over `{}`", target(codelet)) } else { String::new() };
+    let over =
+        if variant == Variant::InPlace { format!(", over `{}`", target(codelet)) } else { String::new() };
     let kernel = format!("Runs the kernel on the calling thread, without a runtime{over}.");
     if codelet.form == Form::Kernel {
         return sentence(&kernel);
@@ -68,7 +71,8 @@ fn shapes(codelet: &Codelet, variant: Variant) -> String {
         (Form::Kernel, _) => None,
     };
     if let Some(map) = map {
-        let stretches = if codelet.options.broadcast.is_some() { "; an input's extent of 1 stretches" } else { "" };
+        let stretches =
+            if codelet.options.broadcast.is_some() { "; an input's extent of 1 stretches" } else { "" };
         return format!(" {map}{stretches}.");
     }
     let outputs = codelet.shaped().filter(|(_, parameter)| parameter.access != Access::Scratch);
