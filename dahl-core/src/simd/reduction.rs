@@ -90,8 +90,7 @@ impl<T: Real> Vectorised for Dot<'_, T> {
 #[inline(always)]
 fn block_sum<T: Real>(block: &[T]) -> T::Compute {
     let mut lanes = [-T::Compute::ZERO; LANES];
-    let rows = block.chunks_exact(LANES);
-    let rest = rows.remainder();
+    let (rows, rest) = block.as_chunks::<LANES>();
     for row in rows {
         for (lane, x) in lanes.iter_mut().zip(row) {
             *lane += x.widen();
@@ -112,15 +111,15 @@ fn block_sum<T: Real>(block: &[T]) -> T::Compute {
 #[inline(always)]
 fn block_dot<T: Real>(a: &[T], b: &[T]) -> T::Compute {
     let mut lanes = [-T::Compute::ZERO; LANES];
-    let rows = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let rest = (rows.0.remainder(), rows.1.remainder());
-    for (a, b) in rows.0.zip(rows.1) {
-        for ((lane, a), b) in lanes.iter_mut().zip(a).zip(b) {
-            *lane += a.widen() * b.widen();
+    let (a_rows, a_rest) = a.as_chunks::<LANES>();
+    let (b_rows, b_rest) = b.as_chunks::<LANES>();
+    for (a, b) in a_rows.iter().zip(b_rows) {
+        for i in 0..LANES {
+            lanes[i] += a[i].widen() * b[i].widen();
         }
     }
     let mut last = [-T::Compute::ZERO; LANES];
-    for ((last, a), b) in last.iter_mut().zip(rest.0).zip(rest.1) {
+    for ((last, a), b) in last.iter_mut().zip(a_rest).zip(b_rest) {
         *last = a.widen() * b.widen();
     }
     for (lane, x) in lanes.iter_mut().zip(last) {
@@ -211,8 +210,7 @@ impl<T: Element> Vectorised for MinOf<'_, T> {
 #[inline(always)]
 fn extreme<T: Copy>(values: &[T], identity: T, choose: impl Fn(T, T) -> T + Copy) -> T {
     let mut lanes = [identity; LANES];
-    let rows = values.chunks_exact(LANES);
-    let rest = rows.remainder();
+    let (rows, rest) = values.as_chunks::<LANES>();
     for row in rows {
         for (lane, x) in lanes.iter_mut().zip(row) {
             *lane = choose(*lane, *x);
