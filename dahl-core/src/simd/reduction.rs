@@ -77,12 +77,25 @@ impl<T: Real> Vectorised for Dot<'_, T> {
     fn run(self) -> T::Compute {
         let Self(a, b) = self;
         let mut tree = Tree::new();
-        let blocks = (a.chunks_exact(BLOCK), b.chunks_exact(BLOCK));
-        let rest = (blocks.0.remainder(), blocks.1.remainder());
-        for (a, b) in blocks.0.zip(blocks.1) {
-            tree.push(block_dot(a, b));
+        // The products of a block go through the first level of the cache: a loop that also adds is not vectorised.
+        let mut products = [T::Compute::ZERO; BLOCK];
+        let (a_blocks, a_rest) = a.as_chunks::<BLOCK>();
+        let (b_blocks, b_rest) = b.as_chunks::<BLOCK>();
+        for (a, b) in a_blocks.iter().zip(b_blocks) {
+            multiply(a, b, &mut products);
+            tree.push(block_sum(&products));
         }
-        tree.finish((!rest.0.is_empty()).then(|| block_dot(rest.0, rest.1)))
+        let products = &mut products[..a_rest.len()];
+        multiply(a_rest, b_rest, products);
+        tree.finish((!products.is_empty()).then(|| block_sum(products)))
+    }
+}
+
+/// `products[i] = a[i] * b[i]`.
+#[inline(always)]
+fn multiply<T: Real>(a: &[T], b: &[T], products: &mut [T::Compute]) {
+    for ((product, a), b) in products.iter_mut().zip(a).zip(b) {
+        *product = a.widen() * b.widen();
     }
 }
 
@@ -100,27 +113,6 @@ fn block_sum<T: Real>(block: &[T]) -> T::Compute {
     let mut last = [-T::Compute::ZERO; LANES];
     for (last, x) in last.iter_mut().zip(rest) {
         *last = x.widen();
-    }
-    for (lane, x) in lanes.iter_mut().zip(last) {
-        *lane += x;
-    }
-    add_lanes(&lanes)
-}
-
-/// The sum of the products of at most [`BLOCK`] pairs of elements.
-#[inline(always)]
-fn block_dot<T: Real>(a: &[T], b: &[T]) -> T::Compute {
-    let mut lanes = [-T::Compute::ZERO; LANES];
-    let (a_rows, a_rest) = a.as_chunks::<LANES>();
-    let (b_rows, b_rest) = b.as_chunks::<LANES>();
-    for (a, b) in a_rows.iter().zip(b_rows) {
-        for i in 0..LANES {
-            lanes[i] += a[i].widen() * b[i].widen();
-        }
-    }
-    let mut last = [-T::Compute::ZERO; LANES];
-    for ((last, a), b) in last.iter_mut().zip(a_rest).zip(b_rest) {
-        *last = a.widen() * b.widen();
     }
     for (lane, x) in lanes.iter_mut().zip(last) {
         *lane += x;
