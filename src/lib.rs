@@ -1,1 +1,14 @@
-//! dahl
+//! Numerical operations written once and run as a task graph: typed codelets, a runtime, and the ops of a neural
+//! network.
+//!
+//! [`#[codelet]`](macro@codelet) makes an operation of a function; [`Runtime`] runs it; [`ops`] has those that a
+//! network needs, each declared as a user's would be. This package names the operations; the runtime under it is
+//! `dahl_core`, re-exported here, and networks are `dahl_nn`.
+
+// So that the package's own ops name it as a user's do.
+extern crate self as dahl;
+
+pub use dahl_core::*;
+pub use dahl_macros::{Argument, codelet};
+
+pub mod prelude;

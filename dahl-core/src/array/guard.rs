@@ -1,0 +1,153 @@
+//! [`ReadGuard`] and [`WriteGuard`]: the host's view of an array.
+//!
+//! A guard holds nothing but a borrow. Before it is made, the tasks that it must wait for have ended; while it lives,
+//! the borrow keeps others from being submitted. A guard that is leaked blocks nobody.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::panic::Location;
+
+use ndarray::{ArrayRef, ArrayView, ArrayViewMut, Dim, Dimension, ShapeBuilder};
+
+use super::Array;
+use crate::access::AccessMode;
+use crate::element::Element;
+use crate::error::Result;
+use crate::shape::Layout;
+use crate::task;
+
+/// A view of an array that no task is writing. Dereferences to [`ndarray::ArrayRef`].
+pub struct ReadGuard<'a, T: Element, const N: usize> {
+    view: ArrayView<'a, T, Dim<[usize; N]>>,
+}
+
+/// A view of an array that no task is using. Dereferences to [`ndarray::ArrayRef`].
+pub struct WriteGuard<'a, T: Element, const N: usize> {
+    view: ArrayViewMut<'a, T, Dim<[usize; N]>>,
+}
+
+/// Waits until the host may read, and says where the elements are.
+#[track_caller]
+pub(super) fn wait_to_read<T: Element, const N: usize>(array: &Array<'_, T, N>) -> Result<(*mut u8, Layout)> {
+    wait(array, AccessMode::R, "read")
+}
+
+#[track_caller]
+fn wait<T: Element, const N: usize>(
+    array: &Array<'_, T, N>,
+    mode: AccessMode,
+    call: &'static str,
+) -> Result<(*mut u8, Layout)> {
+    let mut layout = Layout::EMPTY;
+    array.set_layout(&mut layout);
+    let pointer = task::wait_for_access(array.state(), mode, call, Location::caller())?;
+    Ok((pointer, layout))
+}
+
+/// Calls `f` with the index of each element in its buffer, in row-major order.
+pub(super) fn for_each_index(layout: &Layout, mut f: impl FnMut(usize)) {
+    let (extents, strides) = (layout.extents(), layout.strides());
+    if layout.is_contiguous() {
+        return (0..layout.len()).for_each(|i| f(layout.offset + i));
+    }
+    for element in 0..layout.len() {
+        let (mut rest, mut index) = (element, layout.offset);
+        for axis in (0..extents.len()).rev() {
+            index += (rest % extents[axis]) * strides[axis] as usize;
+            rest /= extents[axis];
+        }
+        f(index);
+    }
+}
+
+fn strided_shape<const N: usize>(layout: &Layout) -> ndarray::StrideShape<Dim<[usize; N]>>
+where
+    Dim<[usize; N]>: Dimension,
+{
+    let mut shape = Dim::<[usize; N]>::zeros(N);
+    let mut strides = Dim::<[usize; N]>::zeros(N);
+    for axis in 0..N {
+        shape[axis] = layout.extents()[axis];
+        strides[axis] = layout.strides()[axis] as usize;
+    }
+    shape.strides(strides)
+}
+
+impl<'a, T: Element, const N: usize> ReadGuard<'a, T, N>
+where
+    Dim<[usize; N]>: Dimension,
+{
+    #[track_caller]
+    pub(super) fn acquire(array: &'a Array<'_, T, N>) -> Result<Self> {
+        let (pointer, layout) = wait_to_read(array)?;
+        let start = pointer.cast::<T>().wrapping_add(layout.offset);
+        // SAFETY: the elements are initialised and lie as the layout says; the writers have ended, and the borrow of
+        // the array for 'a keeps new ones from being submitted.
+        let view = unsafe { ArrayView::from_shape_ptr(strided_shape::<N>(&layout), start) };
+        Ok(Self { view })
+    }
+}
+
+impl<'a, T: Element, const N: usize> WriteGuard<'a, T, N>
+where
+    Dim<[usize; N]>: Dimension,
+{
+    #[track_caller]
+    pub(super) fn acquire(array: &'a mut Array<'_, T, N>) -> Result<Self> {
+        let (pointer, layout) = wait(array, AccessMode::RW, "write")?;
+        let start = pointer.cast::<T>().wrapping_add(layout.offset);
+        // SAFETY: the elements are initialised and lie as the layout says; every access has ended, and the exclusive
+        // borrow of the array for 'a keeps new ones from being submitted.
+        let view = unsafe { ArrayViewMut::from_shape_ptr(strided_shape::<N>(&layout), start) };
+        Ok(Self { view })
+    }
+}
+
+impl<T: Element, const N: usize> Deref for ReadGuard<'_, T, N>
+where
+    Dim<[usize; N]>: Dimension,
+{
+    type Target = ArrayRef<T, Dim<[usize; N]>>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.view
+    }
+}
+
+impl<T: Element, const N: usize> Deref for WriteGuard<'_, T, N>
+where
+    Dim<[usize; N]>: Dimension,
+{
+    type Target = ArrayRef<T, Dim<[usize; N]>>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.view
+    }
+}
+
+impl<T: Element, const N: usize> DerefMut for WriteGuard<'_, T, N>
+where
+    Dim<[usize; N]>: Dimension,
+{
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.view
+    }
+}
+
+impl<T: Element, const N: usize> fmt::Debug for ReadGuard<'_, T, N>
+where
+    Dim<[usize; N]>: Dimension,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.view, f)
+    }
+}
+
+impl<T: Element, const N: usize> fmt::Debug for WriteGuard<'_, T, N>
+where
+    Dim<[usize; N]>: Dimension,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.view, f)
+    }
+}

@@ -1,0 +1,288 @@
+//! [`Array`]: data known to the runtime, and the ways in which the host touches it.
+//!
+//! An `Array` is a handle: who owns what, how long it may live, its shape. What tasks need, its bytes and the order of
+//! accesses, is its [`ArrayState`], which has no lifetime and lives until the handle is gone and the last task is done.
+#![allow(unsafe_code, reason = "handles point to states that outlive them; guards read the arrays' memory")]
+
+mod guard;
+mod reduction;
+mod reshaped;
+mod state;
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+pub use guard::{ReadGuard, WriteGuard};
+pub use reshaped::{Reshaped, ReshapedMut};
+pub(crate) use state::{ArrayState, Content, Origin, ReduceError};
+
+use crate::access::AccessMode;
+use crate::element::{Element, ElementType};
+use crate::error::{Error, ErrorKind, Result};
+use crate::memory::{Block as MemoryBlock, byte_len, require_len};
+use crate::runtime::Shared;
+use crate::shape::{Extents, Layout, row_major_strides};
+use crate::task::Step;
+
+/// An array of rank 0.
+pub type Scalar<'m, T> = Array<'m, T, 0>;
+/// An array of rank 1.
+pub type Vector<'m, T> = Array<'m, T, 1>;
+/// An array of rank 2.
+pub type Matrix<'m, T> = Array<'m, T, 2>;
+/// An array of rank 3.
+pub type Block<'m, T> = Array<'m, T, 3>;
+/// An array of rank 4.
+pub type Tensor<'m, T> = Array<'m, T, 4>;
+
+/// Data known to the runtime: `N` extents, elements of type `T` in row-major order.
+///
+/// It lives in an [`Arena`](crate::Arena) for `'m`, or, as `Array<'static, ..>`, on its own
+/// ([`Runtime::zeros`](crate::Runtime::zeros)). Tasks take `&Array` to read and `&mut Array` to write it; both return
+/// at once, and the tasks run in an order that gives the results of the order of submission. The host looks at it with
+/// [`read`](Array::read) and [`write`](Array::write), which wait for the tasks they must.
+pub struct Array<'m, T, const N: usize> {
+    handle: Handle,
+    shape: [usize; N],
+    layout: PartLayout<N>,
+    lives: PhantomData<(&'m (), fn() -> T)>,
+}
+
+/// Where an array's elements lie in the buffer of its state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PartLayout<const N: usize> {
+    /// All of it, in row-major order.
+    Whole,
+    /// A part: strides and the offset of the first element, in elements.
+    Part([isize; N], usize),
+}
+
+/// Owns a state, or borrows one for as long as the array's lifetime says.
+///
+/// The flag travels with the pointer: swapping two arrays through `&mut` swaps both.
+#[derive(Debug)]
+struct Handle {
+    state: NonNull<ArrayState>,
+    owned: bool,
+}
+
+// SAFETY: a state is reached through its chain, which is atomic, and otherwise as the tasks' order says.
+unsafe impl Send for Handle {}
+// SAFETY: as for `Send`; `&Array` only submits reads, which several threads may.
+unsafe impl Sync for Handle {}
+
+impl Handle {
+    fn state(&self) -> &ArrayState {
+        // SAFETY: a state is freed after its release link, which the owning handle's drop appends; a borrowing
+        // handle is in an `Array` whose lifetime borrows the owner.
+        unsafe { self.state.as_ref() }
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if self.owned {
+            // The runtime must outlive this call, also when the state, which keeps it alive, goes at once.
+            let shared = Arc::clone(self.state().shared());
+            self.state().partitions().rejoin(self.state(), AccessMode::RW);
+            // SAFETY: the owner goes once, and no access is submitted after it.
+            Step::new(&shared, None).run(|step| unsafe { ArrayState::release(self.state, step) });
+        }
+    }
+}
+
+impl<'m, T: Element, const N: usize> Array<'m, T, N> {
+    pub(crate) fn new(
+        runtime: &Arc<Shared>,
+        shape: [usize; N],
+        pointer: *mut u8,
+        origin: Origin,
+        content: Content,
+    ) -> Self {
+        const { assert!(N <= crate::shape::MAX_RANK, "an array has at most 8 axes") };
+        let bytes = shape.iter().product::<usize>() * size_of::<T>();
+        let state = ArrayState::create(runtime, ElementType::of::<T>(), pointer, bytes, origin, content);
+        Self { handle: Handle { state, owned: true }, shape, layout: PartLayout::Whole, lives: PhantomData }
+    }
+
+    /// An array of its own block, which is zero.
+    pub(crate) fn from_block(runtime: &Arc<Shared>, shape: [usize; N], block: MemoryBlock) -> Self {
+        let pointer = block.pointer();
+        Self::new(runtime, shape, pointer, Origin::Block(block), Content::Ready)
+    }
+
+    /// Fills an array that was made with [`Content::Unset`] and that no task knows yet.
+    pub(crate) fn fill_new(&mut self, fill: impl FnOnce(&mut [T])) {
+        let state = self.handle.state();
+        // SAFETY: the array is new: `&mut self`, and no task has been submitted on it. Its bytes are initialised
+        // (blocks are zeroed), span `len` elements, and are aligned for any element.
+        fill(unsafe { std::slice::from_raw_parts_mut(state.pointer().cast(), self.len()) });
+        state.set_ready();
+    }
+
+    /// Another handle of the same state, which does not own it, with another shape of as many elements.
+    fn alias<'b, const M: usize>(&self, shape: [usize; M], layout: PartLayout<M>) -> Array<'b, T, M> {
+        let handle = Handle { state: self.handle.state, owned: false };
+        Array { handle, shape, layout, lives: PhantomData }
+    }
+}
+
+impl<'m, T: Element, const N: usize> Array<'m, T, N> {
+    /// The extents, one for each axis.
+    pub fn shape(&self) -> [usize; N] {
+        self.shape
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The extents as the expressions of a declaration see them.
+    pub fn extents(&self) -> Extents<N> {
+        Extents::new(self.shape)
+    }
+
+    /// Waits for the tasks that write the array, and gives a view of it. Tasks may go on reading it meanwhile.
+    ///
+    /// # Errors
+    /// If a task that the array depends on failed; or inside a kernel.
+    #[track_caller]
+    pub fn read(&self) -> Result<ReadGuard<'_, T, N>>
+    where
+        ndarray::Dim<[usize; N]>: ndarray::Dimension,
+    {
+        ReadGuard::acquire(self)
+    }
+
+    /// Waits for the tasks that use the array, and gives a view of it that can be changed.
+    ///
+    /// # Errors
+    /// If a task that the array depends on failed; or inside a kernel.
+    #[track_caller]
+    pub fn write(&mut self) -> Result<WriteGuard<'_, T, N>>
+    where
+        ndarray::Dim<[usize; N]>: ndarray::Dimension,
+    {
+        WriteGuard::acquire(self)
+    }
+
+    /// Waits for the tasks that write the array, and copies its elements out, in row-major order.
+    ///
+    /// # Errors
+    /// As [`read`](Array::read).
+    #[track_caller]
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        let (pointer, layout) = guard::wait_to_read(self)?;
+        let mut elements = Vec::with_capacity(self.len());
+        guard::for_each_index(&layout, |index| {
+            // SAFETY: `index` is that of an element, and no task writes them while `self` is borrowed.
+            elements.push(unsafe { *pointer.cast::<T>().add(index) });
+        });
+        Ok(elements)
+    }
+
+    /// The same elements in another shape; nothing is copied.
+    ///
+    /// # Errors
+    /// If `shape` has another number of elements, or this is a part whose elements do not follow each other.
+    #[track_caller]
+    pub fn reshape<const M: usize>(self, shape: [usize; M]) -> Result<Array<'m, T, M>> {
+        let layout = self.reshape_layout("reshape", shape)?;
+        Ok(Array { handle: self.handle, shape, layout, lives: PhantomData })
+    }
+
+    /// The same elements in another shape, borrowed; nothing is copied.
+    ///
+    /// # Errors
+    /// As [`reshape`](Array::reshape).
+    #[track_caller]
+    pub fn reshaped<const M: usize>(&self, shape: [usize; M]) -> Result<Reshaped<'_, T, M>> {
+        Ok(Reshaped::new(self.alias(shape, self.reshape_layout("reshaped", shape)?)))
+    }
+
+    /// The same elements in another shape, borrowed for change; nothing is copied.
+    ///
+    /// # Errors
+    /// As [`reshape`](Array::reshape).
+    #[track_caller]
+    pub fn reshaped_mut<const M: usize>(&mut self, shape: [usize; M]) -> Result<ReshapedMut<'_, T, M>> {
+        Ok(ReshapedMut::new(self.alias(shape, self.reshape_layout("reshaped_mut", shape)?)))
+    }
+
+    /// The layout of the same elements in another shape.
+    #[track_caller]
+    fn reshape_layout<const M: usize>(&self, subject: &'static str, shape: [usize; M]) -> Result<PartLayout<M>> {
+        require_len(subject, &shape, self.len())?;
+        match &self.layout {
+            PartLayout::Whole => Ok(PartLayout::Whole),
+            PartLayout::Part(_, offset) if self.layout().is_contiguous() => {
+                let strides = row_major_strides(&shape);
+                Ok(PartLayout::Part(std::array::from_fn(|axis| strides[axis]), *offset))
+            }
+            PartLayout::Part(strides, _) => {
+                let fact = format!("a part of shape {:?} and strides {strides:?} is not contiguous", self.shape);
+                Err(Error::new(ErrorKind::InvalidShape { subject, fact }))
+            }
+        }
+    }
+
+    pub(crate) fn state(&self) -> &ArrayState {
+        self.handle.state()
+    }
+
+    /// A handle of the part that `state` stands for: `len` indices from `begin` on along `axis`.
+    pub(crate) fn part<'p>(
+        &self,
+        state: NonNull<ArrayState>,
+        axis: usize,
+        begin: usize,
+        len: usize,
+    ) -> Array<'p, T, N> {
+        let layout = self.layout().part(axis, begin, len);
+        let strides = layout.strides();
+        let mut shape = self.shape;
+        shape[axis] = len;
+        Array {
+            handle: Handle { state, owned: false },
+            shape,
+            layout: PartLayout::Part(std::array::from_fn(|axis| strides[axis]), layout.offset),
+            lives: PhantomData,
+        }
+    }
+
+    /// Where the elements lie in the buffer of the state.
+    pub(crate) fn layout(&self) -> Layout {
+        let mut layout = Layout::EMPTY;
+        self.set_layout(&mut layout);
+        layout
+    }
+
+    /// Writes the layout of an access to this array.
+    pub(crate) fn set_layout(&self, layout: &mut Layout) {
+        match &self.layout {
+            PartLayout::Whole => layout.set_contiguous(&self.shape),
+            PartLayout::Part(strides, offset) => layout.set_strided(&self.shape, strides, *offset),
+        }
+    }
+}
+
+impl<T: Element, const N: usize> fmt::Debug for Array<'_, T, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Array<{}, {N}>{:?}", T::NAME, self.shape)
+    }
+}
+
+/// Bytes of an array of `shape` and a new block for them.
+#[track_caller]
+pub(crate) fn block_for<T: Element>(runtime: &Shared, shape: &[usize]) -> Result<MemoryBlock> {
+    let bytes = byte_len::<T>(shape)?;
+    MemoryBlock::zeroed(runtime.memory(), bytes).ok_or_else(|| crate::memory::out_of_memory(runtime, bytes))
+}

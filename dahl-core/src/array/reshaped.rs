@@ -1,0 +1,47 @@
+//! [`Reshaped`] and [`ReshapedMut`]: an array seen in another shape, without a copy.
+
+use std::ops::{Deref, DerefMut};
+
+use super::Array;
+
+/// An array in another shape, borrowed. See [`Array::reshaped`].
+#[derive(Debug)]
+pub struct Reshaped<'a, T: crate::Element, const N: usize>(Array<'a, T, N>);
+
+/// An array in another shape, borrowed for change. See [`Array::reshaped_mut`].
+#[derive(Debug)]
+pub struct ReshapedMut<'a, T: crate::Element, const N: usize>(Array<'a, T, N>);
+
+impl<'a, T: crate::Element, const N: usize> Reshaped<'a, T, N> {
+    pub(super) fn new(array: Array<'a, T, N>) -> Self {
+        Self(array)
+    }
+}
+
+impl<'a, T: crate::Element, const N: usize> ReshapedMut<'a, T, N> {
+    pub(super) fn new(array: Array<'a, T, N>) -> Self {
+        Self(array)
+    }
+}
+
+impl<'a, T: crate::Element, const N: usize> Deref for Reshaped<'a, T, N> {
+    type Target = Array<'a, T, N>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl<'a, T: crate::Element, const N: usize> Deref for ReshapedMut<'a, T, N> {
+    type Target = Array<'a, T, N>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl<T: crate::Element, const N: usize> DerefMut for ReshapedMut<'_, T, N> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}

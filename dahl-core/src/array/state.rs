@@ -1,0 +1,433 @@
+//! [`ArrayState`]: what tasks know of an array.
+#![allow(unsafe_code, reason = "contents are guarded by the order of tasks, not by a lock")]
+
+use std::cell::UnsafeCell;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use super::reduction::Tree;
+use crate::access::AccessMode;
+use crate::codelet::{Accumulator, Operand};
+use crate::element::ElementType;
+use crate::error::Failure;
+use crate::memory::{Block, RegionRef};
+use crate::partition::Partitions;
+use crate::runtime::Shared;
+use crate::shape::Layout;
+use crate::task::{Chain, Link, LinkKind, Step};
+
+/// An array as tasks know it: its place in memory, what it holds, and the order of accesses to it. It has no lifetime
+/// and no rank.
+///
+/// Who may touch what, when:
+/// * `chain`, `content`: anybody, atomically.
+/// * `body`: written when the state is made and freed; between, by a task (or the host) that holds an exclusive
+///   access, or by a reader that has set `content` to `BUSY`; read by whoever holds an access.
+/// * the elements: as the accesses say.
+///
+/// "Holds an access" means: its link is ready and not done; or it is the host, has waited for the tasks before it, and
+/// a borrow keeps later ones from being submitted.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct ArrayState {
+    /// First, so that a pointer to the link is one to the state.
+    release: Link,
+    chain: Chain,
+    content: AtomicU8,
+    index: u32,
+    partitions: Partitions,
+    body: UnsafeCell<Body>,
+}
+
+#[derive(Debug)]
+struct Body {
+    pointer: *mut u8,
+    bytes: usize,
+    element: Option<ElementType>,
+    /// Where a part lies in its whole's buffer, which `pointer` leads to.
+    part: Option<Layout>,
+    origin: Origin,
+    /// The other buffer of an array that is renamed again and again.
+    spare: Option<Block>,
+    tree: Option<Box<Tree>>,
+    failure: Option<Arc<Failure>>,
+    shared: Option<Arc<Shared>>,
+}
+
+/// Who keeps an array's bytes.
+#[derive(Debug)]
+pub(crate) enum Origin {
+    /// Nobody: the state is free.
+    None,
+    /// A region of an arena.
+    Region(#[expect(dead_code, reason = "held, not read: it keeps the region")] RegionRef),
+    /// A block of its own.
+    Block(Block),
+}
+
+/// What an array holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Content {
+    /// Its elements.
+    Ready,
+    /// Zeros, which nobody has written yet.
+    Zero,
+    /// Nothing yet: the first task must write it, or reduce into it.
+    Unset,
+    /// Its old elements and a reduction tree that is still open.
+    Reducing,
+    /// Nothing: a task that should have written it failed.
+    Poisoned,
+    /// A reader is turning one of the above into `Ready`.
+    Busy,
+}
+
+impl Content {
+    fn from_u8(value: u8) -> Self {
+        const ALL: [Content; 6] = [
+            Content::Ready,
+            Content::Zero,
+            Content::Unset,
+            Content::Reducing,
+            Content::Poisoned,
+            Content::Busy,
+        ];
+        ALL[usize::from(value)]
+    }
+}
+
+// SAFETY: see "who may touch what" above.
+unsafe impl Send for ArrayState {}
+// SAFETY: see "who may touch what" above.
+unsafe impl Sync for ArrayState {}
+
+impl ArrayState {
+    /// A free state, number `index` of its slab.
+    pub(crate) fn free(index: u32) -> Self {
+        Self {
+            release: Link::new(),
+            chain: Chain::new(),
+            content: AtomicU8::new(Content::Ready as u8),
+            index,
+            partitions: Partitions::default(),
+            body: UnsafeCell::new(Body {
+                pointer: ptr::null_mut(),
+                bytes: 0,
+                element: None,
+                part: None,
+                origin: Origin::None,
+                spare: None,
+                tree: None,
+                failure: None,
+                shared: None,
+            }),
+        }
+    }
+
+    pub(crate) fn create(
+        shared: &Arc<Shared>,
+        element: ElementType,
+        pointer: *mut u8,
+        bytes: usize,
+        origin: Origin,
+        content: Content,
+    ) -> NonNull<Self> {
+        let state = shared.arrays().take_or_grow();
+        state.chain.restart();
+        state.content.store(content as u8, Ordering::Relaxed);
+        // SAFETY: the slab gives a free state to one holder, and nobody else knows it.
+        let body = unsafe { &mut *state.body.get() };
+        *body = Body {
+            pointer,
+            bytes,
+            element: Some(element),
+            part: None,
+            origin,
+            spare: None,
+            tree: None,
+            failure: None,
+            shared: Some(Arc::clone(shared)),
+        };
+        NonNull::from(state)
+    }
+
+    /// The state of a part of `whole`. It holds nothing before [`begin_part`](Self::begin_part).
+    pub(crate) fn create_part(whole: &Self, layout: Layout) -> NonNull<Self> {
+        let shared = whole.shared();
+        // SAFETY: `element` is written when the state is made and freed, and the caller's handle keeps it.
+        let element = unsafe { (*whole.body.get()).element }.expect("a state in use has an element type");
+        let bytes = layout.len() * element.size_bytes;
+        let part = Self::create(shared, element, ptr::null_mut(), bytes, Origin::None, Content::Ready);
+        // SAFETY: nobody else knows the new state.
+        unsafe { (*part.as_ref().body.get()).part = Some(layout) };
+        part
+    }
+
+    /// Makes a part hold what its whole holds: elements in the buffer at `pointer`, or nothing because of a failure.
+    ///
+    /// # Safety
+    /// The caller holds an exclusive access to the part.
+    pub(crate) unsafe fn begin_part(&self, pointer: *mut u8, poisoned: Option<&Arc<Failure>>) {
+        // SAFETY: the caller's access is exclusive.
+        unsafe { (*self.body.get()).pointer = pointer };
+        match poisoned {
+            None => self.set_ready(),
+            // SAFETY: the caller's access is exclusive.
+            Some(failure) => unsafe { self.poison(failure) },
+        }
+    }
+
+    /// Frees the state of a part.
+    ///
+    /// # Safety
+    /// No access to it is left, and no handle of it will be used.
+    pub(crate) unsafe fn give_back_part(part: NonNull<Self>) {
+        // SAFETY: the release link is the state's first field, and nobody else knows the state.
+        unsafe { Self::reclaim(part.as_ptr().cast_const().cast::<Link>()) };
+    }
+
+    pub(crate) fn partitions(&self) -> &Partitions {
+        &self.partitions
+    }
+
+    /// Ends the array: when every access has ended, its memory goes.
+    ///
+    /// # Safety
+    /// Called once, by the owner; no access is submitted after it.
+    pub(crate) unsafe fn release(state: NonNull<Self>, step: &mut Step<'_>) {
+        // SAFETY: the owner calls, so the state is not freed yet.
+        let this = unsafe { state.as_ref() };
+        this.release.reset(LinkKind::Release);
+        // SAFETY: the link is the state's first field and is not in a chain; the state stays until the link is ready.
+        unsafe { this.chain.append(state.as_ptr().cast_const().cast::<Link>(), step) };
+    }
+
+    /// Frees the state whose release link is ready.
+    ///
+    /// # Safety
+    /// `link` was given to the chain by `release`, has become ready, and this is called once.
+    pub(crate) unsafe fn reclaim(link: *const Link) {
+        // SAFETY: the release link is the first field of its state, and the pointer was made from the state's.
+        let state = unsafe { &*link.cast::<Self>() };
+        state.partitions.clear();
+        // SAFETY: every access has ended and the handle is gone: nobody else knows the state.
+        let body = unsafe { &mut *state.body.get() };
+        body.origin = Origin::None;
+        body.spare = None;
+        body.tree = None;
+        body.failure = None;
+        if let Some(shared) = body.shared.take() {
+            shared.arrays().give_back(state.index);
+        }
+    }
+
+    pub(crate) fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    /// Its number, by which observers know it.
+    pub(crate) fn id(&self) -> u32 {
+        self.index
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        // SAFETY: `shared` is written when the state is made and freed, and the caller's handle or access keeps it.
+        unsafe { &(*self.body.get()).shared }.as_ref().expect("a state in use belongs to a runtime")
+    }
+
+    /// The first byte. The caller holds an access, or the state is new.
+    pub(crate) fn pointer(&self) -> *mut u8 {
+        // SAFETY: the caller holds an access, or is the only one who knows the state: nobody writes the body.
+        unsafe { (*self.body.get()).pointer }
+    }
+
+    pub(crate) fn set_ready(&self) {
+        self.content.store(Content::Ready as u8, Ordering::Release);
+    }
+
+    fn content(&self) -> Content {
+        Content::from_u8(self.content.load(Ordering::Acquire))
+    }
+
+    /// Makes the elements what an access of this mode may find, and says where they are.
+    ///
+    /// # Errors
+    /// The failure that left the array without a value, unless the access overwrites it.
+    ///
+    /// # Safety
+    /// The caller holds an access of this mode.
+    pub(crate) unsafe fn prepare(&self, mode: AccessMode) -> Result<*mut u8, Arc<Failure>> {
+        loop {
+            match self.content() {
+                Content::Ready => return Ok(self.pointer()),
+                Content::Busy => std::thread::yield_now(), // another reader is filling it, and waits for nobody
+                before if mode.is_shared() => {
+                    let seen = self.content.compare_exchange(
+                        before as u8,
+                        Content::Busy as u8,
+                        Ordering::Acquire,
+                        Ordering::Relaxed,
+                    );
+                    if seen.is_ok() {
+                        // SAFETY: `BUSY` was set here, so this thread alone writes the body.
+                        return unsafe { self.settle(before, mode) };
+                    }
+                }
+                // SAFETY: the caller's access is exclusive.
+                before => return unsafe { self.settle(before, mode) },
+            }
+        }
+    }
+
+    /// Turns a content that is not ready into what `mode` may find.
+    ///
+    /// # Safety
+    /// The caller may write the body.
+    unsafe fn settle(&self, before: Content, mode: AccessMode) -> Result<*mut u8, Arc<Failure>> {
+        // SAFETY: the caller's.
+        let body = unsafe { &mut *self.body.get() };
+        let overwrites = mode == AccessMode::W;
+        match before {
+            Content::Poisoned if !overwrites => {
+                self.content.store(Content::Poisoned as u8, Ordering::Release);
+                let failure = body.failure.as_ref().expect("a poisoned array knows the failure");
+                return Err(Arc::clone(failure));
+            }
+            Content::Poisoned => body.failure = None,
+            Content::Zero | Content::Unset if !overwrites => {
+                debug_assert!(body.part.is_none(), "the split makes its parts ready");
+                // SAFETY: the caller may write the elements, `bytes` bytes from `pointer` on.
+                unsafe { body.pointer.write_bytes(0, body.bytes) };
+            }
+            Content::Reducing => {
+                let tree = body.tree.as_mut().expect("an array that is reducing has a tree");
+                if overwrites {
+                    tree.discard();
+                } else {
+                    // SAFETY: the caller may write the elements.
+                    unsafe { with_contiguous(body.pointer, body.bytes, &body.part, body.element, |target| tree.close(target)) };
+                }
+            }
+            Content::Ready | Content::Zero | Content::Unset | Content::Busy => {}
+        }
+        self.set_ready();
+        Ok(body.pointer)
+    }
+
+    /// The private buffer for the next contribution to the array's reduction.
+    ///
+    /// # Errors
+    /// The failure that left the array without a value, or that no memory is left.
+    ///
+    /// # Safety
+    /// The caller holds an exclusive access.
+    pub(crate) unsafe fn contribute(&self, accumulator: &Accumulator, len: usize) -> Result<*mut u8, ReduceError> {
+        // SAFETY: the caller's access is exclusive.
+        let body = unsafe { &mut *self.body.get() };
+        let content = self.content();
+        let same = body.tree.as_ref().is_some_and(|tree| tree.accumulates_like(accumulator));
+        if content != Content::Reducing || !same {
+            let keep_old = content != Content::Unset;
+            if keep_old {
+                // SAFETY: the caller's access is exclusive.
+                unsafe { self.prepare(AccessMode::RW) }.map_err(ReduceError::Poisoned)?;
+            }
+            match &mut body.tree {
+                Some(tree) if same => tree.open(keep_old),
+                tree => *tree = Some(Box::new(Tree::new(*accumulator, len, keep_old))),
+            }
+            self.content.store(Content::Reducing as u8, Ordering::Release);
+        }
+        let node = body.shared.as_ref().expect("a state in use belongs to a runtime").memory();
+        let tree = body.tree.as_mut().expect("made above");
+        tree.next_contribution(node).ok_or(ReduceError::OutOfMemory(tree.buffer_bytes()))
+    }
+
+    /// Leaves the array without a value, because of `failure`.
+    ///
+    /// # Safety
+    /// The caller holds an exclusive access.
+    pub(crate) unsafe fn poison(&self, failure: &Arc<Failure>) {
+        // SAFETY: the caller's access is exclusive.
+        let body = unsafe { &mut *self.body.get() };
+        body.failure = Some(Arc::clone(failure));
+        if let Some(tree) = &mut body.tree {
+            tree.discard();
+        }
+        self.content.store(Content::Poisoned as u8, Ordering::Release);
+    }
+
+    /// A buffer as large as the array's, to be [taken](Self::rename) in its place; nothing if it cannot be had.
+    ///
+    /// # Safety
+    /// The caller holds an exclusive access.
+    pub(crate) unsafe fn spare(&self) -> Option<*mut u8> {
+        // SAFETY: the caller's access is exclusive.
+        let body = unsafe { &mut *self.body.get() };
+        if body.spare.is_none() {
+            let node = body.shared.as_ref().expect("a state in use belongs to a runtime").memory();
+            body.spare = Some(Block::zeroed(node, body.bytes)?);
+        }
+        body.spare.as_ref().map(Block::pointer)
+    }
+
+    /// Whether this is a part: then its buffer is its whole's and cannot be renamed.
+    pub(crate) fn is_part(&self) -> bool {
+        // SAFETY: `part` is written when the state is made and freed, and the caller's access keeps it.
+        unsafe { (*self.body.get()).part.is_some() }
+    }
+
+    /// Makes the spare buffer the array's. (A part's elements are copied instead.) The old one is the spare from now on, unless it is an arena's.
+    ///
+    /// # Safety
+    /// The caller holds an exclusive access, and no reference into the old buffer is left.
+    pub(crate) unsafe fn rename(&self) {
+        // SAFETY: the caller's access is exclusive.
+        let body = unsafe { &mut *self.body.get() };
+        let Some(mut block) = body.spare.take() else { return };
+        if body.part.is_some() {
+            let from = block.first_bytes_mut(body.bytes);
+            // SAFETY: the caller may write the elements.
+            unsafe { with_contiguous(body.pointer, body.bytes, &body.part, body.element, |to| to.copy_from_slice(from)) };
+            body.spare = Some(block);
+            return;
+        }
+        body.pointer = block.pointer();
+        if let Origin::Block(old) = std::mem::replace(&mut body.origin, Origin::Block(block)) {
+            if old.bytes() >= body.bytes {
+                body.spare = Some(old);
+            }
+        }
+    }
+}
+
+/// Calls `change` with the elements of an array, contiguous: those of a strided part are copied out and back.
+///
+/// # Safety
+/// The caller holds an exclusive access, `pointer` leads to the buffer of initialised elements in which `part` lies.
+unsafe fn with_contiguous(
+    pointer: *mut u8,
+    bytes: usize,
+    part: &Option<Layout>,
+    element: Option<ElementType>,
+    change: impl FnOnce(&mut [u8]),
+) {
+    let element = element.expect("a state in use has an element type");
+    let layout = part.unwrap_or(Layout::EMPTY);
+    if layout.is_contiguous() {
+        let start = pointer.wrapping_add(layout.offset * element.size_bytes);
+        // SAFETY: the caller's: `bytes` initialised bytes that nobody else touches.
+        return change(unsafe { std::slice::from_raw_parts_mut(start, bytes) });
+    }
+    let operand = Operand { pointer, layout, element, writes: true, reads: true };
+    // SAFETY: the caller's: the operand's elements may be read and written, by nobody else.
+    unsafe { operand.change_packed(change) };
+}
+
+/// Why a contribution to a reduction cannot be made.
+pub(crate) enum ReduceError {
+    Poisoned(Arc<Failure>),
+    OutOfMemory(usize),
+}

@@ -1,0 +1,255 @@
+//! [`Views`]: what a kernel is given, taken one parameter at a time.
+#![allow(unsafe_code, reason = "this is where a task's accesses become references")]
+
+use std::marker::PhantomData;
+use std::slice;
+
+use ndarray::{ArrayView, ArrayViewMut, Dimension, IxDyn, ShapeBuilder};
+
+use super::run::{self, Run};
+use crate::argument::Argument;
+use crate::element::{Element, ElementType};
+use crate::shape::Layout;
+
+/// Where one parameter of a running task lies.
+///
+/// Invariant **V**, kept by whoever makes a list of operands for [`Views::new`], for as long as the views' lifetime:
+/// `pointer` and `layout` span initialised elements of type `element`, aligned for it; nobody writes them, and if
+/// `writes`, nobody else reads them either, through another operand or otherwise. (The dependencies of the task say
+/// so: `task/README.md`. One array passed twice is read only, since the wrappers take `&mut` for every other mode.)
+#[derive(Clone, Copy)]
+pub(crate) struct Operand {
+    pub(crate) pointer: *mut u8,
+    pub(crate) layout: Layout,
+    pub(crate) element: ElementType,
+    pub(crate) writes: bool,
+    /// Whether the kernel may need what is there (all modes but `W`).
+    pub(crate) reads: bool,
+}
+
+/// The views of a running task, in the order of the declaration. Each parameter can be taken once.
+pub struct Views<'a> {
+    operands: &'a [Operand],
+    next: usize,
+    arguments: &'a [u8],
+    packs: &'a mut Packs,
+    data: PhantomData<&'a mut u8>,
+}
+
+/// A cache line, the unit of buffers that hold elements of any type.
+#[derive(Clone, Copy, Debug, Default, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C, align(64))]
+pub(crate) struct Line([u64; 8]);
+
+/// Contiguous copies of strided operands, for kernels that take slices. Recycled from task to task.
+#[derive(Default)]
+pub(crate) struct Packs {
+    buffers: Vec<Box<[Line]>>,
+    used: usize,
+    /// Copies to be written back: operand and buffer.
+    changed: Vec<(usize, usize)>,
+}
+
+impl<'a> Views<'a> {
+    /// Views of `operands`.
+    ///
+    /// # Safety
+    /// Invariant V holds for each operand.
+    pub(crate) unsafe fn new(operands: &'a [Operand], arguments: &'a [u8], packs: &'a mut Packs) -> Self {
+        packs.used = 0;
+        packs.changed.clear();
+        Self { operands, next: 0, arguments, packs, data: PhantomData }
+    }
+
+    fn take<T: Element>(&mut self, writes: bool) -> (usize, &'a Operand) {
+        let index = self.next;
+        let operand = &self.operands[index];
+        self.next += 1;
+        assert!(operand.element.is::<T>(), "parameter {index} holds {}, not {}", operand.element.name, T::NAME);
+        assert!(operand.writes || !writes, "parameter {index} is read only");
+        (index, operand)
+    }
+
+    /// The elements of the next parameter, in row-major order. A strided part is packed into a contiguous copy.
+    ///
+    /// # Panics
+    /// If there is no such parameter, or its element type is another.
+    pub fn slice<T: Element>(&mut self) -> &'a [T] {
+        let (index, operand) = self.take::<T>(false);
+        let start = if operand.layout.is_contiguous() {
+            operand.pointer.cast::<T>().wrapping_add(operand.layout.offset)
+        } else {
+            self.packs.pack(index, operand, false).cast()
+        };
+        // SAFETY: V: `len` initialised elements of `T` from `start` on, contiguous, and nobody writes them for 'a. A
+        // pack is this task's own, and stays until the next task's `Views::new`.
+        unsafe { slice::from_raw_parts(start, operand.layout.len()) }
+    }
+
+    /// The elements of the next parameter, in row-major order, to be changed. A strided part is packed into a
+    /// contiguous copy, which is written back when the kernel has ended.
+    ///
+    /// # Panics
+    /// If there is no such parameter, it is read only, or its element type is another.
+    pub fn slice_mut<T: Element>(&mut self) -> &'a mut [T] {
+        let (index, operand) = self.take::<T>(true);
+        let start: *mut T = if operand.layout.is_contiguous() {
+            operand.pointer.cast::<T>().wrapping_add(operand.layout.offset)
+        } else {
+            self.packs.pack(index, operand, true).cast()
+        };
+        // SAFETY: as in `slice`; and V: nobody else reads them, each operand being taken once.
+        unsafe { slice::from_raw_parts_mut(start, operand.layout.len()) }
+    }
+
+    /// The next parameter as an array view.
+    ///
+    /// # Panics
+    /// If there is no such parameter, or its element type or rank is another.
+    pub fn view<T: Element, D: Dimension>(&mut self) -> ArrayView<'a, T, D> {
+        let (_, operand) = self.take::<T>(false);
+        let (start, shape) = operand.shape::<T>();
+        // SAFETY: V: the extents and strides from `start` on span initialised elements that nobody writes for 'a.
+        let view = unsafe { ArrayView::from_shape_ptr(shape, start) };
+        view.into_dimensionality().expect("the wrapper's rank is the kernel's")
+    }
+
+    /// The next parameter as an array view to be changed.
+    ///
+    /// # Panics
+    /// If there is no such parameter, it is read only, or its element type or rank is another.
+    pub fn view_mut<T: Element, D: Dimension>(&mut self) -> ArrayViewMut<'a, T, D> {
+        let (_, operand) = self.take::<T>(true);
+        let (start, shape) = operand.shape::<T>();
+        // SAFETY: as in `view`; and V: nobody else reads them, each operand being taken once. Strides of distinct
+        // elements lead to distinct addresses, since they come from a partition of a row-major array.
+        let view = unsafe { ArrayViewMut::from_shape_ptr(shape, start) };
+        view.into_dimensionality().expect("the wrapper's rank is the kernel's")
+    }
+
+    /// The next plain argument.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn argument<A: Argument>(&mut self) -> A {
+        let (argument, rest) = self.arguments.split_at(A::SIZE_BYTES);
+        self.arguments = rest;
+        A::decode(argument)
+    }
+
+    /// Cuts all parameters that are left into runs of equally many elements, contiguous for each, and calls `f` for
+    /// each run. Inputs stretch along axes of extent 1. One run does when all are contiguous and of one shape.
+    pub fn for_each_run(&mut self, f: impl FnMut(&mut Run<'_>)) {
+        let operands = &self.operands[self.next..];
+        self.next = self.operands.len();
+        // SAFETY: V, and each operand is taken once: these were left, and now none is.
+        unsafe { run::for_each(operands, f) };
+    }
+}
+
+impl Operand {
+    /// The first element, and the extents and strides from there.
+    fn shape<T>(&self) -> (*mut T, ndarray::StrideShape<IxDyn>) {
+        let start = self.pointer.cast::<T>().wrapping_add(self.layout.offset);
+        let shape = IxDyn(self.layout.extents());
+        // A part's strides are those of a row-major array, so never negative.
+        let strides = self.layout.strides();
+        let strides: arrayvec::ArrayVec<usize, 8> = strides.iter().map(|&stride| stride as usize).collect();
+        (start, shape.strides(IxDyn(&strides)))
+    }
+
+    /// Calls `change` with a contiguous copy of the elements, and writes it back.
+    ///
+    /// # Safety
+    /// V, and no views of the operand exist.
+    pub(crate) unsafe fn change_packed(&self, change: impl FnOnce(&mut [u8])) {
+        let bytes = self.layout.len() * self.element.size_bytes;
+        let mut packed = vec![Line::default(); bytes.div_ceil(size_of::<Line>())];
+        let bytes = &mut bytemuck::cast_slice_mut(&mut packed)[..bytes];
+        // SAFETY: the caller's; `bytes` is as long as the operand.
+        unsafe { copy_rows(self, bytes.as_mut_ptr(), Direction::Pack) };
+        change(bytes);
+        // SAFETY: as above.
+        unsafe { copy_rows(self, bytes.as_mut_ptr(), Direction::Unpack) };
+    }
+
+    /// Calls `f` with the byte offset, from `pointer`, of each row along the last axis, and the length of a row.
+    fn for_each_row(&self, mut f: impl FnMut(usize, usize)) {
+        let extents = self.layout.extents();
+        let strides = self.layout.strides();
+        let Some((&row_len, outer)) = extents.split_last() else {
+            return f(self.layout.offset * self.element.size_bytes, 1);
+        };
+        let rows: usize = outer.iter().product();
+        for row in 0..rows {
+            let (mut rest, mut offset) = (row, self.layout.offset);
+            for axis in (0..outer.len()).rev() {
+                offset += (rest % outer[axis]) * strides[axis] as usize;
+                rest /= outer[axis];
+            }
+            f(offset * self.element.size_bytes, row_len);
+        }
+    }
+}
+
+impl Packs {
+    fn pack(&mut self, index: usize, operand: &Operand, changes: bool) -> *mut u8 {
+        let bytes = operand.layout.len() * operand.element.size_bytes;
+        let buffer = self.used;
+        self.used += 1;
+        if self.buffers.len() == buffer {
+            self.buffers.push(Box::default());
+        }
+        if size_of_val(&*self.buffers[buffer]) < bytes {
+            self.buffers[buffer] = vec![Line::default(); bytes.div_ceil(size_of::<Line>())].into();
+        }
+        if changes {
+            self.changed.push((index, buffer));
+        }
+        let start: *mut u8 = self.buffers[buffer].as_mut_ptr().cast();
+        if operand.reads {
+            // SAFETY: V for the operand; the buffer has `bytes` bytes and is nobody else's.
+            unsafe { copy_rows(operand, start, Direction::Pack) };
+        }
+        start
+    }
+
+    /// Writes changed copies back, when the kernel has ended.
+    ///
+    /// # Safety
+    /// `operands` are those of the views that packed, V holds for them still, and no view is left.
+    pub(crate) unsafe fn unpack(&mut self, operands: &[Operand]) {
+        for (index, buffer) in self.changed.drain(..) {
+            let start: *mut u8 = self.buffers[buffer].as_mut_ptr().cast();
+            // SAFETY: V: the task may write the operand, and the buffer was packed from its layout.
+            unsafe { copy_rows(&operands[index], start, Direction::Unpack) };
+        }
+    }
+}
+
+#[derive(PartialEq)]
+enum Direction {
+    Pack,
+    Unpack,
+}
+
+/// Copies between a strided operand and its elements in row-major order at `packed`.
+///
+/// # Safety
+/// The operand may be read (to pack) or written (to unpack), and `packed` spans as many bytes as it has.
+unsafe fn copy_rows(operand: &Operand, packed: *mut u8, direction: Direction) {
+    let size = operand.element.size_bytes;
+    let stride = operand.layout.strides().last().map_or(size, |&stride| stride as usize * size);
+    let mut to = packed;
+    operand.for_each_row(|offset, len| {
+        let row = operand.pointer.wrapping_add(offset);
+        if direction == Direction::Pack {
+            // SAFETY: `row` has `len` elements `stride` bytes apart; `to` is within `packed`.
+            unsafe { run::gather(row, stride, size, len, to) };
+        } else {
+            // SAFETY: as above, the other way.
+            unsafe { run::scatter(to, row, stride, size, len) };
+        }
+        to = to.wrapping_add(len * size);
+    });
+}

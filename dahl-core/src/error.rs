@@ -1,0 +1,250 @@
+//! What goes wrong, with a code, the facts, and the caller's line.
+
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The result of every call that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong. The text is: code, subject, facts, and the line that made the call.
+#[derive(Debug, Clone)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug, Clone)]
+struct Inner {
+    kind: ErrorKind,
+    location: Option<&'static Location<'static>>,
+}
+
+/// The kinds of [`Error`], each with a code.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// D0001: shapes that must be equal, or stretch to a common one, are not.
+    #[error("{codelet}: the shapes differ: {shapes}{remedy}")]
+    Shapes {
+        /// The codelet.
+        codelet: &'static str,
+        /// `x: [3], y: [2]`.
+        shapes: String,
+        /// What may be done, or empty.
+        remedy: &'static str,
+    },
+    /// D0002: an output has not the shape that the codelet gives it.
+    #[error("{codelet}: `{parameter}` has shape {actual}, but the result has shape {expected} ({shapes})")]
+    OutputShape {
+        /// The codelet.
+        codelet: &'static str,
+        /// The output.
+        parameter: &'static str,
+        /// The shape of the array that was given.
+        actual: String,
+        /// The shape that the inputs demand.
+        expected: String,
+        /// All shapes of the call.
+        shapes: String,
+    },
+    /// D0003: a precondition of the codelet, `check(..)`, does not hold.
+    #[error("{codelet}: `{expression}` does not hold ({values})")]
+    Check {
+        /// The codelet.
+        codelet: &'static str,
+        /// The expression as it was written.
+        expression: &'static str,
+        /// The values in it.
+        values: String,
+    },
+    /// D0004: arrays of two runtimes in one call.
+    #[error("{codelet}: its arrays belong to two runtimes; copy one over with `to_vec` and `from_vec`")]
+    TwoRuntimes {
+        /// The codelet.
+        codelet: &'static str,
+    },
+    /// D0005: a task failed, or one that it depends on did.
+    #[error("{0}")]
+    Task(Arc<Failure>),
+    /// D0006: there is not enough memory.
+    #[error("out of memory: {bytes} bytes cannot be had; reserved now: {reserved_bytes} bytes in arenas")]
+    OutOfMemory {
+        /// Bytes that were asked for.
+        bytes: usize,
+        /// Bytes that all arenas of the runtime hold.
+        reserved_bytes: usize,
+    },
+    /// D0007: a call that waits or submits, from inside a kernel.
+    #[error("`{call}` was called inside a kernel, where it could wait for itself; kernels use only their views")]
+    InsideKernel {
+        /// The call.
+        call: &'static str,
+    },
+    /// D0008: the runtime of this array has been dropped.
+    #[error("{subject}: its runtime has been dropped; keep the `Runtime` as long as tasks are submitted")]
+    RuntimeDropped {
+        /// The codelet or call.
+        subject: &'static str,
+    },
+    /// D0009: a shape that cannot be.
+    #[error("{subject}: {fact}")]
+    InvalidShape {
+        /// The call.
+        subject: &'static str,
+        /// What is wrong with it.
+        fact: String,
+    },
+    /// D0010: a setting that cannot be.
+    #[error("{setting} = `{value}`: expected {expected}")]
+    Config {
+        /// The variable or builder method.
+        setting: &'static str,
+        /// What it was.
+        value: String,
+        /// What it may be.
+        expected: String,
+    },
+    /// D0011: a thread could not be started.
+    #[error("the runtime's workers cannot be started: {0}")]
+    Workers(String),
+    /// D0012: no kernel of the codelet exists for this element type.
+    #[error("{codelet}: no kernel for {element}; the codelet has: {kernels}")]
+    NoKernel {
+        /// The codelet.
+        codelet: &'static str,
+        /// The element type of the call.
+        element: &'static str,
+        /// The names of its kernels.
+        kernels: String,
+    },
+    /// D0013: a task was sent to a worker that does not exist.
+    #[error("{codelet}: there is no worker {worker}; the runtime has {workers}")]
+    NoWorker {
+        /// The codelet.
+        codelet: &'static str,
+        /// The worker that was asked for.
+        worker: usize,
+        /// How many there are.
+        workers: usize,
+    },
+    /// D0099: an error of a crate built on this one.
+    #[error("{0}")]
+    Other(Arc<dyn std::error::Error + Send + Sync>),
+}
+
+impl ErrorKind {
+    /// The code, `D0001` and so on: stable, so that it can be searched for.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Shapes { .. } => "D0001",
+            Self::OutputShape { .. } => "D0002",
+            Self::Check { .. } => "D0003",
+            Self::TwoRuntimes { .. } => "D0004",
+            Self::Task(_) => "D0005",
+            Self::OutOfMemory { .. } => "D0006",
+            Self::InsideKernel { .. } => "D0007",
+            Self::RuntimeDropped { .. } => "D0008",
+            Self::InvalidShape { .. } => "D0009",
+            Self::Config { .. } => "D0010",
+            Self::Workers(_) => "D0011",
+            Self::NoKernel { .. } => "D0012",
+            Self::NoWorker { .. } => "D0013",
+            Self::Other(_) => "D0099",
+        }
+    }
+}
+
+impl Error {
+    /// An error of this crate, at the caller's line.
+    #[track_caller]
+    pub(crate) fn new(kind: ErrorKind) -> Self {
+        Self::at(kind, Location::caller())
+    }
+
+    pub(crate) fn at(kind: ErrorKind, location: &'static Location<'static>) -> Self {
+        Self(Box::new(Inner { kind, location: Some(location) }))
+    }
+
+    /// Wraps an error of a crate that is built on this one.
+    pub fn other(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self(Box::new(Inner { kind: ErrorKind::Other(Arc::new(error)), location: None }))
+    }
+
+    /// What went wrong.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0.kind
+    }
+
+    /// [`ErrorKind::code`].
+    pub fn code(&self) -> &'static str {
+        self.0.kind.code()
+    }
+
+    /// The line that made the failing call, where one is known.
+    pub fn location(&self) -> Option<&'static Location<'static>> {
+        self.0.location
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0.kind {
+            ErrorKind::Other(error) => return write!(f, "{error}"),
+            kind => write!(f, "{}: {kind}", kind.code())?,
+        }
+        match (&self.0.kind, self.0.location) {
+            (ErrorKind::Task(_), _) | (_, None) => Ok(()), // a failure names the line that submitted the task
+            (_, Some(location)) => write!(f, ", at {location}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.0.kind {
+            ErrorKind::Other(error) => error.source(),
+            _ => None,
+        }
+    }
+}
+
+/// A task that failed: the first cause of every error that comes of it.
+#[derive(Debug)]
+pub struct Failure {
+    /// The codelet of the task.
+    pub codelet: &'static str,
+    /// The worker that ran it.
+    pub worker: String,
+    /// The line that submitted it.
+    pub location: &'static Location<'static>,
+    /// What happened: the message of a panic, for instance.
+    pub message: String,
+    reported: AtomicBool,
+}
+
+impl Failure {
+    pub(crate) fn new(
+        codelet: &'static str,
+        worker: String,
+        location: &'static Location<'static>,
+        message: String,
+    ) -> Self {
+        Self { codelet, worker, location, message, reported: AtomicBool::new(false) }
+    }
+
+    /// The error to return to a caller, who thereby knows.
+    pub(crate) fn report(self: &Arc<Self>) -> Error {
+        self.reported.store(true, Ordering::Relaxed);
+        Error(Box::new(Inner { kind: ErrorKind::Task(Arc::clone(self)), location: Some(self.location) }))
+    }
+
+    pub(crate) fn is_reported(&self) -> bool {
+        self.reported.load(Ordering::Relaxed)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { codelet, worker, location, message, .. } = self;
+        write!(f, "{codelet}: its kernel failed on {worker}: {message}, submitted at {location}")
+    }
+}

@@ -1,0 +1,82 @@
+//! [`Block`]: an allocation, accounted for at its memory node.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::{ALIGN_BYTES, round_up};
+
+/// A memory that arrays can lie in, with what is reserved there. For now the host's is the only one.
+#[derive(Debug, Default)]
+pub(crate) struct MemoryNode {
+    reserved_bytes: AtomicUsize,
+}
+
+impl MemoryNode {
+    pub(crate) fn reserved_bytes(&self) -> usize {
+        self.reserved_bytes.load(Ordering::Relaxed)
+    }
+}
+
+/// An allocation of whole lines, zero at first.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pointer: NonNull<u8>,
+    layout: Layout,
+    /// `None` once the memory came from elsewhere (a `Vec`) and was never reserved here.
+    node: Option<Arc<MemoryNode>>,
+}
+
+// SAFETY: a block is plain memory that it owns; nothing about it belongs to a thread.
+unsafe impl Send for Block {}
+// SAFETY: as for `Send`; its methods only hand out the address.
+unsafe impl Sync for Block {}
+
+impl Block {
+    /// At least `bytes` bytes of zeros; nothing if they cannot be had.
+    pub(crate) fn zeroed(node: &Arc<MemoryNode>, bytes: usize) -> Option<Self> {
+        let bytes = round_up(bytes.max(1))?;
+        let layout = Layout::from_size_align(bytes, ALIGN_BYTES).ok()?;
+        // SAFETY: `bytes` is at least one line.
+        let pointer = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        node.reserved_bytes.fetch_add(bytes, Ordering::Relaxed);
+        Some(Self { pointer, layout, node: Some(Arc::clone(node)) })
+    }
+
+    /// The memory of a vector, without a copy.
+    pub(crate) fn from_vec<T: bytemuck::Pod>(vec: Vec<T>) -> Self {
+        let mut vec = std::mem::ManuallyDrop::new(vec);
+        let layout = Layout::array::<T>(vec.capacity()).expect("a vector's layout is valid");
+        let pointer = NonNull::new(vec.as_mut_ptr().cast()).expect("a vector's pointer is not null");
+        Self { pointer, layout, node: None }
+    }
+
+    pub(crate) fn pointer(&self) -> *mut u8 {
+        self.pointer.as_ptr()
+    }
+
+    /// The first `len` bytes.
+    pub(crate) fn first_bytes_mut(&mut self, len: usize) -> &mut [u8] {
+        assert!(len <= self.bytes());
+        // SAFETY: the block has `len` bytes, initialised by `alloc_zeroed` or as a vector's plain elements were, and
+        // `&mut self` is the only way to them that is in use.
+        unsafe { std::slice::from_raw_parts_mut(self.pointer.as_ptr(), len) }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.layout.size()
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        if let Some(node) = &self.node {
+            node.reserved_bytes.fetch_sub(self.layout.size(), Ordering::Relaxed);
+        }
+        if self.layout.size() > 0 {
+            // SAFETY: `pointer` was allocated with `layout` by `alloc_zeroed`, or by the vector whose layout it is.
+            unsafe { dealloc(self.pointer.as_ptr(), self.layout) };
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Memory: blocks from the allocator, regions that arenas carve arrays from, and slabs of recycled records.
+//!
+//! Not here: what an array's bytes mean (`array`), and who may touch them when (`task`).
+#![allow(unsafe_code, reason = "raw allocations; each block states who keeps them valid")]
+
+mod arena;
+mod block;
+mod region;
+mod slab;
+
+pub use arena::Arena;
+pub(crate) use arena::{byte_len, out_of_memory, require_len};
+pub(crate) use block::{Block, MemoryNode};
+pub(crate) use region::RegionRef;
+pub(crate) use slab::Slab;
+
+/// Where arrays begin: a cache line, and the width of an AVX-512 register.
+pub(crate) const ALIGN_BYTES: usize = 64;
+
+/// `bytes` rounded up to whole lines, or nothing if that is more than an allocation can be.
+pub(crate) fn round_up(bytes: usize) -> Option<usize> {
+    let rounded = bytes.checked_next_multiple_of(ALIGN_BYTES)?;
+    (rounded <= isize::MAX as usize - ALIGN_BYTES).then_some(rounded)
+}

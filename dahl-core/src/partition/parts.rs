@@ -1,0 +1,146 @@
+//! [`Parts`] and [`PartsMut`]: the parts of an array, borrowed from it.
+
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+
+use ndarray::Axis;
+
+use super::record::{Partition, PartitionKey};
+use crate::array::Array;
+use crate::element::Element;
+use crate::error::{Error, ErrorKind, Result};
+use crate::worker;
+
+/// The parts of an array, to be read. A slice of arrays; the whole stays readable meanwhile.
+pub struct Parts<'p, T: Element, const N: usize> {
+    parts: Vec<Array<'p, T, N>>,
+    joins: Joins<'p>,
+}
+
+/// The parts of an array, to be changed. A slice of arrays; the whole is borrowed meanwhile.
+#[derive(Debug)]
+pub struct PartsMut<'p, T: Element, const N: usize> {
+    parts: Vec<Array<'p, T, N>>,
+}
+
+/// Joins a shared partition when it goes.
+struct Joins<'p> {
+    whole: &'p crate::array::ArrayState,
+    partition: NonNull<Partition>,
+}
+
+// SAFETY: the partition is reached through its whole's lock alone.
+unsafe impl Send for Joins<'_> {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Joins<'_> {}
+
+impl Drop for Joins<'_> {
+    fn drop(&mut self) {
+        self.whole.partitions().join(self.whole, self.partition);
+    }
+}
+
+impl<'m, T: Element, const N: usize> Array<'m, T, N> {
+    /// The array in parts of `chunk` along `axis`, to be read; the last part is shorter if the extent is not a
+    /// multiple. Nothing is copied.
+    ///
+    /// # Errors
+    /// If there is no such axis, or `chunk` is 0.
+    #[track_caller]
+    pub fn partition(&self, axis: Axis, chunk: usize) -> Result<Parts<'_, T, N>> {
+        let key = self.partition_key(axis, chunk, true)?;
+        let partition = self.state().partitions().open(self.state(), key, &self.layout());
+        let joins = Joins { whole: self.state(), partition };
+        Ok(Parts { parts: self.parts(partition, axis.0, chunk), joins })
+    }
+
+    /// The array in `count` parts along `axis`, to be read, the last ones shorter or fewer if the extent is not a
+    /// multiple.
+    ///
+    /// # Errors
+    /// As [`partition`](Array::partition).
+    #[track_caller]
+    pub fn partition_into(&self, axis: Axis, count: usize) -> Result<Parts<'_, T, N>> {
+        self.partition(axis, self.chunk_for(axis, count))
+    }
+
+    /// The array in parts of `chunk` along `axis`, to be changed; the last part is shorter if the extent is not a
+    /// multiple. Nothing is copied. The array is borrowed as long as the parts are used; what is submitted on it
+    /// afterwards comes after what was submitted on the parts, without a barrier.
+    ///
+    /// # Errors
+    /// If there is no such axis, or `chunk` is 0.
+    #[track_caller]
+    pub fn partition_mut(&mut self, axis: Axis, chunk: usize) -> Result<PartsMut<'_, T, N>> {
+        let key = self.partition_key(axis, chunk, false)?;
+        let partition = self.state().partitions().open(self.state(), key, &self.layout());
+        Ok(PartsMut { parts: self.parts(partition, axis.0, chunk) })
+    }
+
+    /// The array in `count` parts along `axis`, to be changed, the last ones shorter or fewer if the extent is not a
+    /// multiple.
+    ///
+    /// # Errors
+    /// As [`partition_mut`](Array::partition_mut).
+    #[track_caller]
+    pub fn partition_into_mut(&mut self, axis: Axis, count: usize) -> Result<PartsMut<'_, T, N>> {
+        self.partition_mut(axis, self.chunk_for(axis, count))
+    }
+
+    fn chunk_for(&self, axis: Axis, count: usize) -> usize {
+        self.shape().get(axis.0).map_or(1, |extent| if count == 0 { 0 } else { extent.div_ceil(count).max(1) })
+    }
+
+    #[track_caller]
+    fn partition_key(&self, axis: Axis, chunk: usize, shared: bool) -> Result<PartitionKey> {
+        let invalid = |fact| Err(Error::new(ErrorKind::InvalidShape { subject: "partition", fact }));
+        if axis.0 >= N {
+            return invalid(format!("there is no axis {} in the shape {:?}", axis.0, self.shape()));
+        }
+        if chunk == 0 {
+            return invalid(format!("parts of 0 along axis {} of the shape {:?}", axis.0, self.shape()));
+        }
+        if worker::in_kernel() {
+            return Err(Error::new(ErrorKind::InsideKernel { call: "partition" }));
+        }
+        Ok(PartitionKey { axis: axis.0, chunk, count: self.shape()[axis.0].div_ceil(chunk), shared })
+    }
+
+    /// The handles of the parts.
+    fn parts<'p>(&self, partition: NonNull<Partition>, axis: usize, chunk: usize) -> Vec<Array<'p, T, N>> {
+        // SAFETY: the partition was opened just now; it is not freed or used anew before it is joined, and the parts'
+        // lifetime borrows the whole that long.
+        let states = unsafe { partition.as_ref() }.parts();
+        let part = |(i, &state)| self.part(state, axis, i * chunk, chunk.min(self.shape()[axis] - i * chunk));
+        states.iter().enumerate().map(part).collect()
+    }
+}
+
+impl<'p, T: Element, const N: usize> Deref for Parts<'p, T, N> {
+    type Target = [Array<'p, T, N>];
+
+    fn deref(&self) -> &Self::Target {
+        &self.parts
+    }
+}
+
+impl<'p, T: Element, const N: usize> Deref for PartsMut<'p, T, N> {
+    type Target = [Array<'p, T, N>];
+
+    fn deref(&self) -> &Self::Target {
+        &self.parts
+    }
+}
+
+impl<T: Element, const N: usize> DerefMut for PartsMut<'_, T, N> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.parts
+    }
+}
+
+impl<T: Element, const N: usize> std::fmt::Debug for Parts<'_, T, N> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let _ = &self.joins;
+        f.debug_tuple("Parts").field(&self.parts).finish()
+    }
+}

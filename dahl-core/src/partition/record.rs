@@ -1,0 +1,264 @@
+//! [`Partition`]: the states of the parts, and the split and join that keep them in order.
+
+use std::cell::UnsafeCell;
+use std::panic::Location;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use crate::access::AccessMode;
+use crate::array::ArrayState;
+use crate::error::Failure;
+use crate::shape::Layout;
+use crate::task::{Kind, Record, Step};
+
+/// What distinguishes one partition of an array from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PartitionKey {
+    pub(crate) axis: usize,
+    pub(crate) chunk: usize,
+    pub(crate) count: usize,
+    /// Whether the parts are only read.
+    pub(crate) shared: bool,
+}
+
+/// The partitions of an array: open ones, and those kept to be used anew.
+#[derive(Debug, Default)]
+pub(crate) struct Partitions {
+    /// Whether one may be open: what every access to the whole looks at.
+    any_open: AtomicBool,
+    list: Mutex<Vec<Owned>>,
+}
+
+/// A partition, as its whole holds it.
+#[derive(Debug)]
+struct Owned {
+    partition: NonNull<Partition>,
+    open: bool,
+}
+
+/// One partition of an array.
+///
+/// `references` counts the whole, the split until its record is retired, and the join likewise: with the whole alone
+/// left, it can be used anew; with none, it is freed.
+#[derive(Debug)]
+pub(crate) struct Partition {
+    references: AtomicU32,
+    key: PartitionKey,
+    /// The whole's layout, from which the parts' follow.
+    layout: Layout,
+    whole: *const ArrayState,
+    parts: Vec<NonNull<ArrayState>>,
+    split: Record,
+    join: Record,
+    /// The first failure that a part was left with; the join's.
+    failure: UnsafeCell<Option<Arc<Failure>>>,
+}
+
+// SAFETY: the list is reached through its lock.
+unsafe impl Send for Partitions {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Partitions {}
+
+impl Partitions {
+    fn list(&self) -> MutexGuard<'_, Vec<Owned>> {
+        self.list.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    /// Opens a partition of `whole` and submits its split.
+    pub(crate) fn open(&self, whole: &ArrayState, key: PartitionKey, layout: &Layout) -> NonNull<Partition> {
+        self.rejoin(whole, if key.shared { AccessMode::R } else { AccessMode::RW });
+        let mut list = self.list();
+        let fits = |owned: &&mut Owned| !owned.open && owned.partition().can_reopen(&key, layout);
+        let partition = match list.iter_mut().find(fits) {
+            Some(owned) => {
+                owned.open = true;
+                owned.partition
+            }
+            None => {
+                let partition = NonNull::from(Box::leak(Box::new(Partition::new(whole, key, *layout))));
+                list.push(Owned { partition, open: true });
+                partition
+            }
+        };
+        self.any_open.store(true, Ordering::Relaxed);
+        // SAFETY: the whole holds a reference, and the partition is not joined before this returns.
+        unsafe { partition.as_ref() }.submit_split(whole);
+        partition
+    }
+
+    /// Joins what must be joined before an access of this mode to `whole`.
+    #[inline]
+    pub(crate) fn rejoin(&self, whole: &ArrayState, mode: AccessMode) {
+        if self.any_open.load(Ordering::Relaxed) {
+            self.rejoin_open(whole, mode);
+        }
+    }
+
+    #[cold]
+    fn rejoin_open(&self, whole: &ArrayState, mode: AccessMode) {
+        let mut list = self.list();
+        for owned in list.iter_mut().filter(|owned| owned.open) {
+            if !mode.is_shared() || !owned.partition().key.shared {
+                owned.close(whole);
+            }
+        }
+        self.any_open.store(list.iter().any(|owned| owned.open), Ordering::Relaxed);
+    }
+
+    /// Joins one partition, unless it has been.
+    pub(crate) fn join(&self, whole: &ArrayState, partition: NonNull<Partition>) {
+        let mut list = self.list();
+        if let Some(owned) = list.iter_mut().find(|owned| owned.partition == partition && owned.open) {
+            owned.close(whole);
+        }
+        self.any_open.store(list.iter().any(|owned| owned.open), Ordering::Relaxed);
+    }
+
+    /// Lets go of all partitions, when the whole is gone.
+    pub(crate) fn clear(&self) {
+        for owned in self.list().drain(..) {
+            Partition::release(owned.partition);
+        }
+        self.any_open.store(false, Ordering::Relaxed);
+    }
+}
+
+impl Owned {
+    fn partition(&self) -> &Partition {
+        // SAFETY: the whole holds a reference as long as it lists the partition.
+        unsafe { self.partition.as_ref() }
+    }
+
+    fn close(&mut self, whole: &ArrayState) {
+        self.open = false;
+        self.partition().submit_join(whole);
+    }
+}
+
+impl Partition {
+    fn new(whole: &ArrayState, key: PartitionKey, layout: Layout) -> Self {
+        let part = |i| {
+            let len = key.chunk.min(layout.extents()[key.axis] - i * key.chunk);
+            ArrayState::create_part(whole, layout.part(key.axis, i * key.chunk, len))
+        };
+        Self {
+            references: AtomicU32::new(1),
+            key,
+            layout,
+            whole,
+            parts: (0..key.count).map(part).collect(),
+            split: Record::new(u32::MAX),
+            join: Record::new(u32::MAX),
+            failure: UnsafeCell::new(None),
+        }
+    }
+
+    /// The states of the parts, in order.
+    pub(crate) fn parts(&self) -> &[NonNull<ArrayState>] {
+        &self.parts
+    }
+
+    fn part_states(&self) -> impl Iterator<Item = &ArrayState> {
+        // SAFETY: the parts' states are given back with the partition.
+        self.parts.iter().map(|part| unsafe { part.as_ref() })
+    }
+
+    fn can_reopen(&self, key: &PartitionKey, layout: &Layout) -> bool {
+        self.key == *key && self.layout.is_same(layout) && self.references.load(Ordering::Acquire) == 1
+    }
+
+    #[track_caller]
+    fn submit_split(&self, whole: &ArrayState) {
+        self.references.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the partition is not open yet, so the record is this thread's alone.
+        unsafe { self.split.clear() };
+        // SAFETY: as above.
+        let body = unsafe { self.split.body_mut() };
+        body.kind = Kind::Split(self);
+        body.location = Location::caller();
+        let mode = if self.key.shared { AccessMode::R } else { AccessMode::RW };
+        // SAFETY: as above.
+        unsafe { self.split.push_access(whole, mode, |layout| layout.set_contiguous(&[])) };
+        for part in self.part_states() {
+            // SAFETY: as above.
+            unsafe { self.split.push_access(part, AccessMode::RW, |layout| layout.set_contiguous(&[])) };
+        }
+        Step::new(whole.shared(), None).submit(&self.split);
+    }
+
+    #[track_caller]
+    fn submit_join(&self, whole: &ArrayState) {
+        self.references.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the partition is joined once, under the list's lock.
+        unsafe { self.join.clear() };
+        // SAFETY: as above.
+        let body = unsafe { self.join.body_mut() };
+        body.kind = Kind::Join(self);
+        body.location = Location::caller();
+        for part in self.part_states() {
+            // Parts of the part, if it has any, come first.
+            part.partitions().rejoin(part, AccessMode::RW);
+            // SAFETY: as above.
+            unsafe { self.join.push_access(part, AccessMode::RW, |layout| layout.set_contiguous(&[])) };
+        }
+        Step::new(whole.shared(), None).submit(&self.join);
+    }
+
+    pub(crate) fn split(&self) -> &Record {
+        &self.split
+    }
+
+    /// What the split does: the parts are where the whole is, and hold what it holds.
+    ///
+    /// # Safety
+    /// The split is ready and not completed.
+    pub(crate) unsafe fn run_split(&self) {
+        // SAFETY: the whole's release comes after the split's access, which is not done.
+        let whole = unsafe { &*self.whole };
+        let mode = if self.key.shared { AccessMode::R } else { AccessMode::RW };
+        // SAFETY: the split holds an access of this mode.
+        let poisoned = unsafe { whole.prepare(mode) }.err();
+        for part in self.part_states() {
+            // SAFETY: the split holds exclusive accesses to the parts, and one to the whole.
+            unsafe { part.begin_part(whole.pointer(), poisoned.as_ref()) };
+        }
+    }
+
+    /// What the join does: what became of the parts has become of the whole.
+    ///
+    /// # Safety
+    /// The join is ready and not completed.
+    pub(crate) unsafe fn run_join(&self) {
+        // SAFETY: the join holds exclusive accesses to the parts.
+        let failures = self.part_states().filter_map(|part| unsafe { part.prepare(AccessMode::RW) }.err());
+        // SAFETY: only the join writes it, and it runs once for each opening.
+        let first = unsafe { &mut *self.failure.get() };
+        *first = failures.reduce(|first, _| first);
+        if self.key.shared {
+            return;
+        }
+        // SAFETY: the whole's release comes after the split's access, which ends after the join.
+        let whole = unsafe { &*self.whole };
+        match first.take() {
+            // SAFETY: the split's access to the whole is exclusive, and the parts are done.
+            Some(failure) => unsafe { whole.poison(&failure) },
+            // Every part has a value, perhaps because all were overwritten.
+            None => whole.set_ready(),
+        }
+    }
+
+    /// Gives back one reference.
+    pub(crate) fn release(partition: NonNull<Self>) {
+        // SAFETY: the caller's reference keeps it.
+        if unsafe { partition.as_ref() }.references.fetch_sub(1, Ordering::Release) == 1 {
+            fence(Ordering::Acquire);
+            // SAFETY: it was leaked from a box in `open`, and this was the last reference.
+            let partition = unsafe { Box::from_raw(partition.as_ptr()) };
+            for &part in &partition.parts {
+                // SAFETY: split and join are retired, so no access to a part is left, and no handle owns it.
+                unsafe { ArrayState::give_back_part(part) };
+            }
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! [`Runtime`]: the workers and what they share.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+
+use crossbeam_queue::SegQueue;
+use crossbeam_utils::CachePadded;
+
+use crate::array::{Array, ArrayState, block_for};
+use crate::clock::Clock;
+use crate::config::{Config, RuntimeBuilder};
+use crate::element::Element;
+use crate::error::{Error, ErrorKind, Failure, Result};
+use crate::memory::{Arena, Block, MemoryNode, Slab, require_len};
+use crate::observer::{Observer, Submission};
+use crate::perf::{History, Models};
+use crate::scheduler::Scheduler;
+use crate::task::{ReadyTask, Record};
+use crate::worker::{self, Bench, Monitor, Sleep};
+
+/// Runs tasks on its workers. Several can live in one process.
+///
+/// Code that uses it reads as if each call were done when it returns. In fact calls return at once, tasks run as soon
+/// as what they depend on is there, and whoever looks at an array waits for just the tasks that make it.
+///
+/// Dropping it waits for all tasks and prints the failures that nobody has seen.
+///
+/// ```
+/// # fn main() -> dahl_core::Result<()> {
+/// let rt = dahl_core::Runtime::builder().cpu_workers(2).scheduler("ws").build()?;
+/// let arena = rt.arena();
+/// let x = arena.from_slice([3], &[1.0_f32, 2.0, 3.0])?;
+/// assert_eq!(x.to_vec()?, [1.0, 2.0, 3.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Runtime {
+    shared: Arc<Shared>,
+    pool: Option<rayon::ThreadPool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// What the workers, the arrays and the host share. It lives as long as any of them.
+pub(crate) struct Shared {
+    records: Slab<Record>,
+    arrays: Slab<ArrayState>,
+    memory: Arc<MemoryNode>,
+    scheduler: Box<dyn Scheduler>,
+    /// Tasks that one worker must run.
+    mailboxes: Vec<SegQueue<ReadyTask>>,
+    sleep: Sleep,
+    progress: Monitor,
+    /// Tasks submitted; written by the host alone.
+    submitted: CachePadded<AtomicU64>,
+    /// Tasks completed by each worker, and last by the host.
+    completed: Vec<CachePadded<AtomicU64>>,
+    stopped: AtomicBool,
+    failures: Mutex<Vec<Arc<Failure>>>,
+    models: Models,
+    /// Where the host runs tasks, one thread at a time.
+    helper: Mutex<Bench>,
+    clock: Clock,
+    workers: usize,
+    cores: usize,
+    limit: u32,
+    observer: Option<Arc<dyn Observer>>,
+}
+
+impl Runtime {
+    /// A runtime on every core there is, unless the `DAHL_*` variables say less.
+    ///
+    /// # Errors
+    /// As [`RuntimeBuilder::build`].
+    #[track_caller]
+    pub fn new() -> Result<Self> {
+        Self::builder().build()
+    }
+
+    /// The settings of a runtime.
+    pub fn builder() -> RuntimeBuilder {
+        RuntimeBuilder::default()
+    }
+
+    #[track_caller]
+    pub(crate) fn start(config: Config) -> Result<Self> {
+        let workers = config.cpu_workers;
+        let shared = Arc::new(Shared {
+            records: Slab::new(Record::new),
+            arrays: Slab::new(ArrayState::free),
+            memory: Arc::default(),
+            scheduler: config.scheduler,
+            mailboxes: (0..workers).map(|_| SegQueue::new()).collect(),
+            sleep: Sleep::new(workers),
+            progress: Monitor::default(),
+            submitted: CachePadded::default(),
+            completed: (0..=workers).map(|_| CachePadded::default()).collect(),
+            stopped: AtomicBool::new(false),
+            failures: Mutex::default(),
+            models: Models::default(),
+            helper: Mutex::new(Bench::new(None, "the host".to_owned())),
+            clock: Clock::start(),
+            workers,
+            cores: config.cores,
+            limit: config.tasks_in_flight as u32,
+            observer: config.observer,
+        });
+        // The workers are the threads of a rayon pool, and kernels that use rayon stay inside it: one thread a core.
+        let mut threads = Vec::with_capacity(workers);
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(workers)
+            .spawn_handler(|thread| {
+                let name = format!("dahl cpu {}", thread.index());
+                threads.push(std::thread::Builder::new().name(name).spawn(move || thread.run())?);
+                Ok(())
+            })
+            .build()
+            .map_err(|error| Error::new(ErrorKind::Workers(error.to_string())))?;
+        let of_workers = Arc::clone(&shared);
+        pool.spawn_broadcast(move |thread| worker::run(&of_workers, thread.index()));
+        Ok(Self { shared, pool: Some(pool), threads })
+    }
+
+    /// A new arena.
+    pub fn arena(&self) -> Arena {
+        Arena::new(Arc::clone(&self.shared))
+    }
+
+    /// An array of zeros in memory of its own, which goes when the array is dropped and its last task has ended.
+    ///
+    /// # Errors
+    /// If the memory cannot be had.
+    #[track_caller]
+    pub fn zeros<T: Element, const N: usize>(&self, shape: [usize; N]) -> Result<Array<'static, T, N>> {
+        let block = block_for::<T>(&self.shared, &shape)?;
+        Ok(Array::from_block(&self.shared, shape, block))
+    }
+
+    /// An array of the vector's elements, in row-major order, without a copy.
+    ///
+    /// # Errors
+    /// If `shape` has another number of elements.
+    #[track_caller]
+    pub fn from_vec<T: Element, const N: usize>(
+        &self,
+        shape: [usize; N],
+        elements: Vec<T>,
+    ) -> Result<Array<'static, T, N>> {
+        require_len("from_vec", &shape, elements.len())?;
+        Ok(Array::from_block(&self.shared, shape, Block::from_vec(elements)))
+    }
+
+    /// Waits for all tasks.
+    ///
+    /// # Errors
+    /// The first failure that nobody has seen; or inside a kernel.
+    #[track_caller]
+    pub fn wait(&self) -> Result<()> {
+        if worker::in_kernel() {
+            return Err(Error::new(ErrorKind::InsideKernel { call: "wait" }));
+        }
+        self.shared.drain();
+        match self.shared.unseen_failures().first() {
+            Some(failure) => Err(failure.report()),
+            None => Ok(()),
+        }
+    }
+
+    /// The number of workers.
+    pub fn workers(&self) -> usize {
+        self.shared.workers
+    }
+
+    /// The scheduler's name.
+    pub fn scheduler(&self) -> &'static str {
+        self.shared.scheduler.name()
+    }
+
+    /// What the performance models have recorded.
+    pub fn performance_models(&self) -> Vec<History> {
+        self.shared.models.histories()
+    }
+
+    /// The runtime's time.
+    pub fn clock(&self) -> Clock {
+        self.shared.clock
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("workers", &self.workers).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runtime")
+            .field("workers", &self.workers())
+            .field("scheduler", &self.scheduler())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        let on_worker = worker::in_kernel();
+        if !on_worker {
+            self.shared.drain();
+        }
+        self.shared.stopped.store(true, Ordering::SeqCst);
+        self.shared.sleep.wake_all();
+        drop(self.pool.take());
+        for failure in self.shared.unseen_failures() {
+            eprintln!("dahl: {}", failure.report());
+        }
+        if !on_worker {
+            for thread in self.threads.drain(..) {
+                // A worker does not panic: kernels are caught. If it did, the rest still ends.
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+impl Shared {
+    pub(crate) fn records(&self) -> &Slab<Record> {
+        &self.records
+    }
+
+    pub(crate) fn arrays(&self) -> &Slab<ArrayState> {
+        &self.arrays
+    }
+
+    pub(crate) fn memory(&self) -> &Arc<MemoryNode> {
+        &self.memory
+    }
+
+    pub(crate) fn sleep(&self) -> &Sleep {
+        &self.sleep
+    }
+
+    pub(crate) fn progress(&self) -> &Monitor {
+        &self.progress
+    }
+
+    pub(crate) fn models(&self) -> &Models {
+        &self.models
+    }
+
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    pub(crate) fn workers(&self) -> usize {
+        self.workers
+    }
+
+    pub(crate) fn cores(&self) -> usize {
+        self.cores
+    }
+
+    pub(crate) fn limit(&self) -> u32 {
+        self.limit
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn next_sequence(&self) -> u64 {
+        self.submitted.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn observe(&self, record: &Record) {
+        if let Some(observer) = &self.observer {
+            observer.submitted(&Submission::new(record));
+        }
+    }
+
+    /// Whether every task that was submitted has completed.
+    pub(crate) fn is_drained(&self) -> bool {
+        // Completions first: none of them is counted without its submission.
+        let completed: u64 = self.completed.iter().map(|count| count.load(Ordering::Acquire)).sum();
+        completed == self.submitted.load(Ordering::Acquire)
+    }
+
+    fn drain(&self) {
+        self.progress.wait_until(|| self.is_drained());
+    }
+
+    pub(crate) fn count_completed(&self, worker: Option<usize>) {
+        let count = &self.completed[worker.unwrap_or(self.workers)];
+        // Each counter has one writer: its worker, or the holder of `helper`.
+        count.store(count.load(Ordering::Relaxed) + 1, Ordering::Release);
+    }
+
+    /// A record to fill in. At the bound on tasks in flight this thread helps to run them.
+    pub(crate) fn take_record(&self) -> &Record {
+        loop {
+            if let Some(record) = self.records.take() {
+                return record;
+            }
+            self.records.grow(self.limit);
+            if let Some(record) = self.records.take() {
+                return record;
+            }
+            if !self.help() {
+                // Nothing is ready: wait until a worker gives records back. Should all records be held by tasks that
+                // are still being made, none will come.
+                self.progress.wait_until(|| self.records.has_free() || self.is_drained());
+                if !self.records.has_free() {
+                    return self.records.take_or_grow();
+                }
+            }
+        }
+    }
+
+    pub(crate) fn give_back_record(&self, index: u32) {
+        self.records.give_back(index);
+        self.progress.notify();
+    }
+
+    /// Runs a ready task on this thread, which is the host's. False if there is none, or another thread is helping.
+    fn help(&self) -> bool {
+        let Ok(mut bench) = self.helper.try_lock() else { return false };
+        let Some(task) = self.scheduler.pop(None) else { return false };
+        worker::execute(self, &mut bench, task);
+        bench.recycler.flush(self);
+        drop(bench);
+        self.progress.notify();
+        true
+    }
+
+    /// Takes a task whose dependencies are met.
+    pub(crate) fn schedule(&self, task: ReadyTask, worker: Option<usize>) {
+        match task.forced_worker() {
+            Some(target) => {
+                self.mailboxes[target].push(task);
+                self.sleep.wake(target);
+            }
+            None => {
+                self.scheduler.push(task, worker);
+                self.sleep.wake_one();
+            }
+        }
+    }
+
+    pub(crate) fn next_task(&self, worker: usize) -> Option<ReadyTask> {
+        let mailbox = &self.mailboxes[worker];
+        if mailbox.is_empty() { None } else { mailbox.pop() }.or_else(|| self.scheduler.pop(Some(worker)))
+    }
+
+    fn failures(&self) -> MutexGuard<'_, Vec<Arc<Failure>>> {
+        self.failures.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    pub(crate) fn note_failure(&self, failure: &Arc<Failure>) {
+        let mut failures = self.failures();
+        failures.retain(|failure| !failure.is_reported());
+        failures.push(Arc::clone(failure));
+    }
+
+    fn unseen_failures(&self) -> Vec<Arc<Failure>> {
+        let mut failures = self.failures();
+        failures.retain(|failure| !failure.is_reported());
+        failures.clone()
+    }
+}

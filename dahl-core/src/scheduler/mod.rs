@@ -1,0 +1,72 @@
+//! Schedulers: which worker runs a ready task.
+//!
+//! Not here: when a task is ready (`task`), and how it runs (`worker`).
+
+mod eager;
+mod ws;
+
+use std::fmt;
+
+use crossbeam_queue::{ArrayQueue, SegQueue};
+
+pub use eager::Eager;
+pub use ws::WorkStealing;
+
+use crate::task::ReadyTask;
+
+/// Decides which worker runs which ready task.
+///
+/// Its methods are called by many threads at once and must not wait. Every task that is pushed must be popped by
+/// somebody: a task that is lost is never run, and what depends on it waits for ever.
+pub trait Scheduler: Send + Sync {
+    /// The name by which `Runtime::builder().scheduler(..)` and `DAHL_SCHED` know it.
+    fn name(&self) -> &'static str;
+
+    /// Takes a task that has become ready; `worker` is the worker whose task made it so, if it was one.
+    fn push(&self, task: ReadyTask, worker: Option<usize>);
+
+    /// A task for `worker`; for the submitting thread, which helps, if there is none.
+    fn pop(&self, worker: Option<usize>) -> Option<ReadyTask>;
+}
+
+impl fmt::Debug for dyn Scheduler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Scheduler({})", self.name())
+    }
+}
+
+/// The names of the schedulers that come with the runtime.
+pub(crate) const NAMES: [&str; 2] = ["ws", "eager"];
+
+/// The scheduler of that name for so many workers and tasks in flight.
+pub(crate) fn by_name(name: &str, workers: usize, tasks: usize) -> Option<Box<dyn Scheduler>> {
+    match name {
+        "eager" => Some(Box::new(Eager::new(tasks))),
+        "ws" => Some(Box::new(WorkStealing::new(workers, tasks))),
+        _ => None,
+    }
+}
+
+/// A queue of tasks for any number of threads, first in, first out. It allocates only if more tasks are in flight than
+/// it was made for.
+#[derive(Debug)]
+struct Queue {
+    tasks: ArrayQueue<ReadyTask>,
+    more: SegQueue<ReadyTask>,
+}
+
+impl Queue {
+    fn new(tasks: usize) -> Self {
+        Self { tasks: ArrayQueue::new(tasks.max(1)), more: SegQueue::new() }
+    }
+
+    fn push(&self, task: ReadyTask) {
+        if let Err(task) = self.tasks.push(task) {
+            self.more.push(task);
+        }
+    }
+
+    fn pop(&self) -> Option<ReadyTask> {
+        self.tasks.pop().or_else(|| if self.more.is_empty() { None } else { self.more.pop() })
+    }
+}

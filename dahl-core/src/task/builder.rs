@@ -1,0 +1,389 @@
+//! [`Task`]: a submission in the making.
+#![allow(unsafe_code, reason = "fills in a record that it took and has not submitted")]
+
+use std::fmt::{Debug, Write as _};
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::ptr;
+use std::sync::Arc;
+
+use super::record::{Kind, Record};
+use super::step::Step;
+use crate::access::AccessMode;
+use crate::argument::Argument;
+use crate::array::{Array, Content};
+use crate::codelet::{Codelet, Parameter};
+use crate::element::Element;
+use crate::error::{Error, ErrorKind, Result};
+use crate::memory::Arena;
+use crate::runtime::Shared;
+use crate::shape::{broadcast_shape, Layout};
+use crate::worker;
+
+/// A task that has its arrays and arguments and waits to be submitted: `Axpy::task(&x, &y, &mut out, 2.0)`.
+///
+/// ```ignore
+/// Axpy::task(&x, &y, &mut out, 2.0).priority(1).name("update").submit()?;
+/// ```
+#[must_use = "a task does nothing until `.submit()`"]
+#[derive(Debug)]
+pub struct Task<'a> {
+    codelet: &'static Codelet,
+    in_place: bool,
+    /// Where it will run, from its first array.
+    target: Option<(&'a Arc<Shared>, &'a Record)>,
+    accesses: usize,
+    error: Option<Error>,
+    location: &'static Location<'static>,
+    borrows: PhantomData<&'a mut ()>,
+}
+
+impl<'a> Task<'a> {
+    /// A task of `codelet`, without arrays yet.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn new(codelet: &'static Codelet) -> Self {
+        Self {
+            codelet,
+            in_place: false,
+            target: None,
+            accesses: 0,
+            error: None,
+            location: Location::caller(),
+            borrows: PhantomData,
+        }
+    }
+
+    /// A task of `codelet` over one of its inputs, without arrays yet.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn new_in_place(codelet: &'static Codelet) -> Self {
+        let mut task = Self::new(codelet);
+        task.in_place = true;
+        task
+    }
+
+    /// The parameter of the next access, and its mode in this variant.
+    fn next_parameter(&mut self) -> (&'static Parameter, AccessMode) {
+        let mut index = self.accesses;
+        self.accesses += 1;
+        let mut mode_of_target = None;
+        if let (true, Some(in_place)) = (self.in_place, &self.codelet.in_place) {
+            let output = self.codelet.output().expect("a codelet with `_self` has an output");
+            if index >= output {
+                index += 1;
+            }
+            mode_of_target = (index == in_place.target).then_some(AccessMode::RW);
+        }
+        let parameter = &self.codelet.parameters[index];
+        (parameter, mode_of_target.unwrap_or(parameter.mode))
+    }
+
+    fn push<T: Element, const N: usize>(&mut self, array: &'a Array<'_, T, N>) {
+        let (parameter, mode) = self.next_parameter();
+        assert!(parameter.element.is::<T>(), "{}: `{}` has another element type", self.codelet.name, parameter.name);
+        let Some(record) = self.record_for(array.state().shared()) else { return };
+        array.state().partitions().rejoin(array.state(), mode);
+        // SAFETY: the record was taken by `record_for` and is not submitted.
+        unsafe { record.push_access(array.state(), mode, |layout| array.set_layout(layout)) };
+    }
+
+    /// The record to fill in; nothing if there is an error.
+    fn record_for(&mut self, shared: &'a Arc<Shared>) -> Option<&'a Record> {
+        if self.error.is_some() {
+            return None;
+        }
+        match self.target {
+            Some((ours, record)) if Arc::ptr_eq(ours, shared) => return Some(record),
+            Some(_) => self.fail(Error::at(ErrorKind::TwoRuntimes { codelet: self.codelet.name }, self.location)),
+            None if worker::in_kernel() => {
+                self.fail(Error::at(ErrorKind::InsideKernel { call: self.codelet.name }, self.location));
+            }
+            None if shared.is_stopped() => {
+                self.fail(Error::at(ErrorKind::RuntimeDropped { subject: self.codelet.name }, self.location));
+            }
+            None => {
+                let record = shared.take_record();
+                // SAFETY: the record was just taken.
+                unsafe { record.clear() };
+                // SAFETY: as above.
+                let body = unsafe { record.body_mut() };
+                body.codelet = Some(self.codelet);
+                body.kind = Kind::Kernel;
+                body.in_place = self.in_place;
+                body.location = self.location;
+                self.target = Some((shared, record));
+                return Some(record);
+            }
+        }
+        None
+    }
+
+    /// Adds an array that is read.
+    #[doc(hidden)]
+    pub fn read<T: Element, const N: usize>(&mut self, array: &'a Array<'_, T, N>) {
+        self.push(array);
+    }
+
+    /// Adds an array that changes.
+    #[doc(hidden)]
+    pub fn write<T: Element, const N: usize>(&mut self, array: &'a mut Array<'_, T, N>) {
+        self.push(array);
+    }
+
+    /// Adds a temporary buffer.
+    #[doc(hidden)]
+    pub fn scratch<T: Element, const N: usize>(&mut self, shape: [usize; N]) {
+        self.next_parameter();
+        let Some((_, record)) = self.target.filter(|_| self.error.is_none()) else { return };
+        // SAFETY: the record was taken and is not submitted.
+        unsafe { record.push_access(ptr::null(), AccessMode::SCRATCH, |layout| layout.set_contiguous(&shape)) };
+    }
+
+    /// Adds a plain argument.
+    #[doc(hidden)]
+    pub fn argument<A: Argument>(&mut self, value: A) {
+        let Some((_, record)) = self.target.filter(|_| self.error.is_none()) else { return };
+        // SAFETY: the record was taken and is not submitted.
+        let arguments = &mut unsafe { record.body_mut() }.arguments;
+        let start = arguments.len();
+        arguments.resize(start + A::SIZE_BYTES, 0);
+        value.encode(&mut arguments[start..]);
+    }
+
+    /// Notes an error, which [`submit`](Task::submit) returns. The first one counts.
+    #[doc(hidden)]
+    pub fn fail(&mut self, error: Error) {
+        self.error.get_or_insert(error);
+    }
+
+    /// The layouts of the accesses so far, with their parameters.
+    fn layouts(&self) -> impl Iterator<Item = (&'static Parameter, &Layout)> {
+        let skipped = if self.in_place { self.codelet.output() } else { None };
+        let parameters = self.codelet.parameters.iter().enumerate();
+        let parameters = parameters.filter(move |&(index, _)| Some(index) != skipped).map(|(_, parameter)| parameter);
+        let record = self.target.map(|(_, record)| record);
+        parameters.zip(record.into_iter().flat_map(Record::accesses).map(|access| &access.body().layout))
+    }
+
+    fn shapes(&self) -> String {
+        let mut text = String::new();
+        for (parameter, layout) in self.layouts().filter(|(parameter, _)| parameter.mode != AccessMode::SCRATCH) {
+            let separator = if text.is_empty() { "" } else { ", " };
+            let _ = write!(text, "{separator}{}: {:?}", parameter.name, layout.extents());
+        }
+        text
+    }
+
+    /// Requires all arrays to have one shape.
+    #[doc(hidden)]
+    pub fn require_same_shapes(&mut self) {
+        if self.error.is_some() {
+            return;
+        }
+        let mut layouts = self.layouts().map(|(_, layout)| layout.extents());
+        let first = layouts.next();
+        if layouts.all(|extents| Some(extents) == first) {
+            return;
+        }
+        drop(layouts);
+        self.fail_shapes("");
+    }
+
+    /// Requires the inputs to stretch to the output's shape (in place: to the target's).
+    #[doc(hidden)]
+    pub fn require_broadcast(&mut self) {
+        if self.error.is_some() {
+            return;
+        }
+        let target = if self.in_place {
+            self.codelet.in_place.as_ref().map(|in_place| in_place.target)
+        } else {
+            self.codelet.output()
+        };
+        let target = target.map(|index| self.codelet.parameters[index].name);
+        let output = self.layouts().find(|(parameter, _)| Some(parameter.name) == target).map(|(_, layout)| *layout);
+        let Some(output) = output else { return };
+        let stretches = |layout: &Layout| {
+            let mut extents = layout.extents().iter().zip(output.extents());
+            layout.rank() == output.rank() && extents.all(|(own, common)| own == common || *own == 1)
+        };
+        // The inputs together make the shape: an extent of 1 in the output needs one in every input.
+        if !self.layouts().all(|(_, layout)| stretches(layout)) || !self.is_made_by_inputs(target, &output) {
+            self.fail_shapes("; an extent of 1 stretches, others must be equal");
+        }
+    }
+
+    /// Whether some input has each extent of the output. (In place the target itself is an input.)
+    fn is_made_by_inputs(&self, target: Option<&'static str>, output: &Layout) -> bool {
+        self.in_place
+            || output.extents().iter().enumerate().all(|(axis, &extent)| {
+                let inputs = self.layouts().filter(|(parameter, _)| Some(parameter.name) != target);
+                inputs.map(|(_, layout)| layout.extents()[axis]).any(|own| own == extent)
+            })
+    }
+
+    fn fail_shapes(&mut self, remedy: &'static str) {
+        let kind = ErrorKind::Shapes { codelet: self.codelet.name, shapes: self.shapes(), remedy };
+        self.fail(Error::at(kind, self.location));
+    }
+
+    /// Requires the parameter of index `parameter` (in place, the target for the output) to have the shape `expected`.
+    #[doc(hidden)]
+    pub fn require_shape<const N: usize>(&mut self, parameter: usize, expected: [usize; N]) {
+        if self.error.is_some() {
+            return;
+        }
+        let place = match &self.codelet.in_place {
+            Some(in_place) if self.in_place && Some(parameter) == self.codelet.output() => in_place.target,
+            _ => parameter,
+        };
+        let parameter = &self.codelet.parameters[place];
+        let actual = self.layouts().find(|(other, _)| other.name == parameter.name).map(|(_, layout)| layout.extents());
+        if actual.is_none_or(|actual| actual == expected) {
+            return;
+        }
+        let kind = ErrorKind::OutputShape {
+            codelet: self.codelet.name,
+            parameter: parameter.name,
+            actual: format!("{:?}", actual.unwrap_or_default()),
+            expected: format!("{expected:?}"),
+            shapes: self.shapes(),
+        };
+        self.fail(Error::at(kind, self.location));
+    }
+
+    /// Requires that a precondition holds.
+    #[doc(hidden)]
+    pub fn require(&mut self, holds: bool, expression: &'static str, values: &[(&'static str, &dyn Debug)]) {
+        if !holds && self.error.is_none() {
+            self.fail(check_error(self.codelet, expression, values, self.location));
+        }
+    }
+
+    /// Sets the priority: of the tasks that are ready, a scheduler that knows priorities takes larger ones first.
+    pub fn priority(self, priority: i32) -> Self {
+        if let Some((_, record)) = self.target {
+            // SAFETY: the record was taken and is not submitted.
+            unsafe { record.body_mut() }.priority = priority;
+        }
+        self
+    }
+
+    /// Sets the name that traces and errors show beside the codelet's.
+    pub fn name(self, name: &'static str) -> Self {
+        if let Some((_, record)) = self.target {
+            // SAFETY: the record was taken and is not submitted.
+            unsafe { record.body_mut() }.name = Some(name);
+        }
+        self
+    }
+
+    /// Makes one worker run the task, whatever the scheduler.
+    pub fn on(mut self, worker: usize) -> Self {
+        if let Some((shared, record)) = self.target {
+            let workers = shared.workers();
+            if worker < workers {
+                // SAFETY: the record was taken and is not submitted.
+                unsafe { record.body_mut() }.worker = Some(worker);
+            } else {
+                let kind = ErrorKind::NoWorker { codelet: self.codelet.name, worker, workers };
+                self.fail(Error::at(kind, self.location));
+            }
+        }
+        self
+    }
+
+    /// Submits the task and returns at once: it runs when the tasks before it that it depends on have run.
+    ///
+    /// # Errors
+    /// What is known to be wrong now: shapes, preconditions, arrays of two runtimes. What goes wrong later comes out
+    /// where its outputs are read.
+    pub fn submit(mut self) -> Result<()> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        let (shared, record) = self.target.take().expect("a codelet has an array");
+        if self.codelet.cpu_kernel().is_none() {
+            Step::new(shared, None).give_back(record);
+            return Err(Error::at(no_kernel(self.codelet), self.location));
+        }
+        // SAFETY: the record was taken and is not submitted.
+        let body = unsafe { record.body_mut() };
+        body.sequence = shared.next_sequence();
+        shared.observe(record);
+        Step::new(shared, None).submit(record);
+        Ok(())
+    }
+}
+
+impl Drop for Task<'_> {
+    fn drop(&mut self) {
+        if let Some((shared, record)) = self.target.take() {
+            Step::new(shared, None).give_back(record);
+        }
+    }
+}
+
+fn no_kernel(codelet: &Codelet) -> ErrorKind {
+    let element = codelet.parameters.first().map_or("", |parameter| parameter.element.name);
+    let kernels = codelet.kernels.iter().flatten().map(|kernel| kernel.name()).collect::<Vec<_>>().join(", ");
+    ErrorKind::NoKernel { codelet: codelet.name, element, kernels }
+}
+
+fn check_error(
+    codelet: &Codelet,
+    expression: &'static str,
+    values: &[(&'static str, &dyn Debug)],
+    location: &'static Location<'static>,
+) -> Error {
+    let values = values.iter().map(|(name, value)| format!("{name}: {value:?}")).collect::<Vec<_>>().join(", ");
+    Error::at(ErrorKind::Check { codelet: codelet.name, expression, values }, location)
+}
+
+/// Requires a precondition before there is a task (`_init` makes its outputs first).
+#[doc(hidden)]
+#[track_caller]
+pub fn require(
+    codelet: &Codelet,
+    holds: bool,
+    expression: &'static str,
+    values: &[(&'static str, &dyn Debug)],
+) -> Result<()> {
+    if holds { Ok(()) } else { Err(check_error(codelet, expression, values, Location::caller())) }
+}
+
+/// An array whose first task must write every element.
+#[doc(hidden)]
+#[track_caller]
+pub fn uninit<T: Element, const N: usize>(arena: &Arena, shape: [usize; N]) -> Result<Array<'_, T, N>> {
+    arena.array(shape, Content::Unset)
+}
+
+/// An array without a value yet, whose first task reduces into it.
+#[doc(hidden)]
+#[track_caller]
+pub fn identity<T: Element, const N: usize>(arena: &Arena, shape: [usize; N]) -> Result<Array<'_, T, N>> {
+    arena.array(shape, Content::Unset)
+}
+
+/// The shape of a map's output from those of its inputs.
+#[doc(hidden)]
+#[track_caller]
+pub fn map_shape<const N: usize>(
+    codelet: &Codelet,
+    inputs: &[(&'static str, [usize; N])],
+    broadcast: bool,
+) -> Result<[usize; N]> {
+    let shapes = || inputs.iter().map(|(_, shape)| *shape);
+    let common = if broadcast {
+        broadcast_shape(shapes())
+    } else {
+        shapes().next().filter(|first| shapes().all(|shape| shape == *first))
+    };
+    common.ok_or_else(|| {
+        let shapes = inputs.iter().map(|(name, shape)| format!("{name}: {shape:?}")).collect::<Vec<_>>().join(", ");
+        let remedy = if broadcast { "; an extent of 1 stretches, others must be equal" } else { "" };
+        Error::new(ErrorKind::Shapes { codelet: codelet.name, shapes, remedy })
+    })
+}

@@ -1,0 +1,226 @@
+//! The order of accesses to one array: a [`Chain`] of [`Link`]s, without locks. The protocol and why it is sound are
+//! in `README.md` beside this file.
+//!
+//! Not here: what a task is (`record`), and what happens when it is ready ([`Events`] says it).
+#![allow(unsafe_code, reason = "links are recycled memory; the README proves that no retired link is touched")]
+
+use std::ptr;
+
+use crate::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+const EXCLUSIVE: u32 = 1;
+const RELEASE: u32 = 1 << 1;
+const READ_OK: u32 = 1 << 2;
+const WRITE_OK: u32 = 1 << 3;
+const DONE: u32 = 1 << 4;
+const LINKED: u32 = 1 << 5;
+const NEXT_READS: u32 = 1 << 6;
+const LATE: u32 = 1 << 7;
+const READ_SENT: u32 = 1 << 8;
+const TAIL_LOST: u32 = 1 << 9;
+
+const COMPLETE: u32 = DONE | WRITE_OK;
+
+/// What a link is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LinkKind {
+    /// May run beside other shared links.
+    Shared,
+    /// Runs alone.
+    Exclusive,
+    /// The last link of an array: when it is ready, the array's memory can go.
+    Release,
+}
+
+/// One access in a chain.
+#[derive(Debug)]
+pub(crate) struct Link {
+    flags: AtomicU32,
+    next: AtomicPtr<Link>,
+}
+
+/// The accesses of one array, in the order of submission; only the last one is known.
+#[derive(Debug)]
+pub(crate) struct Chain {
+    tail: AtomicPtr<Link>,
+}
+
+/// What a step in a chain brings about. The pointers are to links that were given to [`Chain::append`].
+pub(crate) trait Events {
+    /// The link's access may begin. Called once for each link.
+    fn ready(&mut self, link: *const Link);
+
+    /// The link is out of the chain, and nobody touches it any more. Called once for each link that was
+    /// [finished](Chain::finish).
+    fn retired(&mut self, link: *const Link);
+}
+
+fn is_ready(flags: u32) -> bool {
+    flags & if flags & EXCLUSIVE != 0 { WRITE_OK } else { READ_OK } != 0
+}
+
+fn shares(flags: u32) -> bool {
+    const SHARES: u32 = READ_OK | LINKED | NEXT_READS;
+    flags & (EXCLUSIVE | SHARES) == SHARES
+}
+
+fn is_idle(flags: u32) -> bool {
+    flags & (COMPLETE | LINKED) == COMPLETE
+}
+
+fn passes(flags: u32) -> bool {
+    flags & (COMPLETE | LINKED) == COMPLETE | LINKED
+        && (flags & READ_SENT != 0 || !shares(flags))
+        && (flags & TAIL_LOST != 0 || flags & LATE == 0)
+}
+
+impl Link {
+    pub(crate) fn new() -> Self {
+        Self { flags: AtomicU32::new(0), next: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// Prepares a link that is in no chain.
+    pub(crate) fn reset(&self, kind: LinkKind) {
+        let flags = match kind {
+            LinkKind::Shared => 0,
+            LinkKind::Exclusive => EXCLUSIVE,
+            LinkKind::Release => EXCLUSIVE | RELEASE,
+        };
+        self.flags.store(flags, Ordering::Relaxed);
+    }
+
+    /// Whether this is the last link of its array.
+    pub(crate) fn is_release(&self) -> bool {
+        self.flags.load(Ordering::Relaxed) & RELEASE != 0
+    }
+
+    fn add(&self, flags: u32) -> (u32, u32) {
+        let before = self.flags.fetch_or(flags, Ordering::AcqRel);
+        (before, before | flags)
+    }
+
+    /// Adds `LINKED`, and `LATE` if the link was complete.
+    fn add_linked(&self, flags: u32) -> (u32, u32) {
+        let mut before = self.flags.load(Ordering::Relaxed);
+        loop {
+            let after = before | flags | LINKED | if before & COMPLETE == COMPLETE { LATE } else { 0 };
+            match self.flags.compare_exchange_weak(before, after, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => return (before, after),
+                Err(now) => before = now,
+            }
+        }
+    }
+}
+
+impl Chain {
+    pub(crate) fn new() -> Self {
+        Self { tail: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// Whether every access so far has ended, with its effects visible to the caller.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.tail.load(Ordering::Acquire).is_null()
+    }
+
+    /// Forgets the release link; for a chain that begins anew.
+    pub(crate) fn restart(&self) {
+        self.tail.store(ptr::null_mut(), Ordering::Relaxed);
+    }
+
+    /// Puts `link` at the end.
+    ///
+    /// # Safety
+    /// - `link` is valid and stays where it is until it is retired (a release link: until it is ready).
+    /// - It was `reset`, is in no chain, and conflicting appends to this chain are ordered in time.
+    pub(crate) unsafe fn append(&self, link: *const Link, events: &mut impl Events) {
+        let previous = self.tail.swap(link.cast_mut(), Ordering::AcqRel);
+        // SAFETY: the caller keeps `link` valid until it is retired, and it cannot be before it is ready, which takes
+        // the step below.
+        let link_ref = unsafe { &*link };
+        if previous.is_null() {
+            let (before, after) = link_ref.add(READ_OK | WRITE_OK);
+            // SAFETY: as above; nothing of what this step brought about has been done yet.
+            unsafe { self.react(link, before, after, events) };
+        } else {
+            let reads = link_ref.flags.load(Ordering::Relaxed) & EXCLUSIVE == 0;
+            // SAFETY: a link that was the tail is not retired before `LINKED` (README, third point).
+            let previous_ref = unsafe { &*previous };
+            previous_ref.next.store(link.cast_mut(), Ordering::Relaxed);
+            let (before, after) = previous_ref.add_linked(if reads { NEXT_READS } else { 0 });
+            // SAFETY: if this step made `previous` share or pass, that is ours to do, and it stays valid until then.
+            unsafe { self.react(previous, before, after, events) };
+        }
+    }
+
+    /// Says that the access of `link` has ended.
+    ///
+    /// # Safety
+    /// `link` is in this chain, was ready, and is finished once.
+    pub(crate) unsafe fn finish(&self, link: *const Link, events: &mut impl Events) {
+        // SAFETY: an unfinished link is not retired.
+        let (before, after) = unsafe { &*link }.add(DONE);
+        // SAFETY: what this step brought about is ours to do.
+        unsafe { self.react(link, before, after, events) };
+    }
+
+    /// Does what a step from `before` to `after` on `link` brought about, along the chain.
+    ///
+    /// # Safety
+    /// The caller made that step, and nothing that became true by it has been done.
+    unsafe fn react(&self, mut link: *const Link, mut before: u32, mut after: u32, events: &mut impl Events) {
+        loop {
+            if is_ready(after) && !is_ready(before) {
+                events.ready(link);
+            }
+            if shares(after) && !shares(before) {
+                // SAFETY: `READ_SENT` is not set, so `link` is not retired; it is `LINKED`, so `next` is set.
+                unsafe { Self::share(link, events) };
+                return;
+            }
+            if is_idle(after) && !is_idle(before) {
+                if self.tail.compare_exchange(link.cast_mut(), ptr::null_mut(), Ordering::AcqRel, Ordering::Relaxed).is_ok()
+                {
+                    events.retired(link);
+                    return;
+                }
+                // SAFETY: whoever linked set `LATE`, so `link` is not passed, nor retired, before this step.
+                (before, after) = unsafe { &*link }.add(TAIL_LOST);
+            }
+            if !(passes(after) && !passes(before)) {
+                return;
+            }
+            // SAFETY: `link` passes, by our step, so nobody else retires it.
+            let next = unsafe { &*link }.next.load(Ordering::Relaxed).cast_const();
+            // SAFETY: `next` has no `WRITE_OK` before this step, so it is neither complete nor retired.
+            (before, after) = unsafe { &*next }.add(READ_OK | WRITE_OK);
+            events.retired(link);
+            link = next;
+        }
+    }
+
+    /// Gives `READ_OK` along a run of shared links, from `link` on.
+    ///
+    /// # Safety
+    /// `link` came to share by the caller's step.
+    unsafe fn share(mut link: *const Link, events: &mut impl Events) {
+        loop {
+            // SAFETY: without `READ_SENT` a link that shares does not pass, so it is not retired.
+            let link_ref = unsafe { &*link };
+            let next = link_ref.next.load(Ordering::Relaxed).cast_const();
+            // SAFETY: `next` has no `WRITE_OK` before `link` passes.
+            let (next_before, next_after) = unsafe { &*next }.add(READ_OK);
+            let (before, after) = link_ref.add(READ_SENT);
+            if passes(after) && !passes(before) {
+                // Nothing follows from this: `next` is not `DONE`, since it has not been told that it is ready.
+                // SAFETY: `next` is not ready yet, so not `DONE`, so not retired.
+                unsafe { &*next }.add(WRITE_OK);
+                events.retired(link);
+            }
+            events.ready(next);
+            if !(shares(next_after) && !shares(next_before)) {
+                return;
+            }
+            link = next;
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Tasks: how they are submitted, and how they wait for each other. The design is in `README.md` beside this file.
+//!
+//! Not here: where a ready task goes (`scheduler`), and how it is run (`worker`).
+
+mod builder;
+mod chain;
+mod ready;
+mod record;
+mod step;
+mod wait;
+
+pub use builder::{Task, identity, map_shape, require, uninit};
+pub(crate) use chain::{Chain, Link, LinkKind};
+pub use ready::ReadyTask;
+pub(crate) use record::{Kind, Record};
+pub(crate) use step::Step;
+pub(crate) use wait::wait_for_access;

@@ -1,0 +1,251 @@
+//! [`Record`]: a submitted task, as data. Records are recycled: a running program makes no new ones.
+#![allow(unsafe_code, reason = "a record is written by one owner at a time, without a lock")]
+
+use std::cell::UnsafeCell;
+use std::panic::Location;
+use std::ptr;
+
+use super::chain::{Link, LinkKind};
+use super::wait::Waiter;
+use crate::access::AccessMode;
+use crate::array::ArrayState;
+use crate::codelet::Codelet;
+use crate::partition::Partition;
+use crate::shape::Layout;
+use crate::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+/// Accesses that a record holds itself; further ones lie beside it and are kept for its next task.
+const INLINE: usize = 4;
+
+/// A task.
+///
+/// Who may touch `body` and the accesses' bodies: from [`Slab::take`](crate::memory::Slab::take) to submission, the
+/// submitter, alone; from then until the record is given back, anybody who handles the task, to read.
+#[derive(Debug)]
+pub(crate) struct Record {
+    index: u32,
+    /// Links that are not ready yet, plus one during submission.
+    pending: AtomicU32,
+    /// Links that are not retired yet, plus one until the task is done with.
+    unretired: AtomicU32,
+    body: UnsafeCell<Body>,
+    /// The next one of a list of tasks that a step has still to run.
+    next: AtomicPtr<Record>,
+    inline: [Access; INLINE],
+    more: UnsafeCell<Vec<Box<Access>>>,
+}
+
+/// What a record says of its task.
+#[derive(Debug)]
+pub(crate) struct Body {
+    pub(crate) kind: Kind,
+    pub(crate) codelet: Option<&'static Codelet>,
+    pub(crate) in_place: bool,
+    pub(crate) accesses: usize,
+    pub(crate) arguments: Vec<u8>,
+    pub(crate) sequence: u64,
+    pub(crate) priority: i32,
+    pub(crate) name: Option<&'static str>,
+    pub(crate) worker: Option<usize>,
+    pub(crate) location: &'static Location<'static>,
+}
+
+/// Who runs a task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    /// A worker: it has a kernel.
+    Kernel,
+    /// Nobody: the host waits for its access.
+    Host(*const Waiter),
+    /// Whoever makes it ready: it begins a partition.
+    Split(*const Partition),
+    /// Whoever makes it ready: it ends a partition.
+    Join(*const Partition),
+}
+
+/// One access of a task.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Access {
+    /// First, so that a pointer to the link is one to the access.
+    link: Link,
+    record: UnsafeCell<*const Record>,
+    body: UnsafeCell<AccessBody>,
+}
+
+/// What an access says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AccessBody {
+    /// Null for `SCRATCH`.
+    pub(crate) array: *const ArrayState,
+    pub(crate) mode: AccessMode,
+    pub(crate) layout: Layout,
+}
+
+// SAFETY: see "who may touch" above; the pointers are to things that outlive the task: arrays have a release link
+// behind the task's links, waiters wait for the task.
+unsafe impl Send for Record {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Record {}
+
+impl Access {
+    fn new() -> Self {
+        let body = AccessBody { array: ptr::null(), mode: AccessMode::R, layout: Layout::EMPTY };
+        Self { link: Link::new(), record: UnsafeCell::new(ptr::null()), body: UnsafeCell::new(body) }
+    }
+
+    /// The link, as a pointer that leads back to the access.
+    pub(crate) fn link(&self) -> *const Link {
+        ptr::from_ref(self).cast()
+    }
+
+    /// What the access says.
+    pub(crate) fn body(&self) -> &AccessBody {
+        // SAFETY: after submission nobody writes it; before, only the submitter calls, through `Record`'s methods.
+        unsafe { &*self.body.get() }
+    }
+
+    /// The array, unless it is scratch.
+    pub(crate) fn array(&self) -> Option<&ArrayState> {
+        // SAFETY: the array's release link comes after this access, so its state is there until the access is done.
+        unsafe { self.body().array.as_ref() }
+    }
+}
+
+impl Record {
+    /// Record number `index` of its slab.
+    pub(crate) fn new(index: u32) -> Self {
+        Self {
+            index,
+            pending: AtomicU32::new(0),
+            unretired: AtomicU32::new(0),
+            body: UnsafeCell::new(Body {
+                kind: Kind::Kernel,
+                codelet: None,
+                in_place: false,
+                accesses: 0,
+                arguments: Vec::new(),
+                sequence: 0,
+                priority: 0,
+                name: None,
+                worker: None,
+                location: Location::caller(),
+            }),
+            next: AtomicPtr::new(ptr::null_mut()),
+            inline: std::array::from_fn(|_| Access::new()),
+            more: UnsafeCell::new(Vec::new()),
+        }
+    }
+
+    pub(crate) fn index(&self) -> u32 {
+        self.index
+    }
+
+    pub(super) fn next(&self) -> &AtomicPtr<Record> {
+        &self.next
+    }
+
+    pub(crate) fn body(&self) -> &Body {
+        // SAFETY: see "who may touch": it is written through `body_mut` by the submitter alone, before submission.
+        unsafe { &*self.body.get() }
+    }
+
+    /// The body, to be written.
+    ///
+    /// # Safety
+    /// The caller took the record and has not submitted it, and no other reference to the body is in use.
+    #[allow(clippy::mut_from_ref, reason = "the record is the caller's alone, which the contract says")]
+    pub(crate) unsafe fn body_mut(&self) -> &mut Body {
+        // SAFETY: the caller's.
+        unsafe { &mut *self.body.get() }
+    }
+
+    pub(crate) fn access(&self, index: usize) -> &Access {
+        match self.inline.get(index) {
+            Some(access) => access,
+            // SAFETY: the vector is changed by `push_access` alone, by the submitter, before submission.
+            None => (unsafe { &*self.more.get() })[index - INLINE].as_ref(),
+        }
+    }
+
+    pub(crate) fn accesses(&self) -> impl Iterator<Item = &Access> {
+        (0..self.body().accesses).map(|index| self.access(index))
+    }
+
+    /// Forgets the last task.
+    ///
+    /// # Safety
+    /// The caller took the record and has not submitted it, and no other reference into it is in use.
+    pub(crate) unsafe fn clear(&self) {
+        // SAFETY: the caller's.
+        let body = unsafe { self.body_mut() };
+        body.accesses = 0;
+        body.arguments.clear();
+        body.priority = 0;
+        body.name = None;
+        body.worker = None;
+        body.in_place = false;
+    }
+
+    /// Adds an access, whose layout `set_layout` writes.
+    ///
+    /// # Safety
+    /// The caller took the record and has not submitted it, and no other reference into it is in use.
+    pub(crate) unsafe fn push_access(
+        &self,
+        array: *const ArrayState,
+        mode: AccessMode,
+        set_layout: impl FnOnce(&mut Layout),
+    ) {
+        // SAFETY: the caller's.
+        let body = unsafe { self.body_mut() };
+        let index = body.accesses;
+        body.accesses += 1;
+        if index >= INLINE {
+            // SAFETY: the caller's.
+            let more = unsafe { &mut *self.more.get() };
+            if more.len() == index - INLINE {
+                more.push(Box::new(Access::new()));
+            }
+        }
+        let access = self.access(index);
+        // SAFETY: the caller's.
+        unsafe { *access.record.get() = self };
+        // SAFETY: the caller's.
+        let access_body = unsafe { &mut *access.body.get() };
+        access_body.array = array;
+        access_body.mode = mode;
+        set_layout(&mut access_body.layout);
+    }
+
+    /// Prepares the counters and links of a task with `links` linked accesses.
+    pub(super) fn arm(&self, links: u32) {
+        self.pending.store(links + 1, Ordering::Relaxed);
+        self.unretired.store(links + 1, Ordering::Relaxed);
+        for access in self.accesses() {
+            access.link.reset(if access.body().mode.is_shared() { LinkKind::Shared } else { LinkKind::Exclusive });
+        }
+    }
+
+    /// Counts `ready` links; true if the task can run now. The caller of the last count sees all it waited for.
+    pub(super) fn count_ready(&self, ready: u32) -> bool {
+        self.pending.fetch_sub(ready, Ordering::AcqRel) == ready
+    }
+
+    /// Counts `retired` links; true if the record is free now.
+    pub(super) fn count_retired(&self, retired: u32) -> bool {
+        self.unretired.fetch_sub(retired, Ordering::AcqRel) == retired
+    }
+
+    /// The record of a link that [`Access::link`] gave out.
+    ///
+    /// # Safety
+    /// The link is an access's, and its record was submitted and is not free.
+    pub(super) unsafe fn of_link<'r>(link: *const Link) -> &'r Self {
+        let access = link.cast::<Access>();
+        // SAFETY: `link` is the first field of an access, and the pointer was made from the access's.
+        let record = unsafe { *(*access).record.get() };
+        // SAFETY: the record outlives its links.
+        unsafe { &*record }
+    }
+}

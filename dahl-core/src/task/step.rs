@@ -1,0 +1,171 @@
+//! [`Step`]: what follows when links become ready or are retired.
+#![allow(unsafe_code, reason = "turns links back into the records and arrays that they belong to")]
+
+use std::ptr::{self, NonNull};
+
+use super::chain::{Events, Link};
+use super::record::{Kind, Record};
+use super::ready::ReadyTask;
+use crate::array::ArrayState;
+use crate::partition::Partition;
+use crate::runtime::Shared;
+use crate::sync::atomic::Ordering;
+use crate::worker::Recycler;
+
+/// The consequences of a change to the chains: tasks that can run go to the scheduler, records and arrays that nobody
+/// needs any more go back.
+pub(crate) struct Step<'s> {
+    shared: &'s Shared,
+    /// The record whose links are being appended or finished: its counts are gathered and made at once.
+    own: *const Record,
+    own_ready: u32,
+    own_retired: u32,
+    /// The worker that makes the change, if it is one.
+    worker: Option<usize>,
+    recycler: Option<&'s mut Recycler>,
+    /// Splits and joins that are ready, linked through [`Record::next`].
+    inline: *const Record,
+}
+
+impl<'s> Step<'s> {
+    pub(crate) fn new(shared: &'s Shared, worker: Option<usize>) -> Self {
+        Self { shared, own: ptr::null(), own_ready: 0, own_retired: 0, worker, recycler: None, inline: ptr::null() }
+    }
+
+    /// A step of a worker, which gives records back in bulk.
+    pub(crate) fn of_worker(shared: &'s Shared, worker: Option<usize>, recycler: &'s mut Recycler) -> Self {
+        Self { recycler: Some(recycler), ..Self::new(shared, worker) }
+    }
+
+    /// Appends the links of a task that has been filled in, and hands it over once it is ready.
+    pub(crate) fn submit(&mut self, record: &Record) {
+        self.run(|step| step.append(record));
+    }
+
+    /// Finishes every access of a task that has run. The record may be another task's when this returns.
+    pub(crate) fn complete(&mut self, record: &Record) {
+        self.run(|step| step.finish(record, 0));
+    }
+
+    /// Makes a change to the chains, and then runs the splits and joins that it made ready, and those that they do.
+    pub(crate) fn run(&mut self, change: impl FnOnce(&mut Self)) {
+        change(self);
+        while let Some(record) = NonNull::new(self.inline.cast_mut()) {
+            // SAFETY: a record in the list has not been completed.
+            let record = unsafe { record.as_ref() };
+            self.inline = record.next().load(Ordering::Relaxed);
+            self.run_inline(record);
+        }
+    }
+
+    fn append(&mut self, record: &Record) {
+        let links = record.accesses().filter(|access| access.array().is_some()).count() as u32;
+        record.arm(links);
+        self.own = record;
+        for access in record.accesses() {
+            if let Some(array) = access.array() {
+                // SAFETY: `arm` has reset the link; the record stays until its links are retired; conflicting
+                // submissions are ordered by the borrows of the wrappers' `&` and `&mut`.
+                unsafe { array.chain().append(access.link(), self) };
+            }
+        }
+        let ready = self.own_ready + 1;
+        self.own = ptr::null();
+        self.own_ready = 0;
+        if record.count_ready(ready) {
+            self.hand_over(record);
+        }
+    }
+
+    /// Finishes the accesses of `record` from number `first` on.
+    fn finish(&mut self, record: &Record, first: usize) {
+        self.own = record;
+        for access in record.accesses().skip(first) {
+            if let Some(array) = access.array() {
+                // SAFETY: the link was appended, and it is ready since the task has run; it is finished once.
+                unsafe { array.chain().finish(access.link(), self) };
+            }
+        }
+        let retired = self.own_retired + 1;
+        self.own = ptr::null();
+        self.own_retired = 0;
+        if record.count_retired(retired) {
+            self.give_back(record);
+        }
+    }
+
+    /// Runs a split or a join.
+    fn run_inline(&mut self, record: &Record) {
+        match record.body().kind {
+            Kind::Split(partition) => {
+                // SAFETY: the split's record, which is not retired, keeps its partition; it is ready.
+                unsafe { (*partition).run_split() };
+                // The access to the whole, number 0, stays until the join.
+                self.finish(record, 1);
+            }
+            Kind::Join(partition) => {
+                // SAFETY: the join's record, which is not retired, keeps its partition; it is ready.
+                unsafe { (*partition).run_join() };
+                // SAFETY: as above. The split's record is not retired before its access to the whole is.
+                let whole = unsafe { (*partition).split() }.access(0);
+                let (link, array) = (whole.link(), ptr::from_ref(whole.array().expect("a split is of an array")));
+                self.finish(record, 0);
+                // SAFETY: the split's access keeps its array and its record until it is finished, here, once.
+                unsafe { (*array).chain().finish(link, self) };
+            }
+            Kind::Kernel | Kind::Host(_) => unreachable!("only splits and joins are run by whoever makes them ready"),
+        }
+    }
+
+    /// Gives back a record that was never submitted.
+    pub(crate) fn give_back(&mut self, record: &Record) {
+        if let Kind::Split(partition) | Kind::Join(partition) = record.body().kind {
+            return Partition::release(NonNull::new(partition.cast_mut()).expect("made from a reference"));
+        }
+        match &mut self.recycler {
+            Some(recycler) => recycler.give_back(self.shared, record.index()),
+            None => self.shared.give_back_record(record.index()),
+        }
+    }
+
+    fn hand_over(&mut self, record: &Record) {
+        match record.body().kind {
+            Kind::Kernel => self.shared.schedule(ReadyTask::new(record), self.worker),
+            // SAFETY: the waiter stays until it is told, which happens here, once.
+            Kind::Host(waiter) => unsafe { (*waiter).tell() },
+            Kind::Split(_) | Kind::Join(_) => {
+                // Not run here: a long row of partitions would nest as deep.
+                record.next().store(self.inline.cast_mut(), Ordering::Relaxed);
+                self.inline = record;
+            }
+        }
+    }
+}
+
+impl Events for Step<'_> {
+    fn ready(&mut self, link: *const Link) {
+        // SAFETY: a link that is becoming ready is not retired.
+        if unsafe { &*link }.is_release() {
+            // SAFETY: a release link becomes ready once, when nobody else knows its array.
+            return unsafe { ArrayState::reclaim(link) };
+        }
+        // SAFETY: the link is an access's, of a task that is waiting for it.
+        let record = unsafe { Record::of_link(link) };
+        if ptr::eq(record, self.own) {
+            self.own_ready += 1;
+        } else if record.count_ready(1) {
+            self.hand_over(record);
+        }
+    }
+
+    fn retired(&mut self, link: *const Link) {
+        // SAFETY: release links are never finished, so the link is an access's, and its record is not free: it counts
+        // this link still.
+        let record = unsafe { Record::of_link(link) };
+        if ptr::eq(record, self.own) {
+            self.own_retired += 1;
+        } else if record.count_retired(1) {
+            self.give_back(record);
+        }
+    }
+}

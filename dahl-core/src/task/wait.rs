@@ -1,0 +1,82 @@
+//! How the host waits for an array: as a task that nobody runs.
+#![allow(unsafe_code, reason = "a waiter on the stack is told by another thread")]
+
+use std::panic::Location;
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+
+use super::record::Kind;
+use super::step::Step;
+use crate::access::AccessMode;
+use crate::array::ArrayState;
+use crate::error::{Error, ErrorKind, Result};
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::worker;
+
+/// How long the host looks again and again before it goes to sleep: about what waking it up costs.
+const SPIN: Duration = Duration::from_micros(20);
+
+/// A thread that waits for an access.
+#[derive(Debug)]
+pub(crate) struct Waiter {
+    thread: Thread,
+    told: AtomicBool,
+}
+
+impl Waiter {
+    fn new() -> Self {
+        Self { thread: std::thread::current(), told: AtomicBool::new(false) }
+    }
+
+    /// Wakes the thread. The waiter may be gone when this returns.
+    pub(super) fn tell(&self) {
+        let thread = self.thread.clone();
+        self.told.store(true, Ordering::Release);
+        thread.unpark();
+    }
+
+    fn wait(&self) {
+        let start = Instant::now();
+        while !self.told.load(Ordering::Acquire) {
+            if start.elapsed() < SPIN {
+                std::hint::spin_loop();
+            } else {
+                std::thread::park();
+            }
+        }
+    }
+}
+
+/// Waits until the host holds an access to the array, and returns where its elements are.
+///
+/// The access ends at once: the caller's borrow of the array takes its place.
+pub(crate) fn wait_for_access(
+    array: &ArrayState,
+    mode: AccessMode,
+    call: &'static str,
+    location: &'static Location<'static>,
+) -> Result<*mut u8> {
+    if worker::in_kernel() {
+        return Err(Error::at(ErrorKind::InsideKernel { call }, location));
+    }
+    array.partitions().rejoin(array, mode);
+    if !array.chain().is_quiet() {
+        let shared = array.shared();
+        let waiter = Waiter::new();
+        let record = shared.take_record();
+        // SAFETY: the record was just taken.
+        unsafe { record.clear() };
+        // SAFETY: as above.
+        let body = unsafe { record.body_mut() };
+        body.kind = Kind::Host(&waiter);
+        body.location = location;
+        // SAFETY: as above.
+        unsafe { record.push_access(array, mode, |layout| layout.set_contiguous(&[])) };
+        Step::new(shared, None).submit(record);
+        waiter.wait();
+        Step::new(shared, None).complete(record);
+    }
+    // SAFETY: the accesses that this one had to wait for have ended. The caller borrows the array (for an exclusive
+    // access, exclusively), so no conflicting one is submitted meanwhile.
+    unsafe { array.prepare(mode) }.map_err(|failure| failure.report())
+}

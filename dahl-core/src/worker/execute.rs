@@ -1,0 +1,209 @@
+//! Running one task: its arrays are prepared, its kernel is called, its outputs are settled.
+#![allow(unsafe_code, reason = "hands a task's arrays to its kernel")]
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::{Recycler, as_kernel};
+use crate::access::AccessMode;
+use crate::array::{ArrayState, ReduceError};
+use crate::codelet::{Codelet, Kernel, Line, Operand, Packs, Views};
+use crate::error::Failure;
+use crate::perf::{Measurement, ModelCache};
+use crate::runtime::Shared;
+use crate::shape::Layout;
+use crate::task::{ReadyTask, Record, Step};
+
+/// What a thread that runs tasks keeps from one to the next.
+pub(crate) struct Bench {
+    /// None for the host, when it helps.
+    worker: Option<usize>,
+    name: String,
+    operands: Vec<Operand>,
+    packs: Packs,
+    scratch: Vec<Vec<Line>>,
+    models: ModelCache,
+    pub(crate) recycler: Recycler,
+}
+
+// SAFETY: the operands' pointers are leftovers of a task that has ended; they are cleared before the next.
+unsafe impl Send for Bench {}
+
+impl Bench {
+    pub(crate) fn new(worker: Option<usize>, name: String) -> Self {
+        Self {
+            worker,
+            name,
+            operands: Vec::new(),
+            packs: Packs::default(),
+            scratch: Vec::new(),
+            models: ModelCache::default(),
+            recycler: Recycler::default(),
+        }
+    }
+}
+
+/// Runs a task, and what must follow. Never panics, whatever the kernel does.
+pub(crate) fn execute(shared: &Shared, bench: &mut Bench, task: ReadyTask) {
+    let record = task.record();
+    let codelet = record.body().codelet.expect("a task with a kernel has a codelet");
+    let outcome = match prepare(bench, record, codelet) {
+        Ok(()) => call(shared, bench, record, codelet).inspect_err(|failure| shared.note_failure(failure)),
+        Err(Obstacle::Cancelled(first_cause)) => Err(first_cause),
+        Err(Obstacle::OutOfMemory(bytes)) => {
+            let failure = failure(bench, record, codelet, format!("out of memory: {bytes} bytes cannot be had"));
+            shared.note_failure(&failure);
+            Err(failure)
+        }
+    };
+    if let Err(failure) = outcome {
+        for access in record.accesses().filter(|access| access.body().mode.writes() || is_target(record, access.body().mode)) {
+            if let Some(array) = access.array() {
+                // SAFETY: the task's access to the array is exclusive, and its kernel has ended.
+                unsafe { array.poison(&failure) };
+            }
+        }
+    }
+    Step::of_worker(shared, bench.worker, &mut bench.recycler).complete(record);
+    shared.count_completed(bench.worker);
+}
+
+fn is_target(record: &Record, mode: AccessMode) -> bool {
+    record.body().in_place && mode == AccessMode::RW
+}
+
+/// Why a task cannot run.
+enum Obstacle {
+    /// One that it depends on failed.
+    Cancelled(Arc<Failure>),
+    OutOfMemory(usize),
+}
+
+impl From<ReduceError> for Obstacle {
+    fn from(error: ReduceError) -> Self {
+        match error {
+            ReduceError::Poisoned(failure) => Self::Cancelled(failure),
+            ReduceError::OutOfMemory(bytes) => Self::OutOfMemory(bytes),
+        }
+    }
+}
+
+/// Makes the operands of the task's kernel, in the order of its parameters.
+fn prepare(bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), Obstacle> {
+    bench.operands.clear();
+    let output = if record.body().in_place { codelet.output() } else { None };
+    // In place, parameters follow each other without the output.
+    let mut accesses = record.accesses().enumerate();
+    for (index, parameter) in codelet.parameters.iter().enumerate() {
+        if Some(index) == output {
+            continue;
+        }
+        let Some((position, access)) = accesses.next() else { break };
+        let body = access.body();
+        let mut operand = Operand {
+            pointer: std::ptr::null_mut(),
+            layout: body.layout,
+            element: parameter.kernel_element(),
+            writes: !body.mode.is_shared(),
+            reads: body.mode != AccessMode::W,
+        };
+        operand.pointer = match (access.array(), &parameter.accumulator) {
+            (None, _) => scratch(&mut bench.scratch, position, body.layout.len() * parameter.element.size_bytes),
+            (Some(array), Some(accumulator)) => {
+                operand.layout.set_contiguous(body.layout.extents());
+                // SAFETY: the task is ready, so it holds its accesses, and that of a reduction is exclusive.
+                unsafe { array.contribute(accumulator, body.layout.len()) }?
+            }
+            // SAFETY: the task is ready, so it holds its accesses.
+            (Some(array), None) => unsafe { array.prepare(body.mode) }.map_err(Obstacle::Cancelled)?,
+        };
+        bench.operands.push(operand);
+    }
+    Ok(())
+}
+
+/// A temporary buffer of at least `bytes` bytes, the thread's number `index`.
+fn scratch(buffers: &mut Vec<Vec<Line>>, index: usize, bytes: usize) -> *mut u8 {
+    if buffers.len() <= index {
+        buffers.resize_with(index + 1, Vec::new);
+    }
+    let lines = bytes.div_ceil(size_of::<Line>());
+    if buffers[index].len() < lines {
+        buffers[index].resize(lines, Line::default());
+    }
+    buffers[index].as_mut_ptr().cast()
+}
+
+/// Calls the kernel and measures it.
+fn call(shared: &Shared, bench: &mut Bench, record: &Record, codelet: &'static Codelet) -> Result<(), Arc<Failure>> {
+    let (kernel, renamed) = match rename(bench, record, codelet) {
+        Ok(chosen) => chosen,
+        Err(bytes) => {
+            return Err(failure(bench, record, codelet, format!("out of memory: {bytes} bytes cannot be had")));
+        }
+    };
+    let start_ns = shared.clock().now_ns();
+    // SAFETY: invariant V of `Operand`: the task is ready, so it holds its accesses: shared ones to what it reads,
+    // exclusive ones to what it writes. Private and scratch buffers are its own. Arrays lie in zeroed blocks, so all
+    // is initialised, and in blocks or vectors aligned for their elements.
+    let mut views = unsafe { Views::new(&bench.operands, &record.body().arguments, &mut bench.packs) };
+    let result = catch_unwind(AssertUnwindSafe(|| as_kernel(|| kernel.run(&mut views))));
+    result.map_err(|panic| failure(bench, record, codelet, format!("panicked: {}", message(&*panic))))?;
+    // SAFETY: the same operands; the kernel has ended, and its views with it.
+    unsafe { bench.packs.unpack(&bench.operands) };
+    if let Some(array) = renamed {
+        // SAFETY: the task's access to the target is exclusive, and no view is left.
+        unsafe { array.rename() };
+    }
+    let measurement = Measurement { time_ns: shared.clock().now_ns() - start_ns, ..Measurement::default() };
+    bench.models.record(shared.models(), codelet, kernel, record, measurement);
+    Ok(())
+}
+
+/// The kernel of the task. If it runs in place without a kernel made for that, the target becomes an input, a spare
+/// buffer the output, and the array is returned that is to be renamed.
+fn rename<'r>(
+    bench: &mut Bench,
+    record: &'r Record,
+    codelet: &'static Codelet,
+) -> Result<(&'static Kernel, Option<&'r ArrayState>), usize> {
+    let ordinary = codelet.cpu_kernel().expect("checked when the task was submitted");
+    let Some(in_place) = codelet.in_place.as_ref().filter(|_| record.body().in_place) else {
+        return Ok((ordinary, None));
+    };
+    if let Some(kernel) = &in_place.kernel {
+        return Ok((kernel, None));
+    }
+    let output = codelet.output().expect("a codelet with `_self` has an output");
+    let position = if in_place.target < output { in_place.target } else { in_place.target - 1 };
+    let target = record.access(position);
+    let array = target.array().expect("a target is an array");
+    let mut layout = Layout::EMPTY;
+    layout.set_contiguous(target.body().layout.extents());
+    let element = codelet.parameters[output].element;
+    // SAFETY: the task's access to the target is exclusive.
+    let spare = unsafe { array.spare() }.ok_or(layout.len() * element.size_bytes)?;
+    bench.operands[position].writes = false;
+    bench.operands.insert(output, Operand { pointer: spare, layout, element, writes: true, reads: false });
+    Ok((ordinary, Some(array)))
+}
+
+fn failure(bench: &Bench, record: &Record, codelet: &Codelet, message: String) -> Arc<Failure> {
+    let mut message = message;
+    if let Some(name) = record.body().name {
+        message = format!("{message} (task `{name}`)");
+    }
+    Arc::new(Failure::new(codelet.name, bench.name.clone(), record.body().location, message))
+}
+
+/// The text of a panic.
+fn message(panic: &(dyn Any + Send)) -> String {
+    if let Some(text) = panic.downcast_ref::<&str>() {
+        (*text).to_owned()
+    } else if let Some(text) = panic.downcast_ref::<String>() {
+        text.clone()
+    } else {
+        "a value that is not text".to_owned()
+    }
+}

@@ -1,0 +1,41 @@
+//! [`Recycler`]: gives a worker's finished records back in bulk, so that workers and submitters rarely meet.
+
+use crate::runtime::Shared;
+
+/// Records that a worker gathers before it gives them back.
+const BULK: usize = 32;
+
+/// A run of free records, already linked.
+#[derive(Debug, Default)]
+pub(crate) struct Recycler {
+    /// The first and the last one.
+    ends: Option<(u32, u32)>,
+    count: usize,
+}
+
+impl Recycler {
+    /// Takes a record that is free.
+    pub(crate) fn give_back(&mut self, shared: &Shared, index: u32) {
+        let last = match self.ends {
+            None => index,
+            Some((first, last)) => {
+                shared.records().lead(index, first);
+                last
+            }
+        };
+        self.ends = Some((index, last));
+        self.count += 1;
+        if self.count >= BULK.min(shared.limit() as usize / 8) {
+            self.flush(shared);
+            shared.progress().notify();
+        }
+    }
+
+    /// Gives back what was gathered.
+    pub(crate) fn flush(&mut self, shared: &Shared) {
+        if let Some((first, last)) = self.ends.take() {
+            shared.records().give_back_run(first, last);
+            self.count = 0;
+        }
+    }
+}

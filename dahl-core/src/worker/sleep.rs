@@ -1,0 +1,127 @@
+//! How threads sleep and are woken: [`Sleep`] for workers without work, [`Monitor`] for the host that waits for
+//! progress.
+//!
+//! Both rest on one argument. The sleeper first says that it will sleep, then looks once more; the waker first makes
+//! the change, then looks whether somebody sleeps. With a sequentially consistent fence between the two steps on each
+//! side, at least one of them sees the other.
+
+use std::sync::atomic::{AtomicUsize, Ordering, fence};
+use std::sync::{Condvar, Mutex, MutexGuard};
+
+use crossbeam_utils::sync::{Parker, Unparker};
+
+/// The workers that sleep.
+pub(crate) struct Sleep {
+    count: AtomicUsize,
+    sleepers: Mutex<Vec<usize>>,
+    parkers: Vec<Mutex<Parker>>,
+    unparkers: Vec<Unparker>,
+}
+
+impl Sleep {
+    pub(crate) fn new(workers: usize) -> Self {
+        let parkers: Vec<Parker> = (0..workers).map(|_| Parker::new()).collect();
+        let unparkers = parkers.iter().map(|parker| parker.unparker().clone()).collect();
+        Self {
+            count: AtomicUsize::new(0),
+            sleepers: Mutex::new(Vec::with_capacity(workers)),
+            parkers: parkers.into_iter().map(Mutex::new).collect(),
+            unparkers,
+        }
+    }
+
+    fn sleepers(&self) -> MutexGuard<'_, Vec<usize>> {
+        self.sleepers.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    /// Sleeps until woken, unless `look` finds something or `stopped` holds.
+    pub(crate) fn sleep<W>(&self, worker: usize, look: impl Fn() -> Option<W>, stopped: impl Fn() -> bool) -> Option<W> {
+        let mut sleepers = self.sleepers();
+        sleepers.push(worker);
+        self.count.store(sleepers.len(), Ordering::Relaxed);
+        drop(sleepers);
+        fence(Ordering::SeqCst);
+        let found = look();
+        if found.is_none() && !stopped() {
+            self.parkers[worker].lock().unwrap_or_else(|poison| poison.into_inner()).park();
+        }
+        self.remove(worker);
+        found
+    }
+
+    /// Takes `worker` off the list; true if it was there.
+    fn remove(&self, worker: usize) -> bool {
+        let mut sleepers = self.sleepers();
+        let place = sleepers.iter().position(|&sleeper| sleeper == worker);
+        if let Some(place) = place {
+            sleepers.swap_remove(place);
+        }
+        self.count.store(sleepers.len(), Ordering::Relaxed);
+        place.is_some()
+    }
+
+    /// Wakes a worker, if one sleeps, after work was made that any can do.
+    pub(crate) fn wake_one(&self) {
+        fence(Ordering::SeqCst);
+        if self.count.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        let mut sleepers = self.sleepers();
+        let worker = sleepers.pop();
+        self.count.store(sleepers.len(), Ordering::Relaxed);
+        drop(sleepers);
+        if let Some(worker) = worker {
+            self.unparkers[worker].unpark();
+        }
+    }
+
+    /// Wakes `worker`, if it sleeps, after work was made that only it can do.
+    pub(crate) fn wake(&self, worker: usize) {
+        fence(Ordering::SeqCst);
+        if self.count.load(Ordering::Relaxed) > 0 && self.remove(worker) {
+            self.unparkers[worker].unpark();
+        }
+    }
+
+    /// Wakes every worker.
+    pub(crate) fn wake_all(&self) {
+        for unparker in &self.unparkers {
+            unparker.unpark();
+        }
+    }
+}
+
+/// Where the host waits for something that workers bring about.
+#[derive(Debug, Default)]
+pub(crate) struct Monitor {
+    waiting: AtomicUsize,
+    lock: Mutex<()>,
+    changed: Condvar,
+}
+
+impl Monitor {
+    /// Waits until `holds`.
+    pub(crate) fn wait_until(&self, holds: impl Fn() -> bool) {
+        if holds() {
+            return;
+        }
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        let mut guard = self.lock.lock().unwrap_or_else(|poison| poison.into_inner());
+        while !holds() {
+            guard = self.changed.wait(guard).unwrap_or_else(|poison| poison.into_inner());
+        }
+        drop(guard);
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Lets those who wait look again, after a change.
+    pub(crate) fn notify(&self) {
+        fence(Ordering::SeqCst);
+        if self.waiting.load(Ordering::Relaxed) > 0 {
+            // Nobody is between looking and waiting while the lock is held.
+            drop(self.lock.lock());
+            self.changed.notify_all();
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! How values of a map go between storage and its body, which is compiled in the compute type.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::{GenericParam, Generics, Path, Type, TypeParamBound, WherePredicate};
+
+/// How a value of some type is handed to the body of a map.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Passing {
+    /// As it is: integers, `f32`, `f64`, parameters that are not bounded by `Real`.
+    AsIs,
+    /// In its compute type: type parameters bounded by `Real`, and `f16` and `bf16`.
+    Widened,
+    /// An array of such values.
+    WidenedArray,
+}
+
+impl Passing {
+    /// How values of type `ty` are handed over.
+    pub(crate) fn of(ty: &Type, generics: &Generics) -> Self {
+        if is_real_parameter(ty, generics) || half(ty).is_some() {
+            return Self::Widened;
+        }
+        match ty {
+            Type::Array(array) if Self::of(&array.elem, generics) == Self::Widened => Self::WidenedArray,
+            _ => Self::AsIs,
+        }
+    }
+
+    /// `value` as the body gets it.
+    pub(crate) fn widen(self, root: &Path, value: TokenStream) -> TokenStream {
+        match self {
+            Self::AsIs => value,
+            Self::Widened => quote!(#root::Real::widen(#value)),
+            Self::WidenedArray => quote!(#value.map(#root::Real::widen)),
+        }
+    }
+
+    /// The body's result as it is stored in an array of `ty`.
+    pub(crate) fn narrow(self, root: &Path, ty: &Type, value: TokenStream) -> TokenStream {
+        match self {
+            Self::Widened => quote!(<#ty as #root::Real>::narrow(#value)),
+            Self::AsIs | Self::WidenedArray => value,
+        }
+    }
+}
+
+/// The generic arguments with which the body is called: compute types for the parameters bounded by `Real`.
+pub(crate) fn body_arguments(generics: &Generics, root: &Path) -> Vec<TokenStream> {
+    let argument = |param: &GenericParam| match param {
+        GenericParam::Type(param) if is_real(param, generics) => {
+            let ident = &param.ident;
+            quote!(<#ident as #root::Real>::Compute)
+        }
+        GenericParam::Type(param) => param.ident.to_token_stream(),
+        GenericParam::Const(param) => param.ident.to_token_stream(),
+        GenericParam::Lifetime(param) => param.lifetime.to_token_stream(),
+    };
+    generics.params.iter().map(argument).collect()
+}
+
+/// `f16` or `bf16`, if `ty` is one of them by its name.
+pub(crate) fn half(ty: &Type) -> Option<&Path> {
+    match ty {
+        Type::Path(path) if path.qself.is_none() => {
+            let last = &path.path.segments.last()?.ident;
+            (last == "f16" || last == "bf16").then_some(&path.path)
+        }
+        Type::Group(group) => half(&group.elem),
+        _ => None,
+    }
+}
+
+fn is_real_parameter(ty: &Type, generics: &Generics) -> bool {
+    match ty {
+        Type::Path(path) if path.qself.is_none() => {
+            generics.type_params().any(|param| path.path.is_ident(&param.ident) && is_real(param, generics))
+        }
+        Type::Group(group) => is_real_parameter(&group.elem, generics),
+        _ => false,
+    }
+}
+
+/// Whether a type parameter is bounded by `Real`, at its declaration or in the where clause.
+fn is_real(param: &syn::TypeParam, generics: &Generics) -> bool {
+    let names_real = |bound: &TypeParamBound| match bound {
+        TypeParamBound::Trait(bound) => bound.path.segments.last().is_some_and(|last| last.ident == "Real"),
+        _ => false,
+    };
+    let in_where = generics.where_clause.iter().flat_map(|clause| &clause.predicates).any(|predicate| match predicate {
+        WherePredicate::Type(predicate) => {
+            matches!(&predicate.bounded_ty, Type::Path(path) if path.path.is_ident(&param.ident))
+                && predicate.bounds.iter().any(names_real)
+        }
+        _ => false,
+    });
+    in_where || param.bounds.iter().any(names_real)
+}

@@ -1,0 +1,141 @@
+//! The codelet as immutable data: its name, its modes, and the descriptor that the runtime gets.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Expr, Path};
+
+use super::signature::Variant;
+use super::{kernel, local};
+use crate::mode::Access;
+use crate::model::{Codelet, Form};
+use crate::tokens;
+
+/// `NAME` and `MODES`.
+pub(super) fn constants(codelet: &Codelet) -> TokenStream {
+    let Codelet { root, visibility, .. } = codelet;
+    let name = codelet.name.unraw().to_string();
+    let modes = codelet.modes.iter().map(|mode| mode.access.expand(root));
+    let count = codelet.modes.len();
+    quote! {
+        /// The name, for display.
+        #visibility const NAME: &'static str = #name;
+        /// The access modes of the data parameters, in order.
+        #visibility const MODES: [#root::AccessMode; #count] = [#(#modes),*];
+    }
+}
+
+/// `codelet()`: the descriptor for given element types.
+pub(super) fn codelet(codelet: &Codelet) -> TokenStream {
+    let Codelet { root, visibility, hash, .. } = codelet;
+    let generics = codelet.declared_generics(None, false);
+    let bounds = &codelet.generics.where_clause;
+    let hash = proc_macro2::Literal::u64_suffixed(*hash);
+    let parameters = parameters(codelet);
+    let arguments = codelet.arguments.iter().map(|argument| argument.name.unraw().to_string());
+    let arguments = (!codelet.arguments.is_empty()).then(|| quote!(.arguments(&[#(#arguments),*])));
+    let kernels = kernels(codelet);
+    let in_place = in_place(codelet);
+    let broadcasts = codelet.options.broadcast.is_some().then(|| quote!(.broadcasts()));
+    let flops = codelet.options.flops.as_ref().map(|flops| count(codelet, "flops", flops));
+    let bytes = codelet.options.bytes.as_ref().map(|bytes| count(codelet, "bytes", bytes));
+    quote! {
+        /// The descriptor that the runtime gets.
+        #visibility fn codelet #generics() -> &'static #root::Codelet #bounds {
+            const {
+                &#root::Codelet::new(Self::NAME, ::core::module_path!(), #hash)
+                    .parameters(const { &[#(#parameters),*] })
+                    #arguments
+                    .kernels(const { &[#(#kernels),*] })
+                    #in_place
+                    #broadcasts
+                    #flops
+                    #bytes
+            }
+        }
+    }
+}
+
+fn parameters(codelet: &Codelet) -> impl Iterator<Item = TokenStream> {
+    let root = &codelet.root;
+    codelet.parameters.iter().map(move |parameter| {
+        let (name, element) = (parameter.name.unraw().to_string(), &parameter.element);
+        let mode = parameter.access.expand(root);
+        let accumulator = match parameter.access {
+            Access::Reduce(reduction) => {
+                let reduction = reduction.expand(root);
+                let kind = local(if parameter.accumulates_in_compute { "compute" } else { "same" });
+                Some(quote!(.accumulates_in(#root::__private::Accumulator::#kind::<#element>(#reduction))))
+            }
+            _ => None,
+        };
+        quote!(#root::__private::Parameter::new(#name, #mode, #root::ElementType::of::<#element>()) #accumulator)
+    })
+}
+
+/// The kernels: first the function's own body, then those of `cpu = [..]`.
+fn kernels(codelet: &Codelet) -> Vec<TokenStream> {
+    let root = &codelet.root;
+    let type_name = &codelet.type_name;
+    let turbofish = codelet.turbofish(false);
+    let own = kernel::entry(codelet, &quote!(#type_name::cpu #turbofish), Variant::Given);
+    let own = quote!(::core::option::Option::Some(#root::__private::Kernel::new("rust", #own)));
+    let further = codelet.options.cpu.iter().map(|path| further_kernel(codelet, path));
+    std::iter::once(own).chain(further).collect()
+}
+
+fn further_kernel(codelet: &Codelet, path: &Path) -> TokenStream {
+    let root = &codelet.root;
+    let name = last_segment(path);
+    // A constant is a kernel of the build-time generator; it exists for some element types.
+    if name.chars().all(|letter| !letter.is_lowercase()) {
+        let element = codelet.parameters.first().map(|parameter| &parameter.element);
+        return quote_spanned!(path.span()=> #path.kernel::<#element>());
+    }
+    let entry = kernel::entry(codelet, &path.to_token_stream(), Variant::Given);
+    quote!(::core::option::Option::Some(#root::__private::Kernel::new(#name, #entry)))
+}
+
+fn last_segment(path: &Path) -> String {
+    path.segments.last().map(|segment| segment.ident.unraw().to_string()).unwrap_or_default()
+}
+
+fn in_place(codelet: &Codelet) -> Option<TokenStream> {
+    let (root, type_name) = (&codelet.root, &codelet.type_name);
+    let target = codelet.in_place.as_ref()?.target;
+    let target = proc_macro2::Literal::usize_unsuffixed(target);
+    let (name, function) = match (&codelet.options.in_place_kernel, codelet.form) {
+        (Some(path), _) => (last_segment(path), path.to_token_stream()),
+        (None, Form::Map) => {
+            let turbofish = codelet.turbofish(false);
+            ("rust".to_owned(), quote!(#type_name::cpu_self #turbofish))
+        }
+        (None, Form::Kernel) => return Some(quote!(.in_place(#root::__private::InPlace::rename(#target)))),
+    };
+    let entry = kernel::entry(codelet, &function, Variant::InPlace);
+    Some(quote!(.in_place(#root::__private::InPlace::kernel(#target, #root::__private::Kernel::new(#name, #entry)))))
+}
+
+/// `.flops(..)` or `.bytes(..)`: the names of the data parameters are bound to their extents.
+fn count(codelet: &Codelet, method: &str, expression: &Expr) -> TokenStream {
+    let (method, operands, count) = (local(method), local("operands"), local("count"));
+    let text = expression.to_token_stream();
+    let bind = |name: &proc_macro2::Ident, value: TokenStream| {
+        if tokens::mention(&text, name) { quote!(let #name = #value;) } else { quote!(let _ = #value;) }
+    };
+    let extents = codelet.parameters.iter().map(|parameter| bind(&parameter.name, quote!(#operands.extents())));
+    let arguments = codelet.arguments.iter().map(|argument| {
+        let ty = &argument.ty;
+        bind(&argument.name, quote!(#operands.argument::<#ty>()))
+    });
+    let value = quote_spanned!(expression.span()=> let #count = #expression;);
+    quote! {
+        .#method(|#operands| {
+            #(#extents)*
+            #(#arguments)*
+            #value
+            #count as f64
+        })
+    }
+}

@@ -1,0 +1,227 @@
+//! The kernel: the user's body, the functions that run it vectorised, and the entries that workers call.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{FnArg, Type, parse_quote};
+
+use super::signature::Variant;
+use super::{docs, local};
+use crate::compute::{self, Passing};
+use crate::model::{Codelet, Form, Kind};
+use crate::tokens;
+
+/// The function's own body, as written, to be inlined into a loop for each instruction set.
+pub(super) fn body(codelet: &Codelet) -> TokenStream {
+    let Codelet { root, function, .. } = codelet;
+    let attributes = codelet.attributes.everywhere.iter().chain(&codelet.attributes.kernel);
+    let mut signature = function.sig.clone();
+    signature.ident = Ident::new("body", function.sig.ident.span());
+    let mut aliases = TokenStream::new();
+    if codelet.form == Form::Map {
+        // `f16` and `bf16` stand for their compute type in here.
+        let mut compute_type = |ty: &mut Type| {
+            let Some(half) = compute::half(ty).cloned() else { return };
+            if let Some(name) = half.get_ident()
+                && !tokens::mention(&aliases, name)
+            {
+                aliases.extend(quote! {
+                    #[allow(non_camel_case_types, dead_code)]
+                    type #name = <#root::#name as #root::Real>::Compute;
+                });
+            }
+            *ty = parse_quote!(<#half as #root::Real>::Compute);
+        };
+        for input in &mut signature.inputs {
+            if let FnArg::Typed(input) = input {
+                compute_type(&mut input.ty);
+            }
+        }
+        if let syn::ReturnType::Type(_, ty) = &mut signature.output {
+            compute_type(ty);
+        }
+    }
+    let statements = &function.block.stmts;
+    let block = quote_spanned!(function.block.span()=> { #aliases #(#statements)* });
+    quote! {
+        #(#attributes)*
+        #[inline(always)]
+        #signature #block
+    }
+}
+
+/// `cpu`: the kernel without a runtime.
+pub(super) fn cpu(codelet: &Codelet) -> TokenStream {
+    match codelet.form {
+        Form::Map => map(codelet, Variant::Given),
+        Form::Kernel => call(codelet),
+    }
+}
+
+/// `cpu_self`: the same over an input, of a map only.
+pub(super) fn cpu_self(codelet: &Codelet) -> Option<TokenStream> {
+    (codelet.form == Form::Map && codelet.in_place.is_some()).then(|| map(codelet, Variant::InPlace))
+}
+
+/// The loop of a map.
+fn map(codelet: &Codelet, variant: Variant) -> TokenStream {
+    let Codelet { root, visibility, type_name, generics, .. } = codelet;
+    let docs = docs::of_cpu(codelet, variant);
+    let function = Ident::new(if variant == Variant::InPlace { "cpu_self" } else { "cpu" }, codelet.name.span());
+    let slices: Vec<_> = codelet.given(variant).collect();
+    let is_mutable = |index: usize| codelet.is_mutable(index, variant);
+    let arguments: Vec<_> = codelet.argument_parameters().collect();
+    let parameters = slices.iter().map(|(index, parameter)| {
+        let (name, element) = (&parameter.name, &parameter.element);
+        if is_mutable(*index) { quote!(#name: &mut [#element]) } else { quote!(#name: &[#element]) }
+    });
+    let lifetime = codelet.lifetime("slices");
+    let fields = slices.iter().map(|(index, parameter)| {
+        let (name, element) = (&parameter.name, &parameter.element);
+        if is_mutable(*index) { quote!(#name: &#lifetime mut [#element]) } else { quote!(#name: &#lifetime [#element]) }
+    });
+    let names = codelet.names(variant);
+    let inputs: Vec<_> =
+        slices.iter().filter(|(index, _)| !is_mutable(*index)).map(|(_, parameter)| &parameter.name).collect();
+    let output = slices.iter().find(|(index, _)| is_mutable(*index)).map(|(_, parameter)| &parameter.name);
+
+    let (len, i) = (local("len"), local("i"));
+    let loads = codelet.parameters.iter().filter(|parameter| !parameter.access.is_mutable()).map(|parameter| {
+        let name = &parameter.name;
+        Passing::of(&parameter.element, generics).widen(root, quote!(#name[#i]))
+    });
+    let plain = codelet.arguments.iter().map(|argument| argument.name.to_token_stream());
+    let widened = codelet.arguments.iter().filter_map(|argument| {
+        let passing = Passing::of(&argument.ty, generics);
+        let name = &argument.name;
+        let value = passing.widen(root, name.to_token_stream());
+        (passing != Passing::AsIs).then(|| quote!(let #name = #value;))
+    });
+    let body_arguments = compute::body_arguments(generics, root);
+    let turbofish = (!body_arguments.is_empty()).then(|| quote!(::<#(#body_arguments),*>));
+    let result = quote!(#type_name::body #turbofish(#(#loads,)* #(#plain),*));
+    let element = &codelet.parameters.last().expect("a map has an output").element;
+    let result = Passing::of(element, generics).narrow(root, element, result);
+    let same_lengths = (!inputs.is_empty()).then(|| {
+        let message = format!("{}: the slices differ in length", codelet.name);
+        quote!(::core::assert!(#(#inputs.len() == #output.len())&&*, #message);)
+    });
+
+    let map = tokens::fresh("Map", &codelet.tokens);
+    let outer_generics = codelet.declared_generics(None, false);
+    let inner_generics = codelet.declared_generics(Some(&lifetime), false);
+    let inner_arguments = codelet.type_arguments(&lifetime);
+    let bounds = &generics.where_clause;
+    quote! {
+        #docs
+        #[track_caller]
+        #visibility fn #function #outer_generics(#(#parameters,)* #(#arguments),*) #bounds {
+            struct #map #inner_generics #bounds { #(#fields,)* #(#arguments),* }
+
+            impl #inner_generics #root::__private::Vectorised for #map #inner_arguments #bounds {
+                type Output = ();
+
+                #[inline(always)]
+                fn run(self) {
+                    let Self { #(#names),* } = self;
+                    let #len = #output.len();
+                    #(let #inputs = &#inputs[..#len];)*
+                    #(#widened)*
+                    for #i in 0..#len {
+                        #output[#i] = #result;
+                    }
+                }
+            }
+
+            #same_lengths
+            #root::__private::dispatch(#map { #(#names),* })
+        }
+    }
+}
+
+/// The call of a kernel.
+fn call(codelet: &Codelet) -> TokenStream {
+    let Codelet { root, visibility, type_name, generics, .. } = codelet;
+    let docs = docs::of_cpu(codelet, Variant::Given);
+    let lifetime = codelet.lifetime("views");
+    let views = || {
+        codelet.parameters.iter().filter_map(|parameter| match &parameter.kind {
+            Kind::View(view) => Some((&parameter.name, view)),
+            Kind::Scalar | Kind::Unknown => None,
+        })
+    };
+    let parameters = views().map(|(name, view)| {
+        let written = &view.written;
+        quote!(#name: #written)
+    });
+    let fields = views().map(|(name, view)| {
+        let ty = view.with_lifetime(&lifetime);
+        quote!(#name: #ty)
+    });
+    let arguments: Vec<_> = codelet.argument_parameters().collect();
+    let names: Vec<_> =
+        views().map(|(name, _)| name).chain(codelet.arguments.iter().map(|argument| &argument.name)).collect();
+    let call = tokens::fresh("Call", &codelet.tokens);
+    let outer_generics = codelet.declared_generics(None, false);
+    let inner_generics = codelet.declared_generics(Some(&lifetime), false);
+    let inner_arguments = codelet.type_arguments(&lifetime);
+    let turbofish = codelet.turbofish(false);
+    let bounds = &generics.where_clause;
+    quote! {
+        #docs
+        #visibility fn cpu #outer_generics(#(#parameters,)* #(#arguments),*) #bounds {
+            struct #call #inner_generics #bounds { #(#fields,)* #(#arguments),* }
+
+            impl #inner_generics #root::__private::Vectorised for #call #inner_arguments #bounds {
+                type Output = ();
+
+                #[inline(always)]
+                fn run(self) {
+                    #type_name::body #turbofish(#(self.#names),*)
+                }
+            }
+
+            #root::__private::dispatch(#call { #(#names),* })
+        }
+    }
+}
+
+/// The closure by which a worker calls `function`, of `cpu`'s signature (in place: without the output).
+pub(super) fn entry(codelet: &Codelet, function: &TokenStream, variant: Variant) -> TokenStream {
+    let (root, views, run) = (&codelet.root, local("views"), local("run"));
+    let replaced = codelet.in_place.as_ref().filter(|_| variant == Variant::InPlace).map(|in_place| in_place.output);
+    let parameters = codelet.parameters.iter().enumerate().filter(|(index, _)| Some(*index) != replaced);
+    let taken: Vec<_> = parameters
+        .map(|(index, parameter)| match &parameter.kind {
+            Kind::View(view) => {
+                let mut view = view.clone();
+                view.mutable = codelet.is_mutable(index, variant);
+                view.take(root, &views)
+            }
+            Kind::Scalar | Kind::Unknown => {
+                let element = &parameter.element;
+                let method = local(if codelet.is_mutable(index, variant) { "slice_mut" } else { "slice" });
+                quote!(#run.#method::<#element>())
+            }
+        })
+        .collect();
+    let arguments = codelet.arguments.iter().map(|argument| {
+        let ty = &argument.ty;
+        quote!(#views.argument::<#ty>())
+    });
+    match codelet.form {
+        Form::Kernel => quote!(|#views| #function(#(#taken,)* #(#arguments),*)),
+        Form::Map if codelet.arguments.is_empty() => {
+            quote!(|#views| #views.for_each_run(|#run| #function(#(#taken),*)))
+        }
+        Form::Map => {
+            let names: Vec<_> = codelet.arguments.iter().map(|argument| &argument.name).collect();
+            quote! {
+                |#views| {
+                    #(let #names = #arguments;)*
+                    #views.for_each_run(|#run| #function(#(#taken,)* #(#names),*))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Printing: from a checked [`Codelet`] to the items that replace the user's function. Nothing is decided here.
+//!
+//! The items are a type with the name in Pascal case, whose associated functions are the codelet's descriptor, its
+//! kernel, its task builders and its shapes, and one free function for each variant of the wrapper. Names that we
+//! bind have `mixed_site` spans and so cannot clash with the user's; user's expressions keep their own spans.
+
+mod descriptor;
+mod docs;
+mod kernel;
+mod shapes;
+mod signature;
+mod stub;
+mod task;
+mod wrappers;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+
+use crate::model::Codelet;
+pub(crate) use stub::stubs;
+
+/// Everything that a declaration without errors becomes.
+pub(crate) fn expand(codelet: &Codelet) -> TokenStream {
+    let Codelet { type_name, visibility, .. } = codelet;
+    let everywhere = everywhere(codelet);
+    let docs = docs::of_type(codelet);
+    let constants = descriptor::constants(codelet);
+    let descriptor = descriptor::codelet(codelet);
+    let cpu = kernel::cpu(codelet);
+    let cpu_self = kernel::cpu_self(codelet);
+    let task = task::task(codelet);
+    let task_self = task::task_self(codelet);
+    let body = kernel::body(codelet);
+    let checks = shapes::checks(codelet);
+    let shapes = shapes::shapes(codelet);
+    let wrappers = wrappers::wrappers(codelet);
+    let debug = quote!(#[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]);
+    quote! {
+        #docs
+        #everywhere
+        #debug
+        #visibility struct #type_name;
+
+        #everywhere
+        impl #type_name {
+            #constants
+            #descriptor
+            #cpu
+            #cpu_self
+            #task
+            #task_self
+            #shapes
+            #checks
+            #body
+        }
+
+        #wrappers
+    }
+}
+
+/// Attributes of every item: the user's `cfg`s and lint levels. What is not public may stay unused.
+fn everywhere(codelet: &Codelet) -> TokenStream {
+    let user = &codelet.attributes.everywhere;
+    let unused = match codelet.visibility {
+        syn::Visibility::Public(_) => TokenStream::new(),
+        _ => quote!(#[allow(dead_code)]),
+    };
+    let parameters = codelet.parameters.len() + codelet.arguments.len();
+    // Clippy's limit is 7, and `_init` has the arena besides.
+    let many = if parameters >= 7 { quote!(#[allow(clippy::too_many_arguments)]) } else { TokenStream::new() };
+    quote!(#(#user)* #unused #many)
+}
+
+/// A local variable of ours, invisible to the user's expressions.
+fn local(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
+}

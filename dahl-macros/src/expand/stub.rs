@@ -1,0 +1,110 @@
+//! Stand-ins for what a declaration with errors would have become, so that its callers do not fail as well.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::GenericParam;
+
+use super::signature::Variant;
+use super::{everywhere, task, wrappers};
+use crate::mode::Access;
+use crate::model::{Codelet, InPlace, Parameter};
+use crate::tokens;
+
+/// The type, the wrappers and the task builders with the right signatures as far as they are known.
+///
+/// All variants are there: which ones the corrected declaration has is not known yet.
+pub(crate) fn stubs(mut codelet: Codelet) -> TokenStream {
+    codelet.in_place = codelet.in_place.or_else(|| likely_in_place(&codelet.parameters));
+    let Codelet { root, visibility, type_name, .. } = &codelet;
+    let name = codelet.name.to_string();
+    let modes = codelet.modes.iter().map(|mode| mode.access.expand(root));
+    let count = codelet.modes.len();
+    let everywhere = everywhere(&codelet);
+    let cpu = cpu(&codelet);
+    let mut tasks = TokenStream::new();
+    let mut functions = TokenStream::new();
+    for variant in [Variant::Given, Variant::InPlace] {
+        if variant == Variant::InPlace && codelet.in_place.is_none() {
+            continue;
+        }
+        let (builder, _) = task::names(&codelet, variant);
+        let lifetime = codelet.lifetime("task");
+        let parameters = codelet.wrapper_parameters(variant, Some(&lifetime));
+        let generics = mentioned_generics(&codelet, &parameters, Some(&lifetime));
+        tasks.extend(stub(&quote!(#visibility fn #builder #generics(#(#parameters),*) -> #root::Task<#lifetime>), &name));
+        let wrapper = wrappers::name(&codelet, variant);
+        let parameters = codelet.wrapper_parameters(variant, None);
+        let generics = mentioned_generics(&codelet, &parameters, None);
+        let function = stub(&quote!(#visibility fn #wrapper #generics(#(#parameters),*) -> #root::Result<()>), &name);
+        functions.extend(quote!(#everywhere #function));
+    }
+    let wrapper = wrappers::name(&codelet, Variant::Init);
+    let lifetime = codelet.lifetime("m");
+    let parameters = codelet.wrapper_parameters(Variant::Init, None);
+    let made = wrappers::made_type(&codelet, &lifetime);
+    let mut mentioning = parameters.clone();
+    mentioning.push(made.clone());
+    let generics = mentioned_generics(&codelet, &mentioning, Some(&lifetime));
+    let init = stub(
+        &quote!(#visibility fn #wrapper #generics(arena: &#lifetime #root::Arena, #(#parameters),*) -> #root::Result<#made>),
+        &name,
+    );
+    quote! {
+        #everywhere
+        #[allow(missing_docs)]
+        #visibility struct #type_name;
+
+        #everywhere
+        #[allow(missing_docs)]
+        impl #type_name {
+            #visibility const NAME: &'static str = #name;
+            #visibility const MODES: [#root::AccessMode; #count] = [#(#modes),*];
+            #cpu
+            #tasks
+        }
+
+        #functions
+        #everywhere
+        #init
+    }
+}
+
+fn stub(signature: &TokenStream, name: &str) -> TokenStream {
+    let message = format!("the declaration of `{name}` has errors");
+    quote! {
+        #[allow(missing_docs, unused_variables)]
+        #signature {
+            ::core::panic!(#message)
+        }
+    }
+}
+
+/// `cpu`, which takes anything: its views may be what the errors are about.
+fn cpu(codelet: &Codelet) -> TokenStream {
+    let visibility = &codelet.visibility;
+    let names = codelet.parameters.iter().map(|parameter| &parameter.name);
+    let names = names.chain(codelet.arguments.iter().map(|argument| &argument.name));
+    stub(&quote!(#visibility fn cpu(#(#names: impl ::core::marker::Sized),*)), &codelet.name.to_string())
+}
+
+/// The first input and the first output, whatever their types.
+fn likely_in_place(parameters: &[Parameter]) -> Option<InPlace> {
+    let target = parameters.iter().position(|parameter| parameter.access == Access::Read)?;
+    let output = parameters.iter().position(|parameter| parameter.access == Access::Write)?;
+    Some(InPlace { target, output })
+}
+
+/// The generics that `parts` of a signature mention: others could not be inferred by its callers.
+fn mentioned_generics(codelet: &Codelet, parts: &[TokenStream], lifetime: Option<&syn::Lifetime>) -> TokenStream {
+    let parts: TokenStream = parts.iter().cloned().collect();
+    let user = codelet.generics.params.iter().filter(|param| match param {
+        GenericParam::Type(param) => tokens::mention(&parts, &param.ident),
+        GenericParam::Const(param) => tokens::mention(&parts, &param.ident),
+        GenericParam::Lifetime(_) => false,
+    });
+    let rank = &codelet.shared_rank;
+    let rank = tokens::mention(&parts, rank).then(|| quote!(const #rank: usize));
+    let lifetime = lifetime.map(ToTokens::to_token_stream);
+    let all = lifetime.into_iter().chain(user.map(ToTokens::to_token_stream)).chain(rank);
+    quote!(<#(#all),*>)
+}

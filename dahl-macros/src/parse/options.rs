@@ -1,0 +1,177 @@
+//! [`Options`]: what follows the mode row.
+
+use proc_macro2::{Ident, TokenStream};
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::{Expr, Path, Token, bracketed, parenthesized};
+
+use crate::errors::Errors;
+use crate::mode;
+
+/// The options of a declaration, each as the user wrote it.
+#[derive(Default)]
+pub(crate) struct Options {
+    pub(crate) shapes: Vec<Shape>,
+    pub(crate) checks: Vec<Expr>,
+    pub(crate) in_place: Option<Ident>,
+    pub(crate) in_place_kernel: Option<Path>,
+    pub(crate) cpu: Vec<Path>,
+    pub(crate) cpu_only: Option<Ident>,
+    pub(crate) broadcast: Option<Ident>,
+    pub(crate) flops: Option<Expr>,
+    pub(crate) bytes: Option<Expr>,
+    pub(crate) root: Option<Path>,
+    /// The names that occurred, to find what is given twice.
+    seen: Vec<String>,
+}
+
+/// `shape(name = extents)`.
+#[derive(Clone)]
+pub(crate) struct Shape {
+    pub(crate) name: Ident,
+    pub(crate) extents: Expr,
+}
+
+/// Every option with an example of its use, which errors show.
+const USAGE: [(&str, &str); 11] = [
+    ("shape", "shape(out = [a.nrows(), b.ncols()])"),
+    ("check", "check(a.ncols() == b.nrows())"),
+    ("in_place", "in_place = x"),
+    ("in_place_kernel", "in_place_kernel = scale_in_place"),
+    ("cpu", "cpu = [dot_unrolled]"),
+    ("cpu_only", "cpu_only"),
+    ("broadcast", "broadcast"),
+    ("parallel", "parallel"),
+    ("flops", "flops = 2 * x.len()"),
+    ("bytes", "bytes = 8 * x.len()"),
+    ("crate", "crate = my_crate::dahl"),
+];
+
+/// Names that later versions give a meaning.
+const RESERVED: [(&str, &str); 4] = [
+    ("cuda", "kernels in CUDA"),
+    ("gradient", "gradients"),
+    ("reference", "reference kernels"),
+    ("error", "error classes"),
+];
+
+impl Options {
+    /// Whether there was an option already.
+    pub(crate) fn is_any(&self) -> bool {
+        !self.seen.is_empty()
+    }
+
+    /// Parses one entry of the attribute.
+    pub(crate) fn parse_entry(&mut self, entry: TokenStream, errors: &mut Errors) {
+        let first = |input: ParseStream<'_>| {
+            let name = input.call(Ident::parse_any)?;
+            let _: TokenStream = input.parse()?;
+            Ok(name)
+        };
+        let Ok(name) = first.parse2(entry.clone()) else {
+            return errors.at(&entry, format!("`{entry}` is neither a mode nor an option; modes are {}", list(&mode::KEYWORDS)));
+        };
+        let text = name.to_string();
+        if let Some((_, subject)) = RESERVED.iter().find(|(reserved, _)| *reserved == text) {
+            return errors.at(name, format!("`{text}` is reserved: {subject} are not available yet; remove it"));
+        }
+        let Some((_, usage)) = USAGE.iter().find(|(known, _)| *known == text) else {
+            return errors.at(name, unknown(&text));
+        };
+        let may_repeat = ["shape", "check"].contains(&text.as_str());
+        if self.seen.contains(&text) && !may_repeat {
+            errors.at(&name, format!("`{text}` is given twice; keep one"));
+        }
+        self.seen.push(text.clone());
+        if (|input: ParseStream<'_>| self.parse_known(input)).parse2(entry.clone()).is_err() {
+            errors.at(&entry, format!("`{text}` is malformed; it is used as `{usage}`"));
+        }
+    }
+
+    fn parse_known(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
+        let name = input.call(Ident::parse_any)?;
+        match name.to_string().as_str() {
+            "shape" => {
+                let content;
+                parenthesized!(content in input);
+                self.shapes.extend(Punctuated::<Shape, Token![,]>::parse_terminated(&content)?);
+            }
+            "check" => {
+                let content;
+                parenthesized!(content in input);
+                self.checks.push(content.parse()?);
+                let _: Option<Token![,]> = content.parse()?;
+            }
+            "in_place" => self.in_place = Some(value(input)?),
+            "in_place_kernel" => self.in_place_kernel = Some(value(input)?),
+            "cpu" => {
+                let _: Token![=] = input.parse()?;
+                let content;
+                bracketed!(content in input);
+                self.cpu.extend(Punctuated::<Path, Token![,]>::parse_terminated(&content)?);
+            }
+            "cpu_only" => self.cpu_only = Some(name),
+            "broadcast" => self.broadcast = Some(name),
+            // A promise about the kernel that nothing relies on yet.
+            "parallel" => {}
+            "flops" => self.flops = Some(value(input)?),
+            "bytes" => self.bytes = Some(value(input)?),
+            "crate" => {
+                let _: Token![=] = input.parse()?;
+                self.root = Some(input.call(Path::parse_mod_style)?);
+            }
+            other => unreachable!("`{other}` is not in the table"),
+        }
+        if input.is_empty() { Ok(()) } else { Err(input.error("more than the option")) }
+    }
+}
+
+impl Parse for Shape {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        Ok(Self { name: input.parse()?, extents: value(input)? })
+    }
+}
+
+/// Parses `= VALUE`.
+fn value<V: Parse>(input: ParseStream<'_>) -> syn::Result<V> {
+    let _: Token![=] = input.parse()?;
+    input.parse()
+}
+
+/// The sentence about a name that is neither mode nor option, with the known name that it may have meant.
+fn unknown(name: &str) -> String {
+    let options = USAGE.map(|(known, _)| known);
+    let known = || mode::KEYWORDS.iter().chain(&options).copied();
+    let same_letters = known().find(|known| known.eq_ignore_ascii_case(name));
+    let nearest = same_letters.or_else(|| known().min_by_key(|known| distance(known, name)));
+    match nearest.filter(|known| same_letters.is_some() || distance(known, name) <= name.len().min(known.len()) / 2) {
+        Some(nearest) => format!("`{name}` is neither a mode nor an option; did you mean `{nearest}`?"),
+        None => format!(
+            "`{name}` is neither a mode nor an option; modes are {}, options are {}",
+            list(&mode::KEYWORDS),
+            list(&options)
+        ),
+    }
+}
+
+/// The names in backquotes, separated by commas.
+fn list(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// Levenshtein's distance: the fewest characters to insert, delete or replace.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}

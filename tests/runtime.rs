@@ -1,0 +1,293 @@
+//! What the runtime promises, seen through declared codelets: errors at the call, failures that spread no further
+//! than they must, several runtimes, waiting, dropping and forgetting.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use dahl::observer::{Observer, Submission};
+use dahl::prelude::*;
+use dahl::{ErrorKind, ReadyTask, Result, Scheduler};
+
+/// `x = x + 1`, or a panic at 13.
+#[codelet(RW, cpu_only)]
+fn bump(x: &mut [i64]) {
+    for x in x {
+        assert!(*x != 13, "unlucky");
+        *x += 1;
+    }
+}
+
+/// `out = a + b`.
+#[codelet(R, R, W)]
+fn plus<T: Real>(a: T, b: T) -> T {
+    a + b
+}
+
+/// `out = value`.
+#[codelet(W, shape(out = [len]))]
+fn constant(out: &mut [i64], value: i64, len: usize) {
+    let _ = len;
+    out.fill(value);
+}
+
+static HELD: OnceLock<Array<'static, i64, 1>> = OnceLock::new();
+static FOUND: Mutex<Option<String>> = Mutex::new(None);
+
+/// Reads an array behind the runtime's back.
+#[codelet(W)]
+fn peeks(out: &mut [i64]) {
+    out.fill(0);
+    let error = HELD.get().map(|held| held.read().err().map(|error| error.to_string()));
+    *FOUND.lock().unwrap() = error.flatten();
+}
+
+fn runtime(workers: usize) -> Runtime {
+    Runtime::builder().cpu_workers(workers).build().expect("a runtime")
+}
+
+#[test]
+fn waiting_inside_a_kernel_is_an_error() -> Result<()> {
+    let rt = runtime(1);
+    let held = HELD.get_or_init(|| rt.zeros([1]).unwrap());
+    assert_eq!(held.len(), 1);
+    let mut out = rt.zeros([1])?;
+    peeks(&mut out)?;
+    rt.wait()?;
+    let found = FOUND.lock().unwrap().take().expect("an error");
+    assert!(found.contains("D0007") && found.contains("read"), "{found}");
+    Ok(())
+}
+
+#[test]
+fn arrays_of_two_runtimes_do_not_mix() -> Result<()> {
+    let (one, two) = (runtime(1), runtime(1));
+    let (a, b) = (one.zeros([2])?, two.zeros([2])?);
+    let mut out = one.zeros::<f32, 1>([2])?;
+    let error = plus(&a, &b, &mut out).unwrap_err();
+    assert_eq!(error.code(), "D0004");
+    assert!(error.to_string().contains("plus") && error.to_string().contains(file!()));
+    plus(&a, &a, &mut out)?;
+    assert_eq!(out.to_vec()?, [0.0; 2]);
+    Ok(())
+}
+
+#[test]
+fn there_may_be_more_workers_than_cores_and_several_runtimes() -> Result<()> {
+    let runtimes = [runtime(7), runtime(1), runtime(5)];
+    let mut arrays = runtimes.iter().map(|rt| rt.from_vec([3], vec![100_i64; 3])).collect::<Result<Vec<_>>>()?;
+    for _ in 0..2_000 {
+        for x in &mut arrays {
+            bump(x)?;
+        }
+    }
+    for x in &arrays {
+        assert_eq!(x.to_vec()?, [2_100; 3]);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_failure_stays_with_what_depends_on_it() -> Result<()> {
+    let rt = runtime(2);
+    let mut bad = rt.from_vec([1], vec![12_i64])?;
+    let mut good = rt.from_vec([1], vec![0_i64])?;
+    for _ in 0..5 {
+        bump(&mut bad)?; // the second one fails, the others are cancelled
+        bump(&mut good)?;
+    }
+    let error = rt.wait().unwrap_err();
+    let ErrorKind::Task(failure) = error.kind() else { panic!("{error}") };
+    assert_eq!((failure.codelet, failure.location.file()), ("bump", file!()));
+    assert!(failure.message.contains("unlucky"), "{failure}");
+    assert_eq!(good.to_vec()?, [5]);
+    assert!(bad.read().is_err() && bad.write().is_err());
+    rt.wait()?; // it has been seen
+    constant(&mut bad, 7, 1)?;
+    assert_eq!(bad.to_vec()?, [7]);
+    Ok(())
+}
+
+#[test]
+fn dropping_the_runtime_finishes_its_tasks_and_keeps_its_arrays() -> Result<()> {
+    let rt = runtime(2);
+    let mut x = rt.zeros([4])?;
+    for _ in 0..1_000 {
+        bump(&mut x).or_else(|error| if error.code() == "D0005" { Ok(()) } else { Err(error) })?;
+    }
+    constant(&mut x, 3, 4)?;
+    drop(rt);
+    assert_eq!(x.to_vec()?, [3; 4]);
+    assert_eq!(bump(&mut x).unwrap_err().code(), "D0008");
+    Ok(())
+}
+
+#[test]
+fn forgetting_is_harmless() -> Result<()> {
+    let rt = runtime(1);
+    let mut x = rt.from_vec([2], vec![20_i64; 2])?;
+    for _ in 0..10 {
+        std::mem::forget(x.read()?);
+        std::mem::forget(x.write()?);
+        std::mem::forget(Bump::task(&mut x));
+        bump(&mut x)?;
+    }
+    assert_eq!(x.to_vec()?, [30; 2]);
+    let arena = rt.arena();
+    std::mem::forget(constant_init(&arena, 1, 1000)?);
+    std::mem::forget(arena);
+    let mut whole = rt.from_vec([4], vec![20_i64; 4])?;
+    std::mem::forget(whole.partition(dahl::ndarray::Axis(0), 1)?);
+    std::mem::forget(whole.partition_mut(dahl::ndarray::Axis(0), 3)?);
+    bump(&mut whole)?;
+    assert_eq!(whole.to_vec()?, [21; 4]);
+    rt.wait()
+}
+
+#[test]
+fn a_panic_of_the_submitting_thread_does_not_hang() {
+    let result = std::panic::catch_unwind(|| {
+        let rt = runtime(1);
+        let mut x = rt.from_vec([1], vec![20_i64]).unwrap();
+        for _ in 0..100 {
+            bump(&mut x).unwrap();
+        }
+        panic!("on purpose");
+    });
+    assert!(result.is_err());
+}
+
+#[test]
+fn unfinished_tasks_are_bounded_and_the_submitter_helps() -> Result<()> {
+    let rt = Runtime::builder().cpu_workers(1).tasks_in_flight(3).build()?;
+    let mut x = rt.from_vec([1], vec![20_i64])?;
+    for _ in 0..10_000 {
+        bump(&mut x)?;
+    }
+    assert_eq!(x.to_vec()?, [10_020]);
+    // Builders that nobody submits hold records; more of them than the bound do not hang.
+    let y = rt.zeros::<f32, 1>([1])?;
+    let mut outputs = (0..10).map(|_| rt.zeros([1])).collect::<Result<Vec<_>>>()?;
+    let held: Vec<_> = outputs.iter_mut().map(|out| Plus::task(&y, &y, out)).collect();
+    for task in held {
+        task.submit()?;
+    }
+    rt.wait()
+}
+
+#[test]
+fn a_task_can_be_sent_to_a_worker() -> Result<()> {
+    let rt = runtime(3);
+    let mut x = rt.from_vec([1], vec![20_i64])?;
+    for i in 0..300 {
+        Bump::task(&mut x).on(i % 3).priority(1).name("sent").submit()?;
+    }
+    assert_eq!(x.to_vec()?, [320]);
+    assert_eq!(Bump::task(&mut x).on(3).submit().unwrap_err().code(), "D0013");
+    Ok(())
+}
+
+#[test]
+fn settings_that_cannot_be_are_refused_with_the_choices() {
+    let text = Runtime::builder().scheduler("heftt").build().unwrap_err().to_string();
+    assert!(text.contains("heftt") && text.contains("ws") && text.contains("eager"), "{text}");
+    let text = Runtime::builder().cpu_workers(0).build().unwrap_err().to_string();
+    assert!(text.contains("cpu_workers") && text.contains("from 1"), "{text}");
+}
+
+/// Last in, first out; counts.
+#[derive(Default)]
+struct Stack {
+    tasks: Mutex<Vec<ReadyTask>>,
+    pushed: Arc<AtomicUsize>,
+}
+
+impl Scheduler for Stack {
+    fn name(&self) -> &'static str {
+        "stack"
+    }
+
+    fn push(&self, task: ReadyTask, _: Option<usize>) {
+        self.pushed.fetch_add(1, Ordering::Relaxed);
+        self.tasks.lock().unwrap().push(task);
+    }
+
+    fn pop(&self, _: Option<usize>) -> Option<ReadyTask> {
+        self.tasks.lock().unwrap().pop()
+    }
+}
+
+#[test]
+fn a_scheduler_can_be_the_users() -> Result<()> {
+    let stack = Stack::default();
+    let pushed = Arc::clone(&stack.pushed);
+    let rt = Runtime::builder().cpu_workers(2).custom_scheduler(stack).build()?;
+    let mut arrays = (0..10).map(|_| rt.from_vec([1], vec![20_i64])).collect::<Result<Vec<_>>>()?;
+    for x in &mut arrays {
+        bump(x)?;
+        bump(x)?;
+    }
+    for x in &arrays {
+        assert_eq!(x.to_vec()?, [22]);
+    }
+    assert_eq!(pushed.load(Ordering::Relaxed), 20);
+    Ok(())
+}
+
+#[derive(Default)]
+struct Log(Mutex<Vec<String>>);
+
+impl Observer for Log {
+    fn submitted(&self, task: &Submission<'_>) {
+        let accesses: Vec<_> = task.accesses().map(|a| format!("{:?} {:?}", a.mode, a.extents)).collect();
+        let arguments = task.arguments().len();
+        self.0.lock().unwrap().push(format!("{task:?} {} +{arguments}", accesses.join(" ")));
+    }
+}
+
+#[test]
+fn an_observer_sees_tasks_as_data() -> Result<()> {
+    let log = Arc::new(Log::default());
+    let rt = Runtime::builder().cpu_workers(1).observer(Arc::clone(&log) as Arc<dyn Observer>).build()?;
+    let arena = rt.arena();
+    let x = constant_init(&arena, 5, 2)?;
+    let y = arena.filled([2, 3], 1.0_f32)?;
+    let mut z = plus_init(&arena, &y, &y)?;
+    plus_self(&mut z, &y)?;
+    assert_eq!(x.to_vec()?, [5, 5]);
+    assert_eq!(z.to_vec()?, [3.0; 6]);
+    let expected = [
+        "constant#0 W [2] +16",
+        "plus#1 R [2, 3] R [2, 3] W [2, 3] +0",
+        "plus#2 RW [2, 3] R [2, 3] +0",
+    ];
+    assert_eq!(*log.0.lock().unwrap(), expected);
+    Ok(())
+}
+
+#[test]
+fn several_threads_read_and_submit_at_once() -> Result<()> {
+    let rt = runtime(2);
+    let mut shared = rt.zeros::<f64, 1>([100])?;
+    let one = rt.from_vec([100], vec![1.0; 100])?;
+    for round in 0..50 {
+        plus_self(&mut shared, &one)?;
+        let shared = &shared;
+        std::thread::scope(|scope| {
+            let submitters: Vec<_> = (0..4)
+                .map(|_| {
+                    let one = &one;
+                    let rt = &rt;
+                    scope.spawn(move || -> Result<()> {
+                        let mut own = rt.zeros([100])?;
+                        plus(shared, one, &mut own)?;
+                        assert_eq!(own.to_vec()?, [round as f64 + 2.0; 100]);
+                        assert_eq!(shared.read()?[0], round as f64 + 1.0);
+                        Ok(())
+                    })
+                })
+                .collect();
+            submitters.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
+        })?;
+    }
+    Ok(())
+}
