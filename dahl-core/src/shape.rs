@@ -130,8 +130,8 @@ impl Layout {
         self.offset = offset;
         let row_major = row_major_strides(shape);
         // An axis of one element may have any stride.
-        self.contiguous =
-            shape.contains(&0) || (0..shape.len()).all(|axis| shape[axis] == 1 || strides[axis] == row_major[axis]);
+        self.contiguous = shape.contains(&0)
+            || (0..shape.len()).all(|axis| shape[axis] == 1 || strides[axis] == row_major[axis]);
         self.strides[..strides.len()].copy_from_slice(strides);
     }
 
@@ -194,7 +194,9 @@ pub(crate) fn checked_len(shape: &[usize]) -> Option<usize> {
 }
 
 /// The shape to which `shapes` stretch together: axis by axis the common extent, where an extent of 1 gives way.
-pub(crate) fn broadcast_shape<const N: usize>(shapes: impl IntoIterator<Item = [usize; N]>) -> Option<[usize; N]> {
+pub(crate) fn broadcast_shape<const N: usize>(
+    shapes: impl IntoIterator<Item = [usize; N]>,
+) -> Option<[usize; N]> {
     let mut common = [1; N];
     for shape in shapes {
         for (common, extent) in common.iter_mut().zip(shape) {

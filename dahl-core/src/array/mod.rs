@@ -219,7 +219,11 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
 
     /// The layout of the same elements in another shape.
     #[track_caller]
-    fn reshape_layout<const M: usize>(&self, subject: &'static str, shape: [usize; M]) -> Result<PartLayout<M>> {
+    fn reshape_layout<const M: usize>(
+        &self,
+        subject: &'static str,
+        shape: [usize; M],
+    ) -> Result<PartLayout<M>> {
         require_len(subject, &shape, self.len())?;
         match &self.layout {
             PartLayout::Whole => Ok(PartLayout::Whole),
@@ -228,7 +232,8 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
                 Ok(PartLayout::Part(std::array::from_fn(|axis| strides[axis]), *offset))
             }
             PartLayout::Part(strides, _) => {
-                let fact = format!("a part of shape {:?} and strides {strides:?} is not contiguous", self.shape);
+                let fact =
+                    format!("a part of shape {:?} and strides {strides:?} is not contiguous", self.shape);
                 Err(Error::new(ErrorKind::InvalidShape { subject, fact }))
             }
         }

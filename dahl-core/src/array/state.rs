@@ -307,7 +307,11 @@ impl ArrayState {
                     tree.discard();
                 } else {
                     // SAFETY: the caller may write the elements.
-                    unsafe { with_contiguous(body.pointer, body.bytes, &body.part, body.element, |target| tree.close(target)) };
+                    unsafe {
+                        with_contiguous(body.pointer, body.bytes, &body.part, body.element, |target| {
+                            tree.close(target)
+                        })
+                    };
                 }
             }
             Content::Ready | Content::Zero | Content::Unset | Content::Busy => {}
@@ -323,7 +327,11 @@ impl ArrayState {
     ///
     /// # Safety
     /// The caller holds an exclusive access.
-    pub(crate) unsafe fn contribute(&self, accumulator: &Accumulator, len: usize) -> Result<*mut u8, ReduceError> {
+    pub(crate) unsafe fn contribute(
+        &self,
+        accumulator: &Accumulator,
+        len: usize,
+    ) -> Result<*mut u8, ReduceError> {
         // SAFETY: the caller's access is exclusive.
         let body = unsafe { &mut *self.body.get() };
         let content = self.content();
@@ -390,7 +398,11 @@ impl ArrayState {
         if body.part.is_some() {
             let from = block.first_bytes_mut(body.bytes);
             // SAFETY: the caller may write the elements.
-            unsafe { with_contiguous(body.pointer, body.bytes, &body.part, body.element, |to| to.copy_from_slice(from)) };
+            unsafe {
+                with_contiguous(body.pointer, body.bytes, &body.part, body.element, |to| {
+                    to.copy_from_slice(from)
+                })
+            };
             body.spare = Some(block);
             return;
         }

@@ -65,7 +65,12 @@ impl<'a> Views<'a> {
         let index = self.next;
         let operand = &self.operands[index];
         self.next += 1;
-        assert!(operand.element.is::<T>(), "parameter {index} holds {}, not {}", operand.element.name, T::NAME);
+        assert!(
+            operand.element.is::<T>(),
+            "parameter {index} holds {}, not {}",
+            operand.element.name,
+            T::NAME
+        );
         assert!(operand.writes || !writes, "parameter {index} is read only");
         (index, operand)
     }

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::region::{Carved, Region, RegionRef};
 use super::Block;
+use super::region::{Carved, Region, RegionRef};
 use crate::array::{Array, Content, Origin};
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
@@ -151,7 +151,11 @@ impl Arena {
     /// # Errors
     /// If `shape` has another number of elements, or the memory cannot be had.
     #[track_caller]
-    pub fn from_vec<T: Element, const N: usize>(&self, shape: [usize; N], elements: Vec<T>) -> Result<Array<'_, T, N>> {
+    pub fn from_vec<T: Element, const N: usize>(
+        &self,
+        shape: [usize; N],
+        elements: Vec<T>,
+    ) -> Result<Array<'_, T, N>> {
         self.from_slice(shape, &elements)
     }
 
@@ -168,7 +172,8 @@ impl Arena {
             (Some(Carved { zero: true, .. }) | None, Content::Zero) => Content::Ready,
             (_, content) => content,
         };
-        let pointer = carved.map_or(std::ptr::without_provenance_mut(super::ALIGN_BYTES), |carved| carved.pointer);
+        let pointer =
+            carved.map_or(std::ptr::without_provenance_mut(super::ALIGN_BYTES), |carved| carved.pointer);
         let origin = Origin::Region(self.current.clone());
         Ok(Array::new(&self.shared.runtime, shape, pointer, origin, content))
     }
@@ -219,12 +224,13 @@ impl Drop for Arena {
 /// Bytes of an array of `shape`.
 #[track_caller]
 pub(crate) fn byte_len<T: Element>(shape: &[usize]) -> Result<usize> {
-    checked_len(shape).and_then(|len| len.checked_mul(size_of::<T>())).filter(|&bytes| isize::try_from(bytes).is_ok()).ok_or_else(
-        || {
+    checked_len(shape)
+        .and_then(|len| len.checked_mul(size_of::<T>()))
+        .filter(|&bytes| isize::try_from(bytes).is_ok())
+        .ok_or_else(|| {
             let fact = format!("an array of shape {shape:?} of {} is larger than any memory", T::NAME);
             Error::new(ErrorKind::InvalidShape { subject: "allocate", fact })
-        },
-    )
+        })
 }
 
 /// Requires that `shape` has `len` elements.

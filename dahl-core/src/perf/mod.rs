@@ -197,7 +197,8 @@ impl History {
             return None;
         }
         let mean_ns = sum(|entry| &entry.sum_ns) as f64 / count as f64;
-        let squares: f64 = entries.iter().map(|entry| f64::from_bits(entry.squares.load(Ordering::Relaxed))).sum();
+        let squares: f64 =
+            entries.iter().map(|entry| f64::from_bits(entry.squares.load(Ordering::Relaxed))).sum();
         let variance = (squares / count as f64 - mean_ns * mean_ns).max(0.0);
         let min_ns = entries.iter().map(|entry| entry.min_ns.load(Ordering::Relaxed)).min()?;
         let max_ns = entries.iter().map(|entry| entry.max_ns.load(Ordering::Relaxed)).max()?;

@@ -188,6 +188,11 @@ pub(crate) fn hypot(x: f64, y: f64) -> D {
     (number(x) * number(x) + number(y) * number(y)).sqrt()
 }
 
+/// For positive `x`.
+pub(crate) fn powf(x: f64, y: f64) -> D {
+    ordinary(x.powf(y), || (ln(x) * number(y)).exp())
+}
+
 pub(crate) fn atan2(y: f64, x: f64) -> D {
     angle(number(y), number(x))
 }
