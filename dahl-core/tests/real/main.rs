@@ -56,9 +56,9 @@ const EDGES: [f64; 26] = [
 
 impl Sampled for f32 {
     fn sample() -> Vec<f32> {
-        let everywhere = (0..=u32::MAX).step_by(5003).map(f32::from_bits);
-        let near = (0..200_000).map(|i| (i as f32 - 100_000.0) * 1.2e-3);
-        let ordinary = (0..400_000).map(|i| (i as f32 - 200_000.0) * 1.1e-5);
+        let everywhere = (0..=u32::MAX).step_by(9973).map(f32::from_bits);
+        let near = (0..100_000).map(|i| (i as f32 - 50_000.0) * 2.4e-3);
+        let ordinary = (0..200_000).map(|i| (i as f32 - 100_000.0) * 2.2e-5);
         everywhere.chain(near).chain(ordinary).chain(EDGES.map(|x| x as f32)).collect()
     }
 
@@ -72,9 +72,9 @@ impl Sampled for f32 {
 
 impl Sampled for f64 {
     fn sample() -> Vec<f64> {
-        let everywhere = (0..300_000).map(|i| f64::from_bits(random(i)));
-        let near = (0..150_000).map(|i| (random(i) as f64 / 2.0_f64.powi(63) - 1.0) * 750.0);
-        let ordinary = (0..400_000).map(|i| (random(i) as f64 / 2.0_f64.powi(63) - 1.0) * 3.0);
+        let everywhere = (0..150_000).map(|i| f64::from_bits(random(i)));
+        let near = (0..100_000).map(|i| (random(i) as f64 / 2.0_f64.powi(63) - 1.0) * 750.0);
+        let ordinary = (0..200_000).map(|i| (random(i) as f64 / 2.0_f64.powi(63) - 1.0) * 3.0);
         let exponents = (0..150_000).map(|i| {
             let x = f64::from_bits(random(i) >> 12 | 0x3ff0_0000_0000_0000);
             x * 2.0_f64.powi((i % 80) as i32 - 60) * if i / 80 % 2 == 0 { 1.0 } else { -1.0 }

@@ -226,7 +226,7 @@ fn power_f64(x: f64, y: f64) -> f64 {
     let high = high - whole;
     let t = upper(low + high);
     let main = t * 6.93147182464599609375e-01;
-    let error = (low - (t - high)) * 6.93147180559945286227e-01 + t * -1.90465429995776804525e-09;
+    let error = (low - (t - high)) * std::f64::consts::LN_2 + t * -1.90465429995776804525e-09;
     let r = main + error;
     let lost = error - (r - main);
     (1.0 + (r + (lost + r * r * polynomial(r, EXP_SERIES)))).scale(integer)
