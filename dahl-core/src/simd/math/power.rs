@@ -185,8 +185,8 @@ fn power_f64(x: f64, y: f64) -> f64 {
     let a = if outer { 0.5 * mantissa } else { mantissa };
     let n = if outer { exponent + 1.0 } else { exponent };
     let b = if middle { 1.5 } else { 1.0 };
-    let log2_b_high = if middle { 5.84962487220764160156e-01 } else { 0.0 };
-    let log2_b_low = if middle { 1.35003920212974897128e-08 } else { 0.0 };
+    let log2_b_high = if middle { 5.849_624_872_207_642e-1 } else { 0.0 };
+    let log2_b_low = if middle { 1.350_039_202_129_749e-8 } else { 0.0 };
 
     // s as a sum of two.
     let difference = a - b;
@@ -207,9 +207,8 @@ fn power_f64(x: f64, y: f64) -> f64 {
     let atanh_high = upper(product + error);
     let atanh_low = error - (atanh_high - product);
     // Times 2 / (3 ln(2)).
-    let log_high = 9.61796700954437255859e-01 * atanh_high;
-    let log_low =
-        -7.02846165095275826516e-09 * atanh_high + atanh_low * 9.61796693925975554329e-01 + log2_b_low;
+    let log_high = 9.617_967_009_544_373e-1 * atanh_high;
+    let log_low = -7.028_461_650_952_758e-9 * atanh_high + atanh_low * 9.617_966_939_259_756e-1 + log2_b_low;
     let log2_high = upper(((log_high + log_low) + log2_b_high) + n);
     let log2_low = log_low - (((log2_high - n) - log2_b_high) - log_high);
 
@@ -225,8 +224,8 @@ fn power_f64(x: f64, y: f64) -> f64 {
     let (whole, integer) = (low + high).nearest();
     let high = high - whole;
     let t = upper(low + high);
-    let main = t * 6.93147182464599609375e-01;
-    let error = (low - (t - high)) * std::f64::consts::LN_2 + t * -1.90465429995776804525e-09;
+    let main = t * 6.931_471_824_645_996e-1;
+    let error = (low - (t - high)) * std::f64::consts::LN_2 + t * -1.904_654_299_957_768e-9;
     let r = main + error;
     let lost = error - (r - main);
     (1.0 + (r + (lost + r * r * polynomial(r, EXP_SERIES)))).scale(integer)
@@ -234,10 +233,10 @@ fn power_f64(x: f64, y: f64) -> f64 {
 
 /// `(3 atanh(s) / s - 3 - s^2) / s^4` in `s^2`.
 const ATANH: [f64; 6] = [
-    5.99999999999994648725e-01,
-    4.28571428578550184252e-01,
-    3.33333329818377432918e-01,
-    2.72728123808534006489e-01,
-    2.30660745775561754067e-01,
-    2.06975017800338417784e-01,
+    5.999_999_999_999_946e-1,
+    4.285_714_285_785_502e-1,
+    3.333_333_298_183_774_3e-1,
+    2.727_281_238_085_34e-1,
+    2.306_607_457_755_617_5e-1,
+    2.069_750_178_003_384_2e-1,
 ];
