@@ -3,6 +3,7 @@
 use std::fmt;
 
 use arrayvec::ArrayVec;
+use ndarray::{Dimension, ShapeBuilder, StrideShape};
 
 /// The most axes that an array has.
 pub const MAX_RANK: usize = 8;
@@ -164,6 +165,25 @@ impl Layout {
 
     pub(crate) fn len(&self) -> usize {
         self.extents().iter().product()
+    }
+
+    /// The layout as ndarray's.
+    ///
+    /// # Panics
+    /// If `D` has another rank.
+    pub(crate) fn stride_shape<D: Dimension>(&self) -> StrideShape<D> {
+        assert!(D::NDIM.is_none_or(|rank| rank == self.rank()), "the wrapper's rank is the kernel's");
+        let mut shape = D::zeros(self.rank());
+        shape.slice_mut().copy_from_slice(self.extents());
+        if self.contiguous {
+            return shape.into();
+        }
+        let mut strides = D::zeros(self.rank());
+        for (stride, &own) in strides.slice_mut().iter_mut().zip(&self.strides) {
+            // A part's strides are those of a row-major array, so never negative.
+            *stride = own as usize;
+        }
+        shape.strides(strides)
     }
 
     pub(crate) fn strides(&self) -> ArrayVec<isize, MAX_RANK> {

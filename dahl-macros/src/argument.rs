@@ -17,12 +17,18 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
     let root = root(&input, &mut errors);
     let Data::Struct(DataStruct { fields, .. }) = &input.data else {
         let name = &input.ident;
-        errors.at(name, format!("`{name}` is not a struct; an argument is plain data: a `#[repr(C)]` struct of arguments"));
+        errors.at(
+            name,
+            format!(
+                "`{name}` is not a struct; an argument is plain data: a `#[repr(C)]` struct of arguments"
+            ),
+        );
         return errors.into_compile_errors();
     };
     if !is_repr_c(&input) {
         let name = &input.ident;
-        errors.at(name, format!("`{name}` has no fixed layout, which kernels in C rely on; add `#[repr(C)]`"));
+        errors
+            .at(name, format!("`{name}` has no fixed layout, which kernels in C rely on; add `#[repr(C)]`"));
     }
     let implementation = implementation(&input, fields, &root);
     [implementation, errors.into_compile_errors()].into_iter().collect()
@@ -44,7 +50,12 @@ fn implementation(input: &DeriveInput, fields: &Fields, root: &Path) -> TokenStr
     let members: Vec<_> = fields
         .iter()
         .enumerate()
-        .map(|(index, field)| field.ident.as_ref().map_or_else(|| Index::from(index).into_token_stream(), ToTokens::to_token_stream))
+        .map(|(index, field)| {
+            field
+                .ident
+                .as_ref()
+                .map_or_else(|| Index::from(index).into_token_stream(), ToTokens::to_token_stream)
+        })
         .collect();
     let encoded = fields.iter().zip(&members).map(|(field, member)| {
         let bytes = bytes_of(&field.ty, member, root);

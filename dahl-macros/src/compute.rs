@@ -87,12 +87,13 @@ fn is_real(param: &syn::TypeParam, generics: &Generics) -> bool {
         TypeParamBound::Trait(bound) => bound.path.segments.last().is_some_and(|last| last.ident == "Real"),
         _ => false,
     };
-    let in_where = generics.where_clause.iter().flat_map(|clause| &clause.predicates).any(|predicate| match predicate {
-        WherePredicate::Type(predicate) => {
-            matches!(&predicate.bounded_ty, Type::Path(path) if path.path.is_ident(&param.ident))
-                && predicate.bounds.iter().any(names_real)
-        }
-        _ => false,
-    });
+    let in_where =
+        generics.where_clause.iter().flat_map(|clause| &clause.predicates).any(|predicate| match predicate {
+            WherePredicate::Type(predicate) => {
+                matches!(&predicate.bounded_ty, Type::Path(path) if path.path.is_ident(&param.ident))
+                    && predicate.bounds.iter().any(names_real)
+            }
+            _ => false,
+        });
     in_where || param.bounds.iter().any(names_real)
 }

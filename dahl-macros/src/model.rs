@@ -6,7 +6,10 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
-use syn::{Attribute, Expr, FnArg, GenericParam, Generics, ItemFn, Pat, Path, ReturnType, Type, Visibility, parse_quote};
+use syn::{
+    Attribute, Expr, FnArg, GenericParam, Generics, ItemFn, Pat, Path, ReturnType, Type, Visibility,
+    parse_quote,
+};
 
 use crate::errors::Errors;
 use crate::mode::{Access, Mode};
@@ -82,7 +85,7 @@ pub(crate) struct Parameter {
 pub(crate) enum Kind {
     /// In map form: one element at a time.
     Scalar,
-    View(View),
+    View(Box<View>),
     /// Something that an error was reported about.
     Unknown,
 }
@@ -120,7 +123,14 @@ impl Codelet {
         let data_inputs = if form == Form::Map { modes.len().saturating_sub(1) } else { modes.len() };
         for mode in modes.iter().take(data_inputs).skip(inputs.len()) {
             let remedy = if form == Form::Map { "; the last mode is the return value's" } else { "" };
-            errors.at(&mode.tokens, format!("this `{}` has no parameter: `{name}` has {}{remedy}", mode.access, counted(inputs.len())));
+            errors.at(
+                &mode.tokens,
+                format!(
+                    "this `{}` has no parameter: `{name}` has {}{remedy}",
+                    mode.access,
+                    counted(inputs.len())
+                ),
+            );
         }
         let (data, plain) = inputs.split_at(data_inputs.min(inputs.len()));
         let mut parameters: Vec<_> = data
@@ -137,7 +147,8 @@ impl Codelet {
         for parameter in &mut parameters {
             parameter.set_shape(&options);
         }
-        let arguments = plain.iter().map(|(name, ty)| Argument { name: name.clone(), ty: ty.clone() }).collect();
+        let arguments =
+            plain.iter().map(|(name, ty)| Argument { name: name.clone(), ty: ty.clone() }).collect();
         let block = &function.block;
         let hash = tokens::hash(&quote!(#attribute #signature #block));
         let tokens = quote!(#attribute #signature);
@@ -172,8 +183,11 @@ impl Codelet {
 
     /// The only `W` output, if no other parameter is `RW`, `REDUX` or `COMMUTE`: the condition for `_self`.
     pub(crate) fn only_output(&self) -> Option<usize> {
-        let mut changed =
-            self.parameters.iter().enumerate().filter(|(_, p)| !matches!(p.access, Access::Read | Access::Scratch));
+        let mut changed = self
+            .parameters
+            .iter()
+            .enumerate()
+            .filter(|(_, p)| !matches!(p.access, Access::Read | Access::Scratch));
         let (index, output) = changed.next()?;
         (output.access == Access::Write && changed.next().is_none()).then_some(index)
     }
@@ -188,8 +202,12 @@ impl Codelet {
 
     fn decide_in_place(&self) -> Option<InPlace> {
         let output = self.only_output()?;
-        let chosen = |parameter: &Parameter| self.options.in_place.as_ref().is_none_or(|name| parameter.name == *name);
-        let target = self.parameters.iter().position(|parameter| chosen(parameter) && self.can_hold(parameter, output))?;
+        let chosen =
+            |parameter: &Parameter| self.options.in_place.as_ref().is_none_or(|name| parameter.name == *name);
+        let target = self
+            .parameters
+            .iter()
+            .position(|parameter| chosen(parameter) && self.can_hold(parameter, output))?;
         Some(InPlace { target, output })
     }
 
@@ -219,7 +237,10 @@ impl Parameter {
     fn view(name: &Ident, access: Access, ty: &Type, generics: &Generics, errors: &mut Errors) -> Self {
         let view = View::of(ty);
         if view.is_none() {
-            errors.at(ty, format!("`{name}` has the mode `{access}`, but its type is not a view; {}", view::KNOWN));
+            errors.at(
+                ty,
+                format!("`{name}` has the mode `{access}`, but its type is not a view; {}", view::KNOWN),
+            );
         }
         let rank = match view.as_ref().map(|view| view.layout) {
             Some(Layout::Axes(axes)) => Rank::Fixed(axes),
@@ -230,7 +251,7 @@ impl Parameter {
         Self {
             name: name.clone(),
             access,
-            kind: view.map_or(Kind::Unknown, Kind::View),
+            kind: view.map_or(Kind::Unknown, |view| Kind::View(Box::new(view))),
             accumulates_in_compute: stored.is_some(),
             element: stored.unwrap_or(element),
             rank,
@@ -240,8 +261,11 @@ impl Parameter {
 
     /// Takes the extents from `shape(..)`. An array literal fixes the rank of a view that has none.
     fn set_shape(&mut self, options: &Options) {
-        self.shape = options.shapes.iter().find(|shape| shape.name == self.name).map(|shape| shape.extents.clone());
-        if let (Rank::Shared, Kind::View(_), Some(Expr::Array(literal))) = (self.rank, &self.kind, &self.shape) {
+        self.shape =
+            options.shapes.iter().find(|shape| shape.name == self.name).map(|shape| shape.extents.clone());
+        if let (Rank::Shared, Kind::View(_), Some(Expr::Array(literal))) =
+            (self.rank, &self.kind, &self.shape)
+        {
             self.rank = Rank::Fixed(literal.elems.len());
         }
     }
@@ -285,7 +309,9 @@ fn named_inputs(function: &ItemFn, errors: &mut Errors) -> Vec<(Ident, Type)> {
                     inputs.push((format_ident!("_{}", inputs.len()), (*typed.ty).clone()));
                 }
             },
-            FnArg::Receiver(receiver) => errors.at(receiver, "a codelet is a function, not a method; move it out of the `impl`"),
+            FnArg::Receiver(receiver) => {
+                errors.at(receiver, "a codelet is a function, not a method; move it out of the `impl`")
+            }
         }
     }
     inputs
@@ -317,7 +343,8 @@ fn stored_type(element: &Type, generics: &Generics) -> Option<Type> {
 fn without_lifetimes(generics: &Generics) -> Generics {
     let mut generics = generics.clone();
     let written = std::mem::take(&mut generics.params);
-    generics.params = written.into_iter().filter(|param| !matches!(param, GenericParam::Lifetime(_))).collect();
+    generics.params =
+        written.into_iter().filter(|param| !matches!(param, GenericParam::Lifetime(_))).collect();
     generics
 }
 

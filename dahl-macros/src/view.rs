@@ -78,7 +78,8 @@ impl View {
     pub(crate) fn with_lifetime(&self, lifetime: &Lifetime) -> Type {
         let mut ty = self.written.clone();
         let mut inner = &mut ty;
-        while let Type::Group(syn::TypeGroup { elem, .. }) | Type::Paren(syn::TypeParen { elem, .. }) = inner {
+        while let Type::Group(syn::TypeGroup { elem, .. }) | Type::Paren(syn::TypeParen { elem, .. }) = inner
+        {
             inner = elem;
         }
         match inner {

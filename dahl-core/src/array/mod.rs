@@ -47,7 +47,7 @@ pub struct Array<'m, T, const N: usize> {
     handle: Handle,
     shape: [usize; N],
     layout: PartLayout<N>,
-    lives: PhantomData<(&'m (), fn() -> T)>,
+    lives: PhantomData<&'m T>,
 }
 
 /// Where an array's elements lie in the buffer of its state.
@@ -183,8 +183,9 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         let (pointer, layout) = guard::wait_to_read(self)?;
         let mut elements = Vec::with_capacity(self.len());
         guard::for_each_index(&layout, |index| {
-            // SAFETY: `index` is that of an element, and no task writes them while `self` is borrowed.
-            elements.push(unsafe { *pointer.cast::<T>().add(index) });
+            // SAFETY: `index` is that of an element, initialised and aligned, and no task writes it while `self` is
+            // borrowed.
+            elements.push(unsafe { pointer.cast::<T>().wrapping_add(index).read() });
         });
         Ok(elements)
     }

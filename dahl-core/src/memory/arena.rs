@@ -48,10 +48,14 @@ pub struct Arena {
     shared: Arc<ArenaShared>,
 }
 
+/// Regions to be carved anew.
+#[allow(clippy::vec_box, reason = "a region goes to and fro without moving and without an allocation")]
+type FreeRegions = Vec<Box<Region>>;
+
 /// What an arena shares with its regions, which may outlive it.
 pub(super) struct ArenaShared {
     runtime: Arc<Shared>,
-    free: Mutex<Vec<Box<Region>>>,
+    free: Mutex<FreeRegions>,
     /// Whether the arena is gone: regions that come back are then freed.
     closed: AtomicBool,
     reserved_bytes: AtomicUsize,
@@ -66,7 +70,7 @@ impl fmt::Debug for ArenaShared {
 }
 
 impl ArenaShared {
-    fn free(&self) -> MutexGuard<'_, Vec<Box<Region>>> {
+    fn free(&self) -> MutexGuard<'_, FreeRegions> {
         self.free.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 

@@ -3,7 +3,7 @@
 
 use std::fmt::{Debug, Write as _};
 use std::marker::PhantomData;
-use std::panic::Location;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr;
 use std::sync::Arc;
 
@@ -327,9 +327,10 @@ impl<'a> Task<'a> {
         // SAFETY: the record was taken and is not submitted.
         let body = unsafe { record.body_mut() };
         body.sequence = shared.next_sequence();
-        shared.observe(record);
+        // The task is counted already: should the observer panic, it is submitted all the same.
+        let observed = catch_unwind(AssertUnwindSafe(|| shared.observe(record)));
         Step::new(shared, None).submit(record);
-        Ok(())
+        observed.map_err(|panic| resume_unwind(panic))
     }
 }
 

@@ -2,21 +2,23 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
+use syn::Expr;
 use syn::ext::IdentExt;
 
 use super::signature::Variant;
 use super::wrappers;
 use crate::mode::Access;
-use crate::model::{Codelet, Form};
+use crate::model::{Codelet, Form, InPlace};
 use crate::tokens;
 
 /// Of the codelet's type.
 pub(super) fn of_type(codelet: &Codelet) -> TokenStream {
-    let wrappers = [Variant::Given, Variant::InPlace, Variant::Init].into_iter().filter(|variant| match variant {
-        Variant::Given => true,
-        Variant::InPlace => codelet.in_place.is_some(),
-        Variant::Init => codelet.has_init,
-    });
+    let wrappers =
+        [Variant::Given, Variant::InPlace, Variant::Init].into_iter().filter(|variant| match variant {
+            Variant::Given => true,
+            Variant::InPlace => codelet.in_place.is_some(),
+            Variant::Init => codelet.has_init,
+        });
     let links = wrappers.map(|variant| format!("[`{}`]", wrappers::name(codelet, variant).unraw()));
     let links = links.collect::<Vec<_>>().join(", ");
     with_users(codelet, &format!("The codelet behind {links}: its name, access modes and kernels."))
@@ -28,7 +30,8 @@ pub(super) fn of_wrapper(codelet: &Codelet, variant: Variant) -> TokenStream {
         Variant::Given => "Submits a task on the given arrays.".to_owned(),
         Variant::InPlace => format!("Submits a task that overwrites `{}` with the result.", target(codelet)),
         Variant::Init => {
-            let made: Vec<_> = codelet.made().map(|(_, output)| format!("`{}`", output.name.unraw())).collect();
+            let made: Vec<_> =
+                codelet.made().map(|(_, output)| format!("`{}`", output.name.unraw())).collect();
             let noun = if made.len() == 1 { "a new array" } else { "new arrays" };
             format!("Makes {} in `arena`, as {noun}, and submits the task.", made.join(" and "))
         }
@@ -44,7 +47,8 @@ pub(super) fn of_task(codelet: &Codelet, variant: Variant) -> TokenStream {
 
 /// Of `cpu` or `cpu_self`.
 pub(super) fn of_cpu(codelet: &Codelet, variant: Variant) -> TokenStream {
-    let over = if variant == Variant::InPlace { format!(", over `{}`", target(codelet)) } else { String::new() };
+    let over =
+        if variant == Variant::InPlace { format!(", over `{}`", target(codelet)) } else { String::new() };
     let kernel = format!("Runs the kernel on the calling thread, without a runtime{over}.");
     if codelet.form == Form::Kernel {
         return sentence(&kernel);
@@ -53,8 +57,8 @@ pub(super) fn of_cpu(codelet: &Codelet, variant: Variant) -> TokenStream {
     quote! {
         #kernel
         #[doc = ""]
-        #[doc = "# Panics"]
-        #[doc = "If the slices differ in length."]
+        #[doc = " # Panics"]
+        #[doc = " If the slices differ in length."]
     }
 }
 
@@ -68,17 +72,22 @@ fn shapes(codelet: &Codelet, variant: Variant) -> String {
         (Form::Kernel, _) => None,
     };
     if let Some(map) = map {
-        let stretches = if codelet.options.broadcast.is_some() { "; an input's extent of 1 stretches" } else { "" };
+        let stretches =
+            if codelet.options.broadcast.is_some() { "; an input's extent of 1 stretches" } else { "" };
         return format!(" {map}{stretches}.");
     }
     let outputs = codelet.shaped().filter(|(_, parameter)| parameter.access != Access::Scratch);
-    let shapes = outputs.map(|(index, parameter)| {
-        let replaced = matches!(&codelet.in_place, Some(in_place) if variant == Variant::InPlace && in_place.output == index);
-        let name = if replaced { target(codelet) } else { parameter.name.unraw().to_string() };
-        format!(" The shape of `{name}` is that of `{}`.", tokens::text(&parameter.shape.to_token_stream()))
+    let lines = outputs.filter_map(|(index, parameter)| {
+        let replaced = |in_place: &InPlace| variant == Variant::InPlace && in_place.output == index;
+        let is_replaced = codelet.in_place.as_ref().is_some_and(replaced);
+        let name = if is_replaced { target(codelet) } else { parameter.name.unraw().to_string() };
+        match (&parameter.shape, tokens::text(&parameter.shape.to_token_stream())) {
+            (_, text) if text == name => None,
+            (Some(Expr::Array(_)), text) => Some(format!(" The shape of `{name}` is `{text}`.")),
+            (_, text) => Some(format!(" The shape of `{name}` is that of `{text}`.")),
+        }
     });
-    // `[a.nrows(), b.ncols()]` is a shape; `a` is an array that has one.
-    shapes.map(|line| if line.contains('[') { line.replace("is that of", "is") } else { line }).collect()
+    lines.collect()
 }
 
 fn target(codelet: &Codelet) -> String {

@@ -67,7 +67,8 @@ pub(super) fn cpu_self(codelet: &Codelet) -> Option<TokenStream> {
 fn map(codelet: &Codelet, variant: Variant) -> TokenStream {
     let Codelet { root, visibility, type_name, generics, .. } = codelet;
     let docs = docs::of_cpu(codelet, variant);
-    let function = Ident::new(if variant == Variant::InPlace { "cpu_self" } else { "cpu" }, codelet.name.span());
+    let function =
+        Ident::new(if variant == Variant::InPlace { "cpu_self" } else { "cpu" }, codelet.name.span());
     let slices: Vec<_> = codelet.given(variant).collect();
     let is_mutable = |index: usize| codelet.is_mutable(index, variant);
     let arguments: Vec<_> = codelet.argument_parameters().collect();
@@ -78,18 +79,26 @@ fn map(codelet: &Codelet, variant: Variant) -> TokenStream {
     let lifetime = codelet.lifetime("slices");
     let fields = slices.iter().map(|(index, parameter)| {
         let (name, element) = (&parameter.name, &parameter.element);
-        if is_mutable(*index) { quote!(#name: &#lifetime mut [#element]) } else { quote!(#name: &#lifetime [#element]) }
+        if is_mutable(*index) {
+            quote!(#name: &#lifetime mut [#element])
+        } else {
+            quote!(#name: &#lifetime [#element])
+        }
     });
     let names = codelet.names(variant);
-    let inputs: Vec<_> =
-        slices.iter().filter(|(index, _)| !is_mutable(*index)).map(|(_, parameter)| &parameter.name).collect();
+    let inputs: Vec<_> = slices
+        .iter()
+        .filter(|(index, _)| !is_mutable(*index))
+        .map(|(_, parameter)| &parameter.name)
+        .collect();
     let output = slices.iter().find(|(index, _)| is_mutable(*index)).map(|(_, parameter)| &parameter.name);
 
     let (len, i) = (local("len"), local("i"));
-    let loads = codelet.parameters.iter().filter(|parameter| !parameter.access.is_mutable()).map(|parameter| {
-        let name = &parameter.name;
-        Passing::of(&parameter.element, generics).widen(root, quote!(#name[#i]))
-    });
+    let loads =
+        codelet.parameters.iter().filter(|parameter| !parameter.access.is_mutable()).map(|parameter| {
+            let name = &parameter.name;
+            Passing::of(&parameter.element, generics).widen(root, quote!(#name[#i]))
+        });
     let plain = codelet.arguments.iter().map(|argument| argument.name.to_token_stream());
     let widened = codelet.arguments.iter().filter_map(|argument| {
         let passing = Passing::of(&argument.ty, generics);
@@ -159,8 +168,10 @@ fn call(codelet: &Codelet) -> TokenStream {
         quote!(#name: #ty)
     });
     let arguments: Vec<_> = codelet.argument_parameters().collect();
-    let names: Vec<_> =
-        views().map(|(name, _)| name).chain(codelet.arguments.iter().map(|argument| &argument.name)).collect();
+    let names: Vec<_> = views()
+        .map(|(name, _)| name)
+        .chain(codelet.arguments.iter().map(|argument| &argument.name))
+        .collect();
     let call = tokens::fresh("Call", &codelet.tokens);
     let outer_generics = codelet.declared_generics(None, false);
     let inner_generics = codelet.declared_generics(Some(&lifetime), false);
@@ -189,7 +200,8 @@ fn call(codelet: &Codelet) -> TokenStream {
 /// The closure by which a worker calls `function`, of `cpu`'s signature (in place: without the output).
 pub(super) fn entry(codelet: &Codelet, function: &TokenStream, variant: Variant) -> TokenStream {
     let (root, views, run) = (&codelet.root, local("views"), local("run"));
-    let replaced = codelet.in_place.as_ref().filter(|_| variant == Variant::InPlace).map(|in_place| in_place.output);
+    let replaced =
+        codelet.in_place.as_ref().filter(|_| variant == Variant::InPlace).map(|in_place| in_place.output);
     let parameters = codelet.parameters.iter().enumerate().filter(|(index, _)| Some(*index) != replaced);
     let taken: Vec<_> = parameters
         .map(|(index, parameter)| match &parameter.kind {

@@ -67,7 +67,8 @@ fn everywhere(codelet: &Codelet) -> TokenStream {
     };
     let parameters = codelet.parameters.len() + codelet.arguments.len();
     // Clippy's limit is 7, and `_init` has the arena besides.
-    let many = if parameters >= 7 { quote!(#[allow(clippy::too_many_arguments)]) } else { TokenStream::new() };
+    let many =
+        if parameters >= 7 { quote!(#[allow(clippy::too_many_arguments)]) } else { TokenStream::new() };
     quote!(#(#user)* #unused #many)
 }
 

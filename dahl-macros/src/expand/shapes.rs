@@ -69,10 +69,12 @@ impl Codelet {
     /// What the expressions mention, as parameters: an array's name stands for its extents.
     fn mentioned_parameters(&self, text: &TokenStream) -> Vec<TokenStream> {
         let root = &self.root;
-        let arrays = self.parameters.iter().filter(|parameter| tokens::mention(text, &parameter.name)).map(|parameter| {
-            let (name, rank) = (&parameter.name, self.rank(parameter));
-            quote!(#name: #root::Extents<#rank>)
-        });
+        let arrays = self.parameters.iter().filter(|parameter| tokens::mention(text, &parameter.name)).map(
+            |parameter| {
+                let (name, rank) = (&parameter.name, self.rank(parameter));
+                quote!(#name: #root::Extents<#rank>)
+            },
+        );
         let arguments = self.arguments.iter().zip(self.argument_parameters());
         let arguments = arguments.filter(|(argument, _)| tokens::mention(text, &argument.name));
         arrays.chain(arguments.map(|(_, parameter)| parameter)).collect()
@@ -80,10 +82,16 @@ impl Codelet {
 
     /// The values for [`Codelet::mentioned_parameters`]. In place, the target is also the output.
     fn mentioned_values(&self, text: &TokenStream, variant: Variant) -> Vec<TokenStream> {
-        let arrays = self.parameters.iter().enumerate().filter(|(_, parameter)| tokens::mention(text, &parameter.name));
+        let arrays = self
+            .parameters
+            .iter()
+            .enumerate()
+            .filter(|(_, parameter)| tokens::mention(text, &parameter.name));
         let arrays = arrays.map(|(index, parameter)| {
             let array = match (&self.in_place, variant) {
-                (Some(in_place), Variant::InPlace) if in_place.output == index => &self.parameters[in_place.target],
+                (Some(in_place), Variant::InPlace) if in_place.output == index => {
+                    &self.parameters[in_place.target]
+                }
                 _ => parameter,
             };
             let name = &array.name;
@@ -181,15 +189,20 @@ fn requirement(codelet: &Codelet, check: &Expr) -> TokenStream {
     let (left_value, right_value) = (local("left"), local("right"));
     let sides = [(left_text, left, &left_value), (right_text, right, &right_value)];
     // A literal's value says nothing that the expression does not.
-    let shown = sides.iter().filter(|(_, side, _)| !matches!(side, Expr::Lit(_))).map(|(text, _, value)| quote!((#text, &#value)));
+    let shown = sides
+        .iter()
+        .filter(|(_, side, _)| !matches!(side, Expr::Lit(_)))
+        .map(|(text, _, value)| quote!((#text, &#value)));
+    // A `match` keeps temporaries alive that the sides borrow from, as in `assert_eq!`.
     quote! {
-        let (#left_value, #right_value) = (&(#left), &(#right));
-        #root::__private::require(
-            #type_name::codelet #turbofish(),
-            #left_value #operator #right_value,
-            #text,
-            &[#(#shown,)* #(#values),*],
-        )?;
+        match (&(#left), &(#right)) {
+            (#left_value, #right_value) => #root::__private::require(
+                #type_name::codelet #turbofish(),
+                #left_value #operator #right_value,
+                #text,
+                &[#(#shown,)* #(#values),*],
+            )?,
+        }
     }
 }
 

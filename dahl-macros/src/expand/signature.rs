@@ -26,8 +26,12 @@ impl Codelet {
             let rank = &self.shared_rank;
             quote!(const #rank: usize)
         });
-        let all: Vec<TokenStream> =
-            lifetime.map(ToTokens::to_token_stream).into_iter().chain(params.map(ToTokens::to_token_stream)).chain(rank).collect();
+        let all: Vec<TokenStream> = lifetime
+            .map(ToTokens::to_token_stream)
+            .into_iter()
+            .chain(params.map(ToTokens::to_token_stream))
+            .chain(rank)
+            .collect();
         if all.is_empty() { TokenStream::new() } else { quote!(<#(#all),*>) }
     }
 

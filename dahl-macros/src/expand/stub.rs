@@ -31,11 +31,15 @@ pub(crate) fn stubs(mut codelet: Codelet) -> TokenStream {
         let lifetime = codelet.lifetime("task");
         let parameters = codelet.wrapper_parameters(variant, Some(&lifetime));
         let generics = mentioned_generics(&codelet, &parameters, Some(&lifetime));
-        tasks.extend(stub(&quote!(#visibility fn #builder #generics(#(#parameters),*) -> #root::Task<#lifetime>), &name));
+        tasks.extend(stub(
+            &quote!(#visibility fn #builder #generics(#(#parameters),*) -> #root::Task<#lifetime>),
+            &name,
+        ));
         let wrapper = wrappers::name(&codelet, variant);
         let parameters = codelet.wrapper_parameters(variant, None);
         let generics = mentioned_generics(&codelet, &parameters, None);
-        let function = stub(&quote!(#visibility fn #wrapper #generics(#(#parameters),*) -> #root::Result<()>), &name);
+        let function =
+            stub(&quote!(#visibility fn #wrapper #generics(#(#parameters),*) -> #root::Result<()>), &name);
         functions.extend(quote!(#everywhere #function));
     }
     let wrapper = wrappers::name(&codelet, Variant::Init);
@@ -95,7 +99,11 @@ fn likely_in_place(parameters: &[Parameter]) -> Option<InPlace> {
 }
 
 /// The generics that `parts` of a signature mention: others could not be inferred by its callers.
-fn mentioned_generics(codelet: &Codelet, parts: &[TokenStream], lifetime: Option<&syn::Lifetime>) -> TokenStream {
+fn mentioned_generics(
+    codelet: &Codelet,
+    parts: &[TokenStream],
+    lifetime: Option<&syn::Lifetime>,
+) -> TokenStream {
     let parts: TokenStream = parts.iter().cloned().collect();
     let user = codelet.generics.params.iter().filter(|param| match param {
         GenericParam::Type(param) => tokens::mention(&parts, &param.ident),

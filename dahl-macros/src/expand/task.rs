@@ -49,7 +49,8 @@ fn builder(codelet: &Codelet, variant: Variant) -> TokenStream {
     let input_checks = codelet.call_checks(Checks::OfInputs, variant).map(fail);
     let output_checks = codelet.call_checks(Checks::OfOutputs, variant).map(fail);
     let call_shapes = codelet.call_shapes(variant).map(|call| quote!(let #shapes = #call;));
-    let replaced = codelet.in_place.as_ref().filter(|_| variant == Variant::InPlace).map(|in_place| in_place.output);
+    let replaced =
+        codelet.in_place.as_ref().filter(|_| variant == Variant::InPlace).map(|in_place| in_place.output);
     let accesses = codelet.parameters.iter().enumerate().filter(|(index, _)| Some(*index) != replaced);
     let accesses = accesses.map(|(index, parameter)| {
         let name = &parameter.name;

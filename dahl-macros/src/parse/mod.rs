@@ -11,7 +11,7 @@ use syn::parse::{ParseStream, Parser};
 
 use crate::errors::Errors;
 use crate::mode::{Access, Mode, Reduction};
-pub(crate) use options::{Options, Shape};
+pub(crate) use options::Options;
 
 /// `#[codelet(modes, options)] fn ..` as the user wrote it.
 pub(crate) struct Declaration {
@@ -82,7 +82,10 @@ fn mode(entry: TokenStream, errors: &mut Errors) -> Option<Mode> {
         if !matches!(access, Access::Reduce(_)) {
             if !input.is_empty() {
                 let rest: TokenStream = input.parse()?;
-                return Err(syn::Error::new_spanned(rest, format!("the mode `{keyword}` takes nothing more")));
+                return Err(syn::Error::new_spanned(
+                    rest,
+                    format!("the mode `{keyword}` takes nothing more"),
+                ));
             }
             return Ok(access);
         }
@@ -91,7 +94,8 @@ fn mode(entry: TokenStream, errors: &mut Errors) -> Option<Mode> {
         }
         let reductions = "reductions are `REDUX` (a sum), `REDUX(max)` and `REDUX(min)`";
         let rest: TokenStream = input.parse()?;
-        let reduction = syn::parse2::<ReductionName>(rest.clone()).map_err(|_| syn::Error::new_spanned(rest, reductions))?;
+        let reduction = syn::parse2::<ReductionName>(rest.clone())
+            .map_err(|_| syn::Error::new_spanned(rest, reductions))?;
         match reduction.0.to_string().as_str() {
             "max" => Ok(Access::Reduce(Reduction::Max)),
             "min" => Ok(Access::Reduce(Reduction::Min)),
@@ -121,6 +125,10 @@ impl syn::parse::Parse for ReductionName {
         let content;
         syn::parenthesized!(content in input);
         let name = content.parse()?;
-        if content.is_empty() && input.is_empty() { Ok(Self(name)) } else { Err(input.error("more than a name")) }
+        if content.is_empty() && input.is_empty() {
+            Ok(Self(name))
+        } else {
+            Err(input.error("more than a name"))
+        }
     }
 }

@@ -70,11 +70,15 @@ impl Options {
             Ok(name)
         };
         let Ok(name) = first.parse2(entry.clone()) else {
-            return errors.at(&entry, format!("`{entry}` is neither a mode nor an option; modes are {}", list(&mode::KEYWORDS)));
+            return errors.at(
+                &entry,
+                format!("`{entry}` is neither a mode nor an option; modes are {}", list(&mode::KEYWORDS)),
+            );
         };
         let text = name.to_string();
         if let Some((_, subject)) = RESERVED.iter().find(|(reserved, _)| *reserved == text) {
-            return errors.at(name, format!("`{text}` is reserved: {subject} are not available yet; remove it"));
+            return errors
+                .at(name, format!("`{text}` is reserved: {subject} are not available yet; remove it"));
         }
         let Some((_, usage)) = USAGE.iter().find(|(known, _)| *known == text) else {
             return errors.at(name, unknown(&text));
@@ -145,7 +149,9 @@ fn unknown(name: &str) -> String {
     let known = || mode::KEYWORDS.iter().chain(&options).copied();
     let same_letters = known().find(|known| known.eq_ignore_ascii_case(name));
     let nearest = same_letters.or_else(|| known().min_by_key(|known| distance(known, name)));
-    match nearest.filter(|known| same_letters.is_some() || distance(known, name) <= name.len().min(known.len()) / 2) {
+    match nearest
+        .filter(|known| same_letters.is_some() || distance(known, name) <= name.len().min(known.len()) / 2)
+    {
         Some(nearest) => format!("`{name}` is neither a mode nor an option; did you mean `{nearest}`?"),
         None => format!(
             "`{name}` is neither a mode nor an option; modes are {}, options are {}",
