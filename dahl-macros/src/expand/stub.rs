@@ -37,14 +37,14 @@ pub(crate) fn stubs(mut codelet: Codelet) -> TokenStream {
         }
         let (builder, _) = task::names(&codelet, variant);
         let lifetime = codelet.lifetime("task");
-        let parameters = parameters(&codelet, variant, Some(&lifetime));
+        let parameters = wrapper_parameters(&codelet, variant, Some(&lifetime));
         let generics = mentioned_generics(&codelet, &parameters, Some(&lifetime));
         tasks.extend(stub(
             &quote!(#visibility fn #builder #generics(#(#parameters),*) -> #root::Task<#lifetime>),
             &name,
         ));
         let wrapper = wrappers::name(&codelet, variant);
-        let parameters = parameters(&codelet, variant, None);
+        let parameters = wrapper_parameters(&codelet, variant, None);
         let generics = mentioned_generics(&codelet, &parameters, None);
         let function =
             stub(&quote!(#visibility fn #wrapper #generics(#(#parameters),*) -> #root::Result<()>), &name);
@@ -83,7 +83,7 @@ pub(crate) fn stubs(mut codelet: Codelet) -> TokenStream {
 }
 
 /// The parameters of a wrapper. Which input `_self` overwrites is uncertain: there, arrays may be anything.
-fn parameters(codelet: &Codelet, variant: Variant, borrow: Option<&Lifetime>) -> Vec<TokenStream> {
+fn wrapper_parameters(codelet: &Codelet, variant: Variant, borrow: Option<&Lifetime>) -> Vec<TokenStream> {
     if variant != Variant::InPlace {
         return codelet.wrapper_parameters(variant, borrow);
     }
