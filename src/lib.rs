@@ -11,4 +11,6 @@ extern crate self as dahl;
 pub use dahl_core::*;
 pub use dahl_macros::{Argument, codelet};
 
+mod cpu;
+pub mod ops;
 pub mod prelude;

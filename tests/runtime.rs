@@ -74,7 +74,8 @@ fn arrays_of_two_runtimes_do_not_mix() -> Result<()> {
 #[test]
 fn there_may_be_more_workers_than_cores_and_several_runtimes() -> Result<()> {
     let runtimes = [runtime(7), runtime(1), runtime(5)];
-    let mut arrays = runtimes.iter().map(|rt| rt.from_vec([3], vec![100_i64; 3])).collect::<Result<Vec<_>>>()?;
+    let mut arrays =
+        runtimes.iter().map(|rt| rt.from_vec([3], vec![100_i64; 3])).collect::<Result<Vec<_>>>()?;
     for _ in 0..2_000 {
         for x in &mut arrays {
             bump(x)?;
@@ -255,11 +256,8 @@ fn an_observer_sees_tasks_as_data() -> Result<()> {
     plus_self(&mut z, &y)?;
     assert_eq!(x.to_vec()?, [5, 5]);
     assert_eq!(z.to_vec()?, [3.0; 6]);
-    let expected = [
-        "constant#0 W [2] +16",
-        "plus#1 R [2, 3] R [2, 3] W [2, 3] +0",
-        "plus#2 RW [2, 3] R [2, 3] +0",
-    ];
+    let expected =
+        ["constant#0 W [2] +16", "plus#1 R [2, 3] R [2, 3] W [2, 3] +0", "plus#2 RW [2, 3] R [2, 3] +0"];
     assert_eq!(*log.0.lock().unwrap(), expected);
     Ok(())
 }

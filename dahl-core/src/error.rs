@@ -74,7 +74,9 @@ pub enum ErrorKind {
         reserved_bytes: usize,
     },
     /// D0007: a call that waits or submits, from inside a kernel.
-    #[error("`{call}` was called inside a kernel, where it could wait for itself; kernels use only their views")]
+    #[error(
+        "`{call}` was called inside a kernel, where it could wait for itself; kernels use only their views"
+    )]
     InsideKernel {
         /// The call.
         call: &'static str,

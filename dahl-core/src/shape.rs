@@ -3,6 +3,7 @@
 use std::fmt;
 
 use arrayvec::ArrayVec;
+use ndarray::{Dimension, ShapeBuilder, StrideShape};
 
 /// The most axes that an array has.
 pub const MAX_RANK: usize = 8;
@@ -130,8 +131,8 @@ impl Layout {
         self.offset = offset;
         let row_major = row_major_strides(shape);
         // An axis of one element may have any stride.
-        self.contiguous =
-            shape.contains(&0) || (0..shape.len()).all(|axis| shape[axis] == 1 || strides[axis] == row_major[axis]);
+        self.contiguous = shape.contains(&0)
+            || (0..shape.len()).all(|axis| shape[axis] == 1 || strides[axis] == row_major[axis]);
         self.strides[..strides.len()].copy_from_slice(strides);
     }
 
@@ -166,6 +167,25 @@ impl Layout {
         self.extents().iter().product()
     }
 
+    /// The layout as ndarray's.
+    ///
+    /// # Panics
+    /// If `D` has another rank.
+    pub(crate) fn stride_shape<D: Dimension>(&self) -> StrideShape<D> {
+        assert!(D::NDIM.is_none_or(|rank| rank == self.rank()), "the wrapper's rank is the kernel's");
+        let mut shape = D::zeros(self.rank());
+        shape.slice_mut().copy_from_slice(self.extents());
+        if self.contiguous {
+            return shape.into();
+        }
+        let mut strides = D::zeros(self.rank());
+        for (stride, &own) in strides.slice_mut().iter_mut().zip(&self.strides) {
+            // A part's strides are those of a row-major array, so never negative.
+            *stride = own as usize;
+        }
+        shape.strides(strides)
+    }
+
     pub(crate) fn strides(&self) -> ArrayVec<isize, MAX_RANK> {
         if self.contiguous {
             row_major_strides(self.extents())
@@ -194,7 +214,9 @@ pub(crate) fn checked_len(shape: &[usize]) -> Option<usize> {
 }
 
 /// The shape to which `shapes` stretch together: axis by axis the common extent, where an extent of 1 gives way.
-pub(crate) fn broadcast_shape<const N: usize>(shapes: impl IntoIterator<Item = [usize; N]>) -> Option<[usize; N]> {
+pub(crate) fn broadcast_shape<const N: usize>(
+    shapes: impl IntoIterator<Item = [usize; N]>,
+) -> Option<[usize; N]> {
     let mut common = [1; N];
     for shape in shapes {
         for (common, extent) in common.iter_mut().zip(shape) {

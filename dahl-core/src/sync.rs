@@ -1,7 +1,3 @@
-//! The atomics of this crate: the standard library's, or loom's when the models in `tests/loom.rs` explore them.
+//! The atomics of the lock-free parts. `tests/loom.rs` compiles those parts with loom's in this module's place.
 
-#[cfg(not(dahl_loom))]
 pub(crate) use std::sync::atomic;
-
-#[cfg(dahl_loom)]
-pub(crate) use loom::sync::atomic;

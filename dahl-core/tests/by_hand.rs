@@ -1,7 +1,9 @@
 //! The runtime through codelets written by hand, as `#[codelet]` would write them.
 
 use dahl_core::__private::{Accumulator, InPlace, Kernel, Parameter, Views, identity};
-use dahl_core::{AccessMode, Arena, Array, Codelet, Element, ElementType, Real, Reduction, Result, Runtime, Task, Vector};
+use dahl_core::{
+    AccessMode, Arena, Array, Codelet, Element, ElementType, Real, Reduction, Result, Runtime, Task, Vector,
+};
 
 fn axpy_kernel<T: Real>(views: &mut Views<'_>) {
     let alpha: T = views.argument();

@@ -7,7 +7,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 
-use ndarray::{ArrayRef, ArrayView, ArrayViewMut, Dim, Dimension, ShapeBuilder};
+use ndarray::{ArrayRef, ArrayView, ArrayViewMut, Dim, Dimension};
 
 use super::Array;
 use crate::access::AccessMode;
@@ -60,19 +60,6 @@ pub(super) fn for_each_index(layout: &Layout, mut f: impl FnMut(usize)) {
     }
 }
 
-fn strided_shape<const N: usize>(layout: &Layout) -> ndarray::StrideShape<Dim<[usize; N]>>
-where
-    Dim<[usize; N]>: Dimension,
-{
-    let mut shape = Dim::<[usize; N]>::zeros(N);
-    let mut strides = Dim::<[usize; N]>::zeros(N);
-    for axis in 0..N {
-        shape[axis] = layout.extents()[axis];
-        strides[axis] = layout.strides()[axis] as usize;
-    }
-    shape.strides(strides)
-}
-
 impl<'a, T: Element, const N: usize> ReadGuard<'a, T, N>
 where
     Dim<[usize; N]>: Dimension,
@@ -83,7 +70,7 @@ where
         let start = pointer.cast::<T>().wrapping_add(layout.offset);
         // SAFETY: the elements are initialised and lie as the layout says; the writers have ended, and the borrow of
         // the array for 'a keeps new ones from being submitted.
-        let view = unsafe { ArrayView::from_shape_ptr(strided_shape::<N>(&layout), start) };
+        let view = unsafe { ArrayView::from_shape_ptr(layout.stride_shape(), start) };
         Ok(Self { view })
     }
 }
@@ -98,7 +85,7 @@ where
         let start = pointer.cast::<T>().wrapping_add(layout.offset);
         // SAFETY: the elements are initialised and lie as the layout says; every access has ended, and the exclusive
         // borrow of the array for 'a keeps new ones from being submitted.
-        let view = unsafe { ArrayViewMut::from_shape_ptr(strided_shape::<N>(&layout), start) };
+        let view = unsafe { ArrayViewMut::from_shape_ptr(layout.stride_shape(), start) };
         Ok(Self { view })
     }
 }

@@ -47,7 +47,7 @@ pub struct Array<'m, T, const N: usize> {
     handle: Handle,
     shape: [usize; N],
     layout: PartLayout<N>,
-    lives: PhantomData<(&'m (), fn() -> T)>,
+    lives: PhantomData<&'m T>,
 }
 
 /// Where an array's elements lie in the buffer of its state.
@@ -183,10 +183,21 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         let (pointer, layout) = guard::wait_to_read(self)?;
         let mut elements = Vec::with_capacity(self.len());
         guard::for_each_index(&layout, |index| {
-            // SAFETY: `index` is that of an element, and no task writes them while `self` is borrowed.
-            elements.push(unsafe { *pointer.cast::<T>().add(index) });
+            // SAFETY: `index` is that of an element, initialised and aligned, and no task writes it while `self` is
+            // borrowed.
+            elements.push(unsafe { pointer.cast::<T>().wrapping_add(index).read() });
         });
         Ok(elements)
+    }
+
+    /// An array of zeros of the same shape and runtime, in memory of its own.
+    ///
+    /// # Errors
+    /// If the memory cannot be had.
+    #[track_caller]
+    pub fn zeros_like(&self) -> Result<Array<'static, T, N>> {
+        let runtime = self.state().shared();
+        Ok(Array::from_block(runtime, self.shape, block_for::<T>(runtime, &self.shape)?))
     }
 
     /// The same elements in another shape; nothing is copied.
@@ -219,7 +230,11 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
 
     /// The layout of the same elements in another shape.
     #[track_caller]
-    fn reshape_layout<const M: usize>(&self, subject: &'static str, shape: [usize; M]) -> Result<PartLayout<M>> {
+    fn reshape_layout<const M: usize>(
+        &self,
+        subject: &'static str,
+        shape: [usize; M],
+    ) -> Result<PartLayout<M>> {
         require_len(subject, &shape, self.len())?;
         match &self.layout {
             PartLayout::Whole => Ok(PartLayout::Whole),
@@ -228,7 +243,8 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
                 Ok(PartLayout::Part(std::array::from_fn(|axis| strides[axis]), *offset))
             }
             PartLayout::Part(strides, _) => {
-                let fact = format!("a part of shape {:?} and strides {strides:?} is not contiguous", self.shape);
+                let fact =
+                    format!("a part of shape {:?} and strides {strides:?} is not contiguous", self.shape);
                 Err(Error::new(ErrorKind::InvalidShape { subject, fact }))
             }
         }

@@ -31,7 +31,15 @@ pub(crate) struct Tree {
 
 impl Tree {
     pub(super) fn new(accumulator: Accumulator, len: usize, keep_old: bool) -> Self {
-        Self { accumulator, len, keep_old, leaf: None, contributions: 0, levels: Vec::new(), free: Vec::new() }
+        Self {
+            accumulator,
+            len,
+            keep_old,
+            leaf: None,
+            contributions: 0,
+            levels: Vec::new(),
+            free: Vec::new(),
+        }
     }
 
     /// Begins anew, with the buffers of the last time.

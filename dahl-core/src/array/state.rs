@@ -160,8 +160,10 @@ impl ArrayState {
         let element = unsafe { (*whole.body.get()).element }.expect("a state in use has an element type");
         let bytes = layout.len() * element.size_bytes;
         let part = Self::create(shared, element, ptr::null_mut(), bytes, Origin::None, Content::Ready);
+        // SAFETY: the state was just created, and parts are given back with their partition.
+        let state = unsafe { part.as_ref() };
         // SAFETY: nobody else knows the new state.
-        unsafe { (*part.as_ref().body.get()).part = Some(layout) };
+        unsafe { (*state.body.get()).part = Some(layout) };
         part
     }
 
@@ -307,7 +309,11 @@ impl ArrayState {
                     tree.discard();
                 } else {
                     // SAFETY: the caller may write the elements.
-                    unsafe { with_contiguous(body.pointer, body.bytes, &body.part, body.element, |target| tree.close(target)) };
+                    unsafe {
+                        with_contiguous(body.pointer, body.bytes, &body.part, body.element, |target| {
+                            tree.close(target)
+                        })
+                    };
                 }
             }
             Content::Ready | Content::Zero | Content::Unset | Content::Busy => {}
@@ -323,7 +329,11 @@ impl ArrayState {
     ///
     /// # Safety
     /// The caller holds an exclusive access.
-    pub(crate) unsafe fn contribute(&self, accumulator: &Accumulator, len: usize) -> Result<*mut u8, ReduceError> {
+    pub(crate) unsafe fn contribute(
+        &self,
+        accumulator: &Accumulator,
+        len: usize,
+    ) -> Result<*mut u8, ReduceError> {
         // SAFETY: the caller's access is exclusive.
         let body = unsafe { &mut *self.body.get() };
         let content = self.content();
@@ -373,12 +383,6 @@ impl ArrayState {
         body.spare.as_ref().map(Block::pointer)
     }
 
-    /// Whether this is a part: then its buffer is its whole's and cannot be renamed.
-    pub(crate) fn is_part(&self) -> bool {
-        // SAFETY: `part` is written when the state is made and freed, and the caller's access keeps it.
-        unsafe { (*self.body.get()).part.is_some() }
-    }
-
     /// Makes the spare buffer the array's. (A part's elements are copied instead.) The old one is the spare from now on, unless it is an arena's.
     ///
     /// # Safety
@@ -390,15 +394,19 @@ impl ArrayState {
         if body.part.is_some() {
             let from = block.first_bytes_mut(body.bytes);
             // SAFETY: the caller may write the elements.
-            unsafe { with_contiguous(body.pointer, body.bytes, &body.part, body.element, |to| to.copy_from_slice(from)) };
+            unsafe {
+                with_contiguous(body.pointer, body.bytes, &body.part, body.element, |to| {
+                    to.copy_from_slice(from)
+                })
+            };
             body.spare = Some(block);
             return;
         }
         body.pointer = block.pointer();
-        if let Origin::Block(old) = std::mem::replace(&mut body.origin, Origin::Block(block)) {
-            if old.bytes() >= body.bytes {
-                body.spare = Some(old);
-            }
+        if let Origin::Block(old) = std::mem::replace(&mut body.origin, Origin::Block(block))
+            && old.bytes() >= body.bytes
+        {
+            body.spare = Some(old);
         }
     }
 }

@@ -11,9 +11,9 @@ use std::fmt;
 
 pub use accumulator::Accumulator;
 pub use operands::Operands;
+pub(crate) use operands::ShapeOf;
 pub use run::Run;
 pub use views::Views;
-pub(crate) use operands::ShapeOf;
 pub(crate) use views::{Line, Operand, Packs};
 
 use crate::access::AccessMode;

@@ -24,6 +24,11 @@ impl ShapeOf {
         extents[..shape.len()].copy_from_slice(shape);
         Self { rank: shape.len(), extents }
     }
+
+    /// The number of elements.
+    pub(crate) fn len(&self) -> usize {
+        self.extents[..self.rank].iter().product()
+    }
 }
 
 impl<'a> Operands<'a> {

@@ -33,7 +33,12 @@ impl<'a> Run<'a> {
         let index = self.next;
         self.next += 1;
         let operand = &self.operands[index];
-        assert!(operand.element.is::<T>(), "parameter {index} holds {}, not {}", operand.element.name, T::NAME);
+        assert!(
+            operand.element.is::<T>(),
+            "parameter {index} holds {}, not {}",
+            operand.element.name,
+            T::NAME
+        );
         assert!(operand.writes || !writes, "parameter {index} is read only");
         self.pointers[index].cast()
     }
@@ -67,7 +72,8 @@ pub(super) unsafe fn for_each(operands: &[Operand], mut f: impl FnMut(&mut Run<'
     let Some(output) = operands.iter().rev().find(|operand| operand.writes) else { return };
     let mut few = ArrayVec::<*mut u8, FEW>::new();
     let mut many = Vec::new();
-    let first = |operand: &Operand| operand.pointer.wrapping_add(operand.layout.offset * operand.element.size_bytes);
+    let first =
+        |operand: &Operand| operand.pointer.wrapping_add(operand.layout.offset * operand.element.size_bytes);
     let pointers: &mut [*mut u8] = if operands.len() <= FEW {
         few.extend(operands.iter().map(first));
         &mut few
@@ -89,7 +95,8 @@ pub(super) unsafe fn for_each(operands: &[Operand], mut f: impl FnMut(&mut Run<'
 fn byte_strides(operand: &Operand, extents: &[usize]) -> ArrayVec<usize, MAX_RANK> {
     let size = operand.element.size_bytes;
     let axes = operand.layout.extents().iter().zip(operand.layout.strides()).zip(extents);
-    axes.map(|((&own, stride), &extent)| if own == 1 && extent != 1 { 0 } else { stride as usize * size }).collect()
+    axes.map(|((&own, stride), &extent)| if own == 1 && extent != 1 { 0 } else { stride as usize * size })
+        .collect()
 }
 
 /// The general case of [`for_each`]: tiles along the last axis, with copies where an operand is not contiguous there.
@@ -113,14 +120,19 @@ unsafe fn for_each_tile(
         .map(|(operand, strides)| strides.pop().unwrap_or(operand.element.size_bytes))
         .collect();
     let widest = operands.iter().map(|operand| operand.element.size_bytes).max().unwrap_or(1);
-    let copies = operands.iter().zip(&row_strides).any(|(operand, &stride)| stride != operand.element.size_bytes);
+    let copies =
+        operands.iter().zip(&row_strides).any(|(operand, &stride)| stride != operand.element.size_bytes);
     let tile = if copies { (TILE_BYTES / widest).max(1) } else { row_len.max(1) };
     let mut buffers: Vec<Vec<Line>> = operands
         .iter()
         .zip(&row_strides)
         .map(|(operand, &stride)| {
             let size = operand.element.size_bytes;
-            if stride == size { Vec::new() } else { vec![Line::default(); (tile * size).div_ceil(size_of::<Line>())] }
+            if stride == size {
+                Vec::new()
+            } else {
+                vec![Line::default(); (tile * size).div_ceil(size_of::<Line>())]
+            }
         })
         .collect();
     let place = |index: usize, row: usize, begin: usize| {

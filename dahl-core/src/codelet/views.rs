@@ -4,7 +4,7 @@
 use std::marker::PhantomData;
 use std::slice;
 
-use ndarray::{ArrayView, ArrayViewMut, Dimension, IxDyn, ShapeBuilder};
+use ndarray::{ArrayView, ArrayViewMut, Dimension, StrideShape};
 
 use super::run::{self, Run};
 use crate::argument::Argument;
@@ -65,7 +65,12 @@ impl<'a> Views<'a> {
         let index = self.next;
         let operand = &self.operands[index];
         self.next += 1;
-        assert!(operand.element.is::<T>(), "parameter {index} holds {}, not {}", operand.element.name, T::NAME);
+        assert!(
+            operand.element.is::<T>(),
+            "parameter {index} holds {}, not {}",
+            operand.element.name,
+            T::NAME
+        );
         assert!(operand.writes || !writes, "parameter {index} is read only");
         (index, operand)
     }
@@ -108,10 +113,9 @@ impl<'a> Views<'a> {
     /// If there is no such parameter, or its element type or rank is another.
     pub fn view<T: Element, D: Dimension>(&mut self) -> ArrayView<'a, T, D> {
         let (_, operand) = self.take::<T>(false);
-        let (start, shape) = operand.shape::<T>();
+        let (start, shape) = operand.shape::<T, D>();
         // SAFETY: V: the extents and strides from `start` on span initialised elements that nobody writes for 'a.
-        let view = unsafe { ArrayView::from_shape_ptr(shape, start) };
-        view.into_dimensionality().expect("the wrapper's rank is the kernel's")
+        unsafe { ArrayView::from_shape_ptr(shape, start) }
     }
 
     /// The next parameter as an array view to be changed.
@@ -120,11 +124,10 @@ impl<'a> Views<'a> {
     /// If there is no such parameter, it is read only, or its element type or rank is another.
     pub fn view_mut<T: Element, D: Dimension>(&mut self) -> ArrayViewMut<'a, T, D> {
         let (_, operand) = self.take::<T>(true);
-        let (start, shape) = operand.shape::<T>();
+        let (start, shape) = operand.shape::<T, D>();
         // SAFETY: as in `view`; and V: nobody else reads them, each operand being taken once. Strides of distinct
         // elements lead to distinct addresses, since they come from a partition of a row-major array.
-        let view = unsafe { ArrayViewMut::from_shape_ptr(shape, start) };
-        view.into_dimensionality().expect("the wrapper's rank is the kernel's")
+        unsafe { ArrayViewMut::from_shape_ptr(shape, start) }
     }
 
     /// The next plain argument.
@@ -149,13 +152,9 @@ impl<'a> Views<'a> {
 
 impl Operand {
     /// The first element, and the extents and strides from there.
-    fn shape<T>(&self) -> (*mut T, ndarray::StrideShape<IxDyn>) {
+    fn shape<T, D: Dimension>(&self) -> (*mut T, StrideShape<D>) {
         let start = self.pointer.cast::<T>().wrapping_add(self.layout.offset);
-        let shape = IxDyn(self.layout.extents());
-        // A part's strides are those of a row-major array, so never negative.
-        let strides = self.layout.strides();
-        let strides: arrayvec::ArrayVec<usize, 8> = strides.iter().map(|&stride| stride as usize).collect();
-        (start, shape.strides(IxDyn(&strides)))
+        (start, self.layout.stride_shape())
     }
 
     /// Calls `change` with a contiguous copy of the elements, and writes it back.

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::region::{Carved, Region, RegionRef};
 use super::Block;
+use super::region::{Carved, Region, RegionRef};
 use crate::array::{Array, Content, Origin};
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
@@ -48,10 +48,14 @@ pub struct Arena {
     shared: Arc<ArenaShared>,
 }
 
+/// Regions to be carved anew.
+#[allow(clippy::vec_box, reason = "a region goes to and fro without moving and without an allocation")]
+type FreeRegions = Vec<Box<Region>>;
+
 /// What an arena shares with its regions, which may outlive it.
 pub(super) struct ArenaShared {
     runtime: Arc<Shared>,
-    free: Mutex<Vec<Box<Region>>>,
+    free: Mutex<FreeRegions>,
     /// Whether the arena is gone: regions that come back are then freed.
     closed: AtomicBool,
     reserved_bytes: AtomicUsize,
@@ -66,7 +70,7 @@ impl fmt::Debug for ArenaShared {
 }
 
 impl ArenaShared {
-    fn free(&self) -> MutexGuard<'_, Vec<Box<Region>>> {
+    fn free(&self) -> MutexGuard<'_, FreeRegions> {
         self.free.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
@@ -151,7 +155,11 @@ impl Arena {
     /// # Errors
     /// If `shape` has another number of elements, or the memory cannot be had.
     #[track_caller]
-    pub fn from_vec<T: Element, const N: usize>(&self, shape: [usize; N], elements: Vec<T>) -> Result<Array<'_, T, N>> {
+    pub fn from_vec<T: Element, const N: usize>(
+        &self,
+        shape: [usize; N],
+        elements: Vec<T>,
+    ) -> Result<Array<'_, T, N>> {
         self.from_slice(shape, &elements)
     }
 
@@ -168,7 +176,8 @@ impl Arena {
             (Some(Carved { zero: true, .. }) | None, Content::Zero) => Content::Ready,
             (_, content) => content,
         };
-        let pointer = carved.map_or(std::ptr::without_provenance_mut(super::ALIGN_BYTES), |carved| carved.pointer);
+        let pointer =
+            carved.map_or(std::ptr::without_provenance_mut(super::ALIGN_BYTES), |carved| carved.pointer);
         let origin = Origin::Region(self.current.clone());
         Ok(Array::new(&self.shared.runtime, shape, pointer, origin, content))
     }
@@ -183,6 +192,11 @@ impl Arena {
         let used = self.current.used_bytes();
         self.shared.usual_bytes.store(used, Ordering::Relaxed);
         self.current = self.shared.take_region();
+    }
+
+    /// Another arena of the same runtime.
+    pub fn sibling(&self) -> Arena {
+        Arena::new(Arc::clone(&self.shared.runtime))
     }
 
     /// Bytes that the arena holds now, for its arrays, for tasks in flight, and for the next steps.
@@ -219,12 +233,13 @@ impl Drop for Arena {
 /// Bytes of an array of `shape`.
 #[track_caller]
 pub(crate) fn byte_len<T: Element>(shape: &[usize]) -> Result<usize> {
-    checked_len(shape).and_then(|len| len.checked_mul(size_of::<T>())).filter(|&bytes| isize::try_from(bytes).is_ok()).ok_or_else(
-        || {
+    checked_len(shape)
+        .and_then(|len| len.checked_mul(size_of::<T>()))
+        .filter(|&bytes| isize::try_from(bytes).is_ok())
+        .ok_or_else(|| {
             let fact = format!("an array of shape {shape:?} of {} is larger than any memory", T::NAME);
             Error::new(ErrorKind::InvalidShape { subject: "allocate", fact })
-        },
-    )
+        })
 }
 
 /// Requires that `shape` has `len` elements.

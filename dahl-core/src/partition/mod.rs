@@ -22,4 +22,4 @@ mod parts;
 mod record;
 
 pub use parts::{Parts, PartsMut};
-pub(crate) use record::{Partition, PartitionKey, Partitions};
+pub(crate) use record::{Partition, Partitions};

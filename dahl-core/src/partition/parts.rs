@@ -88,7 +88,9 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     }
 
     fn chunk_for(&self, axis: Axis, count: usize) -> usize {
-        self.shape().get(axis.0).map_or(1, |extent| if count == 0 { 0 } else { extent.div_ceil(count).max(1) })
+        self.shape()
+            .get(axis.0)
+            .map_or(1, |extent| if count == 0 { 0 } else { extent.div_ceil(count).max(1) })
     }
 
     #[track_caller]

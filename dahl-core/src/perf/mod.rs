@@ -7,11 +7,12 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::codelet::{Codelet, Kernel};
+use crate::codelet::{Codelet, Kernel, Operands, ShapeOf};
 use crate::task::Record;
 
 /// What was measured of one task.
@@ -54,6 +55,10 @@ pub struct History {
     pub min_us: f64,
     /// Longest duration in microseconds.
     pub max_us: f64,
+    /// Floating-point operations of one task, if the declaration says.
+    pub flops: Option<f64>,
+    /// Bytes that one task moves: as the declaration says, otherwise those of its arrays.
+    pub bytes: f64,
 }
 
 /// All entries of a runtime.
@@ -74,6 +79,8 @@ struct Entry {
     codelet: &'static Codelet,
     kernel: &'static str,
     footprint: Vec<Vec<usize>>,
+    flops: Option<f64>,
+    bytes: f64,
     count: AtomicU64,
     sum_ns: AtomicU64,
     /// Sum of squares, as the bits of an `f64`.
@@ -132,10 +139,22 @@ impl Models {
 
     fn enter(&self, codelet: &'static Codelet, kernel: &Kernel, record: &Record) -> Arc<Entry> {
         let footprint = record.accesses().map(|access| access.body().layout.extents().to_vec()).collect();
+        let shapes = declared_shapes(codelet, record);
+        // The expression is the user's: should it panic, the worker must not.
+        let evaluate = |expression: fn(&mut Operands<'_>) -> f64| {
+            catch_unwind(AssertUnwindSafe(|| {
+                expression(&mut Operands::new(&shapes, &record.body().arguments))
+            }))
+            .ok()
+        };
+        let sizes = codelet.parameters.iter().zip(&shapes);
+        let moved = sizes.map(|(parameter, shape)| (parameter.element.size_bytes * shape.len()) as f64).sum();
         let entry = Arc::new(Entry {
             codelet,
             kernel: kernel.name(),
             footprint,
+            flops: codelet.flops.and_then(evaluate),
+            bytes: codelet.bytes.and_then(evaluate).unwrap_or(moved),
             count: AtomicU64::new(0),
             sum_ns: AtomicU64::new(0),
             squares: AtomicU64::new(0),
@@ -159,6 +178,19 @@ impl Models {
         }
         merged.iter().filter_map(|rows| History::merge(rows)).collect()
     }
+}
+
+/// The extents of all parameters of the declaration. In place, the output's are the target's.
+fn declared_shapes(codelet: &Codelet, record: &Record) -> Vec<ShapeOf> {
+    let mut shapes: Vec<ShapeOf> =
+        record.accesses().map(|access| ShapeOf::new(access.body().layout.extents())).collect();
+    if let (true, Some(in_place), Some(output)) =
+        (record.body().in_place, &codelet.in_place, codelet.output())
+    {
+        let target = if in_place.target < output { in_place.target } else { in_place.target - 1 };
+        shapes.insert(output, shapes[target]);
+    }
+    shapes
 }
 
 impl Entry {
@@ -197,7 +229,8 @@ impl History {
             return None;
         }
         let mean_ns = sum(|entry| &entry.sum_ns) as f64 / count as f64;
-        let squares: f64 = entries.iter().map(|entry| f64::from_bits(entry.squares.load(Ordering::Relaxed))).sum();
+        let squares: f64 =
+            entries.iter().map(|entry| f64::from_bits(entry.squares.load(Ordering::Relaxed))).sum();
         let variance = (squares / count as f64 - mean_ns * mean_ns).max(0.0);
         let min_ns = entries.iter().map(|entry| entry.min_ns.load(Ordering::Relaxed)).min()?;
         let max_ns = entries.iter().map(|entry| entry.max_ns.load(Ordering::Relaxed)).max()?;
@@ -214,6 +247,8 @@ impl History {
             deviation_us: variance.sqrt() / 1e3,
             min_us: min_ns as f64 / 1e3,
             max_us: max_ns as f64 / 1e3,
+            flops: first.flops,
+            bytes: first.bytes,
         })
     }
 }

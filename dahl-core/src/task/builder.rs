@@ -3,7 +3,7 @@
 
 use std::fmt::{Debug, Write as _};
 use std::marker::PhantomData;
-use std::panic::Location;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr;
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Arena;
 use crate::runtime::Shared;
-use crate::shape::{broadcast_shape, Layout};
+use crate::shape::{Layout, broadcast_shape};
 use crate::worker;
 
 /// A task that has its arrays and arguments and waits to be submitted: `Axpy::task(&x, &y, &mut out, 2.0)`.
@@ -81,7 +81,12 @@ impl<'a> Task<'a> {
 
     fn push<T: Element, const N: usize>(&mut self, array: &'a Array<'_, T, N>) {
         let (parameter, mode) = self.next_parameter();
-        assert!(parameter.element.is::<T>(), "{}: `{}` has another element type", self.codelet.name, parameter.name);
+        assert!(
+            parameter.element.is::<T>(),
+            "{}: `{}` has another element type",
+            self.codelet.name,
+            parameter.name
+        );
         let Some(record) = self.record_for(array.state().shared()) else { return };
         array.state().partitions().rejoin(array.state(), mode);
         // SAFETY: the record was taken by `record_for` and is not submitted.
@@ -95,7 +100,9 @@ impl<'a> Task<'a> {
         }
         match self.target {
             Some((ours, record)) if Arc::ptr_eq(ours, shared) => return Some(record),
-            Some(_) => self.fail(Error::at(ErrorKind::TwoRuntimes { codelet: self.codelet.name }, self.location)),
+            Some(_) => {
+                self.fail(Error::at(ErrorKind::TwoRuntimes { codelet: self.codelet.name }, self.location))
+            }
             None if worker::in_kernel() => {
                 self.fail(Error::at(ErrorKind::InsideKernel { call: self.codelet.name }, self.location));
             }
@@ -137,7 +144,9 @@ impl<'a> Task<'a> {
         self.next_parameter();
         let Some((_, record)) = self.target.filter(|_| self.error.is_none()) else { return };
         // SAFETY: the record was taken and is not submitted.
-        unsafe { record.push_access(ptr::null(), AccessMode::SCRATCH, |layout| layout.set_contiguous(&shape)) };
+        unsafe {
+            record.push_access(ptr::null(), AccessMode::SCRATCH, |layout| layout.set_contiguous(&shape))
+        };
     }
 
     /// Adds a plain argument.
@@ -161,14 +170,17 @@ impl<'a> Task<'a> {
     fn layouts(&self) -> impl Iterator<Item = (&'static Parameter, &Layout)> {
         let skipped = if self.in_place { self.codelet.output() } else { None };
         let parameters = self.codelet.parameters.iter().enumerate();
-        let parameters = parameters.filter(move |&(index, _)| Some(index) != skipped).map(|(_, parameter)| parameter);
+        let parameters =
+            parameters.filter(move |&(index, _)| Some(index) != skipped).map(|(_, parameter)| parameter);
         let record = self.target.map(|(_, record)| record);
         parameters.zip(record.into_iter().flat_map(Record::accesses).map(|access| &access.body().layout))
     }
 
     fn shapes(&self) -> String {
         let mut text = String::new();
-        for (parameter, layout) in self.layouts().filter(|(parameter, _)| parameter.mode != AccessMode::SCRATCH) {
+        for (parameter, layout) in
+            self.layouts().filter(|(parameter, _)| parameter.mode != AccessMode::SCRATCH)
+        {
             let separator = if text.is_empty() { "" } else { ", " };
             let _ = write!(text, "{separator}{}: {:?}", parameter.name, layout.extents());
         }
@@ -202,7 +214,8 @@ impl<'a> Task<'a> {
             self.codelet.output()
         };
         let target = target.map(|index| self.codelet.parameters[index].name);
-        let output = self.layouts().find(|(parameter, _)| Some(parameter.name) == target).map(|(_, layout)| *layout);
+        let output =
+            self.layouts().find(|(parameter, _)| Some(parameter.name) == target).map(|(_, layout)| *layout);
         let Some(output) = output else { return };
         let stretches = |layout: &Layout| {
             let mut extents = layout.extents().iter().zip(output.extents());
@@ -239,7 +252,10 @@ impl<'a> Task<'a> {
             _ => parameter,
         };
         let parameter = &self.codelet.parameters[place];
-        let actual = self.layouts().find(|(other, _)| other.name == parameter.name).map(|(_, layout)| layout.extents());
+        let actual = self
+            .layouts()
+            .find(|(other, _)| other.name == parameter.name)
+            .map(|(_, layout)| layout.extents());
         if actual.is_none_or(|actual| actual == expected) {
             return;
         }
@@ -311,9 +327,10 @@ impl<'a> Task<'a> {
         // SAFETY: the record was taken and is not submitted.
         let body = unsafe { record.body_mut() };
         body.sequence = shared.next_sequence();
-        shared.observe(record);
+        // The task is counted already: should the observer panic, it is submitted all the same.
+        let observed = catch_unwind(AssertUnwindSafe(|| shared.observe(record)));
         Step::new(shared, None).submit(record);
-        Ok(())
+        observed.map_err(|panic| resume_unwind(panic))
     }
 }
 
@@ -337,7 +354,8 @@ fn check_error(
     values: &[(&'static str, &dyn Debug)],
     location: &'static Location<'static>,
 ) -> Error {
-    let values = values.iter().map(|(name, value)| format!("{name}: {value:?}")).collect::<Vec<_>>().join(", ");
+    let values =
+        values.iter().map(|(name, value)| format!("{name}: {value:?}")).collect::<Vec<_>>().join(", ");
     Error::at(ErrorKind::Check { codelet: codelet.name, expression, values }, location)
 }
 
@@ -382,7 +400,8 @@ pub fn map_shape<const N: usize>(
         shapes().next().filter(|first| shapes().all(|shape| shape == *first))
     };
     common.ok_or_else(|| {
-        let shapes = inputs.iter().map(|(name, shape)| format!("{name}: {shape:?}")).collect::<Vec<_>>().join(", ");
+        let shapes =
+            inputs.iter().map(|(name, shape)| format!("{name}: {shape:?}")).collect::<Vec<_>>().join(", ");
         let remedy = if broadcast { "; an extent of 1 stretches, others must be equal" } else { "" };
         Error::new(ErrorKind::Shapes { codelet: codelet.name, shapes, remedy })
     })

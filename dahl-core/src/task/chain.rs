@@ -2,7 +2,10 @@
 //! in `README.md` beside this file.
 //!
 //! Not here: what a task is (`record`), and what happens when it is ready ([`Events`] says it).
-#![allow(unsafe_code, reason = "links are recycled memory; the README proves that no retired link is touched")]
+#![allow(
+    unsafe_code,
+    reason = "links are recycled memory; the README proves that no retired link is touched"
+)]
 
 use std::ptr;
 
@@ -178,7 +181,10 @@ impl Chain {
                 return;
             }
             if is_idle(after) && !is_idle(before) {
-                if self.tail.compare_exchange(link.cast_mut(), ptr::null_mut(), Ordering::AcqRel, Ordering::Relaxed).is_ok()
+                if self
+                    .tail
+                    .compare_exchange(link.cast_mut(), ptr::null_mut(), Ordering::AcqRel, Ordering::Relaxed)
+                    .is_ok()
                 {
                     events.retired(link);
                     return;

@@ -223,7 +223,11 @@ impl Record {
         self.pending.store(links + 1, Ordering::Relaxed);
         self.unretired.store(links + 1, Ordering::Relaxed);
         for access in self.accesses() {
-            access.link.reset(if access.body().mode.is_shared() { LinkKind::Shared } else { LinkKind::Exclusive });
+            access.link.reset(if access.body().mode.is_shared() {
+                LinkKind::Shared
+            } else {
+                LinkKind::Exclusive
+            });
         }
     }
 

@@ -4,8 +4,8 @@
 use std::ptr::{self, NonNull};
 
 use super::chain::{Events, Link};
-use super::record::{Kind, Record};
 use super::ready::ReadyTask;
+use super::record::{Kind, Record};
 use crate::array::ArrayState;
 use crate::partition::Partition;
 use crate::runtime::Shared;
@@ -29,7 +29,15 @@ pub(crate) struct Step<'s> {
 
 impl<'s> Step<'s> {
     pub(crate) fn new(shared: &'s Shared, worker: Option<usize>) -> Self {
-        Self { shared, own: ptr::null(), own_ready: 0, own_retired: 0, worker, recycler: None, inline: ptr::null() }
+        Self {
+            shared,
+            own: ptr::null(),
+            own_ready: 0,
+            own_retired: 0,
+            worker,
+            recycler: None,
+            inline: ptr::null(),
+        }
     }
 
     /// A step of a worker, which gives records back in bulk.
@@ -108,12 +116,15 @@ impl<'s> Step<'s> {
                 unsafe { (*partition).run_join() };
                 // SAFETY: as above. The split's record is not retired before its access to the whole is.
                 let whole = unsafe { (*partition).split() }.access(0);
-                let (link, array) = (whole.link(), ptr::from_ref(whole.array().expect("a split is of an array")));
+                let (link, array) =
+                    (whole.link(), ptr::from_ref(whole.array().expect("a split is of an array")));
                 self.finish(record, 0);
                 // SAFETY: the split's access keeps its array and its record until it is finished, here, once.
                 unsafe { (*array).chain().finish(link, self) };
             }
-            Kind::Kernel | Kind::Host(_) => unreachable!("only splits and joins are run by whoever makes them ready"),
+            Kind::Kernel | Kind::Host(_) => {
+                unreachable!("only splits and joins are run by whoever makes them ready")
+            }
         }
     }
 

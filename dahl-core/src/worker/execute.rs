@@ -52,13 +52,17 @@ pub(crate) fn execute(shared: &Shared, bench: &mut Bench, task: ReadyTask) {
         Ok(()) => call(shared, bench, record, codelet).inspect_err(|failure| shared.note_failure(failure)),
         Err(Obstacle::Cancelled(first_cause)) => Err(first_cause),
         Err(Obstacle::OutOfMemory(bytes)) => {
-            let failure = failure(bench, record, codelet, format!("out of memory: {bytes} bytes cannot be had"));
+            let failure =
+                failure(bench, record, codelet, format!("out of memory: {bytes} bytes cannot be had"));
             shared.note_failure(&failure);
             Err(failure)
         }
     };
     if let Err(failure) = outcome {
-        for access in record.accesses().filter(|access| access.body().mode.writes() || is_target(record, access.body().mode)) {
+        for access in record
+            .accesses()
+            .filter(|access| access.body().mode.writes() || is_target(record, access.body().mode))
+        {
             if let Some(array) = access.array() {
                 // SAFETY: the task's access to the array is exclusive, and its kernel has ended.
                 unsafe { array.poison(&failure) };
@@ -109,7 +113,9 @@ fn prepare(bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), 
             reads: body.mode != AccessMode::W,
         };
         operand.pointer = match (access.array(), &parameter.accumulator) {
-            (None, _) => scratch(&mut bench.scratch, position, body.layout.len() * parameter.element.size_bytes),
+            (None, _) => {
+                scratch(&mut bench.scratch, position, body.layout.len() * parameter.element.size_bytes)
+            }
             (Some(array), Some(accumulator)) => {
                 operand.layout.set_contiguous(body.layout.extents());
                 // SAFETY: the task is ready, so it holds its accesses, and that of a reduction is exclusive.
@@ -136,11 +142,21 @@ fn scratch(buffers: &mut Vec<Vec<Line>>, index: usize, bytes: usize) -> *mut u8 
 }
 
 /// Calls the kernel and measures it.
-fn call(shared: &Shared, bench: &mut Bench, record: &Record, codelet: &'static Codelet) -> Result<(), Arc<Failure>> {
+fn call(
+    shared: &Shared,
+    bench: &mut Bench,
+    record: &Record,
+    codelet: &'static Codelet,
+) -> Result<(), Arc<Failure>> {
     let (kernel, renamed) = match rename(bench, record, codelet) {
         Ok(chosen) => chosen,
         Err(bytes) => {
-            return Err(failure(bench, record, codelet, format!("out of memory: {bytes} bytes cannot be had")));
+            return Err(failure(
+                bench,
+                record,
+                codelet,
+                format!("out of memory: {bytes} bytes cannot be had"),
+            ));
         }
     };
     let start_ns = shared.clock().now_ns();

@@ -35,7 +35,12 @@ impl Sleep {
     }
 
     /// Sleeps until woken, unless `look` finds something or `stopped` holds.
-    pub(crate) fn sleep<W>(&self, worker: usize, look: impl Fn() -> Option<W>, stopped: impl Fn() -> bool) -> Option<W> {
+    pub(crate) fn sleep<W>(
+        &self,
+        worker: usize,
+        look: impl Fn() -> Option<W>,
+        stopped: impl Fn() -> bool,
+    ) -> Option<W> {
         let mut sleepers = self.sleepers();
         sleepers.push(worker);
         self.count.store(sleepers.len(), Ordering::Relaxed);
