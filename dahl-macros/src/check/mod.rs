@@ -108,6 +108,15 @@ fn kernel(codelet: &Codelet, errors: &mut Errors) {
     if let ReturnType::Type(_, ty) = &codelet.function.sig.output {
         errors.at(ty, "a kernel with views returns nothing; its outputs are parameters: `out: &mut [T]`");
     }
+    // A task learns its runtime from its first array.
+    if let Some(first) = codelet.modes.first()
+        && first.access == Access::Scratch
+    {
+        errors.at(
+            &first.tokens,
+            "the first parameter is a scratch, whose memory follows the arrays; put an array before it",
+        );
+    }
     for (parameter, mode) in codelet.parameters.iter().zip(&codelet.modes) {
         let (name, access) = (&parameter.name, parameter.access);
         let Kind::View(view) = &parameter.kind else { continue };
