@@ -64,7 +64,7 @@ use crate::parse::Declaration;
 /// | `RW` | reads and writes | mutable |
 /// | `REDUX`, `REDUX(max)`, `REDUX(min)` | combines into a private buffer that begins with the identity (of a sum, a maximum, a minimum); it may be of `T::Compute`, and is rounded to `T` once, at the end | mutable |
 /// | `COMMUTE` | as `RW`; such tasks run one at a time, in any order | mutable |
-/// | `SCRATCH` | uses a temporary, which is no parameter of the wrapper; `shape(..)` says how large | mutable |
+/// | `SCRATCH` | uses a temporary, which is no parameter of the wrapper; `shape(..)` says how large; it follows an array | mutable |
 ///
 /// # The two forms
 ///
