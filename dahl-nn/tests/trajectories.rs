@@ -41,7 +41,10 @@ fn compare(name: &str, history: &History, max_relative: f64, counts: bool) {
     println!("{name}: epoch, PyTorch's loss, ours, relative difference, counts");
     for (epoch, (loss, correct)) in history.epochs.iter().zip(expected) {
         let relative = (epoch.loss - loss).abs() / loss;
-        println!("{:>2} {loss:.15} {:.15} {relative:.1e} {correct} {}", epoch.epoch, epoch.loss, epoch.correct);
+        println!(
+            "{:>2} {loss:.15} {:.15} {relative:.1e} {correct} {}",
+            epoch.epoch, epoch.loss, epoch.correct
+        );
         assert!(relative <= max_relative, "{name}, epoch {}: {relative:e}", epoch.epoch);
         assert!(!counts || epoch.correct == correct, "{name}, epoch {}: counts", epoch.epoch);
     }
@@ -54,7 +57,8 @@ fn small<T: Real>(max_relative: f64, granularity: usize) {
     let model = Sequential::<T>::new(&arena, [1, 28, 28], 0).conv2d(4, 3).unwrap().relu().unwrap();
     let mut model = model.max_pool2d(2).unwrap().flatten().unwrap().dense(10).unwrap();
     start_from(&mut model, "small.safetensors");
-    let trainer = Trainer::new(&mut model, CrossEntropy, Sgd::new(0.001)).batch_size(10).epochs(5).no_shuffle();
+    let trainer =
+        Trainer::new(&mut model, CrossEntropy, Sgd::new(0.001)).batch_size(10).epochs(5).no_shuffle();
     let history = trainer.granularity(granularity).fit(&data.train).unwrap();
     compare(&format!("small_{}", T::NAME), &history, max_relative, T::NAME == "f64");
 }

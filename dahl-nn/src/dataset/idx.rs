@@ -26,9 +26,9 @@ impl<'a, const RANK: usize> Idx<'a, RANK> {
             found,
         };
         let data_offset = 4 * (1 + RANK);
-        let header = bytes
-            .get(..data_offset)
-            .ok_or_else(|| wrong(bytes.len(), format!("a header of {data_offset} bytes"), "the end of the file".to_owned()))?;
+        let header = bytes.get(..data_offset).ok_or_else(|| {
+            wrong(bytes.len(), format!("a header of {data_offset} bytes"), "the end of the file".to_owned())
+        })?;
         let magic = [0, 0, 8, RANK as u8];
         if header[..4] != magic {
             return Err(wrong(0, format!("the magic number {magic:02x?}"), format!("{:02x?}", &header[..4])));
@@ -42,7 +42,11 @@ impl<'a, const RANK: usize> Idx<'a, RANK> {
             _ => {
                 let len = len.map_or("more".to_owned(), |len| len.to_string());
                 let offset = data_offset + data.len();
-                Err(wrong(offset, format!("{len} bytes of elements for {extents:?}"), format!("{} bytes", data.len())))
+                Err(wrong(
+                    offset,
+                    format!("{len} bytes of elements for {extents:?}"),
+                    format!("{} bytes", data.len()),
+                ))
             }
         }
     }

@@ -109,7 +109,11 @@ impl<'m, T: Real> Layer<'m, T> for Conv2d<'m, T> {
         Ok(Forward::new(flat(output)?))
     }
 
-    fn backward<'s>(&mut self, step: &'s Arena, pass: Backward<'_, T>) -> dahl::Result<Option<Matrix<'s, T>>> {
+    fn backward<'s>(
+        &mut self,
+        step: &'s Arena,
+        pass: Backward<'_, T>,
+    ) -> dahl::Result<Option<Matrix<'s, T>>> {
         let Conv2dOptions { stride, padding, .. } = self.options;
         let batch = pass.input.shape()[0];
         let input = pass.input.reshaped(images(batch, self.input))?;

@@ -23,7 +23,13 @@ impl<'m, T: Real> Dense<'m, T> {
     ///
     /// # Errors
     /// If the memory cannot be had.
-    pub fn new(arena: &'m Arena, inputs: usize, outputs: usize, seed: u64, offset: u64) -> dahl::Result<Self> {
+    pub fn new(
+        arena: &'m Arena,
+        inputs: usize,
+        outputs: usize,
+        seed: u64,
+        offset: u64,
+    ) -> dahl::Result<Self> {
         let bound = 1.0 / (inputs as f64).sqrt();
         let weight = Parameter::uniform(arena, "weight", &[outputs, inputs], bound, seed, offset)?;
         let bias = Parameter::uniform(arena, "bias", &[outputs], bound, seed, offset + weight.len() as u64)?;
@@ -59,7 +65,11 @@ impl<'m, T: Real> Layer<'m, T> for Dense<'m, T> {
         Ok(Forward::new(output))
     }
 
-    fn backward<'s>(&mut self, step: &'s Arena, pass: Backward<'_, T>) -> dahl::Result<Option<Matrix<'s, T>>> {
+    fn backward<'s>(
+        &mut self,
+        step: &'s Arena,
+        pass: Backward<'_, T>,
+    ) -> dahl::Result<Option<Matrix<'s, T>>> {
         let shape = [self.output[0], self.inputs];
         let mut by_weight = self.weight.gradient.reshaped_mut(shape)?;
         ops::matmul_add(pass.gradient, pass.input, &mut by_weight, true, false)?;

@@ -36,7 +36,11 @@ impl<'m, T: Real> Layer<'m, T> for Flatten {
         ops::copy_init(step, input).map(Forward::new)
     }
 
-    fn backward<'s>(&mut self, step: &'s Arena, pass: Backward<'_, T>) -> dahl::Result<Option<Matrix<'s, T>>> {
+    fn backward<'s>(
+        &mut self,
+        step: &'s Arena,
+        pass: Backward<'_, T>,
+    ) -> dahl::Result<Option<Matrix<'s, T>>> {
         ops::copy_init(step, pass.gradient).map(Some)
     }
 }

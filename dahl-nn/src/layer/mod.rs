@@ -63,7 +63,8 @@ pub trait Layer<'m, T: Real>: Send {
     ///
     /// # Errors
     /// As the ops it is made of.
-    fn backward<'s>(&mut self, step: &'s Arena, pass: Backward<'_, T>) -> dahl::Result<Option<Matrix<'s, T>>>;
+    fn backward<'s>(&mut self, step: &'s Arena, pass: Backward<'_, T>)
+    -> dahl::Result<Option<Matrix<'s, T>>>;
 }
 
 /// What a layer's forward leaves behind.

@@ -81,7 +81,11 @@ impl<'m, T: Real> Layer<'m, T> for MaxPool2d {
         Ok(Forward { output: flat(output)?, places: Some(flat(places)?) })
     }
 
-    fn backward<'s>(&mut self, step: &'s Arena, pass: Backward<'_, T>) -> dahl::Result<Option<Matrix<'s, T>>> {
+    fn backward<'s>(
+        &mut self,
+        step: &'s Arena,
+        pass: Backward<'_, T>,
+    ) -> dahl::Result<Option<Matrix<'s, T>>> {
         let Some(places) = pass.forward.places.as_ref().filter(|_| pass.needs_input_gradient) else {
             return Ok(None);
         };
@@ -113,7 +117,11 @@ impl<'m, T: Real> Layer<'m, T> for AvgPool2d {
         ops::avg_pool2d_init(step, &input, size, size, [0; 2]).and_then(flat).map(Forward::new)
     }
 
-    fn backward<'s>(&mut self, step: &'s Arena, pass: Backward<'_, T>) -> dahl::Result<Option<Matrix<'s, T>>> {
+    fn backward<'s>(
+        &mut self,
+        step: &'s Arena,
+        pass: Backward<'_, T>,
+    ) -> dahl::Result<Option<Matrix<'s, T>>> {
         if !pass.needs_input_gradient {
             return Ok(None);
         }

@@ -31,7 +31,11 @@ impl<'m, T: Real> Layer<'m, T> for Relu {
         ops::relu_init(step, input).map(Forward::new)
     }
 
-    fn backward<'s>(&mut self, step: &'s Arena, pass: Backward<'_, T>) -> dahl::Result<Option<Matrix<'s, T>>> {
+    fn backward<'s>(
+        &mut self,
+        step: &'s Arena,
+        pass: Backward<'_, T>,
+    ) -> dahl::Result<Option<Matrix<'s, T>>> {
         if !pass.needs_input_gradient {
             return Ok(None);
         }

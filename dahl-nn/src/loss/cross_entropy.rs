@@ -12,6 +12,7 @@ pub struct CrossEntropy;
 impl<T: Real> Loss<T> for CrossEntropy {
     fn add_to(
         &self,
+        _: &Arena,
         total: &mut Scalar<'_, T>,
         output: &Matrix<'_, T>,
         labels: &Vector<'_, u32>,

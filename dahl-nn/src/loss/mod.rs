@@ -11,7 +11,7 @@ pub use cross_entropy::CrossEntropy;
 /// The methods see a part of a batch at a time; `factor` is what each sample of it counts, one over the number of
 /// samples of the whole batch, so that the parts add up to the mean.
 pub trait Loss<T: Real>: Send + Sync {
-    /// Adds the loss of the samples, each times `factor`, to `total`.
+    /// Adds the loss of the samples, each times `factor`, to `total`. What it needs on the way lives in `step`.
     ///
     /// # Shapes
     /// `output: [batch, classes]`, `labels: [batch]`, `total: []`.
@@ -20,6 +20,7 @@ pub trait Loss<T: Real>: Send + Sync {
     /// As the ops it is made of.
     fn add_to(
         &self,
+        step: &Arena,
         total: &mut Scalar<'_, T>,
         output: &Matrix<'_, T>,
         labels: &Vector<'_, u32>,

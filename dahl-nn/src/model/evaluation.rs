@@ -39,7 +39,7 @@ impl<'m, T: Real> Sequential<'m, T> {
             let trace = self.forward(&step, &input)?;
             let output = trace.output().unwrap_or(&input);
             let mut total: Scalar<T> = totals.zeros([])?;
-            loss.add_to(&mut total, output, &labels, 1.0 / indices.len() as f64)?;
+            loss.add_to(&step, &mut total, output, &labels, 1.0 / indices.len() as f64)?;
             ops::count_correct(output, &labels, &mut correct)?;
             losses.push((total, indices.len()));
             step.reset();

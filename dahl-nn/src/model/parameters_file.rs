@@ -75,7 +75,8 @@ impl<T: Real> Sequential<'_, T> {
         let mut names = Vec::new();
         for (name, parameter) in self.parameters() {
             let expected = || format!("{} {:?}", T::NAME, parameter.shape);
-            let tensor = file.tensor(&name).map_err(|_| misfit(&name, expected(), "no such tensor".to_owned()))?;
+            let tensor =
+                file.tensor(&name).map_err(|_| misfit(&name, expected(), "no such tensor".to_owned()))?;
             if Some(tensor.dtype()) != dtype::<T>() || tensor.shape() != parameter.shape {
                 let found = format!("{:?} {:?}", tensor.dtype(), tensor.shape()).to_lowercase();
                 return Err(misfit(&name, expected(), found));

@@ -6,7 +6,8 @@ use dahl::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::layer::{
-    AvgPool2d, Backward, Conv2d, Conv2dOptions, Dense, Flatten, Forward, Layer, MaxPool2d, Parameter, Relu, image,
+    AvgPool2d, Backward, Conv2d, Conv2dOptions, Dense, Flatten, Forward, Layer, MaxPool2d, Parameter, Relu,
+    image,
 };
 
 /// Layers in a row. Each is made for the shape that leaves the one before it.
@@ -72,7 +73,8 @@ impl<'m, T: Real> Sequential<'m, T> {
     /// As [`conv2d`](Self::conv2d).
     pub fn conv2d_with(self, filters: usize, options: Conv2dOptions) -> dahl::Result<Self> {
         let input = self.image_shape("conv2d")?;
-        let layer = Conv2d::new(self.arena, input, filters, options, self.seed, self.parameter_count() as u64)?;
+        let layer =
+            Conv2d::new(self.arena, input, filters, options, self.seed, self.parameter_count() as u64)?;
         let does_not_fit = format!("a kernel of {:?} does not fit images of {input:?}", options.kernel);
         let layer = layer.ok_or_else(|| self.misfit("conv2d", does_not_fit))?;
         Ok(self.layer(layer))
@@ -124,7 +126,10 @@ impl<'m, T: Real> Sequential<'m, T> {
     /// If samples are not rows of features here, or the memory cannot be had.
     pub fn dense(self, outputs: usize) -> dahl::Result<Self> {
         let &[inputs] = self.output_shape() else {
-            let fact = format!("it takes rows of features, but samples have shape {:?}; `.flatten()` first", self.output_shape());
+            let fact = format!(
+                "it takes rows of features, but samples have shape {:?}; `.flatten()` first",
+                self.output_shape()
+            );
             return Err(self.misfit("dense", fact).into());
         };
         let layer = Dense::new(self.arena, inputs, outputs, self.seed, self.parameter_count() as u64)?;
@@ -139,7 +144,10 @@ impl<'m, T: Real> Sequential<'m, T> {
 
     fn image_shape(&self, layer: &'static str) -> Result<[usize; 3]> {
         image(self.output_shape()).ok_or_else(|| {
-            let fact = format!("it takes images [channels, rows, cols], but samples have shape {:?}", self.output_shape());
+            let fact = format!(
+                "it takes images [channels, rows, cols], but samples have shape {:?}",
+                self.output_shape()
+            );
             self.misfit(layer, fact)
         })
     }
@@ -198,8 +206,11 @@ impl<'m, T: Real> Sequential<'m, T> {
     pub fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Trace<'s, T>> {
         let mut trace = Trace { forwards: Vec::with_capacity(self.layers.len()) };
         for (index, layer) in self.layers.iter().enumerate() {
-            let forward =
-                if layer.is_identity() { None } else { Some(layer.forward(step, trace.input_of(index, input))?) };
+            let forward = if layer.is_identity() {
+                None
+            } else {
+                Some(layer.forward(step, trace.input_of(index, input))?)
+            };
             trace.forwards.push(forward);
         }
         Ok(trace)
@@ -243,7 +254,13 @@ fn name_of<T: Real>(index: usize, parameter: &Parameter<'_, T>) -> String {
 /// One line a layer: number, name, output shape, number of parameters.
 impl<T: Real> fmt::Display for Sequential<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:<36} {:<16} {:>12}", format!("input, {}", T::NAME), format!("{:?}", self.input), "parameters")?;
+        writeln!(
+            f,
+            "{:<36} {:<16} {:>12}",
+            format!("input, {}", T::NAME),
+            format!("{:?}", self.input),
+            "parameters"
+        )?;
         for (index, layer) in self.layers.iter().enumerate() {
             let title = format!("{index:>2} {} {}", layer.name(), layer.detail());
             let count: usize = layer.parameters().iter().map(|parameter| parameter.len()).sum();

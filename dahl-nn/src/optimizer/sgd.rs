@@ -48,7 +48,14 @@ impl<T: Real> Optimizer<T> for Sgd<T> {
         if velocities[index].shape() != value.shape() {
             velocities[index] = value.zeros_like()?;
         }
-        descend_with_momentum(value, &mut velocities[index], gradient, *learning_rate, *momentum, *weight_decay)
+        descend_with_momentum(
+            value,
+            &mut velocities[index],
+            gradient,
+            *learning_rate,
+            *momentum,
+            *weight_decay,
+        )
     }
 }
 

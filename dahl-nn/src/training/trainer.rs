@@ -128,7 +128,11 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         let settings = [("batch_size", self.batch_size), ("granularity", self.granularity.unwrap_or(1))];
         for (setting, value) in settings {
             if value == 0 {
-                return Err(Error::Setting { setting, value: value.to_string(), expected: "a number from 1" });
+                return Err(Error::Setting {
+                    setting,
+                    value: value.to_string(),
+                    expected: "a number from 1",
+                });
             }
         }
         Ok(())
@@ -149,7 +153,8 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         indices: &[usize],
     ) -> dahl::Result<Epoch> {
         let totals = self.model.arena().sibling();
-        let granularity = self.granularity.unwrap_or_else(|| (ELEMENTS_PER_TASK / self.model.widest()).max(1));
+        let granularity =
+            self.granularity.unwrap_or_else(|| (ELEMENTS_PER_TASK / self.model.widest()).max(1));
         let mut correct: Scalar<u32> = totals.zeros([])?;
         let mut losses = VecDeque::new();
         let mut sum = Sum::default();
@@ -184,7 +189,9 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         };
         if let Some(bar) = bar {
             let Epoch { loss, accuracy, samples_per_second, .. } = record;
-            bar.finish_with_message(format!("loss {loss:.4}, accuracy {accuracy:.4}, {samples_per_second:.0} samples/s"));
+            bar.finish_with_message(format!(
+                "loss {loss:.4}, accuracy {accuracy:.4}, {samples_per_second:.0} samples/s"
+            ));
         }
         Ok(record)
     }
@@ -206,7 +213,7 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
             let (input, labels) = load(step, data, part)?;
             let trace = self.model.forward(step, &input)?;
             let output = trace.output().unwrap_or(&input);
-            self.loss.add_to(total, output, &labels, factor)?;
+            self.loss.add_to(step, total, output, &labels, factor)?;
             ops::count_correct(output, &labels, correct)?;
             let gradient = self.loss.gradient(step, output, &labels, factor)?;
             self.model.backward(step, &input, &trace, gradient)?;

@@ -1,0 +1,165 @@
+//! Training as a whole: determinism, short batches, settings that cannot be, the history, parameter files.
+
+use std::fs;
+
+use dahl::prelude::*;
+use dahl_nn::prelude::*;
+
+fn model<'m, T: Real>(arena: &'m Arena, seed: u64) -> Sequential<'m, T> {
+    let model = Sequential::new(arena, [2, 9, 8], seed).conv2d(3, 3).unwrap().relu().unwrap();
+    model.max_pool2d(2).unwrap().flatten().unwrap().dense(4).unwrap()
+}
+
+/// The bits of all parameters after two epochs.
+fn trained(workers: usize, scheduler: &str) -> Vec<Vec<u32>> {
+    let rt = Runtime::builder().cpu_workers(workers).scheduler(scheduler).build().unwrap();
+    let arena = rt.arena();
+    let data = Synthetic::new(&[2, 9, 8], 4, 203, 5);
+    let mut model = model::<f32>(&arena, 3);
+    let optimizer = Sgd::new(0.05).momentum(0.9).weight_decay(1e-4);
+    let trainer = Trainer::new(&mut model, CrossEntropy, optimizer).batch_size(50).granularity(7).epochs(2);
+    trainer.fit(&data).unwrap();
+    let bits = |parameter: &dahl_nn::layer::Parameter<'_, f32>| {
+        parameter.value.to_vec().unwrap().into_iter().map(f32::to_bits).collect()
+    };
+    model.parameters().map(|(_, parameter)| bits(parameter)).collect()
+}
+
+#[test]
+fn results_are_bitwise_the_same_for_all_workers_and_schedulers() {
+    let expected = trained(1, "eager");
+    for (workers, scheduler) in [(1, "ws"), (2, "eager"), (2, "ws"), (3, "ws"), (3, "eager")] {
+        assert!(trained(workers, scheduler) == expected, "{workers} workers, {scheduler}");
+    }
+}
+
+#[test]
+fn a_model_learns_in_every_element_type() {
+    fn learn<T: Real>() {
+        let rt = Runtime::builder().cpu_workers(2).build().unwrap();
+        let arena = rt.arena();
+        let (train, test) = (Synthetic::new(&[2, 9, 8], 4, 400, 1), Synthetic::new(&[2, 9, 8], 4, 100, 1));
+        let mut model = model::<T>(&arena, 1);
+        let trainer = Trainer::new(&mut model, CrossEntropy, Sgd::new(0.1)).batch_size(16).epochs(4);
+        let history = trainer.validation(&test).fit(&train).unwrap();
+        let last = history.epochs.last().unwrap();
+        let evaluation = model.evaluate(CrossEntropy, &test).unwrap();
+        assert_eq!(last.validation, Some(evaluation), "{}", T::NAME);
+        assert!(evaluation.accuracy > 0.95, "{}: {evaluation:?}", T::NAME);
+        assert!(last.loss < history.epochs[0].loss, "{}", T::NAME);
+        let classes = model.predict(&test).unwrap();
+        let right = classes.iter().enumerate().filter(|&(i, &class)| class == test.label(i)).count();
+        assert_eq!(right as u64, evaluation.correct, "{}", T::NAME);
+    }
+    learn::<f16>();
+    learn::<bf16>();
+    learn::<f32>();
+    learn::<f64>();
+}
+
+#[test]
+fn the_last_batch_may_be_short_and_counts_by_its_samples() {
+    let rt = Runtime::builder().cpu_workers(2).build().unwrap();
+    let arena = rt.arena();
+    let data = Synthetic::new(&[2, 9, 8], 4, 23, 1);
+    let mut still = model::<f64>(&arena, 1);
+    // With a learning rate of 0 the epoch's loss is the evaluation's, however the samples fall into batches.
+    let trainer =
+        Trainer::new(&mut still, CrossEntropy, Sgd::new(0.0)).batch_size(10).granularity(4).no_shuffle();
+    let history = trainer.fit(&data).unwrap();
+    let evaluation = still.evaluate(CrossEntropy, &data).unwrap();
+    assert!((history.epochs[0].loss - evaluation.loss).abs() < 1e-14, "{history:?} {evaluation:?}");
+    assert_eq!(history.epochs[0].correct, evaluation.correct);
+}
+
+#[test]
+fn settings_and_data_that_cannot_be_are_refused() {
+    let rt = Runtime::builder().cpu_workers(1).build().unwrap();
+    let arena = rt.arena();
+    let mut model = model::<f32>(&arena, 1);
+    let data = Synthetic::new(&[2, 9, 8], 4, 8, 1);
+    let error = Trainer::new(&mut model, CrossEntropy, Sgd::new(0.1)).batch_size(0).fit(&data).unwrap_err();
+    assert!(error.to_string().contains("batch_size = 0"), "{error}");
+    let error = model.evaluate(CrossEntropy, &Synthetic::new(&[1, 9, 8], 4, 8, 1)).unwrap_err().to_string();
+    assert!(error.contains("[2, 9, 8]") && error.contains("[1, 9, 8]"), "{error}");
+    let error = model.predict(&Synthetic::new(&[2, 9, 8], 5, 8, 1)).unwrap_err().to_string();
+    assert!(error.contains("4 outputs") && error.contains("5 classes"), "{error}");
+    let error = model.evaluate(CrossEntropy, &Synthetic::new(&[2, 9, 8], 4, 0, 1)).unwrap_err().to_string();
+    assert!(error.contains("no samples"), "{error}");
+    let error =
+        Sequential::<f32>::new(&arena, [1, 4, 4], 1).relu().unwrap().conv2d(2, 5).unwrap_err().to_string();
+    assert!(error.contains("layer 1") && error.contains("[5, 5]") && error.contains("[1, 4, 4]"), "{error}");
+    let error = Sequential::<f32>::new(&arena, [1, 4, 4], 1).dense(3).unwrap_err().to_string();
+    assert!(error.contains("flatten") && error.contains("[1, 4, 4]"), "{error}");
+}
+
+#[test]
+fn the_history_becomes_csv() {
+    let rt = Runtime::builder().cpu_workers(1).build().unwrap();
+    let arena = rt.arena();
+    let data = Synthetic::new(&[2, 9, 8], 4, 8, 1);
+    let mut model = model::<f32>(&arena, 1);
+    let history = Trainer::new(&mut model, CrossEntropy, Sgd::new(0.1)).epochs(2).fit(&data).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("training.csv");
+    history.to_csv(&path).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "epoch,loss,accuracy,samples_per_second");
+    assert_eq!(lines.len(), 3);
+    assert!(lines[2].starts_with(&format!("2,{},{},", history.epochs[1].loss, history.epochs[1].accuracy)));
+    assert!(history.to_csv(folder.path().join("no/such/folder.csv")).is_err());
+}
+
+#[test]
+fn parameters_go_to_a_file_and_back() {
+    let rt = Runtime::builder().cpu_workers(1).build().unwrap();
+    let arena = rt.arena();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    let (one, mut two) = (model::<bf16>(&arena, 1), model::<bf16>(&arena, 2));
+    let values = |model: &Sequential<'_, bf16>| -> Vec<_> {
+        model.parameters().map(|(name, parameter)| (name, parameter.value.to_vec().unwrap())).collect()
+    };
+    assert_ne!(values(&one), values(&two));
+    one.save(&path).unwrap();
+    two.load(&path).unwrap();
+    assert_eq!(values(&one), values(&two));
+    let names: Vec<String> = one.parameters().map(|(name, _)| name).collect();
+    assert_eq!(names, ["0.weight", "0.bias", "4.weight", "4.bias"]);
+}
+
+#[test]
+fn files_that_do_not_fit_are_refused_whole() {
+    let rt = Runtime::builder().cpu_workers(1).build().unwrap();
+    let arena = rt.arena();
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let mut own = model::<f32>(&arena, 1);
+    let before: Vec<_> = own.parameters().map(|(_, parameter)| parameter.value.to_vec().unwrap()).collect();
+    let other_shape = Sequential::<f32>::new(&arena, [2, 9, 8], 1).conv2d(3, 3).unwrap().relu().unwrap();
+    let other_shape = other_shape.max_pool2d(2).unwrap().flatten().unwrap().dense(5).unwrap();
+    other_shape.save(path("shape")).unwrap();
+    model::<f64>(&arena, 1).save(path("type")).unwrap();
+    Sequential::<f32>::new(&arena, [2, 9, 8], 1).conv2d(3, 3).unwrap().save(path("fewer")).unwrap();
+    let more = model::<f32>(&arena, 2).dense(2).unwrap();
+    more.save(path("more")).unwrap();
+    fs::write(path("garbage"), b"not a safetensors file at all").unwrap();
+    let good = fs::read(path("shape")).unwrap();
+    fs::write(path("cut"), &good[..good.len() - 5]).unwrap();
+    for (name, parts) in [
+        ("shape", ["4.weight", "[4, 27]", "[5, 27]"]),
+        ("type", ["0.weight", "f32 [3, 2, 3, 3]", "f64"]),
+        ("fewer", ["4.weight", "f32", "no such tensor"]),
+        ("more", ["5.", "no such tensor", "nothing was loaded"]),
+        ("garbage", ["garbage", "expected", "safetensors"]),
+        ("cut", ["cut", "expected", "safetensors"]),
+        ("missing", ["missing", "No such file", ""]),
+    ] {
+        let text = own.load(path(name)).unwrap_err().to_string();
+        assert!(parts.iter().all(|part| text.contains(part)), "{name}: {text}");
+        let after: Vec<_> =
+            own.parameters().map(|(_, parameter)| parameter.value.to_vec().unwrap()).collect();
+        assert_eq!(before, after, "{name}");
+    }
+}
