@@ -12,3 +12,5 @@ pub use dahl_core::*;
 pub use dahl_macros::{Argument, codelet};
 
 pub mod prelude;
+
+dahl::include_kernels!();
