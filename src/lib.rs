@@ -11,6 +11,8 @@ extern crate self as dahl;
 pub use dahl_core::*;
 pub use dahl_macros::{Argument, codelet};
 
+mod cpu;
+pub mod ops;
 pub mod prelude;
 
 dahl::include_kernels!();

@@ -1,6 +1,6 @@
 //! [`Errors`]: everything that is wrong with a declaration, reported at once.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::ToTokens;
 
 /// The errors found so far, each under the user's own tokens. Text is subject, fact, remedy.
@@ -11,11 +11,6 @@ impl Errors {
     /// Adds an error under `tokens`.
     pub(crate) fn at(&mut self, tokens: impl ToTokens, message: impl std::fmt::Display) {
         self.push(syn::Error::new_spanned(tokens, message));
-    }
-
-    /// Adds an error at `span`.
-    pub(crate) fn at_span(&mut self, span: Span, message: impl std::fmt::Display) {
-        self.push(syn::Error::new(span, message));
     }
 
     /// Adds an error of the parser's.

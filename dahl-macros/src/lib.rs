@@ -15,6 +15,10 @@ mod parse;
 mod tokens;
 mod view;
 
+#[cfg(test)]
+#[path = "../tests/expansion/mod.rs"]
+mod expansion;
+
 use proc_macro2::TokenStream;
 
 use crate::errors::Errors;

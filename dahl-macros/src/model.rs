@@ -85,7 +85,7 @@ pub(crate) struct Parameter {
 pub(crate) enum Kind {
     /// In map form: one element at a time.
     Scalar,
-    View(View),
+    View(Box<View>),
     /// Something that an error was reported about.
     Unknown,
 }
@@ -251,7 +251,7 @@ impl Parameter {
         Self {
             name: name.clone(),
             access,
-            kind: view.map_or(Kind::Unknown, Kind::View),
+            kind: view.map_or(Kind::Unknown, |view| Kind::View(Box::new(view))),
             accumulates_in_compute: stored.is_some(),
             element: stored.unwrap_or(element),
             rank,

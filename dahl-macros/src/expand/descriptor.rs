@@ -1,6 +1,6 @@
 //! The codelet as immutable data: its name, its modes, and the descriptor that the runtime gets.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -17,7 +17,7 @@ pub(super) fn constants(codelet: &Codelet) -> TokenStream {
     let Codelet { root, visibility, .. } = codelet;
     let name = codelet.name.unraw().to_string();
     let modes = codelet.modes.iter().map(|mode| mode.access.expand(root));
-    let count = codelet.modes.len();
+    let count = Literal::usize_unsuffixed(codelet.modes.len());
     quote! {
         /// The name, for display.
         #visibility const NAME: &'static str = #name;
@@ -31,7 +31,7 @@ pub(super) fn codelet(codelet: &Codelet) -> TokenStream {
     let Codelet { root, visibility, hash, .. } = codelet;
     let generics = codelet.declared_generics(None, false);
     let bounds = &codelet.generics.where_clause;
-    let hash = proc_macro2::Literal::u64_suffixed(*hash);
+    let hash: Literal = format!("{hash:#018x}").parse().expect("a number in hexadecimal is a literal");
     let parameters = parameters(codelet);
     let arguments = codelet.arguments.iter().map(|argument| argument.name.unraw().to_string());
     let arguments = (!codelet.arguments.is_empty()).then(|| quote!(.arguments(&[#(#arguments),*])));
@@ -104,7 +104,7 @@ fn last_segment(path: &Path) -> String {
 fn in_place(codelet: &Codelet) -> Option<TokenStream> {
     let (root, type_name) = (&codelet.root, &codelet.type_name);
     let target = codelet.in_place.as_ref()?.target;
-    let target = proc_macro2::Literal::usize_unsuffixed(target);
+    let target = Literal::usize_unsuffixed(target);
     let (name, function) = match (&codelet.options.in_place_kernel, codelet.form) {
         (Some(path), _) => (last_segment(path), path.to_token_stream()),
         (None, Form::Map) => {
@@ -123,7 +123,7 @@ fn in_place(codelet: &Codelet) -> Option<TokenStream> {
 fn count(codelet: &Codelet, method: &str, expression: &Expr) -> TokenStream {
     let (method, operands, count) = (local(method), local("operands"), local("count"));
     let text = expression.to_token_stream();
-    let bind = |name: &proc_macro2::Ident, value: TokenStream| {
+    let bind = |name: &Ident, value: TokenStream| {
         if tokens::mention(&text, name) { quote!(let #name = #value;) } else { quote!(let _ = #value;) }
     };
     let extents =

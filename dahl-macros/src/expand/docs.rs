@@ -2,12 +2,13 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
+use syn::Expr;
 use syn::ext::IdentExt;
 
 use super::signature::Variant;
 use super::wrappers;
 use crate::mode::Access;
-use crate::model::{Codelet, Form};
+use crate::model::{Codelet, Form, InPlace};
 use crate::tokens;
 
 /// Of the codelet's type.
@@ -56,8 +57,8 @@ pub(super) fn of_cpu(codelet: &Codelet, variant: Variant) -> TokenStream {
     quote! {
         #kernel
         #[doc = ""]
-        #[doc = "# Panics"]
-        #[doc = "If the slices differ in length."]
+        #[doc = " # Panics"]
+        #[doc = " If the slices differ in length."]
     }
 }
 
@@ -76,13 +77,17 @@ fn shapes(codelet: &Codelet, variant: Variant) -> String {
         return format!(" {map}{stretches}.");
     }
     let outputs = codelet.shaped().filter(|(_, parameter)| parameter.access != Access::Scratch);
-    let shapes = outputs.map(|(index, parameter)| {
-        let replaced = matches!(&codelet.in_place, Some(in_place) if variant == Variant::InPlace && in_place.output == index);
-        let name = if replaced { target(codelet) } else { parameter.name.unraw().to_string() };
-        format!(" The shape of `{name}` is that of `{}`.", tokens::text(&parameter.shape.to_token_stream()))
+    let lines = outputs.filter_map(|(index, parameter)| {
+        let replaced = |in_place: &InPlace| variant == Variant::InPlace && in_place.output == index;
+        let is_replaced = codelet.in_place.as_ref().is_some_and(replaced);
+        let name = if is_replaced { target(codelet) } else { parameter.name.unraw().to_string() };
+        match (&parameter.shape, tokens::text(&parameter.shape.to_token_stream())) {
+            (_, text) if text == name => None,
+            (Some(Expr::Array(_)), text) => Some(format!(" The shape of `{name}` is `{text}`.")),
+            (_, text) => Some(format!(" The shape of `{name}` is that of `{text}`.")),
+        }
     });
-    // `[a.nrows(), b.ncols()]` is a shape; `a` is an array that has one.
-    shapes.map(|line| if line.contains('[') { line.replace("is that of", "is") } else { line }).collect()
+    lines.collect()
 }
 
 fn target(codelet: &Codelet) -> String {

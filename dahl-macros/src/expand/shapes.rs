@@ -193,14 +193,16 @@ fn requirement(codelet: &Codelet, check: &Expr) -> TokenStream {
         .iter()
         .filter(|(_, side, _)| !matches!(side, Expr::Lit(_)))
         .map(|(text, _, value)| quote!((#text, &#value)));
+    // A `match` keeps temporaries alive that the sides borrow from, as in `assert_eq!`.
     quote! {
-        let (#left_value, #right_value) = (&(#left), &(#right));
-        #root::__private::require(
-            #type_name::codelet #turbofish(),
-            #left_value #operator #right_value,
-            #text,
-            &[#(#shown,)* #(#values),*],
-        )?;
+        match (&(#left), &(#right)) {
+            (#left_value, #right_value) => #root::__private::require(
+                #type_name::codelet #turbofish(),
+                #left_value #operator #right_value,
+                #text,
+                &[#(#shown,)* #(#values),*],
+            )?,
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use syn::parse::{ParseStream, Parser};
 
 use crate::errors::Errors;
 use crate::mode::{Access, Mode, Reduction};
-pub(crate) use options::{Options, Shape};
+pub(crate) use options::Options;
 
 /// `#[codelet(modes, options)] fn ..` as the user wrote it.
 pub(crate) struct Declaration {

@@ -1,0 +1,111 @@
+//! Rules for the options: what they name exists, and they fit the form and the modes.
+
+use quote::ToTokens;
+use syn::{Expr, Ident};
+
+use crate::errors::Errors;
+use crate::mode::Access;
+use crate::model::{Codelet, Form, Rank};
+use crate::tokens;
+
+/// Reports options that do not fit the declaration.
+pub(super) fn check(codelet: &Codelet, errors: &mut Errors) {
+    shapes(codelet, errors);
+    in_place(codelet, errors);
+    if let (Form::Kernel, Some(broadcast)) = (codelet.form, &codelet.options.broadcast) {
+        errors.at(broadcast, "`broadcast` stretches the inputs of a map; the views of a kernel stretch with ndarray's `broadcast` in its body");
+    }
+}
+
+fn shapes(codelet: &Codelet, errors: &mut Errors) {
+    let mut seen: Vec<&Ident> = Vec::new();
+    for shape in &codelet.options.shapes {
+        let name = &shape.name;
+        if seen.contains(&name) {
+            errors.at(name, format!("the shape of `{name}` is given twice; keep one"));
+        }
+        seen.push(name);
+        let Some(parameter) = codelet.parameters.iter().find(|parameter| parameter.name == *name) else {
+            errors.at(
+                name,
+                format!("`{name}` is not a data parameter of `{}`; {}", codelet.name, parameters(codelet)),
+            );
+            continue;
+        };
+        if codelet.form == Form::Map {
+            let message = if parameter.access == Access::Read {
+                format!(
+                    "`{name}` is an input, whose shape is the caller's; require one with `check({name}.shape() == ..)`"
+                )
+            } else {
+                format!("a map's output has the shape of its inputs; remove `shape({name} = ..)`")
+            };
+            errors.at(name, message);
+            continue;
+        }
+        if parameter.access == Access::Read {
+            errors.at(name, format!("`{name}` is an input, whose shape is the caller's; require one with `check({name}.shape() == ..)`"));
+        }
+        if let (Rank::Fixed(axes), Expr::Array(literal)) = (parameter.rank, &shape.extents)
+            && literal.elems.len() != axes
+        {
+            let count = literal.elems.len();
+            errors.at(
+                literal,
+                format!("`{name}` has {axes} axes and this gives it {count} extents; make them equal"),
+            );
+        }
+        let text = shape.extents.to_token_stream();
+        for (_, output) in codelet.made().filter(|(_, output)| tokens::mention(&text, &output.name)) {
+            let output = &output.name;
+            errors.at(&shape.extents, format!("the shape of `{name}` depends on `{output}`, an output that `_init` makes; compute it from the inputs"));
+        }
+    }
+}
+
+fn in_place(codelet: &Codelet, errors: &mut Errors) {
+    let options = &codelet.options;
+    if let (Form::Map, Some(kernel)) = (codelet.form, &options.in_place_kernel) {
+        errors.at(kernel, "a map runs in place by itself; remove `in_place_kernel`");
+    }
+    let option: &dyn ToTokens = match (&options.in_place, &options.in_place_kernel) {
+        (Some(target), _) => target,
+        (None, Some(kernel)) => kernel,
+        (None, None) => return,
+    };
+    let Some(output) = codelet.only_output() else {
+        errors.at(option, "`_self` overwrites an input with the one output of mode `W`; here there is not exactly one output, or it has another mode");
+        return;
+    };
+    let candidates = codelet.parameters.iter().filter(|parameter| codelet.can_hold(parameter, output));
+    let candidates: Vec<_> = candidates.map(|parameter| format!("`{}`", parameter.name)).collect();
+    let remedy = match candidates.as_slice() {
+        [] => "no input is".to_owned(),
+        [one] => format!("{one} is"),
+        several => format!("{} are", several.join(", ")),
+    };
+    let output = &codelet.parameters[output].name;
+    let wanted = format!(
+        "`_self` overwrites an input of mode `R` with the element type and the rank of `{output}`: {remedy}"
+    );
+    match &options.in_place {
+        Some(target) => match codelet.parameters.iter().find(|parameter| parameter.name == *target) {
+            None => errors.at(
+                target,
+                format!("`{target}` is not a data parameter of `{}`; {}", codelet.name, parameters(codelet)),
+            ),
+            Some(_) if codelet.in_place.is_none() => {
+                errors.at(target, format!("`{target}` cannot be overwritten; {wanted}"))
+            }
+            Some(_) => {}
+        },
+        None if codelet.in_place.is_none() => errors.at(option, wanted),
+        None => {}
+    }
+}
+
+/// "these are: `x`, `y`".
+fn parameters(codelet: &Codelet) -> String {
+    let names: Vec<_> = codelet.parameters.iter().map(|parameter| format!("`{}`", parameter.name)).collect();
+    if names.is_empty() { "it has none".to_owned() } else { format!("these are: {}", names.join(", ")) }
+}

@@ -1,0 +1,168 @@
+/// `out = sum(a * b)`.
+///
+/// The codelet behind [`dot`], [`dot_init`]: its name, access modes and kernels.
+#[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
+pub struct Dot;
+impl Dot {
+    /// The name, for display.
+    pub const NAME: &'static str = "dot";
+    /// The access modes of the data parameters, in order.
+    pub const MODES: [::dahl::AccessMode; 3usize] = [
+        ::dahl::AccessMode::R,
+        ::dahl::AccessMode::R,
+        ::dahl::AccessMode::W,
+    ];
+    /// The descriptor that the runtime gets.
+    pub fn codelet<T: Real>() -> &'static ::dahl::Codelet {
+        const {
+            &::dahl::Codelet::new(
+                    Self::NAME,
+                    ::core::module_path!(),
+                    17813532665470238664u64,
+                )
+                .parameters(const {
+                    &[
+                        ::dahl::__private::Parameter::new(
+                            "a",
+                            ::dahl::AccessMode::R,
+                            ::dahl::ElementType::of::<T>(),
+                        ),
+                        ::dahl::__private::Parameter::new(
+                            "b",
+                            ::dahl::AccessMode::R,
+                            ::dahl::ElementType::of::<T>(),
+                        ),
+                        ::dahl::__private::Parameter::new(
+                            "out",
+                            ::dahl::AccessMode::W,
+                            ::dahl::ElementType::of::<T>(),
+                        ),
+                    ]
+                })
+                .kernels(const {
+                    &[
+                        ::core::option::Option::Some(
+                            ::dahl::__private::Kernel::new(
+                                "rust",
+                                |views| Dot::cpu::<
+                                    T,
+                                >(
+                                    views.slice::<T>(),
+                                    views.slice::<T>(),
+                                    views.slice_mut::<T>(),
+                                ),
+                            ),
+                        ),
+                        ::core::option::Option::Some(
+                            ::dahl::__private::Kernel::new(
+                                "dot_unrolled",
+                                |views| dot_unrolled(
+                                    views.slice::<T>(),
+                                    views.slice::<T>(),
+                                    views.slice_mut::<T>(),
+                                ),
+                            ),
+                        ),
+                        kernels::DOT_C.kernel::<T>(),
+                    ]
+                })
+                .flops(|operands| {
+                    let a = operands.extents();
+                    let _ = operands.extents();
+                    let _ = operands.extents();
+                    let count = 2 * a.len();
+                    count as f64
+                })
+        }
+    }
+    /// Runs the kernel on the calling thread, without a runtime.
+    pub fn cpu<T: Real>(a: &[T], b: &[T], out: &mut [T]) {
+        struct Call<'views, T: Real> {
+            a: &'views [T],
+            b: &'views [T],
+            out: &'views mut [T],
+        }
+        impl<'views, T: Real> ::dahl::__private::Vectorised for Call<'views, T> {
+            type Output = ();
+            #[inline(always)]
+            fn run(self) {
+                Dot::body::<T>(self.a, self.b, self.out)
+            }
+        }
+        ::dahl::__private::dispatch(Call { a, b, out })
+    }
+    /// The task of [`dot`], to be given options and submitted.
+    #[track_caller]
+    pub fn task<'task, T: Real, const N: usize>(
+        a: &'task ::dahl::Array<'_, T, N>,
+        b: &'task ::dahl::Array<'_, T, N>,
+        out: &'task mut ::dahl::Array<'_, T, 0>,
+    ) -> ::dahl::Task<'task> {
+        let mut task = ::dahl::Task::new(Dot::codelet::<T>());
+        if let ::core::result::Result::Err(error) = Dot::checks::<
+            T,
+            N,
+        >(a.extents(), b.extents()) {
+            task.fail(error);
+            return task;
+        }
+        let shapes = Dot::shapes::<T, N>();
+        task.read(a);
+        task.read(b);
+        task.write(out);
+        task.require_shape(2, shapes);
+        task
+    }
+    /// What the option `shape` says.
+    fn shapes<T: Real, const N: usize>() -> [usize; 0] {
+        ::dahl::__private::IntoShape::<0>::into_shape([])
+    }
+    /// What the option `check` says.
+    #[track_caller]
+    fn checks<T: Real, const N: usize>(
+        a: ::dahl::Extents<N>,
+        b: ::dahl::Extents<N>,
+    ) -> ::dahl::Result<()> {
+        match (&(a.len()), &(b.len())) {
+            (left, right) => {
+                ::dahl::__private::require(
+                    Dot::codelet::<T>(),
+                    left == right,
+                    "a.len() == b.len()",
+                    &[("a.len()", &left), ("b.len()", &right), ("a", &a), ("b", &b)],
+                )?
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    #[inline(always)]
+    fn body<T: Real>(a: &[T], b: &[T], out: &mut [T]) {
+        out[0] = product(a, b);
+    }
+}
+/// `out = sum(a * b)`.
+///
+/// Submits a task on the given arrays. The shape of `out` is `[]`.
+#[track_caller]
+pub fn dot<T: Real, const N: usize>(
+    a: &::dahl::Array<'_, T, N>,
+    b: &::dahl::Array<'_, T, N>,
+    out: &mut ::dahl::Array<'_, T, 0>,
+) -> ::dahl::Result<()> {
+    Dot::task(a, b, out).submit()
+}
+/// `out = sum(a * b)`.
+///
+/// Makes `out` in `arena`, as a new array, and submits the task. The shape of `out` is `[]`.
+#[track_caller]
+pub fn dot_init<'m, T: Real, const N: usize>(
+    arena: &'m ::dahl::Arena,
+    a: &::dahl::Array<'_, T, N>,
+    b: &::dahl::Array<'_, T, N>,
+) -> ::dahl::Result<::dahl::Array<'m, T, 0>> {
+    Dot::checks::<T, N>(a.extents(), b.extents())?;
+    let shapes = Dot::shapes::<T, N>();
+    let mut out = ::dahl::__private::uninit(arena, shapes)?;
+    Dot::task(a, b, &mut out).submit()?;
+    ::core::result::Result::Ok(out)
+}

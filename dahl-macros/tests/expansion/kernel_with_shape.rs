@@ -1,0 +1,139 @@
+/// Softmax of every row.
+///
+/// The codelet behind [`softmax_rows`], [`softmax_rows_self`], [`softmax_rows_init`]: its name, access modes and kernels.
+#[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
+pub struct SoftmaxRows;
+impl SoftmaxRows {
+    /// The name, for display.
+    pub const NAME: &'static str = "softmax_rows";
+    /// The access modes of the data parameters, in order.
+    pub const MODES: [::dahl::AccessMode; 2usize] = [
+        ::dahl::AccessMode::R,
+        ::dahl::AccessMode::W,
+    ];
+    /// The descriptor that the runtime gets.
+    pub fn codelet<T: Real>() -> &'static ::dahl::Codelet {
+        const {
+            &::dahl::Codelet::new(
+                    Self::NAME,
+                    ::core::module_path!(),
+                    15736094850150668251u64,
+                )
+                .parameters(const {
+                    &[
+                        ::dahl::__private::Parameter::new(
+                            "input",
+                            ::dahl::AccessMode::R,
+                            ::dahl::ElementType::of::<T>(),
+                        ),
+                        ::dahl::__private::Parameter::new(
+                            "out",
+                            ::dahl::AccessMode::W,
+                            ::dahl::ElementType::of::<T>(),
+                        ),
+                    ]
+                })
+                .kernels(const {
+                    &[
+                        ::core::option::Option::Some(
+                            ::dahl::__private::Kernel::new(
+                                "rust",
+                                |views| SoftmaxRows::cpu::<
+                                    T,
+                                >(
+                                    views.view::<T, ::dahl::ndarray::Ix2>(),
+                                    views.view_mut::<T, ::dahl::ndarray::Ix2>(),
+                                ),
+                            ),
+                        ),
+                    ]
+                })
+                .in_place(::dahl::__private::InPlace::rename(0))
+                .flops(|operands| {
+                    let input = operands.extents();
+                    let _ = operands.extents();
+                    let count = 5 * input.len();
+                    count as f64
+                })
+        }
+    }
+    /// Runs the kernel on the calling thread, without a runtime.
+    pub fn cpu<T: Real>(input: ArrayView2<T>, out: ArrayViewMut2<T>) {
+        struct Call<'views, T: Real> {
+            input: ArrayView2<'views, T>,
+            out: ArrayViewMut2<'views, T>,
+        }
+        impl<'views, T: Real> ::dahl::__private::Vectorised for Call<'views, T> {
+            type Output = ();
+            #[inline(always)]
+            fn run(self) {
+                SoftmaxRows::body::<T>(self.input, self.out)
+            }
+        }
+        ::dahl::__private::dispatch(Call { input, out })
+    }
+    /// The task of [`softmax_rows`], to be given options and submitted.
+    #[track_caller]
+    pub fn task<'task, T: Real>(
+        input: &'task ::dahl::Array<'_, T, 2>,
+        out: &'task mut ::dahl::Array<'_, T, 2>,
+    ) -> ::dahl::Task<'task> {
+        let mut task = ::dahl::Task::new(SoftmaxRows::codelet::<T>());
+        let shapes = SoftmaxRows::shapes::<T>(input.extents());
+        task.read(input);
+        task.write(out);
+        task.require_shape(1, shapes);
+        task
+    }
+    /// The task of [`softmax_rows_self`], to be given options and submitted.
+    #[track_caller]
+    pub fn task_self<'task, T: Real>(
+        input: &'task mut ::dahl::Array<'_, T, 2>,
+    ) -> ::dahl::Task<'task> {
+        let mut task = ::dahl::Task::new_in_place(SoftmaxRows::codelet::<T>());
+        let shapes = SoftmaxRows::shapes::<T>(input.extents());
+        task.write(input);
+        task.require_shape(1, shapes);
+        task
+    }
+    /// What the option `shape` says.
+    fn shapes<T: Real>(input: ::dahl::Extents<2>) -> [usize; 2] {
+        ::dahl::__private::IntoShape::<2>::into_shape(input)
+    }
+    #[inline(always)]
+    fn body<T: Real>(input: ArrayView2<T>, mut out: ArrayViewMut2<T>) {
+        softmax(input, out)
+    }
+}
+/// Softmax of every row.
+///
+/// Submits a task on the given arrays. The shape of `out` is that of `input`.
+#[track_caller]
+pub fn softmax_rows<T: Real>(
+    input: &::dahl::Array<'_, T, 2>,
+    out: &mut ::dahl::Array<'_, T, 2>,
+) -> ::dahl::Result<()> {
+    SoftmaxRows::task(input, out).submit()
+}
+/// Softmax of every row.
+///
+/// Submits a task that overwrites `input` with the result. The shape of `input` is that of `input`.
+#[track_caller]
+pub fn softmax_rows_self<T: Real>(
+    input: &mut ::dahl::Array<'_, T, 2>,
+) -> ::dahl::Result<()> {
+    SoftmaxRows::task_self(input).submit()
+}
+/// Softmax of every row.
+///
+/// Makes `out` in `arena`, as a new array, and submits the task. The shape of `out` is that of `input`.
+#[track_caller]
+pub fn softmax_rows_init<'m, T: Real>(
+    arena: &'m ::dahl::Arena,
+    input: &::dahl::Array<'_, T, 2>,
+) -> ::dahl::Result<::dahl::Array<'m, T, 2>> {
+    let shapes = SoftmaxRows::shapes::<T>(input.extents());
+    let mut out = ::dahl::__private::uninit(arena, shapes)?;
+    SoftmaxRows::task(input, &mut out).submit()?;
+    ::core::result::Result::Ok(out)
+}

@@ -1,0 +1,108 @@
+//! The expansions of typical declarations, kept as readable text beside this file.
+//!
+//! `UPDATE_EXPECT=1 cargo test -p dahl-macros --lib` writes them anew; read the difference.
+
+use expect_test::{ExpectFile, expect_file};
+use quote::ToTokens;
+use syn::{File, ItemFn, Meta};
+
+/// Expands `declaration`, which is one function with the attribute `#[codelet(..)]`.
+fn check(declaration: &str, expected: ExpectFile) {
+    let mut function: ItemFn = syn::parse_str(declaration).unwrap();
+    let is_codelet = |attribute: &syn::Attribute| attribute.path().is_ident("codelet");
+    let index = function.attrs.iter().position(is_codelet).unwrap();
+    let Meta::List(attribute) = function.attrs.remove(index).meta else { panic!("`#[codelet]` has no list") };
+    let expansion = crate::expand_codelet(attribute.tokens, function.into_token_stream());
+    let file: File = syn::parse2(expansion).unwrap();
+    expected.assert_eq(&prettyplease::unparse(&file));
+}
+
+#[test]
+fn a_map() {
+    check(
+        "
+        /// `out = alpha * x + y`, element by element.
+        #[codelet(R, R, W, in_place = y)]
+        pub fn axpy<T: Real>(x: T, y: T, alpha: T) -> T {
+            alpha * x + y
+        }
+        ",
+        expect_file!["map.rs"],
+    );
+}
+
+#[test]
+fn a_map_of_several_types_that_broadcasts() {
+    check(
+        "
+        /// `out = value` where `mask` is not zero, else `otherwise`.
+        #[codelet(R, R, R, W, broadcast, in_place = otherwise)]
+        pub(crate) fn select<T: Element>(mask: u8, value: T, otherwise: T) -> T {
+            if mask != 0 { value } else { otherwise }
+        }
+        ",
+        expect_file!["map_with_broadcast.rs"],
+    );
+}
+
+#[test]
+fn a_kernel_with_shape() {
+    check(
+        "
+        /// Softmax of every row.
+        #[codelet(R, W, shape(out = input), flops = 5 * input.len())]
+        pub fn softmax_rows<T: Real>(input: ArrayView2<T>, mut out: ArrayViewMut2<T>) {
+            softmax(input, out)
+        }
+        ",
+        expect_file!["kernel_with_shape.rs"],
+    );
+}
+
+#[test]
+fn several_outputs() {
+    check(
+        "
+        /// The largest element of every row, and where it is.
+        #[codelet(R, W, W, shape(largest = [x.nrows()]), shape(place = [x.nrows()]))]
+        pub fn max_rows<T: Real>(x: ArrayView2<T>, largest: &mut [T], place: &mut [u32]) {
+            find(x, largest, place)
+        }
+        ",
+        expect_file!["several_outputs.rs"],
+    );
+}
+
+#[test]
+fn a_reduction_in_the_compute_type() {
+    check(
+        "
+        /// Adds the sum of all elements to `out`.
+        #[codelet(R, REDUX, shape(out = []))]
+        pub fn sum<T: Real>(x: &[T], out: &mut [T::Compute]) {
+            out[0] += ::dahl::simd::sum(x);
+        }
+        ",
+        expect_file!["reduction.rs"],
+    );
+}
+
+#[test]
+fn a_kernel_with_checks_and_further_kernels() {
+    check(
+        "
+        /// `out = sum(a * b)`.
+        #[codelet(
+            R, R, W,
+            shape(out = []),
+            check(a.len() == b.len()),
+            cpu = [dot_unrolled, kernels::DOT_C],
+            flops = 2 * a.len(),
+        )]
+        pub fn dot<T: Real>(a: &[T], b: &[T], out: &mut [T]) {
+            out[0] = product(a, b);
+        }
+        ",
+        expect_file!["kernel_with_checks.rs"],
+    );
+}

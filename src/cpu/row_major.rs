@@ -1,0 +1,125 @@
+//! Arrays as row-major slices: [`elements`] to read and [`write`], and an array seen around one of its axes ([`around`]).
+//!
+//! Whole arrays and parts along their first axis are row-major as they are. Other parts are packed and unpacked.
+
+use dahl_core::{Element, Real, simd};
+use ndarray::{ArrayViewMut, CowArray, Dimension};
+
+use super::scratch::with_scratch;
+
+/// Calls `f` with the elements of `out` in row-major order, to be written; `f` finds there what `out` held.
+#[inline(always)]
+pub(crate) fn write<T: Element, D: Dimension>(mut out: ArrayViewMut<'_, T, D>, f: impl FnOnce(&mut [T])) {
+    let mut packed =
+        if out.is_standard_layout() { None } else { Some(out.as_standard_layout().into_owned()) };
+    let elements = match &mut packed {
+        Some(packed) => packed.as_slice_mut(),
+        None => out.as_slice_mut(),
+    };
+    // At one place only, so that it is inlined and compiled for the level of its caller.
+    f(elements.expect("an array of standard layout is a slice"));
+    if let Some(packed) = packed {
+        out.assign(&packed);
+    }
+}
+
+/// The elements of an array that [`as_standard_layout`](ndarray::ArrayRef::as_standard_layout) returned.
+pub(crate) fn elements<'a, T, D: Dimension>(array: &'a CowArray<'_, T, D>) -> &'a [T] {
+    array.as_slice().expect("an array of standard layout is a slice")
+}
+
+/// `shape` as `[before, extent, after]`: the product of the extents before `axis`, its own, and of those after it.
+pub(crate) fn around(shape: &[usize], axis: usize) -> [usize; 3] {
+    [shape[..axis].iter().product(), shape[axis], shape[axis + 1..].iter().product()]
+}
+
+/// Rows that are added one after the other before their sum is added to the total: the error is that of
+/// `ROWS + rows / ROWS` additions, not of `rows`.
+const ROWS: usize = 64;
+
+/// `sums[b, a] += sum over i of values[b, i, a]`, with `[before, extent, after]` the extents of `values`.
+pub(crate) fn add_sums<T: Real>(values: &[T], [before, extent, after]: [usize; 3], sums: &mut [T::Compute]) {
+    assert!(values.len() == before * extent * after && sums.len() == before * after);
+    if values.is_empty() {
+    } else if after == 1 {
+        for (sum, row) in sums.iter_mut().zip(values.chunks_exact(extent)) {
+            *sum += simd::sum(row);
+        }
+    } else {
+        with_scratch([after], |[partial]: [&mut [T::Compute]; 1]| {
+            for (sums, block) in sums.chunks_exact_mut(after).zip(values.chunks_exact(extent * after)) {
+                for rows in block.chunks(ROWS * after) {
+                    let (first, rest) = rows.split_at(after);
+                    T::widen_slice(first, partial);
+                    simd::dispatch(AddRows { rows: rest, sums: partial });
+                    simd::dispatch(AddRows { rows: partial, sums });
+                }
+            }
+        });
+    }
+}
+
+/// `sums[i] += sum over rows of rows[row, i]`, one row after the other.
+struct AddRows<'a, T: Real> {
+    rows: &'a [T],
+    sums: &'a mut [T::Compute],
+}
+
+impl<T: Real> simd::Vectorised for AddRows<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for row in self.rows.chunks_exact(self.sums.len()) {
+            for (sum, value) in self.sums.iter_mut().zip(row) {
+                *sum += value.widen();
+            }
+        }
+    }
+}
+
+/// About how many elements [`map_lanes`] works on at once.
+const GROUP: usize = 1024;
+
+/// Calls `f` with the lines of elements along the middle of `[before, extent, after]`, widened, and writes to `out` what
+/// `f` leaves there. It gets several lines at a time, one behind the other, so that loops over elements of short lines
+/// vectorise too.
+#[inline(always)]
+pub(crate) fn map_lanes<T: Real>(
+    input: &[T],
+    [before, extent, after]: [usize; 3],
+    out: &mut [T],
+    mut f: impl FnMut(&mut [T::Compute]),
+) {
+    assert!(input.len() == before * extent * after && out.len() == input.len());
+    if input.is_empty() {
+        return;
+    }
+    let (lanes, group) = (before * after, (GROUP / extent).max(1));
+    let start = |lane: usize| lane / after * extent * after + lane % after;
+    with_scratch([group.min(lanes) * extent], |[buffer]: [&mut [T::Compute]; 1]| {
+        for first in (0..lanes).step_by(group) {
+            let covered = first..lanes.min(first + group);
+            let buffer = &mut buffer[..covered.len() * extent];
+            if after == 1 {
+                T::widen_slice(&input[first * extent..][..buffer.len()], buffer);
+            } else {
+                for (lane, to) in covered.clone().zip(buffer.chunks_exact_mut(extent)) {
+                    for (to, from) in to.iter_mut().zip(input[start(lane)..].iter().step_by(after)) {
+                        *to = from.widen();
+                    }
+                }
+            }
+            f(buffer); // at one place only, so that it is inlined and compiled for the level of its caller
+            if after == 1 {
+                T::narrow_slice(buffer, &mut out[first * extent..][..buffer.len()]);
+            } else {
+                for (lane, from) in covered.zip(buffer.chunks_exact(extent)) {
+                    for (to, from) in out[start(lane)..].iter_mut().step_by(after).zip(from) {
+                        *to = T::narrow(*from);
+                    }
+                }
+            }
+        }
+    });
+}

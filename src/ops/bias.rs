@@ -1,0 +1,70 @@
+//! [`bias`]: a vector added along an axis, and its gradient.
+
+use dahl::ndarray::{ArrayView1, ArrayViewD, ArrayViewMut1, ArrayViewMutD};
+use dahl::prelude::*;
+use dahl::simd;
+
+use crate::cpu::row_major::{add_sums, around, elements, write};
+
+/// `out = input + bias`, where `bias[i]` is added to everything at index `i` of `axis`: axis 1 for images and for
+/// matrices of samples.
+///
+/// # Shapes
+/// `input: [.., extent, ..]` with `extent` at `axis`, `bias: [extent]`, `out` as `input`.
+#[codelet(
+    R, R, W,
+    shape(out = input),
+    check(axis < input.shape().len() && input.shape()[axis] == bias.len()),
+    flops = input.len()
+)]
+pub fn bias<T: Real>(input: ArrayViewD<T>, bias: ArrayView1<T>, out: ArrayViewMutD<T>, axis: usize) {
+    let [_, extent, after] = around(input.shape(), axis);
+    let (input, bias) = (input.as_standard_layout(), bias.as_standard_layout());
+    let (input, bias) = (elements(&input), elements(&bias));
+    write(out, |out| {
+        if out.is_empty() {
+            return;
+        }
+        for (input, out) in input.chunks_exact(extent * after).zip(out.chunks_exact_mut(extent * after)) {
+            if after == 1 {
+                for ((out, input), bias) in out.iter_mut().zip(input).zip(bias) {
+                    *out = T::narrow(input.widen() + bias.widen());
+                }
+                continue;
+            }
+            for ((input, out), bias) in input.chunks_exact(after).zip(out.chunks_exact_mut(after)).zip(bias) {
+                let bias = bias.widen();
+                for (out, input) in out.iter_mut().zip(input) {
+                    *out = T::narrow(input.widen() + bias);
+                }
+            }
+        }
+    });
+}
+
+/// The gradient of [`bias`] by its vector: adds to `out[i]` the sum of everything at index `i` of `axis`.
+///
+/// # Shapes
+/// `gradient: [.., extent, ..]` with `extent` at `axis`, `out: [extent]`.
+#[codelet(
+    R, REDUX,
+    shape(out = [gradient.shape().get(axis).copied().unwrap_or(0)]),
+    check(axis < gradient.shape().len()),
+    flops = gradient.len()
+)]
+pub fn bias_backward<T: Real>(gradient: ArrayViewD<T>, out: ArrayViewMut1<T::Compute>, axis: usize) {
+    let [before, extent, after] = around(gradient.shape(), axis);
+    let gradient = gradient.as_standard_layout();
+    let gradient = elements(&gradient);
+    write(out, |out| {
+        if after == 1 {
+            add_sums(gradient, [1, before, extent], out);
+        } else if !gradient.is_empty() {
+            for block in gradient.chunks_exact(extent * after) {
+                for (out, run) in out.iter_mut().zip(block.chunks_exact(after)) {
+                    *out += simd::sum(run);
+                }
+            }
+        }
+    });
+}

@@ -1,0 +1,67 @@
+//! [`cast`]: from one element type to another.
+
+use dahl::prelude::*;
+
+/// An element type whose values can be converted to `U`, as [`cast`] does.
+pub trait CastTo<U: Element>: Element {
+    /// The nearest value of `U`.
+    fn cast_to(self) -> U;
+}
+
+/// `out = input`, converted to the output's element type.
+///
+/// To a real type: rounded once, to nearest, ties to even; overflow goes to infinity. From a real to an integer type:
+/// the fraction is dropped, what is out of range becomes the nearest integer of the type, and NaN becomes 0, as `as`
+/// does in Rust. From integer to integer: the low bits are kept, also as `as` does.
+#[codelet(R, W, shape(out = input), cpu_only)]
+pub fn cast<T: CastTo<U> + Element, U: Element>(input: &[T], out: &mut [U]) {
+    for (out, &input) in out.iter_mut().zip(input) {
+        *out = input.cast_to();
+    }
+}
+
+/// Implements [`CastTo`] from a type to others by an expression.
+macro_rules! impl_cast_to {
+    ($(|$value:ident: $from:ty| $($to:ty = $converted:expr),*;)*) => {$($(
+        impl CastTo<$to> for $from {
+            #[inline(always)]
+            fn cast_to(self) -> $to {
+                let $value = self;
+                $converted
+            }
+        }
+    )*)*};
+}
+
+/// Between types that Rust's `as` converts, and from them to `f16` and `bf16`, by way of a type that holds the value exactly.
+macro_rules! impl_cast_to_primitives {
+    ($($from:ty),*) => {
+        impl_cast_to! {$(
+            |x: $from| f32 = x as f32, f64 = x as f64, u8 = x as u8, u32 = x as u32, i32 = x as i32, i64 = x as i64;
+        )*}
+    };
+}
+
+impl_cast_to_primitives!(f32, f64, u8, u32, i32, i64);
+
+impl_cast_to! {
+    |x: f32| f16 = Real::narrow(x), bf16 = Real::narrow(x);
+    |x: f64| f16 = Real::from_f64(x), bf16 = Real::from_f64(x);
+    |x: u8| f16 = Real::narrow(f32::from(x)), bf16 = Real::narrow(f32::from(x));
+    |x: u32| f16 = Real::from_f64(f64::from(x)), bf16 = Real::from_f64(f64::from(x));
+    |x: i32| f16 = Real::from_f64(f64::from(x)), bf16 = Real::from_f64(f64::from(x));
+    |x: i64| f16 = Real::from_f64(to_odd(x)), bf16 = Real::from_f64(to_odd(x));
+    |x: f16| f16 = x, bf16 = Real::narrow(x.widen()), f32 = x.widen(), f64 = Real::to_f64(x),
+        u8 = x.widen() as u8, u32 = x.widen() as u32, i32 = x.widen() as i32, i64 = x.widen() as i64;
+    |x: bf16| f16 = Real::narrow(x.widen()), bf16 = x, f32 = x.widen(), f64 = Real::to_f64(x),
+        u8 = x.widen() as u8, u32 = x.widen() as u32, i32 = x.widen() as i32, i64 = x.widen() as i64;
+}
+
+/// `x` with at most 53 significant bits, the last of which is set if any were cut off: rounded to odd, so that
+/// rounding the result to a type of fewer bits gives what rounding `x` gives (Boldo and Melquiond 2008, *Emulation of
+/// FMA and correctly rounded sums: proved algorithms using rounding to odd*).
+#[inline(always)]
+fn to_odd(x: i64) -> f64 {
+    let cut = (1_i64 << 10) - 1;
+    if x.unsigned_abs() < 1 << 53 { x as f64 } else { ((x & !cut) | (i64::from(x & cut != 0) << 10)) as f64 }
+}

@@ -1,0 +1,118 @@
+//! [`conv2d`]: two-dimensional convolution of a batch of images, and its gradients.
+//!
+//! What neural networks call convolution: cross-correlation, the filter is not flipped (Goodfellow, Bengio and
+//! Courville 2016, *Deep Learning*, section 9.1). `stride` and `padding` are `[rows, cols]`; the padding is zeros, on
+//! both sides. A bias is added by [`bias`](super::bias) along axis 1.
+
+use dahl::ndarray::{ArrayView4, ArrayViewMut4};
+use dahl::prelude::*;
+
+use crate::cpu::conv2d::{Convolution, backward_filters, backward_input, forward};
+use crate::cpu::im2col::{Window, positions};
+use crate::cpu::row_major::{elements, write};
+
+/// The shape of a convolution's output; extents of 0 where the filter does not fit.
+fn output_shape(
+    input: [usize; 4],
+    filters: [usize; 4],
+    stride: [usize; 2],
+    padding: [usize; 2],
+) -> [usize; 4] {
+    let [rows, cols] =
+        [0, 1].map(|axis| positions(input[axis + 2], filters[axis + 2], stride[axis], padding[axis]));
+    [input[0], filters[0], rows, cols]
+}
+
+/// Whether a kernel of these extents fits into an image with its padding, and moves.
+pub(crate) fn fits(image: [usize; 4], kernel: [usize; 2], stride: [usize; 2], padding: [usize; 2]) -> bool {
+    (0..2).all(|axis| positions(image[axis + 2], kernel[axis], stride[axis], padding[axis]) > 0)
+}
+
+/// The last two extents.
+pub(crate) fn kernel_of([_, _, rows, cols]: [usize; 4]) -> [usize; 2] {
+    [rows, cols]
+}
+
+fn convolution(input: &[usize], filters: &[usize], stride: [usize; 2], padding: [usize; 2]) -> Convolution {
+    Convolution {
+        batch: input[0],
+        in_channels: input[1],
+        out_channels: filters[0],
+        window: Window { image: [input[2], input[3]], kernel: [filters[2], filters[3]], stride, padding },
+    }
+}
+
+/// `out[n, f, r, c] = sum over i, j, k of filters[f, i, j, k] * input[n, i, r * stride[0] + j - padding[0], c * stride[1] + k - padding[1]]`.
+///
+/// Computed as products of the filters with packed patches, for a few rows of output at a time; no padded copy of the
+/// input is made.
+///
+/// # Shapes
+/// `input: [batch, in_channels, rows, cols]`, `filters: [out_channels, in_channels, kernel rows, kernel cols]`,
+/// `out: [batch, out_channels, (rows + 2 padding - kernel rows) / stride + 1, ..]`.
+#[codelet(
+    R, R, W,
+    shape(out = output_shape(input.shape(), filters.shape(), stride, padding)),
+    check(input.shape()[1] == filters.shape()[1]),
+    check(fits(input.shape(), kernel_of(filters.shape()), stride, padding)),
+    flops = 2 * out.len() * (filters.len() / filters.shape()[0].max(1))
+)]
+pub fn conv2d<T: Real>(
+    input: ArrayView4<T>,
+    filters: ArrayView4<T>,
+    out: ArrayViewMut4<T>,
+    stride: [usize; 2],
+    padding: [usize; 2],
+) {
+    let conv = convolution(input.shape(), filters.shape(), stride, padding);
+    let (input, filters) = (input.as_standard_layout(), filters.as_standard_layout());
+    write(out, |out| forward(&conv, elements(&input), elements(&filters), out));
+}
+
+/// The gradient of [`conv2d`] by its input, from the gradient by its output.
+///
+/// Rows and columns of the input that no position of the kernel reaches, which a stride can leave over, get 0; so the
+/// shape of `out` is the caller's to give.
+///
+/// # Shapes
+/// `gradient` as the output of [`conv2d`], `out` as its input.
+#[codelet(
+    R, R, W,
+    check(gradient.shape() == output_shape(out.shape(), filters.shape(), stride, padding)),
+    check(out.shape()[1] == filters.shape()[1]),
+    flops = 2 * gradient.len() * (filters.len() / filters.shape()[0].max(1))
+)]
+pub fn conv2d_backward_input<T: Real>(
+    gradient: ArrayView4<T>,
+    filters: ArrayView4<T>,
+    out: ArrayViewMut4<T>,
+    stride: [usize; 2],
+    padding: [usize; 2],
+) {
+    let conv = convolution(out.shape(), filters.shape(), stride, padding);
+    let (gradient, filters) = (gradient.as_standard_layout(), filters.as_standard_layout());
+    write(out, |out| backward_input(&conv, elements(&gradient), elements(&filters), out));
+}
+
+/// Adds to `out` the gradient of [`conv2d`] by its filters, from the gradient by its output: those of the parts of a
+/// batch add up.
+///
+/// # Shapes
+/// `input` and `gradient` as the input and the output of [`conv2d`], `out` as its filters.
+#[codelet(
+    R, R, REDUX,
+    check(gradient.shape() == output_shape(input.shape(), out.shape(), stride, padding)),
+    check(input.shape()[1] == out.shape()[1]),
+    flops = 2 * gradient.len() * (out.len() / out.shape()[0].max(1))
+)]
+pub fn conv2d_backward_filters<T: Real>(
+    input: ArrayView4<T>,
+    gradient: ArrayView4<T>,
+    out: ArrayViewMut4<T::Compute>,
+    stride: [usize; 2],
+    padding: [usize; 2],
+) {
+    let conv = convolution(input.shape(), out.shape(), stride, padding);
+    let (input, gradient) = (input.as_standard_layout(), gradient.as_standard_layout());
+    write(out, |out| backward_filters(&conv, elements(&input), elements(&gradient), out));
+}

@@ -1,0 +1,95 @@
+//! Cross-entropy of logits with integer labels, its gradient, and how many predictions are right.
+//!
+//! The loss of one sample is `ln(sum of exp(logits[j])) - logits[label]`, computed as [`log_softmax`](super::log_softmax)
+//! is, so that it neither overflows nor loses digits. `factor` is what each sample counts: `1 / batch` gives the mean
+//! over a batch, also when the batch is processed in parts, each with the whole batch's factor.
+
+use dahl::ndarray::{ArrayView1, ArrayView2, ArrayViewMut0, ArrayViewMut2};
+use dahl::prelude::*;
+use dahl::simd;
+
+use super::label::{Label, class_of};
+use super::reduce::first_maximum;
+use super::softmax::{log_softmax_lanes, softmax_lanes};
+use crate::cpu::row_major::write;
+use crate::cpu::scratch::with_scratch;
+
+/// Adds to `out` the cross-entropy of all samples, `factor * sum of (ln(sum of exp(logits[i, j])) - logits[i, labels[i]])`.
+///
+/// A label that is not below the number of classes fails the task.
+///
+/// # Shapes
+/// `logits: [batch, classes]`, `labels: [batch]`, `out: []`.
+#[codelet(R, R, REDUX, shape(out = []), check(logits.nrows() == labels.len()), flops = 5 * logits.len(), cpu_only)]
+pub fn cross_entropy<T: Real, L: Label + Element>(
+    logits: ArrayView2<T>,
+    labels: ArrayView1<L>,
+    mut out: ArrayViewMut0<T::Compute>,
+    factor: f64,
+) {
+    let (samples, classes) = logits.dim();
+    with_scratch([samples * classes, samples], |[rows, losses]: [&mut [T::Compute]; 2]| {
+        widen(logits, rows);
+        log_softmax_lanes(rows, classes.max(1));
+        for (sample, loss) in losses.iter_mut().enumerate() {
+            *loss = -rows[sample * classes + class_of(labels[sample], sample, classes)];
+        }
+        out[[]] += <T::Compute as Real>::from_f64(factor) * simd::sum(losses);
+    });
+}
+
+/// The gradient of [`cross_entropy`] by its logits: `out[i, j] = factor * (softmax(logits[i])[j] - (labels[i] == j))`.
+///
+/// A label that is not below the number of classes fails the task.
+///
+/// # Shapes
+/// `logits` and `out: [batch, classes]`, `labels: [batch]`.
+#[codelet(R, R, W, shape(out = logits), check(logits.nrows() == labels.len()), flops = 5 * logits.len(), cpu_only)]
+pub fn cross_entropy_backward<T: Real, L: Label + Element>(
+    logits: ArrayView2<T>,
+    labels: ArrayView1<L>,
+    out: ArrayViewMut2<T>,
+    factor: f64,
+) {
+    let (samples, classes) = logits.dim();
+    let factor = <T::Compute as Real>::from_f64(factor);
+    with_scratch([samples * classes], |[rows]: [&mut [T::Compute]; 1]| {
+        widen(logits, rows);
+        softmax_lanes(rows, classes.max(1));
+        for (sample, &label) in labels.iter().enumerate() {
+            rows[sample * classes + class_of(label, sample, classes)] -= T::Compute::ONE;
+        }
+        for value in &mut *rows {
+            *value *= factor;
+        }
+        write(out, |out| T::narrow_slice(rows, out));
+    });
+}
+
+#[inline(always)]
+fn widen<T: Real>(from: ArrayView2<'_, T>, to: &mut [T::Compute]) {
+    match from.as_slice() {
+        Some(from) => T::widen_slice(from, to),
+        None => to.iter_mut().zip(from).for_each(|(to, from)| *to = from.widen()),
+    }
+}
+
+/// Adds to `out` the number of samples whose largest logit is at their label. The first of equal logits counts, as in
+/// [`arg_max`](super::arg_max).
+///
+/// A label that is not below the number of classes fails the task.
+///
+/// # Shapes
+/// `logits: [batch, classes]`, `labels: [batch]`, `out: []`.
+#[codelet(R, R, REDUX, shape(out = []), check(logits.nrows() == labels.len()), cpu_only)]
+pub fn count_correct<T: Real, L: Label + Element>(
+    logits: ArrayView2<T>,
+    labels: ArrayView1<L>,
+    mut out: ArrayViewMut0<u32>,
+) {
+    let classes = logits.ncols();
+    for (sample, (row, &label)) in logits.rows().into_iter().zip(&labels).enumerate() {
+        let predicted = first_maximum(row.iter().copied());
+        out[[]] += u32::from(predicted as usize == class_of(label, sample, classes));
+    }
+}

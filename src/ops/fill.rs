@@ -1,0 +1,9 @@
+//! [`fill`]: one value everywhere.
+
+use dahl::prelude::*;
+
+/// `out = value`, every element.
+#[codelet(W)]
+pub fn fill<T: Element>(out: &mut [T], value: T) {
+    out.fill(value);
+}

@@ -1,0 +1,33 @@
+//! [`Label`]: the class of a sample, as an integer.
+
+use dahl::prelude::*;
+
+/// An integer that numbers classes from 0.
+pub trait Label: Element {
+    /// The class, if it is one of `classes`.
+    fn class(self, classes: usize) -> Option<usize>;
+}
+
+macro_rules! impl_label {
+    ($($integer:ty),*) => {$(
+        impl Label for $integer {
+            #[inline(always)]
+            fn class(self, classes: usize) -> Option<usize> {
+                usize::try_from(self).ok().filter(|&class| class < classes)
+            }
+        }
+    )*};
+}
+
+impl_label!(u8, u32, i32, i64);
+
+/// The class of sample `row`.
+///
+/// # Panics
+/// If the label is not below `classes`; the task fails with this message.
+#[inline(always)]
+pub(crate) fn class_of<L: Label>(label: L, row: usize, classes: usize) -> usize {
+    label
+        .class(classes)
+        .unwrap_or_else(|| panic!("label {label} of sample {row} is not one of {classes} classes"))
+}

@@ -1,0 +1,256 @@
+//! Pooling: the maximum or the mean of a window moved over every channel of every image, and its gradient.
+//!
+//! `size`, `stride` and `padding` are `[rows, cols]`. Padding never is a maximum, and counts as zeros in a mean, as in
+//! PyTorch; it is at most half of the window.
+
+use dahl::ndarray::{ArrayView4, ArrayViewMut4};
+use dahl::prelude::*;
+
+use super::conv2d::fits;
+use crate::cpu::im2col::{Window, for_each_strided, positions};
+use crate::cpu::row_major::{elements, write};
+use crate::cpu::scratch::with_scratch;
+
+/// The shape of a pooled batch of images; extents of 0 where the window does not fit.
+fn pooled_shape(input: [usize; 4], size: [usize; 2], stride: [usize; 2], padding: [usize; 2]) -> [usize; 4] {
+    let [rows, cols] = [0, 1].map(|axis| positions(input[axis + 2], size[axis], stride[axis], padding[axis]));
+    [input[0], input[1], rows, cols]
+}
+
+/// Whether every position of the window lies on the image with at least one pixel.
+fn covers(size: [usize; 2], padding: [usize; 2]) -> bool {
+    (0..2).all(|axis| 2 * padding[axis] <= size[axis])
+}
+
+/// The first two extents: images and channels.
+fn planes_of([batch, channels, ..]: [usize; 4]) -> [usize; 2] {
+    [batch, channels]
+}
+
+fn window(image: &[usize], kernel: [usize; 2], stride: [usize; 2], padding: [usize; 2]) -> Window {
+    Window { image: [image[2], image[3]], kernel, stride, padding }
+}
+
+/// `out[n, c, i, j] = ` the largest element under the window at position `i, j`; NaN if one is NaN. `index` is where in
+/// the plane `input[n, c]` it is, `row * cols + col`: the first of equal ones, or of NaN.
+///
+/// # Shapes
+/// `input: [batch, channels, rows, cols]`, `out` and `index: [batch, channels, (rows + 2 padding - size) / stride + 1, ..]`.
+#[codelet(
+    R, W, W,
+    shape(out = pooled_shape(input.shape(), size, stride, padding)),
+    shape(index = pooled_shape(input.shape(), size, stride, padding)),
+    check(fits(input.shape(), size, stride, padding)),
+    check(covers(size, padding)),
+    flops = out.len() * 2,
+    cpu_only
+)]
+pub fn max_pool2d<T: Real>(
+    input: ArrayView4<T>,
+    out: ArrayViewMut4<T>,
+    index: ArrayViewMut4<u32>,
+    size: [usize; 2],
+    stride: [usize; 2],
+    padding: [usize; 2],
+) {
+    let window = window(input.shape(), size, stride, padding);
+    let input = input.as_standard_layout();
+    let input = elements(&input);
+    write(out, |out| write(index, |index| max_pool_planes(&window, input, out, index)));
+}
+
+#[inline(always)]
+fn max_pool_planes<T: Real>(window: &Window, input: &[T], out: &mut [T], index: &mut [u32]) {
+    let ([rows, cols], image_cols) = (window.positions(), window.image[1]);
+    if out.is_empty() {
+        return;
+    }
+    let planes = input.chunks_exact(window.image[0] * image_cols);
+    let outs = out.chunks_exact_mut(rows * cols).zip(index.chunks_exact_mut(rows * cols));
+    for (plane, (out, index)) in planes.zip(outs) {
+        for (row, (out, index)) in out.chunks_exact_mut(cols).zip(index.chunks_exact_mut(cols)).enumerate() {
+            // Tap by tap over the whole row of positions, so that the inner loop has no branch and vectorises.
+            let mut is_first = true;
+            for row_tap in 0..window.kernel[0] {
+                let Some(source) = window.source(0, row, row_tap) else { continue };
+                let line = &plane[source * image_cols..][..image_cols];
+                if is_first {
+                    out.fill(T::NEG_INFINITY);
+                    for (col, index) in index.iter_mut().enumerate() {
+                        let col = (col * window.stride[1]).saturating_sub(window.padding[1]);
+                        *index = (source * image_cols + col) as u32;
+                    }
+                    is_first = false;
+                }
+                for col_tap in 0..window.kernel[1] {
+                    let inside = window.inside(1, col_tap, cols);
+                    if inside.is_empty() {
+                        continue;
+                    }
+                    let first = inside.start * window.stride[1] + col_tap - window.padding[1];
+                    let place = (source * image_cols + first) as u32;
+                    let step = window.stride[1] as u32;
+                    let (out, index) = (&mut out[inside.clone()], &mut index[inside]);
+                    for_each_strided(out, &line[first..], window.stride[1], |best, &value, position| {
+                        let is_larger = !best.is_nan() & ((value > *best) | value.is_nan());
+                        *best = if is_larger { value } else { *best };
+                        index[position] =
+                            if is_larger { place + position as u32 * step } else { index[position] };
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// The gradient of [`max_pool2d`] by its input: each element of `gradient` is added to the pixel that was the maximum.
+///
+/// # Shapes
+/// `gradient` and `index` as the outputs of [`max_pool2d`], `out` as its input.
+#[codelet(
+    R, R, W,
+    check(gradient.shape() == index.shape()),
+    check(planes_of(gradient.shape()) == planes_of(out.shape())),
+    flops = gradient.len(),
+    cpu_only
+)]
+pub fn max_pool2d_backward<T: Real>(gradient: ArrayView4<T>, index: ArrayView4<u32>, out: ArrayViewMut4<T>) {
+    let (pixels, positions) = (out.shape()[2] * out.shape()[3], gradient.shape()[2] * gradient.shape()[3]);
+    let (gradient, index) = (gradient.as_standard_layout(), index.as_standard_layout());
+    let (gradient, index) = (elements(&gradient), elements(&index));
+    write(out, |out| {
+        out.fill(T::ZERO);
+        if pixels == 0 || positions == 0 {
+            return;
+        }
+        let planes = gradient.chunks_exact(positions).zip(index.chunks_exact(positions));
+        with_scratch([pixels], |[sums]: [&mut [T::Compute]; 1]| {
+            for ((gradient, index), out) in planes.zip(out.chunks_exact_mut(pixels)) {
+                sums.fill(T::Compute::ZERO);
+                for (gradient, &index) in gradient.iter().zip(index) {
+                    sums[index as usize] += gradient.widen();
+                }
+                T::narrow_slice(sums, out);
+            }
+        });
+    });
+}
+
+/// `out[n, c, i, j] = ` the mean of the elements under the window at position `i, j`, padding included.
+///
+/// # Shapes
+/// As for [`max_pool2d`].
+#[codelet(
+    R, W,
+    shape(out = pooled_shape(input.shape(), size, stride, padding)),
+    check(fits(input.shape(), size, stride, padding)),
+    check(covers(size, padding)),
+    flops = out.len() * 2,
+    cpu_only
+)]
+pub fn avg_pool2d<T: Real>(
+    input: ArrayView4<T>,
+    out: ArrayViewMut4<T>,
+    size: [usize; 2],
+    stride: [usize; 2],
+    padding: [usize; 2],
+) {
+    let window = window(input.shape(), size, stride, padding);
+    let input = input.as_standard_layout();
+    let input = elements(&input);
+    write(out, |out| avg_pool_planes(&window, input, out));
+}
+
+#[inline(always)]
+fn avg_pool_planes<T: Real>(window: &Window, input: &[T], out: &mut [T]) {
+    let ([rows, cols], image_cols) = (window.positions(), window.image[1]);
+    let count = <T::Compute as Real>::from_f64((window.kernel[0] * window.kernel[1]) as f64);
+    if out.is_empty() {
+        return;
+    }
+    with_scratch([cols], |[sums]: [&mut [T::Compute]; 1]| {
+        let planes = input.chunks_exact(window.image[0] * image_cols);
+        for (plane, out) in planes.zip(out.chunks_exact_mut(rows * cols)) {
+            for (row, out) in out.chunks_exact_mut(cols).enumerate() {
+                sums.fill(T::Compute::ZERO);
+                for row_tap in 0..window.kernel[0] {
+                    let Some(source) = window.source(0, row, row_tap) else { continue };
+                    let line = &plane[source * image_cols..][..image_cols];
+                    for col_tap in 0..window.kernel[1] {
+                        let inside = window.inside(1, col_tap, cols);
+                        if inside.is_empty() {
+                            continue;
+                        }
+                        let first = inside.start * window.stride[1] + col_tap - window.padding[1];
+                        let values = line[first..].iter().step_by(window.stride[1]);
+                        for (sum, value) in sums[inside].iter_mut().zip(values) {
+                            *sum += value.widen();
+                        }
+                    }
+                }
+                for (out, sum) in out.iter_mut().zip(&*sums) {
+                    *out = T::narrow(*sum / count);
+                }
+            }
+        }
+    });
+}
+
+/// The gradient of [`avg_pool2d`] by its input: each element of `gradient`, divided by the size of the window, is added
+/// to every pixel under it.
+///
+/// # Shapes
+/// `gradient` as the output of [`avg_pool2d`], `out` as its input.
+#[codelet(
+    R, W,
+    check(gradient.shape() == pooled_shape(out.shape(), size, stride, padding)),
+    check(covers(size, padding)),
+    flops = gradient.len() * 2,
+    cpu_only
+)]
+pub fn avg_pool2d_backward<T: Real>(
+    gradient: ArrayView4<T>,
+    out: ArrayViewMut4<T>,
+    size: [usize; 2],
+    stride: [usize; 2],
+    padding: [usize; 2],
+) {
+    let window = window(out.shape(), size, stride, padding);
+    let gradient = gradient.as_standard_layout();
+    let gradient = elements(&gradient);
+    write(out, |out| avg_pool_planes_backward(&window, gradient, out));
+}
+
+#[inline(always)]
+fn avg_pool_planes_backward<T: Real>(window: &Window, gradient: &[T], out: &mut [T]) {
+    let ([rows, cols], [image_rows, image_cols]) = (window.positions(), window.image);
+    let count = <T::Compute as Real>::from_f64((window.kernel[0] * window.kernel[1]) as f64);
+    out.fill(T::ZERO);
+    if gradient.is_empty() || out.is_empty() {
+        return;
+    }
+    with_scratch([image_rows * image_cols], |[sums]: [&mut [T::Compute]; 1]| {
+        let planes = gradient.chunks_exact(rows * cols).zip(out.chunks_exact_mut(image_rows * image_cols));
+        for (gradient, out) in planes {
+            sums.fill(T::Compute::ZERO);
+            for (row, gradient) in gradient.chunks_exact(cols).enumerate() {
+                for row_tap in 0..window.kernel[0] {
+                    let Some(source) = window.source(0, row, row_tap) else { continue };
+                    let line = &mut sums[source * image_cols..][..image_cols];
+                    for col_tap in 0..window.kernel[1] {
+                        let inside = window.inside(1, col_tap, cols);
+                        if inside.is_empty() {
+                            continue;
+                        }
+                        let first = inside.start * window.stride[1] + col_tap - window.padding[1];
+                        let pixels = line[first..].iter_mut().step_by(window.stride[1]);
+                        for (pixel, gradient) in pixels.zip(&gradient[inside]) {
+                            *pixel += gradient.widen() / count;
+                        }
+                    }
+                }
+            }
+            T::narrow_slice(sums, out);
+        }
+    });
+}

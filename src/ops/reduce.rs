@@ -1,0 +1,168 @@
+//! Sums, means and extremes, of everything or along an axis; and where the maximum is.
+//!
+//! Sums accumulate in the compute type, pairwise or in blocks, so their error grows with the logarithm or the square
+//! root of the number of terms (Higham, *Accuracy and Stability of Numerical Algorithms*, section 4.2). An op along an
+//! axis keeps that axis with extent 1, like NumPy's `keepdims=True`, so that the result broadcasts against its input.
+
+use dahl::ndarray::{ArrayViewD, ArrayViewMut0, ArrayViewMutD};
+use dahl::prelude::*;
+use dahl::simd;
+
+use crate::cpu::row_major::{add_sums, around, elements, write};
+use crate::cpu::scratch::with_scratch;
+
+/// `shape` with extent 1 at `axis`.
+fn reduced<const N: usize>(mut shape: [usize; N], axis: usize) -> [usize; N] {
+    if let Some(extent) = shape.get_mut(axis) {
+        *extent = 1;
+    }
+    shape
+}
+
+/// Adds to `out` the sum of all elements.
+///
+/// # Shapes
+/// `input`: any, `out: []`.
+#[codelet(R, REDUX, shape(out = []), flops = input.len())]
+pub fn sum<T: Real>(input: &[T], mut out: ArrayViewMut0<T::Compute>) {
+    out[[]] += simd::sum(input);
+}
+
+/// `out = ` the sum of all elements, divided by their number; NaN if there are none.
+///
+/// # Shapes
+/// `input`: any, `out: []`.
+#[codelet(R, W, shape(out = []), flops = input.len())]
+pub fn mean<T: Real>(input: &[T], mut out: ArrayViewMut0<T>) {
+    let count = <T::Compute as Real>::from_f64(input.len() as f64);
+    out[[]] = T::narrow(simd::sum(input) / count);
+}
+
+/// Raises `out` to the largest element; NaN if one is NaN, [`Element::LOWEST`] if there is none.
+///
+/// # Shapes
+/// `input`: any, `out: []`.
+#[codelet(R, REDUX(max), shape(out = []), flops = input.len())]
+pub fn max<T: Element>(input: &[T], mut out: ArrayViewMut0<T>) {
+    out[[]] = out[[]].maximum(simd::max(input));
+}
+
+/// Lowers `out` to the smallest element; NaN if one is NaN, [`Element::HIGHEST`] if there is none.
+///
+/// # Shapes
+/// `input`: any, `out: []`.
+#[codelet(R, REDUX(min), shape(out = []), flops = input.len())]
+pub fn min<T: Element>(input: &[T], mut out: ArrayViewMut0<T>) {
+    out[[]] = out[[]].minimum(simd::min(input));
+}
+
+/// Adds to `out` the sums along `axis`.
+///
+/// # Shapes
+/// `out` as `input`, with extent 1 at `axis`.
+#[codelet(R, REDUX, shape(out = reduced(input.shape(), axis)), check(axis < input.shape().len()), flops = input.len())]
+pub fn sum_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T::Compute>, axis: usize) {
+    let extents = around(input.shape(), axis);
+    let input = input.as_standard_layout();
+    write(out, |out| add_sums(elements(&input), extents, out));
+}
+
+/// `out = ` the means along `axis`; NaN if its extent is 0.
+///
+/// # Shapes
+/// `out` as `input`, with extent 1 at `axis`.
+#[codelet(R, W, shape(out = reduced(input.shape(), axis)), check(axis < input.shape().len()), flops = input.len())]
+pub fn mean_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
+    let extents = around(input.shape(), axis);
+    let input = input.as_standard_layout();
+    let count = <T::Compute as Real>::from_f64(extents[1] as f64);
+    with_scratch([out.len()], |[sums]: [&mut [T::Compute]; 1]| {
+        sums.fill(T::Compute::ZERO);
+        add_sums(elements(&input), extents, sums);
+        for sum in sums.iter_mut() {
+            *sum /= count;
+        }
+        write(out, |out| T::narrow_slice(sums, out));
+    });
+}
+
+/// Raises each element of `out` to the maximum along `axis`; NaN where one is NaN.
+///
+/// # Shapes
+/// `out` as `input`, with extent 1 at `axis`.
+#[codelet(R, REDUX(max), shape(out = reduced(input.shape(), axis)), check(axis < input.shape().len()), flops = input.len())]
+pub fn max_axis<T: Element>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
+    fold_axis(input, out, axis, T::maximum, simd::max);
+}
+
+/// Lowers each element of `out` to the minimum along `axis`; NaN where one is NaN.
+///
+/// # Shapes
+/// `out` as `input`, with extent 1 at `axis`.
+#[codelet(R, REDUX(min), shape(out = reduced(input.shape(), axis)), check(axis < input.shape().len()), flops = input.len())]
+pub fn min_axis<T: Element>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
+    fold_axis(input, out, axis, T::minimum, simd::min);
+}
+
+/// Combines each element of `out` with those of `input` along `axis`.
+#[inline(always)]
+fn fold_axis<T: Element>(
+    input: ArrayViewD<'_, T>,
+    out: ArrayViewMutD<'_, T>,
+    axis: usize,
+    combine: impl Fn(T, T) -> T,
+    combine_all: impl Fn(&[T]) -> T,
+) {
+    let [_, extent, after] = around(input.shape(), axis);
+    let input = input.as_standard_layout();
+    let input = elements(&input);
+    if input.is_empty() {
+        return;
+    }
+    write(out, |out| {
+        for (out, block) in out.chunks_exact_mut(after).zip(input.chunks_exact(extent * after)) {
+            if let [out] = out {
+                *out = combine(*out, combine_all(block));
+                continue;
+            }
+            for row in block.chunks_exact(after) {
+                for (out, &value) in out.iter_mut().zip(row) {
+                    *out = combine(*out, value);
+                }
+            }
+        }
+    });
+}
+
+/// `out = ` the index along `axis` of the largest element: the first of equal ones, and of NaN, which counts as larger
+/// than everything, as in PyTorch.
+///
+/// # Shapes
+/// `out` as `input`, with extent 1 at `axis`, whose extent in `input` is at least 1.
+#[codelet(
+    R, W,
+    shape(out = reduced(input.shape(), axis)),
+    check(input.shape().get(axis).is_some_and(|extent| *extent > 0)),
+    flops = input.len(),
+    cpu_only
+)]
+pub fn arg_max<T: Element>(input: ArrayViewD<T>, mut out: ArrayViewMutD<u32>, axis: usize) {
+    let lanes = input.lanes(dahl::ndarray::Axis(axis));
+    for (lane, out) in lanes.into_iter().zip(out.iter_mut()) {
+        *out = first_maximum(lane.iter().copied());
+    }
+}
+
+/// The index of the first largest value, or of the first NaN.
+#[inline(always)]
+pub(crate) fn first_maximum<T: PartialOrd + Copy>(values: impl Iterator<Item = T>) -> u32 {
+    let mut best: Option<(u32, T)> = None;
+    for (index, value) in (0..).zip(values) {
+        #[allow(clippy::eq_op, reason = "NaN is what differs from itself")]
+        let is_larger = best.is_none_or(|(_, best)| best == best && (value > best || value != value));
+        if is_larger {
+            best = Some((index, value));
+        }
+    }
+    best.map_or(0, |(index, _)| index)
+}

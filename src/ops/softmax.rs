@@ -1,0 +1,77 @@
+//! [`softmax`] and [`log_softmax`] along an axis.
+//!
+//! Both subtract the largest element first, so that nothing overflows (Goodfellow, Bengio and Courville 2016, *Deep
+//! Learning*, section 4.1). A line with a NaN or with plus infinity becomes NaN.
+
+use dahl::ndarray::{ArrayViewD, ArrayViewMutD};
+use dahl::prelude::*;
+use dahl::simd;
+
+use crate::cpu::row_major::{around, elements, map_lanes, write};
+use crate::cpu::scratch::with_scratch;
+
+/// `out[i] = exp(input[i]) / sum of exp(input[j])`, along `axis`.
+///
+/// # Shapes
+/// `input` and `out` of one shape.
+#[codelet(R, W, shape(out = input), check(axis < input.shape().len()), flops = 5 * input.len())]
+pub fn softmax<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
+    let extents = around(input.shape(), axis);
+    let input = input.as_standard_layout();
+    let input = elements(&input);
+    write(out, |out| map_lanes(input, extents, out, |lanes| softmax_lanes(lanes, extents[1])));
+}
+
+/// `out[i] = input[i] - ln(sum of exp(input[j]))`, along `axis`: the logarithm of [`softmax`].
+///
+/// # Shapes
+/// `input` and `out` of one shape.
+#[codelet(R, W, shape(out = input), check(axis < input.shape().len()), flops = 5 * input.len())]
+pub fn log_softmax<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
+    let extents = around(input.shape(), axis);
+    let input = input.as_standard_layout();
+    let input = elements(&input);
+    write(out, |out| map_lanes(input, extents, out, |lanes| log_softmax_lanes(lanes, extents[1])));
+}
+
+/// [`softmax`] of each `extent` elements.
+#[inline(always)]
+pub(crate) fn softmax_lanes<C: Real<Compute = C>>(lanes: &mut [C], extent: usize) {
+    subtract_largest(lanes, extent);
+    for value in &mut *lanes {
+        *value = value.exp();
+    }
+    for lane in lanes.chunks_exact_mut(extent) {
+        let sum = simd::sum(lane);
+        for value in lane {
+            *value /= sum;
+        }
+    }
+}
+
+/// [`log_softmax`] of each `extent` elements.
+#[inline(always)]
+pub(crate) fn log_softmax_lanes<C: Real<Compute = C>>(lanes: &mut [C], extent: usize) {
+    subtract_largest(lanes, extent);
+    with_scratch([lanes.len()], |[powers]: [&mut [C]; 1]| {
+        for (power, value) in powers.iter_mut().zip(&*lanes) {
+            *power = value.exp();
+        }
+        for (lane, powers) in lanes.chunks_exact_mut(extent).zip(powers.chunks_exact(extent)) {
+            let logarithm = simd::sum(powers).ln();
+            for value in lane {
+                *value -= logarithm;
+            }
+        }
+    });
+}
+
+#[inline(always)]
+fn subtract_largest<C: Real>(lanes: &mut [C], extent: usize) {
+    for lane in lanes.chunks_exact_mut(extent) {
+        let largest = simd::max(lane);
+        for value in lane {
+            *value -= largest;
+        }
+    }
+}

@@ -1,0 +1,92 @@
+use dahl::ops::{conv2d, conv2d_backward_filters, conv2d_backward_input, conv2d_init};
+use dahl::prelude::*;
+
+use crate::reference::{Moves, array, assert_all_close, assert_refused, exact, four, zeros};
+
+/// Input, number of filters, and the kernel: the first network's, several channels, strides and paddings that differ
+/// between the axes and leave rows over, a kernel of one pixel, one as large as the image, one row of output wider than
+/// the image, and images large enough to be packed in several tiles.
+const CASES: [([usize; 4], usize, Moves); 10] = [
+    ([2, 1, 9, 8], 4, Moves { kernel: [3, 3], stride: [1, 1], padding: [0, 0] }),
+    ([2, 3, 7, 9], 5, Moves { kernel: [3, 2], stride: [1, 1], padding: [1, 1] }),
+    ([2, 3, 11, 13], 5, Moves { kernel: [3, 5], stride: [2, 3], padding: [2, 1] }),
+    ([3, 2, 5, 4], 3, Moves { kernel: [1, 1], stride: [1, 1], padding: [0, 0] }),
+    ([1, 2, 6, 6], 2, Moves { kernel: [1, 1], stride: [3, 2], padding: [0, 0] }),
+    ([1, 1, 1, 1], 1, Moves { kernel: [1, 1], stride: [1, 1], padding: [0, 0] }),
+    ([2, 2, 3, 5], 1, Moves { kernel: [3, 5], stride: [1, 1], padding: [0, 0] }),
+    ([1, 1, 2, 2], 2, Moves { kernel: [5, 5], stride: [3, 1], padding: [2, 2] }),
+    ([0, 2, 4, 4], 3, Moves { kernel: [3, 3], stride: [1, 1], padding: [1, 1] }),
+    ([1, 24, 40, 41], 3, Moves { kernel: [3, 3], stride: [1, 1], padding: [1, 1] }),
+];
+
+/// Forward and both gradients, with the magnitudes of their terms.
+fn compare<T: Real>() {
+    let rt = Runtime::new().unwrap();
+    let arena = rt.arena();
+    for (shape, out_channels, moves) in CASES {
+        let [batch, in_channels, rows, cols] = shape;
+        let Moves { kernel, stride, padding } = moves;
+        let [out_rows, out_cols] = moves.positions([rows, cols]);
+        let filters_shape = [out_channels, in_channels, kernel[0], kernel[1]];
+        let out_shape = [batch, out_channels, out_rows, out_cols];
+        let (input, filters) = (array::<T, 4>(&rt, shape, 1), array::<T, 4>(&rt, filters_shape, 2));
+        let gradient = array::<T, 4>(&rt, out_shape, 3);
+
+        let (x, w, g) = (exact(&input), exact(&filters), exact(&gradient));
+        let (x, w, g) = (four(&x), four(&w), four(&g));
+        let (mut y, mut dx, mut dw) = (zeros(out_shape), zeros(shape), zeros(filters_shape));
+        let (mut y_size, mut dx_size, mut dw_size) = (y.clone(), dx.clone(), dw.clone());
+        moves.for_each_product(shape, out_channels, |out, filter, pixel| {
+            for (sum, size, product) in [
+                (&mut y[out], &mut y_size[out], w[filter] * x[pixel]),
+                (&mut dx[pixel], &mut dx_size[pixel], w[filter] * g[out]),
+                (&mut dw[filter], &mut dw_size[filter], g[out] * x[pixel]),
+            ] {
+                *sum += product;
+                *size += product.abs();
+            }
+        });
+
+        let mut out = array::<T, 4>(&rt, out_shape, 4);
+        conv2d(&input, &filters, &mut out, stride, padding).unwrap();
+        let made = conv2d_init(&arena, &input, &filters, stride, padding).unwrap();
+        let taps = in_channels * kernel[0] * kernel[1];
+        for results in [&out, &made] {
+            assert_all_close(results, &y.clone().into_dyn(), &y_size.clone().into_dyn(), taps + 1);
+        }
+        let mut input_gradient = array::<T, 4>(&rt, shape, 4);
+        conv2d_backward_input(&gradient, &filters, &mut input_gradient, stride, padding).unwrap();
+        let terms = out_channels * kernel[0] * kernel[1] + 1;
+        assert_all_close(&input_gradient, &dx.into_dyn(), &dx_size.into_dyn(), terms);
+
+        let mut filters_gradient = array::<T, 4>(&rt, filters_shape, 4);
+        let old = exact(&filters_gradient);
+        conv2d_backward_filters(&input, &gradient, &mut filters_gradient, stride, padding).unwrap();
+        let (dw, dw_size) = (dw.into_dyn() + &old, dw_size.into_dyn() + &old.mapv(f64::abs));
+        assert_all_close(&filters_gradient, &dw, &dw_size, batch * out_rows * out_cols + 2);
+    }
+}
+
+for_each_real!(compare);
+
+#[test]
+fn wrong_shapes_are_refused() {
+    let rt = Runtime::new().unwrap();
+    let arena = rt.arena();
+    let (input, filters) = (array::<f32, 4>(&rt, [2, 3, 5, 5], 1), array::<f32, 4>(&rt, [4, 2, 3, 3], 2));
+    let refused = conv2d_init(&arena, &input, &filters, [1, 1], [0, 0]);
+    assert_refused(refused, &["conv2d", "[2, 3, 5, 5]", "[4, 2, 3, 3]"]);
+    let filters = array::<f32, 4>(&rt, [4, 3, 6, 3], 2);
+    let refused = conv2d_init(&arena, &input, &filters, [1, 1], [0, 0]);
+    assert_refused(refused, &["conv2d", "[2, 3, 5, 5]", "[4, 3, 6, 3]"]);
+    let refused = conv2d_init(&arena, &input, &filters, [0, 1], [1, 0]);
+    assert_refused(refused, &["conv2d", "[0, 1]"]);
+    let mut out = rt.zeros([2, 4, 3, 3]).unwrap();
+    assert_refused(
+        conv2d(&input, &filters, &mut out, [1, 1], [1, 0]),
+        &["conv2d", "[2, 4, 3, 3]", "[2, 4, 2, 3]"],
+    );
+    let (gradient, mut input) = (array::<f32, 4>(&rt, [2, 4, 3, 3], 1), input);
+    let refused = conv2d_backward_input(&gradient, &filters, &mut input, [1, 1], [1, 0]);
+    assert_refused(refused, &["conv2d_backward_input", "[2, 4, 3, 3]", "[2, 3, 5, 5]"]);
+}
