@@ -11,7 +11,7 @@ use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
 /// Fits the first level of the cache, in and out, for every type.
-const LENGTH: usize = 1024;
+const LENGTH: usize = 2048;
 
 /// `to[i] = function(from[i])`.
 struct Map<'a, T, F> {

@@ -29,7 +29,20 @@ impl<T: Real> Vectorised for Digest<'_, T> {
 
     #[inline(always)]
     fn run(self) -> u64 {
-        digest!(
+        let pairs: Vec<T> = self
+            .0
+            .windows(2)
+            .flat_map(|pair| {
+                [
+                    pair[0].abs().powf(pair[1]),
+                    pair[0].hypot(pair[1]),
+                    pair[0].atan2(pair[1]),
+                    pair[0].max(pair[1]),
+                ]
+            })
+            .collect();
+        let of_pairs = digest!(pairs, abs);
+        let of_each = digest!(
             self.0,
             exp,
             exp2,
@@ -61,7 +74,8 @@ impl<T: Real> Vectorised for Digest<'_, T> {
             abs,
             signum,
             recip
-        )
+        );
+        of_pairs.rotate_left(11) ^ of_each
     }
 }
 

@@ -1,1 +1,27 @@
-//! dahl-nn
+//! Neural networks on dahl: layers, losses, optimizers, a trainer and data sets.
+//!
+//! A [`Sequential`] is a row of [`layer`]s. A [`Trainer`] shows it a [`Dataset`] in batches: for each it runs the layers
+//! forward, the [`loss`], the layers backward and the [`optimizer`], all as tasks of dahl's ops; nothing waits before
+//! the end of an epoch. Each of the traits [`Layer`], [`Loss`], [`Optimizer`] and [`Dataset`] can be implemented in a
+//! user's crate.
+//!
+//! Not here: the operations (`dahl::ops`) and the runtime (`dahl_core`).
+
+#![forbid(unsafe_code)]
+
+pub mod dataset;
+pub mod error;
+pub mod layer;
+pub mod loss;
+pub mod model;
+pub mod optimizer;
+pub mod prelude;
+pub mod training;
+
+pub use dataset::Dataset;
+pub use error::Error;
+pub use layer::Layer;
+pub use loss::{CrossEntropy, Loss};
+pub use model::Sequential;
+pub use optimizer::{Optimizer, Sgd};
+pub use training::Trainer;

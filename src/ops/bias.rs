@@ -15,6 +15,7 @@ use crate::cpu::row_major::{add_sums, around, elements, write};
     R, R, W,
     shape(out = input),
     check(axis < input.shape().len() && input.shape()[axis] == bias.len()),
+    in_place_kernel = bias_over,
     flops = input.len()
 )]
 pub fn bias<T: Real>(input: ArrayViewD<T>, bias: ArrayView1<T>, out: ArrayViewMutD<T>, axis: usize) {
@@ -36,6 +37,33 @@ pub fn bias<T: Real>(input: ArrayViewD<T>, bias: ArrayView1<T>, out: ArrayViewMu
                 let bias = bias.widen();
                 for (out, input) in out.iter_mut().zip(input) {
                     *out = T::narrow(input.widen() + bias);
+                }
+            }
+        }
+    });
+}
+
+/// [`bias`] over its input.
+#[inline(always)]
+fn bias_over<T: Real>(target: ArrayViewMutD<'_, T>, bias: ArrayView1<'_, T>, axis: usize) {
+    let [_, extent, after] = around(target.shape(), axis);
+    let bias = bias.as_standard_layout();
+    let bias = elements(&bias);
+    write(target, |target| {
+        if target.is_empty() {
+            return;
+        }
+        for block in target.chunks_exact_mut(extent * after) {
+            if after == 1 {
+                for (element, bias) in block.iter_mut().zip(bias) {
+                    *element = T::narrow(element.widen() + bias.widen());
+                }
+                continue;
+            }
+            for (run, bias) in block.chunks_exact_mut(after).zip(bias) {
+                let bias = bias.widen();
+                for element in run {
+                    *element = T::narrow(element.widen() + bias);
                 }
             }
         }

@@ -190,6 +190,16 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         Ok(elements)
     }
 
+    /// An array of zeros of the same shape and runtime, in memory of its own.
+    ///
+    /// # Errors
+    /// If the memory cannot be had.
+    #[track_caller]
+    pub fn zeros_like(&self) -> Result<Array<'static, T, N>> {
+        let runtime = self.state().shared();
+        Ok(Array::from_block(runtime, self.shape, block_for::<T>(runtime, &self.shape)?))
+    }
+
     /// The same elements in another shape; nothing is copied.
     ///
     /// # Errors

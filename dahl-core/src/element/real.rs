@@ -18,6 +18,13 @@ use super::Element;
 ///
 /// For `f16` and `bf16` a function widens, computes in `f32`, and rounds once.
 ///
+/// The errors are measured: the largest over millions of arguments of the whole range, rounded up, against a reference
+/// of twice the precision (`tests/real`). A function whose description states none is exact or correctly rounded, or
+/// says what its error depends on. The algorithms and their sources are described in `simd/math/`.
+///
+/// On a value of a concrete type, as in `1.0_f32.exp()`, the standard library's method of the same name is the one
+/// called. It does not vectorise; `Real::exp(x)` does.
+///
 /// # Implementing it
 /// A type whose [`Compute`](Real::Compute) is another type needs the constants, the conversions and the operators; the
 /// functions have defaults that widen, compute there, and narrow. A type that is its own compute type implements each
@@ -235,12 +242,16 @@ pub trait Real:
     }
 
     /// The cube root.
+    ///
+    /// Error: at most 0.51 ULP (`f32`), 0.7 (`f64`).
     #[inline(always)]
     fn cbrt(self) -> Self {
         Self::narrow(compute(self).cbrt())
     }
 
     /// `sqrt(self * self + other * other)` without intermediate overflow or underflow.
+    ///
+    /// Error: at most 0.51 ULP (`f32`), 1.2 (`f64`).
     #[inline(always)]
     fn hypot(self, other: Self) -> Self {
         Self::narrow(compute(self).hypot(compute(other)))
@@ -253,48 +264,64 @@ pub trait Real:
     }
 
     /// `self` to a real power.
+    ///
+    /// Error: at most 0.51 ULP (`f32`), 1.1 (`f64`).
     #[inline(always)]
     fn powf(self, exponent: Self) -> Self {
         Self::narrow(compute(self).powf(compute(exponent)))
     }
 
     /// e to the power `self`.
+    ///
+    /// Error: at most 1.0 ULP (`f32`), 1.2 (`f64`).
     #[inline(always)]
     fn exp(self) -> Self {
         Self::narrow(compute(self).exp())
     }
 
     /// 2 to the power `self`.
+    ///
+    /// Error: at most 1.2 ULP.
     #[inline(always)]
     fn exp2(self) -> Self {
         Self::narrow(compute(self).exp2())
     }
 
     /// `exp(self) - 1`, accurate near zero.
+    ///
+    /// Error: at most 1.6 ULP (`f32`), 2.2 (`f64`).
     #[inline(always)]
     fn exp_m1(self) -> Self {
         Self::narrow(compute(self).exp_m1())
     }
 
     /// The natural logarithm.
+    ///
+    /// Error: at most 0.9 ULP.
     #[inline(always)]
     fn ln(self) -> Self {
         Self::narrow(compute(self).ln())
     }
 
     /// `ln(1 + self)`, accurate near zero.
+    ///
+    /// Error: at most 0.9 ULP.
     #[inline(always)]
     fn ln_1p(self) -> Self {
         Self::narrow(compute(self).ln_1p())
     }
 
     /// The logarithm to base 2.
+    ///
+    /// Error: at most 0.9 ULP; exact for powers of two.
     #[inline(always)]
     fn log2(self) -> Self {
         Self::narrow(compute(self).log2())
     }
 
     /// The logarithm to base 10.
+    ///
+    /// Error: at most 0.8 ULP.
     #[inline(always)]
     fn log10(self) -> Self {
         Self::narrow(compute(self).log10())
@@ -307,18 +334,24 @@ pub trait Real:
     }
 
     /// The sine of an angle in radians.
+    ///
+    /// Error: at most 0.6 ULP for every `f32`. `f64` is one call of libm per element, which does not vectorise.
     #[inline(always)]
     fn sin(self) -> Self {
         Self::narrow(compute(self).sin())
     }
 
     /// The cosine of an angle in radians.
+    ///
+    /// Error: at most 0.6 ULP for every `f32`. `f64` is one call of libm per element, which does not vectorise.
     #[inline(always)]
     fn cos(self) -> Self {
         Self::narrow(compute(self).cos())
     }
 
     /// Sine and cosine.
+    ///
+    /// As [`sin`](Real::sin) and [`cos`](Real::cos), with one reduction of the angle.
     #[inline(always)]
     fn sin_cos(self) -> (Self, Self) {
         let (sin, cos) = compute(self).sin_cos();
@@ -326,66 +359,88 @@ pub trait Real:
     }
 
     /// The tangent of an angle in radians.
+    ///
+    /// Error: at most 0.6 ULP for every `f32`. `f64` is one call of libm per element, which does not vectorise.
     #[inline(always)]
     fn tan(self) -> Self {
         Self::narrow(compute(self).tan())
     }
 
     /// The arcsine, in `-π/2 ..= π/2`.
+    ///
+    /// Error: at most 1.3 ULP (`f32`), 1.4 (`f64`).
     #[inline(always)]
     fn asin(self) -> Self {
         Self::narrow(compute(self).asin())
     }
 
     /// The arccosine, in `0 ..= π`.
+    ///
+    /// Error: at most 1.2 ULP.
     #[inline(always)]
     fn acos(self) -> Self {
         Self::narrow(compute(self).acos())
     }
 
     /// The arctangent, in `-π/2 ..= π/2`.
+    ///
+    /// Error: at most 2.0 ULP.
     #[inline(always)]
     fn atan(self) -> Self {
         Self::narrow(compute(self).atan())
     }
 
     /// The angle of the point `(x = other, y = self)`, in `-π ..= π`; the signs of zeros count, as in C.
+    ///
+    /// Error: at most 2.1 ULP.
     #[inline(always)]
     fn atan2(self, other: Self) -> Self {
         Self::narrow(compute(self).atan2(compute(other)))
     }
 
     /// The hyperbolic sine.
+    ///
+    /// Error: at most 1.7 ULP (`f32`), 1.8 (`f64`).
     #[inline(always)]
     fn sinh(self) -> Self {
         Self::narrow(compute(self).sinh())
     }
 
     /// The hyperbolic cosine.
+    ///
+    /// Error: at most 1.5 ULP (`f32`), 1.6 (`f64`).
     #[inline(always)]
     fn cosh(self) -> Self {
         Self::narrow(compute(self).cosh())
     }
 
     /// The hyperbolic tangent.
+    ///
+    /// Error: at most 1.4 ULP (`f32`), 1.5 (`f64`).
     #[inline(always)]
     fn tanh(self) -> Self {
         Self::narrow(compute(self).tanh())
     }
 
     /// The inverse hyperbolic sine.
+    ///
+    /// Error: at most 1.8 ULP.
     #[inline(always)]
     fn asinh(self) -> Self {
         Self::narrow(compute(self).asinh())
     }
 
     /// The inverse hyperbolic cosine.
+    ///
+    /// Error: at most 2.0 ULP.
     #[inline(always)]
     fn acosh(self) -> Self {
         Self::narrow(compute(self).acosh())
     }
 
     /// The inverse hyperbolic tangent.
+    ///
+    /// Error: at most 2.1 ULP (`f32`), 2.0 (`f64`).
     #[inline(always)]
     fn atanh(self) -> Self {
         Self::narrow(compute(self).atanh())

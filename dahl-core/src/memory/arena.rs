@@ -194,6 +194,11 @@ impl Arena {
         self.current = self.shared.take_region();
     }
 
+    /// Another arena of the same runtime.
+    pub fn sibling(&self) -> Arena {
+        Arena::new(Arc::clone(&self.shared.runtime))
+    }
+
     /// Bytes that the arena holds now, for its arrays, for tasks in flight, and for the next steps.
     pub fn reserved_bytes(&self) -> usize {
         self.shared.reserved_bytes.load(Ordering::Relaxed)

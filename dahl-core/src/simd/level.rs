@@ -133,7 +133,7 @@ levels! {
 }
 
 /// The level that [`dispatch`] uses: the machine's best, or a lower one that the environment variable `DAHL_SIMD`
-/// names (`v3`, `v2` or `baseline`).
+/// names (`v4`, `v3`, `v2` or `baseline`).
 ///
 /// It is found at the first call and then stays. A name that is unknown or above the machine's level is ignored.
 #[inline]

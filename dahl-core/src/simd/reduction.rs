@@ -5,8 +5,8 @@
 //! A slice is cut into blocks of 1,024 elements. In a block, lane `i` of 32 adds the elements `i`, `i + 32`,
 //! `i + 64`, .. from left to right (at most 32 of them), and the lanes are added pairwise: 16 + 16, 8 + 8, .. . The
 //! sums of the blocks are added pairwise too, as a binary counter carries: two sums of equally many blocks become
-//! one, and at the end what is left is added from the smallest to the largest. A last block that is short leaves some
-//! lanes shorter; they are not padded, so that `-0.0` and NaN are kept.
+//! one, and at the end what is left is added from the smallest to the largest. Lanes start at `-0.0`, which adds nothing,
+//! and lanes that a short last block does not reach keep what they have.
 //!
 //! The shape depends on the length alone, not on the width of the vectors, so the result is the same on every
 //! [`Level`](super::Level). The error is at most about `(36 + log2(n / 1024)) * u * sum |x|`, with `u` the unit
@@ -62,9 +62,9 @@ impl<T: Real> Vectorised for SumOf<'_, T> {
         let blocks = self.0.chunks_exact(BLOCK);
         let rest = blocks.remainder();
         for block in blocks {
-            tree.push(block_sum(block, |x| x.widen()));
+            tree.push(block_sum(block));
         }
-        tree.finish((!rest.is_empty()).then(|| block_sum(rest, |x| x.widen())))
+        tree.finish((!rest.is_empty()).then(|| block_sum(rest)))
     }
 }
 
@@ -77,35 +77,55 @@ impl<T: Real> Vectorised for Dot<'_, T> {
     fn run(self) -> T::Compute {
         let Self(a, b) = self;
         let mut tree = Tree::new();
+        // The products of a block go through the first level of the cache: a loop that also adds is not vectorised.
         let mut products = [T::Compute::ZERO; BLOCK];
-        let mut last = None;
-        for (a, b) in a.chunks(BLOCK).zip(b.chunks(BLOCK)) {
-            let products = &mut products[..a.len()];
-            for ((product, a), b) in products.iter_mut().zip(a).zip(b) {
-                *product = a.widen() * b.widen();
-            }
-            let sum = block_sum(products, |x| x);
-            if a.len() == BLOCK { tree.push(sum) } else { last = Some(sum) }
+        let (a_blocks, a_rest) = a.as_chunks::<BLOCK>();
+        let (b_blocks, b_rest) = b.as_chunks::<BLOCK>();
+        for (a, b) in a_blocks.iter().zip(b_blocks) {
+            multiply(a, b, &mut products);
+            tree.push(block_sum(&products));
         }
-        tree.finish(last)
+        let products = &mut products[..a_rest.len()];
+        multiply(a_rest, b_rest, products);
+        tree.finish((!products.is_empty()).then(|| block_sum(products)))
+    }
+}
+
+/// `products[i] = a[i] * b[i]`.
+#[inline(always)]
+fn multiply<T: Real>(a: &[T], b: &[T], products: &mut [T::Compute]) {
+    for ((product, a), b) in products.iter_mut().zip(a).zip(b) {
+        *product = a.widen() * b.widen();
     }
 }
 
 /// The sum of at most [`BLOCK`] elements: lanes, then pairs of lanes.
 #[inline(always)]
-fn block_sum<T: Copy, C: Real>(block: &[T], widen: impl Fn(T) -> C) -> C {
-    let mut lanes = [-C::ZERO; LANES];
-    let rows = block.chunks_exact(LANES);
-    let rest = rows.remainder();
+fn block_sum<T: Real>(block: &[T]) -> T::Compute {
+    let mut lanes = [-T::Compute::ZERO; LANES];
+    let (rows, rest) = block.as_chunks::<LANES>();
     for row in rows {
         for (lane, x) in lanes.iter_mut().zip(row) {
-            *lane += widen(*x);
+            *lane += x.widen();
         }
     }
-    for (lane, x) in lanes.iter_mut().zip(rest) {
-        *lane += widen(*x);
+    // Padded with what adds nothing, not even to -0: so the lanes stay in registers.
+    let mut last = [-T::Compute::ZERO; LANES];
+    for (last, x) in last.iter_mut().zip(rest) {
+        *last = x.widen();
     }
-    fold_lanes(lanes, |a, b| a + b)
+    for (lane, x) in lanes.iter_mut().zip(last) {
+        *lane += x;
+    }
+    add_lanes(&lanes)
+}
+
+/// The sum of the lanes, by halves.
+///
+/// Not inlined: seen together with the loop that fills the lanes, its pairs make the compiler choose vectors of two.
+#[inline(never)]
+fn add_lanes<C: Real>(lanes: &[C; LANES]) -> C {
+    fold_lanes(*lanes, |a, b| a + b)
 }
 
 /// Combines lane `i` with lane `i + LANES / 2`, and so on by halves.
@@ -147,10 +167,10 @@ impl<C: Real> Tree<C> {
     #[inline(always)]
     fn finish(self, last: Option<C>) -> C {
         let mut total = last.unwrap_or(-C::ZERO);
-        for (k, sum) in self.sums.into_iter().enumerate() {
-            if self.blocks >> k & 1 == 1 {
-                total = sum + total;
-            }
+        let mut blocks = self.blocks;
+        while blocks > 0 {
+            total = self.sums[blocks.trailing_zeros() as usize] + total;
+            blocks &= blocks - 1;
         }
         total
     }
@@ -182,15 +202,16 @@ impl<T: Element> Vectorised for MinOf<'_, T> {
 #[inline(always)]
 fn extreme<T: Copy>(values: &[T], identity: T, choose: impl Fn(T, T) -> T + Copy) -> T {
     let mut lanes = [identity; LANES];
-    let rows = values.chunks_exact(LANES);
-    let rest = rows.remainder();
+    let (rows, rest) = values.as_chunks::<LANES>();
     for row in rows {
         for (lane, x) in lanes.iter_mut().zip(row) {
             *lane = choose(*lane, *x);
         }
     }
-    for (lane, x) in lanes.iter_mut().zip(rest) {
-        *lane = choose(*lane, *x);
+    let mut last = [identity; LANES];
+    last[..rest.len()].copy_from_slice(rest);
+    for (lane, x) in lanes.iter_mut().zip(last) {
+        *lane = choose(*lane, x);
     }
     fold_lanes(lanes, choose)
 }

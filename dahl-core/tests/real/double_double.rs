@@ -183,6 +183,20 @@ pub(crate) fn sqrt(x: f64) -> D {
     ordinary(x.sqrt(), || number(x).scale(shift).sqrt().scale(-shift / 2))
 }
 
+/// For sizes from `2^-400` to `2^400`.
+pub(crate) fn hypot(x: f64, y: f64) -> D {
+    (number(x) * number(x) + number(y) * number(y)).sqrt()
+}
+
+/// For positive `x`.
+pub(crate) fn powf(x: f64, y: f64) -> D {
+    ordinary(x.powf(y), || (ln(x) * number(y)).exp())
+}
+
+pub(crate) fn atan2(y: f64, x: f64) -> D {
+    angle(number(y), number(x))
+}
+
 pub(crate) fn cbrt(x: f64) -> D {
     let shift = if x.abs() < 1.0 { 300 } else { -300 };
     ordinary(x.cbrt(), || {

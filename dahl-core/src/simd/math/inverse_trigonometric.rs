@@ -18,7 +18,7 @@ pub(crate) trait InverseTrigonometric: Sized {
 macro_rules! impl_inverse_trigonometric {
     (
         $float:ident,
-        pi: [$pi_high:literal, $pi_low:literal],
+        pi: [$pi_high:expr, $pi_low:literal],
         atan_polynomial: $atan_polynomial:expr,
         asin_polynomial: $asin_polynomial:expr,
     ) => {
@@ -27,8 +27,8 @@ macro_rules! impl_inverse_trigonometric {
             #[inline(always)]
             fn first_quadrant(y: $float, x: $float) -> $float {
                 // tan(π / 8) and tan(3π / 8).
-                let steep = y > 2.414_213_562_373_095 * x;
-                let middle = y > 0.414_213_562_373_095_03 * x;
+                let steep = y > 2.414_213_7 * x;
+                let middle = y > 0.414_213_57 * x;
                 // For the middle, (y - x) / (y + x).
                 let numerator = if middle { y - x } else { y };
                 let numerator = if steep { -x } else { numerator };
@@ -87,9 +87,8 @@ macro_rules! impl_inverse_trigonometric {
                     let larger = if y > x { y } else { x };
                     let large = larger > 1.0;
                     let scale = if large { $float::MIN_POSITIVE * 4.0 } else { 0.25 / $float::MIN_POSITIVE };
-                    let extreme =
-                        larger > $float::MAX / 8.0 || larger < $float::MIN_POSITIVE / $float::EPSILON;
-                    let scale = if extreme { scale } else { 1.0 };
+                    let ordinary = $float::MIN_POSITIVE / $float::EPSILON..=$float::MAX / 8.0;
+                    let scale = if ordinary.contains(&larger) { 1.0 } else { scale };
                     let (scaled_y, scaled_x) = (y * scale, x * scale);
                     // Of two infinities or two zeros the angle is that of equal lengths, or of the axis.
                     let both_infinite = y == $float::INFINITY && x == $float::INFINITY;
@@ -107,14 +106,14 @@ macro_rules! impl_inverse_trigonometric {
 
 impl_inverse_trigonometric! {
     f32,
-    pi: [3.1415927, -8.742278e-8],
-    atan_polynomial: [-0.333333313, 0.199995399, -0.142639264, 0.107434154, -0.0645088181],
-    asin_polynomial: [0.166666657, 0.0750009492, 0.0445993207, 0.0311017279, 0.017143717, 0.0337007269],
+    pi: [std::f32::consts::PI, -8.742278e-8],
+    atan_polynomial: [-0.333_333_3, 0.199_995_4, -0.142_639_26, 0.107_434_15, -0.064_508_82],
+    asin_polynomial: [0.166_666_66, 0.075_000_95, 0.044_599_32, 0.031_101_728, 0.017143717, 0.033_700_727],
 }
 
 impl_inverse_trigonometric! {
     f64,
-    pi: [3.141592653589793, 1.2246467991473532e-16],
+    pi: [std::f64::consts::PI, 1.2246467991473532e-16],
     atan_polynomial: [
         -0.3333333333333333, 0.19999999999999993, -0.14285714285711504, 0.11111111110753108, -0.09090909066913205,
         0.0769230673260262, -0.06666641944687046, 0.058819241557448235, -0.05258030921384036, 0.04719327142598802,

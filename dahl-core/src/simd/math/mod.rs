@@ -1,4 +1,12 @@
 //! Elementary functions of `f32` and `f64`, written so that a loop over them vectorises.
+//!
+//! A loop vectorises if its body has no branch and no call. So each function is one sequence of operations for all
+//! arguments: where a scalar library branches, both sides are computed and the result is selected; integers are taken
+//! from the bits of numbers; there are no tables. Multiplication and addition round separately: a fused operation would
+//! be a call of libm below x86-64-v3, and would make the results of the levels differ if it replaced the two.
+//!
+//! What a function means, and its error, is said at [`Real`](crate::element::Real); here is how it is computed. Not
+//! here: half precision, which computes in `f32`.
 
 mod exponential;
 mod hyperbolic;

@@ -4,9 +4,10 @@
 //! The cube root starts from a third of the exponent, an integer division of the bits, and is refined by Halley's or
 //! Newton's method (FreeBSD's msun, `s_cbrtf.c`, `s_cbrt.c`). `hypot` of `f64` scales by a power of two.
 
-use super::exponential::Exponential;
+use super::exponential::{EXP_SERIES, Exponential, limit};
 use super::logarithm::Logarithm;
 use super::polynomial::polynomial;
+use super::scale::Scale;
 
 /// Powers and roots; the meanings and errors are stated at [`Real`](crate::element::Real).
 pub(crate) trait Power: Sized {
@@ -32,6 +33,24 @@ macro_rules! power_of_integer {
     }};
 }
 
+/// `x` to the power `y`, from the power `size` of `|x|`: the sign, and what is not real.
+macro_rules! real_power {
+    ($float:ident, $x:expr, $y:expr, $size:expr) => {{
+        let (x, y, size): ($float, $float, $float) = ($x, $y, $size);
+        // Of a negative number only integer powers are real. A number without a fraction may be large, and then it is even.
+        let integer = y == y.trunc();
+        let half = 0.5 * y;
+        let odd = integer && half != half.trunc();
+        let negative = if odd { -size } else { size };
+        let negative = if integer || x == 0.0 || x == $float::NEG_INFINITY { negative } else { $float::NAN };
+        let power = if x.is_sign_negative() { negative } else { size };
+        let power = if x.is_nan() || y.is_nan() { $float::NAN } else { power };
+        // A zeroth power, a power of one, and an infinite power of -1 are 1, even if the other number is NaN.
+        let unit = y == 0.0 || x == 1.0 || x == -1.0 && y.is_infinite();
+        if unit { 1.0 } else { power }
+    }};
+}
+
 impl Power for f32 {
     #[inline(always)]
     fn powi(self, exponent: i32) -> Self {
@@ -42,17 +61,7 @@ impl Power for f32 {
     fn powf(self, exponent: Self) -> Self {
         let (x, y) = (self as f64, exponent as f64);
         let size = Exponential::exp2(y * Logarithm::log2(x.abs())) as f32;
-        // Of a negative number only integer powers are real. From 2^24 on, every f32 is even.
-        let integer = exponent == exponent.trunc();
-        let half = 0.5 * exponent;
-        let odd = integer && half != half.trunc();
-        let negative = if odd { -size } else { size };
-        let negative = if integer || self == 0.0 || self == f32::NEG_INFINITY { negative } else { f32::NAN };
-        let power = if self.is_sign_negative() { negative } else { size };
-        // Of an infinite power of -1, and of a zeroth or first one, there is no doubt: not even if the other is NaN.
-        let unit = exponent == 0.0 || self == 1.0 || self == -1.0 && exponent.is_infinite();
-        let power = if self.is_nan() { f32::NAN } else { power };
-        if unit { 1.0 } else { power }
+        real_power!(f32, self, exponent, size)
     }
 
     #[inline(always)]
@@ -91,7 +100,11 @@ impl Power for f64 {
 
     #[inline(always)]
     fn powf(self, exponent: Self) -> Self {
-        f64::powf(self, exponent)
+        // From 2^65 on, every power of a number other than ±1 is zero or infinite.
+        let y = limit(exponent, -3.7e19, 3.7e19);
+        let size = power_f64(self.abs(), y);
+        let size = if self == 0.0 || self.is_infinite() { power_of_end(self, exponent) } else { size };
+        real_power!(f64, self, exponent, size)
     }
 
     #[inline(always)]
@@ -110,11 +123,11 @@ impl Power for f64 {
             * polynomial(
                 ratio,
                 [
-                    1.87595182427177009643,
-                    -1.88497979543377169875,
-                    1.621429720105354466140,
-                    -0.758397934778766047437,
-                    0.145996192886612446982,
+                    1.875_951_824_271_77,
+                    -1.884_979_795_433_771_7,
+                    1.621_429_720_105_354_5,
+                    -0.758_397_934_778_766,
+                    0.145_996_192_886_612_45,
                 ],
             );
         let root = f64::from_bits((root.to_bits() + 0x8000_0000) & 0xffff_ffff_c000_0000);
@@ -140,3 +153,90 @@ impl Power for f64 {
         if self.is_infinite() || other.is_infinite() { f64::INFINITY } else { root }
     }
 }
+
+/// The power of zero or infinity, without its sign.
+#[inline(always)]
+fn power_of_end(x: f64, y: f64) -> f64 {
+    if (x == 0.0) == (y > 0.0) { 0.0 } else { f64::INFINITY }
+}
+
+/// The upper half of the bits: products of two such numbers are exact.
+#[inline(always)]
+fn upper(x: f64) -> f64 {
+    f64::from_bits(x.to_bits() & 0xffff_ffff_0000_0000)
+}
+
+/// `x^y` for finite positive `x` and `|y| < 2^66`.
+///
+/// `log2(x)` and its product with `y` are sums of two, the first with an upper half only. `x = 2^n * a` with `a` from
+/// `sqrt(3) / 2` to `sqrt(3)`; `log2(a) = log2(b) + 2 / ln(2) * atanh(s)` with `b = 1` or `3/2`, `s = (a - b) / (a + b)`.
+#[inline(always)]
+fn power_f64(x: f64, y: f64) -> f64 {
+    // A subnormal number is first made a normal one, by 2^53.
+    let subnormal = x < f64::MIN_POSITIVE;
+    let x = if subnormal { x * 9_007_199_254_740_992.0 } else { x };
+    let bias = if subnormal { 1076.0 } else { 1023.0 };
+    // The exponent as a number: it is put in the low bits of 2^52 (AVX2 converts no 64-bit integers).
+    let large = 4_503_599_627_370_496.0_f64;
+    let exponent = f64::from_bits(large.to_bits() | (x.to_bits() >> 52)) - large - bias;
+    let mantissa = f64::from_bits(x.to_bits() & 0x000f_ffff_ffff_ffff | 1.0_f64.to_bits());
+    let outer = mantissa >= 1.732_050_807_568_877_2;
+    let middle = mantissa >= 1.224_744_871_391_589 && !outer;
+    let a = if outer { 0.5 * mantissa } else { mantissa };
+    let n = if outer { exponent + 1.0 } else { exponent };
+    let b = if middle { 1.5 } else { 1.0 };
+    let log2_b_high = if middle { 5.849_624_872_207_642e-1 } else { 0.0 };
+    let log2_b_low = if middle { 1.350_039_202_129_749e-8 } else { 0.0 };
+
+    // s as a sum of two.
+    let difference = a - b;
+    let inverse = 1.0 / (a + b);
+    let s = difference * inverse;
+    let s_high = upper(s);
+    let sum_high = upper(a + b);
+    let sum_low = a - (sum_high - b);
+    let s_low = inverse * ((difference - s_high * sum_high) - s_high * sum_low);
+    // atanh(s) * 3 / s = 3 + s^2 + .., as a sum of two; then times s.
+    let square = s * s;
+    let rest = square * square * polynomial(square, ATANH) + s_low * (s_high + s);
+    let square = s_high * s_high;
+    let series_high = upper(3.0 + square + rest);
+    let series_low = rest - ((series_high - 3.0) - square);
+    let product = s_high * series_high;
+    let error = s_low * series_high + series_low * s;
+    let atanh_high = upper(product + error);
+    let atanh_low = error - (atanh_high - product);
+    // Times 2 / (3 ln(2)).
+    let log_high = 9.617_967_009_544_373e-1 * atanh_high;
+    let log_low = -7.028_461_650_952_758e-9 * atanh_high + atanh_low * 9.617_966_939_259_756e-1 + log2_b_low;
+    let log2_high = upper(((log_high + log_low) + log2_b_high) + n);
+    let log2_low = log_low - (((log2_high - n) - log2_b_high) - log_high);
+
+    // y * log2(x), within what is neither zero nor infinity.
+    let y_high = upper(y);
+    let low = (y - y_high) * log2_high + y * log2_low;
+    let high = y_high * log2_high;
+    let beyond = (low + high).abs() > 1100.0;
+    let high = if beyond { 1100.0_f64.copysign(high) } else { high };
+    let low = if beyond { 0.0 } else { low };
+
+    // 2 to that power.
+    let (whole, integer) = (low + high).nearest();
+    let high = high - whole;
+    let t = upper(low + high);
+    let main = t * 6.931_471_824_645_996e-1;
+    let error = (low - (t - high)) * std::f64::consts::LN_2 + t * -1.904_654_299_957_768e-9;
+    let r = main + error;
+    let lost = error - (r - main);
+    (1.0 + (r + (lost + r * r * polynomial(r, EXP_SERIES)))).scale(integer)
+}
+
+/// `(3 atanh(s) / s - 3 - s^2) / s^4` in `s^2`.
+const ATANH: [f64; 6] = [
+    5.999_999_999_999_946e-1,
+    4.285_714_285_785_502e-1,
+    3.333_333_298_183_774_3e-1,
+    2.727_281_238_085_34e-1,
+    2.306_607_457_755_617_5e-1,
+    2.069_750_178_003_384_2e-1,
+];

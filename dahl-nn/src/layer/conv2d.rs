@@ -1,0 +1,129 @@
+//! [`Conv2d`]: a two-dimensional convolution with a bias.
+
+use dahl::ops;
+use dahl::prelude::*;
+
+use super::{Backward, Forward, Layer, Parameter, flat, images};
+
+/// How a [`Conv2d`] moves over the image; `[rows, cols]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conv2dOptions {
+    /// The kernel's extents.
+    pub kernel: [usize; 2],
+    /// How far it moves.
+    pub stride: [usize; 2],
+    /// Zeros around the image.
+    pub padding: [usize; 2],
+}
+
+impl Conv2dOptions {
+    /// A square kernel that moves by one, without padding.
+    pub fn square(size: usize) -> Self {
+        Self { kernel: [size; 2], stride: [1; 2], padding: [0; 2] }
+    }
+}
+
+/// Maps each image through filters: `output = conv2d(input, weight) + bias`.
+///
+/// # Shapes
+/// Samples `[in_channels, rows, cols]` to `[out_channels, (rows + 2 padding - kernel) / stride + 1, ..]`;
+/// `weight: [out_channels, in_channels, kernel rows, kernel cols]`, `bias: [out_channels]`.
+#[derive(Debug)]
+pub struct Conv2d<'m, T: Real> {
+    weight: Parameter<'m, T>,
+    bias: Parameter<'m, T>,
+    input: [usize; 3],
+    output: [usize; 3],
+    options: Conv2dOptions,
+}
+
+impl<'m, T: Real> Conv2d<'m, T> {
+    /// A layer of `filters` filters for samples of shape `input`, initialised as PyTorch does, or nothing if the kernel
+    /// does not fit the image.
+    ///
+    /// # Errors
+    /// If the memory cannot be had.
+    pub fn new(
+        arena: &'m Arena,
+        input: [usize; 3],
+        filters: usize,
+        options: Conv2dOptions,
+        seed: u64,
+        offset: u64,
+    ) -> dahl::Result<Option<Self>> {
+        let Conv2dOptions { kernel, stride, padding } = options;
+        let positions = |axis: usize| {
+            let span = (input[axis + 1] + 2 * padding[axis]).checked_sub(kernel[axis])?;
+            (kernel[axis] > 0).then_some(span.checked_div(stride[axis])? + 1)
+        };
+        let (Some(rows), Some(cols)) = (positions(0), positions(1)) else { return Ok(None) };
+        let shape = [filters, input[0], kernel[0], kernel[1]];
+        let fan_in: usize = shape[1..].iter().product();
+        let bound = 1.0 / (fan_in as f64).sqrt();
+        let weight = Parameter::uniform(arena, "weight", &shape, bound, seed, offset)?;
+        let bias = Parameter::uniform(arena, "bias", &[filters], bound, seed, offset + weight.len() as u64)?;
+        Ok(Some(Self { weight, bias, input, output: [filters, rows, cols], options }))
+    }
+
+    fn weight_shape(&self) -> [usize; 4] {
+        let [rows, cols] = self.options.kernel;
+        [self.output[0], self.input[0], rows, cols]
+    }
+}
+
+impl<'m, T: Real> Layer<'m, T> for Conv2d<'m, T> {
+    fn name(&self) -> &'static str {
+        "conv2d"
+    }
+
+    fn detail(&self) -> String {
+        let Conv2dOptions { kernel: [rows, cols], stride, padding } = self.options;
+        let mut text = format!("{}->{}, {rows}x{cols}", self.input[0], self.output[0]);
+        if stride != [1; 2] {
+            text += &format!(", stride {}x{}", stride[0], stride[1]);
+        }
+        if padding != [0; 2] {
+            text += &format!(", padding {}x{}", padding[0], padding[1]);
+        }
+        text
+    }
+
+    fn output_shape(&self) -> &[usize] {
+        &self.output
+    }
+
+    fn parameters(&self) -> Vec<&Parameter<'m, T>> {
+        vec![&self.weight, &self.bias]
+    }
+
+    fn parameters_mut(&mut self) -> Vec<&mut Parameter<'m, T>> {
+        vec![&mut self.weight, &mut self.bias]
+    }
+
+    fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Forward<'s, T>> {
+        let batch = input.shape()[0];
+        let input = input.reshaped(images(batch, self.input))?;
+        let weight = self.weight.value.reshaped(self.weight_shape())?;
+        let mut output = ops::conv2d_init(step, &input, &weight, self.options.stride, self.options.padding)?;
+        ops::bias_self(&mut output, &self.bias.value, 1)?;
+        Ok(Forward::new(flat(output)?))
+    }
+
+    fn backward<'s>(&mut self, step: &'s Arena, pass: Backward<'_, T>) -> dahl::Result<Option<Matrix<'s, T>>> {
+        let Conv2dOptions { stride, padding, .. } = self.options;
+        let batch = pass.input.shape()[0];
+        let input = pass.input.reshaped(images(batch, self.input))?;
+        let gradient = pass.gradient.reshaped(images(batch, self.output))?;
+        let weight_shape = self.weight_shape();
+        let mut by_weight = self.weight.gradient.reshaped_mut(weight_shape)?;
+        ops::conv2d_backward_filters(&input, &gradient, &mut by_weight, stride, padding)?;
+        ops::bias_backward(&gradient, &mut self.bias.gradient.reshaped_mut([self.output[0]])?, 1)?;
+        if !pass.needs_input_gradient {
+            return Ok(None);
+        }
+        let weight = self.weight.value.reshaped(weight_shape)?;
+        let mut by_input = step.zeros(images(batch, self.input))?;
+        ops::conv2d_backward_input(&gradient, &weight, &mut by_input, stride, padding)?;
+        flat(by_input).map(Some)
+    }
+}

@@ -1,0 +1,73 @@
+//! [`Dense`]: a fully connected layer.
+
+use dahl::ops;
+use dahl::prelude::*;
+
+use super::{Backward, Forward, Layer, Parameter};
+
+/// Maps each sample through the layer: `output = input x transposed(weight) + bias`.
+///
+/// # Shapes
+/// Samples of `inputs` features, whatever their shape, to `[outputs]`; `weight: [outputs, inputs]`,
+/// `bias: [outputs]`.
+#[derive(Debug)]
+pub struct Dense<'m, T: Real> {
+    weight: Parameter<'m, T>,
+    bias: Parameter<'m, T>,
+    inputs: usize,
+    output: [usize; 1],
+}
+
+impl<'m, T: Real> Dense<'m, T> {
+    /// A layer from `inputs` to `outputs` features, initialised as PyTorch does.
+    ///
+    /// # Errors
+    /// If the memory cannot be had.
+    pub fn new(arena: &'m Arena, inputs: usize, outputs: usize, seed: u64, offset: u64) -> dahl::Result<Self> {
+        let bound = 1.0 / (inputs as f64).sqrt();
+        let weight = Parameter::uniform(arena, "weight", &[outputs, inputs], bound, seed, offset)?;
+        let bias = Parameter::uniform(arena, "bias", &[outputs], bound, seed, offset + weight.len() as u64)?;
+        Ok(Self { weight, bias, inputs, output: [outputs] })
+    }
+}
+
+impl<'m, T: Real> Layer<'m, T> for Dense<'m, T> {
+    fn name(&self) -> &'static str {
+        "dense"
+    }
+
+    fn detail(&self) -> String {
+        format!("{}->{}", self.inputs, self.output[0])
+    }
+
+    fn output_shape(&self) -> &[usize] {
+        &self.output
+    }
+
+    fn parameters(&self) -> Vec<&Parameter<'m, T>> {
+        vec![&self.weight, &self.bias]
+    }
+
+    fn parameters_mut(&mut self) -> Vec<&mut Parameter<'m, T>> {
+        vec![&mut self.weight, &mut self.bias]
+    }
+
+    fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Forward<'s, T>> {
+        let weight = self.weight.value.reshaped([self.output[0], self.inputs])?;
+        let mut output = ops::matmul_init(step, input, &weight, false, true)?;
+        ops::bias_self(&mut output, &self.bias.value, 1)?;
+        Ok(Forward::new(output))
+    }
+
+    fn backward<'s>(&mut self, step: &'s Arena, pass: Backward<'_, T>) -> dahl::Result<Option<Matrix<'s, T>>> {
+        let shape = [self.output[0], self.inputs];
+        let mut by_weight = self.weight.gradient.reshaped_mut(shape)?;
+        ops::matmul_add(pass.gradient, pass.input, &mut by_weight, true, false)?;
+        ops::bias_backward(pass.gradient, &mut self.bias.gradient, 1)?;
+        if !pass.needs_input_gradient {
+            return Ok(None);
+        }
+        let weight = self.weight.value.reshaped(shape)?;
+        ops::matmul_init(step, pass.gradient, &weight, false, false).map(Some)
+    }
+}

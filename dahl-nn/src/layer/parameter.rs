@@ -1,0 +1,50 @@
+//! [`Parameter`]: what a layer learns.
+
+use dahl::ops;
+use dahl::prelude::*;
+
+/// What a layer learns, and the gradient of the loss by it, flat: the elements of `shape` in row-major order.
+#[derive(Debug)]
+pub struct Parameter<'m, T: Real> {
+    /// The name within its layer, as PyTorch's: `weight`, `bias`.
+    pub name: &'static str,
+    /// The shape, as PyTorch's.
+    pub shape: Vec<usize>,
+    /// The value.
+    pub value: Vector<'m, T>,
+    /// The gradient of the loss by the value, summed over the batch.
+    pub gradient: Vector<'m, T>,
+}
+
+impl<'m, T: Real> Parameter<'m, T> {
+    /// A parameter drawn evenly from `-bound..bound`, number `offset` and on of the random numbers of `seed`.
+    ///
+    /// PyTorch's default for convolutions and dense layers is a bound of `1 / sqrt(fan_in)`, where `fan_in` is the
+    /// number of inputs of one output (Kaiming uniform with `a = sqrt(5)`; He et al. 2015, section 2.2).
+    ///
+    /// # Errors
+    /// If the memory cannot be had.
+    pub fn uniform(
+        arena: &'m Arena,
+        name: &'static str,
+        shape: &[usize],
+        bound: f64,
+        seed: u64,
+        offset: u64,
+    ) -> dahl::Result<Self> {
+        let len = shape.iter().product();
+        let mut value = arena.zeros([len])?;
+        ops::uniform(&mut value, -bound, bound, seed, offset)?;
+        Ok(Self { name, shape: shape.to_vec(), value, gradient: arena.zeros([len])? })
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.value.len()
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.value.is_empty()
+    }
+}

@@ -1,0 +1,126 @@
+//! [`MaxPool2d`] and [`AvgPool2d`]: the maximum or the mean of windows that do not overlap.
+
+use dahl::ops;
+use dahl::prelude::*;
+
+use super::{Backward, Forward, Layer, flat, images};
+
+/// The largest element of each window of every channel. Where it was is kept for backward.
+///
+/// # Shapes
+/// Samples `[channels, rows, cols]` to `[channels, rows / size, cols / size]`; what is left over is not looked at.
+#[derive(Debug)]
+pub struct MaxPool2d {
+    window: Window,
+}
+
+/// The mean of each window of every channel.
+///
+/// # Shapes
+/// As for [`MaxPool2d`].
+#[derive(Debug)]
+pub struct AvgPool2d {
+    window: Window,
+}
+
+/// A square window that moves by its own size.
+#[derive(Debug, Clone, Copy)]
+struct Window {
+    input: [usize; 3],
+    output: [usize; 3],
+    size: usize,
+}
+
+impl Window {
+    fn new([channels, rows, cols]: [usize; 3], size: usize) -> Option<Self> {
+        let (pooled_rows, pooled_cols) = (rows.checked_div(size)?, cols.checked_div(size)?);
+        let output = [channels, pooled_rows, pooled_cols];
+        (pooled_rows > 0 && pooled_cols > 0).then_some(Self { input: [channels, rows, cols], output, size })
+    }
+
+    fn extents(&self) -> [usize; 2] {
+        [self.size; 2]
+    }
+
+    fn detail(&self) -> String {
+        format!("{0}x{0}", self.size)
+    }
+}
+
+impl MaxPool2d {
+    /// A layer with a window of `size` by `size` for samples of shape `input`, or nothing if the window does not fit.
+    pub fn new(input: [usize; 3], size: usize) -> Option<Self> {
+        Window::new(input, size).map(|window| Self { window })
+    }
+}
+
+impl AvgPool2d {
+    /// A layer with a window of `size` by `size` for samples of shape `input`, or nothing if the window does not fit.
+    pub fn new(input: [usize; 3], size: usize) -> Option<Self> {
+        Window::new(input, size).map(|window| Self { window })
+    }
+}
+
+impl<'m, T: Real> Layer<'m, T> for MaxPool2d {
+    fn name(&self) -> &'static str {
+        "max_pool2d"
+    }
+
+    fn detail(&self) -> String {
+        self.window.detail()
+    }
+
+    fn output_shape(&self) -> &[usize] {
+        &self.window.output
+    }
+
+    fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Forward<'s, T>> {
+        let input = input.reshaped(images(input.shape()[0], self.window.input))?;
+        let size = self.window.extents();
+        let (output, places) = ops::max_pool2d_init(step, &input, size, size, [0; 2])?;
+        Ok(Forward { output: flat(output)?, places: Some(flat(places)?) })
+    }
+
+    fn backward<'s>(&mut self, step: &'s Arena, pass: Backward<'_, T>) -> dahl::Result<Option<Matrix<'s, T>>> {
+        let Some(places) = pass.forward.places.as_ref().filter(|_| pass.needs_input_gradient) else {
+            return Ok(None);
+        };
+        let batch = pass.input.shape()[0];
+        let gradient = pass.gradient.reshaped(images(batch, self.window.output))?;
+        let places = places.reshaped(images(batch, self.window.output))?;
+        let mut by_input = step.zeros(images(batch, self.window.input))?;
+        ops::max_pool2d_backward(&gradient, &places, &mut by_input)?;
+        flat(by_input).map(Some)
+    }
+}
+
+impl<'m, T: Real> Layer<'m, T> for AvgPool2d {
+    fn name(&self) -> &'static str {
+        "avg_pool2d"
+    }
+
+    fn detail(&self) -> String {
+        self.window.detail()
+    }
+
+    fn output_shape(&self) -> &[usize] {
+        &self.window.output
+    }
+
+    fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Forward<'s, T>> {
+        let input = input.reshaped(images(input.shape()[0], self.window.input))?;
+        let size = self.window.extents();
+        ops::avg_pool2d_init(step, &input, size, size, [0; 2]).and_then(flat).map(Forward::new)
+    }
+
+    fn backward<'s>(&mut self, step: &'s Arena, pass: Backward<'_, T>) -> dahl::Result<Option<Matrix<'s, T>>> {
+        if !pass.needs_input_gradient {
+            return Ok(None);
+        }
+        let (batch, size) = (pass.input.shape()[0], self.window.extents());
+        let gradient = pass.gradient.reshaped(images(batch, self.window.output))?;
+        let mut by_input = step.zeros(images(batch, self.window.input))?;
+        ops::avg_pool2d_backward(&gradient, &mut by_input, size, size, [0; 2])?;
+        flat(by_input).map(Some)
+    }
+}

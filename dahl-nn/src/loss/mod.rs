@@ -1,0 +1,40 @@
+//! Losses: the trait [`Loss`], and [`CrossEntropy`].
+
+mod cross_entropy;
+
+use dahl::prelude::*;
+
+pub use cross_entropy::CrossEntropy;
+
+/// How wrong a network's output is.
+///
+/// The methods see a part of a batch at a time; `factor` is what each sample of it counts, one over the number of
+/// samples of the whole batch, so that the parts add up to the mean.
+pub trait Loss<T: Real>: Send + Sync {
+    /// Adds the loss of the samples, each times `factor`, to `total`.
+    ///
+    /// # Shapes
+    /// `output: [batch, classes]`, `labels: [batch]`, `total: []`.
+    ///
+    /// # Errors
+    /// As the ops it is made of.
+    fn add_to(
+        &self,
+        total: &mut Scalar<'_, T>,
+        output: &Matrix<'_, T>,
+        labels: &Vector<'_, u32>,
+        factor: f64,
+    ) -> dahl::Result<()>;
+
+    /// The gradient of the loss, each sample's times `factor`, by `output`.
+    ///
+    /// # Errors
+    /// As the ops it is made of.
+    fn gradient<'s>(
+        &self,
+        step: &'s Arena,
+        output: &Matrix<'_, T>,
+        labels: &Vector<'_, u32>,
+        factor: f64,
+    ) -> dahl::Result<Matrix<'s, T>>;
+}

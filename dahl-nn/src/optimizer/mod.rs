@@ -1,0 +1,19 @@
+//! Optimizers: the trait [`Optimizer`], and [`Sgd`].
+
+mod sgd;
+
+use dahl::prelude::*;
+
+use crate::layer::Parameter;
+
+pub use sgd::Sgd;
+
+/// How parameters follow their gradients.
+pub trait Optimizer<T: Real>: Send {
+    /// Updates parameter number `index` of the model from its gradient. Called for each parameter, in order, after
+    /// each batch.
+    ///
+    /// # Errors
+    /// As the ops it is made of.
+    fn update(&mut self, index: usize, parameter: &mut Parameter<'_, T>) -> dahl::Result<()>;
+}

@@ -1,0 +1,89 @@
+//! [`Sgd`]: stochastic gradient descent.
+
+use dahl::prelude::*;
+
+use super::Optimizer;
+use crate::layer::Parameter;
+
+/// Stochastic gradient descent with momentum and weight decay, by PyTorch's formula:
+/// `velocity = momentum * velocity + gradient + weight_decay * value`, `value -= learning_rate * velocity`.
+#[derive(Debug)]
+pub struct Sgd<T: Real> {
+    learning_rate: f64,
+    momentum: f64,
+    weight_decay: f64,
+    /// One for each parameter, made when it is first updated.
+    velocities: Vec<Vector<'static, T>>,
+}
+
+impl<T: Real> Sgd<T> {
+    /// Plain descent: `value -= learning_rate * gradient`.
+    pub fn new(learning_rate: f64) -> Self {
+        Self { learning_rate, momentum: 0.0, weight_decay: 0.0, velocities: Vec::new() }
+    }
+
+    /// How much of the last step's velocity is kept.
+    pub fn momentum(mut self, momentum: f64) -> Self {
+        self.momentum = momentum;
+        self
+    }
+
+    /// How much of the value is added to the gradient.
+    pub fn weight_decay(mut self, weight_decay: f64) -> Self {
+        self.weight_decay = weight_decay;
+        self
+    }
+}
+
+impl<T: Real> Optimizer<T> for Sgd<T> {
+    fn update(&mut self, index: usize, parameter: &mut Parameter<'_, T>) -> dahl::Result<()> {
+        let Self { learning_rate, momentum, weight_decay, velocities } = self;
+        let Parameter { value, gradient, .. } = parameter;
+        if *momentum == 0.0 {
+            return descend(value, gradient, *learning_rate, *weight_decay);
+        }
+        while velocities.len() <= index {
+            velocities.push(value.zeros_like()?);
+        }
+        if velocities[index].shape() != value.shape() {
+            velocities[index] = value.zeros_like()?;
+        }
+        descend_with_momentum(value, &mut velocities[index], gradient, *learning_rate, *momentum, *weight_decay)
+    }
+}
+
+/// `value -= learning_rate * (gradient + weight_decay * value)`.
+///
+/// # Shapes
+/// All `[elements]`.
+#[codelet(RW, R, check(value.len() == gradient.len()), flops = 4 * value.len())]
+pub fn descend<T: Real>(value: &mut [T], gradient: &[T], learning_rate: f64, weight_decay: f64) {
+    let (rate, decay) = (T::Compute::from_f64(learning_rate), T::Compute::from_f64(weight_decay));
+    for (value, gradient) in value.iter_mut().zip(gradient) {
+        let old = value.widen();
+        *value = T::narrow(old - rate * (gradient.widen() + decay * old));
+    }
+}
+
+/// `velocity = momentum * velocity + gradient + weight_decay * value`, `value -= learning_rate * velocity`.
+///
+/// # Shapes
+/// All `[elements]`.
+#[codelet(RW, RW, R, check(value.len() == gradient.len() && value.len() == velocity.len()), flops = 6 * value.len())]
+pub fn descend_with_momentum<T: Real>(
+    value: &mut [T],
+    velocity: &mut [T],
+    gradient: &[T],
+    learning_rate: f64,
+    momentum: f64,
+    weight_decay: f64,
+) {
+    let (rate, momentum) = (T::Compute::from_f64(learning_rate), T::Compute::from_f64(momentum));
+    let decay = T::Compute::from_f64(weight_decay);
+    for ((value, velocity), gradient) in value.iter_mut().zip(velocity).zip(gradient) {
+        let old = value.widen();
+        let new_velocity = momentum * velocity.widen() + (gradient.widen() + decay * old);
+        *velocity = T::narrow(new_velocity);
+        *value = T::narrow(old - rate * new_velocity);
+    }
+}
