@@ -4,8 +4,8 @@
 
 use std::time::Instant;
 
-use dahl::prelude::*;
 use dahl::Result;
+use dahl::prelude::*;
 
 const TASKS: usize = 200_000;
 const ARRAYS: usize = 64;
@@ -67,7 +67,10 @@ fn chain(arrays: &mut Arrays) -> Result<()> {
 fn main() -> Result<()> {
     let workers: Vec<usize> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
     let workers = if workers.is_empty() { vec![1, 2] } else { workers };
-    println!("{:<10} {:>8} {:<16} {:>9} {:>9} {:>9}", "scheduler", "workers", "tasks", "median", "min", "max");
+    println!(
+        "{:<10} {:>8} {:<16} {:>9} {:>9} {:>9}",
+        "scheduler", "workers", "tasks", "median", "min", "max"
+    );
     for scheduler in ["ws", "eager"] {
         for &workers in &workers {
             let rt = Runtime::builder().cpu_workers(workers).scheduler(scheduler).build()?;
@@ -84,7 +87,9 @@ fn main() -> Result<()> {
                 }
                 ns.sort_by(f64::total_cmp);
                 let (median, min, max) = (ns[ROUNDS / 2], ns[0], ns[ROUNDS - 1]);
-                println!("{scheduler:<10} {workers:>8} {name:<16} {median:>6.0} ns {min:>6.0} ns {max:>6.0} ns");
+                println!(
+                    "{scheduler:<10} {workers:>8} {name:<16} {median:>6.0} ns {min:>6.0} ns {max:>6.0} ns"
+                );
             }
         }
     }

@@ -22,7 +22,7 @@ pub(crate) fn table(package: &Package, sources: &[Source]) -> String {
             r#"
 /// The kernel `{name}` of `{place}`.
 #[allow(unsafe_code, reason = "functions of C, and what they take")]
-pub(crate) const {constant}: dahl_private::CKernel = {{
+pub const {constant}: dahl_private::CKernel = {{
     // SAFETY: these are the functions that dahl-build wrote around `{name}`, of this type.
     unsafe extern "C" {{
         fn {single}{entry}

@@ -240,7 +240,7 @@ impl CEntry {
 macro_rules! include_kernels {
     () => {
         /// The C kernels of this crate.
-        #[allow(dead_code)]
+        #[allow(dead_code, unreachable_pub)]
         pub(crate) mod kernels {
             #[allow(unused_imports)]
             use $crate::__private as dahl_private;

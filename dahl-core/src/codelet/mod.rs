@@ -12,7 +12,7 @@ use std::fmt;
 
 pub use accumulator::Accumulator;
 use c_kernel::CEntry;
-pub use c_kernel::{CArgument, CKernel, CView, RawView};
+pub use c_kernel::{CArgument, CFunction, CKernel, CView, RawView};
 pub use operands::Operands;
 pub(crate) use operands::ShapeOf;
 pub use run::Run;
