@@ -23,6 +23,7 @@ pub(crate) fn compile(package: &Package, folder: &str, sources: &[Source]) -> Re
 
     let kernels = Path::new(&package.folder).join(folder);
     let mut build = cc::Build::new();
+    build.target(&package.target).host(&package.host).out_dir(out);
     build.std("c11").opt_level(3).warnings(true).include(&include).include(kernels.join("include"));
     for source in sources {
         for real in REALS {

@@ -55,13 +55,8 @@ pub fn kernels(folder: &str) {
 }
 
 fn generate(folder: &str) -> Result<(), Error> {
-    let package = Package::from_cargo()?;
     println!("cargo::rerun-if-changed={folder}");
-    let sources = Source::find(Path::new(&package.folder), folder)?;
-    let table = Path::new(&package.out).join("kernels.rs");
-    let text = table::table(&package, &sources);
-    std::fs::write(&table, text).map_err(|error| Error::file(&table, &error))?;
-    compile::compile(&package, folder, &sources)
+    Package::from_cargo()?.generate(folder)
 }
 
 /// What Cargo tells a build script.
@@ -71,6 +66,9 @@ struct Package {
     folder: String,
     /// Where generated files go.
     out: String,
+    /// The platforms that it is built for and on.
+    target: String,
+    host: String,
     /// The start of its C symbols: two packages may have kernels of one name.
     prefix: String,
 }
@@ -88,6 +86,22 @@ impl Package {
         let (name, version) = (variable("CARGO_PKG_NAME")?, variable("CARGO_PKG_VERSION")?);
         let prefix = format!("dahl_kernel_{name}_{version}")
             .replace(|letter: char| !letter.is_ascii_alphanumeric(), "_");
-        Ok(Self { folder: variable("CARGO_MANIFEST_DIR")?, out: variable("OUT_DIR")?, prefix })
+        Ok(Self {
+            folder: variable("CARGO_MANIFEST_DIR")?,
+            out: variable("OUT_DIR")?,
+            target: variable("TARGET")?,
+            host: variable("HOST")?,
+            prefix,
+        })
+    }
+
+    fn generate(&self, folder: &str) -> Result<(), Error> {
+        let sources = Source::find(Path::new(&self.folder), folder)?;
+        let table = Path::new(&self.out).join("kernels.rs");
+        std::fs::write(&table, table::table(self, &sources)).map_err(|error| Error::file(&table, &error))?;
+        compile::compile(self, folder, &sources)
     }
 }
+
+#[cfg(test)]
+mod tests;
