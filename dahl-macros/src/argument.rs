@@ -58,12 +58,14 @@ fn implementation(input: &DeriveInput, fields: &Fields, root: &Path) -> TokenStr
         })
         .collect();
     let encoded = fields.iter().zip(&members).map(|(field, member)| {
-        let bytes = bytes_of(&field.ty, member, root);
-        quote_spanned!(field.ty.span()=> #root::Argument::encode(self.#member, &mut bytes[#bytes]);)
+        let ty = &field.ty;
+        let bytes = bytes_of(ty, member, root);
+        quote_spanned!(ty.span()=> <#ty as #root::Argument>::encode(self.#member, &mut bytes[#bytes]);)
     });
     let decoded = fields.iter().zip(&members).map(|(field, member)| {
-        let bytes = bytes_of(&field.ty, member, root);
-        quote_spanned!(field.ty.span()=> #member: #root::Argument::decode(&bytes[#bytes]))
+        let ty = &field.ty;
+        let bytes = bytes_of(ty, member, root);
+        quote_spanned!(ty.span()=> #member: <#ty as #root::Argument>::decode(&bytes[#bytes]))
     });
     quote! {
         impl #impl_generics #root::Argument for #name #type_generics #bounds {

@@ -25,13 +25,137 @@ use crate::errors::Errors;
 use crate::model::Codelet;
 use crate::parse::Declaration;
 
-/// Declares a codelet.
+/// Makes a codelet of a function: an operation that the runtime can run, on arrays of any element type that its bounds
+/// allow, with a typed wrapper for every variant.
+///
+/// ```
+/// use dahl::prelude::*;
+///
+/// /// `out = alpha * x + y`, element by element.
+/// #[codelet(R, R, W, in_place = y)]
+/// pub fn axpy<T: Real>(x: T, y: T, alpha: T) -> T {
+///     alpha * x + y
+/// }
+///
+/// fn main() -> dahl::Result<()> {
+///     let rt = Runtime::new()?;
+///     let arena = rt.arena();
+///     let x = arena.from_slice([3], &[1.0_f32, 2.0, 3.0])?;
+///     let mut y = arena.from_slice([3], &[10.0_f32, 20.0, 30.0])?;
+///     let mut out = arena.zeros([3])?;
+///     axpy(&x, &y, &mut out, 2.0)?; // into a given output
+///     let made = axpy_init(&arena, &x, &y, 2.0)?; // makes its output
+///     axpy_self(&x, &mut y, 2.0)?; // over `y`
+///     Axpy::task(&x, &y, &mut out, 2.0).priority(1).submit()?; // with options of the task
+///     assert_eq!(made.to_vec()?, [12.0, 24.0, 36.0]);
+///     Ok(())
+/// }
+/// ```
+///
+/// # The mode row
+///
+/// The attribute begins with one access mode for each array, in the order of the parameters. Parameters after them are
+/// plain arguments, of types that implement `Argument`.
+///
+/// | mode | the kernel | its view |
+/// |---|---|---|
+/// | `R` | reads | shared |
+/// | `W` | writes every element, without reading: what is there is of no meaning | mutable |
+/// | `RW` | reads and writes | mutable |
+/// | `REDUX`, `REDUX(max)`, `REDUX(min)` | combines into a private buffer that begins with the identity (of a sum, a maximum, a minimum); it may be of `T::Compute`, and is rounded to `T` once, at the end | mutable |
+/// | `COMMUTE` | as `RW`; such tasks run one at a time, in any order | mutable |
+/// | `SCRATCH` | uses a temporary, which is no parameter of the wrapper; `shape(..)` says how large; it follows an array | mutable |
+///
+/// # The two forms
+///
+/// | form | parameters | result | runs over |
+/// |---|---|---|---|
+/// | map | elements, by value: a type parameter or a concrete element type | an element | every element of arrays of one shape |
+/// | kernel | views: `&[T]`, `&mut [T]`, `ArrayView0` to `ArrayView6`, `ArrayViewD`, and `ArrayViewMut..` | none: outputs are parameters | the whole arrays |
+///
+/// Views are recognised by the last name of their type. Slices are contiguous and of any rank (a strided part is packed);
+/// ndarray's views come without a copy. The parameters without a fixed rank, slices and `D`, share one rank, unless
+/// `shape(..)` gives one of them another by the length of an array literal.
+///
+/// **A map's modes** are those of its inputs, all `R`, and, last, that of the return value, `W`, which the options call
+/// `out`. Its body is compiled in the compute type: type parameters bounded by `Real` are `Real::Compute` there (`f32` for
+/// `f16` and `bf16`), and so are the types `f16` and `bf16`; the result is rounded once. It is a small language that every
+/// device can compute:
+///
+/// * arithmetic, comparisons, boolean operators, parentheses, literals, constants;
+/// * `let` and `if`/`else`;
+/// * the functions of `Real`, as methods (`x.exp()`) or associated functions (`T::from_f64(0.5)`).
+///
+/// The option `cpu_only` lifts this: then the body is any Rust.
+///
+/// # What is generated
+///
+/// For `axpy`, with the visibility of the function:
+///
+/// * the type `Axpy` with `NAME`, `MODES`, `codelet()` (the descriptor), `cpu(..)` (the kernel on slices or views, without a
+///   runtime; for maps also `cpu_self(..)`), `task(..)` and `task_self(..)` (builders of tasks);
+/// * `axpy(..)`: submits a task on the given arrays;
+/// * `axpy_self(..)`: overwrites an input. It exists if there is exactly one changing array, of mode `W`, and an `R`
+///   parameter of its element type and rank. Maps run in place; a kernel does if it has an `in_place_kernel`; else the
+///   result replaces the input's buffer, which to the caller is the same;
+/// * `axpy_init(&arena, ..)`: makes the `W` and `REDUX` outputs, and returns the array, or a tuple of them. It exists if the
+///   shapes of all of them are known: in a map with an input; by `shape(..)`; for an output of rank 0. `RW` and `COMMUTE` arrays
+///   are given as always. A new `REDUX` output has no old value: the result is that of the reduction alone.
+///
+/// Shapes, ranks and preconditions are checked at the call, whose error names the codelet, the shapes and the caller's line.
+///
+/// # Options
+///
+/// In the expressions, the name of an array stands for its extents: `a` (as a shape), `a.len()` (number of elements),
+/// `a.shape()[1]`, `a.nrows()`, `a.ncols()`. Arguments stand for their values.
+///
+/// * `shape(out = EXPR)`: the shape of an output or a scratch, computed from the inputs: `shape(out = a)` or
+///   `shape(out = [a.nrows(), b.ncols()])`. Once for each. Gives `_init`, and is required of given outputs.
+/// * `check(EXPR)`: a precondition, of type `bool`; its failure shows the expression and the values. May be repeated.
+///   Those that do not mention a `W` or `REDUX` output run before the shapes are computed, which may rely on them.
+/// * `in_place = PARAM`: the input that `_self` overwrites. Otherwise the first that can be.
+/// * `in_place_kernel = PATH`: a kernel for `_self`, with the declaration's parameters without the output; the input that is
+///   overwritten is a mutable view.
+/// * `cpu = [PATH, ..]`: further CPU kernels, with the parameters of `cpu(..)`. A name in upper case is a kernel of
+///   `dahl-build`. The function's own body comes first.
+/// * `cpu_only`: there will be no kernel for other devices; in a map, the body is any Rust.
+/// * `broadcast`: in a map, an input's extent of 1 stretches, as in NumPy.
+/// * `parallel`: the kernel uses several cores by itself. Accepted; nothing depends on it yet.
+/// * `flops = EXPR`, `bytes = EXPR`: the floating-point operations of a task, and the bytes that it moves, as any number;
+///   performance models show rates by them.
+/// * `crate = PATH`: where dahl is, if not at `::dahl`.
+///
+/// `cuda`, `gradient`, `reference` and `error` are reserved.
+///
+/// # Errors
+///
+/// All errors of a declaration are reported at once, each under the user's own token. What the declaration would have
+/// generated is there all the same, so that its callers get no errors of their own.
 #[proc_macro_attribute]
 pub fn codelet(attribute: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     expand_codelet(attribute.into(), item.into()).into()
 }
 
-/// Derives `Argument`.
+/// Implements `Argument` for a struct of arguments, so that tasks can carry it beside their arrays.
+///
+/// The struct needs `#[repr(C)]`: the encoding has every field at its offset in C, and zeros as padding.
+/// `#[argument(crate = PATH)]` says where dahl is, if not at `::dahl`.
+///
+/// ```
+/// use dahl::prelude::*;
+///
+/// #[derive(Clone, Copy, Debug, Argument)]
+/// #[repr(C)]
+/// struct Window {
+///     rows: u8,
+///     cols: u32,
+/// }
+///
+/// let mut bytes = [0xff; Window::SIZE_BYTES];
+/// Window { rows: 3, cols: 5 }.encode(&mut bytes);
+/// assert_eq!(bytes[..4], [3, 0, 0, 0]);
+/// assert_eq!(Window::decode(&bytes).cols, 5);
+/// ```
 #[proc_macro_derive(Argument, attributes(argument))]
 pub fn argument(item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     argument::derive(item.into()).into()

@@ -97,21 +97,35 @@ impl View {
         ty
     }
 
+    /// The type by its absolute path, for what is not the user's own function.
+    pub(crate) fn absolute(&self, root: &Path) -> TokenStream {
+        let element = &self.element;
+        let mutable = self.mutable.then(|| quote!(mut));
+        let Some(dimension) = self.dimension(root) else { return quote!(&#mutable [#element]) };
+        let name = Ident::new(if self.mutable { "ArrayViewMut" } else { "ArrayView" }, Span::call_site());
+        quote!(#root::ndarray::#name<'_, #element, #dimension>)
+    }
+
+    /// ndarray's type of the number of axes; nothing for a slice.
+    fn dimension(&self, root: &Path) -> Option<TokenStream> {
+        let name = match self.layout {
+            Layout::Slice => return None,
+            Layout::Axes(axes) => format!("Ix{axes}"),
+            Layout::AnyAxes => "IxDyn".to_owned(),
+        };
+        let name = Ident::new(&name, Span::call_site());
+        Some(quote!(#root::ndarray::#name))
+    }
+
     /// The call that takes this view from `views`.
     pub(crate) fn take(&self, root: &Path, views: &Ident) -> TokenStream {
         let element = &self.element;
-        let ndarray = quote!(#root::ndarray);
-        let dimension = match self.layout {
-            Layout::Slice if self.mutable => return quote!(#views.slice_mut::<#element>()),
-            Layout::Slice => return quote!(#views.slice::<#element>()),
-            Layout::Axes(axes) => {
-                let name = Ident::new(&format!("Ix{axes}"), Span::call_site());
-                quote!(#ndarray::#name)
-            }
-            Layout::AnyAxes => quote!(#ndarray::IxDyn),
+        let (dimension, shared, mutable) = match self.dimension(root) {
+            Some(dimension) => (Some(quote!(, #dimension)), "view", "view_mut"),
+            None => (None, "slice", "slice_mut"),
         };
-        let method = Ident::new(if self.mutable { "view_mut" } else { "view" }, Span::call_site());
-        let taken = quote!(#views.#method::<#element, #dimension>());
+        let method = Ident::new(if self.mutable { mutable } else { shared }, Span::call_site());
+        let taken = quote!(#views.#method::<#element #dimension>());
         // A type that only has the name of ndarray's is a mismatch under the user's own token.
         quote_spanned!(self.written.span()=> #taken)
     }

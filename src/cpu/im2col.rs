@@ -82,6 +82,23 @@ pub(crate) fn for_each_strided<T, U>(
     }
 }
 
+/// What [`Window::column_taps`] finds for a kernel column: the positions `start..end` at which it lies on the image, and the
+/// image column `first` that it has at `start`.
+pub(crate) type ColumnTap = [usize; 3];
+
+impl Window {
+    /// Each kernel column's [`ColumnTap`], found once because it takes divisions.
+    pub(crate) fn column_taps(&self, taps: &mut [ColumnTap]) {
+        let columns = self.positions()[1];
+        for (tap, [start, end, first]) in taps.iter_mut().enumerate() {
+            let inside = self.inside(1, tap, columns);
+            [*start, *end] = [inside.start, inside.end];
+            *first =
+                if inside.is_empty() { 0 } else { inside.start * self.stride[1] + tap - self.padding[1] };
+        }
+    }
+}
+
 /// How many positions a kernel takes along one axis: `(extent + 2 padding - kernel) / stride + 1`, rounded down; none
 /// if it does not fit.
 pub(crate) fn positions(extent: usize, kernel: usize, stride: usize, padding: usize) -> usize {

@@ -33,7 +33,8 @@ pub(crate) fn with_scratch<T: Pod, R, const N: usize>(
     let buffers = lengths.map(|length| {
         let (buffer, after) = std::mem::take(&mut rest).split_at_mut(lines_of(length));
         rest = after;
-        &mut bytemuck::cast_slice_mut::<Line, T>(buffer)[..length]
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(buffer);
+        bytemuck::cast_slice_mut(&mut bytes[..length * size_of::<T>()])
     });
     let result = f(buffers);
     FREE.with_borrow_mut(|free| free.push(lines));
@@ -57,6 +58,11 @@ mod tests {
         });
         let second = with_scratch([5], |[a]: [&mut [u8]; 1]| a.as_ptr() as usize);
         assert_eq!(first, second);
+    }
+
+    #[test]
+    fn elements_need_not_divide_a_line() {
+        with_scratch([3], |[a]: [&mut [[usize; 3]]; 1]| assert_eq!(a.len(), 3));
     }
 
     #[test]

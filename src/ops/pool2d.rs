@@ -7,7 +7,7 @@ use dahl::ndarray::{ArrayView4, ArrayViewMut4};
 use dahl::prelude::*;
 
 use super::conv2d::fits;
-use crate::cpu::im2col::{Window, for_each_strided, positions};
+use crate::cpu::im2col::{ColumnTap, Window, for_each_strided, positions};
 use crate::cpu::row_major::{elements, write};
 use crate::cpu::scratch::with_scratch;
 
@@ -65,42 +65,42 @@ fn max_pool_planes<T: Real>(window: &Window, input: &[T], out: &mut [T], index: 
     if out.is_empty() {
         return;
     }
-    let planes = input.chunks_exact(window.image[0] * image_cols);
-    let outs = out.chunks_exact_mut(rows * cols).zip(index.chunks_exact_mut(rows * cols));
-    for (plane, (out, index)) in planes.zip(outs) {
-        for (row, (out, index)) in out.chunks_exact_mut(cols).zip(index.chunks_exact_mut(cols)).enumerate() {
-            // Tap by tap over the whole row of positions, so that the inner loop has no branch and vectorises.
-            let mut is_first = true;
-            for row_tap in 0..window.kernel[0] {
-                let Some(source) = window.source(0, row, row_tap) else { continue };
-                let line = &plane[source * image_cols..][..image_cols];
-                if is_first {
-                    out.fill(T::NEG_INFINITY);
-                    for (col, index) in index.iter_mut().enumerate() {
-                        let col = (col * window.stride[1]).saturating_sub(window.padding[1]);
-                        *index = (source * image_cols + col) as u32;
+    with_scratch([window.kernel[1]], |[taps]: [&mut [ColumnTap]; 1]| {
+        window.column_taps(taps);
+        let planes = input.chunks_exact(window.image[0] * image_cols);
+        let outs = out.chunks_exact_mut(rows * cols).zip(index.chunks_exact_mut(rows * cols));
+        for (plane, (out, index)) in planes.zip(outs) {
+            for (row, (out, index)) in
+                out.chunks_exact_mut(cols).zip(index.chunks_exact_mut(cols)).enumerate()
+            {
+                // Tap by tap over the whole row of positions, so that the inner loop has no branch and vectorises.
+                let mut is_first = true;
+                for row_tap in 0..window.kernel[0] {
+                    let Some(source) = window.source(0, row, row_tap) else { continue };
+                    let line = &plane[source * image_cols..][..image_cols];
+                    if is_first {
+                        out.fill(T::NEG_INFINITY);
+                        for (col, index) in index.iter_mut().enumerate() {
+                            let col = (col * window.stride[1]).saturating_sub(window.padding[1]);
+                            *index = (source * image_cols + col) as u32;
+                        }
+                        is_first = false;
                     }
-                    is_first = false;
-                }
-                for col_tap in 0..window.kernel[1] {
-                    let inside = window.inside(1, col_tap, cols);
-                    if inside.is_empty() {
-                        continue;
+                    for &[start, end, first] in &*taps {
+                        let place = (source * image_cols + first) as u32;
+                        let step = window.stride[1] as u32;
+                        let (out, index) = (&mut out[start..end], &mut index[start..end]);
+                        for_each_strided(out, &line[first..], window.stride[1], |best, &value, position| {
+                            let is_larger = !best.is_nan() & ((value > *best) | value.is_nan());
+                            *best = if is_larger { value } else { *best };
+                            index[position] =
+                                if is_larger { place + position as u32 * step } else { index[position] };
+                        });
                     }
-                    let first = inside.start * window.stride[1] + col_tap - window.padding[1];
-                    let place = (source * image_cols + first) as u32;
-                    let step = window.stride[1] as u32;
-                    let (out, index) = (&mut out[inside.clone()], &mut index[inside]);
-                    for_each_strided(out, &line[first..], window.stride[1], |best, &value, position| {
-                        let is_larger = !best.is_nan() & ((value > *best) | value.is_nan());
-                        *best = if is_larger { value } else { *best };
-                        index[position] =
-                            if is_larger { place + position as u32 * step } else { index[position] };
-                    });
                 }
             }
         }
-    }
+    });
 }
 
 /// The gradient of [`max_pool2d`] by its input: each element of `gradient` is added to the pixel that was the maximum.
@@ -168,31 +168,33 @@ fn avg_pool_planes<T: Real>(window: &Window, input: &[T], out: &mut [T]) {
     if out.is_empty() {
         return;
     }
-    with_scratch([cols], |[sums]: [&mut [T::Compute]; 1]| {
-        let planes = input.chunks_exact(window.image[0] * image_cols);
-        for (plane, out) in planes.zip(out.chunks_exact_mut(rows * cols)) {
-            for (row, out) in out.chunks_exact_mut(cols).enumerate() {
-                sums.fill(T::Compute::ZERO);
-                for row_tap in 0..window.kernel[0] {
-                    let Some(source) = window.source(0, row, row_tap) else { continue };
-                    let line = &plane[source * image_cols..][..image_cols];
-                    for col_tap in 0..window.kernel[1] {
-                        let inside = window.inside(1, col_tap, cols);
-                        if inside.is_empty() {
-                            continue;
-                        }
-                        let first = inside.start * window.stride[1] + col_tap - window.padding[1];
-                        let values = line[first..].iter().step_by(window.stride[1]);
-                        for (sum, value) in sums[inside].iter_mut().zip(values) {
-                            *sum += value.widen();
+    with_scratch([window.kernel[1]], |[taps]: [&mut [ColumnTap]; 1]| {
+        window.column_taps(taps);
+        with_scratch([cols], |[sums]: [&mut [T::Compute]; 1]| {
+            let planes = input.chunks_exact(window.image[0] * image_cols);
+            for (plane, out) in planes.zip(out.chunks_exact_mut(rows * cols)) {
+                for (row, out) in out.chunks_exact_mut(cols).enumerate() {
+                    sums.fill(T::Compute::ZERO);
+                    for row_tap in 0..window.kernel[0] {
+                        let Some(source) = window.source(0, row, row_tap) else { continue };
+                        let line = &plane[source * image_cols..][..image_cols];
+                        for &[start, end, first] in &*taps {
+                            for_each_strided(
+                                &mut sums[start..end],
+                                &line[first..],
+                                window.stride[1],
+                                |sum, value, _| {
+                                    *sum += value.widen();
+                                },
+                            );
                         }
                     }
-                }
-                for (out, sum) in out.iter_mut().zip(&*sums) {
-                    *out = T::narrow(*sum / count);
+                    for (out, sum) in out.iter_mut().zip(&*sums) {
+                        *out = T::narrow(*sum / count);
+                    }
                 }
             }
-        }
+        });
     });
 }
 
@@ -229,28 +231,27 @@ fn avg_pool_planes_backward<T: Real>(window: &Window, gradient: &[T], out: &mut 
     if gradient.is_empty() || out.is_empty() {
         return;
     }
-    with_scratch([image_rows * image_cols], |[sums]: [&mut [T::Compute]; 1]| {
-        let planes = gradient.chunks_exact(rows * cols).zip(out.chunks_exact_mut(image_rows * image_cols));
-        for (gradient, out) in planes {
-            sums.fill(T::Compute::ZERO);
-            for (row, gradient) in gradient.chunks_exact(cols).enumerate() {
-                for row_tap in 0..window.kernel[0] {
-                    let Some(source) = window.source(0, row, row_tap) else { continue };
-                    let line = &mut sums[source * image_cols..][..image_cols];
-                    for col_tap in 0..window.kernel[1] {
-                        let inside = window.inside(1, col_tap, cols);
-                        if inside.is_empty() {
-                            continue;
-                        }
-                        let first = inside.start * window.stride[1] + col_tap - window.padding[1];
-                        let pixels = line[first..].iter_mut().step_by(window.stride[1]);
-                        for (pixel, gradient) in pixels.zip(&gradient[inside]) {
-                            *pixel += gradient.widen() / count;
+    with_scratch([window.kernel[1]], |[taps]: [&mut [ColumnTap]; 1]| {
+        window.column_taps(taps);
+        with_scratch([image_rows * image_cols], |[sums]: [&mut [T::Compute]; 1]| {
+            let planes =
+                gradient.chunks_exact(rows * cols).zip(out.chunks_exact_mut(image_rows * image_cols));
+            for (gradient, out) in planes {
+                sums.fill(T::Compute::ZERO);
+                for (row, gradient) in gradient.chunks_exact(cols).enumerate() {
+                    for row_tap in 0..window.kernel[0] {
+                        let Some(source) = window.source(0, row, row_tap) else { continue };
+                        let line = &mut sums[source * image_cols..][..image_cols];
+                        for &[start, end, first] in &*taps {
+                            let pixels = line[first..].iter_mut().step_by(window.stride[1]);
+                            for (pixel, gradient) in pixels.zip(&gradient[start..end]) {
+                                *pixel += gradient.widen() / count;
+                            }
                         }
                     }
                 }
+                T::narrow_slice(sums, out);
             }
-            T::narrow_slice(sums, out);
-        }
+        });
     });
 }

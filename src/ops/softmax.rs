@@ -42,7 +42,7 @@ pub(crate) fn softmax_lanes<C: Real<Compute = C>>(lanes: &mut [C], extent: usize
         *value = value.exp();
     }
     for lane in lanes.chunks_exact_mut(extent) {
-        let sum = simd::sum(lane);
+        let sum = sum(lane);
         for value in lane {
             *value /= sum;
         }
@@ -58,7 +58,7 @@ pub(crate) fn log_softmax_lanes<C: Real<Compute = C>>(lanes: &mut [C], extent: u
             *power = value.exp();
         }
         for (lane, powers) in lanes.chunks_exact_mut(extent).zip(powers.chunks_exact(extent)) {
-            let logarithm = simd::sum(powers).ln();
+            let logarithm = sum(powers).ln();
             for value in lane {
                 *value -= logarithm;
             }
@@ -69,9 +69,31 @@ pub(crate) fn log_softmax_lanes<C: Real<Compute = C>>(lanes: &mut [C], extent: u
 #[inline(always)]
 fn subtract_largest<C: Real>(lanes: &mut [C], extent: usize) {
     for lane in lanes.chunks_exact_mut(extent) {
-        let largest = simd::max(lane);
+        let largest = largest(lane);
         for value in lane {
             *value -= largest;
         }
     }
+}
+
+/// Lines shorter than this are summed one element after the other: the tree of [`simd::sum`] does not pay.
+const SHORT: usize = 32;
+
+#[inline(always)]
+fn sum<C: Real<Compute = C>>(lane: &[C]) -> C {
+    if lane.len() < SHORT { lane.iter().fold(C::ZERO, |sum, value| sum + *value) } else { simd::sum(lane) }
+}
+
+#[inline(always)]
+fn largest<C: Real>(lane: &[C]) -> C {
+    if lane.len() >= SHORT {
+        return simd::max(lane);
+    }
+    // NaN stays: a comparison with it is false. The sign of zero does not matter to a difference.
+    lane.iter().fold(
+        C::NEG_INFINITY,
+        |largest, &value| {
+            if value > largest || value.is_nan() { value } else { largest }
+        },
+    )
 }

@@ -15,12 +15,11 @@ fn cast_all<T: CastTo<U>, U: Element>(from: &[T]) -> Vec<U> {
 }
 
 /// To each real type, a number is rounded once to nearest, ties to even: `from_f64`'s rounding, tested on its own.
-fn rounds_once<T: Real>()
+fn rounds_once<T: Real + CastTo<f64>>()
 where
     f64: CastTo<T>,
     f32: CastTo<T>,
     i32: CastTo<T>,
-    T: CastTo<f64>,
 {
     let tie = 1.0 + T::EPSILON.to_f64() / 2.0;
     let above = f64::from_bits(tie.to_bits() + 1); // would become a tie if it were rounded to `f32` first

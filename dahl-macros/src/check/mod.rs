@@ -16,22 +16,27 @@ use crate::view::View;
 /// Reports everything in which the parts of a declaration do not fit.
 pub(crate) fn check(codelet: &Codelet, errors: &mut Errors) {
     signature::check(codelet, errors);
-    modes(codelet, errors);
     names(codelet, errors);
+    if codelet.modes.is_empty() {
+        let name = &codelet.name;
+        errors.at(name, format!("`{name}` has no access modes; give one for each array: `#[codelet(R, W)]`"));
+        return;
+    }
     arguments(codelet, errors);
-    match codelet.form {
-        Form::Map => map(codelet, errors),
-        Form::Kernel => kernel(codelet, errors),
+    // With modes too many or too few, each would be compared with another's parameter.
+    let has_stray_view = codelet.arguments.iter().any(|argument| View::of(&argument.ty).is_some());
+    if codelet.modes.len() == codelet.parameters.len() && !has_stray_view {
+        modes(codelet, errors);
+        match codelet.form {
+            Form::Map => map(codelet, errors),
+            Form::Kernel => kernel(codelet, errors),
+        }
     }
     options::check(codelet, errors);
 }
 
 fn modes(codelet: &Codelet, errors: &mut Errors) {
     let name = &codelet.name;
-    if codelet.modes.is_empty() {
-        errors.at(name, format!("`{name}` has no access modes; give one for each array: `#[codelet(R, W)]`"));
-        return;
-    }
     let changes = |access: Access| !matches!(access, Access::Read | Access::Scratch);
     if !codelet.modes.iter().any(|mode| changes(mode.access)) {
         let all: proc_macro2::TokenStream = codelet.modes.iter().map(|mode| mode.tokens.clone()).collect();
@@ -83,6 +88,8 @@ fn map(codelet: &Codelet, errors: &mut Errors) {
         let subject = if is_return { "the return value".to_owned() } else { format!("`{}`", parameter.name) };
         match &parameter.element {
             Type::Path(_) | Type::Group(_) | Type::Paren(_) => {}
+            // Has an error of its own.
+            Type::ImplTrait(_) if !is_return => {}
             Type::Tuple(tuple) if is_return => {
                 errors.at(tuple, "a map returns one scalar; several outputs need a kernel with views: `fn f(x: &[T], a: &mut [T], b: &mut [T])`");
             }
@@ -100,6 +107,15 @@ fn map(codelet: &Codelet, errors: &mut Errors) {
 fn kernel(codelet: &Codelet, errors: &mut Errors) {
     if let ReturnType::Type(_, ty) = &codelet.function.sig.output {
         errors.at(ty, "a kernel with views returns nothing; its outputs are parameters: `out: &mut [T]`");
+    }
+    // A task learns its runtime from its first array.
+    if let Some(first) = codelet.modes.first()
+        && first.access == Access::Scratch
+    {
+        errors.at(
+            &first.tokens,
+            "the first parameter is a scratch, whose memory follows the arrays; put an array before it",
+        );
     }
     for (parameter, mode) in codelet.parameters.iter().zip(&codelet.modes) {
         let (name, access) = (&parameter.name, parameter.access);

@@ -45,6 +45,7 @@ fn shapes(codelet: &Codelet, errors: &mut Errors) {
         }
         if parameter.access == Access::Read {
             errors.at(name, format!("`{name}` is an input, whose shape is the caller's; require one with `check({name}.shape() == ..)`"));
+            continue;
         }
         if let (Rank::Fixed(axes), Expr::Array(literal)) = (parameter.rank, &shape.extents)
             && literal.elems.len() != axes
@@ -52,7 +53,9 @@ fn shapes(codelet: &Codelet, errors: &mut Errors) {
             let count = literal.elems.len();
             errors.at(
                 literal,
-                format!("`{name}` has {axes} axes and this gives it {count} extents; make them equal"),
+                format!(
+                    "`{name}` is an array of rank {axes} and this is a shape of rank {count}; make them equal"
+                ),
             );
         }
         let text = shape.extents.to_token_stream();

@@ -51,7 +51,9 @@ pub(super) fn check(codelet: &Codelet, errors: &mut Errors) {
 
 fn lifetimes_and_generics(codelet: &Codelet, errors: &mut Errors) {
     let signature = &codelet.function.sig;
-    let types = codelet.parameters.iter().map(|parameter| parameter.element.to_token_stream());
+    // Of a scratch the caller gives nothing.
+    let given = codelet.parameters.iter().filter(|parameter| parameter.is_given());
+    let types = given.map(|parameter| parameter.element.to_token_stream());
     let types: proc_macro2::TokenStream =
         types.chain(codelet.arguments.iter().map(|argument| argument.ty.to_token_stream())).collect();
     for param in &signature.generics.params {
@@ -67,7 +69,7 @@ fn lifetimes_and_generics(codelet: &Codelet, errors: &mut Errors) {
             }
             GenericParam::Type(param) if !tokens::mention(&types, &param.ident) => {
                 let name = &param.ident;
-                errors.at(name, format!("no parameter has the type `{name}`, so that calls cannot infer it; use it in a parameter, or remove it"));
+                errors.at(name, format!("no array and no argument has the type `{name}`, so calls cannot infer it; use it in one, or remove it"));
             }
             GenericParam::Type(_) | GenericParam::Const(_) => {}
         }

@@ -93,7 +93,7 @@ fn further_kernel(codelet: &Codelet, path: &Path) -> TokenStream {
         let element = codelet.parameters.first().map(|parameter| &parameter.element);
         return quote_spanned!(path.span()=> #path.kernel::<#element>());
     }
-    let entry = kernel::entry(codelet, &path.to_token_stream(), Variant::Given);
+    let entry = kernel::entry_of_user(codelet, path, Variant::Given);
     quote!(::core::option::Option::Some(#root::__private::Kernel::new(#name, #entry)))
 }
 
@@ -105,15 +105,15 @@ fn in_place(codelet: &Codelet) -> Option<TokenStream> {
     let (root, type_name) = (&codelet.root, &codelet.type_name);
     let target = codelet.in_place.as_ref()?.target;
     let target = Literal::usize_unsuffixed(target);
-    let (name, function) = match (&codelet.options.in_place_kernel, codelet.form) {
-        (Some(path), _) => (last_segment(path), path.to_token_stream()),
+    let (name, entry) = match (&codelet.options.in_place_kernel, codelet.form) {
+        (Some(path), _) => (last_segment(path), kernel::entry_of_user(codelet, path, Variant::InPlace)),
         (None, Form::Map) => {
             let turbofish = codelet.turbofish(false);
-            ("rust".to_owned(), quote!(#type_name::cpu_self #turbofish))
+            let cpu_self = quote!(#type_name::cpu_self #turbofish);
+            ("rust".to_owned(), kernel::entry(codelet, &cpu_self, Variant::InPlace))
         }
         (None, Form::Kernel) => return Some(quote!(.in_place(#root::__private::InPlace::rename(#target)))),
     };
-    let entry = kernel::entry(codelet, &function, Variant::InPlace);
     Some(
         quote!(.in_place(#root::__private::InPlace::kernel(#target, #root::__private::Kernel::new(#name, #entry)))),
     )

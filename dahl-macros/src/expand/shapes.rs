@@ -179,8 +179,10 @@ fn requirement(codelet: &Codelet, check: &Expr) -> TokenStream {
     };
     let Some((left, operator, right)) = comparison(check) else {
         let values = mentioned.iter().map(value);
+        let holds = local("holds");
         return quote! {
-            #root::__private::require(#type_name::codelet #turbofish(), #check, #text, &[#(#values),*])?;
+            let #holds: bool = #check;
+            #root::__private::require(#type_name::codelet #turbofish(), #holds, #text, &[#(#values),*])?;
         };
     };
     let sides = [tokens::text(&left.to_token_stream()), tokens::text(&right.to_token_stream())];

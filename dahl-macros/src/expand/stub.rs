@@ -1,8 +1,8 @@
 //! Stand-ins for what a declaration with errors would have become, so that its callers do not fail as well.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
-use syn::GenericParam;
+use quote::{ToTokens, format_ident, quote};
+use syn::{GenericParam, Lifetime};
 
 use super::signature::Variant;
 use super::{everywhere, task, wrappers};
@@ -15,12 +15,20 @@ use crate::tokens;
 /// All variants are there: which ones the corrected declaration has is not known yet.
 pub(crate) fn stubs(mut codelet: Codelet) -> TokenStream {
     codelet.in_place = codelet.in_place.or_else(|| likely_in_place(&codelet.parameters));
+    // Names may be what the errors are about, and callers do not see them.
+    for (index, parameter) in codelet.parameters.iter_mut().enumerate() {
+        parameter.name = format_ident!("array_{index}");
+    }
+    for (index, argument) in codelet.arguments.iter_mut().enumerate() {
+        argument.name = format_ident!("argument_{index}");
+    }
     let Codelet { root, visibility, type_name, .. } = &codelet;
     let name = codelet.name.to_string();
     let modes = codelet.modes.iter().map(|mode| mode.access.expand(root));
     let count = codelet.modes.len();
     let everywhere = everywhere(&codelet);
     let cpu = cpu(&codelet);
+    let body = body(&codelet);
     let mut tasks = TokenStream::new();
     let mut functions = TokenStream::new();
     for variant in [Variant::Given, Variant::InPlace] {
@@ -29,14 +37,14 @@ pub(crate) fn stubs(mut codelet: Codelet) -> TokenStream {
         }
         let (builder, _) = task::names(&codelet, variant);
         let lifetime = codelet.lifetime("task");
-        let parameters = codelet.wrapper_parameters(variant, Some(&lifetime));
+        let parameters = wrapper_parameters(&codelet, variant, Some(&lifetime));
         let generics = mentioned_generics(&codelet, &parameters, Some(&lifetime));
         tasks.extend(stub(
             &quote!(#visibility fn #builder #generics(#(#parameters),*) -> #root::Task<#lifetime>),
             &name,
         ));
         let wrapper = wrappers::name(&codelet, variant);
-        let parameters = codelet.wrapper_parameters(variant, None);
+        let parameters = wrapper_parameters(&codelet, variant, None);
         let generics = mentioned_generics(&codelet, &parameters, None);
         let function =
             stub(&quote!(#visibility fn #wrapper #generics(#(#parameters),*) -> #root::Result<()>), &name);
@@ -65,12 +73,25 @@ pub(crate) fn stubs(mut codelet: Codelet) -> TokenStream {
             #visibility const MODES: [#root::AccessMode; #count] = [#(#modes),*];
             #cpu
             #tasks
+            #body
         }
 
         #functions
         #everywhere
         #init
     }
+}
+
+/// The parameters of a wrapper. Which input `_self` overwrites is uncertain: there, arrays may be anything.
+fn wrapper_parameters(codelet: &Codelet, variant: Variant, borrow: Option<&Lifetime>) -> Vec<TokenStream> {
+    if variant != Variant::InPlace {
+        return codelet.wrapper_parameters(variant, borrow);
+    }
+    let arrays = codelet.given(variant).map(|(_, parameter)| {
+        let name = &parameter.name;
+        quote!(#name: impl ::core::marker::Sized)
+    });
+    arrays.chain(codelet.argument_parameters()).collect()
 }
 
 fn stub(signature: &TokenStream, name: &str) -> TokenStream {
@@ -91,6 +112,14 @@ fn cpu(codelet: &Codelet) -> TokenStream {
     stub(&quote!(#visibility fn cpu(#(#names: impl ::core::marker::Sized),*)), &codelet.name.to_string())
 }
 
+/// The user's signature, which uses what was imported for it. The body is left out: what is wrong in it is reported.
+fn body(codelet: &Codelet) -> TokenStream {
+    let mut signature = codelet.function.sig.clone();
+    signature.ident = format_ident!("body");
+    let stub = stub(&signature.to_token_stream(), &codelet.name.to_string());
+    quote!(#[allow(dead_code)] #stub)
+}
+
 /// The first input and the first output, whatever their types.
 fn likely_in_place(parameters: &[Parameter]) -> Option<InPlace> {
     let target = parameters.iter().position(|parameter| parameter.access == Access::Read)?;
@@ -99,11 +128,7 @@ fn likely_in_place(parameters: &[Parameter]) -> Option<InPlace> {
 }
 
 /// The generics that `parts` of a signature mention: others could not be inferred by its callers.
-fn mentioned_generics(
-    codelet: &Codelet,
-    parts: &[TokenStream],
-    lifetime: Option<&syn::Lifetime>,
-) -> TokenStream {
+fn mentioned_generics(codelet: &Codelet, parts: &[TokenStream], lifetime: Option<&Lifetime>) -> TokenStream {
     let parts: TokenStream = parts.iter().cloned().collect();
     let user = codelet.generics.params.iter().filter(|param| match param {
         GenericParam::Type(param) => tokens::mention(&parts, &param.ident),

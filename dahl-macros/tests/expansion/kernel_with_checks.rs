@@ -7,7 +7,7 @@ impl Dot {
     /// The name, for display.
     pub const NAME: &'static str = "dot";
     /// The access modes of the data parameters, in order.
-    pub const MODES: [::dahl::AccessMode; 3usize] = [
+    pub const MODES: [::dahl::AccessMode; 3] = [
         ::dahl::AccessMode::R,
         ::dahl::AccessMode::R,
         ::dahl::AccessMode::W,
@@ -15,11 +15,7 @@ impl Dot {
     /// The descriptor that the runtime gets.
     pub fn codelet<T: Real>() -> &'static ::dahl::Codelet {
         const {
-            &::dahl::Codelet::new(
-                    Self::NAME,
-                    ::core::module_path!(),
-                    17813532665470238664u64,
-                )
+            &::dahl::Codelet::new(Self::NAME, ::core::module_path!(), 0xf7366194402bbfc8)
                 .parameters(const {
                     &[
                         ::dahl::__private::Parameter::new(
@@ -56,11 +52,14 @@ impl Dot {
                         ::core::option::Option::Some(
                             ::dahl::__private::Kernel::new(
                                 "dot_unrolled",
-                                |views| dot_unrolled(
-                                    views.slice::<T>(),
-                                    views.slice::<T>(),
-                                    views.slice_mut::<T>(),
-                                ),
+                                |views| {
+                                    let kernel: fn(&[T], &[T], &mut [T]) = dot_unrolled;
+                                    kernel(
+                                        views.slice::<T>(),
+                                        views.slice::<T>(),
+                                        views.slice_mut::<T>(),
+                                    )
+                                },
                             ),
                         ),
                         kernels::DOT_C.kernel::<T>(),

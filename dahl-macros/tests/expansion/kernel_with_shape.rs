@@ -7,18 +7,14 @@ impl SoftmaxRows {
     /// The name, for display.
     pub const NAME: &'static str = "softmax_rows";
     /// The access modes of the data parameters, in order.
-    pub const MODES: [::dahl::AccessMode; 2usize] = [
+    pub const MODES: [::dahl::AccessMode; 2] = [
         ::dahl::AccessMode::R,
         ::dahl::AccessMode::W,
     ];
     /// The descriptor that the runtime gets.
     pub fn codelet<T: Real>() -> &'static ::dahl::Codelet {
         const {
-            &::dahl::Codelet::new(
-                    Self::NAME,
-                    ::core::module_path!(),
-                    15736094850150668251u64,
-                )
+            &::dahl::Codelet::new(Self::NAME, ::core::module_path!(), 0xda61d6e48f1597db)
                 .parameters(const {
                     &[
                         ::dahl::__private::Parameter::new(
@@ -117,7 +113,7 @@ pub fn softmax_rows<T: Real>(
 }
 /// Softmax of every row.
 ///
-/// Submits a task that overwrites `input` with the result. The shape of `input` is that of `input`.
+/// Submits a task that overwrites `input` with the result.
 #[track_caller]
 pub fn softmax_rows_self<T: Real>(
     input: &mut ::dahl::Array<'_, T, 2>,

@@ -7,7 +7,7 @@ impl Axpy {
     /// The name, for display.
     pub const NAME: &'static str = "axpy";
     /// The access modes of the data parameters, in order.
-    pub const MODES: [::dahl::AccessMode; 3usize] = [
+    pub const MODES: [::dahl::AccessMode; 3] = [
         ::dahl::AccessMode::R,
         ::dahl::AccessMode::R,
         ::dahl::AccessMode::W,
@@ -15,11 +15,7 @@ impl Axpy {
     /// The descriptor that the runtime gets.
     pub fn codelet<T: Real>() -> &'static ::dahl::Codelet {
         const {
-            &::dahl::Codelet::new(
-                    Self::NAME,
-                    ::core::module_path!(),
-                    15096725829060777028u64,
-                )
+            &::dahl::Codelet::new(Self::NAME, ::core::module_path!(), 0xd1825827d8a1d444)
                 .parameters(const {
                     &[
                         ::dahl::__private::Parameter::new(
@@ -80,8 +76,8 @@ impl Axpy {
     }
     /// Runs the kernel on the calling thread, without a runtime.
     ///
-    ///# Panics
-    ///If the slices differ in length.
+    /// # Panics
+    /// If the slices differ in length.
     #[track_caller]
     pub fn cpu<T: Real>(x: &[T], y: &[T], out: &mut [T], alpha: T) {
         struct Map<'slices, T: Real> {
@@ -116,8 +112,8 @@ impl Axpy {
     }
     /// Runs the kernel on the calling thread, without a runtime, over `y`.
     ///
-    ///# Panics
-    ///If the slices differ in length.
+    /// # Panics
+    /// If the slices differ in length.
     #[track_caller]
     pub fn cpu_self<T: Real>(x: &[T], y: &mut [T], alpha: T) {
         struct Map<'slices, T: Real> {

@@ -9,7 +9,7 @@ impl Select {
     /// The name, for display.
     pub(crate) const NAME: &'static str = "select";
     /// The access modes of the data parameters, in order.
-    pub(crate) const MODES: [::dahl::AccessMode; 4usize] = [
+    pub(crate) const MODES: [::dahl::AccessMode; 4] = [
         ::dahl::AccessMode::R,
         ::dahl::AccessMode::R,
         ::dahl::AccessMode::R,
@@ -18,11 +18,7 @@ impl Select {
     /// The descriptor that the runtime gets.
     pub(crate) fn codelet<T: Element>() -> &'static ::dahl::Codelet {
         const {
-            &::dahl::Codelet::new(
-                    Self::NAME,
-                    ::core::module_path!(),
-                    10209038664289906084u64,
-                )
+            &::dahl::Codelet::new(Self::NAME, ::core::module_path!(), 0x8dadca934b3a6da4)
                 .parameters(const {
                     &[
                         ::dahl::__private::Parameter::new(
@@ -90,8 +86,8 @@ impl Select {
     }
     /// Runs the kernel on the calling thread, without a runtime.
     ///
-    ///# Panics
-    ///If the slices differ in length.
+    /// # Panics
+    /// If the slices differ in length.
     #[track_caller]
     pub(crate) fn cpu<T: Element>(
         mask: &[u8],
@@ -127,8 +123,8 @@ impl Select {
     }
     /// Runs the kernel on the calling thread, without a runtime, over `otherwise`.
     ///
-    ///# Panics
-    ///If the slices differ in length.
+    /// # Panics
+    /// If the slices differ in length.
     #[track_caller]
     pub(crate) fn cpu_self<T: Element>(mask: &[u8], value: &[T], otherwise: &mut [T]) {
         struct Map<'slices, T: Element> {

@@ -7,18 +7,14 @@ impl Sum {
     /// The name, for display.
     pub const NAME: &'static str = "sum";
     /// The access modes of the data parameters, in order.
-    pub const MODES: [::dahl::AccessMode; 2usize] = [
+    pub const MODES: [::dahl::AccessMode; 2] = [
         ::dahl::AccessMode::R,
         ::dahl::AccessMode::REDUX(::dahl::Reduction::Sum),
     ];
     /// The descriptor that the runtime gets.
     pub fn codelet<T: Real>() -> &'static ::dahl::Codelet {
         const {
-            &::dahl::Codelet::new(
-                    Self::NAME,
-                    ::core::module_path!(),
-                    7105817574280626014u64,
-                )
+            &::dahl::Codelet::new(Self::NAME, ::core::module_path!(), 0x629cef6f81b97f5e)
                 .parameters(const {
                     &[
                         ::dahl::__private::Parameter::new(

@@ -7,7 +7,7 @@ impl MaxRows {
     /// The name, for display.
     pub const NAME: &'static str = "max_rows";
     /// The access modes of the data parameters, in order.
-    pub const MODES: [::dahl::AccessMode; 3usize] = [
+    pub const MODES: [::dahl::AccessMode; 3] = [
         ::dahl::AccessMode::R,
         ::dahl::AccessMode::W,
         ::dahl::AccessMode::W,
@@ -15,11 +15,7 @@ impl MaxRows {
     /// The descriptor that the runtime gets.
     pub fn codelet<T: Real>() -> &'static ::dahl::Codelet {
         const {
-            &::dahl::Codelet::new(
-                    Self::NAME,
-                    ::core::module_path!(),
-                    13059159451206490517u64,
-                )
+            &::dahl::Codelet::new(Self::NAME, ::core::module_path!(), 0xb53b74549a591995)
                 .parameters(const {
                     &[
                         ::dahl::__private::Parameter::new(

@@ -117,7 +117,7 @@ impl<'m, T: Real> Layer<'m, T> for Conv2d<'m, T> {
         let weight_shape = self.weight_shape();
         let mut by_weight = self.weight.gradient.reshaped_mut(weight_shape)?;
         ops::conv2d_backward_filters(&input, &gradient, &mut by_weight, stride, padding)?;
-        ops::bias_backward(&gradient, &mut self.bias.gradient.reshaped_mut([self.output[0]])?, 1)?;
+        ops::bias_backward(&gradient, &mut self.bias.gradient, 1)?;
         if !pass.needs_input_gradient {
             return Ok(None);
         }

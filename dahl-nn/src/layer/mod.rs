@@ -34,6 +34,12 @@ pub trait Layer<'m, T: Real>: Send {
     /// The shape of a sample that leaves the layer.
     fn output_shape(&self) -> &[usize];
 
+    /// Whether a batch leaves the layer as it entered, but for the shape that the next layer sees. A model then skips
+    /// the layer.
+    fn is_identity(&self) -> bool {
+        false
+    }
+
     /// Its parameters, in PyTorch's order.
     fn parameters(&self) -> Vec<&Parameter<'m, T>> {
         Vec::new()

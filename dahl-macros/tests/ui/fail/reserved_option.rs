@@ -1,0 +1,10 @@
+//! What later versions have is said to be missing, not ignored.
+
+use dahl::prelude::*;
+
+#[codelet(R, W, gradient = copy_gradient, cuda = kernels::COPY)]
+fn copy<T: Real>(x: T) -> T {
+    x
+}
+
+fn main() {}

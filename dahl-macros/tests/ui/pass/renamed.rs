@@ -1,0 +1,53 @@
+//! Generated code names everything by absolute path: without a prelude, and with the crate under another name.
+
+#![no_implicit_prelude]
+#![allow(non_camel_case_types)]
+
+extern crate dahl as other_name;
+
+/// Names that generated code must not pick up.
+mod traps {
+    pub struct Option;
+    pub struct Result;
+    pub struct Some;
+    pub struct Ok;
+    pub struct Views;
+    pub struct Map;
+    pub struct Call;
+}
+#[allow(unused_imports)]
+use traps::*;
+
+use other_name::{Argument, Element, Real, codelet};
+
+#[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, Argument)]
+#[repr(C)]
+#[argument(crate = other_name)]
+struct Window {
+    rows: u8,
+    cols: u32,
+}
+
+#[codelet(R, R, W, broadcast, crate = other_name)]
+fn axpy<T: Real>(x: T, y: T, alpha: T) -> T {
+    let scaled = alpha * x;
+    if scaled > T::ZERO { scaled + y } else { (-scaled).sqrt() }
+}
+
+#[codelet(
+    R, REDUX, SCRATCH, W,
+    shape(total = []), shape(tmp = [x.len()]), shape(out = x),
+    check(x.len() > 0), check(window.rows == 1), check(out.len() == x.len()),
+    flops = 2 * x.len(), bytes = 8.0 * window.cols as f64,
+    cpu_only, parallel,
+    crate = other_name,
+)]
+fn kernel<T: Real, U: Element>(x: &[T], total: &mut [T::Compute], tmp: &mut [U], out: &mut [T], seed: U, window: Window) {
+    let _ = (x, total, tmp, out, seed, window);
+}
+
+fn main() {
+    let _ = axpy_init::<f32, 1>;
+    let _ = kernel_init::<f32, u8, 1>;
+    let _ = (Axpy, Kernel);
+}

@@ -1,0 +1,93 @@
+//! [`Images`]: grey images with labels.
+
+use std::path::Path;
+
+use dahl::prelude::*;
+
+use super::Dataset;
+use super::idx::Idx;
+use crate::error::{Error, Result};
+
+/// Grey images, a byte a pixel, with labels. As features, pixels go from 0 to 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Images {
+    shape: [usize; 3],
+    classes: usize,
+    pixels: Vec<u8>,
+    labels: Vec<u8>,
+}
+
+impl Images {
+    /// The images and labels of two IDX files, at most `limit` of them.
+    pub(super) fn from_idx(
+        images: (&Path, &[u8]),
+        labels: (&Path, &[u8]),
+        classes: usize,
+        limit: usize,
+    ) -> Result<Self> {
+        let image_file = Idx::<3>::parse(images.0, images.1)?;
+        let label_file = Idx::<1>::parse(labels.0, labels.1)?;
+        let [count, rows, cols] = image_file.extents;
+        if count != label_file.extents[0] {
+            return Err(Error::Counts {
+                images_path: images.0.to_owned(),
+                images: count,
+                labels_path: labels.0.to_owned(),
+                labels: label_file.extents[0],
+            });
+        }
+        if let Some(index) = label_file.data.iter().position(|&label| usize::from(label) >= classes) {
+            return Err(Error::Format {
+                path: labels.0.to_owned(),
+                offset: label_file.data_offset + index,
+                expected: format!("a label below {classes}"),
+                found: label_file.data[index].to_string(),
+            });
+        }
+        let count = count.min(limit);
+        Ok(Self {
+            shape: [1, rows, cols],
+            classes,
+            pixels: image_file.data[..count * rows * cols].to_vec(),
+            labels: label_file.data[..count].to_vec(),
+        })
+    }
+
+    /// The bytes of image `index`, row by row.
+    pub fn pixels(&self, index: usize) -> &[u8] {
+        let len: usize = self.shape.iter().product();
+        &self.pixels[index * len..(index + 1) * len]
+    }
+
+    /// The first `limit` images.
+    pub fn limited(mut self, limit: usize) -> Self {
+        let len: usize = self.shape.iter().product();
+        self.labels.truncate(limit);
+        self.pixels.truncate(limit.saturating_mul(len));
+        self
+    }
+}
+
+impl Dataset for Images {
+    fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    fn sample_shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    fn classes(&self) -> usize {
+        self.classes
+    }
+
+    fn copy_sample<T: Real>(&self, index: usize, features: &mut [T]) {
+        for (feature, &pixel) in features.iter_mut().zip(self.pixels(index)) {
+            *feature = T::from_f64(f64::from(pixel) / 255.0);
+        }
+    }
+
+    fn label(&self, index: usize) -> u32 {
+        u32::from(self.labels[index])
+    }
+}

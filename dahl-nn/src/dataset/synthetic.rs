@@ -1,0 +1,65 @@
+//! [`Synthetic`]: a data set that is made up, of any shape.
+
+use dahl::prelude::*;
+
+use super::Dataset;
+
+/// A made-up data set of any shape: each class is a pattern of its own, each sample its class's pattern with noise, so
+/// that there is something to learn. The same for the same seed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Synthetic {
+    shape: Vec<usize>,
+    classes: usize,
+    samples: usize,
+    seed: u64,
+}
+
+impl Synthetic {
+    /// `samples` samples of this shape in `classes` classes.
+    ///
+    /// # Panics
+    /// If there are samples but no classes.
+    pub fn new(shape: &[usize], classes: usize, samples: usize, seed: u64) -> Self {
+        assert!(classes > 0 || samples == 0, "samples need a class");
+        Self { shape: shape.to_vec(), classes, samples, seed }
+    }
+
+    /// A number from 0 to 1 for feature `feature` of stream `stream`.
+    fn unit(&self, stream: u64, feature: usize) -> f64 {
+        let mixed = mix(mix(self.seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15)) ^ feature as u64);
+        (mixed >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// SplitMix64's finalizer (Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators").
+fn mix(mut bits: u64) -> u64 {
+    bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}
+
+impl Dataset for Synthetic {
+    fn len(&self) -> usize {
+        self.samples
+    }
+
+    fn sample_shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    fn classes(&self) -> usize {
+        self.classes
+    }
+
+    fn copy_sample<T: Real>(&self, index: usize, features: &mut [T]) {
+        let (class, sample) = (u64::from(self.label(index)), (self.classes + index) as u64);
+        for (feature, out) in features.iter_mut().enumerate() {
+            *out = T::from_f64(0.7 * self.unit(class, feature) + 0.3 * self.unit(sample, feature));
+        }
+    }
+
+    fn label(&self, index: usize) -> u32 {
+        (index % self.classes) as u32
+    }
+}

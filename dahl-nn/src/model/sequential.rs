@@ -1,0 +1,261 @@
+//! [`Sequential`]: layers in a row.
+
+use std::fmt;
+
+use dahl::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::layer::{
+    AvgPool2d, Backward, Conv2d, Conv2dOptions, Dense, Flatten, Forward, Layer, MaxPool2d, Parameter, Relu, image,
+};
+
+/// Layers in a row. Each is made for the shape that leaves the one before it.
+///
+/// Layers are numbered from 0, all of them, so that parameters have the names of PyTorch's `nn.Sequential` of the same
+/// layers: `0.weight`, `0.bias`, `4.weight`, ..
+///
+/// ```
+/// # fn main() -> dahl::Result<()> {
+/// use dahl::prelude::*;
+/// use dahl_nn::prelude::*;
+///
+/// let rt = Runtime::new()?;
+/// let arena = rt.arena();
+/// let model = Sequential::<f32>::new(&arena, [1, 28, 28], 42).conv2d(4, 3)?.relu()?.max_pool2d(2)?.flatten()?.dense(10)?;
+/// assert_eq!(model.output_shape(), [10]);
+/// assert_eq!(model.parameter_count(), 4 * 9 + 4 + 4 * 13 * 13 * 10 + 10);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Sequential<'m, T: Real> {
+    arena: &'m Arena,
+    input: Vec<usize>,
+    seed: u64,
+    layers: Vec<Box<dyn Layer<'m, T> + 'm>>,
+}
+
+/// What a forward pass leaves behind, for the backward pass: what left each layer, and for an identity nothing.
+pub struct Trace<'s, T: Real> {
+    forwards: Vec<Option<Forward<'s, T>>>,
+}
+
+impl<T: Real> Trace<'_, T> {
+    /// What left the last layer that is not an identity; nothing if there is none.
+    pub fn output(&self) -> Option<&Matrix<'_, T>> {
+        self.forwards.iter().rev().flatten().next().map(|forward| &forward.output)
+    }
+
+    /// What entered layer `index`, where `input` entered the first.
+    fn input_of<'a>(&'a self, index: usize, input: &'a Matrix<'_, T>) -> &'a Matrix<'a, T> {
+        self.forwards[..index].iter().rev().flatten().next().map_or(input, |forward| &forward.output)
+    }
+}
+
+impl<'m, T: Real> Sequential<'m, T> {
+    /// A model without layers yet, for samples of shape `input`. Its parameters will live in `arena` and are drawn
+    /// from the random numbers of `seed`.
+    pub fn new<const N: usize>(arena: &'m Arena, input: [usize; N], seed: u64) -> Self {
+        Self { arena, input: input.to_vec(), seed, layers: Vec::new() }
+    }
+
+    /// Adds a convolution with `filters` square filters of `size` by `size`, which move by one, without padding.
+    ///
+    /// # Errors
+    /// If samples are not images here, or the filter does not fit; or if the memory cannot be had.
+    pub fn conv2d(self, filters: usize, size: usize) -> dahl::Result<Self> {
+        self.conv2d_with(filters, Conv2dOptions::square(size))
+    }
+
+    /// Adds a convolution with `filters` filters.
+    ///
+    /// # Errors
+    /// As [`conv2d`](Self::conv2d).
+    pub fn conv2d_with(self, filters: usize, options: Conv2dOptions) -> dahl::Result<Self> {
+        let input = self.image_shape("conv2d")?;
+        let layer = Conv2d::new(self.arena, input, filters, options, self.seed, self.parameter_count() as u64)?;
+        let does_not_fit = format!("a kernel of {:?} does not fit images of {input:?}", options.kernel);
+        let layer = layer.ok_or_else(|| self.misfit("conv2d", does_not_fit))?;
+        Ok(self.layer(layer))
+    }
+
+    /// Adds a rectified linear unit.
+    ///
+    /// # Errors
+    /// None at present.
+    pub fn relu(self) -> dahl::Result<Self> {
+        let layer = Relu::new(self.output_shape());
+        Ok(self.layer(layer))
+    }
+
+    /// Adds the maximum over windows of `size` by `size` that do not overlap.
+    ///
+    /// # Errors
+    /// If samples are not images here, or the window does not fit.
+    pub fn max_pool2d(self, size: usize) -> dahl::Result<Self> {
+        let input = self.image_shape("max_pool2d")?;
+        let does_not_fit = format!("a window of {size}x{size} does not fit images of {input:?}");
+        let layer = MaxPool2d::new(input, size).ok_or_else(|| self.misfit("max_pool2d", does_not_fit))?;
+        Ok(self.layer(layer))
+    }
+
+    /// Adds the mean over windows of `size` by `size` that do not overlap.
+    ///
+    /// # Errors
+    /// If samples are not images here, or the window does not fit.
+    pub fn avg_pool2d(self, size: usize) -> dahl::Result<Self> {
+        let input = self.image_shape("avg_pool2d")?;
+        let does_not_fit = format!("a window of {size}x{size} does not fit images of {input:?}");
+        let layer = AvgPool2d::new(input, size).ok_or_else(|| self.misfit("avg_pool2d", does_not_fit))?;
+        Ok(self.layer(layer))
+    }
+
+    /// Makes samples rows of features.
+    ///
+    /// # Errors
+    /// None at present.
+    pub fn flatten(self) -> dahl::Result<Self> {
+        let layer = Flatten::new(self.output_shape());
+        Ok(self.layer(layer))
+    }
+
+    /// Adds a fully connected layer with `outputs` outputs.
+    ///
+    /// # Errors
+    /// If samples are not rows of features here, or the memory cannot be had.
+    pub fn dense(self, outputs: usize) -> dahl::Result<Self> {
+        let &[inputs] = self.output_shape() else {
+            let fact = format!("it takes rows of features, but samples have shape {:?}; `.flatten()` first", self.output_shape());
+            return Err(self.misfit("dense", fact).into());
+        };
+        let layer = Dense::new(self.arena, inputs, outputs, self.seed, self.parameter_count() as u64)?;
+        Ok(self.layer(layer))
+    }
+
+    /// Adds a layer of the user's.
+    pub fn layer(mut self, layer: impl Layer<'m, T> + 'm) -> Self {
+        self.layers.push(Box::new(layer));
+        self
+    }
+
+    fn image_shape(&self, layer: &'static str) -> Result<[usize; 3]> {
+        image(self.output_shape()).ok_or_else(|| {
+            let fact = format!("it takes images [channels, rows, cols], but samples have shape {:?}", self.output_shape());
+            self.misfit(layer, fact)
+        })
+    }
+
+    fn misfit(&self, layer: &'static str, fact: String) -> Error {
+        Error::Layer { index: self.layers.len(), layer, fact }
+    }
+
+    /// The shape of a sample that enters the model.
+    pub fn input_shape(&self) -> &[usize] {
+        &self.input
+    }
+
+    /// The shape of a sample that leaves the model.
+    pub fn output_shape(&self) -> &[usize] {
+        self.layers.last().map_or(&self.input, |layer| layer.output_shape())
+    }
+
+    /// The most features that a sample has anywhere in the model.
+    pub(crate) fn widest(&self) -> usize {
+        let shapes = self.layers.iter().map(|layer| layer.output_shape());
+        let features = |shape: &[usize]| shape.iter().product::<usize>();
+        shapes.map(features).fold(features(&self.input), usize::max)
+    }
+
+    /// The arena that the parameters live in.
+    pub(crate) fn arena(&self) -> &'m Arena {
+        self.arena
+    }
+
+    /// The number of learned elements.
+    pub fn parameter_count(&self) -> usize {
+        self.parameters().map(|(_, parameter)| parameter.len()).sum()
+    }
+
+    /// The parameters with their names, `0.weight` and so on.
+    pub fn parameters(&self) -> impl Iterator<Item = (String, &Parameter<'m, T>)> {
+        self.layers.iter().enumerate().flat_map(|(index, layer)| {
+            let named = move |parameter: &'_ _| -> String { name_of(index, parameter) };
+            layer.parameters().into_iter().map(move |parameter| (named(parameter), parameter))
+        })
+    }
+
+    /// The parameters, in order, to be changed.
+    pub fn parameters_mut(&mut self) -> impl Iterator<Item = &mut Parameter<'m, T>> {
+        self.layers.iter_mut().flat_map(|layer| layer.parameters_mut())
+    }
+
+    /// Maps a batch through the model.
+    ///
+    /// # Shapes
+    /// `input: [batch, features]`, the features of a sample in row-major order.
+    ///
+    /// # Errors
+    /// As the layers.
+    pub fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Trace<'s, T>> {
+        let mut trace = Trace { forwards: Vec::with_capacity(self.layers.len()) };
+        for (index, layer) in self.layers.iter().enumerate() {
+            let forward =
+                if layer.is_identity() { None } else { Some(layer.forward(step, trace.input_of(index, input))?) };
+            trace.forwards.push(forward);
+        }
+        Ok(trace)
+    }
+
+    /// Adds the gradients by the parameters to theirs, from the gradient by the output.
+    ///
+    /// # Errors
+    /// As the layers.
+    pub fn backward(
+        &mut self,
+        step: &Arena,
+        input: &Matrix<'_, T>,
+        trace: &Trace<'_, T>,
+        gradient: Matrix<'_, T>,
+    ) -> dahl::Result<()> {
+        let learns = |layer: &Box<dyn Layer<'m, T> + 'm>| !layer.parameters().is_empty();
+        let Some(first) = self.layers.iter().position(learns) else { return Ok(()) };
+        let mut latest = gradient;
+        for (index, layer) in self.layers.iter_mut().enumerate().skip(first).rev() {
+            let Some(forward) = &trace.forwards[index] else { continue };
+            let pass = Backward {
+                input: trace.input_of(index, input),
+                forward,
+                gradient: &latest,
+                needs_input_gradient: index > first,
+            };
+            match layer.backward(step, pass)? {
+                Some(by_input) => latest = by_input,
+                None => break,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn name_of<T: Real>(index: usize, parameter: &Parameter<'_, T>) -> String {
+    format!("{index}.{}", parameter.name)
+}
+
+/// One line a layer: number, name, output shape, number of parameters.
+impl<T: Real> fmt::Display for Sequential<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:<36} {:<16} {:>12}", format!("input, {}", T::NAME), format!("{:?}", self.input), "parameters")?;
+        for (index, layer) in self.layers.iter().enumerate() {
+            let title = format!("{index:>2} {} {}", layer.name(), layer.detail());
+            let count: usize = layer.parameters().iter().map(|parameter| parameter.len()).sum();
+            writeln!(f, "{title:<36} {:<16} {count:>12}", format!("{:?}", layer.output_shape()))?;
+        }
+        write!(f, "{:<36} {:<16} {:>12}", "total", "", self.parameter_count())
+    }
+}
+
+impl<T: Real> fmt::Debug for Sequential<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.layers.iter().map(|layer| layer.name()).collect();
+        f.debug_struct("Sequential").field("input", &self.input).field("layers", &names).finish()
+    }
+}

@@ -1,0 +1,249 @@
+//! [`Trainer`]: shows a model a data set, batch by batch.
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use dahl::ops;
+use dahl::prelude::*;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::history::{Epoch, History};
+use crate::dataset::{Dataset, load};
+use crate::error::{Error, Result};
+use crate::loss::Loss;
+use crate::model::{Evaluation, Sequential};
+use crate::optimizer::Optimizer;
+
+/// Elements of the widest layer's output that a task handles, if nothing is said: enough that the task's own cost does
+/// not count, few enough that a large batch keeps several workers busy.
+const ELEMENTS_PER_TASK: usize = 1 << 17;
+
+/// Losses that the progress bar is behind: it shows what is there, and waits for nothing.
+const BEHIND: usize = 64;
+
+/// Trains a model: forward, loss, backward, update, batch by batch, epoch by epoch.
+///
+/// Each batch is cut into parts of [`granularity`](Self::granularity) samples. Every op on a part is one task, and the
+/// parts' gradients add up by reductions, so results are the same for any number of workers.
+pub struct Trainer<'t, 'm, T: Real, L, O> {
+    model: &'t mut Sequential<'m, T>,
+    loss: L,
+    optimizer: O,
+    batch_size: usize,
+    epochs: usize,
+    granularity: Option<usize>,
+    shuffle: Option<u64>,
+    progress: bool,
+    validate: Option<Validate<'t, 'm, T, L>>,
+}
+
+/// Evaluates the model on data of a type that the trainer does not name.
+type Validate<'t, 'm, T, L> = Box<dyn Fn(&Sequential<'m, T>, &L) -> dahl::Result<Evaluation> + 't>;
+
+impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
+    /// A trainer for one epoch of batches of 64, shuffled.
+    pub fn new(model: &'t mut Sequential<'m, T>, loss: L, optimizer: O) -> Self {
+        Self {
+            model,
+            loss,
+            optimizer,
+            batch_size: 64,
+            epochs: 1,
+            granularity: None,
+            shuffle: Some(0),
+            progress: false,
+            validate: None,
+        }
+    }
+
+    /// Samples after which the parameters are updated. The last batch of an epoch may be shorter.
+    pub fn batch_size(mut self, samples: usize) -> Self {
+        self.batch_size = samples;
+        self
+    }
+
+    /// How often every sample is shown.
+    pub fn epochs(mut self, epochs: usize) -> Self {
+        self.epochs = epochs;
+        self
+    }
+
+    /// Samples that a task handles; the default depends on the shapes alone.
+    pub fn granularity(mut self, samples: usize) -> Self {
+        self.granularity = Some(samples);
+        self
+    }
+
+    /// Shuffles the samples before each epoch, by the random numbers of `seed`. The default, with seed 0.
+    pub fn shuffle(mut self, seed: u64) -> Self {
+        self.shuffle = Some(seed);
+        self
+    }
+
+    /// Shows the samples in their order.
+    pub fn no_shuffle(mut self) -> Self {
+        self.shuffle = None;
+        self
+    }
+
+    /// Shows a progress bar on the terminal.
+    pub fn progress(mut self, progress: bool) -> Self {
+        self.progress = progress;
+        self
+    }
+
+    /// Evaluates the model on `data` after each epoch.
+    pub fn validation<D: Dataset>(mut self, data: &'t D) -> Self
+    where
+        L: Clone,
+    {
+        self.validate = Some(Box::new(|model, loss| model.evaluate(loss.clone(), data)));
+        self
+    }
+
+    /// Trains on `data`.
+    ///
+    /// # Errors
+    /// If a setting or the data set does not fit, or a task fails.
+    pub fn fit(mut self, data: &impl Dataset) -> dahl::Result<History> {
+        self.require_settings()?;
+        self.model.require_fit("fit", data)?;
+        let mut step = self.model.arena().sibling();
+        let mut indices: Vec<usize> = (0..data.len()).collect();
+        let mut history = History::default();
+        for epoch in 1..=self.epochs {
+            if let Some(seed) = self.shuffle {
+                indices = self.permutation(data.len(), seed.wrapping_add(epoch as u64))?;
+            }
+            let mut record = self.epoch(epoch, &mut step, data, &indices)?;
+            if let Some(validate) = &self.validate {
+                record.validation = Some(validate(self.model, &self.loss)?);
+            }
+            history.epochs.push(record);
+        }
+        Ok(history)
+    }
+
+    fn require_settings(&self) -> Result<()> {
+        let settings = [("batch_size", self.batch_size), ("granularity", self.granularity.unwrap_or(1))];
+        for (setting, value) in settings {
+            if value == 0 {
+                return Err(Error::Setting { setting, value: value.to_string(), expected: "a number from 1" });
+            }
+        }
+        Ok(())
+    }
+
+    fn permutation(&self, len: usize, seed: u64) -> dahl::Result<Vec<usize>> {
+        let arena = self.model.arena().sibling();
+        let mut order: Vector<u32> = arena.zeros([len])?;
+        ops::permutation(&mut order, seed)?;
+        Ok(order.to_vec()?.into_iter().map(|index| index as usize).collect())
+    }
+
+    fn epoch<D: Dataset>(
+        &mut self,
+        epoch: usize,
+        step: &mut Arena,
+        data: &D,
+        indices: &[usize],
+    ) -> dahl::Result<Epoch> {
+        let totals = self.model.arena().sibling();
+        let granularity = self.granularity.unwrap_or_else(|| (ELEMENTS_PER_TASK / self.model.widest()).max(1));
+        let mut correct: Scalar<u32> = totals.zeros([])?;
+        let mut losses = VecDeque::new();
+        let mut sum = Sum::default();
+        let bar = self.progress.then(|| progress_bar(epoch, self.epochs, data.len()));
+        let start = Instant::now();
+        for indices in indices.chunks(self.batch_size) {
+            let mut total: Scalar<T> = totals.zeros([])?;
+            self.batch(step, data, indices, granularity, (&mut total, &mut correct))?;
+            losses.push_back((total, indices.len()));
+            step.reset();
+            if losses.len() > BEHIND {
+                sum.add(losses.pop_front())?;
+            }
+            if let Some(bar) = &bar {
+                bar.inc(indices.len() as u64);
+                bar.set_message(sum.text(start));
+            }
+        }
+        while !losses.is_empty() {
+            sum.add(losses.pop_front())?;
+        }
+        let correct = u64::from(correct.read()?[[]]);
+        let seconds = start.elapsed().as_secs_f64();
+        let samples = data.len() as f64;
+        let record = Epoch {
+            epoch,
+            loss: sum.loss / samples,
+            accuracy: correct as f64 / samples,
+            correct,
+            samples_per_second: samples / seconds,
+            validation: None,
+        };
+        if let Some(bar) = bar {
+            let Epoch { loss, accuracy, samples_per_second, .. } = record;
+            bar.finish_with_message(format!("loss {loss:.4}, accuracy {accuracy:.4}, {samples_per_second:.0} samples/s"));
+        }
+        Ok(record)
+    }
+
+    /// Submits the tasks of one batch.
+    fn batch<D: Dataset>(
+        &mut self,
+        step: &Arena,
+        data: &D,
+        indices: &[usize],
+        granularity: usize,
+        (total, correct): (&mut Scalar<'_, T>, &mut Scalar<'_, u32>),
+    ) -> dahl::Result<()> {
+        for parameter in self.model.parameters_mut() {
+            ops::fill(&mut parameter.gradient, T::ZERO)?;
+        }
+        let factor = 1.0 / indices.len() as f64;
+        for part in indices.chunks(granularity) {
+            let (input, labels) = load(step, data, part)?;
+            let trace = self.model.forward(step, &input)?;
+            let output = trace.output().unwrap_or(&input);
+            self.loss.add_to(total, output, &labels, factor)?;
+            ops::count_correct(output, &labels, correct)?;
+            let gradient = self.loss.gradient(step, output, &labels, factor)?;
+            self.model.backward(step, &input, &trace, gradient)?;
+        }
+        for (index, parameter) in self.model.parameters_mut().enumerate() {
+            self.optimizer.update(index, parameter)?;
+        }
+        Ok(())
+    }
+}
+
+/// The losses that have been read.
+#[derive(Default)]
+struct Sum {
+    loss: f64,
+    samples: usize,
+}
+
+impl Sum {
+    fn add<T: Real>(&mut self, batch: Option<(Scalar<'_, T>, usize)>) -> dahl::Result<()> {
+        let Some((mean, samples)) = batch else { return Ok(()) };
+        self.loss += mean.read()?[[]].to_f64() * samples as f64;
+        self.samples += samples;
+        Ok(())
+    }
+
+    fn text(&self, start: Instant) -> String {
+        if self.samples == 0 {
+            return String::new();
+        }
+        let per_second = self.samples as f64 / start.elapsed().as_secs_f64();
+        format!("loss {:.4}, {per_second:.0} samples/s", self.loss / self.samples as f64)
+    }
+}
+
+fn progress_bar(epoch: usize, epochs: usize, samples: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{prefix} {wide_bar} {pos}/{len} {msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(samples as u64).with_style(style).with_prefix(format!("epoch {epoch}/{epochs}"))
+}
