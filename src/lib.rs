@@ -16,3 +16,8 @@ pub mod ops;
 pub mod prelude;
 
 dahl::include_kernels!();
+
+/// The program in the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
