@@ -50,7 +50,7 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
             batch_size: 64,
             epochs: 1,
             granularity: None,
-            shuffle: Some(0),
+            shuffle: Some(1),
             progress: false,
             validate: None,
         }
@@ -74,7 +74,7 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         self
     }
 
-    /// Shuffles the samples before each epoch, by the random numbers of `seed`. The default, with seed 0.
+    /// Shuffles the samples before each epoch, by the random numbers of `seed`. The default, with seed 1.
     pub fn shuffle(mut self, seed: u64) -> Self {
         self.shuffle = Some(seed);
         self

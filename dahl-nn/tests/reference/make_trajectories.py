@@ -8,7 +8,7 @@ Two networks on the embedded part of Fashion-MNIST, in its order, without shuffl
 
 small    conv 1->4 3x3, relu, max-pool 2, dense 676->10; all 6,000 samples, batch 10, SGD lr 0.001, 5 epochs.
 strided  conv 1->6 3x3 padding 1, relu, max-pool 2, conv 6->8 3x3 stride 2 padding 1, relu, dense 392->10;
-         the first 2,000 samples, batch 64 (the last one has 16), SGD lr 0.05, momentum 0.9, weight decay 5e-4,
+         the first 2,000 samples, batch 64 (the last one has 16), SGD lr 0.01, momentum 0.9, weight decay 5e-4,
          3 epochs.
 
 `{network}.safetensors` has the initial weights in f64; the f32 run starts from the same, rounded. `trajectories.json`
@@ -80,7 +80,7 @@ def train(network, dtype, start, samples, batch, epochs, options):
 trajectories = {}
 for name, network, samples, batch, epochs, options in [
     ("small", small, 6000, 10, 5, {"lr": 0.001}),
-    ("strided", strided, 2000, 64, 3, {"lr": 0.05, "momentum": 0.9, "weight_decay": 5e-4}),
+    ("strided", strided, 2000, 64, 3, {"lr": 0.01, "momentum": 0.9, "weight_decay": 5e-4}),
 ]:
     torch.manual_seed(42)
     start = network().to(torch.float64).state_dict()
