@@ -14,3 +14,10 @@ pub use dahl_macros::{Argument, codelet};
 mod cpu;
 pub mod ops;
 pub mod prelude;
+
+dahl::include_kernels!();
+
+/// The program in the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

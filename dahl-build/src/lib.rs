@@ -1,1 +1,107 @@
-//! dahl-build
+//! The build-time generator of dahl: compiles a crate's C kernels and writes the table by which codelets name them.
+//!
+//! A crate with kernels in C has them in a folder, one a file, and a build script of one line:
+//!
+//! ```no_run
+//! // build.rs
+//! dahl_build::kernels("kernels");
+//! ```
+//!
+//! `dahl-build` is its build dependency. In the crate, `dahl::include_kernels!();` brings in a module `kernels` with a
+//! constant for each file, `kernels::DOT_C` for `kernels/dot.c`, and `cpu = [kernels::DOT_C]` in a declaration gives the
+//! codelet that kernel, for f32 and f64.
+//!
+//! # Kernels
+//! `kernels/dot.c` defines `static void dot(..)`. The types of its parameters are those of the header `dahl.h`, which
+//! this crate holds (`include/dahl.h`) and lays where `#include "dahl.h"` finds it:
+//!
+//! ```c
+#![doc = include_str!("../include/dahl.h")]
+//! ```
+//!
+//! # What happens
+//! Each file is compiled twice, with `DAHL_REAL` as `float` and as `double`, with optimisation in every profile and for
+//! the target's baseline processor. The signature is read from the source; a codelet whose modes or arguments are
+//! others does not compile, and the message names both sides. Headers beside the kernels, or in `include/` there, are found.
+//! The compiler is that of the crate [`cc`]: the variable `CC` chooses another.
+//!
+//! # Errors
+//! A missing folder, a missing compiler, C code that does not compile, and a signature that cannot be read stop the
+//! build, and the message names the file.
+
+mod compile;
+mod error;
+mod shim;
+mod signature;
+mod source;
+mod table;
+mod token;
+
+use std::path::Path;
+
+use error::Error;
+use source::Source;
+
+/// Compiles the kernels in `folder`, a path in the crate, and writes their table. To be called in a build script.
+///
+/// A mistake stops the build with a message.
+pub fn kernels(folder: &str) {
+    if let Err(error) = generate(folder) {
+        // Cargo shows each of these as an error of the package and fails the build when the script has ended.
+        for line in error.to_string().lines() {
+            println!("cargo::error={line}");
+        }
+    }
+}
+
+fn generate(folder: &str) -> Result<(), Error> {
+    println!("cargo::rerun-if-changed={folder}");
+    Package::from_cargo()?.generate(folder)
+}
+
+/// What Cargo tells a build script.
+#[derive(Debug)]
+struct Package {
+    /// Where its `Cargo.toml` is.
+    folder: String,
+    /// Where generated files go.
+    out: String,
+    /// The platforms that it is built for and on.
+    target: String,
+    host: String,
+    /// The start of its C symbols: two packages may have kernels of one name.
+    prefix: String,
+}
+
+impl Package {
+    fn from_cargo() -> Result<Self, Error> {
+        let variable = |name: &str| {
+            std::env::var(name).map_err(|_| {
+                Error::about(
+                    name,
+                    "not set: dahl_build::kernels is to be called in a build script, which Cargo runs",
+                )
+            })
+        };
+        let (name, version) = (variable("CARGO_PKG_NAME")?, variable("CARGO_PKG_VERSION")?);
+        let prefix = format!("dahl_kernel_{name}_{version}")
+            .replace(|letter: char| !letter.is_ascii_alphanumeric(), "_");
+        Ok(Self {
+            folder: variable("CARGO_MANIFEST_DIR")?,
+            out: variable("OUT_DIR")?,
+            target: variable("TARGET")?,
+            host: variable("HOST")?,
+            prefix,
+        })
+    }
+
+    fn generate(&self, folder: &str) -> Result<(), Error> {
+        let sources = Source::find(Path::new(&self.folder), folder)?;
+        let table = Path::new(&self.out).join("kernels.rs");
+        std::fs::write(&table, table::table(self, &sources)).map_err(|error| Error::file(&table, &error))?;
+        compile::compile(self, folder, &sources)
+    }
+}
+
+#[cfg(test)]
+mod tests;

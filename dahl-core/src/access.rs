@@ -31,6 +31,20 @@ pub enum AccessMode {
 }
 
 impl AccessMode {
+    /// The mode as a declaration writes it: `REDUX(max)`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::R => "R",
+            Self::W => "W",
+            Self::RW => "RW",
+            Self::REDUX(Reduction::Sum) => "REDUX",
+            Self::REDUX(Reduction::Max) => "REDUX(max)",
+            Self::REDUX(Reduction::Min) => "REDUX(min)",
+            Self::COMMUTE => "COMMUTE",
+            Self::SCRATCH => "SCRATCH",
+        }
+    }
+
     /// Whether tasks with this access to one array may run at once.
     pub const fn is_shared(self) -> bool {
         matches!(self, Self::R)
@@ -49,15 +63,6 @@ impl AccessMode {
 
 impl fmt::Debug for AccessMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::R => "R",
-            Self::W => "W",
-            Self::RW => "RW",
-            Self::REDUX(Reduction::Sum) => "REDUX",
-            Self::REDUX(Reduction::Max) => "REDUX(max)",
-            Self::REDUX(Reduction::Min) => "REDUX(min)",
-            Self::COMMUTE => "COMMUTE",
-            Self::SCRATCH => "SCRATCH",
-        })
+        f.write_str(self.name())
     }
 }

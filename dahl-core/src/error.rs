@@ -108,11 +108,13 @@ pub enum ErrorKind {
     /// D0011: a thread could not be started.
     #[error("the runtime's workers cannot be started: {0}")]
     Workers(String),
-    /// D0012: no kernel of the codelet exists for this element type.
-    #[error("{codelet}: no kernel for {element}; the codelet has: {kernels}")]
+    /// D0012: no kernel of the codelet, or not the one that was chosen, exists for this element type.
+    #[error("{codelet}: no {kernel} for {element}; the codelet has: {kernels}")]
     NoKernel {
         /// The codelet.
         codelet: &'static str,
+        /// What was looked for: `kernel`, or one with its name.
+        kernel: String,
         /// The element type of the call.
         element: &'static str,
         /// The names of its kernels.

@@ -7,7 +7,9 @@ use dahl::simd;
 ///
 /// # Shapes
 /// `x` and `y` of one shape, `out: []`.
-#[codelet(R, R, REDUX, shape(out = []), check(x.shape() == y.shape()), flops = 2 * x.len())]
+///
+/// `kernels/dot.c` is a second kernel, in C, for f32 and f64: `Dot::task(..).kernel("dot_c")` runs it.
+#[codelet(R, R, REDUX, shape(out = []), check(x.shape() == y.shape()), flops = 2 * x.len(), cpu = [crate::kernels::DOT_C])]
 pub fn dot<T: Real>(x: &[T], y: &[T], out: &mut [T::Compute]) {
     out[0] += simd::dot(x, y);
 }

@@ -1,4 +1,4 @@
-use dahl::ops::{dot, dot_init};
+use dahl::ops::{Dot, dot, dot_init};
 use dahl::prelude::*;
 
 use crate::reference::{array, assert_close, assert_refused, exact};
@@ -19,6 +19,40 @@ fn adds_the_inner_product<T: Real>() {
 }
 
 for_each_real!(adds_the_inner_product);
+
+fn the_c_kernel_adds_the_inner_product<T: Real>() {
+    let rt = Runtime::new().unwrap();
+    for length in [0, 1, 7, 8, 9, 1024, 4099] {
+        let (x, y) = (array::<T, 1>(&rt, [length], 1), array::<T, 1>(&rt, [length], 2));
+        let mut out: Scalar<T> = rt.from_vec([], vec![T::ONE]).unwrap();
+        Dot::task(&x, &y, &mut out).kernel("dot_c").submit().unwrap();
+        let products = exact(&x) * exact(&y);
+        // Summed in double: for f32 the only roundings are those of the result, whatever the length.
+        let (sum, magnitude) = (products.sum(), products.mapv(f64::abs).sum());
+        assert_close(out.read().unwrap()[[]], sum + 1.0, magnitude + 1.0, 2);
+    }
+}
+
+#[test]
+fn the_c_kernel_in_f32() {
+    the_c_kernel_adds_the_inner_product::<f32>();
+}
+
+#[test]
+fn the_c_kernel_in_f64() {
+    the_c_kernel_adds_the_inner_product::<f64>();
+}
+
+#[test]
+fn the_c_kernel_exists_for_f32_and_f64_only() {
+    let rt = Runtime::new().unwrap();
+    let (x, y) = (array::<f16, 1>(&rt, [3], 1), array::<f16, 1>(&rt, [3], 1));
+    let mut out = rt.zeros([]).unwrap();
+    assert_refused(
+        Dot::task(&x, &y, &mut out).kernel("dot_c").submit(),
+        &["dot", "no kernel `dot_c` for f16", "rust"],
+    );
+}
 
 #[test]
 fn different_lengths_are_refused() {

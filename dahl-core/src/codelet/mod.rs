@@ -3,6 +3,7 @@
 //! Not here: submitting (`task`) and running it (`worker`).
 
 mod accumulator;
+mod c_kernel;
 mod operands;
 mod run;
 mod views;
@@ -10,6 +11,8 @@ mod views;
 use std::fmt;
 
 pub use accumulator::Accumulator;
+use c_kernel::CEntry;
+pub use c_kernel::{CArgument, CFunction, CKernel, CView, RawView};
 pub use operands::Operands;
 pub(crate) use operands::ShapeOf;
 pub use run::Run;
@@ -159,12 +162,18 @@ pub struct Kernel {
 #[derive(Clone, Copy)]
 enum Entry {
     Rust(fn(&mut Views<'_>)),
+    C(CEntry),
 }
 
 impl Kernel {
     /// A kernel in Rust, which takes its views from [`Views`].
     pub const fn new(name: &'static str, entry: fn(&mut Views<'_>)) -> Self {
         Self { name, entry: Entry::Rust(entry) }
+    }
+
+    /// A kernel in C, of a [`CKernel`].
+    const fn c(name: &'static str, entry: CEntry) -> Self {
+        Self { name, entry: Entry::C(entry) }
     }
 
     /// The name, which performance models show.
@@ -176,6 +185,7 @@ impl Kernel {
     pub(crate) fn run(&self, views: &mut Views<'_>) {
         match self.entry {
             Entry::Rust(entry) => entry(views),
+            Entry::C(entry) => entry.call(views),
         }
     }
 }

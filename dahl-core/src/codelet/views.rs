@@ -62,17 +62,51 @@ impl<'a> Views<'a> {
     }
 
     fn take<T: Element>(&mut self, writes: bool) -> (usize, &'a Operand) {
+        self.take_as(ElementType::of::<T>(), writes)
+    }
+
+    fn take_as(&mut self, element: ElementType, writes: bool) -> (usize, &'a Operand) {
         let index = self.next;
         let operand = &self.operands[index];
         self.next += 1;
         assert!(
-            operand.element.is::<T>(),
+            operand.element == element,
             "parameter {index} holds {}, not {}",
             operand.element.name,
-            T::NAME
+            element.name
         );
         assert!(operand.writes || !writes, "parameter {index} is read only");
         (index, operand)
+    }
+
+    /// The next parameter for a C kernel: its first element, extents and strides; packed into a contiguous copy if it
+    /// is strided and `as_slice`.
+    ///
+    /// # Panics
+    /// If there is no such parameter, it is read only but `writes`, or its element type is another.
+    pub(super) fn take_raw(
+        &mut self,
+        element: ElementType,
+        writes: bool,
+        as_slice: bool,
+    ) -> (*mut u8, &'a Layout) {
+        let (index, operand) = self.take_as(element, writes);
+        let start = if as_slice && !operand.layout.is_contiguous() {
+            self.packs.pack(index, operand, writes)
+        } else {
+            operand.pointer.wrapping_add(operand.layout.offset * element.size_bytes)
+        };
+        (start, &operand.layout)
+    }
+
+    /// How many parameters are left.
+    pub(super) fn parameters_left(&self) -> usize {
+        self.operands.len() - self.next
+    }
+
+    /// The encoded arguments that are left.
+    pub(super) fn arguments_left(&self) -> &'a [u8] {
+        self.arguments
     }
 
     /// The elements of the next parameter, in row-major order. A strided part is packed into a contiguous copy.

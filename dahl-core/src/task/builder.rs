@@ -295,6 +295,22 @@ impl<'a> Task<'a> {
         self
     }
 
+    /// Runs the codelet's kernel of this name instead of its first: `"rust"` is the declared body, `"dot_c"` the one of
+    /// `cpu = [kernels::DOT_C]`, and one in Rust is called as the last segment of its path.
+    ///
+    /// The submission fails if the codelet has no such kernel for these element types.
+    pub fn kernel(mut self, name: &str) -> Self {
+        let Some((_, record)) = self.target else { return self };
+        match self.codelet.kernels.iter().flatten().find(|kernel| kernel.name() == name) {
+            Some(kernel) => {
+                // SAFETY: the record was taken and is not submitted.
+                unsafe { record.body_mut() }.kernel = Some(kernel);
+            }
+            None => self.fail(Error::at(no_kernel(self.codelet, Some(name)), self.location)),
+        }
+        self
+    }
+
     /// Makes one worker run the task, whatever the scheduler.
     pub fn on(mut self, worker: usize) -> Self {
         if let Some((shared, record)) = self.target {
@@ -322,7 +338,7 @@ impl<'a> Task<'a> {
         let (shared, record) = self.target.take().expect("a codelet has an array");
         if self.codelet.cpu_kernel().is_none() {
             Step::new(shared, None).give_back(record);
-            return Err(Error::at(no_kernel(self.codelet), self.location));
+            return Err(Error::at(no_kernel(self.codelet, None), self.location));
         }
         // SAFETY: the record was taken and is not submitted.
         let body = unsafe { record.body_mut() };
@@ -342,10 +358,11 @@ impl Drop for Task<'_> {
     }
 }
 
-fn no_kernel(codelet: &Codelet) -> ErrorKind {
+fn no_kernel(codelet: &Codelet, name: Option<&str>) -> ErrorKind {
     let element = codelet.parameters.first().map_or("", |parameter| parameter.element.name);
     let kernels = codelet.kernels.iter().flatten().map(|kernel| kernel.name()).collect::<Vec<_>>().join(", ");
-    ErrorKind::NoKernel { codelet: codelet.name, element, kernels }
+    let kernel = name.map_or_else(|| "kernel".to_owned(), |name| format!("kernel `{name}`"));
+    ErrorKind::NoKernel { codelet: codelet.name, kernel, element, kernels }
 }
 
 fn check_error(

@@ -9,7 +9,7 @@ use super::chain::{Link, LinkKind};
 use super::wait::Waiter;
 use crate::access::AccessMode;
 use crate::array::ArrayState;
-use crate::codelet::Codelet;
+use crate::codelet::{Codelet, Kernel};
 use crate::partition::Partition;
 use crate::shape::Layout;
 use crate::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -40,6 +40,8 @@ pub(crate) struct Record {
 pub(crate) struct Body {
     pub(crate) kind: Kind,
     pub(crate) codelet: Option<&'static Codelet>,
+    /// Of the codelet, if the submitter chose; otherwise its first.
+    pub(crate) kernel: Option<&'static Kernel>,
     pub(crate) in_place: bool,
     pub(crate) accesses: usize,
     pub(crate) arguments: Vec<u8>,
@@ -122,6 +124,7 @@ impl Record {
             body: UnsafeCell::new(Body {
                 kind: Kind::Kernel,
                 codelet: None,
+                kernel: None,
                 in_place: false,
                 accesses: 0,
                 arguments: Vec::new(),
@@ -182,6 +185,7 @@ impl Record {
         body.accesses = 0;
         body.arguments.clear();
         body.priority = 0;
+        body.kernel = None;
         body.name = None;
         body.worker = None;
         body.in_place = false;

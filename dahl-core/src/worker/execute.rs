@@ -184,11 +184,12 @@ fn rename<'r>(
     record: &'r Record,
     codelet: &'static Codelet,
 ) -> Result<(&'static Kernel, Option<&'r ArrayState>), usize> {
-    let ordinary = codelet.cpu_kernel().expect("checked when the task was submitted");
+    let chosen = record.body().kernel;
+    let ordinary = chosen.or(codelet.cpu_kernel()).expect("checked when the task was submitted");
     let Some(in_place) = codelet.in_place.as_ref().filter(|_| record.body().in_place) else {
         return Ok((ordinary, None));
     };
-    if let Some(kernel) = &in_place.kernel {
+    if let (Some(kernel), None) = (&in_place.kernel, chosen) {
         return Ok((kernel, None));
     }
     let output = codelet.output().expect("a codelet with `_self` has an output");

@@ -1,0 +1,5 @@
+//! Compiles the C kernels in `kernels/`.
+
+fn main() {
+    dahl_build::kernels("kernels");
+}
