@@ -243,8 +243,9 @@ impl<'m, T: Real> Sequential<'m, T> {
         trace: &Trace<'_, T>,
         gradient: Matrix<'_, T>,
     ) -> dahl::Result<()> {
-        let learns = |layer: &Box<dyn Layer<'m, T> + 'm>| !layer.parameters().is_empty();
-        let Some(first) = self.layers.iter().position(learns) else { return Ok(()) };
+        let Some(first) = self.layers.iter().position(|layer| !layer.parameters().is_empty()) else {
+            return Ok(());
+        };
         let mut latest = gradient;
         for (index, layer) in self.layers.iter_mut().enumerate().skip(first).rev() {
             let Some(forward) = &trace.forwards[index] else { continue };
