@@ -14,7 +14,8 @@ fn speed<T: Real>(workers: usize, batch_size: usize, data: &FashionMnist) -> dah
     let arena = rt.arena();
     let model = Sequential::<T>::new(&arena, [1, 28, 28], 42).conv2d(4, 3)?.relu()?;
     let mut model = model.max_pool2d(2)?.flatten()?.dense(10)?;
-    let trainer = Trainer::new(&mut model, CrossEntropy, Sgd::new(0.01)).batch_size(batch_size).epochs(EPOCHS);
+    let trainer =
+        Trainer::new(&mut model, CrossEntropy, Sgd::new(0.01)).batch_size(batch_size).epochs(EPOCHS);
     let history = trainer.fit(&data.train)?;
     let mut speeds: Vec<f64> = history.epochs[1..].iter().map(|epoch| epoch.samples_per_second).collect();
     speeds.sort_by(f64::total_cmp);
@@ -28,7 +29,8 @@ fn main() -> dahl::Result<()> {
     println!("{:<8} {:>6} {:>10} {:>10}", "workers", "batch", "f32", "f64");
     for &workers in &workers {
         for batch_size in [1, 10, 100, 500] {
-            let (single, double) = (speed::<f32>(workers, batch_size, &data)?, speed::<f64>(workers, batch_size, &data)?);
+            let (single, double) =
+                (speed::<f32>(workers, batch_size, &data)?, speed::<f64>(workers, batch_size, &data)?);
             println!("{workers:<8} {batch_size:>6} {single:>10.0} {double:>10.0}");
         }
     }
