@@ -10,6 +10,12 @@ use crate::layer::{
     image,
 };
 
+/// Bytes of activations that may be on their way at once.
+const BYTES_AHEAD: usize = 64 << 20;
+
+/// Batches that may be on their way at once, however small.
+const BATCHES_AHEAD: usize = 64;
+
 /// Layers in a row. Each is made for the shape that leaves the one before it.
 ///
 /// Layers are numbered from 0, all of them, so that parameters have the names of PyTorch's `nn.Sequential` of the same
@@ -171,6 +177,16 @@ impl<'m, T: Real> Sequential<'m, T> {
         let shapes = self.layers.iter().map(|layer| layer.output_shape());
         let features = |shape: &[usize]| shape.iter().product::<usize>();
         shapes.map(features).fold(features(&self.input), usize::max)
+    }
+
+    /// How many batches of so many samples may be on their way at once: as many as keep all workers busy, fewer where
+    /// their activations would take much memory.
+    pub(crate) fn batches_ahead(&self, samples: usize) -> usize {
+        let shapes = self.layers.iter().map(|layer| layer.output_shape());
+        let features: usize = shapes.map(|shape| shape.iter().product::<usize>()).sum();
+        // Each activation has a gradient of the same size.
+        let bytes = samples.saturating_mul(2 * features).saturating_mul(size_of::<T>());
+        (BYTES_AHEAD / bytes.max(1)).clamp(2, BATCHES_AHEAD)
     }
 
     /// The arena that the parameters live in.
