@@ -289,3 +289,36 @@ fn several_threads_read_and_submit_at_once() -> Result<()> {
     }
     Ok(())
 }
+
+/// `out = a - b`, where an extent of 1 stretches.
+#[codelet(R, R, W, broadcast)]
+fn minus<T: Real>(a: T, b: T) -> T {
+    a - b
+}
+
+#[test]
+fn wrong_shapes_are_reported_at_the_callers_line_in_every_variant() -> Result<()> {
+    let rt = runtime(1);
+    let arena = rt.arena();
+    let (a, b) = (arena.filled([2, 3], 1.0_f32)?, arena.filled([2, 2], 1.0_f32)?);
+    let mut out = arena.zeros([2, 3])?;
+    let errors = [
+        plus(&a, &b, &mut out).unwrap_err(),
+        plus_self(&mut out, &b).unwrap_err(),
+        plus_init(&arena, &a, &b).unwrap_err(),
+        minus(&a, &b, &mut out).unwrap_err(),
+        minus_self(&mut out, &b).unwrap_err(),
+        minus_init(&arena, &a, &b).unwrap_err(),
+    ];
+    for error in errors {
+        let text = error.to_string();
+        assert!(text.contains("[2, 3]") && text.contains("[2, 2]") && text.contains(file!()), "{text}");
+    }
+    let text = rt.zeros::<f64, 2>([usize::MAX, 2]).unwrap_err().to_string();
+    assert!(text.contains("D0009") && text.contains(file!()), "{text}");
+    let text = arena.zeros::<u8, 1>([1 << 60]).unwrap_err().to_string();
+    assert!(text.contains("D0006") && text.contains(file!()), "{text}");
+    let text = Runtime::builder().scheduler("none").build().unwrap_err().to_string();
+    assert!(text.contains(file!()), "{text}");
+    Ok(())
+}

@@ -6,6 +6,11 @@ use std::fmt::Debug;
 ///
 /// The encoding is the value's C layout with padding set to zero, so it is the same each time. `#[derive(Argument)]`
 /// implements it for a `#[repr(C)]` struct whose fields are arguments.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an argument of tasks",
+    label = "not plain data",
+    note = "arguments are numbers, `bool`, arrays of arguments, and `#[repr(C)]` structs with `#[derive(Clone, Copy, Debug, Argument)]`"
+)]
 pub trait Argument: Copy + Debug + Send + Sync + 'static {
     /// Bytes of the encoding.
     const SIZE_BYTES: usize = size_of::<Self>();

@@ -111,10 +111,11 @@ fn named_scheduler(set: Option<String>, workers: usize, tasks: usize) -> Result<
         Some(name) => ("scheduler", name),
         None => ("DAHL_SCHED", env::var("DAHL_SCHED").unwrap_or_else(|_| scheduler::NAMES[0].to_owned())),
     };
-    scheduler::by_name(&name, workers, tasks).ok_or_else(|| {
-        let expected = format!("one of {}", scheduler::NAMES.join(", "));
-        Error::new(ErrorKind::Config { setting, value: name, expected })
-    })
+    if let Some(scheduler) = scheduler::by_name(&name, workers, tasks) {
+        return Ok(scheduler);
+    }
+    let expected = format!("one of {}", scheduler::NAMES.join(", "));
+    Err(Error::new(ErrorKind::Config { setting, value: name, expected }))
 }
 
 impl fmt::Debug for RuntimeBuilder {

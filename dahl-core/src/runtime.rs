@@ -1,6 +1,7 @@
 //! [`Runtime`]: the workers and what they share.
 
 use std::fmt;
+use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
@@ -85,7 +86,7 @@ impl Runtime {
 
     #[track_caller]
     pub(crate) fn start(config: Config) -> Result<Self> {
-        let workers = config.cpu_workers;
+        let (workers, location) = (config.cpu_workers, Location::caller());
         let shared = Arc::new(Shared {
             records: Slab::new(Record::new),
             arrays: Slab::new(ArrayState::free),
@@ -116,7 +117,7 @@ impl Runtime {
                 Ok(())
             })
             .build()
-            .map_err(|error| Error::new(ErrorKind::Workers(error.to_string())))?;
+            .map_err(|error| Error::at(ErrorKind::Workers(error.to_string()), location))?;
         let of_workers = Arc::clone(&shared);
         pool.spawn_broadcast(move |thread| worker::run(&of_workers, thread.index()));
         Ok(Self { shared, pool: Some(pool), threads })

@@ -48,22 +48,6 @@ macro_rules! impl_extents {
             pub fn len(&self) -> usize {
                 self.0.iter().product()
             }
-
-            /// The extent of the first axis.
-            ///
-            /// # Panics
-            /// If the rank is 0.
-            pub fn nrows(&self) -> usize {
-                self.0[0]
-            }
-
-            /// The extent of the second axis.
-            ///
-            /// # Panics
-            /// If the rank is below 2.
-            pub fn ncols(&self) -> usize {
-                self.0[1]
-            }
         }
 
         impl<$($generics)*> fmt::Debug for $type {
@@ -76,6 +60,38 @@ macro_rules! impl_extents {
 
 impl_extents!([const N: usize] Extents<N>);
 impl_extents!(['a] DynExtents<'a>);
+
+impl<const N: usize> Extents<N> {
+    /// The extent of the first axis. Does not compile for a rank of 0.
+    pub const fn nrows(&self) -> usize {
+        const { assert!(N >= 1, "`nrows` needs an array of rank 1 or more") };
+        self.0[0]
+    }
+
+    /// The extent of the second axis. Does not compile for a rank below 2.
+    pub const fn ncols(&self) -> usize {
+        const { assert!(N >= 2, "`ncols` needs an array of rank 2 or more") };
+        self.0[1]
+    }
+}
+
+impl DynExtents<'_> {
+    /// The extent of the first axis.
+    ///
+    /// # Panics
+    /// If the rank is 0.
+    pub fn nrows(&self) -> usize {
+        self.0[0]
+    }
+
+    /// The extent of the second axis.
+    ///
+    /// # Panics
+    /// If the rank is below 2.
+    pub fn ncols(&self) -> usize {
+        self.0[1]
+    }
+}
 
 /// What `shape(out = EXPR)` may be: the extents of a parameter, or an array of extents.
 #[diagnostic::on_unimplemented(

@@ -188,3 +188,21 @@ fn files_that_do_not_fit_are_refused_whole() {
         assert_eq!(before, after, "{name}");
     }
 }
+
+#[test]
+fn an_optimizer_that_is_lent_keeps_what_it_remembers() {
+    let rt = Runtime::builder().cpu_workers(1).build().unwrap();
+    let arena = rt.arena();
+    let data = Synthetic::new(&[2, 9, 8], 4, 40, 1);
+    let parameters = |model: &Sequential<'_, f64>| -> Vec<Vec<f64>> {
+        model.parameters().map(|(_, parameter)| parameter.value.to_vec().unwrap()).collect()
+    };
+    let (mut at_once, mut twice) = (model::<f64>(&arena, 1), model::<f64>(&arena, 1));
+    let optimizer = || Sgd::new(0.1).momentum(0.9);
+    Trainer::new(&mut at_once, CrossEntropy, optimizer()).no_shuffle().epochs(2).fit(&data).unwrap();
+    let mut lent = optimizer();
+    for _ in 0..2 {
+        Trainer::new(&mut twice, &CrossEntropy, &mut lent).no_shuffle().fit(&data).unwrap();
+    }
+    assert_eq!(parameters(&at_once), parameters(&twice));
+}

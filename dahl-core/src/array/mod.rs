@@ -11,6 +11,7 @@ mod state;
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -300,5 +301,7 @@ impl<T: Element, const N: usize> fmt::Debug for Array<'_, T, N> {
 #[track_caller]
 pub(crate) fn block_for<T: Element>(runtime: &Shared, shape: &[usize]) -> Result<MemoryBlock> {
     let bytes = byte_len::<T>(shape)?;
-    MemoryBlock::zeroed(runtime.memory(), bytes).ok_or_else(|| crate::memory::out_of_memory(runtime, bytes))
+    let location = Location::caller();
+    MemoryBlock::zeroed(runtime.memory(), bytes)
+        .ok_or_else(|| crate::memory::out_of_memory(runtime, bytes, location))
 }

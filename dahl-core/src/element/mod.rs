@@ -23,6 +23,11 @@ use crate::argument::Argument;
 ///
 /// Implemented for `f16`, `bf16`, `f32`, `f64`, `u8`, `u32`, `i32` and `i64`. A crate can add its own type (a
 /// double-double, a dual number): [`bytemuck::Pod`] carries the proof that it is plain data.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an element of arrays",
+    label = "not an element type",
+    note = "elements are `f16`, `bf16`, `f32`, `f64`, `u8`, `u32`, `i32`, `i64`; a type parameter needs a bound: `T: Real` or `T: Element`"
+)]
 pub trait Element:
     bytemuck::Pod + Argument + PartialEq + PartialOrd + Debug + Display + Default + Send + Sync + 'static
 {

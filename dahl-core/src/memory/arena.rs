@@ -1,6 +1,7 @@
 //! [`Arena`]: where arrays live that go together.
 
 use std::fmt;
+use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -184,7 +185,8 @@ impl Arena {
 
     #[track_caller]
     fn carve(&self, bytes: usize) -> Result<Carved> {
-        self.current.carve(bytes).ok_or_else(|| out_of_memory(&self.shared.runtime, bytes))
+        let location = Location::caller();
+        self.current.carve(bytes).ok_or_else(|| out_of_memory(&self.shared.runtime, bytes, location))
     }
 
     /// Lets go of every array that lives here. Waits for nothing: memory of tasks in flight is kept until they end.
@@ -233,13 +235,14 @@ impl Drop for Arena {
 /// Bytes of an array of `shape`.
 #[track_caller]
 pub(crate) fn byte_len<T: Element>(shape: &[usize]) -> Result<usize> {
-    checked_len(shape)
-        .and_then(|len| len.checked_mul(size_of::<T>()))
-        .filter(|&bytes| isize::try_from(bytes).is_ok())
-        .ok_or_else(|| {
+    let bytes = checked_len(shape).and_then(|len| len.checked_mul(size_of::<T>()));
+    match bytes.filter(|&bytes| isize::try_from(bytes).is_ok()) {
+        Some(bytes) => Ok(bytes),
+        None => {
             let fact = format!("an array of shape {shape:?} of {} is larger than any memory", T::NAME);
-            Error::new(ErrorKind::InvalidShape { subject: "allocate", fact })
-        })
+            Err(Error::new(ErrorKind::InvalidShape { subject: "allocate", fact }))
+        }
+    }
 }
 
 /// Requires that `shape` has `len` elements.
@@ -252,7 +255,7 @@ pub(crate) fn require_len(subject: &'static str, shape: &[usize], len: usize) ->
     Err(Error::new(ErrorKind::InvalidShape { subject, fact }))
 }
 
-#[track_caller]
-pub(crate) fn out_of_memory(runtime: &Shared, bytes: usize) -> Error {
-    Error::new(ErrorKind::OutOfMemory { bytes, reserved_bytes: runtime.memory().reserved_bytes() })
+/// The error of a call at `location` that cannot have `bytes` bytes.
+pub(crate) fn out_of_memory(runtime: &Shared, bytes: usize, location: &'static Location<'static>) -> Error {
+    Error::at(ErrorKind::OutOfMemory { bytes, reserved_bytes: runtime.memory().reserved_bytes() }, location)
 }

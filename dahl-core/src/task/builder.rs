@@ -416,10 +416,12 @@ pub fn map_shape<const N: usize>(
     } else {
         shapes().next().filter(|first| shapes().all(|shape| shape == *first))
     };
-    common.ok_or_else(|| {
-        let shapes =
-            inputs.iter().map(|(name, shape)| format!("{name}: {shape:?}")).collect::<Vec<_>>().join(", ");
-        let remedy = if broadcast { "; an extent of 1 stretches, others must be equal" } else { "" };
-        Error::new(ErrorKind::Shapes { codelet: codelet.name, shapes, remedy })
-    })
+    if let Some(common) = common {
+        return Ok(common);
+    }
+    // Not in a closure: its caller would be this file.
+    let shapes =
+        inputs.iter().map(|(name, shape)| format!("{name}: {shape:?}")).collect::<Vec<_>>().join(", ");
+    let remedy = if broadcast { "; an extent of 1 stretches, others must be equal" } else { "" };
+    Err(Error::new(ErrorKind::Shapes { codelet: codelet.name, shapes, remedy }))
 }

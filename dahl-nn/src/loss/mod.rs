@@ -39,3 +39,27 @@ pub trait Loss<T: Real>: Send + Sync {
         factor: f64,
     ) -> dahl::Result<Matrix<'s, T>>;
 }
+
+/// A loss that is lent.
+impl<T: Real, L: Loss<T> + ?Sized> Loss<T> for &L {
+    fn add_to(
+        &self,
+        step: &Arena,
+        total: &mut Scalar<'_, T>,
+        output: &Matrix<'_, T>,
+        labels: &Vector<'_, u32>,
+        factor: f64,
+    ) -> dahl::Result<()> {
+        (**self).add_to(step, total, output, labels, factor)
+    }
+
+    fn gradient<'s>(
+        &self,
+        step: &'s Arena,
+        output: &Matrix<'_, T>,
+        labels: &Vector<'_, u32>,
+        factor: f64,
+    ) -> dahl::Result<Matrix<'s, T>> {
+        (**self).gradient(step, output, labels, factor)
+    }
+}

@@ -17,3 +17,10 @@ pub trait Optimizer<T: Real>: Send {
     /// As the ops it is made of.
     fn update(&mut self, index: usize, parameter: &mut Parameter<'_, T>) -> dahl::Result<()>;
 }
+
+/// An optimizer that is used again, with what it remembers: `Trainer::new(&mut model, CrossEntropy, &mut sgd)`.
+impl<T: Real, O: Optimizer<T> + ?Sized> Optimizer<T> for &mut O {
+    fn update(&mut self, index: usize, parameter: &mut Parameter<'_, T>) -> dahl::Result<()> {
+        (**self).update(index, parameter)
+    }
+}

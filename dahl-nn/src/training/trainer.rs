@@ -93,11 +93,8 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
     }
 
     /// Evaluates the model on `data` after each epoch.
-    pub fn validation<D: Dataset>(mut self, data: &'t D) -> Self
-    where
-        L: Clone,
-    {
-        self.validate = Some(Box::new(|model, loss| model.evaluate(loss.clone(), data)));
+    pub fn validation<D: Dataset>(mut self, data: &'t D) -> Self {
+        self.validate = Some(Box::new(|model, loss| model.evaluate(loss, data)));
         self
     }
 
