@@ -8,14 +8,15 @@ default:
 ci:
     .ci/run
 
-# Runs the tests that take random programs, many times over.
-soak rounds="20":
-    for round in $(seq {{rounds}}); do PROPTEST_CASES=1024 cargo test --release --package dahl --package dahl-core || exit 1; done
+# Compares a million random programs with the sequential oracle.
+soak programs="1000000":
+    DAHL_RANDOM_PROGRAMS={{programs}} cargo test --release -p dahl-core --test random_programs
 
-# Measures the cost of a task, and that generated code is as fast as loops written by hand.
+# Measures the cost of a task, generated code against loops written by hand, elementary functions, and training.
 bench:
     cargo bench --package dahl
     cargo bench --package dahl-core
+    cargo bench --package dahl-nn
 
 # Makes the reference losses of PyTorch anew (needs Python; installs PyTorch into target/fixtures).
 fixtures:

@@ -36,6 +36,7 @@ impl Random {
 }
 
 type Arrays = Vec<Vector<'static, f32>>;
+type Program = fn(&mut Arrays) -> Result<()>;
 
 /// R, R, W on random ones of 64 arrays, the output another than the inputs.
 fn random(arrays: &mut Arrays) -> Result<()> {
@@ -75,7 +76,7 @@ fn main() -> Result<()> {
         for &workers in &workers {
             let rt = Runtime::builder().cpu_workers(workers).scheduler(scheduler).build()?;
             let mut arrays = (0..ARRAYS).map(|_| rt.zeros([1])).collect::<Result<Arrays>>()?;
-            let programs: [(&str, fn(&mut Arrays) -> Result<()>); 3] =
+            let programs: [(&str, Program); 3] =
                 [("R, R, W random", random), ("RW independent", independent), ("RW chain", chain)];
             for (name, program) in programs {
                 let mut ns = Vec::new();

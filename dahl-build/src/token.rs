@@ -31,8 +31,8 @@ pub(crate) fn tokens<'a>(file: &str, source: &'a str) -> Result<Vec<Token<'a>>, 
     let mut at_line_start = true;
     while let Some(first) = rest.chars().next() {
         let line = line_of(source, rest);
-        let len = if rest.starts_with("/*") {
-            let end = rest[2..].find("*/");
+        let len = if let Some(comment) = rest.strip_prefix("/*") {
+            let end = comment.find("*/");
             end.ok_or_else(|| Error::at(file, line, "this comment has no end: expected `*/`"))? + 4
         } else if rest.starts_with("//") || first == '#' && at_line_start {
             logical_line_len(rest)

@@ -59,6 +59,30 @@ fn a_model_learns_in_every_element_type() {
 }
 
 #[test]
+fn more_batches_than_may_be_on_their_way_keep_their_order() {
+    let rt = Runtime::builder().cpu_workers(2).build().unwrap();
+    let arena = rt.arena();
+    // More than 64 batches of evaluation, and of training; the last ones short.
+    let data = Synthetic::new(&[3], 5, 70 * 256 + 3, 9);
+    let mut model = Sequential::<f64>::new(&arena, [3], 4).dense(5).unwrap();
+    let trainer = Trainer::new(&mut model, CrossEntropy, Sgd::new(0.1)).batch_size(32);
+    assert!(trainer.fit(&data).unwrap().epochs[0].accuracy > 0.3);
+    let classes = model.predict(&data).unwrap();
+    assert_eq!(classes.len(), data.len());
+    let hits = classes.iter().enumerate().filter(|&(i, &class)| class == data.label(i)).count();
+    assert_eq!(model.evaluate(CrossEntropy, &data).unwrap().correct, hits as u64);
+    // The same alone as among all.
+    for index in [0, 255, 256, 64 * 256 + 1, data.len() - 1] {
+        let mut features = vec![0.0; 3];
+        data.copy_sample::<f64>(index, &mut features);
+        let trace = model.forward(&arena, &arena.from_vec([1, 3], features).unwrap()).unwrap();
+        let scores = trace.output().unwrap().to_vec().unwrap();
+        let best = (0..5).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap();
+        assert_eq!(classes[index], best as u32, "sample {index}");
+    }
+}
+
+#[test]
 fn the_last_batch_may_be_short_and_counts_by_its_samples() {
     let rt = Runtime::builder().cpu_workers(2).build().unwrap();
     let arena = rt.arena();

@@ -77,6 +77,11 @@ fn passes(flags: u32) -> bool {
         && (flags & TAIL_LOST != 0 || flags & LATE == 0)
 }
 
+/// Whether the step from `before` to `after` made `property` true.
+fn became(property: fn(u32) -> bool, before: u32, after: u32) -> bool {
+    property(after) && !property(before)
+}
+
 impl Link {
     pub(crate) fn new() -> Self {
         Self { flags: AtomicU32::new(0), next: AtomicPtr::new(ptr::null_mut()) }
@@ -172,15 +177,15 @@ impl Chain {
     /// The caller made that step, and nothing that became true by it has been done.
     unsafe fn react(&self, mut link: *const Link, mut before: u32, mut after: u32, events: &mut impl Events) {
         loop {
-            if is_ready(after) && !is_ready(before) {
+            if became(is_ready, before, after) {
                 events.ready(link);
             }
-            if shares(after) && !shares(before) {
+            if became(shares, before, after) {
                 // SAFETY: `READ_SENT` is not set, so `link` is not retired; it is `LINKED`, so `next` is set.
                 unsafe { Self::share(link, events) };
                 return;
             }
-            if is_idle(after) && !is_idle(before) {
+            if became(is_idle, before, after) {
                 if self
                     .tail
                     .compare_exchange(link.cast_mut(), ptr::null_mut(), Ordering::AcqRel, Ordering::Relaxed)
@@ -192,7 +197,7 @@ impl Chain {
                 // SAFETY: whoever linked set `LATE`, so `link` is not passed, nor retired, before this step.
                 (before, after) = unsafe { &*link }.add(TAIL_LOST);
             }
-            if !(passes(after) && !passes(before)) {
+            if !became(passes, before, after) {
                 return;
             }
             // SAFETY: `link` passes, by our step, so nobody else retires it.
@@ -216,14 +221,14 @@ impl Chain {
             // SAFETY: `next` has no `WRITE_OK` before `link` passes.
             let (next_before, next_after) = unsafe { &*next }.add(READ_OK);
             let (before, after) = link_ref.add(READ_SENT);
-            if passes(after) && !passes(before) {
+            if became(passes, before, after) {
                 // Nothing follows from this: `next` is not `DONE`, since it has not been told that it is ready.
                 // SAFETY: `next` is not ready yet, so not `DONE`, so not retired.
                 unsafe { &*next }.add(WRITE_OK);
                 events.retired(link);
             }
             events.ready(next);
-            if !(shares(next_after) && !shares(next_before)) {
+            if !became(shares, next_before, next_after) {
                 return;
             }
             link = next;

@@ -32,6 +32,7 @@ pub(crate) struct Record {
     /// The next one of a list of tasks that a step has still to run.
     next: AtomicPtr<Record>,
     inline: [Access; INLINE],
+    #[allow(clippy::vec_box, reason = "links stay where they are while the vector grows")]
     more: UnsafeCell<Vec<Box<Access>>>,
 }
 
@@ -250,9 +251,11 @@ impl Record {
     /// # Safety
     /// The link is an access's, and its record was submitted and is not free.
     pub(super) unsafe fn of_link<'r>(link: *const Link) -> &'r Self {
-        let access = link.cast::<Access>();
-        // SAFETY: `link` is the first field of an access, and the pointer was made from the access's.
-        let record = unsafe { *(*access).record.get() };
+        // SAFETY: `link` is the first field of an access, the pointer was made from the access's, and the record, which
+        // keeps it, is not free.
+        let access = unsafe { &*link.cast::<Access>() };
+        // SAFETY: written before submission and not since.
+        let record = unsafe { *access.record.get() };
         // SAFETY: the record outlives its links.
         unsafe { &*record }
     }

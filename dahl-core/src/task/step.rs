@@ -106,21 +106,24 @@ impl<'s> Step<'s> {
     fn run_inline(&mut self, record: &Record) {
         match record.body().kind {
             Kind::Split(partition) => {
-                // SAFETY: the split's record, which is not retired, keeps its partition; it is ready.
-                unsafe { (*partition).run_split() };
+                // SAFETY: the split's record, which is not retired, keeps its partition.
+                let partition = unsafe { &*partition };
+                // SAFETY: the split is ready, and it is run once.
+                unsafe { partition.run_split() };
                 // The access to the whole, number 0, stays until the join.
                 self.finish(record, 1);
             }
             Kind::Join(partition) => {
-                // SAFETY: the join's record, which is not retired, keeps its partition; it is ready.
-                unsafe { (*partition).run_join() };
-                // SAFETY: as above. The split's record is not retired before its access to the whole is.
-                let whole = unsafe { (*partition).split() }.access(0);
-                let (link, array) =
-                    (whole.link(), ptr::from_ref(whole.array().expect("a split is of an array")));
+                // SAFETY: the join's record, which is not retired, keeps its partition; so does the split's, until its
+                // access to the whole is finished.
+                let partition = unsafe { &*partition };
+                // SAFETY: the join is ready, and it is run once.
+                unsafe { partition.run_join() };
                 self.finish(record, 0);
-                // SAFETY: the split's access keeps its array and its record until it is finished, here, once.
-                unsafe { (*array).chain().finish(link, self) };
+                let whole = partition.split().access(0);
+                let chain = whole.array().expect("a split is of an array").chain();
+                // SAFETY: the split's access has been ready since before the join was; it is finished here, once.
+                unsafe { chain.finish(whole.link(), self) };
             }
             Kind::Kernel | Kind::Host(_) => {
                 unreachable!("only splits and joins are run by whoever makes them ready")

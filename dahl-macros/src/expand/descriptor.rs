@@ -88,13 +88,33 @@ fn kernels(codelet: &Codelet) -> Vec<TokenStream> {
 fn further_kernel(codelet: &Codelet, path: &Path) -> TokenStream {
     let root = &codelet.root;
     let name = last_segment(path);
-    // A constant is a kernel of the build-time generator; it exists for some element types.
-    if name.chars().all(|letter| !letter.is_lowercase()) {
+    if is_c_kernel(path) {
         let element = codelet.parameters.first().map(|parameter| &parameter.element);
         return quote_spanned!(path.span()=> #path.kernel::<#element>());
     }
     let entry = kernel::entry_of_user(codelet, path, Variant::Given);
     quote!(::core::option::Option::Some(#root::__private::Kernel::new(#name, #entry)))
+}
+
+/// Whether the path names a constant: a kernel of the build-time generator, which exists for some element types.
+fn is_c_kernel(path: &Path) -> bool {
+    last_segment(path).chars().all(|letter| !letter.is_lowercase())
+}
+
+/// For each C kernel, the constant whose evaluation fails if the kernel takes other parameters than the declaration.
+pub(super) fn c_kernel_checks(codelet: &Codelet) -> Vec<TokenStream> {
+    let type_name = &codelet.type_name;
+    let codelet_name = type_name.unraw().to_string();
+    let elements = codelet.parameters.iter().map(|parameter| parameter.element.to_token_stream().to_string());
+    let elements: Vec<_> = elements.collect();
+    let arguments = codelet.arguments.iter().map(|argument| argument.ty.to_token_stream().to_string());
+    let arguments: Vec<_> = arguments.collect();
+    let checks = codelet.options.cpu.iter().filter(|path| is_c_kernel(path)).map(|path| {
+        quote_spanned! {path.span()=>
+            const _: () = #path.check(#codelet_name, &#type_name::MODES, &[#(#elements),*], &[#(#arguments),*]);
+        }
+    });
+    checks.collect()
 }
 
 fn last_segment(path: &Path) -> String {

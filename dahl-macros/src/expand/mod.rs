@@ -33,6 +33,7 @@ pub(crate) fn expand(codelet: &Codelet) -> TokenStream {
     let body = kernel::body(codelet);
     let checks = shapes::checks(codelet);
     let shapes = shapes::shapes(codelet);
+    let c_kernels = descriptor::c_kernel_checks(codelet);
     let wrappers = wrappers::wrappers(codelet);
     let debug = quote!(#[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]);
     quote! {
@@ -53,6 +54,8 @@ pub(crate) fn expand(codelet: &Codelet) -> TokenStream {
             #checks
             #body
         }
+
+        #(#everywhere #c_kernels)*
 
         #wrappers
     }

@@ -139,6 +139,7 @@ impl Dot {
         out[0] = product(a, b);
     }
 }
+const _: () = kernels::DOT_C.check("Dot", &Dot::MODES, &["T", "T", "T"], &[]);
 /// `out = sum(a * b)`.
 ///
 /// Submits a task on the given arrays. The shape of `out` is `[]`.

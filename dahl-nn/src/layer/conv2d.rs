@@ -60,7 +60,7 @@ impl<'m, T: Real> Conv2d<'m, T> {
         let (Some(rows), Some(cols)) = (positions(0), positions(1)) else { return Ok(None) };
         let shape = [filters, input[0], kernel[0], kernel[1]];
         let fan_in: usize = shape[1..].iter().product();
-        let bound = 1.0 / (fan_in as f64).sqrt();
+        let bound = 1.0 / (fan_in.max(1) as f64).sqrt();
         let weight = Parameter::uniform(arena, "weight", &shape, bound, seed, offset)?;
         let bias = Parameter::uniform(arena, "bias", &[filters], bound, seed, offset + weight.len() as u64)?;
         Ok(Some(Self { weight, bias, input, output: [filters, rows, cols], options }))

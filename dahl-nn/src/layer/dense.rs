@@ -30,7 +30,7 @@ impl<'m, T: Real> Dense<'m, T> {
         seed: u64,
         offset: u64,
     ) -> dahl::Result<Self> {
-        let bound = 1.0 / (inputs as f64).sqrt();
+        let bound = 1.0 / (inputs.max(1) as f64).sqrt();
         let weight = Parameter::uniform(arena, "weight", &[outputs, inputs], bound, seed, offset)?;
         let bias = Parameter::uniform(arena, "bias", &[outputs], bound, seed, offset + weight.len() as u64)?;
         Ok(Self { weight, bias, inputs, output: [outputs] })

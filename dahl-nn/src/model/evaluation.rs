@@ -1,9 +1,12 @@
 //! How good a model is: [`Evaluation`], and a model's predictions.
 
+use std::collections::VecDeque;
+
 use dahl::ops;
 use dahl::prelude::*;
 
 use super::Sequential;
+use super::tally::{Tally, TallySum};
 use crate::dataset::{Dataset, load, load_features};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
@@ -31,25 +34,27 @@ impl<'m, T: Real> Sequential<'m, T> {
         self.require_fit("evaluate", data)?;
         let mut step = self.arena().sibling();
         let totals = self.arena().sibling();
-        let mut losses = Vec::new();
-        let mut correct: Scalar<u32> = totals.zeros([])?;
+        let ahead = self.batches_ahead(BATCH);
+        let mut tallies = VecDeque::new();
+        let mut sum = TallySum::default();
         let indices: Vec<usize> = (0..data.len()).collect();
         for indices in indices.chunks(BATCH) {
             let (input, labels) = load(&step, data, indices)?;
             let trace = self.forward(&step, &input)?;
             let output = trace.output().unwrap_or(&input);
-            let mut total: Scalar<T> = totals.zeros([])?;
-            loss.add_to(&step, &mut total, output, &labels, 1.0 / indices.len() as f64)?;
-            ops::count_correct(output, &labels, &mut correct)?;
-            losses.push((total, indices.len()));
+            let mut tally = Tally::new(&totals, indices.len())?;
+            loss.add_to(&step, &mut tally.loss, output, &labels, 1.0 / indices.len() as f64)?;
+            ops::count_correct(output, &labels, &mut tally.correct)?;
+            tallies.push_back(tally);
             step.reset();
+            if tallies.len() > ahead {
+                sum.add(tallies.pop_front())?;
+            }
         }
-        let mut sum = 0.0;
-        for (mean, count) in losses {
-            sum += mean.read()?[[]].to_f64() * count as f64;
+        while !tallies.is_empty() {
+            sum.add(tallies.pop_front())?;
         }
-        let (correct, samples) = (u64::from(correct.read()?[[]]), data.len() as f64);
-        Ok(Evaluation { loss: sum / samples, accuracy: correct as f64 / samples, correct })
+        Ok(Evaluation { loss: sum.mean_loss(), accuracy: sum.accuracy(), correct: sum.correct })
     }
 
     /// The class that the model predicts for every sample. Labels are not looked at.
@@ -58,14 +63,26 @@ impl<'m, T: Real> Sequential<'m, T> {
     /// If the data set does not fit the model, or a task fails.
     pub fn predict(&self, data: &impl Dataset) -> dahl::Result<Vec<u32>> {
         self.require_fit("predict", data)?;
-        let step = self.arena().sibling();
+        let mut step = self.arena().sibling();
+        let outcomes = self.arena().sibling();
+        let ahead = self.batches_ahead(BATCH);
+        let mut predicted: VecDeque<Matrix<u32>> = VecDeque::new();
         let mut classes = Vec::with_capacity(data.len());
         let indices: Vec<usize> = (0..data.len()).collect();
         for indices in indices.chunks(BATCH) {
             let input = load_features(&step, data, indices)?;
             let trace = self.forward(&step, &input)?;
             let output = trace.output().unwrap_or(&input);
-            classes.extend(ops::arg_max_init(&step, output, 1)?.to_vec()?);
+            predicted.push_back(ops::arg_max_init(&outcomes, output, 1)?);
+            step.reset();
+            if predicted.len() > ahead {
+                classes.extend(
+                    predicted.pop_front().map(|batch| batch.to_vec()).transpose()?.into_iter().flatten(),
+                );
+            }
+        }
+        for batch in predicted {
+            classes.extend(batch.to_vec()?);
         }
         Ok(classes)
     }

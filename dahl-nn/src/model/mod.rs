@@ -3,6 +3,8 @@
 mod evaluation;
 mod parameters_file;
 mod sequential;
+mod tally;
 
 pub use evaluation::Evaluation;
 pub use sequential::{Sequential, Trace};
+pub(crate) use tally::{Tally, TallySum};

@@ -47,7 +47,8 @@ impl<T: Real> Sequential<'_, T> {
         });
         let bytes = safetensors::serialize(views, None).map_err(|error| invalid(path, error))?;
         // Written beside and renamed, so that nobody finds half a file.
-        let beside = path.with_extension("partial");
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(".partial");
         let io = |error| Error::Io { path: path.to_owned(), error };
         fs::write(&beside, bytes).map_err(io)?;
         fs::rename(&beside, path).map_err(io)

@@ -10,6 +10,12 @@ use crate::layer::{
     image,
 };
 
+/// Bytes of activations that may be on their way at once.
+const BYTES_AHEAD: usize = 64 << 20;
+
+/// Batches that may be on their way at once, however small.
+const BATCHES_AHEAD: usize = 64;
+
 /// Layers in a row. Each is made for the shape that leaves the one before it.
 ///
 /// Layers are numbered from 0, all of them, so that parameters have the names of PyTorch's `nn.Sequential` of the same
@@ -177,6 +183,16 @@ impl<'m, T: Real> Sequential<'m, T> {
         shapes.map(features).fold(features(&self.input), usize::max)
     }
 
+    /// How many batches of so many samples may be on their way at once: as many as keep all workers busy, fewer where
+    /// their activations would take much memory.
+    pub(crate) fn batches_ahead(&self, samples: usize) -> usize {
+        let shapes = self.layers.iter().map(|layer| layer.output_shape());
+        let features: usize = shapes.map(|shape| shape.iter().product::<usize>()).sum();
+        // Each activation has a gradient of the same size.
+        let bytes = samples.saturating_mul(2 * features).saturating_mul(size_of::<T>());
+        (BYTES_AHEAD / bytes.max(1)).clamp(2, BATCHES_AHEAD)
+    }
+
     /// The arena that the parameters live in.
     pub(crate) fn arena(&self) -> &'m Arena {
         self.arena
@@ -231,8 +247,9 @@ impl<'m, T: Real> Sequential<'m, T> {
         trace: &Trace<'_, T>,
         gradient: Matrix<'_, T>,
     ) -> dahl::Result<()> {
-        let learns = |layer: &Box<dyn Layer<'m, T> + 'm>| !layer.parameters().is_empty();
-        let Some(first) = self.layers.iter().position(learns) else { return Ok(()) };
+        let Some(first) = self.layers.iter().position(|layer| !layer.parameters().is_empty()) else {
+            return Ok(());
+        };
         let mut latest = gradient;
         for (index, layer) in self.layers.iter_mut().enumerate().skip(first).rev() {
             let Some(forward) = &trace.forwards[index] else { continue };

@@ -11,15 +11,15 @@ use super::history::{Epoch, History};
 use crate::dataset::{Dataset, load};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
-use crate::model::{Evaluation, Sequential};
+use crate::model::{Evaluation, Sequential, Tally, TallySum};
 use crate::optimizer::Optimizer;
 
 /// Elements of the widest layer's output that a task handles, if nothing is said: enough that the task's own cost does
 /// not count, few enough that a large batch keeps several workers busy.
 const ELEMENTS_PER_TASK: usize = 1 << 17;
 
-/// Losses that the progress bar is behind: it shows what is there, and waits for nothing.
-const BEHIND: usize = 64;
+/// How often an epoch moves the progress bar.
+const PROGRESS_TICKS: usize = 200;
 
 /// Trains a model: forward, loss, backward, update, batch by batch, epoch by epoch.
 ///
@@ -138,6 +138,12 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         Ok(())
     }
 
+    /// Parts of about the same size, each with elements enough.
+    fn default_granularity(&self) -> usize {
+        let most = (ELEMENTS_PER_TASK / self.model.widest().max(1)).max(1);
+        self.batch_size.div_ceil(self.batch_size.div_ceil(most))
+    }
+
     fn permutation(&self, len: usize, seed: u64) -> dahl::Result<Vec<usize>> {
         let arena = self.model.arena().sibling();
         let mut order: Vector<u32> = arena.zeros([len])?;
@@ -153,47 +159,37 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         indices: &[usize],
     ) -> dahl::Result<Epoch> {
         let totals = self.model.arena().sibling();
-        let granularity =
-            self.granularity.unwrap_or_else(|| (ELEMENTS_PER_TASK / self.model.widest()).max(1));
-        let mut correct: Scalar<u32> = totals.zeros([])?;
-        let mut losses = VecDeque::new();
-        let mut sum = Sum::default();
+        let granularity = self.granularity.unwrap_or_else(|| self.default_granularity());
+        // Reading the oldest batch once so many follow it keeps the workers busy, and memory bounded.
+        let ahead = self.model.batches_ahead(self.batch_size);
+        let mut tallies = VecDeque::new();
+        let mut sum = TallySum::default();
         let bar = self.progress.then(|| progress_bar(epoch, self.epochs, data.len()));
+        let (mut shown, shown_every) = (0, data.len() / PROGRESS_TICKS);
         let start = Instant::now();
         for indices in indices.chunks(self.batch_size) {
-            let mut total: Scalar<T> = totals.zeros([])?;
-            self.batch(step, data, indices, granularity, (&mut total, &mut correct))?;
-            losses.push_back((total, indices.len()));
+            let mut tally = Tally::new(&totals, indices.len())?;
+            self.batch(step, data, indices, granularity, &mut tally)?;
+            tallies.push_back(tally);
             step.reset();
-            if losses.len() > BEHIND {
-                sum.add(losses.pop_front())?;
+            if tallies.len() > ahead {
+                sum.add(tallies.pop_front())?;
             }
-            if let Some(bar) = &bar {
-                bar.inc(indices.len() as u64);
-                bar.set_message(sum.text(start));
+            if let Some(bar) = bar.as_ref().filter(|_| sum.samples > shown + shown_every) {
+                shown = sum.samples;
+                show(bar, &sum, start);
             }
         }
-        while !losses.is_empty() {
-            sum.add(losses.pop_front())?;
+        while !tallies.is_empty() {
+            sum.add(tallies.pop_front())?;
         }
-        let correct = u64::from(correct.read()?[[]]);
-        let seconds = start.elapsed().as_secs_f64();
-        let samples = data.len() as f64;
-        let record = Epoch {
-            epoch,
-            loss: sum.loss / samples,
-            accuracy: correct as f64 / samples,
-            correct,
-            samples_per_second: samples / seconds,
-            validation: None,
-        };
+        let samples_per_second = data.len() as f64 / start.elapsed().as_secs_f64();
         if let Some(bar) = bar {
-            let Epoch { loss, accuracy, samples_per_second, .. } = record;
-            bar.finish_with_message(format!(
-                "loss {loss:.4}, accuracy {accuracy:.4}, {samples_per_second:.0} samples/s"
-            ));
+            show(&bar, &sum, start);
+            bar.abandon();
         }
-        Ok(record)
+        let (loss, accuracy, correct) = (sum.mean_loss(), sum.accuracy(), sum.correct);
+        Ok(Epoch { epoch, loss, accuracy, correct, samples_per_second, validation: None })
     }
 
     /// Submits the tasks of one batch.
@@ -203,7 +199,7 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         data: &D,
         indices: &[usize],
         granularity: usize,
-        (total, correct): (&mut Scalar<'_, T>, &mut Scalar<'_, u32>),
+        tally: &mut Tally<'_, T>,
     ) -> dahl::Result<()> {
         for parameter in self.model.parameters_mut() {
             ops::fill(&mut parameter.gradient, T::ZERO)?;
@@ -213,8 +209,8 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
             let (input, labels) = load(step, data, part)?;
             let trace = self.model.forward(step, &input)?;
             let output = trace.output().unwrap_or(&input);
-            self.loss.add_to(step, total, output, &labels, factor)?;
-            ops::count_correct(output, &labels, correct)?;
+            self.loss.add_to(step, &mut tally.loss, output, &labels, factor)?;
+            ops::count_correct(output, &labels, &mut tally.correct)?;
             let gradient = self.loss.gradient(step, output, &labels, factor)?;
             self.model.backward(step, &input, &trace, gradient)?;
         }
@@ -225,28 +221,11 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
     }
 }
 
-/// The losses that have been read.
-#[derive(Default)]
-struct Sum {
-    loss: f64,
-    samples: usize,
-}
-
-impl Sum {
-    fn add<T: Real>(&mut self, batch: Option<(Scalar<'_, T>, usize)>) -> dahl::Result<()> {
-        let Some((mean, samples)) = batch else { return Ok(()) };
-        self.loss += mean.read()?[[]].to_f64() * samples as f64;
-        self.samples += samples;
-        Ok(())
-    }
-
-    fn text(&self, start: Instant) -> String {
-        if self.samples == 0 {
-            return String::new();
-        }
-        let per_second = self.samples as f64 / start.elapsed().as_secs_f64();
-        format!("loss {:.4}, {per_second:.0} samples/s", self.loss / self.samples as f64)
-    }
+fn show(bar: &ProgressBar, sum: &TallySum, start: Instant) {
+    let (loss, accuracy) = (sum.mean_loss(), sum.accuracy());
+    let per_second = sum.samples as f64 / start.elapsed().as_secs_f64();
+    bar.set_position(sum.samples as u64);
+    bar.set_message(format!("loss {loss:.4}, accuracy {accuracy:.4}, {per_second:.0} samples/s"));
 }
 
 fn progress_bar(epoch: usize, epochs: usize, samples: usize) -> ProgressBar {
