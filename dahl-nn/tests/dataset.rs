@@ -121,10 +121,15 @@ fn wrong_files_are_named_with_the_place_and_what_was_expected() {
     let mut corrupt = packed(&images(7));
     let middle = corrupt.len() / 2;
     corrupt[middle] ^= 0xff;
-    assert_parts(
-        &error_with("train-images-idx3-ubyte.gz", &corrupt),
-        &["train-images-idx3-ubyte.gz", "byte"],
-    );
+    let text = error_with("train-images-idx3-ubyte.gz", &corrupt);
+    assert_parts(&text, &["train-images-idx3-ubyte.gz", "expected gzip data"]);
+    let whole = packed(&images(7));
+    let text = error_with("train-images-idx3-ubyte.gz", &whole[..whole.len() / 2]);
+    assert_parts(&text, &["train-images-idx3-ubyte.gz", "expected gzip data"]);
+    let mut narrow = images(7);
+    narrow[11] = 14;
+    narrow[15] = 56;
+    assert_parts(&error_with(FILES[0], &narrow), &[FILES[0], "byte 8", "28 by 28", "14 by 56"]);
     assert_parts(
         &error_with("train-images-idx3-ubyte.gz", b"plain"),
         &["train-images-idx3-ubyte.gz", "gzip"],
@@ -161,6 +166,7 @@ fn synthetic_sets_are_the_same_for_the_same_seed() {
     };
     assert_eq!(sample(&one), sample(&two));
     assert_ne!(sample(&one), sample(&other));
+    assert_ne!(sample(&one), sample(&one.clone().starting_at(9)));
     assert!(sample(&one).iter().all(|feature| (0.0..=1.0).contains(feature)));
     assert_eq!((0..9).map(|i| one.label(i)).max(), Some(2));
 }

@@ -39,7 +39,8 @@ fn a_model_learns_in_every_element_type() {
     fn learn<T: Real>() {
         let rt = Runtime::builder().cpu_workers(2).build().unwrap();
         let arena = rt.arena();
-        let (train, test) = (Synthetic::new(&[2, 9, 8], 4, 400, 1), Synthetic::new(&[2, 9, 8], 4, 100, 1));
+        let (train, test) =
+            (Synthetic::new(&[2, 9, 8], 4, 400, 1), Synthetic::new(&[2, 9, 8], 4, 100, 1).starting_at(400));
         let mut model = model::<T>(&arena, 1);
         let trainer = Trainer::new(&mut model, CrossEntropy, Sgd::new(0.1)).batch_size(16).epochs(4);
         let history = trainer.validation(&test).fit(&train).unwrap();

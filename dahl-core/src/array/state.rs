@@ -42,17 +42,35 @@ pub(crate) struct ArrayState {
 
 #[derive(Debug)]
 struct Body {
-    pointer: *mut u8,
+    /// One for each memory node.
+    replicates: [Replicate; NODES],
     bytes: usize,
     element: Option<ElementType>,
     /// Where a part lies in its whole's buffer, which `pointer` leads to.
     part: Option<Layout>,
-    origin: Origin,
-    /// The other buffer of an array that is renamed again and again.
-    spare: Option<Block>,
     tree: Option<Box<Tree>>,
     failure: Option<Arc<Failure>>,
     shared: Option<Arc<Shared>>,
+}
+
+/// Memory nodes. For now the host's is the only one.
+const NODES: usize = 1;
+/// The host's memory node.
+const HOST: usize = 0;
+
+/// An array's elements in one memory node.
+#[derive(Debug)]
+struct Replicate {
+    pointer: *mut u8,
+    origin: Origin,
+    /// The other buffer of an array that is renamed again and again.
+    spare: Option<Block>,
+}
+
+impl Replicate {
+    const fn new(pointer: *mut u8, origin: Origin) -> Self {
+        Self { pointer, origin, spare: None }
+    }
 }
 
 /// Who keeps an array's bytes.
@@ -113,12 +131,10 @@ impl ArrayState {
             index,
             partitions: Partitions::default(),
             body: UnsafeCell::new(Body {
-                pointer: ptr::null_mut(),
+                replicates: [Replicate::new(ptr::null_mut(), Origin::None)],
                 bytes: 0,
                 element: None,
                 part: None,
-                origin: Origin::None,
-                spare: None,
                 tree: None,
                 failure: None,
                 shared: None,
@@ -140,12 +156,10 @@ impl ArrayState {
         // SAFETY: the slab gives a free state to one holder, and nobody else knows it.
         let body = unsafe { &mut *state.body.get() };
         *body = Body {
-            pointer,
+            replicates: [Replicate::new(pointer, origin)],
             bytes,
             element: Some(element),
             part: None,
-            origin,
-            spare: None,
             tree: None,
             failure: None,
             shared: Some(Arc::clone(shared)),
@@ -173,7 +187,7 @@ impl ArrayState {
     /// The caller holds an exclusive access to the part.
     pub(crate) unsafe fn begin_part(&self, pointer: *mut u8, poisoned: Option<&Arc<Failure>>) {
         // SAFETY: the caller's access is exclusive.
-        unsafe { (*self.body.get()).pointer = pointer };
+        unsafe { (*self.body.get()).replicates[HOST].pointer = pointer };
         match poisoned {
             None => self.set_ready(),
             // SAFETY: the caller's access is exclusive.
@@ -216,8 +230,7 @@ impl ArrayState {
         state.partitions.clear();
         // SAFETY: every access has ended and the handle is gone: nobody else knows the state.
         let body = unsafe { &mut *state.body.get() };
-        body.origin = Origin::None;
-        body.spare = None;
+        body.replicates = [Replicate::new(ptr::null_mut(), Origin::None)];
         body.tree = None;
         body.failure = None;
         if let Some(shared) = body.shared.take() {
@@ -242,7 +255,7 @@ impl ArrayState {
     /// The first byte. The caller holds an access, or the state is new.
     pub(crate) fn pointer(&self) -> *mut u8 {
         // SAFETY: the caller holds an access, or is the only one who knows the state: nobody writes the body.
-        unsafe { (*self.body.get()).pointer }
+        unsafe { (*self.body.get()).replicates[HOST].pointer }
     }
 
     pub(crate) fn set_ready(&self) {
@@ -301,7 +314,7 @@ impl ArrayState {
             Content::Zero | Content::Unset if !overwrites => {
                 debug_assert!(body.part.is_none(), "the split makes its parts ready");
                 // SAFETY: the caller may write the elements, `bytes` bytes from `pointer` on.
-                unsafe { body.pointer.write_bytes(0, body.bytes) };
+                unsafe { body.replicates[HOST].pointer.write_bytes(0, body.bytes) };
             }
             Content::Reducing => {
                 let tree = body.tree.as_mut().expect("an array that is reducing has a tree");
@@ -310,16 +323,20 @@ impl ArrayState {
                 } else {
                     // SAFETY: the caller may write the elements.
                     unsafe {
-                        with_contiguous(body.pointer, body.bytes, &body.part, body.element, |target| {
-                            tree.close(target)
-                        })
+                        with_contiguous(
+                            body.replicates[HOST].pointer,
+                            body.bytes,
+                            &body.part,
+                            body.element,
+                            |target| tree.close(target),
+                        )
                     };
                 }
             }
             Content::Ready | Content::Zero | Content::Unset | Content::Busy => {}
         }
         self.set_ready();
-        Ok(body.pointer)
+        Ok(body.replicates[HOST].pointer)
     }
 
     /// The private buffer for the next contribution to the array's reduction.
@@ -376,11 +393,11 @@ impl ArrayState {
     pub(crate) unsafe fn spare(&self) -> Option<*mut u8> {
         // SAFETY: the caller's access is exclusive.
         let body = unsafe { &mut *self.body.get() };
-        if body.spare.is_none() {
+        if body.replicates[HOST].spare.is_none() {
             let node = body.shared.as_ref().expect("a state in use belongs to a runtime").memory();
-            body.spare = Some(Block::zeroed(node, body.bytes)?);
+            body.replicates[HOST].spare = Some(Block::zeroed(node, body.bytes)?);
         }
-        body.spare.as_ref().map(Block::pointer)
+        body.replicates[HOST].spare.as_ref().map(Block::pointer)
     }
 
     /// Makes the spare buffer the array's. (A part's elements are copied instead.) The old one is the spare from now on, unless it is an arena's.
@@ -390,23 +407,23 @@ impl ArrayState {
     pub(crate) unsafe fn rename(&self) {
         // SAFETY: the caller's access is exclusive.
         let body = unsafe { &mut *self.body.get() };
-        let Some(mut block) = body.spare.take() else { return };
+        let Some(mut block) = body.replicates[HOST].spare.take() else { return };
         if body.part.is_some() {
             let from = block.first_bytes_mut(body.bytes);
             // SAFETY: the caller may write the elements.
             unsafe {
-                with_contiguous(body.pointer, body.bytes, &body.part, body.element, |to| {
+                with_contiguous(body.replicates[HOST].pointer, body.bytes, &body.part, body.element, |to| {
                     to.copy_from_slice(from)
                 })
             };
-            body.spare = Some(block);
+            body.replicates[HOST].spare = Some(block);
             return;
         }
-        body.pointer = block.pointer();
-        if let Origin::Block(old) = std::mem::replace(&mut body.origin, Origin::Block(block))
+        body.replicates[HOST].pointer = block.pointer();
+        if let Origin::Block(old) = std::mem::replace(&mut body.replicates[HOST].origin, Origin::Block(block))
             && old.bytes() >= body.bytes
         {
-            body.spare = Some(old);
+            body.replicates[HOST].spare = Some(old);
         }
     }
 }

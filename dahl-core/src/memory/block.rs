@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{ALIGN_BYTES, round_up};
 
+/// What every allocator aligns to.
+const MALLOC_ALIGN_BYTES: usize = 16;
+
 /// A memory that arrays can lie in, with what is reserved there. For now the host's is the only one.
 #[derive(Debug, Default)]
 pub(crate) struct MemoryNode {
@@ -22,7 +25,10 @@ impl MemoryNode {
 /// An allocation of whole lines, zero at first.
 #[derive(Debug)]
 pub(crate) struct Block {
+    /// The first line; within the allocation.
     pointer: NonNull<u8>,
+    bytes: usize,
+    allocation: NonNull<u8>,
     layout: Layout,
     /// `None` once the memory came from elsewhere (a `Vec`) and was never reserved here.
     node: Option<Arc<MemoryNode>>,
@@ -37,11 +43,16 @@ impl Block {
     /// At least `bytes` bytes of zeros; nothing if they cannot be had.
     pub(crate) fn zeroed(node: &Arc<MemoryNode>, bytes: usize) -> Option<Self> {
         let bytes = round_up(bytes.max(1))?;
-        let layout = Layout::from_size_align(bytes, ALIGN_BYTES).ok()?;
-        // SAFETY: `bytes` is at least one line.
-        let pointer = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        // The allocator gives large blocks as pages that are zero when they are first touched, by the worker that does;
+        // but only if it need not align them, which would make it write the zeros here and now.
+        let layout = Layout::from_size_align(bytes + ALIGN_BYTES, MALLOC_ALIGN_BYTES).ok()?;
+        // SAFETY: `layout` is larger than a line.
+        let allocation = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let to_line = allocation.as_ptr().align_offset(ALIGN_BYTES);
+        // SAFETY: `to_line` is below `ALIGN_BYTES`, and the allocation that much larger than the block.
+        let pointer = unsafe { allocation.add(to_line) };
         node.reserved_bytes.fetch_add(bytes, Ordering::Relaxed);
-        Some(Self { pointer, layout, node: Some(Arc::clone(node)) })
+        Some(Self { pointer, bytes, allocation, layout, node: Some(Arc::clone(node)) })
     }
 
     /// The memory of a vector, without a copy.
@@ -49,7 +60,7 @@ impl Block {
         let mut vec = std::mem::ManuallyDrop::new(vec);
         let layout = Layout::array::<T>(vec.capacity()).expect("a vector's layout is valid");
         let pointer = NonNull::new(vec.as_mut_ptr().cast()).expect("a vector's pointer is not null");
-        Self { pointer, layout, node: None }
+        Self { pointer, bytes: layout.size(), allocation: pointer, layout, node: None }
     }
 
     pub(crate) fn pointer(&self) -> *mut u8 {
@@ -65,18 +76,18 @@ impl Block {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.layout.size()
+        self.bytes
     }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
         if let Some(node) = &self.node {
-            node.reserved_bytes.fetch_sub(self.layout.size(), Ordering::Relaxed);
+            node.reserved_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
         }
         if self.layout.size() > 0 {
-            // SAFETY: `pointer` was allocated with `layout` by `alloc_zeroed`, or by the vector whose layout it is.
-            unsafe { dealloc(self.pointer.as_ptr(), self.layout) };
+            // SAFETY: `allocation` was made with `layout` by `alloc_zeroed`, or by the vector whose layout it is.
+            unsafe { dealloc(self.allocation.as_ptr(), self.layout) };
         }
     }
 }

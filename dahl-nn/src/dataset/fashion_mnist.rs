@@ -4,12 +4,13 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use flate2::read::GzDecoder;
+use flate2::read::MultiGzDecoder;
 
 use super::images::Images;
 use crate::error::{Error, Result};
 
 const CLASSES: usize = 10;
+const PIXELS: [usize; 2] = [28, 28];
 
 /// Where Debian's package `dataset-fashion-mnist` puts the files.
 const DEBIAN_FOLDER: &str = "/usr/share/datasets/fashion-mnist";
@@ -61,7 +62,7 @@ impl FashionMnist {
             };
         }
         let pair = |images: (PathBuf, Vec<u8>), labels: (PathBuf, Vec<u8>)| {
-            Images::from_idx((&images.0, &images.1), (&labels.0, &labels.1), CLASSES, usize::MAX)
+            Images::from_idx((&images.0, &images.1), (&labels.0, &labels.1), PIXELS, CLASSES, usize::MAX)
         };
         let train = pair(embedded!("train-images-idx3-ubyte"), embedded!("train-labels-idx1-ubyte"))?;
         let test = pair(embedded!("t10k-images-idx3-ubyte"), embedded!("t10k-labels-idx1-ubyte"))?;
@@ -105,7 +106,7 @@ impl FashionMnist {
 fn read_pair(folder: &Path, images: &'static str, labels: &'static str, limit: usize) -> Result<Images> {
     let (image_path, image_bytes) = read(folder, images)?;
     let (label_path, label_bytes) = read(folder, labels)?;
-    Images::from_idx((&image_path, &image_bytes), (&label_path, &label_bytes), CLASSES, limit)
+    Images::from_idx((&image_path, &image_bytes), (&label_path, &label_bytes), PIXELS, CLASSES, limit)
 }
 
 /// The file `name` or `name.gz`, unpacked.
@@ -123,12 +124,17 @@ fn read(folder: &Path, name: &'static str) -> Result<(PathBuf, Vec<u8>)> {
 
 fn unpack(path: &Path, packed: &[u8]) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let mut decoder = GzDecoder::new(packed).take(LIMIT_BYTES);
-    decoder.read_to_end(&mut bytes).map_err(|error| Error::Format {
+    let wrong = |offset: usize, expected: String, found: String| Error::Format {
         path: path.to_owned(),
-        offset: bytes.len(),
-        expected: "gzip data".to_owned(),
-        found: error.to_string(),
-    })?;
+        offset,
+        expected,
+        found,
+    };
+    let mut decoder = MultiGzDecoder::new(packed).take(LIMIT_BYTES + 1);
+    let result = decoder.read_to_end(&mut bytes);
+    result.map_err(|error| wrong(bytes.len(), "gzip data".to_owned(), error.to_string()))?;
+    if bytes.len() as u64 > LIMIT_BYTES {
+        return Err(wrong(bytes.len(), format!("the end within {LIMIT_BYTES} bytes"), "more".to_owned()));
+    }
     Ok(bytes)
 }

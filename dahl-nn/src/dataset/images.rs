@@ -18,16 +18,25 @@ pub struct Images {
 }
 
 impl Images {
-    /// The images and labels of two IDX files, at most `limit` of them.
+    /// The images, of `rows` by `cols` pixels, and labels of two IDX files, at most `limit` of them.
     pub(super) fn from_idx(
         images: (&Path, &[u8]),
         labels: (&Path, &[u8]),
+        [rows, cols]: [usize; 2],
         classes: usize,
         limit: usize,
     ) -> Result<Self> {
         let image_file = Idx::<3>::parse(images.0, images.1)?;
         let label_file = Idx::<1>::parse(labels.0, labels.1)?;
-        let [count, rows, cols] = image_file.extents;
+        let [count, extents @ ..] = image_file.extents;
+        if extents != [rows, cols] {
+            return Err(Error::Format {
+                path: images.0.to_owned(),
+                offset: 8,
+                expected: format!("images of {rows} by {cols} pixels"),
+                found: format!("{} by {}", extents[0], extents[1]),
+            });
+        }
         if count != label_file.extents[0] {
             return Err(Error::Counts {
                 images_path: images.0.to_owned(),

@@ -10,6 +10,8 @@ use super::Dataset;
 pub struct Synthetic {
     shape: Vec<usize>,
     classes: usize,
+    /// The number of the first sample.
+    first: usize,
     samples: usize,
     seed: u64,
 }
@@ -21,7 +23,13 @@ impl Synthetic {
     /// If there are samples but no classes.
     pub fn new(shape: &[usize], classes: usize, samples: usize, seed: u64) -> Self {
         assert!(classes > 0 || samples == 0, "samples need a class");
-        Self { shape: shape.to_vec(), classes, samples, seed }
+        Self { shape: shape.to_vec(), classes, first: 0, samples, seed }
+    }
+
+    /// The samples from number `first` on instead: others of the same classes, to validate and test with.
+    pub fn starting_at(mut self, first: usize) -> Self {
+        self.first = first;
+        self
     }
 
     /// A number from 0 to 1 for feature `feature` of stream `stream`.
@@ -53,13 +61,13 @@ impl Dataset for Synthetic {
     }
 
     fn copy_sample<T: Real>(&self, index: usize, features: &mut [T]) {
-        let (class, sample) = (u64::from(self.label(index)), (self.classes + index) as u64);
+        let (class, sample) = (u64::from(self.label(index)), (self.classes + self.first + index) as u64);
         for (feature, out) in features.iter_mut().enumerate() {
             *out = T::from_f64(0.7 * self.unit(class, feature) + 0.3 * self.unit(sample, feature));
         }
     }
 
     fn label(&self, index: usize) -> u32 {
-        (index % self.classes) as u32
+        ((self.first + index) % self.classes) as u32
     }
 }
