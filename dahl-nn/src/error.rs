@@ -100,6 +100,16 @@ pub enum Error {
         /// What the data set has.
         classes: usize,
     },
+    /// A data set has a label that is not one of its classes.
+    #[error("sample {sample} of the data set has label {label}: expected a label below {classes}")]
+    Label {
+        /// The number of the sample.
+        sample: usize,
+        /// Its label.
+        label: u32,
+        /// The number of classes.
+        classes: usize,
+    },
     /// A data set without samples.
     #[error("{call}: the data set has no samples")]
     NoSamples {

@@ -3,6 +3,7 @@
 use std::fs;
 
 use dahl::prelude::*;
+use dahl_nn::layer::Conv2dOptions;
 use dahl_nn::prelude::*;
 
 fn model<'m, T: Real>(arena: &'m Arena, seed: u64) -> Sequential<'m, T> {
@@ -114,8 +115,78 @@ fn settings_and_data_that_cannot_be_are_refused() {
     let error =
         Sequential::<f32>::new(&arena, [1, 4, 4], 1).relu().unwrap().conv2d(2, 5).unwrap_err().to_string();
     assert!(error.contains("layer 1") && error.contains("[5, 5]") && error.contains("[1, 4, 4]"), "{error}");
+    let plain = Conv2dOptions::square(3);
+    for options in [
+        Conv2dOptions { stride: [0, 1], ..plain },
+        Conv2dOptions { kernel: [0, 3], ..plain },
+        Conv2dOptions { padding: [usize::MAX, 0], ..plain },
+    ] {
+        let model = Sequential::<f32>::new(&arena, [1, 4, 4], 1);
+        let error = model.conv2d_with(2, options).unwrap_err().to_string();
+        assert!(error.contains("layer 0") && error.contains("at least 1"), "{error}");
+    }
     let error = Sequential::<f32>::new(&arena, [1, 4, 4], 1).dense(3).unwrap_err().to_string();
     assert!(error.contains("flatten") && error.contains("[1, 4, 4]"), "{error}");
+}
+
+/// Eight samples; the last one's label is not a class.
+struct Mislabelled(Synthetic);
+
+impl Dataset for Mislabelled {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn sample_shape(&self) -> &[usize] {
+        self.0.sample_shape()
+    }
+
+    fn classes(&self) -> usize {
+        self.0.classes()
+    }
+
+    fn copy_sample<T: Real>(&self, index: usize, features: &mut [T]) {
+        self.0.copy_sample(index, features);
+    }
+
+    fn label(&self, index: usize) -> u32 {
+        if index == 7 { 4 } else { self.0.label(index) }
+    }
+}
+
+#[test]
+fn a_label_that_is_no_class_is_refused_and_the_model_survives() {
+    let rt = Runtime::builder().cpu_workers(1).build().unwrap();
+    let arena = rt.arena();
+    let mut model = model::<f32>(&arena, 1);
+    let data = Mislabelled(Synthetic::new(&[2, 9, 8], 4, 8, 1));
+    let training = Trainer::new(&mut model, CrossEntropy, Sgd::new(0.1)).batch_size(8).fit(&data);
+    let evaluation = model.evaluate(CrossEntropy, &data);
+    for error in [training.unwrap_err(), evaluation.unwrap_err()] {
+        let text = error.to_string();
+        assert!(["sample 7", "label 4", "below 4"].iter().all(|part| text.contains(part)), "{text}");
+    }
+    assert_eq!(model.predict(&data).unwrap().len(), 8);
+    model.evaluate(CrossEntropy, &data.0).unwrap();
+}
+
+#[test]
+fn parameters_start_within_pytorchs_bounds() {
+    let rt = Runtime::builder().cpu_workers(1).build().unwrap();
+    let arena = rt.arena();
+    let model = Sequential::<f64>::new(&arena, [3, 9, 8], 1).conv2d(40, 3).unwrap().flatten().unwrap();
+    let model = model.dense(7).unwrap();
+    let fan_ins = [27.0, 27.0, 1680.0, 1680.0_f64];
+    for ((name, parameter), fan_in) in model.parameters().zip(fan_ins) {
+        let (bound, values) = (1.0 / fan_in.sqrt(), parameter.value.to_vec().unwrap());
+        assert!(values.iter().all(|value| value.abs() <= bound), "{name}");
+        assert!(values.iter().any(|value| value.abs() > bound / 2.0), "{name}");
+        if values.len() > 1000 {
+            // The variance of an even distribution is bound^2 / 3.
+            let variance = values.iter().map(|value| value * value).sum::<f64>() / values.len() as f64;
+            assert!((variance * 3.0 / (bound * bound) - 1.0).abs() < 0.1, "{name}: {variance}");
+        }
+    }
 }
 
 #[test]

@@ -11,6 +11,8 @@ pub use fashion_mnist::FashionMnist;
 pub use images::Images;
 pub use synthetic::Synthetic;
 
+use crate::error::{Error, Result};
+
 /// Samples with labels.
 pub trait Dataset: Send + Sync {
     /// The number of samples.
@@ -35,11 +37,25 @@ pub trait Dataset: Send + Sync {
 }
 
 /// The samples of these numbers, as `[batch, features]`, and their labels.
+///
+/// # Errors
+/// If a label is not below the number of classes: said here, before a task of the batch could fail and take the
+/// parameters with it.
 pub(crate) fn load<'s, T: Real>(
     step: &'s Arena,
     data: &impl Dataset,
     indices: &[usize],
 ) -> dahl::Result<(Matrix<'s, T>, Vector<'s, u32>)> {
+    let labels = labels(data, indices)?;
+    Ok((load_features(step, data, indices)?, step.from_slice([indices.len()], &labels)?))
+}
+
+/// The samples of these numbers, as `[batch, features]`.
+pub(crate) fn load_features<'s, T: Real>(
+    step: &'s Arena,
+    data: &impl Dataset,
+    indices: &[usize],
+) -> dahl::Result<Matrix<'s, T>> {
     let features = data.sample_shape().iter().product();
     let mut samples = step.zeros([indices.len(), features])?;
     {
@@ -48,6 +64,14 @@ pub(crate) fn load<'s, T: Real>(
             data.copy_sample(index, row.as_slice_mut().expect("a row of a new matrix is contiguous"));
         }
     }
-    let labels: Vec<u32> = indices.iter().map(|&index| data.label(index)).collect();
-    Ok((samples, step.from_slice([indices.len()], &labels)?))
+    Ok(samples)
+}
+
+fn labels(data: &impl Dataset, indices: &[usize]) -> Result<Vec<u32>> {
+    let classes = data.classes();
+    let checked = |&sample: &usize| match data.label(sample) {
+        label if (label as usize) < classes => Ok(label),
+        label => Err(Error::Label { sample, label, classes }),
+    };
+    indices.iter().map(checked).collect()
 }

@@ -39,7 +39,7 @@ pub struct Conv2d<'m, T: Real> {
 
 impl<'m, T: Real> Conv2d<'m, T> {
     /// A layer of `filters` filters for samples of shape `input`, initialised as PyTorch does, or nothing if the kernel
-    /// does not fit the image.
+    /// does not fit the padded image or does not move.
     ///
     /// # Errors
     /// If the memory cannot be had.
@@ -53,7 +53,8 @@ impl<'m, T: Real> Conv2d<'m, T> {
     ) -> dahl::Result<Option<Self>> {
         let Conv2dOptions { kernel, stride, padding } = options;
         let positions = |axis: usize| {
-            let span = (input[axis + 1] + 2 * padding[axis]).checked_sub(kernel[axis])?;
+            let padded = padding[axis].checked_mul(2)?.checked_add(input[axis + 1])?;
+            let span = padded.checked_sub(kernel[axis])?;
             (kernel[axis] > 0).then_some(span.checked_div(stride[axis])? + 1)
         };
         let (Some(rows), Some(cols)) = (positions(0), positions(1)) else { return Ok(None) };

@@ -7,7 +7,7 @@ use dahl::prelude::*;
 
 use super::Sequential;
 use super::tally::{Tally, TallySum};
-use crate::dataset::{Dataset, load};
+use crate::dataset::{Dataset, load, load_features};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
 
@@ -57,7 +57,7 @@ impl<'m, T: Real> Sequential<'m, T> {
         Ok(Evaluation { loss: sum.mean_loss(), accuracy: sum.accuracy(), correct: sum.correct })
     }
 
-    /// The class that the model predicts for every sample.
+    /// The class that the model predicts for every sample. Labels are not looked at.
     ///
     /// # Errors
     /// If the data set does not fit the model, or a task fails.
@@ -70,7 +70,7 @@ impl<'m, T: Real> Sequential<'m, T> {
         let mut classes = Vec::with_capacity(data.len());
         let indices: Vec<usize> = (0..data.len()).collect();
         for indices in indices.chunks(BATCH) {
-            let (input, _) = load(&step, data, indices)?;
+            let input = load_features(&step, data, indices)?;
             let trace = self.forward(&step, &input)?;
             let output = trace.output().unwrap_or(&input);
             predicted.push_back(ops::arg_max_init(&outcomes, output, 1)?);

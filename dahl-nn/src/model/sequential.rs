@@ -81,7 +81,11 @@ impl<'m, T: Real> Sequential<'m, T> {
         let input = self.image_shape("conv2d")?;
         let layer =
             Conv2d::new(self.arena, input, filters, options, self.seed, self.parameter_count() as u64)?;
-        let does_not_fit = format!("a kernel of {:?} does not fit images of {input:?}", options.kernel);
+        let Conv2dOptions { kernel, stride, padding } = options;
+        let does_not_fit = format!(
+            "a kernel of {kernel:?} with stride {stride:?} and padding {padding:?} does not fit images of {input:?}; \
+             extents and strides are at least 1"
+        );
         let layer = layer.ok_or_else(|| self.misfit("conv2d", does_not_fit))?;
         Ok(self.layer(layer))
     }
