@@ -210,3 +210,21 @@ fn performance_is_recorded() -> Result<()> {
     assert_eq!((models[0].codelet, models[0].count), ("axpy", 5));
     Ok(())
 }
+
+#[test]
+fn guards_compare_with_a_tolerance() -> Result<()> {
+    let rt = Runtime::builder().cpu_workers(1).build()?;
+    let arena = rt.arena();
+    let third: Vector<f64> = arena.filled([3], 1.0 / 3.0)?;
+    let mut near: Vector<f64> = arena.zeros([3])?;
+    axpy(&third, &third, &mut near, 1e-15)?;
+    let (third, near) = (third.read()?, near.read()?);
+    approx::assert_relative_eq!(third, near, max_relative = 1e-14);
+    approx::assert_ulps_eq!(third, near, max_ulps = 10);
+    approx::assert_abs_diff_eq!(third, near, epsilon = 1e-14);
+    approx::assert_relative_ne!(third, near, epsilon = 0.0, max_relative = 1e-17);
+    assert!(third != near);
+    let other: Vector<f64> = arena.filled([2], 1.0 / 3.0)?;
+    assert!(third != other.read()?);
+    Ok(())
+}

@@ -4,6 +4,7 @@
 //! accesses, is its [`ArrayState`], which has no lifetime and lives until the handle is gone and the last task is done.
 #![allow(unsafe_code, reason = "handles point to states that outlive them; guards read the arrays' memory")]
 
+mod approximate;
 mod guard;
 mod reduction;
 mod reshaped;
