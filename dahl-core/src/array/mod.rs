@@ -5,8 +5,10 @@
 #![allow(unsafe_code, reason = "handles point to states that outlive them; guards read the arrays' memory")]
 
 mod approximate;
+mod content;
 mod guard;
 mod reduction;
+mod replicate;
 mod reshaped;
 mod state;
 
@@ -16,9 +18,11 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+pub(crate) use content::Content;
 pub use guard::{ReadGuard, WriteGuard};
+pub(crate) use replicate::Origin;
 pub use reshaped::{Reshaped, ReshapedMut};
-pub(crate) use state::{ArrayState, Content, Origin, ReduceError};
+pub(crate) use state::{ArrayState, ReduceError};
 
 use crate::access::AccessMode;
 use crate::element::{Element, ElementType};

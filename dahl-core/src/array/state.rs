@@ -6,12 +6,14 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use super::content::Content;
 use super::reduction::Tree;
+use super::replicate::{HOST, NODES, Origin, Replicate};
 use crate::access::AccessMode;
 use crate::codelet::{Accumulator, Operand};
 use crate::element::ElementType;
 use crate::error::Failure;
-use crate::memory::{Block, RegionRef};
+use crate::memory::Block;
 use crate::partition::Partitions;
 use crate::runtime::Shared;
 use crate::shape::Layout;
@@ -51,69 +53,6 @@ struct Body {
     tree: Option<Box<Tree>>,
     failure: Option<Arc<Failure>>,
     shared: Option<Arc<Shared>>,
-}
-
-/// Memory nodes. For now the host's is the only one.
-const NODES: usize = 1;
-/// The host's memory node.
-const HOST: usize = 0;
-
-/// An array's elements in one memory node.
-#[derive(Debug)]
-struct Replicate {
-    pointer: *mut u8,
-    origin: Origin,
-    /// The other buffer of an array that is renamed again and again.
-    spare: Option<Block>,
-}
-
-impl Replicate {
-    const fn new(pointer: *mut u8, origin: Origin) -> Self {
-        Self { pointer, origin, spare: None }
-    }
-}
-
-/// Who keeps an array's bytes.
-#[derive(Debug)]
-pub(crate) enum Origin {
-    /// Nobody: the state is free.
-    None,
-    /// A region of an arena.
-    Region(#[expect(dead_code, reason = "held, not read: it keeps the region")] RegionRef),
-    /// A block of its own.
-    Block(Block),
-}
-
-/// What an array holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Content {
-    /// Its elements.
-    Ready,
-    /// Zeros, which nobody has written yet.
-    Zero,
-    /// Nothing yet: the first task must write it, or reduce into it.
-    Unset,
-    /// Its old elements and a reduction tree that is still open.
-    Reducing,
-    /// Nothing: a task that should have written it failed.
-    Poisoned,
-    /// A reader is turning one of the above into `Ready`.
-    Busy,
-}
-
-impl Content {
-    fn from_u8(value: u8) -> Self {
-        const ALL: [Content; 6] = [
-            Content::Ready,
-            Content::Zero,
-            Content::Unset,
-            Content::Reducing,
-            Content::Poisoned,
-            Content::Busy,
-        ];
-        ALL[usize::from(value)]
-    }
 }
 
 // SAFETY: see "who may touch what" above.

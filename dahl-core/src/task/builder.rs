@@ -11,13 +11,12 @@ use super::record::{Kind, Record};
 use super::step::Step;
 use crate::access::AccessMode;
 use crate::argument::Argument;
-use crate::array::{Array, Content};
+use crate::array::Array;
 use crate::codelet::{Codelet, Parameter};
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::Arena;
 use crate::runtime::Shared;
-use crate::shape::{Layout, broadcast_shape};
+use crate::shape::Layout;
 use crate::worker;
 
 /// A task that has its arrays and arguments and waits to be submitted: `Axpy::task(&x, &y, &mut out, 2.0)`.
@@ -365,7 +364,7 @@ fn no_kernel(codelet: &Codelet, name: Option<&str>) -> ErrorKind {
     ErrorKind::NoKernel { codelet: codelet.name, kernel, element, kernels }
 }
 
-fn check_error(
+pub(super) fn check_error(
     codelet: &Codelet,
     expression: &'static str,
     values: &[(&'static str, &dyn Debug)],
@@ -374,54 +373,4 @@ fn check_error(
     let values =
         values.iter().map(|(name, value)| format!("{name}: {value:?}")).collect::<Vec<_>>().join(", ");
     Error::at(ErrorKind::Check { codelet: codelet.name, expression, values }, location)
-}
-
-/// Requires a precondition before there is a task (`_init` makes its outputs first).
-#[doc(hidden)]
-#[track_caller]
-pub fn require(
-    codelet: &Codelet,
-    holds: bool,
-    expression: &'static str,
-    values: &[(&'static str, &dyn Debug)],
-) -> Result<()> {
-    if holds { Ok(()) } else { Err(check_error(codelet, expression, values, Location::caller())) }
-}
-
-/// An array whose first task must write every element.
-#[doc(hidden)]
-#[track_caller]
-pub fn uninit<T: Element, const N: usize>(arena: &Arena, shape: [usize; N]) -> Result<Array<'_, T, N>> {
-    arena.array(shape, Content::Unset)
-}
-
-/// An array without a value yet, whose first task reduces into it.
-#[doc(hidden)]
-#[track_caller]
-pub fn identity<T: Element, const N: usize>(arena: &Arena, shape: [usize; N]) -> Result<Array<'_, T, N>> {
-    arena.array(shape, Content::Unset)
-}
-
-/// The shape of a map's output from those of its inputs.
-#[doc(hidden)]
-#[track_caller]
-pub fn map_shape<const N: usize>(
-    codelet: &Codelet,
-    inputs: &[(&'static str, [usize; N])],
-    broadcast: bool,
-) -> Result<[usize; N]> {
-    let shapes = || inputs.iter().map(|(_, shape)| *shape);
-    let common = if broadcast {
-        broadcast_shape(shapes())
-    } else {
-        shapes().next().filter(|first| shapes().all(|shape| shape == *first))
-    };
-    if let Some(common) = common {
-        return Ok(common);
-    }
-    // Not in a closure: its caller would be this file.
-    let shapes =
-        inputs.iter().map(|(name, shape)| format!("{name}: {shape:?}")).collect::<Vec<_>>().join(", ");
-    let remedy = if broadcast { "; an extent of 1 stretches, others must be equal" } else { "" };
-    Err(Error::new(ErrorKind::Shapes { codelet: codelet.name, shapes, remedy }))
 }

@@ -4,13 +4,15 @@
 
 mod builder;
 mod chain;
+mod init;
 mod ready;
 mod record;
 mod step;
 mod wait;
 
-pub use builder::{Task, identity, map_shape, require, uninit};
+pub use builder::Task;
 pub(crate) use chain::{Chain, Link, LinkKind};
+pub use init::{identity, map_shape, require, uninit};
 pub use ready::ReadyTask;
 pub(crate) use record::{Kind, Record};
 pub(crate) use step::Step;

@@ -1,0 +1,62 @@
+//! What `_init` needs before there is a task: the output's shape, its array, the preconditions.
+
+use std::fmt::Debug;
+use std::panic::Location;
+
+use super::builder::check_error;
+use crate::array::{Array, Content};
+use crate::codelet::Codelet;
+use crate::element::Element;
+use crate::error::{Error, ErrorKind, Result};
+use crate::memory::Arena;
+use crate::shape::broadcast_shape;
+
+/// Requires a precondition before there is a task (`_init` makes its outputs first).
+#[doc(hidden)]
+#[track_caller]
+pub fn require(
+    codelet: &Codelet,
+    holds: bool,
+    expression: &'static str,
+    values: &[(&'static str, &dyn Debug)],
+) -> Result<()> {
+    if holds { Ok(()) } else { Err(check_error(codelet, expression, values, Location::caller())) }
+}
+
+/// An array whose first task must write every element.
+#[doc(hidden)]
+#[track_caller]
+pub fn uninit<T: Element, const N: usize>(arena: &Arena, shape: [usize; N]) -> Result<Array<'_, T, N>> {
+    arena.array(shape, Content::Unset)
+}
+
+/// An array without a value yet, whose first task reduces into it.
+#[doc(hidden)]
+#[track_caller]
+pub fn identity<T: Element, const N: usize>(arena: &Arena, shape: [usize; N]) -> Result<Array<'_, T, N>> {
+    arena.array(shape, Content::Unset)
+}
+
+/// The shape of a map's output from those of its inputs.
+#[doc(hidden)]
+#[track_caller]
+pub fn map_shape<const N: usize>(
+    codelet: &Codelet,
+    inputs: &[(&'static str, [usize; N])],
+    broadcast: bool,
+) -> Result<[usize; N]> {
+    let shapes = || inputs.iter().map(|(_, shape)| *shape);
+    let common = if broadcast {
+        broadcast_shape(shapes())
+    } else {
+        shapes().next().filter(|first| shapes().all(|shape| shape == *first))
+    };
+    if let Some(common) = common {
+        return Ok(common);
+    }
+    // Not in a closure: its caller would be this file.
+    let shapes =
+        inputs.iter().map(|(name, shape)| format!("{name}: {shape:?}")).collect::<Vec<_>>().join(", ");
+    let remedy = if broadcast { "; an extent of 1 stretches, others must be equal" } else { "" };
+    Err(Error::new(ErrorKind::Shapes { codelet: codelet.name, shapes, remedy }))
+}
