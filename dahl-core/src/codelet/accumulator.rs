@@ -38,6 +38,11 @@ impl Accumulator {
         }
     }
 
+    /// The element type of the buffers.
+    pub(crate) fn element(&self) -> ElementType {
+        self.element
+    }
+
     /// Whether buffers of both combine alike.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         self.element == other.element && self.reduction == other.reduction

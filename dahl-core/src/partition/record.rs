@@ -25,7 +25,7 @@ pub(crate) struct PartitionKey {
 /// The partitions of an array: open ones, and those kept to be used anew.
 #[derive(Debug, Default)]
 pub(crate) struct Partitions {
-    /// Whether one may be open: what every access to the whole looks at.
+    /// Whether one may be open: what every access to the whole looks at. Who sees that none is sees the joins.
     any_open: AtomicBool,
     list: Mutex<Vec<Owned>>,
 }
@@ -67,7 +67,7 @@ impl Partitions {
 
     /// Opens a partition of `whole` and submits its split.
     pub(crate) fn open(&self, whole: &ArrayState, key: PartitionKey, layout: &Layout) -> NonNull<Partition> {
-        self.rejoin(whole, if key.shared { AccessMode::R } else { AccessMode::RW });
+        whole.make_way(if key.shared { AccessMode::R } else { AccessMode::RW });
         let mut list = self.list();
         let fits = |owned: &&mut Owned| !owned.open && owned.partition().can_reopen(&key, layout);
         let partition = match list.iter_mut().find(fits) {
@@ -81,7 +81,7 @@ impl Partitions {
                 partition
             }
         };
-        self.any_open.store(true, Ordering::Relaxed);
+        self.any_open.store(true, Ordering::Release);
         // SAFETY: the whole holds a reference, and the partition is not joined before this returns.
         unsafe { partition.as_ref() }.submit_split(whole);
         partition
@@ -90,7 +90,7 @@ impl Partitions {
     /// Joins what must be joined before an access of this mode to `whole`.
     #[inline]
     pub(crate) fn rejoin(&self, whole: &ArrayState, mode: AccessMode) {
-        if self.any_open.load(Ordering::Relaxed) {
+        if self.any_open.load(Ordering::Acquire) {
             self.rejoin_open(whole, mode);
         }
     }
@@ -103,7 +103,7 @@ impl Partitions {
                 owned.close(whole);
             }
         }
-        self.any_open.store(list.iter().any(|owned| owned.open), Ordering::Relaxed);
+        self.any_open.store(list.iter().any(|owned| owned.open), Ordering::Release);
     }
 
     /// Joins one partition, unless it has been.
@@ -112,13 +112,13 @@ impl Partitions {
         if let Some(owned) = list.iter_mut().find(|owned| owned.partition == partition && owned.open) {
             owned.close(whole);
         }
-        self.any_open.store(list.iter().any(|owned| owned.open), Ordering::Relaxed);
+        self.any_open.store(list.iter().any(|owned| owned.open), Ordering::Release);
     }
 
     /// Lets go of all partitions, when the whole is gone.
-    pub(crate) fn clear(&self) {
+    pub(crate) fn clear(&self, step: &mut Step<'_>) {
         for owned in self.list().drain(..) {
-            Partition::release(owned.partition);
+            Partition::release(owned.partition, step);
         }
         self.any_open.store(false, Ordering::Relaxed);
     }
@@ -197,8 +197,8 @@ impl Partition {
         body.kind = Kind::Join(self);
         body.location = Location::caller();
         for part in self.part_states() {
-            // Parts of the part, if it has any, come first.
-            part.partitions().rejoin(part, AccessMode::RW);
+            // Parts of the part, if it has any, and what is being reduced into it come first.
+            part.make_way(AccessMode::RW);
             // SAFETY: as above.
             unsafe { self.join.push_access(part, AccessMode::RW, |layout| layout.set_contiguous(&[])) };
         }
@@ -249,7 +249,7 @@ impl Partition {
     }
 
     /// Gives back one reference.
-    pub(crate) fn release(partition: NonNull<Self>) {
+    pub(crate) fn release(partition: NonNull<Self>, step: &mut Step<'_>) {
         // SAFETY: the caller's reference keeps it.
         if unsafe { partition.as_ref() }.references.fetch_sub(1, Ordering::Release) == 1 {
             fence(Ordering::Acquire);
@@ -257,7 +257,7 @@ impl Partition {
             let partition = unsafe { Box::from_raw(partition.as_ptr()) };
             for &part in &partition.parts {
                 // SAFETY: split and join are retired, so no access to a part is left, and no handle owns it.
-                unsafe { ArrayState::give_back_part(part) };
+                unsafe { ArrayState::give_back_part(part, step) };
             }
         }
     }
