@@ -17,7 +17,7 @@ use crate::memory::Block;
 use crate::partition::Partitions;
 use crate::runtime::Shared;
 use crate::shape::Layout;
-use crate::task::{Chain, Link, LinkKind, Step, Turn};
+use crate::task::{Chain, Link, LinkKind, Record, Step, Turn};
 
 /// An array as tasks know it: its place in memory, what it holds, and the order of accesses to it. It has no lifetime
 /// and no rank.
@@ -43,7 +43,7 @@ pub(crate) struct ArrayState {
     partitions: Partitions,
     reductions: Reductions,
     /// Whose turn it is among the tasks that commute on it.
-    turn: Turn,
+    turn: Turn<Record>,
     body: UnsafeCell<Body>,
 }
 
@@ -202,7 +202,7 @@ impl ArrayState {
         &self.chain
     }
 
-    pub(crate) fn turn(&self) -> &Turn {
+    pub(crate) fn turn(&self) -> &Turn<Record> {
         &self.turn
     }
 

@@ -6,6 +6,7 @@ use std::panic::Location;
 use std::ptr;
 
 use super::chain::{Link, LinkKind};
+use super::turn::Waits;
 use super::wait::Waiter;
 use crate::access::AccessMode;
 use crate::array::{ArrayState, Contribution};
@@ -101,6 +102,12 @@ unsafe impl Send for Record {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Record {}
 
+impl Waits for Record {
+    fn next(&self) -> &AtomicPtr<Self> {
+        &self.next
+    }
+}
+
 impl Access {
     fn new() -> Self {
         let body =
@@ -156,10 +163,6 @@ impl Record {
 
     pub(crate) fn index(&self) -> u32 {
         self.index
-    }
-
-    pub(super) fn next(&self) -> &AtomicPtr<Record> {
-        &self.next
     }
 
     pub(super) fn turn(&self) -> &AtomicU32 {

@@ -6,6 +6,7 @@ use std::ptr::{self, NonNull};
 use super::chain::{Events, Link};
 use super::ready::ReadyTask;
 use super::record::{Access, Kind, Record};
+use super::turn::Waits;
 use crate::access::AccessMode;
 use crate::array::ArrayState;
 use crate::partition::Partition;
@@ -187,9 +188,8 @@ impl Step<'_> {
     fn pass_turns(&mut self, record: &Record) {
         for access in record.accesses().filter(|access| access.body().mode == AccessMode::COMMUTE) {
             let Some(array) = access.array() else { continue };
-            // SAFETY: a task that waits has not been completed, so its record is not free.
-            let next_of = |waiting: *mut Record| unsafe { &*waiting }.next().load(Ordering::Relaxed);
-            if let Some(next) = array.turn().pass(next_of) {
+            // SAFETY: the task has the turn; those that wait have not been completed, so their records are not free.
+            if let Some(next) = unsafe { array.turn().pass() } {
                 // SAFETY: as above; it has this turn now, and is nobody else's.
                 self.take_turns(unsafe { &*next });
             }
