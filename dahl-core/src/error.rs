@@ -3,7 +3,8 @@
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::sync::atomic::{AtomicBool, Ordering};
 
 /// The result of every call that can fail.
 pub type Result<T> = std::result::Result<T, Error>;

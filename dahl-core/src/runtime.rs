@@ -2,9 +2,7 @@
 
 use std::fmt;
 use std::panic::Location;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::thread::JoinHandle;
+use std::sync::Arc;
 
 use crossbeam_queue::SegQueue;
 use crossbeam_utils::CachePadded;
@@ -18,8 +16,10 @@ use crate::memory::{Arena, Block, MemoryNode, Slab, require_len};
 use crate::observer::{Observer, Submission};
 use crate::perf::{History, Models};
 use crate::scheduler::Scheduler;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::sync::{Mutex, MutexGuard, thread};
 use crate::task::{ReadyTask, Record};
-use crate::worker::{self, Bench, Monitor, Sleep};
+use crate::worker::{self, Bench, Monitor, Sleep, Threads};
 
 /// Runs tasks on its workers. Several can live in one process.
 ///
@@ -39,8 +39,7 @@ use crate::worker::{self, Bench, Monitor, Sleep};
 /// ```
 pub struct Runtime {
     shared: Arc<Shared>,
-    pool: Option<rayon::ThreadPool>,
-    threads: Vec<JoinHandle<()>>,
+    threads: Threads,
 }
 
 /// What the workers, the arrays and the host share. It lives as long as any of them.
@@ -107,20 +106,9 @@ impl Runtime {
             limit: config.tasks_in_flight as u32,
             observer: config.observer,
         });
-        // The workers are the threads of a rayon pool, and kernels that use rayon stay inside it: one thread a core.
-        let mut threads = Vec::with_capacity(workers);
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(workers)
-            .spawn_handler(|thread| {
-                let name = format!("dahl cpu {}", thread.index());
-                threads.push(std::thread::Builder::new().name(name).spawn(move || thread.run())?);
-                Ok(())
-            })
-            .build()
+        let threads = Threads::start(&shared)
             .map_err(|error| Error::at(ErrorKind::Workers(error.to_string()), location))?;
-        let of_workers = Arc::clone(&shared);
-        pool.spawn_broadcast(move |thread| worker::run(&of_workers, thread.index()));
-        Ok(Self { shared, pool: Some(pool), threads })
+        Ok(Self { shared, threads })
     }
 
     /// A new arena.
@@ -212,15 +200,12 @@ impl Drop for Runtime {
         }
         self.shared.stopped.store(true, Ordering::SeqCst);
         self.shared.sleep.wake_all();
-        drop(self.pool.take());
+        self.threads.let_go();
         for failure in self.shared.unseen_failures() {
             eprintln!("dahl: {}", failure.report());
         }
         if !on_worker {
-            for thread in self.threads.drain(..) {
-                // A worker does not panic: kernels are caught. If it did, the rest still ends.
-                let _ = thread.join();
-            }
+            self.threads.join();
         }
     }
 }
@@ -351,7 +336,7 @@ impl Shared {
     fn serve(&self) {
         while !self.is_drained() {
             if !self.help() {
-                std::thread::yield_now(); // another thread runs the last tasks
+                thread::yield_now(); // another thread runs the last tasks
             }
         }
     }

@@ -1,3 +1,58 @@
-//! The atomics of the lock-free parts. `tests/loom.rs` compiles those parts with loom's in this module's place.
+//! Everything by which threads meet: atomics, locks, parking, spinning. No other file of the runtime takes it from
+//! elsewhere.
+//!
+//! Under `cfg(dahl_fuzz)` it is shuttle's, which decides at each of these operations who runs next: then a whole
+//! program runs by a schedule that a seed determines (`tests/fuzz.rs`). `tests/loom` compiles single files with
+//! loom's in this module's place.
+//!
+//! Not here: counters whose order nobody relies on (`perf`), what a static holds (`simd`), and crossbeam's queues,
+//! which never wait.
 
-pub(crate) use std::sync::atomic;
+#[cfg(dahl_fuzz)]
+mod parker;
+
+#[cfg(not(dahl_fuzz))]
+pub(crate) use std::{
+    hint::spin_loop,
+    sync::{Condvar, Mutex, MutexGuard, atomic},
+    thread, thread_local,
+};
+
+#[cfg(not(dahl_fuzz))]
+pub(crate) use crossbeam_utils::sync::{Parker, Unparker};
+
+#[cfg(dahl_fuzz)]
+pub(crate) use shuttle::{
+    hint::spin_loop,
+    sync::{Condvar, Mutex, MutexGuard, atomic},
+    thread, thread_local,
+};
+
+#[cfg(dahl_fuzz)]
+pub(crate) use parker::{Parker, Unparker};
+
+use std::time::{Duration, Instant};
+
+/// How long a thread looks again and again before it sleeps. Time is not part of a schedule that can be replayed, so
+/// under the fuzzer looks are counted instead.
+#[derive(Debug)]
+pub(crate) struct Patience {
+    end: Instant,
+    looks_left: u32,
+}
+
+impl Patience {
+    pub(crate) fn new(time: Duration) -> Self {
+        Self { end: Instant::now() + time, looks_left: 2 }
+    }
+
+    /// Whether it is over.
+    pub(crate) fn is_over(&mut self) -> bool {
+        if cfg!(dahl_fuzz) {
+            self.looks_left = self.looks_left.saturating_sub(1);
+            self.looks_left == 0
+        } else {
+            Instant::now() >= self.end
+        }
+    }
+}

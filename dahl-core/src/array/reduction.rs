@@ -18,8 +18,7 @@
 use std::collections::VecDeque;
 use std::panic::Location;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use super::content::Content;
 use super::replicate::Origin;
@@ -30,6 +29,8 @@ use crate::error::Result;
 use crate::memory::{Block, out_of_memory};
 use crate::runtime::Shared;
 use crate::shape::Layout;
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Mutex, MutexGuard};
 use crate::task::{Kind, Step};
 
 /// Consecutive contributions that share a private buffer.

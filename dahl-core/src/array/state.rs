@@ -4,7 +4,6 @@
 use std::cell::UnsafeCell;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use super::content::Content;
 use super::reduction::Reductions;
@@ -17,6 +16,8 @@ use crate::memory::Block;
 use crate::partition::Partitions;
 use crate::runtime::Shared;
 use crate::shape::Layout;
+use crate::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use crate::sync::thread;
 use crate::task::{Chain, Link, LinkKind, Record, Step, Turn};
 
 /// An array as tasks know it: its place in memory, what it holds, and the order of accesses to it. It has no lifetime
@@ -246,7 +247,7 @@ impl ArrayState {
         loop {
             match self.content() {
                 Content::Ready => return Ok(self.pointer()),
-                Content::Busy => std::thread::yield_now(), // another reader is filling it, and waits for nobody
+                Content::Busy => thread::yield_now(), // another reader is filling it, and waits for nobody
                 before if mode.is_shared() => {
                     let seen = self.content.compare_exchange(
                         before as u8,

@@ -2,8 +2,7 @@
 
 use std::fmt;
 use std::panic::Location;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use super::Block;
 use super::region::{Carved, Region, RegionRef};
@@ -12,6 +11,8 @@ use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::runtime::Shared;
 use crate::shape::checked_len;
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::sync::{Mutex, MutexGuard};
 
 /// Memory for arrays that go together, such as those of one training step.
 ///

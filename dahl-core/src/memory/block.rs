@@ -3,9 +3,9 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{ALIGN_BYTES, round_up};
+use crate::sync::atomic::{AtomicUsize, Ordering};
 
 /// What every allocator aligns to.
 const MALLOC_ALIGN_BYTES: usize = 16;

@@ -1,11 +1,12 @@
 //! [`RegionRef`]: memory of an arena between two resets. Arrays are carved off its end and go all at once.
 
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicUsize, Ordering, fence};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use super::arena::ArenaShared;
 use super::{Block, round_up};
+use crate::sync::atomic::{AtomicUsize, Ordering, fence};
+use crate::sync::{Mutex, MutexGuard};
 
 /// A region, counted: one reference of the arena until its next reset, one of each array in the region. With the last
 /// one the region goes back to its arena to be carved anew.

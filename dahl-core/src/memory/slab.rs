@@ -1,8 +1,8 @@
 //! [`Slab`]: records at fixed addresses, recycled through a lock-free list.
 
 use std::ptr;
-use std::sync::Mutex;
 
+use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 const FIRST_BLOCK: u32 = 64;

@@ -3,13 +3,14 @@
 use std::cell::UnsafeCell;
 use std::panic::Location;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use crate::access::AccessMode;
 use crate::array::ArrayState;
 use crate::error::Failure;
 use crate::shape::Layout;
+use crate::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
+use crate::sync::{Mutex, MutexGuard};
 use crate::task::{Kind, Record, Step};
 
 /// What distinguishes one partition of an array from another.

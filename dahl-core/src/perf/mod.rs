@@ -9,10 +9,11 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::codelet::{Codelet, Kernel, Operands, ShapeOf};
+use crate::sync::{Mutex, MutexGuard};
 use crate::task::Record;
 
 /// What was measured of one task.

@@ -2,8 +2,7 @@
 #![allow(unsafe_code, reason = "a waiter on the stack is told by another thread")]
 
 use std::panic::Location;
-use std::thread::Thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::record::Kind;
 use super::step::Step;
@@ -11,6 +10,8 @@ use crate::access::AccessMode;
 use crate::array::ArrayState;
 use crate::error::{Error, ErrorKind, Result};
 use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::thread::{self, Thread};
+use crate::sync::{Patience, spin_loop};
 use crate::worker;
 
 /// How long the host looks again and again before it goes to sleep: about what waking it up costs.
@@ -25,7 +26,7 @@ pub(crate) struct Waiter {
 
 impl Waiter {
     fn new() -> Self {
-        Self { thread: std::thread::current(), told: AtomicBool::new(false) }
+        Self { thread: thread::current(), told: AtomicBool::new(false) }
     }
 
     /// Wakes the thread. The waiter may be gone when this returns.
@@ -36,12 +37,12 @@ impl Waiter {
     }
 
     fn wait(&self) {
-        let start = Instant::now();
+        let mut patience = Patience::new(SPIN);
         while !self.told.load(Ordering::Acquire) {
-            if start.elapsed() < SPIN {
-                std::hint::spin_loop();
+            if patience.is_over() {
+                thread::park();
             } else {
-                std::thread::park();
+                spin_loop();
             }
         }
     }

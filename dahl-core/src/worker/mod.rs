@@ -6,21 +6,24 @@ mod execute;
 mod fold;
 mod recycler;
 mod sleep;
+mod threads;
 
 use std::cell::Cell;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub(crate) use execute::{Bench, execute};
 pub(crate) use recycler::Recycler;
 pub(crate) use sleep::{Monitor, Sleep};
+pub(crate) use threads::Threads;
 
 use crate::runtime::Shared;
+use crate::sync::{Patience, spin_loop, thread, thread_local};
 
 /// How long an idle worker looks for work before it sleeps: a little more than waking it up costs.
 const SPIN: Duration = Duration::from_micros(50);
 /// Looks between two readings of the time.
-const LOOKS: u32 = 32;
+const LOOKS: u32 = if cfg!(dahl_fuzz) { 1 } else { 32 };
 
 thread_local! {
     static IN_KERNEL: Cell<bool> = const { Cell::new(false) };
@@ -28,7 +31,7 @@ thread_local! {
 
 /// Whether this thread is running a kernel: then it must not wait.
 pub(crate) fn in_kernel() -> bool {
-    IN_KERNEL.get()
+    IN_KERNEL.with(Cell::get)
 }
 
 /// Runs `kernel` as one: calls that could wait are errors in it.
@@ -36,10 +39,10 @@ fn as_kernel<R>(kernel: impl FnOnce() -> R) -> R {
     struct Leave;
     impl Drop for Leave {
         fn drop(&mut self) {
-            IN_KERNEL.set(false);
+            IN_KERNEL.with(|inside| inside.set(false));
         }
     }
-    IN_KERNEL.set(true);
+    IN_KERNEL.with(|inside| inside.set(true));
     let _leave = Leave;
     kernel()
 }
@@ -59,25 +62,25 @@ fn next(shared: &Shared, worker: usize, bench: &mut Bench) -> Option<crate::Read
     }
     bench.recycler.flush(shared);
     shared.progress().notify();
-    let start = Instant::now();
+    let mut patience = Patience::new(SPIN);
     loop {
         for _ in 0..LOOKS {
             if let Some(task) = shared.next_task(worker) {
                 return Some(task);
             }
-            std::hint::spin_loop();
+            spin_loop();
         }
         if shared.is_stopped() && shared.is_drained() {
             shared.sleep().wake_all();
             return None;
         }
-        if start.elapsed() > SPIN {
+        if patience.is_over() {
             let stopped = || shared.is_stopped() && shared.is_drained();
             if let Some(task) = shared.sleep().sleep(worker, || shared.next_task(worker), stopped) {
                 return Some(task);
             }
-        } else if shared.workers() >= shared.cores() {
-            std::thread::yield_now(); // the thread that submits may want this core
+        } else if cfg!(dahl_fuzz) || shared.workers() >= shared.cores() {
+            thread::yield_now(); // the thread that submits may want this core
         }
     }
 }

@@ -5,10 +5,8 @@
 //! the change, then looks whether somebody sleeps. With a sequentially consistent fence between the two steps on each
 //! side, at least one of them sees the other.
 
-use std::sync::atomic::{AtomicUsize, Ordering, fence};
-use std::sync::{Condvar, Mutex, MutexGuard};
-
-use crossbeam_utils::sync::{Parker, Unparker};
+use crate::sync::atomic::{AtomicUsize, Ordering, fence};
+use crate::sync::{Condvar, Mutex, MutexGuard, Parker, Unparker};
 
 /// The workers that sleep.
 pub(crate) struct Sleep {

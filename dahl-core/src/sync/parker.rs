@@ -1,0 +1,48 @@
+//! [`Parker`]: crossbeam's, made of this module's lock, for runs in which a checker decides who runs next.
+
+use std::sync::Arc;
+
+use crate::sync::{Condvar, Mutex};
+
+/// Where one thread sleeps.
+#[derive(Debug)]
+pub(crate) struct Parker(Unparker);
+
+/// Wakes it.
+#[derive(Clone, Debug)]
+pub(crate) struct Unparker(Arc<Token>);
+
+#[derive(Debug)]
+struct Token {
+    there: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Parker {
+    pub(crate) fn new() -> Self {
+        Self(Unparker(Arc::new(Token { there: Mutex::new(false), changed: Condvar::new() })))
+    }
+
+    pub(crate) fn unparker(&self) -> &Unparker {
+        &self.0
+    }
+
+    /// Waits for the token, and takes it.
+    pub(crate) fn park(&self) {
+        let Unparker(token) = &self.0;
+        let mut there = token.there.lock().expect("no thread panics with this lock");
+        while !*there {
+            there = token.changed.wait(there).expect("no thread panics with this lock");
+        }
+        *there = false;
+    }
+}
+
+impl Unparker {
+    /// Puts the token there.
+    pub(crate) fn unpark(&self) {
+        let Self(token) = self;
+        *token.there.lock().expect("no thread panics with this lock") = true;
+        token.changed.notify_one();
+    }
+}

@@ -1,0 +1,58 @@
+//! [`Threads`]: what the workers run on.
+
+use std::sync::Arc;
+
+use super::run;
+use crate::runtime::Shared;
+use crate::sync::thread::{Builder, JoinHandle};
+
+/// The threads of a runtime, one for each worker.
+///
+/// They are those of a rayon pool, and kernels that use rayon stay inside it: one thread a core. (Under the fuzzer
+/// they are its threads, and there is no pool.)
+pub(crate) struct Threads {
+    #[cfg(not(dahl_fuzz))]
+    pool: Option<rayon::ThreadPool>,
+    handles: Vec<JoinHandle<()>>,
+}
+
+impl Threads {
+    #[cfg(not(dahl_fuzz))]
+    pub(crate) fn start(shared: &Arc<Shared>) -> Result<Self, rayon::ThreadPoolBuildError> {
+        let mut handles = Vec::with_capacity(shared.workers());
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(shared.workers())
+            .spawn_handler(|thread| {
+                let name = format!("dahl cpu {}", thread.index());
+                handles.push(Builder::new().name(name).spawn(move || thread.run())?);
+                Ok(())
+            })
+            .build()?;
+        let of_workers = Arc::clone(shared);
+        pool.spawn_broadcast(move |thread| run(&of_workers, thread.index()));
+        Ok(Self { pool: Some(pool), handles })
+    }
+
+    #[cfg(dahl_fuzz)]
+    pub(crate) fn start(shared: &Arc<Shared>) -> Result<Self, std::io::Error> {
+        let start = |worker| {
+            let shared = Arc::clone(shared);
+            Builder::new().name(format!("dahl cpu {worker}")).spawn(move || run(&shared, worker))
+        };
+        Ok(Self { handles: (0..shared.workers()).map(start).collect::<Result<_, _>>()? })
+    }
+
+    /// Lets the threads end once the workers have.
+    pub(crate) fn let_go(&mut self) {
+        #[cfg(not(dahl_fuzz))]
+        drop(self.pool.take());
+    }
+
+    /// Waits for the threads to end.
+    pub(crate) fn join(&mut self) {
+        for thread in self.handles.drain(..) {
+            // A worker does not panic: kernels are caught. If it did, the rest still ends.
+            let _ = thread.join();
+        }
+    }
+}
