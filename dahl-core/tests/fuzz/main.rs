@@ -5,7 +5,7 @@
 //! same seed also chooses the program and the runtime's settings. So a failure (a wrong value, a panic, a deadlock, a
 //! thread that spins for ever) happens again with the same seed:
 //!
-//! * `DAHL_FUZZ_SEEDS=n` runs the seeds 0 to n - 1,
+//! * `DAHL_FUZZ_SEEDS=n` runs the seeds 0 to n - 1 (`just fuzz n`),
 //! * `DAHL_FUZZ_SEED=s` runs the seed s alone.
 #![cfg(dahl_fuzz)]
 
@@ -19,7 +19,7 @@ use shuttle::scheduler::RandomScheduler;
 use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
 
 /// Seeds, if nothing is said.
-const SEEDS: u64 = 1000;
+const SEEDS: u64 = 10_000;
 /// More switches than a program that goes on can need; one that spins for ever reaches them.
 const MOST_STEPS: usize = 1_000_000;
 
