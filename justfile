@@ -12,6 +12,16 @@ ci:
 soak programs="1000000":
     DAHL_RANDOM_PROGRAMS={{programs}} cargo test --release -p dahl-core --test random_programs
 
+# Runs small programs on the whole runtime by seeded schedules. `DAHL_FUZZ_SEED=s just fuzz` replays one seed.
+fuzz seeds="10000":
+    RUSTFLAGS="--cfg dahl_fuzz" CARGO_TARGET_DIR=target/fuzz DAHL_FUZZ_SEEDS={{seeds}} cargo test -p dahl-core --test fuzz
+
+# Runs the runtime's tests under memcheck. (Valgrind does not emulate AVX-512.)
+valgrind programs="30":
+    DAHL_SIMD=v3 DAHL_RANDOM_PROGRAMS={{programs}} \
+        CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --error-exitcode=1 --fair-sched=yes" \
+        cargo test -p dahl-core --test by_hand --test random_programs
+
 # Measures the cost of a task, generated code against loops written by hand, elementary functions, and training.
 bench:
     cargo bench --package dahl
