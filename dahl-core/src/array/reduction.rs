@@ -66,7 +66,7 @@ impl Tree {
                 Some(block) => block,
                 None => Block::zeroed(node, self.buffer_bytes())?,
             };
-            (self.accumulator.identity)(leaf.first_bytes_mut(self.buffer_bytes()));
+            self.accumulator.fill_identity(leaf.first_bytes_mut(self.buffer_bytes()));
             self.leaf = Some(leaf);
             self.contributions = 0;
         }
@@ -85,7 +85,7 @@ impl Tree {
                     return;
                 }
                 Some(mut earlier) => {
-                    (self.accumulator.combine)(earlier.first_bytes_mut(bytes), sum.first_bytes_mut(bytes));
+                    self.accumulator.combine(earlier.first_bytes_mut(bytes), sum.first_bytes_mut(bytes));
                     self.free.push(std::mem::replace(&mut sum, earlier));
                 }
             }
@@ -100,7 +100,7 @@ impl Tree {
         for level in &mut self.levels {
             total = match (level.take(), total) {
                 (Some(mut earlier), Some(mut later)) => {
-                    (self.accumulator.combine)(earlier.first_bytes_mut(bytes), later.first_bytes_mut(bytes));
+                    self.accumulator.combine(earlier.first_bytes_mut(bytes), later.first_bytes_mut(bytes));
                     self.free.push(later);
                     Some(earlier)
                 }
@@ -108,7 +108,7 @@ impl Tree {
             };
         }
         if let Some(mut total) = total {
-            (self.accumulator.finish)(target, total.first_bytes_mut(bytes), self.keep_old);
+            self.accumulator.finish(target, total.first_bytes_mut(bytes), self.keep_old);
             self.free.push(total);
         }
     }
