@@ -121,7 +121,7 @@ fn prepare(bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), 
                 operand.layout.set_contiguous(body.layout.extents());
                 // SAFETY: the task is ready, so it holds its accesses, and that of a reduction, to a private buffer, is
                 // exclusive.
-                unsafe { fold::leaf(array, accumulator, body) }.map_err(Obstacle::Cancelled)?
+                unsafe { fold::leaf(array, accumulator, body) }?
             }
             // SAFETY: the task is ready, so it holds its accesses.
             (Some(array), None) => unsafe { array.prepare(body.mode) }.map_err(Obstacle::Cancelled)?,

@@ -1,19 +1,16 @@
 //! What the tasks of a reduction do: the first contribution of a leaf, folds, and the step into the array.
 #![allow(unsafe_code, reason = "changes the buffers of a task that is ready")]
 
-use std::sync::Arc;
-
 use super::execute::{Obstacle, caught};
 use crate::access::AccessMode;
 use crate::array::ArrayState;
 use crate::codelet::Accumulator;
-use crate::error::Failure;
 use crate::task::{AccessBody, Record};
 
 /// The private buffer that a contribution goes to. For the first one it holds the identity.
 ///
 /// # Errors
-/// The failure of an earlier contribution.
+/// The failure of an earlier contribution, or that the identity panicked.
 ///
 /// # Safety
 /// The task is ready and not completed.
@@ -21,16 +18,17 @@ pub(super) unsafe fn leaf(
     buffer: &ArrayState,
     accumulator: &Accumulator,
     access: &AccessBody,
-) -> Result<*mut u8, Arc<Failure>> {
+) -> Result<*mut u8, Obstacle> {
     if !access.begins {
         // SAFETY: the task holds an exclusive access.
-        return unsafe { buffer.prepare(AccessMode::RW) };
+        return unsafe { buffer.prepare(AccessMode::RW) }.map_err(Obstacle::Cancelled);
     }
     // SAFETY: as above.
     let pointer = unsafe { buffer.begin_leaf() };
     let bytes = access.layout.len() * accumulator.element().size_bytes;
     // SAFETY: as above; a buffer is a block of at least so many initialised bytes.
-    (accumulator.identity)(unsafe { std::slice::from_raw_parts_mut(pointer, bytes) });
+    let elements = unsafe { std::slice::from_raw_parts_mut(pointer, bytes) };
+    caught(|| accumulator.fill_identity(elements))?;
     Ok(pointer)
 }
 
@@ -47,7 +45,7 @@ pub(super) fn fold(record: &Record, accumulator: &Accumulator) -> Result<(), Obs
     let earlier = unsafe { std::slice::from_raw_parts_mut(earlier, bytes) };
     // SAFETY: as above, of a shared access, and to another buffer.
     let later = unsafe { std::slice::from_raw_parts(later, bytes) };
-    caught(|| (accumulator.combine)(earlier, later))
+    caught(|| accumulator.combine(earlier, later))
 }
 
 /// Combines the result of a reduction, the second access, into the array, the first.
@@ -62,7 +60,7 @@ pub(super) fn finish(record: &Record, accumulator: &Accumulator) -> Result<(), O
     // SAFETY: the task is ready, and its access to the array is exclusive.
     unsafe {
         target.finish_reduction(|target, keep_old| {
-            result = caught(|| (accumulator.finish)(target, total, keep_old));
+            result = caught(|| accumulator.finish(target, total, keep_old));
         })
     }
     .map_err(Obstacle::Cancelled)?;
