@@ -1,0 +1,264 @@
+//! Random programs on the runtime give what the same programs give when each call is done at once.
+//!
+//! Programs submit tasks in every mode on a few matrices, on parts of them by rows and by columns, in place with and
+//! without an in-place kernel, fill, reduce, read, write, fail, panic, use arenas, and drop and forget arrays. The
+//! oracle does the same on plain vectors. Reductions are compared bit by bit.
+
+mod kernels;
+mod oracle;
+mod program;
+
+use std::env;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Mutex;
+
+use dahl_core::__private::{identity, uninit};
+use dahl_core::ndarray::Axis;
+use dahl_core::{ReadyTask, Result, Runtime, Scheduler};
+use kernels::{
+    F, M, MAP, MIX, abandon, add_any, add_up, fill, fill_total, reduce, scale, three, two_in_place,
+};
+use oracle::{Held, Oracle, factor};
+use program::{ARRAYS, Action, COLUMNS, ROWS, TOTALS, actions};
+use proptest::prelude::*;
+
+/// A user's scheduler: what became ready last runs first.
+#[derive(Default)]
+struct Lifo(Mutex<Vec<ReadyTask>>);
+
+impl Scheduler for Lifo {
+    fn name(&self) -> &'static str {
+        "lifo"
+    }
+
+    fn push(&self, task: ReadyTask, _: Option<usize>) {
+        self.0.lock().expect("nothing panics").push(task);
+    }
+
+    fn pop(&self, _: Option<usize>) -> Option<ReadyTask> {
+        self.0.lock().expect("nothing panics").pop()
+    }
+}
+
+/// Two elements of an array, one to change.
+fn pick<'a, 'm>(arrays: &'a mut [M<'m>; ARRAYS], a: usize, b: usize) -> (&'a M<'m>, &'a mut M<'m>) {
+    let [first, second] = arrays.get_disjoint_mut([a, b]).expect("two arrays");
+    (first, second)
+}
+
+/// The arrays of a program.
+struct World<'r> {
+    rt: &'r Runtime,
+    arrays: [M<'static>; ARRAYS],
+    totals: [F<'static>; TOTALS],
+}
+
+fn bits(total: &F<'_>) -> Held<u32> {
+    Some(total.to_vec().ok()?.into_iter().map(f32::to_bits).collect())
+}
+
+fn run(action: &Action, world: &mut World<'_>, oracle: &mut Oracle) -> Result<()> {
+    use Action::*;
+    let World { rt, arrays, totals } = world;
+    match *action {
+        Mix(a, b, c) | Map(a, b, c) => {
+            let codelet = if matches!(action, Mix(..)) { &MIX } else { &MAP };
+            let mut out = std::mem::replace(&mut arrays[c], rt.zeros([0, 0])?);
+            three(codelet, &arrays[a], &arrays[b], &mut out)?;
+            arrays[c] = out;
+        }
+        MixSelf(a, b) => {
+            let (b, a) = pick(arrays, b, a);
+            two_in_place(&MIX, true, b, a)?;
+        }
+        MapSelf(a, b) => {
+            let (a, b) = pick(arrays, a, b);
+            two_in_place(&MAP, false, a, b)?;
+        }
+        Scale(a, add) => scale(&mut arrays[a], add)?,
+        AddUp(a, b) => {
+            let (a, b) = pick(arrays, a, b);
+            add_up(a, b)?;
+        }
+        ScaleParts(a, axis, chunk) => {
+            for (i, part) in arrays[a].partition_mut(Axis(axis), chunk)?.iter_mut().enumerate() {
+                scale(part, i as i64)?;
+            }
+        }
+        ScaleNested(a, axis) => {
+            for (i, part) in arrays[a].partition_mut(Axis(axis), 2)?.iter_mut().enumerate() {
+                for (k, nested) in part.partition_mut(Axis(1 - axis), 1)?.iter_mut().enumerate() {
+                    scale(nested, (10 * i + 100 * k) as i64)?;
+                }
+            }
+        }
+        MixParts(a, b, axis) => {
+            let (b, a) = pick(arrays, b, a);
+            let others = b.partition_into(Axis(axis), 2)?;
+            for (part, other) in a.partition_into_mut(Axis(axis), 2)?.iter_mut().zip(others.iter()) {
+                two_in_place(&MIX, true, other, part)?;
+            }
+        }
+        MapParts(a, b, axis, chunk) => {
+            let (a, b) = pick(arrays, a, b);
+            let (from, mut to) = (a.partition(Axis(axis), chunk)?, b.partition_mut(Axis(axis), chunk)?);
+            let again = a.partition(Axis(axis), chunk)?;
+            for ((from, again), to) in from.iter().zip(again.iter()).zip(to.iter_mut()) {
+                three(&MAP, from, again, to)?;
+            }
+        }
+        AddUpParts(a, b, axis, chunk) => {
+            let (a, b) = pick(arrays, a, b);
+            let (from, mut to) = (a.partition(Axis(axis), chunk)?, b.partition_mut(Axis(axis), chunk)?);
+            for (from, to) in from.iter().zip(to.iter_mut()) {
+                add_up(from, to)?;
+            }
+        }
+        FillParts(a, axis, chunk) => {
+            for (i, part) in arrays[a].partition_mut(Axis(axis), chunk)?.iter_mut().enumerate() {
+                fill(part, i as i64)?;
+            }
+        }
+        Fill(a, value) => fill(&mut arrays[a], value)?,
+        AddAny(a, b, times) => {
+            let (a, b) = pick(arrays, a, b);
+            (0..times).try_for_each(|_| add_any(a, b))?;
+        }
+        Reduce(reduction, a, f, times) => {
+            (0..times).try_for_each(|time| reduce(reduction, &arrays[a], &mut totals[f], factor(time)))?;
+        }
+        ReduceParts(reduction, a, f, axis, times) => {
+            let (from, mut to) =
+                (arrays[a].partition(Axis(axis), 2)?, totals[f].partition_mut(Axis(axis), 2)?);
+            for time in 0..times {
+                for (from, to) in from.iter().zip(to.iter_mut()) {
+                    reduce(reduction, from, to, factor(time))?;
+                }
+            }
+        }
+        ReduceAnew(reduction, a, times) => {
+            let arena = rt.arena();
+            let mut total = identity(&arena, [ROWS, COLUMNS])?;
+            (0..times).try_for_each(|time| reduce(reduction, &arrays[a], &mut total, factor(time)))?;
+            assert_eq!(bits(&total), oracle.bits_anew(reduction, a, times));
+        }
+        FillTotal(f, value) => fill_total(&mut totals[f], f32::from(value))?,
+        ReadTotal(f) => assert_eq!(bits(&totals[f]), oracle.bits_of_total(f)),
+        WriteTotal(f, value) => {
+            let written = totals[f].write().map(|mut guard| guard.fill(f32::from(value)));
+            assert_eq!(written.is_ok(), oracle.bits_of_total(f).is_some());
+        }
+        InArena(a, rounds, forget) => in_arena(rt, &mut arrays[a], rounds, forget)?,
+        Unwind(a, b, axis) => unwind(rt, arrays, a, b, axis)?,
+        LeakParts(a, axis) => {
+            std::mem::forget(arrays[a].partition(Axis(axis), 2)?);
+            let mut parts = arrays[a].partition_mut(Axis(axis), 1)?;
+            for part in parts.iter_mut() {
+                scale(part, 1)?;
+            }
+            std::mem::forget(parts);
+        }
+        Read(a) => {
+            let values = arrays[a].read().map(|guard| guard.iter().copied().collect::<Vec<_>>());
+            assert_eq!(values.ok(), oracle.arrays[a]);
+        }
+        Write(a, value) => {
+            let written = arrays[a].write().map(|mut guard| guard.fill(value));
+            assert_eq!(written.is_ok(), oracle.arrays[a].is_some());
+        }
+        Replace(a) => arrays[a] = rt.zeros([ROWS, COLUMNS])?,
+        Forget(a) => std::mem::forget(std::mem::replace(&mut arrays[a], rt.zeros([ROWS, COLUMNS])?)),
+        Wait => {
+            let _ = rt.wait();
+        }
+    }
+    Ok(())
+}
+
+/// `2 a + 1` in each round.
+fn in_arena(rt: &Runtime, a: &mut M<'_>, rounds: usize, forget: bool) -> Result<()> {
+    let mut arena = rt.arena();
+    for _ in 0..rounds {
+        let ones = arena.from_slice([ROWS, COLUMNS], &[1; ROWS * COLUMNS])?;
+        let mut sum = arena.zeros([ROWS, COLUMNS])?;
+        let mut filled = uninit(&arena, [ROWS, COLUMNS])?;
+        fill(&mut filled, 5)?;
+        add_up(&ones, &mut sum)?;
+        add_up(a, &mut sum)?;
+        add_up(&sum, a)?;
+        if forget {
+            std::mem::forget(sum);
+        }
+        arena.reset();
+    }
+    Ok(())
+}
+
+/// Scales the first part of two of array `a`, and panics.
+fn unwind(rt: &Runtime, arrays: &mut [M<'static>; ARRAYS], a: usize, b: usize, axis: usize) -> Result<()> {
+    let panic = catch_unwind(AssertUnwindSafe(|| -> Result<()> {
+        let (b, a) = pick(arrays, b, a);
+        let arena = rt.arena();
+        let mut local = arena.filled([ROWS, COLUMNS], 1)?;
+        let mut own = rt.zeros([ROWS, COLUMNS])?;
+        add_up(&local, &mut own)?;
+        two_in_place(&MIX, true, b, &mut own)?;
+        let mut parts = a.partition_into_mut(Axis(axis), 2)?;
+        scale(&mut parts[0], 3)?;
+        add_any(&own, &mut local)?;
+        abandon(&mut local);
+        let _guard = b.read();
+        let _read_parts = own.partition(Axis(axis), 1)?;
+        resume_unwind(Box::new("the submitter's"));
+    }));
+    match panic {
+        Ok(result) => result,
+        Err(panic) => {
+            assert_eq!(panic.downcast_ref(), Some(&"the submitter's"));
+            Ok(())
+        }
+    }
+}
+
+fn check(program: &[Action], workers: usize, scheduler: &str, tasks: usize) -> Result<()> {
+    let builder = Runtime::builder().cpu_workers(workers).tasks_in_flight(tasks);
+    let rt = match scheduler {
+        "lifo" => builder.custom_scheduler(Lifo::default()),
+        name => builder.scheduler(name),
+    };
+    let rt = rt.build()?;
+    let mut oracle = Oracle::new();
+    let (new, new_total) = (|| rt.zeros([ROWS, COLUMNS]), || rt.zeros([ROWS, COLUMNS]));
+    let arrays = [new()?, new()?, new()?, new()?];
+    let mut world = World { rt: &rt, arrays, totals: [new_total()?, new_total()?] };
+    for action in program {
+        oracle.predict(action);
+        run(action, &mut world, &mut oracle)?;
+    }
+    for (array, held) in world.arrays.iter().zip(&oracle.arrays) {
+        assert_eq!(&array.to_vec().ok(), held);
+    }
+    for (f, total) in world.totals.iter().enumerate() {
+        assert_eq!(bits(total), oracle.bits_of_total(f));
+    }
+    while rt.wait().is_err() {} // somebody has seen the failures
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: env::var("DAHL_RANDOM_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(4000),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn random_programs_give_the_sequential_result(
+        program in actions(),
+        workers in 1..4_usize,
+        scheduler in prop::sample::select(vec!["ws", "eager", "lifo"]),
+        tasks in prop_oneof![Just(1_usize), Just(3), Just(4096)],
+    ) {
+        check(&program, workers, scheduler, tasks).expect("every call is right");
+    }
+}

@@ -1,0 +1,220 @@
+//! The same programs on plain vectors, where each call is done at once.
+
+use dahl_core::Reduction;
+
+use crate::kernels::{UNLUCKY, contribution};
+use crate::program::{ARRAYS, Action, LEN, TOTALS, index_along};
+
+/// Consecutive contributions that share a leaf.
+const LEAF: usize = 4;
+
+/// What an array holds: elements, or nothing because a task failed.
+pub(crate) type Held<T> = Option<Vec<T>>;
+
+/// What all arrays hold.
+pub(crate) struct Oracle {
+    pub(crate) arrays: [Held<i64>; ARRAYS],
+    totals: [Total; TOTALS],
+}
+
+/// What a total holds: its old value, and a reduction that is open.
+struct Total {
+    old: Held<f32>,
+    open: Option<Tree>,
+}
+
+/// A reduction: its kind, contributions in the order of submission, and whether they enter the old value.
+struct Tree {
+    reduction: Reduction,
+    contributions: Vec<Vec<f32>>,
+}
+
+impl Tree {
+    fn identity(&self) -> Vec<f32> {
+        let identity = match self.reduction {
+            Reduction::Sum => 0.0,
+            Reduction::Max => f32::NEG_INFINITY,
+            Reduction::Min => f32::INFINITY,
+        };
+        vec![identity; LEN]
+    }
+
+    fn combine(&self, earlier: &[f32], later: &[f32]) -> Vec<f32> {
+        let combine = match self.reduction {
+            Reduction::Sum => |earlier, later| earlier + later,
+            Reduction::Max => f32::max,
+            Reduction::Min => f32::min,
+        };
+        earlier.iter().zip(later).map(|(&earlier, &later)| combine(earlier, later)).collect()
+    }
+
+    /// Leaves of [`LEAF`] contributions, each in order from the identity; full ones fold like a binary counter, and
+    /// what is left folds from the latest to the earliest.
+    fn total(&self) -> Vec<f32> {
+        let mut levels: Vec<(u32, Vec<f32>)> = Vec::new();
+        for leaf in self.contributions.chunks(LEAF) {
+            let sum = leaf.iter().fold(self.identity(), |sum, next| self.combine(&sum, next));
+            levels.push((0, sum));
+            while let [.., (earlier_level, earlier), (level, later)] = levels.as_slice()
+                && leaf.len() == LEAF
+                && earlier_level == level
+            {
+                let pair = (level + 1, self.combine(earlier, later));
+                levels.truncate(levels.len() - 2);
+                levels.push(pair);
+            }
+        }
+        let partial_results = levels.into_iter().map(|(_, sum)| sum);
+        partial_results.rev().reduce(|later, earlier| self.combine(&earlier, &later)).expect("a contribution")
+    }
+}
+
+impl Total {
+    fn contribute(&mut self, reduction: Reduction, contribution: Held<f32>) {
+        if self.open.as_ref().is_some_and(|tree| tree.reduction != reduction) {
+            self.close();
+        }
+        match (contribution, &self.old) {
+            (Some(contribution), Some(_)) => {
+                let tree = self.open.get_or_insert_with(|| Tree { reduction, contributions: Vec::new() });
+                tree.contributions.push(contribution);
+            }
+            _ => self.set(None),
+        }
+    }
+
+    /// What follows a reduction: the old value enters last.
+    fn close(&mut self) -> &Held<f32> {
+        if let (Some(tree), Some(old)) = (self.open.take(), &mut self.old) {
+            *old = tree.combine(old, &tree.total());
+        }
+        &self.old
+    }
+
+    fn set(&mut self, value: Held<f32>) {
+        self.open = None;
+        self.old = value;
+    }
+}
+
+fn both(a: &Held<i64>, b: &Held<i64>, f: impl Fn(i64, i64) -> i64) -> Held<i64> {
+    Some(a.as_ref()?.iter().zip(b.as_ref()?).map(|(&a, &b)| f(a, b)).collect())
+}
+
+fn each(a: &Held<i64>, f: impl Fn(usize, i64) -> i64) -> Held<i64> {
+    Some(a.as_ref()?.iter().enumerate().map(|(i, &a)| f(i, a)).collect())
+}
+
+/// The contribution of an array, the one of number `time`.
+fn contribution_of(a: &Held<i64>, time: usize) -> Held<f32> {
+    Some(a.as_ref()?.iter().map(|&x| contribution(x, factor(time))).collect())
+}
+
+/// The factor of contribution number `time`.
+pub(crate) fn factor(time: usize) -> f32 {
+    0.1 + 0.3 * time as f32
+}
+
+fn mix(a: i64, b: i64) -> i64 {
+    a.wrapping_mul(3).wrapping_add(b)
+}
+
+fn map(x: i64, y: i64) -> i64 {
+    x.wrapping_mul(7).wrapping_add(y)
+}
+
+fn scale(x: i64, add: usize) -> i64 {
+    x.wrapping_mul(5).wrapping_add(add as i64)
+}
+
+impl Oracle {
+    pub(crate) fn new() -> Self {
+        Self {
+            arrays: std::array::from_fn(|_| Some(vec![0; LEN])),
+            totals: std::array::from_fn(|_| Total { old: Some(vec![0.0; LEN]), open: None }),
+        }
+    }
+
+    /// What the host sees of a total: bits, so that every one counts.
+    pub(crate) fn bits_of_total(&mut self, total: usize) -> Held<u32> {
+        let total = self.totals[total].close().as_ref()?;
+        Some(total.iter().map(|value| value.to_bits()).collect())
+    }
+
+    /// What [`Action::ReduceAnew`] gives.
+    pub(crate) fn bits_anew(&self, reduction: Reduction, a: usize, times: usize) -> Held<u32> {
+        let contributions =
+            (0..times).map(|time| contribution_of(&self.arrays[a], time)).collect::<Option<_>>()?;
+        let total = Tree { reduction, contributions }.total();
+        Some(total.iter().map(|value| value.to_bits()).collect())
+    }
+
+    pub(crate) fn predict(&mut self, action: &Action) {
+        use Action::*;
+        let Self { arrays, totals } = self;
+        match *action {
+            Mix(a, b, c) => arrays[c] = both(&arrays[a], &arrays[b], mix),
+            Map(a, b, c) => arrays[c] = both(&arrays[a], &arrays[b], map),
+            MixSelf(a, b) | MixParts(a, b, _) => arrays[a] = both(&arrays[a], &arrays[b], mix),
+            MapSelf(a, b) => arrays[b] = both(&arrays[a], &arrays[b], map),
+            Scale(a, UNLUCKY) => arrays[a] = None,
+            Scale(a, add) => arrays[a] = each(&arrays[a], |_, x| scale(x, add as usize)),
+            Fill(a, value) => arrays[a] = Some(vec![value; LEN]),
+            AddUp(a, b) | AddUpParts(a, b, _, _) => {
+                arrays[b] = both(&arrays[a], &arrays[b], i64::wrapping_add);
+            }
+            AddAny(a, b, times) => {
+                let add = |a: i64, b: i64| b.wrapping_add(a.wrapping_mul(times as i64));
+                arrays[b] = both(&arrays[a], &arrays[b], add);
+            }
+            ScaleParts(a, axis, chunk) => {
+                arrays[a] = each(&arrays[a], |i, x| scale(x, index_along(i, axis) / chunk));
+            }
+            ScaleNested(a, axis) => {
+                arrays[a] = each(&arrays[a], |i, x| {
+                    let (part, nested) = (index_along(i, axis) / 2, index_along(i, 1 - axis));
+                    scale(x, 10 * part + 100 * nested)
+                });
+            }
+            FillParts(a, axis, chunk) => {
+                arrays[a] = Some((0..LEN).map(|i| (index_along(i, axis) / chunk) as i64).collect());
+            }
+            MapParts(a, b, _, _) => arrays[b] = both(&arrays[a], &arrays[a], map),
+            LeakParts(a, _) => arrays[a] = each(&arrays[a], |_, x| scale(x, 1)),
+            Reduce(reduction, a, f, times) => {
+                for time in 0..times {
+                    totals[f].contribute(reduction, contribution_of(&arrays[a], time));
+                }
+            }
+            ReduceParts(reduction, a, f, _, times) => {
+                // A partition is another access, and so is its end.
+                totals[f].close();
+                for time in 0..times {
+                    totals[f].contribute(reduction, contribution_of(&arrays[a], time));
+                }
+                totals[f].close();
+            }
+            FillTotal(f, value) => totals[f].set(Some(vec![f32::from(value); LEN])),
+            WriteTotal(f, value) => {
+                totals[f].close();
+                let written = totals[f].old.as_ref().map(|_| vec![f32::from(value); LEN]);
+                totals[f].set(written);
+            }
+            InArena(a, rounds, _) => {
+                // In each round: 2 a + 1, by way of arrays of the arena.
+                for _ in 0..rounds {
+                    arrays[a] = each(&arrays[a], |_, x| x.wrapping_mul(2).wrapping_add(1));
+                }
+            }
+            Unwind(a, _, axis) => {
+                // The first part of two was done before the panic.
+                let chunk = if axis == 0 { 3 } else { 2 };
+                arrays[a] =
+                    each(&arrays[a], |i, x| if index_along(i, axis) < chunk { scale(x, 3) } else { x });
+            }
+            Write(a, value) => arrays[a] = arrays[a].as_ref().map(|_| vec![value; LEN]),
+            Replace(a) | Forget(a) => arrays[a] = Some(vec![0; LEN]),
+            ReduceAnew(..) | ReadTotal(_) | Read(_) | Wait => {}
+        }
+    }
+}
