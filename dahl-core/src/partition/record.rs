@@ -1,5 +1,6 @@
 //! [`Partition`]: the states of the parts, and the split and join that keep them in order.
 
+use std::any::Any;
 use std::cell::UnsafeCell;
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -50,6 +51,8 @@ pub(crate) struct Partition {
     layout: Layout,
     whole: *const ArrayState,
     parts: Vec<NonNull<ArrayState>>,
+    /// Where the handles of the parts are kept, a `Shelf`.
+    shelf: Arc<dyn Any + Send + Sync>,
     split: Record,
     join: Record,
     /// The first failure that a part was left with; the join's.
@@ -67,7 +70,14 @@ impl Partitions {
     }
 
     /// Opens a partition of `whole` and submits its split.
-    pub(crate) fn open(&self, whole: &ArrayState, key: PartitionKey, layout: &Layout) -> NonNull<Partition> {
+    #[track_caller]
+    pub(crate) fn open(
+        &self,
+        whole: &ArrayState,
+        key: PartitionKey,
+        layout: &Layout,
+        new_shelf: fn() -> Arc<dyn Any + Send + Sync>,
+    ) -> NonNull<Partition> {
         whole.make_way(if key.shared { AccessMode::R } else { AccessMode::RW });
         let mut list = self.list();
         let fits = |owned: &&mut Owned| !owned.open && owned.partition().can_reopen(&key, layout);
@@ -77,7 +87,8 @@ impl Partitions {
                 owned.partition
             }
             None => {
-                let partition = NonNull::from(Box::leak(Box::new(Partition::new(whole, key, *layout))));
+                let partition =
+                    NonNull::from(Box::leak(Box::new(Partition::new(whole, key, *layout, new_shelf()))));
                 list.push(Owned { partition, open: true });
                 partition
             }
@@ -138,7 +149,7 @@ impl Owned {
 }
 
 impl Partition {
-    fn new(whole: &ArrayState, key: PartitionKey, layout: Layout) -> Self {
+    fn new(whole: &ArrayState, key: PartitionKey, layout: Layout, shelf: Arc<dyn Any + Send + Sync>) -> Self {
         let part = |i| {
             let len = key.chunk.min(layout.extents()[key.axis] - i * key.chunk);
             ArrayState::create_part(whole, layout.part(key.axis, i * key.chunk, len))
@@ -149,6 +160,7 @@ impl Partition {
             layout,
             whole,
             parts: (0..key.count).map(part).collect(),
+            shelf,
             split: Record::new(u32::MAX),
             join: Record::new(u32::MAX),
             failure: UnsafeCell::new(None),
@@ -158,6 +170,11 @@ impl Partition {
     /// The states of the parts, in order.
     pub(crate) fn parts(&self) -> &[NonNull<ArrayState>] {
         &self.parts
+    }
+
+    /// Where the handles of the parts are kept.
+    pub(super) fn shelf(&self) -> &Arc<dyn Any + Send + Sync> {
+        &self.shelf
     }
 
     fn part_states(&self) -> impl Iterator<Item = &ArrayState> {

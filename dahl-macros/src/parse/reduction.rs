@@ -1,7 +1,7 @@
 //! What follows `REDUX`: nothing, `(max)`, `(min)`, or `(identity = T::ONE, combine = mul)`.
 
 use proc_macro2::{Ident, TokenStream};
-use syn::parse::{Parse, ParseStream};
+use syn::parse::{Parse, ParseBuffer, ParseStream};
 use syn::{Error, Expr, Path, Result, Token, parenthesized};
 
 use crate::mode::{Access, Combination, Reduction};
@@ -16,11 +16,6 @@ pub(super) fn reduction(input: ParseStream<'_>) -> Result<(Access, Option<Combin
     }
     let rest: TokenStream = input.fork().parse()?;
     let unknown = || Error::new_spanned(&rest, KNOWN);
-    let parenthesised = |input: ParseStream<'_>| {
-        let content;
-        parenthesized!(content in input);
-        Ok(content)
-    };
     let content = parenthesised(input).map_err(|_| unknown())?;
     if content.peek(syn::Ident) && content.peek2(Token![=]) {
         let combination = combination(&content, &rest)?;
@@ -37,6 +32,12 @@ pub(super) fn reduction(input: ParseStream<'_>) -> Result<(Access, Option<Combin
             Err(Error::new_spanned(&name, format!("`{other}` is no reduction that dahl knows; {KNOWN}")))
         }
     }
+}
+
+fn parenthesised(input: ParseStream<'_>) -> Result<ParseBuffer<'_>> {
+    let content;
+    parenthesized!(content in input);
+    Ok(content)
 }
 
 /// `identity = EXPR` and `combine = PATH`, in any order.
