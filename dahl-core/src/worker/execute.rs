@@ -165,7 +165,7 @@ fn call(
     // is initialised, and in blocks or vectors aligned for their elements.
     let mut views = unsafe { Views::new(&bench.operands, &record.body().arguments, &mut bench.packs) };
     let result = catch_unwind(AssertUnwindSafe(|| as_kernel(|| kernel.run(&mut views))));
-    result.map_err(|panic| failure(bench, record, codelet, format!("panicked: {}", message(&*panic))))?;
+    result.map_err(|panic| failure(bench, record, codelet, format!("panicked: {}", message(panic))))?;
     // SAFETY: the same operands; the kernel has ended, and its views with it.
     unsafe { bench.packs.unpack(&bench.operands) };
     if let Some(array) = renamed {
@@ -214,13 +214,18 @@ fn failure(bench: &Bench, record: &Record, codelet: &Codelet, message: String) -
     Arc::new(Failure::new(codelet.name, bench.name.clone(), record.body().location, message))
 }
 
-/// The text of a panic.
-fn message(panic: &(dyn Any + Send)) -> String {
-    if let Some(text) = panic.downcast_ref::<&str>() {
+/// The text of a panic, whose payload is dropped.
+fn message(panic: Box<dyn Any + Send>) -> String {
+    let text = if let Some(text) = panic.downcast_ref::<&str>() {
         (*text).to_owned()
     } else if let Some(text) = panic.downcast_ref::<String>() {
         text.clone()
     } else {
         "a value that is not text".to_owned()
+    };
+    // The payload is the user's, and its drop may panic. So may that of the next payload, which is not tried.
+    if let Err(next) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        std::mem::forget(next);
     }
+    text
 }
