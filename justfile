@@ -12,6 +12,10 @@ ci:
 soak programs="1000000":
     DAHL_RANDOM_PROGRAMS={{programs}} cargo test --release -p dahl-core --test random_programs
 
+# Runs ten million tasks on two workers and compares the memory.
+overload tasks="10000000":
+    DAHL_OVERLOAD_TASKS={{tasks}} cargo test --release --test overload -- --nocapture
+
 # Measures the cost of a task, generated code against loops written by hand, elementary functions, and training.
 bench:
     cargo bench --package dahl
