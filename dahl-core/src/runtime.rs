@@ -161,6 +161,11 @@ impl Runtime {
         self.shared.workers
     }
 
+    /// The names of the schedulers that [`builder`](Self::builder) can choose from.
+    pub fn schedulers() -> &'static [&'static str] {
+        &crate::scheduler::NAMES
+    }
+
     /// The scheduler's name.
     pub fn scheduler(&self) -> &'static str {
         self.shared.scheduler.name()

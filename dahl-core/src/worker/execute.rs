@@ -200,7 +200,7 @@ fn rename<'r>(
 /// Runs a kernel, or code of the user's like one; a panic is a failure.
 pub(super) fn caught(kernel: impl FnOnce()) -> Result<(), Obstacle> {
     catch_unwind(AssertUnwindSafe(|| as_kernel(kernel)))
-        .map_err(|panic| Obstacle::Failed(format!("panicked: {}", message(&*panic))))
+        .map_err(|panic| Obstacle::Failed(format!("panicked: {}", message(panic))))
 }
 
 fn failure(bench: &Bench, record: &Record, codelet: &Codelet, message: String) -> Arc<Failure> {
@@ -211,13 +211,18 @@ fn failure(bench: &Bench, record: &Record, codelet: &Codelet, message: String) -
     Arc::new(Failure::new(codelet.name, bench.name.clone(), record.body().location, message))
 }
 
-/// The text of a panic.
-fn message(panic: &(dyn Any + Send)) -> String {
-    if let Some(text) = panic.downcast_ref::<&str>() {
+/// The text of a panic, whose payload is dropped.
+fn message(panic: Box<dyn Any + Send>) -> String {
+    let text = if let Some(text) = panic.downcast_ref::<&str>() {
         (*text).to_owned()
     } else if let Some(text) = panic.downcast_ref::<String>() {
         text.clone()
     } else {
         "a value that is not text".to_owned()
+    };
+    // The payload is the user's, and its drop may panic. So may that of the next payload, which is not tried.
+    if let Err(next) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        std::mem::forget(next);
     }
+    text
 }
