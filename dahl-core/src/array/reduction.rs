@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use crate::codelet::Accumulator;
-use crate::memory::{Block, MemoryNode};
+use crate::memory::{Block, Holder, MemoryNode};
 
 /// Consecutive contributions that share a private buffer.
 const LEAF: usize = 4;
@@ -57,14 +57,14 @@ impl Tree {
     }
 
     /// The buffer for the next contribution; nothing if it cannot be had.
-    pub(super) fn next_contribution(&mut self, node: &Arc<MemoryNode>) -> Option<*mut u8> {
+    pub(super) fn next_contribution(&mut self, node: &Arc<MemoryNode>, holder: Holder) -> Option<*mut u8> {
         if self.contributions == LEAF {
             self.carry();
         }
         if self.leaf.is_none() {
             let mut leaf = match self.free.pop() {
                 Some(block) => block,
-                None => Block::zeroed(node, self.buffer_bytes())?,
+                None => Block::zeroed(node, self.buffer_bytes(), holder)?,
             };
             (self.accumulator.identity)(leaf.first_bytes_mut(self.buffer_bytes()));
             self.leaf = Some(leaf);

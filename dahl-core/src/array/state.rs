@@ -2,9 +2,10 @@
 #![allow(unsafe_code, reason = "contents are guarded by the order of tasks, not by a lock")]
 
 use std::cell::UnsafeCell;
+use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use super::content::Content;
 use super::reduction::Tree;
@@ -13,7 +14,7 @@ use crate::access::AccessMode;
 use crate::codelet::{Accumulator, Operand};
 use crate::element::ElementType;
 use crate::error::Failure;
-use crate::memory::Block;
+use crate::memory::{Block, Holder, Shortage};
 use crate::partition::Partitions;
 use crate::runtime::Shared;
 use crate::shape::Layout;
@@ -39,6 +40,10 @@ pub(crate) struct ArrayState {
     content: AtomicU8,
     index: u32,
     partitions: Partitions,
+    /// Bytes of blocks that are the array's alone.
+    own_bytes: AtomicUsize,
+    /// How many of them were said to be dying.
+    dying_bytes: AtomicUsize,
     body: UnsafeCell<Body>,
 }
 
@@ -69,6 +74,8 @@ impl ArrayState {
             content: AtomicU8::new(Content::Ready as u8),
             index,
             partitions: Partitions::default(),
+            own_bytes: AtomicUsize::new(0),
+            dying_bytes: AtomicUsize::new(0),
             body: UnsafeCell::new(Body {
                 replicates: [Replicate::new(ptr::null_mut(), Origin::None)],
                 bytes: 0,
@@ -92,6 +99,7 @@ impl ArrayState {
         let state = shared.arrays().take_or_grow();
         state.chain.restart();
         state.content.store(content as u8, Ordering::Relaxed);
+        state.own_bytes.store(origin.block_bytes(), Ordering::Relaxed);
         // SAFETY: the slab gives a free state to one holder, and nobody else knows it.
         let body = unsafe { &mut *state.body.get() };
         *body = Body {
@@ -154,6 +162,11 @@ impl ArrayState {
     pub(crate) unsafe fn release(state: NonNull<Self>, step: &mut Step<'_>) {
         // SAFETY: the owner calls, so the state is not freed yet.
         let this = unsafe { state.as_ref() };
+        let own_bytes = this.own_bytes.load(Ordering::Relaxed);
+        if own_bytes > 0 {
+            this.dying_bytes.store(own_bytes, Ordering::Relaxed);
+            this.shared().memory().begin_dying(own_bytes);
+        }
         this.release.reset(LinkKind::Release);
         // SAFETY: the link is the state's first field and is not in a chain; the state stays until the link is ready.
         unsafe { this.chain.append(state.as_ptr().cast_const().cast::<Link>(), step) };
@@ -172,7 +185,13 @@ impl ArrayState {
         body.replicates = [Replicate::new(ptr::null_mut(), Origin::None)];
         body.tree = None;
         body.failure = None;
+        let dying_bytes = state.dying_bytes.load(Ordering::Relaxed);
         if let Some(shared) = body.shared.take() {
+            if dying_bytes > 0 {
+                state.dying_bytes.store(0, Ordering::Relaxed);
+                shared.memory().end_dying(dying_bytes);
+                shared.progress().notify();
+            }
             shared.arrays().give_back(state.index);
         }
     }
@@ -289,6 +308,7 @@ impl ArrayState {
         &self,
         accumulator: &Accumulator,
         len: usize,
+        location: &'static Location<'static>,
     ) -> Result<*mut u8, ReduceError> {
         // SAFETY: the caller's access is exclusive.
         let body = unsafe { &mut *self.body.get() };
@@ -308,7 +328,8 @@ impl ArrayState {
         }
         let node = body.shared.as_ref().expect("a state in use belongs to a runtime").memory();
         let tree = body.tree.as_mut().expect("made above");
-        tree.next_contribution(node).ok_or(ReduceError::OutOfMemory(tree.buffer_bytes()))
+        tree.next_contribution(node, Holder::new("reduction buffers", location))
+            .ok_or_else(|| ReduceError::OutOfMemory(Shortage::new(node, tree.buffer_bytes())))
     }
 
     /// Leaves the array without a value, because of `failure`.
@@ -325,18 +346,25 @@ impl ArrayState {
         self.content.store(Content::Poisoned as u8, Ordering::Release);
     }
 
-    /// A buffer as large as the array's, to be [taken](Self::rename) in its place; nothing if it cannot be had.
+    /// A buffer as large as the array's, to be [taken](Self::rename) in its place,
+    /// made for the task submitted at `location`.
+    ///
+    /// # Errors
+    /// If it cannot be had.
     ///
     /// # Safety
     /// The caller holds an exclusive access.
-    pub(crate) unsafe fn spare(&self) -> Option<*mut u8> {
+    pub(crate) unsafe fn spare(&self, location: &'static Location<'static>) -> Result<*mut u8, Shortage> {
         // SAFETY: the caller's access is exclusive.
         let body = unsafe { &mut *self.body.get() };
-        if body.replicates[HOST].spare.is_none() {
-            let node = body.shared.as_ref().expect("a state in use belongs to a runtime").memory();
-            body.replicates[HOST].spare = Some(Block::zeroed(node, body.bytes)?);
+        if let Some(spare) = &body.replicates[HOST].spare {
+            return Ok(spare.pointer());
         }
-        body.replicates[HOST].spare.as_ref().map(Block::pointer)
+        let node = body.shared.as_ref().expect("a state in use belongs to a runtime").memory();
+        let spare = Block::zeroed(node, body.bytes, Holder::new("rename buffer", location))
+            .ok_or_else(|| Shortage::new(node, body.bytes))?;
+        self.own_bytes.fetch_add(spare.bytes(), Ordering::Relaxed);
+        Ok(body.replicates[HOST].spare.insert(spare).pointer())
     }
 
     /// Makes the spare buffer the array's. (A part's elements are copied instead.) The old one is the spare from now on, unless it is an arena's.
@@ -360,9 +388,12 @@ impl ArrayState {
         }
         body.replicates[HOST].pointer = block.pointer();
         if let Origin::Block(old) = std::mem::replace(&mut body.replicates[HOST].origin, Origin::Block(block))
-            && old.bytes() >= body.bytes
         {
-            body.replicates[HOST].spare = Some(old);
+            if old.bytes() >= body.bytes {
+                body.replicates[HOST].spare = Some(old);
+            } else {
+                self.own_bytes.fetch_sub(old.bytes(), Ordering::Relaxed);
+            }
         }
     }
 }
@@ -393,5 +424,5 @@ unsafe fn with_contiguous(
 /// Why a contribution to a reduction cannot be made.
 pub(crate) enum ReduceError {
     Poisoned(Arc<Failure>),
-    OutOfMemory(usize),
+    OutOfMemory(Shortage),
 }

@@ -2,14 +2,16 @@
 #![allow(unsafe_code, reason = "hands a task's arrays to its kernel")]
 
 use std::any::Any;
+use std::panic::Location;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::{Recycler, as_kernel};
 use crate::access::AccessMode;
 use crate::array::{ArrayState, ReduceError};
-use crate::codelet::{Codelet, Kernel, Line, Operand, Packs, Views};
-use crate::error::Failure;
+use crate::codelet::{Codelet, Kernel, Operand, Packs, Views};
+use crate::error::{Failure, Shortage};
+use crate::memory::{Buffer, Holder, MemoryNode};
 use crate::perf::{Measurement, ModelCache};
 use crate::runtime::Shared;
 use crate::shape::Layout;
@@ -22,7 +24,7 @@ pub(crate) struct Bench {
     name: String,
     operands: Vec<Operand>,
     packs: Packs,
-    scratch: Vec<Vec<Line>>,
+    scratch: Vec<Buffer>,
     models: ModelCache,
     pub(crate) recycler: Recycler,
 }
@@ -31,12 +33,12 @@ pub(crate) struct Bench {
 unsafe impl Send for Bench {}
 
 impl Bench {
-    pub(crate) fn new(worker: Option<usize>, name: String) -> Self {
+    pub(crate) fn new(worker: Option<usize>, name: String, memory: &Arc<MemoryNode>) -> Self {
         Self {
             worker,
             name,
             operands: Vec::new(),
-            packs: Packs::default(),
+            packs: Packs::new(memory),
             scratch: Vec::new(),
             models: ModelCache::default(),
             recycler: Recycler::default(),
@@ -48,12 +50,11 @@ impl Bench {
 pub(crate) fn execute(shared: &Shared, bench: &mut Bench, task: ReadyTask) {
     let record = task.record();
     let codelet = record.body().codelet.expect("a task with a kernel has a codelet");
-    let outcome = match prepare(bench, record, codelet) {
+    let outcome = match prepare(shared, bench, record, codelet) {
         Ok(()) => call(shared, bench, record, codelet).inspect_err(|failure| shared.note_failure(failure)),
         Err(Obstacle::Cancelled(first_cause)) => Err(first_cause),
-        Err(Obstacle::OutOfMemory(bytes)) => {
-            let failure =
-                failure(bench, record, codelet, format!("out of memory: {bytes} bytes cannot be had"));
+        Err(Obstacle::OutOfMemory(shortage)) => {
+            let failure = failure(bench, record, codelet, format!("out of memory: {shortage}"));
             shared.note_failure(&failure);
             Err(failure)
         }
@@ -81,20 +82,20 @@ fn is_target(record: &Record, mode: AccessMode) -> bool {
 enum Obstacle {
     /// One that it depends on failed.
     Cancelled(Arc<Failure>),
-    OutOfMemory(usize),
+    OutOfMemory(Shortage),
 }
 
 impl From<ReduceError> for Obstacle {
     fn from(error: ReduceError) -> Self {
         match error {
             ReduceError::Poisoned(failure) => Self::Cancelled(failure),
-            ReduceError::OutOfMemory(bytes) => Self::OutOfMemory(bytes),
+            ReduceError::OutOfMemory(shortage) => Self::OutOfMemory(shortage),
         }
     }
 }
 
 /// Makes the operands of the task's kernel, in the order of its parameters.
-fn prepare(bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), Obstacle> {
+fn prepare(shared: &Shared, bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), Obstacle> {
     bench.operands.clear();
     let output = if record.body().in_place { codelet.output() } else { None };
     // In place, parameters follow each other without the output.
@@ -114,12 +115,14 @@ fn prepare(bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), 
         };
         operand.pointer = match (access.array(), &parameter.accumulator) {
             (None, _) => {
-                scratch(&mut bench.scratch, position, body.layout.len() * parameter.element.size_bytes)
+                let bytes = body.layout.len() * parameter.element.size_bytes;
+                scratch(shared, &mut bench.scratch, position, bytes, record.body().location)
+                    .map_err(Obstacle::OutOfMemory)?
             }
             (Some(array), Some(accumulator)) => {
                 operand.layout.set_contiguous(body.layout.extents());
                 // SAFETY: the task is ready, so it holds its accesses, and that of a reduction is exclusive.
-                unsafe { array.contribute(accumulator, body.layout.len()) }?
+                unsafe { array.contribute(accumulator, body.layout.len(), record.body().location) }?
             }
             // SAFETY: the task is ready, so it holds its accesses.
             (Some(array), None) => unsafe { array.prepare(body.mode) }.map_err(Obstacle::Cancelled)?,
@@ -130,15 +133,17 @@ fn prepare(bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), 
 }
 
 /// A temporary buffer of at least `bytes` bytes, the thread's number `index`.
-fn scratch(buffers: &mut Vec<Vec<Line>>, index: usize, bytes: usize) -> *mut u8 {
+fn scratch(
+    shared: &Shared,
+    buffers: &mut Vec<Buffer>,
+    index: usize,
+    bytes: usize,
+    location: &'static Location<'static>,
+) -> Result<*mut u8, Shortage> {
     if buffers.len() <= index {
-        buffers.resize_with(index + 1, Vec::new);
+        buffers.resize_with(index + 1, Buffer::default);
     }
-    let lines = bytes.div_ceil(size_of::<Line>());
-    if buffers[index].len() < lines {
-        buffers[index].resize(lines, Line::default());
-    }
-    buffers[index].as_mut_ptr().cast()
+    buffers[index].at_least(shared.memory(), bytes, Holder::new("scratch", location))
 }
 
 /// Calls the kernel and measures it.
@@ -150,22 +155,19 @@ fn call(
 ) -> Result<(), Arc<Failure>> {
     let (kernel, renamed) = match rename(bench, record, codelet) {
         Ok(chosen) => chosen,
-        Err(bytes) => {
-            return Err(failure(
-                bench,
-                record,
-                codelet,
-                format!("out of memory: {bytes} bytes cannot be had"),
-            ));
+        Err(shortage) => {
+            return Err(failure(bench, record, codelet, format!("out of memory: {shortage}")));
         }
     };
     let start_ns = shared.clock().now_ns();
     // SAFETY: invariant V of `Operand`: the task is ready, so it holds its accesses: shared ones to what it reads,
     // exclusive ones to what it writes. Private and scratch buffers are its own. Arrays lie in zeroed blocks, so all
     // is initialised, and in blocks or vectors aligned for their elements.
-    let mut views = unsafe { Views::new(&bench.operands, &record.body().arguments, &mut bench.packs) };
+    let body = record.body();
+    bench.packs.begin(body.location);
+    let mut views = unsafe { Views::new(&bench.operands, &body.arguments, &mut bench.packs) };
     let result = catch_unwind(AssertUnwindSafe(|| as_kernel(|| kernel.run(&mut views))));
-    result.map_err(|panic| failure(bench, record, codelet, format!("panicked: {}", message(&*panic))))?;
+    result.map_err(|panic| failure(bench, record, codelet, message(&*panic)))?;
     // SAFETY: the same operands; the kernel has ended, and its views with it.
     unsafe { bench.packs.unpack(&bench.operands) };
     if let Some(array) = renamed {
@@ -183,7 +185,7 @@ fn rename<'r>(
     bench: &mut Bench,
     record: &'r Record,
     codelet: &'static Codelet,
-) -> Result<(&'static Kernel, Option<&'r ArrayState>), usize> {
+) -> Result<(&'static Kernel, Option<&'r ArrayState>), Shortage> {
     let chosen = record.body().kernel;
     let ordinary = chosen.or(codelet.cpu_kernel()).expect("checked when the task was submitted");
     let Some(in_place) = codelet.in_place.as_ref().filter(|_| record.body().in_place) else {
@@ -200,7 +202,7 @@ fn rename<'r>(
     layout.set_contiguous(target.body().layout.extents());
     let element = codelet.parameters[output].element;
     // SAFETY: the task's access to the target is exclusive.
-    let spare = unsafe { array.spare() }.ok_or(layout.len() * element.size_bytes)?;
+    let spare = unsafe { array.spare(record.body().location) }?;
     bench.operands[position].writes = false;
     bench.operands.insert(output, Operand { pointer: spare, layout, element, writes: true, reads: false });
     Ok((ordinary, Some(array)))
@@ -214,13 +216,15 @@ fn failure(bench: &Bench, record: &Record, codelet: &Codelet, message: String) -
     Arc::new(Failure::new(codelet.name, bench.name.clone(), record.body().location, message))
 }
 
-/// The text of a panic.
+/// The text of what a kernel was stopped by.
 fn message(panic: &(dyn Any + Send)) -> String {
     if let Some(text) = panic.downcast_ref::<&str>() {
-        (*text).to_owned()
+        format!("panicked: {text}")
     } else if let Some(text) = panic.downcast_ref::<String>() {
-        text.clone()
+        format!("panicked: {text}")
+    } else if let Some(shortage) = panic.downcast_ref::<Shortage>() {
+        format!("out of memory: {shortage}")
     } else {
-        "a value that is not text".to_owned()
+        "panicked: a value that is not text".to_owned()
     }
 }
