@@ -5,7 +5,7 @@ use std::cell::UnsafeCell;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-use super::content::Content;
+use super::content::{AtomicContent, Content};
 use super::reduction::Tree;
 use super::replicate::{HOST, NODES, Origin, Replicate};
 use crate::access::AccessMode;
@@ -16,8 +16,6 @@ use crate::memory::Block;
 use crate::partition::Partitions;
 use crate::runtime::Shared;
 use crate::shape::Layout;
-use crate::sync::atomic::{AtomicU8, Ordering};
-use crate::sync::thread;
 use crate::task::{Chain, Link, LinkKind, Step};
 
 /// An array as tasks know it: its place in memory, what it holds, and the order of accesses to it. It has no lifetime
@@ -37,7 +35,7 @@ pub(crate) struct ArrayState {
     /// First, so that a pointer to the link is one to the state.
     release: Link,
     chain: Chain,
-    content: AtomicU8,
+    content: AtomicContent,
     index: u32,
     partitions: Partitions,
     body: UnsafeCell<Body>,
@@ -67,7 +65,7 @@ impl ArrayState {
         Self {
             release: Link::new(),
             chain: Chain::new(),
-            content: AtomicU8::new(Content::Ready as u8),
+            content: AtomicContent::new(Content::Ready),
             index,
             partitions: Partitions::default(),
             body: UnsafeCell::new(Body {
@@ -92,7 +90,7 @@ impl ArrayState {
     ) -> NonNull<Self> {
         let state = shared.arrays().take_or_grow();
         state.chain.restart();
-        state.content.store(content as u8, Ordering::Relaxed);
+        state.content.set(content);
         // SAFETY: the slab gives a free state to one holder, and nobody else knows it.
         let body = unsafe { &mut *state.body.get() };
         *body = Body {
@@ -199,11 +197,7 @@ impl ArrayState {
     }
 
     pub(crate) fn set_ready(&self) {
-        self.content.store(Content::Ready as u8, Ordering::Release);
-    }
-
-    fn content(&self) -> Content {
-        Content::from_u8(self.content.load(Ordering::Acquire))
+        self.content.set(Content::Ready);
     }
 
     /// Makes the elements what an access of this mode may find, and says where they are.
@@ -214,25 +208,10 @@ impl ArrayState {
     /// # Safety
     /// The caller holds an access of this mode.
     pub(crate) unsafe fn prepare(&self, mode: AccessMode) -> Result<*mut u8, Arc<Failure>> {
-        loop {
-            match self.content() {
-                Content::Ready => return Ok(self.pointer()),
-                Content::Busy => thread::yield_now(), // another reader is filling it, and waits for nobody
-                before if mode.is_shared() => {
-                    let seen = self.content.compare_exchange(
-                        before as u8,
-                        Content::Busy as u8,
-                        Ordering::Acquire,
-                        Ordering::Relaxed,
-                    );
-                    if seen.is_ok() {
-                        // SAFETY: `BUSY` was set here, so this thread alone writes the body.
-                        return unsafe { self.settle(before, mode) };
-                    }
-                }
-                // SAFETY: the caller's access is exclusive.
-                before => return unsafe { self.settle(before, mode) },
-            }
+        match self.content.claim(mode.is_shared()) {
+            Content::Ready => Ok(self.pointer()),
+            // SAFETY: the caller's access is exclusive, or it is the reader that claimed: it alone writes the body.
+            before => unsafe { self.settle(before, mode) },
         }
     }
 
@@ -246,7 +225,7 @@ impl ArrayState {
         let overwrites = mode == AccessMode::W;
         match before {
             Content::Poisoned if !overwrites => {
-                self.content.store(Content::Poisoned as u8, Ordering::Release);
+                self.content.set(Content::Poisoned);
                 let failure = body.failure.as_ref().expect("a poisoned array knows the failure");
                 return Err(Arc::clone(failure));
             }
@@ -293,7 +272,7 @@ impl ArrayState {
     ) -> Result<*mut u8, ReduceError> {
         // SAFETY: the caller's access is exclusive.
         let body = unsafe { &mut *self.body.get() };
-        let content = self.content();
+        let content = self.content.get();
         let same = body.tree.as_ref().is_some_and(|tree| tree.accumulates_like(accumulator));
         if content != Content::Reducing || !same {
             let keep_old = content != Content::Unset;
@@ -305,7 +284,7 @@ impl ArrayState {
                 Some(tree) if same => tree.open(keep_old),
                 tree => *tree = Some(Box::new(Tree::new(*accumulator, len, keep_old))),
             }
-            self.content.store(Content::Reducing as u8, Ordering::Release);
+            self.content.set(Content::Reducing);
         }
         let node = body.shared.as_ref().expect("a state in use belongs to a runtime").memory();
         let tree = body.tree.as_mut().expect("made above");
@@ -323,7 +302,7 @@ impl ArrayState {
         if let Some(tree) = &mut body.tree {
             tree.discard();
         }
-        self.content.store(Content::Poisoned as u8, Ordering::Release);
+        self.content.set(Content::Poisoned);
     }
 
     /// A buffer as large as the array's, to be [taken](Self::rename) in its place; nothing if it cannot be had.

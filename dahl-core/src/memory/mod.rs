@@ -5,12 +5,16 @@
 
 mod arena;
 mod block;
+mod references;
 mod region;
 mod slab;
+#[cfg(test)]
+mod slab_tests;
 
 pub use arena::Arena;
 pub(crate) use arena::{byte_len, out_of_memory, require_len};
 pub(crate) use block::{Block, MemoryNode};
+pub(crate) use references::References;
 pub(crate) use region::RegionRef;
 pub(crate) use slab::Slab;
 

@@ -4,8 +4,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::arena::ArenaShared;
-use super::{Block, round_up};
-use crate::sync::atomic::{AtomicUsize, Ordering, fence};
+use super::{Block, References, round_up};
 use crate::sync::{Mutex, MutexGuard};
 
 /// A region, counted: one reference of the arena until its next reset, one of each array in the region. With the last
@@ -15,7 +14,7 @@ pub(crate) struct RegionRef(NonNull<Region>);
 
 #[derive(Debug)]
 pub(super) struct Region {
-    references: AtomicUsize,
+    references: References,
     carving: Mutex<Carving>,
 }
 
@@ -50,7 +49,7 @@ unsafe impl Sync for RegionRef {}
 
 impl Region {
     pub(super) fn empty() -> Box<Self> {
-        Box::new(Self { references: AtomicUsize::new(0), carving: Mutex::default() })
+        Box::new(Self { references: References::new(0), carving: Mutex::default() })
     }
 
     fn carving(&self) -> MutexGuard<'_, Carving> {
@@ -65,7 +64,7 @@ impl Region {
 impl RegionRef {
     /// The arena's own reference to a region that was free.
     pub(super) fn new(region: Box<Region>, arena: &Arc<ArenaShared>) -> Self {
-        region.references.store(1, Ordering::Relaxed);
+        region.references.restart();
         region.carving().arena = Some(Arc::clone(arena));
         Self(NonNull::from(Box::leak(region)))
     }
@@ -115,17 +114,16 @@ impl Chunk {
 
 impl Clone for RegionRef {
     fn clone(&self) -> Self {
-        self.region().references.fetch_add(1, Ordering::Relaxed);
+        self.region().references.add();
         Self(self.0)
     }
 }
 
 impl Drop for RegionRef {
     fn drop(&mut self) {
-        if self.region().references.fetch_sub(1, Ordering::Release) != 1 {
+        if !self.region().references.let_go() {
             return;
         }
-        fence(Ordering::Acquire);
         // SAFETY: this was the last reference; `new` leaked the box.
         let region = unsafe { Box::from_raw(self.0.as_ptr()) };
         let mut carving = region.carving();

@@ -6,13 +6,14 @@ use std::panic::Location;
 use std::ptr;
 
 use super::chain::{Link, LinkKind};
+use super::countdown::Countdown;
 use super::wait::Waiter;
 use crate::access::AccessMode;
 use crate::array::ArrayState;
 use crate::codelet::{Codelet, Kernel};
 use crate::partition::Partition;
 use crate::shape::Layout;
-use crate::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use crate::sync::atomic::AtomicPtr;
 
 /// Accesses that a record holds itself; further ones lie beside it and are kept for its next task.
 const INLINE: usize = 4;
@@ -25,9 +26,9 @@ const INLINE: usize = 4;
 pub(crate) struct Record {
     index: u32,
     /// Links that are not ready yet, plus one during submission.
-    pending: AtomicU32,
+    pending: Countdown,
     /// Links that are not retired yet, plus one until the task is done with.
-    unretired: AtomicU32,
+    unretired: Countdown,
     body: UnsafeCell<Body>,
     /// The next one of a list of tasks that a step has still to run.
     next: AtomicPtr<Record>,
@@ -120,8 +121,8 @@ impl Record {
     pub(crate) fn new(index: u32) -> Self {
         Self {
             index,
-            pending: AtomicU32::new(0),
-            unretired: AtomicU32::new(0),
+            pending: Countdown::new(),
+            unretired: Countdown::new(),
             body: UnsafeCell::new(Body {
                 kind: Kind::Kernel,
                 codelet: None,
@@ -225,8 +226,8 @@ impl Record {
 
     /// Prepares the counters and links of a task with `links` linked accesses.
     pub(super) fn arm(&self, links: u32) {
-        self.pending.store(links + 1, Ordering::Relaxed);
-        self.unretired.store(links + 1, Ordering::Relaxed);
+        self.pending.arm(links + 1);
+        self.unretired.arm(links + 1);
         for access in self.accesses() {
             access.link.reset(if access.body().mode.is_shared() {
                 LinkKind::Shared
@@ -238,12 +239,12 @@ impl Record {
 
     /// Counts `ready` links; true if the task can run now. The caller of the last count sees all it waited for.
     pub(super) fn count_ready(&self, ready: u32) -> bool {
-        self.pending.fetch_sub(ready, Ordering::AcqRel) == ready
+        self.pending.count(ready)
     }
 
     /// Counts `retired` links; true if the record is free now.
     pub(super) fn count_retired(&self, retired: u32) -> bool {
-        self.unretired.fetch_sub(retired, Ordering::AcqRel) == retired
+        self.unretired.count(retired)
     }
 
     /// The record of a link that [`Access::link`] gave out.
