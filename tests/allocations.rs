@@ -1,14 +1,19 @@
 //! Tasks cost no allocation: those of a program are bounded by the tasks in flight, not by the tasks it runs.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dahl::Result;
+use dahl::ndarray::Axis;
 use dahl::prelude::*;
 
 struct Counting;
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+/// One test counts at a time.
+static COUNTING: Mutex<()> = Mutex::new(());
 
 // SAFETY: every call goes to the system's allocator, with what the caller gave.
 #[allow(unsafe_code, reason = "counts allocations")]
@@ -42,6 +47,12 @@ fn total<T: Real>(x: &[T], mut out: dahl::ndarray::ArrayViewMut0<T::Compute>) {
     }
 }
 
+/// `x = 2 x`.
+#[codelet(RW)]
+fn double<T: Real>(mut x: dahl::ndarray::ArrayViewMut2<T>) {
+    x.map_inplace(|x| *x = *x + *x);
+}
+
 /// A step: arrays in an arena, tasks in every variant, a reset.
 fn step(arena: &mut Arena, x: &Vector<'_, f32>, sum: &mut Scalar<'_, f32>) -> Result<()> {
     let mut y: Vector<f32> = arena.zeros([100])?;
@@ -62,6 +73,7 @@ const POOLS: u64 = 5 * TASKS_IN_FLIGHT as u64 + 200;
 
 #[test]
 fn allocations_do_not_grow_with_the_number_of_tasks() -> Result<()> {
+    let _counting = COUNTING.lock().unwrap_or_else(|poison| poison.into_inner());
     for scheduler in ["ws", "eager"] {
         let rt = Runtime::builder()
             .cpu_workers(2)
@@ -79,6 +91,46 @@ fn allocations_do_not_grow_with_the_number_of_tasks() -> Result<()> {
         let count = ALLOCATIONS.load(Ordering::Relaxed) - before;
         println!("{scheduler}: {count} allocations in {} tasks", 3 * STEPS);
         assert!(count <= POOLS, "{scheduler}: {count} allocations in {} tasks", 3 * STEPS);
+    }
+    Ok(())
+}
+
+/// Partitions for change and for reading, and parts of parts, with tasks on all of them.
+fn step_in_parts(x: &mut Matrix<'_, f32>, sum: &mut Scalar<'_, f32>) -> Result<()> {
+    for part in x.partition_mut(Axis(0), 3)?.iter_mut() {
+        for part in part.partition_mut(Axis(1), 2)?.iter_mut() {
+            double(part)?;
+        }
+    }
+    for part in x.partition(Axis(1), 4)?.iter() {
+        total(part, sum)?;
+    }
+    Ok(())
+}
+
+/// What the pools take besides, with partitions: a partition is used anew when its tasks are done, so there are as many
+/// as the tasks in flight leave open; each with its states, its shelf and its list, and that for parts of parts too.
+const PARTITIONS: u64 = 40 * TASKS_IN_FLIGHT as u64;
+
+#[test]
+fn allocations_do_not_grow_with_the_number_of_partitions() -> Result<()> {
+    let _counting = COUNTING.lock().unwrap_or_else(|poison| poison.into_inner());
+    for scheduler in ["ws", "eager"] {
+        let rt = Runtime::builder()
+            .cpu_workers(2)
+            .scheduler(scheduler)
+            .tasks_in_flight(TASKS_IN_FLIGHT)
+            .build()?;
+        let mut x = rt.zeros([7, 9])?;
+        let mut sum = rt.zeros([])?;
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        for _ in 0..STEPS {
+            step_in_parts(&mut x, &mut sum)?;
+        }
+        rt.wait()?;
+        let count = ALLOCATIONS.load(Ordering::Relaxed) - before;
+        println!("{scheduler}: {count} allocations in {} partitions", 5 * STEPS);
+        assert!(count <= POOLS + PARTITIONS, "{scheduler}: {count} allocations in {} partitions", 5 * STEPS);
     }
     Ok(())
 }

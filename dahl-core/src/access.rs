@@ -11,6 +11,8 @@ pub enum Reduction {
     Max,
     /// `min(a, b)`, from plus infinity; NaN propagates.
     Min,
+    /// A codelet of the user's, from an identity of the user's.
+    Custom,
 }
 
 /// What a codelet does with one of its arrays. Dependencies between tasks follow from it.
@@ -40,6 +42,7 @@ impl AccessMode {
             Self::REDUX(Reduction::Sum) => "REDUX",
             Self::REDUX(Reduction::Max) => "REDUX(max)",
             Self::REDUX(Reduction::Min) => "REDUX(min)",
+            Self::REDUX(Reduction::Custom) => "REDUX(..)",
             Self::COMMUTE => "COMMUTE",
             Self::SCRATCH => "SCRATCH",
         }

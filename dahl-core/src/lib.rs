@@ -51,8 +51,8 @@ pub use task::{ReadyTask, Task};
 #[doc(hidden)]
 pub mod __private {
     pub use crate::codelet::{
-        Accumulator, CArgument, CKernel, CView, Codelet, InPlace, Kernel, Operands, Parameter, RawView, Run,
-        Views,
+        Accumulator, CArgument, CKernel, CView, Codelet, Combines, InPlace, Kernel, Operands, Parameter,
+        RawView, Run, Views,
     };
     pub use crate::shape::{DynExtents, Extents, IntoShape};
     pub use crate::simd::{Vectorised, dispatch};

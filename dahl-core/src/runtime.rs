@@ -17,7 +17,7 @@ use crate::observer::{Observer, Submission};
 use crate::perf::{History, Models};
 use crate::scheduler::Scheduler;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use crate::sync::{Mutex, MutexGuard};
+use crate::sync::{Mutex, MutexGuard, thread};
 use crate::task::{ReadyTask, Record};
 use crate::worker::{self, Bench, Monitor, Sleep, Threads};
 
@@ -52,7 +52,7 @@ pub(crate) struct Shared {
     mailboxes: Vec<SegQueue<ReadyTask>>,
     sleep: Sleep,
     progress: Monitor,
-    /// Tasks submitted; written by the host alone.
+    /// Tasks submitted.
     submitted: CachePadded<AtomicU64>,
     /// Tasks completed by each worker, and last by the host.
     completed: Vec<CachePadded<AtomicU64>>,
@@ -252,11 +252,11 @@ impl Shared {
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
+        self.stopped.load(Ordering::SeqCst)
     }
 
     pub(crate) fn next_sequence(&self) -> u64 {
-        self.submitted.fetch_add(1, Ordering::Relaxed)
+        self.submitted.fetch_add(1, Ordering::SeqCst)
     }
 
     pub(crate) fn observe(&self, record: &Record) {
@@ -269,7 +269,7 @@ impl Shared {
     pub(crate) fn is_drained(&self) -> bool {
         // Completions first: none of them is counted without its submission.
         let completed: u64 = self.completed.iter().map(|count| count.load(Ordering::Acquire)).sum();
-        completed == self.submitted.load(Ordering::Acquire)
+        completed == self.submitted.load(Ordering::SeqCst)
     }
 
     fn drain(&self) {
@@ -311,12 +311,34 @@ impl Shared {
     /// Runs a ready task on this thread, which is the host's. False if there is none, or another thread is helping.
     fn help(&self) -> bool {
         let Ok(mut bench) = self.helper.try_lock() else { return false };
-        let Some(task) = self.scheduler.pop(None) else { return false };
+        let of_nobody = || self.mailboxes.iter().filter(|_| self.is_stopped()).find_map(SegQueue::pop);
+        let Some(task) = self.scheduler.pop(None).or_else(of_nobody) else { return false };
         worker::execute(self, &mut bench, task);
         bench.recycler.flush(self);
         drop(bench);
         self.progress.notify();
         true
+    }
+
+    /// Runs what is submitted after the workers have gone, on this thread.
+    ///
+    /// A worker goes when it has seen that the runtime is stopped and then that nothing is left to do; a submitter
+    /// counts its task and then looks here. In the one order of these steps, either the worker sees the task, or the
+    /// submitter that the runtime is stopped.
+    #[inline]
+    pub(crate) fn serve_if_stopped(&self) {
+        if self.is_stopped() {
+            self.serve();
+        }
+    }
+
+    #[cold]
+    fn serve(&self) {
+        while !self.is_drained() {
+            if !self.help() {
+                thread::yield_now(); // another thread runs the last tasks
+            }
+        }
     }
 
     /// Takes a task whose dependencies are met.

@@ -63,8 +63,37 @@ use crate::parse::Declaration;
 /// | `W` | writes every element, without reading: what is there is of no meaning | mutable |
 /// | `RW` | reads and writes | mutable |
 /// | `REDUX`, `REDUX(max)`, `REDUX(min)` | combines into a private buffer that begins with the identity (of a sum, a maximum, a minimum); it may be of `T::Compute`, and is rounded to `T` once, at the end | mutable |
+/// | `REDUX(identity = EXPR, combine = PATH)` | the same, by a codelet of your own: see below | mutable |
 /// | `COMMUTE` | as `RW`; such tasks run one at a time, in any order | mutable |
 /// | `SCRATCH` | uses a temporary, which is no parameter of the wrapper; `shape(..)` says how large; it follows an array | mutable |
+///
+/// **A reduction of your own** names what private buffers are filled with, and the function of a codelet that combines two
+/// partial results, the later one into the earlier one. That codelet is a map of two inputs (`mul`), or a kernel of the
+/// modes `(RW, R)`, `merge(earlier, later)`, which sees whole buffers, contiguous and of rank 1. Its arrays are of the
+/// parameter's element type, which follows from that of the reduction; its type (`Merge`) is found beside it. Combining is
+/// to be associative; the order is that of the submissions, and the same for any number of workers. The array's old value
+/// enters last, as the earlier one.
+///
+/// ```
+/// use dahl::prelude::*;
+///
+/// /// Multiplies `out` by the product of `x`.
+/// #[codelet(R, REDUX(identity = T::ONE, combine = dahl::ops::mul), shape(out = []))]
+/// fn product<T: Real>(x: &[T], out: &mut [T]) {
+///     for &x in x {
+///         out[0] = out[0] * x;
+///     }
+/// }
+///
+/// fn main() -> dahl::Result<()> {
+///     let rt = Runtime::new()?;
+///     let x = rt.from_vec([4], vec![1.0_f64, 2.0, 3.0, 4.0])?;
+///     let mut out = rt.from_vec([], vec![10.0])?;
+///     product(&x, &mut out)?;
+///     assert_eq!(out.to_vec()?, [240.0]);
+///     Ok(())
+/// }
+/// ```
 ///
 /// # The two forms
 ///

@@ -4,6 +4,7 @@ use std::fmt;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
+use syn::{Expr, Path};
 
 /// What a codelet does with one of its arrays: the twin of `dahl::AccessMode`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,12 +23,25 @@ pub(crate) enum Reduction {
     Sum,
     Max,
     Min,
+    /// By a [`Combination`].
+    Custom,
+}
+
+/// `identity = EXPR, combine = PATH`: a reduction of the user's.
+#[derive(Clone)]
+pub(crate) struct Combination {
+    /// What private buffers are filled with.
+    pub(crate) identity: Expr,
+    /// The function of the codelet that combines two partial results.
+    pub(crate) combine: Path,
 }
 
 /// An entry of the mode row, and where it stands.
 #[derive(Clone)]
 pub(crate) struct Mode {
     pub(crate) access: Access,
+    /// Of a reduction of the user's; missing if an error was reported about it.
+    pub(crate) combination: Option<Combination>,
     pub(crate) tokens: TokenStream,
 }
 
@@ -81,6 +95,7 @@ impl Reduction {
             Self::Sum => quote!(#root::Reduction::Sum),
             Self::Max => quote!(#root::Reduction::Max),
             Self::Min => quote!(#root::Reduction::Min),
+            Self::Custom => quote!(#root::Reduction::Custom),
         }
     }
 }
@@ -94,6 +109,7 @@ impl fmt::Display for Access {
             Self::Reduce(Reduction::Sum) => "REDUX",
             Self::Reduce(Reduction::Max) => "REDUX(max)",
             Self::Reduce(Reduction::Min) => "REDUX(min)",
+            Self::Reduce(Reduction::Custom) => "REDUX(..)",
             Self::Commute => "COMMUTE",
             Self::Scratch => "SCRATCH",
         })

@@ -12,7 +12,7 @@ use syn::{
 };
 
 use crate::errors::Errors;
-use crate::mode::{Access, Mode};
+use crate::mode::{Access, Combination, Mode};
 use crate::parse::{Declaration, Options};
 use crate::tokens;
 use crate::view::{self, Layout, View};
@@ -76,6 +76,8 @@ pub(crate) struct Parameter {
     pub(crate) element: Type,
     /// Whether a `REDUX` kernel sees `T::Compute` for an array of `T`.
     pub(crate) accumulates_in_compute: bool,
+    /// Of a `REDUX` by a codelet of the user's.
+    pub(crate) combination: Option<Combination>,
     pub(crate) rank: Rank,
     /// Its extents, if the declaration says.
     pub(crate) shape: Option<Expr>,
@@ -138,7 +140,7 @@ impl Codelet {
             .zip(&modes)
             .map(|((name, ty), mode)| match form {
                 Form::Map => Parameter::scalar(name.clone(), mode.access, ty),
-                Form::Kernel => Parameter::view(name, mode.access, ty, &function.sig.generics, errors),
+                Form::Kernel => Parameter::view(name, mode, ty, &function.sig.generics, errors),
             })
             .collect();
         if let (Form::Map, Some(mode), ReturnType::Type(_, ty)) = (form, modes.last(), &function.sig.output) {
@@ -153,7 +155,7 @@ impl Codelet {
         let hash = tokens::hash(&quote!(#attribute #signature #block));
         let tokens = quote!(#attribute #signature);
         let mut codelet = Self {
-            type_name: format_ident!("{}", pascal_case(&name.unraw().to_string()), span = name.span()),
+            type_name: type_name(&name),
             root: options.root.clone().unwrap_or_else(|| parse_quote!(::dahl)),
             visibility: function.vis.clone(),
             attributes: Attributes::sort(&function.attrs),
@@ -211,6 +213,34 @@ impl Codelet {
         Some(InPlace { target, output })
     }
 
+    /// The element type of which it can combine partial results: of two parameters that its kernel takes as contiguous
+    /// arrays of any length, the first changes, in place, and the second is read.
+    pub(crate) fn combines(&self) -> Option<&Type> {
+        let accesses: Vec<_> = self.parameters.iter().map(|parameter| parameter.access).collect();
+        let is_in_place = match accesses.as_slice() {
+            [Access::ReadWrite, Access::Read] => true,
+            [Access::Read, Access::Read, Access::Write] => {
+                let has_kernel = self.form == Form::Map || self.options.in_place_kernel.is_some();
+                has_kernel && matches!(self.in_place, Some(InPlace { target: 0, .. }))
+            }
+            _ => false,
+        };
+        let element = &self.parameters.first()?.element;
+        let text = element.to_token_stream().to_string();
+        let fits = |parameter: &Parameter| {
+            matches!(parameter.rank, Rank::Shared | Rank::Fixed(1))
+                && parameter.element.to_token_stream().to_string() == text
+        };
+        // The one type parameter is known from the element type.
+        let is_known = match self.generics.params.iter().collect::<Vec<_>>().as_slice() {
+            [] => true,
+            [GenericParam::Type(parameter)] => text == parameter.ident.to_string(),
+            _ => false,
+        };
+        (is_in_place && is_known && self.arguments.is_empty() && self.parameters.iter().all(fits))
+            .then_some(element)
+    }
+
     fn decide_init(&self) -> bool {
         let has_input = self.parameters.iter().any(|parameter| parameter.access == Access::Read);
         let known = |parameter: &Parameter| match self.form {
@@ -229,12 +259,14 @@ impl Parameter {
             kind: Kind::Scalar,
             element: ty.clone(),
             accumulates_in_compute: false,
+            combination: None,
             rank: Rank::Shared,
             shape: None,
         }
     }
 
-    fn view(name: &Ident, access: Access, ty: &Type, generics: &Generics, errors: &mut Errors) -> Self {
+    fn view(name: &Ident, mode: &Mode, ty: &Type, generics: &Generics, errors: &mut Errors) -> Self {
+        let access = mode.access;
         let view = View::of(ty);
         if view.is_none() {
             errors.at(
@@ -253,6 +285,7 @@ impl Parameter {
             access,
             kind: view.map_or(Kind::Unknown, |view| Kind::View(Box::new(view))),
             accumulates_in_compute: stored.is_some(),
+            combination: mode.combination.clone(),
             element: stored.unwrap_or(element),
             rank,
             shape: None,
@@ -267,6 +300,14 @@ impl Parameter {
             (self.rank, &self.kind, &self.shape)
         {
             self.rank = Rank::Fixed(literal.elems.len());
+        }
+    }
+
+    /// The element type that the kernel sees: `T::Compute` for a reduction of `T` that accumulates in it.
+    pub(crate) fn kernel_element(&self) -> &Type {
+        match &self.kind {
+            Kind::View(view) => &view.element,
+            Kind::Scalar | Kind::Unknown => &self.element,
         }
     }
 
@@ -348,7 +389,11 @@ fn without_lifetimes(generics: &Generics) -> Generics {
     generics
 }
 
-/// `softmax_rows` -> `SoftmaxRows`.
+/// The name of the type of a codelet: `softmax_rows` -> `SoftmaxRows`.
+pub(crate) fn type_name(function: &Ident) -> Ident {
+    format_ident!("{}", pascal_case(&function.unraw().to_string()), span = function.span())
+}
+
 fn pascal_case(name: &str) -> String {
     let capitalised = |word: &str| {
         let mut letters = word.chars();

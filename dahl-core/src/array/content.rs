@@ -13,8 +13,6 @@ pub(crate) enum Content {
     Zero,
     /// Nothing yet: the first task must write it, or reduce into it.
     Unset,
-    /// Its old elements and a reduction tree that is still open.
-    Reducing,
     /// Nothing: a task that should have written it failed.
     Poisoned,
     /// A reader is turning one of the above into `Ready`.
@@ -23,14 +21,8 @@ pub(crate) enum Content {
 
 impl Content {
     fn from_u8(value: u8) -> Self {
-        const ALL: [Content; 6] = [
-            Content::Ready,
-            Content::Zero,
-            Content::Unset,
-            Content::Reducing,
-            Content::Poisoned,
-            Content::Busy,
-        ];
+        const ALL: [Content; 5] =
+            [Content::Ready, Content::Zero, Content::Unset, Content::Poisoned, Content::Busy];
         ALL[usize::from(value)]
     }
 }

@@ -20,9 +20,10 @@ use std::sync::Arc;
 
 pub(crate) use content::Content;
 pub use guard::{ReadGuard, WriteGuard};
+pub(crate) use reduction::Contribution;
 pub(crate) use replicate::Origin;
 pub use reshaped::{Reshaped, ReshapedMut};
-pub(crate) use state::{ArrayState, ReduceError};
+pub(crate) use state::ArrayState;
 
 use crate::access::AccessMode;
 use crate::element::{Element, ElementType};
@@ -92,6 +93,7 @@ impl Drop for Handle {
         if self.owned {
             // The runtime must outlive this call, also when the state, which keeps it alive, goes at once.
             let shared = Arc::clone(self.state().shared());
+            // Parts' tasks come before the release; contributions to a reduction that nobody reads need not.
             self.state().partitions().rejoin(self.state(), AccessMode::RW);
             // SAFETY: the owner goes once, and no access is submitted after it.
             Step::new(&shared, None).run(|step| unsafe { ArrayState::release(self.state, step) });
@@ -109,7 +111,8 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     ) -> Self {
         const { assert!(N <= crate::shape::MAX_RANK, "an array has at most 8 axes") };
         let bytes = shape.iter().product::<usize>() * size_of::<T>();
-        let state = ArrayState::create(runtime, ElementType::of::<T>(), pointer, bytes, origin, content);
+        let state =
+            ArrayState::create(runtime, ElementType::of::<T>(), pointer, bytes, origin, content, None);
         Self { handle: Handle { state, owned: true }, shape, layout: PartLayout::Whole, lives: PhantomData }
     }
 

@@ -1,121 +1,285 @@
-//! [`Tree`]: the private buffers of a reduction, folded in an order that depends on nothing but the submissions.
+//! [`Reductions`]: the tree of tasks by which contributions to an array (mode `REDUX`) become its value.
 //!
-//! Contributions are numbered as they are submitted. [`LEAF`] consecutive ones share a leaf, one after the other. Full
-//! leaves fold like a binary counter: two partial results of `2^k` leaves make one of `2^(k+1)`, the earlier one on the
-//! left. When the next other access closes the tree, the partial results fold from the latest to the earliest, and the
-//! array's old value enters last. The order, and so every bit of the result, is the same for any number of workers.
+//! A contribution does not touch the array. It goes to a *leaf*, a private buffer that is an array of its own, and
+//! [`LEAF`] consecutive contributions share a leaf, one after the other. Full leaves fold like a binary counter: two
+//! partial results of `2^k` leaves make one of `2^(k+1)`, the earlier one on the left. The next other access *closes*
+//! the tree: the partial results fold from the latest to the earliest, and then enter the array, whose old value is on
+//! the left. If that access overwrites the array, the contributions are forgotten instead.
+//!
+//! Folds are tasks, submitted here, and the dependencies on the buffers put them in order as they do all tasks. Which
+//! value meets which is decided by the submissions alone, so every bit of the result is the same for any number of
+//! workers; leaves run in parallel; and contributions do not wait for whoever uses the array before them.
+//!
+//! Buffers are used again in the order in which their folds were submitted. A new leaf in a buffer whose fold has not
+//! run waits for it, by the buffer's chain; so their number is bounded, and nobody waits for one while submitting.
+//!
+//! Not here: what a fold does when it runs (`worker::fold`).
 
+use std::collections::VecDeque;
+use std::panic::Location;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::codelet::Accumulator;
-use crate::memory::{Block, MemoryNode};
+use super::content::Content;
+use super::replicate::Origin;
+use super::state::ArrayState;
+use crate::access::AccessMode;
+use crate::codelet::{Accumulator, Codelet};
+use crate::error::Result;
+use crate::memory::{Block, out_of_memory};
+use crate::runtime::Shared;
+use crate::shape::Layout;
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Mutex, MutexGuard};
+use crate::task::{Kind, Step};
 
 /// Consecutive contributions that share a private buffer.
 const LEAF: usize = 4;
 
-/// The open reduction of an array.
+/// Private buffers for each worker, beyond those that hold partial results: one to fill, one to be folded.
+const BUFFERS_PER_WORKER: usize = 2;
+
+/// The reduction of an array, open or not.
+#[derive(Debug, Default)]
+pub(crate) struct Reductions {
+    /// What every other access looks at. Who sees that it is closed sees the folds.
+    is_open: AtomicBool,
+    tree: Mutex<Option<Box<Tree>>>,
+}
+
+/// Where a contribution goes.
+pub(crate) struct Contribution {
+    pub(crate) buffer: NonNull<ArrayState>,
+    /// Whether it is the first of its leaf, which starts from the identity.
+    pub(crate) begins: bool,
+}
+
+/// The private buffers of an array. It is kept when it has been closed, for the next reduction of the same kind.
 #[derive(Debug)]
-pub(crate) struct Tree {
-    accumulator: Accumulator,
-    /// Elements of a buffer.
-    len: usize,
-    /// Whether the array's value from before enters.
-    keep_old: bool,
+struct Tree {
+    /// The codelet whose contribution opened it, and the line that submitted that.
+    codelet: &'static Codelet,
+    location: &'static Location<'static>,
+    accumulator: &'static Accumulator,
+    /// The array's extents.
+    layout: Layout,
     /// The leaf that contributions go to now, and how many it has.
-    leaf: Option<Block>,
+    leaf: Option<NonNull<ArrayState>>,
     contributions: usize,
     /// Partial results of `2^level` leaves.
-    levels: Vec<Option<Block>>,
-    free: Vec<Block>,
+    levels: Vec<Option<NonNull<ArrayState>>>,
+    /// Buffers whose last fold has been submitted, in that order.
+    free: VecDeque<NonNull<ArrayState>>,
+}
+
+// SAFETY: the buffers are reached through their chains, and the tree through its lock.
+#[allow(unsafe_code, reason = "holds states that it alone owns")]
+unsafe impl Send for Tree {}
+
+impl Reductions {
+    fn tree(&self) -> MutexGuard<'_, Option<Box<Tree>>> {
+        self.tree.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    /// Sees that there is a buffer for the next contribution to `target`; opens a reduction, or closes one of another
+    /// kind first.
+    ///
+    /// # Errors
+    /// If the memory for a buffer cannot be had.
+    pub(crate) fn reserve(
+        &self,
+        target: &ArrayState,
+        codelet: &'static Codelet,
+        accumulator: &'static Accumulator,
+        layout: &Layout,
+        location: &'static Location<'static>,
+    ) -> Result<()> {
+        let mut guard = self.tree();
+        let fits = guard.as_ref().is_some_and(|tree| tree.fits(accumulator, layout));
+        if !fits && let Some(mut tree) = guard.take() {
+            tree.close(target);
+            Step::new(target.shared(), None).run(|step| tree.release(step));
+        }
+        let tree = guard.get_or_insert_with(|| Box::new(Tree::new(codelet, accumulator, layout)));
+        if tree.is_empty() {
+            (tree.codelet, tree.location) = (codelet, location);
+        }
+        tree.reserve(target.shared(), target.id())
+    }
+
+    /// Where the next contribution goes, whose buffer was [reserved](Self::reserve).
+    pub(crate) fn contribute(&self) -> Contribution {
+        self.is_open.store(true, Ordering::Release);
+        let mut tree = self.tree();
+        let tree = tree.as_mut().expect("a contribution is reserved");
+        tree.contributions += 1;
+        let buffer = tree.leaf.expect("a contribution is reserved");
+        Contribution { buffer, begins: tree.contributions == 1 }
+    }
+
+    /// Closes an open reduction of `target` before an access of another kind to it.
+    #[inline]
+    pub(crate) fn close(&self, target: &ArrayState, mode: AccessMode) {
+        if self.is_open.load(Ordering::Acquire) {
+            self.close_open(target, mode);
+        }
+    }
+
+    #[cold]
+    fn close_open(&self, target: &ArrayState, mode: AccessMode) {
+        if let Some(tree) = &mut *self.tree() {
+            if mode == AccessMode::W { tree.forget() } else { tree.close(target) }
+        }
+        self.is_open.store(false, Ordering::Release);
+    }
+
+    /// Lets go of the buffers, when the array is gone; contributions that are under way still run.
+    pub(super) fn clear(&self, step: &mut Step<'_>) {
+        self.is_open.store(false, Ordering::Relaxed);
+        let tree = self.tree().take();
+        if let Some(mut tree) = tree {
+            tree.release(step);
+        }
+    }
 }
 
 impl Tree {
-    pub(super) fn new(accumulator: Accumulator, len: usize, keep_old: bool) -> Self {
+    fn new(codelet: &'static Codelet, accumulator: &'static Accumulator, layout: &Layout) -> Self {
+        let mut contiguous = Layout::EMPTY;
+        contiguous.set_contiguous(layout.extents());
         Self {
+            codelet,
+            location: Location::caller(),
             accumulator,
-            len,
-            keep_old,
+            layout: contiguous,
             leaf: None,
             contributions: 0,
             levels: Vec::new(),
-            free: Vec::new(),
+            free: VecDeque::new(),
         }
     }
 
-    /// Begins anew, with the buffers of the last time.
-    pub(super) fn open(&mut self, keep_old: bool) {
-        debug_assert!(self.leaf.is_none());
-        self.keep_old = keep_old;
+    fn fits(&self, accumulator: &Accumulator, layout: &Layout) -> bool {
+        self.accumulator.is_like(accumulator) && self.layout.extents() == layout.extents()
     }
 
-    pub(super) fn accumulates_like(&self, accumulator: &Accumulator) -> bool {
-        self.accumulator.is_like(accumulator)
+    fn is_empty(&self) -> bool {
+        self.leaf.is_none() && self.levels.iter().all(Option::is_none)
     }
 
-    pub(super) fn buffer_bytes(&self) -> usize {
-        self.len * self.accumulator.element.size_bytes
-    }
-
-    /// The buffer for the next contribution; nothing if it cannot be had.
-    pub(super) fn next_contribution(&mut self, node: &Arc<MemoryNode>) -> Option<*mut u8> {
-        if self.contributions == LEAF {
-            self.carry();
+    /// Makes the leaf one that takes another contribution.
+    fn reserve(&mut self, shared: &Arc<Shared>, known_as: u32) -> Result<()> {
+        if self.contributions == LEAF
+            && let Some(full) = self.leaf.take()
+        {
+            self.carry(full);
         }
         if self.leaf.is_none() {
-            let mut leaf = match self.free.pop() {
-                Some(block) => block,
-                None => Block::zeroed(node, self.buffer_bytes())?,
-            };
-            (self.accumulator.identity)(leaf.first_bytes_mut(self.buffer_bytes()));
-            self.leaf = Some(leaf);
+            self.leaf = Some(self.buffer(shared, known_as)?);
             self.contributions = 0;
         }
-        self.contributions += 1;
-        self.leaf.as_ref().map(Block::pointer)
+        Ok(())
     }
 
-    /// Adds the full leaf to the partial results, as one is added to a binary counter.
-    fn carry(&mut self) {
-        let Some(mut sum) = self.leaf.take() else { return };
-        let bytes = self.buffer_bytes();
-        for level in &mut self.levels {
-            match level.take() {
+    /// A buffer for a new leaf: one that is idle, else a new one, else the one that will be idle first.
+    #[allow(unsafe_code, reason = "looks at a state that it owns")]
+    fn buffer(&mut self, shared: &Arc<Shared>, known_as: u32) -> Result<NonNull<ArrayState>> {
+        if let Some(first) = self.free.front() {
+            // SAFETY: the tree owns its buffers until it releases them.
+            let is_idle = unsafe { first.as_ref() }.chain().is_quiet();
+            if is_idle || self.free.len() >= BUFFERS_PER_WORKER * shared.workers() {
+                return Ok(self.free.pop_front().expect("there is a first one"));
+            }
+        }
+        let element = self.accumulator.element();
+        let bytes = self.layout.len() * element.size_bytes;
+        let block = Block::zeroed(shared.memory(), bytes)
+            .ok_or_else(|| out_of_memory(shared, bytes, self.location))?;
+        let (pointer, origin) = (block.pointer(), Origin::Block(block));
+        Ok(ArrayState::create(shared, element, pointer, bytes, origin, Content::Unset, Some(known_as)))
+    }
+
+    /// Adds a full leaf to the partial results, as one is added to a binary counter.
+    fn carry(&mut self, leaf: NonNull<ArrayState>) {
+        let mut sum = leaf;
+        for level in 0..self.levels.len() {
+            match self.levels[level].take() {
                 None => {
-                    *level = Some(sum);
+                    self.levels[level] = Some(sum);
                     return;
                 }
-                Some(mut earlier) => {
-                    (self.accumulator.combine)(earlier.first_bytes_mut(bytes), sum.first_bytes_mut(bytes));
-                    self.free.push(std::mem::replace(&mut sum, earlier));
+                Some(earlier) => {
+                    self.fold(earlier, sum);
+                    sum = earlier;
                 }
             }
         }
         self.levels.push(Some(sum));
     }
 
-    /// Folds everything into `target`.
-    pub(super) fn close(&mut self, target: &mut [u8]) {
-        let bytes = self.buffer_bytes();
-        let mut total = self.leaf.take();
-        for level in &mut self.levels {
-            total = match (level.take(), total) {
-                (Some(mut earlier), Some(mut later)) => {
-                    (self.accumulator.combine)(earlier.first_bytes_mut(bytes), later.first_bytes_mut(bytes));
-                    self.free.push(later);
+    /// Submits the tasks that fold everything into `target`.
+    fn close(&mut self, target: &ArrayState) {
+        let leaf = self.leaf.take();
+        let mut total = leaf.filter(|_| self.contributions > 0);
+        self.free.extend(leaf.filter(|_| self.contributions == 0));
+        for level in 0..self.levels.len() {
+            total = match (self.levels[level].take(), total) {
+                (Some(earlier), Some(later)) => {
+                    self.fold(earlier, later);
                     Some(earlier)
                 }
                 (earlier, later) => earlier.or(later),
             };
         }
-        if let Some(mut total) = total {
-            (self.accumulator.finish)(target, total.first_bytes_mut(bytes), self.keep_old);
-            self.free.push(total);
+        if let Some(total) = total {
+            self.submit(Kind::Finish(self.accumulator), target, total);
+            self.free.push_back(total);
         }
     }
 
-    /// Forgets every contribution.
-    pub(super) fn discard(&mut self) {
+    /// Submits the task that combines `later` into `earlier`.
+    #[allow(unsafe_code, reason = "looks at a state that it owns")]
+    fn fold(&mut self, earlier: NonNull<ArrayState>, later: NonNull<ArrayState>) {
+        // SAFETY: the tree owns its buffers until it releases them.
+        self.submit(Kind::Fold(self.accumulator), unsafe { earlier.as_ref() }, later);
+        self.free.push_back(later);
+    }
+
+    #[allow(unsafe_code, reason = "fills in a record that it took and has not submitted")]
+    fn submit(&self, kind: Kind, changed: &ArrayState, read: NonNull<ArrayState>) {
+        let shared = changed.shared();
+        let record = shared.take_record();
+        // SAFETY: the record was just taken.
+        unsafe { record.clear() };
+        // SAFETY: as above.
+        let body = unsafe { record.body_mut() };
+        body.kind = kind;
+        body.codelet = Some(self.codelet);
+        body.location = self.location;
+        body.sequence = shared.next_sequence();
+        // SAFETY: the tree owns its buffers until it releases them.
+        let read = unsafe { read.as_ref() };
+        for (state, mode) in [(changed, AccessMode::RW), (read, AccessMode::R)] {
+            // SAFETY: as above.
+            unsafe { record.push_access(state, mode, |layout| *layout = self.layout) };
+        }
+        Step::new(shared, None).submit(record);
+        shared.serve_if_stopped();
+    }
+
+    /// Forgets every contribution. Those under way still run.
+    fn forget(&mut self) {
         self.free.extend(self.leaf.take());
         self.free.extend(self.levels.iter_mut().filter_map(Option::take));
+    }
+
+    /// Gives the buffers back, each when its last access has ended.
+    #[allow(unsafe_code, reason = "gives back states that it owns")]
+    fn release(&mut self, step: &mut Step<'_>) {
+        self.forget();
+        for buffer in self.free.drain(..) {
+            // SAFETY: the tree owns its buffers, and forgets this one here.
+            unsafe { ArrayState::release(buffer, step) };
+        }
     }
 }

@@ -3,6 +3,8 @@
 use std::ops::{Deref, DerefMut};
 
 use super::Array;
+use crate::element::Element;
+use crate::error::Result;
 
 /// An array in another shape, borrowed. See [`Array::reshaped`].
 #[derive(Debug)]
@@ -43,5 +45,35 @@ impl<'a, T: crate::Element, const N: usize> Deref for ReshapedMut<'a, T, N> {
 impl<T: crate::Element, const N: usize> DerefMut for ReshapedMut<'_, T, N> {
     fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.0
+    }
+}
+
+impl<'m, T: Element, const N: usize> Array<'m, T, N> {
+    /// The same elements along one axis, in row-major order; nothing is copied.
+    ///
+    /// # Errors
+    /// If this is a part whose elements do not follow each other.
+    #[track_caller]
+    pub fn flatten(self) -> Result<Array<'m, T, 1>> {
+        let len = self.len();
+        self.reshape([len])
+    }
+
+    /// The same elements along one axis, in row-major order, borrowed; nothing is copied.
+    ///
+    /// # Errors
+    /// As [`flatten`](Array::flatten).
+    #[track_caller]
+    pub fn flattened(&self) -> Result<Reshaped<'_, T, 1>> {
+        self.reshaped([self.len()])
+    }
+
+    /// The same elements along one axis, in row-major order, borrowed for change; nothing is copied.
+    ///
+    /// # Errors
+    /// As [`flatten`](Array::flatten).
+    #[track_caller]
+    pub fn flattened_mut(&mut self) -> Result<ReshapedMut<'_, T, 1>> {
+        self.reshaped_mut([self.len()])
     }
 }

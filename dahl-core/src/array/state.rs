@@ -6,17 +6,18 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use super::content::{AtomicContent, Content};
-use super::reduction::Tree;
+use super::reduction::Reductions;
 use super::replicate::{HOST, NODES, Origin, Replicate};
 use crate::access::AccessMode;
-use crate::codelet::{Accumulator, Operand};
+use crate::codelet::Operand;
 use crate::element::ElementType;
 use crate::error::Failure;
 use crate::memory::Block;
 use crate::partition::Partitions;
 use crate::runtime::Shared;
 use crate::shape::Layout;
-use crate::task::{Chain, Link, LinkKind, Step};
+use crate::sync::atomic::{AtomicU32, Ordering};
+use crate::task::{Chain, Link, LinkKind, Record, Step, Turn};
 
 /// An array as tasks know it: its place in memory, what it holds, and the order of accesses to it. It has no lifetime
 /// and no rank.
@@ -37,7 +38,12 @@ pub(crate) struct ArrayState {
     chain: Chain,
     content: AtomicContent,
     index: u32,
+    /// The number by which observers know it: for a private buffer of a reduction, the array's.
+    known_as: AtomicU32,
     partitions: Partitions,
+    reductions: Reductions,
+    /// Whose turn it is among the tasks that commute on it.
+    turn: Turn<Record>,
     body: UnsafeCell<Body>,
 }
 
@@ -49,7 +55,6 @@ struct Body {
     element: Option<ElementType>,
     /// Where a part lies in its whole's buffer, which `pointer` leads to.
     part: Option<Layout>,
-    tree: Option<Box<Tree>>,
     failure: Option<Arc<Failure>>,
     shared: Option<Arc<Shared>>,
 }
@@ -67,13 +72,15 @@ impl ArrayState {
             chain: Chain::new(),
             content: AtomicContent::new(Content::Ready),
             index,
+            known_as: AtomicU32::new(index),
             partitions: Partitions::default(),
+            reductions: Reductions::default(),
+            turn: Turn::new(),
             body: UnsafeCell::new(Body {
                 replicates: [Replicate::new(ptr::null_mut(), Origin::None)],
                 bytes: 0,
                 element: None,
                 part: None,
-                tree: None,
                 failure: None,
                 shared: None,
             }),
@@ -87,9 +94,11 @@ impl ArrayState {
         bytes: usize,
         origin: Origin,
         content: Content,
+        known_as: Option<u32>,
     ) -> NonNull<Self> {
         let state = shared.arrays().take_or_grow();
         state.chain.restart();
+        state.known_as.store(known_as.unwrap_or(state.index), Ordering::Relaxed);
         state.content.set(content);
         // SAFETY: the slab gives a free state to one holder, and nobody else knows it.
         let body = unsafe { &mut *state.body.get() };
@@ -98,7 +107,6 @@ impl ArrayState {
             bytes,
             element: Some(element),
             part: None,
-            tree: None,
             failure: None,
             shared: Some(Arc::clone(shared)),
         };
@@ -111,7 +119,7 @@ impl ArrayState {
         // SAFETY: `element` is written when the state is made and freed, and the caller's handle keeps it.
         let element = unsafe { (*whole.body.get()).element }.expect("a state in use has an element type");
         let bytes = layout.len() * element.size_bytes;
-        let part = Self::create(shared, element, ptr::null_mut(), bytes, Origin::None, Content::Ready);
+        let part = Self::create(shared, element, ptr::null_mut(), bytes, Origin::None, Content::Ready, None);
         // SAFETY: the state was just created, and parts are given back with their partition.
         let state = unsafe { part.as_ref() };
         // SAFETY: nobody else knows the new state.
@@ -137,13 +145,27 @@ impl ArrayState {
     ///
     /// # Safety
     /// No access to it is left, and no handle of it will be used.
-    pub(crate) unsafe fn give_back_part(part: NonNull<Self>) {
+    pub(crate) unsafe fn give_back_part(part: NonNull<Self>, step: &mut Step<'_>) {
         // SAFETY: the release link is the state's first field, and nobody else knows the state.
-        unsafe { Self::reclaim(part.as_ptr().cast_const().cast::<Link>()) };
+        unsafe { Self::reclaim(part.as_ptr().cast_const().cast::<Link>(), step) };
     }
 
     pub(crate) fn partitions(&self) -> &Partitions {
         &self.partitions
+    }
+
+    pub(crate) fn reductions(&self) -> &Reductions {
+        &self.reductions
+    }
+
+    /// Ends what an access of this mode must come after: partitions and reductions that are open. A contribution to
+    /// a reduction does not close it.
+    #[inline]
+    pub(crate) fn make_way(&self, mode: AccessMode) {
+        self.partitions.rejoin(self, mode);
+        if !matches!(mode, AccessMode::REDUX(_)) {
+            self.reductions.close(self, mode);
+        }
     }
 
     /// Ends the array: when every access has ended, its memory goes.
@@ -162,14 +184,14 @@ impl ArrayState {
     ///
     /// # Safety
     /// `link` was given to the chain by `release`, has become ready, and this is called once.
-    pub(crate) unsafe fn reclaim(link: *const Link) {
+    pub(crate) unsafe fn reclaim(link: *const Link, step: &mut Step<'_>) {
         // SAFETY: the release link is the first field of its state, and the pointer was made from the state's.
         let state = unsafe { &*link.cast::<Self>() };
-        state.partitions.clear();
+        state.partitions.clear(step);
+        state.reductions.clear(step);
         // SAFETY: every access has ended and the handle is gone: nobody else knows the state.
         let body = unsafe { &mut *state.body.get() };
         body.replicates = [Replicate::new(ptr::null_mut(), Origin::None)];
-        body.tree = None;
         body.failure = None;
         if let Some(shared) = body.shared.take() {
             shared.arrays().give_back(state.index);
@@ -180,9 +202,18 @@ impl ArrayState {
         &self.chain
     }
 
-    /// Its number, by which observers know it.
-    pub(crate) fn id(&self) -> u32 {
+    pub(crate) fn turn(&self) -> &Turn<Record> {
+        &self.turn
+    }
+
+    /// Its number in the slab.
+    pub(crate) fn index(&self) -> u32 {
         self.index
+    }
+
+    /// The number by which observers know it.
+    pub(crate) fn id(&self) -> u32 {
+        self.known_as.load(Ordering::Relaxed)
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
@@ -235,60 +266,49 @@ impl ArrayState {
                 // SAFETY: the caller may write the elements, `bytes` bytes from `pointer` on.
                 unsafe { body.replicates[HOST].pointer.write_bytes(0, body.bytes) };
             }
-            Content::Reducing => {
-                let tree = body.tree.as_mut().expect("an array that is reducing has a tree");
-                if overwrites {
-                    tree.discard();
-                } else {
-                    // SAFETY: the caller may write the elements.
-                    unsafe {
-                        with_contiguous(
-                            body.replicates[HOST].pointer,
-                            body.bytes,
-                            &body.part,
-                            body.element,
-                            |target| tree.close(target),
-                        )
-                    };
-                }
-            }
             Content::Ready | Content::Zero | Content::Unset | Content::Busy => {}
         }
         self.set_ready();
         Ok(body.replicates[HOST].pointer)
     }
 
-    /// The private buffer for the next contribution to the array's reduction.
-    ///
-    /// # Errors
-    /// The failure that left the array without a value, or that no memory is left.
+    /// Makes a private buffer of a reduction one that may hold anything, and says where it is.
     ///
     /// # Safety
     /// The caller holds an exclusive access.
-    pub(crate) unsafe fn contribute(
-        &self,
-        accumulator: &Accumulator,
-        len: usize,
-    ) -> Result<*mut u8, ReduceError> {
+    pub(crate) unsafe fn begin_leaf(&self) -> *mut u8 {
         // SAFETY: the caller's access is exclusive.
-        let body = unsafe { &mut *self.body.get() };
-        let content = self.content.get();
-        let same = body.tree.as_ref().is_some_and(|tree| tree.accumulates_like(accumulator));
-        if content != Content::Reducing || !same {
-            let keep_old = content != Content::Unset;
-            if keep_old {
-                // SAFETY: the caller's access is exclusive.
-                unsafe { self.prepare(AccessMode::RW) }.map_err(ReduceError::Poisoned)?;
-            }
-            match &mut body.tree {
-                Some(tree) if same => tree.open(keep_old),
-                tree => *tree = Some(Box::new(Tree::new(*accumulator, len, keep_old))),
-            }
-            self.content.set(Content::Reducing);
+        unsafe { (*self.body.get()).failure = None };
+        self.set_ready();
+        self.pointer()
+    }
+
+    /// Calls `finish` with the elements, contiguous, and whether they hold a value that a reduction adds to.
+    ///
+    /// # Errors
+    /// The failure that left the array without a value.
+    ///
+    /// # Safety
+    /// The caller holds an exclusive access.
+    pub(crate) unsafe fn finish_reduction(
+        &self,
+        finish: impl FnOnce(&mut [u8], bool),
+    ) -> Result<(), Arc<Failure>> {
+        let keep_old = self.content.get() != Content::Unset;
+        if keep_old {
+            // SAFETY: the caller's access is exclusive.
+            unsafe { self.prepare(AccessMode::RW) }?;
         }
-        let node = body.shared.as_ref().expect("a state in use belongs to a runtime").memory();
-        let tree = body.tree.as_mut().expect("made above");
-        tree.next_contribution(node).ok_or(ReduceError::OutOfMemory(tree.buffer_bytes()))
+        // SAFETY: the caller's access is exclusive.
+        let body = unsafe { &*self.body.get() };
+        // SAFETY: as above; the buffer is initialised, since blocks are.
+        unsafe {
+            with_contiguous(body.replicates[HOST].pointer, body.bytes, &body.part, body.element, |target| {
+                finish(target, keep_old)
+            })
+        };
+        self.set_ready();
+        Ok(())
     }
 
     /// Leaves the array without a value, because of `failure`.
@@ -299,9 +319,6 @@ impl ArrayState {
         // SAFETY: the caller's access is exclusive.
         let body = unsafe { &mut *self.body.get() };
         body.failure = Some(Arc::clone(failure));
-        if let Some(tree) = &mut body.tree {
-            tree.discard();
-        }
         self.content.set(Content::Poisoned);
     }
 
@@ -368,10 +385,4 @@ unsafe fn with_contiguous(
     let operand = Operand { pointer, layout, element, writes: true, reads: true };
     // SAFETY: the caller's: the operand's elements may be read and written, by nobody else.
     unsafe { operand.change_packed(change) };
-}
-
-/// Why a contribution to a reduction cannot be made.
-pub(crate) enum ReduceError {
-    Poisoned(Arc<Failure>),
-    OutOfMemory(usize),
 }

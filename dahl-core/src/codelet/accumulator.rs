@@ -2,6 +2,8 @@
 
 use bytemuck::{cast_slice, cast_slice_mut};
 
+use super::combination::{Combination, Combines};
+use super::views::{Line, Views};
 use crate::access::Reduction;
 use crate::element::{Element, ElementType, Real};
 
@@ -10,55 +12,167 @@ use crate::element::{Element, ElementType, Real};
 #[derive(Debug, Clone, Copy)]
 pub struct Accumulator {
     pub(crate) element: ElementType,
-    reduction: Reduction,
-    /// Fills a buffer with the identity.
-    pub(crate) identity: fn(&mut [u8]),
-    /// `earlier[i] = combine(earlier[i], later[i])`.
-    pub(crate) combine: fn(&mut [u8], &[u8]),
-    /// `target[i] = narrow(combine(widen(target[i]), total[i]))`, or without the old value.
-    pub(crate) finish: fn(&mut [u8], &[u8], bool),
+    operation: Operation,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Operation {
+    BuiltIn {
+        reduction: Reduction,
+        /// Fills a buffer with the identity.
+        identity: fn(&mut [u8]),
+        /// `earlier[i] = combine(earlier[i], later[i])`.
+        combine: fn(&mut [u8], &[u8]),
+        /// `target[i] = narrow(combine(widen(target[i]), total[i]))`, or without the old value.
+        finish: fn(&mut [u8], &[u8], bool),
+    },
+    Custom {
+        combination: Combination,
+        /// How the array's elements become the buffers', and back; nothing if they are the same.
+        conversion: Option<Conversion>,
+    },
+}
+
+/// Between arrays and private buffers of another element type.
+#[derive(Debug, Clone, Copy)]
+struct Conversion {
+    widen: fn(&[u8], &mut [u8]),
+    narrow: fn(&[u8], &mut [u8]),
 }
 
 impl Accumulator {
     /// Buffers of the array's own type.
+    ///
+    /// # Panics
+    /// If the reduction is of the user's; it is made by [`same_by`](Self::same_by).
     pub const fn same<T: Element>(reduction: Reduction) -> Self {
         match reduction {
             Reduction::Sum => Self::of::<T, T, Sum>(reduction),
             Reduction::Max => Self::of::<T, T, Max>(reduction),
             Reduction::Min => Self::of::<T, T, Min>(reduction),
+            Reduction::Custom => panic!("a reduction of the user's needs a combining codelet"),
         }
     }
 
     /// Buffers of the array's compute type, rounded once at the end.
+    ///
+    /// # Panics
+    /// If the reduction is of the user's; it is made by [`compute_by`](Self::compute_by).
     pub const fn compute<T: Real>(reduction: Reduction) -> Self {
         match reduction {
             Reduction::Sum => Self::of::<Widened<T>, T, Sum>(reduction),
             Reduction::Max => Self::of::<Widened<T>, T, Max>(reduction),
             Reduction::Min => Self::of::<Widened<T>, T, Min>(reduction),
+            Reduction::Custom => panic!("a reduction of the user's needs a combining codelet"),
         }
+    }
+
+    /// Buffers of the array's own type that the codelet `C` combines. `identity` is the text of the expression that
+    /// `fill` fills a buffer with.
+    pub const fn same_by<T: Element, C: Combines<T>>(
+        identity: &'static str,
+        fill: fn(&mut Views<'_>),
+    ) -> Self {
+        let combination = Combination::new::<T, C>(identity, fill);
+        Self {
+            element: ElementType::of::<T>(),
+            operation: Operation::Custom { combination, conversion: None },
+        }
+    }
+
+    /// Buffers of the array's compute type that the codelet `C` combines, rounded once at the end.
+    pub const fn compute_by<T: Real, C: Combines<T::Compute>>(
+        identity: &'static str,
+        fill: fn(&mut Views<'_>),
+    ) -> Self {
+        let conversion = Conversion {
+            widen: |from, to| T::widen_slice(cast_slice(from), cast_slice_mut(to)),
+            narrow: |from, to| T::narrow_slice(cast_slice(from), cast_slice_mut(to)),
+        };
+        Self {
+            element: ElementType::of::<T::Compute>(),
+            operation: Operation::Custom {
+                combination: Combination::new::<T::Compute, C>(identity, fill),
+                conversion: Some(conversion),
+            },
+        }
+    }
+
+    /// The element type of the buffers.
+    pub(crate) fn element(&self) -> ElementType {
+        self.element
     }
 
     /// Whether buffers of both combine alike.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
-        self.element == other.element && self.reduction == other.reduction
+        self.element == other.element
+            && match (&self.operation, &other.operation) {
+                (Operation::BuiltIn { reduction, .. }, Operation::BuiltIn { reduction: theirs, .. }) => {
+                    reduction == theirs
+                }
+                (Operation::Custom { combination, .. }, Operation::Custom { combination: theirs, .. }) => {
+                    combination.is_like(theirs)
+                }
+                _ => false,
+            }
+    }
+
+    /// Fills a buffer with the identity.
+    pub(crate) fn fill_identity(&self, buffer: &mut [u8]) {
+        match &self.operation {
+            Operation::BuiltIn { identity, .. } => identity(buffer),
+            Operation::Custom { combination, .. } => combination.fill_identity(self.element, buffer),
+        }
+    }
+
+    /// Combines the later partial result into the earlier one.
+    pub(crate) fn combine(&self, earlier: &mut [u8], later: &[u8]) {
+        match &self.operation {
+            Operation::BuiltIn { combine, .. } => combine(earlier, later),
+            Operation::Custom { combination, .. } => combination.combine(self.element, earlier, later),
+        }
+    }
+
+    /// Puts the total into the array, in its element type. If the array's old value is kept, it enters on the left:
+    /// `combine(old, total)`.
+    pub(crate) fn finish(&self, target: &mut [u8], total: &[u8], keep_old: bool) {
+        let (combination, conversion) = match &self.operation {
+            Operation::BuiltIn { finish, .. } => return finish(target, total, keep_old),
+            Operation::Custom { combination, conversion } => (combination, conversion),
+        };
+        match (conversion, keep_old) {
+            (None, false) => target.copy_from_slice(total),
+            (None, true) => combination.combine(self.element, target, total),
+            (Some(conversion), false) => (conversion.narrow)(total, target),
+            (Some(conversion), true) => {
+                let mut old = vec![Line::default(); total.len().div_ceil(size_of::<Line>())];
+                let old = &mut cast_slice_mut(&mut old)[..total.len()];
+                (conversion.widen)(target, old);
+                combination.combine(self.element, old, total);
+                (conversion.narrow)(old, target);
+            }
+        }
     }
 
     const fn of<S: Storage<T>, T: Element, C: Combine>(reduction: Reduction) -> Self {
         Self {
             element: ElementType::of::<S::Wide>(),
-            reduction,
-            identity: |buffer| cast_slice_mut(buffer).fill(C::identity::<S::Wide>()),
-            combine: |earlier, later| {
-                let later: &[S::Wide] = cast_slice(later);
-                for (earlier, &later) in cast_slice_mut::<u8, S::Wide>(earlier).iter_mut().zip(later) {
-                    *earlier = C::combine(*earlier, later);
-                }
-            },
-            finish: |target, total, keep_old| {
-                let total: &[S::Wide] = cast_slice(total);
-                for (target, &total) in cast_slice_mut::<u8, T>(target).iter_mut().zip(total) {
-                    *target = S::narrow(if keep_old { C::combine(S::widen(*target), total) } else { total });
-                }
+            operation: Operation::BuiltIn {
+                reduction,
+                identity: |buffer| cast_slice_mut(buffer).fill(C::identity::<S::Wide>()),
+                combine: |earlier, later| {
+                    let later: &[S::Wide] = cast_slice(later);
+                    for (earlier, &later) in cast_slice_mut::<u8, S::Wide>(earlier).iter_mut().zip(later) {
+                        *earlier = C::combine(*earlier, later);
+                    }
+                },
+                finish: |target, total, keep_old| {
+                    let total: &[S::Wide] = cast_slice(total);
+                    for (target, &total) in cast_slice_mut::<u8, T>(target).iter_mut().zip(total) {
+                        *target =
+                            S::narrow(if keep_old { C::combine(S::widen(*target), total) } else { total });
+                    }
+                },
             },
         }
     }

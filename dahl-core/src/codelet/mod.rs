@@ -4,6 +4,7 @@
 
 mod accumulator;
 mod c_kernel;
+mod combination;
 mod operands;
 mod run;
 mod views;
@@ -13,6 +14,7 @@ use std::fmt;
 pub use accumulator::Accumulator;
 use c_kernel::CEntry;
 pub use c_kernel::{CArgument, CFunction, CKernel, CView, RawView};
+pub use combination::Combines;
 pub use operands::Operands;
 pub(crate) use operands::ShapeOf;
 pub use run::Run;

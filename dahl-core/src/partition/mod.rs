@@ -14,10 +14,11 @@
 //! borrow of the whole says for how long it is used. Shared parts cannot be carried out: [`Parts`] joins when dropped,
 //! and if it is leaked, at the next exclusive access.
 //!
-//! A partition that has been joined is kept for the next one along the same axis, which then allocates nothing in the
-//! runtime.
+//! A partition that has been joined is kept, with the list of its parts' handles, for the next one of the same kind,
+//! which then allocates nothing.
 #![allow(unsafe_code, reason = "parts alias their whole; the order of tasks keeps them apart")]
 
+mod handles;
 mod parts;
 mod record;
 

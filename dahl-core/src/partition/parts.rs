@@ -1,10 +1,12 @@
 //! [`Parts`] and [`PartsMut`]: the parts of an array, borrowed from it.
 
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
 use ndarray::Axis;
 
+use super::handles::{Handles, Shelf};
 use super::record::{Partition, PartitionKey};
 use crate::array::Array;
 use crate::element::Element;
@@ -13,14 +15,16 @@ use crate::worker;
 
 /// The parts of an array, to be read. A slice of arrays; the whole stays readable meanwhile.
 pub struct Parts<'p, T: Element, const N: usize> {
-    parts: Vec<Array<'p, T, N>>,
+    handles: Handles<T, N>,
     joins: Joins<'p>,
 }
 
 /// The parts of an array, to be changed. A slice of arrays; the whole is borrowed meanwhile.
-#[derive(Debug)]
 pub struct PartsMut<'p, T: Element, const N: usize> {
-    parts: Vec<Array<'p, T, N>>,
+    /// Without a lifetime, so that the whole can be used again after the last use of the parts, not only after their
+    /// drop.
+    handles: Handles<T, N>,
+    whole: PhantomData<&'p T>,
 }
 
 /// Joins a shared partition when it goes.
@@ -49,9 +53,9 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     #[track_caller]
     pub fn partition(&self, axis: Axis, chunk: usize) -> Result<Parts<'_, T, N>> {
         let key = self.partition_key(axis, chunk, true)?;
-        let partition = self.state().partitions().open(self.state(), key, &self.layout());
+        let partition = self.open_partition(key);
         let joins = Joins { whole: self.state(), partition };
-        Ok(Parts { parts: self.parts(partition, axis.0, chunk), joins })
+        Ok(Parts { handles: self.handles(partition, key), joins })
     }
 
     /// The array in `count` parts along `axis`, to be read, the last ones shorter or fewer if the extent is not a
@@ -73,8 +77,8 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     #[track_caller]
     pub fn partition_mut(&mut self, axis: Axis, chunk: usize) -> Result<PartsMut<'_, T, N>> {
         let key = self.partition_key(axis, chunk, false)?;
-        let partition = self.state().partitions().open(self.state(), key, &self.layout());
-        Ok(PartsMut { parts: self.parts(partition, axis.0, chunk) })
+        let partition = self.open_partition(key);
+        Ok(PartsMut { handles: self.handles(partition, key), whole: PhantomData })
     }
 
     /// The array in `count` parts along `axis`, to be changed, the last ones shorter or fewer if the extent is not a
@@ -108,13 +112,22 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         Ok(PartitionKey { axis: axis.0, chunk, count: self.shape()[axis.0].div_ceil(chunk), shared })
     }
 
-    /// The handles of the parts.
-    fn parts<'p>(&self, partition: NonNull<Partition>, axis: usize, chunk: usize) -> Vec<Array<'p, T, N>> {
-        // SAFETY: the partition was opened just now; it is not freed or used anew before it is joined, and the parts'
-        // lifetime borrows the whole that long.
-        let states = unsafe { partition.as_ref() }.parts();
-        let part = |(i, &state)| self.part(state, axis, i * chunk, chunk.min(self.shape()[axis] - i * chunk));
-        states.iter().enumerate().map(part).collect()
+    #[track_caller]
+    fn open_partition(&self, key: PartitionKey) -> NonNull<Partition> {
+        self.state().partitions().open(self.state(), key, &self.layout(), Shelf::<T, N>::new_any)
+    }
+
+    /// The handles of the parts of a partition that was just opened.
+    fn handles(&self, partition: NonNull<Partition>, key: PartitionKey) -> Handles<T, N> {
+        // SAFETY: the partition was opened just now; it is not freed or used anew before it is joined, which takes
+        // another access to the whole.
+        let partition = unsafe { partition.as_ref() };
+        let extent = self.shape()[key.axis];
+        let part = |(i, &state): (usize, &NonNull<_>)| {
+            let begin = i * key.chunk;
+            self.part(state, key.axis, begin, key.chunk.min(extent - begin))
+        };
+        Handles::new(partition.shelf(), partition.parts().iter().enumerate().map(part))
     }
 }
 
@@ -122,7 +135,7 @@ impl<'p, T: Element, const N: usize> Deref for Parts<'p, T, N> {
     type Target = [Array<'p, T, N>];
 
     fn deref(&self) -> &Self::Target {
-        &self.parts
+        self.handles.as_slice()
     }
 }
 
@@ -130,19 +143,27 @@ impl<'p, T: Element, const N: usize> Deref for PartsMut<'p, T, N> {
     type Target = [Array<'p, T, N>];
 
     fn deref(&self) -> &Self::Target {
-        &self.parts
+        self.handles.as_slice()
     }
 }
 
 impl<T: Element, const N: usize> DerefMut for PartsMut<'_, T, N> {
     fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.parts
+        // SAFETY: invariant L of `Handles`: this is the only place that gives its elements out for change, with the
+        // parts' lifetime, and `deref` above is the only other one that gives them out, with the same.
+        unsafe { self.handles.as_mut_slice() }
     }
 }
 
 impl<T: Element, const N: usize> std::fmt::Debug for Parts<'_, T, N> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let _ = &self.joins;
-        f.debug_tuple("Parts").field(&self.parts).finish()
+        f.debug_tuple("Parts").field(&&**self).finish()
+    }
+}
+
+impl<T: Element, const N: usize> std::fmt::Debug for PartsMut<'_, T, N> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("PartsMut").field(&&**self).finish()
     }
 }

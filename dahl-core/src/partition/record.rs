@@ -1,5 +1,6 @@
 //! [`Partition`]: the states of the parts, and the split and join that keep them in order.
 
+use std::any::Any;
 use std::cell::UnsafeCell;
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -27,7 +28,7 @@ pub(crate) struct PartitionKey {
 /// The partitions of an array: open ones, and those kept to be used anew.
 #[derive(Debug, Default)]
 pub(crate) struct Partitions {
-    /// Whether one may be open: what every access to the whole looks at.
+    /// Whether one may be open: what every access to the whole looks at. Who sees that none is sees the joins.
     any_open: AtomicBool,
     list: Mutex<Vec<Owned>>,
 }
@@ -51,6 +52,8 @@ pub(crate) struct Partition {
     layout: Layout,
     whole: *const ArrayState,
     parts: Vec<NonNull<ArrayState>>,
+    /// Where the handles of the parts are kept, a `Shelf`.
+    shelf: Arc<dyn Any + Send + Sync>,
     split: Record,
     join: Record,
     /// The first failure that a part was left with; the join's.
@@ -68,8 +71,15 @@ impl Partitions {
     }
 
     /// Opens a partition of `whole` and submits its split.
-    pub(crate) fn open(&self, whole: &ArrayState, key: PartitionKey, layout: &Layout) -> NonNull<Partition> {
-        self.rejoin(whole, if key.shared { AccessMode::R } else { AccessMode::RW });
+    #[track_caller]
+    pub(crate) fn open(
+        &self,
+        whole: &ArrayState,
+        key: PartitionKey,
+        layout: &Layout,
+        new_shelf: fn() -> Arc<dyn Any + Send + Sync>,
+    ) -> NonNull<Partition> {
+        whole.make_way(if key.shared { AccessMode::R } else { AccessMode::RW });
         let mut list = self.list();
         let fits = |owned: &&mut Owned| !owned.open && owned.partition().can_reopen(&key, layout);
         let partition = match list.iter_mut().find(fits) {
@@ -78,12 +88,13 @@ impl Partitions {
                 owned.partition
             }
             None => {
-                let partition = NonNull::from(Box::leak(Box::new(Partition::new(whole, key, *layout))));
+                let partition =
+                    NonNull::from(Box::leak(Box::new(Partition::new(whole, key, *layout, new_shelf()))));
                 list.push(Owned { partition, open: true });
                 partition
             }
         };
-        self.any_open.store(true, Ordering::Relaxed);
+        self.any_open.store(true, Ordering::Release);
         // SAFETY: the whole holds a reference, and the partition is not joined before this returns.
         unsafe { partition.as_ref() }.submit_split(whole);
         partition
@@ -92,7 +103,7 @@ impl Partitions {
     /// Joins what must be joined before an access of this mode to `whole`.
     #[inline]
     pub(crate) fn rejoin(&self, whole: &ArrayState, mode: AccessMode) {
-        if self.any_open.load(Ordering::Relaxed) {
+        if self.any_open.load(Ordering::Acquire) {
             self.rejoin_open(whole, mode);
         }
     }
@@ -105,7 +116,7 @@ impl Partitions {
                 owned.close(whole);
             }
         }
-        self.any_open.store(list.iter().any(|owned| owned.open), Ordering::Relaxed);
+        self.any_open.store(list.iter().any(|owned| owned.open), Ordering::Release);
     }
 
     /// Joins one partition, unless it has been.
@@ -114,13 +125,13 @@ impl Partitions {
         if let Some(owned) = list.iter_mut().find(|owned| owned.partition == partition && owned.open) {
             owned.close(whole);
         }
-        self.any_open.store(list.iter().any(|owned| owned.open), Ordering::Relaxed);
+        self.any_open.store(list.iter().any(|owned| owned.open), Ordering::Release);
     }
 
     /// Lets go of all partitions, when the whole is gone.
-    pub(crate) fn clear(&self) {
+    pub(crate) fn clear(&self, step: &mut Step<'_>) {
         for owned in self.list().drain(..) {
-            Partition::release(owned.partition);
+            Partition::release(owned.partition, step);
         }
         self.any_open.store(false, Ordering::Relaxed);
     }
@@ -139,7 +150,7 @@ impl Owned {
 }
 
 impl Partition {
-    fn new(whole: &ArrayState, key: PartitionKey, layout: Layout) -> Self {
+    fn new(whole: &ArrayState, key: PartitionKey, layout: Layout, shelf: Arc<dyn Any + Send + Sync>) -> Self {
         let part = |i| {
             let len = key.chunk.min(layout.extents()[key.axis] - i * key.chunk);
             ArrayState::create_part(whole, layout.part(key.axis, i * key.chunk, len))
@@ -150,6 +161,7 @@ impl Partition {
             layout,
             whole,
             parts: (0..key.count).map(part).collect(),
+            shelf,
             split: Record::new(u32::MAX),
             join: Record::new(u32::MAX),
             failure: UnsafeCell::new(None),
@@ -159,6 +171,11 @@ impl Partition {
     /// The states of the parts, in order.
     pub(crate) fn parts(&self) -> &[NonNull<ArrayState>] {
         &self.parts
+    }
+
+    /// Where the handles of the parts are kept.
+    pub(super) fn shelf(&self) -> &Arc<dyn Any + Send + Sync> {
+        &self.shelf
     }
 
     fn part_states(&self) -> impl Iterator<Item = &ArrayState> {
@@ -199,8 +216,8 @@ impl Partition {
         body.kind = Kind::Join(self);
         body.location = Location::caller();
         for part in self.part_states() {
-            // Parts of the part, if it has any, come first.
-            part.partitions().rejoin(part, AccessMode::RW);
+            // Parts of the part, if it has any, and what is being reduced into it come first.
+            part.make_way(AccessMode::RW);
             // SAFETY: as above.
             unsafe { self.join.push_access(part, AccessMode::RW, |layout| layout.set_contiguous(&[])) };
         }
@@ -251,14 +268,14 @@ impl Partition {
     }
 
     /// Gives back one reference.
-    pub(crate) fn release(partition: NonNull<Self>) {
+    pub(crate) fn release(partition: NonNull<Self>, step: &mut Step<'_>) {
         // SAFETY: the caller's reference keeps it.
         if unsafe { partition.as_ref() }.references.let_go() {
             // SAFETY: it was leaked from a box in `open`, and this was the last reference.
             let partition = unsafe { Box::from_raw(partition.as_ptr()) };
             for &part in &partition.parts {
                 // SAFETY: split and join are retired, so no access to a part is left, and no handle owns it.
-                unsafe { ArrayState::give_back_part(part) };
+                unsafe { ArrayState::give_back_part(part, step) };
             }
         }
     }

@@ -87,7 +87,7 @@ impl<'a> Task<'a> {
             parameter.name
         );
         let Some(record) = self.record_for(array.state().shared()) else { return };
-        array.state().partitions().rejoin(array.state(), mode);
+        array.state().make_way(mode);
         // SAFETY: the record was taken by `record_for` and is not submitted.
         unsafe { record.push_access(array.state(), mode, |layout| array.set_layout(layout)) };
     }
@@ -339,13 +339,40 @@ impl<'a> Task<'a> {
             Step::new(shared, None).give_back(record);
             return Err(Error::at(no_kernel(self.codelet, None), self.location));
         }
+        if let Err(error) = self.contribute(record) {
+            Step::new(shared, None).give_back(record);
+            return Err(error);
+        }
         // SAFETY: the record was taken and is not submitted.
         let body = unsafe { record.body_mut() };
         body.sequence = shared.next_sequence();
         // The task is counted already: should the observer panic, it is submitted all the same.
         let observed = catch_unwind(AssertUnwindSafe(|| shared.observe(record)));
         Step::new(shared, None).submit(record);
+        shared.serve_if_stopped();
         observed.map_err(|panic| resume_unwind(panic))
+    }
+}
+
+impl Task<'_> {
+    /// Sends each contribution to a reduction to its buffer; none if there is one that cannot be had.
+    fn contribute(&self, record: &Record) -> Result<()> {
+        let parameters = self.codelet.parameters.iter().enumerate();
+        let reduced =
+            parameters.filter_map(|(index, parameter)| Some((index, parameter.accumulator.as_ref()?)));
+        for (index, accumulator) in reduced.clone() {
+            let access = record.access(index);
+            let target = access.array().expect("a reduction has an array");
+            let layout = &access.body().layout;
+            target.reductions().reserve(target, self.codelet, accumulator, layout, self.location)?;
+        }
+        for (index, _) in reduced {
+            let target = record.access(index).array().expect("a reduction has an array");
+            let contribution = target.reductions().contribute();
+            // SAFETY: the record was taken and is not submitted.
+            unsafe { record.redirect(index, &contribution) };
+        }
+        Ok(())
     }
 }
 

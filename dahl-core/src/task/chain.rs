@@ -17,18 +17,24 @@ const READ_OK: u32 = 1 << 2;
 const WRITE_OK: u32 = 1 << 3;
 const DONE: u32 = 1 << 4;
 const LINKED: u32 = 1 << 5;
-const NEXT_READS: u32 = 1 << 6;
+const NEXT_SHARES: u32 = 1 << 6;
 const LATE: u32 = 1 << 7;
 const READ_SENT: u32 = 1 << 8;
 const TAIL_LOST: u32 = 1 << 9;
+const COMMUTES: u32 = 1 << 10;
+
+/// What a link is.
+const KIND: u32 = EXCLUSIVE | COMMUTES;
 
 const COMPLETE: u32 = DONE | WRITE_OK;
 
 /// What a link is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkKind {
-    /// May run beside other shared links.
+    /// May be ready beside other shared links.
     Shared,
+    /// May be ready beside other commuting links; who of them runs is not the chain's to say.
+    Commuting,
     /// Runs alone.
     Exclusive,
     /// The last link of an array: when it is ready, the array's memory can go.
@@ -63,7 +69,7 @@ fn is_ready(flags: u32) -> bool {
 }
 
 fn shares(flags: u32) -> bool {
-    const SHARES: u32 = READ_OK | LINKED | NEXT_READS;
+    const SHARES: u32 = READ_OK | LINKED | NEXT_SHARES;
     flags & (EXCLUSIVE | SHARES) == SHARES
 }
 
@@ -91,6 +97,7 @@ impl Link {
     pub(crate) fn reset(&self, kind: LinkKind) {
         let flags = match kind {
             LinkKind::Shared => 0,
+            LinkKind::Commuting => COMMUTES,
             LinkKind::Exclusive => EXCLUSIVE,
             LinkKind::Release => EXCLUSIVE | RELEASE,
         };
@@ -150,11 +157,12 @@ impl Chain {
             // SAFETY: as above; nothing of what this step brought about has been done yet.
             unsafe { self.react(link, before, after, events) };
         } else {
-            let reads = link_ref.flags.load(Ordering::Relaxed) & EXCLUSIVE == 0;
+            let kind = link_ref.flags.load(Ordering::Relaxed) & KIND;
             // SAFETY: a link that was the tail is not retired before `LINKED` (README, third point).
             let previous_ref = unsafe { &*previous };
             previous_ref.next.store(link.cast_mut(), Ordering::Relaxed);
-            let (before, after) = previous_ref.add_linked(if reads { NEXT_READS } else { 0 });
+            let shares = kind & EXCLUSIVE == 0 && previous_ref.flags.load(Ordering::Relaxed) & KIND == kind;
+            let (before, after) = previous_ref.add_linked(if shares { NEXT_SHARES } else { 0 });
             // SAFETY: if this step made `previous` share or pass, that is ours to do, and it stays valid until then.
             unsafe { self.react(previous, before, after, events) };
         }
@@ -209,7 +217,7 @@ impl Chain {
         }
     }
 
-    /// Gives `READ_OK` along a run of shared links, from `link` on.
+    /// Gives `READ_OK` along a run of links of one kind, from `link` on.
     ///
     /// # Safety
     /// `link` came to share by the caller's step.

@@ -9,12 +9,14 @@ mod init;
 mod ready;
 mod record;
 mod step;
+mod turn;
 mod wait;
 
 pub use builder::Task;
 pub(crate) use chain::{Chain, Link, LinkKind};
 pub use init::{identity, map_shape, require, uninit};
 pub use ready::ReadyTask;
-pub(crate) use record::{Kind, Record};
+pub(crate) use record::{AccessBody, Kind, Record};
 pub(crate) use step::Step;
+pub(crate) use turn::Turn;
 pub(crate) use wait::wait_for_access;

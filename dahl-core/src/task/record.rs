@@ -7,13 +7,14 @@ use std::ptr;
 
 use super::chain::{Link, LinkKind};
 use super::countdown::Countdown;
+use super::turn::Waits;
 use super::wait::Waiter;
 use crate::access::AccessMode;
-use crate::array::ArrayState;
-use crate::codelet::{Codelet, Kernel};
+use crate::array::{ArrayState, Contribution};
+use crate::codelet::{Accumulator, Codelet, Kernel};
 use crate::partition::Partition;
 use crate::shape::Layout;
-use crate::sync::atomic::AtomicPtr;
+use crate::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 /// Accesses that a record holds itself; further ones lie beside it and are kept for its next task.
 const INLINE: usize = 4;
@@ -30,8 +31,10 @@ pub(crate) struct Record {
     /// Links that are not retired yet, plus one until the task is done with.
     unretired: Countdown,
     body: UnsafeCell<Body>,
-    /// The next one of a list of tasks that a step has still to run.
+    /// The next one of a list: of splits and joins that a step has still to run, or of tasks that wait for a turn.
     next: AtomicPtr<Record>,
+    /// The number of the last array whose turn it has, plus one.
+    turn: AtomicU32,
     inline: [Access; INLINE],
     #[allow(clippy::vec_box, reason = "links stay where they are while the vector grows")]
     more: UnsafeCell<Vec<Box<Access>>>,
@@ -45,6 +48,8 @@ pub(crate) struct Body {
     /// Of the codelet, if the submitter chose; otherwise its first.
     pub(crate) kernel: Option<&'static Kernel>,
     pub(crate) in_place: bool,
+    /// Whether an access commutes, so that the task needs turns.
+    pub(crate) commutes: bool,
     pub(crate) accesses: usize,
     pub(crate) arguments: Vec<u8>,
     pub(crate) sequence: u64,
@@ -59,6 +64,10 @@ pub(crate) struct Body {
 pub(crate) enum Kind {
     /// A worker: it has a kernel.
     Kernel,
+    /// A worker: it combines a partial result of a reduction, the second access, into an earlier one, the first.
+    Fold(&'static Accumulator),
+    /// A worker: it combines the result of a reduction, the second access, into the array, the first.
+    Finish(&'static Accumulator),
     /// Nobody: the host waits for its access.
     Host(*const Waiter),
     /// Whoever makes it ready: it begins a partition.
@@ -84,6 +93,8 @@ pub(crate) struct AccessBody {
     pub(crate) array: *const ArrayState,
     pub(crate) mode: AccessMode,
     pub(crate) layout: Layout,
+    /// Of a contribution to a reduction: whether it is the first in its buffer.
+    pub(crate) begins: bool,
 }
 
 // SAFETY: see "who may touch" above; the pointers are to things that outlive the task: arrays have a release link
@@ -92,9 +103,16 @@ unsafe impl Send for Record {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Record {}
 
+impl Waits for Record {
+    fn next(&self) -> &AtomicPtr<Self> {
+        &self.next
+    }
+}
+
 impl Access {
     fn new() -> Self {
-        let body = AccessBody { array: ptr::null(), mode: AccessMode::R, layout: Layout::EMPTY };
+        let body =
+            AccessBody { array: ptr::null(), mode: AccessMode::R, layout: Layout::EMPTY, begins: false };
         Self { link: Link::new(), record: UnsafeCell::new(ptr::null()), body: UnsafeCell::new(body) }
     }
 
@@ -128,6 +146,7 @@ impl Record {
                 codelet: None,
                 kernel: None,
                 in_place: false,
+                commutes: false,
                 accesses: 0,
                 arguments: Vec::new(),
                 sequence: 0,
@@ -137,6 +156,7 @@ impl Record {
                 location: Location::caller(),
             }),
             next: AtomicPtr::new(ptr::null_mut()),
+            turn: AtomicU32::new(0),
             inline: std::array::from_fn(|_| Access::new()),
             more: UnsafeCell::new(Vec::new()),
         }
@@ -146,8 +166,8 @@ impl Record {
         self.index
     }
 
-    pub(super) fn next(&self) -> &AtomicPtr<Record> {
-        &self.next
+    pub(super) fn turn(&self) -> &AtomicU32 {
+        &self.turn
     }
 
     pub(crate) fn body(&self) -> &Body {
@@ -191,6 +211,7 @@ impl Record {
         body.name = None;
         body.worker = None;
         body.in_place = false;
+        body.commutes = false;
     }
 
     /// Adds an access, whose layout `set_layout` writes.
@@ -207,6 +228,7 @@ impl Record {
         let body = unsafe { self.body_mut() };
         let index = body.accesses;
         body.accesses += 1;
+        body.commutes |= mode == AccessMode::COMMUTE;
         if index >= INLINE {
             // SAFETY: the caller's.
             let more = unsafe { &mut *self.more.get() };
@@ -221,18 +243,31 @@ impl Record {
         let access_body = unsafe { &mut *access.body.get() };
         access_body.array = array;
         access_body.mode = mode;
+        access_body.begins = false;
         set_layout(&mut access_body.layout);
+    }
+
+    /// Sends the contribution that access `index` makes to a buffer of its reduction.
+    ///
+    /// # Safety
+    /// The caller took the record and has not submitted it, and no other reference into it is in use.
+    pub(super) unsafe fn redirect(&self, index: usize, contribution: &Contribution) {
+        // SAFETY: the caller's.
+        let access_body = unsafe { &mut *self.access(index).body.get() };
+        access_body.array = contribution.buffer.as_ptr();
+        access_body.begins = contribution.begins;
     }
 
     /// Prepares the counters and links of a task with `links` linked accesses.
     pub(super) fn arm(&self, links: u32) {
         self.pending.arm(links + 1);
         self.unretired.arm(links + 1);
+        self.turn.store(0, Ordering::Relaxed);
         for access in self.accesses() {
-            access.link.reset(if access.body().mode.is_shared() {
-                LinkKind::Shared
-            } else {
-                LinkKind::Exclusive
+            access.link.reset(match access.body().mode {
+                AccessMode::R => LinkKind::Shared,
+                AccessMode::COMMUTE => LinkKind::Commuting,
+                _ => LinkKind::Exclusive,
             });
         }
     }

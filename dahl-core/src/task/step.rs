@@ -5,7 +5,9 @@ use std::ptr::{self, NonNull};
 
 use super::chain::{Events, Link};
 use super::ready::ReadyTask;
-use super::record::{Kind, Record};
+use super::record::{Access, Kind, Record};
+use super::turn::Waits;
+use crate::access::AccessMode;
 use crate::array::ArrayState;
 use crate::partition::Partition;
 use crate::runtime::Shared;
@@ -52,6 +54,9 @@ impl<'s> Step<'s> {
 
     /// Finishes every access of a task that has run. The record may be another task's when this returns.
     pub(crate) fn complete(&mut self, record: &Record) {
+        if record.body().commutes {
+            self.pass_turns(record);
+        }
         self.run(|step| step.finish(record, 0));
     }
 
@@ -125,7 +130,7 @@ impl<'s> Step<'s> {
                 // SAFETY: the split's access has been ready since before the join was; it is finished here, once.
                 unsafe { chain.finish(whole.link(), self) };
             }
-            Kind::Kernel | Kind::Host(_) => {
+            Kind::Kernel | Kind::Fold(_) | Kind::Finish(_) | Kind::Host(_) => {
                 unreachable!("only splits and joins are run by whoever makes them ready")
             }
         }
@@ -134,7 +139,8 @@ impl<'s> Step<'s> {
     /// Gives back a record that was never submitted.
     pub(crate) fn give_back(&mut self, record: &Record) {
         if let Kind::Split(partition) | Kind::Join(partition) = record.body().kind {
-            return Partition::release(NonNull::new(partition.cast_mut()).expect("made from a reference"));
+            let partition = NonNull::new(partition.cast_mut()).expect("made from a reference");
+            return Partition::release(partition, self);
         }
         match &mut self.recycler {
             Some(recycler) => recycler.give_back(self.shared, record.index()),
@@ -144,7 +150,10 @@ impl<'s> Step<'s> {
 
     fn hand_over(&mut self, record: &Record) {
         match record.body().kind {
-            Kind::Kernel => self.shared.schedule(ReadyTask::new(record), self.worker),
+            Kind::Kernel if record.body().commutes => self.take_turns(record),
+            Kind::Kernel | Kind::Fold(_) | Kind::Finish(_) => {
+                self.shared.schedule(ReadyTask::new(record), self.worker);
+            }
             // SAFETY: the waiter stays until it is told, which happens here, once.
             Kind::Host(waiter) => unsafe { (*waiter).tell() },
             Kind::Split(_) | Kind::Join(_) => {
@@ -156,12 +165,44 @@ impl<'s> Step<'s> {
     }
 }
 
+impl Step<'_> {
+    /// Takes the turns that the task needs and has not, array by array, and then schedules it. If it must wait for
+    /// one, whoever passes that on goes on here.
+    fn take_turns(&mut self, record: &Record) {
+        loop {
+            let after = record.turn().load(Ordering::Relaxed);
+            let commuting = record.accesses().filter(|access| access.body().mode == AccessMode::COMMUTE);
+            let arrays = commuting.filter_map(Access::array).filter(|array| array.index() >= after);
+            let Some(array) = arrays.min_by_key(|array| array.index()) else {
+                return self.shared.schedule(ReadyTask::new(record), self.worker);
+            };
+            // Before it waits: then the record is in the hands of whoever passes the turn on.
+            record.turn().store(array.index() + 1, Ordering::Relaxed);
+            if !array.turn().take(record) {
+                return;
+            }
+        }
+    }
+
+    /// Passes on the turns of a task that has run.
+    fn pass_turns(&mut self, record: &Record) {
+        for access in record.accesses().filter(|access| access.body().mode == AccessMode::COMMUTE) {
+            let Some(array) = access.array() else { continue };
+            // SAFETY: the task has the turn; those that wait have not been completed, so their records are not free.
+            if let Some(next) = unsafe { array.turn().pass() } {
+                // SAFETY: as above; it has this turn now, and is nobody else's.
+                self.take_turns(unsafe { &*next });
+            }
+        }
+    }
+}
+
 impl Events for Step<'_> {
     fn ready(&mut self, link: *const Link) {
         // SAFETY: a link that is becoming ready is not retired.
         if unsafe { &*link }.is_release() {
             // SAFETY: a release link becomes ready once, when nobody else knows its array.
-            return unsafe { ArrayState::reclaim(link) };
+            return unsafe { ArrayState::reclaim(link, self) };
         }
         // SAFETY: the link is an access's, of a task that is waiting for it.
         let record = unsafe { Record::of_link(link) };

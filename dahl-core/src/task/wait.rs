@@ -60,7 +60,7 @@ pub(crate) fn wait_for_access(
     if worker::in_kernel() {
         return Err(Error::at(ErrorKind::InsideKernel { call }, location));
     }
-    array.partitions().rejoin(array, mode);
+    array.make_way(mode);
     if !array.chain().is_quiet() {
         let shared = array.shared();
         let waiter = Waiter::new();
@@ -74,6 +74,7 @@ pub(crate) fn wait_for_access(
         // SAFETY: as above.
         unsafe { record.push_access(array, mode, |layout| layout.set_contiguous(&[])) };
         Step::new(shared, None).submit(record);
+        shared.serve_if_stopped();
         waiter.wait();
         Step::new(shared, None).complete(record);
     }

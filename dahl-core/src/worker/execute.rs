@@ -5,15 +5,15 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::{Recycler, as_kernel};
+use super::{Recycler, as_kernel, fold};
 use crate::access::AccessMode;
-use crate::array::{ArrayState, ReduceError};
+use crate::array::ArrayState;
 use crate::codelet::{Codelet, Kernel, Line, Operand, Packs, Views};
 use crate::error::Failure;
 use crate::perf::{Measurement, ModelCache};
 use crate::runtime::Shared;
 use crate::shape::Layout;
-use crate::task::{ReadyTask, Record, Step};
+use crate::task::{Kind, ReadyTask, Record, Step};
 
 /// What a thread that runs tasks keeps from one to the next.
 pub(crate) struct Bench {
@@ -47,18 +47,21 @@ impl Bench {
 /// Runs a task, and what must follow. Never panics, whatever the kernel does.
 pub(crate) fn execute(shared: &Shared, bench: &mut Bench, task: ReadyTask) {
     let record = task.record();
-    let codelet = record.body().codelet.expect("a task with a kernel has a codelet");
-    let outcome = match prepare(bench, record, codelet) {
-        Ok(()) => call(shared, bench, record, codelet).inspect_err(|failure| shared.note_failure(failure)),
-        Err(Obstacle::Cancelled(first_cause)) => Err(first_cause),
-        Err(Obstacle::OutOfMemory(bytes)) => {
-            let failure =
-                failure(bench, record, codelet, format!("out of memory: {bytes} bytes cannot be had"));
-            shared.note_failure(&failure);
-            Err(failure)
-        }
+    let codelet = record.body().codelet.expect("a task that workers run has a codelet");
+    let outcome = match record.body().kind {
+        Kind::Fold(accumulator) => fold::fold(record, accumulator),
+        Kind::Finish(accumulator) => fold::finish(record, accumulator),
+        _ => prepare(bench, record, codelet).and_then(|()| call(shared, bench, record, codelet)),
     };
-    if let Err(failure) = outcome {
+    if let Err(obstacle) = outcome {
+        let failure = match obstacle {
+            Obstacle::Cancelled(first_cause) => first_cause,
+            Obstacle::Failed(message) => {
+                let failure = failure(bench, record, codelet, message);
+                shared.note_failure(&failure);
+                failure
+            }
+        };
         for access in record
             .accesses()
             .filter(|access| access.body().mode.writes() || is_target(record, access.body().mode))
@@ -77,19 +80,17 @@ fn is_target(record: &Record, mode: AccessMode) -> bool {
     record.body().in_place && mode == AccessMode::RW
 }
 
-/// Why a task cannot run.
-enum Obstacle {
+/// Why a task has no result.
+pub(super) enum Obstacle {
     /// One that it depends on failed.
     Cancelled(Arc<Failure>),
-    OutOfMemory(usize),
+    /// It failed itself: what happened.
+    Failed(String),
 }
 
-impl From<ReduceError> for Obstacle {
-    fn from(error: ReduceError) -> Self {
-        match error {
-            ReduceError::Poisoned(failure) => Self::Cancelled(failure),
-            ReduceError::OutOfMemory(bytes) => Self::OutOfMemory(bytes),
-        }
+impl Obstacle {
+    fn out_of_memory(bytes: usize) -> Self {
+        Self::Failed(format!("out of memory: {bytes} bytes cannot be had"))
     }
 }
 
@@ -118,8 +119,9 @@ fn prepare(bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), 
             }
             (Some(array), Some(accumulator)) => {
                 operand.layout.set_contiguous(body.layout.extents());
-                // SAFETY: the task is ready, so it holds its accesses, and that of a reduction is exclusive.
-                unsafe { array.contribute(accumulator, body.layout.len()) }?
+                // SAFETY: the task is ready, so it holds its accesses, and that of a reduction, to a private buffer, is
+                // exclusive.
+                unsafe { fold::leaf(array, accumulator, body) }?
             }
             // SAFETY: the task is ready, so it holds its accesses.
             (Some(array), None) => unsafe { array.prepare(body.mode) }.map_err(Obstacle::Cancelled)?,
@@ -147,25 +149,14 @@ fn call(
     bench: &mut Bench,
     record: &Record,
     codelet: &'static Codelet,
-) -> Result<(), Arc<Failure>> {
-    let (kernel, renamed) = match rename(bench, record, codelet) {
-        Ok(chosen) => chosen,
-        Err(bytes) => {
-            return Err(failure(
-                bench,
-                record,
-                codelet,
-                format!("out of memory: {bytes} bytes cannot be had"),
-            ));
-        }
-    };
+) -> Result<(), Obstacle> {
+    let (kernel, renamed) = rename(bench, record, codelet).map_err(Obstacle::out_of_memory)?;
     let start_ns = shared.clock().now_ns();
     // SAFETY: invariant V of `Operand`: the task is ready, so it holds its accesses: shared ones to what it reads,
     // exclusive ones to what it writes. Private and scratch buffers are its own. Arrays lie in zeroed blocks, so all
     // is initialised, and in blocks or vectors aligned for their elements.
     let mut views = unsafe { Views::new(&bench.operands, &record.body().arguments, &mut bench.packs) };
-    let result = catch_unwind(AssertUnwindSafe(|| as_kernel(|| kernel.run(&mut views))));
-    result.map_err(|panic| failure(bench, record, codelet, format!("panicked: {}", message(&*panic))))?;
+    caught(|| kernel.run(&mut views))?;
     // SAFETY: the same operands; the kernel has ended, and its views with it.
     unsafe { bench.packs.unpack(&bench.operands) };
     if let Some(array) = renamed {
@@ -204,6 +195,12 @@ fn rename<'r>(
     bench.operands[position].writes = false;
     bench.operands.insert(output, Operand { pointer: spare, layout, element, writes: true, reads: false });
     Ok((ordinary, Some(array)))
+}
+
+/// Runs a kernel, or code of the user's like one; a panic is a failure.
+pub(super) fn caught(kernel: impl FnOnce()) -> Result<(), Obstacle> {
+    catch_unwind(AssertUnwindSafe(|| as_kernel(kernel)))
+        .map_err(|panic| Obstacle::Failed(format!("panicked: {}", message(&*panic))))
 }
 
 fn failure(bench: &Bench, record: &Record, codelet: &Codelet, message: String) -> Arc<Failure> {

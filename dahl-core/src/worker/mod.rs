@@ -3,6 +3,7 @@
 //! Not here: which task goes where (`scheduler`), and what becomes ready when a task ends (`task`).
 
 mod execute;
+mod fold;
 mod recycler;
 mod sleep;
 mod threads;

@@ -4,7 +4,7 @@
 #[path = "../../src/task/chain.rs"]
 mod protocol;
 
-use LinkKind::{Exclusive, Release, Shared};
+use LinkKind::{Commuting, Exclusive, Release, Shared};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
@@ -81,6 +81,8 @@ impl<const LINKS: usize> Model<LINKS> {
         match self.kinds[i] {
             // SAFETY: the task is ready; loom checks that nobody writes meanwhile.
             LinkKind::Shared => self.data.with(|data| unsafe { std::ptr::read(data) }),
+            // Who of those that commute may touch it is not the chain's to say.
+            LinkKind::Commuting => 0,
             // SAFETY: the task is ready; loom checks that nobody else touches it.
             _ => self.data.with_mut(|data| unsafe { std::ptr::replace(data, i) }),
         };
@@ -117,6 +119,21 @@ fn a_writer_follows_a_writer_being_linked() {
 #[test]
 fn readers_end_in_another_order() {
     submit_and_run([Shared, Shared], [1, 0]);
+}
+
+#[test]
+fn those_that_commute_end_in_another_order() {
+    submit_and_run([Commuting, Commuting], [1, 0]);
+}
+
+#[test]
+fn those_that_commute_wait_for_readers() {
+    submit_and_run([Shared, Commuting], [0, 1]);
+}
+
+#[test]
+fn readers_wait_for_those_that_commute() {
+    submit_and_run([Commuting, Shared], [0, 1]);
 }
 
 #[test]

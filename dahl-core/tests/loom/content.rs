@@ -80,7 +80,7 @@ fn read_by_two(array: &Arc<Array>) -> [Result<usize, &'static str>; 2] {
 
 #[test]
 fn two_readers_make_the_zeros_once() {
-    for content in [Content::Zero, Content::Unset, Content::Reducing] {
+    for content in [Content::Zero, Content::Unset] {
         explore(3, move || {
             let array = Array::new(content);
             assert_eq!(read_by_two(&array), [Ok(0); 2]);

@@ -8,6 +8,7 @@ mod countdown;
 mod references;
 mod slab;
 mod sleep;
+mod turn;
 
 #[path = "../../src/sync/parker.rs"]
 mod parker;

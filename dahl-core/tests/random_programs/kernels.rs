@@ -203,6 +203,7 @@ pub(crate) fn reduce(reduction: Reduction, x: &M<'_>, out: &mut F<'_>, factor: f
         Reduction::Sum => &SUM,
         Reduction::Max => &MAX,
         Reduction::Min => &MIN,
+        Reduction::Custom => unreachable!("no program draws it"),
     });
     task.read(x);
     task.write(out);

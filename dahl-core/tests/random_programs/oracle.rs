@@ -35,6 +35,7 @@ impl Tree {
             Reduction::Sum => 0.0,
             Reduction::Max => f32::NEG_INFINITY,
             Reduction::Min => f32::INFINITY,
+            Reduction::Custom => unreachable!("no program draws it"),
         };
         vec![identity; LEN]
     }
@@ -44,6 +45,7 @@ impl Tree {
             Reduction::Sum => |earlier, later| earlier + later,
             Reduction::Max => f32::max,
             Reduction::Min => f32::min,
+            Reduction::Custom => unreachable!("no program draws it"),
         };
         earlier.iter().zip(later).map(|(&earlier, &later)| combine(earlier, later)).collect()
     }

@@ -8,8 +8,8 @@ use syn::{Expr, Path};
 
 use super::signature::Variant;
 use super::{kernel, local};
-use crate::mode::Access;
-use crate::model::{Codelet, Form};
+use crate::mode::{Access, Combination};
+use crate::model::{Codelet, Form, Parameter, type_name};
 use crate::tokens;
 
 /// `NAME` and `MODES`.
@@ -62,15 +62,50 @@ fn parameters(codelet: &Codelet) -> impl Iterator<Item = TokenStream> {
     codelet.parameters.iter().map(move |parameter| {
         let (name, element) = (parameter.name.unraw().to_string(), &parameter.element);
         let mode = parameter.access.expand(root);
-        let accumulator = match parameter.access {
-            Access::Reduce(reduction) => {
-                let reduction = reduction.expand(root);
-                let kind = local(if parameter.accumulates_in_compute { "compute" } else { "same" });
-                Some(quote!(.accumulates_in(#root::__private::Accumulator::#kind::<#element>(#reduction))))
-            }
-            _ => None,
-        };
+        let accumulator = accumulator(root, parameter);
         quote!(#root::__private::Parameter::new(#name, #mode, #root::ElementType::of::<#element>()) #accumulator)
+    })
+}
+
+/// What the private buffers of a `REDUX` parameter hold, and how they combine.
+fn accumulator(root: &Path, parameter: &Parameter) -> Option<TokenStream> {
+    let Access::Reduce(reduction) = parameter.access else { return None };
+    let stored = &parameter.element;
+    let accumulator = match &parameter.combination {
+        None => {
+            let kind = local(if parameter.accumulates_in_compute { "compute" } else { "same" });
+            let reduction = reduction.expand(root);
+            quote!(#kind::<#stored>(#reduction))
+        }
+        Some(Combination { identity, combine }) => {
+            let kind = local(if parameter.accumulates_in_compute { "compute_by" } else { "same_by" });
+            let mut combine = combine.clone();
+            if let Some(last) = combine.segments.last_mut() {
+                last.ident = type_name(&last.ident);
+            }
+            let (text, views) = (tokens::text(&identity.to_token_stream()), local("views"));
+            let element = parameter.kernel_element();
+            let fill =
+                quote_spanned!(identity.span()=> |#views| #views.slice_mut::<#element>().fill(#identity));
+            quote!(#kind::<#stored, #combine>(#text, #fill))
+        }
+    };
+    Some(quote!(.accumulates_in(#root::__private::Accumulator::#accumulator)))
+}
+
+/// The implementation of `Combines`, if the codelet can combine partial results of reductions.
+pub(super) fn combines(codelet: &Codelet) -> Option<TokenStream> {
+    let element = codelet.combines()?;
+    let Codelet { root, type_name, .. } = codelet;
+    let generics = codelet.declared_generics(None, false);
+    let bounds = &codelet.generics.where_clause;
+    let turbofish = codelet.turbofish(false);
+    Some(quote! {
+        impl #generics #root::__private::Combines<#element> for #type_name #bounds {
+            fn codelet() -> &'static #root::Codelet {
+                Self::codelet #turbofish()
+            }
+        }
     })
 }
 

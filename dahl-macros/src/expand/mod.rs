@@ -34,6 +34,7 @@ pub(crate) fn expand(codelet: &Codelet) -> TokenStream {
     let checks = shapes::checks(codelet);
     let shapes = shapes::shapes(codelet);
     let c_kernels = descriptor::c_kernel_checks(codelet);
+    let combines = descriptor::combines(codelet).map(|item| quote!(#everywhere #item));
     let wrappers = wrappers::wrappers(codelet);
     let debug = quote!(#[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]);
     quote! {
@@ -56,6 +57,8 @@ pub(crate) fn expand(codelet: &Codelet) -> TokenStream {
         }
 
         #(#everywhere #c_kernels)*
+
+        #combines
 
         #wrappers
     }

@@ -76,6 +76,13 @@ pub(crate) fn stubs(mut codelet: Codelet) -> TokenStream {
             #body
         }
 
+        #everywhere
+        impl<A: #root::Element> #root::__private::Combines<A> for #type_name {
+            fn codelet() -> &'static #root::Codelet {
+                ::core::unimplemented!()
+            }
+        }
+
         #functions
         #everywhere
         #init

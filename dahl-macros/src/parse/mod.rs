@@ -3,6 +3,7 @@
 //! Entries of the attribute are parsed one by one, so that one that is malformed hides no error in another.
 
 mod options;
+mod reduction;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -10,7 +11,7 @@ use syn::ItemFn;
 use syn::parse::{ParseStream, Parser};
 
 use crate::errors::Errors;
-use crate::mode::{Access, Mode, Reduction};
+use crate::mode::{Access, Mode};
 pub(crate) use options::Options;
 
 /// `#[codelet(modes, options)] fn ..` as the user wrote it.
@@ -79,56 +80,23 @@ fn mode(entry: TokenStream, errors: &mut Errors) -> Option<Mode> {
     let parser = |input: ParseStream<'_>| {
         let keyword: Ident = input.parse()?;
         let access = Access::of_keyword(&keyword).expect("`is_mode` has looked");
-        if !matches!(access, Access::Reduce(_)) {
-            if !input.is_empty() {
-                let rest: TokenStream = input.parse()?;
-                return Err(syn::Error::new_spanned(
-                    rest,
-                    format!("the mode `{keyword}` takes nothing more"),
-                ));
-            }
-            return Ok(access);
+        if let Access::Reduce(_) = access {
+            return reduction::reduction(input);
         }
-        if input.is_empty() {
-            return Ok(access);
+        if !input.is_empty() {
+            let rest: TokenStream = input.parse()?;
+            return Err(syn::Error::new_spanned(rest, format!("the mode `{keyword}` takes nothing more")));
         }
-        let reductions = "reductions are `REDUX` (a sum), `REDUX(max)` and `REDUX(min)`";
-        let rest: TokenStream = input.parse()?;
-        let reduction = syn::parse2::<ReductionName>(rest.clone())
-            .map_err(|_| syn::Error::new_spanned(rest, reductions))?;
-        match reduction.0.to_string().as_str() {
-            "max" => Ok(Access::Reduce(Reduction::Max)),
-            "min" => Ok(Access::Reduce(Reduction::Min)),
-            other => {
-                let message = format!("`{other}` is no reduction that dahl knows; {reductions}");
-                Err(syn::Error::new_spanned(&reduction.0, message))
-            }
-        }
+        Ok((access, None))
     };
     match parser.parse2(entry.clone()) {
-        Ok(access) => Some(Mode { access, tokens: entry }),
+        Ok((access, combination)) => Some(Mode { access, combination, tokens: entry }),
         Err(error) => {
             errors.push(error);
             // The mode counts all the same, so that the modes after it keep their parameters.
             let first = entry.into_iter().next().map(ToTokens::into_token_stream)?;
             let keyword = syn::parse2(first.clone()).ok()?;
-            Some(Mode { access: Access::of_keyword(&keyword)?, tokens: quote!(#first) })
-        }
-    }
-}
-
-/// The `(max)` of `REDUX(max)`.
-struct ReductionName(Ident);
-
-impl syn::parse::Parse for ReductionName {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let content;
-        syn::parenthesized!(content in input);
-        let name = content.parse()?;
-        if content.is_empty() && input.is_empty() {
-            Ok(Self(name))
-        } else {
-            Err(input.error("more than a name"))
+            Some(Mode { access: Access::of_keyword(&keyword)?, combination: None, tokens: quote!(#first) })
         }
     }
 }

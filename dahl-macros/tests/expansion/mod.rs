@@ -88,6 +88,34 @@ fn a_reduction_in_the_compute_type() {
 }
 
 #[test]
+fn a_reduction_by_a_codelet_of_the_users() {
+    check(
+        "
+        /// Multiplies `out` by the product of `x`.
+        #[codelet(R, REDUX(identity = T::ONE.widen(), combine = dahl::ops::mul), shape(out = []))]
+        pub fn product<T: Real>(x: &[T], out: &mut [T::Compute]) {
+            multiply(x, out)
+        }
+        ",
+        expect_file!["reduction_of_the_users.rs"],
+    );
+}
+
+#[test]
+fn a_codelet_that_combines() {
+    check(
+        "
+        /// Puts the larger one first.
+        #[codelet(RW, R)]
+        pub fn merge<T: Real>(earlier: &mut [T], later: &[T]) {
+            pick(earlier, later)
+        }
+        ",
+        expect_file!["combining.rs"],
+    );
+}
+
+#[test]
 fn a_kernel_with_checks_and_further_kernels() {
     check(
         "

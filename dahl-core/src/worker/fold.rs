@@ -1,0 +1,68 @@
+//! What the tasks of a reduction do: the first contribution of a leaf, folds, and the step into the array.
+#![allow(unsafe_code, reason = "changes the buffers of a task that is ready")]
+
+use super::execute::{Obstacle, caught};
+use crate::access::AccessMode;
+use crate::array::ArrayState;
+use crate::codelet::Accumulator;
+use crate::task::{AccessBody, Record};
+
+/// The private buffer that a contribution goes to. For the first one it holds the identity.
+///
+/// # Errors
+/// The failure of an earlier contribution, or that the identity panicked.
+///
+/// # Safety
+/// The task is ready and not completed.
+pub(super) unsafe fn leaf(
+    buffer: &ArrayState,
+    accumulator: &Accumulator,
+    access: &AccessBody,
+) -> Result<*mut u8, Obstacle> {
+    if !access.begins {
+        // SAFETY: the task holds an exclusive access.
+        return unsafe { buffer.prepare(AccessMode::RW) }.map_err(Obstacle::Cancelled);
+    }
+    // SAFETY: as above.
+    let pointer = unsafe { buffer.begin_leaf() };
+    let bytes = access.layout.len() * accumulator.element().size_bytes;
+    // SAFETY: as above; a buffer is a block of at least so many initialised bytes.
+    let elements = unsafe { std::slice::from_raw_parts_mut(pointer, bytes) };
+    caught(|| accumulator.fill_identity(elements))?;
+    Ok(pointer)
+}
+
+/// Combines a partial result, the second access, into an earlier one, the first.
+pub(super) fn fold(record: &Record, accumulator: &Accumulator) -> Result<(), Obstacle> {
+    let bytes = record.access(0).body().layout.len() * accumulator.element().size_bytes;
+    let [earlier, later] = [(0, AccessMode::RW), (1, AccessMode::R)].map(|(index, mode)| {
+        let buffer = record.access(index).array().expect("a fold has two buffers");
+        // SAFETY: the task is ready, so it holds its accesses.
+        unsafe { buffer.prepare(mode) }.map_err(Obstacle::Cancelled)
+    });
+    let (earlier, later) = (earlier?, later?);
+    // SAFETY: the access is exclusive, and the buffer a block of at least so many initialised bytes.
+    let earlier = unsafe { std::slice::from_raw_parts_mut(earlier, bytes) };
+    // SAFETY: as above, of a shared access, and to another buffer.
+    let later = unsafe { std::slice::from_raw_parts(later, bytes) };
+    caught(|| accumulator.combine(earlier, later))
+}
+
+/// Combines the result of a reduction, the second access, into the array, the first.
+pub(super) fn finish(record: &Record, accumulator: &Accumulator) -> Result<(), Obstacle> {
+    let bytes = record.access(0).body().layout.len() * accumulator.element().size_bytes;
+    let [target, total] = [0, 1].map(|index| record.access(index).array().expect("the array and a buffer"));
+    // SAFETY: the task is ready, so it holds its accesses.
+    let total = unsafe { total.prepare(AccessMode::R) }.map_err(Obstacle::Cancelled)?;
+    // SAFETY: the access is shared, and the buffer a block of at least so many initialised bytes.
+    let total = unsafe { std::slice::from_raw_parts(total, bytes) };
+    let mut result = Ok(());
+    // SAFETY: the task is ready, and its access to the array is exclusive.
+    unsafe {
+        target.finish_reduction(|target, keep_old| {
+            result = caught(|| accumulator.finish(target, total, keep_old));
+        })
+    }
+    .map_err(Obstacle::Cancelled)?;
+    result
+}

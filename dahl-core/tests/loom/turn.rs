@@ -1,0 +1,85 @@
+//! The turns of commuting tasks.
+
+#[path = "../../src/task/turn.rs"]
+mod list;
+
+use list::{Turn, Waits};
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use loom::thread;
+
+struct Task {
+    next: AtomicPtr<Task>,
+}
+
+impl Waits for Task {
+    fn next(&self) -> &AtomicPtr<Self> {
+        &self.next
+    }
+}
+
+struct Model {
+    turn: Turn<Task>,
+    tasks: [Task; 3],
+    /// What the tasks change: loom reports a race.
+    data: UnsafeCell<usize>,
+    ran: [AtomicUsize; 3],
+}
+
+// SAFETY: `data` is guarded by the turn, which is what the model shows; loom checks it.
+#[allow(unsafe_code, reason = "a model of an array")]
+unsafe impl Sync for Model {}
+// SAFETY: as for `Sync`.
+#[allow(unsafe_code, reason = "a model of an array")]
+unsafe impl Send for Model {}
+
+impl Model {
+    /// Runs task `i` if it has its turn, and then those to whom the turn is passed.
+    #[allow(unsafe_code, reason = "the turn's contract")]
+    fn run(&self, i: usize) {
+        if !self.turn.take(&self.tasks[i]) {
+            return;
+        }
+        let mut running = i;
+        loop {
+            // SAFETY: the task has the turn; loom checks that nobody else touches it.
+            self.data.with_mut(|data| unsafe { *data += 1 });
+            assert_eq!(self.ran[running].fetch_add(1, Ordering::Relaxed), 0, "ran twice");
+            // SAFETY: the task has the turn, and tasks stay where they are.
+            let Some(next) = (unsafe { self.turn.pass() }) else { return };
+            running =
+                self.tasks.iter().position(|task| std::ptr::eq(task, next)).expect("a task of the model");
+        }
+    }
+}
+
+fn explore(tasks_of_threads: [&'static [usize]; 2]) {
+    loom::model(move || {
+        let model = Arc::new(Model {
+            turn: Turn::new(),
+            tasks: std::array::from_fn(|_| Task { next: AtomicPtr::new(std::ptr::null_mut()) }),
+            data: UnsafeCell::new(0),
+            ran: std::array::from_fn(|_| AtomicUsize::new(0)),
+        });
+        let other = Arc::clone(&model);
+        let other = thread::spawn(move || tasks_of_threads[1].iter().for_each(|&i| other.run(i)));
+        tasks_of_threads[0].iter().for_each(|&i| model.run(i));
+        other.join().unwrap();
+        let all = tasks_of_threads.iter().flat_map(|tasks| tasks.iter());
+        assert!(all.clone().all(|&i| model.ran[i].load(Ordering::Relaxed) == 1), "one never ran");
+        // SAFETY: every thread has ended.
+        #[allow(unsafe_code, reason = "reads what the tasks changed")]
+        model.data.with(|data| assert_eq!(unsafe { *data }, all.count()));
+    });
+}
+
+#[test]
+fn two_tasks_run_one_at_a_time() {
+    explore([&[0], &[1]]);
+}
+
+#[test]
+fn a_task_that_comes_later_has_its_turn() {
+    explore([&[0, 1], &[2]]);
+}

@@ -1,0 +1,114 @@
+/// Multiplies `out` by the product of `x`.
+///
+/// The codelet behind [`product`], [`product_init`]: its name, access modes and kernels.
+#[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
+pub struct Product;
+impl Product {
+    /// The name, for display.
+    pub const NAME: &'static str = "product";
+    /// The access modes of the data parameters, in order.
+    pub const MODES: [::dahl::AccessMode; 2] = [
+        ::dahl::AccessMode::R,
+        ::dahl::AccessMode::REDUX(::dahl::Reduction::Custom),
+    ];
+    /// The descriptor that the runtime gets.
+    pub fn codelet<T: Real>() -> &'static ::dahl::Codelet {
+        const {
+            &::dahl::Codelet::new(Self::NAME, ::core::module_path!(), 0x64e4cd47f2fabda1)
+                .parameters(const {
+                    &[
+                        ::dahl::__private::Parameter::new(
+                            "x",
+                            ::dahl::AccessMode::R,
+                            ::dahl::ElementType::of::<T>(),
+                        ),
+                        ::dahl::__private::Parameter::new(
+                                "out",
+                                ::dahl::AccessMode::REDUX(::dahl::Reduction::Custom),
+                                ::dahl::ElementType::of::<T>(),
+                            )
+                            .accumulates_in(
+                                ::dahl::__private::Accumulator::compute_by::<
+                                    T,
+                                    dahl::ops::Mul,
+                                >(
+                                    "T::ONE.widen()",
+                                    |views| views.slice_mut::<T::Compute>().fill(T::ONE.widen()),
+                                ),
+                            ),
+                    ]
+                })
+                .kernels(const {
+                    &[
+                        ::core::option::Option::Some(
+                            ::dahl::__private::Kernel::new(
+                                "rust",
+                                |views| Product::cpu::<
+                                    T,
+                                >(views.slice::<T>(), views.slice_mut::<T::Compute>()),
+                            ),
+                        ),
+                    ]
+                })
+        }
+    }
+    /// Runs the kernel on the calling thread, without a runtime.
+    pub fn cpu<T: Real>(x: &[T], out: &mut [T::Compute]) {
+        struct Call<'views, T: Real> {
+            x: &'views [T],
+            out: &'views mut [T::Compute],
+        }
+        impl<'views, T: Real> ::dahl::__private::Vectorised for Call<'views, T> {
+            type Output = ();
+            #[inline(always)]
+            fn run(self) {
+                Product::body::<T>(self.x, self.out)
+            }
+        }
+        ::dahl::__private::dispatch(Call { x, out })
+    }
+    /// The task of [`product`], to be given options and submitted.
+    #[track_caller]
+    pub fn task<'task, T: Real, const N: usize>(
+        x: &'task ::dahl::Array<'_, T, N>,
+        out: &'task mut ::dahl::Array<'_, T, 0>,
+    ) -> ::dahl::Task<'task> {
+        let mut task = ::dahl::Task::new(Product::codelet::<T>());
+        let shapes = Product::shapes::<T, N>();
+        task.read(x);
+        task.write(out);
+        task.require_shape(1, shapes);
+        task
+    }
+    /// What the option `shape` says.
+    fn shapes<T: Real, const N: usize>() -> [usize; 0] {
+        ::dahl::__private::IntoShape::<0>::into_shape([])
+    }
+    #[inline(always)]
+    fn body<T: Real>(x: &[T], out: &mut [T::Compute]) {
+        multiply(x, out)
+    }
+}
+/// Multiplies `out` by the product of `x`.
+///
+/// Submits a task on the given arrays. The shape of `out` is `[]`.
+#[track_caller]
+pub fn product<T: Real, const N: usize>(
+    x: &::dahl::Array<'_, T, N>,
+    out: &mut ::dahl::Array<'_, T, 0>,
+) -> ::dahl::Result<()> {
+    Product::task(x, out).submit()
+}
+/// Multiplies `out` by the product of `x`.
+///
+/// Makes `out` in `arena`, as a new array, and submits the task. The shape of `out` is `[]`.
+#[track_caller]
+pub fn product_init<'m, T: Real, const N: usize>(
+    arena: &'m ::dahl::Arena,
+    x: &::dahl::Array<'_, T, N>,
+) -> ::dahl::Result<::dahl::Array<'m, T, 0>> {
+    let shapes = Product::shapes::<T, N>();
+    let mut out = ::dahl::__private::identity(arena, shapes)?;
+    Product::task(x, &mut out).submit()?;
+    ::core::result::Result::Ok(out)
+}
