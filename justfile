@@ -17,7 +17,7 @@ fuzz seeds="10000":
     RUSTFLAGS="--cfg dahl_fuzz" CARGO_TARGET_DIR=target/fuzz DAHL_FUZZ_SEEDS={{seeds}} cargo test -p dahl-core --test fuzz
 
 # Runs the runtime's tests under memcheck. (Valgrind does not emulate AVX-512.)
-valgrind programs="30":
+valgrind programs="1000":
     DAHL_SIMD=v3 DAHL_RANDOM_PROGRAMS={{programs}} \
         CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --error-exitcode=1 --fair-sched=yes" \
         cargo test -p dahl-core --test by_hand --test random_programs

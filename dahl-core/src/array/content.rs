@@ -1,5 +1,8 @@
 //! [`Content`]: what an array holds, as one atomic byte of its state says.
 
+use crate::sync::atomic::{AtomicU8, Ordering};
+use crate::sync::thread;
+
 /// What an array holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -17,9 +20,51 @@ pub(crate) enum Content {
 }
 
 impl Content {
-    pub(super) fn from_u8(value: u8) -> Self {
+    fn from_u8(value: u8) -> Self {
         const ALL: [Content; 5] =
             [Content::Ready, Content::Zero, Content::Unset, Content::Poisoned, Content::Busy];
         ALL[usize::from(value)]
+    }
+}
+
+/// What an array holds, for all threads to see.
+///
+/// Whoever holds an exclusive access may change it. Of several readers that find a content which is not ready, one
+/// claims it; the others wait until it has settled it, which takes no lock and waits for nobody.
+#[derive(Debug)]
+pub(crate) struct AtomicContent(AtomicU8);
+
+impl AtomicContent {
+    pub(crate) fn new(content: Content) -> Self {
+        Self(AtomicU8::new(content as u8))
+    }
+
+    /// The content; what was done before it was [set](Self::set) is visible.
+    pub(crate) fn get(&self) -> Content {
+        Content::from_u8(self.0.load(Ordering::Acquire))
+    }
+
+    /// Ends a claim, or changes the content under an exclusive access.
+    pub(crate) fn set(&self, content: Content) {
+        self.0.store(content as u8, Ordering::Release);
+    }
+
+    /// `Ready`, or a content that the caller must now settle and [set](Self::set): alone, since its access is
+    /// exclusive or since it is the reader that claimed it.
+    pub(crate) fn claim(&self, shared: bool) -> Content {
+        loop {
+            match self.get() {
+                Content::Busy => thread::yield_now(), // another reader is filling it, and waits for nobody
+                before if shared && before != Content::Ready => {
+                    let (before_byte, busy) = (before as u8, Content::Busy as u8);
+                    let seen =
+                        self.0.compare_exchange(before_byte, busy, Ordering::Acquire, Ordering::Relaxed);
+                    if seen.is_ok() {
+                        return before;
+                    }
+                }
+                before => return before,
+            }
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-use super::content::Content;
+use super::content::{AtomicContent, Content};
 use super::reduction::Reductions;
 use super::replicate::{HOST, NODES, Origin, Replicate};
 use crate::access::AccessMode;
@@ -17,8 +17,7 @@ use crate::memory::{Block, Holder, Shortage};
 use crate::partition::Partitions;
 use crate::runtime::Shared;
 use crate::shape::Layout;
-use crate::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
-use crate::sync::thread;
+use crate::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use crate::task::{Chain, Link, LinkKind, Record, Step, Turn};
 
 /// An array as tasks know it: its place in memory, what it holds, and the order of accesses to it. It has no lifetime
@@ -38,7 +37,7 @@ pub(crate) struct ArrayState {
     /// First, so that a pointer to the link is one to the state.
     release: Link,
     chain: Chain,
-    content: AtomicU8,
+    content: AtomicContent,
     index: u32,
     /// The number by which observers know it: for a private buffer of a reduction, the array's.
     known_as: AtomicU32,
@@ -76,7 +75,7 @@ impl ArrayState {
         Self {
             release: Link::new(),
             chain: Chain::new(),
-            content: AtomicU8::new(Content::Ready as u8),
+            content: AtomicContent::new(Content::Ready),
             index,
             known_as: AtomicU32::new(index),
             partitions: Partitions::default(),
@@ -107,7 +106,7 @@ impl ArrayState {
         let state = shared.arrays().take_or_grow();
         state.chain.restart();
         state.known_as.store(known_as.unwrap_or(state.index), Ordering::Relaxed);
-        state.content.store(content as u8, Ordering::Relaxed);
+        state.content.set(content);
         state.own_bytes.store(origin.block_bytes(), Ordering::Relaxed);
         // SAFETY: the slab gives a free state to one holder, and nobody else knows it.
         let body = unsafe { &mut *state.body.get() };
@@ -248,11 +247,7 @@ impl ArrayState {
     }
 
     pub(crate) fn set_ready(&self) {
-        self.content.store(Content::Ready as u8, Ordering::Release);
-    }
-
-    fn content(&self) -> Content {
-        Content::from_u8(self.content.load(Ordering::Acquire))
+        self.content.set(Content::Ready);
     }
 
     /// Makes the elements what an access of this mode may find, and says where they are.
@@ -263,25 +258,10 @@ impl ArrayState {
     /// # Safety
     /// The caller holds an access of this mode.
     pub(crate) unsafe fn prepare(&self, mode: AccessMode) -> Result<*mut u8, Arc<Failure>> {
-        loop {
-            match self.content() {
-                Content::Ready => return Ok(self.pointer()),
-                Content::Busy => thread::yield_now(), // another reader is filling it, and waits for nobody
-                before if mode.is_shared() => {
-                    let seen = self.content.compare_exchange(
-                        before as u8,
-                        Content::Busy as u8,
-                        Ordering::Acquire,
-                        Ordering::Relaxed,
-                    );
-                    if seen.is_ok() {
-                        // SAFETY: `BUSY` was set here, so this thread alone writes the body.
-                        return unsafe { self.settle(before, mode) };
-                    }
-                }
-                // SAFETY: the caller's access is exclusive.
-                before => return unsafe { self.settle(before, mode) },
-            }
+        match self.content.claim(mode.is_shared()) {
+            Content::Ready => Ok(self.pointer()),
+            // SAFETY: the caller's access is exclusive, or it is the reader that claimed: it alone writes the body.
+            before => unsafe { self.settle(before, mode) },
         }
     }
 
@@ -295,7 +275,7 @@ impl ArrayState {
         let overwrites = mode == AccessMode::W;
         match before {
             Content::Poisoned if !overwrites => {
-                self.content.store(Content::Poisoned as u8, Ordering::Release);
+                self.content.set(Content::Poisoned);
                 let failure = body.failure.as_ref().expect("a poisoned array knows the failure");
                 return Err(Arc::clone(failure));
             }
@@ -333,7 +313,7 @@ impl ArrayState {
         &self,
         finish: impl FnOnce(&mut [u8], bool),
     ) -> Result<(), Arc<Failure>> {
-        let keep_old = self.content() != Content::Unset;
+        let keep_old = self.content.get() != Content::Unset;
         if keep_old {
             // SAFETY: the caller's access is exclusive.
             unsafe { self.prepare(AccessMode::RW) }?;
@@ -358,7 +338,7 @@ impl ArrayState {
         // SAFETY: the caller's access is exclusive.
         let body = unsafe { &mut *self.body.get() };
         body.failure = Some(Arc::clone(failure));
-        self.content.store(Content::Poisoned as u8, Ordering::Release);
+        self.content.set(Content::Poisoned);
     }
 
     /// A buffer as large as the array's, to be [taken](Self::rename) in its place,

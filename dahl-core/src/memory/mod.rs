@@ -8,9 +8,12 @@ mod arena;
 mod block;
 mod buffer;
 mod node;
+mod references;
 mod region;
 mod shortage;
 mod slab;
+#[cfg(test)]
+mod slab_tests;
 mod usage;
 
 pub use arena::Arena;
@@ -18,6 +21,7 @@ pub(crate) use arena::{byte_len, require_len};
 pub(crate) use block::Block;
 pub(crate) use buffer::Buffer;
 pub(crate) use node::{Holder, MemoryNode};
+pub(crate) use references::References;
 pub(crate) use region::RegionRef;
 pub use shortage::Shortage;
 pub(crate) use shortage::block_in_submission;

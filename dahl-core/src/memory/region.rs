@@ -4,8 +4,8 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::Block;
+use super::References;
 use super::arena::ArenaShared;
-use crate::sync::atomic::{AtomicUsize, Ordering, fence};
 use crate::sync::{Mutex, MutexGuard};
 
 /// A region, counted: one reference of the arena until its next reset, one of each array in the region. With the last
@@ -15,7 +15,7 @@ pub(crate) struct RegionRef(NonNull<Region>);
 
 #[derive(Debug)]
 pub(super) struct Region {
-    references: AtomicUsize,
+    references: References,
     carving: Mutex<Carving>,
 }
 
@@ -53,7 +53,7 @@ unsafe impl Sync for RegionRef {}
 
 impl Region {
     pub(super) fn empty() -> Box<Self> {
-        Box::new(Self { references: AtomicUsize::new(0), carving: Mutex::default() })
+        Box::new(Self { references: References::new(0), carving: Mutex::default() })
     }
 
     fn carving(&self) -> MutexGuard<'_, Carving> {
@@ -91,7 +91,7 @@ impl Carving {
 impl RegionRef {
     /// The arena's own reference to a region that was free.
     pub(super) fn new(region: Box<Region>, arena: &Arc<ArenaShared>) -> Self {
-        region.references.store(1, Ordering::Relaxed);
+        region.references.restart();
         region.carving().arena = Some(Arc::clone(arena));
         Self(NonNull::from(Box::leak(region)))
     }
@@ -136,7 +136,7 @@ impl RegionRef {
 
     /// Whether this is the only reference. The arena's, while the arena is borrowed exclusively, then stays the only one.
     pub(super) fn is_sole(&self) -> bool {
-        self.region().references.load(Ordering::Acquire) == 1
+        self.region().references.is_sole()
     }
 
     /// Lets go of everything in the region, of which this is the sole reference. Returns the bytes that were carved off.
@@ -174,17 +174,16 @@ impl Chunk {
 
 impl Clone for RegionRef {
     fn clone(&self) -> Self {
-        self.region().references.fetch_add(1, Ordering::Relaxed);
+        self.region().references.add();
         Self(self.0)
     }
 }
 
 impl Drop for RegionRef {
     fn drop(&mut self) {
-        if self.region().references.fetch_sub(1, Ordering::Release) != 1 {
+        if !self.region().references.let_go() {
             return;
         }
-        fence(Ordering::Acquire);
         // SAFETY: this was the last reference; `new` leaked the box.
         let region = unsafe { Box::from_raw(self.0.as_ptr()) };
         let mut carving = region.carving();

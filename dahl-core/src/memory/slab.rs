@@ -24,12 +24,12 @@ pub(crate) struct Slab<T> {
 }
 
 #[derive(Debug)]
-struct Slot<T> {
+pub(super) struct Slot<T> {
     next: AtomicU32,
-    record: T,
+    pub(super) record: T,
 }
 
-fn block_of(index: u32) -> (usize, usize) {
+pub(super) fn block_of(index: u32) -> (usize, usize) {
     let block = (index / FIRST_BLOCK + 1).ilog2();
     let first = FIRST_BLOCK * ((1 << block) - 1);
     (block as usize, (index - first) as usize)
@@ -47,7 +47,7 @@ impl<T> Slab<T> {
         }
     }
 
-    fn slot(&self, index: u32) -> &Slot<T> {
+    pub(super) fn slot(&self, index: u32) -> &Slot<T> {
         let (block, offset) = block_of(index);
         let slots = self.blocks[block].load(Ordering::Acquire);
         debug_assert!(!slots.is_null());
@@ -146,51 +146,5 @@ impl<T> Drop for Slab<T> {
                 drop(unsafe { Box::from_raw(slots) });
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn blocks_hold_consecutive_indices() {
-        let ends: Vec<_> = [0, 63, 64, 191, 192].into_iter().map(block_of).collect();
-        assert_eq!(ends, [(0, 0), (0, 63), (1, 0), (1, 127), (2, 0)]);
-    }
-
-    #[test]
-    fn a_limit_is_kept_and_each_record_has_one_holder() {
-        let slab = Slab::new(|index| index);
-        let mut taken = Vec::new();
-        loop {
-            slab.grow(100);
-            let Some(&record) = slab.take() else { break };
-            taken.push(record);
-        }
-        taken.sort_unstable();
-        assert_eq!(taken, (0..100).collect::<Vec<_>>());
-        slab.lead(7, 9);
-        slab.give_back_run(7, 9);
-        assert_eq!([slab.take(), slab.take(), slab.take()], [Some(&7), Some(&9), None]);
-    }
-
-    #[test]
-    fn threads_never_hold_the_same_record() {
-        let slab = Slab::new(|_| AtomicU32::new(0));
-        std::thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
-                    for _ in 0..20_000 {
-                        slab.grow(3);
-                        let Some(holders) = slab.take() else { continue };
-                        assert_eq!(holders.fetch_add(1, Ordering::Relaxed), 0);
-                        holders.fetch_sub(1, Ordering::Relaxed);
-                        let index = (0..3).find(|&index| std::ptr::eq(&slab.slot(index).record, holders));
-                        slab.give_back(index.expect("a record of this slab"));
-                    }
-                });
-            }
-        });
     }
 }

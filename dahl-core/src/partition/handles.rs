@@ -1,10 +1,11 @@
 //! [`Handles`]: the handles of the parts in a list that the partition lends, so that opening it again allocates nothing.
 
 use std::any::Any;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::array::Array;
 use crate::element::Element;
+use crate::sync::Mutex;
 
 /// Where a partition keeps the list of its parts' handles while they are not open: empty, with its allocation.
 ///
@@ -60,6 +61,7 @@ impl<T: Element, const N: usize> Handles<T, N> {
     ///
     /// # Safety
     /// All elements are given out with one and the same lifetime `'p`, for which the whole is borrowed: L.
+    #[allow(clippy::unnecessary_cast, reason = "it changes the lifetime, which the lint does not see")]
     pub(super) unsafe fn as_mut_slice<'p>(&mut self) -> &mut [Array<'p, T, N>] {
         let list: *mut [Array<'static, T, N>] = self.list.as_mut_slice();
         // SAFETY: lifetimes change no layout, and the slice is borrowed from `self` for as long as it is given out. What

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use crate::access::AccessMode;
 use crate::array::ArrayState;
 use crate::error::Failure;
+use crate::memory::References;
 use crate::shape::Layout;
-use crate::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
+use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 use crate::task::{Kind, Record, Step};
 
@@ -45,7 +46,7 @@ struct Owned {
 /// left, it can be used anew; with none, it is freed.
 #[derive(Debug)]
 pub(crate) struct Partition {
-    references: AtomicU32,
+    references: References,
     key: PartitionKey,
     /// The whole's layout, from which the parts' follow.
     layout: Layout,
@@ -155,7 +156,7 @@ impl Partition {
             ArrayState::create_part(whole, layout.part(key.axis, i * key.chunk, len))
         };
         Self {
-            references: AtomicU32::new(1),
+            references: References::new(1),
             key,
             layout,
             whole,
@@ -183,12 +184,12 @@ impl Partition {
     }
 
     fn can_reopen(&self, key: &PartitionKey, layout: &Layout) -> bool {
-        self.key == *key && self.layout.is_same(layout) && self.references.load(Ordering::Acquire) == 1
+        self.key == *key && self.layout.is_same(layout) && self.references.is_sole()
     }
 
     #[track_caller]
     fn submit_split(&self, whole: &ArrayState) {
-        self.references.fetch_add(1, Ordering::Relaxed);
+        self.references.add();
         // SAFETY: the partition is not open yet, so the record is this thread's alone.
         unsafe { self.split.clear() };
         // SAFETY: as above.
@@ -207,7 +208,7 @@ impl Partition {
 
     #[track_caller]
     fn submit_join(&self, whole: &ArrayState) {
-        self.references.fetch_add(1, Ordering::Relaxed);
+        self.references.add();
         // SAFETY: the partition is joined once, under the list's lock.
         unsafe { self.join.clear() };
         // SAFETY: as above.
@@ -269,8 +270,7 @@ impl Partition {
     /// Gives back one reference.
     pub(crate) fn release(partition: NonNull<Self>, step: &mut Step<'_>) {
         // SAFETY: the caller's reference keeps it.
-        if unsafe { partition.as_ref() }.references.fetch_sub(1, Ordering::Release) == 1 {
-            fence(Ordering::Acquire);
+        if unsafe { partition.as_ref() }.references.let_go() {
             // SAFETY: it was leaked from a box in `open`, and this was the last reference.
             let partition = unsafe { Box::from_raw(partition.as_ptr()) };
             for &part in &partition.parts {

@@ -4,6 +4,7 @@
 
 mod builder;
 mod chain;
+mod countdown;
 mod init;
 mod ready;
 mod record;

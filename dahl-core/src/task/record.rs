@@ -6,6 +6,7 @@ use std::panic::Location;
 use std::ptr;
 
 use super::chain::{Link, LinkKind};
+use super::countdown::Countdown;
 use super::turn::Waits;
 use super::wait::Waiter;
 use crate::access::AccessMode;
@@ -26,9 +27,9 @@ const INLINE: usize = 4;
 pub(crate) struct Record {
     index: u32,
     /// Links that are not ready yet, plus one during submission.
-    pending: AtomicU32,
+    pending: Countdown,
     /// Links that are not retired yet, plus one until the task is done with.
-    unretired: AtomicU32,
+    unretired: Countdown,
     body: UnsafeCell<Body>,
     /// The next one of a list: of splits and joins that a step has still to run, or of tasks that wait for a turn.
     next: AtomicPtr<Record>,
@@ -138,8 +139,8 @@ impl Record {
     pub(crate) fn new(index: u32) -> Self {
         Self {
             index,
-            pending: AtomicU32::new(0),
-            unretired: AtomicU32::new(0),
+            pending: Countdown::new(),
+            unretired: Countdown::new(),
             body: UnsafeCell::new(Body {
                 kind: Kind::Kernel,
                 codelet: None,
@@ -259,8 +260,8 @@ impl Record {
 
     /// Prepares the counters and links of a task with `links` linked accesses.
     pub(super) fn arm(&self, links: u32) {
-        self.pending.store(links + 1, Ordering::Relaxed);
-        self.unretired.store(links + 1, Ordering::Relaxed);
+        self.pending.arm(links + 1);
+        self.unretired.arm(links + 1);
         self.turn.store(0, Ordering::Relaxed);
         for access in self.accesses() {
             access.link.reset(match access.body().mode {
@@ -273,12 +274,12 @@ impl Record {
 
     /// Counts `ready` links; true if the task can run now. The caller of the last count sees all it waited for.
     pub(super) fn count_ready(&self, ready: u32) -> bool {
-        self.pending.fetch_sub(ready, Ordering::AcqRel) == ready
+        self.pending.count(ready)
     }
 
     /// Counts `retired` links; true if the record is free now.
     pub(super) fn count_retired(&self, retired: u32) -> bool {
-        self.unretired.fetch_sub(retired, Ordering::AcqRel) == retired
+        self.unretired.count(retired)
     }
 
     /// The record of a link that [`Access::link`] gave out.

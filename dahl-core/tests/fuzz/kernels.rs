@@ -84,6 +84,22 @@ static ADD_ANY: Codelet = Codelet::new("add_any", module_path!(), 5)
     .parameters(&[Parameter::new("x", AccessMode::R, I64), Parameter::new("out", AccessMode::COMMUTE, I64)])
     .kernels(&[Some(Kernel::new("rust", add_up_kernel))]);
 
+/// `first += x, second += x`, in any order on both.
+static ADD_BOTH: Codelet = Codelet::new("add_both", module_path!(), 6)
+    .parameters(&[
+        Parameter::new("x", AccessMode::R, I64),
+        Parameter::new("first", AccessMode::COMMUTE, I64),
+        Parameter::new("second", AccessMode::COMMUTE, I64),
+    ])
+    .kernels(&[Some(Kernel::new("rust", |views| {
+        let (x, first, second) = (views.slice::<i64>(), views.slice_mut::<i64>(), views.slice_mut::<i64>());
+        for i in 0..x.len() {
+            let before = (first[i], second[i]);
+            yield_now();
+            (first[i], second[i]) = (before.0 + x[i], before.1 + x[i]);
+        }
+    }))]);
+
 pub(crate) fn scale(x: &mut M<'_>, add: i64, worker: Option<usize>) -> Result<()> {
     let mut task = Task::new(&SCALE);
     task.write(x);
@@ -123,6 +139,14 @@ pub(crate) fn add_up(x: &Array<'_, i64, 2>, out: &mut M<'_>) -> Result<()> {
 
 pub(crate) fn add_any(x: &Array<'_, i64, 2>, out: &mut M<'_>) -> Result<()> {
     add(&ADD_ANY, x, out)
+}
+
+pub(crate) fn add_both(x: &M<'_>, first: &mut M<'_>, second: &mut M<'_>) -> Result<()> {
+    let mut task = Task::new(&ADD_BOTH);
+    task.read(x);
+    task.write(first);
+    task.write(second);
+    task.submit()
 }
 
 fn add(codelet: &'static Codelet, x: &M<'_>, out: &mut M<'_>) -> Result<()> {

@@ -4,7 +4,7 @@ use dahl_core::ndarray::Axis;
 use dahl_core::{Result, Runtime};
 use shuttle::thread;
 
-use crate::kernels::{M, UNLUCKY, add_any, add_up, fill, mix, mix_self, scale};
+use crate::kernels::{M, UNLUCKY, add_any, add_both, add_up, fill, mix, mix_self, scale};
 
 const ARRAYS: usize = 3;
 const ROWS: usize = 2;
@@ -23,6 +23,8 @@ enum Step {
     MixSelf(usize, usize),
     AddUp(usize, usize, usize),
     AddAny(usize, usize, usize),
+    /// Commutes on the first two arrays, named in both orders, and on one of them alone between.
+    AddBoth,
     ScaleParts(usize, usize),
     AddUpParts(usize, usize, usize),
     LeakParts(usize, usize),
@@ -73,7 +75,7 @@ impl Numbers {
     fn step(&mut self, workers: usize) -> Step {
         let (a, b) = self.pair();
         let axis = self.below(2);
-        match self.below(22) {
+        match self.below(24) {
             0..2 => Step::Scale(a, self.below(10) as i64),
             2 => Step::Scale(a, UNLUCKY),
             3 => Step::ScaleOn(a, self.below(workers)),
@@ -91,6 +93,7 @@ impl Numbers {
             18 => Step::Replace(a),
             19 => Step::InArena(a, 1 + self.below(2)),
             20 => Step::TwoHosts,
+            21..23 => Step::AddBoth,
             _ => Step::Wait,
         }
     }
@@ -172,6 +175,14 @@ fn predict(step: Step, held: &mut [Held; ARRAYS]) {
         Step::AddUp(a, b, times) | Step::AddAny(a, b, times) => {
             held[b] = both(&held[a], &held[b], |a, b| b + times as i64 * a);
         }
+        Step::AddBoth => {
+            held[0] = both(&held[2], &held[0], |x, own| own + 2 * x);
+            // A task that lacks an input, or one of its outputs' values, leaves neither with one.
+            held[1] = both(&held[2], &held[1], |x, own| own + 3 * x);
+            if held[0].is_none() || held[1].is_none() {
+                (held[0], held[1]) = (None, None);
+            }
+        }
         Step::AddUpParts(a, b, _) => held[b] = both(&held[a], &held[b], |a, b| b + a),
         Step::ScaleParts(a, axis) => each(&mut held[a], |i, x| 5 * x + index(i, axis)),
         Step::LeakParts(a, _) => each(&mut held[a], |_, x| 5 * x + 1),
@@ -227,6 +238,12 @@ fn submit(step: Step, rt: &Runtime, arrays: &mut [M<'static>; ARRAYS], held: &[H
         Step::AddAny(a, b, times) => {
             let (a, b) = pick(arrays, a, b);
             (0..times).try_for_each(|_| add_any(a, b))?;
+        }
+        Step::AddBoth => {
+            let [first, second, x] = arrays;
+            add_both(x, first, second)?;
+            add_any(x, second)?;
+            add_both(x, second, first)?;
         }
         Step::ScaleParts(a, axis) => {
             for (i, part) in arrays[a].partition_mut(Axis(axis), 1)?.iter_mut().enumerate() {

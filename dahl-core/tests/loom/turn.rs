@@ -1,17 +1,13 @@
-//! A model of the turns of commuting tasks, explored by loom.
+//! The turns of commuting tasks.
 
-mod sync {
-    pub(crate) use loom::sync::atomic;
-}
+#[path = "../../src/task/turn.rs"]
+mod list;
 
-#[path = "../src/task/turn.rs"]
-mod turn;
-
+use list::{Turn, Waits};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use loom::thread;
-use turn::{Turn, Waits};
 
 struct Task {
     next: AtomicPtr<Task>,

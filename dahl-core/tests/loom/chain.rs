@@ -1,18 +1,15 @@
-//! Models of the lock-free parts, explored by loom over the interleavings and memory orders of a few threads.
-
-mod sync {
-    pub(crate) use loom::sync::atomic;
-}
+//! The chain of an array's accesses.
 
 #[allow(dead_code, reason = "the models use a part of it")]
-#[path = "../src/task/chain.rs"]
-mod chain;
+#[path = "../../src/task/chain.rs"]
+mod protocol;
 
-use chain::{Chain, Events, Link, LinkKind};
+use LinkKind::{Commuting, Exclusive, Release, Shared};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
+use protocol::{Chain, Events, Link, LinkKind};
 
 /// An array with its chain, and links for tasks on it.
 struct Model<const LINKS: usize> {
@@ -101,8 +98,6 @@ impl<const LINKS: usize> Model<LINKS> {
         assert!(self.chain.is_quiet());
     }
 }
-
-use LinkKind::{Commuting, Exclusive, Release, Shared};
 
 /// Tasks are submitted in order by one thread, while another runs them in the order of `order`.
 fn submit_and_run<const LINKS: usize>(kinds: [LinkKind; LINKS], order: [usize; LINKS]) {

@@ -1,0 +1,37 @@
+//! [`References`]: who still uses something that is given back when nobody does.
+
+use crate::sync::atomic::{AtomicUsize, Ordering, fence};
+
+/// A count of references. Whoever lets go of the last one has seen what all others did before they let go.
+#[derive(Debug)]
+pub(crate) struct References(AtomicUsize);
+
+impl References {
+    pub(crate) fn new(count: usize) -> Self {
+        Self(AtomicUsize::new(count))
+    }
+
+    /// The first reference, to something that was free.
+    pub(crate) fn restart(&self) {
+        self.0.store(1, Ordering::Relaxed);
+    }
+
+    /// One more; the caller holds one.
+    pub(crate) fn add(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Lets go of one; true if it was the last.
+    pub(crate) fn let_go(&self) -> bool {
+        let last = self.0.fetch_sub(1, Ordering::Release) == 1;
+        if last {
+            fence(Ordering::Acquire);
+        }
+        last
+    }
+
+    /// Whether the caller's is the only one; then it has seen what others did before they let go.
+    pub(crate) fn is_sole(&self) -> bool {
+        self.0.load(Ordering::Acquire) == 1
+    }
+}

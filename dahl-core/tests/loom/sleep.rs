@@ -1,0 +1,178 @@
+//! Sleeping and waking: loom finds a lost wake-up as a deadlock.
+
+#[allow(dead_code, reason = "the models use a part of it")]
+#[path = "../../src/worker/sleep.rs"]
+mod rooms;
+
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use loom::thread;
+use rooms::{Monitor, Sleep};
+
+use crate::explore;
+
+/// A runtime whose tasks are a number.
+struct Work {
+    sleep: Sleep,
+    tasks: AtomicUsize,
+    done: AtomicUsize,
+    stopped: AtomicBool,
+}
+
+impl Work {
+    fn new(workers: usize) -> Arc<Self> {
+        Arc::new(Self {
+            sleep: Sleep::new(workers),
+            tasks: AtomicUsize::new(0),
+            done: AtomicUsize::new(0),
+            stopped: AtomicBool::new(false),
+        })
+    }
+
+    /// A task, as the queues of schedulers give it: without any order beyond their own.
+    fn take(&self) -> Option<()> {
+        let less = |tasks: usize| tasks.checked_sub(1);
+        self.tasks.fetch_update(Ordering::AcqRel, Ordering::Relaxed, less).ok().map(|_| ())
+    }
+
+    fn push(&self) {
+        self.tasks.fetch_add(1, Ordering::Release);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// The life of a worker.
+    fn run(&self, worker: usize) {
+        loop {
+            let found =
+                self.take().or_else(|| self.sleep.sleep(worker, || self.take(), || self.is_stopped()));
+            match found {
+                Some(()) => {
+                    self.done.fetch_add(1, Ordering::Relaxed);
+                }
+                None if self.is_stopped() => return,
+                None => {}
+            }
+        }
+    }
+
+    /// As when a runtime is dropped.
+    fn stop(&self) {
+        self.stopped.store(true, Ordering::SeqCst);
+        self.sleep.wake_all();
+    }
+
+    /// As a worker that takes one task and ends.
+    fn run_one(&self, worker: usize) {
+        while self.take().or_else(|| self.sleep.sleep(worker, || self.take(), || false)).is_none() {}
+    }
+}
+
+#[test]
+fn a_task_for_anybody_wakes_the_worker() {
+    explore(3, || {
+        let work = Work::new(1);
+        let worker = Arc::clone(&work);
+        let worker = thread::spawn(move || worker.run_one(0));
+        work.push();
+        work.sleep.wake_one();
+        worker.join().unwrap();
+    });
+}
+
+#[test]
+fn a_task_for_one_worker_wakes_it() {
+    explore(3, || {
+        let work = Work::new(2);
+        let worker = Arc::clone(&work);
+        let worker = thread::spawn(move || worker.run_one(1));
+        work.push();
+        work.sleep.wake(1);
+        worker.join().unwrap();
+    });
+}
+
+#[test]
+fn a_worker_is_woken_again_and_again() {
+    explore(2, || {
+        let work = Work::new(1);
+        let worker = Arc::clone(&work);
+        let worker = thread::spawn(move || {
+            worker.run_one(0);
+            worker.run_one(0);
+        });
+        for _ in 0..2 {
+            work.push();
+            work.sleep.wake_one();
+        }
+        worker.join().unwrap();
+    });
+}
+
+#[test]
+fn two_tasks_wake_two_workers() {
+    explore(1, || {
+        let work = Work::new(2);
+        let workers = [0, 1].map(|worker| {
+            let work = Arc::clone(&work);
+            thread::spawn(move || work.run_one(worker))
+        });
+        for _ in 0..2 {
+            work.push();
+            work.sleep.wake_one();
+        }
+        workers.into_iter().for_each(|worker| worker.join().unwrap());
+    });
+}
+
+#[test]
+fn a_runtime_that_stops_lets_its_worker_end() {
+    explore(2, || {
+        let work = Work::new(1);
+        let worker = Arc::clone(&work);
+        let worker = thread::spawn(move || worker.run(0));
+        work.push();
+        work.sleep.wake_one();
+        work.stop();
+        worker.join().unwrap();
+        assert!(work.done.load(Ordering::Relaxed) <= 1);
+    });
+}
+
+#[test]
+fn the_host_sees_progress() {
+    explore(3, || {
+        let shared = Arc::new((Monitor::default(), AtomicBool::new(false)));
+        let worker = Arc::clone(&shared);
+        let worker = thread::spawn(move || {
+            worker.1.store(true, Ordering::Relaxed);
+            worker.0.notify();
+        });
+        shared.0.wait_until(|| shared.1.load(Ordering::Relaxed));
+        worker.join().unwrap();
+    });
+}
+
+#[test]
+fn two_hosts_see_what_two_workers_do() {
+    explore(1, || {
+        let shared = Arc::new((Monitor::default(), AtomicUsize::new(0)));
+        let threads = [false, true].map(|waits| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                if waits {
+                    shared.0.wait_until(|| shared.1.load(Ordering::Relaxed) == 2);
+                } else {
+                    shared.1.fetch_add(1, Ordering::Relaxed);
+                    shared.0.notify();
+                }
+            })
+        });
+        shared.1.fetch_add(1, Ordering::Relaxed);
+        shared.0.notify();
+        shared.0.wait_until(|| shared.1.load(Ordering::Relaxed) == 2);
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+}
