@@ -92,7 +92,7 @@ impl RuntimeBuilder {
         let tasks_in_flight =
             count("tasks_in_flight", "DAHL_TASKS_IN_FLIGHT", self.tasks_in_flight, TASKS_IN_FLIGHT)?;
         let limit_mb = count("memory_limit_mb", "DAHL_LIMIT_MB", self.memory_limit_mb, usize::MAX)?;
-        let limit_bytes = (limit_mb != usize::MAX).then(|| limit_mb << 20);
+        let limit_bytes = (limit_mb != usize::MAX).then_some(limit_mb << 20);
         let scheduler = match self.custom {
             Some(custom) => custom,
             None => named_scheduler(self.scheduler, cpu_workers, tasks_in_flight)?,

@@ -13,7 +13,8 @@ const GROWTH_BYTES: usize = 2 << 20;
 
 /// Bytes of this process that are in main memory; nothing where the system does not say.
 fn resident_bytes() -> Option<usize> {
-    let pages: usize = fs::read_to_string("/proc/self/statm").ok()?.split_whitespace().nth(1)?.parse().ok()?;
+    let pages: usize =
+        fs::read_to_string("/proc/self/statm").ok()?.split_whitespace().nth(1)?.parse().ok()?;
     Some(pages * 4096)
 }
 

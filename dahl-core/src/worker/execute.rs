@@ -159,12 +159,12 @@ fn call(
             return Err(failure(bench, record, codelet, format!("out of memory: {shortage}")));
         }
     };
+    let body = record.body();
+    bench.packs.begin(body.location);
     let start_ns = shared.clock().now_ns();
     // SAFETY: invariant V of `Operand`: the task is ready, so it holds its accesses: shared ones to what it reads,
     // exclusive ones to what it writes. Private and scratch buffers are its own. Arrays lie in zeroed blocks, so all
     // is initialised, and in blocks or vectors aligned for their elements.
-    let body = record.body();
-    bench.packs.begin(body.location);
     let mut views = unsafe { Views::new(&bench.operands, &body.arguments, &mut bench.packs) };
     let result = catch_unwind(AssertUnwindSafe(|| as_kernel(|| kernel.run(&mut views))));
     result.map_err(|panic| failure(bench, record, codelet, message(&*panic)))?;
