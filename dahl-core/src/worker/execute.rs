@@ -157,9 +157,9 @@ fn call(
     codelet: &'static Codelet,
 ) -> Result<(), Obstacle> {
     let (kernel, renamed) = rename(bench, record, codelet)?;
-    let start_ns = shared.clock().now_ns();
     let body = record.body();
     bench.packs.begin(body.location);
+    let start_ns = shared.clock().now_ns();
     // SAFETY: invariant V of `Operand`: the task is ready, so it holds its accesses: shared ones to what it reads,
     // exclusive ones to what it writes. Private and scratch buffers are its own. Arrays lie in zeroed blocks, so all
     // is initialised, and in blocks or vectors aligned for their elements.
