@@ -22,6 +22,10 @@ valgrind programs="1000":
         CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --error-exitcode=1 --fair-sched=yes" \
         cargo test -p dahl-core --test by_hand --test random_programs
 
+# Runs ten million tasks on two workers and compares the memory.
+overload tasks="10000000":
+    DAHL_OVERLOAD_TASKS={{tasks}} cargo test --release --test overload -- --nocapture
+
 # Measures the cost of a task, generated code against loops written by hand, elementary functions, and training.
 bench:
     cargo bench --package dahl

@@ -19,6 +19,7 @@ const TASKS_IN_FLIGHT: usize = 4096;
 /// | [`cpu_workers`](Self::cpu_workers) | `DAHL_NCPU` | one for each core |
 /// | [`scheduler`](Self::scheduler) | `DAHL_SCHED` | `ws` |
 /// | [`tasks_in_flight`](Self::tasks_in_flight) | `DAHL_TASKS_IN_FLIGHT` | 4096 |
+/// | [`memory_limit_mb`](Self::memory_limit_mb) | `DAHL_LIMIT_MB` | none |
 #[derive(Default)]
 #[must_use = "a builder does nothing until `.build()`"]
 pub struct RuntimeBuilder {
@@ -26,6 +27,7 @@ pub struct RuntimeBuilder {
     scheduler: Option<String>,
     custom: Option<Box<dyn Scheduler>>,
     tasks_in_flight: Option<usize>,
+    memory_limit_mb: Option<usize>,
     observer: Option<Arc<dyn Observer>>,
 }
 
@@ -35,6 +37,7 @@ pub(crate) struct Config {
     pub(crate) cores: usize,
     pub(crate) scheduler: Box<dyn Scheduler>,
     pub(crate) tasks_in_flight: usize,
+    pub(crate) limit_bytes: Option<usize>,
     pub(crate) observer: Option<Arc<dyn Observer>>,
 }
 
@@ -63,6 +66,15 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Limits what arrays, arenas and workers' buffers may reserve of the main memory, in units of 2^20 bytes.
+    ///
+    /// Where an array would exceed it, what is merely kept to be used anew is freed; then, only if tasks in flight hold
+    /// enough that nobody else does, the thread helps to run them; else it is an error that names the largest holders.
+    pub fn memory_limit_mb(mut self, megabytes: usize) -> Self {
+        self.memory_limit_mb = Some(megabytes);
+        self
+    }
+
     /// Shows every submission to `observer`.
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
         self.observer = Some(observer);
@@ -79,11 +91,20 @@ impl RuntimeBuilder {
         let cpu_workers = count("cpu_workers", "DAHL_NCPU", self.cpu_workers, cores)?;
         let tasks_in_flight =
             count("tasks_in_flight", "DAHL_TASKS_IN_FLIGHT", self.tasks_in_flight, TASKS_IN_FLIGHT)?;
+        let limit_mb = count("memory_limit_mb", "DAHL_LIMIT_MB", self.memory_limit_mb, usize::MAX)?;
+        let limit_bytes = (limit_mb != usize::MAX).then_some(limit_mb << 20);
         let scheduler = match self.custom {
             Some(custom) => custom,
             None => named_scheduler(self.scheduler, cpu_workers, tasks_in_flight)?,
         };
-        Runtime::start(Config { cpu_workers, cores, scheduler, tasks_in_flight, observer: self.observer })
+        Runtime::start(Config {
+            cpu_workers,
+            cores,
+            scheduler,
+            tasks_in_flight,
+            limit_bytes,
+            observer: self.observer,
+        })
     }
 }
 
@@ -124,6 +145,7 @@ impl fmt::Debug for RuntimeBuilder {
             .field("cpu_workers", &self.cpu_workers)
             .field("scheduler", &self.scheduler)
             .field("tasks_in_flight", &self.tasks_in_flight)
+            .field("memory_limit_mb", &self.memory_limit_mb)
             .finish_non_exhaustive()
     }
 }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use crate::sync::atomic::{AtomicBool, Ordering};
 
+pub use crate::memory::Shortage;
+
 /// The result of every call that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -67,13 +69,8 @@ pub enum ErrorKind {
     #[error("{0}")]
     Task(Arc<Failure>),
     /// D0006: there is not enough memory.
-    #[error("out of memory: {bytes} bytes cannot be had; reserved now: {reserved_bytes} bytes in arenas")]
-    OutOfMemory {
-        /// Bytes that were asked for.
-        bytes: usize,
-        /// Bytes that all arenas of the runtime hold.
-        reserved_bytes: usize,
-    },
+    #[error("out of memory: {0}")]
+    OutOfMemory(Box<Shortage>),
     /// D0007: a call that waits or submits, from inside a kernel.
     #[error(
         "`{call}` was called inside a kernel, where it could wait for itself; kernels use only their views"
@@ -145,7 +142,7 @@ impl ErrorKind {
             Self::Check { .. } => "D0003",
             Self::TwoRuntimes { .. } => "D0004",
             Self::Task(_) => "D0005",
-            Self::OutOfMemory { .. } => "D0006",
+            Self::OutOfMemory(_) => "D0006",
             Self::InsideKernel { .. } => "D0007",
             Self::RuntimeDropped { .. } => "D0008",
             Self::InvalidShape { .. } => "D0009",

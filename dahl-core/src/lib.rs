@@ -38,7 +38,7 @@ pub use config::RuntimeBuilder;
 pub use element::{Element, ElementType, Real};
 pub use error::{Error, ErrorKind, Failure, Result};
 pub use half::{bf16, f16};
-pub use memory::Arena;
+pub use memory::{Arena, MemoryHolder, MemoryUse};
 pub use ndarray;
 pub use partition::{Parts, PartsMut};
 pub use perf::{History, Measurement};

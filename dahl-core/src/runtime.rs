@@ -12,7 +12,7 @@ use crate::clock::Clock;
 use crate::config::{Config, RuntimeBuilder};
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Failure, Result};
-use crate::memory::{Arena, Block, MemoryNode, Slab, require_len};
+use crate::memory::{Arena, Block, Holder, MemoryNode, MemoryUse, Slab, require_len};
 use crate::observer::{Observer, Submission};
 use crate::perf::{History, Models};
 use crate::scheduler::Scheduler;
@@ -86,10 +86,11 @@ impl Runtime {
     #[track_caller]
     pub(crate) fn start(config: Config) -> Result<Self> {
         let (workers, location) = (config.cpu_workers, Location::caller());
+        let memory = Arc::new(MemoryNode::new(config.limit_bytes));
         let shared = Arc::new(Shared {
             records: Slab::new(Record::new),
             arrays: Slab::new(ArrayState::free),
-            memory: Arc::default(),
+            memory: Arc::clone(&memory),
             scheduler: config.scheduler,
             mailboxes: (0..workers).map(|_| SegQueue::new()).collect(),
             sleep: Sleep::new(workers),
@@ -99,7 +100,7 @@ impl Runtime {
             stopped: AtomicBool::new(false),
             failures: Mutex::default(),
             models: Models::default(),
-            helper: Mutex::new(Bench::new(None, "the host".to_owned())),
+            helper: Mutex::new(Bench::new(None, "the host".to_owned(), &memory)),
             clock: Clock::start(),
             workers,
             cores: config.cores,
@@ -111,9 +112,27 @@ impl Runtime {
         Ok(Self { shared, threads })
     }
 
-    /// A new arena.
+    /// A new arena. It reserves what its arrays need as they are made.
+    #[track_caller]
     pub fn arena(&self) -> Arena {
         Arena::new(Arc::clone(&self.shared))
+    }
+
+    /// A new arena that reserves `bytes` bytes now, in one piece, and never more.
+    ///
+    /// An array that does not fit any more is an error. After a [reset](Arena::reset) the first array waits for the tasks
+    /// that still use those from before.
+    ///
+    /// # Errors
+    /// If the memory cannot be had.
+    #[track_caller]
+    pub fn arena_with_capacity(&self, bytes: usize) -> Result<Arena> {
+        Arena::with_capacity(Arc::clone(&self.shared), bytes)
+    }
+
+    /// How much memory is in use, and who holds it, for each memory node: today the main memory alone.
+    pub fn memory(&self) -> Vec<MemoryUse> {
+        vec![self.shared.memory.usage()]
     }
 
     /// An array of zeros in memory of its own, which goes when the array is dropped and its last task has ended.
@@ -126,7 +145,9 @@ impl Runtime {
         Ok(Array::from_block(&self.shared, shape, block))
     }
 
-    /// An array of the vector's elements, in row-major order, without a copy.
+    /// An array of the vector's elements, in row-major order, without a copy: it lies where the vector lay, so it is
+    /// aligned for its elements but perhaps not to 64 bytes as all other arrays are, and it counts as reserved even
+    /// beyond the limit.
     ///
     /// # Errors
     /// If `shape` has another number of elements.
@@ -137,7 +158,8 @@ impl Runtime {
         elements: Vec<T>,
     ) -> Result<Array<'static, T, N>> {
         require_len("from_vec", &shape, elements.len())?;
-        Ok(Array::from_block(&self.shared, shape, Block::from_vec(elements)))
+        let holder = Holder::new("array", Location::caller());
+        Ok(Array::from_block(&self.shared, shape, Block::from_vec(self.shared.memory(), elements, holder)))
     }
 
     /// Waits for all tasks.
@@ -159,6 +181,11 @@ impl Runtime {
     /// The number of workers.
     pub fn workers(&self) -> usize {
         self.shared.workers
+    }
+
+    /// The names of the schedulers that [`builder`](Self::builder) can choose from.
+    pub fn schedulers() -> &'static [&'static str] {
+        &crate::scheduler::NAMES
     }
 
     /// The scheduler's name.
@@ -268,8 +295,12 @@ impl Shared {
     /// Whether every task that was submitted has completed.
     pub(crate) fn is_drained(&self) -> bool {
         // Completions first: none of them is counted without its submission.
-        let completed: u64 = self.completed.iter().map(|count| count.load(Ordering::Acquire)).sum();
-        completed == self.submitted.load(Ordering::SeqCst)
+        self.completed() == self.submitted.load(Ordering::SeqCst)
+    }
+
+    /// Tasks that have completed.
+    pub(crate) fn completed(&self) -> u64 {
+        self.completed.iter().map(|count| count.load(Ordering::Acquire)).sum()
     }
 
     fn drain(&self) {
@@ -309,7 +340,7 @@ impl Shared {
     }
 
     /// Runs a ready task on this thread, which is the host's. False if there is none, or another thread is helping.
-    fn help(&self) -> bool {
+    pub(crate) fn help(&self) -> bool {
         let Ok(mut bench) = self.helper.try_lock() else { return false };
         let of_nobody = || self.mailboxes.iter().filter(|_| self.is_stopped()).find_map(SegQueue::pop);
         let Some(task) = self.scheduler.pop(None).or_else(of_nobody) else { return false };

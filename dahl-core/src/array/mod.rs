@@ -28,7 +28,7 @@ pub(crate) use state::ArrayState;
 use crate::access::AccessMode;
 use crate::element::{Element, ElementType};
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::{Block as MemoryBlock, byte_len, require_len};
+use crate::memory::{Block as MemoryBlock, Holder, block_in_submission, byte_len, require_len};
 use crate::runtime::Shared;
 use crate::shape::{Extents, Layout, row_major_strides};
 use crate::task::Step;
@@ -310,6 +310,6 @@ impl<T: Element, const N: usize> fmt::Debug for Array<'_, T, N> {
 pub(crate) fn block_for<T: Element>(runtime: &Shared, shape: &[usize]) -> Result<MemoryBlock> {
     let bytes = byte_len::<T>(shape)?;
     let location = Location::caller();
-    MemoryBlock::zeroed(runtime.memory(), bytes)
-        .ok_or_else(|| crate::memory::out_of_memory(runtime, bytes, location))
+    block_in_submission(runtime, bytes, Holder::new("array", location))
+        .map_err(|shortage| shortage.at(location))
 }

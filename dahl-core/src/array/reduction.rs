@@ -26,7 +26,7 @@ use super::state::ArrayState;
 use crate::access::AccessMode;
 use crate::codelet::{Accumulator, Codelet};
 use crate::error::Result;
-use crate::memory::{Block, out_of_memory};
+use crate::memory::{Holder, block_in_submission};
 use crate::runtime::Shared;
 use crate::shape::Layout;
 use crate::sync::atomic::{AtomicBool, Ordering};
@@ -193,8 +193,9 @@ impl Tree {
         }
         let element = self.accumulator.element();
         let bytes = self.layout.len() * element.size_bytes;
-        let block = Block::zeroed(shared.memory(), bytes)
-            .ok_or_else(|| out_of_memory(shared, bytes, self.location))?;
+        let holder = Holder::new("reduction buffers", self.location);
+        let block =
+            block_in_submission(shared, bytes, holder).map_err(|shortage| shortage.at(self.location))?;
         let (pointer, origin) = (block.pointer(), Origin::Block(block));
         Ok(ArrayState::create(shared, element, pointer, bytes, origin, Content::Unset, Some(known_as)))
     }

@@ -32,3 +32,13 @@ pub(crate) enum Origin {
     /// A block of its own.
     Block(Block),
 }
+
+impl Origin {
+    /// Bytes of the array's own block.
+    pub(super) fn block_bytes(&self) -> usize {
+        match self {
+            Self::Block(block) => block.bytes(),
+            Self::None | Self::Region(_) => 0,
+        }
+    }
+}

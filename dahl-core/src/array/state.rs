@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "contents are guarded by the order of tasks, not by a lock")]
 
 use std::cell::UnsafeCell;
+use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
@@ -12,11 +13,11 @@ use crate::access::AccessMode;
 use crate::codelet::Operand;
 use crate::element::ElementType;
 use crate::error::Failure;
-use crate::memory::Block;
+use crate::memory::{Block, Holder, Shortage};
 use crate::partition::Partitions;
 use crate::runtime::Shared;
 use crate::shape::Layout;
-use crate::sync::atomic::{AtomicU32, Ordering};
+use crate::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use crate::task::{Chain, Link, LinkKind, Record, Step, Turn};
 
 /// An array as tasks know it: its place in memory, what it holds, and the order of accesses to it. It has no lifetime
@@ -44,6 +45,10 @@ pub(crate) struct ArrayState {
     reductions: Reductions,
     /// Whose turn it is among the tasks that commute on it.
     turn: Turn<Record>,
+    /// Bytes of blocks that are the array's alone.
+    own_bytes: AtomicUsize,
+    /// How many of them were said to be dying.
+    dying_bytes: AtomicUsize,
     body: UnsafeCell<Body>,
 }
 
@@ -76,6 +81,8 @@ impl ArrayState {
             partitions: Partitions::default(),
             reductions: Reductions::default(),
             turn: Turn::new(),
+            own_bytes: AtomicUsize::new(0),
+            dying_bytes: AtomicUsize::new(0),
             body: UnsafeCell::new(Body {
                 replicates: [Replicate::new(ptr::null_mut(), Origin::None)],
                 bytes: 0,
@@ -100,6 +107,7 @@ impl ArrayState {
         state.chain.restart();
         state.known_as.store(known_as.unwrap_or(state.index), Ordering::Relaxed);
         state.content.set(content);
+        state.own_bytes.store(origin.block_bytes(), Ordering::Relaxed);
         // SAFETY: the slab gives a free state to one holder, and nobody else knows it.
         let body = unsafe { &mut *state.body.get() };
         *body = Body {
@@ -175,6 +183,11 @@ impl ArrayState {
     pub(crate) unsafe fn release(state: NonNull<Self>, step: &mut Step<'_>) {
         // SAFETY: the owner calls, so the state is not freed yet.
         let this = unsafe { state.as_ref() };
+        let own_bytes = this.own_bytes.load(Ordering::Relaxed);
+        if own_bytes > 0 {
+            this.dying_bytes.store(own_bytes, Ordering::Relaxed);
+            this.shared().memory().begin_dying(own_bytes);
+        }
         this.release.reset(LinkKind::Release);
         // SAFETY: the link is the state's first field and is not in a chain; the state stays until the link is ready.
         unsafe { this.chain.append(state.as_ptr().cast_const().cast::<Link>(), step) };
@@ -193,7 +206,13 @@ impl ArrayState {
         let body = unsafe { &mut *state.body.get() };
         body.replicates = [Replicate::new(ptr::null_mut(), Origin::None)];
         body.failure = None;
+        let dying_bytes = state.dying_bytes.load(Ordering::Relaxed);
         if let Some(shared) = body.shared.take() {
+            if dying_bytes > 0 {
+                state.dying_bytes.store(0, Ordering::Relaxed);
+                shared.memory().end_dying(dying_bytes);
+                shared.progress().notify();
+            }
             shared.arrays().give_back(state.index);
         }
     }
@@ -322,18 +341,25 @@ impl ArrayState {
         self.content.set(Content::Poisoned);
     }
 
-    /// A buffer as large as the array's, to be [taken](Self::rename) in its place; nothing if it cannot be had.
+    /// A buffer as large as the array's, to be [taken](Self::rename) in its place,
+    /// made for the task submitted at `location`.
+    ///
+    /// # Errors
+    /// If it cannot be had.
     ///
     /// # Safety
     /// The caller holds an exclusive access.
-    pub(crate) unsafe fn spare(&self) -> Option<*mut u8> {
+    pub(crate) unsafe fn spare(&self, location: &'static Location<'static>) -> Result<*mut u8, Shortage> {
         // SAFETY: the caller's access is exclusive.
         let body = unsafe { &mut *self.body.get() };
-        if body.replicates[HOST].spare.is_none() {
-            let node = body.shared.as_ref().expect("a state in use belongs to a runtime").memory();
-            body.replicates[HOST].spare = Some(Block::zeroed(node, body.bytes)?);
+        if let Some(spare) = &body.replicates[HOST].spare {
+            return Ok(spare.pointer());
         }
-        body.replicates[HOST].spare.as_ref().map(Block::pointer)
+        let node = body.shared.as_ref().expect("a state in use belongs to a runtime").memory();
+        let spare = Block::zeroed(node, body.bytes, Holder::new("rename buffer", location))
+            .ok_or_else(|| Shortage::new(node, body.bytes))?;
+        self.own_bytes.fetch_add(spare.bytes(), Ordering::Relaxed);
+        Ok(body.replicates[HOST].spare.insert(spare).pointer())
     }
 
     /// Makes the spare buffer the array's. (A part's elements are copied instead.) The old one is the spare from now on, unless it is an arena's.
@@ -357,9 +383,12 @@ impl ArrayState {
         }
         body.replicates[HOST].pointer = block.pointer();
         if let Origin::Block(old) = std::mem::replace(&mut body.replicates[HOST].origin, Origin::Block(block))
-            && old.bytes() >= body.bytes
         {
-            body.replicates[HOST].spare = Some(old);
+            if old.bytes() >= body.bytes {
+                body.replicates[HOST].spare = Some(old);
+            } else {
+                self.own_bytes.fetch_sub(old.bytes(), Ordering::Relaxed);
+            }
         }
     }
 }

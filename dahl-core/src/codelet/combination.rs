@@ -52,7 +52,7 @@ impl Combination {
 
     pub(super) fn fill_identity(&self, element: ElementType, buffer: &mut [u8]) {
         let operands = [Operand::of_changed(element, buffer)];
-        let mut packs = Packs::default();
+        let mut packs = Packs::new(None);
         // SAFETY: `buffer` is borrowed for change until this returns, and `of_changed` made the operand of all of it.
         // Its elements are plain data, so they are initialised.
         (self.fill)(&mut unsafe { Views::new(&operands, &[], &mut packs) });
@@ -67,7 +67,7 @@ impl Combination {
             operands[1].layout.len(),
             "partial results of one reduction are equally long"
         );
-        let mut packs = Packs::default();
+        let mut packs = Packs::new(None);
         // SAFETY: both buffers are borrowed until this returns, `earlier` for change, so they do not overlap; the
         // operands are of all of them, and `later`'s is read only. Their elements are plain data.
         kernel.run(&mut unsafe { Views::new(&operands, &[], &mut packs) });

@@ -19,7 +19,7 @@ pub use operands::Operands;
 pub(crate) use operands::ShapeOf;
 pub use run::Run;
 pub use views::Views;
-pub(crate) use views::{Line, Operand, Packs};
+pub(crate) use views::{Operand, Packs};
 
 use crate::access::AccessMode;
 use crate::element::ElementType;

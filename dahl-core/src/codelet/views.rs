@@ -2,13 +2,16 @@
 #![allow(unsafe_code, reason = "this is where a task's accesses become references")]
 
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::slice;
+use std::sync::Arc;
 
 use ndarray::{ArrayView, ArrayViewMut, Dimension, StrideShape};
 
 use super::run::{self, Run};
 use crate::argument::Argument;
 use crate::element::{Element, ElementType};
+use crate::memory::{Buffer, Holder, MemoryNode};
 use crate::shape::Layout;
 
 /// Where one parameter of a running task lies.
@@ -42,9 +45,12 @@ pub struct Views<'a> {
 pub(crate) struct Line([u64; 8]);
 
 /// Contiguous copies of strided operands, for kernels that take slices. Recycled from task to task.
-#[derive(Default)]
 pub(crate) struct Packs {
-    buffers: Vec<Box<[Line]>>,
+    /// None where no operand is strided.
+    memory: Option<Arc<MemoryNode>>,
+    /// Where the running task was submitted.
+    location: &'static Location<'static>,
+    buffers: Vec<Buffer>,
     used: usize,
     /// Copies to be written back: operand and buffer.
     changed: Vec<(usize, usize)>,
@@ -56,8 +62,6 @@ impl<'a> Views<'a> {
     /// # Safety
     /// Invariant V holds for each operand.
     pub(crate) unsafe fn new(operands: &'a [Operand], arguments: &'a [u8], packs: &'a mut Packs) -> Self {
-        packs.used = 0;
-        packs.changed.clear();
         Self { operands, next: 0, arguments, packs, data: PhantomData }
     }
 
@@ -226,20 +230,36 @@ impl Operand {
 }
 
 impl Packs {
+    pub(crate) fn new(memory: Option<Arc<MemoryNode>>) -> Self {
+        Self { memory, location: Location::caller(), buffers: Vec::new(), used: 0, changed: Vec::new() }
+    }
+
+    /// Begins with the views of another task, submitted at `location`.
+    pub(crate) fn begin(&mut self, location: &'static Location<'static>) {
+        self.location = location;
+        self.used = 0;
+        self.changed.clear();
+    }
+
+    /// The copy of an operand. If its memory cannot be had, the kernel is stopped: it unwinds with the [`Shortage`].
+    ///
+    /// [`Shortage`]: crate::error::Shortage
     fn pack(&mut self, index: usize, operand: &Operand, changes: bool) -> *mut u8 {
         let bytes = operand.layout.len() * operand.element.size_bytes;
         let buffer = self.used;
         self.used += 1;
         if self.buffers.len() == buffer {
-            self.buffers.push(Box::default());
+            self.buffers.push(Buffer::default());
         }
-        if size_of_val(&*self.buffers[buffer]) < bytes {
-            self.buffers[buffer] = vec![Line::default(); bytes.div_ceil(size_of::<Line>())].into();
-        }
+        let holder = Holder::new("packed copies", self.location);
+        let memory = self.memory.as_ref().expect("strided operands have memory for their copies");
+        let start = match self.buffers[buffer].at_least(memory, bytes, holder) {
+            Ok(start) => start,
+            Err(shortage) => std::panic::resume_unwind(Box::new(shortage)),
+        };
         if changes {
             self.changed.push((index, buffer));
         }
-        let start: *mut u8 = self.buffers[buffer].as_mut_ptr().cast();
         if operand.reads {
             // SAFETY: V for the operand; the buffer has `bytes` bytes and is nobody else's.
             unsafe { copy_rows(operand, start, Direction::Pack) };
@@ -253,7 +273,7 @@ impl Packs {
     /// `operands` are those of the views that packed, V holds for them still, and no view is left.
     pub(crate) unsafe fn unpack(&mut self, operands: &[Operand]) {
         for (index, buffer) in self.changed.drain(..) {
-            let start: *mut u8 = self.buffers[buffer].as_mut_ptr().cast();
+            let start = self.buffers[buffer].pointer();
             // SAFETY: V: the task may write the operand, and the buffer was packed from its layout.
             unsafe { copy_rows(&operands[index], start, Direction::Unpack) };
         }

@@ -4,8 +4,9 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::Block;
-use super::region::{Carved, Region, RegionRef};
+use super::region::{Carved, Chunk, Region, RegionRef};
+use super::shortage::wait_for;
+use super::{Block, Holder, Shortage, block_in_submission, round_up};
 use crate::array::{Array, Content, Origin};
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
@@ -19,6 +20,8 @@ use crate::sync::{Mutex, MutexGuard};
 /// Arrays borrow the arena they live in, and [`reset`](Arena::reset) takes `&mut`: an array that is used after the
 /// reset does not compile. A reset waits for nothing. What tasks in flight still use is kept until they end and is
 /// then used anew, so memory stays bounded however long the loop.
+///
+/// Arrays begin at multiples of 64 bytes, the width of an AVX-512 register.
 ///
 /// ```
 /// # use dahl_core::{Runtime, Vector};
@@ -57,12 +60,20 @@ type FreeRegions = Vec<Box<Region>>;
 /// What an arena shares with its regions, which may outlive it.
 pub(super) struct ArenaShared {
     runtime: Arc<Shared>,
+    holder: Holder,
+    /// If there is one, as much is reserved from the start, in one chunk.
+    capacity_bytes: Option<usize>,
     free: Mutex<FreeRegions>,
     /// Whether the arena is gone: regions that come back are then freed.
     closed: AtomicBool,
+    /// Bytes carved off, in all regions that are in use.
+    current_bytes: AtomicUsize,
     reserved_bytes: AtomicUsize,
     peak_bytes: AtomicUsize,
+    /// What the last step before a reset used.
     usual_bytes: AtomicUsize,
+    /// Bytes of regions that the arena has let go of and that tasks in flight hold.
+    dying_bytes: AtomicUsize,
 }
 
 impl fmt::Debug for ArenaShared {
@@ -76,25 +87,89 @@ impl ArenaShared {
         self.free.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
-    pub(super) fn usual_bytes(&self) -> usize {
-        self.usual_bytes.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn allocate(&self, bytes: usize) -> Option<Block> {
-        let block = Block::zeroed(self.runtime.memory(), bytes)?;
-        let reserved = self.reserved_bytes.fetch_add(block.bytes(), Ordering::Relaxed) + block.bytes();
+    fn note_reserved(&self, bytes: usize) {
+        let reserved = self.reserved_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         self.peak_bytes.fetch_max(reserved, Ordering::Relaxed);
-        Some(block)
     }
 
-    pub(super) fn give_back(&self, region: Box<Region>) {
+    pub(super) fn note_carved(&self, bytes: usize) {
+        self.current_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// A chunk of at least `bytes` bytes for a region that has `held` already. Waits if tasks in flight can free enough.
+    fn chunk(&self, bytes: usize, held: usize) -> std::result::Result<Chunk, Shortage> {
+        let node = self.runtime.memory();
+        if let Some(capacity_bytes) = self.capacity_bytes {
+            let fits = bytes <= capacity_bytes;
+            let may = || fits && self.dying_bytes.load(Ordering::Acquire) > 0;
+            return wait_for(&self.runtime, || self.take_kept(), may).ok_or_else(|| {
+                let used_bytes = self.current_bytes.load(Ordering::Relaxed);
+                Shortage { capacity: Some((capacity_bytes, used_bytes)), ..Shortage::new(node, bytes) }
+            });
+        }
+        // As much as the last steps needed, at least doubling: a region ends with few chunks. Where little is left, no
+        // more than is needed.
+        let usual = self.usual_bytes.load(Ordering::Relaxed);
+        let wished = bytes.max(held).max(usual.saturating_sub(held));
+        let spacious = if wished > bytes && node.has_room(wished.saturating_mul(2)) {
+            Block::zeroed(node, wished, self.holder)
+        } else {
+            None
+        };
+        let block = spacious.map_or_else(|| block_in_submission(&self.runtime, bytes, self.holder), Ok)?;
+        self.note_reserved(block.bytes());
+        Ok(Chunk::new(block))
+    }
+
+    /// The chunk of a free region, if one has any.
+    fn take_kept(&self) -> Option<Chunk> {
+        self.free().iter().find_map(|region| region.take_chunk())
+    }
+
+    /// Frees regions that are kept to be used anew, until they make `bytes`. Returns how many bytes they made.
+    pub(super) fn trim(&self, bytes: usize) -> usize {
+        let mut freed = 0;
+        while freed < bytes && self.capacity_bytes.is_none() {
+            let Some(region) = self.free().pop() else { break };
+            let reserved = region.reserved_bytes();
+            drop(region);
+            self.reserved_bytes.fetch_sub(reserved, Ordering::Relaxed);
+            freed += reserved;
+        }
+        freed
+    }
+
+    /// Bytes that are reserved and not carved off.
+    pub(super) fn idle_bytes(&self) -> usize {
+        let current = self.current_bytes.load(Ordering::Relaxed);
+        self.reserved_bytes.load(Ordering::Relaxed).saturating_sub(current)
+    }
+
+    /// Takes back a region of which `used` bytes had been carved off.
+    pub(super) fn give_back(&self, region: Box<Region>, used: usize) {
+        self.current_bytes.fetch_sub(used, Ordering::Relaxed);
         let mut free = self.free();
         if self.closed.load(Ordering::Relaxed) {
             drop(free);
-            self.reserved_bytes.fetch_sub(region.reserved_bytes(), Ordering::Relaxed);
+            let reserved = region.reserved_bytes();
+            drop(region);
+            self.reserved_bytes.fetch_sub(reserved, Ordering::Relaxed);
         } else {
             free.push(region);
         }
+    }
+
+    /// Notes that a region of `bytes` bytes is held by tasks in flight alone.
+    pub(super) fn begin_dying(&self, bytes: usize) {
+        self.dying_bytes.fetch_add(bytes, Ordering::AcqRel);
+        self.runtime.memory().begin_dying(bytes);
+    }
+
+    /// Notes that such a region has come back.
+    pub(super) fn end_dying(&self, bytes: usize) {
+        self.dying_bytes.fetch_sub(bytes, Ordering::AcqRel);
+        self.runtime.memory().end_dying(bytes);
+        self.runtime.progress().notify();
     }
 
     fn take_region(self: &Arc<Self>) -> RegionRef {
@@ -104,22 +179,48 @@ impl ArenaShared {
 }
 
 impl Arena {
+    #[track_caller]
     pub(crate) fn new(runtime: Arc<Shared>) -> Self {
+        Self::with(runtime, None, Location::caller())
+    }
+
+    /// An arena that reserves `bytes` bytes now, and no more later.
+    #[track_caller]
+    pub(crate) fn with_capacity(runtime: Arc<Shared>, bytes: usize) -> Result<Self> {
+        let location = Location::caller();
+        let holder = Holder::new("arena", location);
+        let block = block_in_submission(&runtime, bytes, holder).map_err(|shortage| shortage.at(location))?;
+        let arena = Self::with(runtime, Some(block.bytes()), location);
+        arena.shared.note_reserved(block.bytes());
+        arena.current.add(Chunk::new(block));
+        Ok(arena)
+    }
+
+    fn with(
+        runtime: Arc<Shared>,
+        capacity_bytes: Option<usize>,
+        location: &'static Location<'static>,
+    ) -> Self {
         let shared = Arc::new(ArenaShared {
             runtime,
+            holder: Holder::new("arena", location),
+            capacity_bytes,
             free: Mutex::default(),
             closed: AtomicBool::new(false),
+            current_bytes: AtomicUsize::new(0),
             reserved_bytes: AtomicUsize::new(0),
             peak_bytes: AtomicUsize::new(0),
             usual_bytes: AtomicUsize::new(0),
+            dying_bytes: AtomicUsize::new(0),
         });
+        shared.runtime.memory().add_arena(&shared);
         Self { current: shared.take_region(), shared }
     }
 
     /// An array of zeros.
     ///
     /// # Errors
-    /// If the memory cannot be had.
+    /// If the memory cannot be had, not even when tasks in flight have ended; it waits for them only if that suffices.
     #[track_caller]
     pub fn zeros<T: Element, const N: usize>(&self, shape: [usize; N]) -> Result<Array<'_, T, N>> {
         self.array(shape, Content::Zero)
@@ -187,19 +288,40 @@ impl Arena {
     #[track_caller]
     fn carve(&self, bytes: usize) -> Result<Carved> {
         let location = Location::caller();
-        self.current.carve(bytes).ok_or_else(|| out_of_memory(&self.shared.runtime, bytes, location))
+        let short = |shortage: Shortage| shortage.at(location);
+        let lines =
+            round_up(bytes).ok_or_else(|| short(Shortage::new(self.shared.runtime.memory(), bytes)))?;
+        loop {
+            if let Some(carved) = self.current.carve(lines) {
+                return Ok(carved);
+            }
+            // Not under the region's lock, since it may wait.
+            self.current.add(self.shared.chunk(lines, self.current.reserved_bytes()).map_err(short)?);
+        }
     }
 
     /// Lets go of every array that lives here. Waits for nothing: memory of tasks in flight is kept until they end.
     pub fn reset(&mut self) {
-        let used = self.current.used_bytes();
-        self.shared.usual_bytes.store(used, Ordering::Relaxed);
+        if self.current.is_sole() {
+            let used = self.current.restart();
+            self.shared.usual_bytes.store(used, Ordering::Relaxed);
+            self.shared.current_bytes.fetch_sub(used, Ordering::Relaxed);
+            return;
+        }
+        self.shared.usual_bytes.store(self.current.used_bytes(), Ordering::Relaxed);
+        self.current.begin_dying();
         self.current = self.shared.take_region();
     }
 
     /// Another arena of the same runtime.
+    #[track_caller]
     pub fn sibling(&self) -> Arena {
         Arena::new(Arc::clone(&self.shared.runtime))
+    }
+
+    /// Bytes of the arrays that live here, and of those from before a reset that tasks in flight use.
+    pub fn current_bytes(&self) -> usize {
+        self.shared.current_bytes.load(Ordering::Relaxed)
     }
 
     /// Bytes that the arena holds now, for its arrays, for tasks in flight, and for the next steps.
@@ -216,6 +338,7 @@ impl Arena {
 impl fmt::Debug for Arena {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Arena")
+            .field("current_bytes", &self.current_bytes())
             .field("reserved_bytes", &self.reserved_bytes())
             .field("peak_bytes", &self.peak_bytes())
             .finish_non_exhaustive()
@@ -229,7 +352,12 @@ impl Drop for Arena {
             self.shared.closed.store(true, Ordering::Relaxed);
             std::mem::take(&mut *free)
         };
+        let kept: usize = free.iter().map(|region| region.reserved_bytes()).sum();
         drop(free);
+        self.shared.reserved_bytes.fetch_sub(kept, Ordering::Relaxed);
+        if !self.current.is_sole() {
+            self.current.begin_dying();
+        }
     }
 }
 
@@ -254,9 +382,4 @@ pub(crate) fn require_len(subject: &'static str, shape: &[usize], len: usize) ->
     }
     let fact = format!("{len} elements do not fill the shape {shape:?}");
     Err(Error::new(ErrorKind::InvalidShape { subject, fact }))
-}
-
-/// The error of a call at `location` that cannot have `bytes` bytes.
-pub(crate) fn out_of_memory(runtime: &Shared, bytes: usize, location: &'static Location<'static>) -> Error {
-    Error::at(ErrorKind::OutOfMemory { bytes, reserved_bytes: runtime.memory().reserved_bytes() }, location)
 }

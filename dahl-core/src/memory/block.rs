@@ -4,23 +4,10 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::{ALIGN_BYTES, round_up};
-use crate::sync::atomic::{AtomicUsize, Ordering};
+use super::{ALIGN_BYTES, Holder, MemoryNode, round_up};
 
 /// What every allocator aligns to.
 const MALLOC_ALIGN_BYTES: usize = 16;
-
-/// A memory that arrays can lie in, with what is reserved there. For now the host's is the only one.
-#[derive(Debug, Default)]
-pub(crate) struct MemoryNode {
-    reserved_bytes: AtomicUsize,
-}
-
-impl MemoryNode {
-    pub(crate) fn reserved_bytes(&self) -> usize {
-        self.reserved_bytes.load(Ordering::Relaxed)
-    }
-}
 
 /// An allocation of whole lines, zero at first.
 #[derive(Debug)]
@@ -30,8 +17,8 @@ pub(crate) struct Block {
     bytes: usize,
     allocation: NonNull<u8>,
     layout: Layout,
-    /// `None` once the memory came from elsewhere (a `Vec`) and was never reserved here.
-    node: Option<Arc<MemoryNode>>,
+    node: Arc<MemoryNode>,
+    holder: Holder,
 }
 
 // SAFETY: a block is plain memory that it owns; nothing about it belongs to a thread.
@@ -40,27 +27,43 @@ unsafe impl Send for Block {}
 unsafe impl Sync for Block {}
 
 impl Block {
-    /// At least `bytes` bytes of zeros; nothing if they cannot be had.
-    pub(crate) fn zeroed(node: &Arc<MemoryNode>, bytes: usize) -> Option<Self> {
+    /// At least `bytes` bytes of zeros; nothing if they cannot be had, not even from what arenas keep to use anew.
+    /// Waits for nothing.
+    pub(crate) fn zeroed(node: &Arc<MemoryNode>, bytes: usize, holder: Holder) -> Option<Self> {
         let bytes = round_up(bytes.max(1))?;
+        Self::allocate(node, bytes, holder).or_else(|| {
+            node.trim(bytes);
+            Self::allocate(node, bytes, holder)
+        })
+    }
+
+    /// `bytes` bytes, whole lines, of zeros.
+    fn allocate(node: &Arc<MemoryNode>, bytes: usize, holder: Holder) -> Option<Self> {
         // The allocator gives large blocks as pages that are zero when they are first touched, by the worker that does;
         // but only if it need not align them, which would make it write the zeros here and now.
         let layout = Layout::from_size_align(bytes + ALIGN_BYTES, MALLOC_ALIGN_BYTES).ok()?;
+        if !node.try_reserve(bytes, holder) {
+            return None;
+        }
         // SAFETY: `layout` is larger than a line.
-        let allocation = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let Some(allocation) = NonNull::new(unsafe { alloc_zeroed(layout) }) else {
+            node.unreserve(bytes, holder);
+            return None;
+        };
         let to_line = allocation.as_ptr().align_offset(ALIGN_BYTES);
         // SAFETY: `to_line` is below `ALIGN_BYTES`, and the allocation that much larger than the block.
         let pointer = unsafe { allocation.add(to_line) };
-        node.reserved_bytes.fetch_add(bytes, Ordering::Relaxed);
-        Some(Self { pointer, bytes, allocation, layout, node: Some(Arc::clone(node)) })
+        Some(Self { pointer, bytes, allocation, layout, node: Arc::clone(node), holder })
     }
 
-    /// The memory of a vector, without a copy.
-    pub(crate) fn from_vec<T: bytemuck::Pod>(vec: Vec<T>) -> Self {
+    /// The memory of a vector, without a copy. It is where the vector's allocator put it, and it counts as reserved even
+    /// beyond the limit.
+    pub(crate) fn from_vec<T: bytemuck::Pod>(node: &Arc<MemoryNode>, vec: Vec<T>, holder: Holder) -> Self {
         let mut vec = std::mem::ManuallyDrop::new(vec);
         let layout = Layout::array::<T>(vec.capacity()).expect("a vector's layout is valid");
         let pointer = NonNull::new(vec.as_mut_ptr().cast()).expect("a vector's pointer is not null");
-        Self { pointer, bytes: layout.size(), allocation: pointer, layout, node: None }
+        node.reserve_existing(layout.size(), holder);
+        Self { pointer, bytes: layout.size(), allocation: pointer, layout, node: Arc::clone(node), holder }
     }
 
     pub(crate) fn pointer(&self) -> *mut u8 {
@@ -82,12 +85,10 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        if let Some(node) = &self.node {
-            node.reserved_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
-        }
         if self.layout.size() > 0 {
             // SAFETY: `allocation` was made with `layout` by `alloc_zeroed`, or by the vector whose layout it is.
             unsafe { dealloc(self.allocation.as_ptr(), self.layout) };
         }
+        self.node.unreserve(self.bytes, self.holder);
     }
 }

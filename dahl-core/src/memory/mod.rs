@@ -1,22 +1,32 @@
-//! Memory: blocks from the allocator, regions that arenas carve arrays from, and slabs of recycled records.
+//! Memory: nodes with their limits, blocks from the allocator, regions that arenas carve arrays from, and slabs of
+//! recycled records.
 //!
 //! Not here: what an array's bytes mean (`array`), and who may touch them when (`task`).
 #![allow(unsafe_code, reason = "raw allocations; each block states who keeps them valid")]
 
 mod arena;
 mod block;
+mod buffer;
+mod node;
 mod references;
 mod region;
+mod shortage;
 mod slab;
 #[cfg(test)]
 mod slab_tests;
+mod usage;
 
 pub use arena::Arena;
-pub(crate) use arena::{byte_len, out_of_memory, require_len};
-pub(crate) use block::{Block, MemoryNode};
+pub(crate) use arena::{byte_len, require_len};
+pub(crate) use block::Block;
+pub(crate) use buffer::Buffer;
+pub(crate) use node::{Holder, MemoryNode};
 pub(crate) use references::References;
 pub(crate) use region::RegionRef;
+pub use shortage::Shortage;
+pub(crate) use shortage::block_in_submission;
 pub(crate) use slab::Slab;
+pub use usage::{MemoryHolder, MemoryUse};
 
 /// Where arrays begin: a cache line, and the width of an AVX-512 register.
 pub(crate) const ALIGN_BYTES: usize = 64;

@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::arena::ArenaShared;
-use super::{Block, References, round_up};
+use super::{Block, References};
 use crate::sync::{Mutex, MutexGuard};
 
 /// A region, counted: one reference of the arena until its next reset, one of each array in the region. With the last
@@ -25,10 +25,13 @@ struct Carving {
     current: usize,
     /// Kept while the region is in use, so that it finds its way back; none in a free region (no cycle).
     arena: Option<Arc<ArenaShared>>,
+    /// Bytes that were said to be dying.
+    dying_bytes: Option<usize>,
 }
 
+/// A block that is carved from its start on.
 #[derive(Debug)]
-struct Chunk {
+pub(super) struct Chunk {
     block: Block,
     used: usize,
     /// What lies beyond has never been carved and is still zero.
@@ -57,7 +60,30 @@ impl Region {
     }
 
     pub(super) fn reserved_bytes(&self) -> usize {
-        self.carving().chunks.iter().map(|chunk| chunk.block.bytes()).sum()
+        self.carving().reserved_bytes()
+    }
+
+    /// Takes a chunk out of a free region.
+    pub(super) fn take_chunk(&self) -> Option<Chunk> {
+        self.carving().chunks.pop()
+    }
+}
+
+impl Carving {
+    fn reserved_bytes(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.block.bytes()).sum()
+    }
+
+    fn used_bytes(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.used).sum()
+    }
+
+    /// Makes everything ready to be carved anew.
+    fn restart(&mut self) {
+        self.current = 0;
+        for chunk in &mut self.chunks {
+            chunk.used = 0;
+        }
     }
 }
 
@@ -76,31 +102,64 @@ impl RegionRef {
 
     /// Bytes carved off so far.
     pub(super) fn used_bytes(&self) -> usize {
-        self.region().carving().chunks.iter().map(|chunk| chunk.used).sum()
+        self.region().carving().used_bytes()
     }
 
-    /// Carves off `bytes` bytes; nothing if they cannot be had.
+    /// Bytes of its chunks.
+    pub(super) fn reserved_bytes(&self) -> usize {
+        self.region().carving().reserved_bytes()
+    }
+
+    /// Carves off `bytes` bytes, whole lines; nothing if no chunk has room for them.
     pub(super) fn carve(&self, bytes: usize) -> Option<Carved> {
-        let bytes = round_up(bytes)?;
         let mut guard = self.region().carving();
         let carving = &mut *guard;
         while let Some(chunk) = carving.chunks.get_mut(carving.current) {
             if chunk.block.bytes() - chunk.used >= bytes {
-                return Some(chunk.carve(bytes));
+                let carved = chunk.carve(bytes);
+                carving.arena.as_ref().expect("a region in use knows its arena").note_carved(bytes);
+                return Some(carved);
+            }
+            if carving.current + 1 == carving.chunks.len() {
+                return None;
             }
             carving.current += 1;
         }
-        let arena = carving.arena.as_ref().expect("a region in use knows its arena");
-        let held: usize = carving.chunks.iter().map(|chunk| chunk.block.bytes()).sum();
-        // As much as the last steps needed, at least doubling: a region ends with few chunks.
-        let wished = bytes.max(held).max(arena.usual_bytes().saturating_sub(held));
-        let block = arena.allocate(wished).or_else(|| arena.allocate(bytes))?;
-        carving.chunks.push(Chunk { block, used: 0, touched: 0 });
-        carving.chunks.last_mut().map(|chunk| chunk.carve(bytes))
+        None
+    }
+
+    /// Adds a chunk to carve from.
+    pub(super) fn add(&self, chunk: Chunk) {
+        self.region().carving().chunks.push(chunk);
+    }
+
+    /// Whether this is the only reference. The arena's, while the arena is borrowed exclusively, then stays the only one.
+    pub(super) fn is_sole(&self) -> bool {
+        self.region().references.is_sole()
+    }
+
+    /// Lets go of everything in the region, of which this is the sole reference. Returns the bytes that were carved off.
+    pub(super) fn restart(&mut self) -> usize {
+        let mut carving = self.region().carving();
+        let used = carving.used_bytes();
+        carving.restart();
+        used
+    }
+
+    /// Notes that the arena has let go of the region, and tasks in flight hold it.
+    pub(super) fn begin_dying(&self) {
+        let mut carving = self.region().carving();
+        let bytes = carving.reserved_bytes();
+        carving.arena.as_ref().expect("a region in use knows its arena").begin_dying(bytes);
+        carving.dying_bytes = Some(bytes);
     }
 }
 
 impl Chunk {
+    pub(super) fn new(block: Block) -> Self {
+        Self { block, used: 0, touched: 0 }
+    }
+
     fn carve(&mut self, bytes: usize) -> Carved {
         let start = self.used;
         self.used += bytes;
@@ -127,14 +186,15 @@ impl Drop for RegionRef {
         // SAFETY: this was the last reference; `new` leaked the box.
         let region = unsafe { Box::from_raw(self.0.as_ptr()) };
         let mut carving = region.carving();
-        carving.current = 0;
-        for chunk in &mut carving.chunks {
-            chunk.used = 0;
-        }
-        let arena = carving.arena.take();
+        let used_bytes = carving.used_bytes();
+        carving.restart();
+        let (arena, dying_bytes) = (carving.arena.take(), carving.dying_bytes.take());
         drop(carving);
         if let Some(arena) = arena {
-            arena.give_back(region);
+            arena.give_back(region, used_bytes);
+            if let Some(bytes) = dying_bytes {
+                arena.end_dying(bytes);
+            }
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::array::Array;
 use crate::codelet::{Codelet, Parameter};
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
+use crate::memory::byte_len;
 use crate::runtime::Shared;
 use crate::shape::Layout;
 use crate::worker;
@@ -142,6 +143,9 @@ impl<'a> Task<'a> {
     pub fn scratch<T: Element, const N: usize>(&mut self, shape: [usize; N]) {
         self.next_parameter();
         let Some((_, record)) = self.target.filter(|_| self.error.is_none()) else { return };
+        if let Err(error) = byte_len::<T>(&shape) {
+            return self.fail(Error::at(error.kind().clone(), self.location));
+        }
         // SAFETY: the record was taken and is not submitted.
         unsafe {
             record.push_access(ptr::null(), AccessMode::SCRATCH, |layout| layout.set_contiguous(&shape))

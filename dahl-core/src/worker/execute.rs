@@ -2,14 +2,16 @@
 #![allow(unsafe_code, reason = "hands a task's arrays to its kernel")]
 
 use std::any::Any;
+use std::panic::Location;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::{Recycler, as_kernel, fold};
 use crate::access::AccessMode;
 use crate::array::ArrayState;
-use crate::codelet::{Codelet, Kernel, Line, Operand, Packs, Views};
-use crate::error::Failure;
+use crate::codelet::{Codelet, Kernel, Operand, Packs, Views};
+use crate::error::{Failure, Shortage};
+use crate::memory::{Buffer, Holder, MemoryNode};
 use crate::perf::{Measurement, ModelCache};
 use crate::runtime::Shared;
 use crate::shape::Layout;
@@ -22,7 +24,7 @@ pub(crate) struct Bench {
     name: String,
     operands: Vec<Operand>,
     packs: Packs,
-    scratch: Vec<Vec<Line>>,
+    scratch: Vec<Buffer>,
     models: ModelCache,
     pub(crate) recycler: Recycler,
 }
@@ -31,12 +33,12 @@ pub(crate) struct Bench {
 unsafe impl Send for Bench {}
 
 impl Bench {
-    pub(crate) fn new(worker: Option<usize>, name: String) -> Self {
+    pub(crate) fn new(worker: Option<usize>, name: String, memory: &Arc<MemoryNode>) -> Self {
         Self {
             worker,
             name,
             operands: Vec::new(),
-            packs: Packs::default(),
+            packs: Packs::new(Some(Arc::clone(memory))),
             scratch: Vec::new(),
             models: ModelCache::default(),
             recycler: Recycler::default(),
@@ -51,7 +53,7 @@ pub(crate) fn execute(shared: &Shared, bench: &mut Bench, task: ReadyTask) {
     let outcome = match record.body().kind {
         Kind::Fold(accumulator) => fold::fold(record, accumulator),
         Kind::Finish(accumulator) => fold::finish(record, accumulator),
-        _ => prepare(bench, record, codelet).and_then(|()| call(shared, bench, record, codelet)),
+        _ => prepare(shared, bench, record, codelet).and_then(|()| call(shared, bench, record, codelet)),
     };
     if let Err(obstacle) = outcome {
         let failure = match obstacle {
@@ -88,14 +90,14 @@ pub(super) enum Obstacle {
     Failed(String),
 }
 
-impl Obstacle {
-    fn out_of_memory(bytes: usize) -> Self {
-        Self::Failed(format!("out of memory: {bytes} bytes cannot be had"))
+impl From<Shortage> for Obstacle {
+    fn from(shortage: Shortage) -> Self {
+        Self::Failed(format!("out of memory: {shortage}"))
     }
 }
 
 /// Makes the operands of the task's kernel, in the order of its parameters.
-fn prepare(bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), Obstacle> {
+fn prepare(shared: &Shared, bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), Obstacle> {
     bench.operands.clear();
     let output = if record.body().in_place { codelet.output() } else { None };
     // In place, parameters follow each other without the output.
@@ -115,7 +117,9 @@ fn prepare(bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), 
         };
         operand.pointer = match (access.array(), &parameter.accumulator) {
             (None, _) => {
-                scratch(&mut bench.scratch, position, body.layout.len() * parameter.element.size_bytes)
+                let bytes = body.layout.len() * parameter.element.size_bytes;
+                scratch(shared, &mut bench.scratch, position, bytes, record.body().location)
+                    .map_err(Obstacle::from)?
             }
             (Some(array), Some(accumulator)) => {
                 operand.layout.set_contiguous(body.layout.extents());
@@ -132,15 +136,17 @@ fn prepare(bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), 
 }
 
 /// A temporary buffer of at least `bytes` bytes, the thread's number `index`.
-fn scratch(buffers: &mut Vec<Vec<Line>>, index: usize, bytes: usize) -> *mut u8 {
+fn scratch(
+    shared: &Shared,
+    buffers: &mut Vec<Buffer>,
+    index: usize,
+    bytes: usize,
+    location: &'static Location<'static>,
+) -> Result<*mut u8, Shortage> {
     if buffers.len() <= index {
-        buffers.resize_with(index + 1, Vec::new);
+        buffers.resize_with(index + 1, Buffer::default);
     }
-    let lines = bytes.div_ceil(size_of::<Line>());
-    if buffers[index].len() < lines {
-        buffers[index].resize(lines, Line::default());
-    }
-    buffers[index].as_mut_ptr().cast()
+    buffers[index].at_least(shared.memory(), bytes, Holder::new("scratch", location))
 }
 
 /// Calls the kernel and measures it.
@@ -150,12 +156,14 @@ fn call(
     record: &Record,
     codelet: &'static Codelet,
 ) -> Result<(), Obstacle> {
-    let (kernel, renamed) = rename(bench, record, codelet).map_err(Obstacle::out_of_memory)?;
+    let (kernel, renamed) = rename(bench, record, codelet)?;
     let start_ns = shared.clock().now_ns();
+    let body = record.body();
+    bench.packs.begin(body.location);
     // SAFETY: invariant V of `Operand`: the task is ready, so it holds its accesses: shared ones to what it reads,
     // exclusive ones to what it writes. Private and scratch buffers are its own. Arrays lie in zeroed blocks, so all
     // is initialised, and in blocks or vectors aligned for their elements.
-    let mut views = unsafe { Views::new(&bench.operands, &record.body().arguments, &mut bench.packs) };
+    let mut views = unsafe { Views::new(&bench.operands, &body.arguments, &mut bench.packs) };
     caught(|| kernel.run(&mut views))?;
     // SAFETY: the same operands; the kernel has ended, and its views with it.
     unsafe { bench.packs.unpack(&bench.operands) };
@@ -174,7 +182,7 @@ fn rename<'r>(
     bench: &mut Bench,
     record: &'r Record,
     codelet: &'static Codelet,
-) -> Result<(&'static Kernel, Option<&'r ArrayState>), usize> {
+) -> Result<(&'static Kernel, Option<&'r ArrayState>), Shortage> {
     let chosen = record.body().kernel;
     let ordinary = chosen.or(codelet.cpu_kernel()).expect("checked when the task was submitted");
     let Some(in_place) = codelet.in_place.as_ref().filter(|_| record.body().in_place) else {
@@ -191,7 +199,7 @@ fn rename<'r>(
     layout.set_contiguous(target.body().layout.extents());
     let element = codelet.parameters[output].element;
     // SAFETY: the task's access to the target is exclusive.
-    let spare = unsafe { array.spare() }.ok_or(layout.len() * element.size_bytes)?;
+    let spare = unsafe { array.spare(record.body().location) }?;
     bench.operands[position].writes = false;
     bench.operands.insert(output, Operand { pointer: spare, layout, element, writes: true, reads: false });
     Ok((ordinary, Some(array)))
@@ -199,8 +207,7 @@ fn rename<'r>(
 
 /// Runs a kernel, or code of the user's like one; a panic is a failure.
 pub(super) fn caught(kernel: impl FnOnce()) -> Result<(), Obstacle> {
-    catch_unwind(AssertUnwindSafe(|| as_kernel(kernel)))
-        .map_err(|panic| Obstacle::Failed(format!("panicked: {}", message(&*panic))))
+    catch_unwind(AssertUnwindSafe(|| as_kernel(kernel))).map_err(|panic| Obstacle::Failed(message(panic)))
 }
 
 fn failure(bench: &Bench, record: &Record, codelet: &Codelet, message: String) -> Arc<Failure> {
@@ -211,13 +218,20 @@ fn failure(bench: &Bench, record: &Record, codelet: &Codelet, message: String) -
     Arc::new(Failure::new(codelet.name, bench.name.clone(), record.body().location, message))
 }
 
-/// The text of a panic.
-fn message(panic: &(dyn Any + Send)) -> String {
-    if let Some(text) = panic.downcast_ref::<&str>() {
-        (*text).to_owned()
+/// The text of what a kernel was stopped by, whose payload is dropped.
+fn message(panic: Box<dyn Any + Send>) -> String {
+    let text = if let Some(text) = panic.downcast_ref::<&str>() {
+        format!("panicked: {text}")
     } else if let Some(text) = panic.downcast_ref::<String>() {
-        text.clone()
+        format!("panicked: {text}")
+    } else if let Some(shortage) = panic.downcast_ref::<Shortage>() {
+        format!("out of memory: {shortage}")
     } else {
-        "a value that is not text".to_owned()
+        "panicked: a value that is not text".to_owned()
+    };
+    // The payload is the user's, and its drop may panic. So may that of the next payload, which is not tried.
+    if let Err(next) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        std::mem::forget(next);
     }
+    text
 }

@@ -49,7 +49,7 @@ fn as_kernel<R>(kernel: impl FnOnce() -> R) -> R {
 
 /// The life of worker `worker`: until the runtime stops and nothing is left to do.
 pub(crate) fn run(shared: &Arc<Shared>, worker: usize) {
-    let mut bench = Bench::new(Some(worker), format!("cpu {worker}"));
+    let mut bench = Bench::new(Some(worker), format!("cpu {worker}"), shared.memory());
     while let Some(task) = next(shared, worker, &mut bench) {
         execute(shared, &mut bench, task);
     }

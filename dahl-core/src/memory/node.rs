@@ -1,0 +1,199 @@
+//! [`MemoryNode`]: a memory that arrays can lie in, what is reserved there and by whom, and how much may be.
+
+use std::collections::HashMap;
+use std::panic::Location;
+use std::sync::{Arc, PoisonError, Weak};
+
+use super::arena::ArenaShared;
+use super::usage::{MemoryHolder, MemoryUse};
+use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use crate::sync::{Mutex, MutexGuard};
+
+/// What an allocation is for, and the line that asked for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Holder {
+    pub(crate) what: &'static str,
+    pub(crate) location: &'static Location<'static>,
+}
+
+impl Holder {
+    pub(crate) fn new(what: &'static str, location: &'static Location<'static>) -> Self {
+        Self { what, location }
+    }
+}
+
+/// A memory that arrays can lie in. For now the host's is the only one.
+///
+/// Its figures change when memory is really allocated or freed, not with each task.
+#[derive(Debug, Default)]
+pub(crate) struct MemoryNode {
+    limit_bytes: Option<usize>,
+    reserved_bytes: AtomicUsize,
+    peak_bytes: AtomicUsize,
+    /// Bytes that workers keep from task to task, of no array.
+    workers_bytes: AtomicUsize,
+    /// Bytes whose owner has let go, and that tasks in flight still hold.
+    dying_bytes: AtomicUsize,
+    /// How often dying bytes have become free.
+    deaths: AtomicU64,
+    holders: Mutex<HashMap<Holder, usize>>,
+    arenas: Mutex<Arenas>,
+}
+
+#[derive(Debug, Default)]
+struct Arenas {
+    list: Vec<Weak<ArenaShared>>,
+    /// At this length the list is cleared of those that are gone.
+    prune_at: usize,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl MemoryNode {
+    pub(crate) fn new(limit_bytes: Option<usize>) -> Self {
+        Self { limit_bytes, ..Self::default() }
+    }
+
+    pub(crate) fn limit_bytes(&self) -> Option<usize> {
+        self.limit_bytes
+    }
+
+    pub(crate) fn reserved_bytes(&self) -> usize {
+        self.reserved_bytes.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn deaths(&self) -> u64 {
+        self.deaths.load(Ordering::Acquire)
+    }
+
+    /// Whether `bytes` more are within the limit.
+    pub(super) fn has_room(&self, bytes: usize) -> bool {
+        self.limit_bytes
+            .is_none_or(|limit| self.reserved_bytes().checked_add(bytes).is_some_and(|sum| sum <= limit))
+    }
+
+    /// Counts `bytes` as reserved if the limit allows it.
+    pub(super) fn try_reserve(&self, bytes: usize, holder: Holder) -> bool {
+        let limit = self.limit_bytes.unwrap_or(usize::MAX);
+        let more = |reserved: usize| reserved.checked_add(bytes).filter(|&sum| sum <= limit);
+        let Ok(before) = self.reserved_bytes.fetch_update(Ordering::AcqRel, Ordering::Acquire, more) else {
+            return false;
+        };
+        self.note_reserved(before + bytes, bytes, holder);
+        true
+    }
+
+    /// Counts `bytes` that exist already.
+    pub(super) fn reserve_existing(&self, bytes: usize, holder: Holder) {
+        let before = self.reserved_bytes.fetch_add(bytes, Ordering::AcqRel);
+        self.note_reserved(before + bytes, bytes, holder);
+    }
+
+    fn note_reserved(&self, reserved: usize, bytes: usize, holder: Holder) {
+        self.peak_bytes.fetch_max(reserved, Ordering::Relaxed);
+        if bytes > 0 {
+            *lock(&self.holders).entry(holder).or_default() += bytes;
+        }
+    }
+
+    /// Counts `bytes` as free again.
+    pub(super) fn unreserve(&self, bytes: usize, holder: Holder) {
+        if bytes > 0 {
+            let mut holders = lock(&self.holders);
+            if let Some(held) = holders.get_mut(&holder) {
+                *held -= bytes;
+                if *held == 0 {
+                    holders.remove(&holder);
+                }
+            }
+        }
+        self.reserved_bytes.fetch_sub(bytes, Ordering::AcqRel);
+    }
+
+    /// Notes that the owner of `bytes` has let go, and tasks in flight hold them still.
+    pub(crate) fn begin_dying(&self, bytes: usize) {
+        self.dying_bytes.fetch_add(bytes, Ordering::AcqRel);
+    }
+
+    /// Notes that dying bytes are free, or kept to be used anew. To be called after they are.
+    pub(crate) fn end_dying(&self, bytes: usize) {
+        self.dying_bytes.fetch_sub(bytes, Ordering::AcqRel);
+        self.deaths.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Whether `bytes` could be had once the tasks in flight have ended.
+    pub(super) fn may_have(&self, bytes: usize) -> bool {
+        let dying = self.dying_bytes.load(Ordering::Acquire);
+        match self.limit_bytes {
+            None => dying >= bytes,
+            Some(limit) => self
+                .reserved_bytes()
+                .saturating_sub(dying)
+                .checked_add(bytes)
+                .is_some_and(|least| least <= limit),
+        }
+    }
+
+    pub(super) fn add_arena(&self, arena: &Arc<ArenaShared>) {
+        let mut arenas = lock(&self.arenas);
+        if arenas.list.len() >= arenas.prune_at {
+            arenas.list.retain(|arena| arena.strong_count() > 0);
+            arenas.prune_at = 2 * arenas.list.len() + 16;
+        }
+        arenas.list.push(Arc::downgrade(arena));
+    }
+
+    /// The arenas, and those that are gone but whose regions tasks in flight hold.
+    fn arenas(&self) -> Vec<Arc<ArenaShared>> {
+        lock(&self.arenas).list.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Frees at least `bytes` bytes that arenas merely keep to use anew, if they keep as many.
+    pub(super) fn trim(&self, bytes: usize) {
+        let mut freed = 0;
+        for arena in self.arenas() {
+            if freed >= bytes {
+                return;
+            }
+            freed += arena.trim(bytes - freed);
+        }
+    }
+
+    /// Counts bytes that a worker keeps from task to task.
+    pub(crate) fn add_workers_bytes(&self, bytes: usize) {
+        self.workers_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// The opposite of [`add_workers_bytes`](Self::add_workers_bytes).
+    pub(crate) fn remove_workers_bytes(&self, bytes: usize) {
+        self.workers_bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// Who holds how much, the largest first.
+    pub(super) fn holders(&self) -> Vec<MemoryHolder> {
+        let mut holders: Vec<MemoryHolder> = lock(&self.holders)
+            .iter()
+            .map(|(holder, &bytes)| MemoryHolder { what: holder.what, location: holder.location, bytes })
+            .collect();
+        holders.sort_by_key(|holder| (std::cmp::Reverse(holder.bytes), holder.location, holder.what));
+        holders
+    }
+
+    pub(crate) fn usage(&self) -> MemoryUse {
+        // Arenas first: should they grow meanwhile, less counts as kept.
+        let idle: usize = self.arenas().iter().map(|arena| arena.idle_bytes()).sum();
+        let reserved_bytes = self.reserved_bytes();
+        let current_bytes =
+            reserved_bytes.saturating_sub(idle).saturating_sub(self.workers_bytes.load(Ordering::Relaxed));
+        MemoryUse {
+            name: "host",
+            current_bytes,
+            peak_bytes: self.peak_bytes.load(Ordering::Relaxed).max(reserved_bytes),
+            reserved_bytes,
+            limit_bytes: self.limit_bytes,
+            holders: self.holders(),
+        }
+    }
+}

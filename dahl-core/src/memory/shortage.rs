@@ -1,0 +1,119 @@
+//! [`Shortage`]: memory that cannot be had, why, and what a thread that submits does before it says so.
+
+use std::fmt;
+use std::panic::Location;
+
+use super::{Block, Holder, MemoryHolder, MemoryNode};
+use crate::error::{Error, ErrorKind};
+use crate::runtime::Shared;
+use crate::worker;
+
+/// Holders that a text names.
+const NAMED: usize = 3;
+
+/// Memory that cannot be had.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Shortage {
+    /// Bytes that were asked for.
+    pub bytes: usize,
+    /// Bytes that are reserved in the memory node.
+    pub reserved_bytes: usize,
+    /// The most bytes that may be reserved there, if there is a limit.
+    pub limit_bytes: Option<usize>,
+    /// The arena's capacity and what its arrays use of it, if that is what does not suffice.
+    pub capacity: Option<(usize, usize)>,
+    /// Who holds how much of the memory node, the largest first.
+    pub holders: Vec<MemoryHolder>,
+}
+
+impl Shortage {
+    /// `bytes` bytes cannot be had from `node`.
+    pub(crate) fn new(node: &MemoryNode, bytes: usize) -> Self {
+        Self {
+            bytes,
+            reserved_bytes: node.reserved_bytes(),
+            limit_bytes: node.limit_bytes(),
+            capacity: None,
+            holders: node.holders(),
+        }
+    }
+
+    pub(crate) fn at(self, location: &'static Location<'static>) -> Error {
+        Error::at(ErrorKind::OutOfMemory(Box::new(self)), location)
+    }
+}
+
+impl fmt::Display for Shortage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { bytes, reserved_bytes, .. } = self;
+        write!(f, "{bytes} bytes cannot be had: ")?;
+        if let Some((capacity_bytes, used_bytes)) = self.capacity {
+            return write!(
+                f,
+                "the arena's capacity is {capacity_bytes}, and {used_bytes} are in use; reset it earlier, or make it \
+                 with a larger capacity"
+            );
+        }
+        match self.limit_bytes {
+            Some(limit_bytes) => {
+                write!(f, "of the limit of {limit_bytes} there are {reserved_bytes} reserved")?
+            }
+            None => write!(f, "the system has no more, and {reserved_bytes} are reserved")?,
+        }
+        for (index, holder) in self.holders.iter().take(NAMED).enumerate() {
+            write!(f, "{}{holder}", if index == 0 { "; the largest holders: " } else { ", " })?;
+        }
+        match self.limit_bytes {
+            Some(_) => write!(f, "; drop arrays, reset arenas, or raise DAHL_LIMIT_MB"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A block for the thread that submits. It waits if tasks in flight can free enough.
+pub(crate) fn block_in_submission(shared: &Shared, bytes: usize, holder: Holder) -> Result<Block, Shortage> {
+    let node = shared.memory();
+    wait_for(shared, || Block::zeroed(node, bytes, holder), || node.may_have(bytes))
+        .ok_or_else(|| Shortage::new(node, bytes))
+}
+
+/// Attempts until it succeeds, as long as tasks in flight `may` bring it about; helps to run them meanwhile.
+///
+/// It ends: with nothing in flight, or when as many tasks have ended as two times over could be in flight and none of
+/// them freed anything, what is missing is held by something else, such as an array that was forgotten.
+pub(super) fn wait_for<T>(
+    shared: &Shared,
+    attempt: impl Fn() -> Option<T>,
+    may: impl Fn() -> bool,
+) -> Option<T> {
+    let mut patience = None;
+    loop {
+        if let Some(found) = attempt() {
+            return Some(found);
+        }
+        // These first: what comes free between them and the attempt is found by it.
+        let drained = shared.is_drained();
+        let deaths = shared.memory().deaths();
+        let hope = may();
+        if let Some(found) = attempt() {
+            return Some(found);
+        }
+        if !hope || drained || worker::in_kernel() {
+            return None;
+        }
+        let until = match patience {
+            Some((seen, until)) if seen == deaths => until,
+            _ => shared.completed() + 2 * u64::from(shared.limit()),
+        };
+        patience = Some((deaths, until));
+        if shared.completed() >= until {
+            return None;
+        }
+        if !shared.help() {
+            shared.progress().wait_until(|| {
+                shared.memory().deaths() != deaths || shared.is_drained() || shared.completed() >= until
+            });
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! [`MemoryUse`]: what a memory node says of itself.
+
+use std::fmt;
+use std::panic::Location;
+
+/// How much of a memory node is in use, and by whom. See [`Runtime::memory`](crate::Runtime::memory).
+///
+/// What the process holds beside it (its code, tasks and other records, what kernels allocate themselves) is not
+/// counted.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct MemoryUse {
+    /// The node: `host`.
+    pub name: &'static str,
+    /// Bytes of arrays: of those that are alive, and of those that are dropped but used by tasks in flight.
+    pub current_bytes: usize,
+    /// The most bytes that were reserved at once.
+    pub peak_bytes: usize,
+    /// Bytes taken from the system: of arrays, of what arenas and workers keep to use anew.
+    pub reserved_bytes: usize,
+    /// The most bytes that may be reserved, if there is a limit.
+    pub limit_bytes: Option<usize>,
+    /// Who reserved them, the largest first.
+    pub holders: Vec<MemoryHolder>,
+}
+
+/// Everything that one line of the program reserved for one purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemoryHolder {
+    /// What it is for: `arena`, `array`, `reduction buffers`, `rename buffer`, `scratch`, `packed copies`.
+    pub what: &'static str,
+    /// The line that made the arena or array, or submitted the task that first needed the buffer.
+    pub location: &'static Location<'static>,
+    /// How much it is now.
+    pub bytes: usize,
+}
+
+impl fmt::Display for MemoryHolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { what, location, bytes } = self;
+        write!(f, "{what} of {location} with {bytes}")
+    }
+}
