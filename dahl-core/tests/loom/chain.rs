@@ -103,7 +103,7 @@ impl<const LINKS: usize> Model<LINKS> {
 
 /// Tasks are submitted in order by one thread, while another runs them in the order of `order`.
 fn submit_and_run<const LINKS: usize>(kinds: [LinkKind; LINKS], order: [usize; LINKS]) {
-    explore(4, move || {
+    explore(6, move || {
         let model = Model::new(kinds);
         let worker = Arc::clone(&model);
         let worker = thread::spawn(move || order.iter().for_each(|&i| worker.run(i)));
@@ -159,7 +159,7 @@ fn two_workers_run_readers_before_a_writer() {
 
 #[test]
 fn two_threads_link_readers_at_once() {
-    explore(4, || {
+    explore(6, || {
         let model = Model::new([Exclusive, Shared, Shared]);
         model.append(0);
         let other = Arc::clone(&model);
