@@ -63,6 +63,8 @@ pub(crate) struct Attributes {
     pub(crate) docs: Vec<Attribute>,
     /// `cfg` and lint levels: on every item.
     pub(crate) everywhere: Vec<Attribute>,
+    /// Deprecation: on the wrappers.
+    pub(crate) wrappers: Vec<Attribute>,
     /// What is left: on the kernel.
     pub(crate) kernel: Vec<Attribute>,
 }
@@ -234,7 +236,7 @@ impl Codelet {
         // The one type parameter is known from the element type.
         let is_known = match self.generics.params.iter().collect::<Vec<_>>().as_slice() {
             [] => true,
-            [GenericParam::Type(parameter)] => text == parameter.ident.to_string(),
+            [GenericParam::Type(parameter)] => parameter.ident == text,
             _ => false,
         };
         (is_in_place && is_known && self.arguments.is_empty() && self.parameters.iter().all(fits))
@@ -327,6 +329,8 @@ impl Attributes {
                 sorted.docs.push(attribute.clone());
             } else if ["cfg", "cfg_attr", "allow", "expect", "warn", "deny", "forbid"].into_iter().any(is) {
                 sorted.everywhere.push(attribute.clone());
+            } else if is("deprecated") {
+                sorted.wrappers.push(attribute.clone());
             } else if !is("inline") {
                 // The kernel is always inlined, into one loop for each instruction set.
                 sorted.kernel.push(attribute.clone());

@@ -3,8 +3,9 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use super::Block;
+use super::References;
 use super::arena::ArenaShared;
-use super::{Block, References};
 use crate::sync::{Mutex, MutexGuard};
 
 /// A region, counted: one reference of the arena until its next reset, one of each array in the region. With the last

@@ -63,10 +63,10 @@ impl<T: Element, const N: usize> Handles<T, N> {
     /// All elements are given out with one and the same lifetime `'p`, for which the whole is borrowed: L.
     #[allow(clippy::unnecessary_cast, reason = "it changes the lifetime, which the lint does not see")]
     pub(super) unsafe fn as_mut_slice<'p>(&mut self) -> &mut [Array<'p, T, N>] {
-        let list: *mut [Array<'static, T, N>] = self.list.as_mut_slice();
-        // SAFETY: lifetimes change no layout, and the slice is borrowed from `self` for as long as it is given out. What
-        // is put into it lives for `'p`, and by L nobody takes it for longer.
-        unsafe { &mut *(list as *mut [Array<'p, T, N>]) }
+        let (first, len) = (self.list.as_mut_ptr().cast::<Array<'p, T, N>>(), self.list.len());
+        // SAFETY: `len` elements from `first` on are the list's, borrowed from `self` for as long as the slice is given
+        // out; lifetimes change no layout. What is put into it lives for `'p`, and by L nobody takes it for longer.
+        unsafe { std::slice::from_raw_parts_mut(first, len) }
     }
 }
 

@@ -3,6 +3,7 @@
 //! What a part means by itself, and errors in that, are `model`'s.
 
 mod body;
+mod literals;
 mod options;
 mod signature;
 
@@ -101,6 +102,7 @@ fn map(codelet: &Codelet, errors: &mut Errors) {
     }
     if codelet.options.cpu_only.is_none() {
         body::check(&codelet.function.block, errors);
+        literals::check(codelet, errors);
     }
 }
 

@@ -38,9 +38,11 @@ fn submitting(codelet: &Codelet, variant: Variant) -> TokenStream {
     let parameters = codelet.wrapper_parameters(variant, None);
     let (builder, _) = task::names(codelet, variant);
     let names = codelet.names(variant);
+    let attributes = &codelet.attributes.wrappers;
     quote! {
         #docs
         #everywhere
+        #(#attributes)*
         #[track_caller]
         #visibility fn #name #generics(#(#parameters),*) -> #root::Result<()> #bounds {
             #type_name::#builder(#(#names),*).submit()
@@ -78,9 +80,11 @@ fn init(codelet: &Codelet) -> TokenStream {
     let value = if made.len() == 1 { quote!(#(#made)*) } else { quote!((#(#made),*)) };
     let passed = codelet.given(Variant::Given).map(|(_, parameter)| pass(parameter));
     let arguments = codelet.arguments.iter().map(|argument| &argument.name);
+    let attributes = &codelet.attributes.wrappers;
     quote! {
         #docs
         #everywhere
+        #(#attributes)*
         #[track_caller]
         #visibility fn #name #generics(arena: &#lifetime #root::Arena, #(#parameters),*) -> #root::Result<#result> #bounds {
             #checks
