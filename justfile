@@ -20,7 +20,7 @@ fuzz seeds="10000":
 valgrind programs="1000":
     DAHL_SIMD=v3 DAHL_RANDOM_PROGRAMS={{programs}} \
         CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --error-exitcode=1 --fair-sched=yes" \
-        cargo test -p dahl-core --test by_hand --test random_programs
+        cargo test -p dahl-core --test by_hand --test in_any_order --test random_programs
 
 # Runs ten million tasks on two workers and compares the memory.
 overload tasks="10000000":

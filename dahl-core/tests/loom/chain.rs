@@ -11,6 +11,8 @@ use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 use protocol::{Chain, Events, Link, LinkKind};
 
+use crate::explore;
+
 /// An array with its chain, and links for tasks on it.
 struct Model<const LINKS: usize> {
     chain: Chain,
@@ -101,7 +103,7 @@ impl<const LINKS: usize> Model<LINKS> {
 
 /// Tasks are submitted in order by one thread, while another runs them in the order of `order`.
 fn submit_and_run<const LINKS: usize>(kinds: [LinkKind; LINKS], order: [usize; LINKS]) {
-    loom::model(move || {
+    explore(6, move || {
         let model = Model::new(kinds);
         let worker = Arc::clone(&model);
         let worker = thread::spawn(move || order.iter().for_each(|&i| worker.run(i)));
@@ -157,7 +159,7 @@ fn two_workers_run_readers_before_a_writer() {
 
 #[test]
 fn two_threads_link_readers_at_once() {
-    loom::model(|| {
+    explore(6, || {
         let model = Model::new([Exclusive, Shared, Shared]);
         model.append(0);
         let other = Arc::clone(&model);
