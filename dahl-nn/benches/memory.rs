@@ -21,7 +21,7 @@ const STEPS: usize = 150;
 /// Steps of the run that is plotted.
 const PLOTTED_STEPS: usize = 12;
 const REPEATS: usize = 5;
-/// About three steps.
+/// About four steps.
 const TASKS_IN_FLIGHT: usize = 64;
 const MB: f64 = (1 << 20) as f64;
 
@@ -233,7 +233,7 @@ fn plot(path: &str, curves: &[(Way, Vec<Sample>)]) -> Plotted {
         }
         if reserved {
             let mut labels = chart.configure_series_labels();
-            labels.position(SeriesLabelPosition::LowerRight).label_font(("sans-serif", 14));
+            labels.position(SeriesLabelPosition::UpperLeft).label_font(("sans-serif", 14));
             labels
                 .legend_area_size(32)
                 .margin(10)
