@@ -40,6 +40,8 @@ pub(crate) struct ArrayState {
     index: u32,
     /// The number by which observers know it: for a private buffer of a reduction, the array's.
     known_as: AtomicU32,
+    /// Of a part: the number of its whole, plus one. Otherwise 0.
+    part_of: AtomicU32,
     partitions: Partitions,
     reductions: Reductions,
     /// Whose turn it is among the tasks that commute on it.
@@ -73,6 +75,7 @@ impl ArrayState {
             content: AtomicU8::new(Content::Ready as u8),
             index,
             known_as: AtomicU32::new(index),
+            part_of: AtomicU32::new(0),
             partitions: Partitions::default(),
             reductions: Reductions::default(),
             turn: Turn::new(),
@@ -99,6 +102,7 @@ impl ArrayState {
         let state = shared.arrays().take_or_grow();
         state.chain.restart();
         state.known_as.store(known_as.unwrap_or(state.index), Ordering::Relaxed);
+        state.part_of.store(0, Ordering::Relaxed);
         state.content.store(content as u8, Ordering::Relaxed);
         // SAFETY: the slab gives a free state to one holder, and nobody else knows it.
         let body = unsafe { &mut *state.body.get() };
@@ -124,6 +128,7 @@ impl ArrayState {
         let state = unsafe { part.as_ref() };
         // SAFETY: nobody else knows the new state.
         unsafe { (*state.body.get()).part = Some(layout) };
+        state.part_of.store(whole.id() + 1, Ordering::Relaxed);
         part
     }
 
@@ -214,6 +219,11 @@ impl ArrayState {
     /// The number by which observers know it.
     pub(crate) fn id(&self) -> u32 {
         self.known_as.load(Ordering::Relaxed)
+    }
+
+    /// Of a part: the number of its whole.
+    pub(crate) fn whole_id(&self) -> Option<u32> {
+        self.part_of.load(Ordering::Relaxed).checked_sub(1)
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {

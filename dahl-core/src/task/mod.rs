@@ -5,6 +5,7 @@
 mod builder;
 mod chain;
 mod init;
+mod pinned;
 mod ready;
 mod record;
 mod step;
@@ -14,6 +15,7 @@ mod wait;
 pub use builder::Task;
 pub(crate) use chain::{Chain, Link, LinkKind};
 pub use init::{identity, map_shape, require, uninit};
+pub(crate) use pinned::Pinned;
 pub use ready::ReadyTask;
 pub(crate) use record::{AccessBody, Kind, Record};
 pub(crate) use step::Step;

@@ -10,6 +10,8 @@ use super::step::Step;
 use crate::access::AccessMode;
 use crate::array::ArrayState;
 use crate::error::{Error, ErrorKind, Result};
+use crate::runtime::Shared;
+use crate::stall::Watch;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::worker;
 
@@ -35,13 +37,21 @@ impl Waiter {
         thread.unpark();
     }
 
-    fn wait(&self) {
+    fn wait(&self, shared: &Shared) {
         let start = Instant::now();
+        let mut watch = None;
         while !self.told.load(Ordering::Acquire) {
             if start.elapsed() < SPIN {
                 std::hint::spin_loop();
             } else {
-                std::thread::park();
+                let watch = watch.get_or_insert_with(|| Watch::new(shared));
+                match watch.patience() {
+                    Some(patience) => std::thread::park_timeout(patience),
+                    None => std::thread::park(),
+                }
+                if !self.told.load(Ordering::Acquire) {
+                    watch.look();
+                }
             }
         }
     }
@@ -74,7 +84,7 @@ pub(crate) fn wait_for_access(
         unsafe { record.push_access(array, mode, |layout| layout.set_contiguous(&[])) };
         Step::new(shared, None).submit(record);
         shared.serve_if_stopped();
-        waiter.wait();
+        waiter.wait(shared);
         Step::new(shared, None).complete(record);
     }
     // SAFETY: the accesses that this one had to wait for have ended. The caller borrows the array (for an exclusive

@@ -10,6 +10,9 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 
 use crossbeam_utils::sync::{Parker, Unparker};
 
+use crate::runtime::Shared;
+use crate::stall::Watch;
+
 /// The workers that sleep.
 pub(crate) struct Sleep {
     count: AtomicUsize,
@@ -32,6 +35,11 @@ impl Sleep {
 
     fn sleepers(&self) -> MutexGuard<'_, Vec<usize>> {
         self.sleepers.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    /// The workers that sleep now.
+    pub(crate) fn sleeping(&self) -> Vec<usize> {
+        self.sleepers().clone()
     }
 
     /// Sleeps until woken, unless `look` finds something or `stopped` holds.
@@ -105,16 +113,29 @@ pub(crate) struct Monitor {
 }
 
 impl Monitor {
-    /// Waits until `holds`.
-    pub(crate) fn wait_until(&self, holds: impl Fn() -> bool) {
+    /// Waits until `holds`, and lets a watch look now and then.
+    pub(crate) fn wait_until(&self, shared: &Shared, holds: impl Fn() -> bool) {
         if holds() {
             return;
         }
         self.waiting.fetch_add(1, Ordering::Relaxed);
         fence(Ordering::SeqCst);
         let mut guard = self.lock.lock().unwrap_or_else(|poison| poison.into_inner());
+        let mut watch = Watch::new(shared);
         while !holds() {
-            guard = self.changed.wait(guard).unwrap_or_else(|poison| poison.into_inner());
+            let Some(patience) = watch.patience() else {
+                guard = self.changed.wait(guard).unwrap_or_else(|poison| poison.into_inner());
+                continue;
+            };
+            let waited = self.changed.wait_timeout(guard, patience);
+            let (held, timeout) = waited.unwrap_or_else(|poison| poison.into_inner());
+            guard = held;
+            if timeout.timed_out() && !holds() {
+                // Whoever makes progress does not wait for the report.
+                drop(guard);
+                watch.look();
+                guard = self.lock.lock().unwrap_or_else(|poison| poison.into_inner());
+            }
         }
         drop(guard);
         self.waiting.fetch_sub(1, Ordering::Relaxed);
