@@ -330,8 +330,8 @@ fn order(seed: u64) -> Result<Vec<u8>> {
     while GATE.lock().unwrap().is_some() {
         std::thread::yield_now(); // the gate is closed before the others come
     }
-    let numbers = (0..8).map(|i| rt.from_vec([1], vec![i])).collect::<Result<Vec<_>>>()?;
-    let mut outputs = (0..8).map(|_| rt.zeros([1])).collect::<Result<Vec<_>>>()?;
+    let numbers = (0..8_u8).map(|i| rt.from_vec([1], vec![i])).collect::<Result<Vec<_>>>()?;
+    let mut outputs = (0..8).map(|_| rt.zeros::<u8, 1>([1])).collect::<Result<Vec<_>>>()?;
     for (number, out) in numbers.iter().zip(&mut outputs) {
         map(log, number, out)?;
     }
