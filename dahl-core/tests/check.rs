@@ -191,7 +191,7 @@ struct View {
 }
 
 /// A kernel "in C": `out = x` by strides, and where `x` is 13, `x = 0`.
-#[allow(unsafe_code, reason = "as C would")]
+#[allow(unsafe_code, clippy::multiple_unsafe_ops_per_block, reason = "written as in C")]
 unsafe extern "C" fn copy_and_spoil(views: *const View, _: *const u8) {
     // SAFETY: the runtime passes two views of matrices of one shape, as the kernel is declared.
     unsafe {
