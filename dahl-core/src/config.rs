@@ -3,14 +3,18 @@
 use std::env;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::observer::Observer;
 use crate::runtime::Runtime;
-use crate::scheduler::{self, Scheduler};
+use crate::scheduler::{self, Scheduler, Shuffled};
+use crate::stall::OnStall;
 
 /// Tasks in flight, if nothing is said.
 const TASKS_IN_FLIGHT: usize = 4096;
+/// How long nothing goes on before a stall is reported, if nothing is said.
+const STALL_AFTER: Duration = Duration::from_secs(60);
 
 /// The settings of a [`Runtime`]. What is set by a call counts; what is not comes from the environment, or is default.
 ///
@@ -20,6 +24,9 @@ const TASKS_IN_FLIGHT: usize = 4096;
 /// | [`scheduler`](Self::scheduler) | `DAHL_SCHED` | `ws` |
 /// | [`tasks_in_flight`](Self::tasks_in_flight) | `DAHL_TASKS_IN_FLIGHT` | 4096 |
 /// | [`memory_limit_mb`](Self::memory_limit_mb) | `DAHL_LIMIT_MB` | none |
+/// | [`check`](Self::check) | `DAHL_CHECK`: 0 or 1 | on if this crate has debug assertions |
+/// | [`check_seed`](Self::check_seed) | `DAHL_CHECK_SEED` | none |
+/// | [`stall_report_after`](Self::stall_report_after) | `DAHL_STALL_SECONDS` | 60; 0 for never |
 #[derive(Default)]
 #[must_use = "a builder does nothing until `.build()`"]
 pub struct RuntimeBuilder {
@@ -29,6 +36,10 @@ pub struct RuntimeBuilder {
     tasks_in_flight: Option<usize>,
     memory_limit_mb: Option<usize>,
     observer: Option<Arc<dyn Observer>>,
+    check: Option<bool>,
+    check_seed: Option<u64>,
+    stall_after: Option<Duration>,
+    on_stall: Option<OnStall>,
 }
 
 /// Settings that are complete and checked.
@@ -39,6 +50,10 @@ pub(crate) struct Config {
     pub(crate) tasks_in_flight: usize,
     pub(crate) limit_bytes: Option<usize>,
     pub(crate) observer: Option<Arc<dyn Observer>>,
+    pub(crate) check: bool,
+    /// None for never.
+    pub(crate) stall_after: Option<Duration>,
+    pub(crate) on_stall: Option<OnStall>,
 }
 
 impl RuntimeBuilder {
@@ -81,6 +96,31 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Sets whether every kernel's outputs and inputs are checked (`docs/checked-mode.md`).
+    pub fn check(mut self, check: bool) -> Self {
+        self.check = Some(check);
+        self
+    }
+
+    /// Runs tasks that are ready in an order drawn from `seed`, if the mode is checked: what depends on an order that
+    /// dependencies do not fix comes out differently for another seed. The scheduler keeps its name, and nothing else.
+    pub fn check_seed(mut self, seed: u64) -> Self {
+        self.check_seed = Some(seed);
+        self
+    }
+
+    /// Sets after how long without a completed task a thread that waits prints why nothing goes on; zero for never.
+    pub fn stall_report_after(mut self, time: Duration) -> Self {
+        self.stall_after = Some(time);
+        self
+    }
+
+    /// Hands each stall report to `hook` as well, on the thread that waits.
+    pub fn on_stall(mut self, hook: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.on_stall = Some(OnStall::new(hook));
+        self
+    }
+
     /// Starts the runtime.
     ///
     /// # Errors
@@ -93,10 +133,28 @@ impl RuntimeBuilder {
             count("tasks_in_flight", "DAHL_TASKS_IN_FLIGHT", self.tasks_in_flight, TASKS_IN_FLIGHT)?;
         let limit_mb = count("memory_limit_mb", "DAHL_LIMIT_MB", self.memory_limit_mb, usize::MAX)?;
         let limit_bytes = (limit_mb != usize::MAX).then_some(limit_mb << 20);
-        let scheduler = match self.custom {
+        let mut scheduler = match self.custom {
             Some(custom) => custom,
             None => named_scheduler(self.scheduler, cpu_workers, tasks_in_flight)?,
         };
+        let switch = |value: u64| if value <= 1 { Some(value == 1) } else { None };
+        let default = cfg!(debug_assertions);
+        let check = from_environment("DAHL_CHECK", self.check, default, "0 or 1", switch)?;
+        let seed =
+            from_environment("DAHL_CHECK_SEED", self.check_seed.map(Some), None, "a whole number", |seed| {
+                Some(Some(seed))
+            })?;
+        if let Some(seed) = seed.filter(|_| check) {
+            scheduler = Box::new(Shuffled::new(scheduler.name(), seed));
+        }
+        let seconds = |seconds| Some(Duration::from_secs(seconds));
+        let stall_after = from_environment(
+            "DAHL_STALL_SECONDS",
+            self.stall_after,
+            STALL_AFTER,
+            "a number of seconds",
+            seconds,
+        )?;
         Runtime::start(Config {
             cpu_workers,
             cores,
@@ -104,8 +162,29 @@ impl RuntimeBuilder {
             tasks_in_flight,
             limit_bytes,
             observer: self.observer,
+            check,
+            stall_after: Some(stall_after).filter(|time| !time.is_zero()),
+            on_stall: self.on_stall,
         })
     }
+}
+
+/// What was set by a call, or else by a variable that holds a number, or else the default.
+#[track_caller]
+fn from_environment<V>(
+    variable: &'static str,
+    set: Option<V>,
+    default: V,
+    expected: &str,
+    value: impl FnOnce(u64) -> Option<V>,
+) -> Result<V> {
+    if let Some(set) = set {
+        return Ok(set);
+    }
+    let Ok(text) = env::var(variable) else { return Ok(default) };
+    text.trim().parse().ok().and_then(value).ok_or_else(|| {
+        Error::new(ErrorKind::Config { setting: variable, value: text, expected: expected.to_owned() })
+    })
 }
 
 #[track_caller]

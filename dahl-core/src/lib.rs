@@ -7,11 +7,13 @@
 //! * [`codelet`]: a declared operation as immutable data, and the views that its kernels get.
 //! * `array`, `memory`: data, and where they lie.
 //! * `task`: submission and dependencies. `scheduler`: which worker. `worker`: running.
+//! * `check`: what kernels did, compared with what they declare. `stall`: why nothing goes on.
 //! * [`simd`]: kernels compiled for several instruction sets. [`perf`]: how long it took. [`error`]: what went wrong.
 
 pub mod access;
 pub mod argument;
 mod array;
+mod check;
 mod clock;
 pub mod codelet;
 mod config;
@@ -25,6 +27,7 @@ mod runtime;
 mod scheduler;
 pub mod shape;
 pub mod simd;
+mod stall;
 mod sync;
 mod task;
 mod worker;
@@ -32,6 +35,7 @@ mod worker;
 pub use access::{AccessMode, Reduction};
 pub use argument::Argument;
 pub use array::{Array, Block, Matrix, ReadGuard, Reshaped, ReshapedMut, Scalar, Tensor, Vector, WriteGuard};
+pub use check::CheckNote;
 pub use clock::Clock;
 pub use codelet::{CKernel, Codelet};
 pub use config::RuntimeBuilder;

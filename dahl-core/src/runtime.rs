@@ -8,6 +8,7 @@ use crossbeam_queue::SegQueue;
 use crossbeam_utils::CachePadded;
 
 use crate::array::{Array, ArrayState, block_for};
+use crate::check::{CheckNote, CheckNotes};
 use crate::clock::Clock;
 use crate::config::{Config, RuntimeBuilder};
 use crate::element::Element;
@@ -16,6 +17,7 @@ use crate::memory::{Arena, Block, Holder, MemoryNode, MemoryUse, Slab, require_l
 use crate::observer::{Observer, Submission};
 use crate::perf::{History, Models};
 use crate::scheduler::Scheduler;
+use crate::stall::{Stall, Watch};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, thread};
 use crate::task::{ReadyTask, Record};
@@ -66,6 +68,9 @@ pub(crate) struct Shared {
     cores: usize,
     limit: u32,
     observer: Option<Arc<dyn Observer>>,
+    /// In checked mode alone.
+    check_notes: Option<CheckNotes>,
+    stall: Stall,
 }
 
 impl Runtime {
@@ -106,6 +111,8 @@ impl Runtime {
             cores: config.cores,
             limit: config.tasks_in_flight as u32,
             observer: config.observer,
+            check_notes: config.check.then(CheckNotes::default),
+            stall: Stall::new(config.stall_after, config.on_stall, workers),
         });
         let threads = Threads::start(&shared)
             .map_err(|error| Error::at(ErrorKind::Workers(error.to_string()), location))?;
@@ -198,6 +205,11 @@ impl Runtime {
         self.shared.models.histories()
     }
 
+    /// What checked mode has noticed so far that is no failure; nothing if the mode is off.
+    pub fn check_notes(&self) -> Vec<CheckNote> {
+        self.shared.check_notes.as_ref().map(CheckNotes::all).unwrap_or_default()
+    }
+
     /// The runtime's time.
     pub fn clock(&self) -> Clock {
         self.shared.clock
@@ -258,6 +270,14 @@ impl Shared {
         &self.progress
     }
 
+    pub(crate) fn check_notes(&self) -> Option<&CheckNotes> {
+        self.check_notes.as_ref()
+    }
+
+    pub(crate) fn stall(&self) -> &Stall {
+        &self.stall
+    }
+
     pub(crate) fn models(&self) -> &Models {
         &self.models
     }
@@ -298,13 +318,22 @@ impl Shared {
         self.completed() == self.submitted.load(Ordering::SeqCst)
     }
 
-    /// Tasks that have completed.
+    /// How many tasks have completed.
     pub(crate) fn completed(&self) -> u64 {
         self.completed.iter().map(|count| count.load(Ordering::Acquire)).sum()
     }
 
+    /// How many tasks have been submitted.
+    pub(crate) fn submitted(&self) -> u64 {
+        self.submitted.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn scheduler_name(&self) -> &'static str {
+        self.scheduler.name()
+    }
+
     fn drain(&self) {
-        self.progress.wait_until(|| self.is_drained());
+        self.progress.wait_until(&mut Watch::new(self), || self.is_drained());
     }
 
     pub(crate) fn count_completed(&self, worker: Option<usize>) {
@@ -326,7 +355,8 @@ impl Shared {
             if !self.help() {
                 // Nothing is ready: wait until a worker gives records back. Should all records be held by tasks that
                 // are still being made, none will come.
-                self.progress.wait_until(|| self.records.has_free() || self.is_drained());
+                self.progress
+                    .wait_until(&mut Watch::new(self), || self.records.has_free() || self.is_drained());
                 if !self.records.has_free() {
                     return self.records.take_or_grow();
                 }

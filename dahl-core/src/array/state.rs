@@ -41,6 +41,8 @@ pub(crate) struct ArrayState {
     index: u32,
     /// The number by which observers know it: for a private buffer of a reduction, the array's.
     known_as: AtomicU32,
+    /// Of a part: the number of its whole, plus one. Otherwise 0.
+    part_of: AtomicU32,
     partitions: Partitions,
     reductions: Reductions,
     /// Whose turn it is among the tasks that commute on it.
@@ -78,6 +80,7 @@ impl ArrayState {
             content: AtomicContent::new(Content::Ready),
             index,
             known_as: AtomicU32::new(index),
+            part_of: AtomicU32::new(0),
             partitions: Partitions::default(),
             reductions: Reductions::default(),
             turn: Turn::new(),
@@ -108,6 +111,7 @@ impl ArrayState {
         state.known_as.store(known_as.unwrap_or(state.index), Ordering::Relaxed);
         state.content.set(content);
         state.own_bytes.store(origin.block_bytes(), Ordering::Relaxed);
+        state.part_of.store(0, Ordering::Relaxed);
         // SAFETY: the slab gives a free state to one holder, and nobody else knows it.
         let body = unsafe { &mut *state.body.get() };
         *body = Body {
@@ -132,6 +136,7 @@ impl ArrayState {
         let state = unsafe { part.as_ref() };
         // SAFETY: nobody else knows the new state.
         unsafe { (*state.body.get()).part = Some(layout) };
+        state.part_of.store(whole.id() + 1, Ordering::Relaxed);
         part
     }
 
@@ -233,6 +238,11 @@ impl ArrayState {
     /// The number by which observers know it.
     pub(crate) fn id(&self) -> u32 {
         self.known_as.load(Ordering::Relaxed)
+    }
+
+    /// Of a part: the number of its whole.
+    pub(crate) fn whole_id(&self) -> Option<u32> {
+        self.part_of.load(Ordering::Relaxed).checked_sub(1)
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {

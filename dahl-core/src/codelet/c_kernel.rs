@@ -151,7 +151,7 @@ impl CView {
     }
 
     /// Whether the kernel takes it for contiguous.
-    const fn is_slice(self) -> bool {
+    pub(crate) const fn is_slice(self) -> bool {
         matches!(self, Self::InSlice | Self::OutSlice)
     }
 }
@@ -190,6 +190,11 @@ impl CArgument {
 }
 
 impl CEntry {
+    /// How it takes its arrays, in order.
+    pub(super) fn views(self) -> &'static [CView] {
+        self.views
+    }
+
     /// Calls the C function on a task's views.
     ///
     /// # Panics

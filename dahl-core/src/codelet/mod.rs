@@ -18,8 +18,9 @@ pub use combination::Combines;
 pub use operands::Operands;
 pub(crate) use operands::ShapeOf;
 pub use run::Run;
+pub(crate) use run::{gather, scatter};
 pub use views::Views;
-pub(crate) use views::{Operand, Packs};
+pub(crate) use views::{Line, Operand, Packs};
 
 use crate::access::AccessMode;
 use crate::element::ElementType;
@@ -181,6 +182,14 @@ impl Kernel {
     /// The name, which performance models show.
     pub const fn name(&self) -> &'static str {
         self.name
+    }
+
+    /// How a kernel in C takes its arrays; nothing for one in Rust.
+    pub(crate) fn c_views(&self) -> Option<&'static [CView]> {
+        match self.entry {
+            Entry::Rust(_) => None,
+            Entry::C(entry) => Some(entry.views()),
+        }
     }
 
     /// Runs the kernel on its views.

@@ -191,7 +191,7 @@ fn merge_axes(extents: &mut ArrayVec<usize, MAX_RANK>, strides: &mut [ArrayVec<u
 ///
 /// # Safety
 /// The elements may be read, `to` may be written, and they do not overlap.
-pub(super) unsafe fn gather(from: *const u8, stride: usize, size: usize, len: usize, to: *mut u8) {
+pub(crate) unsafe fn gather(from: *const u8, stride: usize, size: usize, len: usize, to: *mut u8) {
     for i in 0..len {
         let (from, to) = (from.wrapping_add(i * stride), to.wrapping_add(i * size));
         // SAFETY: the caller's: element `i` of each side.
@@ -203,7 +203,7 @@ pub(super) unsafe fn gather(from: *const u8, stride: usize, size: usize, len: us
 ///
 /// # Safety
 /// `from` may be read, the places may be written, and they do not overlap.
-pub(super) unsafe fn scatter(from: *const u8, to: *mut u8, stride: usize, size: usize, len: usize) {
+pub(crate) unsafe fn scatter(from: *const u8, to: *mut u8, stride: usize, size: usize, len: usize) {
     for i in 0..len {
         let (from, to) = (from.wrapping_add(i * size), to.wrapping_add(i * stride));
         // SAFETY: the caller's: element `i` of each side.

@@ -6,6 +6,7 @@ use std::panic::Location;
 use super::{Block, Holder, MemoryHolder, MemoryNode};
 use crate::error::{Error, ErrorKind};
 use crate::runtime::Shared;
+use crate::stall::Watch;
 use crate::worker;
 
 /// Holders that a text names.
@@ -111,7 +112,7 @@ pub(super) fn wait_for<T>(
             return None;
         }
         if !shared.help() {
-            shared.progress().wait_until(|| {
+            shared.progress().wait_until(&mut Watch::new(shared), || {
                 shared.memory().deaths() != deaths || shared.is_drained() || shared.completed() >= until
             });
         }

@@ -73,6 +73,11 @@ impl<T> Slab<T> {
         }
     }
 
+    /// Every record there is, free or not.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        (0..self.len.load(Ordering::Acquire)).map(|index| &self.slot(index).record)
+    }
+
     /// Whether there is a free record.
     pub(crate) fn has_free(&self) -> bool {
         self.head.load(Ordering::Acquire) as u32 != 0
@@ -104,7 +109,7 @@ impl<T> Slab<T> {
             self.blocks[block].store(Box::into_raw(slots).cast(), Ordering::Release);
         }
         let end = (len - offset as u32 + capacity).min(limit);
-        self.len.store(end, Ordering::Relaxed);
+        self.len.store(end, Ordering::Release);
         for index in len..end - 1 {
             self.slot(index).next.store(index + 2, Ordering::Relaxed);
         }

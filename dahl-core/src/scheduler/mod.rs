@@ -3,6 +3,7 @@
 //! Not here: when a task is ready (`task`), and how it runs (`worker`).
 
 mod eager;
+mod shuffled;
 mod ws;
 
 use std::fmt;
@@ -10,6 +11,7 @@ use std::fmt;
 use crossbeam_queue::{ArrayQueue, SegQueue};
 
 pub use eager::Eager;
+pub(crate) use shuffled::Shuffled;
 pub use ws::WorkStealing;
 
 use crate::task::ReadyTask;

@@ -109,6 +109,16 @@ impl Link {
         self.flags.load(Ordering::Relaxed) & RELEASE != 0
     }
 
+    /// Whether its access may begin, or has.
+    pub(crate) fn is_ready(&self) -> bool {
+        is_ready(self.flags.load(Ordering::Relaxed))
+    }
+
+    /// Whether its access has ended.
+    pub(crate) fn is_done(&self) -> bool {
+        self.flags.load(Ordering::Relaxed) & DONE != 0
+    }
+
     fn add(&self, flags: u32) -> (u32, u32) {
         let before = self.flags.fetch_or(flags, Ordering::AcqRel);
         (before, before | flags)

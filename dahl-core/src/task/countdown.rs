@@ -13,7 +13,18 @@ impl Countdown {
 
     /// Awaits so many events, before any of them can happen.
     pub(super) fn arm(&self, events: u32) {
-        self.0.store(events, Ordering::Relaxed);
+        self.0.store(events, Ordering::Release);
+    }
+
+    /// Awaits one more event, if any is missing still; then the caller has seen what came before [`arm`](Self::arm).
+    pub(super) fn add_one(&self) -> bool {
+        let more = |missing| if missing > 0 { Some(missing + 1) } else { None };
+        self.0.fetch_update(Ordering::Acquire, Ordering::Relaxed, more).is_ok()
+    }
+
+    /// Whether any event is missing.
+    pub(super) fn is_running(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 0
     }
 
     /// Counts events; true if none is missing any more.

@@ -127,6 +127,16 @@ impl Access {
         unsafe { &*self.body.get() }
     }
 
+    /// Whether what it waits for has ended.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.link.is_ready()
+    }
+
+    /// Whether it has ended itself.
+    pub(crate) fn is_done(&self) -> bool {
+        self.link.is_done()
+    }
+
     /// The array, unless it is scratch.
     pub(crate) fn array(&self) -> Option<&ArrayState> {
         // SAFETY: the array's release link comes after this access, so its state is there until the access is done.
@@ -261,7 +271,6 @@ impl Record {
     /// Prepares the counters and links of a task with `links` linked accesses.
     pub(super) fn arm(&self, links: u32) {
         self.pending.arm(links + 1);
-        self.unretired.arm(links + 1);
         self.turn.store(0, Ordering::Relaxed);
         for access in self.accesses() {
             access.link.reset(match access.body().mode {
@@ -270,6 +279,19 @@ impl Record {
                 _ => LinkKind::Exclusive,
             });
         }
+        // Last: who pins the record sees what was filled in.
+        self.unretired.arm(links + 1);
+    }
+
+    /// Keeps a record that is submitted from being given back, until [`count_retired`](Self::count_retired) counts one
+    /// more. False if it is free, or being filled in.
+    pub(super) fn pin(&self) -> bool {
+        self.unretired.add_one()
+    }
+
+    /// Whether it waits for other tasks.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.pending.is_running()
     }
 
     /// Counts `ready` links; true if the task can run now. The caller of the last count sees all it waited for.

@@ -9,10 +9,12 @@ use super::step::Step;
 use crate::access::AccessMode;
 use crate::array::ArrayState;
 use crate::error::{Error, ErrorKind, Result};
+use crate::runtime::Shared;
+use crate::stall::Watch;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::thread::{self, Thread};
 use crate::sync::{Patience, spin_loop};
-use crate::worker;
+use crate::worker::{self, Lookout};
 
 /// How long the host looks again and again before it goes to sleep: about what waking it up costs.
 const SPIN: Duration = Duration::from_micros(20);
@@ -36,13 +38,21 @@ impl Waiter {
         thread.unpark();
     }
 
-    fn wait(&self) {
+    fn wait(&self, shared: &Shared) {
         let mut patience = Patience::new(SPIN);
+        let mut watch = None;
         while !self.told.load(Ordering::Acquire) {
-            if patience.is_over() {
-                thread::park();
-            } else {
+            if !patience.is_over() {
                 spin_loop();
+                continue;
+            }
+            let watch = watch.get_or_insert_with(|| Watch::new(shared));
+            match watch.patience() {
+                Some(patience) => thread::park_timeout(patience),
+                None => thread::park(),
+            }
+            if !self.told.load(Ordering::Acquire) {
+                watch.look();
             }
         }
     }
@@ -75,7 +85,7 @@ pub(crate) fn wait_for_access(
         unsafe { record.push_access(array, mode, |layout| layout.set_contiguous(&[])) };
         Step::new(shared, None).submit(record);
         shared.serve_if_stopped();
-        waiter.wait();
+        waiter.wait(shared);
         Step::new(shared, None).complete(record);
     }
     // SAFETY: the accesses that this one had to wait for have ended. The caller borrows the array (for an exclusive

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::{Recycler, as_kernel, fold};
 use crate::access::AccessMode;
 use crate::array::ArrayState;
+use crate::check::{Inspected, Inspection};
 use crate::codelet::{Codelet, Kernel, Operand, Packs, Views};
 use crate::error::{Failure, Shortage};
 use crate::memory::{Buffer, Holder, MemoryNode};
@@ -25,6 +26,7 @@ pub(crate) struct Bench {
     operands: Vec<Operand>,
     packs: Packs,
     scratch: Vec<Buffer>,
+    inspection: Inspection,
     models: ModelCache,
     pub(crate) recycler: Recycler,
 }
@@ -40,6 +42,7 @@ impl Bench {
             operands: Vec::new(),
             packs: Packs::new(Some(Arc::clone(memory))),
             scratch: Vec::new(),
+            inspection: Inspection::default(),
             models: ModelCache::default(),
             recycler: Recycler::default(),
         }
@@ -50,6 +53,7 @@ impl Bench {
 pub(crate) fn execute(shared: &Shared, bench: &mut Bench, task: ReadyTask) {
     let record = task.record();
     let codelet = record.body().codelet.expect("a task that workers run has a codelet");
+    shared.stall().take(bench.worker, record.body().sequence);
     let outcome = match record.body().kind {
         Kind::Fold(accumulator) => fold::fold(record, accumulator),
         Kind::Finish(accumulator) => fold::finish(record, accumulator),
@@ -74,6 +78,7 @@ pub(crate) fn execute(shared: &Shared, bench: &mut Bench, task: ReadyTask) {
             }
         }
     }
+    shared.stall().end(bench.worker);
     Step::of_worker(shared, bench.worker, &mut bench.recycler).complete(record);
     shared.count_completed(bench.worker);
 }
@@ -159,20 +164,49 @@ fn call(
     let (kernel, renamed) = rename(bench, record, codelet)?;
     let body = record.body();
     bench.packs.begin(body.location);
+    let inspected = Inspected { codelet, kernel, location: body.location };
+    if shared.check_notes().is_some() {
+        // SAFETY: invariant V, as below.
+        unsafe { bench.inspection.begin(inspected, &mut bench.operands) };
+    }
     let start_ns = shared.clock().now_ns();
+    shared.stall().begin(bench.worker, start_ns);
     // SAFETY: invariant V of `Operand`: the task is ready, so it holds its accesses: shared ones to what it reads,
     // exclusive ones to what it writes. Private and scratch buffers are its own. Arrays lie in zeroed blocks, so all
     // is initialised, and in blocks or vectors aligned for their elements.
-    let mut views = unsafe { Views::new(&bench.operands, &body.arguments, &mut bench.packs) };
-    caught(|| kernel.run(&mut views))?;
-    // SAFETY: the same operands; the kernel has ended, and its views with it.
-    unsafe { bench.packs.unpack(&bench.operands) };
+    unsafe { run(kernel, &bench.operands, &body.arguments, &mut bench.packs) }?;
+    let kernel_ns = shared.clock().now_ns() - start_ns;
+    if let Some(notes) = shared.check_notes() {
+        let Bench { operands, packs, inspection, .. } = bench;
+        // SAFETY: invariant V: these operands are as above, but for buffers of the inspection's own.
+        let again = |operands: &[Operand]| unsafe { run(kernel, operands, &body.arguments, packs) }.is_ok();
+        // SAFETY: invariant V, as above; the kernel has ended, and its views with it.
+        unsafe { inspection.end(inspected, operands, notes, again) }.map_err(Obstacle::Failed)?;
+    }
     if let Some(array) = renamed {
         // SAFETY: the task's access to the target is exclusive, and no view is left.
         unsafe { array.rename() };
     }
-    let measurement = Measurement { time_ns: shared.clock().now_ns() - start_ns, ..Measurement::default() };
+    let measurement = Measurement { time_ns: kernel_ns, ..Measurement::default() };
     bench.models.record(shared.models(), codelet, kernel, record, measurement);
+    Ok(())
+}
+
+/// Runs a kernel once on its operands.
+///
+/// # Safety
+/// Invariant V of [`Operand`] holds for each.
+unsafe fn run(
+    kernel: &Kernel,
+    operands: &[Operand],
+    arguments: &[u8],
+    packs: &mut Packs,
+) -> Result<(), Obstacle> {
+    // SAFETY: the caller's.
+    let mut views = unsafe { Views::new(operands, arguments, packs) };
+    caught(|| kernel.run(&mut views))?;
+    // SAFETY: the same operands; the kernel has ended, and its views with it.
+    unsafe { packs.unpack(operands) };
     Ok(())
 }
 

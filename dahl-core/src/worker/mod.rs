@@ -14,7 +14,7 @@ use std::time::Duration;
 
 pub(crate) use execute::{Bench, execute};
 pub(crate) use recycler::Recycler;
-pub(crate) use sleep::{Monitor, Sleep};
+pub(crate) use sleep::{Lookout, Monitor, Sleep};
 pub(crate) use threads::Threads;
 
 use crate::runtime::Shared;

@@ -5,6 +5,8 @@
 //! the change, then looks whether somebody sleeps. With a sequentially consistent fence between the two steps on each
 //! side, at least one of them sees the other.
 
+use std::time::Duration;
+
 use crate::sync::atomic::{AtomicUsize, Ordering, fence};
 use crate::sync::{Condvar, Mutex, MutexGuard, Parker, Unparker};
 
@@ -30,6 +32,11 @@ impl Sleep {
 
     fn sleepers(&self) -> MutexGuard<'_, Vec<usize>> {
         self.sleepers.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    /// The workers that sleep now.
+    pub(crate) fn sleeping(&self) -> Vec<usize> {
+        self.sleepers().clone()
     }
 
     /// Sleeps until woken, unless `look` finds something or `stopped` holds.
@@ -94,6 +101,15 @@ impl Sleep {
     }
 }
 
+/// Who looks now and then while a thread waits.
+pub(crate) trait Lookout {
+    /// How long to wait before the next look; nothing for ever.
+    fn patience(&self) -> Option<Duration>;
+
+    /// Looks whether something goes on.
+    fn look(&mut self);
+}
+
 /// Where the host waits for something that workers bring about.
 #[derive(Debug, Default)]
 pub(crate) struct Monitor {
@@ -103,8 +119,8 @@ pub(crate) struct Monitor {
 }
 
 impl Monitor {
-    /// Waits until `holds`.
-    pub(crate) fn wait_until(&self, holds: impl Fn() -> bool) {
+    /// Waits until `holds`, and lets a watch look now and then.
+    pub(crate) fn wait_until(&self, watch: &mut impl Lookout, holds: impl Fn() -> bool) {
         if holds() {
             return;
         }
@@ -112,7 +128,19 @@ impl Monitor {
         fence(Ordering::SeqCst);
         let mut guard = self.lock.lock().unwrap_or_else(|poison| poison.into_inner());
         while !holds() {
-            guard = self.changed.wait(guard).unwrap_or_else(|poison| poison.into_inner());
+            let Some(patience) = watch.patience() else {
+                guard = self.changed.wait(guard).unwrap_or_else(|poison| poison.into_inner());
+                continue;
+            };
+            let waited = self.changed.wait_timeout(guard, patience);
+            let (held, timeout) = waited.unwrap_or_else(|poison| poison.into_inner());
+            guard = held;
+            if timeout.timed_out() && !holds() {
+                // Whoever makes progress does not wait for the report.
+                drop(guard);
+                watch.look();
+                guard = self.lock.lock().unwrap_or_else(|poison| poison.into_inner());
+            }
         }
         drop(guard);
         self.waiting.fetch_sub(1, Ordering::Relaxed);

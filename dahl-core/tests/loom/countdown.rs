@@ -120,3 +120,39 @@ fn a_record_is_used_anew_once_after_its_last_link() {
         assert_eq!(task.free.load(Ordering::Relaxed), 1);
     });
 }
+
+#[test]
+#[allow(unsafe_code, reason = "loom's cell reports a race")]
+fn who_pins_a_record_sees_it_filled_in_and_alone_or_not_gives_it_back() {
+    explore(3, || {
+        let task = Arc::new(Task {
+            pending: Countdown::new(),
+            unretired: Countdown::new(),
+            arrays: [UnsafeCell::new(0), UnsafeCell::new(0)],
+            runs: AtomicUsize::new(0),
+            free: AtomicUsize::new(0),
+        });
+        let give_back = |task: &Task| {
+            task.write(0); // the next task fills it in
+            assert_eq!(task.free.fetch_add(1, Ordering::Relaxed), 0, "free twice");
+        };
+        let other = Arc::clone(&task);
+        let other = thread::spawn(move || {
+            if other.unretired.add_one() {
+                // SAFETY: loom checks that nobody writes it.
+                other.arrays[0].with(|filled_in| assert_eq!(unsafe { *filled_in }, 1));
+                assert!(!other.pending.is_running());
+                if other.unretired.count(1) {
+                    give_back(&other);
+                }
+            }
+        });
+        task.write(0); // it is filled in
+        task.unretired.arm(1);
+        if task.unretired.count(1) {
+            give_back(&task);
+        }
+        other.join().unwrap();
+        assert_eq!(task.free.load(Ordering::Relaxed), 1);
+    });
+}

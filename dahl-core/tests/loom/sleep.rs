@@ -4,12 +4,25 @@
 #[path = "../../src/worker/sleep.rs"]
 mod rooms;
 
+use std::time::Duration;
+
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use loom::thread;
-use rooms::{Monitor, Sleep};
+use rooms::{Lookout, Monitor, Sleep};
 
 use crate::explore;
+
+/// Waits for ever without looking.
+struct Nobody;
+
+impl Lookout for Nobody {
+    fn patience(&self) -> Option<Duration> {
+        None
+    }
+
+    fn look(&mut self) {}
+}
 
 /// A runtime whose tasks are a number.
 struct Work {
@@ -150,7 +163,7 @@ fn the_host_sees_progress() {
             worker.1.store(true, Ordering::Relaxed);
             worker.0.notify();
         });
-        shared.0.wait_until(|| shared.1.load(Ordering::Relaxed));
+        shared.0.wait_until(&mut Nobody, || shared.1.load(Ordering::Relaxed));
         worker.join().unwrap();
     });
 }
@@ -163,7 +176,7 @@ fn two_hosts_see_what_two_workers_do() {
             let shared = Arc::clone(&shared);
             thread::spawn(move || {
                 if waits {
-                    shared.0.wait_until(|| shared.1.load(Ordering::Relaxed) == 2);
+                    shared.0.wait_until(&mut Nobody, || shared.1.load(Ordering::Relaxed) == 2);
                 } else {
                     shared.1.fetch_add(1, Ordering::Relaxed);
                     shared.0.notify();
@@ -172,7 +185,7 @@ fn two_hosts_see_what_two_workers_do() {
         });
         shared.1.fetch_add(1, Ordering::Relaxed);
         shared.0.notify();
-        shared.0.wait_until(|| shared.1.load(Ordering::Relaxed) == 2);
+        shared.0.wait_until(&mut Nobody, || shared.1.load(Ordering::Relaxed) == 2);
         threads.into_iter().for_each(|thread| thread.join().unwrap());
     });
 }

@@ -1,0 +1,118 @@
+//! Whether a kernel wrote every element of its `W` outputs: they hold a pattern before, and must not after.
+
+use super::pattern::Pattern;
+use super::stand_in::StandIn;
+use super::{Inspected, elements, is_overwritten};
+use crate::access::AccessMode;
+use crate::codelet::Operand;
+
+/// Fills the outputs that the kernel overwrites.
+///
+/// # Safety
+/// Invariant V of [`Operand`] holds for each.
+pub(super) unsafe fn fill(inspected: Inspected, operands: &mut [Operand]) {
+    let parameters = inspected.parameters(operands.len());
+    for (operand, _) in operands.iter_mut().zip(parameters).filter(|(_, parameter)| is_overwritten(parameter))
+    {
+        // SAFETY: the caller's.
+        unsafe { Pattern::new(operand.element).fill(operand) };
+        // A copy for a kernel that wants contiguous elements holds the pattern too.
+        operand.reads = true;
+    }
+}
+
+/// Looks for elements that hold the pattern still.
+///
+/// A kernel may have written the pattern itself, if it is a value of its type like any other (a byte, say). Then it
+/// runs `again` on outputs filled with the complement: what holds the pattern in both cases was not written. A kernel
+/// that changes its arrays in other ways is not run twice; of such, types of less than 4 bytes are not looked at.
+///
+/// # Safety
+/// Invariant V of [`Operand`] holds for each, and no views of them exist.
+pub(super) unsafe fn look(
+    inspected: Inspected,
+    operands: &[Operand],
+    mut again: impl FnMut(&[Operand]) -> bool,
+) -> Result<(), String> {
+    let parameters = inspected.parameters(operands.len());
+    let overwritten =
+        operands.iter().zip(parameters).enumerate().filter(|(_, (_, parameter))| is_overwritten(parameter));
+    for (index, (operand, parameter)) in overwritten {
+        // SAFETY: the caller's.
+        let Some(mut found) = (unsafe { Pattern::new(operand.element).find(operand) }) else { continue };
+        if Pattern::is_plausible(operand.element) {
+            if can_repeat(inspected, operands.len()) {
+                // SAFETY: the caller's.
+                match unsafe { confirm(inspected, operands, index, &mut again) } {
+                    Some((first, count)) => (found.first, found.count) = (first, count),
+                    None => continue,
+                }
+            } else if operand.element.size_bytes < size_of::<u32>() {
+                continue;
+            }
+        }
+        let (count, len) = (found.count, operand.layout.len());
+        let first = elements::index_of(&operand.layout, found.first);
+        let (kernel, name) = (inspected.kernel.name(), parameter.name);
+        return Err(format!(
+            "the kernel `{kernel}` left {count} of {len} elements of its output `{name}` unwritten, the first at \
+             {first:?}; with W it writes every element, to keep some declare RW"
+        ));
+    }
+    Ok(())
+}
+
+/// Whether running the kernel twice is running it once.
+fn can_repeat(inspected: Inspected, operands: usize) -> bool {
+    operands == inspected.codelet.parameters.len()
+        && inspected
+            .codelet
+            .parameters
+            .iter()
+            .all(|parameter| matches!(parameter.mode, AccessMode::R | AccessMode::W))
+}
+
+/// The number of the first element of output `index` that was not written, and how many there are; nothing if all were.
+///
+/// # Safety
+/// As for [`look`].
+unsafe fn confirm(
+    inspected: Inspected,
+    operands: &[Operand],
+    index: usize,
+    again: &mut impl FnMut(&[Operand]) -> bool,
+) -> Option<(usize, usize)> {
+    let pattern = Pattern::new(operands[index].element);
+    let mut others = operands.to_vec();
+    let mut stand_ins = Vec::new();
+    for (operand, _) in others
+        .iter_mut()
+        .zip(inspected.parameters(operands.len()))
+        .filter(|(_, parameter)| is_overwritten(parameter))
+    {
+        let stand_in = StandIn::new(operand, &Pattern::new(operand.element).complement(), false);
+        *operand = *stand_in.operand();
+        stand_ins.push(stand_in);
+    }
+    if !again(&others) {
+        return None;
+    }
+    let complement = pattern.complement();
+    let size = operands[index].element.size_bytes;
+    let mut unwritten = (0, 0);
+    let mut second = Vec::new();
+    // SAFETY: the stand-in is this function's, and the kernel has ended.
+    unsafe { elements::for_each_chunk(&others[index], |_, bytes| second.extend_from_slice(bytes)) };
+    let compare = |first: usize, bytes: &[u8]| {
+        for (i, element) in bytes.chunks_exact(size).enumerate() {
+            let number = first + i;
+            let other = &second[number * size..(number + 1) * size];
+            if element == pattern.as_bytes() && other == complement.as_bytes() {
+                unwritten = (if unwritten.1 == 0 { number } else { unwritten.0 }, unwritten.1 + 1);
+            }
+        }
+    };
+    // SAFETY: the caller's.
+    unsafe { elements::for_each_chunk(&operands[index], compare) };
+    (unwritten.1 > 0).then_some(unwritten)
+}

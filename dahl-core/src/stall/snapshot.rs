@@ -1,0 +1,153 @@
+//! [`Snapshot`]: what is submitted and not finished, copied out of the records while other threads go on.
+
+use std::sync::atomic::Ordering;
+
+use crate::access::AccessMode;
+use crate::runtime::Shared;
+use crate::task::{Kind, Pinned};
+
+/// A runtime at a moment. Threads go on meanwhile, so parts of it may be of slightly different moments.
+pub(super) struct Snapshot {
+    pub(super) submitted: u64,
+    pub(super) completed: u64,
+    pub(super) now_ns: u64,
+    pub(super) scheduler: &'static str,
+    /// In the order of submission; threads that wait come last.
+    pub(super) tasks: Vec<Unfinished>,
+    /// The workers, and last the host.
+    pub(super) workers: Vec<Activity>,
+    pub(super) reserved_bytes: usize,
+}
+
+/// A task, or a thread that waits for an array.
+pub(super) struct Unfinished {
+    pub(super) what: String,
+    /// None for a thread.
+    pub(super) sequence: Option<u64>,
+    pub(super) accesses: Vec<Awaited>,
+    pub(super) state: State,
+}
+
+/// One array of it.
+#[derive(Clone, Copy)]
+pub(super) struct Awaited {
+    pub(super) array: u32,
+    /// Of a part: the array that it is a part of.
+    pub(super) whole: Option<u32>,
+    pub(super) mode: AccessMode,
+    pub(super) is_ready: bool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum State {
+    /// For other tasks.
+    Waiting,
+    /// For its turn among tasks that commute, or for the scheduler.
+    Ready,
+    Running,
+}
+
+/// What a thread does.
+pub(super) enum Activity {
+    Runs { sequence: u64, since_ns: u64 },
+    Looks,
+    Sleeps,
+}
+
+impl Snapshot {
+    pub(super) fn take(shared: &Shared, completed: u64) -> Self {
+        let sleepers = shared.sleep().sleeping();
+        let activity = |(worker, running): (usize, &super::Running)| match running
+            .sequence
+            .load(Ordering::Relaxed)
+            .checked_sub(1)
+        {
+            Some(sequence) => Activity::Runs { sequence, since_ns: running.since_ns.load(Ordering::Relaxed) },
+            None if sleepers.contains(&worker) => Activity::Sleeps,
+            None => Activity::Looks,
+        };
+        let running = shared.stall().running.iter().map(|running| &**running);
+        let workers: Vec<_> = running.enumerate().map(activity).collect();
+        let mut tasks: Vec<_> =
+            Pinned::all(shared).filter_map(|pinned| Unfinished::of(&pinned, &workers)).collect();
+        tasks.sort_by_key(|task| task.sequence.unwrap_or(u64::MAX));
+        Self {
+            submitted: shared.submitted(),
+            completed,
+            now_ns: shared.clock().now_ns(),
+            scheduler: shared.scheduler_name(),
+            tasks,
+            workers,
+            reserved_bytes: shared.memory().reserved_bytes(),
+        }
+    }
+}
+
+impl Unfinished {
+    /// Nothing if the task has run, or has none of its own to be told of.
+    fn of(pinned: &Pinned<'_>, workers: &[Activity]) -> Option<Self> {
+        let record = pinned.record();
+        let body = record.body();
+        let accesses: Vec<_> = record
+            .accesses()
+            .filter_map(|access| {
+                let array = access.array()?;
+                let (mode, is_ready) = (access.body().mode, access.is_ready());
+                Some((
+                    Awaited { array: array.id(), whole: array.whole_id(), mode, is_ready },
+                    access.is_done(),
+                ))
+            })
+            .collect();
+        if !accesses.is_empty() && accesses.iter().all(|(_, is_done)| *is_done) {
+            return None;
+        }
+        let sequence = (!matches!(body.kind, Kind::Host(_))).then_some(body.sequence);
+        let name = body.name.map(|name| format!(" `{name}`")).unwrap_or_default();
+        let what = match (body.kind, body.codelet) {
+            (Kind::Host(_), _) | (_, None) => format!("a thread that waits at {}", body.location),
+            (Kind::Fold(_) | Kind::Finish(_), Some(codelet)) => {
+                format!(
+                    "{}#{} (its reduction){name}, submitted at {}",
+                    codelet.name, body.sequence, body.location
+                )
+            }
+            (_, Some(codelet)) => {
+                format!("{}#{}{name}, submitted at {}", codelet.name, body.sequence, body.location)
+            }
+        };
+        let runs = |activity: &Activity| matches!(activity, Activity::Runs { sequence: own, .. } if Some(*own) == sequence);
+        let state = match () {
+            () if workers.iter().any(runs) => State::Running,
+            () if record.is_pending() => State::Waiting,
+            () => State::Ready,
+        };
+        Some(Self {
+            what,
+            sequence,
+            accesses: accesses.into_iter().map(|(access, _)| access).collect(),
+            state,
+        })
+    }
+
+    /// Whether this one must have ended before `other` can begin.
+    pub(super) fn stands_before(&self, other: &Self) -> bool {
+        let is_earlier = match (self.sequence, other.sequence) {
+            (Some(own), Some(others)) => own < others,
+            (Some(_), None) => true,
+            (None, _) => false,
+        };
+        let conflicts = |own: &Awaited| {
+            let mut awaited = other.accesses.iter().filter(|access| !access.is_ready);
+            awaited.any(|access| access.meets(own) && !(access.mode.is_shared() && own.mode.is_shared()))
+        };
+        is_earlier && self.accesses.iter().any(conflicts)
+    }
+}
+
+impl Awaited {
+    /// Whether both are one array, or one is a part of the other.
+    fn meets(&self, other: &Self) -> bool {
+        self.array == other.array || self.whole == Some(other.array) || other.whole == Some(self.array)
+    }
+}
