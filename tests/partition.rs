@@ -39,7 +39,7 @@ fn place_of_slice(x: &[f64], place: &mut [i64], elements: &mut [f64], len: usize
 #[codelet(RW)]
 fn add_to<T: Real>(x: &mut [T], value: T) {
     for x in x {
-        *x = *x + value;
+        *x += value;
     }
 }
 
@@ -140,7 +140,7 @@ fn parts_of_parts() -> Result<()> {
         add_to(&mut x, 10_000.0)?;
     }
     let expected = |i: usize| {
-        let first_of_its_rows = i / 7 % 2 == 0;
+        let first_of_its_rows = (i / 7).is_multiple_of(2);
         i as f64 + 3.0 * (11_011.0 + if first_of_its_rows { 100.0 } else { 0.0 })
     };
     assert_eq!(x.to_vec()?, (0..35).map(expected).collect::<Vec<_>>());

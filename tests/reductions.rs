@@ -15,7 +15,7 @@ fn runtimes() -> impl Iterator<Item = Runtime> {
 #[codelet(R, REDUX(identity = T::ONE, combine = dahl::ops::mul), shape(out = []))]
 fn product<T: Real>(x: &[T], out: &mut [T]) {
     for &x in x {
-        out[0] = out[0] * x;
+        out[0] *= x;
     }
 }
 
@@ -188,7 +188,7 @@ fn a_logarithm_of_a_sum_of_exponentials() -> Result<()> {
 #[codelet(R, REDUX(identity = T::ONE.widen(), combine = dahl::ops::mul), shape(out = []))]
 fn wide_product<T: Real>(x: &[T], out: &mut [T::Compute]) {
     for x in x {
-        out[0] = out[0] * x.widen();
+        out[0] *= x.widen();
     }
 }
 
@@ -252,7 +252,7 @@ fn a_kernel_in_place_combines() -> Result<()> {
 #[codelet(R, REDUX)]
 fn sums<T: Real>(x: &[T], out: &mut [T]) {
     for (out, &x) in out.iter_mut().zip(x) {
-        *out = *out + x;
+        *out += x;
     }
 }
 
@@ -260,7 +260,7 @@ fn sums<T: Real>(x: &[T], out: &mut [T]) {
 #[codelet(R, REDUX(identity = T::ONE, combine = dahl::ops::mul))]
 fn multiplies<T: Real>(x: &[T], out: &mut [T]) {
     for (out, &x) in out.iter_mut().zip(x) {
-        *out = *out * x;
+        *out *= x;
     }
 }
 

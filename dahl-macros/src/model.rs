@@ -236,7 +236,7 @@ impl Codelet {
         // The one type parameter is known from the element type.
         let is_known = match self.generics.params.iter().collect::<Vec<_>>().as_slice() {
             [] => true,
-            [GenericParam::Type(parameter)] => text == parameter.ident.to_string(),
+            [GenericParam::Type(parameter)] => parameter.ident == text,
             _ => false,
         };
         (is_in_place && is_known && self.arguments.is_empty() && self.parameters.iter().all(fits))
