@@ -50,7 +50,7 @@ fn total<T: Real>(x: &[T], mut out: dahl::ndarray::ArrayViewMut0<T::Compute>) {
 /// `x = 2 x`.
 #[codelet(RW)]
 fn double<T: Real>(mut x: dahl::ndarray::ArrayViewMut2<T>) {
-    x.map_inplace(|x| *x = *x + *x);
+    x.map_inplace(|x| *x += *x);
 }
 
 /// A step: arrays in an arena, tasks in every variant, a reset.

@@ -269,16 +269,16 @@ fn tasks_in_the_making_go_at_any_moment() -> Result<()> {
 fn guards_are_forgotten() -> Result<()> {
     let rt = runtime();
     let mut x = rt.zeros([8])?;
-    mem::forget(x.read()?);
+    lose(x.read()?, true);
     bump(&mut x)?;
     let mut guard = x.write()?;
     guard[0] = 10;
-    mem::forget(guard);
+    lose(guard, true);
     bump(&mut x)?;
     let mut parts = x.partition_mut(Axis(0), 2)?;
-    mem::forget(parts[0].write()?);
+    lose(parts[0].write()?, true);
     bump(&mut parts[0])?;
-    mem::forget(parts[0].read()?);
+    lose(parts[0].read()?, true);
     assert_eq!(x.to_vec()?, [12, 3, 2, 2, 2, 2, 2, 2]);
     works(&rt)
 }

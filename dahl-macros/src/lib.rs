@@ -81,7 +81,7 @@ use crate::parse::Declaration;
 /// #[codelet(R, REDUX(identity = T::ONE, combine = dahl::ops::mul), shape(out = []))]
 /// fn product<T: Real>(x: &[T], out: &mut [T]) {
 ///     for &x in x {
-///         out[0] = out[0] * x;
+///         out[0] *= x;
 ///     }
 /// }
 ///
