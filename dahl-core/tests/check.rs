@@ -264,7 +264,7 @@ fn square<T: Real>(views: &mut Views<'_>) {
 fn ratio(views: &mut Views<'_>) {
     let (x, out) = (views.slice::<f64>(), views.slice_mut::<f64>());
     for (x, out) in x.iter().zip(out) {
-        *out = x / x;
+        *out = 2.0 * x / x;
     }
 }
 
