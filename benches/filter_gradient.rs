@@ -12,11 +12,9 @@
 //! `cargo bench --bench filter_gradient [-- --write]` prints time and memory against the size of the batch; with
 //! `--write` it also writes the plots and the table of `docs/studies`.
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use dahl::ndarray::{ArrayView4, ArrayViewMut4, Axis};
@@ -31,39 +29,6 @@ const OUT: usize = SIZE - KERNEL + 1;
 const BATCHES: [usize; 6] = [1, 8, 32, 64, 128, 256];
 const ROUNDS: usize = 7;
 const WORKERS: usize = 2;
-
-/// Bytes that the process holds, and the most of them since [`reset_peak`].
-struct Counting;
-
-static HELD: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call goes to the system's allocator, with what the caller gave.
-#[allow(unsafe_code, reason = "counts bytes")]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let held = HELD.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        PEAK.fetch_max(held, Ordering::Relaxed);
-        // SAFETY: the caller's.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        let held = HELD.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        PEAK.fetch_max(held, Ordering::Relaxed);
-        // SAFETY: the caller's.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        HELD.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// `out[f, i, j, k] += sum over n, r, c of gradient[n, f, r, c] * input[n, i, r + j, c + k]`.
 fn accumulate(input: &ArrayView4<f32>, gradient: &ArrayView4<f32>, out: &mut ArrayViewMut4<f32>) {
@@ -121,7 +86,7 @@ enum Way {
 
 const WAYS: [(Way, &str); 3] = [(Way::Buffer, "buffer"), (Way::Redux, "redux"), (Way::Commute, "commute")];
 
-/// Microseconds for a sample and the bytes that were taken for it.
+/// Microseconds for a sample, and the most bytes of arrays that were reserved for it beyond the operands.
 struct Figure {
     us_per_sample: f64,
     bytes: usize,
@@ -135,14 +100,12 @@ fn run(way: Way, batch: usize, samples_per_task: usize) -> dahl::Result<Figure> 
     let input = rt.from_vec([batch, CHANNELS, SIZE, SIZE], input)?;
     let mut gradient = rt.zeros([batch, FILTERS, OUT, OUT])?;
     let mut times = Vec::new();
-    let mut bytes = 0;
+    let operand_bytes = rt.memory()[0].reserved_bytes;
     let mut result = Vec::new();
     let mut arena = rt.arena();
-    // What every way needs, such as parts and records of tasks, is there before the first round.
+    // The first round makes what is made once, such as records of tasks and the states of parts.
     for round in 0..=ROUNDS {
         let way = if round == 0 { Way::None } else { way };
-        let before = HELD.load(Ordering::Relaxed);
-        PEAK.store(before, Ordering::Relaxed);
         let start = Instant::now();
         let mut total: Tensor<f32> = arena.zeros([FILTERS, CHANNELS, KERNEL, KERNEL])?;
         let inputs = input.partition(Axis(0), samples_per_task)?;
@@ -168,16 +131,13 @@ fn run(way: Way, batch: usize, samples_per_task: usize) -> dahl::Result<Figure> 
             }
         }
         result = total.to_vec()?;
-        if way == Way::None {
-            continue;
+        if round > 0 {
+            times.push(start.elapsed().as_secs_f64() * 1e6 / batch as f64);
         }
-        times.push(start.elapsed().as_secs_f64() * 1e6 / batch as f64);
-        rt.wait()?;
-        // The first of them takes the memory, the others use it again.
-        bytes = bytes.max(PEAK.load(Ordering::Relaxed) - before);
         arena.reset();
     }
     times.sort_by(f64::total_cmp);
+    let bytes = rt.memory()[0].peak_bytes - operand_bytes;
     Ok(Figure { us_per_sample: times[times.len() / 2], bytes, total: result })
 }
 
@@ -249,7 +209,7 @@ fn main() -> dahl::Result<()> {
             let (time, bytes) =
                 (folder.join("filter-gradient-time.svg"), folder.join("filter-gradient-memory.svg"));
             plot(&time, "Filter gradient, one sample a task: time", "microseconds a sample", false, &times);
-            plot(&bytes, "Filter gradient, one sample a task: memory", "KiB taken", true, &memory);
+            plot(&bytes, "Filter gradient, one sample a task: memory", "KiB reserved", true, &memory);
         }
     }
     if write {

@@ -133,6 +133,28 @@ fn leaves_of_a_reduction_run_side_by_side_and_a_leaf_in_order() -> Result<()> {
 }
 
 #[test]
+fn private_buffers_are_bounded_however_many_contribute() -> Result<()> {
+    let _alone = begin();
+    for workers in [1, 3] {
+        let rt = Runtime::builder().cpu_workers(workers).build()?;
+        let mut out = rt.zeros([1])?;
+        for _ in 0..3 {
+            for own in 0..20_000 {
+                contribute(&mut out, own, 0)?;
+            }
+            let memory = rt.memory();
+            let held = memory[0].holders.iter().filter(|holder| holder.what == "reduction buffers");
+            // 5,000 leaves: two for each worker, a level for each binary digit, and the leaf that is being filled.
+            let most = 64 * (2 * workers + 13 + 1);
+            assert!(held.map(|holder| holder.bytes).sum::<usize>() <= most, "{workers} workers: {memory:?}");
+            SIGNED.lock().unwrap().clear();
+        }
+        assert_eq!(out.to_vec()?, [3 * (0..20_000).sum::<i64>()]);
+    }
+    Ok(())
+}
+
+#[test]
 fn contributions_do_not_wait_for_who_uses_the_array_before() -> Result<()> {
     let _alone = begin();
     let rt = Runtime::builder().cpu_workers(2).build()?;

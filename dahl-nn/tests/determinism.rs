@@ -1,11 +1,16 @@
-//! Training gives the same bits for any number of workers and every scheduler, in every element type.
+//! Training gives the same bits for any number of workers, every scheduler, and independent tasks in any order, in every
+//! element type.
 //!
 //! `cargo test -p dahl-nn --test determinism -- --nocapture` shows the table.
 
+use dahl::RuntimeBuilder;
 use dahl::prelude::*;
 use dahl_nn::prelude::*;
 
 const WORKERS: [usize; 3] = [1, 2, 3];
+
+/// Seeds of orders in which checked mode runs tasks that are ready at once.
+const ORDERS: [u64; 3] = [1, 2, 3];
 
 /// What a training leaves: a hash of all bits of all parameters, and the loss of the last epoch.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,8 +25,8 @@ fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
 }
 
 /// Two epochs of a convolutional network, with a short last batch and parts that do not divide the batch.
-fn train<T: Real>(workers: usize, scheduler: &str) -> Outcome {
-    let rt = Runtime::builder().cpu_workers(workers).scheduler(scheduler).build().unwrap();
+fn train<T: Real>(runtime: RuntimeBuilder) -> Outcome {
+    let rt = runtime.build().unwrap();
     let arena = rt.arena();
     let data = Synthetic::new(&[2, 9, 8], 4, 203, 5);
     let model = Sequential::<T>::new(&arena, [2, 9, 8], 3).conv2d(3, 3).unwrap().relu().unwrap();
@@ -42,14 +47,16 @@ fn train<T: Real>(workers: usize, scheduler: &str) -> Outcome {
 
 fn trainings_agree<T: Real>() {
     println!("{:>5}  {:>7}  {:>9}  {:>16}  {:>20}", "type", "workers", "scheduler", "parameters", "loss");
+    let of_scheduler = |name: &&'static str| (name.to_string(), Runtime::builder().scheduler(name));
+    let of_order = |seed| (format!("order {seed}"), Runtime::builder().check(true).check_seed(seed));
     let mut first = None;
-    for &scheduler in Runtime::schedulers() {
-        for workers in WORKERS {
-            let outcome = train::<T>(workers, scheduler);
+    for workers in WORKERS {
+        for (name, runtime) in Runtime::schedulers().iter().map(of_scheduler).chain(ORDERS.map(of_order)) {
+            let outcome = train::<T>(runtime.cpu_workers(workers));
             let Outcome { hash, loss } = outcome;
-            println!("{:>5}  {workers:>7}  {scheduler:>9}  {hash:016x}  {loss:>20}", T::NAME);
+            println!("{:>5}  {workers:>7}  {name:>9}  {hash:016x}  {loss:>20}", T::NAME);
             let first = first.get_or_insert(outcome);
-            assert_eq!(outcome, *first, "{} with {workers} workers, {scheduler}", T::NAME);
+            assert_eq!(outcome, *first, "{} with {workers} workers, {name}", T::NAME);
         }
     }
 }
@@ -72,5 +79,5 @@ fn trainings_in_f64_agree_bit_by_bit() {
 #[test]
 fn another_training_has_another_hash() {
     assert_ne!(hash([1, 2].into_iter()), hash([2, 1].into_iter()));
-    assert_ne!(train::<f32>(2, "ws").hash, train::<f64>(2, "ws").hash);
+    assert_ne!(train::<f32>(Runtime::builder()).hash, train::<f64>(Runtime::builder()).hash);
 }
