@@ -118,6 +118,7 @@ fn allocations_do_not_grow_with_the_number_of_partitions() -> Result<()> {
     let _counting = COUNTING.lock().unwrap_or_else(|poison| poison.into_inner());
     for scheduler in ["ws", "eager"] {
         let rt = Runtime::builder()
+            .check(false)
             .cpu_workers(2)
             .scheduler(scheduler)
             .tasks_in_flight(TASKS_IN_FLIGHT)

@@ -352,6 +352,10 @@ impl Shared {
             if let Some(record) = self.records.take() {
                 return record;
             }
+            if worker::in_kernel() {
+                // A destructor inside a kernel: it must not wait.
+                return self.records.take_or_grow();
+            }
             if !self.help() {
                 // Nothing is ready: wait until a worker gives records back. Should all records be held by tasks that
                 // are still being made, none will come.
@@ -372,13 +376,34 @@ impl Shared {
     /// Runs a ready task on this thread, which is the host's. False if there is none, or another thread is helping.
     pub(crate) fn help(&self) -> bool {
         let Ok(mut bench) = self.helper.try_lock() else { return false };
-        let of_nobody = || self.mailboxes.iter().filter(|_| self.is_stopped()).find_map(SegQueue::pop);
-        let Some(task) = self.scheduler.pop(None).or_else(of_nobody) else { return false };
+        let task = self.pop(None).or_else(|| if self.is_stopped() { self.pop_for_nobody() } else { None });
+        let Some(task) = task else { return false };
         worker::execute(self, &mut bench, task);
         bench.recycler.flush(self);
         drop(bench);
         self.progress.notify();
+        if self.is_stopped() && self.is_drained() {
+            self.sleep.wake_all(); // the workers may go
+        }
         true
+    }
+
+    /// A task that some worker would have taken, when the workers are gone.
+    #[cold]
+    fn pop_for_nobody(&self) -> Option<ReadyTask> {
+        let of_mailboxes = self.mailboxes.iter().find_map(SegQueue::pop);
+        of_mailboxes.or_else(|| (0..self.workers).find_map(|worker| self.pop(Some(worker))))
+    }
+
+    /// A task from the scheduler. One of another runtime, which shares the scheduler, goes where it belongs.
+    fn pop(&self, worker: Option<usize>) -> Option<ReadyTask> {
+        loop {
+            let task = without_unwinding(|| self.scheduler.pop(worker))?;
+            if task.is_of(self) {
+                return Some(task);
+            }
+            task.send_home();
+        }
     }
 
     /// Runs what is submitted after the workers have gone, on this thread.
@@ -388,7 +413,7 @@ impl Shared {
     /// submitter that the runtime is stopped.
     #[inline]
     pub(crate) fn serve_if_stopped(&self) {
-        if self.is_stopped() {
+        if self.is_stopped() && !worker::in_kernel() {
             self.serve();
         }
     }
@@ -410,15 +435,30 @@ impl Shared {
                 self.sleep.wake(target);
             }
             None => {
-                self.scheduler.push(task, worker);
+                without_unwinding(|| self.scheduler.push(task, worker));
                 self.sleep.wake_one();
             }
         }
     }
 
+    /// Takes back a task that came out of another runtime's hands.
+    #[cold]
+    pub(crate) fn take_home(&self, task: ReadyTask) {
+        let target = task.forced_worker().unwrap_or(0);
+        self.mailboxes[target].push(task);
+        self.sleep.wake(target);
+        self.serve_if_stopped();
+    }
+
     pub(crate) fn next_task(&self, worker: usize) -> Option<ReadyTask> {
         let mailbox = &self.mailboxes[worker];
-        if mailbox.is_empty() { None } else { mailbox.pop() }.or_else(|| self.scheduler.pop(Some(worker)))
+        if !mailbox.is_empty()
+            && let Some(task) = mailbox.pop()
+        {
+            self.sleep.wake_one(); // whoever woke this worker for a task of the scheduler's meant somebody
+            return Some(task);
+        }
+        self.pop(Some(worker))
     }
 
     fn failures(&self) -> MutexGuard<'_, Vec<Arc<Failure>>> {
@@ -436,4 +476,20 @@ impl Shared {
         failures.retain(|failure| !failure.is_reported());
         failures.clone()
     }
+}
+
+/// Calls a method of the user's scheduler. If it panics, a task may be lost and its waiters' memory unwound, so there
+/// is no going on.
+fn without_unwinding<R>(call: impl FnOnce() -> R) -> R {
+    struct Abort;
+    impl Drop for Abort {
+        fn drop(&mut self) {
+            eprintln!("dahl: a scheduler panicked; no task can be ordered without it, so the process ends");
+            std::process::abort();
+        }
+    }
+    let abort = Abort;
+    let result = call();
+    std::mem::forget(abort);
+    result
 }

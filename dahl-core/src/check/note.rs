@@ -1,6 +1,7 @@
 //! [`CheckNote`]: something strange that is no failure.
 
 use std::fmt;
+use std::io::Write as _;
 use std::panic::Location;
 use std::sync::{Mutex, MutexGuard};
 
@@ -36,7 +37,7 @@ impl CheckNotes {
         let mut notes = self.notes();
         let is_known = |known: &CheckNote| known.codelet == note.codelet && known.location == note.location;
         if !notes.iter().any(is_known) {
-            eprintln!("dahl: {note}");
+            let _ = writeln!(std::io::stderr(), "dahl: {note}");
             notes.push(note);
         }
     }

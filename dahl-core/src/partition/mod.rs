@@ -5,10 +5,13 @@
 //!
 //! * the **split** has an access to the whole (shared for [`Parts`], exclusive for [`PartsMut`]) and an exclusive one
 //!   to each part. It is submitted with the partition, and its accesses to the parts end when it has run;
-//! * the **join** has an exclusive access to each part, so it runs when the last task on them is done. Then the split's
-//!   access to the whole ends too, and what comes after it in the whole's chain can run.
+//! * the **join** has an exclusive access to each part, so it runs when the last task on them is done.
 //!
-//! So nothing waits: tasks on parts queue behind the split, tasks on the whole behind the split's long access. The join
+//! What comes after the partition in the whole's chain waits for the join. For that the split of a `PartsMut` keeps its
+//! access to the whole until the join has run. That of [`Parts`] ends at once, since the whole can be read meanwhile for
+//! any length of time, and the join has a shared access to the whole instead: it is submitted before any exclusive one.
+//!
+//! So nothing waits: tasks on parts queue behind the split, tasks on the whole behind the split or the join. The join
 //! is submitted when the whole is used again in a way that the partition forbids (an exclusive access, or any after a
 //! `PartsMut`), not when the parts are dropped: a part can be carried out of a `PartsMut` by `mem::swap`, and only the
 //! borrow of the whole says for how long it is used. Shared parts cannot be carried out: [`Parts`] joins when dropped,

@@ -215,6 +215,10 @@ impl Partition {
         let body = unsafe { self.join.body_mut() };
         body.kind = Kind::Join(self);
         body.location = Location::caller();
+        if self.key.shared {
+            // SAFETY: as above.
+            unsafe { self.join.push_access(whole, AccessMode::R, |layout| layout.set_contiguous(&[])) };
+        }
         for part in self.part_states() {
             // Parts of the part, if it has any, and what is being reduced into it come first.
             part.make_way(AccessMode::RW);
@@ -226,6 +230,11 @@ impl Partition {
 
     pub(crate) fn split(&self) -> &Record {
         &self.split
+    }
+
+    /// Whether the parts are only read.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.key.shared
     }
 
     /// What the split does: the parts are where the whole is, and hold what it holds.

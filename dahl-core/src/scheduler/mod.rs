@@ -19,7 +19,9 @@ use crate::task::ReadyTask;
 /// Decides which worker runs which ready task.
 ///
 /// Its methods are called by many threads at once and must not wait. Every task that is pushed must be popped by
-/// somebody: a task that is lost is never run, and what depends on it waits for ever.
+/// somebody: a task that is lost is never run, and what depends on it waits for ever. They must not panic: that ends the
+/// process. When a runtime has been dropped, what is submitted on its arrays is popped for any worker, or for none, by
+/// the submitting thread.
 pub trait Scheduler: Send + Sync {
     /// The name by which `Runtime::builder().scheduler(..)` and `DAHL_SCHED` know it.
     fn name(&self) -> &'static str;

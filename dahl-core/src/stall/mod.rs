@@ -11,6 +11,8 @@ mod snapshot;
 mod watch;
 
 use std::fmt;
+use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -81,9 +83,10 @@ impl Stall {
             return;
         }
         let text = Snapshot::take(shared, completed).to_string();
-        eprint!("{text}");
+        // Nothing may unwind through a thread that waits: what it waits for would find it gone.
+        let _ = std::io::stderr().write_all(text.as_bytes());
         if let Some(OnStall(hook)) = &self.hook {
-            hook(&text);
+            let _ = catch_unwind(AssertUnwindSafe(|| hook(&text)));
         }
     }
 }

@@ -88,7 +88,6 @@ impl<'a> Task<'a> {
             parameter.name
         );
         let Some(record) = self.record_for(array.state().shared()) else { return };
-        array.state().make_way(mode);
         // SAFETY: the record was taken by `record_for` and is not submitted.
         unsafe { record.push_access(array.state(), mode, |layout| array.set_layout(layout)) };
     }
@@ -339,13 +338,15 @@ impl<'a> Task<'a> {
             return Err(error);
         }
         let (shared, record) = self.target.take().expect("a codelet has an array");
-        if self.codelet.cpu_kernel().is_none() {
-            Step::new(shared, None).give_back(record);
-            return Err(Error::at(no_kernel(self.codelet, None), self.location));
-        }
-        if let Err(error) = self.contribute(record) {
+        if let Err(error) = self.require_submittable().and_then(|()| self.contribute(record)) {
             Step::new(shared, None).give_back(record);
             return Err(error);
+        }
+        // Nothing can fail from here on: what an output held may be forgotten.
+        for access in record.accesses() {
+            if let Some(array) = access.array() {
+                array.make_way(access.body().mode);
+            }
         }
         // SAFETY: the record was taken and is not submitted.
         let body = unsafe { record.body_mut() };
@@ -359,6 +360,17 @@ impl<'a> Task<'a> {
 }
 
 impl Task<'_> {
+    /// What only the submission can know.
+    fn require_submittable(&self) -> Result<()> {
+        if worker::in_kernel() {
+            return Err(Error::at(ErrorKind::InsideKernel { call: self.codelet.name }, self.location));
+        }
+        match self.codelet.cpu_kernel() {
+            Some(_) => Ok(()),
+            None => Err(Error::at(no_kernel(self.codelet, None), self.location)),
+        }
+    }
+
     /// Sends each contribution to a reduction to its buffer; none if there is one that cannot be had.
     fn contribute(&self, record: &Record) -> Result<()> {
         let parameters = self.codelet.parameters.iter().enumerate();
@@ -368,6 +380,7 @@ impl Task<'_> {
             let access = record.access(index);
             let target = access.array().expect("a reduction has an array");
             let layout = &access.body().layout;
+            target.make_way(access.body().mode);
             target.reductions().reserve(target, self.codelet, accumulator, layout, self.location)?;
         }
         for (index, _) in reduced {

@@ -57,7 +57,7 @@ impl<'s> Step<'s> {
         if record.body().commutes {
             self.pass_turns(record);
         }
-        self.run(|step| step.finish(record, 0));
+        self.run(|step| step.finish(NonNull::from(record), 0));
     }
 
     /// Makes a change to the chains, and then runs the splits and joins that it made ready, and those that they do.
@@ -65,8 +65,7 @@ impl<'s> Step<'s> {
         change(self);
         while let Some(record) = NonNull::new(self.inline.cast_mut()) {
             // SAFETY: a record in the list has not been completed.
-            let record = unsafe { record.as_ref() };
-            self.inline = record.next().load(Ordering::Relaxed);
+            self.inline = unsafe { record.as_ref() }.next().load(Ordering::Relaxed);
             self.run_inline(record);
         }
     }
@@ -90,8 +89,11 @@ impl<'s> Step<'s> {
         }
     }
 
-    /// Finishes the accesses of `record` from number `first` on.
-    fn finish(&mut self, record: &Record, first: usize) {
+    /// Finishes the accesses of `record` from number `first` on. It may be another task's, or freed with its partition,
+    /// when this returns, so it is no reference.
+    fn finish(&mut self, record: NonNull<Record>, first: usize) {
+        // SAFETY: the record has not been completed: it counts this task still, until the last step here.
+        let record = unsafe { record.as_ref() };
         self.own = record;
         for access in record.accesses().skip(first) {
             if let Some(array) = access.array() {
@@ -108,23 +110,29 @@ impl<'s> Step<'s> {
     }
 
     /// Runs a split or a join.
-    fn run_inline(&mut self, record: &Record) {
-        match record.body().kind {
+    fn run_inline(&mut self, record: NonNull<Record>) {
+        // SAFETY: a record in the list has not been completed.
+        match unsafe { record.as_ref() }.body().kind {
             Kind::Split(partition) => {
                 // SAFETY: the split's record, which is not retired, keeps its partition.
                 let partition = unsafe { &*partition };
                 // SAFETY: the split is ready, and it is run once.
                 unsafe { partition.run_split() };
-                // The access to the whole, number 0, stays until the join.
-                self.finish(record, 1);
+                // That of an exclusive partition keeps its access to the whole, number 0, until the join.
+                let first = usize::from(!partition.is_shared());
+                self.finish(record, first);
             }
             Kind::Join(partition) => {
-                // SAFETY: the join's record, which is not retired, keeps its partition; so does the split's, until its
-                // access to the whole is finished.
+                // SAFETY: the join's record, which is not retired, keeps its partition; so does the split's of an
+                // exclusive one, until its access to the whole is finished.
                 let partition = unsafe { &*partition };
                 // SAFETY: the join is ready, and it is run once.
                 unsafe { partition.run_join() };
+                let shared = partition.is_shared();
                 self.finish(record, 0);
+                if shared {
+                    return; // the partition may be gone
+                }
                 let whole = partition.split().access(0);
                 let chain = whole.array().expect("a split is of an array").chain();
                 // SAFETY: the split's access has been ready since before the join was; it is finished here, once.
@@ -152,7 +160,7 @@ impl<'s> Step<'s> {
         match record.body().kind {
             Kind::Kernel if record.body().commutes => self.take_turns(record),
             Kind::Kernel | Kind::Fold(_) | Kind::Finish(_) => {
-                self.shared.schedule(ReadyTask::new(record), self.worker);
+                self.shared.schedule(ReadyTask::new(record, self.shared), self.worker);
             }
             // SAFETY: the waiter stays until it is told, which happens here, once.
             Kind::Host(waiter) => unsafe { (*waiter).tell() },
@@ -174,7 +182,7 @@ impl Step<'_> {
             let commuting = record.accesses().filter(|access| access.body().mode == AccessMode::COMMUTE);
             let arrays = commuting.filter_map(Access::array).filter(|array| array.index() >= after);
             let Some(array) = arrays.min_by_key(|array| array.index()) else {
-                return self.shared.schedule(ReadyTask::new(record), self.worker);
+                return self.shared.schedule(ReadyTask::new(record, self.shared), self.worker);
             };
             // Before it waits: then the record is in the hands of whoever passes the turn on.
             record.turn().store(array.index() + 1, Ordering::Relaxed);

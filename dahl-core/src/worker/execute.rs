@@ -264,7 +264,7 @@ fn message(panic: Box<dyn Any + Send>) -> String {
         "panicked: a value that is not text".to_owned()
     };
     // The payload is the user's, and its drop may panic. So may that of the next payload, which is not tried.
-    if let Err(next) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+    if let Err(next) = catch_unwind(AssertUnwindSafe(|| as_kernel(|| drop(panic)))) {
         std::mem::forget(next);
     }
     text

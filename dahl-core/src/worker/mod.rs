@@ -36,14 +36,14 @@ pub(crate) fn in_kernel() -> bool {
 
 /// Runs `kernel` as one: calls that could wait are errors in it.
 fn as_kernel<R>(kernel: impl FnOnce() -> R) -> R {
-    struct Leave;
+    /// Puts back what was so before: a kernel's destructors may run others.
+    struct Leave(bool);
     impl Drop for Leave {
         fn drop(&mut self) {
-            IN_KERNEL.with(|inside| inside.set(false));
+            IN_KERNEL.set(self.0);
         }
     }
-    IN_KERNEL.with(|inside| inside.set(true));
-    let _leave = Leave;
+    let _leave = Leave(IN_KERNEL.replace(true));
     kernel()
 }
 

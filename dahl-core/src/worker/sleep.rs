@@ -55,7 +55,10 @@ impl Sleep {
         if found.is_none() && !stopped() {
             self.parkers[worker].lock().unwrap_or_else(|poison| poison.into_inner()).park();
         }
-        self.remove(worker);
+        let was_woken = !self.remove(worker);
+        if was_woken && found.is_some() {
+            self.wake_one(); // it was woken for another task than the one it found
+        }
         found
     }
 
