@@ -7,7 +7,8 @@ use crate::access::AccessMode;
 use crate::codelet::Codelet;
 use crate::task::Record;
 
-/// Sees every task of a runtime as it is submitted, in the order of each submitting thread.
+/// Sees every task of a runtime as it is submitted, in the order of each submitting thread. What the runtime adds, such
+/// as the folds of a reduction, is not shown; it takes numbers of the order too.
 pub trait Observer: Send + Sync {
     /// A task has been submitted. Called on the submitting thread, before the task can run.
     fn submitted(&self, task: &Submission<'_>);

@@ -64,8 +64,7 @@ struct Tree {
     /// The array's extents.
     layout: Layout,
     /// The leaf that contributions go to now, and how many it has.
-    leaf: Option<NonNull<ArrayState>>,
-    contributions: usize,
+    leaf: Option<(NonNull<ArrayState>, usize)>,
     /// Partial results of `2^level` leaves.
     levels: Vec<Option<NonNull<ArrayState>>>,
     /// Buffers whose last fold has been submitted, in that order.
@@ -111,10 +110,10 @@ impl Reductions {
     pub(crate) fn contribute(&self) -> Contribution {
         self.is_open.store(true, Ordering::Release);
         let mut tree = self.tree();
-        let tree = tree.as_mut().expect("a contribution is reserved");
-        tree.contributions += 1;
-        let buffer = tree.leaf.expect("a contribution is reserved");
-        Contribution { buffer, begins: tree.contributions == 1 }
+        let leaf = tree.as_mut().and_then(|tree| tree.leaf.as_mut());
+        let (buffer, contributions) = leaf.expect("a contribution is reserved");
+        *contributions += 1;
+        Contribution { buffer: *buffer, begins: *contributions == 1 }
     }
 
     /// Closes an open reduction of `target` before an access of another kind to it.
@@ -153,7 +152,6 @@ impl Tree {
             accumulator,
             layout: contiguous,
             leaf: None,
-            contributions: 0,
             levels: Vec::new(),
             free: VecDeque::new(),
         }
@@ -169,14 +167,11 @@ impl Tree {
 
     /// Makes the leaf one that takes another contribution.
     fn reserve(&mut self, shared: &Arc<Shared>, known_as: u32) -> Result<()> {
-        if self.contributions == LEAF
-            && let Some(full) = self.leaf.take()
-        {
+        if let Some((full, _)) = self.leaf.take_if(|(_, contributions)| *contributions == LEAF) {
             self.carry(full);
         }
         if self.leaf.is_none() {
-            self.leaf = Some(self.buffer(shared, known_as)?);
-            self.contributions = 0;
+            self.leaf = Some((self.buffer(shared, known_as)?, 0));
         }
         Ok(())
     }
@@ -220,9 +215,13 @@ impl Tree {
 
     /// Submits the tasks that fold everything into `target`.
     fn close(&mut self, target: &ArrayState) {
-        let leaf = self.leaf.take();
-        let mut total = leaf.filter(|_| self.contributions > 0);
-        self.free.extend(leaf.filter(|_| self.contributions == 0));
+        let mut total = match self.leaf.take() {
+            Some((reserved, 0)) => {
+                self.free.push_back(reserved);
+                None
+            }
+            leaf => leaf.map(|(buffer, _)| buffer),
+        };
         for level in 0..self.levels.len() {
             total = match (self.levels[level].take(), total) {
                 (Some(earlier), Some(later)) => {
@@ -270,7 +269,7 @@ impl Tree {
 
     /// Forgets every contribution. Those under way still run.
     fn forget(&mut self) {
-        self.free.extend(self.leaf.take());
+        self.free.extend(self.leaf.take().map(|(buffer, _)| buffer));
         self.free.extend(self.levels.iter_mut().filter_map(Option::take));
     }
 

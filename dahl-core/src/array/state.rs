@@ -25,6 +25,7 @@ use crate::task::{Chain, Link, LinkKind, Record, Step, Turn};
 ///
 /// Who may touch what, when:
 /// * `chain`, `content`: anybody, atomically.
+/// * `fixed`: written when the state is made and freed; between, read by whoever has a handle or an access.
 /// * `body`: written when the state is made and freed; between, by a task (or the host) that holds an exclusive
 ///   access, or by a reader that has set `content` to `BUSY`; read by whoever holds an access.
 /// * the elements: as the accesses say.
@@ -51,19 +52,26 @@ pub(crate) struct ArrayState {
     own_bytes: AtomicUsize,
     /// How many of them were said to be dying.
     dying_bytes: AtomicUsize,
+    fixed: UnsafeCell<Fixed>,
     body: UnsafeCell<Body>,
 }
 
+/// What is written when the state is made, before anybody knows it, and when it is freed.
 #[derive(Debug)]
-struct Body {
-    /// One for each memory node.
-    replicates: [Replicate; NODES],
+struct Fixed {
     bytes: usize,
     element: Option<ElementType>,
     /// Where a part lies in its whole's buffer, which `pointer` leads to.
     part: Option<Layout>,
-    failure: Option<Arc<Failure>>,
     shared: Option<Arc<Shared>>,
+}
+
+/// What changes with the accesses.
+#[derive(Debug)]
+struct Body {
+    /// One for each memory node.
+    replicates: [Replicate; NODES],
+    failure: Option<Arc<Failure>>,
 }
 
 // SAFETY: see "who may touch what" above.
@@ -86,13 +94,10 @@ impl ArrayState {
             turn: Turn::new(),
             own_bytes: AtomicUsize::new(0),
             dying_bytes: AtomicUsize::new(0),
+            fixed: UnsafeCell::new(Fixed { bytes: 0, element: None, part: None, shared: None }),
             body: UnsafeCell::new(Body {
                 replicates: [Replicate::new(ptr::null_mut(), Origin::None)],
-                bytes: 0,
-                element: None,
-                part: None,
                 failure: None,
-                shared: None,
             }),
         }
     }
@@ -113,29 +118,25 @@ impl ArrayState {
         state.own_bytes.store(origin.block_bytes(), Ordering::Relaxed);
         state.part_of.store(0, Ordering::Relaxed);
         // SAFETY: the slab gives a free state to one holder, and nobody else knows it.
-        let body = unsafe { &mut *state.body.get() };
-        *body = Body {
-            replicates: [Replicate::new(pointer, origin)],
-            bytes,
-            element: Some(element),
-            part: None,
-            failure: None,
-            shared: Some(Arc::clone(shared)),
+        unsafe {
+            *state.fixed.get() =
+                Fixed { bytes, element: Some(element), part: None, shared: Some(Arc::clone(shared)) }
         };
+        // SAFETY: as above.
+        unsafe { *state.body.get() = Body { replicates: [Replicate::new(pointer, origin)], failure: None } };
         NonNull::from(state)
     }
 
     /// The state of a part of `whole`. It holds nothing before [`begin_part`](Self::begin_part).
     pub(crate) fn create_part(whole: &Self, layout: Layout) -> NonNull<Self> {
         let shared = whole.shared();
-        // SAFETY: `element` is written when the state is made and freed, and the caller's handle keeps it.
-        let element = unsafe { (*whole.body.get()).element }.expect("a state in use has an element type");
+        let element = whole.fixed().element.expect("a state in use has an element type");
         let bytes = layout.len() * element.size_bytes;
         let part = Self::create(shared, element, ptr::null_mut(), bytes, Origin::None, Content::Ready, None);
         // SAFETY: the state was just created, and parts are given back with their partition.
         let state = unsafe { part.as_ref() };
         // SAFETY: nobody else knows the new state.
-        unsafe { (*state.body.get()).part = Some(layout) };
+        unsafe { (*state.fixed.get()).part = Some(layout) };
         state.part_of.store(whole.id() + 1, Ordering::Relaxed);
         part
     }
@@ -212,7 +213,9 @@ impl ArrayState {
         body.replicates = [Replicate::new(ptr::null_mut(), Origin::None)];
         body.failure = None;
         let dying_bytes = state.dying_bytes.load(Ordering::Relaxed);
-        if let Some(shared) = body.shared.take() {
+        // SAFETY: as above.
+        let shared = unsafe { &mut *state.fixed.get() }.shared.take();
+        if let Some(shared) = shared {
             if dying_bytes > 0 {
                 state.dying_bytes.store(0, Ordering::Relaxed);
                 shared.memory().end_dying(dying_bytes);
@@ -245,9 +248,13 @@ impl ArrayState {
         self.part_of.load(Ordering::Relaxed).checked_sub(1)
     }
 
+    fn fixed(&self) -> &Fixed {
+        // SAFETY: it is written when the state is made and freed, and the caller's handle or access keeps it.
+        unsafe { &*self.fixed.get() }
+    }
+
     pub(crate) fn shared(&self) -> &Arc<Shared> {
-        // SAFETY: `shared` is written when the state is made and freed, and the caller's handle or access keeps it.
-        unsafe { &(*self.body.get()).shared }.as_ref().expect("a state in use belongs to a runtime")
+        self.fixed().shared.as_ref().expect("a state in use belongs to a runtime")
     }
 
     /// The first byte. The caller holds an access, or the state is new.
@@ -291,9 +298,9 @@ impl ArrayState {
             }
             Content::Poisoned => body.failure = None,
             Content::Zero | Content::Unset if !overwrites => {
-                debug_assert!(body.part.is_none(), "the split makes its parts ready");
+                debug_assert!(self.fixed().part.is_none(), "the split makes its parts ready");
                 // SAFETY: the caller may write the elements, `bytes` bytes from `pointer` on.
-                unsafe { body.replicates[HOST].pointer.write_bytes(0, body.bytes) };
+                unsafe { body.replicates[HOST].pointer.write_bytes(0, self.fixed().bytes) };
             }
             Content::Ready | Content::Zero | Content::Unset | Content::Busy => {}
         }
@@ -332,9 +339,13 @@ impl ArrayState {
         let body = unsafe { &*self.body.get() };
         // SAFETY: as above; the buffer is initialised, since blocks are.
         unsafe {
-            with_contiguous(body.replicates[HOST].pointer, body.bytes, &body.part, body.element, |target| {
-                finish(target, keep_old)
-            })
+            with_contiguous(
+                body.replicates[HOST].pointer,
+                self.fixed().bytes,
+                &self.fixed().part,
+                self.fixed().element,
+                |target| finish(target, keep_old),
+            )
         };
         self.set_ready();
         Ok(())
@@ -365,9 +376,9 @@ impl ArrayState {
         if let Some(spare) = &body.replicates[HOST].spare {
             return Ok(spare.pointer());
         }
-        let node = body.shared.as_ref().expect("a state in use belongs to a runtime").memory();
-        let spare = Block::zeroed(node, body.bytes, Holder::new("rename buffer", location))
-            .ok_or_else(|| Shortage::new(node, body.bytes))?;
+        let node = self.shared().memory();
+        let spare = Block::zeroed(node, self.fixed().bytes, Holder::new("rename buffer", location))
+            .ok_or_else(|| Shortage::new(node, self.fixed().bytes))?;
         self.own_bytes.fetch_add(spare.bytes(), Ordering::Relaxed);
         Ok(body.replicates[HOST].spare.insert(spare).pointer())
     }
@@ -380,13 +391,17 @@ impl ArrayState {
         // SAFETY: the caller's access is exclusive.
         let body = unsafe { &mut *self.body.get() };
         let Some(mut block) = body.replicates[HOST].spare.take() else { return };
-        if body.part.is_some() {
-            let from = block.first_bytes_mut(body.bytes);
+        if self.fixed().part.is_some() {
+            let from = block.first_bytes_mut(self.fixed().bytes);
             // SAFETY: the caller may write the elements.
             unsafe {
-                with_contiguous(body.replicates[HOST].pointer, body.bytes, &body.part, body.element, |to| {
-                    to.copy_from_slice(from)
-                })
+                with_contiguous(
+                    body.replicates[HOST].pointer,
+                    self.fixed().bytes,
+                    &self.fixed().part,
+                    self.fixed().element,
+                    |to| to.copy_from_slice(from),
+                )
             };
             body.replicates[HOST].spare = Some(block);
             return;
@@ -394,7 +409,7 @@ impl ArrayState {
         body.replicates[HOST].pointer = block.pointer();
         if let Origin::Block(old) = std::mem::replace(&mut body.replicates[HOST].origin, Origin::Block(block))
         {
-            if old.bytes() >= body.bytes {
+            if old.bytes() >= self.fixed().bytes {
                 body.replicates[HOST].spare = Some(old);
             } else {
                 self.own_bytes.fetch_sub(old.bytes(), Ordering::Relaxed);
