@@ -5,7 +5,7 @@ use dahl::prelude::*;
 use dahl::{ErrorKind, Result};
 
 /// `out = 2 x`, but for the last element of each row.
-#[codelet(R, W, in_place = x)]
+#[codelet(R, W, shape(out = x), in_place = x)]
 fn forgets_a_column<T: Real>(x: ArrayView2<T>, mut out: ArrayViewMut2<T>) {
     for (x, mut out) in x.rows().into_iter().zip(out.rows_mut()) {
         for i in 0..x.len().saturating_sub(1) {
@@ -45,7 +45,7 @@ fn double_the_first<T: Real>(x: &mut [T]) {
 /// Adds to the first element only, which `REDUX` may.
 #[codelet(R, REDUX)]
 fn add_to_the_first<T: Real>(x: &[T], out: &mut [T]) {
-    out[0] = out[0] + x[0];
+    out[0] += x[0];
 }
 
 /// `out = x`, every byte there is.
