@@ -35,8 +35,9 @@ fn a_thousand_epochs_take_the_memory_of_the_first() {
         let now = (node.reserved_bytes, node.current_bytes, resident_bytes());
         let (reserved, current, resident) = *after_first.get_or_insert(now);
         let epoch = chunk * CHUNK;
-        // Only the model is left between two calls; what workers keep may differ by their buffers.
-        assert_eq!(now.1, current, "epoch {epoch}: {node:?}");
+        // Only the model is left between two calls. What workers keep may differ by their buffers, and what the
+        // gradients keep by private buffers: how many are needed, up to their bound, depends on the workers' pace.
+        assert!(now.1 <= current + (64 << 10), "epoch {epoch}: {} after {current} bytes: {node:?}", now.1);
         assert!(now.0 <= reserved + (64 << 10), "epoch {epoch}: {} after {reserved} bytes: {node:?}", now.0);
         match (now.2, resident) {
             (Some(now), Some(first)) => {
