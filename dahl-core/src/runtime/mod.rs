@@ -1,0 +1,187 @@
+//! [`Runtime`]: the workers and what they share.
+
+mod shared;
+
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+
+pub(crate) use shared::Shared;
+
+use crate::array::{Array, block_for};
+use crate::check::{CheckNote, CheckNotes};
+use crate::clock::Clock;
+use crate::config::{Config, RuntimeBuilder};
+use crate::element::Element;
+use crate::error::{Error, ErrorKind, Result};
+use crate::memory::{Arena, Block, Holder, MemoryUse, require_len};
+use crate::perf::History;
+use crate::worker::{self, Threads};
+
+/// Runs tasks on its workers. Several can live in one process.
+///
+/// Code that uses it reads as if each call were done when it returns. In fact calls return at once, tasks run as soon
+/// as what they depend on is there, and whoever looks at an array waits for just the tasks that make it.
+///
+/// Dropping it waits for all tasks and prints the failures that nobody has seen.
+///
+/// ```
+/// # fn main() -> dahl_core::Result<()> {
+/// let rt = dahl_core::Runtime::builder().cpu_workers(2).scheduler("ws").build()?;
+/// let arena = rt.arena();
+/// let x = arena.from_slice([3], &[1.0_f32, 2.0, 3.0])?;
+/// assert_eq!(x.to_vec()?, [1.0, 2.0, 3.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Runtime {
+    shared: Arc<Shared>,
+    threads: Threads,
+}
+
+impl Runtime {
+    /// A runtime on every core there is, unless the `DAHL_*` variables say less.
+    ///
+    /// # Errors
+    /// As [`RuntimeBuilder::build`].
+    #[track_caller]
+    pub fn new() -> Result<Self> {
+        Self::builder().build()
+    }
+
+    /// The settings of a runtime.
+    pub fn builder() -> RuntimeBuilder {
+        RuntimeBuilder::default()
+    }
+
+    #[track_caller]
+    pub(crate) fn start(config: Config) -> Result<Self> {
+        let location = Location::caller();
+        let shared = Arc::new(Shared::new(config));
+        let threads = Threads::start(&shared)
+            .map_err(|error| Error::at(ErrorKind::Workers(error.to_string()), location))?;
+        Ok(Self { shared, threads })
+    }
+
+    /// A new arena. It reserves what its arrays need as they are made.
+    #[track_caller]
+    pub fn arena(&self) -> Arena {
+        Arena::new(Arc::clone(&self.shared))
+    }
+
+    /// A new arena that reserves `bytes` bytes now, in one piece, and never more.
+    ///
+    /// An array that does not fit any more is an error. After a [reset](Arena::reset) the first array waits for the tasks
+    /// that still use those from before.
+    ///
+    /// # Errors
+    /// If the memory cannot be had.
+    #[track_caller]
+    pub fn arena_with_capacity(&self, bytes: usize) -> Result<Arena> {
+        Arena::with_capacity(Arc::clone(&self.shared), bytes)
+    }
+
+    /// How much memory is in use, and who holds it, for each memory node: today the main memory alone.
+    pub fn memory(&self) -> Vec<MemoryUse> {
+        vec![self.shared.memory().usage()]
+    }
+
+    /// An array of zeros in memory of its own, which goes when the array is dropped and its last task has ended.
+    ///
+    /// # Errors
+    /// If the memory cannot be had.
+    #[track_caller]
+    pub fn zeros<T: Element, const N: usize>(&self, shape: [usize; N]) -> Result<Array<'static, T, N>> {
+        let block = block_for::<T>(&self.shared, &shape)?;
+        Ok(Array::from_block(&self.shared, shape, block))
+    }
+
+    /// An array of the vector's elements, in row-major order, without a copy: it lies where the vector lay, so it is
+    /// aligned for its elements but perhaps not to 64 bytes as all other arrays are, and it counts as reserved even
+    /// beyond the limit.
+    ///
+    /// # Errors
+    /// If `shape` has another number of elements.
+    #[track_caller]
+    pub fn from_vec<T: Element, const N: usize>(
+        &self,
+        shape: [usize; N],
+        elements: Vec<T>,
+    ) -> Result<Array<'static, T, N>> {
+        require_len("from_vec", &shape, elements.len())?;
+        let holder = Holder::new("array", Location::caller());
+        Ok(Array::from_block(&self.shared, shape, Block::from_vec(self.shared.memory(), elements, holder)))
+    }
+
+    /// Waits for all tasks.
+    ///
+    /// # Errors
+    /// The first failure that nobody has seen; or inside a kernel.
+    #[track_caller]
+    pub fn wait(&self) -> Result<()> {
+        if worker::in_kernel() {
+            return Err(Error::new(ErrorKind::InsideKernel { call: "wait" }));
+        }
+        self.shared.drain();
+        match self.shared.unseen_failures().first() {
+            Some(failure) => Err(failure.report()),
+            None => Ok(()),
+        }
+    }
+
+    /// The number of workers.
+    pub fn workers(&self) -> usize {
+        self.shared.workers()
+    }
+
+    /// The names of the schedulers that [`builder`](Self::builder) can choose from.
+    pub fn schedulers() -> &'static [&'static str] {
+        &crate::scheduler::NAMES
+    }
+
+    /// The scheduler's name.
+    pub fn scheduler(&self) -> &'static str {
+        self.shared.scheduler_name()
+    }
+
+    /// What the performance models have recorded.
+    pub fn performance_models(&self) -> Vec<History> {
+        self.shared.models().histories()
+    }
+
+    /// What checked mode has noticed so far that is no failure; nothing if the mode is off.
+    pub fn check_notes(&self) -> Vec<CheckNote> {
+        self.shared.check_notes().map(CheckNotes::all).unwrap_or_default()
+    }
+
+    /// The runtime's time.
+    pub fn clock(&self) -> Clock {
+        *self.shared.clock()
+    }
+}
+
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runtime")
+            .field("workers", &self.workers())
+            .field("scheduler", &self.scheduler())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        let on_worker = worker::in_kernel();
+        if !on_worker {
+            self.shared.drain();
+        }
+        self.shared.stop();
+        self.threads.let_go();
+        for failure in self.shared.unseen_failures() {
+            eprintln!("dahl: {}", failure.report());
+        }
+        if !on_worker {
+            self.threads.join();
+        }
+    }
+}
