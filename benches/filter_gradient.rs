@@ -165,7 +165,7 @@ fn plot(path: &Path, title: &str, unit: &str, log: bool, series: &[(&str, Series
             }
             let labels = &mut chart.configure_series_labels();
             labels
-                .position(SeriesLabelPosition::UpperLeft)
+                .position(SeriesLabelPosition::UpperMiddle)
                 .background_style(WHITE.mix(0.8))
                 .draw()
                 .expect("a legend");

@@ -1,7 +1,7 @@
 //! [`Task`]: a submission in the making.
 #![allow(unsafe_code, reason = "fills in a record that it took and has not submitted")]
 
-use std::fmt::{Debug, Write as _};
+use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr;
@@ -17,7 +17,6 @@ use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::byte_len;
 use crate::runtime::Shared;
-use crate::shape::Layout;
 use crate::worker;
 
 /// A task that has its arrays and arguments and waits to be submitted: `Axpy::task(&x, &y, &mut out, 2.0)`.
@@ -28,13 +27,13 @@ use crate::worker;
 #[must_use = "a task does nothing until `.submit()`"]
 #[derive(Debug)]
 pub struct Task<'a> {
-    codelet: &'static Codelet,
-    in_place: bool,
+    pub(super) codelet: &'static Codelet,
+    pub(super) in_place: bool,
     /// Where it will run, from its first array.
-    target: Option<(&'a Arc<Shared>, &'a Record)>,
+    pub(super) target: Option<(&'a Arc<Shared>, &'a Record)>,
     accesses: usize,
-    error: Option<Error>,
-    location: &'static Location<'static>,
+    pub(super) error: Option<Error>,
+    pub(super) location: &'static Location<'static>,
     borrows: PhantomData<&'a mut ()>,
 }
 
@@ -166,109 +165,6 @@ impl<'a> Task<'a> {
     #[doc(hidden)]
     pub fn fail(&mut self, error: Error) {
         self.error.get_or_insert(error);
-    }
-
-    /// The layouts of the accesses so far, with their parameters.
-    fn layouts(&self) -> impl Iterator<Item = (&'static Parameter, &Layout)> {
-        let skipped = if self.in_place { self.codelet.output() } else { None };
-        let parameters = self.codelet.parameters.iter().enumerate();
-        let parameters =
-            parameters.filter(move |&(index, _)| Some(index) != skipped).map(|(_, parameter)| parameter);
-        let record = self.target.map(|(_, record)| record);
-        parameters.zip(record.into_iter().flat_map(Record::accesses).map(|access| &access.body().layout))
-    }
-
-    fn shapes(&self) -> String {
-        let mut text = String::new();
-        for (parameter, layout) in
-            self.layouts().filter(|(parameter, _)| parameter.mode != AccessMode::SCRATCH)
-        {
-            let separator = if text.is_empty() { "" } else { ", " };
-            let _ = write!(text, "{separator}{}: {:?}", parameter.name, layout.extents());
-        }
-        text
-    }
-
-    /// Requires all arrays to have one shape.
-    #[doc(hidden)]
-    pub fn require_same_shapes(&mut self) {
-        if self.error.is_some() {
-            return;
-        }
-        let mut layouts = self.layouts().map(|(_, layout)| layout.extents());
-        let first = layouts.next();
-        if layouts.all(|extents| Some(extents) == first) {
-            return;
-        }
-        drop(layouts);
-        self.fail_shapes("");
-    }
-
-    /// Requires the inputs to stretch to the output's shape (in place: to the target's).
-    #[doc(hidden)]
-    pub fn require_broadcast(&mut self) {
-        if self.error.is_some() {
-            return;
-        }
-        let target = if self.in_place {
-            self.codelet.in_place.as_ref().map(|in_place| in_place.target)
-        } else {
-            self.codelet.output()
-        };
-        let target = target.map(|index| self.codelet.parameters[index].name);
-        let output =
-            self.layouts().find(|(parameter, _)| Some(parameter.name) == target).map(|(_, layout)| *layout);
-        let Some(output) = output else { return };
-        let stretches = |layout: &Layout| {
-            let mut extents = layout.extents().iter().zip(output.extents());
-            layout.rank() == output.rank() && extents.all(|(own, common)| own == common || *own == 1)
-        };
-        // The inputs together make the shape: an extent of 1 in the output needs one in every input.
-        if !self.layouts().all(|(_, layout)| stretches(layout)) || !self.is_made_by_inputs(target, &output) {
-            self.fail_shapes("; an extent of 1 stretches, others must be equal");
-        }
-    }
-
-    /// Whether some input has each extent of the output. (In place the target itself is an input.)
-    fn is_made_by_inputs(&self, target: Option<&'static str>, output: &Layout) -> bool {
-        self.in_place
-            || output.extents().iter().enumerate().all(|(axis, &extent)| {
-                let inputs = self.layouts().filter(|(parameter, _)| Some(parameter.name) != target);
-                inputs.map(|(_, layout)| layout.extents()[axis]).any(|own| own == extent)
-            })
-    }
-
-    fn fail_shapes(&mut self, remedy: &'static str) {
-        let kind = ErrorKind::Shapes { codelet: self.codelet.name, shapes: self.shapes(), remedy };
-        self.fail(Error::at(kind, self.location));
-    }
-
-    /// Requires the parameter of index `parameter` (in place, the target for the output) to have the shape `expected`.
-    #[doc(hidden)]
-    pub fn require_shape<const N: usize>(&mut self, parameter: usize, expected: [usize; N]) {
-        if self.error.is_some() {
-            return;
-        }
-        let place = match &self.codelet.in_place {
-            Some(in_place) if self.in_place && Some(parameter) == self.codelet.output() => in_place.target,
-            _ => parameter,
-        };
-        let parameter = &self.codelet.parameters[place];
-        let actual = self
-            .layouts()
-            .find(|(other, _)| other.name == parameter.name)
-            .map(|(_, layout)| layout.extents());
-        if actual.is_none_or(|actual| actual == expected) {
-            return;
-        }
-        let kind = ErrorKind::OutputShape {
-            codelet: self.codelet.name,
-            parameter: parameter.name,
-            actual: format!("{:?}", actual.unwrap_or_default()),
-            expected: format!("{expected:?}"),
-            shapes: self.shapes(),
-        };
-        self.fail(Error::at(kind, self.location));
     }
 
     /// Requires that a precondition holds.

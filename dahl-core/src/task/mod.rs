@@ -9,6 +9,7 @@ mod init;
 mod pinned;
 mod ready;
 mod record;
+mod shapes;
 mod step;
 mod turn;
 mod wait;
