@@ -280,6 +280,41 @@ fn another_reduction_closes_the_one_before() -> Result<()> {
     Ok(())
 }
 
+/// Refuses to combine with 13.
+#[codelet(RW, R)]
+fn superstitious(earlier: &mut [i64], later: &[i64]) {
+    assert!(later[0] != 13, "unlucky");
+    earlier[0] += later[0];
+}
+
+#[codelet(REDUX(identity = 0, combine = superstitious))]
+fn count_up(out: &mut [i64], value: i64) {
+    out[0] += value;
+}
+
+#[test]
+fn a_panic_while_combining_fails_the_reduction_and_nothing_else() -> Result<()> {
+    for rt in runtimes() {
+        let mut out = rt.from_vec([1], vec![100_i64])?;
+        let mut other = rt.from_vec([1], vec![100_i64])?;
+        for value in [1, 2, 3, 4, 13] {
+            count_up(&mut out, value)?; // two leaves, of which the second holds 13
+            count_up(&mut other, value + 1)?;
+        }
+        let error = out.to_vec().unwrap_err().to_string();
+        assert!(
+            error.contains("count_up") && error.contains("unlucky") && error.contains(file!()),
+            "{error}"
+        );
+        assert_eq!(other.to_vec()?, [128]);
+        dahl::ops::fill(&mut out, 7)?;
+        count_up(&mut out, 1)?;
+        assert_eq!(out.to_vec()?, [8]);
+        rt.wait()?;
+    }
+    Ok(())
+}
+
 #[test]
 fn the_mode_is_shown_in_short() {
     assert_eq!(Product::MODES.map(AccessMode::name), ["R", "REDUX(..)"]);
