@@ -40,10 +40,10 @@ fn as_kernel<R>(kernel: impl FnOnce() -> R) -> R {
     struct Leave(bool);
     impl Drop for Leave {
         fn drop(&mut self) {
-            IN_KERNEL.set(self.0);
+            IN_KERNEL.with(|in_kernel| in_kernel.set(self.0));
         }
     }
-    let _leave = Leave(IN_KERNEL.replace(true));
+    let _leave = Leave(IN_KERNEL.with(|in_kernel| in_kernel.replace(true)));
     kernel()
 }
 
