@@ -30,14 +30,18 @@ pub mod simd;
 mod stall;
 mod sync;
 mod task;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod worker;
 
 pub use access::{AccessMode, Reduction};
 pub use argument::Argument;
-pub use array::{Array, Block, Matrix, ReadGuard, Reshaped, ReshapedMut, Scalar, Tensor, Vector, WriteGuard};
+pub use array::{
+    AnyArray, Array, Block, Matrix, ReadGuard, Reshaped, ReshapedMut, Scalar, Tensor, Vector, WriteGuard,
+};
 pub use check::CheckNote;
 pub use clock::Clock;
-pub use codelet::{CKernel, Codelet};
+pub use codelet::{CKernel, Codelet, Variants};
 pub use config::RuntimeBuilder;
 pub use element::{Element, ElementType, Real};
 pub use error::{Error, ErrorKind, Failure, Result};
@@ -55,8 +59,8 @@ pub use task::{ReadyTask, Task};
 #[doc(hidden)]
 pub mod __private {
     pub use crate::codelet::{
-        Accumulator, CArgument, CKernel, CView, Codelet, Combines, InPlace, Kernel, Operands, Parameter,
-        RawView, Run, Views,
+        Accumulator, CArgument, CKernel, CView, Codelet, Combines, ErrorClass, InPlace, Kernel, Numerics,
+        Operands, Parameter, RawView, Run, Variants, Views,
     };
     pub use crate::shape::{DynExtents, Extents, IntoShape};
     pub use crate::simd::{Vectorised, dispatch};

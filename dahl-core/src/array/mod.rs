@@ -4,6 +4,7 @@
 //! accesses, is its [`ArrayState`], which has no lifetime and lives until the handle is gone and the last task is done.
 #![allow(unsafe_code, reason = "handles point to states that outlive them; guards read the arrays' memory")]
 
+mod any;
 mod approximate;
 mod content;
 mod guard;
@@ -18,6 +19,7 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+pub use any::AnyArray;
 pub(crate) use content::Content;
 pub use guard::{ReadGuard, WriteGuard};
 pub(crate) use reduction::Contribution;

@@ -7,6 +7,7 @@ mod c_kernel;
 mod combination;
 mod operands;
 mod run;
+mod variants;
 mod views;
 
 use std::fmt;
@@ -19,6 +20,7 @@ pub use operands::Operands;
 pub(crate) use operands::ShapeOf;
 pub use run::Run;
 pub(crate) use run::{gather, scatter};
+pub use variants::{ErrorClass, Numerics, Variants};
 pub use views::Views;
 pub(crate) use views::{Line, Operand, Packs};
 

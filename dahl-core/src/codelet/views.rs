@@ -10,7 +10,7 @@ use ndarray::{ArrayView, ArrayViewMut, Dimension, StrideShape};
 
 use super::run::{self, Run};
 use crate::argument::Argument;
-use crate::element::{Element, ElementType};
+use crate::element::{self, Element, ElementType};
 use crate::memory::{Buffer, Holder, MemoryNode};
 use crate::shape::Layout;
 
@@ -35,6 +35,8 @@ pub struct Views<'a> {
     operands: &'a [Operand],
     next: usize,
     arguments: &'a [u8],
+    /// Whether numbers among the arguments are taken without their sign.
+    absolute: bool,
     packs: &'a mut Packs,
     data: PhantomData<&'a mut u8>,
 }
@@ -62,7 +64,14 @@ impl<'a> Views<'a> {
     /// # Safety
     /// Invariant V holds for each operand.
     pub(crate) unsafe fn new(operands: &'a [Operand], arguments: &'a [u8], packs: &'a mut Packs) -> Self {
-        Self { operands, next: 0, arguments, packs, data: PhantomData }
+        Self { operands, next: 0, arguments, absolute: false, packs, data: PhantomData }
+    }
+
+    /// Takes numbers among the arguments without their sign, for the magnitude of what is summed up.
+    #[cfg(feature = "testing")]
+    pub(crate) fn absolute(mut self) -> Self {
+        self.absolute = true;
+        self
     }
 
     fn take<T: Element>(&mut self, writes: bool) -> (usize, &'a Operand) {
@@ -176,6 +185,16 @@ impl<'a> Views<'a> {
         let (argument, rest) = self.arguments.split_at(A::SIZE_BYTES);
         self.arguments = rest;
         A::decode(argument)
+    }
+
+    /// The next plain argument, of an element type, for a kernel that has `f64` in its place.
+    ///
+    /// # Panics
+    /// If there is none, or it is of a type that another crate made an element.
+    pub fn argument_in_f64<T: Element>(&mut self) -> f64 {
+        let value = self.argument::<T>();
+        let value = element::to_f64(value).unwrap_or_else(|| panic!("{} has no value in f64", T::NAME));
+        if self.absolute { value.abs() } else { value }
     }
 
     /// Cuts all parameters that are left into runs of equally many elements, contiguous for each, and calls `f` for

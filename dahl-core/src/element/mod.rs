@@ -88,3 +88,20 @@ impl PartialEq for ElementType {
 }
 
 impl Eq for ElementType {}
+
+/// The value of an element of one of this crate's types, rounded to `f64` if it is a large integer.
+pub(crate) fn to_f64<T: Element>(value: T) -> Option<f64> {
+    macro_rules! first_of {
+        ($($ty:ty => $convert:expr),*) => {
+            $(if TypeId::of::<T>() == TypeId::of::<$ty>() {
+                let value: $ty = bytemuck::cast(value);
+                return Some($convert(value));
+            })*
+        };
+    }
+    first_of!(
+        half::f16 => f64::from, half::bf16 => f64::from, f32 => f64::from, f64 => f64::from,
+        u8 => f64::from, u32 => f64::from, i32 => f64::from, i64 => |value| value as f64
+    );
+    None
+}

@@ -1,0 +1,1 @@
+//! Numbers that one can trust: what an op computes, compared across element types, variants and kernels.
