@@ -29,7 +29,8 @@ pub(crate) fn sum_of<T: Real>(values: &[T], f: impl Fn(T::Compute) -> T::Compute
 pub(crate) fn mean_of<T: Real>(values: &[T]) -> T::Compute {
     let count = T::Compute::from_f64(values.len() as f64);
     let mean = simd::sum(values) / count;
-    if mean.is_finite() { mean } else { sum_of(values, |value| value / count) }
+    // The sum may overflow where the mean does not.
+    if mean.is_finite() || values.is_empty() { mean } else { sum_of(values, |value| value / count) }
 }
 
 /// The largest absolute value; NaN if one is NaN.
