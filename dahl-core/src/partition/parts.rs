@@ -135,6 +135,27 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         Ok(extent)
     }
 
+    /// Part `index` of those of `chunk` along `axis`, to be changed, without a lifetime.
+    ///
+    /// # Safety
+    /// The array is neither used nor dropped before the part is.
+    #[cfg(feature = "testing")]
+    #[track_caller]
+    pub(crate) unsafe fn static_part(
+        &mut self,
+        axis: Axis,
+        chunk: usize,
+        index: usize,
+    ) -> Result<Array<'static, T, N>> {
+        let key = self.partition_key(axis, chunk, false)?;
+        let partition = self.open_partition(key);
+        // SAFETY: as in `handles`.
+        let partition = unsafe { partition.as_ref() };
+        let begin = index * chunk;
+        let extent = self.shape()[axis.0];
+        Ok(self.part(partition.parts()[index], axis.0, begin, chunk.min(extent - begin)))
+    }
+
     #[track_caller]
     fn chunks_of(&self, axis: Axis, chunk: usize) -> Result<Lengths<'static>> {
         let extent = self.extent_of(axis)?;
