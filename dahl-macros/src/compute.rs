@@ -81,6 +81,12 @@ fn is_real_parameter(ty: &Type, generics: &Generics) -> bool {
     }
 }
 
+/// Whether a bound is `Real` or `Element`, which every type of real numbers has.
+pub(crate) fn is_of_numbers(bound: &TypeParamBound) -> bool {
+    matches!(bound, TypeParamBound::Trait(bound)
+        if bound.path.segments.last().is_some_and(|last| last.ident == "Real" || last.ident == "Element"))
+}
+
 /// Whether a type parameter is bounded by `Real`, at its declaration or in the where clause.
 fn is_real(param: &syn::TypeParam, generics: &Generics) -> bool {
     let names_real = |bound: &TypeParamBound| match bound {

@@ -117,6 +117,12 @@ impl Accumulator {
             }
     }
 
+    /// Whether it is a sum, a maximum or a minimum.
+    #[cfg(feature = "testing")]
+    pub(crate) fn is_built_in(&self) -> bool {
+        matches!(self.operation, Operation::BuiltIn { .. })
+    }
+
     /// Fills a buffer with the identity.
     pub(crate) fn fill_identity(&self, buffer: &mut [u8]) {
         match &self.operation {

@@ -46,6 +46,12 @@ impl<'a> Operands<'a> {
         DynExtents::new(&shape.extents[..shape.rank])
     }
 
+    /// The number of elements of the largest data parameter.
+    #[cfg(feature = "testing")]
+    pub(crate) fn largest_len(&self) -> usize {
+        self.extents.iter().map(ShapeOf::len).max().unwrap_or(0)
+    }
+
     /// The next argument.
     ///
     /// # Panics

@@ -112,6 +112,27 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         Ok(PartitionKey { axis: axis.0, chunk, count: self.shape()[axis.0].div_ceil(chunk), shared })
     }
 
+    /// Part `index` of those of `chunk` along `axis`, to be changed, without a lifetime.
+    ///
+    /// # Safety
+    /// The array is neither used nor dropped before the part is.
+    #[cfg(feature = "testing")]
+    #[track_caller]
+    pub(crate) unsafe fn static_part(
+        &mut self,
+        axis: Axis,
+        chunk: usize,
+        index: usize,
+    ) -> Result<Array<'static, T, N>> {
+        let key = self.partition_key(axis, chunk, false)?;
+        let partition = self.open_partition(key);
+        // SAFETY: as in `handles`.
+        let partition = unsafe { partition.as_ref() };
+        let begin = index * chunk;
+        let extent = self.shape()[axis.0];
+        Ok(self.part(partition.parts()[index], axis.0, begin, chunk.min(extent - begin)))
+    }
+
     #[track_caller]
     fn open_partition(&self, key: PartitionKey) -> NonNull<Partition> {
         self.state().partitions().open(self.state(), key, &self.layout(), Shelf::<T, N>::new_any)

@@ -11,6 +11,8 @@ mod ready;
 mod record;
 mod shapes;
 mod step;
+#[cfg(feature = "testing")]
+mod submission;
 mod turn;
 mod wait;
 
@@ -21,5 +23,7 @@ pub(crate) use pinned::Pinned;
 pub use ready::ReadyTask;
 pub(crate) use record::{AccessBody, Kind, Record};
 pub(crate) use step::Step;
+#[cfg(feature = "testing")]
+pub(crate) use submission::Submission;
 pub(crate) use turn::Turn;
 pub(crate) use wait::wait_for_access;

@@ -6,8 +6,9 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Expr, Path};
 
+use super::entry::{self, Numbers};
+use super::local;
 use super::signature::Variant;
-use super::{kernel, local};
 use crate::mode::{Access, Combination};
 use crate::model::{Codelet, Form, Parameter, type_name};
 use crate::tokens;
@@ -114,7 +115,7 @@ fn kernels(codelet: &Codelet) -> Vec<TokenStream> {
     let root = &codelet.root;
     let type_name = &codelet.type_name;
     let turbofish = codelet.turbofish(false);
-    let own = kernel::entry(codelet, &quote!(#type_name::cpu #turbofish), Variant::Given);
+    let own = entry::entry(codelet, &quote!(#type_name::cpu #turbofish), Variant::Given);
     let own = quote!(::core::option::Option::Some(#root::__private::Kernel::new("rust", #own)));
     let further = codelet.options.cpu.iter().map(|path| further_kernel(codelet, path));
     std::iter::once(own).chain(further).collect()
@@ -127,7 +128,7 @@ fn further_kernel(codelet: &Codelet, path: &Path) -> TokenStream {
         let element = codelet.parameters.first().map(|parameter| &parameter.element);
         return quote_spanned!(path.span()=> #path.kernel::<#element>());
     }
-    let entry = kernel::entry_of_user(codelet, path, Variant::Given);
+    let entry = entry::entry_of_user(codelet, path, Variant::Given, Numbers::Declared);
     quote!(::core::option::Option::Some(#root::__private::Kernel::new(#name, #entry)))
 }
 
@@ -161,11 +162,13 @@ fn in_place(codelet: &Codelet) -> Option<TokenStream> {
     let target = codelet.in_place.as_ref()?.target;
     let target = Literal::usize_unsuffixed(target);
     let (name, entry) = match (&codelet.options.in_place_kernel, codelet.form) {
-        (Some(path), _) => (last_segment(path), kernel::entry_of_user(codelet, path, Variant::InPlace)),
+        (Some(path), _) => {
+            (last_segment(path), entry::entry_of_user(codelet, path, Variant::InPlace, Numbers::Declared))
+        }
         (None, Form::Map) => {
             let turbofish = codelet.turbofish(false);
             let cpu_self = quote!(#type_name::cpu_self #turbofish);
-            ("rust".to_owned(), kernel::entry(codelet, &cpu_self, Variant::InPlace))
+            ("rust".to_owned(), entry::entry(codelet, &cpu_self, Variant::InPlace))
         }
         (None, Form::Kernel) => return Some(quote!(.in_place(#root::__private::InPlace::rename(#target)))),
     };
@@ -174,9 +177,15 @@ fn in_place(codelet: &Codelet) -> Option<TokenStream> {
     )
 }
 
-/// `.flops(..)` or `.bytes(..)`: the names of the data parameters are bound to their extents.
+/// `.flops(..)` or `.bytes(..)`.
 fn count(codelet: &Codelet, method: &str, expression: &Expr) -> TokenStream {
-    let (method, operands, count) = (local(method), local("operands"), local("count"));
+    let (method, counting) = (local(method), counting(codelet, expression));
+    quote!(.#method(#counting))
+}
+
+/// The closure that computes a number: the names of the data parameters are bound to their extents.
+pub(super) fn counting(codelet: &Codelet, expression: &Expr) -> TokenStream {
+    let (operands, count) = (local("operands"), local("count"));
     let text = expression.to_token_stream();
     let bind = |name: &Ident, value: TokenStream| {
         if tokens::mention(&text, name) { quote!(let #name = #value;) } else { quote!(let _ = #value;) }
@@ -189,11 +198,11 @@ fn count(codelet: &Codelet, method: &str, expression: &Expr) -> TokenStream {
     });
     let value = quote_spanned!(expression.span()=> let #count = #expression;);
     quote! {
-        .#method(|#operands| {
+        |#operands| {
             #(#extents)*
             #(#arguments)*
             #value
             #count as f64
-        })
+        }
     }
 }

@@ -1,16 +1,15 @@
-//! The kernel: the user's body, the functions that run it vectorised, and the entries that workers call.
+//! The kernel: the user's body, and the functions that run it vectorised.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{FnArg, Path, Type, parse_quote};
+use syn::{FnArg, Type, parse_quote};
 
 use super::signature::Variant;
 use super::{docs, local};
 use crate::compute::{self, Passing};
-use crate::model::{Codelet, Form, Kind, Parameter};
+use crate::model::{Codelet, Form, Kind};
 use crate::tokens;
-use crate::view::View;
 
 /// The function's own body, as written, to be inlined into a loop for each instruction set.
 pub(super) fn body(codelet: &Codelet) -> TokenStream {
@@ -196,76 +195,4 @@ fn call(codelet: &Codelet) -> TokenStream {
             #root::__private::dispatch(#call { #(#names),* })
         }
     }
-}
-
-/// The closure by which a worker calls `function`, of `cpu`'s signature (in place: without the output).
-pub(super) fn entry(codelet: &Codelet, function: &TokenStream, variant: Variant) -> TokenStream {
-    closure(codelet, &TokenStream::new(), function, variant)
-}
-
-/// The same for a function of the user's, which may turn out to have another signature.
-pub(super) fn entry_of_user(codelet: &Codelet, function: &Path, variant: Variant) -> TokenStream {
-    let kernel = local("kernel");
-    let types =
-        accessed(codelet, variant).map(|(index, parameter)| match as_accessed(codelet, index, variant) {
-            Some(view) => view.absolute(&codelet.root),
-            None => {
-                let element = &parameter.element;
-                let mutable = codelet.is_mutable(index, variant).then(|| quote!(mut));
-                quote!(&#mutable [#element])
-            }
-        });
-    let arguments = codelet.arguments.iter().map(|argument| &argument.ty);
-    let coerced = quote_spanned!(function.span()=> let #kernel: fn(#(#types,)* #(#arguments),*) = #function;);
-    closure(codelet, &coerced, &kernel.to_token_stream(), variant)
-}
-
-fn closure(codelet: &Codelet, first: &TokenStream, function: &TokenStream, variant: Variant) -> TokenStream {
-    let (root, views, run) = (&codelet.root, local("views"), local("run"));
-    let taken: Vec<_> = accessed(codelet, variant)
-        .map(|(index, parameter)| match as_accessed(codelet, index, variant) {
-            Some(view) => view.take(root, &views),
-            None => {
-                let element = &parameter.element;
-                let method = local(if codelet.is_mutable(index, variant) { "slice_mut" } else { "slice" });
-                quote!(#run.#method::<#element>())
-            }
-        })
-        .collect();
-    let arguments = codelet.arguments.iter().map(|argument| {
-        let ty = &argument.ty;
-        quote!(#views.argument::<#ty>())
-    });
-    let names: Vec<_> = codelet.arguments.iter().map(|argument| &argument.name).collect();
-    let (loads, call) = match codelet.form {
-        Form::Kernel => (None, quote!(#function(#(#taken,)* #(#arguments),*))),
-        // A map's arguments are the same for every run.
-        Form::Map => (
-            Some(quote!(#(let #names = #arguments;)*)),
-            quote!(#views.for_each_run(|#run| #function(#(#taken,)* #(#names),*))),
-        ),
-    };
-    if first.is_empty() && loads.as_ref().is_none_or(TokenStream::is_empty) {
-        return quote!(|#views| #call);
-    }
-    quote! {
-        |#views| {
-            #first
-            #loads
-            #call
-        }
-    }
-}
-
-/// The parameters that a kernel gets in a variant, with their indices.
-fn accessed(codelet: &Codelet, variant: Variant) -> impl Iterator<Item = (usize, &Parameter)> {
-    let replaced =
-        codelet.in_place.as_ref().filter(|_| variant == Variant::InPlace).map(|in_place| in_place.output);
-    codelet.parameters.iter().enumerate().filter(move |(index, _)| Some(*index) != replaced)
-}
-
-/// The view that a kernel gets in a variant: of the target a mutable one. A map gets none.
-fn as_accessed(codelet: &Codelet, index: usize, variant: Variant) -> Option<View> {
-    let Kind::View(view) = &codelet.parameters[index].kind else { return None };
-    Some(View { mutable: codelet.is_mutable(index, variant), ..(**view).clone() })
 }

@@ -6,11 +6,13 @@
 
 mod descriptor;
 mod docs;
+mod entry;
 mod kernel;
 mod shapes;
 mod signature;
 mod stub;
 mod task;
+mod variants;
 mod wrappers;
 
 use proc_macro2::{Ident, Span, TokenStream};
@@ -35,6 +37,7 @@ pub(crate) fn expand(codelet: &Codelet) -> TokenStream {
     let shapes = shapes::shapes(codelet);
     let c_kernels = descriptor::c_kernel_checks(codelet);
     let combines = descriptor::combines(codelet).map(|item| quote!(#everywhere #item));
+    let variants = variants::variants(codelet).map(|item| quote!(#everywhere #item));
     let wrappers = wrappers::wrappers(codelet);
     let debug = quote!(#[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]);
     quote! {
@@ -59,6 +62,8 @@ pub(crate) fn expand(codelet: &Codelet) -> TokenStream {
         #(#everywhere #c_kernels)*
 
         #combines
+
+        #variants
 
         #wrappers
     }

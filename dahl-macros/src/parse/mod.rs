@@ -2,6 +2,7 @@
 //!
 //! Entries of the attribute are parsed one by one, so that one that is malformed hides no error in another.
 
+mod error_class;
 mod options;
 mod reduction;
 
@@ -12,6 +13,7 @@ use syn::parse::{ParseStream, Parser};
 
 use crate::errors::Errors;
 use crate::mode::{Access, Mode};
+pub(crate) use error_class::ErrorClass;
 pub(crate) use options::Options;
 
 /// `#[codelet(modes, options)] fn ..` as the user wrote it.

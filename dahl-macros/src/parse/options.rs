@@ -1,11 +1,12 @@
 //! [`Options`]: what follows the mode row.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Expr, Path, Token, bracketed, parenthesized};
 
+use super::error_class::ErrorClass;
 use crate::errors::Errors;
 use crate::mode;
 
@@ -21,6 +22,8 @@ pub(crate) struct Options {
     pub(crate) broadcast: Option<Ident>,
     pub(crate) flops: Option<Expr>,
     pub(crate) bytes: Option<Expr>,
+    pub(crate) reference: Option<Path>,
+    pub(crate) error: Option<ErrorClass>,
     pub(crate) root: Option<Path>,
     /// The names that occurred, to find what is given twice.
     seen: Vec<String>,
@@ -34,7 +37,7 @@ pub(crate) struct Shape {
 }
 
 /// Every option with an example of its use, which errors show.
-const USAGE: [(&str, &str); 11] = [
+const USAGE: [(&str, &str); 13] = [
     ("shape", "shape(out = [a.nrows(), b.ncols()])"),
     ("check", "check(a.ncols() == b.nrows())"),
     ("in_place", "in_place = x"),
@@ -45,16 +48,13 @@ const USAGE: [(&str, &str); 11] = [
     ("parallel", "parallel"),
     ("flops", "flops = 2 * x.len()"),
     ("bytes", "bytes = 8 * x.len()"),
+    ("reference", "reference = softmax_in_f64"),
+    ("error", "error = ulp(2)"),
     ("crate", "crate = my_crate::dahl"),
 ];
 
 /// Names that later versions give a meaning.
-const RESERVED: [(&str, &str); 4] = [
-    ("cuda", "kernels in CUDA"),
-    ("gradient", "gradients"),
-    ("reference", "reference kernels"),
-    ("error", "error classes"),
-];
+const RESERVED: [(&str, &str); 2] = [("cuda", "kernels in CUDA"), ("gradient", "gradients")];
 
 impl Options {
     /// Whether there was an option already.
@@ -88,6 +88,14 @@ impl Options {
             errors.at(&name, format!("`{text}` is given twice; keep one"));
         }
         self.seen.push(text.clone());
+        if text == "error" && has_value(&entry) {
+            // Its classes have usages of their own.
+            match value::<ErrorClass>.parse2(entry.into_iter().skip(1).collect()) {
+                Ok(class) => self.error = Some(class),
+                Err(error) => errors.push(error),
+            }
+            return;
+        }
         if (|input: ParseStream<'_>| self.parse_known(input)).parse2(entry.clone()).is_err() {
             errors.at(&entry, format!("`{text}` is malformed; it is used as `{usage}`"));
         }
@@ -121,6 +129,8 @@ impl Options {
             "parallel" => {}
             "flops" => self.flops = Some(value(input)?),
             "bytes" => self.bytes = Some(value(input)?),
+            "reference" => self.reference = Some(value(input)?),
+            "error" => self.error = Some(value(input)?),
             "crate" => {
                 let _: Token![=] = input.parse()?;
                 self.root = Some(input.call(Path::parse_mod_style)?);
@@ -138,9 +148,15 @@ impl Parse for Shape {
 }
 
 /// Parses `= VALUE`.
-fn value<V: Parse>(input: ParseStream<'_>) -> syn::Result<V> {
+pub(super) fn value<V: Parse>(input: ParseStream<'_>) -> syn::Result<V> {
     let _: Token![=] = input.parse()?;
     input.parse()
+}
+
+/// Whether something follows `NAME =`.
+fn has_value(entry: &TokenStream) -> bool {
+    let mut rest = entry.clone().into_iter().skip(1);
+    matches!(rest.next(), Some(TokenTree::Punct(sign)) if sign.as_char() == '=') && rest.next().is_some()
 }
 
 /// The sentence about a name that is neither mode nor option, with the known name that it may have meant.

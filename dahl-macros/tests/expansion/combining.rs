@@ -79,6 +79,37 @@ impl<T: Real> ::dahl::__private::Combines<T> for Merge {
         Self::codelet::<T>()
     }
 }
+#[allow(unused_variables)]
+impl<
+    T: Real,
+    const N: usize,
+> ::dahl::__private::Variants<
+    (::dahl::Array<'static, T, N>, ::dahl::Array<'static, T, N>),
+    (),
+> for Merge {
+    fn descriptor() -> &'static ::dahl::Codelet {
+        Self::codelet::<T>()
+    }
+    fn task<'task>(
+        arrays: &'task mut (::dahl::Array<'static, T, N>, ::dahl::Array<'static, T, N>),
+        arguments: (),
+    ) -> ::dahl::Task<'task> {
+        Merge::task::<T, N>(&mut arrays.0, &arrays.1)
+    }
+    fn numerics() -> ::dahl::__private::Numerics {
+        ::dahl::__private::Numerics::new(&[true, true], false)
+    }
+    fn declaration<P: ::dahl::Real>() -> ::core::option::Option<
+        ::dahl::__private::Kernel,
+    > {
+        ::core::option::Option::Some(
+            ::dahl::__private::Kernel::new(
+                "declaration",
+                |views| Merge::cpu::<P>(views.slice_mut::<P>(), views.slice::<P>()),
+            ),
+        )
+    }
+}
 /// Puts the larger one first.
 ///
 /// Submits a task on the given arrays.

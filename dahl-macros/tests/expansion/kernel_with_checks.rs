@@ -140,6 +140,64 @@ impl Dot {
     }
 }
 const _: () = kernels::DOT_C.check("Dot", &Dot::MODES, &["T", "T", "T"], &[]);
+#[allow(unused_variables)]
+impl<
+    T: Real,
+    const N: usize,
+> ::dahl::__private::Variants<
+    (
+        ::dahl::Array<'static, T, N>,
+        ::dahl::Array<'static, T, N>,
+        ::dahl::Array<'static, T, 0>,
+    ),
+    (),
+> for Dot {
+    fn descriptor() -> &'static ::dahl::Codelet {
+        Self::codelet::<T>()
+    }
+    fn task<'task>(
+        arrays: &'task mut (
+            ::dahl::Array<'static, T, N>,
+            ::dahl::Array<'static, T, N>,
+            ::dahl::Array<'static, T, 0>,
+        ),
+        arguments: (),
+    ) -> ::dahl::Task<'task> {
+        Dot::task::<T, N>(&arrays.0, &arrays.1, &mut arrays.2)
+    }
+    fn init(
+        arena: &::dahl::Arena,
+        arrays: &(
+            ::dahl::Array<'static, T, N>,
+            ::dahl::Array<'static, T, N>,
+            ::dahl::Array<'static, T, 0>,
+        ),
+        arguments: (),
+        made: &mut dyn ::core::ops::FnMut(usize, &dyn ::dahl::AnyArray),
+    ) -> ::core::option::Option<::dahl::Result<()>> {
+        ::core::option::Option::Some(
+            dot_init::<T, N>(arena, &arrays.0, &arrays.1)
+                .map(|made_0| {
+                    made(2, &made_0);
+                }),
+        )
+    }
+    fn numerics() -> ::dahl::__private::Numerics {
+        ::dahl::__private::Numerics::new(&[true, true, true], false)
+    }
+    fn declaration<P: ::dahl::Real>() -> ::core::option::Option<
+        ::dahl::__private::Kernel,
+    > {
+        ::core::option::Option::Some(
+            ::dahl::__private::Kernel::new(
+                "declaration",
+                |views| Dot::cpu::<
+                    P,
+                >(views.slice::<P>(), views.slice::<P>(), views.slice_mut::<P>()),
+            ),
+        )
+    }
+}
 /// `out = sum(a * b)`.
 ///
 /// Submits a task on the given arrays. The shape of `out` is `[]`.

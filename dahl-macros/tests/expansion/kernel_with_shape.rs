@@ -101,6 +101,60 @@ impl SoftmaxRows {
         softmax(input, out)
     }
 }
+#[allow(unused_variables)]
+impl<
+    T: Real,
+> ::dahl::__private::Variants<
+    (::dahl::Array<'static, T, 2>, ::dahl::Array<'static, T, 2>),
+    (),
+> for SoftmaxRows {
+    fn descriptor() -> &'static ::dahl::Codelet {
+        Self::codelet::<T>()
+    }
+    fn task<'task>(
+        arrays: &'task mut (::dahl::Array<'static, T, 2>, ::dahl::Array<'static, T, 2>),
+        arguments: (),
+    ) -> ::dahl::Task<'task> {
+        SoftmaxRows::task::<T>(&arrays.0, &mut arrays.1)
+    }
+    fn task_self<'task>(
+        arrays: &'task mut (::dahl::Array<'static, T, 2>, ::dahl::Array<'static, T, 2>),
+        arguments: (),
+    ) -> ::core::option::Option<::dahl::Task<'task>> {
+        ::core::option::Option::Some(SoftmaxRows::task_self::<T>(&mut arrays.0))
+    }
+    fn init(
+        arena: &::dahl::Arena,
+        arrays: &(::dahl::Array<'static, T, 2>, ::dahl::Array<'static, T, 2>),
+        arguments: (),
+        made: &mut dyn ::core::ops::FnMut(usize, &dyn ::dahl::AnyArray),
+    ) -> ::core::option::Option<::dahl::Result<()>> {
+        ::core::option::Option::Some(
+            softmax_rows_init::<T>(arena, &arrays.0)
+                .map(|made_0| {
+                    made(1, &made_0);
+                }),
+        )
+    }
+    fn numerics() -> ::dahl::__private::Numerics {
+        ::dahl::__private::Numerics::new(&[true, true], false)
+    }
+    fn declaration<P: ::dahl::Real>() -> ::core::option::Option<
+        ::dahl::__private::Kernel,
+    > {
+        ::core::option::Option::Some(
+            ::dahl::__private::Kernel::new(
+                "declaration",
+                |views| SoftmaxRows::cpu::<
+                    P,
+                >(
+                    views.view::<P, ::dahl::ndarray::Ix2>(),
+                    views.view_mut::<P, ::dahl::ndarray::Ix2>(),
+                ),
+            ),
+        )
+    }
+}
 /// Softmax of every row.
 ///
 /// Submits a task on the given arrays. The shape of `out` is that of `input`.

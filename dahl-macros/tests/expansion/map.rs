@@ -176,6 +176,87 @@ impl Axpy {
         alpha * x + y
     }
 }
+#[allow(unused_variables)]
+impl<
+    T: Real,
+    const N: usize,
+> ::dahl::__private::Variants<
+    (
+        ::dahl::Array<'static, T, N>,
+        ::dahl::Array<'static, T, N>,
+        ::dahl::Array<'static, T, N>,
+    ),
+    (T,),
+> for Axpy {
+    fn descriptor() -> &'static ::dahl::Codelet {
+        Self::codelet::<T>()
+    }
+    fn task<'task>(
+        arrays: &'task mut (
+            ::dahl::Array<'static, T, N>,
+            ::dahl::Array<'static, T, N>,
+            ::dahl::Array<'static, T, N>,
+        ),
+        arguments: (T,),
+    ) -> ::dahl::Task<'task> {
+        Axpy::task::<T, N>(&arrays.0, &arrays.1, &mut arrays.2, arguments.0)
+    }
+    fn task_self<'task>(
+        arrays: &'task mut (
+            ::dahl::Array<'static, T, N>,
+            ::dahl::Array<'static, T, N>,
+            ::dahl::Array<'static, T, N>,
+        ),
+        arguments: (T,),
+    ) -> ::core::option::Option<::dahl::Task<'task>> {
+        ::core::option::Option::Some(
+            Axpy::task_self::<T, N>(&arrays.0, &mut arrays.1, arguments.0),
+        )
+    }
+    fn init(
+        arena: &::dahl::Arena,
+        arrays: &(
+            ::dahl::Array<'static, T, N>,
+            ::dahl::Array<'static, T, N>,
+            ::dahl::Array<'static, T, N>,
+        ),
+        arguments: (T,),
+        made: &mut dyn ::core::ops::FnMut(usize, &dyn ::dahl::AnyArray),
+    ) -> ::core::option::Option<::dahl::Result<()>> {
+        ::core::option::Option::Some(
+            axpy_init::<T, N>(arena, &arrays.0, &arrays.1, arguments.0)
+                .map(|made_0| {
+                    made(2, &made_0);
+                }),
+        )
+    }
+    fn numerics() -> ::dahl::__private::Numerics {
+        ::dahl::__private::Numerics::new(&[true, true, true], true)
+    }
+    fn declaration<P: ::dahl::Real>() -> ::core::option::Option<
+        ::dahl::__private::Kernel,
+    > {
+        ::core::option::Option::Some(
+            ::dahl::__private::Kernel::new(
+                "declaration",
+                |views| {
+                    let alpha = <P as ::dahl::Real>::from_f64(
+                        views.argument_in_f64::<T>(),
+                    );
+                    views
+                        .for_each_run(|run| Axpy::cpu::<
+                            P,
+                        >(
+                            run.slice::<P>(),
+                            run.slice::<P>(),
+                            run.slice_mut::<P>(),
+                            alpha,
+                        ))
+                },
+            ),
+        )
+    }
+}
 /// `out = alpha * x + y`, element by element.
 ///
 /// Submits a task on the given arrays. All arrays have one shape.

@@ -186,6 +186,89 @@ impl Select {
         if mask != 0 { value } else { otherwise }
     }
 }
+#[allow(dead_code)]
+#[allow(unused_variables)]
+impl<
+    T: Element,
+    const N: usize,
+> ::dahl::__private::Variants<
+    (
+        ::dahl::Array<'static, u8, N>,
+        ::dahl::Array<'static, T, N>,
+        ::dahl::Array<'static, T, N>,
+        ::dahl::Array<'static, T, N>,
+    ),
+    (),
+> for Select {
+    fn descriptor() -> &'static ::dahl::Codelet {
+        Self::codelet::<T>()
+    }
+    fn task<'task>(
+        arrays: &'task mut (
+            ::dahl::Array<'static, u8, N>,
+            ::dahl::Array<'static, T, N>,
+            ::dahl::Array<'static, T, N>,
+            ::dahl::Array<'static, T, N>,
+        ),
+        arguments: (),
+    ) -> ::dahl::Task<'task> {
+        Select::task::<T, N>(&arrays.0, &arrays.1, &arrays.2, &mut arrays.3)
+    }
+    fn task_self<'task>(
+        arrays: &'task mut (
+            ::dahl::Array<'static, u8, N>,
+            ::dahl::Array<'static, T, N>,
+            ::dahl::Array<'static, T, N>,
+            ::dahl::Array<'static, T, N>,
+        ),
+        arguments: (),
+    ) -> ::core::option::Option<::dahl::Task<'task>> {
+        ::core::option::Option::Some(
+            Select::task_self::<T, N>(&arrays.0, &arrays.1, &mut arrays.2),
+        )
+    }
+    fn init(
+        arena: &::dahl::Arena,
+        arrays: &(
+            ::dahl::Array<'static, u8, N>,
+            ::dahl::Array<'static, T, N>,
+            ::dahl::Array<'static, T, N>,
+            ::dahl::Array<'static, T, N>,
+        ),
+        arguments: (),
+        made: &mut dyn ::core::ops::FnMut(usize, &dyn ::dahl::AnyArray),
+    ) -> ::core::option::Option<::dahl::Result<()>> {
+        ::core::option::Option::Some(
+            select_init::<T, N>(arena, &arrays.0, &arrays.1, &arrays.2)
+                .map(|made_0| {
+                    made(3, &made_0);
+                }),
+        )
+    }
+    fn numerics() -> ::dahl::__private::Numerics {
+        ::dahl::__private::Numerics::new(&[false, true, true, true], true)
+    }
+    fn declaration<P: ::dahl::Real>() -> ::core::option::Option<
+        ::dahl::__private::Kernel,
+    > {
+        ::core::option::Option::Some(
+            ::dahl::__private::Kernel::new(
+                "declaration",
+                |views| {
+                    views
+                        .for_each_run(|run| Select::cpu::<
+                            P,
+                        >(
+                            run.slice::<u8>(),
+                            run.slice::<P>(),
+                            run.slice::<P>(),
+                            run.slice_mut::<P>(),
+                        ))
+                },
+            ),
+        )
+    }
+}
 /// `out = value` where `mask` is not zero, else `otherwise`.
 ///
 /// Submits a task on the given arrays. All arrays have one shape; an input's extent of 1 stretches.

@@ -134,3 +134,43 @@ fn a_kernel_with_checks_and_further_kernels() {
         expect_file!["kernel_with_checks.rs"],
     );
 }
+
+#[test]
+fn a_map_with_reference_and_error() {
+    check(
+        "
+        /// `out = alpha * exp(x)` where `mask` is not zero, else zero.
+        #[codelet(R, R, W, reference = reference::masked_exp, error = ulp(2.5))]
+        fn masked_exp<T: Real>(mask: u8, x: T, alpha: T) -> T {
+            if mask != 0 { alpha * x.exp() } else { T::ZERO }
+        }
+        ",
+        expect_file!["map_with_reference.rs"],
+    );
+}
+
+#[test]
+fn a_kernel_with_reference_and_error() {
+    check(
+        "
+        /// Adds `scale` times the distances of the columns of `a` from `origin` to `out`, and notes which are near.
+        #[codelet(
+            R, SCRATCH, REDUX, W,
+            shape(tmp = a), shape(out = [a.ncols()]), shape(near = [a.ncols()]),
+            reference = distances_in_f64,
+            error = sum(n = 2 * a.nrows(), terms = magnitudes),
+        )]
+        pub fn distances<T: Real, const P: usize>(
+            a: ArrayView2<T>,
+            tmp: ArrayViewMut2<T>,
+            out: &mut [T::Compute],
+            near: &mut [u32],
+            scale: T,
+            origin: [u32; P],
+        ) {
+            measure(a, tmp, out, near, scale, origin)
+        }
+        ",
+        expect_file!["kernel_with_reference.rs"],
+    );
+}

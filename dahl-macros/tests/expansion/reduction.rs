@@ -85,6 +85,52 @@ impl Sum {
         out[0] += ::dahl::simd::sum(x);
     }
 }
+#[allow(unused_variables)]
+impl<
+    T: Real,
+    const N: usize,
+> ::dahl::__private::Variants<
+    (::dahl::Array<'static, T, N>, ::dahl::Array<'static, T, 0>),
+    (),
+> for Sum {
+    fn descriptor() -> &'static ::dahl::Codelet {
+        Self::codelet::<T>()
+    }
+    fn task<'task>(
+        arrays: &'task mut (::dahl::Array<'static, T, N>, ::dahl::Array<'static, T, 0>),
+        arguments: (),
+    ) -> ::dahl::Task<'task> {
+        Sum::task::<T, N>(&arrays.0, &mut arrays.1)
+    }
+    fn init(
+        arena: &::dahl::Arena,
+        arrays: &(::dahl::Array<'static, T, N>, ::dahl::Array<'static, T, 0>),
+        arguments: (),
+        made: &mut dyn ::core::ops::FnMut(usize, &dyn ::dahl::AnyArray),
+    ) -> ::core::option::Option<::dahl::Result<()>> {
+        ::core::option::Option::Some(
+            sum_init::<T, N>(arena, &arrays.0)
+                .map(|made_0| {
+                    made(1, &made_0);
+                }),
+        )
+    }
+    fn numerics() -> ::dahl::__private::Numerics {
+        ::dahl::__private::Numerics::new(&[true, true], false)
+    }
+    fn declaration<P: ::dahl::Real>() -> ::core::option::Option<
+        ::dahl::__private::Kernel,
+    > {
+        ::core::option::Option::Some(
+            ::dahl::__private::Kernel::new(
+                "declaration",
+                |views| Sum::cpu::<
+                    P,
+                >(views.slice::<P>(), views.slice_mut::<<P as ::dahl::Real>::Compute>()),
+            ),
+        )
+    }
+}
 /// Adds the sum of all elements to `out`.
 ///
 /// Submits a task on the given arrays. The shape of `out` is `[]`.

@@ -89,6 +89,52 @@ impl Product {
         multiply(x, out)
     }
 }
+#[allow(unused_variables)]
+impl<
+    T: Real,
+    const N: usize,
+> ::dahl::__private::Variants<
+    (::dahl::Array<'static, T, N>, ::dahl::Array<'static, T, 0>),
+    (),
+> for Product {
+    fn descriptor() -> &'static ::dahl::Codelet {
+        Self::codelet::<T>()
+    }
+    fn task<'task>(
+        arrays: &'task mut (::dahl::Array<'static, T, N>, ::dahl::Array<'static, T, 0>),
+        arguments: (),
+    ) -> ::dahl::Task<'task> {
+        Product::task::<T, N>(&arrays.0, &mut arrays.1)
+    }
+    fn init(
+        arena: &::dahl::Arena,
+        arrays: &(::dahl::Array<'static, T, N>, ::dahl::Array<'static, T, 0>),
+        arguments: (),
+        made: &mut dyn ::core::ops::FnMut(usize, &dyn ::dahl::AnyArray),
+    ) -> ::core::option::Option<::dahl::Result<()>> {
+        ::core::option::Option::Some(
+            product_init::<T, N>(arena, &arrays.0)
+                .map(|made_0| {
+                    made(1, &made_0);
+                }),
+        )
+    }
+    fn numerics() -> ::dahl::__private::Numerics {
+        ::dahl::__private::Numerics::new(&[true, true], false)
+    }
+    fn declaration<P: ::dahl::Real>() -> ::core::option::Option<
+        ::dahl::__private::Kernel,
+    > {
+        ::core::option::Option::Some(
+            ::dahl::__private::Kernel::new(
+                "declaration",
+                |views| Product::cpu::<
+                    P,
+                >(views.slice::<P>(), views.slice_mut::<<P as ::dahl::Real>::Compute>()),
+            ),
+        )
+    }
+}
 /// Multiplies `out` by the product of `x`.
 ///
 /// Submits a task on the given arrays. The shape of `out` is `[]`.

@@ -97,6 +97,68 @@ impl MaxRows {
         find(x, largest, place)
     }
 }
+#[allow(unused_variables)]
+impl<
+    T: Real,
+> ::dahl::__private::Variants<
+    (
+        ::dahl::Array<'static, T, 2>,
+        ::dahl::Array<'static, T, 1>,
+        ::dahl::Array<'static, u32, 1>,
+    ),
+    (),
+> for MaxRows {
+    fn descriptor() -> &'static ::dahl::Codelet {
+        Self::codelet::<T>()
+    }
+    fn task<'task>(
+        arrays: &'task mut (
+            ::dahl::Array<'static, T, 2>,
+            ::dahl::Array<'static, T, 1>,
+            ::dahl::Array<'static, u32, 1>,
+        ),
+        arguments: (),
+    ) -> ::dahl::Task<'task> {
+        MaxRows::task::<T>(&arrays.0, &mut arrays.1, &mut arrays.2)
+    }
+    fn init(
+        arena: &::dahl::Arena,
+        arrays: &(
+            ::dahl::Array<'static, T, 2>,
+            ::dahl::Array<'static, T, 1>,
+            ::dahl::Array<'static, u32, 1>,
+        ),
+        arguments: (),
+        made: &mut dyn ::core::ops::FnMut(usize, &dyn ::dahl::AnyArray),
+    ) -> ::core::option::Option<::dahl::Result<()>> {
+        ::core::option::Option::Some(
+            max_rows_init::<T>(arena, &arrays.0)
+                .map(|(made_0, made_1)| {
+                    made(1, &made_0);
+                    made(2, &made_1);
+                }),
+        )
+    }
+    fn numerics() -> ::dahl::__private::Numerics {
+        ::dahl::__private::Numerics::new(&[true, true, false], false)
+    }
+    fn declaration<P: ::dahl::Real>() -> ::core::option::Option<
+        ::dahl::__private::Kernel,
+    > {
+        ::core::option::Option::Some(
+            ::dahl::__private::Kernel::new(
+                "declaration",
+                |views| MaxRows::cpu::<
+                    P,
+                >(
+                    views.view::<P, ::dahl::ndarray::Ix2>(),
+                    views.slice_mut::<P>(),
+                    views.slice_mut::<u32>(),
+                ),
+            ),
+        )
+    }
+}
 /// The largest element of every row, and where it is.
 ///
 /// Submits a task on the given arrays. The shape of `largest` is `[x.nrows()]`. The shape of `place` is `[x.nrows()]`.

@@ -28,7 +28,7 @@ struct Window {
     cols: u32,
 }
 
-#[codelet(R, R, W, broadcast, crate = other_name)]
+#[codelet(R, R, W, broadcast, reference = axpy_in_f64, error = ulp(2), crate = other_name)]
 fn axpy<T: Real>(x: T, y: T, alpha: T) -> T {
     let scaled = alpha * x;
     if scaled > T::ZERO { scaled + y } else { (-scaled).sqrt() }
@@ -40,9 +40,19 @@ fn axpy<T: Real>(x: T, y: T, alpha: T) -> T {
     check(x.len() > 0), check(window.rows == 1), check(out.len() == x.len()),
     flops = 2 * x.len(), bytes = 8.0 * window.cols as f64,
     cpu_only, parallel,
+    reference = kernel_in_f64, error = sum(n = x.len(), terms = kernel_in_f64),
     crate = other_name,
 )]
 fn kernel<T: Real, U: Element>(x: &[T], total: &mut [T::Compute], tmp: &mut [U], out: &mut [T], seed: U, window: Window) {
+    let _ = (x, total, tmp, out, seed, window);
+}
+
+fn axpy_in_f64(x: f64, y: f64, alpha: f64) -> f64 {
+    let scaled = alpha * x;
+    if scaled > 0.0 { scaled + y } else { f64::sqrt(-scaled) }
+}
+
+fn kernel_in_f64(x: &[f64], total: &mut [f64], tmp: &mut [f64], out: &mut [f64], seed: f64, window: Window) {
     let _ = (x, total, tmp, out, seed, window);
 }
 

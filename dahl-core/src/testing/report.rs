@@ -1,0 +1,166 @@
+//! [`Summary`]: what a comparison measured; and the report, a table of all of them, as Markdown and JSON.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::{env, fs, io};
+
+use serde_json::json;
+
+use super::bound::Judgement;
+use super::format::Format;
+
+/// Against what results were compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reference {
+    /// `reference = PATH`: independent code.
+    Independent,
+    /// The same declaration in double-double: an error in the formula itself is not seen.
+    SelfConsistency,
+    /// Nothing: variants and kernels were compared with each other.
+    Absent,
+}
+
+impl fmt::Display for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Independent => "independent",
+            Self::SelfConsistency => "self-consistency only",
+            Self::Absent => "none",
+        })
+    }
+}
+
+/// What a comparison measured of an op in one element type.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// The op.
+    pub op: String,
+    /// The element type.
+    pub element: &'static str,
+    /// Against what.
+    pub reference: Reference,
+    /// The kernels that ran.
+    pub kernels: Vec<&'static str>,
+    /// Results that were compared.
+    pub results: u64,
+    /// The largest error in units in the last place of the element type.
+    pub max_ulps: f64,
+    /// The mean error in the same units.
+    pub mean_ulps: f64,
+    /// The largest relative error, of results that are not zero or subnormal.
+    pub max_relative: f64,
+    /// The largest absolute error.
+    pub max_absolute: f64,
+    /// The largest fraction of its bound that an error came to.
+    pub bound_fraction: f64,
+    /// The largest error in units of the compute type's roundoff, rounding to the element type apart. It is about the
+    /// same for every element type.
+    pub units: f64,
+}
+
+/// The directory to which reports are written, if the environment names one.
+const DIRECTORY: &str = "DAHL_NUMERICS_REPORT";
+
+static SUMMARIES: Mutex<BTreeMap<(String, &'static str), Summary>> = Mutex::new(BTreeMap::new());
+
+/// Adds a summary to the report of `package`, `DAHL_NUMERICS_REPORT/package.md` and `.json`, if that variable is set.
+///
+/// # Errors
+/// If the files cannot be written.
+pub fn record(package: &str, summary: Summary) -> io::Result<()> {
+    let Some(directory) = env::var_os(DIRECTORY).map(PathBuf::from) else { return Ok(()) };
+    let mut summaries = SUMMARIES.lock().unwrap_or_else(PoisonError::into_inner);
+    summaries.insert((summary.op.clone(), summary.element), summary);
+    fs::create_dir_all(&directory)?;
+    let all: Vec<&Summary> = summaries.values().collect();
+    replace(&directory.join(format!("{package}.md")), &markdown(&all))?;
+    replace(&directory.join(format!("{package}.json")), &json(&all))
+}
+
+/// Writes a file so that nobody sees half of it.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let unfinished = path.with_extension(format!("{}.unfinished", std::process::id()));
+    fs::write(&unfinished, text)?;
+    fs::rename(unfinished, path)
+}
+
+/// A table with a line for each op and element type.
+pub fn markdown(summaries: &[&Summary]) -> String {
+    let mut text = String::from(
+        "| op | type | results | max ULP | mean ULP | of the bound | reference |\n|---|---|---:|---:|---:|---:|---|\n",
+    );
+    for summary in summaries {
+        let Summary { op, element, results, max_ulps, mean_ulps, bound_fraction, reference, .. } = summary;
+        let (max, mean) = (significant(*max_ulps), significant(*mean_ulps));
+        let fraction = significant(*bound_fraction);
+        let _ =
+            writeln!(text, "| `{op}` | {element} | {results} | {max} | {mean} | {fraction} | {reference} |");
+    }
+    text
+}
+
+/// Three significant digits.
+fn significant(value: f64) -> String {
+    if value == 0.0 || (0.01..1000.0).contains(&value) {
+        format!("{value:.3}")
+    } else {
+        format!("{value:.2e}")
+    }
+}
+
+/// All figures, in full.
+pub fn json(summaries: &[&Summary]) -> String {
+    let lines: Vec<_> = summaries
+        .iter()
+        .map(|summary| {
+            json!({
+                "op": summary.op,
+                "element": summary.element,
+                "reference": summary.reference.to_string(),
+                "kernels": summary.kernels,
+                "results": summary.results,
+                "max_ulps": summary.max_ulps,
+                "mean_ulps": summary.mean_ulps,
+                "max_relative": summary.max_relative,
+                "max_absolute": summary.max_absolute,
+                "bound_fraction": summary.bound_fraction,
+                "units": summary.units,
+            })
+        })
+        .collect();
+    format!("{:#}\n", json!(lines))
+}
+
+/// What is measured, result by result.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    pub(super) results: u64,
+    pub(super) max_ulps: f64,
+    pub(super) sum_ulps: f64,
+    pub(super) max_relative: f64,
+    pub(super) max_absolute: f64,
+    pub(super) bound_fraction: f64,
+    pub(super) units: f64,
+}
+
+impl Tally {
+    /// Counts a result that is right.
+    pub(super) fn add(&mut self, judgement: &Judgement, expected: f64, got: f64, format: Format) {
+        self.results += 1;
+        self.max_ulps = self.max_ulps.max(judgement.ulps);
+        self.sum_ulps += judgement.ulps;
+        self.units = self.units.max(judgement.units);
+        if judgement.bound_ulps > 0.0 {
+            self.bound_fraction = self.bound_fraction.max(judgement.ulps / judgement.bound_ulps);
+        }
+        let error = (got - expected).abs();
+        if error.is_finite() {
+            self.max_absolute = self.max_absolute.max(error);
+            if expected.abs() >= format.smallest_normal() {
+                self.max_relative = self.max_relative.max(error / expected.abs());
+            }
+        }
+    }
+}

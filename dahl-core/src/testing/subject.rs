@@ -1,0 +1,146 @@
+//! [`Subject`]: a codelet with its arguments, callable on buffers whose types are not known.
+
+use super::arrays::{Arrays, Held, Placement};
+use super::buffer::Buffer;
+use super::double_double::DoubleDouble;
+use crate::codelet::{Codelet, Kernel, Numerics, Variants};
+use crate::element::ElementType;
+use crate::error::Result;
+use crate::runtime::Runtime;
+use crate::task::Submission;
+
+/// A codelet and the arguments of its tasks.
+pub(super) trait Subject {
+    fn codelet(&self) -> &'static Codelet;
+
+    fn numerics(&self) -> Numerics;
+
+    /// The declared body in double-double.
+    fn declaration(&self) -> Option<Kernel>;
+
+    /// The element types of the arrays.
+    fn elements(&self) -> Vec<ElementType>;
+
+    /// The ranks of the arrays.
+    fn ranks(&self) -> Vec<usize>;
+
+    /// Calls `op_init`: the outputs that it made, by their place among the arrays.
+    fn init(&self, runtime: &Runtime, data: &[Buffer]) -> Result<Option<Vec<(usize, Buffer)>>>;
+
+    /// Calls `op`: what the arrays hold then.
+    fn given(
+        &self,
+        runtime: &Runtime,
+        data: &[Buffer],
+        placement: Placement,
+        kernel: Option<&str>,
+    ) -> Result<After>;
+
+    /// Calls `op_self`, if there is one.
+    fn in_place(
+        &self,
+        runtime: &Runtime,
+        data: &[Buffer],
+        placement: Placement,
+        kernel: Option<&str>,
+    ) -> Result<Option<After>>;
+
+    /// The task of `op` on these arrays, as the runtime would get it.
+    fn submission(&self, runtime: &Runtime, data: &[Buffer]) -> Result<Submission>;
+}
+
+/// What a task left behind.
+pub(super) struct After {
+    pub(super) arrays: Vec<Buffer>,
+    /// Whether it wrote beside its arrays.
+    pub(super) wrote_around: bool,
+}
+
+impl From<(Vec<Buffer>, bool)> for After {
+    fn from((arrays, wrote_around): (Vec<Buffer>, bool)) -> Self {
+        Self { arrays, wrote_around }
+    }
+}
+
+/// A codelet `C` for given types.
+pub(super) struct Typed<C, A, G> {
+    arguments: G,
+    types: std::marker::PhantomData<fn(C, A)>,
+}
+
+impl<C, A, G> Typed<C, A, G> {
+    pub(super) fn new(arguments: G) -> Self {
+        Self { arguments, types: std::marker::PhantomData }
+    }
+}
+
+impl<C: Variants<A, G>, A: Arrays, G: Copy> Subject for Typed<C, A, G> {
+    fn codelet(&self) -> &'static Codelet {
+        C::descriptor()
+    }
+
+    fn numerics(&self) -> Numerics {
+        C::numerics()
+    }
+
+    fn declaration(&self) -> Option<Kernel> {
+        C::declaration::<DoubleDouble>()
+    }
+
+    fn elements(&self) -> Vec<ElementType> {
+        A::elements()
+    }
+
+    fn ranks(&self) -> Vec<usize> {
+        A::ranks()
+    }
+
+    fn init(&self, runtime: &Runtime, data: &[Buffer]) -> Result<Option<Vec<(usize, Buffer)>>> {
+        let arena = runtime.arena();
+        let held = Held::<A>::new(runtime, data, Placement::Whole)?;
+        let mut made = Vec::new();
+        let called = C::init(&arena, &held.arrays, self.arguments, &mut |place, array| {
+            made.push((place, Buffer::from_array(array)))
+        });
+        let Some(called) = called else { return Ok(None) };
+        called?;
+        made.into_iter().map(|(place, buffer)| Ok((place, buffer?))).collect::<Result<_>>().map(Some)
+    }
+
+    fn given(
+        &self,
+        runtime: &Runtime,
+        data: &[Buffer],
+        placement: Placement,
+        kernel: Option<&str>,
+    ) -> Result<After> {
+        let mut held = Held::<A>::new(runtime, data, placement)?;
+        let task = C::task(&mut held.arrays, self.arguments);
+        match kernel {
+            Some(kernel) => task.kernel(kernel).submit()?,
+            None => task.submit()?,
+        }
+        held.into_buffers().map(After::from)
+    }
+
+    fn in_place(
+        &self,
+        runtime: &Runtime,
+        data: &[Buffer],
+        placement: Placement,
+        kernel: Option<&str>,
+    ) -> Result<Option<After>> {
+        let mut held = Held::<A>::new(runtime, data, placement)?;
+        let Some(task) = C::task_self(&mut held.arrays, self.arguments) else { return Ok(None) };
+        match kernel {
+            Some(kernel) => task.kernel(kernel).submit()?,
+            None => task.submit()?,
+        }
+        held.into_buffers().map(|after| Some(After::from(after)))
+    }
+
+    fn submission(&self, runtime: &Runtime, data: &[Buffer]) -> Result<Submission> {
+        let mut held = Held::<A>::new(runtime, data, Placement::Whole)?;
+        C::task(&mut held.arrays, self.arguments).submission()
+    }
+}

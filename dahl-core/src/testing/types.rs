@@ -1,0 +1,43 @@
+//! [`compare_types`]: the errors of one op in several element types, side by side.
+
+use super::failure::{Check, Failure};
+use super::report::Summary;
+
+/// A difference of methods between types, a polynomial of another degree, stays below this.
+const JUMP: f64 = 64.0;
+/// Errors of less than this many units are rounding in any case.
+const SMALL: f64 = 4.0;
+
+/// Whether the error, in units of the roundoff, is about the same for all types. One that is far off computes in another
+/// precision than its own: an `f32` constant in `f64` code, a sum of `f16` in `f16`.
+///
+/// Comparisons that failed are left to the tests that report them.
+///
+/// # Errors
+/// The types between which the error jumps.
+pub fn compare_types<const N: usize>(
+    summaries: [Result<Summary, Box<Failure>>; N],
+) -> Result<(), Box<Failure>> {
+    let summaries: Vec<Summary> = summaries.into_iter().flatten().collect();
+    let least = summaries.iter().min_by(|a, b| a.units.total_cmp(&b.units));
+    let most = summaries.iter().max_by(|a, b| a.units.total_cmp(&b.units));
+    let (Some(least), Some(most)) = (least, most) else { return Ok(()) };
+    if most.units <= JUMP * least.units.max(SMALL) {
+        return Ok(());
+    }
+    let fact = format!(
+        "the error is {:.3e} units of the roundoff in {}, but {:.3e} in {}: does it compute in its own precision?",
+        most.units, most.element, least.units, least.element
+    );
+    Err(Box::new(Failure {
+        op: most.op.clone(),
+        element: most.element,
+        check: Check::ElementTypes,
+        way: None,
+        drawn: None,
+        fact,
+        worst: None,
+        histogram: None,
+        smallest: None,
+    }))
+}
