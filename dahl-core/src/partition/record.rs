@@ -101,6 +101,11 @@ impl Partitions {
         self.list.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
+    /// Whether a partition may be open. Who sees that none is sees the joins.
+    pub(crate) fn may_be_open(&self) -> bool {
+        self.any_open.load(Ordering::Acquire)
+    }
+
     /// Opens a partition of `whole` and submits its split.
     #[track_caller]
     pub(crate) fn open(
@@ -134,7 +139,7 @@ impl Partitions {
     /// Joins what must be joined before an access of this mode to `whole`.
     #[inline]
     pub(crate) fn rejoin(&self, whole: &ArrayState, mode: AccessMode) {
-        if self.any_open.load(Ordering::Acquire) {
+        if self.may_be_open() {
             self.rejoin_open(whole, mode);
         }
     }
