@@ -38,7 +38,7 @@ fn weighted_add_in_f64(
     first_row: u32,
 ) {
     for ((row, column), out) in out.indexed_iter_mut() {
-        let sum = alpha * (x[[row, column]] - y[[row, column]]) + y[[row, column]];
+        let sum = alpha.mul_add(x[[row, column]], (1.0 - alpha) * y[[row, column]]);
         *out = if row < first_row as usize { 0.0 } else { sum };
     }
 }
