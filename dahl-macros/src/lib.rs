@@ -123,6 +123,7 @@ use crate::parse::Declaration;
 ///
 /// * the type `Axpy` with `NAME`, `MODES`, `codelet()` (the descriptor), `cpu(..)` (the kernel on slices or views, without a
 ///   runtime; for maps also `cpu_self(..)`), `task(..)` and `task_self(..)` (builders of tasks);
+/// * the trait `Variants`, behind which tests call a codelet whose operation they do not know;
 /// * `axpy(..)`: submits a task on the given arrays;
 /// * `axpy_self(..)`: overwrites an input. It exists if there is exactly one changing array, of mode `W`, and an `R`
 ///   parameter of its element type and rank. Maps run in place; a kernel does if it has an `in_place_kernel`; else the
@@ -152,9 +153,54 @@ use crate::parse::Declaration;
 /// * `parallel`: the kernel uses several cores by itself. Accepted; nothing depends on it yet.
 /// * `flops = EXPR`, `bytes = EXPR`: the floating-point operations of a task, and the bytes that it moves, as any number;
 ///   performance models show rates by them.
+/// * `reference = PATH`, `error = CLASS`: what the results are compared with in tests, and how closely: see below.
 /// * `crate = PATH`: where dahl is, if not at `::dahl`.
 ///
-/// `cuda`, `gradient`, `reference` and `error` are reserved.
+/// `cuda` and `gradient` are reserved.
+///
+/// # Reference and error
+///
+/// `reference = PATH` names independent code that computes the same in `f64`. In kernel form it has the function's own
+/// signature with `f64` for every type parameter `T`, and for `T::Compute`:
+/// `fn matmul(a: ArrayView2<f64>, b: ArrayView2<f64>, out: ArrayViewMut2<f64>)`. What the kernel finds in an array, it
+/// finds: the old value of `RW` and `REDUX`. In map form it is a function of scalars, `fn(f64, f64, f64) -> f64`, first
+/// the inputs, then the arguments; for `exp`, `reference = f64::exp`. All other types are as declared: labels, indices,
+/// structs of arguments.
+///
+/// `error = CLASS` says how far a result may lie from the exact one:
+///
+/// | class | the result is |
+/// |---|---|
+/// | `rounded` | the nearest number of the element type |
+/// | `ulp(N)` | within `N` units in the last place of the compute type, and half a unit of the element type if that is narrower |
+/// | `sum(n = EXPR)` | a sum of `n` terms in the compute type, rounded to the element type. The bound grows with the sum of the terms' absolute values, which the reference computes from the inputs' and arguments' absolute values |
+/// | `sum(n = EXPR, terms = PATH)` | the same where terms are subtracted: `PATH` has the signature of a reference, and computes for each element the sum of its terms' absolute values |
+///
+/// ```
+/// use dahl::prelude::*;
+///
+/// /// Adds the sum of the products of `a` and `b` to `out`.
+/// #[codelet(R, R, REDUX, shape(out = []), check(a.len() == b.len()), reference = dot_in_f64, error = sum(n = a.len()))]
+/// fn dot<T: Real>(a: &[T], b: &[T], out: &mut [T::Compute]) {
+///     for (a, b) in a.iter().zip(b) {
+///         out[0] += a.widen() * b.widen();
+///     }
+/// }
+///
+/// fn dot_in_f64(a: &[f64], b: &[f64], out: &mut [f64]) {
+///     out[0] += a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+/// }
+///
+/// /// The sigmoid of every element.
+/// #[codelet(R, W, reference = sigmoid_in_f64, error = ulp(4))]
+/// fn sigmoid<T: Real>(x: T) -> T {
+///     T::ONE / (T::ONE + (-x).exp())
+/// }
+///
+/// fn sigmoid_in_f64(x: f64) -> f64 {
+///     1.0 / (1.0 + (-x).exp())
+/// }
+/// ```
 ///
 /// # Errors
 ///

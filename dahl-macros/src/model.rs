@@ -155,9 +155,10 @@ impl Codelet {
             plain.iter().map(|(name, ty)| Argument { name: name.clone(), ty: ty.clone() }).collect();
         let block = &function.block;
         let hash = tokens::hash(&quote!(#attribute #signature #block));
-        let tokens = quote!(#attribute #signature);
+        let type_name = type_name(&name);
+        let tokens = quote!(#attribute #signature #type_name);
         let mut codelet = Self {
-            type_name: type_name(&name),
+            type_name,
             root: options.root.clone().unwrap_or_else(|| parse_quote!(::dahl)),
             visibility: function.vis.clone(),
             attributes: Attributes::sort(&function.attrs),

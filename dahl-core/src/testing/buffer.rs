@@ -121,15 +121,16 @@ impl Buffer {
         })
     }
 
-    /// The leading corner of shape `extents`.
-    pub(super) fn corner(&self, extents: Vec<usize>) -> Self {
+    /// The corner of shape `extents` at the first indices, or at the `last` ones.
+    pub(super) fn corner(&self, extents: Vec<usize>, last: bool) -> Self {
         let size = self.element.size_bytes;
         let len: usize = extents.iter().product();
         let mut bytes = Vec::with_capacity(len * size);
         for i in 0..len {
             let (mut rest, mut from, mut stride) = (i, 0, 1);
             for axis in (0..extents.len()).rev() {
-                from += (rest % extents[axis]) * stride;
+                let begin = if last { self.extents[axis] - extents[axis] } else { 0 };
+                from += (begin + rest % extents[axis]) * stride;
                 rest /= extents[axis];
                 stride *= self.extents[axis];
             }
@@ -159,10 +160,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_corner_keeps_the_leading_elements() {
+    fn a_corner_keeps_the_first_or_the_last_indices() {
         let values: Vec<f64> = (0..12).map(f64::from).collect();
         let whole = Buffer::of(ElementType::of::<f32>(), vec![3, 4], &values);
-        assert_eq!(whole.corner(vec![2, 3]).values(), [0.0, 1.0, 2.0, 4.0, 5.0, 6.0]);
+        assert_eq!(whole.corner(vec![2, 3], false).values(), [0.0, 1.0, 2.0, 4.0, 5.0, 6.0]);
+        assert_eq!(whole.corner(vec![2, 3], true).values(), [5.0, 6.0, 7.0, 9.0, 10.0, 11.0]);
         assert_eq!(whole.index(7), [1, 3]);
     }
 
