@@ -125,6 +125,48 @@ fn parts_along_any_axis_by_chunk_and_by_count() -> Result<()> {
 }
 
 #[test]
+fn parts_of_given_lengths() -> Result<()> {
+    let rt = runtime();
+    let mut x = counting(&rt, [3, 7])?;
+    let columns = x.partition_by(Axis(1), &[2, 0, 4, 1])?;
+    assert_eq!(columns.iter().map(Array::shape).collect::<Vec<_>>(), [[3, 2], [3, 0], [3, 4], [3, 1]]);
+    assert_eq!(columns[2].to_vec()?, [2.0, 3.0, 4.0, 5.0, 9.0, 10.0, 11.0, 12.0, 16.0, 17.0, 18.0, 19.0]);
+    assert_eq!(columns[1].to_vec()?, []);
+    drop(columns);
+    for round in 1..=3 {
+        for (i, rows) in x.partition_mut_by(Axis(0), &[1, 2, 0])?.iter_mut().enumerate() {
+            add_to(rows, 100.0 * (i + 1) as f64)?;
+        }
+        // The same parts as by a chunk of 2 are the same partition; others are another.
+        for rows in x.partition_mut_by(Axis(0), &[2, 1])?.iter_mut() {
+            add_to(rows, 0.5)?;
+        }
+        add_to(&mut x.partition_mut(Axis(0), 2)?[1], 0.25)?;
+        let (first, last) = (100.5 * f64::from(round), 200.75 * f64::from(round));
+        assert_eq!(x.to_vec()?[..2], [first, 1.0 + first]);
+        assert_eq!(x.to_vec()?[19..], [19.0 + last, 20.0 + last]);
+    }
+    let empty = counting(&rt, [0, 2])?;
+    assert_eq!(empty.partition_by(Axis(0), &[])?.len(), 0);
+    assert_eq!(empty.partition_by(Axis(0), &[0, 0])?.len(), 2);
+    Ok(())
+}
+
+#[test]
+fn lengths_that_are_not_the_extent_are_refused() -> Result<()> {
+    let rt = runtime();
+    let mut x = counting(&rt, [3, 7])?;
+    for (axis, lengths) in [(0, &[1, 1][..]), (0, &[2, 2]), (1, &[]), (2, &[1]), (0, &[usize::MAX, 4])] {
+        assert!(x.partition_mut_by(Axis(axis), lengths).is_err(), "{axis} {lengths:?}");
+        let error = x.partition_by(Axis(axis), lengths).unwrap_err().to_string();
+        assert!(error.contains("[3, 7]") && error.contains("partition.rs"), "{error}");
+    }
+    let error = x.partition_by(Axis(1), &[5, 1]).unwrap_err().to_string();
+    assert!(error.contains("sum to 6") && error.contains("extent 7"), "{error}");
+    Ok(())
+}
+
+#[test]
 fn parts_of_parts() -> Result<()> {
     let rt = runtime();
     let mut x = counting(&rt, [5, 7])?;

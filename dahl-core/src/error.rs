@@ -166,6 +166,12 @@ impl Error {
         Self(Box::new(Inner { kind, location: Some(location) }))
     }
 
+    /// Shapes that an operation made of several tasks cannot take: `subject: fact`, with the caller's line.
+    #[track_caller]
+    pub fn invalid_shape(subject: &'static str, fact: String) -> Self {
+        Self::new(ErrorKind::InvalidShape { subject, fact })
+    }
+
     /// Wraps an error of a crate that is built on this one.
     pub fn other(error: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self(Box::new(Inner { kind: ErrorKind::Other(Arc::new(error)), location: None }))

@@ -8,6 +8,7 @@
 //! * `array`, `memory`: data, and where they lie.
 //! * `task`: submission and dependencies. `scheduler`: which worker. `worker`: running.
 //! * `check`: what kernels did, compared with what they declare. `stall`: why nothing goes on.
+//! * [`print`]: arrays as text.
 //! * [`simd`]: kernels compiled for several instruction sets. [`perf`]: how long it took. [`error`]: what went wrong.
 
 pub mod access;
@@ -23,6 +24,7 @@ mod memory;
 pub mod observer;
 mod partition;
 pub mod perf;
+pub mod print;
 mod runtime;
 mod scheduler;
 pub mod shape;

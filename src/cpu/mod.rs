@@ -1,16 +1,20 @@
 //! Packing and micro-kernels for the CPU: functions over slices and views that the ops' kernels are made of.
 //!
 //! What is here is what a plain loop over elements cannot do well: matrix products ([`gemm`]), convolution as matrix
-//! products on packed patches ([`conv2d`], [`im2col`]), counter-based random numbers ([`philox`]), and the temporary
-//! memory that they recycle ([`scratch`]). Everything is safe to call and checks its bounds; this is the only room of
+//! products on packed patches ([`conv2d`], [`im2col`]), sums and products that keep their digits ([`sum_of`],
+//! [`compensated`], [`scaled`]), counter-based random numbers ([`philox`]), and the temporary memory that they recycle
+//! ([`scratch`]). Everything is safe to call and checks its bounds; this is the only room of
 //! the package that may use `unsafe`, and only [`gemm`] does.
 //!
 //! Not here: the declarations with their shapes and checks (`ops`), and plain vectorised loops and reductions
 //! (`dahl_core::simd`).
 
+pub(crate) mod compensated;
 pub(crate) mod conv2d;
 pub(crate) mod gemm;
 pub(crate) mod im2col;
 pub(crate) mod philox;
 pub(crate) mod row_major;
+pub(crate) mod scaled;
 pub(crate) mod scratch;
+pub(crate) mod sum_of;

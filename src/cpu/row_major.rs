@@ -78,6 +78,40 @@ impl<T: Real> simd::Vectorised for AddRows<'_, T> {
     }
 }
 
+/// Lines of elements that [`fold_lanes`] packs together, so that a cache line is read once.
+const LANES: usize = 16;
+
+/// `out[b, a] = f(values[b, .., a])`, with `[before, extent, after]` the extents of `values`.
+#[inline(always)]
+pub(crate) fn fold_lanes<T: Element, U>(
+    values: &[T],
+    [before, extent, after]: [usize; 3],
+    out: &mut [U],
+    f: impl Fn(&[T]) -> U,
+) {
+    assert!(values.len() == before * extent * after && out.len() == before * after);
+    with_scratch([if after == 1 { 0 } else { extent * LANES.min(after) }], |[packed]: [&mut [T]; 1]| {
+        for (block, out) in out.chunks_exact_mut(after.max(1)).enumerate() {
+            let values = &values[block * extent * after..][..extent * after];
+            for (group, out) in out.chunks_mut(LANES).enumerate() {
+                let lanes = if after == 1 {
+                    values
+                } else {
+                    for (i, row) in values.chunks_exact(after).enumerate() {
+                        for (lane, &value) in row[group * LANES..].iter().take(out.len()).enumerate() {
+                            packed[lane * extent + i] = value;
+                        }
+                    }
+                    &*packed
+                };
+                for (lane, out) in out.iter_mut().enumerate() {
+                    *out = f(&lanes[lane * extent..][..extent]);
+                }
+            }
+        }
+    });
+}
+
 /// About how many elements [`map_lanes`] works on at once.
 const GROUP: usize = 1024;
 

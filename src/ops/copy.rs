@@ -1,9 +1,13 @@
 //! [`copy`]: the same elements in another array.
 
+use dahl::ndarray::{ArrayViewD, ArrayViewMutD};
 use dahl::prelude::*;
 
 /// `out = input`, element by element.
 #[codelet(R, W, shape(out = input))]
-pub fn copy<T: Element>(input: &[T], out: &mut [T]) {
-    out.copy_from_slice(input);
+pub fn copy<T: Element>(input: ArrayViewD<T>, mut out: ArrayViewMutD<T>) {
+    match (input.as_slice(), out.as_slice_mut()) {
+        (Some(input), Some(out)) => out.copy_from_slice(input),
+        _ => out.assign(&input),
+    }
 }

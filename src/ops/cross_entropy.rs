@@ -8,8 +8,8 @@ use dahl::ndarray::{ArrayView1, ArrayView2, ArrayViewMut0, ArrayViewMut2};
 use dahl::prelude::*;
 use dahl::simd;
 
+use super::arg_extreme::first_maximum;
 use super::label::{Label, class_of};
-use super::reduce::first_maximum;
 use super::softmax::{log_softmax_lanes, softmax_lanes};
 use crate::cpu::row_major::write;
 use crate::cpu::scratch::with_scratch;

@@ -1,4 +1,4 @@
-//! Sums, means and extremes, of everything or along an axis; and where the maximum is.
+//! Sums, means and extremes, of everything or along an axis.
 //!
 //! Sums accumulate in the compute type, pairwise or in blocks, so their error grows with the logarithm or the square
 //! root of the number of terms (Higham, *Accuracy and Stability of Numerical Algorithms*, section 4.2). An op along an
@@ -8,11 +8,12 @@ use dahl::ndarray::{ArrayViewD, ArrayViewMut0, ArrayViewMutD};
 use dahl::prelude::*;
 use dahl::simd;
 
-use crate::cpu::row_major::{add_sums, around, elements, write};
+use crate::cpu::row_major::{add_sums, around, elements, fold_lanes, write};
 use crate::cpu::scratch::with_scratch;
+use crate::cpu::sum_of::mean_of;
 
 /// `shape` with extent 1 at `axis`.
-fn reduced<const N: usize>(mut shape: [usize; N], axis: usize) -> [usize; N] {
+pub(crate) fn reduced<const N: usize>(mut shape: [usize; N], axis: usize) -> [usize; N] {
     if let Some(extent) = shape.get_mut(axis) {
         *extent = 1;
     }
@@ -34,8 +35,7 @@ pub fn sum<T: Real>(input: &[T], mut out: ArrayViewMut0<T::Compute>) {
 /// `input`: any, `out: []`.
 #[codelet(R, W, shape(out = []), flops = input.len())]
 pub fn mean<T: Real>(input: &[T], mut out: ArrayViewMut0<T>) {
-    let count = <T::Compute as Real>::from_f64(input.len() as f64);
-    out[[]] = T::narrow(simd::sum(input) / count);
+    out[[]] = T::narrow(mean_of(input));
 }
 
 /// Raises `out` to the largest element; NaN if one is NaN, [`Element::LOWEST`] if there is none.
@@ -81,6 +81,10 @@ pub fn mean_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usi
         add_sums(elements(&input), extents, sums);
         for sum in sums.iter_mut() {
             *sum /= count;
+        }
+        if sums.iter().any(|mean| !mean.is_finite()) {
+            // Perhaps the sum overflowed, but not the mean.
+            fold_lanes(elements(&input), extents, sums, |lane| mean_of(lane));
         }
         write(out, |out| T::narrow_slice(sums, out));
     });
@@ -132,37 +136,4 @@ fn fold_axis<T: Element>(
             }
         }
     });
-}
-
-/// `out = ` the index along `axis` of the largest element: the first of equal ones, and of NaN, which counts as larger
-/// than everything, as in PyTorch.
-///
-/// # Shapes
-/// `out` as `input`, with extent 1 at `axis`, whose extent in `input` is at least 1.
-#[codelet(
-    R, W,
-    shape(out = reduced(input.shape(), axis)),
-    check(input.shape().get(axis).is_some_and(|extent| *extent > 0)),
-    flops = input.len(),
-    cpu_only
-)]
-pub fn arg_max<T: Element>(input: ArrayViewD<T>, mut out: ArrayViewMutD<u32>, axis: usize) {
-    let lanes = input.lanes(dahl::ndarray::Axis(axis));
-    for (lane, out) in lanes.into_iter().zip(out.iter_mut()) {
-        *out = first_maximum(lane.iter().copied());
-    }
-}
-
-/// The index of the first largest value, or of the first NaN.
-#[inline(always)]
-pub(crate) fn first_maximum<T: PartialOrd + Copy>(values: impl Iterator<Item = T>) -> u32 {
-    let mut best: Option<(u32, T)> = None;
-    for (index, value) in (0..).zip(values) {
-        #[allow(clippy::eq_op, reason = "NaN is what differs from itself")]
-        let is_larger = best.is_none_or(|(_, best)| best == best && (value > best || value != value));
-        if is_larger {
-            best = Some((index, value));
-        }
-    }
-    best.map_or(0, |(index, _)| index)
 }

@@ -28,21 +28,32 @@ macro_rules! for_each_real {
     )*};
 }
 
+mod arg_extreme;
 mod bias;
 mod cast;
+mod concat;
 mod conv2d;
 mod copy;
 mod cross_entropy;
+mod diag;
 mod dot;
 mod elementwise;
 mod fill;
+mod gather;
 mod matmul;
+mod norm;
 mod one_hot;
 mod parts;
 mod pool2d;
+mod product;
 mod random;
 mod reduce;
+mod reduce_backward;
 mod reference;
+mod rotate;
 mod shuffle;
+mod slice;
 mod softmax;
+mod tile;
 mod transpose;
+mod variance;

@@ -7,12 +7,13 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 
-use ndarray::{ArrayRef, ArrayView, ArrayViewMut, Dim, Dimension};
+use ndarray::{ArrayRef, ArrayView, ArrayViewD, ArrayViewMut, Dim, Dimension};
 
 use super::Array;
 use crate::access::AccessMode;
 use crate::element::Element;
 use crate::error::Result;
+use crate::print::Printed;
 use crate::shape::Layout;
 use crate::task;
 
@@ -44,6 +45,28 @@ fn wait<T: Element, const N: usize>(
     Ok((pointer, layout))
 }
 
+/// Waits until the host may read, and gives a view of any rank.
+#[track_caller]
+pub(super) fn view<'a, T: Element, const N: usize>(array: &'a Array<'_, T, N>) -> Result<ArrayViewD<'a, T>> {
+    let (pointer, layout) = wait_to_read(array)?;
+    let start = pointer.cast::<T>().wrapping_add(layout.offset);
+    // SAFETY: the elements are initialised and lie as the layout says; the writers have ended, and the borrow of the
+    // array for 'a keeps new ones from being submitted.
+    Ok(unsafe { ArrayView::from_shape_ptr(layout.stride_shape(), start) })
+}
+
+/// A view of an array whose elements are there without waiting.
+pub(super) fn view_if_settled<'a, T: Element, const N: usize>(
+    array: &'a Array<'_, T, N>,
+) -> Option<ArrayViewD<'a, T>> {
+    let pointer = array.state().settled_pointer()?;
+    let layout = array.layout();
+    let start = pointer.cast::<T>().wrapping_add(layout.offset);
+    // SAFETY: the elements are initialised and lie as the layout says; no access is under way or owed, and the borrow
+    // of the array for 'a keeps writers from being submitted.
+    Some(unsafe { ArrayView::from_shape_ptr(layout.stride_shape(), start) })
+}
+
 /// Calls `f` with the index of each element in its buffer, in row-major order.
 pub(super) fn for_each_index(layout: &Layout, mut f: impl FnMut(usize)) {
     let (extents, strides) = (layout.extents(), layout.strides());
@@ -72,6 +95,16 @@ where
         // the array for 'a keeps new ones from being submitted.
         let view = unsafe { ArrayView::from_shape_ptr(layout.stride_shape(), start) };
         Ok(Self { view })
+    }
+}
+
+impl<T: Element, const N: usize> ReadGuard<'_, T, N>
+where
+    Dim<[usize; N]>: Dimension,
+{
+    /// The view that it holds.
+    pub(super) fn view(&self) -> ArrayView<'_, T, Dim<[usize; N]>> {
+        self.view.view()
     }
 }
 
@@ -121,20 +154,49 @@ where
     }
 }
 
-impl<T: Element, const N: usize> fmt::Debug for ReadGuard<'_, T, N>
-where
-    Dim<[usize; N]>: Dimension,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.view, f)
-    }
+/// How guards print: `Display` the elements, `Debug` also type and shape, and not too many elements.
+macro_rules! impl_printing {
+    ($($guard:ident),*) => {$(
+        impl<T: Element, const N: usize> $guard<'_, T, N>
+        where
+            Dim<[usize; N]>: Dimension,
+        {
+            /// The elements as text, with more settings than a formatter has: see [`Printed`].
+            pub fn display(&self) -> Printed<'_, T> {
+                Printed::new(self.view.view())
+            }
+        }
+
+        /// The elements as [`Printed`] writes them.
+        impl<T: Element, const N: usize> fmt::Display for $guard<'_, T, N>
+        where
+            Dim<[usize; N]>: Dimension,
+        {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&self.display(), f)
+            }
+        }
+
+        /// The elements as [`Printed`] writes them, scientific.
+        impl<T: Element, const N: usize> fmt::LowerExp for $guard<'_, T, N>
+        where
+            Dim<[usize; N]>: Dimension,
+        {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::LowerExp::fmt(&self.display(), f)
+            }
+        }
+
+        impl<T: Element, const N: usize> fmt::Debug for $guard<'_, T, N>
+        where
+            Dim<[usize; N]>: Dimension,
+        {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "Array<{}, {N}>{:?}:\n", T::NAME, self.view.shape())?;
+                fmt::Display::fmt(&self.display().brief(), f)
+            }
+        }
+    )*};
 }
 
-impl<T: Element, const N: usize> fmt::Debug for WriteGuard<'_, T, N>
-where
-    Dim<[usize; N]>: Dimension,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.view, f)
-    }
-}
+impl_printing!(ReadGuard, WriteGuard);

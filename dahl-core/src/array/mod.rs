@@ -31,6 +31,7 @@ use crate::access::AccessMode;
 use crate::element::{Element, ElementType};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{Block as MemoryBlock, Holder, block_in_submission, byte_len, require_len};
+use crate::print::Printed;
 use crate::runtime::Shared;
 use crate::shape::{Extents, Layout, row_major_strides};
 use crate::task::Step;
@@ -201,6 +202,25 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         Ok(elements)
     }
 
+    /// Waits for the tasks that write the array, and gives its elements as text, in the manner of NumPy.
+    ///
+    /// ```
+    /// # fn main() -> dahl_core::Result<()> {
+    /// let rt = dahl_core::Runtime::builder().cpu_workers(1).build()?;
+    /// let x = rt.from_vec([2, 3], vec![1.0, 2.5, 3.0, -0.25, 0.0, 10.0])?;
+    /// assert_eq!(x.display()?.to_string(), "[[ 1.    2.5   3.  ]\n [-0.25  0.   10.  ]]");
+    /// println!("{:.3}", x.display()?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`read`](Array::read).
+    #[track_caller]
+    pub fn display(&self) -> Result<Printed<'_, T>> {
+        guard::view(self).map(Printed::new)
+    }
+
     /// An array of zeros of the same shape and runtime, in memory of its own.
     ///
     /// # Errors
@@ -301,9 +321,14 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     }
 }
 
+/// Element type, rank and shape; and the elements (of a large array some), if they are there. It never waits: while a
+/// task may write them it leaves them out.
 impl<T: Element, const N: usize> fmt::Debug for Array<'_, T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Array<{}, {N}>{:?}", T::NAME, self.shape)
+        write!(f, "Array<{}, {N}>{:?}", T::NAME, self.shape)?;
+        let Some(view) = guard::view_if_settled(self) else { return Ok(()) };
+        f.write_str(":\n")?;
+        fmt::Display::fmt(&Printed::new(view).brief(), f)
     }
 }
 

@@ -116,10 +116,15 @@ impl Reductions {
         Contribution { buffer: *buffer, begins: *contributions == 1 }
     }
 
+    /// Whether a reduction may be open. Who sees that none is sees the folds.
+    pub(crate) fn is_open(&self) -> bool {
+        self.is_open.load(Ordering::Acquire)
+    }
+
     /// Closes an open reduction of `target` before an access of another kind to it.
     #[inline]
     pub(crate) fn close(&self, target: &ArrayState, mode: AccessMode) {
-        if self.is_open.load(Ordering::Acquire) {
+        if self.is_open() {
             self.close_open(target, mode);
         }
     }

@@ -263,6 +263,15 @@ impl ArrayState {
         unsafe { (*self.body.get()).replicates[HOST].pointer }
     }
 
+    /// The first byte, if no access is under way and none is owed: no partition or reduction is open. Then the
+    /// elements can be read without waiting, while a borrow keeps writers from being submitted.
+    pub(crate) fn settled_pointer(&self) -> Option<*mut u8> {
+        // In this order: who sees that no partition or reduction is open sees in the chain what closed them.
+        let nothing_open = !self.partitions.may_be_open() && !self.reductions.is_open();
+        let settled = nothing_open && self.chain.is_quiet() && self.content.get() == Content::Ready;
+        settled.then(|| self.pointer())
+    }
+
     pub(crate) fn set_ready(&self) {
         self.content.set(Content::Ready);
     }

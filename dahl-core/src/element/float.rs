@@ -2,7 +2,7 @@
 
 use super::{Element, Real};
 use crate::simd::math::{
-    Exponential, Hyperbolic, InverseTrigonometric, Logarithm, Power, Rounding, Trigonometric,
+    ErrorFunction, Exponential, Hyperbolic, InverseTrigonometric, Logarithm, Power, Rounding, Trigonometric,
 };
 
 /// The methods named, each by the function of the same name of `$room`.
@@ -138,6 +138,7 @@ macro_rules! impl_real_float {
             delegate! { Trigonometric, $float: sin, cos, tan }
             delegate! { InverseTrigonometric, $float: asin, acos, atan, atan2(other) }
             delegate! { Hyperbolic, $float: sinh, cosh, tanh, asinh, acosh, atanh }
+            delegate! { ErrorFunction, $float: erf, erfc }
         }
     };
 }

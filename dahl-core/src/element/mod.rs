@@ -6,6 +6,7 @@
 //!
 //! Not here: how loops over elements are vectorised (`simd`), and the elementary functions' code (`simd::math`).
 
+mod approximate;
 mod conversion;
 mod float;
 mod half_precision;
@@ -15,6 +16,7 @@ mod real;
 use std::any::TypeId;
 use std::fmt::{Debug, Display};
 
+pub use approximate::{Approximate, ApproximateFloat};
 pub use real::Real;
 
 use crate::argument::Argument;

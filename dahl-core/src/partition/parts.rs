@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use ndarray::Axis;
 
 use super::handles::{Handles, Shelf};
-use super::record::{Partition, PartitionKey};
+use super::record::{Lengths, Partition, PartitionKey};
 use crate::array::Array;
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
@@ -52,10 +52,7 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     /// If there is no such axis, or `chunk` is 0.
     #[track_caller]
     pub fn partition(&self, axis: Axis, chunk: usize) -> Result<Parts<'_, T, N>> {
-        let key = self.partition_key(axis, chunk, true)?;
-        let partition = self.open_partition(key);
-        let joins = Joins { whole: self.state(), partition };
-        Ok(Parts { handles: self.handles(partition, key), joins })
+        Ok(self.open_shared(axis, self.chunks_of(axis, chunk)?))
     }
 
     /// The array in `count` parts along `axis`, to be read, the last ones shorter or fewer if the extent is not a
@@ -76,9 +73,8 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     /// If there is no such axis, or `chunk` is 0.
     #[track_caller]
     pub fn partition_mut(&mut self, axis: Axis, chunk: usize) -> Result<PartsMut<'_, T, N>> {
-        let key = self.partition_key(axis, chunk, false)?;
-        let partition = self.open_partition(key);
-        Ok(PartsMut { handles: self.handles(partition, key), whole: PhantomData })
+        let chunks = self.chunks_of(axis, chunk)?;
+        Ok(self.open_exclusive(axis, chunks))
     }
 
     /// The array in `count` parts along `axis`, to be changed, the last ones shorter or fewer if the extent is not a
@@ -91,25 +87,52 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         self.partition_mut(axis, self.chunk_for(axis, count))
     }
 
+    /// The array in parts of the given `lengths` along `axis`, to be read; a length may be 0. Nothing is copied.
+    ///
+    /// ```
+    /// # use dahl_core::{Runtime, ndarray::Axis};
+    /// let rt = Runtime::new()?;
+    /// let x = rt.from_vec([2, 3], vec![1, 2, 3, 4, 5, 6])?;
+    /// let parts = x.partition_by(Axis(1), &[1, 2])?;
+    /// assert_eq!(parts[1].to_vec()?, [2, 3, 5, 6]);
+    /// # dahl_core::Result::Ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no such axis, or the lengths do not sum to its extent.
+    #[track_caller]
+    pub fn partition_by(&self, axis: Axis, lengths: &[usize]) -> Result<Parts<'_, T, N>> {
+        Ok(self.open_shared(axis, self.each_of(axis, lengths)?))
+    }
+
+    /// The array in parts of the given `lengths` along `axis`, to be changed; a length may be 0. Nothing is copied. The
+    /// array is borrowed as for [`partition_mut`](Array::partition_mut).
+    ///
+    /// # Errors
+    /// As [`partition_by`](Array::partition_by).
+    #[track_caller]
+    pub fn partition_mut_by(&mut self, axis: Axis, lengths: &[usize]) -> Result<PartsMut<'_, T, N>> {
+        let each = self.each_of(axis, lengths)?;
+        Ok(self.open_exclusive(axis, each))
+    }
+
     fn chunk_for(&self, axis: Axis, count: usize) -> usize {
         self.shape()
             .get(axis.0)
             .map_or(1, |extent| if count == 0 { 0 } else { extent.div_ceil(count).max(1) })
     }
 
+    /// The extent of `axis`, if a partition along it can be.
     #[track_caller]
-    fn partition_key(&self, axis: Axis, chunk: usize, shared: bool) -> Result<PartitionKey> {
-        let invalid = |fact| Err(Error::new(ErrorKind::InvalidShape { subject: "partition", fact }));
-        if axis.0 >= N {
-            return invalid(format!("there is no axis {} in the shape {:?}", axis.0, self.shape()));
-        }
-        if chunk == 0 {
-            return invalid(format!("parts of 0 along axis {} of the shape {:?}", axis.0, self.shape()));
-        }
+    fn extent_of(&self, axis: Axis) -> Result<usize> {
+        let shape = self.shape();
+        let Some(&extent) = shape.get(axis.0) else {
+            return Err(invalid(format!("there is no axis {} in the shape {shape:?}", axis.0)));
+        };
         if worker::in_kernel() {
             return Err(Error::new(ErrorKind::InsideKernel { call: "partition" }));
         }
-        Ok(PartitionKey { axis: axis.0, chunk, count: self.shape()[axis.0].div_ceil(chunk), shared })
+        Ok(extent)
     }
 
     /// Part `index` of those of `chunk` along `axis`, to be changed, without a lifetime.
@@ -124,32 +147,66 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         chunk: usize,
         index: usize,
     ) -> Result<Array<'static, T, N>> {
-        let key = self.partition_key(axis, chunk, false)?;
-        let partition = self.open_partition(key);
-        // SAFETY: as in `handles`.
-        let partition = unsafe { partition.as_ref() };
-        let begin = index * chunk;
-        let extent = self.shape()[axis.0];
-        Ok(self.part(partition.parts()[index], axis.0, begin, chunk.min(extent - begin)))
+        let lengths = self.chunks_of(axis, chunk)?;
+        let (opened, _) = self.open_partition(PartitionKey { axis: axis.0, lengths, shared: false });
+        // SAFETY: as in `open_partition`.
+        let partition = unsafe { opened.as_ref() };
+        let (state, (begin, len)) = (partition.parts()[index], partition.ranges()[index]);
+        Ok(self.part(state, axis.0, begin, len))
     }
 
     #[track_caller]
-    fn open_partition(&self, key: PartitionKey) -> NonNull<Partition> {
-        self.state().partitions().open(self.state(), key, &self.layout(), Shelf::<T, N>::new_any)
+    fn chunks_of(&self, axis: Axis, chunk: usize) -> Result<Lengths<'static>> {
+        let extent = self.extent_of(axis)?;
+        if chunk == 0 {
+            return Err(invalid(format!("parts of 0 along axis {} of the shape {:?}", axis.0, self.shape())));
+        }
+        Ok(Lengths::Chunks { extent, chunk })
     }
 
-    /// The handles of the parts of a partition that was just opened.
-    fn handles(&self, partition: NonNull<Partition>, key: PartitionKey) -> Handles<T, N> {
+    #[track_caller]
+    fn each_of<'a>(&self, axis: Axis, lengths: &'a [usize]) -> Result<Lengths<'a>> {
+        let extent = self.extent_of(axis)?;
+        let sum = lengths.iter().try_fold(0_usize, |sum, &length| sum.checked_add(length));
+        if sum != Some(extent) {
+            let (axis, shape) = (axis.0, self.shape());
+            let sum = sum.map_or("more than memory holds".to_owned(), |sum| sum.to_string());
+            return Err(invalid(format!(
+                "parts of {lengths:?} sum to {sum}, not to the extent {extent} of axis {axis} of the shape {shape:?}"
+            )));
+        }
+        Ok(Lengths::Each(lengths))
+    }
+
+    #[track_caller]
+    fn open_shared(&self, axis: Axis, lengths: Lengths<'_>) -> Parts<'_, T, N> {
+        let (partition, handles) = self.open_partition(PartitionKey { axis: axis.0, lengths, shared: true });
+        Parts { handles, joins: Joins { whole: self.state(), partition } }
+    }
+
+    #[track_caller]
+    fn open_exclusive(&mut self, axis: Axis, lengths: Lengths<'_>) -> PartsMut<'_, T, N> {
+        let (_, handles) = self.open_partition(PartitionKey { axis: axis.0, lengths, shared: false });
+        PartsMut { handles, whole: PhantomData }
+    }
+
+    /// Opens a partition, and makes the handles of its parts.
+    #[track_caller]
+    fn open_partition(&self, key: PartitionKey<'_>) -> (NonNull<Partition>, Handles<T, N>) {
+        let opened =
+            self.state().partitions().open(self.state(), key, &self.layout(), Shelf::<T, N>::new_any);
         // SAFETY: the partition was opened just now; it is not freed or used anew before it is joined, which takes
         // another access to the whole.
-        let partition = unsafe { partition.as_ref() };
-        let extent = self.shape()[key.axis];
-        let part = |(i, &state): (usize, &NonNull<_>)| {
-            let begin = i * key.chunk;
-            self.part(state, key.axis, begin, key.chunk.min(extent - begin))
-        };
-        Handles::new(partition.shelf(), partition.parts().iter().enumerate().map(part))
+        let partition = unsafe { opened.as_ref() };
+        let parts = partition.parts().iter().zip(partition.ranges());
+        let handles = parts.map(|(&state, &(begin, len))| self.part(state, key.axis, begin, len));
+        (opened, Handles::new(partition.shelf(), handles))
     }
+}
+
+#[track_caller]
+fn invalid(fact: String) -> Error {
+    Error::new(ErrorKind::InvalidShape { subject: "partition", fact })
 }
 
 impl<'p, T: Element, const N: usize> Deref for Parts<'p, T, N> {

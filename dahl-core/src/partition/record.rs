@@ -16,13 +16,40 @@ use crate::sync::{Mutex, MutexGuard};
 use crate::task::{Kind, Record, Step};
 
 /// What distinguishes one partition of an array from another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PartitionKey {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PartitionKey<'a> {
     pub(crate) axis: usize,
-    pub(crate) chunk: usize,
-    pub(crate) count: usize,
+    pub(crate) lengths: Lengths<'a>,
     /// Whether the parts are only read.
     pub(crate) shared: bool,
+}
+
+/// How the parts of a partition divide the extent of its axis. Two that give the same lengths are one partition.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Lengths<'a> {
+    /// Parts of `chunk`, the last one of what is left of `extent`.
+    Chunks { extent: usize, chunk: usize },
+    /// One part of each of these lengths.
+    Each(&'a [usize]),
+}
+
+impl Lengths<'_> {
+    /// Where each part begins, and its length.
+    pub(super) fn ranges(self) -> impl Iterator<Item = (usize, usize)> {
+        let count = match self {
+            Self::Chunks { extent, chunk } => extent.div_ceil(chunk),
+            Self::Each(lengths) => lengths.len(),
+        };
+        let mut begin = 0;
+        (0..count).map(move |part| {
+            let length = match self {
+                Self::Chunks { extent, chunk } => chunk.min(extent - begin),
+                Self::Each(lengths) => lengths[part],
+            };
+            begin += length;
+            (begin - length, length)
+        })
+    }
 }
 
 /// The partitions of an array: open ones, and those kept to be used anew.
@@ -47,7 +74,11 @@ struct Owned {
 #[derive(Debug)]
 pub(crate) struct Partition {
     references: References,
-    key: PartitionKey,
+    axis: usize,
+    /// Where each part begins, and its length, along `axis`.
+    ranges: Vec<(usize, usize)>,
+    /// Whether the parts are only read.
+    shared: bool,
     /// The whole's layout, from which the parts' follow.
     layout: Layout,
     whole: *const ArrayState,
@@ -70,12 +101,17 @@ impl Partitions {
         self.list.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
+    /// Whether a partition may be open. Who sees that none is sees the joins.
+    pub(crate) fn may_be_open(&self) -> bool {
+        self.any_open.load(Ordering::Acquire)
+    }
+
     /// Opens a partition of `whole` and submits its split.
     #[track_caller]
     pub(crate) fn open(
         &self,
         whole: &ArrayState,
-        key: PartitionKey,
+        key: PartitionKey<'_>,
         layout: &Layout,
         new_shelf: fn() -> Arc<dyn Any + Send + Sync>,
     ) -> NonNull<Partition> {
@@ -103,7 +139,7 @@ impl Partitions {
     /// Joins what must be joined before an access of this mode to `whole`.
     #[inline]
     pub(crate) fn rejoin(&self, whole: &ArrayState, mode: AccessMode) {
-        if self.any_open.load(Ordering::Acquire) {
+        if self.may_be_open() {
             self.rejoin_open(whole, mode);
         }
     }
@@ -112,7 +148,7 @@ impl Partitions {
     fn rejoin_open(&self, whole: &ArrayState, mode: AccessMode) {
         let mut list = self.list();
         for owned in list.iter_mut().filter(|owned| owned.open) {
-            if !mode.is_shared() || !owned.partition().key.shared {
+            if !mode.is_shared() || !owned.partition().shared {
                 owned.close(whole);
             }
         }
@@ -150,17 +186,24 @@ impl Owned {
 }
 
 impl Partition {
-    fn new(whole: &ArrayState, key: PartitionKey, layout: Layout, shelf: Arc<dyn Any + Send + Sync>) -> Self {
-        let part = |i| {
-            let len = key.chunk.min(layout.extents()[key.axis] - i * key.chunk);
-            ArrayState::create_part(whole, layout.part(key.axis, i * key.chunk, len))
+    fn new(
+        whole: &ArrayState,
+        key: PartitionKey<'_>,
+        layout: Layout,
+        shelf: Arc<dyn Any + Send + Sync>,
+    ) -> Self {
+        let ranges = key.lengths.ranges().collect::<Vec<_>>();
+        let part = |&(begin, len): &(usize, usize)| {
+            ArrayState::create_part(whole, layout.part(key.axis, begin, len))
         };
         Self {
             references: References::new(1),
-            key,
+            axis: key.axis,
+            shared: key.shared,
             layout,
             whole,
-            parts: (0..key.count).map(part).collect(),
+            parts: ranges.iter().map(part).collect(),
+            ranges,
             shelf,
             split: Record::new(u32::MAX),
             join: Record::new(u32::MAX),
@@ -183,8 +226,17 @@ impl Partition {
         self.parts.iter().map(|part| unsafe { part.as_ref() })
     }
 
-    fn can_reopen(&self, key: &PartitionKey, layout: &Layout) -> bool {
-        self.key == *key && self.layout.is_same(layout) && self.references.is_sole()
+    /// Where each part begins along the axis, and its length.
+    pub(super) fn ranges(&self) -> &[(usize, usize)] {
+        &self.ranges
+    }
+
+    fn can_reopen(&self, key: &PartitionKey<'_>, layout: &Layout) -> bool {
+        self.axis == key.axis
+            && self.shared == key.shared
+            && self.layout.is_same(layout)
+            && key.lengths.ranges().eq(self.ranges.iter().copied())
+            && self.references.is_sole()
     }
 
     #[track_caller]
@@ -196,7 +248,7 @@ impl Partition {
         let body = unsafe { self.split.body_mut() };
         body.kind = Kind::Split(self);
         body.location = Location::caller();
-        let mode = if self.key.shared { AccessMode::R } else { AccessMode::RW };
+        let mode = if self.shared { AccessMode::R } else { AccessMode::RW };
         // SAFETY: as above.
         unsafe { self.split.push_access(whole, mode, |layout| layout.set_contiguous(&[])) };
         for part in self.part_states() {
@@ -215,7 +267,7 @@ impl Partition {
         let body = unsafe { self.join.body_mut() };
         body.kind = Kind::Join(self);
         body.location = Location::caller();
-        if self.key.shared {
+        if self.shared {
             // SAFETY: as above.
             unsafe { self.join.push_access(whole, AccessMode::R, |layout| layout.set_contiguous(&[])) };
         }
@@ -234,7 +286,7 @@ impl Partition {
 
     /// Whether the parts are only read.
     pub(crate) fn is_shared(&self) -> bool {
-        self.key.shared
+        self.shared
     }
 
     /// What the split does: the parts are where the whole is, and hold what it holds.
@@ -244,7 +296,7 @@ impl Partition {
     pub(crate) unsafe fn run_split(&self) {
         // SAFETY: the whole's release comes after the split's access, which is not done.
         let whole = unsafe { &*self.whole };
-        let mode = if self.key.shared { AccessMode::R } else { AccessMode::RW };
+        let mode = if self.shared { AccessMode::R } else { AccessMode::RW };
         // SAFETY: the split holds an access of this mode.
         let poisoned = unsafe { whole.prepare(mode) }.err();
         for part in self.part_states() {
@@ -263,7 +315,7 @@ impl Partition {
         // SAFETY: only the join writes it, and it runs once for each opening.
         let first = unsafe { &mut *self.failure.get() };
         *first = failures.reduce(|first, _| first);
-        if self.key.shared {
+        if self.shared {
             return;
         }
         // SAFETY: the whole's release comes after the split's access, which ends after the join.

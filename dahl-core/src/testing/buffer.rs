@@ -6,6 +6,7 @@ use super::digits::number;
 use crate::array::AnyArray;
 use crate::element::{Element, ElementType, Real, to_f64};
 use crate::error::Result;
+use crate::print::Printed;
 
 /// Elements in row-major order, and the shape.
 #[derive(Clone, Debug)]
@@ -108,6 +109,17 @@ impl Buffer {
         }, otherwise format!("{:?}", self.bytes_of(i)))
     }
 
+    /// All elements, aligned, long arrays without their middle.
+    pub(super) fn printed(&self) -> String {
+        /// As many digits as any element has.
+        const DIGITS: usize = 17;
+        /// More elements than these are not worth reading.
+        const ELEMENTS: usize = 200;
+        with_type!(self.element, T => {
+            Printed::from_slice(&self.extents, &self.to_vec::<T>()).precision(DIGITS).threshold(ELEMENTS).to_string()
+        }, otherwise format!("{:?}", self.bytes))
+    }
+
     fn bytes_of(&self, i: usize) -> &[u8] {
         &self.bytes[i * self.element.size_bytes..(i + 1) * self.element.size_bytes]
     }
@@ -121,15 +133,16 @@ impl Buffer {
         })
     }
 
-    /// The leading corner of shape `extents`.
-    pub(super) fn corner(&self, extents: Vec<usize>) -> Self {
+    /// The corner of shape `extents` at the first indices, or at the `last` ones.
+    pub(super) fn corner(&self, extents: Vec<usize>, last: bool) -> Self {
         let size = self.element.size_bytes;
         let len: usize = extents.iter().product();
         let mut bytes = Vec::with_capacity(len * size);
         for i in 0..len {
             let (mut rest, mut from, mut stride) = (i, 0, 1);
             for axis in (0..extents.len()).rev() {
-                from += (rest % extents[axis]) * stride;
+                let begin = if last { self.extents[axis] - extents[axis] } else { 0 };
+                from += (begin + rest % extents[axis]) * stride;
                 rest /= extents[axis];
                 stride *= self.extents[axis];
             }
@@ -159,10 +172,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_corner_keeps_the_leading_elements() {
+    fn a_corner_keeps_the_first_or_the_last_indices() {
         let values: Vec<f64> = (0..12).map(f64::from).collect();
         let whole = Buffer::of(ElementType::of::<f32>(), vec![3, 4], &values);
-        assert_eq!(whole.corner(vec![2, 3]).values(), [0.0, 1.0, 2.0, 4.0, 5.0, 6.0]);
+        assert_eq!(whole.corner(vec![2, 3], false).values(), [0.0, 1.0, 2.0, 4.0, 5.0, 6.0]);
+        assert_eq!(whole.corner(vec![2, 3], true).values(), [5.0, 6.0, 7.0, 9.0, 10.0, 11.0]);
         assert_eq!(whole.index(7), [1, 3]);
     }
 

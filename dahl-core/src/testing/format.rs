@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn what_rounds_to_infinity_is_half_a_unit_above_the_largest() {
         assert_eq!(F16.overflow(), 65520.0);
-        assert!(half::f16::from_f64(F16.overflow()).is_infinite());
-        assert!(half::f16::from_f64(F16.overflow().next_down()).is_finite());
+        assert!(<half::f16 as Real>::from_f64(F16.overflow()).is_infinite());
+        assert!(<half::f16 as Real>::from_f64(F16.overflow().next_down()).is_finite());
     }
 }

@@ -48,7 +48,10 @@ impl Search<'_> {
         extents.dedup();
         for &extent in extents.iter().rev().filter(|&&extent| extent > 1) {
             for shorter in [1, 2, extent / 2, extent - 1] {
-                if (1..extent).contains(&shorter) && self.take(self.with_extent(extent, shorter)) {
+                let is_shorter = (1..extent).contains(&shorter);
+                if is_shorter
+                    && [false, true].iter().any(|&last| self.take(self.with_extent(extent, shorter, last)))
+                {
                     return true;
                 }
             }
@@ -56,10 +59,11 @@ impl Search<'_> {
         false
     }
 
-    fn with_extent(&self, extent: usize, shorter: usize) -> Vec<Option<Buffer>> {
+    /// The first indices, or the `last` ones, of every axis of this extent.
+    fn with_extent(&self, extent: usize, shorter: usize, last: bool) -> Vec<Option<Buffer>> {
         let shorten = |buffer: &Buffer| {
             let extents = buffer.extents.iter().map(|&own| if own == extent { shorter } else { own });
-            buffer.corner(extents.collect())
+            buffer.corner(extents.collect(), last)
         };
         self.best.iter().map(|buffer| buffer.as_ref().map(shorten)).collect()
     }

@@ -307,3 +307,50 @@ pub(crate) fn atanh(x: f64) -> D {
     let atanh = ordinary(x.abs().atanh(), || (size.times(2.0) / (number(1.0) - size)).ln_1p().times(0.5));
     if x < 0.0 { -atanh } else { atanh }
 }
+
+/// `2 / sqrt(π)`.
+const FRAC_2_SQRT_PI: D = D { high: std::f64::consts::FRAC_2_SQRT_PI, low: 1.533545961316588e-17 };
+
+/// `2 / sqrt(π)` times the integral of `exp(-t^2)` from 0 to `x`, by the series whose terms have one sign:
+/// `x * exp(-x^2) * sum of (2x^2)^n / (1 * 3 * .. * (2n + 1))` (Abramowitz and Stegun 7.1.6).
+fn erf_series(x: f64) -> D {
+    let square = number(x) * number(x);
+    let (mut term, mut sum, mut n) = (number(1.0), number(1.0), 1.0);
+    while term.high > 1e-25 * sum.high {
+        term = term * square.times(2.0) / number(2.0 * n + 1.0);
+        sum = sum + term;
+        n += 1.0;
+    }
+    FRAC_2_SQRT_PI * number(x) * (-square).exp() * sum
+}
+
+/// `erfc(x)` for `x` from 3 on, by its continued fraction (Abramowitz and Stegun 7.1.14).
+fn erfc_fraction(x: f64) -> D {
+    // From there on the result is 0.
+    let x = x.min(30.0);
+    let mut denominator = number(x);
+    for k in (1..=60).rev() {
+        denominator = number(x) + number(0.5 * f64::from(k)) / denominator;
+    }
+    FRAC_2_SQRT_PI.times(0.5) * (-(number(x) * number(x))).exp() / denominator
+}
+
+pub(crate) fn erf(x: f64) -> D {
+    // Below, the series is its first term, and its parts are too small for this arithmetic.
+    if x.abs() < 1e-250 {
+        return number(x) + number(FRAC_2_SQRT_PI.high - 1.0).times(x);
+    }
+    if x.is_nan() {
+        return number(x);
+    }
+    let size = x.abs();
+    let erf = if size < 3.0 { erf_series(size) } else { number(1.0) - erfc_fraction(size) };
+    if x < 0.0 { -erf } else { erf }
+}
+
+pub(crate) fn erfc(x: f64) -> D {
+    if x.is_nan() {
+        return number(x);
+    }
+    if x < 3.0 { number(1.0) - erf(x) } else { erfc_fraction(x) }
+}

@@ -144,6 +144,8 @@ errors! {
     asinh, double_double::asinh, 1.8, 1.8;
     acosh, double_double::acosh, 2.0, 2.0;
     atanh, double_double::atanh, 2.1, 2.0;
+    erf, double_double::erf, 1.2, 1.2;
+    erfc, double_double::erfc, 3.6, 4.0;
 }
 
 /// The largest error of a function of two numbers over random pairs, of sizes from `2^-size` to `2^size`.

@@ -113,6 +113,30 @@ special_values! {
     cbrt at [0.0, -0.0, 1.0, -1.0, 8.0, -27.0, INFINITY, -INFINITY];
 }
 
+/// The standard library has neither function.
+#[test]
+fn erf_and_erfc_at_special_values() {
+    fn check<T: Real>() {
+        for (x, erf, erfc) in [
+            (0.0, 0.0, 1.0),
+            (-0.0, -0.0, 1.0),
+            (INFINITY, 1.0, 0.0),
+            (-INFINITY, -1.0, 2.0),
+            (1e4, 1.0, 0.0),
+            (-1e4, -1.0, 2.0),
+            (f64::NAN, f64::NAN, f64::NAN),
+        ] {
+            let x = T::from_f64(x);
+            assert!(same(x.erf().to_f64(), erf), "{} erf({x}): {}, not {erf}", T::NAME, x.erf());
+            assert!(same(x.erfc().to_f64(), erfc), "{} erfc({x}): {}, not {erfc}", T::NAME, x.erfc());
+        }
+    }
+    check::<f16>();
+    check::<bf16>();
+    check::<f32>();
+    check::<f64>();
+}
+
 #[test]
 fn maximum_and_minimum_are_those_of_ieee_754_2019() {
     fn check<T: Real>() {

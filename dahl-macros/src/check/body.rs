@@ -25,6 +25,8 @@ const FUNCTIONS: &[&str] = &[
     "copysign",
     "cos",
     "cosh",
+    "erf",
+    "erfc",
     "exp",
     "exp2",
     "exp_m1",

@@ -199,7 +199,7 @@ impl Codelet {
         let text = |ty: &Type| ty.to_token_stream().to_string();
         let is_element = || self.parameters.iter().any(|parameter| text(&parameter.element) == text(ty));
         let is_bounded = |parameter: &TypeParam| {
-            text(ty) == parameter.ident.to_string() && parameter.bounds.iter().any(compute::is_of_numbers)
+            parameter.ident == text(ty) && parameter.bounds.iter().any(compute::is_of_numbers)
         };
         self.is_type_parameter(ty) && (is_element() || self.generics.type_params().any(is_bounded))
     }

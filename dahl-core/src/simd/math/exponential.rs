@@ -16,6 +16,9 @@ pub(crate) trait Exponential: Sized {
     fn exp_m1(self) -> Self;
     /// `exp(self) / 2`, which is finite a little longer than `exp(self)`.
     fn half_exp(self) -> Self;
+    /// `exp(self + low) * factor`, rounded once where it is subnormal; for `self` and `low` not above 0, their sum not so
+    /// far below that the powers of two end, `low` small, and a factor near 1 or somewhat below.
+    fn exp_product(self, low: Self, factor: Self) -> Self;
 }
 
 /// The factors of `exp(x) = mantissa * 2^n`.
@@ -51,6 +54,13 @@ macro_rules! impl_exponential {
                 let (mantissa, n) =
                     exp_parts!($float, self, $exp_low, $exp_high, $ln_2_high, $ln_2_low, $exp_polynomial);
                 mantissa.scale(n.wrapping_sub(1))
+            }
+
+            #[inline(always)]
+            fn exp_product(self, low: Self, factor: Self) -> Self {
+                let (k, n) = ((self + low) * std::$float::consts::LOG2_E).nearest();
+                let r = (self - k * $ln_2_high) + (low - k * $ln_2_low);
+                (factor + factor * (r + r * r * polynomial(r, $exp_polynomial))).scale(n)
             }
 
             #[inline(always)]

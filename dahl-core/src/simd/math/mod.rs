@@ -8,6 +8,7 @@
 //! What a function means, and its error, is said at [`Real`](crate::element::Real); here is how it is computed. Not
 //! here: half precision, which computes in `f32`.
 
+mod error_function;
 mod exponential;
 mod hyperbolic;
 mod inverse_trigonometric;
@@ -18,6 +19,7 @@ mod rounding;
 mod scale;
 mod trigonometric;
 
+pub(crate) use error_function::ErrorFunction;
 pub(crate) use exponential::Exponential;
 pub(crate) use hyperbolic::Hyperbolic;
 pub(crate) use inverse_trigonometric::InverseTrigonometric;

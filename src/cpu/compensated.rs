@@ -1,0 +1,20 @@
+//! Compensated sums: the rounding errors of the additions are added up beside the sum (Neumaier 1974,
+//! *Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen*). For sums whose terms come in no order.
+
+use dahl_core::Real;
+
+/// `sum += term`, its rounding error to `error`.
+#[inline(always)]
+pub(crate) fn add<C: Real<Compute = C>>(sum: &mut C, error: &mut C, term: C) {
+    let total = *sum + term;
+    *error += if sum.abs() >= term.abs() { (*sum - total) + term } else { (term - total) + *sum };
+    *sum = total;
+}
+
+/// `sum += error`; a sum that is not finite has no error.
+#[inline(always)]
+pub(crate) fn settle<C: Real<Compute = C>>(sum: &mut C, error: C) {
+    if sum.is_finite() {
+        *sum += error;
+    }
+}

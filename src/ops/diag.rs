@@ -1,0 +1,34 @@
+//! Diagonals: a vector as a diagonal matrix ([`diag`]), and the diagonal of a matrix ([`diagonal`]).
+
+use dahl::ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2};
+use dahl::prelude::*;
+
+/// `out[i, i] = input[i]`, and 0 elsewhere. Its gradient is [`diagonal`].
+///
+/// # Shapes
+/// `input: [extent]`, `out: [extent, extent]`.
+#[codelet(R, W, shape(out = [input.len(), input.len()]))]
+pub fn diag<T: Element>(input: ArrayView1<T>, mut out: ArrayViewMut2<T>) {
+    out.fill(T::ZERO);
+    out.diag_mut().assign(&input);
+}
+
+/// `out[i] = input[i, i]`.
+///
+/// # Shapes
+/// `input: [rows, cols]`, `out: [min(rows, cols)]`.
+#[codelet(R, W, shape(out = [input.nrows().min(input.ncols())]))]
+pub fn diagonal<T: Element>(input: ArrayView2<T>, mut out: ArrayViewMut1<T>) {
+    out.assign(&input.diag());
+}
+
+/// The gradient of [`diagonal`] by its input: `out[i, i] = gradient[i]`, and 0 elsewhere. Of a square matrix it is
+/// [`diag`]; of others the shape of `out` is the caller's to give.
+///
+/// # Shapes
+/// `gradient: [min(rows, cols)]`, `out: [rows, cols]`.
+#[codelet(R, W, check(gradient.len() == out.nrows().min(out.ncols())))]
+pub fn diagonal_backward<T: Element>(gradient: ArrayView1<T>, mut out: ArrayViewMut2<T>) {
+    out.fill(T::ZERO);
+    out.diag_mut().assign(&gradient);
+}

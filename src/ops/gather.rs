@@ -1,0 +1,159 @@
+//! Elements at given indices along an axis: [`gather`], [`index_select`], and their gradients, which scatter.
+//!
+//! An index that is not below the extent fails the task, with a message that names it. Rows alone, as of a batch, are
+//! [`gather_rows`](super::gather_rows).
+
+use dahl::ndarray::{ArrayView1, ArrayViewD, ArrayViewMutD, Axis, Slice};
+use dahl::prelude::*;
+
+use crate::cpu::compensated::{add, settle};
+use crate::cpu::scratch::with_scratch;
+
+/// Whether `index` can be gathered from `input`: along other axes it reaches no further.
+fn reaches<const N: usize>(input: [usize; N], index: [usize; N], axis: usize) -> bool {
+    axis < N && (0..N).all(|other| other == axis || index[other] <= input[other])
+}
+
+/// `shape` with extent `len` at `axis`.
+fn with_extent<const N: usize>(mut shape: [usize; N], axis: usize, len: usize) -> [usize; N] {
+    if let Some(extent) = shape.get_mut(axis) {
+        *extent = len;
+    }
+    shape
+}
+
+/// `index` as a place along an axis of `extent`.
+///
+/// # Panics
+/// If it is none; the task fails with this message.
+#[inline(always)]
+fn place(index: u32, position: usize, axis: usize, extent: usize) -> usize {
+    let place = index as usize;
+    assert!(place < extent, "index {index} at {position} of axis {axis} is not below the extent {extent}");
+    place
+}
+
+/// `out[i, .., j] = input[i, .., index[i, .., j], .., j]`: the element at `index` along `axis`, each other index as it is,
+/// as PyTorch's `gather`.
+///
+/// # Shapes
+/// `index`: of the rank of `input`, and along axes other than `axis` no longer; `out` as `index`.
+#[codelet(R, R, W, shape(out = index), check(reaches(input.shape(), index.shape(), axis)))]
+pub fn gather<T: Element>(
+    input: ArrayViewD<T>,
+    index: ArrayViewD<u32>,
+    mut out: ArrayViewMutD<T>,
+    axis: usize,
+) {
+    let extent = input.shape()[axis];
+    let input = input.slice_each_axis(|other| within(other.axis, axis, extent, index.shape()));
+    let lanes = out.lanes_mut(Axis(axis)).into_iter().zip(index.lanes(Axis(axis)));
+    for ((mut out, index), input) in lanes.zip(input.lanes(Axis(axis))) {
+        for (position, (out, &index)) in out.iter_mut().zip(index).enumerate() {
+            *out = input[place(index, position, axis, extent)];
+        }
+    }
+}
+
+/// All of `axis`; of another axis, what `index` reaches.
+fn within(other: Axis, axis: usize, extent: usize, index: &[usize]) -> Slice {
+    Slice::from(0..if other.index() == axis { extent } else { index[other.index()] })
+}
+
+/// Adds to `out` the gradient of [`gather`] by its input: each element of `gradient` at the place that it was gathered
+/// from, as PyTorch's `scatter_add`. Sums are compensated, however often an index occurs.
+///
+/// # Shapes
+/// `index` and `gradient` as the output of [`gather`], `out` as its input.
+#[codelet(
+    R, R, REDUX,
+    check(gradient.shape() == index.shape()),
+    check(reaches(out.shape(), index.shape(), axis)),
+    flops = gradient.len()
+)]
+pub fn gather_backward<T: Real>(
+    gradient: ArrayViewD<T>,
+    index: ArrayViewD<u32>,
+    mut out: ArrayViewMutD<T::Compute>,
+    axis: usize,
+) {
+    let extent = out.shape()[axis];
+    with_errors(&mut out, |out, errors| {
+        let slices = |other: dahl::ndarray::AxisDescription| within(other.axis, axis, extent, index.shape());
+        let mut out = out.slice_each_axis_mut(slices);
+        let mut errors = errors.slice_each_axis_mut(slices);
+        let sums = out.lanes_mut(Axis(axis)).into_iter().zip(errors.lanes_mut(Axis(axis)));
+        let terms = gradient.lanes(Axis(axis)).into_iter().zip(index.lanes(Axis(axis)));
+        for ((mut sums, mut errors), (gradient, index)) in sums.zip(terms) {
+            for (position, (gradient, &index)) in gradient.iter().zip(index).enumerate() {
+                let place = place(index, position, axis, extent);
+                add(&mut sums[place], &mut errors[place], gradient.widen());
+            }
+        }
+    });
+}
+
+/// `out[.., i, ..] = input[.., indices[i], ..]`, along `axis`, as PyTorch's `index_select`.
+///
+/// # Shapes
+/// `indices: [count]`, `out` as `input`, with extent `count` at `axis`.
+#[codelet(
+    R, R, W,
+    shape(out = with_extent(input.shape(), axis, indices.len())),
+    check(axis < input.shape().len())
+)]
+pub fn index_select<T: Element>(
+    input: ArrayViewD<T>,
+    indices: ArrayView1<u32>,
+    mut out: ArrayViewMutD<T>,
+    axis: usize,
+) {
+    let extent = input.shape()[axis];
+    for (position, (mut out, &index)) in out.axis_iter_mut(Axis(axis)).zip(indices).enumerate() {
+        out.assign(&input.index_axis(Axis(axis), place(index, position, axis, extent)));
+    }
+}
+
+/// Adds to `out` the gradient of [`index_select`] by its input: each slice of `gradient` at the place that it was taken
+/// from. Sums are compensated, however often an index occurs.
+///
+/// # Shapes
+/// `gradient` as the output of [`index_select`], `indices: [count]`, `out` as its input.
+#[codelet(
+    R, R, REDUX,
+    check(axis < out.shape().len()),
+    check(gradient.shape() == with_extent(out.shape(), axis, indices.len())),
+    flops = gradient.len()
+)]
+pub fn index_select_backward<T: Real>(
+    gradient: ArrayViewD<T>,
+    indices: ArrayView1<u32>,
+    mut out: ArrayViewMutD<T::Compute>,
+    axis: usize,
+) {
+    let extent = out.shape()[axis];
+    with_errors(&mut out, |out, errors| {
+        for (position, (gradient, &index)) in gradient.axis_iter(Axis(axis)).zip(indices).enumerate() {
+            let place = place(index, position, axis, extent);
+            let mut sums = out.index_axis_mut(Axis(axis), place);
+            let mut errors = errors.index_axis_mut(Axis(axis), place);
+            for ((sum, error), gradient) in sums.iter_mut().zip(&mut errors).zip(gradient) {
+                add(sum, error, gradient.widen());
+            }
+        }
+    });
+}
+
+/// Calls `f` with `sums` and zeros of the same shape, for the rounding errors, and adds these in the end.
+#[inline(always)]
+fn with_errors<C: Real<Compute = C>>(
+    sums: &mut ArrayViewMutD<'_, C>,
+    f: impl FnOnce(&mut ArrayViewMutD<'_, C>, &mut ArrayViewMutD<'_, C>),
+) {
+    with_scratch([sums.len()], |[errors]: [&mut [C]; 1]| {
+        errors.fill(C::ZERO);
+        let mut errors = ArrayViewMutD::from_shape(sums.raw_dim(), errors).expect("as many errors as sums");
+        f(sums, &mut errors);
+        sums.zip_mut_with(&errors, |sum, &error| settle(sum, error));
+    });
+}

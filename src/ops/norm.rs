@@ -1,0 +1,103 @@
+//! Norms of all elements or along an axis: the Euclidean [`norm`] and the sum of magnitudes [`norm_l1`].
+//!
+//! Squares that would overflow, or lose digits to underflow, are taken of elements divided by the largest, so a norm is
+//! infinite only where its value is; squares of half-precision numbers never overflow the compute type.
+
+use dahl::ndarray::{ArrayView0, ArrayViewD, ArrayViewMut0, ArrayViewMutD};
+use dahl::prelude::*;
+
+use super::reduce::reduced;
+use crate::cpu::row_major::{around, elements, fold_lanes, map_lanes, write};
+use crate::cpu::scratch::with_scratch;
+use crate::cpu::sum_of::{norm_of, sum_of};
+
+/// `out = sqrt(sum of input[i]^2)`, the Euclidean norm.
+///
+/// # Shapes
+/// `input`: any, `out: []`.
+#[codelet(R, W, shape(out = []), flops = 2 * input.len())]
+pub fn norm<T: Real>(input: &[T], mut out: ArrayViewMut0<T>) {
+    out[[]] = T::narrow(norm_of(input));
+}
+
+/// `out = sqrt(sum of input[i]^2)`, along `axis`.
+///
+/// # Shapes
+/// `out` as `input`, with extent 1 at `axis`.
+#[codelet(R, W, shape(out = reduced(input.shape(), axis)), check(axis < input.shape().len()), flops = 2 * input.len())]
+pub fn norm_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
+    let extents = around(input.shape(), axis);
+    let input = input.as_standard_layout();
+    write(out, |out| fold_lanes(elements(&input), extents, out, |lane| T::narrow(norm_of(lane))));
+}
+
+/// Adds to `out` the sum of all magnitudes, `sum of |input[i]|`.
+///
+/// # Shapes
+/// `input`: any, `out: []`.
+#[codelet(R, REDUX, shape(out = []), flops = input.len())]
+pub fn norm_l1<T: Real>(input: &[T], mut out: ArrayViewMut0<T::Compute>) {
+    out[[]] += sum_of(input, |value| value.abs());
+}
+
+/// Adds to `out` the sums of magnitudes along `axis`, `sum of |input[i]|`.
+///
+/// # Shapes
+/// `out` as `input`, with extent 1 at `axis`.
+#[codelet(R, REDUX, shape(out = reduced(input.shape(), axis)), check(axis < input.shape().len()), flops = input.len())]
+pub fn norm_l1_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T::Compute>, axis: usize) {
+    let extents = around(input.shape(), axis);
+    let input = input.as_standard_layout();
+    with_scratch([out.len()], |[sums]: [&mut [T::Compute]; 1]| {
+        fold_lanes(elements(&input), extents, sums, |lane| sum_of(lane, |value| value.abs()));
+        write(out, |out| out.iter_mut().zip(sums).for_each(|(out, sum)| *out += *sum));
+    });
+}
+
+/// The gradient of [`norm`] by its input: `out[i] = gradient * input[i] / norm`, and 0 where the norm is 0, as in
+/// PyTorch.
+///
+/// # Shapes
+/// `input` and `out` of one shape, `gradient: []`.
+#[codelet(R, R, W, shape(out = input), flops = 3 * input.len())]
+pub fn norm_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut [T]) {
+    map_lanes(input, [1, input.len(), 1], out, |lane| norm_gradient(lane, gradient[[]].widen()));
+}
+
+/// The gradient of [`norm_axis`] by its input, as [`norm_backward`] along `axis`.
+///
+/// # Shapes
+/// `input` and `out` of one shape, `gradient` the same with extent 1 at `axis`.
+#[codelet(
+    R, R, W,
+    shape(out = input),
+    check(axis < input.shape().len()),
+    check(gradient.shape() == reduced(input.shape(), axis)),
+    flops = 3 * input.len()
+)]
+pub fn norm_axis_backward<T: Real>(
+    input: ArrayViewD<T>,
+    gradient: ArrayViewD<T>,
+    out: ArrayViewMutD<T>,
+    axis: usize,
+) {
+    let extents = around(input.shape(), axis);
+    let input = input.as_standard_layout();
+    let mut gradients = gradient.iter();
+    write(out, |out| {
+        map_lanes(elements(&input), extents, out, |lanes| {
+            for (lane, gradient) in lanes.chunks_exact_mut(extents[1]).zip(&mut gradients) {
+                norm_gradient(lane, gradient.widen());
+            }
+        });
+    });
+}
+
+/// Puts in place of each value the gradient of the norm by it, times `factor`.
+#[inline(always)]
+fn norm_gradient<C: Real<Compute = C>>(values: &mut [C], factor: C) {
+    let norm = norm_of(&*values);
+    for value in values {
+        *value = if norm == C::ZERO { C::ZERO } else { *value / norm * factor };
+    }
+}

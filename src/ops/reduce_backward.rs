@@ -1,0 +1,159 @@
+//! The gradients of sums, means and extremes by their input.
+//!
+//! The gradient of an extreme goes to one element: the first of equal ones, or the first NaN. So do PyTorch's `max(dim)`
+//! and `min(dim)`, which return indices; its `amax` and `amin` divide the gradient evenly among equal ones.
+
+use dahl::ndarray::{ArrayView0, ArrayView1, ArrayViewD, ArrayViewMutD, Axis};
+use dahl::prelude::*;
+
+use super::arg_extreme::{first_maximum, first_minimum};
+use super::reduce::reduced;
+use crate::cpu::row_major::{around, elements, write};
+
+/// The gradient of [`sum`](super::sum()) by its input: `out = gradient` everywhere.
+///
+/// # Shapes
+/// `gradient: []`, `out`: any.
+#[codelet(R, W)]
+pub fn sum_backward<T: Real>(gradient: ArrayView0<T>, mut out: ArrayViewMutD<T>) {
+    out.fill(gradient[[]]);
+}
+
+/// The gradient of [`mean`](super::mean) by its input: `out = gradient / out.len()` everywhere.
+///
+/// # Shapes
+/// `gradient: []`, `out`: any.
+#[codelet(R, W)]
+pub fn mean_backward<T: Real>(gradient: ArrayView0<T>, mut out: ArrayViewMutD<T>) {
+    let count = <T::Compute as Real>::from_f64(out.len() as f64);
+    out.fill(T::narrow(gradient[[]].widen() / count));
+}
+
+/// The gradient of [`sum_axis`](super::sum_axis) by its input: `out = gradient`, stretched along `axis`.
+///
+/// # Shapes
+/// `out` as the input of [`sum_axis`](super::sum_axis), `gradient` as its output.
+#[codelet(R, W, check(axis < out.shape().len()), check(gradient.shape() == reduced(out.shape(), axis)))]
+pub fn sum_axis_backward<T: Real>(gradient: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
+    stretch(gradient, out, axis, |gradient| gradient);
+}
+
+/// The gradient of [`mean_axis`](super::mean_axis) by its input: `out = gradient / out.shape()[axis]`, stretched along
+/// `axis`.
+///
+/// # Shapes
+/// `out` as the input of [`mean_axis`](super::mean_axis), `gradient` as its output.
+#[codelet(R, W, check(axis < out.shape().len()), check(gradient.shape() == reduced(out.shape(), axis)))]
+pub fn mean_axis_backward<T: Real>(gradient: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
+    let count = <T::Compute as Real>::from_f64(out.shape()[axis] as f64);
+    stretch(gradient, out, axis, |gradient| T::narrow(gradient.widen() / count));
+}
+
+/// `out[b, .., a] = f(gradient[b, a])`.
+#[inline(always)]
+fn stretch<T: Real>(gradient: ArrayViewD<'_, T>, out: ArrayViewMutD<'_, T>, axis: usize, f: impl Fn(T) -> T) {
+    let [_, extent, after] = around(out.shape(), axis);
+    let gradient = gradient.as_standard_layout();
+    let gradient = elements(&gradient);
+    write(out, |out| {
+        if out.is_empty() {
+            return;
+        }
+        for (gradient, block) in gradient.chunks_exact(after).zip(out.chunks_exact_mut(extent * after)) {
+            for row in block.chunks_exact_mut(after) {
+                for (out, &gradient) in row.iter_mut().zip(gradient) {
+                    *out = f(gradient);
+                }
+            }
+        }
+    });
+}
+
+/// The gradient of [`max`](super::max()) by its input: `gradient` at the first largest element, or the first NaN, and 0
+/// elsewhere.
+///
+/// # Shapes
+/// `input` and `out` of one shape, `gradient: []`.
+#[codelet(R, R, W, shape(out = input))]
+pub fn max_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut [T]) {
+    put_at(out, first_maximum(input.iter().copied()), gradient[[]]);
+}
+
+/// The gradient of [`min`](super::min()) by its input: `gradient` at the first smallest element, or the first NaN, and 0
+/// elsewhere.
+///
+/// # Shapes
+/// `input` and `out` of one shape, `gradient: []`.
+#[codelet(R, R, W, shape(out = input))]
+pub fn min_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut [T]) {
+    put_at(out, first_minimum(input.iter().copied()), gradient[[]]);
+}
+
+/// Zeros but for one element, if there are elements.
+#[inline(always)]
+fn put_at<T: Real>(out: &mut [T], index: u32, value: T) {
+    out.fill(T::ZERO);
+    if let Some(out) = out.get_mut(index as usize) {
+        *out = value;
+    }
+}
+
+/// The gradient of [`max_axis`](super::max_axis) by its input: `gradient` at the first largest element along `axis`, or
+/// the first NaN, and 0 elsewhere.
+///
+/// # Shapes
+/// `input` and `out` of one shape, `gradient` the same with extent 1 at `axis`.
+#[codelet(
+    R, R, W,
+    shape(out = input),
+    check(axis < input.shape().len()),
+    check(gradient.shape() == reduced(input.shape(), axis))
+)]
+pub fn max_axis_backward<T: Real>(
+    input: ArrayViewD<T>,
+    gradient: ArrayViewD<T>,
+    out: ArrayViewMutD<T>,
+    axis: usize,
+) {
+    put_along(input, gradient, out, axis, |lane| first_maximum(lane.iter().copied()));
+}
+
+/// The gradient of [`min_axis`](super::min_axis) by its input: `gradient` at the first smallest element along `axis`, or
+/// the first NaN, and 0 elsewhere.
+///
+/// # Shapes
+/// As for [`max_axis_backward`].
+#[codelet(
+    R, R, W,
+    shape(out = input),
+    check(axis < input.shape().len()),
+    check(gradient.shape() == reduced(input.shape(), axis))
+)]
+pub fn min_axis_backward<T: Real>(
+    input: ArrayViewD<T>,
+    gradient: ArrayViewD<T>,
+    out: ArrayViewMutD<T>,
+    axis: usize,
+) {
+    put_along(input, gradient, out, axis, |lane| first_minimum(lane.iter().copied()));
+}
+
+/// Zeros but for `gradient` at the index along `axis` that `place` finds in `input`.
+#[inline(always)]
+fn put_along<T: Real>(
+    input: ArrayViewD<'_, T>,
+    gradient: ArrayViewD<'_, T>,
+    mut out: ArrayViewMutD<'_, T>,
+    axis: usize,
+    place: impl Fn(ArrayView1<'_, T>) -> u32,
+) {
+    out.fill(T::ZERO);
+    if out.is_empty() {
+        return;
+    }
+    let axis = Axis(axis);
+    let lanes = input.lanes(axis).into_iter().zip(out.lanes_mut(axis));
+    for ((input, mut out), &gradient) in lanes.zip(&gradient) {
+        out[place(input) as usize] = gradient;
+    }
+}

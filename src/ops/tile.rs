@@ -1,0 +1,56 @@
+//! [`tile`]: an array repeated along an axis, and its gradient. Several axes are several calls.
+
+use dahl::ndarray::{ArrayViewD, ArrayViewMutD, Axis, Slice};
+use dahl::prelude::*;
+
+use crate::cpu::row_major::{add_sums, around, elements, write};
+use crate::cpu::scratch::with_scratch;
+
+/// `shape` with `repeats` times its extent at `axis`.
+fn tiled<const N: usize>(mut shape: [usize; N], axis: usize, repeats: usize) -> [usize; N] {
+    if let Some(extent) = shape.get_mut(axis) {
+        *extent = extent.saturating_mul(repeats);
+    }
+    shape
+}
+
+/// `shape` with the extent at `axis` divided by `repeats`.
+fn untiled<const N: usize>(mut shape: [usize; N], axis: usize, repeats: usize) -> [usize; N] {
+    if let Some(extent) = shape.get_mut(axis) {
+        *extent /= repeats.max(1);
+    }
+    shape
+}
+
+/// `out = ` as many copies of `input` as `repeats` says, one behind the other along `axis`, as NumPy's and PyTorch's
+/// `tile`.
+///
+/// # Shapes
+/// `out` as `input`, with `repeats` times its extent at `axis`.
+#[codelet(R, W, shape(out = tiled(input.shape(), axis, repeats)), check(axis < input.shape().len()))]
+pub fn tile<T: Element>(input: ArrayViewD<T>, mut out: ArrayViewMutD<T>, axis: usize, repeats: usize) {
+    let extent = input.shape()[axis];
+    for start in (0..repeats).map(|copy| copy * extent) {
+        out.slice_axis_mut(Axis(axis), Slice::from(start..start + extent)).assign(&input);
+    }
+}
+
+/// The gradient of [`tile`] by its input: the copies' gradients, added.
+///
+/// # Shapes
+/// `gradient` as the output of [`tile`], `out` as its input.
+#[codelet(
+    R, W,
+    shape(out = untiled(gradient.shape(), axis, repeats)),
+    check(gradient.shape().get(axis).is_some_and(|extent| repeats > 0 && extent % repeats == 0)),
+    flops = gradient.len()
+)]
+pub fn tile_backward<T: Real>(gradient: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize, repeats: usize) {
+    let [before, extent, after] = around(out.shape(), axis);
+    let gradient = gradient.as_standard_layout();
+    with_scratch([out.len()], |[sums]: [&mut [T::Compute]; 1]| {
+        sums.fill(T::Compute::ZERO);
+        add_sums(elements(&gradient), [before, repeats, extent * after], sums);
+        write(out, |out| T::narrow_slice(sums, out));
+    });
+}

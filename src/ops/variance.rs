@@ -1,0 +1,75 @@
+//! Variances of all elements or along an axis: [`variance`], [`variance_axis`], and their gradients.
+//!
+//! `correction` is subtracted from the number of elements: 0 gives the variance of a population, 1 the unbiased one of
+//! a sample, as PyTorch's argument of this name. The mean is found first and subtracted, so that nothing cancels; the
+//! result is neither infinite nor lost where its value can be represented. NaN if there are no more elements than the
+//! correction and they are equal.
+
+use dahl::ndarray::{ArrayView0, ArrayViewD, ArrayViewMut0, ArrayViewMutD};
+use dahl::prelude::*;
+
+use super::reduce::reduced;
+use crate::cpu::row_major::{around, elements, fold_lanes, map_lanes, write};
+use crate::cpu::sum_of::{variance_gradient, variance_of};
+
+/// `out = sum of (input[i] - mean)^2 / (input.len() - correction)`.
+///
+/// # Shapes
+/// `input`: any, `out: []`.
+#[codelet(R, W, shape(out = []), flops = 5 * input.len())]
+pub fn variance<T: Real>(input: &[T], mut out: ArrayViewMut0<T>, correction: usize) {
+    out[[]] = T::narrow(variance_of(input, correction));
+}
+
+/// `out = sum of (input[i] - mean)^2 / (input.shape()[axis] - correction)`, along `axis`.
+///
+/// # Shapes
+/// `out` as `input`, with extent 1 at `axis`.
+#[codelet(R, W, shape(out = reduced(input.shape(), axis)), check(axis < input.shape().len()), flops = 5 * input.len())]
+pub fn variance_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize, correction: usize) {
+    let extents = around(input.shape(), axis);
+    let input = input.as_standard_layout();
+    write(out, |out| {
+        fold_lanes(elements(&input), extents, out, |lane| T::narrow(variance_of(lane, correction)));
+    });
+}
+
+/// The gradient of [`variance`] by its input: `out[i] = gradient * 2 (input[i] - mean) / (input.len() - correction)`.
+///
+/// # Shapes
+/// `input` and `out` of one shape, `gradient: []`.
+#[codelet(R, R, W, shape(out = input), flops = 5 * input.len())]
+pub fn variance_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut [T], correction: usize) {
+    let extents = [1, input.len(), 1];
+    map_lanes(input, extents, out, |lane| variance_gradient(lane, correction, gradient[[]].widen()));
+}
+
+/// The gradient of [`variance_axis`] by its input, as [`variance_backward`] along `axis`.
+///
+/// # Shapes
+/// `input` and `out` of one shape, `gradient` the same with extent 1 at `axis`.
+#[codelet(
+    R, R, W,
+    shape(out = input),
+    check(axis < input.shape().len()),
+    check(gradient.shape() == reduced(input.shape(), axis)),
+    flops = 5 * input.len()
+)]
+pub fn variance_axis_backward<T: Real>(
+    input: ArrayViewD<T>,
+    gradient: ArrayViewD<T>,
+    out: ArrayViewMutD<T>,
+    axis: usize,
+    correction: usize,
+) {
+    let extents = around(input.shape(), axis);
+    let input = input.as_standard_layout();
+    let mut gradients = gradient.iter();
+    write(out, |out| {
+        map_lanes(elements(&input), extents, out, |lanes| {
+            for (lane, gradient) in lanes.chunks_exact_mut(extents[1]).zip(&mut gradients) {
+                variance_gradient(lane, correction, gradient.widen());
+            }
+        });
+    });
+}
