@@ -27,10 +27,12 @@
 //! gradient.input("a", &[3], vec![1.0, -2.0, 0.5]).input("b", &[3], vec![0.25, 3.0, -1.0]).assert();
 //! ```
 //!
-//! The rooms: `direction` draws, `difference` estimates slopes, `examine` compares, `failure` tells what was found.
+//! The rooms: `direction` draws, `difference` estimates slopes, `examine` compares, `elements`
+//! finds the one that is wrong, `failure` tells what was found.
 
 mod difference;
 mod direction;
+mod elements;
 mod examine;
 mod failure;
 
