@@ -86,8 +86,12 @@ impl Number {
             Float::F16 | Float::Bf16 => {
                 let reads_back =
                     |text: &String| text.parse::<f64>().is_ok_and(|read| float.round(read) == value);
-                let texts = (0..17).map(|digits| format!("{value:.digits$e}"));
-                texts.into_iter().find(reads_back).unwrap_or_else(|| format!("{value:e}"))
+                // Of two texts as near as each other the one away from zero may read back where the other does not: a
+                // power of two is twice as far from the number above it as from the one below.
+                let beyond = value * (1.0 + f64::EPSILON);
+                let texts = |digits: usize| [value, beyond].map(|value| format!("{value:.digits$e}"));
+                let mut texts = (0..17).flat_map(texts);
+                texts.find(reads_back).unwrap_or_else(|| format!("{value:e}"))
             }
         }
     }
