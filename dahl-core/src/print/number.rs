@@ -127,9 +127,12 @@ impl Number {
         format!("{}e{exponent}", trimmed(digits.into()))
     }
 
-    /// With an exponent and `digits` digits after the point.
+    /// With an exponent and `digits` digits after the point: those of the shortest text if it has as many, else those
+    /// of the exact value.
     fn exactly(self, digits: usize, finish: fn(String) -> String) -> String {
-        let text = format!("{:.digits$e}", self.value);
+        let shortest = self.shortest();
+        let has_as_many = self.shape().0 == digits;
+        let text = if has_as_many { shortest } else { format!("{:.digits$e}", self.value) };
         let (digits, exponent) = text.split_once('e').expect("it is in scientific notation");
         format!("{}e{exponent}", finish(digits.into()))
     }
