@@ -308,7 +308,7 @@ impl DoubleDouble {
 
     /// The inverse hyperbolic tangent.
     pub(super) fn inverse_hyperbolic_tangent(self) -> Self {
-        if self.high == 0.0 || !(self.abs() < Self::ONE) {
+        if self.high == 0.0 || self.high.is_nan() || self.abs() >= Self::ONE {
             return self.by(f64::atanh);
         }
         (self.scale(1) / (Self::ONE - self)).logarithm_of_one_more().scale(-1)

@@ -15,6 +15,8 @@ mod real;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod values;
 
 use std::fmt;
 
