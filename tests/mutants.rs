@@ -218,7 +218,7 @@ fn differences<T: Real>(x: &[T], out: &mut [T]) {
 /// Reads neighbours that it has overwritten.
 fn differences_in_place<T: Real>(x: &mut [T]) {
     for i in 1..x.len() {
-        x[i] = x[i] - x[i - 1];
+        x[i] -= x[i - 1];
     }
 }
 
@@ -232,13 +232,13 @@ fn an_in_place_variant_that_reads_what_it_wrote() {
 /// Takes its constant through `f32`.
 #[codelet(R, W, reference = reference::tenth, error = ulp(1.5))]
 fn single_precision_constant<T: Real>(x: T) -> T {
-    x * T::from_f64(0.100000001490116119384765625)
+    x * T::from_f64(0.10000000149011612)
 }
 
 /// As above, with a bound that says nothing.
 #[codelet(R, W, reference = reference::tenth, error = ulp(1e12))]
 fn single_precision_constant_unbounded<T: Real>(x: T) -> T {
-    x * T::from_f64(0.100000001490116119384765625)
+    x * T::from_f64(0.10000000149011612)
 }
 
 #[test]

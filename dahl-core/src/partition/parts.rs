@@ -147,13 +147,12 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         chunk: usize,
         index: usize,
     ) -> Result<Array<'static, T, N>> {
-        let key = self.partition_key(axis, chunk, false)?;
-        let partition = self.open_partition(key);
-        // SAFETY: as in `handles`.
-        let partition = unsafe { partition.as_ref() };
-        let begin = index * chunk;
-        let extent = self.shape()[axis.0];
-        Ok(self.part(partition.parts()[index], axis.0, begin, chunk.min(extent - begin)))
+        let lengths = self.chunks_of(axis, chunk)?;
+        let (opened, _) = self.open_partition(PartitionKey { axis: axis.0, lengths, shared: false });
+        // SAFETY: as in `open_partition`.
+        let partition = unsafe { opened.as_ref() };
+        let (state, (begin, len)) = (partition.parts()[index], partition.ranges()[index]);
+        Ok(self.part(state, axis.0, begin, len))
     }
 
     #[track_caller]

@@ -6,6 +6,7 @@ use super::digits::number;
 use crate::array::AnyArray;
 use crate::element::{Element, ElementType, Real, to_f64};
 use crate::error::Result;
+use crate::print::Printed;
 
 /// Elements in row-major order, and the shape.
 #[derive(Clone, Debug)]
@@ -106,6 +107,17 @@ impl Buffer {
                 .and_then(|text| text.parse().ok())
                 .map_or_else(|| format!("{exact}"), |shortest| number(shortest, &[]))
         }, otherwise format!("{:?}", self.bytes_of(i)))
+    }
+
+    /// All elements, aligned, long arrays without their middle.
+    pub(super) fn printed(&self) -> String {
+        /// As many digits as any element has.
+        const DIGITS: usize = 17;
+        /// More elements than these are not worth reading.
+        const ELEMENTS: usize = 200;
+        with_type!(self.element, T => {
+            Printed::from_slice(&self.extents, &self.to_vec::<T>()).precision(DIGITS).threshold(ELEMENTS).to_string()
+        }, otherwise format!("{:?}", self.bytes))
     }
 
     fn bytes_of(&self, i: usize) -> &[u8] {

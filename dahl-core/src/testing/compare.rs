@@ -147,15 +147,12 @@ impl Comparison<'_> {
 
     /// Inputs as text.
     fn show(&self, inputs: &[Option<Buffer>]) -> String {
-        /// Elements beyond these are left out.
-        const SHOWN: usize = 32;
         let mut text = String::new();
         for (parameter, buffer) in self.parameters().into_iter().zip(inputs) {
             let Some(buffer) = buffer else { continue };
-            let elements: Vec<String> = (0..buffer.len().min(SHOWN)).map(|i| buffer.text(i)).collect();
-            let more = if buffer.len() > SHOWN { ", .." } else { "" };
-            text +=
-                &format!("  {}: {:?} = [{}{more}]\n", parameter.name, buffer.extents, elements.join(", "));
+            let intro = format!("  {} {:?} = ", parameter.name, buffer.extents);
+            let indent = " ".repeat(intro.len());
+            text += &format!("{intro}{}\n", buffer.printed().replace('\n', &format!("\n{indent}")));
         }
         text
     }

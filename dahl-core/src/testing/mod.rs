@@ -14,6 +14,8 @@
 //! What is compared, and with what, is [`compare`]'s; what is wrong, [`Failure`]'s. With `DAHL_NUMERICS_REPORT=dir` in
 //! the environment, figures of all that ran are written to `dir`, as Markdown and JSON.
 //!
+//! [`gradient`] checks a backward against its forward.
+//!
 //! The rooms: `operand`, `distribution` and `arrays` make inputs, `subject` runs the codelet, `oracle` says what should
 //! come, `bound` how near, `compare` does all of it, `shrink` and `failure` tell what was found, `report` what was
 //! measured.
@@ -30,6 +32,7 @@ mod expectation;
 mod failure;
 mod fault;
 mod format;
+pub mod gradient;
 mod operand;
 mod oracle;
 mod report;
