@@ -46,4 +46,4 @@ fn bias_backward<T: Real>() -> Tally {
     tally
 }
 
-for_each_real!(bias, bias_backward);
+for_each_real!(at least 20: bias, bias_backward);

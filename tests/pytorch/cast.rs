@@ -53,7 +53,8 @@ where
 fn to_real<T: CastTo<U>, U: Real>(rt: &Runtime, case: &Case<'_>, tally: &mut Tally) {
     tally.cases += 1;
     for layout in LAYOUTS {
-        let (input, mut out) = (case.placed::<T, 2>(rt, "input", layout), case.unwritten::<U, 2>(rt, "out", layout));
+        let (input, mut out) =
+            (case.placed::<T, 2>(rt, "input", layout), case.unwritten::<U, 2>(rt, "out", layout));
         input.read(|input| out.write(|out| ops::cast(input, out))).unwrap();
         out.read(|out| tally.compare(case, "out", out));
     }
@@ -62,10 +63,11 @@ fn to_real<T: CastTo<U>, U: Real>(rt: &Runtime, case: &Case<'_>, tally: &mut Tal
 fn to_integer<T: CastTo<U>, U: Element + Into<i64>>(rt: &Runtime, case: &Case<'_>, tally: &mut Tally) {
     tally.cases += 1;
     for layout in LAYOUTS {
-        let (input, mut out) = (case.placed::<T, 2>(rt, "input", layout), case.unwritten::<U, 2>(rt, "out", layout));
+        let (input, mut out) =
+            (case.placed::<T, 2>(rt, "input", layout), case.unwritten::<U, 2>(rt, "out", layout));
         input.read(|input| out.write(|out| ops::cast(input, out))).unwrap();
         out.read(|out| tally.compare_integers(case, "out", out));
     }
 }
 
-for_each_real!(cast, cast_from_integers);
+for_each_real!(at least 12: cast, cast_from_integers);

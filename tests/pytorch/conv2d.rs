@@ -34,11 +34,13 @@ fn conv2d_backward_input<T: Real>() -> Tally {
         tally.cases += 1;
         let [stride, padding] = ["stride", "padding"].map(|role| case.pair(role));
         for layout in LAYOUTS {
-            let [gradient, filters] = ["gradient", "filters"].map(|role| case.placed::<T, 4>(&rt, role, layout));
+            let [gradient, filters] =
+                ["gradient", "filters"].map(|role| case.placed::<T, 4>(&rt, role, layout));
             let mut out = case.unwritten(&rt, "by_input", layout);
             gradient.read(|gradient| {
                 filters.read(|filters| {
-                    out.write(|out| ops::conv2d_backward_input(gradient, filters, out, stride, padding)).unwrap();
+                    out.write(|out| ops::conv2d_backward_input(gradient, filters, out, stride, padding))
+                        .unwrap();
                 });
             });
             out.read(|out| tally.compare(&case, "by_input", out));
@@ -67,4 +69,4 @@ fn conv2d_backward_filters<T: Real>() -> Tally {
     tally
 }
 
-for_each_real!(conv2d, conv2d_backward_input, conv2d_backward_filters);
+for_each_real!(at least 20: conv2d, conv2d_backward_input, conv2d_backward_filters);

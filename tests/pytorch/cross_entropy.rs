@@ -62,4 +62,4 @@ fn count_correct<T: Real>() -> Tally {
     tally
 }
 
-for_each_real!(cross_entropy, cross_entropy_backward, count_correct);
+for_each_real!(at least 20: cross_entropy, cross_entropy_backward, count_correct);

@@ -19,4 +19,4 @@ fn dot<T: Real>() -> Tally {
     tally
 }
 
-for_each_real!(dot);
+for_each_real!(at least 20: dot);

@@ -70,6 +70,10 @@ impl Case<'_> {
         tensor.unwrap_or_else(|| panic!("{} has no {role}", self.name))
     }
 
+    pub(crate) fn has(&self, role: &str) -> bool {
+        self.file.tensor(&format!("{}/{role}", self.name)).is_ok()
+    }
+
     /// The shape and the values of a tensor.
     pub(crate) fn values<T: Element>(&self, role: &str) -> (Vec<usize>, Vec<T>) {
         let tensor = self.tensor(role);

@@ -8,7 +8,7 @@ fn matmul<T: Real>() -> Tally {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
     let (stem, mut tally) = (Stem::open("matmul"), Tally::default());
-    for case in stem.cases("matmul", "matmul", T::NAME) {
+    for case in stem.cases("matmul", "factors", T::NAME) {
         tally.cases += 1;
         let [transpose_a, transpose_b] = ["transpose_a", "transpose_b"].map(|role| case.count(role) == 1);
         for layout in LAYOUTS {
@@ -31,7 +31,7 @@ fn matmul<T: Real>() -> Tally {
 fn matmul_added<T: Real>() -> Tally {
     let rt = Runtime::new().unwrap();
     let (stem, mut tally) = (Stem::open("matmul"), Tally::default());
-    for case in stem.cases("matmul_add", "matmul_add", T::NAME) {
+    for case in stem.cases("matmul_add", "factors", T::NAME) {
         tally.cases += 1;
         let [transpose_a, transpose_b] = ["transpose_a", "transpose_b"].map(|role| case.count(role) == 1);
         for layout in LAYOUTS {
@@ -48,7 +48,7 @@ fn matvec<T: Real>() -> Tally {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
     let (stem, mut tally) = (Stem::open("matmul"), Tally::default());
-    for case in stem.cases("matvec", "matvec", T::NAME) {
+    for case in stem.cases("matvec", "factors", T::NAME) {
         tally.cases += 1;
         let (transpose_a, vector) = (case.count("transpose_a") == 1, case.array::<T, 1>(&rt, "vector"));
         for layout in LAYOUTS {
@@ -81,4 +81,4 @@ fn outer<T: Real>() -> Tally {
     tally
 }
 
-for_each_real!(matmul, matmul_added, matvec, outer);
+for_each_real!(at least 15: matmul, matmul_added, matvec, outer);

@@ -61,7 +61,9 @@ fn gather_backward<T: Real>() -> Tally {
     each::<T>("gather", |rt, case, layout, tally| {
         let (gradient, index) = (case.placed::<T, 3>(rt, "gradient", layout), case.indices::<3>(rt, "index"));
         let mut out = case.zeros::<T, 3>(rt, "by_input");
-        gradient.read(|gradient| ops::gather_backward(gradient, &index, &mut out, case.count("axis"))).unwrap();
+        gradient
+            .read(|gradient| ops::gather_backward(gradient, &index, &mut out, case.count("axis")))
+            .unwrap();
         tally.compare(case, "by_input", &out);
     })
 }
@@ -78,11 +80,18 @@ fn index_select_backward<T: Real>() -> Tally {
 
 fn concat<T: Real>() -> Tally {
     each::<T>("concat", |rt, case, layout, tally| {
-        let [first, second, third] = ["input", "second", "third"].map(|role| case.placed::<T, 3>(rt, role, layout));
+        let [first, second, third] =
+            ["input", "second", "third"].map(|role| case.placed::<T, 3>(rt, role, layout));
         let mut out = case.unwritten::<T, 3>(rt, "out", layout);
-        first.read(|first| second.read(|second| third.read(|third| out.write(|out| {
-            ops::concat(&[first, second, third], out, case.count("axis")).unwrap();
-        }))));
+        first.read(|first| {
+            second.read(|second| {
+                third.read(|third| {
+                    out.write(|out| {
+                        ops::concat(&[first, second, third], out, case.count("axis")).unwrap();
+                    })
+                })
+            })
+        });
         out.read(|out| tally.compare(case, "out", out));
     })
 }
@@ -110,6 +119,6 @@ fn stack<T: Real>() -> Tally {
 }
 
 for_each_real!(
-    transpose, rotate_180, diag, diagonal, diagonal_backward, gather_rows, gather, gather_backward, index_select,
+    at least 10: transpose, rotate_180, diag, diagonal, diagonal_backward, gather_rows, gather, gather_backward, index_select,
     index_select_backward, tile, tile_backward, slice, slice_backward, concat, split, stack,
 );

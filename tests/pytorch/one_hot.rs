@@ -21,4 +21,4 @@ fn one_hot<T: Real>() -> Tally {
     tally
 }
 
-for_each_real!(one_hot);
+for_each_real!(at least 20: one_hot);

@@ -93,4 +93,4 @@ fn avg_pool2d_backward<T: Real>() -> Tally {
     tally
 }
 
-for_each_real!(max_pool2d, max_pool2d_backward, avg_pool2d, avg_pool2d_backward);
+for_each_real!(at least 20: max_pool2d, max_pool2d_backward, avg_pool2d, avg_pool2d_backward);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::closeness::{Tally, tolerances};
+use crate::closeness::Tally;
 
 /// An op, and the comparisons in f16, bf16, f32 and f64.
 pub(crate) type Row = (&'static str, [fn() -> Tally; 4]);
@@ -25,19 +25,21 @@ const STEMS: [(&str, &[Row]); 11] = [
 /// prints the table to put there, with the largest relative differences.
 #[test]
 fn table() {
-    let documented = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/numerics.md")).unwrap();
+    let documented =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/numerics.md")).unwrap();
     let mut table = String::new();
-    writeln!(table, "| op | cases | elements | f16 | bf16 | f32 | f64 |\n|---|---|---|---|---|---|---|").unwrap();
+    writeln!(table, "| op | cases | elements | closer | different | f16 | bf16 | f32 | f64 |\n|---|---|---|---|---|---|---|---|---|").unwrap();
     let mut missing = Vec::new();
     for (op, types) in STEMS.iter().flat_map(|(_, rows)| rows.iter()) {
         let tallies = types.map(|compare| compare());
-        let [cases, elements] = [|tally: &Tally| tally.cases, |tally: &Tally| tally.elements]
-            .map(|count| tallies.iter().map(count).sum::<usize>());
+        let count = |of: fn(&Tally) -> usize| tallies.iter().map(of).sum::<usize>();
+        let [cases, elements] = [count(|tally| tally.cases), count(|tally| tally.elements)];
+        let [closer, deliberate] = [count(|tally| tally.closer), count(|tally| tally.deliberate)];
         let start = format!("| `{op}` | {cases} | {elements} |");
         if !documented.contains(&start) {
             missing.push(start.clone());
         }
-        write!(table, "{start}").unwrap();
+        write!(table, "{start} {closer} | {deliberate} |").unwrap();
         for tally in &tallies {
             write!(table, " {} |", shown(tally.largest_relative)).unwrap();
         }
