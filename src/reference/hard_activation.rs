@@ -29,11 +29,7 @@ pub(crate) fn hard_swish_backward(x: f64, gradient: f64) -> f64 {
 }
 
 pub(crate) fn hard_tanh(x: f64) -> f64 {
-    match x {
-        x if x < -1.0 => -1.0,
-        x if x > 1.0 => 1.0,
-        x => x,
-    }
+    x.clamp(-1.0, 1.0)
 }
 
 pub(crate) fn hard_tanh_backward(x: f64, gradient: f64) -> f64 {
