@@ -129,6 +129,7 @@ mod product;
 mod reduce;
 mod regression;
 mod slice;
+mod softmax;
 mod tile;
 mod trigonometric;
 mod variance;
