@@ -109,18 +109,27 @@ macro_rules! function {
     };
 }
 
+mod activation;
+mod arithmetic;
 mod bias;
 mod checker;
+mod comparison;
 mod conv2d;
 mod cross_entropy;
 mod diag;
-mod elementwise;
+mod error_function;
+mod exponential;
 mod gather;
+mod hard_activation;
+mod hyperbolic;
 mod matmul;
 mod norm;
 mod pool2d;
 mod product;
 mod reduce;
+mod regression;
 mod slice;
+mod softmax;
 mod tile;
+mod trigonometric;
 mod variance;
