@@ -21,7 +21,7 @@ pub(crate) fn tolerances(type_name: &str) -> [f64; 2] {
 pub(crate) struct Tally {
     pub(crate) cases: usize,
     pub(crate) elements: usize,
-    /// Those that are not close to PyTorch's result in this type, but to the one in f64, to which the former is not.
+    /// Those that are not close to PyTorch's result in this type, but no farther from its result in f64.
     pub(crate) closer: usize,
     /// Those that differ as [`difference`] says.
     pub(crate) deliberate: usize,
@@ -31,8 +31,8 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Compares the result `role` of a case. Where PyTorch's own result in this type is not close to its result in f64,
-    /// either will do.
+    /// Compares the result `role` of a case. Instead of being close, a result may be no farther from PyTorch's result in
+    /// f64 than PyTorch's in this type is.
     pub(crate) fn compare<T: Real, const N: usize>(
         &mut self,
         case: &Case<'_>,
@@ -48,9 +48,7 @@ impl Tally {
             let exact = exact.as_ref().map(|exact| exact[index].to_f64());
             if is_close::<T>(actual, expected) {
                 self.measure::<T>(actual, expected);
-            } else if let Some(exact) =
-                exact.filter(|&exact| !is_close::<T>(expected, exact) && is_close::<T>(actual, exact))
-            {
+            } else if let Some(exact) = exact.filter(|&exact| is_no_farther(actual, expected, exact)) {
                 self.closer += 1;
                 self.measure::<T>(actual, exact);
             } else if difference::is_deliberate(&case.name, role, expected, actual) {
@@ -127,6 +125,12 @@ fn is_close<T: Real>(actual: f64, expected: f64) -> bool {
     actual == expected
         || actual.is_nan() && expected.is_nan()
         || expected.is_finite() && (actual - expected).abs() <= absolute + relative * expected.abs()
+}
+
+/// Whether `actual` is not farther from `exact` than PyTorch's own `expected` is.
+fn is_no_farther(actual: f64, expected: f64, exact: f64) -> bool {
+    let is_same = actual == exact || actual.is_nan() && exact.is_nan();
+    is_same || (actual - exact).abs() <= (expected - exact).abs()
 }
 
 /// The index in an array of `shape` of the element that is `index`th in order.

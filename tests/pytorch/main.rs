@@ -38,6 +38,7 @@ macro_rules! for_each_real {
 mod bias;
 mod cast;
 mod closeness;
+mod comparison;
 mod conv2d;
 mod cross_entropy;
 mod difference;
@@ -49,5 +50,6 @@ mod moved;
 mod one_hot;
 mod pool2d;
 mod reduce;
+mod regression;
 mod report;
 mod softmax;
