@@ -24,7 +24,7 @@ pub fn sigmoid_backward<T: Real>(output: T, gradient: T) -> T {
 // As `softplus`.
 #[codelet(R, W, reference = reference::log_sigmoid, error = ulp(5))]
 pub fn log_sigmoid<T: Real>(x: T) -> T {
-    x.min(T::ZERO) - (-x.abs()).exp().ln_1p()
+    -((-x).max(T::ZERO) + (-x.abs()).exp().ln_1p())
 }
 
 /// The gradient of [`log_sigmoid`] by its input: `out = gradient * sigmoid(-x)`.

@@ -26,7 +26,7 @@ pub(crate) fn softplus_backward(x: f64, gradient: f64) -> f64 {
 }
 
 pub(crate) fn log_sigmoid(x: f64) -> f64 {
-    0.0 - softplus(-x)
+    -softplus(-x)
 }
 
 pub(crate) fn log_sigmoid_backward(x: f64, gradient: f64) -> f64 {

@@ -10,7 +10,7 @@ const INFINITY: f64 = f64::INFINITY;
 
 values_of_one! {
     sigmoid_init(): [(1.0, 0.73105858), (-1.0, 0.26894142), (-80.0, 1.8048514e-35), (0.0, 0.5), (-88.5, 3.6723017e-39), (-INFINITY, 0.0), (INFINITY, 1.0), (NAN, NAN)];
-    log_sigmoid_init(): [(1.0, -0.31326169), (-1.0, -1.3132617), (20.0, -2.0611536e-9), (-1000.0, -1000.0), (-INFINITY, -INFINITY), (INFINITY, 0.0), (NAN, NAN)];
+    log_sigmoid_init(): [(1.0, -0.31326169), (-1.0, -1.3132617), (20.0, -2.0611536e-9), (-1000.0, -1000.0), (-INFINITY, -INFINITY), (INFINITY, -0.0), (NAN, NAN)];
     softplus_init(): [(1.0, 1.3132617), (-1.0, 0.31326169), (0.0, 0.69314718), (-80.0, 1.8048514e-35), (1000.0, 1000.0), (-INFINITY, 0.0), (INFINITY, INFINITY), (NAN, NAN)];
     silu_init(): [(1.0, 0.73105858), (-1.0, -0.26894142), (-50.0, -9.6437492e-21), (1000.0, 1000.0), (0.0, 0.0), (-0.0, -0.0), (INFINITY, INFINITY), (-INFINITY, NAN), (NAN, NAN)];
     leaky_relu_init(0.25): [(2.0, 2.0), (-2.0, -0.5), (0.0, 0.0), (-0.0, -0.0), (INFINITY, INFINITY), (-INFINITY, -INFINITY), (NAN, NAN)];
