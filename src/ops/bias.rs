@@ -16,7 +16,9 @@ use crate::cpu::row_major::{add_sums, around, elements, write};
     shape(out = input),
     check(axis < input.shape().len() && input.shape()[axis] == bias.len()),
     in_place_kernel = bias_over,
-    flops = input.len()
+    flops = input.len(),
+    reference = crate::reference::bias::bias,
+    error = rounded
 )]
 pub fn bias<T: Real>(input: ArrayViewD<T>, bias: ArrayView1<T>, out: ArrayViewMutD<T>, axis: usize) {
     let [_, extent, after] = around(input.shape(), axis);
@@ -78,7 +80,9 @@ fn bias_over<T: Real>(target: ArrayViewMutD<'_, T>, bias: ArrayView1<'_, T>, axi
     R, REDUX,
     shape(out = [gradient.shape().get(axis).copied().unwrap_or(0)]),
     check(axis < gradient.shape().len()),
-    flops = gradient.len()
+    flops = gradient.len(),
+    reference = crate::reference::bias::bias_backward,
+    error = sum(n = gradient.len() / out.len().max(1) + 1)
 )]
 pub fn bias_backward<T: Real>(gradient: ArrayViewD<T>, out: ArrayViewMut1<T::Compute>, axis: usize) {
     let [before, extent, after] = around(gradient.shape(), axis);

@@ -43,7 +43,9 @@ fn window(image: &[usize], kernel: [usize; 2], stride: [usize; 2], padding: [usi
     check(fits(input.shape(), size, stride, padding)),
     check(covers(size, padding)),
     flops = out.len() * 2,
-    cpu_only
+    cpu_only,
+    reference = crate::reference::pool2d::max_pool2d,
+    error = rounded
 )]
 pub fn max_pool2d<T: Real>(
     input: ArrayView4<T>,
@@ -112,7 +114,9 @@ fn max_pool_planes<T: Real>(window: &Window, input: &[T], out: &mut [T], index: 
     check(gradient.shape() == index.shape()),
     check(planes_of(gradient.shape()) == planes_of(out.shape())),
     flops = gradient.len(),
-    cpu_only
+    cpu_only,
+    reference = crate::reference::pool2d::max_pool2d_backward,
+    error = sum(n = gradient.shape()[2] * gradient.shape()[3])
 )]
 pub fn max_pool2d_backward<T: Real>(gradient: ArrayView4<T>, index: ArrayView4<u32>, out: ArrayViewMut4<T>) {
     let (pixels, positions) = (out.shape()[2] * out.shape()[3], gradient.shape()[2] * gradient.shape()[3]);
@@ -146,7 +150,9 @@ pub fn max_pool2d_backward<T: Real>(gradient: ArrayView4<T>, index: ArrayView4<u
     check(fits(input.shape(), size, stride, padding)),
     check(covers(size, padding)),
     flops = out.len() * 2,
-    cpu_only
+    cpu_only,
+    reference = crate::reference::pool2d::avg_pool2d,
+    error = sum(n = size[0] * size[1] + 1)
 )]
 pub fn avg_pool2d<T: Real>(
     input: ArrayView4<T>,
@@ -208,7 +214,9 @@ fn avg_pool_planes<T: Real>(window: &Window, input: &[T], out: &mut [T]) {
     check(gradient.shape() == pooled_shape(out.shape(), size, stride, padding)),
     check(covers(size, padding)),
     flops = gradient.len() * 2,
-    cpu_only
+    cpu_only,
+    reference = crate::reference::pool2d::avg_pool2d_backward,
+    error = sum(n = size[0] * size[1] + 1)
 )]
 pub fn avg_pool2d_backward<T: Real>(
     gradient: ArrayView4<T>,

@@ -2,17 +2,6 @@
 
 use dahl::ops::*;
 
-gradients!(tanh: [x: [3, 5]],
-    |arena| tanh_init(arena, x),
-    |out, gradient| [tanh_backward_init(arena, out, gradient)]
-);
-
-gradients!(sigmoid: [x: [3, 5]],
-    |arena| sigmoid_init(arena, x),
-    |out, gradient| [sigmoid_backward_init(arena, out, gradient)]
-);
-
-gradients!(relu: [x: [3, 5]],
-    |arena| relu_init(arena, x),
-    |_, gradient| [relu_backward_init(arena, x, gradient)]
-);
+function!(tanh: tanh_init, tanh_backward_init(output), x in -3.0..3.0);
+function!(sigmoid: sigmoid_init, sigmoid_backward_init(output), x in -6.0..6.0);
+function!(relu: relu_init, relu_backward_init(x), x in -1.0..1.0, kink 0.0);

@@ -59,10 +59,11 @@ impl<'a> Oracle<'a> {
         self.run(&self.kernel, self.real, data, false)
     }
 
-    /// The sum of the absolute values of what was summed up for each result.
+    /// The sum of the absolute values of what was summed up for each result: by a kernel that is `given` for it, from the
+    /// data as they are; by the reference, from their absolute values.
     pub(super) fn magnitudes(&self, data: &[Buffer], given: bool) -> Result<Vec<Vec<Exact>>, String> {
         let real = if given { ElementType::of::<f64>() } else { self.real };
-        self.run(&self.magnitude, real, data, true)
+        self.run(&self.magnitude, real, data, !given)
     }
 
     fn run(
