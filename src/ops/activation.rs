@@ -141,7 +141,8 @@ pub fn gelu<T: Real>(x: T) -> T {
     // `x / sqrt(2)` and what it lost: its error would be multiplied by `x * x`.
     let near = x.abs().min(T::from_f64(40.0)).copysign(x);
     let z = near * -T::FRAC_1_SQRT_2;
-    let rest = T::from_f64(0.7071067811865476 - T::FRAC_1_SQRT_2.to_f64() - 4.833646656726457e-17);
+    let rest =
+        T::from_f64(std::f64::consts::FRAC_1_SQRT_2 - T::FRAC_1_SQRT_2.to_f64() - 4.833646656726457e-17);
     let lost = near.mul_add(-T::FRAC_1_SQRT_2, -z) - near * rest;
     // Far out, the logarithm of erfc falls by about 2 z per unit.
     let steep = z.max(T::ZERO);
