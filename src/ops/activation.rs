@@ -24,7 +24,7 @@ pub fn sigmoid_backward<T: Real>(output: T, gradient: T) -> T {
 // As `softplus`.
 #[codelet(R, W, reference = reference::log_sigmoid, error = ulp(5))]
 pub fn log_sigmoid<T: Real>(x: T) -> T {
-    x.min(T::ZERO) - (-x.abs()).exp().ln_1p()
+    -((-x).max(T::ZERO) + (-x.abs()).exp().ln_1p())
 }
 
 /// The gradient of [`log_sigmoid`] by its input: `out = gradient * sigmoid(-x)`.
@@ -141,7 +141,8 @@ pub fn gelu<T: Real>(x: T) -> T {
     // `x / sqrt(2)` and what it lost: its error would be multiplied by `x * x`.
     let near = x.abs().min(T::from_f64(40.0)).copysign(x);
     let z = near * -T::FRAC_1_SQRT_2;
-    let rest = T::from_f64(std::f64::consts::FRAC_1_SQRT_2 - T::FRAC_1_SQRT_2.to_f64() - 4.833646656726457e-17);
+    let rest =
+        T::from_f64(std::f64::consts::FRAC_1_SQRT_2 - T::FRAC_1_SQRT_2.to_f64() - 4.833646656726457e-17);
     let lost = near.mul_add(-T::FRAC_1_SQRT_2, -z) - near * rest;
     // Far out, the logarithm of erfc falls by about 2 z per unit.
     let steep = z.max(T::ZERO);

@@ -19,8 +19,14 @@ const BLOCK: usize = 2048;
 #[codelet(R, R, REDUX, shape(out = []), check(x.shape() == y.shape()), flops = 3 * x.len(), cpu_only,
     reference = reference::mean_squared_error, error = sum(n = x.len(), terms = reference::mean_squared_error_magnitude))]
 pub fn mean_squared_error<T: Real>(x: &[T], y: &[T], out: &mut [T::Compute], factor: f64) {
-    out[0] += <T::Compute as Real>::from_f64(factor)
-        * sum_of_blocks(x, y, |differences: &mut [T::Compute]| simd::dot(differences, differences));
+    let factor = <T::Compute as Real>::from_f64(factor);
+    out[0] += sum_of_blocks(x, y, |differences: &mut [T::Compute], scaled: &mut [T::Compute]| {
+        // Before the square, which could overflow where the product does not.
+        for (scaled, difference) in scaled.iter_mut().zip(&*differences) {
+            *scaled = factor * *difference;
+        }
+        simd::dot(differences, scaled)
+    });
 }
 
 /// The gradient of [`mean_squared_error`] by `x`: `out = 2 * factor * (x - y)`.
@@ -37,13 +43,13 @@ pub fn mean_squared_error_backward<T: Real>(x: T, y: T, factor: f64) -> T {
 #[codelet(R, R, REDUX, shape(out = []), check(x.shape() == y.shape()), flops = 3 * x.len(), cpu_only,
     reference = reference::mean_absolute_error, error = sum(n = x.len(), terms = reference::mean_absolute_error_magnitude))]
 pub fn mean_absolute_error<T: Real>(x: &[T], y: &[T], out: &mut [T::Compute], factor: f64) {
-    out[0] += <T::Compute as Real>::from_f64(factor)
-        * sum_of_blocks(x, y, |differences: &mut [T::Compute]| {
-            for difference in &mut *differences {
-                *difference = difference.abs();
-            }
-            simd::sum(differences)
-        });
+    let factor = <T::Compute as Real>::from_f64(factor);
+    out[0] += sum_of_blocks(x, y, |differences: &mut [T::Compute], _: &mut [T::Compute]| {
+        for difference in &mut *differences {
+            *difference = factor * difference.abs();
+        }
+        simd::sum(differences)
+    });
 }
 
 /// The gradient of [`mean_absolute_error`] by `x`: `out = factor` where `x > y`, `-factor` where `x < y`, 0 where they are equal;
@@ -61,9 +67,13 @@ pub fn mean_absolute_error_backward<T: Real>(x: T, y: T, factor: f64) -> T {
     }
 }
 
-/// The sum of what `combine` makes of the differences of each block.
+/// The sum of what `combine` makes of the differences of each block. Its second buffer is as long, and free.
 #[inline(always)]
-fn sum_of_blocks<T: Real>(x: &[T], y: &[T], combine: impl Fn(&mut [T::Compute]) -> T::Compute) -> T::Compute {
+fn sum_of_blocks<T: Real>(
+    x: &[T],
+    y: &[T],
+    combine: impl Fn(&mut [T::Compute], &mut [T::Compute]) -> T::Compute,
+) -> T::Compute {
     let blocks = x.len().div_ceil(BLOCK);
     with_scratch([BLOCK, BLOCK, blocks], |[left, right, sums]: [&mut [T::Compute]; 3]| {
         for ((x, y), sum) in x.chunks(BLOCK).zip(y.chunks(BLOCK)).zip(&mut *sums) {
@@ -73,7 +83,7 @@ fn sum_of_blocks<T: Real>(x: &[T], y: &[T], combine: impl Fn(&mut [T::Compute]) 
             for (left, right) in left.iter_mut().zip(&*right) {
                 *left -= *right;
             }
-            *sum = combine(left);
+            *sum = combine(left, right);
         }
         simd::sum(sums)
     })

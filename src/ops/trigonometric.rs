@@ -90,7 +90,7 @@ pub fn atan2<T: Real>(y: T, x: T) -> T {
 #[codelet(R, R, R, W, in_place = gradient, reference = reference::atan2_backward_y, error = ulp(7.5))]
 pub fn atan2_backward_y<T: Real>(y: T, x: T, gradient: T) -> T {
     let radius = x.hypot(y);
-    gradient * (x / radius) / radius
+    gradient * (x / radius / radius)
 }
 
 /// The gradient of [`atan2`] by `x`: `out = -gradient * y / (x * x + y * y)`; NaN at the origin.
@@ -98,5 +98,5 @@ pub fn atan2_backward_y<T: Real>(y: T, x: T, gradient: T) -> T {
 #[codelet(R, R, R, W, in_place = gradient, reference = reference::atan2_backward_x, error = ulp(7.5))]
 pub fn atan2_backward_x<T: Real>(y: T, x: T, gradient: T) -> T {
     let radius = x.hypot(y);
-    -(gradient * (y / radius) / radius)
+    -(gradient * (y / radius / radius))
 }

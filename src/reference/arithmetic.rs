@@ -41,7 +41,7 @@ pub(crate) fn square(x: f64) -> f64 {
 }
 
 pub(crate) fn square_backward(x: f64, gradient: f64) -> f64 {
-    2.0 * x * gradient
+    x * gradient * 2.0
 }
 
 pub(crate) fn recip_backward(output: f64, gradient: f64) -> f64 {
@@ -49,11 +49,11 @@ pub(crate) fn recip_backward(output: f64, gradient: f64) -> f64 {
 }
 
 pub(crate) fn sqrt_backward(output: f64, gradient: f64) -> f64 {
-    0.5 * gradient / output
+    gradient / (2.0 * output)
 }
 
 pub(crate) fn power_backward_base(x: f64, y: f64, gradient: f64) -> f64 {
-    if y == 0.0 { 0.0 } else { gradient * y * x.powf(y) / x }
+    if y == 0.0 { 0.0 } else { gradient * (y * (x.powf(y) / x)) }
 }
 
 pub(crate) fn power_backward_exponent(output: f64, x: f64, gradient: f64) -> f64 {
@@ -61,5 +61,5 @@ pub(crate) fn power_backward_exponent(output: f64, x: f64, gradient: f64) -> f64
 }
 
 pub(crate) fn power_value_backward(x: f64, gradient: f64, exponent: f64) -> f64 {
-    power_backward_base(x, exponent, gradient)
+    if exponent == 0.0 { 0.0 } else { x.powf(exponent - 1.0) * exponent * gradient }
 }

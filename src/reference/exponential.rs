@@ -19,11 +19,11 @@ pub(crate) fn ln_backward(x: f64, gradient: f64) -> f64 {
 }
 
 pub(crate) fn log2_backward(x: f64, gradient: f64) -> f64 {
-    gradient / LN_2 / x
+    gradient / (x * LN_2)
 }
 
 pub(crate) fn log10_backward(x: f64, gradient: f64) -> f64 {
-    gradient / LN_10 / x
+    gradient / (x * LN_10)
 }
 
 pub(crate) fn log1p_backward(x: f64, gradient: f64) -> f64 {

@@ -17,7 +17,7 @@ pub(crate) fn mean_squared_error_magnitude(x: &[f64], y: &[f64], out: &mut [f64]
 }
 
 pub(crate) fn mean_squared_error_backward(x: f64, y: f64, factor: f64) -> f64 {
-    2.0 * (x - y) * factor
+    2.0 * factor * (x - y)
 }
 
 pub(crate) fn mean_absolute_error(x: &[f64], y: &[f64], out: &mut [f64], factor: f64) {

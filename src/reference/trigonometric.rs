@@ -27,9 +27,9 @@ pub(crate) fn atan_backward(x: f64, gradient: f64) -> f64 {
 }
 
 pub(crate) fn atan2_backward_y(y: f64, x: f64, gradient: f64) -> f64 {
-    gradient * x / x.mul_add(x, y * y)
+    gradient * (x / x.mul_add(x, y * y))
 }
 
 pub(crate) fn atan2_backward_x(y: f64, x: f64, gradient: f64) -> f64 {
-    -gradient * y / x.mul_add(x, y * y)
+    -gradient * (y / x.mul_add(x, y * y))
 }

@@ -28,9 +28,47 @@ macro_rules! for_each_real {
     )*};
 }
 
+/// Tables of what an op of one array gives: `(x, result)`, in `f32`. (All types are compared in `tests/numerics`.)
+macro_rules! values_of_one {
+    ($($op:ident($($argument:expr),*): [$(($x:expr, $expected:expr)),* $(,)?];)*) => {$(
+        #[test]
+        fn $op() {
+            let rt = Runtime::new().unwrap();
+            let arena = rt.arena();
+            let cases: &[(f64, f64)] = &[$(($x, $expected)),*];
+            let x = rt.from_vec([cases.len()], cases.iter().map(|case| case.0 as f32).collect()).unwrap();
+            let results = ops::$op(&arena, &x $(, $argument)*).unwrap().to_vec().unwrap();
+            for (&(x, expected), result) in cases.iter().zip(results) {
+                assert_value(stringify!($op), &[x], result, expected);
+            }
+        }
+    )*};
+}
+
+/// Tables of what an op of two arrays gives: `(x, y, result)`, in `f32`.
+macro_rules! values_of_two {
+    ($($op:ident($($argument:expr),*): [$(($x:expr, $y:expr, $expected:expr)),* $(,)?];)*) => {$(
+        #[test]
+        fn $op() {
+            let rt = Runtime::new().unwrap();
+            let arena = rt.arena();
+            let cases: &[(f64, f64, f64)] = &[$(($x, $y, $expected)),*];
+            let x = rt.from_vec([cases.len()], cases.iter().map(|case| case.0 as f32).collect()).unwrap();
+            let y = rt.from_vec([cases.len()], cases.iter().map(|case| case.1 as f32).collect()).unwrap();
+            let results = ops::$op(&arena, &x, &y $(, $argument)*).unwrap().to_vec().unwrap();
+            for (&(x, y, expected), result) in cases.iter().zip(results) {
+                assert_value(stringify!($op), &[x, y], result, expected);
+            }
+        }
+    )*};
+}
+
+mod activation;
 mod arg_extreme;
+mod arithmetic;
 mod bias;
 mod cast;
+mod comparison;
 mod concat;
 mod conv2d;
 mod copy;
@@ -38,8 +76,12 @@ mod cross_entropy;
 mod diag;
 mod dot;
 mod elementwise;
+mod error_function;
+mod exponential;
 mod fill;
 mod gather;
+mod hard_activation;
+mod hyperbolic;
 mod matmul;
 mod norm;
 mod one_hot;
@@ -50,10 +92,13 @@ mod random;
 mod reduce;
 mod reduce_backward;
 mod reference;
+mod regression;
 mod rotate;
+mod rounding;
 mod shuffle;
 mod slice;
 mod softmax;
 mod tile;
 mod transpose;
+mod trigonometric;
 mod variance;
