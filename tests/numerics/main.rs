@@ -2,6 +2,20 @@
 
 use dahl::ops;
 use dahl::prelude::*;
-use dahl::testing::numerics;
+use dahl::testing::{below, numerics, output, within};
 
+mod arg_extreme;
 mod arithmetic;
+mod bias;
+mod conv2d;
+mod cross_entropy;
+mod matmul;
+mod moved;
+mod norm;
+mod pool2d;
+mod product;
+mod reduce;
+mod reduce_backward;
+mod scattered;
+mod softmax;
+mod variance;
