@@ -120,8 +120,8 @@ fn ten_million_terms<T: Real>() {
     near(ops::dot_init(&arena, &ones, &tenths).unwrap().read().unwrap()[[]], COUNT as f64 * tenth);
     for shape in [[COUNT, 1], [1, COUNT], [1000, 10_000], [COUNT / 2, 2]] {
         let (ones, tenths) = (ones.reshaped(shape).unwrap(), tenths.reshaped(shape).unwrap());
-        for axis in 0..2 {
-            let extent = shape[axis] as f64;
+        for (axis, extent) in shape.into_iter().enumerate() {
+            let extent = extent as f64;
             let sums = ops::sum_axis_init(&arena, &ones, axis).unwrap().to_vec().unwrap();
             assert!(sums.into_iter().all(|sum| sum == T::from_f64(extent)));
             let sums = ops::sum_axis_init(&arena, &tenths, axis).unwrap().to_vec().unwrap();
