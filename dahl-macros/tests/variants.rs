@@ -1,5 +1,6 @@
 //! What generated code computes: every mode, several outputs, checks, and the compute type.
 
+use dahl::Variants;
 use dahl::ndarray::{ArrayView1, ArrayView2, ArrayViewMut1};
 use dahl::prelude::*;
 
@@ -140,5 +141,52 @@ fn a_failed_check_shows_both_sides_and_the_line() -> dahl::Result<()> {
         error.contains("x.ncols() > 0") && error.contains("x.ncols(): 0") && error.contains("variants.rs"),
         "{error}"
     );
+    Ok(())
+}
+
+/// The arrays that `init` makes, with their places.
+fn made<A, B, V: Variants<A, B>>(rt: &Runtime, arrays: &A, arguments: B) -> Vec<(usize, Vec<u8>)> {
+    let mut made = Vec::new();
+    let called = V::init(&rt.arena(), arrays, arguments, &mut |place, array| {
+        made.push((place, array.bytes().unwrap()));
+    });
+    called.unwrap().unwrap();
+    made
+}
+
+/// What `V` says of its exactness, for arrays of these types.
+fn numerics<V: Variants<A, B>, A, B>(_: &A, _: B) -> dahl::__private::Numerics {
+    V::numerics()
+}
+
+#[test]
+fn every_variant_is_behind_the_trait() -> dahl::Result<()> {
+    let rt = Runtime::builder().cpu_workers(1).build()?;
+    let x = rt.from_vec([2], vec![1.0_f32, 2.0])?;
+    let y = rt.from_vec([2], vec![10.0_f32, 20.0])?;
+    let mut arrays = (x, y, rt.from_vec([2], vec![0.0_f32; 2])?);
+    <Weighted as Variants<_, _>>::task(&mut arrays, (3.0, 2.0)).submit()?;
+    assert_eq!(arrays.2.to_vec()?, [23.0, 46.0]);
+    let bytes = [43.0_f32, 86.0].map(f32::to_ne_bytes).concat();
+    assert_eq!(made::<_, _, Weighted>(&rt, &arrays, (3.0, 4.0)), [(2, bytes)]);
+    <Weighted as Variants<_, _>>::task_self(&mut arrays, (0.5, 1.0)).unwrap().submit()?;
+    assert_eq!(arrays.0.to_vec()?, [10.5, 21.0]);
+
+    let x = rt.from_vec([2, 2], vec![1.0_f64, 2.0, 7.0, 3.0])?;
+    let mut arrays = (x, rt.from_vec([2], vec![0.0; 2])?, rt.from_vec([2], vec![0_u32; 2])?);
+    assert!(<MaxRows as Variants<_, _>>::task_self(&mut arrays, ()).is_none());
+    let outputs = [[2.0_f64, 7.0].map(f64::to_ne_bytes).concat(), [1_u32, 0].map(u32::to_ne_bytes).concat()];
+    assert_eq!(made::<_, _, MaxRows>(&rt, &arrays, ()), [(1, outputs[0].clone()), (2, outputs[1].clone())]);
+    Ok(())
+}
+
+#[test]
+fn the_scratch_is_no_array_of_the_variants() -> dahl::Result<()> {
+    let rt = Runtime::builder().cpu_workers(1).build()?;
+    let x = rt.from_vec([3], vec![1.0_f32, 2.0, 4.0])?;
+    let mut arrays = (x, rt.from_vec([2], vec![10.0_f32; 2])?, rt.from_vec([1], vec![0_u32])?);
+    <Differences as Variants<_, _>>::task(&mut arrays, ()).submit()?;
+    assert_eq!(arrays.1.to_vec()?, [11.0, 12.0]);
+    assert_eq!(numerics::<Differences, _, _>(&arrays, ()).generic, [true, true, true, false]);
     Ok(())
 }

@@ -44,6 +44,7 @@ pub use arrays::{Arrays, Placement};
 pub use compare::compare;
 pub use digits::Digits;
 pub use distribution::Distribution;
+pub use double_double::DoubleDouble;
 pub use failure::{Check, Failure, Variant};
 pub use operand::{
     Below, Describes, Input, Operand, Operands, Output, OutputOf, Within, below, holding, output, typed,

@@ -201,6 +201,7 @@ impl<
                 ::dahl::__private::Kernel::new(
                     "reference",
                     |views| {
+                        #[allow(clippy::type_complexity)]
                         let kernel: fn(
                             ::dahl::ndarray::ArrayView<'_, f64, ::dahl::ndarray::Ix2>,
                             ::dahl::ndarray::ArrayViewMut<'_, f64, ::dahl::ndarray::Ix2>,
@@ -235,6 +236,7 @@ impl<
                     ::dahl::__private::Kernel::new(
                         "magnitude",
                         |views| {
+                            #[allow(clippy::type_complexity)]
                             let kernel: fn(
                                 ::dahl::ndarray::ArrayView<'_, f64, ::dahl::ndarray::Ix2>,
                                 ::dahl::ndarray::ArrayViewMut<

@@ -241,6 +241,7 @@ impl<
                 ::dahl::__private::Kernel::new(
                     "reference",
                     |views| {
+                        #[allow(clippy::type_complexity)]
                         let scalar: fn(u8, f64, f64) -> f64 = reference::masked_exp;
                         let alpha = views.argument_in_f64::<T>();
                         views

@@ -22,6 +22,18 @@ pub fn choose(task: u8, shapes: u32, views: u32, i: u32) -> u32 {
     if task > 0 { len } else { i }
 }
 
+/// A name that generated code has for its own.
+#[codelet(R, W)]
+pub fn map<T: Real>(x: T) -> T {
+    x
+}
+
+/// The same in kernel form.
+#[codelet(R, W)]
+pub fn call<T: Real>(x: &[T], out: &mut [T]) {
+    out.copy_from_slice(x);
+}
+
 /// The bound in a where clause, an array argument, a constant parameter.
 #[codelet(R, W)]
 pub fn polynomial<T, const K: usize>(x: T, c: T, k: [u8; K]) -> T

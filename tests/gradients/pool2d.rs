@@ -1,0 +1,31 @@
+//! Pooling.
+
+use dahl::ops::{avg_pool2d_backward, avg_pool2d_init, max_pool2d_backward, max_pool2d_init};
+
+use crate::into;
+
+/// Tests of pooling images by windows. Drawn values are too far apart for two to be a maximum at once.
+macro_rules! pooling {
+    ($test:ident: $images:expr, size $size:expr, stride $stride:expr, padding $padding:expr) => {
+        mod $test {
+            use super::*;
+
+            gradients!(max: [input: $images],
+                |arena| max_pool2d_init(arena, input, $size, $stride, $padding),
+                |(_, index), gradient| [into(arena, input, |out| max_pool2d_backward(gradient, index, out))]
+            );
+
+            gradients!(average: [input: $images],
+                |arena| avg_pool2d_init(arena, input, $size, $stride, $padding),
+                |_, gradient| [into(arena, input, |out| {
+                    avg_pool2d_backward(gradient, out, $size, $stride, $padding)
+                })],
+                with linear()
+            );
+        }
+    };
+}
+
+pooling!(plain: [2, 3, 4, 6], size [2, 2], stride [2, 2], padding [0, 0]);
+pooling!(of_windows_that_overlap: [1, 2, 5, 6], size [3, 2], stride [1, 1], padding [0, 0]);
+pooling!(with_strides_and_padding: [2, 1, 7, 5], size [3, 3], stride [2, 3], padding [1, 1]);
