@@ -5,6 +5,7 @@ use dahl::prelude::*;
 use dahl::simd;
 
 use crate::cpu::row_major::{add_sums, around, elements, write};
+use crate::cpu::scratch::with_scratch;
 
 /// `out = input + bias`, where `bias[i]` is added to everything at index `i` of `axis`: axis 1 for images and for
 /// matrices of samples.
@@ -92,11 +93,12 @@ pub fn bias_backward<T: Real>(gradient: ArrayViewD<T>, out: ArrayViewMut1<T::Com
         if after == 1 {
             add_sums(gradient, [1, before, extent], out);
         } else if !gradient.is_empty() {
-            for block in gradient.chunks_exact(extent * after) {
-                for (out, run) in out.iter_mut().zip(block.chunks_exact(after)) {
-                    *out += simd::sum(run);
+            with_scratch([before * extent], |[sums]: [&mut [T::Compute]; 1]| {
+                for (sum, run) in sums.iter_mut().zip(gradient.chunks_exact(after)) {
+                    *sum = simd::sum(run);
                 }
-            }
+                add_sums(sums, [1, before, extent], out);
+            });
         }
     });
 }

@@ -176,7 +176,7 @@ fn avg_pool_planes<T: Real>(window: &Window, input: &[T], out: &mut [T]) {
     }
     with_scratch([window.kernel[1]], |[taps]: [&mut [ColumnTap]; 1]| {
         window.column_taps(taps);
-        with_scratch([cols], |[sums]: [&mut [T::Compute]; 1]| {
+        with_scratch([cols, cols], |[sums, line_sums]: [&mut [T::Compute]; 2]| {
             let planes = input.chunks_exact(window.image[0] * image_cols);
             for (plane, out) in planes.zip(out.chunks_exact_mut(rows * cols)) {
                 for (row, out) in out.chunks_exact_mut(cols).enumerate() {
@@ -184,15 +184,20 @@ fn avg_pool_planes<T: Real>(window: &Window, input: &[T], out: &mut [T]) {
                     for row_tap in 0..window.kernel[0] {
                         let Some(source) = window.source(0, row, row_tap) else { continue };
                         let line = &plane[source * image_cols..][..image_cols];
+                        line_sums.fill(T::Compute::ZERO);
                         for &[start, end, first] in &*taps {
                             for_each_strided(
-                                &mut sums[start..end],
+                                &mut line_sums[start..end],
                                 &line[first..],
                                 window.stride[1],
                                 |sum, value, _| {
                                     *sum += value.widen();
                                 },
                             );
+                        }
+                        // Line by line: over a large window the error is that of `rows + cols` additions.
+                        for (sum, line_sum) in sums.iter_mut().zip(&*line_sums) {
+                            *sum += *line_sum;
                         }
                     }
                     for (out, sum) in out.iter_mut().zip(&*sums) {

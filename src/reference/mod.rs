@@ -2,6 +2,9 @@
 //!
 //! A declaration names its reference, `reference = PATH`, and how near it comes, `error = CLASS`; the tests of the numbers
 //! compare both. Where a sum is taken, it is compensated, so that it is better than that of the `f64` kernel.
+//!
+//! Not here: random numbers and orders (`uniform`, `normal`, `permutation`). What they should be is a distribution, not a
+//! number; Philox is compared with its published vectors, and the distributions in the ops' own tests.
 
 pub(crate) mod activation;
 pub(crate) mod arg_extreme;

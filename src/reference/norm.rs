@@ -52,7 +52,9 @@ fn norm_of(values: &[f64]) -> f64 {
 }
 
 fn gradients(values: &[f64], factor: f64) -> Vec<f64> {
-    let unit = unit_of(values);
+    let norm = norm_of(values);
+    // A norm that is subnormal or overflows has too few digits.
+    let unit = if norm.is_normal() { 1.0 } else { unit_of(values) };
     let values = values.iter().map(|value| value * unit).collect::<Vec<_>>();
     let norm = norm_of(&values);
     values.iter().map(|value| if norm == 0.0 { 0.0 } else { value / norm * factor }).collect()

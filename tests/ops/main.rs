@@ -1,6 +1,8 @@
 //! Every op against the plain loops in `reference`: each element type, each variant, odd shapes, special values, and
 //! wrong shapes at the call. A file an op, as in `src/ops`.
 
+#![allow(clippy::approx_constant, reason = "expected values are written as decimals")]
+
 /// Makes tests of functions that are generic over the element type, one for each real type.
 macro_rules! for_each_real {
     ($($test:ident),* $(,)?) => {$(

@@ -99,7 +99,7 @@ pub enum ErrorClass {
         /// The number of terms of one element of the result.
         terms: fn(&mut Operands<'_>) -> f64,
         /// `error = sum(n = EXPR, terms = PATH)`: like a reference; it computes for each element the sum of the terms'
-        /// absolute values. Without it the reference does, on the absolute values of the inputs.
+        /// absolute values, from the data as they are. Without it the reference does, on the absolute values of the inputs.
         magnitude: Option<Kernel>,
     },
 }
