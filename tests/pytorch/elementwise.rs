@@ -10,9 +10,9 @@ macro_rules! unary {
         fn $op<T: Real>() -> Tally {
             unary::<T>(
                 stringify!($op),
-                |x, out| ops::$op(x, out $(, T::from_f64($argument))*).unwrap(),
-                |x| ops::$op_self(x $(, T::from_f64($argument))*).unwrap(),
-                |arena, x| ops::$op_init(arena, x $(, T::from_f64($argument))*).unwrap(),
+                &|x, out| ops::$op(x, out $(, T::from_f64($argument))*).unwrap(),
+                &|x| ops::$op_self(x $(, T::from_f64($argument))*).unwrap(),
+                &|arena, x| ops::$op_init(arena, x $(, T::from_f64($argument))*).unwrap(),
             )
         }
     )*};
@@ -20,9 +20,9 @@ macro_rules! unary {
 
 fn unary<T: Real>(
     op: &str,
-    call: impl Fn(&Array<'_, T, 2>, &mut Array<'_, T, 2>),
-    call_self: impl Fn(&mut Array<'_, T, 2>),
-    call_init: impl for<'m> Fn(&'m Arena, &Array<'_, T, 2>) -> Array<'m, T, 2>,
+    call: &dyn Fn(&Array<'_, T, 2>, &mut Array<'_, T, 2>),
+    call_self: &dyn Fn(&mut Array<'_, T, 2>),
+    call_init: &dyn for<'m> Fn(&'m Arena, &Array<'_, T, 2>) -> Array<'m, T, 2>,
 ) -> Tally {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
@@ -34,7 +34,7 @@ fn unary<T: Real>(
             x.read(|x| out.write(|out| call(x, out)));
             out.read(|out| tally.compare(&case, "out", out));
             x.read(|x| tally.compare(&case, "out", &call_init(&arena, x)));
-            x.write(&call_self);
+            x.write(call_self);
             x.read(|x| tally.compare(&case, "out", x));
         }
     }
@@ -47,9 +47,9 @@ macro_rules! binary {
         fn $op<T: Real>() -> Tally {
             binary::<T>(
                 stringify!($op),
-                |x, y, out| ops::$op(x, y, out $(, T::from_f64($argument))*).unwrap(),
-                |x, y| binary!(@over $in_place $op_self, x, y $(, T::from_f64($argument))*),
-                |arena, x, y| ops::$op_init(arena, x, y $(, T::from_f64($argument))*).unwrap(),
+                &|x, y, out| ops::$op(x, y, out $(, T::from_f64($argument))*).unwrap(),
+                &|x, y| binary!(@over $in_place $op_self, x, y $(, T::from_f64($argument))*),
+                &|arena, x, y| ops::$op_init(arena, x, y $(, T::from_f64($argument))*).unwrap(),
             )
         }
     )*};
@@ -71,9 +71,9 @@ enum Over {
 
 fn binary<T: Real>(
     op: &str,
-    call: impl Fn(&Array<'_, T, 2>, &Array<'_, T, 2>, &mut Array<'_, T, 2>),
-    call_self: impl Fn(&mut Array<'_, T, 2>, &mut Array<'_, T, 2>) -> Over,
-    call_init: impl for<'m> Fn(&'m Arena, &Array<'_, T, 2>, &Array<'_, T, 2>) -> Array<'m, T, 2>,
+    call: &dyn Fn(&Array<'_, T, 2>, &Array<'_, T, 2>, &mut Array<'_, T, 2>),
+    call_self: &dyn Fn(&mut Array<'_, T, 2>, &mut Array<'_, T, 2>) -> Over,
+    call_init: &dyn for<'m> Fn(&'m Arena, &Array<'_, T, 2>, &Array<'_, T, 2>) -> Array<'m, T, 2>,
 ) -> Tally {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
@@ -105,9 +105,9 @@ macro_rules! backward {
             backward::<T>(
                 stringify!($forward),
                 stringify!($role),
-                |x, gradient, out| ops::$op(x, gradient, out $(, T::from_f64($argument))*).unwrap(),
-                |x, gradient| ops::$op_self(x, gradient $(, T::from_f64($argument))*).unwrap(),
-                |arena, x, gradient| ops::$op_init(arena, x, gradient $(, T::from_f64($argument))*).unwrap(),
+                &|x, gradient, out| ops::$op(x, gradient, out $(, T::from_f64($argument))*).unwrap(),
+                &|x, gradient| ops::$op_self(x, gradient $(, T::from_f64($argument))*).unwrap(),
+                &|arena, x, gradient| ops::$op_init(arena, x, gradient $(, T::from_f64($argument))*).unwrap(),
             )
         }
     )*};
@@ -116,9 +116,9 @@ macro_rules! backward {
 fn backward<T: Real>(
     forward: &str,
     from: &str,
-    call: impl Fn(&Array<'_, T, 2>, &Array<'_, T, 2>, &mut Array<'_, T, 2>),
-    call_self: impl Fn(&Array<'_, T, 2>, &mut Array<'_, T, 2>),
-    call_init: impl for<'m> Fn(&'m Arena, &Array<'_, T, 2>, &Array<'_, T, 2>) -> Array<'m, T, 2>,
+    call: &dyn Fn(&Array<'_, T, 2>, &Array<'_, T, 2>, &mut Array<'_, T, 2>),
+    call_self: &dyn Fn(&Array<'_, T, 2>, &mut Array<'_, T, 2>),
+    call_init: &dyn for<'m> Fn(&'m Arena, &Array<'_, T, 2>, &Array<'_, T, 2>) -> Array<'m, T, 2>,
 ) -> Tally {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
