@@ -45,7 +45,7 @@ pub trait Variants<Arrays, Arguments> {
     /// What the declaration says of its exactness.
     fn numerics() -> Numerics;
 
-    /// The declared body, with `P` in place of every type parameter, if their bounds allow it.
+    /// The declared body, with `P` in place of every type parameter, if their bounds allow it and there is no reference.
     fn declaration<P: Real>() -> Option<Kernel> {
         None
     }

@@ -262,26 +262,6 @@ impl<
                 ),
             })
     }
-    fn declaration<P_: ::dahl::Real>() -> ::core::option::Option<
-        ::dahl::__private::Kernel,
-    > {
-        ::core::option::Option::Some(
-            ::dahl::__private::Kernel::new(
-                "declaration",
-                |views| Distances::cpu::<
-                    P_,
-                    P,
-                >(
-                    views.view::<P_, ::dahl::ndarray::Ix2>(),
-                    views.view_mut::<P_, ::dahl::ndarray::Ix2>(),
-                    views.slice_mut::<<P_ as ::dahl::Real>::Compute>(),
-                    views.slice_mut::<u32>(),
-                    <P_ as ::dahl::Real>::from_f64(views.argument_in_f64::<T>()),
-                    views.argument::<[u32; P]>(),
-                ),
-            ),
-        )
-    }
 }
 /// Adds `scale` times the distances of the columns of `a` from `origin` to `out`, and notes which are near.
 ///

@@ -258,29 +258,6 @@ impl<
             )
             .error(::dahl::__private::ErrorClass::Ulp(2.5f64))
     }
-    fn declaration<P: ::dahl::Real>() -> ::core::option::Option<
-        ::dahl::__private::Kernel,
-    > {
-        ::core::option::Option::Some(
-            ::dahl::__private::Kernel::new(
-                "declaration",
-                |views| {
-                    let alpha = <P as ::dahl::Real>::from_f64(
-                        views.argument_in_f64::<T>(),
-                    );
-                    views
-                        .for_each_run(|run| MaskedExp::cpu::<
-                            P,
-                        >(
-                            run.slice::<u8>(),
-                            run.slice::<P>(),
-                            run.slice_mut::<P>(),
-                            alpha,
-                        ))
-                },
-            ),
-        )
-    }
 }
 /// `out = alpha * exp(x)` where `mask` is not zero, else zero.
 ///
