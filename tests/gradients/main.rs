@@ -60,20 +60,20 @@ macro_rules! gradients {
     ) => {
         #[test]
         fn $test() {
-            use $crate::Forwarded;
+            use $crate::gradients::Forwarded;
 
             #[allow(unused_variables, reason = "not each backward needs all of them")]
             let gradient = dahl::testing::gradient::Gradient::new(
                 stringify!($test),
                 |inputs| {
-                    let rt = $crate::runtime()?;
+                    let rt = $crate::gradients::runtime()?;
                     let $arena = &rt.arena();
                     let mut inputs = inputs.iter();
                     $(let $input = &$arena.from_slice($shape, inputs.next().expect("an input"))?;)+
                     Ok($forward?.output().to_vec()?)
                 },
                 |inputs, gradient| {
-                    let rt = $crate::runtime()?;
+                    let rt = $crate::gradients::runtime()?;
                     let $arena = &rt.arena();
                     let mut inputs = inputs.iter();
                     $(let $input = &$arena.from_slice($shape, inputs.next().expect("an input"))?;)+

@@ -30,7 +30,7 @@ macro_rules! for_each_real {
     )*};
 }
 
-/// Tables of what an op of one array gives: `(x, result)`, in `f32`. (All types are compared in `tests/numerics`.)
+/// Tables of what an op of one array gives: `(x, result)`, in `f32`. (All types are compared in `numerics`.)
 macro_rules! values_of_one {
     ($($op:ident($($argument:expr),*): [$(($x:expr, $expected:expr)),* $(,)?];)*) => {$(
         #[test]
@@ -104,3 +104,11 @@ mod tile;
 mod transpose;
 mod trigonometric;
 mod variance;
+
+// One program, so that each kernel is compiled once.
+#[path = "../gradients/main.rs"]
+mod gradients;
+#[path = "../numerics/main.rs"]
+mod numerics;
+#[path = "../pytorch/main.rs"]
+mod pytorch;

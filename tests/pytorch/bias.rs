@@ -1,8 +1,8 @@
 use dahl::ops::{bias_backward_init, bias_init, bias_self};
 use dahl::prelude::*;
 
-use crate::closeness::Tally;
-use crate::fixture::{LAYOUTS, Stem};
+use super::closeness::Tally;
+use super::fixture::{LAYOUTS, Stem};
 
 fn bias<T: Real>() -> Tally {
     let rt = Runtime::new().unwrap();

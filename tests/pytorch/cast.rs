@@ -1,8 +1,8 @@
 use dahl::ops::{self, CastTo};
 use dahl::prelude::*;
 
-use crate::closeness::Tally;
-use crate::fixture::{Case, LAYOUTS, Stem};
+use super::closeness::Tally;
+use super::fixture::{Case, LAYOUTS, Stem};
 
 /// From `T` to every type.
 fn cast<T>() -> Tally

@@ -2,8 +2,8 @@
 
 use dahl::prelude::*;
 
-use crate::difference;
-use crate::fixture::Case;
+use super::difference;
+use super::fixture::Case;
 
 /// PyTorch's default tolerances, relative and absolute, of an element type.
 pub(crate) fn tolerances(type_name: &str) -> [f64; 2] {

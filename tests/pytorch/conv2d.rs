@@ -1,8 +1,8 @@
 use dahl::ops::{self, conv2d_init};
 use dahl::prelude::*;
 
-use crate::closeness::Tally;
-use crate::fixture::{LAYOUTS, Stem};
+use super::closeness::Tally;
+use super::fixture::{LAYOUTS, Stem};
 
 fn conv2d<T: Real>() -> Tally {
     let rt = Runtime::new().unwrap();

@@ -1,8 +1,8 @@
 use dahl::ops;
 use dahl::prelude::*;
 
-use crate::closeness::Tally;
-use crate::fixture::{LAYOUTS, Stem};
+use super::closeness::Tally;
+use super::fixture::{LAYOUTS, Stem};
 
 fn cross_entropy<T: Real>() -> Tally {
     let rt = Runtime::new().unwrap();

@@ -1,8 +1,8 @@
 use dahl::ops::dot_init;
 use dahl::prelude::*;
 
-use crate::closeness::Tally;
-use crate::fixture::Stem;
+use super::closeness::Tally;
+use super::fixture::Stem;
 
 fn dot<T: Real>() -> Tally {
     let rt = Runtime::new().unwrap();

@@ -1,8 +1,8 @@
 use dahl::ops;
 use dahl::prelude::*;
 
-use crate::closeness::Tally;
-use crate::fixture::{LAYOUTS, Stem};
+use super::closeness::Tally;
+use super::fixture::{LAYOUTS, Stem};
 
 /// Compares ops of one array; the numbers are PyTorch's arguments in the script.
 macro_rules! unary {

@@ -28,7 +28,7 @@ macro_rules! for_each_real {
         })*
 
         /// What these compare, op by op, for the report.
-        pub(crate) const OPS: &[crate::report::Row] = &[$((
+        pub(crate) const OPS: &[crate::pytorch::report::Row] = &[$((
             stringify!($test),
             [$test::<dahl::f16>, $test::<dahl::bf16>, $test::<f32>, $test::<f64>],
         )),*];

@@ -1,8 +1,8 @@
 use dahl::ops::{matmul_add, matmul_init, matvec_init, outer_init};
 use dahl::prelude::*;
 
-use crate::closeness::Tally;
-use crate::fixture::{LAYOUTS, Stem};
+use super::closeness::Tally;
+use super::fixture::{LAYOUTS, Stem};
 
 fn matmul<T: Real>() -> Tally {
     let rt = Runtime::new().unwrap();

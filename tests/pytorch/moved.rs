@@ -3,8 +3,8 @@
 use dahl::ops;
 use dahl::prelude::*;
 
-use crate::closeness::Tally;
-use crate::fixture::{Case, LAYOUTS, Layout, Stem};
+use super::closeness::Tally;
+use super::fixture::{Case, LAYOUTS, Layout, Stem};
 
 /// Calls `f` for each case of `op` and each layout.
 fn each<T: Real>(op: &str, mut f: impl FnMut(&Runtime, &Case<'_>, Layout, &mut Tally)) -> Tally {

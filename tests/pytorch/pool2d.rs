@@ -1,8 +1,8 @@
 use dahl::ops::{self, avg_pool2d_init, max_pool2d_init};
 use dahl::prelude::*;
 
-use crate::closeness::Tally;
-use crate::fixture::{Case, LAYOUTS, Stem};
+use super::closeness::Tally;
+use super::fixture::{Case, LAYOUTS, Stem};
 
 /// `size`, `stride` and `padding`.
 fn window(case: &Case<'_>) -> [[usize; 2]; 3] {

@@ -1,8 +1,8 @@
 use dahl::ops;
 use dahl::prelude::*;
 
-use crate::closeness::Tally;
-use crate::fixture::{LAYOUTS, Stem};
+use super::closeness::Tally;
+use super::fixture::{LAYOUTS, Stem};
 
 /// Compares reductions of all elements; those of `added` start from what the output holds, here the identity.
 macro_rules! of_all {

@@ -1,8 +1,8 @@
 use dahl::ops;
 use dahl::prelude::*;
 
-use crate::closeness::Tally;
-use crate::fixture::{LAYOUTS, Stem};
+use super::closeness::Tally;
+use super::fixture::{LAYOUTS, Stem};
 
 /// Losses, and their gradients by the prediction.
 macro_rules! losses {

@@ -2,29 +2,29 @@
 
 use std::fmt::Write;
 
-use crate::closeness::Tally;
+use super::closeness::Tally;
 
 /// An op, and the comparisons in f16, bf16, f32 and f64.
 pub(crate) type Row = (&'static str, [fn() -> Tally; 4]);
 
 const STEMS: [&[Row]; 14] = [
-    crate::elementwise::OPS,
-    crate::comparison::OPS,
-    crate::regression::OPS,
-    crate::matmul::OPS,
-    crate::dot::OPS,
-    crate::bias::OPS,
-    crate::conv2d::OPS,
-    crate::pool2d::OPS,
-    crate::softmax::OPS,
-    crate::reduce::OPS,
-    crate::cross_entropy::OPS,
-    crate::moved::OPS,
-    crate::one_hot::OPS,
-    crate::cast::OPS,
+    super::elementwise::OPS,
+    super::comparison::OPS,
+    super::regression::OPS,
+    super::matmul::OPS,
+    super::dot::OPS,
+    super::bias::OPS,
+    super::conv2d::OPS,
+    super::pool2d::OPS,
+    super::softmax::OPS,
+    super::reduce::OPS,
+    super::cross_entropy::OPS,
+    super::moved::OPS,
+    super::one_hot::OPS,
+    super::cast::OPS,
 ];
 
-/// The document tells of exactly these ops and numbers of cases; `cargo test --test pytorch report -- --nocapture`
+/// The document tells of exactly these ops and numbers of cases; `cargo test --test ops pytorch::report -- --nocapture`
 /// prints the table to put there, with the largest relative differences.
 #[test]
 fn table() {

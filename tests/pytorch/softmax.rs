@@ -1,8 +1,8 @@
 use dahl::ops;
 use dahl::prelude::*;
 
-use crate::closeness::Tally;
-use crate::fixture::{LAYOUTS, Stem};
+use super::closeness::Tally;
+use super::fixture::{LAYOUTS, Stem};
 
 macro_rules! along_an_axis {
     ($($op:ident $op_self:ident $op_init:ident),*) => {$(
