@@ -22,14 +22,14 @@ pub fn hard_swish<T: Real>(x: T) -> T {
     x * ((x + T::from_f64(3.0)).clamp(T::ZERO, T::from_f64(6.0)) / T::from_f64(6.0))
 }
 
-/// The gradient of [`hard_swish`] by its input: `out = 0` where `x < -3`, `gradient * (2 * x + 3) / 6` up to 3, and
-/// `gradient` above.
+/// The gradient of [`hard_swish`] by its input: `out = 0` up to -3, `gradient * (2 * x + 3) / 6` between, and `gradient` from 3
+/// on.
 #[codelet(R, R, W, in_place = gradient, reference = reference::hard_swish_backward, error = ulp(2.5))]
 pub fn hard_swish_backward<T: Real>(x: T, gradient: T) -> T {
     let three = T::from_f64(3.0);
-    if x < -three {
+    if x <= -three {
         T::ZERO
-    } else if x <= three {
+    } else if x < three {
         gradient * ((x + x + three) / T::from_f64(6.0))
     } else {
         gradient

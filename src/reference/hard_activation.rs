@@ -22,8 +22,8 @@ pub(crate) fn hard_swish(x: f64) -> f64 {
 
 pub(crate) fn hard_swish_backward(x: f64, gradient: f64) -> f64 {
     match x {
-        x if x < -3.0 => 0.0,
-        x if x <= 3.0 => gradient * 2.0_f64.mul_add(x, 3.0) / 6.0,
+        x if x <= -3.0 => 0.0,
+        x if x < 3.0 => gradient * 2.0_f64.mul_add(x, 3.0) / 6.0,
         _ => gradient,
     }
 }

@@ -63,6 +63,12 @@ macro_rules! binary {
     }};
 }
 
+/// Reads two arrays, writes a third.
+type OfTwo<'f, T> = &'f dyn Fn(&Array<'_, T, 2>, &Array<'_, T, 2>, &mut Array<'_, T, 2>);
+
+/// Reads two arrays, makes a third.
+type InitOfTwo<'f, T> = &'f dyn for<'m> Fn(&'m Arena, &Array<'_, T, 2>, &Array<'_, T, 2>) -> Array<'m, T, 2>;
+
 /// Which of two arrays an op has overwritten.
 enum Over {
     First,
@@ -71,9 +77,9 @@ enum Over {
 
 fn binary<T: Real>(
     op: &str,
-    call: &dyn Fn(&Array<'_, T, 2>, &Array<'_, T, 2>, &mut Array<'_, T, 2>),
+    call: OfTwo<'_, T>,
     call_self: &dyn Fn(&mut Array<'_, T, 2>, &mut Array<'_, T, 2>) -> Over,
-    call_init: &dyn for<'m> Fn(&'m Arena, &Array<'_, T, 2>, &Array<'_, T, 2>) -> Array<'m, T, 2>,
+    call_init: InitOfTwo<'_, T>,
 ) -> Tally {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
@@ -116,9 +122,9 @@ macro_rules! backward {
 fn backward<T: Real>(
     forward: &str,
     from: &str,
-    call: &dyn Fn(&Array<'_, T, 2>, &Array<'_, T, 2>, &mut Array<'_, T, 2>),
+    call: OfTwo<'_, T>,
     call_self: &dyn Fn(&Array<'_, T, 2>, &mut Array<'_, T, 2>),
-    call_init: &dyn for<'m> Fn(&'m Arena, &Array<'_, T, 2>, &Array<'_, T, 2>) -> Array<'m, T, 2>,
+    call_init: InitOfTwo<'_, T>,
 ) -> Tally {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();

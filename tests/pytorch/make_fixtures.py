@@ -93,8 +93,7 @@ class Stem:
     def put(self, op, type_name, case, **tensors):
         for role, tensor in tensors.items():
             if not isinstance(tensor, torch.Tensor):
-                tensor = torch.tensor(tensor)
-                tensor = tensor.to(torch.float64 if tensor.is_floating_point() else torch.int64)
+                tensor = torch.tensor(tensor, dtype=torch.float64 if isinstance(tensor, float) else torch.int64)
             if tensor.dtype == torch.bool:
                 tensor = tensor.to(torch.uint8)
             name = f"{op}/{type_name}/{case}/{role}"
