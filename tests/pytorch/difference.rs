@@ -1,4 +1,4 @@
-//! Where dahl's results differ from PyTorch's on purpose: `docs/numerics.md` says why.
+//! Where dahl's results differ from PyTorch's on purpose: `docs/numerics-against-pytorch.md` says why.
 
 /// An op and a result, as the fixtures name them, and what PyTorch and dahl have there.
 type Difference = (&'static str, &'static str, fn(pytorch: f64, dahl: f64) -> bool);
