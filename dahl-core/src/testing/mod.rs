@@ -16,9 +16,10 @@
 //!
 //! [`gradient`] checks a backward against its forward.
 //!
-//! The rooms: `operand`, `distribution` and `arrays` make inputs, `subject` runs the codelet, `oracle` says what should
-//! come, `bound` how near, `compare` does all of it, `shrink` and `failure` tell what was found, `report` what was
-//! measured.
+//! The rooms: `operand`, `distribution`, `buffer` and `arrays` make inputs; `subject` runs the codelet; `oracle` says what
+//! should come, in f64 or `double_double`; `bound`, of a `format`, how near; `compare` begins, `examine` runs one case in
+//! every way, with `expectation` and the checks in `fault`; `shrink`, `digits` and `failure` tell what was found, `report`
+//! and `types` what was measured.
 
 mod arrays;
 mod bound;

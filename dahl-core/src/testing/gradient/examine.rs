@@ -82,6 +82,10 @@ impl<'a> Examination<'a> {
                     format!("backward gives {} elements for an input of {}", gradient.len(), input.len());
                 return self.fail(Check::Shapes, Some(i), text);
             }
+            if let Some(element) = gradient.iter().position(|value| !value.is_finite()) {
+                let text = format!("backward gives {} for element {element}", gradient[element]);
+                return self.fail(Check::Finite, Some(i), text);
+            }
         }
         Ok(gradients)
     }

@@ -10,6 +10,8 @@ pub enum Check {
     Runs,
     /// Backward gives a gradient for each input, of as many elements.
     Shapes,
+    /// Backward gives numbers that are finite.
+    Finite,
     /// Forward and backward give the same bits again.
     Repeats,
     /// The gradient of a weighted sum of the output, by one input in one direction, is what differences of forward give.
@@ -29,6 +31,7 @@ impl fmt::Display for Check {
         f.write_str(match self {
             Check::Runs => "it does not run",
             Check::Shapes => "gradients of other shapes",
+            Check::Finite => "gradients that are no numbers",
             Check::Repeats => "not the same bits again",
             Check::Directions => "wrong by differences",
             Check::Adjoint => "not the adjoint",
