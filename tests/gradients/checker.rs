@@ -84,6 +84,16 @@ fn a_wrong_sign() {
 }
 
 #[test]
+fn an_infinity() {
+    let text = failure(
+        tanh(|x, w| if x == 2.5 { w * f64::INFINITY } else { tanh_backward(x, w) }),
+        Check::Finite,
+        Some("x"),
+    );
+    assert!(text.contains("element 3"), "{text}");
+}
+
+#[test]
 fn a_missing_factor() {
     failure(tanh(|x, w| tanh_backward(x, w) / 2.0), Check::Directions, Some("x"));
     failure(
