@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::device::{Machine, VirtualDevice};
 use crate::error::{Error, ErrorKind, Result};
 use crate::observer::Observer;
 use crate::runtime::Runtime;
@@ -24,6 +25,7 @@ const STALL_AFTER: Duration = Duration::from_secs(60);
 /// | [`scheduler`](Self::scheduler) | `DAHL_SCHED` | `ws` |
 /// | [`tasks_in_flight`](Self::tasks_in_flight) | `DAHL_TASKS_IN_FLIGHT` | 4096 |
 /// | [`memory_limit_mb`](Self::memory_limit_mb) | `DAHL_LIMIT_MB` | none |
+/// | [`virtual_machine`](Self::virtual_machine) | `DAHL_MACHINE`: a model file | none: the real one |
 /// | [`check`](Self::check) | `DAHL_CHECK`: 0 or 1 | on if this crate has debug assertions |
 /// | [`check_seed`](Self::check_seed) | `DAHL_CHECK_SEED` | none |
 /// | [`stall_report_after`](Self::stall_report_after) | `DAHL_STALL_SECONDS` | 60; 0 for never |
@@ -36,6 +38,7 @@ pub struct RuntimeBuilder {
     tasks_in_flight: Option<usize>,
     memory_limit_mb: Option<usize>,
     observer: Option<Arc<dyn Observer>>,
+    machine: Option<Machine>,
     check: Option<bool>,
     check_seed: Option<u64>,
     stall_after: Option<Duration>,
@@ -50,6 +53,8 @@ pub(crate) struct Config {
     pub(crate) tasks_in_flight: usize,
     pub(crate) limit_bytes: Option<usize>,
     pub(crate) observer: Option<Arc<dyn Observer>>,
+    /// The machine to be simulated.
+    pub(crate) machine: Option<Machine>,
     pub(crate) check: bool,
     /// None for never.
     pub(crate) stall_after: Option<Duration>,
@@ -96,6 +101,19 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Simulates a machine: its CPU workers, as many as [`cpu_workers`](Self::cpu_workers) says, and its devices, in
+    /// virtual time. Kernels really run; how long they take is what the machine's model says.
+    pub fn virtual_machine(mut self, machine: Machine) -> Self {
+        self.machine = Some(machine);
+        self
+    }
+
+    /// Adds a device to the machine that is simulated, which is [`Machine::default`] if nothing else was said.
+    pub fn virtual_device(mut self, device: VirtualDevice) -> Self {
+        self.machine.get_or_insert_default().devices.push(device);
+        self
+    }
+
     /// Sets whether every kernel's outputs and inputs are checked (`docs/checked-mode.md`).
     pub fn check(mut self, check: bool) -> Self {
         self.check = Some(check);
@@ -133,9 +151,17 @@ impl RuntimeBuilder {
             count("tasks_in_flight", "DAHL_TASKS_IN_FLIGHT", self.tasks_in_flight, TASKS_IN_FLIGHT)?;
         let limit_mb = count("memory_limit_mb", "DAHL_LIMIT_MB", self.memory_limit_mb, usize::MAX)?;
         let limit_bytes = (limit_mb != usize::MAX).then_some(limit_mb << 20);
+        let machine = match (self.machine, env::var_os("DAHL_MACHINE")) {
+            (None, Some(path)) => Some(Machine::from_file(path)?),
+            (machine, _) => machine,
+        };
+        if let Some(machine) = &machine {
+            machine.require_possible("virtual_machine")?;
+        }
+        let workers = cpu_workers + machine.as_ref().map_or(0, |machine| machine.devices.len());
         let mut scheduler = match self.custom {
             Some(custom) => custom,
-            None => named_scheduler(self.scheduler, cpu_workers, tasks_in_flight)?,
+            None => named_scheduler(self.scheduler, workers, tasks_in_flight)?,
         };
         let switch = |value: u64| if value <= 1 { Some(value == 1) } else { None };
         let default = cfg!(debug_assertions);
@@ -162,6 +188,7 @@ impl RuntimeBuilder {
             tasks_in_flight,
             limit_bytes,
             observer: self.observer,
+            machine,
             check,
             stall_after: Some(stall_after).filter(|time| !time.is_zero()),
             on_stall: self.on_stall,

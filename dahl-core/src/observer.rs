@@ -5,6 +5,7 @@ use std::panic::Location;
 
 use crate::access::AccessMode;
 use crate::codelet::Codelet;
+use crate::device::Transfer;
 use crate::task::Record;
 
 /// Sees every task of a runtime as it is submitted, in the order of each submitting thread. What the runtime adds, such
@@ -12,6 +13,11 @@ use crate::task::Record;
 pub trait Observer: Send + Sync {
     /// A task has been submitted. Called on the submitting thread, before the task can run.
     fn submitted(&self, task: &Submission<'_>);
+
+    /// Elements have been copied from one memory node to another, between these times of the runtime's clock.
+    fn transferred(&self, transfer: &Transfer, begin_ns: u64, end_ns: u64) {
+        let _ = (transfer, begin_ns, end_ns);
+    }
 }
 
 /// A submitted task, as data.

@@ -7,6 +7,7 @@
 mod any;
 mod approximate;
 mod content;
+mod copies;
 mod guard;
 mod reduction;
 mod replicate;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 
 pub use any::AnyArray;
 pub(crate) use content::Content;
+pub(crate) use copies::{HOME, Missing, Register};
 pub use guard::{ReadGuard, WriteGuard};
 pub(crate) use reduction::Contribution;
 pub(crate) use replicate::Origin;

@@ -229,6 +229,24 @@ impl Operand {
         unsafe { copy_rows(self, bytes.as_mut_ptr(), Direction::Unpack) };
     }
 
+    /// Copies the elements, in row-major order, to `packed`.
+    ///
+    /// # Safety
+    /// The elements may be read, and as many bytes at `packed` written; they do not overlap.
+    pub(crate) unsafe fn pack_into(&self, packed: *mut u8) {
+        // SAFETY: the caller's.
+        unsafe { copy_rows(self, packed, Direction::Pack) };
+    }
+
+    /// Copies the elements from `packed`, where they lie in row-major order.
+    ///
+    /// # Safety
+    /// As many bytes at `packed` may be read, and the elements written; they do not overlap.
+    pub(crate) unsafe fn unpack_from(&self, packed: *mut u8) {
+        // SAFETY: the caller's.
+        unsafe { copy_rows(self, packed, Direction::Unpack) };
+    }
+
     /// Calls `f` with the byte offset, from `pointer`, of each row along the last axis, and the length of a row.
     fn for_each_row(&self, mut f: impl FnMut(usize, usize)) {
         let extents = self.layout.extents();

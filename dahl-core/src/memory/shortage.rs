@@ -6,7 +6,6 @@ use std::panic::Location;
 use super::{Block, Holder, MemoryHolder, MemoryNode};
 use crate::error::{Error, ErrorKind};
 use crate::runtime::Shared;
-use crate::stall::Watch;
 use crate::worker;
 
 /// Holders that a text names.
@@ -112,7 +111,7 @@ pub(super) fn wait_for<T>(
             return None;
         }
         if !shared.help() {
-            shared.progress().wait_until(&mut Watch::new(shared), || {
+            shared.wait_until(|| {
                 shared.memory().deaths() != deaths || shared.is_drained() || shared.completed() >= until
             });
         }

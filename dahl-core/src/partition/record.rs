@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use crate::access::AccessMode;
-use crate::array::ArrayState;
+use crate::array::{ArrayState, HOME};
 use crate::error::Failure;
 use crate::memory::References;
 use crate::shape::Layout;
@@ -298,10 +298,12 @@ impl Partition {
         let whole = unsafe { &*self.whole };
         let mode = if self.shared { AccessMode::R } else { AccessMode::RW };
         // SAFETY: the split holds an access of this mode.
-        let poisoned = unsafe { whole.prepare(mode) }.err();
+        let poisoned = unsafe { whole.prepare_at(HOME, mode, Location::caller()) };
+        let poisoned = poisoned.err().map(|missing| missing.into_failure(whole));
         for part in self.part_states() {
             // SAFETY: the split holds exclusive accesses to the parts, and one to the whole.
             unsafe { part.begin_part(whole.pointer(), poisoned.as_ref()) };
+            part.copies().delay(whole.copies().arrived_ns());
         }
     }
 
@@ -310,8 +312,12 @@ impl Partition {
     /// # Safety
     /// The join is ready and not completed.
     pub(crate) unsafe fn run_join(&self) {
-        // SAFETY: the join holds exclusive accesses to the parts.
-        let failures = self.part_states().filter_map(|part| unsafe { part.prepare(AccessMode::RW) }.err());
+        let come_home = |part: &ArrayState| {
+            // SAFETY: the join holds exclusive accesses to the parts.
+            let home = unsafe { part.prepare_at(HOME, AccessMode::RW, Location::caller()) };
+            home.err().map(|missing| missing.into_failure(part))
+        };
+        let failures = self.part_states().filter_map(come_home);
         // SAFETY: only the join writes it, and it runs once for each opening.
         let first = unsafe { &mut *self.failure.get() };
         *first = failures.reduce(|first, _| first);
@@ -320,6 +326,9 @@ impl Partition {
         }
         // SAFETY: the whole's release comes after the split's access, which ends after the join.
         let whole = unsafe { &*self.whole };
+        for part in self.part_states() {
+            whole.copies().delay(part.copies().arrived_ns());
+        }
         match first.take() {
             // SAFETY: the split's access to the whole is exclusive, and the parts are done.
             Some(failure) => unsafe { whole.poison(&failure) },

@@ -40,8 +40,8 @@ pub struct History {
     pub declaration: u64,
     /// The kernel's name.
     pub kernel: &'static str,
-    /// The kind of worker.
-    pub worker_kind: &'static str,
+    /// The kind of worker: `cpu`, or a device's name.
+    pub worker_kind: String,
     /// The element types of its data parameters.
     pub elements: Vec<&'static str>,
     /// The extents of its arrays.
@@ -77,6 +77,7 @@ pub(crate) struct ModelCache {
 /// Measurements of one worker, kernel and footprint. Only that worker writes.
 #[derive(Debug)]
 struct Entry {
+    kind: Arc<str>,
     codelet: &'static Codelet,
     kernel: &'static str,
     footprint: Vec<Vec<usize>>,
@@ -116,6 +117,7 @@ impl ModelCache {
     pub(crate) fn record(
         &mut self,
         models: &Models,
+        kind: &Arc<str>,
         codelet: &'static Codelet,
         kernel: &'static Kernel,
         record: &Record,
@@ -129,7 +131,10 @@ impl ModelCache {
                 key = mix(key, extent as u64);
             }
         }
-        self.entries.entry(key).or_insert_with(|| models.enter(codelet, kernel, record)).add(measurement);
+        self.entries
+            .entry(key)
+            .or_insert_with(|| models.enter(kind, codelet, kernel, record))
+            .add(measurement);
     }
 }
 
@@ -138,24 +143,22 @@ impl Models {
         self.entries.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
-    fn enter(&self, codelet: &'static Codelet, kernel: &Kernel, record: &Record) -> Arc<Entry> {
+    fn enter(
+        &self,
+        kind: &Arc<str>,
+        codelet: &'static Codelet,
+        kernel: &Kernel,
+        record: &Record,
+    ) -> Arc<Entry> {
         let footprint = record.accesses().map(|access| access.body().layout.extents().to_vec()).collect();
-        let shapes = declared_shapes(codelet, record);
-        // The expression is the user's: should it panic, the worker must not.
-        let evaluate = |expression: fn(&mut Operands<'_>) -> f64| {
-            catch_unwind(AssertUnwindSafe(|| {
-                expression(&mut Operands::new(&shapes, &record.body().arguments))
-            }))
-            .ok()
-        };
-        let sizes = codelet.parameters.iter().zip(&shapes);
-        let moved = sizes.map(|(parameter, shape)| (parameter.element.size_bytes * shape.len()) as f64).sum();
+        let (flops, bytes) = work(codelet, record);
         let entry = Arc::new(Entry {
+            kind: Arc::clone(kind),
             codelet,
             kernel: kernel.name(),
             footprint,
-            flops: codelet.flops.and_then(evaluate),
-            bytes: codelet.bytes.and_then(evaluate).unwrap_or(moved),
+            flops,
+            bytes,
             count: AtomicU64::new(0),
             sum_ns: AtomicU64::new(0),
             squares: AtomicU64::new(0),
@@ -179,6 +182,19 @@ impl Models {
         }
         merged.iter().filter_map(|rows| History::merge(rows)).collect()
     }
+}
+
+/// Floating-point operations of a task, if the declaration says, and the bytes that it moves.
+pub(crate) fn work(codelet: &Codelet, record: &Record) -> (Option<f64>, f64) {
+    let shapes = declared_shapes(codelet, record);
+    // The expression is the user's: should it panic, the worker must not.
+    let evaluate = |expression: fn(&mut Operands<'_>) -> f64| {
+        catch_unwind(AssertUnwindSafe(|| expression(&mut Operands::new(&shapes, &record.body().arguments))))
+            .ok()
+    };
+    let sizes = codelet.parameters.iter().zip(&shapes);
+    let moved = sizes.map(|(parameter, shape)| (parameter.element.size_bytes * shape.len()) as f64).sum();
+    (codelet.flops.and_then(evaluate), codelet.bytes.and_then(evaluate).unwrap_or(moved))
 }
 
 /// The extents of all parameters of the declaration. In place, the output's are the target's.
@@ -214,6 +230,7 @@ impl Entry {
         let (a, b) = (self.codelet, other.codelet);
         (a.module, a.name, a.declaration) == (b.module, b.name, b.declaration)
             && self.kernel == other.kernel
+            && self.kind == other.kind
             && self.footprint == other.footprint
             && self.elements().eq(other.elements())
     }
@@ -240,7 +257,7 @@ impl History {
             module: first.codelet.module,
             declaration: first.codelet.declaration,
             kernel: first.kernel,
-            worker_kind: "cpu",
+            worker_kind: first.kind.to_string(),
             elements: first.elements().collect(),
             footprint: first.footprint.clone(),
             count,

@@ -12,10 +12,12 @@ use crate::array::{Array, block_for};
 use crate::check::{CheckNote, CheckNotes};
 use crate::clock::Clock;
 use crate::config::{Config, RuntimeBuilder};
+use crate::device::{Devices, TransferTotal};
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{Arena, Block, Holder, MemoryUse, require_len};
 use crate::perf::History;
+use crate::simulation::WorkerUse;
 use crate::worker::{self, Threads};
 
 /// Runs tasks on its workers. Several can live in one process.
@@ -58,8 +60,8 @@ impl Runtime {
     pub(crate) fn start(config: Config) -> Result<Self> {
         let location = Location::caller();
         let shared = Arc::new(Shared::new(config));
-        let threads = Threads::start(&shared)
-            .map_err(|error| Error::at(ErrorKind::Workers(error.to_string()), location))?;
+        let threads = if shared.is_simulated() { Ok(Threads::none()) } else { Threads::start(&shared) };
+        let threads = threads.map_err(|error| Error::at(ErrorKind::Workers(error.to_string()), location))?;
         Ok(Self { shared, threads })
     }
 
@@ -81,9 +83,21 @@ impl Runtime {
         Arena::with_capacity(Arc::clone(&self.shared), bytes)
     }
 
-    /// How much memory is in use, and who holds it, for each memory node: today the main memory alone.
+    /// How much memory is in use, and who holds it, for each memory node: the main memory, and those of devices.
     pub fn memory(&self) -> Vec<MemoryUse> {
-        vec![self.shared.memory().usage()]
+        let devices = self.shared.devices().map(Devices::memories).unwrap_or_default();
+        let of_devices = devices.iter().map(|device| device.memory().usage());
+        std::iter::once(self.shared.memory().usage()).chain(of_devices).collect()
+    }
+
+    /// What was copied between memory nodes so far; nothing if there is only one.
+    pub fn transfers(&self) -> Vec<TransferTotal> {
+        self.shared.devices().map(Devices::totals).unwrap_or_default()
+    }
+
+    /// What each worker of a simulated machine has done; nothing if the machine is not simulated.
+    pub fn worker_uses(&self) -> Vec<WorkerUse> {
+        self.shared.worker_uses()
     }
 
     /// An array of zeros in memory of its own, which goes when the array is dropped and its last task has ended.
@@ -156,7 +170,7 @@ impl Runtime {
 
     /// The runtime's time.
     pub fn clock(&self) -> Clock {
-        *self.shared.clock()
+        self.shared.clock().clone()
     }
 }
 

@@ -10,11 +10,13 @@ use crate::array::ArrayState;
 use crate::check::CheckNotes;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::device::Devices;
 use crate::error::Failure;
 use crate::memory::{MemoryNode, Slab};
 use crate::observer::{Observer, Submission};
 use crate::perf::Models;
 use crate::scheduler::Scheduler;
+use crate::simulation::{Simulation, WorkerUse};
 use crate::stall::{Stall, Watch};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, thread};
@@ -44,10 +46,18 @@ pub(crate) struct Shared {
     workers: usize,
     cores: usize,
     limit: u32,
+    /// Of a simulated machine.
+    simulated: Option<Simulated>,
     observer: Option<Arc<dyn Observer>>,
     /// In checked mode alone.
     check_notes: Option<CheckNotes>,
     stall: Stall,
+}
+
+/// What a runtime on a simulated machine has besides.
+struct Simulated {
+    devices: Devices,
+    simulation: Simulation,
 }
 
 impl fmt::Debug for Shared {
@@ -58,8 +68,14 @@ impl fmt::Debug for Shared {
 
 impl Shared {
     pub(super) fn new(config: Config) -> Self {
-        let workers = config.cpu_workers;
         let memory = Arc::new(MemoryNode::new(config.limit_bytes));
+        let clock = if config.machine.is_some() { Clock::start_virtual() } else { Clock::start() };
+        let simulated = config.machine.map(|machine| {
+            let devices = Devices::new(machine, clock.clone(), config.observer.clone());
+            Simulated { simulation: Simulation::new(config.cpu_workers, &memory, &devices), devices }
+        });
+        let devices = simulated.as_ref().map_or(0, |simulated| simulated.devices.memories().len());
+        let workers = config.cpu_workers + devices;
         Self {
             records: Slab::new(Record::new),
             arrays: Slab::new(ArrayState::free),
@@ -74,10 +90,11 @@ impl Shared {
             failures: Mutex::default(),
             models: Models::default(),
             helper: Mutex::new(Bench::new(None, "the host".to_owned(), &memory)),
-            clock: Clock::start(),
+            clock,
             workers,
             cores: config.cores,
             limit: config.tasks_in_flight as u32,
+            simulated,
             observer: config.observer,
             check_notes: config.check.then(CheckNotes::default),
             stall: Stall::new(config.stall_after, config.on_stall, workers),
@@ -173,7 +190,48 @@ impl Shared {
     }
 
     pub(super) fn drain(&self) {
-        self.progress.wait_until(&mut Watch::new(self), || self.is_drained());
+        self.wait_until(|| self.is_drained());
+    }
+
+    /// Waits until `holds`, for something that workers bring about.
+    pub(crate) fn wait_until(&self, holds: impl Fn() -> bool) {
+        if self.is_simulated() {
+            return self.simulate_until(holds);
+        }
+        self.progress.wait_until(&mut Watch::new(self), holds);
+    }
+
+    /// Whether time is virtual, and workers are simulated.
+    pub(crate) fn is_simulated(&self) -> bool {
+        self.simulated.is_some()
+    }
+
+    /// The devices of a simulated machine.
+    pub(crate) fn devices(&self) -> Option<&Devices> {
+        self.simulated.as_ref().map(|simulated| &simulated.devices)
+    }
+
+    /// Moves a simulation on until `holds`.
+    pub(crate) fn simulate_until(&self, holds: impl Fn() -> bool) {
+        while !holds() {
+            if !self.help() {
+                // Another thread moves it on, or is about to submit what this one waits for.
+                thread::yield_now();
+            }
+        }
+    }
+
+    /// Lets the host wait until the elements that it fetched are there.
+    pub(crate) fn arrive(&self, array: &ArrayState) {
+        if let Some(Simulated { devices, simulation }) = &self.simulated {
+            simulation.advance(self, devices, array.copies().arrived_ns());
+        }
+    }
+
+    /// What each worker of a simulation has done.
+    pub(super) fn worker_uses(&self) -> Vec<WorkerUse> {
+        let uses = |Simulated { devices, simulation }: &Simulated| simulation.uses(self, devices);
+        self.simulated.as_ref().map(uses).unwrap_or_default()
     }
 
     pub(crate) fn count_completed(&self, worker: Option<usize>) {
@@ -199,8 +257,7 @@ impl Shared {
             if !self.help() {
                 // Nothing is ready: wait until a worker gives records back. Should all records be held by tasks that
                 // are still being made, none will come.
-                self.progress
-                    .wait_until(&mut Watch::new(self), || self.records.has_free() || self.is_drained());
+                self.wait_until(|| self.records.has_free() || self.is_drained());
                 if !self.records.has_free() {
                     return self.records.take_or_grow();
                 }
@@ -215,6 +272,9 @@ impl Shared {
 
     /// Runs a ready task on this thread, which is the host's. False if there is none, or another thread is helping.
     pub(crate) fn help(&self) -> bool {
+        if let Some(Simulated { devices, simulation }) = &self.simulated {
+            return simulation.step(self, devices);
+        }
         let Ok(mut bench) = self.helper.try_lock() else { return false };
         let task = self.pop(None).or_else(|| if self.is_stopped() { self.pop_for_nobody() } else { None });
         let Some(task) = task else { return false };
@@ -279,6 +339,12 @@ impl Shared {
                 self.sleep.wake_one();
             }
         }
+    }
+
+    /// Gives a task to a worker, which takes it before those of the scheduler.
+    pub(crate) fn send_to(&self, worker: usize, task: ReadyTask) {
+        self.mailboxes[worker].push(task);
+        self.sleep.wake(worker);
     }
 
     /// Takes back a task that came out of another runtime's hands.

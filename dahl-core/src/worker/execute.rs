@@ -4,19 +4,24 @@
 use std::any::Any;
 use std::panic::Location;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::{Recycler, as_kernel, fold};
 use crate::access::AccessMode;
-use crate::array::ArrayState;
+use crate::array::{ArrayState, HOME, Missing};
 use crate::check::{Inspected, Inspection};
 use crate::codelet::{Codelet, Kernel, Operand, Packs, Views};
+use crate::device::Speed;
 use crate::error::{Failure, Shortage};
 use crate::memory::{Buffer, Holder, MemoryNode};
-use crate::perf::{Measurement, ModelCache};
+use crate::perf::{self, Measurement, ModelCache};
 use crate::runtime::Shared;
 use crate::shape::Layout;
-use crate::task::{Kind, ReadyTask, Record, Step};
+use crate::task::{Access, Kind, ReadyTask, Record, Step};
+
+/// The kind of worker that a core is.
+const CPU: &str = "cpu";
 
 /// What a thread that runs tasks keeps from one to the next.
 pub(crate) struct Bench {
@@ -29,6 +34,13 @@ pub(crate) struct Bench {
     inspection: Inspection,
     models: ModelCache,
     pub(crate) recycler: Recycler,
+    /// The memory that its kernels work in.
+    node: usize,
+    memory: Arc<MemoryNode>,
+    /// The kind of worker that it belongs to.
+    kind: Arc<str>,
+    /// Copies that the running task uses, if they are in a device's memory.
+    pinned: Vec<Pin>,
 }
 
 // SAFETY: the operands' pointers are leftovers of a task that has ended; they are cleared before the next.
@@ -45,8 +57,99 @@ impl Bench {
             inspection: Inspection::default(),
             models: ModelCache::default(),
             recycler: Recycler::default(),
+            node: HOME,
+            memory: Arc::clone(memory),
+            kind: Arc::from(CPU),
+            pinned: Vec::new(),
         }
     }
+
+    /// The bench of a device of the kind `kind`, whose memory has the number `node`.
+    pub(crate) fn at_node(mut self, node: usize, kind: &str) -> Self {
+        (self.node, self.kind) = (node, Arc::from(kind));
+        self
+    }
+
+    /// The name of the worker.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// A copy in a device's memory that a task uses.
+#[derive(Debug)]
+pub(crate) struct Pin {
+    array: NonNull<ArrayState>,
+    node: usize,
+}
+
+// SAFETY: the array stays until the task that uses it has been completed.
+unsafe impl Send for Pin {}
+
+impl Pin {
+    fn let_go(self) {
+        // SAFETY: as above.
+        unsafe { self.array.as_ref() }.unpin(self.node);
+    }
+}
+
+/// What a task that has been issued came to; it is completed later.
+pub(crate) struct Issued {
+    result: Result<(), Obstacle>,
+    duration_ns: u64,
+    arrived_ns: u64,
+    pinned: Vec<Pin>,
+}
+
+impl Issued {
+    /// How long it takes, by the model of the machine.
+    pub(crate) fn duration_ns(&self) -> u64 {
+        self.duration_ns
+    }
+
+    /// When its data are there.
+    pub(crate) fn arrived_ns(&self) -> u64 {
+        self.arrived_ns
+    }
+
+    /// Whether it could not begin because a memory is too small.
+    pub(crate) fn has_no_room(&self) -> bool {
+        matches!(self.result, Err(Obstacle::NoRoom(_)))
+    }
+
+    /// Lets go of the copies that it was to use.
+    pub(crate) fn let_go(self) {
+        self.pinned.into_iter().for_each(Pin::let_go);
+    }
+}
+
+/// Runs a task of a simulation: its kernel, not what follows. `failure` makes it fail instead.
+pub(crate) fn issue(
+    shared: &Shared,
+    bench: &mut Bench,
+    record: &Record,
+    speed: &Speed,
+    failure: Option<String>,
+) -> Issued {
+    let codelet = record.body().codelet.expect("a task that workers run has a codelet");
+    let (flops, bytes) = perf::work(codelet, record);
+    let duration_ns = match record.body().kind {
+        Kind::Kernel => speed.duration_ns(codelet.name, flops, bytes),
+        _ => speed.duration_ns("", None, bytes),
+    };
+    let result = match failure {
+        Some(failure) => Err(Obstacle::Failed(failure)),
+        None => run_task(shared, bench, record, codelet, Some(duration_ns)),
+    };
+    let arrivals = record.accesses().filter_map(Access::array).map(|array| array.copies().arrived_ns());
+    let arrived_ns = arrivals.max().unwrap_or(0);
+    Issued { result, duration_ns, arrived_ns, pinned: std::mem::take(&mut bench.pinned) }
+}
+
+/// Completes a task of a simulation.
+pub(crate) fn finish(shared: &Shared, bench: &mut Bench, record: &Record, issued: Issued) {
+    issued.pinned.into_iter().for_each(Pin::let_go);
+    complete(shared, bench, record, issued.result);
 }
 
 /// Runs a task, and what must follow. Never panics, whatever the kernel does.
@@ -54,16 +157,41 @@ pub(crate) fn execute(shared: &Shared, bench: &mut Bench, task: ReadyTask) {
     let record = task.record();
     let codelet = record.body().codelet.expect("a task that workers run has a codelet");
     shared.stall().take(bench.worker, record.body().sequence);
-    let outcome = match record.body().kind {
+    let outcome = run_task(shared, bench, record, codelet, None);
+    complete(shared, bench, record, outcome);
+}
+
+/// Runs what a task consists of. In a simulation it takes `simulated_ns`.
+fn run_task(
+    shared: &Shared,
+    bench: &mut Bench,
+    record: &Record,
+    codelet: &'static Codelet,
+    simulated_ns: Option<u64>,
+) -> Result<(), Obstacle> {
+    match record.body().kind {
         Kind::Fold(accumulator) => fold::fold(record, accumulator),
         Kind::Finish(accumulator) => fold::finish(record, accumulator),
-        _ => prepare(shared, bench, record, codelet).and_then(|()| call(shared, bench, record, codelet)),
-    };
+        _ => {
+            prepare(bench, record, codelet)?;
+            call(shared, bench, record, codelet, simulated_ns)
+        }
+    }
+}
+
+/// What follows when a task has run: its failure goes to its outputs, and what waits for it goes on.
+fn complete(shared: &Shared, bench: &mut Bench, record: &Record, outcome: Result<(), Obstacle>) {
+    let codelet = record.body().codelet.expect("a task that workers run has a codelet");
     if let Err(obstacle) = outcome {
         let failure = match obstacle {
             Obstacle::Cancelled(first_cause) => first_cause,
             Obstacle::Failed(message) => {
                 let failure = failure(bench, record, codelet, message);
+                shared.note_failure(&failure);
+                failure
+            }
+            Obstacle::NoRoom(shortage) => {
+                let failure = failure(bench, record, codelet, format!("out of memory: {shortage}"));
                 shared.note_failure(&failure);
                 failure
             }
@@ -93,16 +221,30 @@ pub(super) enum Obstacle {
     Cancelled(Arc<Failure>),
     /// It failed itself: what happened.
     Failed(String),
+    /// A memory that it needs cannot be had.
+    NoRoom(Shortage),
 }
 
 impl From<Shortage> for Obstacle {
     fn from(shortage: Shortage) -> Self {
-        Self::Failed(format!("out of memory: {shortage}"))
+        Self::NoRoom(shortage)
+    }
+}
+
+impl From<Missing> for Obstacle {
+    fn from(missing: Missing) -> Self {
+        match missing {
+            Missing::Poisoned(failure) => Self::Cancelled(failure),
+            Missing::Shortage(shortage) => Self::NoRoom(shortage),
+            Missing::Lost => {
+                Self::Failed("what it needs was in the memory of a device that is lost".to_owned())
+            }
+        }
     }
 }
 
 /// Makes the operands of the task's kernel, in the order of its parameters.
-fn prepare(shared: &Shared, bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), Obstacle> {
+fn prepare(bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), Obstacle> {
     bench.operands.clear();
     let output = if record.body().in_place { codelet.output() } else { None };
     // In place, parameters follow each other without the output.
@@ -123,18 +265,25 @@ fn prepare(shared: &Shared, bench: &mut Bench, record: &Record, codelet: &Codele
         operand.pointer = match (access.array(), &parameter.accumulator) {
             (None, _) => {
                 let bytes = body.layout.len() * parameter.element.size_bytes;
-                scratch(shared, &mut bench.scratch, position, bytes, record.body().location)
+                scratch(&bench.memory, &mut bench.scratch, position, bytes, record.body().location)
                     .map_err(Obstacle::from)?
             }
             (Some(array), Some(accumulator)) => {
                 operand.layout.set_contiguous(body.layout.extents());
                 // SAFETY: the task is ready, so it holds its accesses, and that of a reduction, to a private buffer, is
                 // exclusive.
-                unsafe { fold::leaf(array, accumulator, body) }?
+                unsafe { fold::leaf(array, accumulator, body, bench.node) }?
             }
             // SAFETY: the task is ready, so it holds its accesses.
-            (Some(array), None) => unsafe { array.prepare(body.mode) }.map_err(Obstacle::Cancelled)?,
+            (Some(array), None) => {
+                unsafe { array.prepare_at(bench.node, body.mode, record.body().location) }?
+            }
         };
+        if let (Some(array), true) = (access.array(), bench.node != HOME) {
+            bench.pinned.push(Pin { array: NonNull::from(array), node: bench.node });
+            // A copy is contiguous, whatever the part is at home.
+            operand.layout.set_contiguous(body.layout.extents());
+        }
         bench.operands.push(operand);
     }
     Ok(())
@@ -142,7 +291,7 @@ fn prepare(shared: &Shared, bench: &mut Bench, record: &Record, codelet: &Codele
 
 /// A temporary buffer of at least `bytes` bytes, the thread's number `index`.
 fn scratch(
-    shared: &Shared,
+    memory: &Arc<MemoryNode>,
     buffers: &mut Vec<Buffer>,
     index: usize,
     bytes: usize,
@@ -151,7 +300,7 @@ fn scratch(
     if buffers.len() <= index {
         buffers.resize_with(index + 1, Buffer::default);
     }
-    buffers[index].at_least(shared.memory(), bytes, Holder::new("scratch", location))
+    buffers[index].at_least(memory, bytes, Holder::new("scratch", location))
 }
 
 /// Calls the kernel and measures it.
@@ -160,6 +309,7 @@ fn call(
     bench: &mut Bench,
     record: &Record,
     codelet: &'static Codelet,
+    simulated_ns: Option<u64>,
 ) -> Result<(), Obstacle> {
     let (kernel, renamed) = rename(bench, record, codelet)?;
     let body = record.body();
@@ -175,7 +325,7 @@ fn call(
     // exclusive ones to what it writes. Private and scratch buffers are its own. Arrays lie in zeroed blocks, so all
     // is initialised, and in blocks or vectors aligned for their elements.
     unsafe { run(kernel, &bench.operands, &body.arguments, &mut bench.packs) }?;
-    let kernel_ns = shared.clock().now_ns() - start_ns;
+    let kernel_ns = simulated_ns.unwrap_or_else(|| shared.clock().now_ns() - start_ns);
     if let Some(notes) = shared.check_notes() {
         let Bench { operands, packs, inspection, .. } = bench;
         // SAFETY: invariant V: these operands are as above, but for buffers of the inspection's own.
@@ -183,12 +333,15 @@ fn call(
         // SAFETY: invariant V, as above; the kernel has ended, and its views with it.
         unsafe { inspection.end(inspected, operands, notes, again) }.map_err(Obstacle::Failed)?;
     }
-    if let Some(array) = renamed {
+    match renamed {
         // SAFETY: the task's access to the target is exclusive, and no view is left.
-        unsafe { array.rename() };
+        Some(Renamed::Array(array)) => unsafe { array.rename() },
+        // SAFETY: both are of a device's memory, contiguous and of one shape; no view is left.
+        Some(Renamed::Copy { from, to, bytes }) => unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) },
+        None => {}
     }
     let measurement = Measurement { time_ns: kernel_ns, ..Measurement::default() };
-    bench.models.record(shared.models(), codelet, kernel, record, measurement);
+    bench.models.record(shared.models(), &bench.kind, codelet, kernel, record, measurement);
     Ok(())
 }
 
@@ -216,7 +369,7 @@ fn rename<'r>(
     bench: &mut Bench,
     record: &'r Record,
     codelet: &'static Codelet,
-) -> Result<(&'static Kernel, Option<&'r ArrayState>), Shortage> {
+) -> Result<(&'static Kernel, Option<Renamed<'r>>), Shortage> {
     let chosen = record.body().kernel;
     let ordinary = chosen.or(codelet.cpu_kernel()).expect("checked when the task was submitted");
     let Some(in_place) = codelet.in_place.as_ref().filter(|_| record.body().in_place) else {
@@ -232,11 +385,26 @@ fn rename<'r>(
     let mut layout = Layout::EMPTY;
     layout.set_contiguous(target.body().layout.extents());
     let element = codelet.parameters[output].element;
-    // SAFETY: the task's access to the target is exclusive.
-    let spare = unsafe { array.spare(record.body().location) }?;
+    let (spare, renamed) = if bench.node == HOME {
+        // SAFETY: the task's access to the target is exclusive.
+        (unsafe { array.spare(record.body().location) }?, Renamed::Array(array))
+    } else {
+        let bytes = layout.len() * element.size_bytes;
+        let place = codelet.parameters.len();
+        let from = scratch(&bench.memory, &mut bench.scratch, place, bytes, record.body().location)?;
+        (from, Renamed::Copy { from, to: bench.operands[position].pointer, bytes })
+    };
     bench.operands[position].writes = false;
     bench.operands.insert(output, Operand { pointer: spare, layout, element, writes: true, reads: false });
-    Ok((ordinary, Some(array)))
+    Ok((ordinary, Some(renamed)))
+}
+
+/// What is left to do when a kernel has written to another buffer than its target's.
+enum Renamed<'r> {
+    /// The buffer takes the target's place.
+    Array(&'r ArrayState),
+    /// Its elements go to the target, in a device's memory.
+    Copy { from: *mut u8, to: *mut u8, bytes: usize },
 }
 
 /// Runs a kernel, or code of the user's like one; a panic is a failure.

@@ -1,9 +1,11 @@
 //! What the tasks of a reduction do: the first contribution of a leaf, folds, and the step into the array.
 #![allow(unsafe_code, reason = "changes the buffers of a task that is ready")]
 
+use std::panic::Location;
+
 use super::execute::{Obstacle, caught};
 use crate::access::AccessMode;
-use crate::array::ArrayState;
+use crate::array::{ArrayState, HOME};
 use crate::codelet::Accumulator;
 use crate::task::{AccessBody, Record};
 
@@ -18,13 +20,15 @@ pub(super) unsafe fn leaf(
     buffer: &ArrayState,
     accumulator: &Accumulator,
     access: &AccessBody,
+    node: usize,
 ) -> Result<*mut u8, Obstacle> {
+    let location = Location::caller();
     if !access.begins {
         // SAFETY: the task holds an exclusive access.
-        return unsafe { buffer.prepare(AccessMode::RW) }.map_err(Obstacle::Cancelled);
+        return Ok(unsafe { buffer.prepare_at(node, AccessMode::RW, location) }?);
     }
     // SAFETY: as above.
-    let pointer = unsafe { buffer.begin_leaf() };
+    let pointer = unsafe { buffer.begin_leaf(node, location) }?;
     let bytes = access.layout.len() * accumulator.element().size_bytes;
     // SAFETY: as above; a buffer is a block of at least so many initialised bytes.
     let elements = unsafe { std::slice::from_raw_parts_mut(pointer, bytes) };
@@ -38,7 +42,7 @@ pub(super) fn fold(record: &Record, accumulator: &Accumulator) -> Result<(), Obs
     let [earlier, later] = [(0, AccessMode::RW), (1, AccessMode::R)].map(|(index, mode)| {
         let buffer = record.access(index).array().expect("a fold has two buffers");
         // SAFETY: the task is ready, so it holds its accesses.
-        unsafe { buffer.prepare(mode) }.map_err(Obstacle::Cancelled)
+        unsafe { buffer.prepare_at(HOME, mode, record.body().location) }.map_err(Obstacle::from)
     });
     let (earlier, later) = (earlier?, later?);
     // SAFETY: the access is exclusive, and the buffer a block of at least so many initialised bytes.
@@ -53,7 +57,7 @@ pub(super) fn finish(record: &Record, accumulator: &Accumulator) -> Result<(), O
     let bytes = record.access(0).body().layout.len() * accumulator.element().size_bytes;
     let [target, total] = [0, 1].map(|index| record.access(index).array().expect("the array and a buffer"));
     // SAFETY: the task is ready, so it holds its accesses.
-    let total = unsafe { total.prepare(AccessMode::R) }.map_err(Obstacle::Cancelled)?;
+    let total = unsafe { total.prepare_at(HOME, AccessMode::R, record.body().location) }?;
     // SAFETY: the access is shared, and the buffer a block of at least so many initialised bytes.
     let total = unsafe { std::slice::from_raw_parts(total, bytes) };
     let mut result = Ok(());
@@ -62,7 +66,6 @@ pub(super) fn finish(record: &Record, accumulator: &Accumulator) -> Result<(), O
         target.finish_reduction(|target, keep_old| {
             result = caught(|| accumulator.finish(target, total, keep_old));
         })
-    }
-    .map_err(Obstacle::Cancelled)?;
+    }?;
     result
 }

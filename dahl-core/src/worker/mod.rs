@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(crate) use execute::{Bench, execute};
+pub(crate) use execute::{Bench, Issued, execute, finish, issue};
 pub(crate) use recycler::Recycler;
 pub(crate) use sleep::{Lookout, Monitor, Sleep};
 pub(crate) use threads::Threads;

@@ -17,6 +17,15 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
+    /// No threads: workers are simulated.
+    pub(crate) fn none() -> Self {
+        Self {
+            #[cfg(not(dahl_fuzz))]
+            pool: None,
+            handles: Vec::new(),
+        }
+    }
+
     #[cfg(not(dahl_fuzz))]
     pub(crate) fn start(shared: &Arc<Shared>) -> Result<Self, rayon::ThreadPoolBuildError> {
         let mut handles = Vec::with_capacity(shared.workers());
