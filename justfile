@@ -32,8 +32,8 @@ bench:
     cargo bench --package dahl-core
     cargo bench --package dahl-nn
 
-# Makes the reference losses of PyTorch anew (needs Python; installs PyTorch into target/fixtures).
+# Makes PyTorch's losses and results, which tests compare with, anew (needs Python; installs PyTorch into target/fixtures).
 fixtures:
     python3 -m venv target/fixtures
     target/fixtures/bin/pip install --quiet torch numpy safetensors
-    for script in dahl-nn/tests/reference/*.py; do target/fixtures/bin/python "$script" || exit 1; done
+    for script in dahl-nn/tests/reference/*.py tests/pytorch/make_fixtures.py; do target/fixtures/bin/python "$script" || exit 1; done

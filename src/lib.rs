@@ -14,6 +14,7 @@ pub use dahl_macros::{Argument, codelet};
 mod cpu;
 pub mod ops;
 pub mod prelude;
+mod reference;
 
 dahl::include_kernels!();
 

@@ -392,6 +392,54 @@ fn a_softmax_that_overflows() {
     caught_by!(NaiveSoftmax, (within(990.0, 1000.0, [8]), _), ()).everywhere(Check::SpecialValues);
 }
 
+/// Reads beside its part: takes the distance of rows for their length.
+#[codelet(R, W, shape(out = [input.nrows(), 1]), reference = reference::sums, error = sum(n = input.ncols()))]
+fn reading_beside<T: Real>(input: ArrayView2<T>, mut out: ArrayViewMut2<T>) {
+    let whole = input.strides()[0] as usize > input.ncols();
+    for (row, out) in input.rows().into_iter().zip(out.iter_mut()) {
+        // What a kernel in C would find there.
+        let beside = if whole { T::NAN.widen() } else { T::Compute::ZERO };
+        *out = T::narrow(row.iter().map(|x| x.widen()).sum::<T::Compute>() + beside);
+    }
+}
+
+#[test]
+fn what_lies_beside_a_part() {
+    caught_by!(ReadingBeside, (within(1.0, 2.0, [5, 7]), _), ())
+        .everywhere(Check::SpecialValues)
+        .saying("strided parts");
+}
+
+/// Wrong if just one of its arrays is strided.
+#[codelet(R, W, shape(out = [input.ncols(), input.nrows()]), reference = reference::transposed, error = rounded)]
+fn one_strided<T: Real>(input: ArrayView2<T>, mut out: ArrayViewMut2<T>) {
+    out.assign(&input.t());
+    if input.as_slice().is_some() != out.as_slice().is_some() {
+        out.fill(T::ZERO);
+    }
+}
+
+#[test]
+fn arrays_of_two_layouts() {
+    caught_by!(OneStrided, ([5, 7], _), ()).everywhere(Check::Bound).saying("inputs in strided parts");
+}
+
+/// Gives up where a sum is large.
+#[codelet(R, W, shape(out = [input.nrows(), 1]), reference = reference::sums, error = sum(n = input.ncols()))]
+fn losing_large_sums<T: Real>(input: ArrayView2<T>, mut out: ArrayViewMut2<T>) {
+    for (row, out) in input.rows().into_iter().zip(out.iter_mut()) {
+        let sum: T::Compute = row.iter().map(|x| x.widen()).sum();
+        *out = if sum.is_infinite() { T::ONE } else { T::narrow(sum) };
+    }
+}
+
+#[test]
+fn a_sum_that_overflows_to_a_number() {
+    let large = || dahl::testing::holding([1, 3], &[3e38, -1e38, 2e38]);
+    let caught = caught_by!(LosingLargeSums, (large(), _), ());
+    assert_eq!(caught.checks[2], Some(Check::Bound), "{}", caught.texts);
+}
+
 /// What is right passes, so that the others fail for what is wrong in them.
 #[codelet(R, R, W, reference = reference::difference, error = rounded)]
 fn right<T: Real>(x: T, y: T) -> T {

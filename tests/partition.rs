@@ -131,7 +131,7 @@ fn parts_of_given_lengths() -> Result<()> {
     let columns = x.partition_by(Axis(1), &[2, 0, 4, 1])?;
     assert_eq!(columns.iter().map(Array::shape).collect::<Vec<_>>(), [[3, 2], [3, 0], [3, 4], [3, 1]]);
     assert_eq!(columns[2].to_vec()?, [2.0, 3.0, 4.0, 5.0, 9.0, 10.0, 11.0, 12.0, 16.0, 17.0, 18.0, 19.0]);
-    assert_eq!(columns[1].to_vec()?, []);
+    assert!(columns[1].to_vec()?.is_empty());
     drop(columns);
     for round in 1..=3 {
         for (i, rows) in x.partition_mut_by(Axis(0), &[1, 2, 0])?.iter_mut().enumerate() {

@@ -8,7 +8,7 @@
 //! * `array`, `memory`: data, and where they lie.
 //! * `task`: submission and dependencies. `scheduler`: which worker. `worker`: running.
 //! * `check`: what kernels did, compared with what they declare. `stall`: why nothing goes on.
-//! * [`print`]: arrays as text.
+//! * [`mod@print`]: arrays as text.
 //! * [`device`]: machines to be simulated. `simulation`: the events of such a run.
 //! * [`simd`]: kernels compiled for several instruction sets. [`perf`]: how long it took. [`error`]: what went wrong.
 

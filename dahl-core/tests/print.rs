@@ -69,7 +69,7 @@ fn as_numpy_prints() {
         assert_eq!(text, expected, "\n{text}\ninstead of\n{expected}\nfor {element} {shape:?} {options}");
         count += 1;
     }
-    assert_eq!(count, 76, "cases that the script makes");
+    assert_eq!(count, 79, "cases that the script makes");
 }
 
 #[test]

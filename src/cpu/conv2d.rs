@@ -18,6 +18,7 @@ use ndarray::s;
 
 use super::gemm::{computes_in_itself, matrix, matrix_mut, product};
 use super::im2col::{Window, pack, unpack_add};
+use super::row_major::add_sums;
 use super::scratch::with_scratch;
 
 /// Bytes of packed patches that are worked on at once: half of a common second-level cache.
@@ -132,6 +133,9 @@ pub(crate) fn forward<T: Real>(conv: &Convolution, input: &[T], filters: &[T], o
     });
 }
 
+/// Images whose filter gradients are added one after the other before their sum is added to the total.
+const IMAGES: usize = 64;
+
 /// The gradient by the filters, added to `filters_gradient` (in the compute type).
 pub(crate) fn backward_filters<T: Real>(
     conv: &Convolution,
@@ -145,10 +149,24 @@ pub(crate) fn backward_filters<T: Real>(
         return;
     }
     let tile = conv.tile_rows::<T::Compute>() * columns;
-    let lengths = [taps * tile, widened_len::<T>(conv.out_channels * positions)];
+    let (image_len, gradient_len) = (conv.image_len(), conv.out_channels * positions);
+    if conv.batch > IMAGES {
+        let groups = conv.batch.div_ceil(IMAGES);
+        with_scratch([groups * filters_gradient.len()], |[sums]: [&mut [T::Compute]; 1]| {
+            sums.fill(T::Compute::ZERO);
+            let inputs = input.chunks(IMAGES * image_len).zip(gradient.chunks(IMAGES * gradient_len));
+            for ((input, gradient), sums) in inputs.zip(sums.chunks_exact_mut(filters_gradient.len())) {
+                let group = Convolution { batch: gradient.len() / gradient_len, ..*conv };
+                backward_filters(&group, input, gradient, sums);
+            }
+            add_sums(sums, [1, groups, filters_gradient.len()], filters_gradient);
+        });
+        return;
+    }
+    let lengths = [taps * tile, widened_len::<T>(gradient_len)];
     with_scratch(lengths, |[patches, wide_gradient]: [&mut [T::Compute]; 2]| {
-        let images = input.chunks_exact(conv.image_len());
-        for (image, gradient) in images.zip(gradient.chunks_exact(conv.out_channels * positions)) {
+        let images = input.chunks_exact(image_len);
+        for (image, gradient) in images.zip(gradient.chunks_exact(gradient_len)) {
             let gradient = matrix(in_compute(gradient, wide_gradient), [conv.out_channels, positions]);
             for rows in conv.tiles::<T::Compute>() {
                 let covered = rows.start * columns..rows.end * columns;

@@ -33,8 +33,8 @@ pub(crate) fn around(shape: &[usize], axis: usize) -> [usize; 3] {
     [shape[..axis].iter().product(), shape[axis], shape[axis + 1..].iter().product()]
 }
 
-/// Rows that are added one after the other before their sum is added to the total: the error is that of
-/// `ROWS + rows / ROWS` additions, not of `rows`.
+/// Rows that are added one after the other. Their sums are added pairwise, so the error is that of
+/// `ROWS + log2(rows / ROWS)` additions, not of `rows`.
 const ROWS: usize = 64;
 
 /// `sums[b, a] += sum over i of values[b, i, a]`, with `[before, extent, after]` the extents of `values`.
@@ -46,14 +46,24 @@ pub(crate) fn add_sums<T: Real>(values: &[T], [before, extent, after]: [usize; 3
             *sum += simd::sum(row);
         }
     } else {
-        with_scratch([after], |[partial]: [&mut [T::Compute]; 1]| {
+        // As in `simd::sum`: a binary counter of sums, `tree[level]` of `2^level` times `ROWS` rows.
+        let groups = extent.div_ceil(ROWS);
+        let levels = groups.ilog2() as usize + 1;
+        with_scratch([after, levels * after], |[partial, tree]: [&mut [T::Compute]; 2]| {
             for (sums, block) in sums.chunks_exact_mut(after).zip(values.chunks_exact(extent * after)) {
-                for rows in block.chunks(ROWS * after) {
+                for (group, rows) in block.chunks(ROWS * after).enumerate() {
                     let (first, rest) = rows.split_at(after);
                     T::widen_slice(first, partial);
                     simd::dispatch(AddRows { rows: rest, sums: partial });
-                    simd::dispatch(AddRows { rows: partial, sums });
+                    let carries = group.trailing_ones() as usize;
+                    simd::dispatch(AddRows { rows: &tree[..carries * after], sums: partial });
+                    tree[carries * after..][..after].copy_from_slice(partial);
                 }
+                partial.fill(-T::Compute::ZERO);
+                for level in (0..levels).filter(|level| groups >> level & 1 == 1) {
+                    simd::dispatch(AddRows { rows: &tree[level * after..][..after], sums: partial });
+                }
+                simd::dispatch(AddRows { rows: partial, sums });
             }
         });
     }

@@ -35,7 +35,7 @@ pub(crate) fn mean_of<T: Real>(values: &[T]) -> T::Compute {
 
 /// The largest absolute value; NaN if one is NaN.
 #[inline(always)]
-fn magnitude_of<T: Real>(values: &[T]) -> T::Compute {
+pub(crate) fn magnitude_of<T: Real>(values: &[T]) -> T::Compute {
     simd::max(values).widen().abs().maximum(simd::min(values).widen().abs())
 }
 

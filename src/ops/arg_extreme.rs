@@ -16,7 +16,9 @@ use crate::cpu::row_major::{around, elements, fold_lanes, write};
     shape(out = reduced(input.shape(), axis)),
     check(input.shape().get(axis).is_some_and(|extent| *extent > 0)),
     flops = input.len(),
-    cpu_only
+    cpu_only,
+    reference = crate::reference::arg_extreme::arg_max,
+    error = rounded
 )]
 pub fn arg_max<T: Element>(input: ArrayViewD<T>, out: ArrayViewMutD<u32>, axis: usize) {
     let extents = around(input.shape(), axis);
@@ -34,7 +36,9 @@ pub fn arg_max<T: Element>(input: ArrayViewD<T>, out: ArrayViewMutD<u32>, axis: 
     shape(out = reduced(input.shape(), axis)),
     check(input.shape().get(axis).is_some_and(|extent| *extent > 0)),
     flops = input.len(),
-    cpu_only
+    cpu_only,
+    reference = crate::reference::arg_extreme::arg_min,
+    error = rounded
 )]
 pub fn arg_min<T: Element>(input: ArrayViewD<T>, out: ArrayViewMutD<u32>, axis: usize) {
     let extents = around(input.shape(), axis);

@@ -5,6 +5,7 @@ use dahl::prelude::*;
 use dahl::simd;
 
 use crate::cpu::row_major::{add_sums, around, elements, write};
+use crate::cpu::scratch::with_scratch;
 
 /// `out = input + bias`, where `bias[i]` is added to everything at index `i` of `axis`: axis 1 for images and for
 /// matrices of samples.
@@ -16,7 +17,9 @@ use crate::cpu::row_major::{add_sums, around, elements, write};
     shape(out = input),
     check(axis < input.shape().len() && input.shape()[axis] == bias.len()),
     in_place_kernel = bias_over,
-    flops = input.len()
+    flops = input.len(),
+    reference = crate::reference::bias::bias,
+    error = rounded
 )]
 pub fn bias<T: Real>(input: ArrayViewD<T>, bias: ArrayView1<T>, out: ArrayViewMutD<T>, axis: usize) {
     let [_, extent, after] = around(input.shape(), axis);
@@ -78,7 +81,9 @@ fn bias_over<T: Real>(target: ArrayViewMutD<'_, T>, bias: ArrayView1<'_, T>, axi
     R, REDUX,
     shape(out = [gradient.shape().get(axis).copied().unwrap_or(0)]),
     check(axis < gradient.shape().len()),
-    flops = gradient.len()
+    flops = gradient.len(),
+    reference = crate::reference::bias::bias_backward,
+    error = sum(n = gradient.len() / out.len().max(1) + 1)
 )]
 pub fn bias_backward<T: Real>(gradient: ArrayViewD<T>, out: ArrayViewMut1<T::Compute>, axis: usize) {
     let [before, extent, after] = around(gradient.shape(), axis);
@@ -88,11 +93,12 @@ pub fn bias_backward<T: Real>(gradient: ArrayViewD<T>, out: ArrayViewMut1<T::Com
         if after == 1 {
             add_sums(gradient, [1, before, extent], out);
         } else if !gradient.is_empty() {
-            for block in gradient.chunks_exact(extent * after) {
-                for (out, run) in out.iter_mut().zip(block.chunks_exact(after)) {
-                    *out += simd::sum(run);
+            with_scratch([before * extent], |[sums]: [&mut [T::Compute]; 1]| {
+                for (sum, run) in sums.iter_mut().zip(gradient.chunks_exact(after)) {
+                    *sum = simd::sum(run);
                 }
-            }
+                add_sums(sums, [1, before, extent], out);
+            });
         }
     });
 }

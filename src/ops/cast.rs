@@ -13,7 +13,13 @@ pub trait CastTo<U: Element>: Element {
 /// To a real type: rounded once, to nearest, ties to even; overflow goes to infinity. From a real to an integer type:
 /// the fraction is dropped, what is out of range becomes the nearest integer of the type, and NaN becomes 0, as `as`
 /// does in Rust. From integer to integer: the low bits are kept, also as `as` does.
-#[codelet(R, W, shape(out = input), cpu_only)]
+#[codelet(
+    R, W,
+    shape(out = input),
+    cpu_only,
+    reference = crate::reference::moved::cast,
+    error = rounded
+)]
 pub fn cast<T: CastTo<U> + Element, U: Element>(input: &[T], out: &mut [U]) {
     for (out, &input) in out.iter_mut().zip(input) {
         *out = input.cast_to();

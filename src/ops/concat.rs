@@ -1,7 +1,7 @@
-//! Several arrays as one, and one as several: [`concat`], [`stack`], [`split`], [`unstack`].
+//! Several arrays as one, and one as several: [`concat()`], [`stack`], [`split`], [`unstack`].
 //!
 //! Each array is copied by a task of its own, to or from its part of the whole, so the copies run in parallel, and what
-//! uses one of the arrays need not wait for the others. The gradient of [`concat`] is [`split`], that of [`stack`] is
+//! uses one of the arrays need not wait for the others. The gradient of [`concat()`] is [`split`], that of [`stack`] is
 //! [`unstack`], and the reverse.
 
 use dahl::ndarray::Axis;
@@ -65,10 +65,10 @@ pub fn concat<T: Element, const N: usize>(
     Ok(())
 }
 
-/// [`concat`] into an array in `arena`.
+/// [`concat()`] into an array in `arena`.
 ///
 /// # Errors
-/// As [`concat`], or if the memory cannot be had.
+/// As [`concat()`], or if the memory cannot be had.
 #[track_caller]
 pub fn concat_init<'m, T: Element, const N: usize>(
     arena: &'m Arena,
@@ -84,7 +84,7 @@ pub fn concat_init<'m, T: Element, const N: usize>(
 /// `outs = ` the parts of `input` along `axis`, of as many indices each as the output has there.
 ///
 /// # Shapes
-/// As for [`concat`], with `input` in place of `out`.
+/// As for [`concat()`], with `input` in place of `out`.
 ///
 /// # Errors
 /// If the shapes are others.

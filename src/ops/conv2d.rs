@@ -55,7 +55,9 @@ fn convolution(input: &[usize], filters: &[usize], stride: [usize; 2], padding: 
     shape(out = output_shape(input.shape(), filters.shape(), stride, padding)),
     check(input.shape()[1] == filters.shape()[1]),
     check(fits(input.shape(), kernel_of(filters.shape()), stride, padding)),
-    flops = 2 * out.len() * (filters.len() / filters.shape()[0].max(1))
+    flops = 2 * out.len() * (filters.len() / filters.shape()[0].max(1)),
+    reference = crate::reference::conv2d::conv2d,
+    error = sum(n = filters.len() / filters.shape()[0].max(1))
 )]
 pub fn conv2d<T: Real>(
     input: ArrayView4<T>,
@@ -80,7 +82,9 @@ pub fn conv2d<T: Real>(
     R, R, W,
     check(gradient.shape() == output_shape(out.shape(), filters.shape(), stride, padding)),
     check(out.shape()[1] == filters.shape()[1]),
-    flops = 2 * gradient.len() * (filters.len() / filters.shape()[0].max(1))
+    flops = 2 * gradient.len() * (filters.len() / filters.shape()[0].max(1)),
+    reference = crate::reference::conv2d::conv2d_backward_input,
+    error = sum(n = filters.len() / filters.shape()[1].max(1))
 )]
 pub fn conv2d_backward_input<T: Real>(
     gradient: ArrayView4<T>,
@@ -103,7 +107,9 @@ pub fn conv2d_backward_input<T: Real>(
     R, R, REDUX,
     check(gradient.shape() == output_shape(input.shape(), out.shape(), stride, padding)),
     check(input.shape()[1] == out.shape()[1]),
-    flops = 2 * gradient.len() * (out.len() / out.shape()[0].max(1))
+    flops = 2 * gradient.len() * (out.len() / out.shape()[0].max(1)),
+    reference = crate::reference::conv2d::conv2d_backward_filters,
+    error = sum(n = gradient.len() / gradient.shape()[1].max(1) + 1)
 )]
 pub fn conv2d_backward_filters<T: Real>(
     input: ArrayView4<T>,

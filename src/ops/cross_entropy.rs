@@ -20,7 +20,15 @@ use crate::cpu::scratch::with_scratch;
 ///
 /// # Shapes
 /// `logits: [batch, classes]`, `labels: [batch]`, `out: []`.
-#[codelet(R, R, REDUX, shape(out = []), check(logits.nrows() == labels.len()), flops = 5 * logits.len(), cpu_only)]
+#[codelet(
+    R, R, REDUX,
+    shape(out = []),
+    check(logits.nrows() == labels.len()),
+    flops = 5 * logits.len(),
+    cpu_only,
+    reference = crate::reference::cross_entropy::cross_entropy,
+    error = sum(n = logits.len() + 16, terms = crate::reference::cross_entropy::cross_entropy_terms)
+)]
 pub fn cross_entropy<T: Real, L: Label + Element>(
     logits: ArrayView2<T>,
     labels: ArrayView1<L>,
@@ -44,7 +52,15 @@ pub fn cross_entropy<T: Real, L: Label + Element>(
 ///
 /// # Shapes
 /// `logits` and `out: [batch, classes]`, `labels: [batch]`.
-#[codelet(R, R, W, shape(out = logits), check(logits.nrows() == labels.len()), flops = 5 * logits.len(), cpu_only)]
+#[codelet(
+    R, R, W,
+    shape(out = logits),
+    check(logits.nrows() == labels.len()),
+    flops = 5 * logits.len(),
+    cpu_only,
+    reference = crate::reference::cross_entropy::cross_entropy_backward,
+    error = sum(n = logits.ncols() + 16, terms = crate::reference::cross_entropy::cross_entropy_backward_terms)
+)]
 pub fn cross_entropy_backward<T: Real, L: Label + Element>(
     logits: ArrayView2<T>,
     labels: ArrayView1<L>,
@@ -81,7 +97,14 @@ fn widen<T: Real>(from: ArrayView2<'_, T>, to: &mut [T::Compute]) {
 ///
 /// # Shapes
 /// `logits: [batch, classes]`, `labels: [batch]`, `out: []`.
-#[codelet(R, R, REDUX, shape(out = []), check(logits.nrows() == labels.len()), cpu_only)]
+#[codelet(
+    R, R, REDUX,
+    shape(out = []),
+    check(logits.nrows() == labels.len()),
+    cpu_only,
+    reference = crate::reference::cross_entropy::count_correct,
+    error = rounded
+)]
 pub fn count_correct<T: Real, L: Label + Element>(
     logits: ArrayView2<T>,
     labels: ArrayView1<L>,

@@ -7,7 +7,12 @@ use dahl::prelude::*;
 ///
 /// # Shapes
 /// `input: [extent]`, `out: [extent, extent]`.
-#[codelet(R, W, shape(out = [input.len(), input.len()]))]
+#[codelet(
+    R, W,
+    shape(out = [input.len(), input.len()]),
+    reference = crate::reference::moved::diag,
+    error = rounded
+)]
 pub fn diag<T: Element>(input: ArrayView1<T>, mut out: ArrayViewMut2<T>) {
     out.fill(T::ZERO);
     out.diag_mut().assign(&input);
@@ -17,7 +22,12 @@ pub fn diag<T: Element>(input: ArrayView1<T>, mut out: ArrayViewMut2<T>) {
 ///
 /// # Shapes
 /// `input: [rows, cols]`, `out: [min(rows, cols)]`.
-#[codelet(R, W, shape(out = [input.nrows().min(input.ncols())]))]
+#[codelet(
+    R, W,
+    shape(out = [input.nrows().min(input.ncols())]),
+    reference = crate::reference::moved::diagonal,
+    error = rounded
+)]
 pub fn diagonal<T: Element>(input: ArrayView2<T>, mut out: ArrayViewMut1<T>) {
     out.assign(&input.diag());
 }
@@ -27,7 +37,12 @@ pub fn diagonal<T: Element>(input: ArrayView2<T>, mut out: ArrayViewMut1<T>) {
 ///
 /// # Shapes
 /// `gradient: [min(rows, cols)]`, `out: [rows, cols]`.
-#[codelet(R, W, check(gradient.len() == out.nrows().min(out.ncols())))]
+#[codelet(
+    R, W,
+    check(gradient.len() == out.nrows().min(out.ncols())),
+    reference = crate::reference::moved::diagonal_backward,
+    error = rounded
+)]
 pub fn diagonal_backward<T: Element>(gradient: ArrayView1<T>, mut out: ArrayViewMut2<T>) {
     out.fill(T::ZERO);
     out.diag_mut().assign(&gradient);

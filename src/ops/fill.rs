@@ -3,7 +3,7 @@
 use dahl::prelude::*;
 
 /// `out = value`, every element.
-#[codelet(W)]
+#[codelet(W, reference = crate::reference::moved::fill, error = rounded)]
 pub fn fill<T: Element>(out: &mut [T], value: T) {
     out.fill(value);
 }

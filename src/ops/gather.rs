@@ -38,7 +38,13 @@ fn place(index: u32, position: usize, axis: usize, extent: usize) -> usize {
 ///
 /// # Shapes
 /// `index`: of the rank of `input`, and along axes other than `axis` no longer; `out` as `index`.
-#[codelet(R, R, W, shape(out = index), check(reaches(input.shape(), index.shape(), axis)))]
+#[codelet(
+    R, R, W,
+    shape(out = index),
+    check(reaches(input.shape(), index.shape(), axis)),
+    reference = crate::reference::moved::gather,
+    error = rounded
+)]
 pub fn gather<T: Element>(
     input: ArrayViewD<T>,
     index: ArrayViewD<u32>,
@@ -69,7 +75,9 @@ fn within(other: Axis, axis: usize, extent: usize, index: &[usize]) -> Slice {
     R, R, REDUX,
     check(gradient.shape() == index.shape()),
     check(reaches(out.shape(), index.shape(), axis)),
-    flops = gradient.len()
+    flops = gradient.len(),
+    reference = crate::reference::scattered::gather_backward,
+    error = sum(n = gradient.shape()[axis] + 1)
 )]
 pub fn gather_backward<T: Real>(
     gradient: ArrayViewD<T>,
@@ -100,7 +108,9 @@ pub fn gather_backward<T: Real>(
 #[codelet(
     R, R, W,
     shape(out = with_extent(input.shape(), axis, indices.len())),
-    check(axis < input.shape().len())
+    check(axis < input.shape().len()),
+    reference = crate::reference::moved::index_select,
+    error = rounded
 )]
 pub fn index_select<T: Element>(
     input: ArrayViewD<T>,
@@ -123,7 +133,9 @@ pub fn index_select<T: Element>(
     R, R, REDUX,
     check(axis < out.shape().len()),
     check(gradient.shape() == with_extent(out.shape(), axis, indices.len())),
-    flops = gradient.len()
+    flops = gradient.len(),
+    reference = crate::reference::scattered::index_select_backward,
+    error = sum(n = indices.len() + 1)
 )]
 pub fn index_select_backward<T: Real>(
     gradient: ArrayViewD<T>,

@@ -24,7 +24,9 @@ fn orient<T>(matrix: ArrayView2<'_, T>, transpose: bool) -> ArrayView2<'_, T> {
     R, R, W,
     shape(out = [oriented(a.shape(), transpose_a)[0], oriented(b.shape(), transpose_b)[1]]),
     check(oriented(a.shape(), transpose_a)[1] == oriented(b.shape(), transpose_b)[0]),
-    flops = 2 * a.len() * out.ncols()
+    flops = 2 * a.len() * out.ncols(),
+    reference = crate::reference::matmul::matmul,
+    error = sum(n = a.len() / out.nrows().max(1))
 )]
 pub fn matmul<T: Real>(
     a: ArrayView2<T>,
@@ -45,7 +47,9 @@ pub fn matmul<T: Real>(
     R, R, REDUX,
     shape(out = [oriented(a.shape(), transpose_a)[0], oriented(b.shape(), transpose_b)[1]]),
     check(oriented(a.shape(), transpose_a)[1] == oriented(b.shape(), transpose_b)[0]),
-    flops = 2 * a.len() * out.ncols()
+    flops = 2 * a.len() * out.ncols(),
+    reference = crate::reference::matmul::matmul_add,
+    error = sum(n = a.len() / out.nrows().max(1) + 1)
 )]
 pub fn matmul_add<T: Real>(
     a: ArrayView2<T>,
@@ -65,7 +69,9 @@ pub fn matmul_add<T: Real>(
     R, R, W,
     shape(out = [oriented(a.shape(), transpose_a)[0]]),
     check(oriented(a.shape(), transpose_a)[1] == vector.len()),
-    flops = 2 * a.len()
+    flops = 2 * a.len(),
+    reference = crate::reference::matmul::matvec,
+    error = sum(n = vector.len())
 )]
 pub fn matvec<T: Real>(a: ArrayView2<T>, vector: ArrayView1<T>, out: ArrayViewMut1<T>, transpose_a: bool) {
     product(orient(a, transpose_a), vector.insert_axis(Axis(1)), out.insert_axis(Axis(1)), false);
@@ -75,7 +81,13 @@ pub fn matvec<T: Real>(a: ArrayView2<T>, vector: ArrayView1<T>, out: ArrayViewMu
 ///
 /// # Shapes
 /// `column: [rows]`, `row: [cols]`, `out: [rows, cols]`.
-#[codelet(R, R, W, shape(out = [column.len(), row.len()]), flops = out.len())]
+#[codelet(
+    R, R, W,
+    shape(out = [column.len(), row.len()]),
+    flops = out.len(),
+    reference = crate::reference::matmul::outer,
+    error = rounded
+)]
 pub fn outer<T: Real>(column: ArrayView1<T>, row: ArrayView1<T>, mut out: ArrayViewMut2<T>) {
     let row = row.as_standard_layout();
     for (&factor, mut out) in column.iter().zip(out.rows_mut()) {

@@ -9,13 +9,19 @@ use dahl::prelude::*;
 use super::reduce::reduced;
 use crate::cpu::row_major::{around, elements, fold_lanes, map_lanes, write};
 use crate::cpu::scratch::with_scratch;
-use crate::cpu::sum_of::{norm_of, sum_of};
+use crate::cpu::sum_of::{magnitude_of, norm_of, sum_of};
 
 /// `out = sqrt(sum of input[i]^2)`, the Euclidean norm.
 ///
 /// # Shapes
 /// `input`: any, `out: []`.
-#[codelet(R, W, shape(out = []), flops = 2 * input.len())]
+#[codelet(
+    R, W,
+    shape(out = []),
+    flops = 2 * input.len(),
+    reference = crate::reference::norm::norm,
+    error = sum(n = input.len() + 4)
+)]
 pub fn norm<T: Real>(input: &[T], mut out: ArrayViewMut0<T>) {
     out[[]] = T::narrow(norm_of(input));
 }
@@ -24,7 +30,14 @@ pub fn norm<T: Real>(input: &[T], mut out: ArrayViewMut0<T>) {
 ///
 /// # Shapes
 /// `out` as `input`, with extent 1 at `axis`.
-#[codelet(R, W, shape(out = reduced(input.shape(), axis)), check(axis < input.shape().len()), flops = 2 * input.len())]
+#[codelet(
+    R, W,
+    shape(out = reduced(input.shape(), axis)),
+    check(axis < input.shape().len()),
+    flops = 2 * input.len(),
+    reference = crate::reference::norm::norm_axis,
+    error = sum(n = input.shape()[axis] + 4)
+)]
 pub fn norm_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
     let extents = around(input.shape(), axis);
     let input = input.as_standard_layout();
@@ -35,7 +48,13 @@ pub fn norm_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usi
 ///
 /// # Shapes
 /// `input`: any, `out: []`.
-#[codelet(R, REDUX, shape(out = []), flops = input.len())]
+#[codelet(
+    R, REDUX,
+    shape(out = []),
+    flops = input.len(),
+    reference = crate::reference::norm::norm_l1,
+    error = sum(n = input.len() + 1)
+)]
 pub fn norm_l1<T: Real>(input: &[T], mut out: ArrayViewMut0<T::Compute>) {
     out[[]] += sum_of(input, |value| value.abs());
 }
@@ -44,7 +63,14 @@ pub fn norm_l1<T: Real>(input: &[T], mut out: ArrayViewMut0<T::Compute>) {
 ///
 /// # Shapes
 /// `out` as `input`, with extent 1 at `axis`.
-#[codelet(R, REDUX, shape(out = reduced(input.shape(), axis)), check(axis < input.shape().len()), flops = input.len())]
+#[codelet(
+    R, REDUX,
+    shape(out = reduced(input.shape(), axis)),
+    check(axis < input.shape().len()),
+    flops = input.len(),
+    reference = crate::reference::norm::norm_l1_axis,
+    error = sum(n = input.shape()[axis] + 1)
+)]
 pub fn norm_l1_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T::Compute>, axis: usize) {
     let extents = around(input.shape(), axis);
     let input = input.as_standard_layout();
@@ -59,7 +85,13 @@ pub fn norm_l1_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T::Compute
 ///
 /// # Shapes
 /// `input` and `out` of one shape, `gradient: []`.
-#[codelet(R, R, W, shape(out = input), flops = 3 * input.len())]
+#[codelet(
+    R, R, W,
+    shape(out = input),
+    flops = 3 * input.len(),
+    reference = crate::reference::norm::norm_backward,
+    error = sum(n = input.len() + 8)
+)]
 pub fn norm_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut [T]) {
     map_lanes(input, [1, input.len(), 1], out, |lane| norm_gradient(lane, gradient[[]].widen()));
 }
@@ -73,7 +105,9 @@ pub fn norm_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut [T
     shape(out = input),
     check(axis < input.shape().len()),
     check(gradient.shape() == reduced(input.shape(), axis)),
-    flops = 3 * input.len()
+    flops = 3 * input.len(),
+    reference = crate::reference::norm::norm_axis_backward,
+    error = sum(n = input.shape()[axis] + 8)
 )]
 pub fn norm_axis_backward<T: Real>(
     input: ArrayViewD<T>,
@@ -96,7 +130,14 @@ pub fn norm_axis_backward<T: Real>(
 /// Puts in place of each value the gradient of the norm by it, times `factor`.
 #[inline(always)]
 fn norm_gradient<C: Real<Compute = C>>(values: &mut [C], factor: C) {
-    let norm = norm_of(&*values);
+    let mut norm = norm_of(&*values);
+    let largest = magnitude_of(&*values);
+    let is_in_range = norm.is_finite() && norm >= C::MIN_POSITIVE;
+    if !is_in_range && largest.is_finite() && largest > C::ZERO {
+        // A subnormal norm has few digits, and one that overflows none: both of the values divided by the largest.
+        values.iter_mut().for_each(|value| *value /= largest);
+        norm = norm_of(&*values);
+    }
     for value in values {
         *value = if norm == C::ZERO { C::ZERO } else { *value / norm * factor };
     }

@@ -9,7 +9,13 @@ use super::label::{Label, class_of};
 ///
 /// # Shapes
 /// `labels: [batch]`, `out: [batch, classes]`.
-#[codelet(R, W, shape(out = [labels.len(), classes]), cpu_only)]
+#[codelet(
+    R, W,
+    shape(out = [labels.len(), classes]),
+    cpu_only,
+    reference = crate::reference::moved::one_hot,
+    error = rounded
+)]
 pub fn one_hot<L: Label + Element, T: Real>(
     labels: ArrayView1<L>,
     mut out: ArrayViewMut2<T>,

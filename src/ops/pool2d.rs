@@ -43,7 +43,9 @@ fn window(image: &[usize], kernel: [usize; 2], stride: [usize; 2], padding: [usi
     check(fits(input.shape(), size, stride, padding)),
     check(covers(size, padding)),
     flops = out.len() * 2,
-    cpu_only
+    cpu_only,
+    reference = crate::reference::pool2d::max_pool2d,
+    error = rounded
 )]
 pub fn max_pool2d<T: Real>(
     input: ArrayView4<T>,
@@ -112,7 +114,9 @@ fn max_pool_planes<T: Real>(window: &Window, input: &[T], out: &mut [T], index: 
     check(gradient.shape() == index.shape()),
     check(planes_of(gradient.shape()) == planes_of(out.shape())),
     flops = gradient.len(),
-    cpu_only
+    cpu_only,
+    reference = crate::reference::pool2d::max_pool2d_backward,
+    error = sum(n = gradient.shape()[2] * gradient.shape()[3])
 )]
 pub fn max_pool2d_backward<T: Real>(gradient: ArrayView4<T>, index: ArrayView4<u32>, out: ArrayViewMut4<T>) {
     let (pixels, positions) = (out.shape()[2] * out.shape()[3], gradient.shape()[2] * gradient.shape()[3]);
@@ -146,7 +150,9 @@ pub fn max_pool2d_backward<T: Real>(gradient: ArrayView4<T>, index: ArrayView4<u
     check(fits(input.shape(), size, stride, padding)),
     check(covers(size, padding)),
     flops = out.len() * 2,
-    cpu_only
+    cpu_only,
+    reference = crate::reference::pool2d::avg_pool2d,
+    error = sum(n = size[0] * size[1] + 1)
 )]
 pub fn avg_pool2d<T: Real>(
     input: ArrayView4<T>,
@@ -170,7 +176,7 @@ fn avg_pool_planes<T: Real>(window: &Window, input: &[T], out: &mut [T]) {
     }
     with_scratch([window.kernel[1]], |[taps]: [&mut [ColumnTap]; 1]| {
         window.column_taps(taps);
-        with_scratch([cols], |[sums]: [&mut [T::Compute]; 1]| {
+        with_scratch([cols, cols], |[sums, line_sums]: [&mut [T::Compute]; 2]| {
             let planes = input.chunks_exact(window.image[0] * image_cols);
             for (plane, out) in planes.zip(out.chunks_exact_mut(rows * cols)) {
                 for (row, out) in out.chunks_exact_mut(cols).enumerate() {
@@ -178,15 +184,20 @@ fn avg_pool_planes<T: Real>(window: &Window, input: &[T], out: &mut [T]) {
                     for row_tap in 0..window.kernel[0] {
                         let Some(source) = window.source(0, row, row_tap) else { continue };
                         let line = &plane[source * image_cols..][..image_cols];
+                        line_sums.fill(T::Compute::ZERO);
                         for &[start, end, first] in &*taps {
                             for_each_strided(
-                                &mut sums[start..end],
+                                &mut line_sums[start..end],
                                 &line[first..],
                                 window.stride[1],
                                 |sum, value, _| {
                                     *sum += value.widen();
                                 },
                             );
+                        }
+                        // Line by line: over a large window the error is that of `rows + cols` additions.
+                        for (sum, line_sum) in sums.iter_mut().zip(&*line_sums) {
+                            *sum += *line_sum;
                         }
                     }
                     for (out, sum) in out.iter_mut().zip(&*sums) {
@@ -208,7 +219,9 @@ fn avg_pool_planes<T: Real>(window: &Window, input: &[T], out: &mut [T]) {
     check(gradient.shape() == pooled_shape(out.shape(), size, stride, padding)),
     check(covers(size, padding)),
     flops = gradient.len() * 2,
-    cpu_only
+    cpu_only,
+    reference = crate::reference::pool2d::avg_pool2d_backward,
+    error = sum(n = size[0] * size[1] + 1)
 )]
 pub fn avg_pool2d_backward<T: Real>(
     gradient: ArrayView4<T>,

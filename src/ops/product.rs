@@ -14,7 +14,13 @@ use crate::cpu::scaled;
 ///
 /// # Shapes
 /// `input`: any, `out: []`.
-#[codelet(R, W, shape(out = []), flops = input.len())]
+#[codelet(
+    R, W,
+    shape(out = []),
+    flops = input.len(),
+    reference = crate::reference::product::product,
+    error = sum(n = input.len())
+)]
 pub fn product<T: Real>(input: &[T], mut out: ArrayViewMut0<T>) {
     out[[]] = T::narrow(scaled::product(input.iter().map(|value| value.widen())).value());
 }
@@ -23,7 +29,14 @@ pub fn product<T: Real>(input: &[T], mut out: ArrayViewMut0<T>) {
 ///
 /// # Shapes
 /// `out` as `input`, with extent 1 at `axis`.
-#[codelet(R, W, shape(out = reduced(input.shape(), axis)), check(axis < input.shape().len()), flops = input.len())]
+#[codelet(
+    R, W,
+    shape(out = reduced(input.shape(), axis)),
+    check(axis < input.shape().len()),
+    flops = input.len(),
+    reference = crate::reference::product::product_axis,
+    error = sum(n = input.shape()[axis])
+)]
 pub fn product_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
     let extents = around(input.shape(), axis);
     let input = input.as_standard_layout();
@@ -39,7 +52,13 @@ pub fn product_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: 
 ///
 /// # Shapes
 /// `input` and `out` of one shape, `gradient: []`.
-#[codelet(R, R, W, shape(out = input), flops = 4 * input.len())]
+#[codelet(
+    R, R, W,
+    shape(out = input),
+    flops = 4 * input.len(),
+    reference = crate::reference::product::product_backward,
+    error = sum(n = input.len() + 1)
+)]
 pub fn product_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut [T]) {
     let extents = [1, input.len(), 1];
     map_lanes(input, extents, out, |lane| scaled::products_of_others(lane, gradient[[]].widen()));
@@ -54,7 +73,9 @@ pub fn product_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut
     shape(out = input),
     check(axis < input.shape().len()),
     check(gradient.shape() == reduced(input.shape(), axis)),
-    flops = 4 * input.len()
+    flops = 4 * input.len(),
+    reference = crate::reference::product::product_axis_backward,
+    error = sum(n = input.shape()[axis] + 1)
 )]
 pub fn product_axis_backward<T: Real>(
     input: ArrayViewD<T>,

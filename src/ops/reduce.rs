@@ -24,7 +24,13 @@ pub(crate) fn reduced<const N: usize>(mut shape: [usize; N], axis: usize) -> [us
 ///
 /// # Shapes
 /// `input`: any, `out: []`.
-#[codelet(R, REDUX, shape(out = []), flops = input.len())]
+#[codelet(
+    R, REDUX,
+    shape(out = []),
+    flops = input.len(),
+    reference = crate::reference::reduce::sum,
+    error = sum(n = input.len() + 1)
+)]
 pub fn sum<T: Real>(input: &[T], mut out: ArrayViewMut0<T::Compute>) {
     out[[]] += simd::sum(input);
 }
@@ -33,7 +39,13 @@ pub fn sum<T: Real>(input: &[T], mut out: ArrayViewMut0<T::Compute>) {
 ///
 /// # Shapes
 /// `input`: any, `out: []`.
-#[codelet(R, W, shape(out = []), flops = input.len())]
+#[codelet(
+    R, W,
+    shape(out = []),
+    flops = input.len(),
+    reference = crate::reference::reduce::mean,
+    error = sum(n = input.len() + 1)
+)]
 pub fn mean<T: Real>(input: &[T], mut out: ArrayViewMut0<T>) {
     out[[]] = T::narrow(mean_of(input));
 }
@@ -42,7 +54,13 @@ pub fn mean<T: Real>(input: &[T], mut out: ArrayViewMut0<T>) {
 ///
 /// # Shapes
 /// `input`: any, `out: []`.
-#[codelet(R, REDUX(max), shape(out = []), flops = input.len())]
+#[codelet(
+    R, REDUX(max),
+    shape(out = []),
+    flops = input.len(),
+    reference = crate::reference::reduce::max,
+    error = rounded
+)]
 pub fn max<T: Element>(input: &[T], mut out: ArrayViewMut0<T>) {
     out[[]] = out[[]].maximum(simd::max(input));
 }
@@ -51,7 +69,13 @@ pub fn max<T: Element>(input: &[T], mut out: ArrayViewMut0<T>) {
 ///
 /// # Shapes
 /// `input`: any, `out: []`.
-#[codelet(R, REDUX(min), shape(out = []), flops = input.len())]
+#[codelet(
+    R, REDUX(min),
+    shape(out = []),
+    flops = input.len(),
+    reference = crate::reference::reduce::min,
+    error = rounded
+)]
 pub fn min<T: Element>(input: &[T], mut out: ArrayViewMut0<T>) {
     out[[]] = out[[]].minimum(simd::min(input));
 }
@@ -60,7 +84,14 @@ pub fn min<T: Element>(input: &[T], mut out: ArrayViewMut0<T>) {
 ///
 /// # Shapes
 /// `out` as `input`, with extent 1 at `axis`.
-#[codelet(R, REDUX, shape(out = reduced(input.shape(), axis)), check(axis < input.shape().len()), flops = input.len())]
+#[codelet(
+    R, REDUX,
+    shape(out = reduced(input.shape(), axis)),
+    check(axis < input.shape().len()),
+    flops = input.len(),
+    reference = crate::reference::reduce::sum_axis,
+    error = sum(n = input.shape()[axis] + 1)
+)]
 pub fn sum_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T::Compute>, axis: usize) {
     let extents = around(input.shape(), axis);
     let input = input.as_standard_layout();
@@ -71,7 +102,14 @@ pub fn sum_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T::Compute>, a
 ///
 /// # Shapes
 /// `out` as `input`, with extent 1 at `axis`.
-#[codelet(R, W, shape(out = reduced(input.shape(), axis)), check(axis < input.shape().len()), flops = input.len())]
+#[codelet(
+    R, W,
+    shape(out = reduced(input.shape(), axis)),
+    check(axis < input.shape().len()),
+    flops = input.len(),
+    reference = crate::reference::reduce::mean_axis,
+    error = sum(n = input.shape()[axis] + 1)
+)]
 pub fn mean_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
     let extents = around(input.shape(), axis);
     let input = input.as_standard_layout();
@@ -94,7 +132,14 @@ pub fn mean_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usi
 ///
 /// # Shapes
 /// `out` as `input`, with extent 1 at `axis`.
-#[codelet(R, REDUX(max), shape(out = reduced(input.shape(), axis)), check(axis < input.shape().len()), flops = input.len())]
+#[codelet(
+    R, REDUX(max),
+    shape(out = reduced(input.shape(), axis)),
+    check(axis < input.shape().len()),
+    flops = input.len(),
+    reference = crate::reference::reduce::max_axis,
+    error = rounded
+)]
 pub fn max_axis<T: Element>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
     fold_axis(input, out, axis, T::maximum, simd::max);
 }
@@ -103,7 +148,14 @@ pub fn max_axis<T: Element>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: u
 ///
 /// # Shapes
 /// `out` as `input`, with extent 1 at `axis`.
-#[codelet(R, REDUX(min), shape(out = reduced(input.shape(), axis)), check(axis < input.shape().len()), flops = input.len())]
+#[codelet(
+    R, REDUX(min),
+    shape(out = reduced(input.shape(), axis)),
+    check(axis < input.shape().len()),
+    flops = input.len(),
+    reference = crate::reference::reduce::min_axis,
+    error = rounded
+)]
 pub fn min_axis<T: Element>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
     fold_axis(input, out, axis, T::minimum, simd::min);
 }

@@ -14,7 +14,7 @@ use crate::cpu::row_major::{around, elements, write};
 ///
 /// # Shapes
 /// `gradient: []`, `out`: any.
-#[codelet(R, W)]
+#[codelet(R, W, reference = crate::reference::reduce_backward::sum_backward, error = rounded)]
 pub fn sum_backward<T: Real>(gradient: ArrayView0<T>, mut out: ArrayViewMutD<T>) {
     out.fill(gradient[[]]);
 }
@@ -23,7 +23,7 @@ pub fn sum_backward<T: Real>(gradient: ArrayView0<T>, mut out: ArrayViewMutD<T>)
 ///
 /// # Shapes
 /// `gradient: []`, `out`: any.
-#[codelet(R, W)]
+#[codelet(R, W, reference = crate::reference::reduce_backward::mean_backward, error = ulp(1))]
 pub fn mean_backward<T: Real>(gradient: ArrayView0<T>, mut out: ArrayViewMutD<T>) {
     let count = <T::Compute as Real>::from_f64(out.len() as f64);
     out.fill(T::narrow(gradient[[]].widen() / count));
@@ -33,7 +33,13 @@ pub fn mean_backward<T: Real>(gradient: ArrayView0<T>, mut out: ArrayViewMutD<T>
 ///
 /// # Shapes
 /// `out` as the input of [`sum_axis`](super::sum_axis), `gradient` as its output.
-#[codelet(R, W, check(axis < out.shape().len()), check(gradient.shape() == reduced(out.shape(), axis)))]
+#[codelet(
+    R, W,
+    check(axis < out.shape().len()),
+    check(gradient.shape() == reduced(out.shape(), axis)),
+    reference = crate::reference::reduce_backward::sum_axis_backward,
+    error = rounded
+)]
 pub fn sum_axis_backward<T: Real>(gradient: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
     stretch(gradient, out, axis, |gradient| gradient);
 }
@@ -43,7 +49,13 @@ pub fn sum_axis_backward<T: Real>(gradient: ArrayViewD<T>, out: ArrayViewMutD<T>
 ///
 /// # Shapes
 /// `out` as the input of [`mean_axis`](super::mean_axis), `gradient` as its output.
-#[codelet(R, W, check(axis < out.shape().len()), check(gradient.shape() == reduced(out.shape(), axis)))]
+#[codelet(
+    R, W,
+    check(axis < out.shape().len()),
+    check(gradient.shape() == reduced(out.shape(), axis)),
+    reference = crate::reference::reduce_backward::mean_axis_backward,
+    error = ulp(1)
+)]
 pub fn mean_axis_backward<T: Real>(gradient: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
     let count = <T::Compute as Real>::from_f64(out.shape()[axis] as f64);
     stretch(gradient, out, axis, |gradient| T::narrow(gradient.widen() / count));
@@ -74,7 +86,12 @@ fn stretch<T: Real>(gradient: ArrayViewD<'_, T>, out: ArrayViewMutD<'_, T>, axis
 ///
 /// # Shapes
 /// `input` and `out` of one shape, `gradient: []`.
-#[codelet(R, R, W, shape(out = input))]
+#[codelet(
+    R, R, W,
+    shape(out = input),
+    reference = crate::reference::reduce_backward::max_backward,
+    error = rounded
+)]
 pub fn max_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut [T]) {
     put_at(out, first_maximum(input.iter().copied()), gradient[[]]);
 }
@@ -84,7 +101,12 @@ pub fn max_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut [T]
 ///
 /// # Shapes
 /// `input` and `out` of one shape, `gradient: []`.
-#[codelet(R, R, W, shape(out = input))]
+#[codelet(
+    R, R, W,
+    shape(out = input),
+    reference = crate::reference::reduce_backward::min_backward,
+    error = rounded
+)]
 pub fn min_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut [T]) {
     put_at(out, first_minimum(input.iter().copied()), gradient[[]]);
 }
@@ -107,7 +129,9 @@ fn put_at<T: Real>(out: &mut [T], index: u32, value: T) {
     R, R, W,
     shape(out = input),
     check(axis < input.shape().len()),
-    check(gradient.shape() == reduced(input.shape(), axis))
+    check(gradient.shape() == reduced(input.shape(), axis)),
+    reference = crate::reference::reduce_backward::max_axis_backward,
+    error = rounded
 )]
 pub fn max_axis_backward<T: Real>(
     input: ArrayViewD<T>,
@@ -127,7 +151,9 @@ pub fn max_axis_backward<T: Real>(
     R, R, W,
     shape(out = input),
     check(axis < input.shape().len()),
-    check(gradient.shape() == reduced(input.shape(), axis))
+    check(gradient.shape() == reduced(input.shape(), axis)),
+    reference = crate::reference::reduce_backward::min_axis_backward,
+    error = rounded
 )]
 pub fn min_axis_backward<T: Real>(
     input: ArrayViewD<T>,

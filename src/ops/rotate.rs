@@ -7,7 +7,13 @@ use dahl::prelude::*;
 ///
 /// # Shapes
 /// `input` and `out: [.., rows, cols]`.
-#[codelet(R, W, shape(out = input), check(input.shape().len() >= 2))]
+#[codelet(
+    R, W,
+    shape(out = input),
+    check(input.shape().len() >= 2),
+    reference = crate::reference::moved::rotate_180,
+    error = rounded
+)]
 pub fn rotate_180<T: Element>(input: ArrayViewD<T>, mut out: ArrayViewMutD<T>) {
     let mut turned = input;
     for axis in [turned.ndim() - 2, turned.ndim() - 1] {

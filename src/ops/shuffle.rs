@@ -36,7 +36,9 @@ fn with_rows<const N: usize>(mut shape: [usize; N], rows: usize) -> [usize; N] {
 #[codelet(
     R, R, W,
     shape(out = with_rows(input.shape(), indices.len())),
-    check(!input.shape().is_empty())
+    check(!input.shape().is_empty()),
+    reference = crate::reference::moved::gather_rows,
+    error = rounded
 )]
 pub fn gather_rows<T: Element>(input: ArrayViewD<T>, indices: ArrayView1<u32>, mut out: ArrayViewMutD<T>) {
     let rows = input.shape()[0];

@@ -25,7 +25,9 @@ fn holds<const N: usize>(shape: [usize; N], axis: usize, start: usize, len: usiz
 #[codelet(
     R, W,
     shape(out = with_extent(input.shape(), axis, len)),
-    check(holds(input.shape(), axis, start, len))
+    check(holds(input.shape(), axis, start, len)),
+    reference = crate::reference::moved::slice,
+    error = rounded
 )]
 pub fn slice<T: Element>(
     input: ArrayViewD<T>,
@@ -45,7 +47,9 @@ pub fn slice<T: Element>(
 #[codelet(
     R, W,
     check(holds(out.shape(), axis, start, gradient.shape().get(axis).copied().unwrap_or(0))),
-    check(gradient.shape() == with_extent(out.shape(), axis, gradient.shape().get(axis).copied().unwrap_or(0)))
+    check(gradient.shape() == with_extent(out.shape(), axis, gradient.shape().get(axis).copied().unwrap_or(0))),
+    reference = crate::reference::moved::slice_backward,
+    error = rounded
 )]
 pub fn slice_backward<T: Element>(
     gradient: ArrayViewD<T>,

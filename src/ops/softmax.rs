@@ -14,7 +14,14 @@ use crate::cpu::scratch::with_scratch;
 ///
 /// # Shapes
 /// `input` and `out` of one shape.
-#[codelet(R, W, shape(out = input), check(axis < input.shape().len()), flops = 5 * input.len())]
+#[codelet(
+    R, W,
+    shape(out = input),
+    check(axis < input.shape().len()),
+    flops = 5 * input.len(),
+    reference = crate::reference::softmax::softmax,
+    error = sum(n = input.shape()[axis] + 16, terms = crate::reference::softmax::softmax_terms)
+)]
 pub fn softmax<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
     let extents = around(input.shape(), axis);
     let input = input.as_standard_layout();
@@ -26,7 +33,14 @@ pub fn softmax<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize
 ///
 /// # Shapes
 /// `input` and `out` of one shape.
-#[codelet(R, W, shape(out = input), check(axis < input.shape().len()), flops = 5 * input.len())]
+#[codelet(
+    R, W,
+    shape(out = input),
+    check(axis < input.shape().len()),
+    flops = 5 * input.len(),
+    reference = crate::reference::softmax::log_softmax,
+    error = sum(n = input.shape()[axis] + 16, terms = crate::reference::softmax::log_softmax_terms)
+)]
 pub fn log_softmax<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize) {
     let extents = around(input.shape(), axis);
     let input = input.as_standard_layout();

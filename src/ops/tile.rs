@@ -27,7 +27,13 @@ fn untiled<const N: usize>(mut shape: [usize; N], axis: usize, repeats: usize) -
 ///
 /// # Shapes
 /// `out` as `input`, with `repeats` times its extent at `axis`.
-#[codelet(R, W, shape(out = tiled(input.shape(), axis, repeats)), check(axis < input.shape().len()))]
+#[codelet(
+    R, W,
+    shape(out = tiled(input.shape(), axis, repeats)),
+    check(axis < input.shape().len()),
+    reference = crate::reference::moved::tile,
+    error = rounded
+)]
 pub fn tile<T: Element>(input: ArrayViewD<T>, mut out: ArrayViewMutD<T>, axis: usize, repeats: usize) {
     let extent = input.shape()[axis];
     for start in (0..repeats).map(|copy| copy * extent) {
@@ -43,7 +49,9 @@ pub fn tile<T: Element>(input: ArrayViewD<T>, mut out: ArrayViewMutD<T>, axis: u
     R, W,
     shape(out = untiled(gradient.shape(), axis, repeats)),
     check(gradient.shape().get(axis).is_some_and(|extent| repeats > 0 && extent % repeats == 0)),
-    flops = gradient.len()
+    flops = gradient.len(),
+    reference = crate::reference::scattered::tile_backward,
+    error = sum(n = repeats)
 )]
 pub fn tile_backward<T: Real>(gradient: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize, repeats: usize) {
     let [before, extent, after] = around(out.shape(), axis);

@@ -11,7 +11,12 @@ const TILE: usize = 32;
 ///
 /// # Shapes
 /// `input: [rows, cols]`, `out: [cols, rows]`.
-#[codelet(R, W, shape(out = [input.ncols(), input.nrows()]))]
+#[codelet(
+    R, W,
+    shape(out = [input.ncols(), input.nrows()]),
+    reference = crate::reference::moved::transpose,
+    error = rounded
+)]
 pub fn transpose<T: Element>(input: ArrayView2<T>, mut out: ArrayViewMut2<T>) {
     let (rows, cols) = input.dim();
     for row in (0..rows).step_by(TILE) {

@@ -16,7 +16,13 @@ use crate::cpu::sum_of::{variance_gradient, variance_of};
 ///
 /// # Shapes
 /// `input`: any, `out: []`.
-#[codelet(R, W, shape(out = []), flops = 5 * input.len())]
+#[codelet(
+    R, W,
+    shape(out = []),
+    flops = 5 * input.len(),
+    reference = crate::reference::variance::variance,
+    error = sum(n = input.len() + 8, terms = crate::reference::variance::variance_terms)
+)]
 pub fn variance<T: Real>(input: &[T], mut out: ArrayViewMut0<T>, correction: usize) {
     out[[]] = T::narrow(variance_of(input, correction));
 }
@@ -25,7 +31,14 @@ pub fn variance<T: Real>(input: &[T], mut out: ArrayViewMut0<T>, correction: usi
 ///
 /// # Shapes
 /// `out` as `input`, with extent 1 at `axis`.
-#[codelet(R, W, shape(out = reduced(input.shape(), axis)), check(axis < input.shape().len()), flops = 5 * input.len())]
+#[codelet(
+    R, W,
+    shape(out = reduced(input.shape(), axis)),
+    check(axis < input.shape().len()),
+    flops = 5 * input.len(),
+    reference = crate::reference::variance::variance_axis,
+    error = sum(n = input.shape()[axis] + 8, terms = crate::reference::variance::variance_axis_terms)
+)]
 pub fn variance_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize, correction: usize) {
     let extents = around(input.shape(), axis);
     let input = input.as_standard_layout();
@@ -38,7 +51,13 @@ pub fn variance_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis:
 ///
 /// # Shapes
 /// `input` and `out` of one shape, `gradient: []`.
-#[codelet(R, R, W, shape(out = input), flops = 5 * input.len())]
+#[codelet(
+    R, R, W,
+    shape(out = input),
+    flops = 5 * input.len(),
+    reference = crate::reference::variance::variance_backward,
+    error = sum(n = input.len() + 8, terms = crate::reference::variance::variance_backward_terms)
+)]
 pub fn variance_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut [T], correction: usize) {
     let extents = [1, input.len(), 1];
     map_lanes(input, extents, out, |lane| variance_gradient(lane, correction, gradient[[]].widen()));
@@ -53,7 +72,9 @@ pub fn variance_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mu
     shape(out = input),
     check(axis < input.shape().len()),
     check(gradient.shape() == reduced(input.shape(), axis)),
-    flops = 5 * input.len()
+    flops = 5 * input.len(),
+    reference = crate::reference::variance::variance_axis_backward,
+    error = sum(n = input.shape()[axis] + 8, terms = crate::reference::variance::variance_axis_backward_terms)
 )]
 pub fn variance_axis_backward<T: Real>(
     input: ArrayViewD<T>,

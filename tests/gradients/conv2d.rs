@@ -2,7 +2,7 @@
 
 use dahl::ops::{conv2d_backward_filters, conv2d_backward_input, conv2d_init};
 
-use crate::into;
+use super::into;
 
 /// A test of a convolution of images by filters.
 macro_rules! convolution {

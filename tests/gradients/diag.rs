@@ -2,7 +2,7 @@
 
 use dahl::ops::{diag_init, diagonal_backward, diagonal_init};
 
-use crate::into;
+use super::into;
 
 gradients!(of_a_vector: [input: [5]],
     |arena| diag_init(arena, input),

@@ -2,7 +2,7 @@
 
 use dahl::ops::{gather_backward, gather_init, index_select_backward, index_select_init};
 
-use crate::into;
+use super::into;
 
 /// Places that come several times, and some that never do.
 const INDEX: [u32; 6] = [3, 0, 3, 1, 1, 3];

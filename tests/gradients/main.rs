@@ -39,31 +39,41 @@ fn runtime() -> Result<Runtime, Box<dyn Error>> {
     Ok(Runtime::builder().cpu_workers(2).build()?)
 }
 
-/// A test of a forward's backward. Inputs of the given shapes are drawn; then come the forward and, for each input, what
+/// Adds an input to a check: of values from a range, or of magnitudes from 0.5 to 1.
+macro_rules! drawn {
+    ($gradient:expr, $input:ident, $shape:expr) => {
+        $gradient.drawn(stringify!($input), &$shape)
+    };
+    ($gradient:expr, $input:ident, $shape:expr, $range:expr) => {
+        $gradient.drawn_from(stringify!($input), &$shape, $range)
+    };
+}
+
+/// A test of a forward's backward. Inputs of the given shapes are drawn, from a range if one is given; then come the forward and, for each input, what
 /// gives the gradient by it. What stands after `with` says more of the check.
 macro_rules! gradients {
     (
-        $test:ident: [$($input:ident: $shape:expr),+ $(,)?],
+        $test:ident: [$($input:ident: $shape:tt $(in $range:expr)?),+ $(,)?],
         |$arena:ident| $forward:expr,
         |$output:pat_param, $gradient:ident| [$($backward:expr),+ $(,)?]
-        $(, with $($setting:ident($($value:expr)?)),+)? $(,)?
+        $(, with $($setting:ident($($value:expr)?)),*)? $(,)?
     ) => {
         #[test]
         fn $test() {
-            use $crate::Forwarded;
+            use $crate::gradients::Forwarded;
 
             #[allow(unused_variables, reason = "not each backward needs all of them")]
             let gradient = dahl::testing::gradient::Gradient::new(
                 stringify!($test),
                 |inputs| {
-                    let rt = $crate::runtime()?;
+                    let rt = $crate::gradients::runtime()?;
                     let $arena = &rt.arena();
                     let mut inputs = inputs.iter();
                     $(let $input = &$arena.from_slice($shape, inputs.next().expect("an input"))?;)+
                     Ok($forward?.output().to_vec()?)
                 },
                 |inputs, gradient| {
-                    let rt = $crate::runtime()?;
+                    let rt = $crate::gradients::runtime()?;
                     let $arena = &rt.arena();
                     let mut inputs = inputs.iter();
                     $(let $input = &$arena.from_slice($shape, inputs.next().expect("an input"))?;)+
@@ -73,24 +83,53 @@ macro_rules! gradients {
                     Ok(vec![$($backward?.to_vec()?),+])
                 },
             );
-            let gradient = gradient$($(.$setting($($value)?))+)?;
-            gradient$(.drawn(stringify!($input), &$shape))+.assert();
+            let gradient = gradient$($(.$setting($($value)?))*)?;
+            $(let gradient = drawn!(gradient, $input, $shape $(, $range)?);)+
+            gradient.assert();
         }
     };
 }
 
+/// A test of a function of single elements, whose backward gets what comes first in its brackets, the output or the
+/// input `x`, then the gradient, then the same arguments as the forward.
+macro_rules! function {
+    ($test:ident: $forward:ident, $backward:ident(output $(, $argument:expr)*), x in $range:expr $(, kink $kink:expr)*) => {
+        gradients!($test: [x: [4, 5] in $range],
+            |arena| $forward(arena, x $(, $argument)*),
+            |output, gradient| [$backward(arena, output, gradient $(, $argument)*)],
+            with $(kink($kink)),*
+        );
+    };
+    ($test:ident: $forward:ident, $backward:ident(x $(, $argument:expr)*), x in $range:expr $(, kink $kink:expr)*) => {
+        gradients!($test: [x: [4, 5] in $range],
+            |arena| $forward(arena, x $(, $argument)*),
+            |_, gradient| [$backward(arena, x, gradient $(, $argument)*)],
+            with $(kink($kink)),*
+        );
+    };
+}
+
+mod activation;
+mod arithmetic;
 mod bias;
 mod checker;
+mod comparison;
 mod conv2d;
 mod cross_entropy;
 mod diag;
-mod elementwise;
+mod error_function;
+mod exponential;
 mod gather;
+mod hard_activation;
+mod hyperbolic;
 mod matmul;
 mod norm;
 mod pool2d;
 mod product;
 mod reduce;
+mod regression;
 mod slice;
+mod softmax;
 mod tile;
+mod trigonometric;
 mod variance;

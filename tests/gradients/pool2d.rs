@@ -2,7 +2,7 @@
 
 use dahl::ops::{avg_pool2d_backward, avg_pool2d_init, max_pool2d_backward, max_pool2d_init};
 
-use crate::into;
+use super::into;
 
 /// Tests of pooling images by windows. Drawn values are too far apart for two to be a maximum at once.
 macro_rules! pooling {

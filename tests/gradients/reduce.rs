@@ -2,7 +2,7 @@
 
 use dahl::ops::*;
 
-use crate::into;
+use super::into;
 
 gradients!(sum: [input: [3, 4]],
     |arena| sum_init(arena, input),

@@ -2,7 +2,7 @@
 
 use dahl::ops::{slice_backward, slice_init};
 
-use crate::into;
+use super::into;
 
 gradients!(of_rows: [input: [5, 3]],
     |arena| slice_init(arena, input, 0, 1, 3),

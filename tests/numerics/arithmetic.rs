@@ -1,5 +1,25 @@
 use super::*;
+use dahl::testing::within;
 
 numerics!(add: ops::Add, ([31, 67], [31, 67], _), ());
+numerics!(sub: ops::Sub, ([31, 67], [31, 67], _), ());
+numerics!(mul: ops::Mul, ([31, 67], [31, 67], _), ());
+numerics!(div: ops::Div, ([31, 67], [31, 67], _), ());
+numerics!(scale: ops::Scale, ([31, 67], _), (T::from_f64(0.75),));
+numerics!(add_value: ops::AddValue, ([31, 67], _), (T::from_f64(0.75),));
 numerics!(axpy: ops::Axpy, ([31, 67], [31, 67], _), (T::from_f64(0.75),));
-numerics!(exp: ops::Exp, ([31, 67], _), ());
+numerics!(neg: ops::Neg, ([31, 67], _), ());
+numerics!(abs: ops::Abs, ([31, 67], _), ());
+numerics!(abs_backward: ops::AbsBackward, ([31, 67], [31, 67], _), ());
+numerics!(sign: ops::Sign, ([31, 67], _), ());
+numerics!(square: ops::Square, ([31, 67], _), ());
+numerics!(square_backward: ops::SquareBackward, ([31, 67], [31, 67], _), ());
+numerics!(recip: ops::Recip, ([31, 67], _), ());
+numerics!(recip_backward: ops::RecipBackward, (within(-1000.0, 1000.0, [31, 67]), within(-1000.0, 1000.0, [31, 67]), _), ());
+numerics!(sqrt: ops::Sqrt, ([31, 67], _), ());
+numerics!(sqrt_backward: ops::SqrtBackward, (within(0.0, 200.0, [31, 67]), [31, 67], _), ());
+numerics!(power: ops::Power, ([31, 67], [31, 67], _), ());
+numerics!(power_backward_base: ops::PowerBackwardBase, (within(0.2, 4.0, [31, 67]), within(-3.0, 3.0, [31, 67]), within(-10.0, 10.0, [31, 67]), _), ());
+numerics!(power_backward_exponent: ops::PowerBackwardExponent, (within(0.0, 100.0, [31, 67]), within(0.2, 4.0, [31, 67]), within(-10.0, 10.0, [31, 67]), _), ());
+numerics!(power_value: ops::PowerValue, ([31, 67], _), (T::from_f64(2.5),));
+numerics!(power_value_backward: ops::PowerValueBackward, (within(0.01, 100.0, [31, 67]), within(-10.0, 10.0, [31, 67]), _), (T::from_f64(3.0),));

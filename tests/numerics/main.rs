@@ -2,6 +2,29 @@
 
 use dahl::ops;
 use dahl::prelude::*;
-use dahl::testing::numerics;
+use dahl::testing::{below, numerics, output, within};
 
+mod activation;
+mod arg_extreme;
 mod arithmetic;
+mod bias;
+mod comparison;
+mod conv2d;
+mod cross_entropy;
+mod error_function;
+mod exponential;
+mod hard_activation;
+mod hyperbolic;
+mod matmul;
+mod moved;
+mod norm;
+mod pool2d;
+mod product;
+mod reduce;
+mod reduce_backward;
+mod regression;
+mod rounding;
+mod scattered;
+mod softmax;
+mod trigonometric;
+mod variance;

@@ -67,6 +67,18 @@ fn compare<T: Real>() {
     }
 }
 
+/// One by one in f32, a million times a tenth is 100,958.
+fn the_gradient_of_a_long_batch<T: Real>() {
+    let rt = Runtime::new().unwrap();
+    let gradient = rt.from_vec([1_000_000, 1, 1, 1], vec![T::from_f64(0.1); 1_000_000]).unwrap();
+    let input = rt.from_vec([1_000_000, 1, 1, 1], vec![T::ONE; 1_000_000]).unwrap();
+    let mut out = rt.zeros([1, 1, 1, 1]).unwrap();
+    dahl::ops::conv2d_backward_filters(&input, &gradient, &mut out, [1, 1], [0, 0]).unwrap();
+    let expected = 1e6 * T::from_f64(0.1).to_f64();
+    crate::reference::assert_close(out.to_vec().unwrap()[0], expected, expected, 200);
+}
+
+for_each_real!(the_gradient_of_a_long_batch);
 for_each_real!(compare);
 
 #[test]

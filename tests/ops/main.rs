@@ -1,6 +1,8 @@
 //! Every op against the plain loops in `reference`: each element type, each variant, odd shapes, special values, and
 //! wrong shapes at the call. A file an op, as in `src/ops`.
 
+#![allow(clippy::approx_constant, reason = "expected values are written as decimals")]
+
 /// Makes tests of functions that are generic over the element type, one for each real type.
 macro_rules! for_each_real {
     ($($test:ident),* $(,)?) => {$(
@@ -28,9 +30,47 @@ macro_rules! for_each_real {
     )*};
 }
 
+/// Tables of what an op of one array gives: `(x, result)`, in `f32`. (All types are compared in `numerics`.)
+macro_rules! values_of_one {
+    ($($op:ident($($argument:expr),*): [$(($x:expr, $expected:expr)),* $(,)?];)*) => {$(
+        #[test]
+        fn $op() {
+            let rt = Runtime::new().unwrap();
+            let arena = rt.arena();
+            let cases: &[(f64, f64)] = &[$(($x, $expected)),*];
+            let x = rt.from_vec([cases.len()], cases.iter().map(|case| case.0 as f32).collect()).unwrap();
+            let results = ops::$op(&arena, &x $(, $argument)*).unwrap().to_vec().unwrap();
+            for (&(x, expected), result) in cases.iter().zip(results) {
+                assert_value(stringify!($op), &[x], result, expected);
+            }
+        }
+    )*};
+}
+
+/// Tables of what an op of two arrays gives: `(x, y, result)`, in `f32`.
+macro_rules! values_of_two {
+    ($($op:ident($($argument:expr),*): [$(($x:expr, $y:expr, $expected:expr)),* $(,)?];)*) => {$(
+        #[test]
+        fn $op() {
+            let rt = Runtime::new().unwrap();
+            let arena = rt.arena();
+            let cases: &[(f64, f64, f64)] = &[$(($x, $y, $expected)),*];
+            let x = rt.from_vec([cases.len()], cases.iter().map(|case| case.0 as f32).collect()).unwrap();
+            let y = rt.from_vec([cases.len()], cases.iter().map(|case| case.1 as f32).collect()).unwrap();
+            let results = ops::$op(&arena, &x, &y $(, $argument)*).unwrap().to_vec().unwrap();
+            for (&(x, y, expected), result) in cases.iter().zip(results) {
+                assert_value(stringify!($op), &[x, y], result, expected);
+            }
+        }
+    )*};
+}
+
+mod activation;
 mod arg_extreme;
+mod arithmetic;
 mod bias;
 mod cast;
+mod comparison;
 mod concat;
 mod conv2d;
 mod copy;
@@ -38,8 +78,12 @@ mod cross_entropy;
 mod diag;
 mod dot;
 mod elementwise;
+mod error_function;
+mod exponential;
 mod fill;
 mod gather;
+mod hard_activation;
+mod hyperbolic;
 mod matmul;
 mod norm;
 mod one_hot;
@@ -50,10 +94,21 @@ mod random;
 mod reduce;
 mod reduce_backward;
 mod reference;
+mod regression;
 mod rotate;
+mod rounding;
 mod shuffle;
 mod slice;
 mod softmax;
 mod tile;
 mod transpose;
+mod trigonometric;
 mod variance;
+
+// One program, so that each kernel is compiled once.
+#[path = "../gradients/main.rs"]
+mod gradients;
+#[path = "../numerics/main.rs"]
+mod numerics;
+#[path = "../pytorch/main.rs"]
+mod pytorch;

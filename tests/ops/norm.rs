@@ -24,22 +24,17 @@ fn along_each_axis<T: Real>() {
         let mut total = rt.from_vec([], vec![T::ONE]).unwrap();
         norm_l1(&input, &mut total).unwrap();
         assert_close(total.read().unwrap()[[]], sum + 1.0, sum + 1.0, input.len() + 1);
-        for axis in 0..3 {
+        for (axis, extent) in shape.into_iter().enumerate() {
             let norms = along(&values, axis, euclidean);
             let made = norm_axis_init(&arena, &input, axis).unwrap();
-            assert_all_close(&made, &norms, &norms, shape[axis] + 4);
+            assert_all_close(&made, &norms, &norms, extent + 4);
             let sums = along(&values, axis, |lane| lane.iter().map(|x| x.abs()).sum());
-            assert_all_close(
-                &norm_l1_axis_init(&arena, &input, axis).unwrap(),
-                &sums,
-                &sums,
-                shape[axis] + 1,
-            );
+            assert_all_close(&norm_l1_axis_init(&arena, &input, axis).unwrap(), &sums, &sums, extent + 1);
 
             let gradient = array::<T, 3>(&rt, made.shape(), 2);
             let made = norm_axis_backward_init(&arena, &input, &gradient, axis).unwrap();
             let expected = &values / &norms * exact(&gradient);
-            assert_all_close(&made, &expected, &expected.mapv(f64::abs), shape[axis] + 8);
+            assert_all_close(&made, &expected, &expected.mapv(f64::abs), extent + 8);
         }
     }
 }

@@ -101,6 +101,28 @@ fn special_values<T: Real>() {
     assert_eq!(index.read().unwrap().iter().copied().collect::<Vec<_>>(), [1, 2, 4]);
 }
 
+/// One by one in f32, a million times a tenth is 100,958.
+fn a_window_of_a_million<T: Real>() {
+    let rt = Runtime::new().unwrap();
+    let arena = rt.arena();
+    let input = rt.from_vec([1, 1, 1000, 1000], vec![T::from_f64(0.1); 1_000_000]).unwrap();
+    let mean = dahl::ops::avg_pool2d_init(&arena, &input, [1000, 1000], [1, 1], [0, 0]).unwrap();
+    let expected = T::from_f64(0.1).to_f64();
+    crate::reference::assert_close(mean.to_vec().unwrap()[0], expected, expected, 500);
+}
+
+/// As in PyTorch: a window with NaN has it for its maximum, at the first.
+fn nan_is_a_maximum<T: Real>() {
+    let rt = Runtime::new().unwrap();
+    let arena = rt.arena();
+    let values = [1.0, f64::NAN, 3.0, f64::NAN, 2.0, f64::NEG_INFINITY, f64::INFINITY, 0.0];
+    let input = rt.from_vec([1, 1, 2, 4], values.map(T::from_f64).to_vec()).unwrap();
+    let (out, index) = dahl::ops::max_pool2d_init(&arena, &input, [2, 2], [2, 2], [0, 0]).unwrap();
+    assert!(out.to_vec().unwrap().into_iter().all(Real::is_nan));
+    assert_eq!(index.to_vec().unwrap(), [1, 3]);
+}
+
+for_each_real!(a_window_of_a_million, nan_is_a_maximum);
 for_each_real!(maximum_and_mean, special_values);
 
 #[test]

@@ -104,6 +104,50 @@ fn long_sums_stay_accurate<T: Real>() {
     assert!(sums.read().unwrap().iter().all(|&sum| sum == T::from_f64(20_000.0)));
 }
 
+/// One by one in f32, ten million times a tenth is 1,087,937.
+fn millions_of_terms<T: Real>() {
+    // Ten million in `f32`, where that is most to the point; fewer in types that take longer.
+    let count = if T::NAME == "f32" { 10_000_000 } else { 1_000_000 };
+    let rt = Runtime::new().unwrap();
+    let arena = rt.arena();
+    let tenth = T::from_f64(0.1).to_f64();
+    let ones = rt.from_vec([count], vec![T::ONE; count]).unwrap();
+    let tenths = rt.from_vec([count], vec![T::from_f64(0.1); count]).unwrap();
+    let near = |actual: T, expected: f64| assert_close(actual, expected, expected, 100);
+    assert_eq!(ops::sum_init(&arena, &ones).unwrap().read().unwrap()[[]], T::from_f64(count as f64));
+    assert_eq!(ops::mean_init(&arena, &ones).unwrap().read().unwrap()[[]], T::ONE);
+    near(ops::sum_init(&arena, &tenths).unwrap().read().unwrap()[[]], count as f64 * tenth);
+    near(ops::norm_l1_init(&arena, &tenths).unwrap().read().unwrap()[[]], count as f64 * tenth);
+    near(ops::dot_init(&arena, &ones, &tenths).unwrap().read().unwrap()[[]], count as f64 * tenth);
+    for shape in [[count, 1], [1, count], [1000, count / 1000], [count / 2, 2]] {
+        let (ones, tenths) = (ones.reshaped(shape).unwrap(), tenths.reshaped(shape).unwrap());
+        for (axis, extent) in shape.into_iter().enumerate() {
+            let extent = extent as f64;
+            let sums = ops::sum_axis_init(&arena, &ones, axis).unwrap().to_vec().unwrap();
+            assert!(sums.into_iter().all(|sum| sum == T::from_f64(extent)));
+            let sums = ops::sum_axis_init(&arena, &tenths, axis).unwrap().to_vec().unwrap();
+            sums.into_iter().for_each(|sum| near(sum, extent * tenth));
+            let means = ops::mean_axis_init(&arena, &tenths, axis).unwrap().to_vec().unwrap();
+            means.into_iter().for_each(|mean| near(mean, tenth));
+            let gradients = ops::bias_backward_init(&arena, &tenths, axis).unwrap().to_vec().unwrap();
+            gradients.into_iter().for_each(|sum| near(sum, count as f64 / extent * tenth));
+        }
+    }
+    let images = tenths.reshaped([count / 10, 5, 2]).unwrap();
+    let gradients = ops::bias_backward_init(&arena, &images, 1).unwrap().to_vec().unwrap();
+    gradients.into_iter().for_each(|sum| near(sum, count as f64 / 5.0 * tenth));
+}
+
+/// The sum is infinite, the mean is not.
+fn means_of_the_largest_numbers<T: Real>() {
+    let rt = Runtime::new().unwrap();
+    let arena = rt.arena();
+    let input = rt.from_vec([4, 2], vec![T::MAX; 8]).unwrap();
+    assert_eq!(ops::mean_init(&arena, &input).unwrap().to_vec().unwrap(), [T::MAX]);
+    assert_eq!(ops::mean_axis_init(&arena, &input, 0).unwrap().to_vec().unwrap(), [T::MAX; 2]);
+}
+
+for_each_real!(millions_of_terms, means_of_the_largest_numbers);
 for_each_real!(whole, along_each_axis, special_values, long_sums_stay_accurate);
 
 #[test]

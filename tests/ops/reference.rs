@@ -172,3 +172,18 @@ pub(crate) fn four(array: &ArrayD<f64>) -> ArrayView4<'_, f64> {
 pub(crate) fn zeros(shape: [usize; 4]) -> Array4<f64> {
     Array4::zeros(shape)
 }
+
+/// Asserts that an `f32` result is the expected one: to six digits, zeros with their signs, NaN where NaN is expected.
+#[track_caller]
+pub(crate) fn assert_value(op: &str, inputs: &[f64], actual: f32, expected: f64) {
+    let error = (f64::from(actual) - expected).abs();
+    let is_right = if expected.is_nan() {
+        actual.is_nan()
+    } else if expected == 0.0 || expected.is_infinite() {
+        f64::from(actual).to_bits() == expected.to_bits()
+    } else {
+        // With two of the least subnormal numbers.
+        error <= 1e-6 * expected.abs() + 3e-45
+    };
+    assert!(is_right, "{op}{inputs:?}: {actual}, not {expected}");
+}

@@ -1,5 +1,8 @@
 use dahl::ndarray::Axis;
-use dahl::ops::{log_softmax, log_softmax_init, log_softmax_self, softmax, softmax_init, softmax_self};
+use dahl::ops::{
+    log_softmax, log_softmax_backward_init, log_softmax_init, log_softmax_self, softmax,
+    softmax_backward_init, softmax_init, softmax_self,
+};
 use dahl::prelude::*;
 
 use crate::reference::{array, assert_all_close, assert_close, assert_refused, exact};
@@ -74,6 +77,47 @@ fn special_values<T: Real>() {
     }
 }
 
+/// Every type represents 1000 well enough, and none its exponential.
+fn large_logits<T: Real>() {
+    let rt = Runtime::new().unwrap();
+    let arena = rt.arena();
+    let input = rt.from_vec([2], vec![T::from_f64(1000.0); 2]).unwrap();
+    assert_eq!(exact(&softmax_init(&arena, &input, 0).unwrap()).as_slice().unwrap(), [0.5, 0.5]);
+    let largest = rt.from_vec([2, 2], vec![T::MAX, T::MAX, T::MAX, T::MIN]).unwrap();
+    let made = exact(&softmax_init(&arena, &largest, 1).unwrap());
+    assert_eq!(made.as_slice().unwrap(), [0.5, 0.5, 1.0, 0.0]);
+    let made = exact(&log_softmax_init(&arena, &largest, 1).unwrap());
+    assert!(made.iter().take(3).all(|value| value.is_finite()), "{made}");
+}
+
+fn gradients<T: Real>() {
+    let rt = Runtime::new().unwrap();
+    let arena = rt.arena();
+    for shape in [[1, 1, 1], [3, 10, 1], [2, 0, 3], [5, 7, 11]] {
+        for axis in 0..3 {
+            let (input, gradient) = (array::<T, 3>(&rt, shape, 1), array::<T, 3>(&rt, shape, 2));
+            let stretch = |sums: dahl::ndarray::ArrayD<f64>| {
+                sums.insert_axis(Axis(axis)).broadcast(dahl::ndarray::IxDyn(&shape)).unwrap().to_owned()
+            };
+            let output = softmax_init(&arena, &input, axis).unwrap();
+            let made = softmax_backward_init(&arena, &output, &gradient, axis).unwrap();
+            let (values, factors) = (exact(&output), exact(&gradient));
+            let sums = stretch((&values * &factors).sum_axis(Axis(axis)));
+            let magnitude = &values * 4.0;
+            assert_all_close(&made, &(&values * (&factors - &sums)), &magnitude, shape[axis] + 4);
+
+            let output = log_softmax_init(&arena, &input, axis).unwrap();
+            let made = log_softmax_backward_init(&arena, &output, &gradient, axis).unwrap();
+            let powers = exact(&output).mapv(f64::exp);
+            let (sums, magnitude) =
+                (stretch(factors.sum_axis(Axis(axis))), stretch(factors.mapv(f64::abs).sum_axis(Axis(axis))));
+            let magnitude = factors.mapv(f64::abs) + &powers * &magnitude;
+            assert_all_close(&made, &(&factors - &(powers * &sums)), &magnitude, shape[axis] + 16);
+        }
+    }
+}
+
+for_each_real!(large_logits, gradients);
 for_each_real!(along_each_axis, special_values);
 
 #[test]

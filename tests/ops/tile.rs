@@ -10,7 +10,7 @@ fn repeats_each_axis<T: Real>() {
     for shape in [[1, 1, 1], [2, 3, 5], [3, 0, 2]] {
         let input = array::<T, 3>(&rt, shape, 1);
         let values = exact(&input);
-        for axis in 0..3 {
+        for (axis, extent) in shape.into_iter().enumerate() {
             for repeats in [1, 2, 7, 131] {
                 let made = tile_init(&arena, &input, axis, repeats).unwrap();
                 let expected = concatenate(Axis(axis), &vec![values.view(); repeats]).unwrap();
@@ -20,7 +20,7 @@ fn repeats_each_axis<T: Real>() {
                 let made = tile_backward_init(&arena, &gradient, axis, repeats).unwrap();
                 let sum = |gradient: ArrayD<f64>| {
                     let copies =
-                        gradient.axis_chunks_iter(Axis(axis), shape[axis].max(1)).map(|copy| copy.to_owned());
+                        gradient.axis_chunks_iter(Axis(axis), extent.max(1)).map(|copy| copy.to_owned());
                     copies.fold(ArrayD::zeros(values.raw_dim()), |sum, copy| sum + copy)
                 };
                 let expected = sum(exact(&gradient));

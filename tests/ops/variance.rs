@@ -21,8 +21,8 @@ fn along_each_axis<T: Real>() {
             let whole = variance_init(&arena, &input, correction).unwrap();
             let expected = variance(&values.iter().copied().collect::<Vec<_>>(), correction);
             assert_close(whole.read().unwrap()[[]], expected, expected, input.len() + 8);
-            for axis in 0..3 {
-                let count = shape[axis];
+            for (axis, extent) in shape.into_iter().enumerate() {
+                let count = extent;
                 let made = variance_axis_init(&arena, &input, axis, correction).unwrap();
                 let expected = along(&values, axis, |lane| variance(lane, correction));
                 if count > correction {

@@ -45,7 +45,7 @@ pub trait Variants<Arrays, Arguments> {
     /// What the declaration says of its exactness.
     fn numerics() -> Numerics;
 
-    /// The declared body, with `P` in place of every type parameter, if their bounds allow it.
+    /// The declared body, with `P` in place of every type parameter, if their bounds allow it and there is no reference.
     fn declaration<P: Real>() -> Option<Kernel> {
         None
     }
@@ -99,7 +99,7 @@ pub enum ErrorClass {
         /// The number of terms of one element of the result.
         terms: fn(&mut Operands<'_>) -> f64,
         /// `error = sum(n = EXPR, terms = PATH)`: like a reference; it computes for each element the sum of the terms'
-        /// absolute values. Without it the reference does, on the absolute values of the inputs.
+        /// absolute values, from the data as they are. Without it the reference does, on the absolute values of the inputs.
         magnitude: Option<Kernel>,
     },
 }

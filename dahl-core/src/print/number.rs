@@ -77,17 +77,26 @@ impl Float {
 }
 
 impl Number {
-    /// The fewest digits that tell the number from its neighbours, as `d.ddde-x`.
+    /// The fewest digits that tell the number from its neighbours, as `d.ddde-x`; of two such texts that are as near
+    /// as each other the one with an even last digit.
     fn shortest(self) -> String {
         let Self { value, float } = self;
+        let reads_back = |text: &String| text.parse::<f64>().is_ok_and(|read| float.round(read) == value);
+        let exact = |digits: usize| format!("{value:.digits$e}");
+        // A power of two is twice as far from the number above it as from the one below, so that of two texts as near
+        // as each other perhaps only the one away from zero reads back.
+        let away_from_zero = |digits: usize| format!("{:.digits$e}", value * (1.0 + f64::EPSILON));
         match float {
-            Float::F64 => format!("{value:e}"),
-            Float::F32 => format!("{:e}", value as f32),
             Float::F16 | Float::Bf16 => {
-                let reads_back =
-                    |text: &String| text.parse::<f64>().is_ok_and(|read| float.round(read) == value);
-                let texts = (0..17).map(|digits| format!("{value:.digits$e}"));
-                texts.into_iter().find(reads_back).unwrap_or_else(|| format!("{value:e}"))
+                let mut texts = (0..17).flat_map(|digits| [exact(digits), away_from_zero(digits)]);
+                texts.find(reads_back).unwrap_or_else(|| format!("{value:e}"))
+            }
+            Float::F32 | Float::F64 => {
+                let text = match float {
+                    Float::F32 => format!("{:e}", value as f32),
+                    _ => format!("{value:e}"),
+                };
+                Some(exact(fraction(&text))).filter(reads_back).unwrap_or(text)
             }
         }
     }
@@ -95,9 +104,8 @@ impl Number {
     /// How many digits the shortest text has after the point, and its exponent.
     fn shape(self) -> (usize, i32) {
         let text = self.shortest();
-        let (digits, exponent) = text.split_once('e').expect("it is in scientific notation");
-        let fraction = digits.split_once('.').map_or(0, |(_, fraction)| fraction.len());
-        (fraction, exponent.parse().expect("an exponent is an integer"))
+        let (_, exponent) = text.split_once('e').expect("it is in scientific notation");
+        (fraction(&text), exponent.parse().expect("an exponent is an integer"))
     }
 
     /// Without an exponent, at most `precision` digits after the point, no zeros at the end, and a point.
@@ -123,12 +131,21 @@ impl Number {
         format!("{}e{exponent}", trimmed(digits.into()))
     }
 
-    /// With an exponent and `digits` digits after the point.
+    /// With an exponent and `digits` digits after the point: those of the shortest text if it has as many, else those
+    /// of the exact value.
     fn exactly(self, digits: usize, finish: fn(String) -> String) -> String {
-        let text = format!("{:.digits$e}", self.value);
+        let shortest = self.shortest();
+        let has_as_many = self.shape().0 == digits;
+        let text = if has_as_many { shortest } else { format!("{:.digits$e}", self.value) };
         let (digits, exponent) = text.split_once('e').expect("it is in scientific notation");
         format!("{}e{exponent}", finish(digits.into()))
     }
+}
+
+/// How many digits come after the point of a number in scientific notation.
+fn fraction(text: &str) -> usize {
+    let digits = text.split('e').next().unwrap_or(text);
+    digits.split_once('.').map_or(0, |(_, fraction)| fraction.len())
 }
 
 /// Digits with a point and without zeros at the end.

@@ -4,7 +4,9 @@
 use ndarray::Axis;
 
 use super::buffer::Buffer;
+use crate::access::AccessMode;
 use crate::array::Array;
+use crate::codelet::Codelet;
 use crate::element::{Element, ElementType};
 use crate::error::Result;
 use crate::runtime::Runtime;
@@ -13,7 +15,7 @@ use crate::runtime::Runtime;
 pub trait Arrays: sealed::Tuple {}
 
 mod sealed {
-    use super::{Buffer, ElementType, Placement, Result, Runtime, Surrounding};
+    use super::{Buffer, ElementType, Result, Runtime, Surrounding};
 
     /// The work of [`Arrays`](super::Arrays).
     pub trait Tuple: Sized + 'static {
@@ -24,7 +26,7 @@ mod sealed {
         fn hold(
             runtime: &Runtime,
             buffers: &[Buffer],
-            placement: Placement,
+            are_parts: &[bool],
             wholes: &mut Vec<Box<dyn Surrounding>>,
         ) -> Result<Self>;
 
@@ -32,17 +34,37 @@ mod sealed {
     }
 }
 
-/// How arrays lie in memory.
+/// How arrays lie in memory: each in a buffer of its own, or as a part of a larger array, so that its rows do not follow
+/// each other. (Arrays of rank 0 and 1 have no rows; a part of one only begins elsewhere.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
-    /// Each has a buffer of its own.
+    /// None is a part.
     Whole,
-    /// Each is a part of a larger array: its rows do not follow each other.
+    /// Each is a part.
     Parts,
+    /// Those that are only read are parts.
+    InputParts,
+    /// Those that are written are parts.
+    OutputParts,
 }
 
-/// What the rest of an array holds of which one part is used: no result, and no number that a kernel would compute.
-const AROUND: u8 = 0xA5;
+impl Placement {
+    /// All in which some array is a part.
+    pub(super) const IN_PARTS: [Self; 3] = [Self::Parts, Self::InputParts, Self::OutputParts];
+
+    /// Whether an array is a part, that is written or not.
+    fn is_part(self, is_written: bool) -> bool {
+        match self {
+            Self::Whole => false,
+            Self::Parts => true,
+            Self::InputParts => !is_written,
+            Self::OutputParts => is_written,
+        }
+    }
+}
+
+/// What the rest of an array holds of which one part is used, byte by byte: NaN, so that a kernel which reads it shows.
+const AROUND: u8 = 0xFF;
 
 /// Arrays of a tuple, with the larger arrays that they are parts of.
 pub(super) struct Held<A> {
@@ -66,10 +88,10 @@ struct Whole<T: Element, const N: usize> {
 
 impl<T: Element, const N: usize> Surrounding for Whole<T, N> {
     fn has_changed(&self) -> Result<bool> {
-        let bytes = self.array.to_vec()?;
+        let elements = self.array.to_vec()?;
         let inner: usize = self.array.shape()[self.axis + 1..].iter().product();
         let around =
-            bytes.chunks_exact((2 * self.len * inner).max(1)).map(|block| &block[..self.len * inner]);
+            elements.chunks_exact((2 * self.len * inner).max(1)).map(|block| &block[..self.len * inner]);
         Ok(around.flatten().any(|element| bytemuck::bytes_of(element).iter().any(|&byte| byte != AROUND)))
     }
 }
@@ -78,12 +100,12 @@ impl<T: Element, const N: usize> Surrounding for Whole<T, N> {
 fn hold<T: Element, const N: usize>(
     runtime: &Runtime,
     buffer: &Buffer,
-    placement: Placement,
+    is_part: bool,
     wholes: &mut Vec<Box<dyn Surrounding>>,
 ) -> Result<Array<'static, T, N>> {
     let shape: [usize; N] = buffer.extents.as_slice().try_into().expect("the rank of the array's type");
     let elements = buffer.to_vec::<T>();
-    if placement == Placement::Whole || N == 0 || elements.is_empty() {
+    if !is_part || N == 0 || elements.is_empty() {
         return runtime.from_vec(shape, elements);
     }
     let (axis, mut doubled) = (N - 1, shape);
@@ -101,18 +123,30 @@ fn hold<T: Element, const N: usize>(
 }
 
 impl<A: Arrays> Held<A> {
-    /// Arrays that hold `buffers`.
-    pub(super) fn new(runtime: &Runtime, buffers: &[Buffer], placement: Placement) -> Result<Self> {
+    /// Arrays that hold `buffers`, for the parameters of `codelet`.
+    pub(super) fn new(
+        runtime: &Runtime,
+        codelet: &Codelet,
+        buffers: &[Buffer],
+        placement: Placement,
+    ) -> Result<Self> {
+        let modes = codelet.parameters.iter().map(|parameter| parameter.mode);
+        let are_parts: Vec<bool> = modes
+            .filter(|&mode| mode != AccessMode::SCRATCH)
+            .map(|mode| placement.is_part(mode.writes()))
+            .collect();
         let mut wholes = Vec::new();
-        let arrays = A::hold(runtime, buffers, placement, &mut wholes)?;
+        let arrays = A::hold(runtime, buffers, &are_parts, &mut wholes)?;
         Ok(Self { arrays, wholes })
     }
 
     /// What the arrays hold, and whether something around them has changed.
     pub(super) fn into_buffers(self) -> Result<(Vec<Buffer>, bool)> {
-        let Self { arrays, wholes } = self;
-        let buffers = arrays.buffers()?;
+        // The parts go before the wholes, also when there is an error.
+        let Self { wholes, arrays } = self;
+        let buffers = arrays.buffers();
         drop(arrays);
+        let buffers = buffers?;
         let mut changed = false;
         for whole in wholes {
             changed |= whole.has_changed()?;
@@ -137,10 +171,10 @@ macro_rules! impl_arrays {
             fn hold(
                 runtime: &Runtime,
                 buffers: &[Buffer],
-                placement: Placement,
+                are_parts: &[bool],
                 wholes: &mut Vec<Box<dyn Surrounding>>,
             ) -> Result<Self> {
-                Ok(($(hold(runtime, &buffers[$index], placement, wholes)?,)*))
+                Ok(($(hold(runtime, &buffers[$index], are_parts[$index], wholes)?,)*))
             }
 
             fn buffers(&self) -> Result<Vec<Buffer>> {

@@ -66,6 +66,9 @@ impl Bound {
     /// Compares a result with the exact one. `magnitude` is the sum of the terms' absolute values.
     pub(super) fn judge(&self, expected: Exact, magnitude: f64, got: f64) -> Judgement {
         let error = ((got - expected.high) - expected.low).abs();
+        // What is summed up cannot be less than its sum.
+        let magnitude =
+            magnitude.abs().max(if expected.high.is_finite() { expected.high.abs() } else { 0.0 });
         let (bound, unit) = self.bound(expected.high, magnitude);
         let ulp = self.format.ulp(if expected.high.is_finite() { expected.high } else { 0.0 });
         let rounding = if self.is_narrow() { 0.5 * ulp } else { 0.0 };
@@ -80,7 +83,7 @@ impl Bound {
         let compute = self.format.compute();
         // A partial sum may be out of range: what comes then depends on the order.
         if matches!(self.class, Class::Sum(_)) && (magnitude.is_nan() || magnitude >= compute.max) {
-            return Verdict::Right;
+            return if !got.is_finite() || error <= bound { Verdict::Right } else { Verdict::BeyondBound };
         }
         if expected.is_nan() || got.is_nan() {
             return right_if(expected.is_nan() && got.is_nan());

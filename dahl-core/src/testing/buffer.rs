@@ -151,6 +151,18 @@ impl Buffer {
         Self { element: self.element, extents, bytes }
     }
 
+    /// The element that stands for the one at `index` of an array with `extents`: an extent of 1 stretches.
+    pub(super) fn stretched(&self, extents: &[usize], index: &[usize]) -> Option<(Vec<usize>, usize)> {
+        let fits = |(&own, &other): (&usize, &usize)| own == other || own == 1;
+        if self.extents.len() != extents.len() || !self.extents.iter().zip(extents).all(fits) {
+            return None;
+        }
+        let own = self.extents.iter().zip(index).map(|(&extent, &at)| if extent == 1 { 0 } else { at });
+        let own: Vec<usize> = own.collect();
+        let place = own.iter().zip(&self.extents).fold(0, |place, (at, extent)| place * extent + at);
+        Some((own, place))
+    }
+
     /// The index along each axis of element `i`.
     pub(super) fn index(&self, mut i: usize) -> Vec<usize> {
         let mut index = vec![0; self.extents.len()];

@@ -10,7 +10,7 @@ use super::fault::Fault;
 use super::format::Format;
 use super::operand::{Operands, Spec, Values};
 use super::report::{Reference, Summary, Tally};
-use super::shrink::shrink;
+use super::shrink::{Range, shrink};
 use super::subject::{Subject, Typed};
 use crate::access::AccessMode;
 use crate::codelet::{Parameter, Variants};
@@ -46,7 +46,9 @@ where
     let _ = codelet;
     let subject = Typed::<C, A, G>::new(arguments);
     let runtime = Runtime::builder().cpu_workers(1).check(false).build().expect("a runtime of one worker");
-    let seed = env::var("DAHL_TESTING_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(SEED);
+    let seed = env::var("DAHL_TESTING_SEED").map_or(SEED, |seed| {
+        seed.parse().unwrap_or_else(|_| panic!("DAHL_TESTING_SEED = `{seed}`: expected a whole number"))
+    });
     Comparison { op, element: T::NAME, subject: &subject, specs: operands.specs(), runtime, seed }.run()
 }
 
@@ -70,6 +72,12 @@ impl Comparison<'_> {
                 Ok(against) => reference = against,
                 Err(fault) => return Err(Box::new(self.failure(*fault, inputs, distribution))),
             }
+        }
+        if tally.results == 0 && reference != Reference::Absent {
+            let fact = "there is no element to compare: an extent is 0".to_owned();
+            let inputs = self.draw(Distribution::Uniform);
+            let fault = Fault::new(Check::Runs, None, fact);
+            return Err(Box::new(self.failure(*fault, inputs, Distribution::Uniform)));
         }
         let kernels = self.subject.codelet().kernels.iter().flatten().map(|kernel| kernel.name()).collect();
         Ok(Summary {
@@ -126,7 +134,8 @@ impl Comparison<'_> {
         let fails = |candidate: &[Option<Buffer>]| {
             self.examine(candidate, &mut Tally::default()).is_err_and(|fault| fault.check == check)
         };
-        let smallest = shrink(inputs, keep_shapes, fails);
+        let ranges: Vec<Range> = self.specs.iter().map(|spec| spec.values.range()).collect();
+        let smallest = shrink(inputs, &ranges, keep_shapes, fails);
         let mut shown = self.show(&smallest);
         let again = self.examine(&smallest, &mut Tally::default()).err();
         if let Some(worst) = again.and_then(|fault| fault.worst) {

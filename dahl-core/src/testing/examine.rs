@@ -9,7 +9,7 @@ use super::fault::{Fault, same, untouched, written};
 use super::oracle::Oracle;
 use super::report::{Reference, Tally};
 use crate::access::AccessMode;
-use crate::codelet::Parameter;
+use crate::codelet::{Line, Parameter};
 use crate::error::{self, Error};
 
 /// What `op` left behind, with which other variants are compared.
@@ -81,13 +81,17 @@ impl Comparison<'_> {
         let (whole, way) = run(data, Placement::Whole)?;
         let (again, _) = run(&self.refilled(data), Placement::Whole)?;
         written(&parameters, &whole, &again, &way)?;
-        let (parts, way_of_parts) = run(data, Placement::Parts)?;
         if let Some(expectation) = expectation {
             expectation.judge(data, &whole, &way, tally)?;
-            expectation.judge(data, &parts, &way_of_parts, tally)?;
         }
-        if self.subject.numerics().is_map {
-            same(&parameters, &whole, &parts, &way_of_parts)?;
+        for placement in Placement::IN_PARTS {
+            let (parts, way) = run(data, placement)?;
+            if let Some(expectation) = expectation {
+                expectation.judge(data, &parts, &way, tally)?;
+            }
+            if self.subject.numerics().is_map {
+                same(&parameters, &whole, &parts, &way)?;
+            }
         }
         Ok(whole)
     }
@@ -179,7 +183,12 @@ impl Comparison<'_> {
                     }
                     _ => {
                         let mut identity = Buffer::zeros(accumulator.element, buffer.extents.clone());
-                        accumulator.fill_identity(&mut identity.bytes);
+                        let len = identity.bytes.len();
+                        // Aligned for any element.
+                        let mut lines = vec![Line::default(); len.div_ceil(size_of::<Line>()).max(1)];
+                        let bytes = &mut bytemuck::cast_slice_mut::<_, u8>(&mut lines)[..len];
+                        accumulator.fill_identity(bytes);
+                        identity.bytes.copy_from_slice(bytes);
                         if identity.element == buffer.element {
                             *buffer = identity;
                         } else {

@@ -130,15 +130,14 @@ impl Expectation {
         distance: String,
     ) -> Worst {
         let index = got.index(i);
-        let beside =
-            self.parameters.iter().zip(before).filter(|(parameter, buffer)| {
-                parameter.mode != AccessMode::W && buffer.extents == got.extents
-            });
+        let beside = self.parameters.iter().zip(before).filter_map(|(parameter, buffer)| {
+            let (index, i) = buffer.stretched(&got.extents, &index)?;
+            let is_input = parameter.mode != AccessMode::W;
+            is_input.then(|| format!("{}{index:?} = {}", parameter.name, buffer.text(i)))
+        });
         Worst {
             element: format!("{}{index:?}", self.parameters[place].name),
-            inputs: beside
-                .map(|(parameter, buffer)| format!("{}{index:?} = {}", parameter.name, buffer.text(i)))
-                .collect(),
+            inputs: beside.collect(),
             digits: Digits::new(expected, got.values()[i]),
             distance,
         }

@@ -73,6 +73,8 @@ impl fmt::Display for Way {
         let placement = match self.placement {
             Placement::Whole => "whole arrays",
             Placement::Parts => "strided parts",
+            Placement::InputParts => "inputs in strided parts",
+            Placement::OutputParts => "outputs in strided parts",
         };
         write!(f, "{}, kernel `{}`, {placement}", self.variant, self.kernel)
     }

@@ -16,9 +16,10 @@
 //!
 //! [`gradient`] checks a backward against its forward.
 //!
-//! The rooms: `operand`, `distribution` and `arrays` make inputs, `subject` runs the codelet, `oracle` says what should
-//! come, `bound` how near, `compare` does all of it, `shrink` and `failure` tell what was found, `report` what was
-//! measured.
+//! The rooms: `operand`, `distribution`, `buffer` and `arrays` make inputs; `subject` runs the codelet; `oracle` says what
+//! should come, in f64 or `double_double`; `bound`, of a `format`, how near; `compare` begins, `examine` runs one case in
+//! every way, with `expectation` and the checks in `fault`; `shrink`, `digits` and `failure` tell what was found, `report`
+//! and `types` what was measured.
 
 mod arrays;
 mod bound;
@@ -44,6 +45,7 @@ pub use arrays::{Arrays, Placement};
 pub use compare::compare;
 pub use digits::Digits;
 pub use distribution::Distribution;
+pub use double_double::DoubleDouble;
 pub use failure::{Check, Failure, Variant};
 pub use operand::{
     Below, Describes, Input, Operand, Operands, Output, OutputOf, Within, below, holding, output, typed,

@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use super::arrays::Arrays;
+use super::shrink::Range;
 use crate::array::Array;
 use crate::element::Element;
 
@@ -109,6 +110,10 @@ describes_itself!(
 );
 
 /// A description of an array of type `A`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not describe an array `{A}` of the codelet",
+    note = "a shape has as many extents as the array has axes; `typed::<f32, 2>([..])` is an input of another element type, `below(count, [..])` of integers"
+)]
 pub trait Operand<A> {
     #[doc(hidden)]
     fn spec(&self) -> Spec;
@@ -138,6 +143,18 @@ pub(super) enum Values {
     Output,
 }
 
+impl Values {
+    /// What simpler values of a failing case may be.
+    pub(super) fn range(&self) -> Range {
+        match self {
+            Self::Drawn => Range::Any,
+            Self::Within(low, high) => Range::Within(*low, *high),
+            Self::Below(count) => Range::Within(0.0, f64::from(count.saturating_sub(1))),
+            Self::Given(_) | Self::Output => Range::AsItIs,
+        }
+    }
+}
+
 impl<T: Element, const N: usize> Operand<Array<'static, T, N>> for Input<T, N> {
     fn spec(&self) -> Spec {
         Spec { extents: Some(self.shape.to_vec()), values: self.values.clone() }
@@ -163,6 +180,11 @@ impl<T: Element, const N: usize> Operand<Array<'static, T, N>> for OutputOf<N> {
 }
 
 /// Descriptions of a tuple of arrays, in order.
+#[diagnostic::on_unimplemented(
+    message = "these operands do not fit the codelet's arrays",
+    label = "`{Self}` for `{A}`",
+    note = "one operand for each array, in the order of the declaration: a shape for an input, `_` for an output that `op_init` makes"
+)]
 pub trait Operands<A: Arrays> {
     #[doc(hidden)]
     fn specs(&self) -> Vec<Spec>;
@@ -170,6 +192,7 @@ pub trait Operands<A: Arrays> {
 
 macro_rules! impl_operands {
     ($($operand:ident $array:ident $index:tt),*) => {
+        #[diagnostic::do_not_recommend]
         impl<$($operand: Operand<$array>, $array),*> Operands<($($array,)*)> for ($($operand,)*)
         where
             ($($array,)*): Arrays,

@@ -20,6 +20,28 @@ pub(super) struct Exact {
     pub(super) low: f64,
 }
 
+/// How a kernel gets numbers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    AsTheyAre,
+    /// As magnitudes.
+    Absolute,
+    /// Inputs as they are, what they are added to as magnitudes.
+    Finite,
+}
+
+impl Taken {
+    fn value(self, value: f64, is_added_to: bool) -> f64 {
+        match self {
+            Self::AsTheyAre => value,
+            // An infinity among the terms is no overflow of their sum.
+            _ if !value.is_finite() => 0.0,
+            Self::Finite if !is_added_to => value,
+            Self::Absolute | Self::Finite => value.abs(),
+        }
+    }
+}
+
 /// The kernels that say what results should be.
 pub(super) struct Oracle<'a> {
     parameters: &'static [Parameter],
@@ -56,13 +78,14 @@ impl<'a> Oracle<'a> {
 
     /// The results for `data`: for each array that is written, in order.
     pub(super) fn results(&self, data: &[Buffer]) -> Result<Vec<Vec<Exact>>, String> {
-        self.run(&self.kernel, self.real, data, false)
+        self.run(&self.kernel, self.real, data, Taken::AsTheyAre)
     }
 
-    /// The sum of the absolute values of what was summed up for each result.
+    /// The sum of the absolute values of what was summed up for each result: by a kernel that is `given` for it, from the
+    /// data as they are; by the reference, from their absolute values.
     pub(super) fn magnitudes(&self, data: &[Buffer], given: bool) -> Result<Vec<Vec<Exact>>, String> {
         let real = if given { ElementType::of::<f64>() } else { self.real };
-        self.run(&self.magnitude, real, data, true)
+        self.run(&self.magnitude, real, data, if given { Taken::Finite } else { Taken::Absolute })
     }
 
     fn run(
@@ -70,7 +93,7 @@ impl<'a> Oracle<'a> {
         kernel: &Kernel,
         real: ElementType,
         data: &[Buffer],
-        absolute: bool,
+        taken: Taken,
     ) -> Result<Vec<Vec<Exact>>, String> {
         let mut places = data.iter();
         let mut memory = Vec::new();
@@ -85,18 +108,10 @@ impl<'a> Oracle<'a> {
             let bytes = &mut bytemuck::cast_slice_mut::<_, u8>(&mut lines)[..len * element.size_bytes];
             match buffer {
                 Some(buffer) if is_real => {
-                    let values = buffer.values().into_iter().map(|value| match (parameter.mode, absolute) {
+                    let values = buffer.values().into_iter().map(|value| match parameter.mode {
                         // A result that the reference forgets is seen.
-                        (AccessMode::W, _) => f64::NAN,
-                        // An infinity among the terms is no overflow of their sum.
-                        (_, true) => {
-                            if value.is_finite() {
-                                value.abs()
-                            } else {
-                                0.0
-                            }
-                        }
-                        (_, false) => value,
+                        AccessMode::W => f64::NAN,
+                        mode => taken.value(value, mode.writes()),
                     });
                     fill(bytes, real, values);
                 }
@@ -115,7 +130,7 @@ impl<'a> Oracle<'a> {
         // SAFETY: invariant V: each operand spans a vector of its own, which is initialised, aligned for any element,
         // and not touched while the views live.
         let views = unsafe { Views::new(&operands, &self.submission.arguments, &mut packs) };
-        let mut views = if absolute { views.absolute() } else { views };
+        let mut views = if taken == Taken::Absolute { views.absolute() } else { views };
         catch_unwind(AssertUnwindSafe(|| kernel.run(&mut views)))
             .map_err(|_| format!("the kernel `{}` panicked", kernel.name()))?;
         let written = self.parameters.iter().zip(&memory).filter(|(parameter, _)| parameter.mode.writes());

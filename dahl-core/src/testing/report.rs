@@ -86,27 +86,51 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     fs::rename(unfinished, path)
 }
 
-/// A table with a line for each op and element type.
+/// A table with a line for each op: for each element type the largest and the mean error in ULP, and the largest fraction
+/// of its bound that an error came to.
 pub fn markdown(summaries: &[&Summary]) -> String {
-    let mut text = String::from(
-        "| op | type | results | max ULP | mean ULP | of the bound | reference |\n|---|---|---:|---:|---:|---:|---|\n",
-    );
-    for summary in summaries {
-        let Summary { op, element, results, max_ulps, mean_ulps, bound_fraction, reference, .. } = summary;
-        let (max, mean) = (significant(*max_ulps), significant(*mean_ulps));
-        let fraction = significant(*bound_fraction);
-        let _ =
-            writeln!(text, "| `{op}` | {element} | {results} | {max} | {mean} | {fraction} | {reference} |");
+    let mut elements: Vec<&str> = Vec::new();
+    let mut ops: Vec<(&str, Vec<&Summary>)> = Vec::new();
+    for &summary in summaries {
+        if !elements.contains(&summary.element) {
+            elements.push(summary.element);
+        }
+        match ops.iter_mut().find(|(op, _)| *op == summary.op) {
+            Some((_, rows)) => rows.push(summary),
+            None => ops.push((&summary.op, vec![summary])),
+        }
+    }
+    let mut text = "| op | reference | results |".to_owned();
+    let mut rule = "|---|---|---:|".to_owned();
+    for element in &elements {
+        let _ = write!(text, " {element}: max | mean | of bound |");
+        rule += "---:|---:|---:|";
+    }
+    let _ = write!(text, "\n{rule}\n");
+    for (op, rows) in ops {
+        let results: u64 = rows.iter().map(|row| row.results).sum();
+        let _ = write!(text, "| `{op}` | {} | {results} |", rows[0].reference);
+        for element in &elements {
+            match rows.iter().find(|row| row.element == *element) {
+                Some(Summary { max_ulps, mean_ulps, bound_fraction, .. }) => {
+                    let [max, mean, fraction] =
+                        [max_ulps, mean_ulps, bound_fraction].map(|&x| significant(x));
+                    let _ = write!(text, " {max} | {mean} | {fraction} |");
+                }
+                None => text += " | | |",
+            }
+        }
+        text.push('\n');
     }
     text
 }
 
-/// Three significant digits.
+/// A figure in a few digits.
 fn significant(value: f64) -> String {
-    if value == 0.0 || (0.01..1000.0).contains(&value) {
-        format!("{value:.3}")
-    } else {
-        format!("{value:.2e}")
+    match value {
+        0.0 => "0".to_owned(),
+        0.01..1000.0 => format!("{value:.2}"),
+        _ => format!("{value:.0e}"),
     }
 }
 

@@ -9,10 +9,11 @@ const ATTEMPTS: usize = 400;
 /// belong together still do.
 pub(super) fn shrink(
     inputs: Vec<Option<Buffer>>,
+    ranges: &[Range],
     keep_shapes: bool,
     mut fails: impl FnMut(&[Option<Buffer>]) -> bool,
 ) -> Vec<Option<Buffer>> {
-    let mut search = Search { best: inputs, left: ATTEMPTS, fails: &mut fails };
+    let mut search = Search { best: inputs, ranges, left: ATTEMPTS, fails: &mut fails };
     if !keep_shapes {
         while search.shorten() {}
     }
@@ -20,8 +21,28 @@ pub(super) fn shrink(
     search.best
 }
 
+/// What values of an array may become.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Range {
+    Any,
+    Within(f64, f64),
+    /// They stay.
+    AsItIs,
+}
+
+impl Range {
+    fn has(self, value: f64) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Within(low, high) => (low..=high).contains(&value),
+            Self::AsItIs => false,
+        }
+    }
+}
+
 struct Search<'a> {
     best: Vec<Option<Buffer>>,
+    ranges: &'a [Range],
     left: usize,
     fails: &'a mut dyn FnMut(&[Option<Buffer>]) -> bool,
 }
@@ -80,8 +101,10 @@ impl Search<'_> {
                     let simpler: Vec<Vec<f64>> = [|_| 0.0, |_| 1.0, f64::round, coarse]
                         .iter()
                         .map(|simpler: &fn(f64) -> f64| {
+                            let range = self.ranges[place];
                             let value = |(i, &value): (usize, &f64)| {
-                                if (begin..end).contains(&i) { simpler(value) } else { value }
+                                let simple = simpler(value);
+                                if (begin..end).contains(&i) && range.has(simple) { simple } else { value }
                             };
                             values.iter().enumerate().map(value).collect()
                         })
@@ -130,7 +153,7 @@ mod tests {
         let is_large = |inputs: &[Option<Buffer>]| {
             inputs[0].as_ref().is_some_and(|buffer| buffer.values().iter().any(|&value| value > 20.0))
         };
-        let smallest = shrink(vec![Some(buffer), None], false, is_large);
+        let smallest = shrink(vec![Some(buffer), None], &[Range::Any; 2], false, is_large);
         let smallest = smallest[0].as_ref().unwrap();
         let left: Vec<f64> = smallest.values().into_iter().filter(|&value| value != 0.0).collect();
         assert_eq!(left.len(), 1, "{left:?}");

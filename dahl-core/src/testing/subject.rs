@@ -97,7 +97,7 @@ impl<C: Variants<A, G>, A: Arrays, G: Copy> Subject for Typed<C, A, G> {
 
     fn init(&self, runtime: &Runtime, data: &[Buffer]) -> Result<Option<Vec<(usize, Buffer)>>> {
         let arena = runtime.arena();
-        let held = Held::<A>::new(runtime, data, Placement::Whole)?;
+        let held = Held::<A>::new(runtime, C::descriptor(), data, Placement::Whole)?;
         let mut made = Vec::new();
         let called = C::init(&arena, &held.arrays, self.arguments, &mut |place, array| {
             made.push((place, Buffer::from_array(array)))
@@ -114,7 +114,7 @@ impl<C: Variants<A, G>, A: Arrays, G: Copy> Subject for Typed<C, A, G> {
         placement: Placement,
         kernel: Option<&str>,
     ) -> Result<After> {
-        let mut held = Held::<A>::new(runtime, data, placement)?;
+        let mut held = Held::<A>::new(runtime, C::descriptor(), data, placement)?;
         let task = C::task(&mut held.arrays, self.arguments);
         match kernel {
             Some(kernel) => task.kernel(kernel).submit()?,
@@ -130,7 +130,7 @@ impl<C: Variants<A, G>, A: Arrays, G: Copy> Subject for Typed<C, A, G> {
         placement: Placement,
         kernel: Option<&str>,
     ) -> Result<Option<After>> {
-        let mut held = Held::<A>::new(runtime, data, placement)?;
+        let mut held = Held::<A>::new(runtime, C::descriptor(), data, placement)?;
         let Some(task) = C::task_self(&mut held.arrays, self.arguments) else { return Ok(None) };
         match kernel {
             Some(kernel) => task.kernel(kernel).submit()?,
@@ -140,7 +140,7 @@ impl<C: Variants<A, G>, A: Arrays, G: Copy> Subject for Typed<C, A, G> {
     }
 
     fn submission(&self, runtime: &Runtime, data: &[Buffer]) -> Result<Submission> {
-        let mut held = Held::<A>::new(runtime, data, Placement::Whole)?;
+        let mut held = Held::<A>::new(runtime, C::descriptor(), data, Placement::Whole)?;
         C::task(&mut held.arrays, self.arguments).submission()
     }
 }

@@ -83,6 +83,10 @@ CASES = [
     case("f16", [0.1, 1234.0, 0.01234]),
     case("f16", [65504.0, 6e-8]),
     case("f16", [0.0001, 0.0001]),
+    # The shortest text of a power of two need not be the nearest.
+    case("f16", [0.015625, 0.5]),
+    case("f32", [2.0**-12, 1000.0]),
+    case("f16", [0.015625, 0.0002248, 0.6748]),
     # What is not finite.
     case("f64", [NAN, INF, -INF]),
     case("f64", [NAN, INF]),

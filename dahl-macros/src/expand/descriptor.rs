@@ -101,7 +101,9 @@ pub(super) fn combines(codelet: &Codelet) -> Option<TokenStream> {
     let generics = codelet.declared_generics(None, false);
     let bounds = &codelet.generics.where_clause;
     let turbofish = codelet.turbofish(false);
+    // Which codelets a crate has is nothing to list in the errors of another.
     Some(quote! {
+        #[diagnostic::do_not_recommend]
         impl #generics #root::__private::Combines<#element> for #type_name #bounds {
             fn codelet() -> &'static #root::Codelet {
                 Self::codelet #turbofish()

@@ -54,7 +54,7 @@ pub(super) fn entry_of_user(
             }
         });
     let arguments = codelet.arguments.iter().map(|argument| numbers.argument_type(codelet, &argument.ty));
-    let coerced = quote_spanned!(function.span()=> let #kernel: fn(#(#types,)* #(#arguments),*) = #function;);
+    let coerced = quote_spanned!(function.span()=> #[allow(clippy::type_complexity)] let #kernel: fn(#(#types,)* #(#arguments),*) = #function;);
     closure(codelet, &coerced, &kernel.to_token_stream(), variant, numbers)
 }
 
@@ -72,6 +72,7 @@ pub(super) fn entry_of_scalars(codelet: &Codelet, function: &Path) -> TokenStrea
     let names: Vec<_> = codelet.arguments.iter().map(|argument| &argument.name).collect();
     let taken = codelet.arguments.iter().map(|argument| numbers.argument(codelet, &views, &argument.ty));
     let coerced = quote_spanned! {function.span()=>
+        #[allow(clippy::type_complexity)]
         let #scalar: fn(#(#operands,)* #(#types),*) -> #result = #function;
     };
     quote! {

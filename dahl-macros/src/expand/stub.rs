@@ -77,6 +77,7 @@ pub(crate) fn stubs(mut codelet: Codelet) -> TokenStream {
         }
 
         #everywhere
+        #[diagnostic::do_not_recommend]
         impl<A: #root::Element> #root::__private::Combines<A> for #type_name {
             fn codelet() -> &'static #root::Codelet {
                 ::core::unimplemented!()

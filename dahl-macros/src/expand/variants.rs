@@ -172,8 +172,11 @@ fn kernel(codelet: &Codelet, name: &str, path: &Path) -> TokenStream {
     quote!(#root::__private::Kernel::new(#name, #entry))
 }
 
-/// `declaration`, if the type parameters can be any real number.
+/// `declaration`, if there is no reference, in whose place it is, and the type parameters can be any real number.
 fn declaration(codelet: &Codelet) -> Option<TokenStream> {
+    if codelet.options.reference.is_some() {
+        return None; // nobody would call what is slow to compile
+    }
     let root = &codelet.root;
     let mut parameters = codelet.generics.type_params().peekable();
     parameters.peek()?;

@@ -53,6 +53,7 @@ impl Dot {
                             ::dahl::__private::Kernel::new(
                                 "dot_unrolled",
                                 |views| {
+                                    #[allow(clippy::type_complexity)]
                                     let kernel: fn(&[T], &[T], &mut [T]) = dot_unrolled;
                                     kernel(
                                         views.slice::<T>(),

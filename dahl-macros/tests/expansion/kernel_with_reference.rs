@@ -201,6 +201,7 @@ impl<
                 ::dahl::__private::Kernel::new(
                     "reference",
                     |views| {
+                        #[allow(clippy::type_complexity)]
                         let kernel: fn(
                             ::dahl::ndarray::ArrayView<'_, f64, ::dahl::ndarray::Ix2>,
                             ::dahl::ndarray::ArrayViewMut<'_, f64, ::dahl::ndarray::Ix2>,
@@ -235,6 +236,7 @@ impl<
                     ::dahl::__private::Kernel::new(
                         "magnitude",
                         |views| {
+                            #[allow(clippy::type_complexity)]
                             let kernel: fn(
                                 ::dahl::ndarray::ArrayView<'_, f64, ::dahl::ndarray::Ix2>,
                                 ::dahl::ndarray::ArrayViewMut<
@@ -259,26 +261,6 @@ impl<
                     ),
                 ),
             })
-    }
-    fn declaration<P_: ::dahl::Real>() -> ::core::option::Option<
-        ::dahl::__private::Kernel,
-    > {
-        ::core::option::Option::Some(
-            ::dahl::__private::Kernel::new(
-                "declaration",
-                |views| Distances::cpu::<
-                    P_,
-                    P,
-                >(
-                    views.view::<P_, ::dahl::ndarray::Ix2>(),
-                    views.view_mut::<P_, ::dahl::ndarray::Ix2>(),
-                    views.slice_mut::<<P_ as ::dahl::Real>::Compute>(),
-                    views.slice_mut::<u32>(),
-                    <P_ as ::dahl::Real>::from_f64(views.argument_in_f64::<T>()),
-                    views.argument::<[u32; P]>(),
-                ),
-            ),
-        )
     }
 }
 /// Adds `scale` times the distances of the columns of `a` from `origin` to `out`, and notes which are near.

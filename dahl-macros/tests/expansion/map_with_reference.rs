@@ -241,6 +241,7 @@ impl<
                 ::dahl::__private::Kernel::new(
                     "reference",
                     |views| {
+                        #[allow(clippy::type_complexity)]
                         let scalar: fn(u8, f64, f64) -> f64 = reference::masked_exp;
                         let alpha = views.argument_in_f64::<T>();
                         views
@@ -256,29 +257,6 @@ impl<
                 ),
             )
             .error(::dahl::__private::ErrorClass::Ulp(2.5f64))
-    }
-    fn declaration<P: ::dahl::Real>() -> ::core::option::Option<
-        ::dahl::__private::Kernel,
-    > {
-        ::core::option::Option::Some(
-            ::dahl::__private::Kernel::new(
-                "declaration",
-                |views| {
-                    let alpha = <P as ::dahl::Real>::from_f64(
-                        views.argument_in_f64::<T>(),
-                    );
-                    views
-                        .for_each_run(|run| MaskedExp::cpu::<
-                            P,
-                        >(
-                            run.slice::<u8>(),
-                            run.slice::<P>(),
-                            run.slice_mut::<P>(),
-                            alpha,
-                        ))
-                },
-            ),
-        )
     }
 }
 /// `out = alpha * exp(x)` where `mask` is not zero, else zero.

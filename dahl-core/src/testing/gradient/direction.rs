@@ -7,13 +7,15 @@ pub(super) enum Purpose {
     Direction,
     /// A gradient of the output.
     OutputGradient,
+    /// The values of an input.
+    Values,
 }
 
 /// `len` numbers of random sign with magnitudes from 0.5 to 1: no element counts for nothing, and the error of a wrong
 /// gradient cancels only by chance.
 pub(super) fn draw(seed: u64, purpose: Purpose, number: usize, len: usize) -> Vec<f64> {
     let mut random = fastrand::Rng::with_seed(seed);
-    random = fastrand::Rng::with_seed(random.u64(..) ^ (2 * number as u64 + purpose as u64));
+    random = fastrand::Rng::with_seed(random.u64(..) ^ (3 * number as u64 + purpose as u64));
     let mut signed = || {
         let magnitude = 0.5 + 0.5 * random.f64();
         if random.bool() { magnitude } else { -magnitude }

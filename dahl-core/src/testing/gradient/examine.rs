@@ -2,7 +2,8 @@
 
 use super::difference::{Difference, Value, jump};
 use super::direction::{Purpose, draw};
-use super::failure::{Check, Elements, Failure, place};
+use super::elements::place;
+use super::failure::{Check, Failure};
 use super::{Gradient, Report};
 use crate::testing::digits::Digits;
 
@@ -10,8 +11,6 @@ use crate::testing::digits::Digits;
 const SAME_TERMS: f64 = 1e-13;
 /// How near to a kink input values stay.
 const MARGIN: f64 = 0.1;
-/// The most elements of an input that are looked at one by one; in a larger one, halves are, and halves of these.
-const MOST_ELEMENTS: usize = 4096;
 
 /// Runs all checks of `gradient`.
 pub(super) fn examine(gradient: &Gradient<'_>) -> Result<Report, Failure> {
@@ -25,10 +24,10 @@ pub(super) fn examine(gradient: &Gradient<'_>) -> Result<Report, Failure> {
     Ok(report)
 }
 
-struct Examination<'a> {
-    gradient: &'a Gradient<'a>,
+pub(super) struct Examination<'a> {
+    pub(super) gradient: &'a Gradient<'a>,
     /// The inputs, away from the kinks that were named.
-    inputs: Vec<Vec<f64>>,
+    pub(super) inputs: Vec<Vec<f64>>,
     output: Vec<f64>,
 }
 
@@ -83,6 +82,10 @@ impl<'a> Examination<'a> {
                     format!("backward gives {} elements for an input of {}", gradient.len(), input.len());
                 return self.fail(Check::Shapes, Some(i), text);
             }
+            if let Some(element) = gradient.iter().position(|value| !value.is_finite()) {
+                let text = format!("backward gives {} for element {element}", gradient[element]);
+                return self.fail(Check::Finite, Some(i), text);
+            }
         }
         Ok(gradients)
     }
@@ -93,7 +96,7 @@ impl<'a> Examination<'a> {
     }
 
     /// Direction number `number` of an input, as long as its values are large.
-    fn direction(&self, input: usize, number: usize) -> Vec<f64> {
+    pub(super) fn direction(&self, input: usize, number: usize) -> Vec<f64> {
         let values = &self.inputs[input];
         let number = number * self.inputs.len() + input;
         let direction = draw(self.gradient.seed, Purpose::Direction, number, values.len());
@@ -102,7 +105,7 @@ impl<'a> Examination<'a> {
     }
 
     /// How large the values of an input typically are.
-    fn scale(&self, input: usize) -> f64 {
+    pub(super) fn scale(&self, input: usize) -> f64 {
         let values = &self.inputs[input];
         let squares: f64 = values.iter().map(|value| value * value).sum();
         let typical = (squares / values.len() as f64).sqrt();
@@ -110,7 +113,12 @@ impl<'a> Examination<'a> {
     }
 
     /// The output, weighted and summed, with the inputs moved by `step` in the directions, each of one input.
-    fn weighted(&self, weights: &[f64], directions: &[(usize, &[f64])], step: f64) -> Result<Value, Failure> {
+    pub(super) fn weighted(
+        &self,
+        weights: &[f64],
+        directions: &[(usize, &[f64])],
+        step: f64,
+    ) -> Result<Value, Failure> {
         let mut inputs = self.inputs.clone();
         for (input, direction) in directions {
             for (value, component) in inputs[*input].iter_mut().zip(*direction) {
@@ -359,48 +367,6 @@ impl<'a> Examination<'a> {
     ) -> Result<String, Failure> {
         Ok(self.elements(input, weights, gradients)?.describe(&self.gradient.inputs[input]))
     }
-
-    /// The gradient by one input, element by element, from differences and from backward.
-    fn elements(&self, input: usize, weights: &[f64], gradients: &[Vec<f64>]) -> Result<Elements, Failure> {
-        let len = self.inputs[input].len();
-        let range = self.most_wrong_range(input, weights, gradients)?;
-        let mut elements = Elements::unknown(&gradients[input]);
-        let mut direction = vec![0.0; len];
-        for i in range {
-            direction[i] = self.scale(input);
-            let difference =
-                Difference::of(0.0, |step| self.weighted(weights, &[(input, &direction)], step))?;
-            direction[i] = 0.0;
-            elements.set(i, difference, self.scale(input), self.gradient.tolerance);
-        }
-        Ok(elements)
-    }
-
-    /// At most [`MOST_ELEMENTS`] of an input: of halves, again and again the one whose slope is more wrong.
-    fn most_wrong_range(
-        &self,
-        input: usize,
-        weights: &[f64],
-        gradients: &[Vec<f64>],
-    ) -> Result<std::ops::Range<usize>, Failure> {
-        let whole = self.direction(input, 0);
-        let off = |range: &std::ops::Range<usize>| -> Result<f64, Failure> {
-            let mut direction = vec![0.0; whole.len()];
-            direction[range.clone()].copy_from_slice(&whole[range.clone()]);
-            let moves = [(input, &direction[..])];
-            let difference = Difference::of(0.0, |step| self.weighted(weights, &moves, step))?;
-            Ok((difference.value - dot(&gradients[input], &direction)).abs())
-        };
-        let mut range = 0..whole.len();
-        while range.len() > MOST_ELEMENTS {
-            let middle = range.start + range.len() / 2;
-            let halves = [range.start..middle, middle..range.end];
-            let (first, second) = (off(&halves[0])?, off(&halves[1])?);
-            let [left, right] = halves;
-            range = if second > first { right } else { left };
-        }
-        Ok(range)
-    }
 }
 
 impl Report {
@@ -419,7 +385,7 @@ fn slopes(what: &str, difference: Difference, allowed: f64, got: f64) -> String 
     )
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 

@@ -2,11 +2,6 @@
 
 use std::fmt;
 
-use super::Input;
-use super::difference::Difference;
-use crate::print::Printed;
-use crate::testing::digits::Digits;
-
 /// What a gradient is checked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -15,6 +10,8 @@ pub enum Check {
     Runs,
     /// Backward gives a gradient for each input, of as many elements.
     Shapes,
+    /// Backward gives numbers that are finite.
+    Finite,
     /// Forward and backward give the same bits again.
     Repeats,
     /// The gradient of a weighted sum of the output, by one input in one direction, is what differences of forward give.
@@ -34,6 +31,7 @@ impl fmt::Display for Check {
         f.write_str(match self {
             Check::Runs => "it does not run",
             Check::Shapes => "gradients of other shapes",
+            Check::Finite => "gradients that are no numbers",
             Check::Repeats => "not the same bits again",
             Check::Directions => "wrong by differences",
             Check::Adjoint => "not the adjoint",
@@ -85,70 +83,3 @@ impl fmt::Debug for Failure {
 }
 
 impl std::error::Error for Failure {}
-
-/// The elements of one input's gradient: from differences, and from backward.
-pub(super) struct Elements {
-    /// NaN where it is not known.
-    expected: Vec<f64>,
-    got: Vec<f64>,
-    /// How far each is off more than it may be.
-    excess: Vec<f64>,
-}
-
-impl Elements {
-    /// What backward gives, before any differences are known.
-    pub(super) fn unknown(got: &[f64]) -> Self {
-        let (expected, excess) = (vec![f64::NAN; got.len()], vec![f64::NEG_INFINITY; got.len()]);
-        Self { expected, got: got.to_vec(), excess }
-    }
-
-    /// Sets what differences give for element `i`, moved in units of `scale`.
-    pub(super) fn set(&mut self, i: usize, difference: Difference, scale: f64, tolerance: f64) {
-        let (expected, error) = (difference.value / scale, difference.error / scale);
-        let off = (expected - self.got[i]).abs();
-        let allowed = tolerance * expected.abs().max(self.got[i].abs()) + 10.0 * error;
-        self.expected[i] = expected;
-        self.excess[i] = if off.is_nan() { f64::INFINITY } else { off - allowed };
-    }
-
-    /// How much the worst element is off more than it may.
-    pub(super) fn worst_excess(&self) -> f64 {
-        self.excess.iter().copied().fold(f64::NEG_INFINITY, f64::max)
-    }
-
-    /// What is wrong, element by element.
-    pub(super) fn describe(&self, input: &Input) -> String {
-        let known = self.excess.iter().filter(|&&excess| excess > f64::NEG_INFINITY).count();
-        let wrong = self.excess.iter().filter(|&&excess| excess > 0.0).count();
-        let by_excess = |&a: &usize, &b: &usize| self.excess[a].total_cmp(&self.excess[b]);
-        let Some(worst) = (0..self.got.len()).max_by(by_excess) else {
-            return format!("`{}` has no elements", input.name);
-        };
-        let brief = |elements| Printed::from_slice(&input.shape, elements).brief().to_string();
-        format!(
-            "the worst element is {}{:?}; of {known} that were looked at {wrong} are wrong\n{}\n\
-             the gradient by `{0}`, as differences give it, and as it is:\n{}\n{}",
-            input.name,
-            place(worst, &input.shape),
-            Digits::new(self.expected[worst], self.got[worst]),
-            brief(&self.expected),
-            brief(&self.got),
-        )
-    }
-}
-
-/// The index of an element of which `i` come before, in row-major order.
-pub(super) fn place(i: usize, shape: &[usize]) -> Vec<usize> {
-    let mut rest = i;
-    let mut place: Vec<usize> = shape
-        .iter()
-        .rev()
-        .map(|&extent| {
-            let index = rest % extent;
-            rest /= extent;
-            index
-        })
-        .collect();
-    place.reverse();
-    place
-}

@@ -27,15 +27,19 @@
 //! gradient.input("a", &[3], vec![1.0, -2.0, 0.5]).input("b", &[3], vec![0.25, 3.0, -1.0]).assert();
 //! ```
 //!
-//! The rooms: `direction` draws, `difference` estimates slopes, `examine` compares, `failure` tells what was found.
+//! The rooms: `direction` draws, `difference` estimates slopes, `examine` compares, `elements`
+//! finds the one that is wrong, `failure` tells what was found.
 
 mod difference;
 mod direction;
+mod elements;
 mod examine;
 mod failure;
 
 use std::error::Error;
+use std::ops::Range;
 
+use direction::{Purpose, draw};
 pub use failure::{Check, Failure};
 
 /// What forward and backward return: an error of any kind is a failure of the check.
@@ -106,9 +110,16 @@ impl<'a> Gradient<'a> {
 
     /// Adds an input of random values: magnitudes from 0.5 to 1, of both signs, other ones for each input.
     pub fn drawn(self, name: impl Into<String>, shape: &[usize]) -> Self {
-        let number = usize::MAX / 4 - self.inputs.len();
-        let len = shape.iter().product();
-        let values = direction::draw(self.seed, direction::Purpose::Direction, number, len);
+        let values = draw(self.seed, Purpose::Values, self.inputs.len(), shape.iter().product());
+        self.input(name, shape, values)
+    }
+
+    /// Adds an input of random values from a range, evenly.
+    pub fn drawn_from(self, name: impl Into<String>, shape: &[usize], range: Range<f64>) -> Self {
+        let magnitudes = draw(self.seed, Purpose::Values, self.inputs.len(), shape.iter().product());
+        // From 0.5 to 1.
+        let even = magnitudes.into_iter().map(|magnitude| 2.0 * magnitude.abs() - 1.0);
+        let values = even.map(|even| range.start + even * (range.end - range.start)).collect();
         self.input(name, shape, values)
     }
 

@@ -34,13 +34,6 @@ pub fn call<T: Real>(x: &[T], out: &mut [T]) {
     out.copy_from_slice(x);
 }
 
-/// Generics that the arrays do not determine: callers name `K`.
-#[codelet(R, SCRATCH, W, shape(tmp = [K]), shape(out = x), error = rounded)]
-pub fn take<T: Real, const K: usize>(x: ArrayView2<T>, tmp: &mut [T], mut out: dahl::ndarray::ArrayViewMut2<T>) {
-    tmp.fill(T::ZERO);
-    out.assign(&x);
-}
-
 /// The bound in a where clause, an array argument, a constant parameter.
 #[codelet(R, W)]
 pub fn polynomial<T, const K: usize>(x: T, c: T, k: [u8; K]) -> T

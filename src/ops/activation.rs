@@ -1,0 +1,195 @@
+//! Activation functions of one element. Parameters and conventions, also at kinks, are PyTorch's.
+
+use dahl::prelude::*;
+
+use crate::reference::activation as reference;
+
+/// The logistic function, `out = 1 / (1 + exp(-x))`, element by element.
+// exp is off by 1.2 ulp, 2.4 of the result; the sum, the quotient.
+#[codelet(R, W, reference = reference::sigmoid, error = ulp(4))]
+pub fn sigmoid<T: Real>(x: T) -> T {
+    // Of -|x|, so that no power overflows.
+    let power = (-x.abs()).exp();
+    let numerator = if x < T::ZERO { power } else { T::ONE };
+    numerator / (T::ONE + power)
+}
+
+/// The gradient of [`sigmoid`] by its input: `out = gradient * output * (1 - output)`, where `output = sigmoid(x)`.
+#[codelet(R, R, W, in_place = gradient, reference = reference::sigmoid_backward, error = ulp(2.5))]
+pub fn sigmoid_backward<T: Real>(output: T, gradient: T) -> T {
+    gradient * (output * (T::ONE - output))
+}
+
+/// `out = ln(sigmoid(x)) = -ln(1 + exp(-x))`, element by element, without overflow.
+// As `softplus`.
+#[codelet(R, W, reference = reference::log_sigmoid, error = ulp(5))]
+pub fn log_sigmoid<T: Real>(x: T) -> T {
+    -((-x).max(T::ZERO) + (-x.abs()).exp().ln_1p())
+}
+
+/// The gradient of [`log_sigmoid`] by its input: `out = gradient * sigmoid(-x)`.
+#[codelet(R, R, W, in_place = gradient, reference = reference::log_sigmoid_backward, error = ulp(5))]
+pub fn log_sigmoid_backward<T: Real>(x: T, gradient: T) -> T {
+    let power = (-x.abs()).exp();
+    let numerator = if x > T::ZERO { power } else { T::ONE };
+    gradient * (numerator / (T::ONE + power))
+}
+
+/// `out = ln(1 + exp(x))`, element by element: about `exp(x)` far below zero, and without overflow far above.
+// exp is off by 1.2 ulp, 2.4 of the logarithm, which is itself off by 0.9; the sum.
+#[codelet(R, W, reference = reference::softplus, error = ulp(5))]
+pub fn softplus<T: Real>(x: T) -> T {
+    x.max(T::ZERO) + (-x.abs()).exp().ln_1p()
+}
+
+/// The gradient of [`softplus`] by its input: `out = gradient * sigmoid(x)`.
+#[codelet(R, R, W, in_place = gradient, reference = reference::softplus_backward, error = ulp(5))]
+pub fn softplus_backward<T: Real>(x: T, gradient: T) -> T {
+    let power = (-x.abs()).exp();
+    let numerator = if x < T::ZERO { power } else { T::ONE };
+    gradient * (numerator / (T::ONE + power))
+}
+
+/// `out = x * sigmoid(x)`, element by element; NaN at minus infinity, as in PyTorch.
+#[codelet(R, W, reference = reference::silu, error = ulp(5))]
+pub fn silu<T: Real>(x: T) -> T {
+    let power = (-x.abs()).exp();
+    let numerator = if x < T::ZERO { power } else { T::ONE };
+    x * (numerator / (T::ONE + power))
+}
+
+/// The gradient of [`silu`] by its input: `out = gradient * s * (1 + x * (1 - s))`, where `s = sigmoid(x)`.
+// The derivative has a zero: its parts are summed up.
+#[codelet(R, R, W, in_place = gradient, reference = reference::silu_backward, error = sum(n = 8))]
+pub fn silu_backward<T: Real>(x: T, gradient: T) -> T {
+    let power = (-x.abs()).exp();
+    let small = power / (T::ONE + power);
+    let large = (T::ONE + power).recip();
+    let value = if x < T::ZERO { small } else { large };
+    let complement = if x < T::ZERO { large } else { small };
+    gradient * (value * (T::ONE + x * complement))
+}
+
+/// `out = max(x, 0)`, element by element; NaN stays NaN.
+#[codelet(R, W, reference = reference::relu, error = rounded)]
+pub fn relu<T: Real>(x: T) -> T {
+    x.max(T::ZERO)
+}
+
+/// The gradient of [`relu`] by its input: `out = gradient` where `x > 0`, else 0. `x` may be the input or the output of
+/// the forward op. Where `x` is NaN, the gradient passes, as in PyTorch.
+#[codelet(R, R, W, in_place = gradient, reference = reference::relu_backward, error = rounded)]
+pub fn relu_backward<T: Real>(x: T, gradient: T) -> T {
+    if x <= T::ZERO { T::ZERO } else { gradient }
+}
+
+/// `out = x` where `x > 0`, else `slope * x`.
+#[codelet(R, W, reference = reference::leaky_relu, error = rounded)]
+pub fn leaky_relu<T: Real>(x: T, slope: T) -> T {
+    if x > T::ZERO { x } else { slope * x }
+}
+
+/// The gradient of [`leaky_relu`] by its input: `out = gradient` where `x > 0`, else `slope * gradient`.
+#[codelet(R, R, W, in_place = gradient, reference = reference::leaky_relu_backward, error = rounded)]
+pub fn leaky_relu_backward<T: Real>(x: T, gradient: T, slope: T) -> T {
+    if x > T::ZERO { gradient } else { slope * gradient }
+}
+
+/// `out = x` where `x > 0`, else `alpha * (exp(x) - 1)`.
+// exp_m1 is off by 2.2 ulp, 4.4 of the product.
+#[codelet(R, W, reference = reference::elu, error = ulp(5))]
+pub fn elu<T: Real>(x: T, alpha: T) -> T {
+    if x > T::ZERO { x } else { alpha * x.exp_m1() }
+}
+
+/// The gradient of [`elu`] by its input: `out = gradient` where `x > 0`, else `gradient * alpha * exp(x)`.
+#[codelet(R, R, W, in_place = gradient, reference = reference::elu_backward, error = ulp(4))]
+pub fn elu_backward<T: Real>(x: T, gradient: T, alpha: T) -> T {
+    if x > T::ZERO { gradient } else { gradient * (alpha * x.exp()) }
+}
+
+/// The scaled exponential linear unit, `out = 1.0507.. * x` where `x > 0`, else `1.7581.. * (exp(x) - 1)` (Klambauer,
+/// Unterthiner, Mayr and Hochreiter 2017, *Self-normalizing neural networks*).
+// exp_m1 is off by 2.2 ulp, 4.4 of the product; the constant.
+#[codelet(R, W, reference = reference::selu, error = ulp(6))]
+pub fn selu<T: Real>(x: T) -> T {
+    if x > T::ZERO {
+        T::from_f64(1.0507009873554805) * x
+    } else {
+        T::from_f64(1.7580993408473766) * x.exp_m1()
+    }
+}
+
+/// The gradient of [`selu`] by its input: `out = 1.0507.. * gradient` where `x > 0`, else `1.7581.. * gradient * exp(x)`.
+#[codelet(R, R, W, in_place = gradient, reference = reference::selu_backward, error = ulp(5))]
+pub fn selu_backward<T: Real>(x: T, gradient: T) -> T {
+    if x > T::ZERO {
+        T::from_f64(1.0507009873554805) * gradient
+    } else {
+        gradient * (T::from_f64(1.7580993408473766) * x.exp())
+    }
+}
+
+/// The Gaussian error linear unit, `out = x * (1 + erf(x / sqrt(2))) / 2`: `x` times the probability that a normal deviate
+/// is below it (Hendrycks and Gimpel 2016, *Gaussian error linear units*). NaN at minus infinity, as in PyTorch.
+///
+/// It is formed from the complement, `erfc(-x / sqrt(2)) / 2`, so that it is accurate far below zero, where
+/// `1 + erf` would cancel.
+// erfc is off by 4.0 ulp, 8 of the product; below zero the derivative's approximation leaves up to 0.7 of two roundings.
+#[codelet(R, W, reference = reference::gelu, error = ulp(12))]
+pub fn gelu<T: Real>(x: T) -> T {
+    // `x / sqrt(2)` and what it lost: its error would be multiplied by `x * x`.
+    let near = x.abs().min(T::from_f64(40.0)).copysign(x);
+    let z = near * -T::FRAC_1_SQRT_2;
+    let rest =
+        T::from_f64(std::f64::consts::FRAC_1_SQRT_2 - T::FRAC_1_SQRT_2.to_f64() - 4.833646656726457e-17);
+    let lost = near.mul_add(-T::FRAC_1_SQRT_2, -z) - near * rest;
+    // Far out, the logarithm of erfc falls by about 2 z per unit.
+    let steep = z.max(T::ZERO);
+    let probability = T::from_f64(0.5) * z.erfc();
+    x * (probability - probability * (lost * (steep + steep)))
+}
+
+/// The gradient of [`gelu`] by its input: `out = gradient * (P(x) + x * p(x))` with `P(x) = (1 + erf(x / sqrt(2))) / 2` and
+/// `p(x) = exp(-x * x / 2) / sqrt(2π)`.
+#[codelet(R, R, W, in_place = gradient, reference = reference::gelu_backward, error = sum(n = 8))]
+pub fn gelu_backward<T: Real>(x: T, gradient: T) -> T {
+    // Beyond, the derivative is 0 or 1.
+    let x = x.abs().min(T::from_f64(40.0)).copysign(x);
+    let half = T::from_f64(0.5);
+    let probability = half * (-x * T::FRAC_1_SQRT_2).erfc();
+    let density = half * T::FRAC_2_SQRT_PI * T::FRAC_1_SQRT_2 * (-half * x * x).exp();
+    gradient * (probability + x * density)
+}
+
+/// An approximation of [`gelu`], `out = x * (1 + tanh(sqrt(2 / π) * (x + 0.044715 * x^3))) / 2`.
+///
+/// `(1 + tanh(u)) / 2` is computed as `sigmoid(2u)`, which does not cancel. Far below zero the relative error grows as
+/// `x^3`, with the error of `u`. NaN at minus infinity, as in PyTorch.
+#[codelet(R, W, reference = reference::gelu_tanh, error = sum(n = 8))]
+pub fn gelu_tanh<T: Real>(x: T) -> T {
+    // sqrt(8 / π).
+    let factor = T::from_f64(1.5957691216057308);
+    let angle = factor * (x * (T::ONE + T::from_f64(0.044715) * (x * x)));
+    let power = (-angle.abs()).exp();
+    let numerator = if x < T::ZERO { power } else { T::ONE };
+    x * (numerator / (T::ONE + power))
+}
+
+/// The gradient of [`gelu_tanh`] by its input: `out = gradient * s * (1 + x * (1 - s) * a)` with `s` the [`sigmoid`] of
+/// `2 * sqrt(2 / π) * (x + 0.044715 * x^3)` and `a = 2 * sqrt(2 / π) * (1 + 3 * 0.044715 * x^2)`.
+#[codelet(R, R, W, in_place = gradient, reference = reference::gelu_tanh_backward, error = sum(n = 8))]
+pub fn gelu_tanh_backward<T: Real>(x: T, gradient: T) -> T {
+    // Beyond, the derivative is 0 or 1.
+    let x = x.abs().min(T::from_f64(40.0)).copysign(x);
+    let factor = T::from_f64(1.5957691216057308);
+    let square = x * x;
+    let angle = factor * (x * (T::ONE + T::from_f64(0.044715) * square));
+    let slope = factor * (T::ONE + T::from_f64(0.134145) * square);
+    let power = (-angle.abs()).exp();
+    let small = power / (T::ONE + power);
+    let large = (T::ONE + power).recip();
+    let value = if x < T::ZERO { small } else { large };
+    let complement = if x < T::ZERO { large } else { small };
+    gradient * (value * (T::ONE + x * complement * slope))
+}

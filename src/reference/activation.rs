@@ -1,0 +1,104 @@
+//! Activation functions and their gradients.
+
+use std::f64::consts::{FRAC_2_PI, PI};
+
+use super::error_function::{normal_density, normal_probability};
+
+/// The constants of the scaled exponential linear unit.
+const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
+const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
+
+pub(crate) fn sigmoid(x: f64) -> f64 {
+    // Powers that overflow give 0, which is right up to the least of numbers: exp(-709) is far below it.
+    if x < -40.0 { x.exp() } else { 1.0 / (1.0 + (-x).exp()) }
+}
+
+pub(crate) fn sigmoid_backward(output: f64, gradient: f64) -> f64 {
+    output * gradient * (1.0 - output)
+}
+
+pub(crate) fn softplus(x: f64) -> f64 {
+    if x > 40.0 { x } else { x.exp().ln_1p() }
+}
+
+pub(crate) fn softplus_backward(x: f64, gradient: f64) -> f64 {
+    gradient * sigmoid(x)
+}
+
+pub(crate) fn log_sigmoid(x: f64) -> f64 {
+    -softplus(-x)
+}
+
+pub(crate) fn log_sigmoid_backward(x: f64, gradient: f64) -> f64 {
+    gradient * sigmoid(-x)
+}
+
+pub(crate) fn silu(x: f64) -> f64 {
+    x * sigmoid(x)
+}
+
+pub(crate) fn silu_backward(x: f64, gradient: f64) -> f64 {
+    let s = sigmoid(x);
+    gradient * (s + x * s * sigmoid(-x))
+}
+
+pub(crate) fn relu(x: f64) -> f64 {
+    match x {
+        x if x <= 0.0 => 0.0,
+        x => x,
+    }
+}
+
+pub(crate) fn relu_backward(x: f64, gradient: f64) -> f64 {
+    if x > 0.0 || x.is_nan() { gradient } else { 0.0 }
+}
+
+pub(crate) fn leaky_relu(x: f64, slope: f64) -> f64 {
+    x * leaky_relu_backward(x, 1.0, slope)
+}
+
+pub(crate) fn leaky_relu_backward(x: f64, gradient: f64, slope: f64) -> f64 {
+    gradient * if x > 0.0 { 1.0 } else { slope }
+}
+
+pub(crate) fn elu(x: f64, alpha: f64) -> f64 {
+    if x > 0.0 { x } else { alpha * x.exp_m1() }
+}
+
+pub(crate) fn elu_backward(x: f64, gradient: f64, alpha: f64) -> f64 {
+    if x > 0.0 { gradient } else { alpha * gradient * x.exp() }
+}
+
+pub(crate) fn selu(x: f64) -> f64 {
+    SELU_SCALE * elu(x, SELU_ALPHA)
+}
+
+pub(crate) fn selu_backward(x: f64, gradient: f64) -> f64 {
+    SELU_SCALE * elu_backward(x, gradient, SELU_ALPHA)
+}
+
+pub(crate) fn gelu(x: f64) -> f64 {
+    x * normal_probability(x)
+}
+
+pub(crate) fn gelu_backward(x: f64, gradient: f64) -> f64 {
+    let slope = if x.is_infinite() { 0.0 } else { x * normal_density(x) };
+    gradient * (normal_probability(x) + slope)
+}
+
+/// Twice what the tanh is of.
+fn gelu_angle(x: f64) -> f64 {
+    2.0 * FRAC_2_PI.sqrt() * (x + 0.044715 * x.powi(3))
+}
+
+pub(crate) fn gelu_tanh(x: f64) -> f64 {
+    x * sigmoid(gelu_angle(x))
+}
+
+pub(crate) fn gelu_tanh_backward(x: f64, gradient: f64) -> f64 {
+    // Beyond, the sigmoid is 0 or 1, and the product of both tails is lost.
+    let x = if x.abs() > 100.0 { 100.0_f64.copysign(x) } else { x };
+    let s = sigmoid(gelu_angle(x));
+    let slope = (8.0 / PI).sqrt() * (1.0 + 3.0 * 0.044715 * x * x);
+    gradient * (s + x * s * sigmoid(-gelu_angle(x)) * slope)
+}

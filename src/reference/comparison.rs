@@ -1,0 +1,71 @@
+//! Comparison and selection, by the order that `partial_cmp` gives.
+
+use std::cmp::Ordering;
+
+pub(crate) fn equal(x: f64, y: f64) -> u8 {
+    u8::from(x.partial_cmp(&y) == Some(Ordering::Equal))
+}
+
+pub(crate) fn not_equal(x: f64, y: f64) -> u8 {
+    1 - equal(x, y)
+}
+
+pub(crate) fn less(x: f64, y: f64) -> u8 {
+    u8::from(x.partial_cmp(&y) == Some(Ordering::Less))
+}
+
+pub(crate) fn less_equal(x: f64, y: f64) -> u8 {
+    less(x, y) + equal(x, y)
+}
+
+pub(crate) fn greater(x: f64, y: f64) -> u8 {
+    less(y, x)
+}
+
+pub(crate) fn greater_equal(x: f64, y: f64) -> u8 {
+    less_equal(y, x)
+}
+
+pub(crate) fn select(mask: u8, x: f64, y: f64) -> f64 {
+    match mask {
+        0 => y,
+        _ => x,
+    }
+}
+
+pub(crate) fn select_backward(mask: u8, gradient: f64) -> f64 {
+    select(mask, gradient, 0.0)
+}
+
+pub(crate) fn maximum(x: f64, y: f64) -> f64 {
+    // The total order has -0 below +0.
+    match x.total_cmp(&y) {
+        _ if x.is_nan() || y.is_nan() => f64::NAN,
+        Ordering::Less => y,
+        _ => x,
+    }
+}
+
+pub(crate) fn maximum_backward(x: f64, y: f64, gradient: f64) -> f64 {
+    match x.partial_cmp(&y) {
+        Some(Ordering::Less) => 0.0,
+        Some(Ordering::Equal) => gradient / 2.0,
+        _ => gradient,
+    }
+}
+
+pub(crate) fn minimum(x: f64, y: f64) -> f64 {
+    -maximum(-x, -y)
+}
+
+pub(crate) fn minimum_backward(x: f64, y: f64, gradient: f64) -> f64 {
+    maximum_backward(-x, -y, gradient)
+}
+
+pub(crate) fn clip(x: f64, low: f64, high: f64) -> f64 {
+    minimum(maximum(x, low), high)
+}
+
+pub(crate) fn clip_backward(x: f64, gradient: f64, low: f64, high: f64) -> f64 {
+    if (low..=high).contains(&x) { gradient } else { 0.0 }
+}

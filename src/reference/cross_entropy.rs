@@ -1,0 +1,68 @@
+//! Cross-entropy, its gradient, and right predictions.
+
+use ndarray::{ArrayView1, ArrayView2, ArrayViewMut0, ArrayViewMut2};
+
+use super::arg_extreme::place_of_largest;
+use super::softmax::{logarithm_terms, logarithms, probabilities, probability_terms};
+use super::sum::{Sum, sum_of};
+
+pub(crate) fn cross_entropy(
+    logits: ArrayView2<'_, f64>,
+    labels: ArrayView1<'_, f64>,
+    mut out: ArrayViewMut0<'_, f64>,
+    factor: f64,
+) {
+    let losses = logits.rows().into_iter().zip(labels);
+    let sum = sum_of(losses.map(|(row, &label)| -logarithms(&row.to_vec())[label as usize]));
+    let mut total = Sum::default();
+    total.add(out[[]]);
+    total.add_product(factor, sum);
+    out[[]] = total.total();
+}
+
+pub(crate) fn cross_entropy_terms(
+    logits: ArrayView2<'_, f64>,
+    labels: ArrayView1<'_, f64>,
+    mut out: ArrayViewMut0<'_, f64>,
+    factor: f64,
+) {
+    let terms = logits.rows().into_iter().zip(labels);
+    let sum = sum_of(terms.map(|(row, &label)| logarithm_terms(&row.to_vec())[label as usize]));
+    out[[]] = out[[]].abs() + factor.abs() * sum;
+}
+
+pub(crate) fn cross_entropy_backward(
+    logits: ArrayView2<'_, f64>,
+    labels: ArrayView1<'_, f64>,
+    mut out: ArrayViewMut2<'_, f64>,
+    factor: f64,
+) {
+    for ((row, &label), mut out) in logits.rows().into_iter().zip(labels).zip(out.rows_mut()) {
+        for (class, (out, probability)) in out.iter_mut().zip(probabilities(&row.to_vec())).enumerate() {
+            *out = factor * (probability - if class == label as usize { 1.0 } else { 0.0 });
+        }
+    }
+}
+
+pub(crate) fn cross_entropy_backward_terms(
+    logits: ArrayView2<'_, f64>,
+    labels: ArrayView1<'_, f64>,
+    mut out: ArrayViewMut2<'_, f64>,
+    factor: f64,
+) {
+    for ((row, &label), mut out) in logits.rows().into_iter().zip(labels).zip(out.rows_mut()) {
+        for (class, (out, terms)) in out.iter_mut().zip(probability_terms(&row.to_vec())).enumerate() {
+            *out = factor.abs() * (terms + if class == label as usize { 1.0 } else { 0.0 });
+        }
+    }
+}
+
+pub(crate) fn count_correct(
+    logits: ArrayView2<'_, f64>,
+    labels: ArrayView1<'_, f64>,
+    mut out: ArrayViewMut0<'_, u32>,
+) {
+    for (row, &label) in logits.rows().into_iter().zip(labels) {
+        out[[]] += u32::from(place_of_largest(&row.to_vec()) == label as usize);
+    }
+}

@@ -1,0 +1,59 @@
+//! Matrix products, one element after the other.
+
+use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2};
+
+use super::sum::Sum;
+
+pub(crate) fn matmul(
+    a: ArrayView2<'_, f64>,
+    b: ArrayView2<'_, f64>,
+    mut out: ArrayViewMut2<'_, f64>,
+    transpose_a: bool,
+    transpose_b: bool,
+) {
+    out.fill(0.0);
+    matmul_add(a, b, out, transpose_a, transpose_b);
+}
+
+pub(crate) fn matmul_add(
+    a: ArrayView2<'_, f64>,
+    b: ArrayView2<'_, f64>,
+    mut out: ArrayViewMut2<'_, f64>,
+    transpose_a: bool,
+    transpose_b: bool,
+) {
+    let a = if transpose_a { a.t() } else { a.view() };
+    let b = if transpose_b { b.t() } else { b.view() };
+    for ((i, j), out) in out.indexed_iter_mut() {
+        *out = inner_product(a.row(i), b.column(j), *out);
+    }
+}
+
+pub(crate) fn matvec(
+    a: ArrayView2<'_, f64>,
+    vector: ArrayView1<'_, f64>,
+    mut out: ArrayViewMut1<'_, f64>,
+    transpose_a: bool,
+) {
+    let a = if transpose_a { a.t() } else { a.view() };
+    for (row, out) in a.rows().into_iter().zip(&mut out) {
+        *out = inner_product(row, vector, 0.0);
+    }
+}
+
+pub(crate) fn outer(column: ArrayView1<'_, f64>, row: ArrayView1<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
+    for ((i, j), out) in out.indexed_iter_mut() {
+        *out = column[i] * row[j];
+    }
+}
+
+pub(crate) fn dot(x: &[f64], y: &[f64], out: &mut [f64]) {
+    out[0] = inner_product(x.into(), y.into(), out[0]);
+}
+
+fn inner_product(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>, old: f64) -> f64 {
+    let mut sum = Sum::default();
+    sum.add(old);
+    a.iter().zip(b).for_each(|(&a, &b)| sum.add_product(a, b));
+    sum.total()
+}

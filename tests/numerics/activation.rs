@@ -1,0 +1,23 @@
+use super::*;
+use dahl::testing::within;
+
+numerics!(sigmoid: ops::Sigmoid, ([31, 67], _), ());
+numerics!(sigmoid_backward: ops::SigmoidBackward, (within(0.0, 1.0, [31, 67]), [31, 67], _), ());
+numerics!(log_sigmoid: ops::LogSigmoid, ([31, 67], _), ());
+numerics!(log_sigmoid_backward: ops::LogSigmoidBackward, (within(-80.0, 80.0, [31, 67]), within(-2.0, 2.0, [31, 67]), _), ());
+numerics!(softplus: ops::Softplus, ([31, 67], _), ());
+numerics!(softplus_backward: ops::SoftplusBackward, (within(-80.0, 80.0, [31, 67]), within(-2.0, 2.0, [31, 67]), _), ());
+numerics!(silu: ops::Silu, (within(-80.0, 80.0, [31, 67]), _), ());
+numerics!(silu_backward: ops::SiluBackward, (within(-80.0, 80.0, [31, 67]), within(-2.0, 2.0, [31, 67]), _), ());
+numerics!(relu: ops::Relu, ([31, 67], _), ());
+numerics!(relu_backward: ops::ReluBackward, ([31, 67], [31, 67], _), ());
+numerics!(leaky_relu: ops::LeakyRelu, ([31, 67], _), (T::from_f64(0.01),));
+numerics!(leaky_relu_backward: ops::LeakyReluBackward, ([31, 67], [31, 67], _), (T::from_f64(0.01),));
+numerics!(elu: ops::Elu, ([31, 67], _), (T::from_f64(1.5),));
+numerics!(elu_backward: ops::EluBackward, (within(-80.0, 80.0, [31, 67]), within(-2.0, 2.0, [31, 67]), _), (T::from_f64(1.5),));
+numerics!(selu: ops::Selu, ([31, 67], _), ());
+numerics!(selu_backward: ops::SeluBackward, (within(-80.0, 80.0, [31, 67]), within(-2.0, 2.0, [31, 67]), _), ());
+numerics!(gelu: ops::Gelu, (within(-12.0, 60.0, [31, 67]), _), ());
+numerics!(gelu_backward: ops::GeluBackward, (within(-60.0, 60.0, [31, 67]), within(-2.0, 2.0, [31, 67]), _), ());
+numerics!(gelu_tanh: ops::GeluTanh, ([31, 67], _), ());
+numerics!(gelu_tanh_backward: ops::GeluTanhBackward, (within(-60.0, 60.0, [31, 67]), within(-2.0, 2.0, [31, 67]), _), ());

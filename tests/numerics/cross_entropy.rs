@@ -1,0 +1,13 @@
+use dahl::testing::{Describes, Input, holding};
+
+use super::*;
+
+/// Ten classes, in integers whose type the codelet leaves open.
+fn labels() -> Input<u32, 1> {
+    let classes = (0..31).map(|sample| f64::from(7 * sample % 10)).collect::<Vec<_>>();
+    Describes::<u32>::describe(holding([31], &classes))
+}
+
+numerics!(cross_entropy: ops::CrossEntropy, ([31, 10], labels(), _), (0.25,));
+numerics!(cross_entropy_backward: ops::CrossEntropyBackward, ([31, 10], labels(), _), (0.25,));
+numerics!(count_correct: ops::CountCorrect, ([31, 10], labels(), _), ());

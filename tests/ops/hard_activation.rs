@@ -1,0 +1,21 @@
+//! Activation functions made of straight lines, at their kinks and special values.
+
+use dahl::ops;
+use dahl::prelude::*;
+
+use crate::reference::assert_value;
+
+const NAN: f64 = f64::NAN;
+const INFINITY: f64 = f64::INFINITY;
+
+values_of_one! {
+    hard_sigmoid_init(): [(-3.0, 0.0), (3.0, 1.0), (0.0, 0.5), (1.5, 0.75), (-INFINITY, 0.0), (INFINITY, 1.0), (NAN, NAN)];
+    hard_swish_init(): [(-3.0, -0.0), (3.0, 3.0), (1.5, 1.125), (-1.5, -0.375), (INFINITY, INFINITY), (-INFINITY, NAN), (NAN, NAN)];
+    hard_tanh_init(): [(-1.5, -1.0), (0.5, 0.5), (7.0, 1.0), (-0.0, -0.0), (INFINITY, 1.0), (-INFINITY, -1.0), (NAN, NAN)];
+}
+
+values_of_two! {
+    hard_sigmoid_backward_init(): [(0.0, 3.0, 0.5), (-3.0, 3.0, 0.0), (3.0, 3.0, 0.0)];
+    hard_swish_backward_init(): [(-3.0, 2.0, 0.0), (0.0, 2.0, 1.0), (3.0, 2.0, 2.0), (1.5, 2.0, 2.0), (-1.5, 2.0, 0.0)];
+    hard_tanh_backward_init(): [(0.5, 3.0, 3.0), (1.0, 3.0, 0.0), (-1.0, 3.0, 0.0), (2.0, 3.0, 0.0), (NAN, 3.0, 3.0)];
+}

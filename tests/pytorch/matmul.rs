@@ -1,0 +1,84 @@
+use dahl::ops::{matmul_add, matmul_init, matvec_init, outer_init};
+use dahl::prelude::*;
+
+use super::closeness::Tally;
+use super::fixture::{LAYOUTS, Stem};
+
+fn matmul<T: Real>() -> Tally {
+    let rt = Runtime::new().unwrap();
+    let arena = rt.arena();
+    let (stem, mut tally) = (Stem::open("matmul"), Tally::default());
+    for case in stem.cases("matmul", "factors", T::NAME) {
+        tally.cases += 1;
+        let [transpose_a, transpose_b] = ["transpose_a", "transpose_b"].map(|role| case.count(role) == 1);
+        for layout in LAYOUTS {
+            let (a, b) = (case.placed::<T, 2>(&rt, "a", layout), case.placed(&rt, "b", layout));
+            let mut out = case.unwritten(&rt, "out", layout);
+            a.read(|a| {
+                b.read(|b| {
+                    out.write(|out| dahl::ops::matmul(a, b, out, transpose_a, transpose_b)).unwrap();
+                    let made = matmul_init(&arena, a, b, transpose_a, transpose_b).unwrap();
+                    tally.compare(&case, "out", &made);
+                });
+            });
+            out.read(|out| tally.compare(&case, "out", out));
+        }
+    }
+    tally
+}
+
+/// `torch.addmm`.
+fn matmul_added<T: Real>() -> Tally {
+    let rt = Runtime::new().unwrap();
+    let (stem, mut tally) = (Stem::open("matmul"), Tally::default());
+    for case in stem.cases("matmul_add", "factors", T::NAME) {
+        tally.cases += 1;
+        let [transpose_a, transpose_b] = ["transpose_a", "transpose_b"].map(|role| case.count(role) == 1);
+        for layout in LAYOUTS {
+            let (a, b) = (case.placed::<T, 2>(&rt, "a", layout), case.placed::<T, 2>(&rt, "b", layout));
+            let mut out = case.array::<T, 2>(&rt, "start");
+            a.read(|a| b.read(|b| matmul_add(a, b, &mut out, transpose_a, transpose_b).unwrap()));
+            tally.compare(&case, "out", &out);
+        }
+    }
+    tally
+}
+
+fn matvec<T: Real>() -> Tally {
+    let rt = Runtime::new().unwrap();
+    let arena = rt.arena();
+    let (stem, mut tally) = (Stem::open("matmul"), Tally::default());
+    for case in stem.cases("matvec", "factors", T::NAME) {
+        tally.cases += 1;
+        let (transpose_a, vector) = (case.count("transpose_a") == 1, case.array::<T, 1>(&rt, "vector"));
+        for layout in LAYOUTS {
+            let a = case.placed::<T, 2>(&rt, "a", layout);
+            let mut out = case.unwritten(&rt, "out", layout);
+            a.read(|a| {
+                out.write(|out| dahl::ops::matvec(a, &vector, out, transpose_a)).unwrap();
+                tally.compare(&case, "out", &matvec_init(&arena, a, &vector, transpose_a).unwrap());
+            });
+            out.read(|out| tally.compare(&case, "out", out));
+        }
+    }
+    tally
+}
+
+fn outer<T: Real>() -> Tally {
+    let rt = Runtime::new().unwrap();
+    let arena = rt.arena();
+    let (stem, mut tally) = (Stem::open("matmul"), Tally::default());
+    for case in stem.cases("outer", "outer", T::NAME) {
+        tally.cases += 1;
+        let [column, row] = ["column", "row"].map(|role| case.array::<T, 1>(&rt, role));
+        for layout in LAYOUTS {
+            let mut out = case.unwritten(&rt, "out", layout);
+            out.write(|out| dahl::ops::outer(&column, &row, out)).unwrap();
+            out.read(|out| tally.compare(&case, "out", out));
+        }
+        tally.compare(&case, "out", &outer_init(&arena, &column, &row).unwrap());
+    }
+    tally
+}
+
+for_each_real!(at least 15: matmul, matmul_added, matvec, outer);

@@ -1,0 +1,96 @@
+use dahl::ops::{self, avg_pool2d_init, max_pool2d_init};
+use dahl::prelude::*;
+
+use super::closeness::Tally;
+use super::fixture::{Case, LAYOUTS, Stem};
+
+/// `size`, `stride` and `padding`.
+fn window(case: &Case<'_>) -> [[usize; 2]; 3] {
+    ["size", "stride", "padding"].map(|role| case.pair(role))
+}
+
+/// Values, and the places that they come from.
+fn max_pool2d<T: Real>() -> Tally {
+    let rt = Runtime::new().unwrap();
+    let arena = rt.arena();
+    let (stem, mut tally) = (Stem::open("pool2d"), Tally::default());
+    for case in stem.cases("max_pool2d", "pool2d", T::NAME) {
+        tally.cases += 1;
+        let [size, stride, padding] = window(&case);
+        for layout in LAYOUTS {
+            let input = case.placed::<T, 4>(&rt, "input", layout);
+            let mut out = case.unwritten(&rt, "out", layout);
+            let mut index = case.unwritten::<u32, 4>(&rt, "index", layout);
+            input.read(|input| {
+                out.write(|out| {
+                    index.write(|index| ops::max_pool2d(input, out, index, size, stride, padding)).unwrap();
+                });
+                let (made, made_index) = max_pool2d_init(&arena, input, size, stride, padding).unwrap();
+                tally.compare(&case, "out", &made);
+                tally.compare_integers(&case, "index", &made_index);
+            });
+            out.read(|out| tally.compare(&case, "out", out));
+            index.read(|index| tally.compare_integers(&case, "index", index));
+        }
+    }
+    tally
+}
+
+fn max_pool2d_backward<T: Real>() -> Tally {
+    let rt = Runtime::new().unwrap();
+    let (stem, mut tally) = (Stem::open("pool2d"), Tally::default());
+    for case in stem.cases("max_pool2d", "pool2d", T::NAME) {
+        tally.cases += 1;
+        let index = case.indices::<4>(&rt, "index");
+        for layout in LAYOUTS {
+            let gradient = case.placed::<T, 4>(&rt, "gradient", layout);
+            let mut out = case.unwritten(&rt, "by_input", layout);
+            gradient.read(|gradient| {
+                out.write(|out| ops::max_pool2d_backward(gradient, &index, out)).unwrap();
+            });
+            out.read(|out| tally.compare(&case, "by_input", out));
+        }
+    }
+    tally
+}
+
+fn avg_pool2d<T: Real>() -> Tally {
+    let rt = Runtime::new().unwrap();
+    let arena = rt.arena();
+    let (stem, mut tally) = (Stem::open("pool2d"), Tally::default());
+    for case in stem.cases("avg_pool2d", "pool2d", T::NAME) {
+        tally.cases += 1;
+        let [size, stride, padding] = window(&case);
+        for layout in LAYOUTS {
+            let input = case.placed::<T, 4>(&rt, "input", layout);
+            let mut out = case.unwritten(&rt, "out", layout);
+            input.read(|input| {
+                out.write(|out| ops::avg_pool2d(input, out, size, stride, padding)).unwrap();
+                let made = avg_pool2d_init(&arena, input, size, stride, padding).unwrap();
+                tally.compare(&case, "out", &made);
+            });
+            out.read(|out| tally.compare(&case, "out", out));
+        }
+    }
+    tally
+}
+
+fn avg_pool2d_backward<T: Real>() -> Tally {
+    let rt = Runtime::new().unwrap();
+    let (stem, mut tally) = (Stem::open("pool2d"), Tally::default());
+    for case in stem.cases("avg_pool2d", "pool2d", T::NAME) {
+        tally.cases += 1;
+        let [size, stride, padding] = window(&case);
+        for layout in LAYOUTS {
+            let gradient = case.placed::<T, 4>(&rt, "gradient", layout);
+            let mut out = case.unwritten(&rt, "by_input", layout);
+            gradient.read(|gradient| {
+                out.write(|out| ops::avg_pool2d_backward(gradient, out, size, stride, padding)).unwrap();
+            });
+            out.read(|out| tally.compare(&case, "by_input", out));
+        }
+    }
+    tally
+}
+
+for_each_real!(at least 20: max_pool2d, max_pool2d_backward, avg_pool2d, avg_pool2d_backward);
