@@ -57,7 +57,7 @@ pub use ndarray;
 pub use partition::{Parts, PartsMut};
 pub use perf::{History, Measurement};
 pub use runtime::Runtime;
-pub use scheduler::{Eager, Scheduler, WorkStealing};
+pub use scheduler::{Eager, Scheduler, WorkStealing, WorkerInfo, Workers};
 pub use shape::Extents;
 pub use simulation::WorkerUse;
 pub use task::{ReadyTask, Task};

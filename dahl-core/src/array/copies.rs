@@ -148,15 +148,6 @@ impl Copies {
         copy.valid && !self.is_home() && !list.iter().any(|other| other.node != copy.node && other.valid)
     }
 
-    /// Bytes that would have to be copied before a task at `node` can read the array.
-    pub(super) fn missing_bytes(&self, node: usize, bytes: usize) -> usize {
-        let is_there = match node {
-            HOME => self.is_home(),
-            _ => lock(&self.list).iter().any(|copy| copy.node == node && copy.valid),
-        };
-        if is_there { 0 } else { bytes }
-    }
-
     /// When the last transfer of the elements ends.
     pub(crate) fn arrived_ns(&self) -> u64 {
         self.arrived_ns.load(Ordering::Relaxed)
@@ -184,6 +175,22 @@ impl Copies {
 }
 
 impl ArrayState {
+    /// If the elements are not at memory node `node`: where they would come from, and how many bytes they are.
+    pub(crate) fn missing_at(&self, node: usize) -> Option<(usize, usize)> {
+        let from = if !self.copies.may_exist() {
+            HOME
+        } else {
+            let list = lock(&self.copies.list);
+            let is_home = self.copies.is_home();
+            let mut valid = list.iter().filter(|copy| copy.valid).map(|copy| copy.node);
+            if (is_home && node == HOME) || valid.clone().any(|other| other == node) {
+                return None;
+            }
+            if is_home { HOME } else { valid.next()? }
+        };
+        (from != node).then(|| (from, self.bytes()))
+    }
+
     /// Makes sure of valid elements at `node`, for a task that holds an access: what it `reads` is brought there, and
     /// if it is `exclusive`, it is valid nowhere else from now on. A copy is pinned.
     ///

@@ -84,6 +84,11 @@ impl Devices {
         self.lost[device].load(Ordering::Acquire)
     }
 
+    /// Whether device `device` can run the codelet of that name.
+    pub(crate) fn can_run(&self, device: usize, codelet: &str) -> bool {
+        !self.is_lost(device) && self.machine.devices[device].speed.has(codelet)
+    }
+
     /// Loses a device with all that is in its memory.
     pub(crate) fn lose(&self, device: usize) {
         self.lost[device].store(true, Ordering::Release);

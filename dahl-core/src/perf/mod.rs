@@ -169,6 +169,18 @@ impl Models {
         entry
     }
 
+    /// How long the task of `record` is expected to run on a worker of the kind `kind`, if that can be said.
+    pub(crate) fn expected_ns(&self, kind: &str, record: &Record) -> Option<u64> {
+        let codelet = record.body().codelet?;
+        let footprint: Vec<Vec<usize>> =
+            record.accesses().map(|access| access.body().layout.extents().to_vec()).collect();
+        let rows = self.histories();
+        let row = rows.iter().find(|row| {
+            (row.codelet, row.worker_kind.as_str()) == (codelet.name, kind) && row.footprint == footprint
+        })?;
+        Some((row.mean_us * 1e3) as u64)
+    }
+
     /// What has been measured, one row for each codelet, kernel, element types and footprint, in the order of their
     /// first measurement.
     pub(crate) fn histories(&self) -> Vec<History> {

@@ -15,7 +15,7 @@ use crate::error::Failure;
 use crate::memory::{MemoryNode, Slab};
 use crate::observer::{Observer, Submission};
 use crate::perf::Models;
-use crate::scheduler::Scheduler;
+use crate::scheduler::{Scheduler, WorkerInfo, Workers};
 use crate::simulation::{Simulation, WorkerUse};
 use crate::stall::{Stall, Watch};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -43,7 +43,7 @@ pub(crate) struct Shared {
     /// Where the host runs tasks, one thread at a time.
     helper: Mutex<Bench>,
     clock: Clock,
-    workers: usize,
+    workers: Workers,
     cores: usize,
     limit: u32,
     /// Of a simulated machine.
@@ -62,7 +62,7 @@ struct Simulated {
 
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared").field("workers", &self.workers).finish_non_exhaustive()
+        f.debug_struct("Shared").field("workers", &self.workers()).finish_non_exhaustive()
     }
 }
 
@@ -74,13 +74,19 @@ impl Shared {
             let devices = Devices::new(machine, clock.clone(), config.observer.clone());
             Simulated { simulation: Simulation::new(config.cpu_workers, &memory, &devices), devices }
         });
-        let devices = simulated.as_ref().map_or(0, |simulated| simulated.devices.memories().len());
-        let workers = config.cpu_workers + devices;
+        let devices = simulated.as_ref().map_or(&[][..], |simulated| &simulated.devices.machine().devices);
+        let of_devices =
+            devices.iter().enumerate().map(|(index, device)| WorkerInfo::device(index, &device.name));
+        let infos: Vec<_> = (0..config.cpu_workers).map(WorkerInfo::cpu).chain(of_devices).collect();
+        let workers = infos.len();
+        let infos = Workers::new(infos, clock.clone());
+        let mut scheduler = config.scheduler;
+        scheduler.start(&infos);
         Self {
             records: Slab::new(Record::new),
             arrays: Slab::new(ArrayState::free),
             memory: Arc::clone(&memory),
-            scheduler: config.scheduler,
+            scheduler,
             mailboxes: (0..workers).map(|_| SegQueue::new()).collect(),
             sleep: Sleep::new(workers),
             progress: Monitor::default(),
@@ -91,7 +97,7 @@ impl Shared {
             models: Models::default(),
             helper: Mutex::new(Bench::new(None, "the host".to_owned(), &memory)),
             clock,
-            workers,
+            workers: infos,
             cores: config.cores,
             limit: config.tasks_in_flight as u32,
             simulated,
@@ -144,7 +150,12 @@ impl Shared {
     }
 
     pub(crate) fn workers(&self) -> usize {
-        self.workers
+        self.workers.as_slice().len()
+    }
+
+    /// What schedulers know of a worker.
+    pub(crate) fn worker(&self, worker: usize) -> &WorkerInfo {
+        &self.workers.as_slice()[worker]
     }
 
     pub(crate) fn cores(&self) -> usize {
@@ -164,6 +175,7 @@ impl Shared {
     }
 
     pub(crate) fn observe(&self, record: &Record) {
+        without_unwinding(|| self.scheduler.submitted(&Submission::new(record)));
         if let Some(observer) = &self.observer {
             observer.submitted(&Submission::new(record));
         }
@@ -235,7 +247,7 @@ impl Shared {
     }
 
     pub(crate) fn count_completed(&self, worker: Option<usize>) {
-        let count = &self.completed[worker.unwrap_or(self.workers)];
+        let count = &self.completed[worker.unwrap_or(self.workers())];
         // Each counter has one writer: its worker, or the holder of `helper`.
         count.store(count.load(Ordering::Relaxed) + 1, Ordering::Release);
     }
@@ -292,7 +304,7 @@ impl Shared {
     #[cold]
     fn pop_for_nobody(&self) -> Option<ReadyTask> {
         let of_mailboxes = self.mailboxes.iter().find_map(SegQueue::pop);
-        of_mailboxes.or_else(|| (0..self.workers).find_map(|worker| self.pop(Some(worker))))
+        of_mailboxes.or_else(|| (0..self.workers()).find_map(|worker| self.pop(Some(worker))))
     }
 
     /// A task from the scheduler. One of another runtime, which shares the scheduler, goes where it belongs.
@@ -339,6 +351,11 @@ impl Shared {
                 self.sleep.wake_one();
             }
         }
+    }
+
+    /// Tells the scheduler that a task has ended which it handed out.
+    pub(crate) fn tell_completed(&self, sequence: u64, worker: Option<usize>) {
+        without_unwinding(|| self.scheduler.completed(sequence, worker));
     }
 
     /// Gives a task to a worker, which takes it before those of the scheduler.

@@ -4,6 +4,7 @@
 
 mod eager;
 mod shuffled;
+mod workers;
 mod ws;
 
 use std::fmt;
@@ -12,25 +13,45 @@ use crossbeam_queue::{ArrayQueue, SegQueue};
 
 pub use eager::Eager;
 pub(crate) use shuffled::Shuffled;
+pub(crate) use workers::CPU;
+pub use workers::{WorkerInfo, Workers};
 pub use ws::WorkStealing;
 
+use crate::observer::Submission;
 use crate::task::ReadyTask;
 
 /// Decides which worker runs which ready task.
 ///
 /// Its methods are called by many threads at once and must not wait. Every task that is pushed must be popped by
 /// somebody: a task that is lost is never run, and what depends on it waits for ever. They must not panic: that ends the
-/// process. When a runtime has been dropped, what is submitted on its arrays is popped for any worker, or for none, by
+/// process. A task that is popped for a worker which [cannot run it](ReadyTask::can_run_on) is given to one that can.
+/// When a runtime has been dropped, what is submitted on its arrays is popped for any worker, or for none, by
 /// the submitting thread.
 pub trait Scheduler: Send + Sync {
     /// The name by which `Runtime::builder().scheduler(..)` and `DAHL_SCHED` know it.
     fn name(&self) -> &'static str;
+
+    /// Called once, before anything else: the workers that there are.
+    fn start(&mut self, workers: &Workers) {
+        let _ = workers;
+    }
+
+    /// A task has been submitted, on the submitting thread, before it is pushed. What the runtime adds, such as the folds
+    /// of a reduction, is pushed without.
+    fn submitted(&self, task: &Submission<'_>) {
+        let _ = task;
+    }
 
     /// Takes a task that has become ready; `worker` is the worker whose task made it so, if it was one.
     fn push(&self, task: ReadyTask, worker: Option<usize>);
 
     /// A task for `worker`; for the submitting thread, which helps, if there is none.
     fn pop(&self, worker: Option<usize>) -> Option<ReadyTask>;
+
+    /// A task has ended that was popped: its [number](ReadyTask::sequence), and the worker that ran it.
+    fn completed(&self, sequence: u64, worker: Option<usize>) {
+        let _ = (sequence, worker);
+    }
 }
 
 impl fmt::Debug for dyn Scheduler {

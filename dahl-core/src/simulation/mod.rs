@@ -191,9 +191,7 @@ impl Engine {
         let worker = &mut self.workers[index];
         let host = (task.sequence() % cpu_workers as u64) as usize;
         let is_forced = task.forced_worker().is_some();
-        if let Some(device) = worker.device.filter(|_| !is_forced)
-            && (devices.is_lost(device) || !worker.speed(devices).has(task.codelet()))
-        {
+        if worker.device.is_some() && !is_forced && !task.can_run_on(index) {
             return shared.send_to(host, task);
         }
         let record = task.record();

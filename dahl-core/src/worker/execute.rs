@@ -17,11 +17,9 @@ use crate::error::{Failure, Shortage};
 use crate::memory::{Buffer, Holder, MemoryNode};
 use crate::perf::{self, Measurement, ModelCache};
 use crate::runtime::Shared;
+use crate::scheduler::CPU;
 use crate::shape::Layout;
 use crate::task::{Access, Kind, ReadyTask, Record, Step};
-
-/// The kind of worker that a core is.
-const CPU: &str = "cpu";
 
 /// What a thread that runs tasks keeps from one to the next.
 pub(crate) struct Bench {
@@ -207,6 +205,7 @@ fn complete(shared: &Shared, bench: &mut Bench, record: &Record, outcome: Result
         }
     }
     shared.stall().end(bench.worker);
+    shared.tell_completed(record.body().sequence, bench.worker);
     Step::of_worker(shared, bench.worker, &mut bench.recycler).complete(record);
     shared.count_completed(bench.worker);
 }
