@@ -124,7 +124,7 @@ impl ModelCache {
         measurement: Measurement,
     ) {
         let mut key = mix(ptr::from_ref(codelet).addr() as u64, ptr::from_ref(kernel).addr() as u64);
-        for access in record.accesses() {
+        for access in record.operands() {
             let extents = access.body().layout.extents();
             key = mix(key, extents.len() as u64);
             for &extent in extents {
@@ -150,7 +150,7 @@ impl Models {
         kernel: &Kernel,
         record: &Record,
     ) -> Arc<Entry> {
-        let footprint = record.accesses().map(|access| access.body().layout.extents().to_vec()).collect();
+        let footprint = record.operands().map(|access| access.body().layout.extents().to_vec()).collect();
         let (flops, bytes) = work(codelet, record);
         let entry = Arc::new(Entry {
             kind: Arc::clone(kind),
@@ -173,7 +173,7 @@ impl Models {
     pub(crate) fn expected_ns(&self, kind: &str, record: &Record) -> Option<u64> {
         let codelet = record.body().codelet?;
         let footprint: Vec<Vec<usize>> =
-            record.accesses().map(|access| access.body().layout.extents().to_vec()).collect();
+            record.operands().map(|access| access.body().layout.extents().to_vec()).collect();
         let rows = self.histories();
         let row = rows.iter().find(|row| {
             (row.codelet, row.worker_kind.as_str()) == (codelet.name, kind) && row.footprint == footprint
@@ -212,7 +212,7 @@ pub(crate) fn work(codelet: &Codelet, record: &Record) -> (Option<f64>, f64) {
 /// The extents of all parameters of the declaration. In place, the output's are the target's.
 fn declared_shapes(codelet: &Codelet, record: &Record) -> Vec<ShapeOf> {
     let mut shapes: Vec<ShapeOf> =
-        record.accesses().map(|access| ShapeOf::new(access.body().layout.extents())).collect();
+        record.operands().map(|access| ShapeOf::new(access.body().layout.extents())).collect();
     if let (true, Some(in_place), Some(output)) =
         (record.body().in_place, &codelet.in_place, codelet.output())
     {

@@ -153,6 +153,22 @@ impl Shared {
         self.workers.as_slice().len()
     }
 
+    /// Whether worker `worker` is there and has a kernel of the codelet of that name.
+    pub(crate) fn has_kernel(&self, worker: usize, codelet: &str) -> bool {
+        let device = self.worker(worker).node.checked_sub(1);
+        match (self.devices(), device) {
+            (Some(devices), Some(device)) => devices.can_run(device, codelet),
+            _ => true,
+        }
+    }
+
+    /// A worker that can run the task.
+    pub(crate) fn able_worker(&self, task: &ReadyTask) -> Option<usize> {
+        let first = (task.sequence() % self.workers() as u64) as usize;
+        let mut others = (first..self.workers()).chain(0..first);
+        others.find(|&worker| task.can_run_on(worker))
+    }
+
     /// What schedulers know of a worker.
     pub(crate) fn worker(&self, worker: usize) -> &WorkerInfo {
         &self.workers.as_slice()[worker]
@@ -343,10 +359,13 @@ impl Shared {
     pub(crate) fn schedule(&self, task: ReadyTask, worker: Option<usize>) {
         match task.forced_worker() {
             Some(target) => {
-                self.mailboxes[target].push(task);
-                self.sleep.wake(target);
+                task.prefetch(target);
+                self.send_to(target, task);
             }
             None => {
+                if let Some(worker) = task.wants_prefetch() {
+                    task.prefetch(worker);
+                }
                 without_unwinding(|| self.scheduler.push(task, worker));
                 self.sleep.wake_one();
             }
