@@ -77,7 +77,9 @@ impl Shared {
         let devices = simulated.as_ref().map_or(&[][..], |simulated| &simulated.devices.machine().devices);
         let of_devices =
             devices.iter().enumerate().map(|(index, device)| WorkerInfo::device(index, &device.name));
-        let infos: Vec<_> = (0..config.cpu_workers).map(WorkerInfo::cpu).chain(of_devices).collect();
+        let of_cpu = config.processors.iter().enumerate();
+        let of_cpu = of_cpu.map(|(worker, &processor)| WorkerInfo::cpu(worker, processor));
+        let infos: Vec<_> = of_cpu.chain(of_devices).collect();
         let workers = infos.len();
         let infos = Workers::new(infos, clock.clone());
         let mut scheduler = config.scheduler;
@@ -151,6 +153,10 @@ impl Shared {
 
     pub(crate) fn workers(&self) -> usize {
         self.workers.as_slice().len()
+    }
+
+    pub(super) fn worker_infos(&self) -> &[WorkerInfo] {
+        self.workers.as_slice()
     }
 
     /// Whether worker `worker` is there and has a kernel of the codelet of that name.
