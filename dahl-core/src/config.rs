@@ -2,12 +2,14 @@
 
 use std::env;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::device::{Machine, VirtualDevice};
 use crate::error::{Error, ErrorKind, Result};
 use crate::observer::Observer;
+use crate::perf::{self, Store};
 use crate::runtime::Runtime;
 use crate::scheduler::{self, Scheduler, Shuffled};
 use crate::stall::OnStall;
@@ -28,6 +30,8 @@ const STALL_AFTER: Duration = Duration::from_secs(60);
 /// | [`memory_limit_mb`](Self::memory_limit_mb) | `DAHL_LIMIT_MB` | none |
 /// | [`binding`](Self::binding) | `DAHL_BIND`: `none`, `cores`, or processors as in `0-3,8` | `none` |
 /// | [`virtual_machine`](Self::virtual_machine) | `DAHL_MACHINE`: a model file | none: the real one |
+/// | [`performance_dir`](Self::performance_dir) | `DAHL_PERF_DIR` | none: models are not stored |
+/// | [`calibrate`](Self::calibrate) | `DAHL_CALIBRATE`: 0 or 1 | 0 |
 /// | [`check`](Self::check) | `DAHL_CHECK`: 0 or 1 | on if this crate has debug assertions |
 /// | [`check_seed`](Self::check_seed) | `DAHL_CHECK_SEED` | none |
 /// | [`stall_report_after`](Self::stall_report_after) | `DAHL_STALL_SECONDS` | 60; 0 for never |
@@ -42,6 +46,8 @@ pub struct RuntimeBuilder {
     memory_limit_mb: Option<usize>,
     observer: Option<Arc<dyn Observer>>,
     machine: Option<Machine>,
+    performance_dir: Option<PathBuf>,
+    calibrate: Option<bool>,
     check: Option<bool>,
     check_seed: Option<u64>,
     stall_after: Option<Duration>,
@@ -60,6 +66,7 @@ pub(crate) struct Config {
     pub(crate) observer: Option<Arc<dyn Observer>>,
     /// The machine to be simulated.
     pub(crate) machine: Option<Machine>,
+    pub(crate) performance: perf::Settings,
     pub(crate) check: bool,
     /// None for never.
     pub(crate) stall_after: Option<Duration>,
@@ -125,6 +132,20 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Stores performance models in this folder, in one of its own for each host and machine, and begins with what is
+    /// there (`docs/performance-models.md`).
+    pub fn performance_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.performance_dir = Some(folder.into());
+        self
+    }
+
+    /// Sets whether performance models are measured anew: what is stored of a task that is run is neither used nor kept,
+    /// and nothing is expected of it on a kind of worker before it has been measured there several times.
+    pub fn calibrate(mut self, calibrate: bool) -> Self {
+        self.calibrate = Some(calibrate);
+        self
+    }
+
     /// Sets whether every kernel's outputs and inputs are checked (`docs/checked-mode.md`).
     pub fn check(mut self, check: bool) -> Self {
         self.check = Some(check);
@@ -177,6 +198,12 @@ impl RuntimeBuilder {
             None => named_scheduler(self.scheduler, workers, tasks_in_flight)?,
         };
         let switch = |value: u64| if value <= 1 { Some(value == 1) } else { None };
+        let calibrate = from_environment("DAHL_CALIBRATE", self.calibrate, false, "0 or 1", switch)?;
+        let folder = env::var_os("DAHL_PERF_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+        let store = match self.performance_dir.or(folder) {
+            Some(folder) => Some(Store::open(&folder, machine.as_ref())?),
+            None => None,
+        };
         let default = cfg!(debug_assertions);
         let check = from_environment("DAHL_CHECK", self.check, default, "0 or 1", switch)?;
         let seed =
@@ -203,6 +230,7 @@ impl RuntimeBuilder {
             limit_bytes,
             observer: self.observer,
             machine,
+            performance: perf::Settings { store, calibrate },
             check,
             stall_after: Some(stall_after).filter(|time| !time.is_zero()),
             on_stall: self.on_stall,

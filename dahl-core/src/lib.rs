@@ -56,7 +56,10 @@ pub use half::{bf16, f16};
 pub use memory::{Arena, MemoryHolder, MemoryUse};
 pub use ndarray;
 pub use partition::{Parts, PartsMut};
-pub use perf::{History, Measurement};
+pub use perf::{
+    Basis, CodeletPredictionError, Estimate, History, Measurement, PredictionError, PredictionErrors,
+    TransferTime, WorkerHistory,
+};
 pub use runtime::Runtime;
 pub use scheduler::{Eager, Scheduler, WorkStealing, WorkerInfo, Workers};
 pub use shape::Extents;

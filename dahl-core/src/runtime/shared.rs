@@ -82,6 +82,7 @@ impl Shared {
         let infos: Vec<_> = of_cpu.chain(of_devices).collect();
         let workers = infos.len();
         let infos = Workers::new(infos, clock.clone());
+        let models = Models::new(config.performance, workers, clock.is_virtual());
         let mut scheduler = config.scheduler;
         scheduler.start(&infos);
         Self {
@@ -96,7 +97,7 @@ impl Shared {
             completed: (0..=workers).map(|_| CachePadded::default()).collect(),
             stopped: AtomicBool::new(false),
             failures: Mutex::default(),
-            models: Models::default(),
+            models,
             helper: Mutex::new(Bench::new(None, "the host".to_owned(), &memory)),
             clock,
             workers: infos,

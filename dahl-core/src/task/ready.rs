@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::record::{Access, Kind, Place, Record};
 use crate::access::AccessMode;
 use crate::array::HOME;
+use crate::perf::Estimate;
 use crate::runtime::Shared;
 
 /// A task whose dependencies are met. Whoever holds it must see that it is run: it is neither cloned nor forgotten.
@@ -107,11 +108,17 @@ impl ReadyTask {
             }
     }
 
-    /// How long it is expected to run on worker `worker`, in nanoseconds, without transfers; nothing if nothing like it
-    /// has been measured there.
+    /// How long it is expected to run on worker `worker`, in nanoseconds, without transfers. Nothing if nothing like it
+    /// has been measured there, or not often enough: then it must be.
     pub fn expected_ns(&self, worker: usize) -> Option<u64> {
         let shared = self.shared();
         shared.models().expected_ns(&shared.worker(worker).kind, self.peek())
+    }
+
+    /// As [`expected_ns`](Self::expected_ns), and how that is known.
+    pub fn estimate(&self, worker: usize) -> Option<Estimate> {
+        let shared = self.shared();
+        shared.models().expected(&shared.worker(worker).kind, self.peek())
     }
 
     /// Bytes that would be copied if it ran on worker `worker`.

@@ -53,7 +53,7 @@ impl Bench {
             packs: Packs::new(Some(Arc::clone(memory))),
             scratch: Vec::new(),
             inspection: Inspection::default(),
-            models: ModelCache::default(),
+            models: ModelCache::new(worker),
             recycler: Recycler::default(),
             node: HOME,
             memory: Arc::clone(memory),
@@ -168,13 +168,36 @@ fn run_task(
     simulated_ns: Option<u64>,
 ) -> Result<(), Obstacle> {
     match record.body().kind {
-        Kind::Fold(accumulator) => fold::fold(record, accumulator),
-        Kind::Finish(accumulator) => fold::finish(record, accumulator),
+        Kind::Fold(accumulator) => {
+            measured(shared, bench, record, codelet, simulated_ns, || fold::fold(record, accumulator))
+        }
+        Kind::Finish(accumulator) => {
+            measured(shared, bench, record, codelet, simulated_ns, || fold::finish(record, accumulator))
+        }
         _ => {
             prepare(bench, record, codelet)?;
             call(shared, bench, record, codelet, simulated_ns)
         }
     }
+}
+
+/// Runs a task of a reduction and measures it.
+fn measured(
+    shared: &Shared,
+    bench: &mut Bench,
+    record: &Record,
+    codelet: &'static Codelet,
+    simulated_ns: Option<u64>,
+    run: impl FnOnce() -> Result<(), Obstacle>,
+) -> Result<(), Obstacle> {
+    let start_ns = shared.clock().now_ns();
+    run()?;
+    let time_ns = simulated_ns.unwrap_or_else(|| shared.clock().now_ns() - start_ns);
+    if let Some(kernel) = perf::kernel_of(record) {
+        let measurement = Measurement { time_ns, ..Measurement::default() };
+        bench.models.record(shared.models(), &bench.kind, codelet, kernel, record, measurement);
+    }
+    Ok(())
 }
 
 /// What follows when a task has run: its failure goes to its outputs, and what waits for it goes on.
@@ -357,7 +380,7 @@ fn call(
         None => {}
     }
     let measurement = Measurement { time_ns: kernel_ns, ..Measurement::default() };
-    bench.models.record(shared.models(), &bench.kind, codelet, kernel, record, measurement);
+    bench.models.record(shared.models(), &bench.kind, codelet, kernel.name(), record, measurement);
     Ok(())
 }
 
