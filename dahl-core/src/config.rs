@@ -238,7 +238,7 @@ fn named_scheduler(set: Option<String>, workers: usize, tasks: usize) -> Result<
         Some(name) => ("scheduler", name),
         None => ("DAHL_SCHED", env::var("DAHL_SCHED").unwrap_or_else(|_| scheduler::NAMES[0].to_owned())),
     };
-    if let Some(scheduler) = scheduler::by_name(&name, workers, tasks) {
+    if let Some(scheduler) = scheduler::by_name(&name, workers, tasks, 1) {
         return Ok(scheduler);
     }
     let expected = format!("one of {}", scheduler::NAMES.join(", "));

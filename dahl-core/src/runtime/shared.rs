@@ -31,7 +31,7 @@ pub(crate) struct Shared {
     scheduler: Box<dyn Scheduler>,
     /// Tasks that one worker must run.
     mailboxes: Vec<SegQueue<ReadyTask>>,
-    sleep: Sleep,
+    sleep: Arc<Sleep>,
     progress: Monitor,
     /// Tasks submitted.
     submitted: CachePadded<AtomicU64>,
@@ -79,7 +79,9 @@ impl Shared {
             devices.iter().enumerate().map(|(index, device)| WorkerInfo::device(index, &device.name));
         let infos: Vec<_> = (0..config.cpu_workers).map(WorkerInfo::cpu).chain(of_devices).collect();
         let workers = infos.len();
-        let infos = Workers::new(infos, clock.clone());
+        let sleep = Arc::new(Sleep::new(workers));
+        let links = devices.to_vec();
+        let infos = Workers::new(infos, links, clock.clone(), Arc::clone(&sleep));
         let mut scheduler = config.scheduler;
         scheduler.start(&infos);
         Self {
@@ -88,7 +90,7 @@ impl Shared {
             memory: Arc::clone(&memory),
             scheduler,
             mailboxes: (0..workers).map(|_| SegQueue::new()).collect(),
-            sleep: Sleep::new(workers),
+            sleep,
             progress: Monitor::default(),
             submitted: CachePadded::default(),
             completed: (0..=workers).map(|_| CachePadded::default()).collect(),
@@ -175,9 +177,9 @@ impl Shared {
     }
 
     pub(crate) fn observe(&self, record: &Record) {
-        without_unwinding(|| self.scheduler.submitted(&Submission::new(record)));
+        without_unwinding(|| self.scheduler.submitted(&Submission::new(record, self)));
         if let Some(observer) = &self.observer {
-            observer.submitted(&Submission::new(record));
+            observer.submitted(&Submission::new(record, self));
         }
     }
 
@@ -348,7 +350,9 @@ impl Shared {
             }
             None => {
                 without_unwinding(|| self.scheduler.push(task, worker));
-                self.sleep.wake_one();
+                if !self.scheduler.wakes_workers() {
+                    self.sleep.wake_one();
+                }
             }
         }
     }
