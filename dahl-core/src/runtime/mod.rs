@@ -158,6 +158,12 @@ impl Runtime {
         self.shared.scheduler_name()
     }
 
+    /// Where the run and the [plan](RuntimeBuilder::plan) that it should follow differ, so far: of many differences the
+    /// first ones. Each names the file, the line, and the task.
+    pub fn plan_misfits(&self) -> Vec<String> {
+        self.shared.plan_misfits()
+    }
+
     /// What the performance models have recorded.
     pub fn performance_models(&self) -> Vec<History> {
         self.shared.models().histories()
@@ -189,6 +195,7 @@ impl Drop for Runtime {
         if !on_worker {
             self.shared.drain();
         }
+        self.shared.write_plan();
         self.shared.stop();
         self.threads.let_go();
         for failure in self.shared.unseen_failures() {

@@ -15,7 +15,7 @@ use crate::error::Failure;
 use crate::memory::{MemoryNode, Slab};
 use crate::observer::{Observer, Submission};
 use crate::perf::Models;
-use crate::scheduler::{Scheduler, WorkerInfo, Workers};
+use crate::scheduler::{Misfits, Recording, Scheduler, WorkerInfo, Workers};
 use crate::simulation::{Simulation, WorkerUse};
 use crate::stall::{Stall, Watch};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -29,6 +29,8 @@ pub(crate) struct Shared {
     arrays: Slab<ArrayState>,
     memory: Arc<MemoryNode>,
     scheduler: Box<dyn Scheduler>,
+    misfits: Option<Arc<Misfits>>,
+    recording: Option<Arc<Recording>>,
     /// Tasks that one worker must run.
     mailboxes: Vec<SegQueue<ReadyTask>>,
     sleep: Arc<Sleep>,
@@ -89,6 +91,8 @@ impl Shared {
             arrays: Slab::new(ArrayState::free),
             memory: Arc::clone(&memory),
             scheduler,
+            misfits: config.misfits,
+            recording: config.recording,
             mailboxes: (0..workers).map(|_| SegQueue::new()).collect(),
             sleep,
             progress: Monitor::default(),
@@ -201,6 +205,18 @@ impl Shared {
 
     pub(crate) fn scheduler_name(&self) -> &'static str {
         self.scheduler.name()
+    }
+
+    /// Where the run and the plan that it should follow differ.
+    pub(super) fn plan_misfits(&self) -> Vec<String> {
+        self.misfits.as_ref().map(|misfits| misfits.texts()).unwrap_or_default()
+    }
+
+    /// Writes the plan of the run, if it is wanted.
+    pub(super) fn write_plan(&self) {
+        if let Some(recording) = &self.recording {
+            recording.finish();
+        }
     }
 
     pub(super) fn drain(&self) {

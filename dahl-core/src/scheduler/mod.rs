@@ -5,6 +5,7 @@
 mod deque_model;
 mod eager;
 mod lws;
+mod plan;
 mod prio;
 mod random;
 mod sequential;
@@ -20,6 +21,7 @@ use crossbeam_queue::{ArrayQueue, SegQueue};
 use deque_model::{DequeModel, Rule};
 pub use eager::Eager;
 use lws::LocalityWorkStealing;
+pub(crate) use plan::{Misfits, Plan, Recorded, Recording, Static};
 use prio::Prio;
 use random::Random;
 use sequential::Sequential;
@@ -78,10 +80,14 @@ impl fmt::Debug for dyn Scheduler {
 }
 
 /// The names of the schedulers that come with the runtime. The first is the default.
-pub(crate) const NAMES: [&str; 10] =
-    ["ws", "eager", "lws", "prio", "random", "dm", "dmda", "dmdas", "heft", "sequential"];
+pub(crate) const NAMES: [&str; 11] =
+    ["ws", "eager", "lws", "prio", "random", "dm", "dmda", "dmdas", "heft", "sequential", STATIC];
 
-/// The scheduler of that name for so many workers and tasks in flight; `seed` is for one that draws.
+/// The name of the scheduler that follows a plan.
+pub(crate) const STATIC: &str = "static";
+
+/// The scheduler of that name, but for the one that follows a plan, for so many workers and tasks in flight; `seed` is
+/// for one that draws.
 pub(crate) fn by_name(name: &str, workers: usize, tasks: usize, seed: u64) -> Option<Box<dyn Scheduler>> {
     let rules = [Rule::DM, Rule::DMDA, Rule::DMDAS, Rule::HEFT];
     if let Some(rule) = rules.into_iter().find(|rule| rule.name == name) {
