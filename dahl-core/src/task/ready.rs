@@ -43,7 +43,8 @@ impl ReadyTask {
         unsafe { self.record.as_ref() }
     }
 
-    fn peek(&self) -> &Record {
+    /// The record, while it is looked at.
+    pub(crate) fn peek(&self) -> &Record {
         // SAFETY: as in `record`.
         unsafe { self.record.as_ref() }
     }
