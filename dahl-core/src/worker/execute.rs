@@ -39,6 +39,8 @@ pub(crate) struct Bench {
     kind: Arc<str>,
     /// Copies that the running task uses, if they are in a device's memory.
     pinned: Vec<Pin>,
+    /// When room that was made for the running task's buffers is free, if they are there.
+    room_ns: u64,
 }
 
 // SAFETY: the operands' pointers are leftovers of a task that has ended; they are cleared before the next.
@@ -59,6 +61,7 @@ impl Bench {
             memory: Arc::clone(memory),
             kind: Arc::from(CPU),
             pinned: Vec::new(),
+            room_ns: 0,
         }
     }
 
@@ -66,6 +69,11 @@ impl Bench {
     pub(crate) fn at_node(mut self, node: usize, kind: &str) -> Self {
         (self.node, self.kind) = (node, Arc::from(kind));
         self
+    }
+
+    /// Frees the buffers that it keeps from task to task.
+    pub(crate) fn free_buffers(&mut self) {
+        self.scratch.clear();
     }
 
     /// The name of the worker.
@@ -139,8 +147,9 @@ pub(crate) fn issue(
         Some(failure) => Err(Obstacle::Failed(failure)),
         None => run_task(shared, bench, record, codelet, Some(duration_ns)),
     };
-    let arrivals = record.accesses().filter_map(Access::array).map(|array| array.copies().arrived_ns());
-    let arrived_ns = arrivals.max().unwrap_or(0);
+    let arrivals = record.accesses().filter_map(Access::array);
+    let arrivals = arrivals.map(|array| array.copies().arrived_ns(bench.node));
+    let arrived_ns = arrivals.max().unwrap_or(0).max(std::mem::take(&mut bench.room_ns));
     Issued { result, duration_ns, arrived_ns, pinned: std::mem::take(&mut bench.pinned) }
 }
 
@@ -175,7 +184,7 @@ fn run_task(
             measured(shared, bench, record, codelet, simulated_ns, || fold::finish(record, accumulator))
         }
         _ => {
-            prepare(bench, record, codelet)?;
+            prepare(shared, bench, record, codelet)?;
             call(shared, bench, record, codelet, simulated_ns)
         }
     }
@@ -270,16 +279,14 @@ impl From<Missing> for Obstacle {
         match missing {
             Missing::Poisoned(failure) => Self::Cancelled(failure),
             Missing::Shortage(shortage) => Self::NoRoom(shortage),
-            Missing::Lost => {
-                Self::Failed("what it needs was in the memory of a device that is lost".to_owned())
-            }
         }
     }
 }
 
 /// Makes the operands of the task's kernel, in the order of its parameters.
-fn prepare(bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), Obstacle> {
+fn prepare(shared: &Shared, bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), Obstacle> {
     bench.operands.clear();
+    let requester = fold::requester(record);
     let output = if record.body().in_place { codelet.output() } else { None };
     // In place, parameters follow each other without the output.
     let mut accesses = record.accesses().enumerate();
@@ -299,19 +306,16 @@ fn prepare(bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), 
         operand.pointer = match (access.array(), &parameter.accumulator) {
             (None, _) => {
                 let bytes = body.layout.len() * parameter.element.size_bytes;
-                scratch(&bench.memory, &mut bench.scratch, position, bytes, record.body().location)
-                    .map_err(Obstacle::from)?
+                scratch(shared, bench, position, bytes, record.body().location)?
             }
             (Some(array), Some(accumulator)) => {
                 operand.layout.set_contiguous(body.layout.extents());
                 // SAFETY: the task is ready, so it holds its accesses, and that of a reduction, to a private buffer, is
                 // exclusive.
-                unsafe { fold::leaf(array, accumulator, body, bench.node) }?
+                unsafe { fold::leaf(array, accumulator, body, bench.node, requester) }?
             }
             // SAFETY: the task is ready, so it holds its accesses.
-            (Some(array), None) => {
-                unsafe { array.prepare_at(bench.node, body.mode, record.body().location) }?
-            }
+            (Some(array), None) => unsafe { array.prepare_at(bench.node, body.mode, requester) }?,
         };
         if let (Some(array), true) = (access.array(), bench.node != HOME) {
             bench.pinned.push(Pin { array: NonNull::from(array), node: bench.node });
@@ -328,18 +332,28 @@ fn prepare(bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), 
     Ok(())
 }
 
-/// A temporary buffer of at least `bytes` bytes, the thread's number `index`.
+/// A temporary buffer of at least `bytes` bytes, the thread's number `index`. In a device's memory, copies that no task
+/// uses make room.
 fn scratch(
-    memory: &Arc<MemoryNode>,
-    buffers: &mut Vec<Buffer>,
+    shared: &Shared,
+    bench: &mut Bench,
     index: usize,
     bytes: usize,
     location: &'static Location<'static>,
 ) -> Result<*mut u8, Shortage> {
+    let Bench { scratch: buffers, memory, node, .. } = bench;
     if buffers.len() <= index {
         buffers.resize_with(index + 1, Buffer::default);
     }
-    buffers[index].at_least(memory, bytes, Holder::new("scratch", location))
+    loop {
+        let shortage = match buffers[index].at_least(memory, bytes, Holder::new("scratch", location)) {
+            Ok(buffer) => return Ok(buffer),
+            Err(shortage) => shortage,
+        };
+        let device = shared.devices().filter(|_| *node != HOME).map(|devices| devices.memory(*node));
+        let free_ns = device.and_then(|device| device.register.evict(*node)).ok_or(shortage)?;
+        bench.room_ns = bench.room_ns.max(free_ns);
+    }
 }
 
 /// Calls the kernel and measures it.
@@ -350,7 +364,7 @@ fn call(
     codelet: &'static Codelet,
     simulated_ns: Option<u64>,
 ) -> Result<(), Obstacle> {
-    let (kernel, renamed) = rename(bench, record, codelet)?;
+    let (kernel, renamed) = rename(shared, bench, record, codelet)?;
     let body = record.body();
     bench.packs.begin(body.location);
     let inspected = Inspected { codelet, kernel, location: body.location };
@@ -405,6 +419,7 @@ unsafe fn run(
 /// The kernel of the task. If it runs in place without a kernel made for that, the target becomes an input, a spare
 /// buffer the output, and the array is returned that is to be renamed.
 fn rename<'r>(
+    shared: &Shared,
     bench: &mut Bench,
     record: &'r Record,
     codelet: &'static Codelet,
@@ -430,7 +445,7 @@ fn rename<'r>(
     } else {
         let bytes = layout.len() * element.size_bytes;
         let place = codelet.parameters.len();
-        let from = scratch(&bench.memory, &mut bench.scratch, place, bytes, record.body().location)?;
+        let from = scratch(shared, bench, place, bytes, record.body().location)?;
         (from, Renamed::Copy { from, to: bench.operands[position].pointer, bytes })
     };
     bench.operands[position].writes = false;
