@@ -395,16 +395,15 @@ impl Shared {
 
     /// Takes a task whose dependencies are met.
     pub(crate) fn schedule(&self, task: ReadyTask, worker: Option<usize>) {
+        if let Some(worker) = task.wants_prefetch() {
+            task.prefetch(worker);
+        }
         match task.forced_worker() {
             Some(target) => {
-                task.prefetch(target);
                 self.mailboxes[target].push(task);
                 self.sleep.wake(target);
             }
             None => {
-                if let Some(worker) = task.wants_prefetch() {
-                    task.prefetch(worker);
-                }
                 without_unwinding(|| self.scheduler.push(task, worker));
                 if !self.scheduler.wakes_workers() {
                     self.sleep.wake_one();
