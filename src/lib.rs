@@ -22,3 +22,8 @@ dahl::include_kernels!();
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The program in the page on tasks, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/tasks.md")]
+struct Tasks;
