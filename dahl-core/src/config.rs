@@ -13,6 +13,7 @@ use crate::perf::{self, Store};
 use crate::runtime::Runtime;
 use crate::scheduler::{self, Scheduler, Shuffled};
 use crate::stall::OnStall;
+use crate::topology::{Binding, Processor};
 
 /// Tasks in flight, if nothing is said.
 const TASKS_IN_FLIGHT: usize = 4096;
@@ -27,6 +28,7 @@ const STALL_AFTER: Duration = Duration::from_secs(60);
 /// | [`scheduler`](Self::scheduler) | `DAHL_SCHED` | `ws` |
 /// | [`tasks_in_flight`](Self::tasks_in_flight) | `DAHL_TASKS_IN_FLIGHT` | 4096 |
 /// | [`memory_limit_mb`](Self::memory_limit_mb) | `DAHL_LIMIT_MB` | none |
+/// | [`binding`](Self::binding) | `DAHL_BIND`: `none`, `cores`, or processors as in `0-3,8` | `none` |
 /// | [`virtual_machine`](Self::virtual_machine) | `DAHL_MACHINE`: a model file | none: the real one |
 /// | [`performance_dir`](Self::performance_dir) | `DAHL_PERF_DIR` | none: models are not stored |
 /// | [`calibrate`](Self::calibrate) | `DAHL_CALIBRATE`: 0 or 1 | 0 |
@@ -37,6 +39,7 @@ const STALL_AFTER: Duration = Duration::from_secs(60);
 #[must_use = "a builder does nothing until `.build()`"]
 pub struct RuntimeBuilder {
     cpu_workers: Option<usize>,
+    binding: Option<Binding>,
     scheduler: Option<String>,
     custom: Option<Box<dyn Scheduler>>,
     tasks_in_flight: Option<usize>,
@@ -54,6 +57,8 @@ pub struct RuntimeBuilder {
 /// Settings that are complete and checked.
 pub(crate) struct Config {
     pub(crate) cpu_workers: usize,
+    /// The processor of each, if it is bound to one.
+    pub(crate) processors: Vec<Option<Processor>>,
     pub(crate) cores: usize,
     pub(crate) scheduler: Box<dyn Scheduler>,
     pub(crate) tasks_in_flight: usize,
@@ -72,6 +77,12 @@ impl RuntimeBuilder {
     /// Sets the number of CPU workers. There may be more than cores.
     pub fn cpu_workers(mut self, workers: usize) -> Self {
         self.cpu_workers = Some(workers);
+        self
+    }
+
+    /// Sets which processors the CPU workers are bound to. In virtual time there is nothing to bind.
+    pub fn binding(mut self, binding: Binding) -> Self {
+        self.binding = Some(binding);
         self
     }
 
@@ -168,6 +179,8 @@ impl RuntimeBuilder {
     pub fn build(self) -> Result<Runtime> {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
         let cpu_workers = count("cpu_workers", "DAHL_NCPU", self.cpu_workers, cores)?;
+        let (setting, binding) = binding(self.binding)?;
+        let processors = binding.processors(setting, cpu_workers)?;
         let tasks_in_flight =
             count("tasks_in_flight", "DAHL_TASKS_IN_FLIGHT", self.tasks_in_flight, TASKS_IN_FLIGHT)?;
         let limit_mb = count("memory_limit_mb", "DAHL_LIMIT_MB", self.memory_limit_mb, usize::MAX)?;
@@ -210,6 +223,7 @@ impl RuntimeBuilder {
         )?;
         Runtime::start(Config {
             cpu_workers,
+            processors,
             cores,
             scheduler,
             tasks_in_flight,
@@ -258,6 +272,21 @@ fn count(call: &'static str, variable: &'static str, set: Option<usize>, default
             Err(Error::new(ErrorKind::Config { setting, value: text, expected }))
         }
     }
+}
+
+/// The binding, and the setting that it comes from.
+#[track_caller]
+fn binding(set: Option<Binding>) -> Result<(&'static str, Binding)> {
+    let variable = "DAHL_BIND";
+    if let Some(binding) = set {
+        return Ok(("binding", binding));
+    }
+    let Ok(text) = env::var(variable) else { return Ok((variable, Binding::None)) };
+    let Some(binding) = Binding::parse(&text) else {
+        let expected = "`none`, `cores`, or processors as in `0-3,8`".to_owned();
+        return Err(Error::new(ErrorKind::Config { setting: variable, value: text, expected }));
+    };
+    Ok((variable, binding))
 }
 
 #[track_caller]

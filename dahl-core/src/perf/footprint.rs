@@ -31,7 +31,7 @@ pub(crate) fn kernel_of(record: &Record) -> Option<&'static str> {
 /// A hash of all that a duration depends on. Two codelets, or names, at different addresses may be the same; those at
 /// the same address are.
 pub(super) fn key(codelet: &'static Codelet, kernel: &'static str, kind: &str, record: &Record) -> u64 {
-    let layouts = record.accesses().map(|access| access.body().layout.extents());
+    let layouts = record.operands().map(|access| access.body().layout.extents());
     key_of(codelet, kernel, kind, layouts)
 }
 
@@ -82,7 +82,7 @@ impl Work {
 /// Floating-point operations of a task, if the declaration says, and the bytes that it moves.
 pub(crate) fn work(codelet: &Codelet, record: &Record) -> (Option<f64>, f64) {
     if let Kind::Fold(accumulator) | Kind::Finish(accumulator) = record.body().kind {
-        let elements: usize = record.accesses().map(|access| access.body().layout.len()).sum();
+        let elements: usize = record.operands().map(|access| access.body().layout.len()).sum();
         return (None, (elements * accumulator.element().size_bytes) as f64);
     }
     let shapes = declared_shapes(codelet, record);
@@ -99,7 +99,7 @@ pub(crate) fn work(codelet: &Codelet, record: &Record) -> (Option<f64>, f64) {
 /// The extents of all parameters of the declaration. In place, the output's are the target's.
 fn declared_shapes(codelet: &Codelet, record: &Record) -> Vec<ShapeOf> {
     let mut shapes: Vec<ShapeOf> =
-        record.accesses().map(|access| ShapeOf::new(access.body().layout.extents())).collect();
+        record.operands().map(|access| ShapeOf::new(access.body().layout.extents())).collect();
     if let (true, Some(in_place), Some(output)) =
         (record.body().in_place, &codelet.in_place, codelet.output())
     {

@@ -97,7 +97,7 @@ impl Models {
         let mut known = self.known();
         let family = self.family(&mut known, codelet, kernel, kind);
         let footprint: Vec<Vec<usize>> =
-            record.accesses().map(|access| access.body().layout.extents().to_vec()).collect();
+            record.operands().map(|access| access.body().layout.extents().to_vec()).collect();
         let (flops, bytes) = work(codelet, record);
         self.add_entry(&mut known, key, &family, footprint, Work { flops, bytes }, Earlier::default())
     }

@@ -17,6 +17,7 @@ use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{Arena, Block, Holder, MemoryUse, require_len};
 use crate::perf::{History, PredictionErrors, TransferTime, WorkerHistory};
+use crate::scheduler::WorkerInfo;
 use crate::simulation::WorkerUse;
 use crate::worker::{self, Threads};
 
@@ -146,6 +147,11 @@ impl Runtime {
     /// The number of workers.
     pub fn workers(&self) -> usize {
         self.shared.workers()
+    }
+
+    /// What schedulers know of each worker: its name, kind, memory, and the processor that it is bound to.
+    pub fn worker_infos(&self) -> &[WorkerInfo] {
+        self.shared.worker_infos()
     }
 
     /// The names of the schedulers that [`builder`](Self::builder) can choose from.

@@ -203,6 +203,7 @@ fn measured(
 /// What follows when a task has run: its failure goes to its outputs, and what waits for it goes on.
 fn complete(shared: &Shared, bench: &mut Bench, record: &Record, outcome: Result<(), Obstacle>) {
     let codelet = record.body().codelet.expect("a task that workers run has a codelet");
+    let mut failed = None;
     if let Err(obstacle) = outcome {
         let failure = match obstacle {
             Obstacle::Cancelled(first_cause) => first_cause,
@@ -226,10 +227,21 @@ fn complete(shared: &Shared, bench: &mut Bench, record: &Record, outcome: Result
                 unsafe { array.poison(&failure) };
             }
         }
+        failed = Some(failure);
     }
     shared.stall().end(bench.worker);
     shared.tell_completed(record.body().sequence, bench.worker);
+    // SAFETY: this thread runs the task, and completes it below.
+    let callback = unsafe { record.take_callback() };
+    let location = record.body().location;
     Step::of_worker(shared, bench.worker, &mut bench.recycler).complete(record);
+    if let Some(callback) = callback {
+        if let Err(Obstacle::Failed(message)) = caught(|| callback.call(failed.as_ref())) {
+            let message = format!("its callback {message}");
+            shared.note_failure(&Arc::new(Failure::new(codelet.name, bench.name.clone(), location, message)));
+        }
+        shared.progress().notify();
+    }
     shared.count_completed(bench.worker);
 }
 
@@ -307,6 +319,11 @@ fn prepare(bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), 
             operand.layout.set_contiguous(body.layout.extents());
         }
         bench.operands.push(operand);
+    }
+    for (_, tag) in accesses.filter(|(_, tag)| tag.body().mode == AccessMode::W) {
+        let array = tag.array().expect("a tag is an array");
+        // SAFETY: the task is ready, so it holds its accesses.
+        unsafe { array.prepare(AccessMode::W) }.map_err(Obstacle::Cancelled)?;
     }
     Ok(())
 }
