@@ -84,7 +84,7 @@ impl Entry {
         self.family.errors_of(worker).add(expected, ns);
         let row = self.rows[worker].get_or_init(|| Box::new(Samples::new()));
         let count = row.add(ns, self.rules.is_first_apart);
-        if (1..=8).contains(&count) || count % 16 == 0 {
+        if (1..=8).contains(&count) || count.is_multiple_of(16) {
             self.refresh();
         }
     }
