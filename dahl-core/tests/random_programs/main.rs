@@ -220,6 +220,12 @@ fn unwind(rt: &Runtime, arrays: &mut [M<'static>; ARRAYS], a: usize, b: usize, a
     }
 }
 
+/// All that need no plan, and the user's.
+fn schedulers() -> Vec<&'static str> {
+    let own = Runtime::schedulers().iter().copied().filter(|&name| name != "static");
+    own.chain(["lifo"]).collect()
+}
+
 fn check(program: &[Action], workers: usize, scheduler: &str, tasks: usize) -> Result<()> {
     let builder = Runtime::builder().cpu_workers(workers).tasks_in_flight(tasks);
     let rt = match scheduler {
@@ -256,7 +262,7 @@ proptest! {
     fn random_programs_give_the_sequential_result(
         program in actions(),
         workers in 1..4_usize,
-        scheduler in prop::sample::select(vec!["ws", "eager", "lifo"]),
+        scheduler in prop::sample::select(schedulers()),
         tasks in prop_oneof![Just(1_usize), Just(3), Just(4096)],
     ) {
         check(&program, workers, scheduler, tasks).expect("every call is right");
