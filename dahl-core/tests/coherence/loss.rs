@@ -39,7 +39,8 @@ fn what_only_a_lost_device_had_is_an_error_and_nothing_else() -> Result<()> {
     let mut out = bed.rt.zeros([ROWS, COLUMNS])?;
     bed.on(FAR);
     three(&MAP, &input, &dirty, &mut out)?;
-    assert_eq!(out.to_vec().expect_err("it depends on what was lost").to_string(), error);
+    let seen = out.to_vec().expect_err("it depends on what was lost").to_string();
+    assert_eq!(seen, error);
     // Overwriting heals, here and there.
     fill(&mut dirty, 3)?;
     fill(&mut out, 4)?;
@@ -128,6 +129,11 @@ fn a_part_that_is_lost_is_lost_for_its_whole() -> Result<()> {
     assert!(parts[1].to_vec().is_err());
     let error = x.to_vec().expect_err("a part of it was lost").to_string();
     assert!(error.contains("its result was lost with gpu"), "{error}");
+    // The same parts anew, of a whole that is whole again.
+    bed.on(CPU);
+    fill(&mut x, 2)?;
+    let parts = x.partition_mut(Axis(0), 2)?;
+    assert_eq!(parts[1].to_vec()?, [2; 8]);
     Ok(())
 }
 
@@ -165,4 +171,18 @@ fn contributions_that_were_lost_are_missing_from_no_total() -> Result<()> {
     add_up(&x, &mut out)?;
     assert_eq!(out.to_vec()?, each(|x| x + 1));
     Ok(())
+}
+
+#[test]
+fn a_loss_that_only_a_task_has_met_is_told_by_wait() -> Result<()> {
+    let bed = losing(1)?;
+    let (mut x, mut out) = (bed.array()?, bed.rt.zeros([ROWS, COLUMNS])?);
+    bed.on(GPU);
+    scale(&mut x, 1)?;
+    bed.rt.wait()?;
+    bed.on(FAR);
+    three(&MAP, &x, &x, &mut out)?;
+    let error = bed.rt.wait().expect_err("a task needed it").to_string();
+    assert!(error.contains("its result was lost with gpu"), "{error}");
+    bed.rt.wait()
 }
