@@ -1,0 +1,87 @@
+//! How fast the Cholesky factorisation of `examples/tiled_cholesky.rs` is, and how fast it could be.
+//!
+//! `cargo bench --bench cholesky [-- --rounds N] [--workers N] [--n N,N..] [--tile N,N..] [--scheduler NAME,NAME..]`
+//!
+//! In each round, for each row of the table: what the cores can do at that moment (fused multiply-adds in registers, and
+//! products of matrices by `dahl::blas::gemm`, on all cores at once), and then the factorisation. Ratios are of measures
+//! that were taken one after the other; the table shows medians over the rounds.
+
+#[path = "cholesky/limit.rs"]
+mod limit;
+#[path = "cholesky/settings.rs"]
+mod settings;
+#[path = "../examples/tiled_cholesky.rs"]
+#[allow(dead_code, reason = "the example's command line")]
+mod tiled_cholesky;
+
+use dahl::prelude::*;
+use limit::Limit;
+use settings::Settings;
+use tiled_cholesky::{Tiles, factorise, fill};
+
+/// One round of one row.
+struct Round {
+    /// Of the factorisation.
+    gflops: f64,
+    limit: Limit,
+}
+
+fn median(rounds: &[Round], figure: impl Fn(&Round) -> f64) -> f64 {
+    let mut figures: Vec<f64> = rounds.iter().map(figure).collect();
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}
+
+/// Rate of one factorisation, in operations per nanosecond.
+fn factorisation<T: Real>(rt: &Runtime, n: usize, tile: usize) -> dahl::Result<f64> {
+    let mut a = Tiles::<T>::lower(rt, n, tile)?;
+    fill(&mut a, tile)?;
+    rt.wait()?;
+    let begin_ns = rt.clock().now_ns();
+    factorise(&mut a)?;
+    rt.wait()?;
+    let ns = rt.clock().now_ns() - begin_ns;
+    Ok((n as f64).powi(3) / 3.0 / ns as f64)
+}
+
+fn rows<T: Real>(settings: &Settings, element: &str) -> dahl::Result<()> {
+    for &n in &settings.n {
+        for &tile in &settings.tiles {
+            for scheduler in &settings.schedulers {
+                let rt = Runtime::builder().cpu_workers(settings.workers).scheduler(scheduler).build()?;
+                let rounds = (0..settings.rounds).map(|_| {
+                    let limit = Limit::measure::<T>(settings.workers);
+                    Ok(Round { gflops: factorisation::<T>(&rt, n, tile)?, limit })
+                });
+                let rounds: Vec<_> = rounds.collect::<dahl::Result<_>>()?;
+                let [gflops, peak, gemm] = [
+                    median(&rounds, |round| round.gflops),
+                    median(&rounds, |round| round.limit.peak),
+                    median(&rounds, |round| round.limit.gemm),
+                ];
+                let of_peak = median(&rounds, |round| 100.0 * round.gflops / round.limit.peak);
+                let of_gemm = median(&rounds, |round| 100.0 * round.gflops / round.limit.gemm);
+                let best = rounds.iter().map(|round| round.gflops).fold(0.0, f64::max);
+                println!(
+                    "| {element} | {n} | {tile} | {scheduler} | {gflops:.0} | {best:.0} | {peak:.0} | {gemm:.0} | \
+                     {of_peak:.0} % | {of_gemm:.0} % |"
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+fn main() -> dahl::Result<()> {
+    let settings = Settings::from_command_line();
+    println!("{} workers, {} rounds; GFLOP/s", settings.workers, settings.rounds);
+    println!("| type | n | tile | scheduler | median | best | limit | gemm | of the limit | of gemm |");
+    println!("|---|---:|---:|---|---:|---:|---:|---:|---:|---:|");
+    if settings.has("f32") {
+        rows::<f32>(&settings, "f32")?;
+    }
+    if settings.has("f64") {
+        rows::<f64>(&settings, "f64")?;
+    }
+    Ok(())
+}
