@@ -14,7 +14,7 @@ use dahl::simd::{Vectorised, dispatch};
 const ROWS: usize = 2048;
 
 /// Steps of the loop of multiply-adds.
-const STEPS: usize = 1_000_000;
+const STEPS: usize = 40_000_000;
 
 /// Sums that the loop adds to, in bytes: twelve of the widest registers.
 const SUM_BYTES: usize = 12 * 64;

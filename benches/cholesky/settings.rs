@@ -1,6 +1,8 @@
 //! [`Settings`]: the command line of the bench.
 
-use std::ffi::OsStr;
+use std::error::Error;
+use std::ffi::OsString;
+use std::str::FromStr;
 
 use lexopt::prelude::*;
 
@@ -53,8 +55,10 @@ impl Settings {
     }
 }
 
-fn list<V: std::str::FromStr<Err: Into<Box<dyn std::error::Error + Send + Sync>>>>(
-    parser: &mut lexopt::Parser,
-) -> Result<Vec<V>, lexopt::Error> {
-    parser.value()?.string()?.split(',').map(|item| OsStr::new(item).parse()).collect()
+fn list<V>(parser: &mut lexopt::Parser) -> Result<Vec<V>, lexopt::Error>
+where
+    V: FromStr,
+    V::Err: Into<Box<dyn Error + Send + Sync>>,
+{
+    parser.value()?.string()?.split(',').map(|item| OsString::from(item).parse()).collect()
 }
