@@ -217,8 +217,12 @@ impl ArrayState {
         let device = self.shared().devices().expect("there are other memory nodes").memory(node);
         if !lock(&self.copies.list).iter().any(|copy| copy.node == node) {
             let block = device.block(self.bytes(), holder).map_err(Missing::Shortage)?;
-            lock(&self.copies.list).push(Copy { node, block, valid: false, pins: 0 });
-            self.copies.any.store(true, Ordering::Release);
+            let mut list = lock(&self.copies.list);
+            // Unless another thread has prefetched it meanwhile.
+            if !list.iter().any(|copy| copy.node == node) {
+                list.push(Copy { node, block, valid: false, pins: 0 });
+                self.copies.any.store(true, Ordering::Release);
+            }
         }
         device.register.touch(self);
         let mut list = lock(&self.copies.list);
@@ -239,6 +243,32 @@ impl ArrayState {
         }
         list[index].valid = true;
         Ok(list[index].block.pointer())
+    }
+
+    /// Copies the elements to the device's memory `node`, if they are there to be copied, and there is room without
+    /// freeing any.
+    ///
+    /// # Safety
+    /// The caller holds an access.
+    pub(crate) unsafe fn prefetch(&self, node: usize, location: &'static Location<'static>) {
+        if !self.is_ready() {
+            return;
+        }
+        let device = self.shared().devices().expect("there are other memory nodes").memory(node);
+        device.register.touch(self);
+        let mut list = lock(&self.copies.list);
+        let known = list.iter().position(|copy| copy.node == node);
+        let index = known.unwrap_or(list.len());
+        if known.is_none() {
+            let holder = Holder::new("copies", location);
+            let Some(block) = Block::zeroed(device.memory(), self.bytes(), holder) else { return };
+            list.push(Copy { node, block, valid: false, pins: 0 });
+            self.copies.any.store(true, Ordering::Release);
+        }
+        if !list[index].valid {
+            // A loss comes out where the task runs.
+            let _ = self.bring_to(index, &mut list);
+        }
     }
 
     /// Makes copy `index` of the list valid.

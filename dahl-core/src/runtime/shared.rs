@@ -77,9 +77,12 @@ impl Shared {
         let devices = simulated.as_ref().map_or(&[][..], |simulated| &simulated.devices.machine().devices);
         let of_devices =
             devices.iter().enumerate().map(|(index, device)| WorkerInfo::device(index, &device.name));
-        let infos: Vec<_> = (0..config.cpu_workers).map(WorkerInfo::cpu).chain(of_devices).collect();
+        let of_cpu = config.processors.iter().enumerate();
+        let of_cpu = of_cpu.map(|(worker, &processor)| WorkerInfo::cpu(worker, processor));
+        let infos: Vec<_> = of_cpu.chain(of_devices).collect();
         let workers = infos.len();
         let infos = Workers::new(infos, clock.clone());
+        let models = Models::new(config.performance, workers, clock.is_virtual());
         let mut scheduler = config.scheduler;
         scheduler.start(&infos);
         Self {
@@ -94,7 +97,7 @@ impl Shared {
             completed: (0..=workers).map(|_| CachePadded::default()).collect(),
             stopped: AtomicBool::new(false),
             failures: Mutex::default(),
-            models: Models::default(),
+            models,
             helper: Mutex::new(Bench::new(None, "the host".to_owned(), &memory)),
             clock,
             workers: infos,
@@ -151,6 +154,26 @@ impl Shared {
 
     pub(crate) fn workers(&self) -> usize {
         self.workers.as_slice().len()
+    }
+
+    pub(super) fn worker_infos(&self) -> &[WorkerInfo] {
+        self.workers.as_slice()
+    }
+
+    /// Whether worker `worker` is there and has a kernel of the codelet of that name.
+    pub(crate) fn has_kernel(&self, worker: usize, codelet: &str) -> bool {
+        let device = self.worker(worker).node.checked_sub(1);
+        match (self.devices(), device) {
+            (Some(devices), Some(device)) => devices.can_run(device, codelet),
+            _ => true,
+        }
+    }
+
+    /// A worker that can run the task.
+    pub(crate) fn able_worker(&self, task: &ReadyTask) -> Option<usize> {
+        let first = (task.sequence() % self.workers() as u64) as usize;
+        let mut others = (first..self.workers()).chain(0..first);
+        others.find(|&worker| task.can_run_on(worker))
     }
 
     /// What schedulers know of a worker.
@@ -343,10 +366,13 @@ impl Shared {
     pub(crate) fn schedule(&self, task: ReadyTask, worker: Option<usize>) {
         match task.forced_worker() {
             Some(target) => {
-                self.mailboxes[target].push(task);
-                self.sleep.wake(target);
+                task.prefetch(target);
+                self.send_to(target, task);
             }
             None => {
+                if let Some(worker) = task.wants_prefetch() {
+                    task.prefetch(worker);
+                }
                 without_unwinding(|| self.scheduler.push(task, worker));
                 self.sleep.wake_one();
             }

@@ -1,6 +1,7 @@
 //! [`Workers`]: what a scheduler chooses from.
 
 use crate::clock::Clock;
+use crate::topology::Processor;
 
 /// The workers of a runtime, and its time.
 #[derive(Clone, Debug)]
@@ -19,6 +20,10 @@ pub struct WorkerInfo {
     pub kind: String,
     /// The memory node that its kernels work in: 0 is the main memory.
     pub node: usize,
+    /// The processor that it is bound to, if it is.
+    pub processor: Option<usize>,
+    /// The NUMA node of that processor.
+    pub numa_node: Option<usize>,
 }
 
 impl Workers {
@@ -38,12 +43,24 @@ impl Workers {
 }
 
 impl WorkerInfo {
-    pub(crate) fn cpu(worker: usize) -> Self {
-        Self { name: format!("cpu {worker}"), kind: CPU.to_owned(), node: 0 }
+    pub(crate) fn cpu(worker: usize, processor: Option<Processor>) -> Self {
+        Self {
+            name: format!("cpu {worker}"),
+            kind: CPU.to_owned(),
+            node: 0,
+            processor: processor.map(|processor| processor.number),
+            numa_node: processor.map(|processor| processor.numa_node),
+        }
     }
 
     pub(crate) fn device(index: usize, name: &str) -> Self {
-        Self { name: name.to_owned(), kind: name.to_owned(), node: index + 1 }
+        Self {
+            name: name.to_owned(),
+            kind: name.to_owned(),
+            node: index + 1,
+            processor: None,
+            numa_node: None,
+        }
     }
 
     /// Whether it is a core of the host.

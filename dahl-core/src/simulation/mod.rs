@@ -187,13 +187,12 @@ impl Engine {
 
     /// Runs a task, and makes the event of its end.
     fn begin_task(&mut self, shared: &Shared, devices: &Devices, index: usize, task: ReadyTask) {
-        let cpu_workers = shared.workers() - devices.machine().devices.len();
-        let worker = &mut self.workers[index];
-        let host = (task.sequence() % cpu_workers as u64) as usize;
-        let is_forced = task.forced_worker().is_some();
-        if worker.device.is_some() && !is_forced && !task.can_run_on(index) {
-            return shared.send_to(host, task);
+        let able = task.can_run_on(index);
+        if !able && let Some(other) = shared.able_worker(&task) {
+            return shared.send_to(other, task);
         }
+        let worker = &mut self.workers[index];
+        let is_placed = task.is_placed();
         let record = task.record();
         let now_ns = shared.clock().now_ns();
         let device = worker.device.map(|device| &devices.machine().devices[device]);
@@ -203,13 +202,16 @@ impl Engine {
             Some(device) if device.fails_at == Some(worker.tasks + 1) => {
                 Some(format!("the device `{}` failed, as it was told to", device.name))
             }
+            _ if !able => Some("no worker that is left can run it".to_owned()),
             _ => None,
         };
         let speed = worker.speed(devices).clone();
         let outcome = issue(shared, &mut worker.bench, record, &speed, injected);
-        if outcome.has_no_room() && worker.device.is_some() && !is_forced {
+        if outcome.has_no_room() && worker.device.is_some() && !is_placed {
             // The task does not fit into the device's memory: the host takes it.
             outcome.let_go();
+            let cpu_workers = shared.workers() - devices.machine().devices.len();
+            let host = (record.body().sequence % cpu_workers as u64) as usize;
             return shared.send_to(host, ReadyTask::new(record, shared));
         }
         worker.tasks += 1;

@@ -4,8 +4,10 @@
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-use super::record::{Access, Kind, Record};
+use super::record::{Access, Kind, Place, Record};
 use crate::access::AccessMode;
+use crate::array::HOME;
+use crate::perf::Estimate;
 use crate::runtime::Shared;
 
 /// A task whose dependencies are met. Whoever holds it must see that it is run: it is neither cloned nor forgotten.
@@ -50,7 +52,35 @@ impl ReadyTask {
 
     /// The worker that must run it, if the submitter said so.
     pub(crate) fn forced_worker(&self) -> Option<usize> {
-        self.peek().body().worker
+        match self.peek().body().place {
+            Place::Worker(worker) => Some(worker),
+            Place::Any | Place::KindOf(_) => None,
+        }
+    }
+
+    /// Whether the submitter said where it is to run.
+    pub(crate) fn is_placed(&self) -> bool {
+        self.peek().body().place != Place::Any
+    }
+
+    /// The worker to whose memory the submitter wants its inputs copied now.
+    pub(crate) fn wants_prefetch(&self) -> Option<usize> {
+        self.peek().body().prefetch
+    }
+
+    /// Copies what it reads to the memory of worker `worker`, if that has one of its own, and room: for a scheduler that
+    /// has decided where it will run.
+    pub fn prefetch(&self, worker: usize) {
+        let node = self.shared().worker(worker).node;
+        if node == HOME {
+            return;
+        }
+        for access in self.peek().operands().filter(|access| access.body().mode != AccessMode::W) {
+            if let Some(array) = access.array() {
+                // SAFETY: the task is ready and not completed, so it holds its accesses, which read.
+                unsafe { array.prefetch(node, self.peek().body().location) };
+            }
+        }
     }
 
     /// The codelet's name.
@@ -65,24 +95,30 @@ impl ReadyTask {
 
     /// Whether worker `worker` can run it: it has a kernel there, and the submitter does not want another one.
     pub fn can_run_on(&self, worker: usize) -> bool {
-        let record = self.peek();
-        let shared = self.shared();
-        let info = shared.worker(worker);
-        let is_there = match shared.devices() {
-            Some(devices) if !info.is_cpu() => {
-                let is_kernel = matches!(record.body().kind, Kind::Kernel);
-                is_kernel && devices.can_run(info.node - 1, self.codelet())
-            }
-            _ => true,
+        let (record, shared) = (self.peek(), self.shared());
+        let is_there = match record.body().kind {
+            Kind::Kernel => shared.has_kernel(worker, self.codelet()),
+            _ => shared.worker(worker).is_cpu(),
         };
-        is_there && record.body().worker.is_none_or(|forced| forced == worker)
+        is_there
+            && match record.body().place {
+                Place::Any => true,
+                Place::Worker(wanted) => worker == wanted,
+                Place::KindOf(wanted) => shared.worker(worker).kind == shared.worker(wanted).kind,
+            }
     }
 
-    /// How long it is expected to run on worker `worker`, in nanoseconds, without transfers; nothing if nothing like it
-    /// has been measured there.
+    /// How long it is expected to run on worker `worker`, in nanoseconds, without transfers. Nothing if nothing like it
+    /// has been measured there, or not often enough: then it must be.
     pub fn expected_ns(&self, worker: usize) -> Option<u64> {
         let shared = self.shared();
         shared.models().expected_ns(&shared.worker(worker).kind, self.peek())
+    }
+
+    /// As [`expected_ns`](Self::expected_ns), and how that is known.
+    pub fn estimate(&self, worker: usize) -> Option<Estimate> {
+        let shared = self.shared();
+        shared.models().expected(&shared.worker(worker).kind, self.peek())
     }
 
     /// Bytes that would be copied if it ran on worker `worker`.
@@ -101,7 +137,7 @@ impl ReadyTask {
 
     /// For each array that it reads and that is not at memory node `node`: where it is, and its bytes.
     fn missing(&self, node: usize) -> impl Iterator<Item = (usize, usize)> {
-        let reads = self.peek().accesses().filter(|access| access.body().mode != AccessMode::W);
+        let reads = self.peek().operands().filter(|access| access.body().mode != AccessMode::W);
         reads.filter_map(Access::array).filter_map(move |array| array.missing_at(node))
     }
 
