@@ -49,7 +49,7 @@ pub use check::CheckNote;
 pub use clock::Clock;
 pub use codelet::{CKernel, Codelet, Variants};
 pub use config::RuntimeBuilder;
-pub use device::{Machine, Transfer, TransferTotal, VirtualDevice};
+pub use device::{CodeletSpeed, Cpu, Machine, Speed, Transfer, TransferTotal, VirtualDevice};
 pub use element::{Element, ElementType, Real};
 pub use error::{Error, ErrorKind, Failure, Result};
 pub use half::{bf16, f16};

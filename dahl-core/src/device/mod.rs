@@ -12,5 +12,5 @@ mod speed;
 
 pub(crate) use links::Devices;
 pub use links::{Transfer, TransferTotal};
-pub use machine::{Machine, VirtualDevice};
+pub use machine::{Cpu, Machine, VirtualDevice};
 pub use speed::{CodeletSpeed, Speed};
