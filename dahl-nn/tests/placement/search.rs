@@ -4,11 +4,12 @@
 //! second model of the machine that could differ from the first.
 
 use std::collections::HashMap;
+use std::sync::{Arc, PoisonError};
 
 use dahl::Runtime;
 
 use super::graph::{Graph, Recorder};
-use super::plan::{Plan, Planned};
+use super::plan::{Noting, Plan, Planned};
 use super::programs::{CPU_WORKERS, Program, Workers};
 
 /// Workers of the machine: the last one is the device.
@@ -55,10 +56,16 @@ pub fn evaluate(program: Program, plan: &Plan) -> dahl::Result<u64> {
     Ok(program.run(Workers::Both, builder)?.ns)
 }
 
+/// How long `program` takes if the device runs all that it can.
+pub fn on_device(program: Program) -> dahl::Result<u64> {
+    let workers = vec![WORKERS - 1; graph(program)?.tasks.len()];
+    evaluate(program, &Plan { workers, ranks: Vec::new() })
+}
+
 /// The tasks of `program`.
 pub fn graph(program: Program) -> dahl::Result<Graph> {
     let recorder = Recorder::default();
-    let builder = Runtime::builder().scheduler("eager").observer(std::sync::Arc::new(recorder.clone()));
+    let builder = Runtime::builder().scheduler("eager").observer(Arc::new(recorder.clone()));
     program.run(Workers::Cpu, builder)?;
     Ok(recorder.graph())
 }
@@ -68,7 +75,10 @@ pub fn search(program: Program, seed: u64, evaluations: usize) -> dahl::Result<F
     let graph = graph(program)?;
     let mut random = Random(seed);
     let mut best: Option<(u64, Plan)> = None;
-    let starts = starts(&graph, &mut random);
+    let mut starts = starts(&graph, &mut random);
+    for workers in [CPU_WORKERS, WORKERS] {
+        starts.push(noted(program, workers, graph.tasks.len())?);
+    }
     let mut evaluated = starts.len();
     for plan in starts {
         let ns = evaluate(program, &plan)?;
@@ -95,6 +105,17 @@ pub fn search(program: Program, seed: u64, evaluations: usize) -> dahl::Result<F
         }
     }
     Ok(Found { plan: best_plan, ns: best_ns, evaluated })
+}
+
+/// The placement that comes of giving tasks to whichever of the first so many workers is free.
+fn noted(program: Program, workers: usize, tasks: usize) -> dahl::Result<Plan> {
+    let noted = Arc::default();
+    let builder = Runtime::builder().custom_scheduler(Noting::new(workers, &noted));
+    program.run(Workers::Both, builder)?;
+    let mut plan = noted.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    plan.workers.resize(tasks, 0);
+    plan.ranks.resize(tasks, 0);
+    Ok(plan)
 }
 
 /// Everything on the device, everything on CPU workers, and a share of the arrays' writers on each: in the order of
