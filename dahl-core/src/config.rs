@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::observer::Observer;
 use crate::perf::{self, Store};
 use crate::runtime::Runtime;
-use crate::scheduler::{self, Scheduler, Shuffled};
+use crate::scheduler::{self, Misfits, Plan, Recorded, Recording, Scheduler, Shuffled, Static};
 use crate::stall::OnStall;
 use crate::topology::{Binding, Processor};
 
@@ -26,6 +26,9 @@ const STALL_AFTER: Duration = Duration::from_secs(60);
 /// |---|---|---|
 /// | [`cpu_workers`](Self::cpu_workers) | `DAHL_NCPU` | one for each core |
 /// | [`scheduler`](Self::scheduler) | `DAHL_SCHED` | `ws` |
+/// | [`plan`](Self::plan) | `DAHL_PLAN`: a file | none |
+/// | [`write_plan`](Self::write_plan) | `DAHL_WRITE_PLAN`: a file | none |
+/// | [`rand_seed`](Self::rand_seed) | `DAHL_RAND_SEED` | 0 |
 /// | [`tasks_in_flight`](Self::tasks_in_flight) | `DAHL_TASKS_IN_FLIGHT` | 4096 |
 /// | [`memory_limit_mb`](Self::memory_limit_mb) | `DAHL_LIMIT_MB` | none |
 /// | [`binding`](Self::binding) | `DAHL_BIND`: `none`, `cores`, or processors as in `0-3,8` | `none` |
@@ -42,6 +45,9 @@ pub struct RuntimeBuilder {
     binding: Option<Binding>,
     scheduler: Option<String>,
     custom: Option<Box<dyn Scheduler>>,
+    plan: Option<PathBuf>,
+    write_plan: Option<PathBuf>,
+    rand_seed: Option<u64>,
     tasks_in_flight: Option<usize>,
     memory_limit_mb: Option<usize>,
     observer: Option<Arc<dyn Observer>>,
@@ -61,6 +67,10 @@ pub(crate) struct Config {
     pub(crate) processors: Vec<Option<Processor>>,
     pub(crate) cores: usize,
     pub(crate) scheduler: Box<dyn Scheduler>,
+    /// Of a scheduler that follows a plan.
+    pub(crate) misfits: Option<Arc<Misfits>>,
+    /// The plan that the run writes.
+    pub(crate) recording: Option<Arc<Recording>>,
     pub(crate) tasks_in_flight: usize,
     pub(crate) limit_bytes: Option<usize>,
     pub(crate) observer: Option<Arc<dyn Observer>>,
@@ -86,7 +96,10 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Chooses a scheduler by its name: `ws` (a queue for each worker, with stealing) or `eager` (one queue for all).
+    /// Chooses a scheduler by its name (`docs/schedulers.md`): `ws`, a queue for each worker, with stealing; `lws`, the
+    /// same by where the data are; `eager`, one queue for all; `prio`, the same by priority; `random`; `dm`, where a task
+    /// is expected to end first; `dmda`, the same with transfers; `dmdas`, the same by priority; `heft`, the same by
+    /// upward ranks; `sequential`, for tests; `static`, which follows a [plan](Self::plan).
     pub fn scheduler(mut self, name: &str) -> Self {
         self.scheduler = Some(name.to_owned());
         self
@@ -95,6 +108,25 @@ impl RuntimeBuilder {
     /// Uses a scheduler of the user's.
     pub fn custom_scheduler(mut self, scheduler: impl Scheduler + 'static) -> Self {
         self.custom = Some(Box::new(scheduler));
+        self
+    }
+
+    /// Follows the plan in a file, which an earlier run [wrote](Self::write_plan): the scheduler is `static`. Tasks that
+    /// do not fit the plan are placed by `dmda`, and each [difference](Runtime::plan_misfits) is printed.
+    pub fn plan(mut self, path: impl Into<PathBuf>) -> Self {
+        self.plan = Some(path.into());
+        self
+    }
+
+    /// Writes which worker ran which task to a file when the runtime is dropped: a plan, as text.
+    pub fn write_plan(mut self, path: impl Into<PathBuf>) -> Self {
+        self.write_plan = Some(path.into());
+        self
+    }
+
+    /// Sets what the draws of the scheduler `random` follow from.
+    pub fn rand_seed(mut self, seed: u64) -> Self {
+        self.rand_seed = Some(seed);
         self
     }
 
@@ -193,9 +225,11 @@ impl RuntimeBuilder {
             machine.require_possible("virtual_machine")?;
         }
         let workers = cpu_workers + machine.as_ref().map_or(0, |machine| machine.devices.len());
-        let mut scheduler = match self.custom {
-            Some(custom) => custom,
-            None => named_scheduler(self.scheduler, workers, tasks_in_flight)?,
+        let rand_seed = from_environment("DAHL_RAND_SEED", self.rand_seed, 0, "a whole number", Some)?;
+        let size = Size { workers, tasks_in_flight, rand_seed };
+        let (mut scheduler, misfits) = match (self.custom, self.plan) {
+            (Some(custom), _) => (custom, None),
+            (None, plan) => named_scheduler(self.scheduler, plan, size)?,
         };
         let switch = |value: u64| if value <= 1 { Some(value == 1) } else { None };
         let calibrate = from_environment("DAHL_CALIBRATE", self.calibrate, false, "0 or 1", switch)?;
@@ -213,6 +247,10 @@ impl RuntimeBuilder {
         if let Some(seed) = seed.filter(|_| check) {
             scheduler = Box::new(Shuffled::new(scheduler.name(), seed));
         }
+        let recording = recording(self.write_plan)?;
+        if let Some(recording) = &recording {
+            scheduler = Box::new(Recorded::new(scheduler, Arc::clone(recording)));
+        }
         let seconds = |seconds| Some(Duration::from_secs(seconds));
         let stall_after = from_environment(
             "DAHL_STALL_SECONDS",
@@ -226,6 +264,8 @@ impl RuntimeBuilder {
             processors,
             cores,
             scheduler,
+            misfits,
+            recording,
             tasks_in_flight,
             limit_bytes,
             observer: self.observer,
@@ -289,17 +329,77 @@ fn binding(set: Option<Binding>) -> Result<(&'static str, Binding)> {
     Ok((variable, binding))
 }
 
+/// What a scheduler is made for.
+#[derive(Clone, Copy)]
+struct Size {
+    workers: usize,
+    tasks_in_flight: usize,
+    rand_seed: u64,
+}
+
+type NamedScheduler = (Box<dyn Scheduler>, Option<Arc<Misfits>>);
+
 #[track_caller]
-fn named_scheduler(set: Option<String>, workers: usize, tasks: usize) -> Result<Box<dyn Scheduler>> {
-    let (setting, name) = match set {
-        Some(name) => ("scheduler", name),
-        None => ("DAHL_SCHED", env::var("DAHL_SCHED").unwrap_or_else(|_| scheduler::NAMES[0].to_owned())),
+fn named_scheduler(set: Option<String>, plan: Option<PathBuf>, size: Size) -> Result<NamedScheduler> {
+    let default = || scheduler::NAMES[0].to_owned();
+    let (setting, name) = match (set, &plan) {
+        (Some(name), _) => ("scheduler", name),
+        (None, Some(_)) => ("plan", scheduler::STATIC.to_owned()),
+        (None, None) => ("DAHL_SCHED", env::var("DAHL_SCHED").unwrap_or_else(|_| default())),
     };
-    if let Some(scheduler) = scheduler::by_name(&name, workers, tasks) {
-        return Ok(scheduler);
+    if name == scheduler::STATIC {
+        return static_scheduler(plan, setting, size.tasks_in_flight);
+    }
+    if plan.is_some() {
+        let expected = format!("`{}`, since a plan is given", scheduler::STATIC);
+        return Err(Error::new(ErrorKind::Config { setting, value: name, expected }));
+    }
+    if let Some(scheduler) = scheduler::by_name(&name, size.workers, size.tasks_in_flight, size.rand_seed) {
+        return Ok((scheduler, None));
     }
     let expected = format!("one of {}", scheduler::NAMES.join(", "));
     Err(Error::new(ErrorKind::Config { setting, value: name, expected }))
+}
+
+/// The scheduler that follows the plan in a file.
+#[track_caller]
+fn static_scheduler(set: Option<PathBuf>, setting: &'static str, tasks: usize) -> Result<NamedScheduler> {
+    let (setting, path) = match (set, env::var_os("DAHL_PLAN")) {
+        (Some(path), _) => ("plan", path),
+        (None, Some(path)) => ("DAHL_PLAN", path.into()),
+        (None, None) => {
+            let expected = "a plan besides: `.plan(path)` or DAHL_PLAN".to_owned();
+            let value = scheduler::STATIC.to_owned();
+            return Err(Error::new(ErrorKind::Config { setting, value, expected }));
+        }
+    };
+    match Plan::from_file(&path) {
+        Ok(plan) => {
+            let misfits = Arc::new(Misfits::new(&path));
+            Ok((Box::new(Static::new(plan, Arc::clone(&misfits), tasks)), Some(misfits)))
+        }
+        Err(fact) => {
+            let (value, expected) = (path.display().to_string(), format!("a plan: {fact}"));
+            Err(Error::new(ErrorKind::Config { setting, value, expected }))
+        }
+    }
+}
+
+/// Where the plan of the run is written, if it is.
+#[track_caller]
+fn recording(set: Option<PathBuf>) -> Result<Option<Arc<Recording>>> {
+    let (setting, path) = match (set, env::var_os("DAHL_WRITE_PLAN")) {
+        (Some(path), _) => ("write_plan", path),
+        (None, Some(path)) => ("DAHL_WRITE_PLAN", path.into()),
+        (None, None) => return Ok(None),
+    };
+    match Recording::create(&path) {
+        Ok(recording) => Ok(Some(Arc::new(recording))),
+        Err(error) => {
+            let (value, expected) = (path.display().to_string(), format!("a file to write: {error}"));
+            Err(Error::new(ErrorKind::Config { setting, value, expected }))
+        }
+    }
 }
 
 impl fmt::Debug for RuntimeBuilder {

@@ -164,6 +164,12 @@ impl Runtime {
         self.shared.scheduler_name()
     }
 
+    /// Where the run and the [plan](RuntimeBuilder::plan) that it should follow differ, so far: of many differences the
+    /// first ones. Each names the file, the line, and the task.
+    pub fn plan_misfits(&self) -> Vec<String> {
+        self.shared.plan_misfits()
+    }
+
     /// What the performance models know: a row for each codelet, kernel, kind of worker, element types and footprint,
     /// with what was loaded.
     pub fn performance_models(&self) -> Vec<History> {
@@ -231,6 +237,7 @@ impl Drop for Runtime {
         if !on_worker {
             self.shared.drain();
         }
+        self.shared.write_plan();
         self.shared.stop();
         self.threads.let_go();
         for failure in self.shared.unseen_failures() {

@@ -24,7 +24,7 @@ pub(crate) use chain::{Chain, Link, LinkKind};
 pub use init::{identity, map_shape, require, uninit};
 pub(crate) use pinned::Pinned;
 pub use ready::ReadyTask;
-pub(crate) use record::{Access, AccessBody, Kind, Record};
+pub(crate) use record::{Access, AccessBody, Kind, Place, Record};
 pub(crate) use step::Step;
 #[cfg(feature = "testing")]
 pub(crate) use submission::Submission;

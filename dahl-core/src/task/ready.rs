@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::record::{Access, Kind, Place, Record};
 use crate::access::AccessMode;
 use crate::array::HOME;
+use crate::observer::{ArrayUse, Submission};
 use crate::perf::Estimate;
 use crate::runtime::Shared;
 
@@ -93,26 +94,46 @@ impl ReadyTask {
         self.peek().body().sequence
     }
 
+    /// What was submitted.
+    fn submission(&self) -> Submission<'_> {
+        Submission::new(self.peek(), self.shared())
+    }
+
     /// Whether worker `worker` can run it: it has a kernel there, and the submitter does not want another one.
     pub fn can_run_on(&self, worker: usize) -> bool {
-        let (record, shared) = (self.peek(), self.shared());
-        let is_there = match record.body().kind {
-            Kind::Kernel => shared.has_kernel(worker, self.codelet()),
-            _ => shared.worker(worker).is_cpu(),
-        };
-        is_there
-            && match record.body().place {
-                Place::Any => true,
-                Place::Worker(wanted) => worker == wanted,
-                Place::KindOf(wanted) => shared.worker(worker).kind == shared.worker(wanted).kind,
-            }
+        self.submission().can_run_on(worker)
     }
 
     /// How long it is expected to run on worker `worker`, in nanoseconds, without transfers. Nothing if nothing like it
     /// has been measured there, or not often enough: then it must be.
     pub fn expected_ns(&self, worker: usize) -> Option<u64> {
+        self.submission().expected_ns(worker)
+    }
+
+    /// A number that tasks of one codelet share whose arrays have the same extents: what durations depend on.
+    pub fn footprint(&self) -> u64 {
+        self.submission().footprint()
+    }
+
+    /// Whether the runtime added it to combine parts of a reduction: a CPU worker runs it, it is short, and never
+    /// measured.
+    pub fn is_combination(&self) -> bool {
+        !matches!(self.peek().body().kind, Kind::Kernel)
+    }
+
+    /// The arrays that it uses, in the order of the declaration.
+    pub fn arrays(&self) -> impl Iterator<Item = ArrayUse> {
+        self.submission().arrays()
+    }
+
+    /// The arrays that would be copied if it ran on worker `worker`, each with how long that takes in nanoseconds, the
+    /// links being free.
+    pub fn transfers(&self, worker: usize) -> impl Iterator<Item = (u32, u64)> {
         let shared = self.shared();
-        shared.models().expected_ns(&shared.worker(worker).kind, self.peek())
+        let node = shared.worker(worker).node;
+        let time =
+            move |from, bytes| shared.devices().map_or(0, |devices| devices.transfer_ns(from, node, bytes));
+        self.missing(node).map(move |(array, from, bytes)| (array, time(from, bytes)))
     }
 
     /// As [`expected_ns`](Self::expected_ns), and how that is known.
@@ -124,21 +145,21 @@ impl ReadyTask {
     /// Bytes that would be copied if it ran on worker `worker`.
     pub fn missing_bytes(&self, worker: usize) -> usize {
         let node = self.shared().worker(worker).node;
-        self.missing(node).map(|(_, bytes)| bytes).sum()
+        self.missing(node).map(|(.., bytes)| bytes).sum()
     }
 
     /// How long the copies take that it needs on worker `worker`, the links being free, in nanoseconds.
     pub fn transfer_ns(&self, worker: usize) -> u64 {
-        let shared = self.shared();
-        let Some(devices) = shared.devices() else { return 0 };
-        let node = shared.worker(worker).node;
-        self.missing(node).map(|(from, bytes)| devices.transfer_ns(from, node, bytes)).sum()
+        self.transfers(worker).map(|(_, time_ns)| time_ns).sum()
     }
 
-    /// For each array that it reads and that is not at memory node `node`: where it is, and its bytes.
-    fn missing(&self, node: usize) -> impl Iterator<Item = (usize, usize)> {
+    /// For each array that it reads and that is not at memory node `node`: its number, where it is, and its bytes.
+    fn missing(&self, node: usize) -> impl Iterator<Item = (u32, usize, usize)> {
         let reads = self.peek().operands().filter(|access| access.body().mode != AccessMode::W);
-        reads.filter_map(Access::array).filter_map(move |array| array.missing_at(node))
+        reads.filter_map(Access::array).filter_map(move |array| {
+            let (from, bytes) = array.missing_at(node)?;
+            Some((array.id(), from, bytes))
+        })
     }
 
     fn shared(&self) -> &Shared {
