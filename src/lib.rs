@@ -11,6 +11,7 @@ extern crate self as dahl;
 pub use dahl_core::*;
 pub use dahl_macros::{Argument, codelet};
 
+pub mod blas;
 mod cpu;
 pub mod ops;
 pub mod prelude;

@@ -147,7 +147,7 @@ fn a_tag_of_another_runtime_is_an_error() -> Result<()> {
 
 #[test]
 fn tasks_run_on_the_kind_of_worker_that_they_want() -> Result<()> {
-    for scheduler in Runtime::schedulers().iter().filter(|&&name| name != "static") {
+    for scheduler in Runtime::schedulers() {
         let device = VirtualDevice::new("gpu").speed(Speed::default().times(5.0));
         let rt = Runtime::builder()
             .cpu_workers(2)

@@ -357,7 +357,7 @@ fn named_scheduler(set: Option<String>, plan: Option<PathBuf>, size: Size) -> Re
     if let Some(scheduler) = scheduler::by_name(&name, size.workers, size.tasks_in_flight, size.rand_seed) {
         return Ok((scheduler, None));
     }
-    let expected = format!("one of {}", scheduler::NAMES.join(", "));
+    let expected = format!("one of {}, {}", scheduler::NAMES.join(", "), scheduler::STATIC);
     Err(Error::new(ErrorKind::Config { setting, value: name, expected }))
 }
 

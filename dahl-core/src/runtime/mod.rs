@@ -154,7 +154,8 @@ impl Runtime {
         self.shared.worker_infos()
     }
 
-    /// The names of the schedulers that [`builder`](Self::builder) can choose from.
+    /// The names of the schedulers that [`builder`](Self::builder) can choose from. Besides there is `static`, which needs a
+    /// [plan](RuntimeBuilder::plan).
     pub fn schedulers() -> &'static [&'static str] {
         &crate::scheduler::NAMES
     }
