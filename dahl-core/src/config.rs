@@ -9,9 +9,11 @@ use std::time::Duration;
 use crate::device::{Machine, VirtualDevice};
 use crate::error::{Error, ErrorKind, Result};
 use crate::observer::Observer;
+use crate::perf::{self, Store};
 use crate::runtime::Runtime;
 use crate::scheduler::{self, Misfits, Plan, Recorded, Recording, Scheduler, Shuffled, Static};
 use crate::stall::OnStall;
+use crate::topology::{Binding, Processor};
 
 /// Tasks in flight, if nothing is said.
 const TASKS_IN_FLIGHT: usize = 4096;
@@ -29,7 +31,10 @@ const STALL_AFTER: Duration = Duration::from_secs(60);
 /// | [`rand_seed`](Self::rand_seed) | `DAHL_RAND_SEED` | 0 |
 /// | [`tasks_in_flight`](Self::tasks_in_flight) | `DAHL_TASKS_IN_FLIGHT` | 4096 |
 /// | [`memory_limit_mb`](Self::memory_limit_mb) | `DAHL_LIMIT_MB` | none |
+/// | [`binding`](Self::binding) | `DAHL_BIND`: `none`, `cores`, or processors as in `0-3,8` | `none` |
 /// | [`virtual_machine`](Self::virtual_machine) | `DAHL_MACHINE`: a model file | none: the real one |
+/// | [`performance_dir`](Self::performance_dir) | `DAHL_PERF_DIR` | none: models are not stored |
+/// | [`calibrate`](Self::calibrate) | `DAHL_CALIBRATE`: 0 or 1 | 0 |
 /// | [`check`](Self::check) | `DAHL_CHECK`: 0 or 1 | on if this crate has debug assertions |
 /// | [`check_seed`](Self::check_seed) | `DAHL_CHECK_SEED` | none |
 /// | [`stall_report_after`](Self::stall_report_after) | `DAHL_STALL_SECONDS` | 60; 0 for never |
@@ -37,6 +42,7 @@ const STALL_AFTER: Duration = Duration::from_secs(60);
 #[must_use = "a builder does nothing until `.build()`"]
 pub struct RuntimeBuilder {
     cpu_workers: Option<usize>,
+    binding: Option<Binding>,
     scheduler: Option<String>,
     custom: Option<Box<dyn Scheduler>>,
     plan: Option<PathBuf>,
@@ -46,6 +52,8 @@ pub struct RuntimeBuilder {
     memory_limit_mb: Option<usize>,
     observer: Option<Arc<dyn Observer>>,
     machine: Option<Machine>,
+    performance_dir: Option<PathBuf>,
+    calibrate: Option<bool>,
     check: Option<bool>,
     check_seed: Option<u64>,
     stall_after: Option<Duration>,
@@ -55,6 +63,8 @@ pub struct RuntimeBuilder {
 /// Settings that are complete and checked.
 pub(crate) struct Config {
     pub(crate) cpu_workers: usize,
+    /// The processor of each, if it is bound to one.
+    pub(crate) processors: Vec<Option<Processor>>,
     pub(crate) cores: usize,
     pub(crate) scheduler: Box<dyn Scheduler>,
     /// Of a scheduler that follows a plan.
@@ -66,6 +76,7 @@ pub(crate) struct Config {
     pub(crate) observer: Option<Arc<dyn Observer>>,
     /// The machine to be simulated.
     pub(crate) machine: Option<Machine>,
+    pub(crate) performance: perf::Settings,
     pub(crate) check: bool,
     /// None for never.
     pub(crate) stall_after: Option<Duration>,
@@ -76,6 +87,12 @@ impl RuntimeBuilder {
     /// Sets the number of CPU workers. There may be more than cores.
     pub fn cpu_workers(mut self, workers: usize) -> Self {
         self.cpu_workers = Some(workers);
+        self
+    }
+
+    /// Sets which processors the CPU workers are bound to. In virtual time there is nothing to bind.
+    pub fn binding(mut self, binding: Binding) -> Self {
+        self.binding = Some(binding);
         self
     }
 
@@ -147,6 +164,20 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Stores performance models in this folder, in one of its own for each host and machine, and begins with what is
+    /// there (`docs/performance-models.md`).
+    pub fn performance_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.performance_dir = Some(folder.into());
+        self
+    }
+
+    /// Sets whether performance models are measured anew: what is stored of a task that is run is neither used nor kept,
+    /// and nothing is expected of it on a kind of worker before it has been measured there several times.
+    pub fn calibrate(mut self, calibrate: bool) -> Self {
+        self.calibrate = Some(calibrate);
+        self
+    }
+
     /// Sets whether every kernel's outputs and inputs are checked (`docs/checked-mode.md`).
     pub fn check(mut self, check: bool) -> Self {
         self.check = Some(check);
@@ -180,6 +211,8 @@ impl RuntimeBuilder {
     pub fn build(self) -> Result<Runtime> {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
         let cpu_workers = count("cpu_workers", "DAHL_NCPU", self.cpu_workers, cores)?;
+        let (setting, binding) = binding(self.binding)?;
+        let processors = binding.processors(setting, cpu_workers)?;
         let tasks_in_flight =
             count("tasks_in_flight", "DAHL_TASKS_IN_FLIGHT", self.tasks_in_flight, TASKS_IN_FLIGHT)?;
         let limit_mb = count("memory_limit_mb", "DAHL_LIMIT_MB", self.memory_limit_mb, usize::MAX)?;
@@ -199,6 +232,12 @@ impl RuntimeBuilder {
             (None, plan) => named_scheduler(self.scheduler, plan, size)?,
         };
         let switch = |value: u64| if value <= 1 { Some(value == 1) } else { None };
+        let calibrate = from_environment("DAHL_CALIBRATE", self.calibrate, false, "0 or 1", switch)?;
+        let folder = env::var_os("DAHL_PERF_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+        let store = match self.performance_dir.or(folder) {
+            Some(folder) => Some(Store::open(&folder, machine.as_ref())?),
+            None => None,
+        };
         let default = cfg!(debug_assertions);
         let check = from_environment("DAHL_CHECK", self.check, default, "0 or 1", switch)?;
         let seed =
@@ -222,6 +261,7 @@ impl RuntimeBuilder {
         )?;
         Runtime::start(Config {
             cpu_workers,
+            processors,
             cores,
             scheduler,
             misfits,
@@ -230,6 +270,7 @@ impl RuntimeBuilder {
             limit_bytes,
             observer: self.observer,
             machine,
+            performance: perf::Settings { store, calibrate },
             check,
             stall_after: Some(stall_after).filter(|time| !time.is_zero()),
             on_stall: self.on_stall,
@@ -271,6 +312,21 @@ fn count(call: &'static str, variable: &'static str, set: Option<usize>, default
             Err(Error::new(ErrorKind::Config { setting, value: text, expected }))
         }
     }
+}
+
+/// The binding, and the setting that it comes from.
+#[track_caller]
+fn binding(set: Option<Binding>) -> Result<(&'static str, Binding)> {
+    let variable = "DAHL_BIND";
+    if let Some(binding) = set {
+        return Ok(("binding", binding));
+    }
+    let Ok(text) = env::var(variable) else { return Ok((variable, Binding::None)) };
+    let Some(binding) = Binding::parse(&text) else {
+        let expected = "`none`, `cores`, or processors as in `0-3,8`".to_owned();
+        return Err(Error::new(ErrorKind::Config { setting: variable, value: text, expected }));
+    };
+    Ok((variable, binding))
 }
 
 /// What a scheduler is made for.

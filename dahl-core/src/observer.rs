@@ -8,7 +8,7 @@ use crate::access::AccessMode;
 use crate::codelet::Codelet;
 use crate::device::Transfer;
 use crate::runtime::Shared;
-use crate::task::{Access, Kind, Record};
+use crate::task::{Access, Kind, Place, Record};
 
 /// Sees every task of a runtime as it is submitted, in the order of each submitting thread. What the runtime adds, such
 /// as the folds of a reduction, is not shown; it takes numbers of the order too.
@@ -99,7 +99,7 @@ impl<'a> Submission<'a> {
     pub fn footprint(&self) -> u64 {
         let mix = |hash: u64, value: u64| (hash.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
         let codelet = self.record.body().codelet.map_or(0, |codelet| ptr::from_ref(codelet).addr() as u64);
-        self.record.accesses().fold(codelet, |hash, access| {
+        self.record.operands().fold(codelet, |hash, access| {
             let extents = access.body().layout.extents();
             extents.iter().fold(mix(hash, extents.len() as u64), |hash, &extent| mix(hash, extent as u64))
         })
@@ -107,16 +107,17 @@ impl<'a> Submission<'a> {
 
     /// Whether worker `worker` can run it: it has a kernel there, and the submitter does not want another one.
     pub fn can_run_on(&self, worker: usize) -> bool {
-        let body = self.record.body();
-        let info = self.shared.worker(worker);
-        let is_there = match self.shared.devices() {
-            Some(devices) if !info.is_cpu() => {
-                let codelet = body.codelet.map_or("", |codelet| codelet.name);
-                matches!(body.kind, Kind::Kernel) && devices.can_run(info.node - 1, codelet)
-            }
-            _ => true,
+        let (body, shared) = (self.record.body(), self.shared);
+        let is_there = match body.kind {
+            Kind::Kernel => shared.has_kernel(worker, self.codelet().name),
+            _ => shared.worker(worker).is_cpu(),
         };
-        is_there && body.worker.is_none_or(|forced| forced == worker)
+        is_there
+            && match body.place {
+                Place::Any => true,
+                Place::Worker(wanted) => worker == wanted,
+                Place::KindOf(wanted) => shared.worker(worker).kind == shared.worker(wanted).kind,
+            }
     }
 
     /// How long it is expected to run on worker `worker`, in nanoseconds, without transfers; nothing if nothing like it

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::clock::Clock;
 use crate::device::VirtualDevice;
+use crate::topology::Processor;
 use crate::worker::Sleep;
 
 /// The workers of a runtime, the links between their memories, and the runtime's time. Clones are of the same workers.
@@ -27,6 +28,10 @@ pub struct WorkerInfo {
     pub kind: String,
     /// The memory node that its kernels work in: 0 is the main memory.
     pub node: usize,
+    /// The processor that it is bound to, if it is.
+    pub processor: Option<usize>,
+    /// The NUMA node of that processor.
+    pub numa_node: Option<usize>,
 }
 
 impl Workers {
@@ -81,12 +86,24 @@ impl fmt::Debug for Workers {
 }
 
 impl WorkerInfo {
-    pub(crate) fn cpu(worker: usize) -> Self {
-        Self { name: format!("cpu {worker}"), kind: CPU.to_owned(), node: 0 }
+    pub(crate) fn cpu(worker: usize, processor: Option<Processor>) -> Self {
+        Self {
+            name: format!("cpu {worker}"),
+            kind: CPU.to_owned(),
+            node: 0,
+            processor: processor.map(|processor| processor.number),
+            numa_node: processor.map(|processor| processor.numa_node),
+        }
     }
 
     pub(crate) fn device(index: usize, name: &str) -> Self {
-        Self { name: name.to_owned(), kind: name.to_owned(), node: index + 1 }
+        Self {
+            name: name.to_owned(),
+            kind: name.to_owned(),
+            node: index + 1,
+            processor: None,
+            numa_node: None,
+        }
     }
 
     /// Whether it is a core of the host.

@@ -4,9 +4,11 @@
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-use super::record::{Access, Kind, Record};
+use super::record::{Access, Kind, Place, Record};
 use crate::access::AccessMode;
+use crate::array::{HOME, Requester};
 use crate::observer::{ArrayUse, Submission};
+use crate::perf::Estimate;
 use crate::runtime::Shared;
 
 /// A task whose dependencies are met. Whoever holds it must see that it is run: it is neither cloned nor forgotten.
@@ -44,14 +46,39 @@ impl ReadyTask {
         unsafe { self.record.as_ref() }
     }
 
-    fn peek(&self) -> &Record {
+    /// The record, while it is looked at.
+    pub(crate) fn peek(&self) -> &Record {
         // SAFETY: as in `record`.
         unsafe { self.record.as_ref() }
     }
 
     /// The worker that must run it, if the submitter said so.
     pub(crate) fn forced_worker(&self) -> Option<usize> {
-        self.peek().body().worker
+        match self.peek().body().place {
+            Place::Worker(worker) => Some(worker),
+            Place::Any | Place::KindOf(_) => None,
+        }
+    }
+
+    /// The worker to whose memory the submitter wants its inputs copied now.
+    pub(crate) fn wants_prefetch(&self) -> Option<usize> {
+        self.peek().body().prefetch
+    }
+
+    /// Copies what it reads to the memory of worker `worker`, if that has one of its own, and room: for a scheduler that
+    /// has decided where it will run.
+    pub fn prefetch(&self, worker: usize) {
+        let node = self.shared().worker(worker).node;
+        if node == HOME {
+            return;
+        }
+        let requester = Requester { name: self.codelet(), location: self.peek().body().location };
+        for access in self.peek().operands().filter(|access| access.body().mode != AccessMode::W) {
+            if let Some(array) = access.array() {
+                // SAFETY: the task is ready and not completed, so it holds its accesses, which read.
+                unsafe { array.prefetch(node, requester) };
+            }
+        }
     }
 
     /// The codelet's name.
@@ -74,8 +101,8 @@ impl ReadyTask {
         self.submission().can_run_on(worker)
     }
 
-    /// How long it is expected to run on worker `worker`, in nanoseconds, without transfers; nothing if nothing like it
-    /// has been measured there.
+    /// How long it is expected to run on worker `worker`, in nanoseconds, without transfers. Nothing if nothing like it
+    /// has been measured there, or not often enough: then it must be.
     pub fn expected_ns(&self, worker: usize) -> Option<u64> {
         self.submission().expected_ns(worker)
     }
@@ -106,6 +133,12 @@ impl ReadyTask {
         self.missing(node).map(move |(array, from, bytes)| (array, time(from, bytes)))
     }
 
+    /// As [`expected_ns`](Self::expected_ns), and how that is known.
+    pub fn estimate(&self, worker: usize) -> Option<Estimate> {
+        let shared = self.shared();
+        shared.models().expected(&shared.worker(worker).kind, self.peek())
+    }
+
     /// Bytes that would be copied if it ran on worker `worker`.
     pub fn missing_bytes(&self, worker: usize) -> usize {
         let node = self.shared().worker(worker).node;
@@ -119,7 +152,7 @@ impl ReadyTask {
 
     /// For each array that it reads and that is not at memory node `node`: its number, where it is, and its bytes.
     fn missing(&self, node: usize) -> impl Iterator<Item = (u32, usize, usize)> {
-        let reads = self.peek().accesses().filter(|access| access.body().mode != AccessMode::W);
+        let reads = self.peek().operands().filter(|access| access.body().mode != AccessMode::W);
         reads.filter_map(Access::array).filter_map(move |array| {
             let (from, bytes) = array.missing_at(node)?;
             Some((array.id(), from, bytes))
