@@ -44,7 +44,7 @@ impl Random {
             left -= weight(worker);
             left < 0.0
         });
-        chosen.or_else(|| able().last()).unwrap_or(0)
+        chosen.or_else(|| able().next_back()).unwrap_or(0)
     }
 }
 
