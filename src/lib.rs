@@ -22,3 +22,8 @@ dahl::include_kernels!();
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The example in the page on schedulers, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/schedulers.md")]
+struct Schedulers;
