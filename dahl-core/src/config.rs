@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::choice::{KernelPolicy, TeamPolicy};
 use crate::device::{Machine, VirtualDevice};
 use crate::error::{Error, ErrorKind, Result};
 use crate::observer::Observer;
@@ -26,6 +27,8 @@ const STALL_AFTER: Duration = Duration::from_secs(60);
 /// | [`tasks_in_flight`](Self::tasks_in_flight) | `DAHL_TASKS_IN_FLIGHT` | 4096 |
 /// | [`memory_limit_mb`](Self::memory_limit_mb) | `DAHL_LIMIT_MB` | none |
 /// | [`virtual_machine`](Self::virtual_machine) | `DAHL_MACHINE`: a model file | none: the real one |
+/// | [`kernels`](Self::kernels) | `DAHL_KERNELS` | `equal` |
+/// | [`teams`](Self::teams) | `DAHL_TEAMS` | `measured` |
 /// | [`check`](Self::check) | `DAHL_CHECK`: 0 or 1 | on if this crate has debug assertions |
 /// | [`check_seed`](Self::check_seed) | `DAHL_CHECK_SEED` | none |
 /// | [`stall_report_after`](Self::stall_report_after) | `DAHL_STALL_SECONDS` | 60; 0 for never |
@@ -39,6 +42,8 @@ pub struct RuntimeBuilder {
     memory_limit_mb: Option<usize>,
     observer: Option<Arc<dyn Observer>>,
     machine: Option<Machine>,
+    kernels: Option<String>,
+    teams: Option<TeamPolicy>,
     check: Option<bool>,
     check_seed: Option<u64>,
     stall_after: Option<Duration>,
@@ -55,6 +60,8 @@ pub(crate) struct Config {
     pub(crate) observer: Option<Arc<dyn Observer>>,
     /// The machine to be simulated.
     pub(crate) machine: Option<Machine>,
+    pub(crate) kernels: KernelPolicy,
+    pub(crate) teams: TeamPolicy,
     pub(crate) check: bool,
     /// None for never.
     pub(crate) stall_after: Option<Duration>,
@@ -114,6 +121,21 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Sets which of a codelet's kernels runs a task whose submitter [named none](crate::Task::kernel): `equal`, the
+    /// fastest of those that are declared to give the same bits as the first; `first`, the first declared; `measured`,
+    /// the fastest; or the table in a file, `FILE.toml`, as [`KernelChoices::save`](crate::KernelChoices::save) writes
+    /// it.
+    pub fn kernels(mut self, policy: impl Into<String>) -> Self {
+        self.kernels = Some(policy.into());
+        self
+    }
+
+    /// Sets whether idle workers help parallel kernels.
+    pub fn teams(mut self, teams: TeamPolicy) -> Self {
+        self.teams = Some(teams);
+        self
+    }
+
     /// Sets whether every kernel's outputs and inputs are checked (`docs/checked-mode.md`).
     pub fn check(mut self, check: bool) -> Self {
         self.check = Some(check);
@@ -163,6 +185,16 @@ impl RuntimeBuilder {
             Some(custom) => custom,
             None => named_scheduler(self.scheduler, workers, tasks_in_flight)?,
         };
+        let kernels = match (self.kernels, env::var("DAHL_KERNELS")) {
+            (Some(policy), _) => KernelPolicy::named("kernels", &policy)?,
+            (None, Ok(policy)) => KernelPolicy::named("DAHL_KERNELS", &policy)?,
+            (None, Err(_)) => KernelPolicy::default(),
+        };
+        let teams = match (self.teams, env::var("DAHL_TEAMS")) {
+            (Some(teams), _) => teams,
+            (None, Ok(teams)) => TeamPolicy::named("DAHL_TEAMS", &teams)?,
+            (None, Err(_)) => TeamPolicy::default(),
+        };
         let switch = |value: u64| if value <= 1 { Some(value == 1) } else { None };
         let default = cfg!(debug_assertions);
         let check = from_environment("DAHL_CHECK", self.check, default, "0 or 1", switch)?;
@@ -189,6 +221,8 @@ impl RuntimeBuilder {
             limit_bytes,
             observer: self.observer,
             machine,
+            kernels,
+            teams,
             check,
             stall_after: Some(stall_after).filter(|time| !time.is_zero()),
             on_stall: self.on_stall,

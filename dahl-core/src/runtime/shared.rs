@@ -8,10 +8,12 @@ use crossbeam_utils::CachePadded;
 
 use crate::array::ArrayState;
 use crate::check::CheckNotes;
+use crate::choice::Choices;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::device::Devices;
 use crate::error::Failure;
+use crate::explain::Trails;
 use crate::memory::{MemoryNode, Slab};
 use crate::observer::{Observer, Submission};
 use crate::perf::Models;
@@ -21,7 +23,7 @@ use crate::stall::{Stall, Watch};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, thread};
 use crate::task::{ReadyTask, Record};
-use crate::worker::{self, Bench, Monitor, Sleep};
+use crate::worker::{self, Bench, Monitor, Sleep, Team};
 
 /// What the workers, the arrays and the host share. It lives as long as any of them.
 pub(crate) struct Shared {
@@ -32,6 +34,7 @@ pub(crate) struct Shared {
     /// Tasks that one worker must run.
     mailboxes: Vec<SegQueue<ReadyTask>>,
     sleep: Sleep,
+    team: Team,
     progress: Monitor,
     /// Tasks submitted.
     submitted: CachePadded<AtomicU64>,
@@ -40,6 +43,8 @@ pub(crate) struct Shared {
     stopped: AtomicBool,
     failures: Mutex<Vec<Arc<Failure>>>,
     models: Models,
+    choices: Choices,
+    trails: Trails,
     /// Where the host runs tasks, one thread at a time.
     helper: Mutex<Bench>,
     clock: Clock,
@@ -89,12 +94,15 @@ impl Shared {
             scheduler,
             mailboxes: (0..workers).map(|_| SegQueue::new()).collect(),
             sleep: Sleep::new(workers),
+            team: Team::default(),
             progress: Monitor::default(),
             submitted: CachePadded::default(),
             completed: (0..=workers).map(|_| CachePadded::default()).collect(),
             stopped: AtomicBool::new(false),
             failures: Mutex::default(),
             models: Models::default(),
+            choices: Choices::new(config.kernels, config.teams),
+            trails: Trails::default(),
             helper: Mutex::new(Bench::new(None, "the host".to_owned(), &memory)),
             clock,
             workers: infos,
@@ -129,6 +137,10 @@ impl Shared {
         &self.sleep
     }
 
+    pub(crate) fn team(&self) -> &Team {
+        &self.team
+    }
+
     pub(crate) fn progress(&self) -> &Monitor {
         &self.progress
     }
@@ -143,6 +155,14 @@ impl Shared {
 
     pub(crate) fn models(&self) -> &Models {
         &self.models
+    }
+
+    pub(crate) fn choices(&self) -> &Choices {
+        &self.choices
+    }
+
+    pub(crate) fn trails(&self) -> &Trails {
+        &self.trails
     }
 
     pub(crate) fn clock(&self) -> &Clock {
