@@ -118,15 +118,15 @@ pub enum ErrorKind {
         /// The names of its kernels.
         kernels: String,
     },
-    /// D0013: a task was sent to a worker that does not exist.
-    #[error("{codelet}: there is no worker {worker}; the runtime has {workers}")]
+    /// D0013: a task was sent to a worker that does not exist, or that cannot run it.
+    #[error("{codelet}: there is no {wanted}; the runtime has {workers}")]
     NoWorker {
         /// The codelet.
         codelet: &'static str,
-        /// The worker that was asked for.
-        worker: usize,
-        /// How many there are.
-        workers: usize,
+        /// What was asked for: `worker 7`, or a worker of some kind.
+        wanted: String,
+        /// The workers that there are, by number and name.
+        workers: String,
     },
     /// D0099: an error of a crate built on this one.
     #[error("{0}")]

@@ -242,6 +242,42 @@ impl ArrayState {
         Ok(copy.block.pointer())
     }
 
+    /// Copies the elements to the device's memory `node`, if they are there to be copied, and there is room without
+    /// freeing any.
+    ///
+    /// # Safety
+    /// The caller holds an access.
+    pub(crate) unsafe fn prefetch(&self, node: usize, requester: Requester) {
+        if !self.is_ready() {
+            return;
+        }
+        let device = self.shared().devices().expect("there are other memory nodes").memory(node);
+        if self.copies.list().place(node).is_none() {
+            let holder = Holder::new("copies", requester.location);
+            let Some(block) = Block::zeroed(device.memory(), self.bytes(), holder) else { return };
+            self.add_copy(device, block, 0);
+        }
+        let mut guard = self.copies.list();
+        let list = &mut *guard;
+        if let Some(place) = list.place(node).filter(|&place| !list.copies[place].valid) {
+            list.copies[place].used = device.register.tick();
+            // What is lost comes out where the task runs.
+            let _ = self.bring_to(place, list);
+        }
+    }
+
+    /// Adds a copy in the memory of `device`, not valid yet, unless another thread has done so meanwhile.
+    fn add_copy(&self, device: &DeviceMemory, block: Block, arrived_ns: u64) {
+        let mut list = self.copies.list();
+        if list.place(device.node()).is_some() {
+            return;
+        }
+        list.copies.push(Copy { node: device.node(), block, valid: false, pins: 0, arrived_ns, used: 0 });
+        self.copies.any.store(true, Ordering::Release);
+        drop(list);
+        device.register.add(self);
+    }
+
     /// As [`fetch`](Self::fetch), in the main memory.
     fn fetch_home(&self, how: Use) -> Result<*mut u8, Missing> {
         let mut list = self.copies.list();
@@ -262,10 +298,7 @@ impl ArrayState {
         }
         let holder = Holder::new("copies", requester.location);
         let (block, free_ns) = device.block(self.bytes(), holder).map_err(Missing::Shortage)?;
-        let copy = Copy { node: device.node(), block, valid: false, pins: 0, arrived_ns: free_ns, used: 0 };
-        self.copies.list().copies.push(copy);
-        self.copies.any.store(true, Ordering::Release);
-        device.register.add(self);
+        self.add_copy(device, block, free_ns);
         Ok(())
     }
 

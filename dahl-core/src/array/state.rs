@@ -280,6 +280,11 @@ impl ArrayState {
         settled.then(|| self.pointer())
     }
 
+    /// Whether it holds a value.
+    pub(super) fn is_ready(&self) -> bool {
+        self.content.get() == Content::Ready
+    }
+
     pub(crate) fn set_ready(&self) {
         self.content.set(Content::Ready);
     }

@@ -7,6 +7,7 @@ use super::memory::DeviceMemory;
 use crate::clock::Clock;
 use crate::memory::MemoryNode;
 use crate::observer::Observer;
+use crate::perf::TransferTime;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, Ordering};
 
@@ -119,6 +120,20 @@ impl Devices {
     pub(crate) fn transfer_ns(&self, from: usize, to: usize, bytes: usize) -> u64 {
         let ends = [from, to].into_iter().filter(|&node| node > 0);
         ends.map(|node| self.machine.devices[node - 1].transfer_ns(bytes)).sum()
+    }
+
+    /// How long transfers take between each two memory nodes, links being free.
+    pub(crate) fn transfer_times(&self) -> Vec<TransferTime> {
+        let nodes = 0..=self.memories.len();
+        let pairs = nodes.clone().flat_map(|from| nodes.clone().map(move |to| (from, to)));
+        let between = |(from, to): (usize, usize)| {
+            let ends = [from, to].into_iter().filter_map(|node| node.checked_sub(1));
+            let devices = ends.map(|device| &self.machine.devices[device]);
+            let ns_per_byte: f64 = devices.clone().map(|device| 1.0 / device.link_gbytes_per_s).sum();
+            let latency_us = devices.map(|device| device.latency_us).sum();
+            TransferTime { from, to, latency_us, gbytes_per_s: 1.0 / ns_per_byte }
+        };
+        pairs.filter(|(from, to)| from != to).map(between).collect()
     }
 
     /// Counts a transfer that begins at `there_ns`, or as soon after it as the links are free. When it ends.

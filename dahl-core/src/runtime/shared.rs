@@ -15,7 +15,7 @@ use crate::error::Failure;
 use crate::memory::{MemoryNode, Slab};
 use crate::observer::{Observer, Submission};
 use crate::perf::Models;
-use crate::scheduler::{Scheduler, WorkerInfo, Workers};
+use crate::scheduler::{Misfits, Recording, Scheduler, WorkerInfo, Workers};
 use crate::simulation::{Simulation, WorkerUse};
 use crate::stall::{Stall, Watch};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -29,9 +29,11 @@ pub(crate) struct Shared {
     arrays: Slab<ArrayState>,
     memory: Arc<MemoryNode>,
     scheduler: Box<dyn Scheduler>,
+    misfits: Option<Arc<Misfits>>,
+    recording: Option<Arc<Recording>>,
     /// Tasks that one worker must run.
     mailboxes: Vec<SegQueue<ReadyTask>>,
-    sleep: Sleep,
+    sleep: Arc<Sleep>,
     progress: Monitor,
     /// Tasks submitted.
     submitted: CachePadded<AtomicU64>,
@@ -77,9 +79,14 @@ impl Shared {
         let devices = simulated.as_ref().map_or(&[][..], |simulated| &simulated.devices.machine().devices);
         let of_devices =
             devices.iter().enumerate().map(|(index, device)| WorkerInfo::device(index, &device.name));
-        let infos: Vec<_> = (0..config.cpu_workers).map(WorkerInfo::cpu).chain(of_devices).collect();
+        let of_cpu = config.processors.iter().enumerate();
+        let of_cpu = of_cpu.map(|(worker, &processor)| WorkerInfo::cpu(worker, processor));
+        let infos: Vec<_> = of_cpu.chain(of_devices).collect();
         let workers = infos.len();
-        let infos = Workers::new(infos, clock.clone());
+        let sleep = Arc::new(Sleep::new(workers));
+        let links = devices.to_vec();
+        let infos = Workers::new(infos, links, clock.clone(), Arc::clone(&sleep));
+        let models = Models::new(config.performance, workers, clock.is_virtual());
         let mut scheduler = config.scheduler;
         scheduler.start(&infos);
         Self {
@@ -87,14 +94,16 @@ impl Shared {
             arrays: Slab::new(ArrayState::free),
             memory: Arc::clone(&memory),
             scheduler,
+            misfits: config.misfits,
+            recording: config.recording,
             mailboxes: (0..workers).map(|_| SegQueue::new()).collect(),
-            sleep: Sleep::new(workers),
+            sleep,
             progress: Monitor::default(),
             submitted: CachePadded::default(),
             completed: (0..=workers).map(|_| CachePadded::default()).collect(),
             stopped: AtomicBool::new(false),
             failures: Mutex::default(),
-            models: Models::default(),
+            models,
             helper: Mutex::new(Bench::new(None, "the host".to_owned(), &memory)),
             clock,
             workers: infos,
@@ -153,6 +162,19 @@ impl Shared {
         self.workers.as_slice().len()
     }
 
+    pub(super) fn worker_infos(&self) -> &[WorkerInfo] {
+        self.workers.as_slice()
+    }
+
+    /// Whether worker `worker` is there and has a kernel of the codelet of that name.
+    pub(crate) fn has_kernel(&self, worker: usize, codelet: &str) -> bool {
+        let device = self.worker(worker).node.checked_sub(1);
+        match (self.devices(), device) {
+            (Some(devices), Some(device)) => devices.can_run(device, codelet),
+            _ => true,
+        }
+    }
+
     /// What schedulers know of a worker.
     pub(crate) fn worker(&self, worker: usize) -> &WorkerInfo {
         &self.workers.as_slice()[worker]
@@ -175,9 +197,9 @@ impl Shared {
     }
 
     pub(crate) fn observe(&self, record: &Record) {
-        without_unwinding(|| self.scheduler.submitted(&Submission::new(record)));
+        without_unwinding(|| self.scheduler.submitted(&Submission::new(record, self)));
         if let Some(observer) = &self.observer {
-            observer.submitted(&Submission::new(record));
+            observer.submitted(&Submission::new(record, self));
         }
     }
 
@@ -199,6 +221,18 @@ impl Shared {
 
     pub(crate) fn scheduler_name(&self) -> &'static str {
         self.scheduler.name()
+    }
+
+    /// Where the run and the plan that it should follow differ.
+    pub(super) fn plan_misfits(&self) -> Vec<String> {
+        self.misfits.as_ref().map(|misfits| misfits.texts()).unwrap_or_default()
+    }
+
+    /// Writes the plan of the run, if it is wanted.
+    pub(super) fn write_plan(&self) {
+        if let Some(recording) = &self.recording {
+            recording.finish();
+        }
     }
 
     pub(super) fn drain(&self) {
@@ -361,6 +395,9 @@ impl Shared {
 
     /// Takes a task whose dependencies are met.
     pub(crate) fn schedule(&self, task: ReadyTask, worker: Option<usize>) {
+        if let Some(worker) = task.wants_prefetch() {
+            task.prefetch(worker);
+        }
         match task.forced_worker() {
             Some(target) => {
                 self.mailboxes[target].push(task);
@@ -368,7 +405,9 @@ impl Shared {
             }
             None => {
                 without_unwinding(|| self.scheduler.push(task, worker));
-                self.sleep.wake_one();
+                if !self.scheduler.wakes_workers() {
+                    self.sleep.wake_one();
+                }
             }
         }
     }

@@ -9,7 +9,7 @@ use super::worker::{AHEAD, Task, Worker, WorkerUse};
 use crate::device::Devices;
 use crate::memory::MemoryNode;
 use crate::runtime::Shared;
-use crate::task::ReadyTask;
+use crate::task::{ReadyTask, Record};
 use crate::worker::{Bench, Issued, finish, issue};
 
 /// The workers of a simulated machine, and what will happen.
@@ -100,7 +100,7 @@ impl Engine {
             return Some(task);
         }
         let is_cpu = worker.device.is_none();
-        let suits = |returned: &Returned| is_cpu || (!returned.for_cpu && returned.task.can_run_on(index));
+        let suits = |returned: &Returned| (is_cpu || !returned.for_cpu) && returned.task.can_run_on(index);
         match self.returned.iter().position(suits) {
             Some(place) => self.returned.remove(place).map(|returned| returned.task),
             None => shared.next_task(index),
@@ -125,15 +125,14 @@ impl Engine {
     /// Runs a task, and makes the event of its end.
     fn begin_task(&mut self, shared: &Shared, devices: &Devices, index: usize, task: ReadyTask) {
         let worker = &mut self.workers[index];
-        let is_forced = task.forced_worker().is_some();
-        if worker.device.is_some() && !is_forced {
-            let for_cpu = !fits(devices, worker, &task);
-            if for_cpu || !task.can_run_on(index) {
-                return self.returned.push_back(Returned { task, for_cpu });
-            }
+        let for_cpu = !fits(devices, worker, &task);
+        let is_able = task.can_run_on(index);
+        if (for_cpu || !is_able) && may_run_elsewhere(shared, &task, for_cpu) {
+            return self.returned.push_back(Returned { task, for_cpu });
         }
+        let cpu_may_run_it = may_run_elsewhere(shared, &task, true);
         let record = task.record();
-        let mut outcome = worker.issue(shared, devices, record);
+        let mut outcome = worker.issue(shared, devices, record, is_able);
         if outcome.has_no_room() && worker.device.is_some() {
             if !worker.issued.is_empty() {
                 // The task before it holds what is missing.
@@ -143,8 +142,8 @@ impl Engine {
             }
             outcome.let_go();
             worker.bench.free_buffers();
-            outcome = worker.issue(shared, devices, record);
-            if outcome.has_no_room() && !is_forced {
+            outcome = worker.issue(shared, devices, record, is_able);
+            if outcome.has_no_room() && cpu_may_run_it {
                 outcome.let_go();
                 let task = ReadyTask::new(record, shared);
                 return self.returned.push_back(Returned { task, for_cpu: true });
@@ -179,6 +178,12 @@ impl Engine {
     }
 }
 
+/// Whether there is a worker that can run the task, of the CPU if it is `for_cpu`.
+fn may_run_elsewhere(shared: &Shared, task: &ReadyTask, for_cpu: bool) -> bool {
+    let suits = |worker: usize| !for_cpu || shared.worker(worker).is_cpu();
+    (0..shared.workers()).any(|worker| suits(worker) && task.can_run_on(worker))
+}
+
 /// Whether a device's memory is large enough for the task, were it empty.
 fn fits(devices: &Devices, worker: &Worker, task: &ReadyTask) -> bool {
     let limit_bytes = worker.device.and_then(|device| devices.memory(device + 1).memory().limit_bytes());
@@ -187,8 +192,9 @@ fn fits(devices: &Devices, worker: &Worker, task: &ReadyTask) -> bool {
 
 impl Worker {
     /// Runs a task's kernel, or lets it fail.
-    fn issue(&mut self, shared: &Shared, devices: &Devices, record: &crate::task::Record) -> Issued {
-        let failure = self.injected_failure(devices);
+    fn issue(&mut self, shared: &Shared, devices: &Devices, record: &Record, is_able: bool) -> Issued {
+        let unable = || (!is_able).then(|| "no worker that is left can run it".to_owned());
+        let failure = self.injected_failure(devices).or_else(unable);
         let speed = self.speed(devices);
         issue(shared, &mut self.bench, record, speed, failure)
     }

@@ -55,7 +55,7 @@ impl Bench {
             packs: Packs::new(Some(Arc::clone(memory))),
             scratch: Vec::new(),
             inspection: Inspection::default(),
-            models: ModelCache::default(),
+            models: ModelCache::new(worker),
             recycler: Recycler::default(),
             node: HOME,
             memory: Arc::clone(memory),
@@ -177,8 +177,12 @@ fn run_task(
     simulated_ns: Option<u64>,
 ) -> Result<(), Obstacle> {
     match record.body().kind {
-        Kind::Fold(accumulator) => fold::fold(record, accumulator),
-        Kind::Finish(accumulator) => fold::finish(record, accumulator),
+        Kind::Fold(accumulator) => {
+            measured(shared, bench, record, codelet, simulated_ns, || fold::fold(record, accumulator))
+        }
+        Kind::Finish(accumulator) => {
+            measured(shared, bench, record, codelet, simulated_ns, || fold::finish(record, accumulator))
+        }
         _ => {
             prepare(shared, bench, record, codelet)?;
             call(shared, bench, record, codelet, simulated_ns)
@@ -186,9 +190,29 @@ fn run_task(
     }
 }
 
+/// Runs a task of a reduction and measures it.
+fn measured(
+    shared: &Shared,
+    bench: &mut Bench,
+    record: &Record,
+    codelet: &'static Codelet,
+    simulated_ns: Option<u64>,
+    run: impl FnOnce() -> Result<(), Obstacle>,
+) -> Result<(), Obstacle> {
+    let start_ns = shared.clock().now_ns();
+    run()?;
+    let time_ns = simulated_ns.unwrap_or_else(|| shared.clock().now_ns() - start_ns);
+    if let Some(kernel) = perf::kernel_of(record) {
+        let measurement = Measurement { time_ns, ..Measurement::default() };
+        bench.models.record(shared.models(), &bench.kind, codelet, kernel, record, measurement);
+    }
+    Ok(())
+}
+
 /// What follows when a task has run: its failure goes to its outputs, and what waits for it goes on.
 fn complete(shared: &Shared, bench: &mut Bench, record: &Record, outcome: Result<(), Obstacle>) {
     let codelet = record.body().codelet.expect("a task that workers run has a codelet");
+    let mut failed = None;
     if let Err(obstacle) = outcome {
         let failure = match obstacle {
             Obstacle::Cancelled(first_cause) => first_cause,
@@ -212,10 +236,21 @@ fn complete(shared: &Shared, bench: &mut Bench, record: &Record, outcome: Result
                 unsafe { array.poison(&failure) };
             }
         }
+        failed = Some(failure);
     }
     shared.stall().end(bench.worker);
     shared.tell_completed(record.body().sequence, bench.worker);
+    // SAFETY: this thread runs the task, and completes it below.
+    let callback = unsafe { record.take_callback() };
+    let location = record.body().location;
     Step::of_worker(shared, bench.worker, &mut bench.recycler).complete(record);
+    if let Some(callback) = callback {
+        if let Err(Obstacle::Failed(message)) = caught(|| callback.call(failed.as_ref())) {
+            let message = format!("its callback {message}");
+            shared.note_failure(&Arc::new(Failure::new(codelet.name, bench.name.clone(), location, message)));
+        }
+        shared.progress().notify();
+    }
     shared.count_completed(bench.worker);
 }
 
@@ -289,6 +324,11 @@ fn prepare(shared: &Shared, bench: &mut Bench, record: &Record, codelet: &Codele
         }
         bench.operands.push(operand);
     }
+    for (_, tag) in accesses.filter(|(_, tag)| tag.body().mode == AccessMode::W) {
+        let array = tag.array().expect("a tag is an array");
+        // SAFETY: the task is ready, so it holds its accesses.
+        unsafe { array.prepare(AccessMode::W) }.map_err(Obstacle::Cancelled)?;
+    }
     Ok(())
 }
 
@@ -354,7 +394,7 @@ fn call(
         None => {}
     }
     let measurement = Measurement { time_ns: kernel_ns, ..Measurement::default() };
-    bench.models.record(shared.models(), &bench.kind, codelet, kernel, record, measurement);
+    bench.models.record(shared.models(), &bench.kind, codelet, kernel.name(), record, measurement);
     Ok(())
 }
 
