@@ -212,10 +212,13 @@ fn the_host_reads_and_writes_at_home() -> Result<()> {
     let mut out = bed.rt.zeros([ROWS, 4])?;
     three(&MAP, &x, &x, &mut out)?;
     assert_eq!(bed.moved(), [(0, GPU, 128), (GPU, 0, 128)], "reading leaves the copy valid");
-    let guard = x.read()?;
-    three(&MAP, &x, &x, &mut out)?;
-    assert_eq!(guard[[0, 1]], 6, "a task reads its copy while the host reads at home");
-    drop(guard);
+    {
+        let guard = x.read()?;
+        three(&MAP, &x, &x, &mut out)?;
+        assert_eq!(out.to_vec()?[1], 8 * 6);
+        assert_eq!(guard[[0, 1]], 6, "a task reads its copy while the host reads at home");
+    }
+    assert_eq!(bed.moved(), [(GPU, 0, 128)], "`out`");
     x.write()?.fill(2);
     three(&MAP, &x, &x, &mut out)?;
     assert_eq!(bed.moved(), [(0, GPU, 128)], "writing does not");
