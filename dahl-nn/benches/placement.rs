@@ -25,6 +25,8 @@ const PROGRAMS: [Program; 6] = [
     Program::Cnn(4),
 ];
 
+const SCHEDULERS: [&str; 9] = ["eager", "ws", "lws", "prio", "random", "dm", "dmda", "dmdas", "heft"];
+
 /// The best of searches with so many seeds, on a thread each.
 fn best_placement(program: Program, seeds: u64, evaluations: usize) -> dahl::Result<u64> {
     let found: Vec<_> = std::thread::scope(|scope| {
@@ -55,7 +57,7 @@ fn study(program: Program, seeds: u64, evaluations: usize) -> dahl::Result<()> {
     row("best found", best_ns);
     row("CPU alone", cpu_ns);
     row("device alone", device_ns);
-    for scheduler in Runtime::schedulers() {
+    for scheduler in SCHEDULERS {
         row(scheduler, run(Workers::Both, scheduler)?.ns);
     }
     Ok(())
