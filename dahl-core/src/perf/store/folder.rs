@@ -113,12 +113,12 @@ impl Store {
         load().ok().flatten().unwrap_or_default().transfer
     }
 
-    /// Adds to what is stored.
+    /// Adds to what is stored. What cannot be written remains unsaved.
     #[track_caller]
     pub(in super::super) fn save(
         &self,
         changes: Vec<Change>,
-        transfers: Vec<CopyTime>,
+        transfers: &[CopyTime],
         warnings: &Warnings,
     ) -> Result<()> {
         if changes.is_empty() && transfers.is_empty() {
@@ -130,12 +130,7 @@ impl Store {
         }
     }
 
-    fn write(
-        &self,
-        mut changes: Vec<Change>,
-        transfers: Vec<CopyTime>,
-        warnings: &Warnings,
-    ) -> io::Result<()> {
+    fn write(&self, mut changes: Vec<Change>, transfers: &[CopyTime], warnings: &Warnings) -> io::Result<()> {
         let _lock = self.lock()?;
         self.begin(warnings)?;
         changes.sort_by_key(|change| (change.module, change.codelet));
@@ -151,7 +146,7 @@ impl Store {
             let mut file = read(&path, warnings)?.unwrap_or_else(|| TransferFile::new(Vec::new()));
             for copy in transfers {
                 file.transfer.retain(|stored| (&stored.from, &stored.to) != (&copy.from, &copy.to));
-                file.transfer.push(copy);
+                file.transfer.push(copy.clone());
             }
             replace(&path, &file.text())?;
         }
@@ -180,10 +175,10 @@ impl Store {
                 outdated.display()
             ));
         }
-        for change in changes {
-            change.apply(&mut file);
-        }
-        replace(&path, &file.text())
+        changes.iter().for_each(|change| change.apply(&mut file));
+        replace(&path, &file.text())?;
+        changes.iter().for_each(Change::note_saved);
+        Ok(())
     }
 }
 
