@@ -362,10 +362,7 @@ impl ArrayState {
     ) -> Result<*mut u8, Missing> {
         let before = self.content.claim(mode.is_shared());
         if before != Content::Ready {
-            if before != Content::Poisoned {
-                // What is settled is at home.
-                self.copies.stay_home();
-            }
+            debug_assert!(self.copies.is_home(), "what has no value has no copies (C5)");
             // SAFETY: as in `prepare`.
             unsafe { self.settle(before, mode) }.map_err(Missing::Poisoned)?;
         }

@@ -79,9 +79,9 @@ impl fmt::Debug for dyn Scheduler {
     }
 }
 
-/// The names of the schedulers that come with the runtime. The first is the default.
-pub(crate) const NAMES: [&str; 11] =
-    ["ws", "eager", "lws", "prio", "random", "dm", "dmda", "dmdas", "heft", "sequential", STATIC];
+/// The names of the schedulers that come with the runtime, but for the one that needs a plan. The first is the default.
+pub(crate) const NAMES: [&str; 10] =
+    ["ws", "eager", "lws", "prio", "random", "dm", "dmda", "dmdas", "heft", "sequential"];
 
 /// The name of the scheduler that follows a plan.
 pub(crate) const STATIC: &str = "static";

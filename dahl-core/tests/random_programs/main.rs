@@ -244,7 +244,7 @@ fn check(program: &[Action], rt: &Runtime, may_lose: bool) -> Result<()> {
 
 /// Schedulers that come with the runtime, by name, and others.
 fn schedulers() -> Vec<&'static str> {
-    let named = Runtime::schedulers().iter().copied().filter(|&name| name != "static");
+    let named = Runtime::schedulers().iter().copied();
     ["lifo", "scattered"].into_iter().chain(named).collect()
 }
 

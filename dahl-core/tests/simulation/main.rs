@@ -263,9 +263,9 @@ fn a_host_write_waits_and_moves_the_clock() -> Result<()> {
 
 #[test]
 fn workers_report_tasks_time_and_energy() -> Result<()> {
-    let mut machine = Machine::default();
-    machine.cpu = Cpu { speed: each_takes(4.0), watts: Some(10.0), idle_watts: Some(1.0) };
-    machine.devices = vec![device("gpu", 2.0).power(200.0, 50.0), device("unknown", 1.0)];
+    let cpu = Cpu { speed: each_takes(4.0), watts: Some(10.0), idle_watts: Some(1.0) };
+    let devices = vec![device("gpu", 2.0).power(200.0, 50.0), device("unknown", 1.0)];
+    let machine = Machine { cpu, devices };
     let rt = Runtime::builder().cpu_workers(2).virtual_machine(machine).build()?;
     assert!(rt.clock().is_virtual());
     let mut arrays = [array(&rt)?, array(&rt)?];
