@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use dahl::ndarray::Axis;
 use dahl::observer::{Observer, Submission};
-use dahl::ops::{Scale, add_self, scale_self};
+use dahl::ops::Scale;
 use dahl::prelude::*;
 use dahl::{Transfer, VirtualDevice};
 
@@ -28,7 +28,7 @@ impl Observer for Trace {
     fn transferred(&self, transfer: &Transfer, begin_ns: u64, end_ns: u64) {
         let [from, to] = [transfer.from, transfer.to].map(|node| ["host", "gpu"][node]);
         let [begin, end] = [begin_ns, end_ns].map(|ns| ns as f64 / 1e3);
-        self.say(format_args!("{begin:5.1}-{end:5.1} us {from} -> {to}: {} bytes", transfer.bytes));
+        self.say(format_args!("{begin:6.1}-{end:6.1} us {from} -> {to}: {} bytes", transfer.bytes));
     }
 }
 
