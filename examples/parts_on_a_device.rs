@@ -33,7 +33,7 @@ impl Observer for Trace {
 }
 
 /// Runs the program, and gives its trace.
-fn trace() -> dahl::Result<String> {
+pub fn trace() -> dahl::Result<String> {
     let trace = Arc::new(Trace::default());
     let device = VirtualDevice::new("gpu").link(10.0, 12.0);
     let rt = Runtime::builder().cpu_workers(1).virtual_device(device).observer(trace.clone()).build()?;

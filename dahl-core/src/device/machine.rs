@@ -14,11 +14,8 @@ use crate::scheduler::CPU;
 /// let machine = dahl_core::Machine::from_toml(
 ///     r#"
 ///     [cpu]
-///     speed = { gflops = 50, gbytes_per_s = 10, overhead_us = 1 }
+///     speed = { gflops = 50, gbytes_per_s = 10, overhead_us = 1, codelets = { matmul = { gflops = 200 } } }
 ///     watts = 15
-///
-///     [cpu.speed.codelets]
-///     matmul = { gflops = 200 }
 ///
 ///     [[device]]
 ///     name = "gpu"
@@ -206,8 +203,10 @@ impl Machine {
 
     #[track_caller]
     fn read(place: &str, text: &str) -> Result<Self> {
-        let machine: Self =
-            toml::from_str(text).map_err(|error| invalid(place.to_owned(), error.to_string()))?;
+        let machine: Self = match toml::from_str(text) {
+            Ok(machine) => machine,
+            Err(error) => return Err(invalid(place.to_owned(), error.to_string())),
+        };
         machine.require_possible(place)?;
         Ok(machine)
     }
