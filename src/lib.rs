@@ -28,3 +28,8 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/tasks.md")]
 struct Tasks;
+
+/// The example in the page on schedulers, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/schedulers.md")]
+struct Schedulers;

@@ -21,9 +21,11 @@ const PROGRAMS: [Program; 6] = [
     Program::Matmul(8),
     Program::Cholesky(8),
     Program::Cholesky(12),
-    Program::Cnn(1),
     Program::Cnn(4),
+    Program::Cnn(32),
 ];
+
+const SCHEDULERS: [&str; 9] = ["eager", "ws", "lws", "prio", "random", "dm", "dmda", "dmdas", "heft"];
 
 /// The best of searches with so many seeds, on a thread each.
 fn best_placement(program: Program, seeds: u64, evaluations: usize) -> dahl::Result<u64> {
@@ -34,6 +36,14 @@ fn best_placement(program: Program, seeds: u64, evaluations: usize) -> dahl::Res
     });
     let found: Vec<_> = found.into_iter().collect::<dahl::Result<_>>()?;
     Ok(found.iter().map(|found| found.ns).min().expect("there is a seed"))
+}
+
+/// How long `program` takes by `scheduler` when performance models know the tasks from earlier runs.
+fn calibrated(program: Program, scheduler: &str) -> dahl::Result<u64> {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let builder = || Runtime::builder().performance_dir(folder.path());
+    program.run(Workers::Both, builder().scheduler("dm").calibrate(true))?;
+    Ok(program.run(Workers::Both, builder().scheduler(scheduler))?.ns)
 }
 
 fn study(program: Program, seeds: u64, evaluations: usize) -> dahl::Result<()> {
@@ -48,15 +58,16 @@ fn study(program: Program, seeds: u64, evaluations: usize) -> dahl::Result<()> {
     let bound_ns = work_ns / (CPU_WORKERS as f64 + DEVICE_SPEED);
     let us = |ns: u64| ns as f64 / 1e3;
     println!("\n{}: {} tasks", program.name(), search::graph(program)?.tasks.len());
-    println!("| placement | time, us | of the best found |\n|---|---:|---:|");
-    let row =
-        |name: &str, ns: u64| println!("| {name} | {:.1} | {:.2} |", us(ns), ns as f64 / best_ns as f64);
+    println!("| placement | time, us | of the best found | without models |\n|---|---:|---:|---:|");
+    let ratio = |ns: u64| ns as f64 / best_ns as f64;
+    let row = |name: &str, ns: u64| println!("| {name} | {:.1} | {:.2} | |", us(ns), ratio(ns));
     row("no placement is faster than", bound_ns as u64);
     row("best found", best_ns);
     row("CPU alone", cpu_ns);
     row("device alone", device_ns);
-    for scheduler in Runtime::schedulers() {
-        row(scheduler, run(Workers::Both, scheduler)?.ns);
+    for scheduler in SCHEDULERS {
+        let (first, ns) = (run(Workers::Both, scheduler)?.ns, calibrated(program, scheduler)?);
+        println!("| {scheduler} | {:.1} | {:.2} | {:.2} |", us(ns), ratio(ns), ratio(first));
     }
     Ok(())
 }

@@ -14,8 +14,13 @@ use crate::scheduler::CPU;
 /// let machine = dahl_core::Machine::from_toml(
 ///     r#"
 ///     [cpu]
-///     speed = { gflops = 50, gbytes_per_s = 10, overhead_us = 1, codelets = { matmul = { gflops = 200 } } }
 ///     watts = 15
+///
+///     [cpu.speed]
+///     gflops = 50
+///     gbytes_per_s = 10
+///     overhead_us = 1
+///     codelets.matmul = { gflops = 200 }
 ///
 ///     [[device]]
 ///     name = "gpu"

@@ -93,22 +93,23 @@ fn a_first_call_alone_is_shown_but_nothing_is_expected_of_it() {
 
 #[test]
 fn earlier_runs_give_way_to_this_one() {
+    let ns = 100_000.0;
     let totals = Totals {
         count: 32,
-        sum_ns: 3200.0,
-        squares: 32e4,
-        min_ns: 100.0,
-        max_ns: 100.0,
+        sum_ns: 32.0 * ns,
+        squares: 32.0 * ns * ns,
+        min_ns: ns,
+        max_ns: ns,
         ..Totals::default()
     };
-    let earlier = Earlier { totals, recent: vec![100; 32] };
+    let earlier = Earlier { totals, recent: vec![100_000; 32] };
     let entry = entry(&family(), 1.0, earlier, REAL);
-    assert_eq!(expected(&entry), Some((100, Basis::Measured)));
-    entry.add(0, 1_000_000); // the first call of this run
-    (0..3).for_each(|_| entry.add(0, 300));
-    assert_eq!(expected(&entry), Some((100, Basis::Measured)));
-    (0..29).for_each(|_| entry.add(0, 300));
-    assert_eq!(expected(&entry), Some((300, Basis::Measured)));
+    assert_eq!(expected(&entry), Some((100_000, Basis::Measured)));
+    entry.add(0, 1_000_000_000); // the first call of this run
+    (0..3).for_each(|_| entry.add(0, 300_000));
+    assert_eq!(expected(&entry), Some((100_000, Basis::Measured)));
+    (0..29).for_each(|_| entry.add(0, 300_000));
+    assert_eq!(expected(&entry), Some((300_000, Basis::Measured)));
     assert_eq!(History::of_all(&entry).expect("it has been measured").count, 32 + 33);
 }
 

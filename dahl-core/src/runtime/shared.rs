@@ -8,10 +8,12 @@ use crossbeam_utils::CachePadded;
 
 use crate::array::{ArrayState, HOME};
 use crate::check::CheckNotes;
+use crate::choice::Choices;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::device::Devices;
 use crate::error::Failure;
+use crate::explain::Trails;
 use crate::memory::{MemoryNode, Slab};
 use crate::observer::{Observer, Submission};
 use crate::perf::Models;
@@ -21,7 +23,7 @@ use crate::stall::{Stall, Watch};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, Patience, thread};
 use crate::task::{ReadyTask, Record};
-use crate::worker::{self, Bench, Monitor, Sleep};
+use crate::worker::{self, Bench, Monitor, Sleep, Team};
 
 /// What the workers, the arrays and the host share. It lives as long as any of them.
 pub(crate) struct Shared {
@@ -34,6 +36,7 @@ pub(crate) struct Shared {
     /// Tasks that one worker must run.
     mailboxes: Vec<SegQueue<ReadyTask>>,
     sleep: Arc<Sleep>,
+    team: Team,
     progress: Monitor,
     /// Tasks submitted.
     submitted: CachePadded<AtomicU64>,
@@ -42,6 +45,8 @@ pub(crate) struct Shared {
     stopped: AtomicBool,
     failures: Mutex<Vec<Arc<Failure>>>,
     models: Models,
+    choices: Choices,
+    trails: Trails,
     /// Where the host runs tasks, one thread at a time.
     helper: Mutex<Bench>,
     clock: Clock,
@@ -98,12 +103,15 @@ impl Shared {
             recording: config.recording,
             mailboxes: (0..workers).map(|_| SegQueue::new()).collect(),
             sleep,
+            team: Team::default(),
             progress: Monitor::default(),
             submitted: CachePadded::default(),
             completed: (0..=workers).map(|_| CachePadded::default()).collect(),
             stopped: AtomicBool::new(false),
             failures: Mutex::default(),
             models,
+            choices: Choices::new(config.kernels, config.teams),
+            trails: Trails::default(),
             helper: Mutex::new(Bench::new(None, "the host".to_owned(), &memory)),
             clock,
             workers: infos,
@@ -138,6 +146,10 @@ impl Shared {
         &self.sleep
     }
 
+    pub(crate) fn team(&self) -> &Team {
+        &self.team
+    }
+
     pub(crate) fn progress(&self) -> &Monitor {
         &self.progress
     }
@@ -152,6 +164,14 @@ impl Shared {
 
     pub(crate) fn models(&self) -> &Models {
         &self.models
+    }
+
+    pub(crate) fn choices(&self) -> &Choices {
+        &self.choices
+    }
+
+    pub(crate) fn trails(&self) -> &Trails {
+        &self.trails
     }
 
     pub(crate) fn clock(&self) -> &Clock {

@@ -7,13 +7,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use super::team::Crew;
 use super::{Recycler, as_kernel, fold};
 use crate::access::AccessMode;
 use crate::array::{ArrayState, HOME, Missing};
 use crate::check::{Inspected, Inspection};
+use crate::choice::{ChoiceCache, Place, Plan};
 use crate::codelet::{Codelet, Kernel, Operand, Packs, Views};
 use crate::device::Speed;
 use crate::error::{Failure, Shortage};
+use crate::explain::{Call, TrailCache};
 use crate::memory::{Buffer, Holder, MemoryNode};
 use crate::perf::{self, Measurement, ModelCache};
 use crate::runtime::Shared;
@@ -31,6 +34,8 @@ pub(crate) struct Bench {
     scratch: Vec<Buffer>,
     inspection: Inspection,
     models: ModelCache,
+    choices: ChoiceCache,
+    trails: TrailCache,
     pub(crate) recycler: Recycler,
     /// The memory that its kernels work in.
     node: usize,
@@ -41,6 +46,10 @@ pub(crate) struct Bench {
     pinned: Vec<Pin>,
     /// When room that was made for the running task's buffers is free, if they are there.
     room_ns: u64,
+    /// Whether the thread is one of the runtime's pool.
+    is_in_pool: bool,
+    /// Whether data were copied for the running task from another memory node.
+    transferred: bool,
 }
 
 // SAFETY: the operands' pointers are leftovers of a task that has ended; they are cleared before the next.
@@ -56,13 +65,23 @@ impl Bench {
             scratch: Vec::new(),
             inspection: Inspection::default(),
             models: ModelCache::new(worker),
+            choices: ChoiceCache::default(),
+            trails: TrailCache::default(),
             recycler: Recycler::default(),
             node: HOME,
             memory: Arc::clone(memory),
             kind: Arc::from(CPU),
             pinned: Vec::new(),
             room_ns: 0,
+            is_in_pool: false,
+            transferred: false,
         }
+    }
+
+    /// The bench of a thread of the runtime's pool.
+    pub(super) fn in_pool(mut self) -> Self {
+        self.is_in_pool = !cfg!(dahl_fuzz);
+        self
     }
 
     /// The bench of a device of the kind `kind`, whose memory has the number `node`.
@@ -184,6 +203,8 @@ fn run_task(
             measured(shared, bench, record, codelet, simulated_ns, || fold::finish(record, accumulator))
         }
         _ => {
+            bench.transferred =
+                shared.devices().is_some() && record.operands().any(|access| is_missing(access, bench.node));
             prepare(shared, bench, record, codelet)?;
             call(shared, bench, record, codelet, simulated_ns)
         }
@@ -283,6 +304,12 @@ impl From<Missing> for Obstacle {
     }
 }
 
+/// Whether an access reads an array that is not at `node`.
+fn is_missing(access: &Access, node: usize) -> bool {
+    let reads = access.body().mode != AccessMode::W;
+    reads && access.array().is_some_and(|array| array.missing_at(node).is_some())
+}
+
 /// Makes the operands of the task's kernel, in the order of its parameters.
 fn prepare(shared: &Shared, bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), Obstacle> {
     bench.operands.clear();
@@ -364,7 +391,35 @@ fn call(
     codelet: &'static Codelet,
     simulated_ns: Option<u64>,
 ) -> Result<(), Obstacle> {
-    let (kernel, renamed) = rename(shared, bench, record, codelet)?;
+    let idle = shared.team().idle();
+    let has_team = bench.is_in_pool && shared.workers() > 1;
+    let place = Place { kind: &bench.kind, idle: if has_team { idle } else { 0 }, has_team };
+    let plan = bench.choices.plan(shared.choices(), place, codelet, record);
+    let others = shared.workers() - usize::from(bench.worker.is_some());
+    let others_busy = simulated_ns.is_none().then(|| others.saturating_sub(idle));
+    let result = call_kernel(shared, bench, record, codelet, &plan, simulated_ns);
+    let Plan { kernel, team, .. } = plan;
+    plan.end(result.as_ref().ok().copied());
+    let time_ns = result?;
+    let measurement = Measurement { time_ns, ..Measurement::default() };
+    bench.models.record(shared.models(), &bench.kind, codelet, kernel.name(), record, measurement);
+    let call = Call { time_ns, others_busy, team, transferred: bench.transferred };
+    let of = (codelet, kernel);
+    bench.trails.record(shared.trails(), (&bench.name, &bench.kind), of, record, call);
+    Ok(())
+}
+
+/// Calls the kernel of a plan: how long it ran.
+fn call_kernel(
+    shared: &Shared,
+    bench: &mut Bench,
+    record: &Record,
+    codelet: &'static Codelet,
+    plan: &Plan,
+    simulated_ns: Option<u64>,
+) -> Result<u64, Obstacle> {
+    let kernel = plan.kernel;
+    let renamed = rename(shared, bench, record, codelet, kernel)?;
     let body = record.body();
     bench.packs.begin(body.location);
     let inspected = Inspected { codelet, kernel, location: body.location };
@@ -372,17 +427,20 @@ fn call(
         // SAFETY: invariant V, as below.
         unsafe { bench.inspection.begin(inspected, &mut bench.operands) };
     }
+    let crew = Crew::new(shared, plan, bench.is_in_pool);
     let start_ns = shared.clock().now_ns();
     shared.stall().begin(bench.worker, start_ns);
     // SAFETY: invariant V of `Operand`: the task is ready, so it holds its accesses: shared ones to what it reads,
     // exclusive ones to what it writes. Private and scratch buffers are its own. Arrays lie in zeroed blocks, so all
     // is initialised, and in blocks or vectors aligned for their elements.
-    unsafe { run(kernel, &bench.operands, &body.arguments, &mut bench.packs) }?;
+    unsafe { run(crew, kernel, &bench.operands, &body.arguments, &mut bench.packs) }?;
     let kernel_ns = simulated_ns.unwrap_or_else(|| shared.clock().now_ns() - start_ns);
     if let Some(notes) = shared.check_notes() {
         let Bench { operands, packs, inspection, .. } = bench;
-        // SAFETY: invariant V: these operands are as above, but for buffers of the inspection's own.
-        let again = |operands: &[Operand]| unsafe { run(kernel, operands, &body.arguments, packs) }.is_ok();
+        let again = |operands: &[Operand]| {
+            // SAFETY: invariant V: these operands are as above, but for buffers of the inspection's own.
+            unsafe { run(crew, kernel, operands, &body.arguments, packs) }.is_ok()
+        };
         // SAFETY: invariant V, as above; the kernel has ended, and its views with it.
         unsafe { inspection.end(inspected, operands, notes, again) }.map_err(Obstacle::Failed)?;
     }
@@ -393,9 +451,7 @@ fn call(
         Some(Renamed::Copy { from, to, bytes }) => unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) },
         None => {}
     }
-    let measurement = Measurement { time_ns: kernel_ns, ..Measurement::default() };
-    bench.models.record(shared.models(), &bench.kind, codelet, kernel.name(), record, measurement);
-    Ok(())
+    Ok(kernel_ns)
 }
 
 /// Runs a kernel once on its operands.
@@ -403,6 +459,7 @@ fn call(
 /// # Safety
 /// Invariant V of [`Operand`] holds for each.
 unsafe fn run(
+    crew: Crew<'_>,
     kernel: &Kernel,
     operands: &[Operand],
     arguments: &[u8],
@@ -410,27 +467,26 @@ unsafe fn run(
 ) -> Result<(), Obstacle> {
     // SAFETY: the caller's.
     let mut views = unsafe { Views::new(operands, arguments, packs) };
-    caught(|| kernel.run(&mut views))?;
+    caught(|| crew.run(kernel, &mut views))?;
     // SAFETY: the same operands; the kernel has ended, and its views with it.
     unsafe { packs.unpack(operands) };
     Ok(())
 }
 
-/// The kernel of the task. If it runs in place without a kernel made for that, the target becomes an input, a spare
-/// buffer the output, and the array is returned that is to be renamed.
+/// If the task runs in place by a kernel that is not made for that, the target becomes an input, a spare buffer the
+/// output, and what is left to do after the kernel is returned.
 fn rename<'r>(
     shared: &Shared,
     bench: &mut Bench,
     record: &'r Record,
     codelet: &'static Codelet,
-) -> Result<(&'static Kernel, Option<Renamed<'r>>), Shortage> {
-    let chosen = record.body().kernel;
-    let ordinary = chosen.or(codelet.cpu_kernel()).expect("checked when the task was submitted");
+    kernel: &'static Kernel,
+) -> Result<Option<Renamed<'r>>, Shortage> {
     let Some(in_place) = codelet.in_place.as_ref().filter(|_| record.body().in_place) else {
-        return Ok((ordinary, None));
+        return Ok(None);
     };
-    if let (Some(kernel), None) = (&in_place.kernel, chosen) {
-        return Ok((kernel, None));
+    if in_place.kernel.as_ref().is_some_and(|own| std::ptr::eq(own, kernel)) {
+        return Ok(None);
     }
     let output = codelet.output().expect("a codelet with `_self` has an output");
     let position = if in_place.target < output { in_place.target } else { in_place.target - 1 };
@@ -450,7 +506,7 @@ fn rename<'r>(
     };
     bench.operands[position].writes = false;
     bench.operands.insert(output, Operand { pointer: spare, layout, element, writes: true, reads: false });
-    Ok((ordinary, Some(renamed)))
+    Ok(Some(renamed))
 }
 
 /// What is left to do when a kernel has written to another buffer than its target's.

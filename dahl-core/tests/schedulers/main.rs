@@ -64,6 +64,24 @@ fn no_task_is_lost_with_a_device() {
 }
 
 #[test]
+fn a_task_that_nobody_can_run_any_more_fails() {
+    for name in names() {
+        let mut machine = machine(&[10.0], &[("gpu", &[10.0])], 0.0);
+        machine.devices[0].lost_after = Some(1);
+        let builder = Runtime::builder().cpu_workers(1).scheduler(name).virtual_machine(machine);
+        let rt = builder.build().expect("the settings are possible");
+        let mut x = rt.zeros([1]).expect("there is memory");
+        let mut submit = || task(0, &mut x).on_kind("gpu").submit();
+        assert!(submit().is_ok() && submit().is_ok() && submit().is_ok(), "{name}");
+        let error = rt.wait().unwrap_err().to_string();
+        assert!(
+            error.contains("`gpu` is lost") || error.contains("a device that is lost"),
+            "{name}: {error}"
+        );
+    }
+}
+
+#[test]
 fn an_unknown_scheduler_is_an_error_with_the_choices() {
     let error = Runtime::builder().scheduler("best").build().unwrap_err().to_string();
     for name in Runtime::schedulers() {

@@ -41,6 +41,7 @@ pub struct Planned {
 }
 
 impl Planned {
+    /// A scheduler that follows `plan`.
     pub fn new(plan: Plan) -> Self {
         Self { plan, ready: Mutex::default() }
     }

@@ -32,7 +32,7 @@ pub enum Program {
     Matmul(usize),
     /// A factorisation in so many tiles each way.
     Cholesky(usize),
-    /// A training step of a convolutional network, on so many batches.
+    /// Steps of training a network with a convolution of so many filters.
     Cnn(usize),
 }
 
@@ -51,7 +51,7 @@ impl Program {
         match self {
             Self::Matmul(tiles) => format!("matmul, {tiles} x {tiles} tiles"),
             Self::Cholesky(tiles) => format!("Cholesky, {tiles} x {tiles} tiles"),
-            Self::Cnn(batches) => format!("CNN, {batches} batches"),
+            Self::Cnn(filters) => format!("CNN, {filters} filters"),
         }
     }
 
@@ -76,7 +76,7 @@ impl Program {
         match self {
             Self::Matmul(tiles) => multiply(&rt, tiles)?,
             Self::Cholesky(tiles) => factorise(&rt, tiles)?,
-            Self::Cnn(batches) => train(&rt, batches)?,
+            Self::Cnn(filters) => train(&rt, filters)?,
         }
         rt.wait()?;
         let busy_us = rt.worker_uses().iter().map(|worker| worker.busy_us).collect();
@@ -107,17 +107,18 @@ fn factorise(rt: &Runtime, tiles: usize) -> dahl::Result<()> {
     tiled_cholesky::factorise(&mut identity)
 }
 
-fn train(rt: &Runtime, batches: usize) -> dahl::Result<()> {
+/// Four steps, each on a batch of 64 images.
+fn train(rt: &Runtime, filters: usize) -> dahl::Result<()> {
     const BATCH: usize = 64;
     let network = rt.arena();
-    let data = Synthetic::new(&[1, 28, 28], 10, batches * BATCH, 7);
+    let data = Synthetic::new(&[1, 28, 28], 10, 4 * BATCH, 7);
     let mut model = Sequential::<f32>::new(&network, [1, 28, 28], 42)
-        .conv2d(4, 3)?
+        .conv2d(filters, 3)?
         .relu()?
         .max_pool2d(2)?
         .flatten()?
         .dense(10)?;
-    let trainer = Trainer::new(&mut model, CrossEntropy, Sgd::new(0.05)).batch_size(BATCH);
-    trainer.granularity(8).epochs(1).fit(&data)?;
+    let trainer = Trainer::new(&mut model, CrossEntropy, Sgd::new(0.05));
+    trainer.batch_size(BATCH).epochs(1).fit(&data)?;
     Ok(())
 }
