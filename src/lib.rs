@@ -23,3 +23,13 @@ dahl::include_kernels!();
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The program in the page on tasks, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/tasks.md")]
+struct Tasks;
+
+/// The example in the page on schedulers, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/schedulers.md")]
+struct Schedulers;

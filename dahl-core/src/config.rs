@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::choice::{KernelPolicy, TeamPolicy};
 use crate::device::{Machine, VirtualDevice};
 use crate::error::{Error, ErrorKind, Result};
 use crate::observer::Observer;
@@ -35,6 +36,8 @@ const STALL_AFTER: Duration = Duration::from_secs(60);
 /// | [`virtual_machine`](Self::virtual_machine) | `DAHL_MACHINE`: a model file | none: the real one |
 /// | [`performance_dir`](Self::performance_dir) | `DAHL_PERF_DIR` | none: models are not stored |
 /// | [`calibrate`](Self::calibrate) | `DAHL_CALIBRATE`: 0 or 1 | 0 |
+/// | [`kernels`](Self::kernels) | `DAHL_KERNELS` | `equal` |
+/// | [`teams`](Self::teams) | `DAHL_TEAMS` | `measured` |
 /// | [`check`](Self::check) | `DAHL_CHECK`: 0 or 1 | on if this crate has debug assertions |
 /// | [`check_seed`](Self::check_seed) | `DAHL_CHECK_SEED` | none |
 /// | [`stall_report_after`](Self::stall_report_after) | `DAHL_STALL_SECONDS` | 60; 0 for never |
@@ -54,6 +57,8 @@ pub struct RuntimeBuilder {
     machine: Option<Machine>,
     performance_dir: Option<PathBuf>,
     calibrate: Option<bool>,
+    kernels: Option<String>,
+    teams: Option<TeamPolicy>,
     check: Option<bool>,
     check_seed: Option<u64>,
     stall_after: Option<Duration>,
@@ -77,6 +82,8 @@ pub(crate) struct Config {
     /// The machine to be simulated.
     pub(crate) machine: Option<Machine>,
     pub(crate) performance: perf::Settings,
+    pub(crate) kernels: KernelPolicy,
+    pub(crate) teams: TeamPolicy,
     pub(crate) check: bool,
     /// None for never.
     pub(crate) stall_after: Option<Duration>,
@@ -178,6 +185,21 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Sets which of a codelet's kernels runs a task whose submitter [named none](crate::Task::kernel): `equal`, the
+    /// fastest of those that are declared to give the same bits as the first; `first`, the first declared; `measured`,
+    /// the fastest; or the table in a file, `FILE.toml`, as [`KernelChoices::save`](crate::KernelChoices::save) writes
+    /// it.
+    pub fn kernels(mut self, policy: impl Into<String>) -> Self {
+        self.kernels = Some(policy.into());
+        self
+    }
+
+    /// Sets whether idle workers help parallel kernels.
+    pub fn teams(mut self, teams: TeamPolicy) -> Self {
+        self.teams = Some(teams);
+        self
+    }
+
     /// Sets whether every kernel's outputs and inputs are checked (`docs/checked-mode.md`).
     pub fn check(mut self, check: bool) -> Self {
         self.check = Some(check);
@@ -231,6 +253,16 @@ impl RuntimeBuilder {
             (Some(custom), _) => (custom, None),
             (None, plan) => named_scheduler(self.scheduler, plan, size)?,
         };
+        let kernels = match (self.kernels, env::var("DAHL_KERNELS")) {
+            (Some(policy), _) => KernelPolicy::named("kernels", &policy)?,
+            (None, Ok(policy)) => KernelPolicy::named("DAHL_KERNELS", &policy)?,
+            (None, Err(_)) => KernelPolicy::default(),
+        };
+        let teams = match (self.teams, env::var("DAHL_TEAMS")) {
+            (Some(teams), _) => teams,
+            (None, Ok(teams)) => TeamPolicy::named("DAHL_TEAMS", &teams)?,
+            (None, Err(_)) => TeamPolicy::default(),
+        };
         let switch = |value: u64| if value <= 1 { Some(value == 1) } else { None };
         let calibrate = from_environment("DAHL_CALIBRATE", self.calibrate, false, "0 or 1", switch)?;
         let folder = env::var_os("DAHL_PERF_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from);
@@ -271,6 +303,8 @@ impl RuntimeBuilder {
             observer: self.observer,
             machine,
             performance: perf::Settings { store, calibrate },
+            kernels,
+            teams,
             check,
             stall_after: Some(stall_after).filter(|time| !time.is_zero()),
             on_stall: self.on_stall,
@@ -357,7 +391,7 @@ fn named_scheduler(set: Option<String>, plan: Option<PathBuf>, size: Size) -> Re
     if let Some(scheduler) = scheduler::by_name(&name, size.workers, size.tasks_in_flight, size.rand_seed) {
         return Ok((scheduler, None));
     }
-    let expected = format!("one of {}", scheduler::NAMES.join(", "));
+    let expected = format!("one of {}, {}", scheduler::NAMES.join(", "), scheduler::STATIC);
     Err(Error::new(ErrorKind::Config { setting, value: name, expected }))
 }
 

@@ -7,6 +7,7 @@
 //! * [`codelet`]: a declared operation as immutable data, and the views that its kernels get.
 //! * `array`, `memory`: data, and where they lie.
 //! * `task`: submission and dependencies. `scheduler`: which worker. `worker`: running.
+//! * `choice`: which kernel, and on how many cores. `explain`: why calls took different times.
 //! * `check`: what kernels did, compared with what they declare. `stall`: why nothing goes on.
 //! * [`mod@print`]: arrays as text.
 //! * [`device`]: machines to be simulated. `simulation`: the events of such a run.
@@ -16,12 +17,14 @@ pub mod access;
 pub mod argument;
 mod array;
 mod check;
+mod choice;
 mod clock;
 pub mod codelet;
 mod config;
 pub mod device;
 pub mod element;
 pub mod error;
+mod explain;
 mod memory;
 pub mod observer;
 mod partition;
@@ -46,12 +49,14 @@ pub use array::{
     AnyArray, Array, Block, Matrix, ReadGuard, Reshaped, ReshapedMut, Scalar, Tensor, Vector, WriteGuard,
 };
 pub use check::CheckNote;
+pub use choice::{KernelChoice, KernelChoices, KernelTrial, Ruling, TeamPolicy};
 pub use clock::Clock;
 pub use codelet::{CKernel, Codelet, Variants};
 pub use config::RuntimeBuilder;
 pub use device::{CodeletSpeed, Cpu, Machine, Speed, Transfer, TransferTotal, VirtualDevice};
 pub use element::{Element, ElementType, Real};
 pub use error::{Error, ErrorKind, Failure, Result};
+pub use explain::{Explanation, KernelExplanation, Spread, Under};
 pub use half::{bf16, f16};
 pub use memory::{Arena, MemoryHolder, MemoryUse};
 pub use ndarray;
@@ -60,6 +65,7 @@ pub use perf::{
     Basis, CodeletPredictionError, Estimate, History, Measurement, PredictionError, PredictionErrors,
     TransferTime, WorkerHistory,
 };
+pub use rayon;
 pub use runtime::Runtime;
 pub use scheduler::{Eager, Scheduler, WorkStealing, WorkerInfo, Workers};
 pub use shape::Extents;

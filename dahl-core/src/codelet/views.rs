@@ -205,6 +205,15 @@ impl<'a> Views<'a> {
         // SAFETY: V, and each operand is taken once: these were left, and now none is.
         unsafe { run::for_each(operands, f) };
     }
+
+    /// As [`for_each_run`](Self::for_each_run), on several cores at once if the arrays are large, contiguous and of one
+    /// shape. Where the runs end depends on the arrays alone.
+    pub fn for_each_run_in_parallel(&mut self, f: impl Fn(&mut Run<'_>) + Sync) {
+        let operands = &self.operands[self.next..];
+        self.next = self.operands.len();
+        // SAFETY: as in `for_each_run`.
+        unsafe { run::for_each_in_parallel(operands, f) };
+    }
 }
 
 impl Operand {

@@ -13,4 +13,5 @@ mod speed;
 pub(crate) use links::Devices;
 pub use links::{Transfer, TransferTotal};
 pub use machine::{Cpu, Machine, VirtualDevice};
+pub(crate) use memory::DeviceMemory;
 pub use speed::{CodeletSpeed, Speed};

@@ -21,6 +21,12 @@ pub(super) struct Rules {
     pub(super) calibrates: bool,
 }
 
+/// After so many durations the median is taken anew, which takes some 300 ns, ...
+const EVERY: u64 = 16;
+/// ... but of tasks shorter than this, after more: it must cost little beside them.
+const SHORT_NS: u64 = 4000;
+const EVERY_SHORT: u64 = 64;
+
 /// Durations that other runs have measured.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Earlier {
@@ -84,7 +90,8 @@ impl Entry {
         self.family.errors_of(worker).add(expected, ns);
         let row = self.rows[worker].get_or_init(|| Box::new(Samples::new()));
         let count = row.add(ns, self.rules.is_first_apart);
-        if (1..=8).contains(&count) || count % 16 == 0 {
+        let every = if ns < SHORT_NS { EVERY_SHORT } else { EVERY };
+        if (1..=8).contains(&count) || count.is_multiple_of(every) {
             self.refresh();
         }
     }

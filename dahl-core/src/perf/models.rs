@@ -5,7 +5,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{Arc, PoisonError};
 
 use super::entry::{Earlier, Entry, Rules};
-use super::estimate::Estimate;
+use super::estimate::{Basis, Estimate};
 use super::family::Family;
 use super::footprint::{Work, kernel_of, key, key_of, work};
 use super::history::{History, WorkerHistory};
@@ -17,7 +17,7 @@ use super::{Measurement, warnings::Warnings};
 use crate::codelet::Codelet;
 use crate::error::Result;
 use crate::sync::{Mutex, MutexGuard};
-use crate::task::Record;
+use crate::task::{Kind, Record};
 
 /// Durations before an estimate is made of them: in virtual time, where all are alike; in real time; and to calibrate.
 const REQUIRED_VIRTUAL: u64 = 1;
@@ -165,9 +165,20 @@ impl Models {
     }
 
     /// How long the task of `record` is expected to run on a worker of the kind `kind`, with the kernel that it would
-    /// run there, if that can be said.
+    /// run there, if that can be said. Of several kernels it is the one that has run most often: the one that is chosen.
     pub(crate) fn expected(&self, kind: &str, record: &Record) -> Option<Estimate> {
-        self.estimate(kind, record.body().codelet?, kernel_of(record)?, record)
+        let body = record.body();
+        let codelet = body.codelet?;
+        let first = kernel_of(record)?;
+        let of_first = self.estimate(kind, codelet, first, record);
+        let is_fixed = body.kernel.is_some() || !matches!(body.kind, Kind::Kernel);
+        if is_fixed || codelet.kernels.iter().flatten().nth(1).is_none() {
+            return of_first;
+        }
+        let others = codelet.kernels.iter().flatten().filter(|kernel| kernel.name() != first);
+        let of_others = others.filter_map(|kernel| self.estimate(kind, codelet, kernel.name(), record));
+        let of_all = of_first.into_iter().chain(of_others);
+        of_all.max_by_key(|estimate| (estimate.basis == Basis::Measured, estimate.samples))
     }
 
     /// As [`expected`](Self::expected), the duration alone, in nanoseconds.

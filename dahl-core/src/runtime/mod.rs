@@ -10,11 +10,13 @@ pub(crate) use shared::Shared;
 
 use crate::array::{Array, block_for};
 use crate::check::{CheckNote, CheckNotes};
+use crate::choice::KernelChoices;
 use crate::clock::Clock;
 use crate::config::{Config, RuntimeBuilder};
 use crate::device::{Devices, TransferTotal};
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
+use crate::explain::Explanation;
 use crate::memory::{Arena, Block, Holder, MemoryUse, require_len};
 use crate::perf::{History, PredictionErrors, TransferTime, WorkerHistory};
 use crate::scheduler::WorkerInfo;
@@ -154,7 +156,8 @@ impl Runtime {
         self.shared.worker_infos()
     }
 
-    /// The names of the schedulers that [`builder`](Self::builder) can choose from.
+    /// The names of the schedulers that [`builder`](Self::builder) can choose from. Besides there is `static`, which needs a
+    /// [plan](RuntimeBuilder::plan).
     pub fn schedulers() -> &'static [&'static str] {
         &crate::scheduler::NAMES
     }
@@ -211,6 +214,16 @@ impl Runtime {
         self.shared.models().warnings()
     }
 
+    /// Which kernels are chosen so far, where codelets have several, or a parallel one, and by what measurements.
+    pub fn kernel_choices(&self) -> KernelChoices {
+        self.shared.choices().table()
+    }
+
+    /// Why tasks of the codelet of this name took different times: by worker, first call, load, transfer, team.
+    pub fn explain(&self, codelet: &str) -> Explanation {
+        self.shared.trails().explain(codelet)
+    }
+
     /// What checked mode has noticed so far that is no failure; nothing if the mode is off.
     pub fn check_notes(&self) -> Vec<CheckNote> {
         self.shared.check_notes().map(CheckNotes::all).unwrap_or_default()
@@ -240,6 +253,9 @@ impl Drop for Runtime {
         self.shared.write_plan();
         self.shared.stop();
         self.threads.let_go();
+        for unused in self.shared.choices().unused(|| self.shared.trails().codelets()) {
+            eprintln!("dahl: {unused}");
+        }
         for failure in self.shared.unseen_failures() {
             eprintln!("dahl: {}", failure.report());
         }

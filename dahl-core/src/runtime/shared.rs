@@ -6,12 +6,14 @@ use std::sync::Arc;
 use crossbeam_queue::SegQueue;
 use crossbeam_utils::CachePadded;
 
-use crate::array::ArrayState;
+use crate::array::{ArrayState, HOME};
 use crate::check::CheckNotes;
+use crate::choice::Choices;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::device::Devices;
 use crate::error::Failure;
+use crate::explain::Trails;
 use crate::memory::{MemoryNode, Slab};
 use crate::observer::{Observer, Submission};
 use crate::perf::Models;
@@ -19,9 +21,9 @@ use crate::scheduler::{Misfits, Recording, Scheduler, WorkerInfo, Workers};
 use crate::simulation::{Simulation, WorkerUse};
 use crate::stall::{Stall, Watch};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use crate::sync::{Mutex, MutexGuard, thread};
+use crate::sync::{Mutex, MutexGuard, Patience, thread};
 use crate::task::{ReadyTask, Record};
-use crate::worker::{self, Bench, Monitor, Sleep};
+use crate::worker::{self, Bench, Monitor, Sleep, Team};
 
 /// What the workers, the arrays and the host share. It lives as long as any of them.
 pub(crate) struct Shared {
@@ -34,6 +36,7 @@ pub(crate) struct Shared {
     /// Tasks that one worker must run.
     mailboxes: Vec<SegQueue<ReadyTask>>,
     sleep: Arc<Sleep>,
+    team: Team,
     progress: Monitor,
     /// Tasks submitted.
     submitted: CachePadded<AtomicU64>,
@@ -42,6 +45,8 @@ pub(crate) struct Shared {
     stopped: AtomicBool,
     failures: Mutex<Vec<Arc<Failure>>>,
     models: Models,
+    choices: Choices,
+    trails: Trails,
     /// Where the host runs tasks, one thread at a time.
     helper: Mutex<Bench>,
     clock: Clock,
@@ -98,12 +103,15 @@ impl Shared {
             recording: config.recording,
             mailboxes: (0..workers).map(|_| SegQueue::new()).collect(),
             sleep,
+            team: Team::default(),
             progress: Monitor::default(),
             submitted: CachePadded::default(),
             completed: (0..=workers).map(|_| CachePadded::default()).collect(),
             stopped: AtomicBool::new(false),
             failures: Mutex::default(),
             models,
+            choices: Choices::new(config.kernels, config.teams),
+            trails: Trails::default(),
             helper: Mutex::new(Bench::new(None, "the host".to_owned(), &memory)),
             clock,
             workers: infos,
@@ -138,6 +146,10 @@ impl Shared {
         &self.sleep
     }
 
+    pub(crate) fn team(&self) -> &Team {
+        &self.team
+    }
+
     pub(crate) fn progress(&self) -> &Monitor {
         &self.progress
     }
@@ -152,6 +164,14 @@ impl Shared {
 
     pub(crate) fn models(&self) -> &Models {
         &self.models
+    }
+
+    pub(crate) fn choices(&self) -> &Choices {
+        &self.choices
+    }
+
+    pub(crate) fn trails(&self) -> &Trails {
+        &self.trails
     }
 
     pub(crate) fn clock(&self) -> &Clock {
@@ -173,13 +193,6 @@ impl Shared {
             (Some(devices), Some(device)) => devices.can_run(device, codelet),
             _ => true,
         }
-    }
-
-    /// A worker that can run the task.
-    pub(crate) fn able_worker(&self, task: &ReadyTask) -> Option<usize> {
-        let first = (task.sequence() % self.workers() as u64) as usize;
-        let mut others = (first..self.workers()).chain(0..first);
-        others.find(|&worker| task.can_run_on(worker))
     }
 
     /// What schedulers know of a worker.
@@ -266,18 +279,36 @@ impl Shared {
 
     /// Moves a simulation on until `holds`.
     pub(crate) fn simulate_until(&self, holds: impl Fn() -> bool) {
+        let mut idle = None;
         while !holds() {
-            if !self.help() {
-                // Another thread moves it on, or is about to submit what this one waits for.
-                thread::yield_now();
+            if self.help() {
+                idle = None;
+                continue;
             }
+            // Another thread moves it on, or is about to submit what this one waits for.
+            thread::yield_now();
+            let Some(after) = self.stall.after else { continue };
+            if idle.get_or_insert_with(|| Patience::new(after)).is_over() {
+                self.stall.report(self, self.completed());
+                idle = None;
+            }
+        }
+        self.show_transfers();
+        self.serve_if_stopped();
+    }
+
+    /// Shows the observer what was transferred. The caller holds no lock.
+    fn show_transfers(&self) {
+        if let Some(devices) = self.devices() {
+            devices.show_transfers();
         }
     }
 
     /// Lets the host wait until the elements that it fetched are there.
     pub(crate) fn arrive(&self, array: &ArrayState) {
         if let Some(Simulated { devices, simulation }) = &self.simulated {
-            simulation.advance(self, devices, array.copies().arrived_ns());
+            simulation.advance(self, devices, array.copies().arrived_ns(HOME));
+            devices.show_transfers();
         }
     }
 
@@ -326,7 +357,9 @@ impl Shared {
     /// Runs a ready task on this thread, which is the host's. False if there is none, or another thread is helping.
     pub(crate) fn help(&self) -> bool {
         if let Some(Simulated { devices, simulation }) = &self.simulated {
-            return simulation.step(self, devices);
+            let stepped = simulation.step(self, devices);
+            devices.show_transfers();
+            return stepped;
         }
         let Ok(mut bench) = self.helper.try_lock() else { return false };
         let task = self.pop(None).or_else(|| if self.is_stopped() { self.pop_for_nobody() } else { None });
@@ -382,15 +415,15 @@ impl Shared {
 
     /// Takes a task whose dependencies are met.
     pub(crate) fn schedule(&self, task: ReadyTask, worker: Option<usize>) {
+        if let Some(worker) = task.wants_prefetch() {
+            task.prefetch(worker);
+        }
         match task.forced_worker() {
             Some(target) => {
-                task.prefetch(target);
-                self.send_to(target, task);
+                self.mailboxes[target].push(task);
+                self.sleep.wake(target);
             }
             None => {
-                if let Some(worker) = task.wants_prefetch() {
-                    task.prefetch(worker);
-                }
                 without_unwinding(|| self.scheduler.push(task, worker));
                 if !self.scheduler.wakes_workers() {
                     self.sleep.wake_one();
@@ -402,12 +435,6 @@ impl Shared {
     /// Tells the scheduler that a task has ended which it handed out.
     pub(crate) fn tell_completed(&self, sequence: u64, worker: Option<usize>) {
         without_unwinding(|| self.scheduler.completed(sequence, worker));
-    }
-
-    /// Gives a task to a worker, which takes it before those of the scheduler.
-    pub(crate) fn send_to(&self, worker: usize, task: ReadyTask) {
-        self.mailboxes[worker].push(task);
-        self.sleep.wake(worker);
     }
 
     /// Takes back a task that came out of another runtime's hands.

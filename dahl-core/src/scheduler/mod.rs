@@ -79,9 +79,9 @@ impl fmt::Debug for dyn Scheduler {
     }
 }
 
-/// The names of the schedulers that come with the runtime. The first is the default.
-pub(crate) const NAMES: [&str; 11] =
-    ["ws", "eager", "lws", "prio", "random", "dm", "dmda", "dmdas", "heft", "sequential", STATIC];
+/// The names of the schedulers that come with the runtime, but for the one that needs a plan. The first is the default.
+pub(crate) const NAMES: [&str; 10] =
+    ["ws", "eager", "lws", "prio", "random", "dm", "dmda", "dmdas", "heft", "sequential"];
 
 /// The name of the scheduler that follows a plan.
 pub(crate) const STATIC: &str = "static";
@@ -97,11 +97,17 @@ pub(crate) fn by_name(name: &str, workers: usize, tasks: usize, seed: u64) -> Op
         "eager" => Some(Box::new(Eager::new(tasks))),
         "ws" => Some(Box::new(WorkStealing::new(workers, tasks))),
         "lws" => Some(Box::new(LocalityWorkStealing::new(workers, tasks))),
-        "prio" => Some(Box::new(Prio::new(tasks))),
+        "prio" => Some(Box::new(Prio::new(workers, tasks))),
         "random" => Some(Box::new(Random::new(workers, tasks, seed))),
         "sequential" => Some(Box::new(Sequential::new(tasks))),
         _ => None,
     }
+}
+
+/// Whether a task is right for `worker` of so many: it can run it, or nobody can, such as what must run on a device that
+/// is lost; then whoever takes it lets it fail.
+fn suits(task: &ReadyTask, worker: usize, workers: usize) -> bool {
+    task.can_run_on(worker) || !(0..workers).any(|other| task.can_run_on(other))
 }
 
 /// A queue of tasks for any number of threads, first in, first out. It allocates only if more tasks are in flight than

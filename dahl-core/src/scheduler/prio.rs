@@ -1,7 +1,7 @@
 //! [`Prio`]: one queue, from which every worker takes what has the largest priority.
 
-use super::Scheduler;
 use super::sorted::{Place, Sorted};
+use super::{Scheduler, suits};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 use crate::task::ReadyTask;
@@ -12,11 +12,12 @@ pub(crate) struct Prio {
     waiting: Mutex<Sorted<ReadyTask>>,
     /// How many wait: whoever looks in vain takes no lock.
     count: AtomicUsize,
+    workers: usize,
 }
 
 impl Prio {
-    pub(crate) fn new(tasks: usize) -> Self {
-        Self { waiting: Mutex::new(Sorted::new(tasks)), count: AtomicUsize::new(0) }
+    pub(crate) fn new(workers: usize, tasks: usize) -> Self {
+        Self { waiting: Mutex::new(Sorted::new(tasks)), count: AtomicUsize::new(0), workers }
     }
 
     fn waiting(&self) -> MutexGuard<'_, Sorted<ReadyTask>> {
@@ -41,8 +42,8 @@ impl Scheduler for Prio {
             return None;
         }
         let mut waiting = self.waiting();
-        let can_run = |task: &ReadyTask| worker.is_none_or(|worker| task.can_run_on(worker));
-        let first = waiting.iter().position(can_run)?;
+        let suits = |task: &ReadyTask| worker.is_none_or(|worker| suits(task, worker, self.workers));
+        let first = waiting.iter().position(suits)?;
         let task = waiting.remove(first);
         self.count.store(waiting.len(), Ordering::Release);
         task

@@ -1,6 +1,6 @@
 //! [`Random`]: tasks go to workers by chance, to fast ones more often.
 
-use super::{Queue, Scheduler, Workers};
+use super::{Queue, Scheduler, Workers, suits};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::task::ReadyTask;
 
@@ -44,7 +44,7 @@ impl Random {
             left -= weight(worker);
             left < 0.0
         });
-        chosen.or_else(|| able().last()).unwrap_or(0)
+        chosen.or_else(|| able().next_back()).unwrap_or(0)
     }
 }
 
@@ -69,7 +69,7 @@ impl Scheduler for Random {
         let worker = worker?;
         loop {
             let task = self.own[worker].pop()?;
-            if task.can_run_on(worker) {
+            if suits(&task, worker, self.own.len()) {
                 return Some(task);
             }
             self.push(task, None); // the device is lost

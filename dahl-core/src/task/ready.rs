@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::record::{Access, Kind, Place, Record};
 use crate::access::AccessMode;
-use crate::array::HOME;
+use crate::array::{HOME, Requester};
 use crate::observer::{ArrayUse, Submission};
 use crate::perf::Estimate;
 use crate::runtime::Shared;
@@ -46,7 +46,8 @@ impl ReadyTask {
         unsafe { self.record.as_ref() }
     }
 
-    fn peek(&self) -> &Record {
+    /// The record, while it is looked at.
+    pub(crate) fn peek(&self) -> &Record {
         // SAFETY: as in `record`.
         unsafe { self.record.as_ref() }
     }
@@ -57,11 +58,6 @@ impl ReadyTask {
             Place::Worker(worker) => Some(worker),
             Place::Any | Place::KindOf(_) => None,
         }
-    }
-
-    /// Whether the submitter said where it is to run.
-    pub(crate) fn is_placed(&self) -> bool {
-        self.peek().body().place != Place::Any
     }
 
     /// The worker to whose memory the submitter wants its inputs copied now.
@@ -76,10 +72,11 @@ impl ReadyTask {
         if node == HOME {
             return;
         }
+        let requester = Requester { name: self.codelet(), location: self.peek().body().location };
         for access in self.peek().operands().filter(|access| access.body().mode != AccessMode::W) {
             if let Some(array) = access.array() {
                 // SAFETY: the task is ready and not completed, so it holds its accesses, which read.
-                unsafe { array.prefetch(node, self.peek().body().location) };
+                unsafe { array.prefetch(node, requester) };
             }
         }
     }

@@ -7,13 +7,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use super::team::Crew;
 use super::{Recycler, as_kernel, fold};
 use crate::access::AccessMode;
 use crate::array::{ArrayState, HOME, Missing};
 use crate::check::{Inspected, Inspection};
+use crate::choice::{ChoiceCache, Place, Plan};
 use crate::codelet::{Codelet, Kernel, Operand, Packs, Views};
 use crate::device::Speed;
 use crate::error::{Failure, Shortage};
+use crate::explain::{Call, TrailCache};
 use crate::memory::{Buffer, Holder, MemoryNode};
 use crate::perf::{self, Measurement, ModelCache};
 use crate::runtime::Shared;
@@ -31,6 +34,8 @@ pub(crate) struct Bench {
     scratch: Vec<Buffer>,
     inspection: Inspection,
     models: ModelCache,
+    choices: ChoiceCache,
+    trails: TrailCache,
     pub(crate) recycler: Recycler,
     /// The memory that its kernels work in.
     node: usize,
@@ -39,6 +44,12 @@ pub(crate) struct Bench {
     kind: Arc<str>,
     /// Copies that the running task uses, if they are in a device's memory.
     pinned: Vec<Pin>,
+    /// When room that was made for the running task's buffers is free, if they are there.
+    room_ns: u64,
+    /// Whether the thread is one of the runtime's pool.
+    is_in_pool: bool,
+    /// Whether data were copied for the running task from another memory node.
+    transferred: bool,
 }
 
 // SAFETY: the operands' pointers are leftovers of a task that has ended; they are cleared before the next.
@@ -54,18 +65,34 @@ impl Bench {
             scratch: Vec::new(),
             inspection: Inspection::default(),
             models: ModelCache::new(worker),
+            choices: ChoiceCache::default(),
+            trails: TrailCache::default(),
             recycler: Recycler::default(),
             node: HOME,
             memory: Arc::clone(memory),
             kind: Arc::from(CPU),
             pinned: Vec::new(),
+            room_ns: 0,
+            is_in_pool: false,
+            transferred: false,
         }
+    }
+
+    /// The bench of a thread of the runtime's pool.
+    pub(super) fn in_pool(mut self) -> Self {
+        self.is_in_pool = !cfg!(dahl_fuzz);
+        self
     }
 
     /// The bench of a device of the kind `kind`, whose memory has the number `node`.
     pub(crate) fn at_node(mut self, node: usize, kind: &str) -> Self {
         (self.node, self.kind) = (node, Arc::from(kind));
         self
+    }
+
+    /// Frees the buffers that it keeps from task to task.
+    pub(crate) fn free_buffers(&mut self) {
+        self.scratch.clear();
     }
 
     /// The name of the worker.
@@ -139,8 +166,9 @@ pub(crate) fn issue(
         Some(failure) => Err(Obstacle::Failed(failure)),
         None => run_task(shared, bench, record, codelet, Some(duration_ns)),
     };
-    let arrivals = record.accesses().filter_map(Access::array).map(|array| array.copies().arrived_ns());
-    let arrived_ns = arrivals.max().unwrap_or(0);
+    let arrivals = record.accesses().filter_map(Access::array);
+    let arrivals = arrivals.map(|array| array.copies().arrived_ns(bench.node));
+    let arrived_ns = arrivals.max().unwrap_or(0).max(std::mem::take(&mut bench.room_ns));
     Issued { result, duration_ns, arrived_ns, pinned: std::mem::take(&mut bench.pinned) }
 }
 
@@ -175,7 +203,9 @@ fn run_task(
             measured(shared, bench, record, codelet, simulated_ns, || fold::finish(record, accumulator))
         }
         _ => {
-            prepare(bench, record, codelet)?;
+            bench.transferred =
+                shared.devices().is_some() && record.operands().any(|access| is_missing(access, bench.node));
+            prepare(shared, bench, record, codelet)?;
             call(shared, bench, record, codelet, simulated_ns)
         }
     }
@@ -270,16 +300,20 @@ impl From<Missing> for Obstacle {
         match missing {
             Missing::Poisoned(failure) => Self::Cancelled(failure),
             Missing::Shortage(shortage) => Self::NoRoom(shortage),
-            Missing::Lost => {
-                Self::Failed("what it needs was in the memory of a device that is lost".to_owned())
-            }
         }
     }
 }
 
+/// Whether an access reads an array that is not at `node`.
+fn is_missing(access: &Access, node: usize) -> bool {
+    let reads = access.body().mode != AccessMode::W;
+    reads && access.array().is_some_and(|array| array.missing_at(node).is_some())
+}
+
 /// Makes the operands of the task's kernel, in the order of its parameters.
-fn prepare(bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), Obstacle> {
+fn prepare(shared: &Shared, bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), Obstacle> {
     bench.operands.clear();
+    let requester = fold::requester(record);
     let output = if record.body().in_place { codelet.output() } else { None };
     // In place, parameters follow each other without the output.
     let mut accesses = record.accesses().enumerate();
@@ -299,19 +333,16 @@ fn prepare(bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), 
         operand.pointer = match (access.array(), &parameter.accumulator) {
             (None, _) => {
                 let bytes = body.layout.len() * parameter.element.size_bytes;
-                scratch(&bench.memory, &mut bench.scratch, position, bytes, record.body().location)
-                    .map_err(Obstacle::from)?
+                scratch(shared, bench, position, bytes, record.body().location)?
             }
             (Some(array), Some(accumulator)) => {
                 operand.layout.set_contiguous(body.layout.extents());
                 // SAFETY: the task is ready, so it holds its accesses, and that of a reduction, to a private buffer, is
                 // exclusive.
-                unsafe { fold::leaf(array, accumulator, body, bench.node) }?
+                unsafe { fold::leaf(array, accumulator, body, bench.node, requester) }?
             }
             // SAFETY: the task is ready, so it holds its accesses.
-            (Some(array), None) => {
-                unsafe { array.prepare_at(bench.node, body.mode, record.body().location) }?
-            }
+            (Some(array), None) => unsafe { array.prepare_at(bench.node, body.mode, requester) }?,
         };
         if let (Some(array), true) = (access.array(), bench.node != HOME) {
             bench.pinned.push(Pin { array: NonNull::from(array), node: bench.node });
@@ -328,18 +359,28 @@ fn prepare(bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), 
     Ok(())
 }
 
-/// A temporary buffer of at least `bytes` bytes, the thread's number `index`.
+/// A temporary buffer of at least `bytes` bytes, the thread's number `index`. In a device's memory, copies that no task
+/// uses make room.
 fn scratch(
-    memory: &Arc<MemoryNode>,
-    buffers: &mut Vec<Buffer>,
+    shared: &Shared,
+    bench: &mut Bench,
     index: usize,
     bytes: usize,
     location: &'static Location<'static>,
 ) -> Result<*mut u8, Shortage> {
+    let Bench { scratch: buffers, memory, node, .. } = bench;
     if buffers.len() <= index {
         buffers.resize_with(index + 1, Buffer::default);
     }
-    buffers[index].at_least(memory, bytes, Holder::new("scratch", location))
+    loop {
+        let shortage = match buffers[index].at_least(memory, bytes, Holder::new("scratch", location)) {
+            Ok(buffer) => return Ok(buffer),
+            Err(shortage) => shortage,
+        };
+        let device = shared.devices().filter(|_| *node != HOME).map(|devices| devices.memory(*node));
+        let free_ns = device.and_then(|device| device.register.evict(*node)).ok_or(shortage)?;
+        bench.room_ns = bench.room_ns.max(free_ns);
+    }
 }
 
 /// Calls the kernel and measures it.
@@ -350,7 +391,35 @@ fn call(
     codelet: &'static Codelet,
     simulated_ns: Option<u64>,
 ) -> Result<(), Obstacle> {
-    let (kernel, renamed) = rename(bench, record, codelet)?;
+    let idle = shared.team().idle();
+    let has_team = bench.is_in_pool && shared.workers() > 1;
+    let place = Place { kind: &bench.kind, idle: if has_team { idle } else { 0 }, has_team };
+    let plan = bench.choices.plan(shared.choices(), place, codelet, record);
+    let others = shared.workers() - usize::from(bench.worker.is_some());
+    let others_busy = simulated_ns.is_none().then(|| others.saturating_sub(idle));
+    let result = call_kernel(shared, bench, record, codelet, &plan, simulated_ns);
+    let Plan { kernel, team, .. } = plan;
+    plan.end(result.as_ref().ok().copied());
+    let time_ns = result?;
+    let measurement = Measurement { time_ns, ..Measurement::default() };
+    bench.models.record(shared.models(), &bench.kind, codelet, kernel.name(), record, measurement);
+    let call = Call { time_ns, others_busy, team, transferred: bench.transferred };
+    let of = (codelet, kernel);
+    bench.trails.record(shared.trails(), (&bench.name, &bench.kind), of, record, call);
+    Ok(())
+}
+
+/// Calls the kernel of a plan: how long it ran.
+fn call_kernel(
+    shared: &Shared,
+    bench: &mut Bench,
+    record: &Record,
+    codelet: &'static Codelet,
+    plan: &Plan,
+    simulated_ns: Option<u64>,
+) -> Result<u64, Obstacle> {
+    let kernel = plan.kernel;
+    let renamed = rename(shared, bench, record, codelet, kernel)?;
     let body = record.body();
     bench.packs.begin(body.location);
     let inspected = Inspected { codelet, kernel, location: body.location };
@@ -358,17 +427,20 @@ fn call(
         // SAFETY: invariant V, as below.
         unsafe { bench.inspection.begin(inspected, &mut bench.operands) };
     }
+    let crew = Crew::new(shared, plan, bench.is_in_pool);
     let start_ns = shared.clock().now_ns();
     shared.stall().begin(bench.worker, start_ns);
     // SAFETY: invariant V of `Operand`: the task is ready, so it holds its accesses: shared ones to what it reads,
     // exclusive ones to what it writes. Private and scratch buffers are its own. Arrays lie in zeroed blocks, so all
     // is initialised, and in blocks or vectors aligned for their elements.
-    unsafe { run(kernel, &bench.operands, &body.arguments, &mut bench.packs) }?;
+    unsafe { run(crew, kernel, &bench.operands, &body.arguments, &mut bench.packs) }?;
     let kernel_ns = simulated_ns.unwrap_or_else(|| shared.clock().now_ns() - start_ns);
     if let Some(notes) = shared.check_notes() {
         let Bench { operands, packs, inspection, .. } = bench;
-        // SAFETY: invariant V: these operands are as above, but for buffers of the inspection's own.
-        let again = |operands: &[Operand]| unsafe { run(kernel, operands, &body.arguments, packs) }.is_ok();
+        let again = |operands: &[Operand]| {
+            // SAFETY: invariant V: these operands are as above, but for buffers of the inspection's own.
+            unsafe { run(crew, kernel, operands, &body.arguments, packs) }.is_ok()
+        };
         // SAFETY: invariant V, as above; the kernel has ended, and its views with it.
         unsafe { inspection.end(inspected, operands, notes, again) }.map_err(Obstacle::Failed)?;
     }
@@ -379,9 +451,7 @@ fn call(
         Some(Renamed::Copy { from, to, bytes }) => unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) },
         None => {}
     }
-    let measurement = Measurement { time_ns: kernel_ns, ..Measurement::default() };
-    bench.models.record(shared.models(), &bench.kind, codelet, kernel.name(), record, measurement);
-    Ok(())
+    Ok(kernel_ns)
 }
 
 /// Runs a kernel once on its operands.
@@ -389,6 +459,7 @@ fn call(
 /// # Safety
 /// Invariant V of [`Operand`] holds for each.
 unsafe fn run(
+    crew: Crew<'_>,
     kernel: &Kernel,
     operands: &[Operand],
     arguments: &[u8],
@@ -396,26 +467,26 @@ unsafe fn run(
 ) -> Result<(), Obstacle> {
     // SAFETY: the caller's.
     let mut views = unsafe { Views::new(operands, arguments, packs) };
-    caught(|| kernel.run(&mut views))?;
+    caught(|| crew.run(kernel, &mut views))?;
     // SAFETY: the same operands; the kernel has ended, and its views with it.
     unsafe { packs.unpack(operands) };
     Ok(())
 }
 
-/// The kernel of the task. If it runs in place without a kernel made for that, the target becomes an input, a spare
-/// buffer the output, and the array is returned that is to be renamed.
+/// If the task runs in place by a kernel that is not made for that, the target becomes an input, a spare buffer the
+/// output, and what is left to do after the kernel is returned.
 fn rename<'r>(
+    shared: &Shared,
     bench: &mut Bench,
     record: &'r Record,
     codelet: &'static Codelet,
-) -> Result<(&'static Kernel, Option<Renamed<'r>>), Shortage> {
-    let chosen = record.body().kernel;
-    let ordinary = chosen.or(codelet.cpu_kernel()).expect("checked when the task was submitted");
+    kernel: &'static Kernel,
+) -> Result<Option<Renamed<'r>>, Shortage> {
     let Some(in_place) = codelet.in_place.as_ref().filter(|_| record.body().in_place) else {
-        return Ok((ordinary, None));
+        return Ok(None);
     };
-    if let (Some(kernel), None) = (&in_place.kernel, chosen) {
-        return Ok((kernel, None));
+    if in_place.kernel.as_ref().is_some_and(|own| std::ptr::eq(own, kernel)) {
+        return Ok(None);
     }
     let output = codelet.output().expect("a codelet with `_self` has an output");
     let position = if in_place.target < output { in_place.target } else { in_place.target - 1 };
@@ -430,12 +501,12 @@ fn rename<'r>(
     } else {
         let bytes = layout.len() * element.size_bytes;
         let place = codelet.parameters.len();
-        let from = scratch(&bench.memory, &mut bench.scratch, place, bytes, record.body().location)?;
+        let from = scratch(shared, bench, place, bytes, record.body().location)?;
         (from, Renamed::Copy { from, to: bench.operands[position].pointer, bytes })
     };
     bench.operands[position].writes = false;
     bench.operands.insert(output, Operand { pointer: spare, layout, element, writes: true, reads: false });
-    Ok((ordinary, Some(renamed)))
+    Ok(Some(renamed))
 }
 
 /// What is left to do when a kernel has written to another buffer than its target's.

@@ -103,7 +103,9 @@ impl Program {
     fn new(seed: u64) -> Self {
         let mut numbers = Numbers(seed);
         let workers = 1 + numbers.below(2);
-        let scheduler = ["ws", "eager"][numbers.below(2)];
+        // Those with plans of their own come last.
+        let schedulers = Runtime::schedulers().split_last().expect("there are some").1;
+        let scheduler = schedulers[numbers.below(schedulers.len())];
         let tasks_in_flight = [1, 2, 3, 64][numbers.below(4)];
         let steps: Vec<Step> = (0..2 + numbers.below(5)).map(|_| numbers.step(workers)).collect();
         let fails = steps.iter().any(|step| matches!(step, Step::Scale(_, UNLUCKY)));

@@ -3,8 +3,8 @@
 use super::explorer::{Estimate, Explorer, Found};
 use super::line::{Line, Taken};
 use super::{Order, Rule};
-use crate::scheduler::WorkerInfo;
 use crate::scheduler::sorted::Place;
+use crate::scheduler::{WorkerInfo, suits};
 use crate::task::ReadyTask;
 
 /// What a task counts as of which nothing is known, before anything is, in nanoseconds.
@@ -272,7 +272,7 @@ impl Lines {
         let by_data = (self.rule.order == Order::Priority).then_some(worker);
         loop {
             let (task, cost, place) = self.lines[worker].pop(by_data)?;
-            if task.can_run_on(worker) {
+            if suits(&task, worker, self.lines.len()) {
                 let (sequence, expected_ns) = (task.sequence(), cost.total_ns);
                 self.lines[worker].take(now_ns, Taken { sequence, expected_ns, sample_of: None });
                 return Some(task);

@@ -18,7 +18,7 @@ mod recording;
 
 use std::collections::HashSet;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub(crate) use follow::Static;
 pub(crate) use misfit::Misfits;
@@ -30,8 +30,6 @@ const TITLE: &str = "dahl plan 1";
 /// Which worker runs which task, in which order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// The file that it is from.
-    pub(crate) path: PathBuf,
     workers: Vec<PlannedWorker>,
     tasks: Vec<PlannedTask>,
 }
@@ -56,9 +54,7 @@ impl Plan {
     /// The plan in a file; or what is wrong with it, and in which line.
     pub(crate) fn from_file(path: &Path) -> Result<Self, String> {
         let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
-        let mut plan = Self::parse(&text)?;
-        path.clone_into(&mut plan.path);
-        Ok(plan)
+        Self::parse(&text)
     }
 
     fn parse(text: &str) -> Result<Self, String> {
