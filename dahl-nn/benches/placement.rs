@@ -41,12 +41,7 @@ fn best_placement(program: Program, seeds: u64, evaluations: usize) -> dahl::Res
 /// How long `program` takes by `scheduler` when performance models know the tasks from earlier runs.
 fn calibrated(program: Program, scheduler: &str) -> dahl::Result<u64> {
     let folder = tempfile::tempdir().expect("there is room for a folder");
-    let builder = || Runtime::builder().performance_dir(folder.path());
-    program.run(Workers::Both, builder().scheduler("dm").calibrate(true))?;
-    for _ in 0..3 {
-        program.run(Workers::Both, builder().scheduler("dmda"))?;
-    }
-    Ok(program.run(Workers::Both, builder().scheduler(scheduler))?.ns)
+    search::calibrated(program, folder.path(), |builder| builder.scheduler(scheduler))
 }
 
 fn study(program: Program, seeds: u64, evaluations: usize) -> dahl::Result<()> {
