@@ -3,10 +3,13 @@
 //! `cargo bench --bench cholesky [-- --rounds N] [--workers N] [--n N,N..] [--tile N,N..] [--scheduler NAME,NAME..]`
 //!
 //! In each round, for each row of the table: what the cores can do at that moment (fused multiply-adds in registers, and
-//! products of matrices by `dahl::blas::gemm`, on all cores at once), and then the factorisation. Ratios are of measures
-//! that were taken one after the other; the table shows medians over the rounds. Where other processes run at the same
-//! time, the rate by the clock is theirs as much as ours: beside it stands the rate by the processor time that the
-//! factorisation was given, as if it had had the cores for itself and no worker had ever waited.
+//! products of matrices by `dahl::blas::gemm`, on all cores at once), and then the factorisation. The table shows medians
+//! over the rounds.
+//!
+//! Where other processes run at the same time, the clock measures them as much as us. So all is measured by processor
+//! time too, as if this process had had the cores for itself; the shares of what the cores can do are of these rates, each
+//! of measures that were taken one after the other. On a machine with nothing else to do, the clock's rate lacks only
+//! the time in which a worker had no task.
 
 #[path = "cholesky/cpu_time.rs"]
 mod cpu_time;
@@ -18,7 +21,7 @@ mod settings;
 #[allow(dead_code, reason = "the example's command line")]
 pub mod tiled_cholesky;
 
-use cpu_time::cpu_time_ns;
+use cpu_time::process_time_ns;
 use dahl::prelude::*;
 use limit::Limit;
 use settings::Settings;
@@ -44,11 +47,11 @@ fn factorisation<T: Real>(rt: &Runtime, n: usize, tile: usize) -> dahl::Result<[
     let mut a = Tiles::<T>::lower(rt, n, tile)?;
     fill(&mut a, tile)?;
     rt.wait()?;
-    let (begin_ns, begin_cpu_ns) = (rt.clock().now_ns(), cpu_time_ns());
+    let (begin_ns, begin_cpu_ns) = (rt.clock().now_ns(), process_time_ns());
     factorise(&mut a)?;
     rt.wait()?;
     let ns = (rt.clock().now_ns() - begin_ns) as f64;
-    let cpu_ns = (cpu_time_ns() - begin_cpu_ns) / rt.workers() as f64;
+    let cpu_ns = (process_time_ns() - begin_cpu_ns) / rt.workers() as f64;
     let flops = (n as f64).powi(3) / 3.0;
     Ok([flops / ns, flops / cpu_ns])
 }
@@ -70,8 +73,8 @@ fn rows<T: Real>(settings: &Settings, element: &str) -> dahl::Result<()> {
                     median(&rounds, |round| round.limit.peak),
                     median(&rounds, |round| round.limit.gemm),
                 ];
-                let of_peak = median(&rounds, |round| 100.0 * round.gflops / round.limit.peak);
-                let of_gemm = median(&rounds, |round| 100.0 * round.gflops / round.limit.gemm);
+                let of_peak = median(&rounds, |round| 100.0 * round.of_cpu_time / round.limit.peak);
+                let of_gemm = median(&rounds, |round| 100.0 * round.of_cpu_time / round.limit.gemm);
                 let best = rounds.iter().map(|round| round.gflops).fold(0.0, f64::max);
                 println!(
                     "| {element} | {n} | {tile} | {scheduler} | {gflops:.0} | {best:.0} | {of_cpu_time:.0} | {peak:.0} | {gemm:.0} | \

@@ -15,12 +15,13 @@ pub fn gemm<T: Real>(a: ArrayView2<T>, b: ArrayView2<T>, c: ArrayViewMut2<T>) {
     blas::gemm(T::ONE, a, b, T::ONE, c);
 }
 
-/// `c += a x b`. The chain of a tile that was begun first is to end first.
+/// `c += a x b`. A task comes first if much of its chain is left.
 pub fn multiply<T: Real>(a: &Tiles<T>, b: &Tiles<T>, c: &mut Tiles<T>) -> dahl::Result<()> {
+    let tiles = b.rows().len();
     for (i, row) in c.rows_mut().iter_mut().enumerate() {
         for (j, c) in row.iter_mut().enumerate() {
             for (k, a) in a.rows()[i].iter().enumerate() {
-                Gemm::task(a, &b.rows()[k][j], c).priority(-((i + j) as i32)).submit()?;
+                Gemm::task(a, &b.rows()[k][j], c).priority((tiles - k) as i32).submit()?;
             }
         }
     }

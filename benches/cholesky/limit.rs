@@ -3,8 +3,8 @@
 use std::hint::black_box;
 use std::sync::Barrier;
 use std::thread;
-use std::time::Instant;
 
+use super::cpu_time::thread_time_ns;
 use dahl::Real;
 use dahl::blas;
 use dahl::ndarray::Array2;
@@ -19,7 +19,7 @@ const STEPS: usize = 40_000_000;
 /// Sums that the loop adds to, in bytes: twelve of the widest registers.
 const SUM_BYTES: usize = 12 * 64;
 
-/// Rates of all cores together, in operations per nanosecond.
+/// Rates of all cores together, in operations per nanosecond of their time.
 #[derive(Clone, Copy)]
 pub(crate) struct Limit {
     /// Fused multiply-adds in registers.
@@ -41,9 +41,9 @@ fn rate<W: FnOnce() -> f64>(threads: usize, prepare: impl Fn() -> W + Sync) -> f
     let of_thread = || {
         let work = prepare();
         barrier.wait();
-        let start = Instant::now();
+        let begin_ns = thread_time_ns();
         let flops = work();
-        flops / start.elapsed().as_nanos() as f64
+        flops / (thread_time_ns() - begin_ns)
     };
     thread::scope(|scope| {
         let handles: Vec<_> = (0..threads).map(|_| scope.spawn(of_thread)).collect();

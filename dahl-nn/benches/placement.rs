@@ -1,7 +1,7 @@
 //! Study: where tasks run on two CPU workers and a device five times as fast, in virtual time.
 //!
 //! Each program runs by every scheduler, and by the best static placement that simulated annealing finds; docs/studies
-//! has the figures. `cargo bench -p dahl-nn --bench placement [-- EVALUATIONS [SEEDS]]`.
+//! has the figures. `cargo bench -p dahl-nn --bench placement [-- EVALUATIONS [SEEDS]] [NAME]`.
 
 #[path = "../tests/placement/graph.rs"]
 pub mod graph;
@@ -41,9 +41,7 @@ fn best_placement(program: Program, seeds: u64, evaluations: usize) -> dahl::Res
 /// How long `program` takes by `scheduler` when performance models know the tasks from earlier runs.
 fn calibrated(program: Program, scheduler: &str) -> dahl::Result<u64> {
     let folder = tempfile::tempdir().expect("there is room for a folder");
-    let builder = || Runtime::builder().performance_dir(folder.path());
-    program.run(Workers::Both, builder().scheduler("dm").calibrate(true))?;
-    Ok(program.run(Workers::Both, builder().scheduler(scheduler))?.ns)
+    search::calibrated(program, folder.path(), |builder| builder.scheduler(scheduler))
 }
 
 fn study(program: Program, seeds: u64, evaluations: usize) -> dahl::Result<()> {
@@ -76,5 +74,7 @@ fn main() -> dahl::Result<()> {
     let mut numbers = std::env::args().skip(1).filter_map(|argument| argument.parse::<u64>().ok());
     let evaluations = numbers.next().unwrap_or(10_000) as usize;
     let seeds = numbers.next().unwrap_or(2);
-    PROGRAMS.iter().try_for_each(|&program| study(program, seeds, evaluations))
+    let name = std::env::args().skip(1).find(|argument| argument.starts_with(char::is_alphabetic));
+    let named = |program: &Program| name.as_ref().is_none_or(|name| program.name().contains(name));
+    PROGRAMS.into_iter().filter(named).try_for_each(|program| study(program, seeds, evaluations))
 }

@@ -1,8 +1,10 @@
 //! [`Plan`]: a static placement, and the scheduler that follows it.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dahl::{ReadyTask, Scheduler};
 
@@ -17,12 +19,19 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Adds a task that is taken after all others.
-    fn note(&mut self, task: usize, worker: usize) {
-        let rank = self.ranks.iter().max().map_or(0, |rank| rank + 1);
-        self.workers.resize(self.workers.len().max(task + 1), 0);
-        self.ranks.resize(self.ranks.len().max(task + 1), 0);
-        (self.workers[task], self.ranks[task]) = (worker, rank);
+    /// The plan that a run has written, of so many tasks.
+    pub fn from_file(path: &Path, tasks: usize) -> std::io::Result<Self> {
+        let mut plan = Self { workers: vec![0; tasks], ranks: vec![0; tasks] };
+        for (rank, line) in (0..).zip(fs::read_to_string(path)?.lines()) {
+            let words: Vec<&str> = line.split(' ').collect();
+            if let ["task", number, .., worker] = words[..]
+                && let (Ok(number), Ok(worker)) = (number.parse::<usize>(), worker.parse())
+                && number < tasks
+            {
+                (plan.workers[number], plan.ranks[number]) = (worker, rank);
+            }
+        }
+        Ok(plan)
     }
 
     fn worker(&self, sequence: u64) -> usize {
@@ -69,39 +78,5 @@ impl Scheduler for Planned {
             None => *ready.first_key_value()?.0,
         };
         if worker.is_some_and(|worker| worker != key.0) { None } else { ready.remove(&key) }
-    }
-}
-
-/// Gives whoever asks the task that has been ready for longest, and notes which worker that was.
-pub struct Noting {
-    workers: usize,
-    ready: Mutex<VecDeque<ReadyTask>>,
-    noted: Arc<Mutex<Plan>>,
-}
-
-impl Noting {
-    /// For the first so many workers; the plan that comes of it is in `noted`.
-    pub fn new(workers: usize, noted: &Arc<Mutex<Plan>>) -> Self {
-        Self { workers, ready: Mutex::default(), noted: Arc::clone(noted) }
-    }
-}
-
-impl Scheduler for Noting {
-    fn name(&self) -> &'static str {
-        "noting"
-    }
-
-    fn push(&self, task: ReadyTask, _: Option<usize>) {
-        self.ready.lock().unwrap_or_else(PoisonError::into_inner).push_back(task);
-    }
-
-    fn pop(&self, worker: Option<usize>) -> Option<ReadyTask> {
-        if worker.is_some_and(|worker| worker >= self.workers) {
-            return None;
-        }
-        let task = self.ready.lock().unwrap_or_else(PoisonError::into_inner).pop_front()?;
-        let mut plan = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
-        plan.note(task.sequence() as usize, worker.unwrap_or(0));
-        Some(task)
     }
 }

@@ -4,16 +4,20 @@
 //! second model of the machine that could differ from the first.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError};
+use std::path::Path;
+use std::sync::Arc;
 
-use dahl::Runtime;
+use dahl::{Runtime, RuntimeBuilder};
 
 use super::graph::{Graph, Recorder};
-use super::plan::{Noting, Plan, Planned};
+use super::plan::{Plan, Planned};
 use super::programs::{CPU_WORKERS, Program, Workers};
 
 /// Workers of the machine: the last one is the device.
 const WORKERS: usize = CPU_WORKERS + 1;
+
+/// Schedulers whose placements a search begins with.
+const SCHEDULERS: [&str; 4] = ["ws", "dmda", "dmdas", "heft"];
 
 /// Temperatures, relative to the time of the best placement: the first, and the last.
 const TEMPERATURES: [f64; 2] = [0.01, 0.000_2];
@@ -76,8 +80,8 @@ pub fn search(program: Program, seed: u64, evaluations: usize) -> dahl::Result<F
     let mut random = Random(seed);
     let mut best: Option<(u64, Plan)> = None;
     let mut starts = starts(&graph, &mut random);
-    for workers in [CPU_WORKERS, WORKERS] {
-        starts.push(noted(program, workers, graph.tasks.len())?);
+    for scheduler in SCHEDULERS {
+        starts.push(of_scheduler(program, scheduler, graph.tasks.len())?);
     }
     let mut evaluated = starts.len();
     for plan in starts {
@@ -107,18 +111,29 @@ pub fn search(program: Program, seed: u64, evaluations: usize) -> dahl::Result<F
     Ok(Found { plan: best_plan, ns: best_ns, evaluated })
 }
 
-/// The placement that comes of giving tasks to whichever of the first so many workers is free.
-fn noted(program: Program, workers: usize, tasks: usize) -> dahl::Result<Plan> {
-    let noted = Arc::default();
-    let builder = Runtime::builder().custom_scheduler(Noting::new(workers, &noted));
-    program.run(Workers::Both, builder)?;
-    let mut plan = noted.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    plan.workers.resize(tasks, 0);
-    plan.ranks.resize(tasks, 0);
-    Ok(plan)
+/// The placement that a scheduler makes.
+fn of_scheduler(program: Program, scheduler: &str, tasks: usize) -> dahl::Result<Plan> {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let path = folder.path().join("plan");
+    calibrated(program, folder.path(), |builder| builder.scheduler(scheduler).write_plan(&path))?;
+    Ok(Plan::from_file(&path, tasks).expect("a run writes its plan"))
 }
 
-/// Everything on the device, everything on CPU workers, and a share of the arrays' writers on each: in the order of
+/// Runs `program` when performance models know its tasks from earlier runs, which are stored in `folder`.
+pub fn calibrated(
+    program: Program,
+    folder: &Path,
+    settings: impl FnOnce(RuntimeBuilder) -> RuntimeBuilder,
+) -> dahl::Result<u64> {
+    let builder = || Runtime::builder().performance_dir(folder);
+    program.run(Workers::Both, builder().scheduler("dm").calibrate(true))?;
+    for _ in 0..3 {
+        program.run(Workers::Both, builder().scheduler("dmda"))?;
+    }
+    Ok(program.run(Workers::Both, settings(builder()))?.ns)
+}
+
+/// Placements to begin with: everything on the device, everything on CPU workers, and a share of the arrays' writers on each: in the order of
 /// submission, and the longest chain first.
 fn starts(graph: &Graph, random: &mut Random) -> Vec<Plan> {
     let tasks = graph.tasks.len();
