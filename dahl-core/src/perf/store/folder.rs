@@ -72,7 +72,9 @@ impl Store {
     fn begin(&self, warnings: &Warnings) -> io::Result<()> {
         let path = self.folder.join(MACHINE);
         let own = self.machine.text();
-        if self.folder.exists() {
+        if !self.folder.exists() {
+            self.warn_of_other_machines(warnings)?;
+        } else if path.exists() || !codelet_files(&self.folder)?.is_empty() {
             let text = fs::read_to_string(&path).unwrap_or_default();
             let fact = match toml::from_str::<MachineFacts>(&text) {
                 Ok(machine) if machine == self.machine => return Ok(()),
@@ -80,26 +82,28 @@ impl Store {
                 Err(error) => format!("nothing says of which machine it is: {MACHINE}: {error}"),
             };
             set_aside(&self.folder, "outdated", fact.trim_end(), warnings)?;
-        } else {
-            self.warn_of_other_machines(warnings)?;
         }
         fs::create_dir_all(&self.folder)?;
         replace(&path, &own)
     }
 
-    /// Says so if there are models of another machine, and none of this one.
+    /// Says so if there are models of other machines, and none of this one.
     fn warn_of_other_machines(&self, warnings: &Warnings) -> io::Result<()> {
+        let mut others = Vec::new();
         for entry in fs::read_dir(&self.host)? {
             let folder = entry?.path();
             let name = folder.file_name().unwrap_or_default().to_string_lossy();
-            let Ok(text) = fs::read_to_string(folder.join(MACHINE)) else { continue };
             if name.starts_with(self.machine.kind()) && folder.extension().is_none() {
-                let fact = self.machine.difference(&text);
-                warnings.warn(format!(
-                    "performance models: {}: {fact}; it is left alone, and this one is measured anew",
-                    folder.display()
-                ));
+                others.extend(fs::read_to_string(folder.join(MACHINE)).map(|text| (folder, text)));
             }
+        }
+        if let [(folder, text), more @ ..] = &others[..] {
+            let more = if more.is_empty() { String::new() } else { format!(" (and {} more)", more.len()) };
+            warnings.warn(format!(
+                "performance models: {}: {}{more}; it is left alone, and this one is measured anew",
+                folder.display(),
+                self.machine.difference(text)
+            ));
         }
         Ok(())
     }
