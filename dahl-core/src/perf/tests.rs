@@ -1,6 +1,7 @@
 //! Tests of estimates, on durations that are made up.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::entry::{Earlier, Entry, Rules};
 use super::estimate::Basis;
@@ -11,6 +12,7 @@ use super::prediction::{ErrorSum, Errors};
 use super::regression::Curve;
 use super::samples::Totals;
 use super::statistics::Window;
+use super::store::Store;
 use super::table::Table;
 use crate::codelet::Codelet;
 
@@ -223,6 +225,17 @@ fn errors_are_relative_to_what_tasks_took() {
     let mut none = ErrorSum::new();
     none.add(&Errors::default());
     assert_eq!(none.error().median, None);
+}
+
+#[test]
+fn a_lock_that_is_never_let_go_is_not_waited_for_for_ever() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::open(folder.path(), None).expect("it can be written");
+    let held = store.lock_within(Duration::ZERO).expect("nobody holds it");
+    let error = store.lock_within(Duration::ZERO).expect_err("it is held");
+    assert!(error.to_string().contains("another process has held"), "{error}");
+    drop(held);
+    assert!(store.lock_within(Duration::ZERO).is_ok());
 }
 
 #[test]

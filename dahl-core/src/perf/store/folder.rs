@@ -1,8 +1,9 @@
 //! [`Store`]: the folder of one machine.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::super::warnings::Warnings;
 use super::aside::{free_name, set_aside};
@@ -13,6 +14,11 @@ use super::machine::MachineFacts;
 use super::replace;
 use crate::device::Machine;
 use crate::error::{Error, ErrorKind, Result};
+use crate::sync::thread;
+
+/// How long a lock is waited for. It is held for milliseconds.
+const PATIENCE: Duration = Duration::from_secs(10);
+const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 const LOCK: &str = "lock";
 const MACHINE: &str = "machine.toml";
@@ -43,9 +49,25 @@ impl Store {
 
     /// Keeps all others from writing until it is dropped, or this process ends, however it does.
     fn lock(&self) -> io::Result<File> {
-        let lock = OpenOptions::new().create(true).append(true).open(self.host.join(LOCK))?;
-        lock.lock()?;
-        Ok(lock)
+        self.lock_within(PATIENCE)
+    }
+
+    /// As [`lock`](Self::lock). An error if another process has not let go within `patience`: it may have been stopped.
+    pub(in super::super) fn lock_within(&self, patience: Duration) -> io::Result<File> {
+        let path = self.host.join(LOCK);
+        let lock = OpenOptions::new().create(true).append(true).open(&path)?;
+        let end = Instant::now() + patience;
+        loop {
+            match lock.try_lock() {
+                Ok(()) => return Ok(lock),
+                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::WouldBlock) if Instant::now() < end => thread::sleep(LOOK_EVERY),
+                Err(TryLockError::WouldBlock) => {
+                    let held = format!("another process has held {} for {patience:?}", path.display());
+                    return Err(io::Error::new(io::ErrorKind::TimedOut, held));
+                }
+            }
+        }
     }
 
     /// What is stored. What cannot be used is set aside.
