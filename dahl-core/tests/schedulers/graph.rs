@@ -12,7 +12,7 @@ use dahl_core::{
 
 const I64: ElementType = ElementType::of::<i64>();
 
-pub(crate) type V<'m> = Array<'m, i64, 1>;
+pub(crate) type V<'m, T = i64> = Array<'m, T, 1>;
 
 const X: Parameter = Parameter::new("x", AccessMode::RW, I64);
 const AFTER: Parameter = Parameter::new("after", AccessMode::R, I64);
@@ -87,12 +87,17 @@ pub(crate) fn join(x: &V<'_>, out: &mut V<'_>) -> Result<()> {
     task.submit()
 }
 
-/// How long each codelet takes, in microseconds: those of [`STEPS`], then `join`.
-pub(crate) fn speed(us: &[f64]) -> Speed {
-    let names = (0..10).map(|i| format!("step{i}")).chain(["join".to_owned()]);
-    let codelets =
-        names.zip(us).map(|(name, &us)| (name, CodeletSpeed { us: Some(us), ..CodeletSpeed::default() }));
+/// How long each codelet takes, in microseconds.
+pub(crate) fn speed_of(us: &[(&str, f64)]) -> Speed {
+    let speed = |us| CodeletSpeed { us: Some(us), ..CodeletSpeed::default() };
+    let codelets = us.iter().map(|&(name, us)| (name.to_owned(), speed(us)));
     Speed { codelets: codelets.collect(), ..Speed::default() }
+}
+
+/// The same for [`STEPS`] and then `join`.
+pub(crate) fn speed(us: &[f64]) -> Speed {
+    let names = STEPS.iter().chain([&JOIN]).map(|codelet| codelet.name);
+    speed_of(&names.zip(us.iter().copied()).collect::<Vec<_>>())
 }
 
 /// A CPU worker's times and those of each device, and the links' latency in microseconds.

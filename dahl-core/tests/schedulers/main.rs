@@ -1,5 +1,6 @@
 //! Who runs what under each scheduler, and when, on machines that are simulated: times are exact.
 
+mod cholesky;
 mod graph;
 mod plans;
 mod rules;

@@ -20,6 +20,8 @@ pub(super) struct Line {
     begin_ns: u64,
     /// Arrays that tasks in the queue read for which something is copied, each with how many do.
     coming: HashMap<u32, u32>,
+    /// Whether the worker has the copies for a task made while another one runs.
+    takes_ahead: bool,
 }
 
 /// A task in the queue.
@@ -53,13 +55,14 @@ pub(super) struct Taken {
 }
 
 impl Line {
-    pub(super) fn new(tasks: usize) -> Self {
+    pub(super) fn new(tasks: usize, takes_ahead: bool) -> Self {
         Self {
             queue: Sorted::new(tasks),
             queued_ns: 0,
             taken: VecDeque::with_capacity(4),
             begin_ns: 0,
             coming: HashMap::new(),
+            takes_ahead,
         }
     }
 
@@ -69,10 +72,12 @@ impl Line {
 
     /// What a task at `place` would cost, and when it would end.
     ///
-    /// Its copies begin when the task before it does: a device takes one task ahead.
+    /// A device takes one task ahead: the copies begin when the task before it does. On the host they begin when it has
+    /// ended.
     pub(super) fn end_of(&self, now_ns: u64, place: Place, run_ns: u64, transfer_ns: u64) -> (u64, Cost) {
         let (free_ns, last_ns) = self.free(now_ns, place);
-        let arrival_ns = now_ns.max(free_ns - last_ns) + transfer_ns;
+        let request_ns = if self.takes_ahead { free_ns - last_ns } else { free_ns };
+        let arrival_ns = request_ns + transfer_ns;
         let end_ns = free_ns.max(arrival_ns) + run_ns;
         (end_ns, Cost { run_ns, transfer_ns, total_ns: end_ns - free_ns })
     }

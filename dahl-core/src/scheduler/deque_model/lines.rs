@@ -130,7 +130,7 @@ impl Lines {
     }
 
     pub(super) fn start(&mut self, workers: &[WorkerInfo]) {
-        self.lines = workers.iter().map(|_| Line::new(self.tasks)).collect();
+        self.lines = workers.iter().map(|info| Line::new(self.tasks, !info.is_cpu())).collect();
         self.nodes = workers.iter().map(|info| info.node).collect();
         self.kinds = Kinds::new(workers);
     }
