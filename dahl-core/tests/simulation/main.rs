@@ -408,3 +408,56 @@ fn what_a_device_has_no_kernel_for_runs_elsewhere() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn what_is_written_back_frees_its_room_when_it_is_there() -> Result<()> {
+    let log = Arc::new(Log::default());
+    // A block has whole lines: 1,024 bytes. There is room for one.
+    let small = device("gpu", 20.0).memory_mb(1024.0 / f64::from(1 << 20));
+    let rt = cpu(1, 1.0).virtual_device(small).observer(log.clone()).build()?;
+    let (mut x, mut y) = (array(&rt)?, array(&rt)?);
+    step(&mut x, 1)?;
+    step(&mut y, 1)?; // its array does not fit beside the other
+    rt.wait()?;
+    assert_eq!(log.take(), [(0, 1, 0.0, 11.0), (1, 0, 31.0, 42.0), (0, 1, 42.0, 53.0)]);
+    assert_eq!(now_us(&rt), 73.0);
+    fill(&mut x, 1, 1)?;
+    rt.wait()?;
+    assert_eq!(log.take(), [(1, 0, 73.0, 84.0)]);
+    assert_eq!(now_us(&rt), 104.0, "nothing comes in, but what goes out goes first");
+    assert_eq!((x.to_vec()?, y.to_vec()?), (vec![1; LEN], vec![1; LEN]));
+    Ok(())
+}
+
+#[test]
+fn threads_look_while_copies_come_and_go() -> Result<()> {
+    let small = device("gpu", 1.0).memory_mb(3.0 * 1024.0 / f64::from(1 << 20));
+    let rt = cpu(1, 2.0).virtual_device(small).virtual_device(device("far", 1.0)).build()?;
+    let mut shared = array(&rt)?;
+    fill(&mut shared, 3, 1)?;
+    std::thread::scope(|scope| {
+        let look = |worker: usize| {
+            let (rt, shared) = (&rt, &shared);
+            move || -> Result<()> {
+                let (mut x, mut y) = (array(rt)?, array(rt)?);
+                let mut expected = (0_i64, 0_i64);
+                for round in 0..200 {
+                    join(shared, &mut x, 1 + (worker + round) % 2)?;
+                    join(&x, &mut y, worker)?;
+                    expected.0 = expected.0.wrapping_mul(3).wrapping_add(3);
+                    expected.1 = expected.1.wrapping_mul(3).wrapping_add(expected.0);
+                    if round % 7 == worker {
+                        assert!(shared.read()?.iter().all(|&x| x == 3));
+                        assert!(x.read()?.iter().all(|&x| x == expected.0));
+                        y.write()?[0] = expected.1;
+                    }
+                }
+                assert_eq!(y.to_vec()?, [expected.1; LEN]);
+                Ok(())
+            }
+        };
+        let threads = [0, 1, 2].map(|worker| scope.spawn(look(worker)));
+        threads.into_iter().try_for_each(|thread| thread.join().expect("no thread panics"))
+    })?;
+    rt.wait()
+}
