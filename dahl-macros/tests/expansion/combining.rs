@@ -74,6 +74,7 @@ impl Merge {
         pick(earlier, later)
     }
 }
+#[diagnostic::do_not_recommend]
 impl<T: Real> ::dahl::__private::Combines<T> for Merge {
     fn codelet() -> &'static ::dahl::Codelet {
         Self::codelet::<T>()
