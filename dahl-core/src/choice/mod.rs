@@ -113,9 +113,13 @@ impl Choices {
         }
     }
 
+    /// Says it, once.
     fn warn(&self, warning: String) {
-        eprintln!("dahl: {warning}");
-        self.warnings.lock().unwrap_or_else(|poison| poison.into_inner()).push(warning);
+        let mut warnings = self.warnings.lock().unwrap_or_else(|poison| poison.into_inner());
+        if !warnings.contains(&warning) {
+            eprintln!("dahl: {warning}");
+            warnings.push(warning);
+        }
     }
 
     /// The entry for tasks like this one, found or made.

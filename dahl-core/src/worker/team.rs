@@ -4,6 +4,7 @@
 //! that it makes lie in that thread's queue. The pool's other threads never look there by themselves, since each is
 //! busy for ever with being a worker; so a worker without a task asks rayon for a job while a team is at work. Between
 //! two jobs it looks for tasks, as always. Nothing waits for a helper: what nobody takes, the kernel's own thread does.
+//! (Only `rayon::broadcast` waits for every thread; kernels must not call it.)
 //!
 //! On a thread that is not a worker's (the host, when it helps; a simulation) the kernel runs on a pool of one thread.
 //!

@@ -70,7 +70,7 @@ const USAGE: [(&str, &str); 13] = [
     ("cpu", "cpu = [dot_unrolled, parallel dot_of_parts]"),
     ("cpu_only", "cpu_only"),
     ("broadcast", "broadcast"),
-    ("parallel", "parallel` or `parallel = softmax_by_rows"),
+    ("parallel", "parallel = softmax_by_rows"),
     ("flops", "flops = 2 * x.len()"),
     ("bytes", "bytes = 8 * x.len()"),
     ("reference", "reference = softmax_in_f64"),
