@@ -152,9 +152,9 @@ use crate::parse::Declaration;
 ///   the runtime may take whichever is faster (`docs/kernels.md`).
 /// * `cpu_only`: there will be no kernel for other devices; in a map, the body is any Rust.
 /// * `broadcast`: in a map, an input's extent of 1 stretches, as in NumPy.
-/// * `parallel`: the function's own body uses several cores, by the functions of `dahl::rayon`, and gives the same bits
-///   for any number of them. In a map, whose loop is generated, it is run on several cores. Idle workers help if that is
-///   faster.
+/// * `parallel`: the function's own body uses several cores, by the functions of `dahl::rayon`; in a map, whose loop is
+///   generated, the loop does. `parallel = PATH`: the body uses one core, and the kernel of this path several. They give
+///   the same bits, for any number of cores; idle workers help if that is faster (`docs/kernels.md`).
 /// * `flops = EXPR`, `bytes = EXPR`: the floating-point operations of a task, and the bytes that it moves, as any number;
 ///   performance models show rates by them.
 /// * `reference = PATH`, `error = CLASS`: what the results are compared with in tests, and how closely: see below.

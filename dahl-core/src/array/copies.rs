@@ -248,10 +248,11 @@ impl ArrayState {
     /// # Safety
     /// The caller holds an access.
     pub(crate) unsafe fn prefetch(&self, node: usize, requester: Requester) {
-        if !self.is_ready() {
+        let devices = self.shared().devices().expect("there are other memory nodes");
+        let device = devices.memory(node);
+        if !self.is_ready() || devices.is_lost(node - 1) {
             return;
         }
-        let device = self.shared().devices().expect("there are other memory nodes").memory(node);
         if self.copies.list().place(node).is_none() {
             let holder = Holder::new("copies", requester.location);
             let Some(block) = Block::zeroed(device.memory(), self.bytes(), holder) else { return };
@@ -259,10 +260,13 @@ impl ArrayState {
         }
         let mut guard = self.copies.list();
         let list = &mut *guard;
+        if list.lost.is_some() {
+            return; // that comes out where the task runs
+        }
         if let Some(place) = list.place(node).filter(|&place| !list.copies[place].valid) {
             list.copies[place].used = device.register.tick();
-            // What is lost comes out where the task runs.
-            let _ = self.bring_to(place, list);
+            let brought = self.bring_to(place, list);
+            debug_assert!(brought.is_ok(), "what was not lost is valid somewhere");
         }
     }
 

@@ -101,7 +101,7 @@ pub(super) unsafe fn for_each(operands: &[Operand], mut f: impl FnMut(&mut Run<'
 ///
 /// # Safety
 /// As for [`for_each`].
-pub(super) unsafe fn for_each_in_parallel(operands: &[Operand], f: impl Fn(&mut Run<'_>) + Sync) {
+pub(super) unsafe fn for_each_in_parallel(operands: &[Operand], f: &(dyn Fn(&mut Run<'_>) + Sync)) {
     let Some(output) = operands.iter().rev().find(|operand| operand.writes) else { return };
     let (extents, len) = (output.layout.extents(), output.layout.len());
     let is_like_output =

@@ -212,7 +212,7 @@ impl<'a> Views<'a> {
         let operands = &self.operands[self.next..];
         self.next = self.operands.len();
         // SAFETY: as in `for_each_run`.
-        unsafe { run::for_each_in_parallel(operands, f) };
+        unsafe { run::for_each_in_parallel(operands, &f) };
     }
 }
 

@@ -208,8 +208,10 @@ impl Machine {
 
     #[track_caller]
     fn read(place: &str, text: &str) -> Result<Self> {
-        let machine: Self =
-            toml::from_str(text).map_err(|error| invalid(place.to_owned(), error.to_string()))?;
+        let machine: Self = match toml::from_str(text) {
+            Ok(machine) => machine,
+            Err(error) => return Err(invalid(place.to_owned(), error.to_string())),
+        };
         machine.require_possible(place)?;
         Ok(machine)
     }

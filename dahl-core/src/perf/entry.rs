@@ -35,6 +35,16 @@ pub(super) struct Earlier {
     pub(super) recent: Vec<u64>,
 }
 
+/// What a run has measured and not saved.
+pub(super) struct Unsaved {
+    pub(super) measured: Earlier,
+    /// Whether it is to replace what is stored.
+    pub(super) replaces: bool,
+    /// All sums of the run, and for each worker the durations.
+    totals: Totals,
+    counts: Vec<(usize, u64)>,
+}
+
 /// What is known of one footprint of a kernel on a kind of worker.
 #[derive(Debug)]
 pub(super) struct Entry {
@@ -171,17 +181,31 @@ impl Entry {
         self.earlier.totals.plus(self.own_totals())
     }
 
-    /// What has been measured since the last call, and whether it is to replace what is stored.
-    pub(super) fn take_unsaved(&self) -> Option<(Earlier, bool)> {
-        let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
-        let totals = self.own_totals();
-        let new = totals.since(*saved);
+    /// What has been measured and not saved, if anything.
+    pub(super) fn unsaved(&self) -> Option<Unsaved> {
+        let saved = *self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        let rows: Vec<_> = self.rows().map(|(worker, row)| (worker, row.totals())).collect();
+        let totals = rows.iter().fold(Totals::default(), |totals, (_, row)| totals.plus(*row));
+        let new = totals.since(saved);
         if new.tasks() == 0 {
             return None;
         }
-        let replaces = self.rules.calibrates && saved.tasks() == 0;
-        *saved = totals;
-        let recent = self.rows().flat_map(|(_, row)| row.take_unsaved()).take(WINDOW).collect();
-        Some((Earlier { totals: new, recent }, replaces))
+        let recent = self.rows().zip(&rows).flat_map(|((_, row), (_, seen))| row.unsaved(seen.count));
+        Some(Unsaved {
+            measured: Earlier { totals: new, recent: recent.take(WINDOW).collect() },
+            replaces: self.rules.calibrates && saved.tasks() == 0,
+            totals,
+            counts: rows.iter().map(|&(worker, row)| (worker, row.count)).collect(),
+        })
+    }
+
+    /// Notes that this has been saved.
+    pub(super) fn note_saved(&self, unsaved: &Unsaved) {
+        *self.saved.lock().unwrap_or_else(PoisonError::into_inner) = unsaved.totals;
+        for &(worker, count) in &unsaved.counts {
+            if let Some(row) = self.rows[worker].get() {
+                row.note_saved(count);
+            }
+        }
     }
 }

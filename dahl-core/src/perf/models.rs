@@ -243,13 +243,16 @@ impl Models {
         self.warnings.all()
     }
 
-    /// Adds what was measured since the last call to what is stored, if there is a store.
+    /// Adds what was measured and not saved to what is stored, if there is a store. One thread does so at a time.
     #[track_caller]
     pub(crate) fn save(&self) -> Result<()> {
         let Some(store) = &self.store else { return Ok(()) };
+        let mut transfers = self.transfers.unsaved();
         let entries = self.known().entries.clone();
-        let changes = entries.iter().filter_map(|entry| Change::of(entry)).collect();
-        store.save(changes, self.transfers.unsaved(), &self.warnings)
+        let changes = entries.iter().filter_map(Change::of).collect();
+        store.save(changes, &transfers, &self.warnings)?;
+        transfers.clear();
+        Ok(())
     }
 }
 

@@ -106,12 +106,16 @@ impl Samples {
         window.median_and_spread()
     }
 
-    /// The last durations that have not been saved, the newest first, which then count as saved. One thread saves at a
-    /// time.
-    pub(super) fn take_unsaved(&self) -> impl Iterator<Item = u64> {
-        let count = self.count();
-        let unsaved = count - self.saved.swap(count, Ordering::Relaxed);
-        self.recent().take(unsaved.min(WINDOW as u64) as usize)
+    /// The last durations of the first `count` that have not been saved, the newest first.
+    pub(super) fn unsaved(&self, count: u64) -> impl Iterator<Item = u64> {
+        let newer = (self.count() - count) as usize;
+        let unsaved = (count - self.saved.load(Ordering::Relaxed)) as usize;
+        self.recent().skip(newer).take(unsaved)
+    }
+
+    /// Notes that the first `count` have been saved. One thread saves at a time.
+    pub(super) fn note_saved(&self, count: u64) {
+        self.saved.store(count, Ordering::Relaxed);
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::store::{CopyTime, Store};
 use super::warnings::Warnings;
-use crate::sync::Mutex;
+use crate::sync::{Mutex, MutexGuard};
 
 /// How long a copy from one memory node to another takes: `latency_us + bytes / gbytes_per_s`.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,9 +58,9 @@ impl Transfers {
         known.iter().map(of_host).collect()
     }
 
-    /// What was measured since the last call.
-    pub(super) fn unsaved(&self) -> Vec<CopyTime> {
-        std::mem::take(&mut *self.unsaved.lock().unwrap_or_else(PoisonError::into_inner))
+    /// What was measured and not saved; whoever holds it may save.
+    pub(super) fn unsaved(&self) -> MutexGuard<'_, Vec<CopyTime>> {
+        self.unsaved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -92,3 +92,15 @@ fn a_folder_of_another_machine_is_set_aside() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn a_folder_that_somebody_only_began_is_used() -> Result<()> {
+    let folder = tempfile::tempdir().expect("a folder");
+    drop(simulated().performance_dir(folder.path()).build()?);
+    let machine = folders(folder.path()).remove(0);
+    fs::remove_file(machine.join("machine.toml")).expect("it is there");
+    let rt = simulated().performance_dir(folder.path()).build()?;
+    assert_eq!(rt.performance_warnings(), Vec::<String>::new());
+    assert_eq!(folders(folder.path()), [machine]);
+    Ok(())
+}

@@ -67,6 +67,26 @@ fn saving_twice_counts_once() -> Result<()> {
 }
 
 #[test]
+fn what_could_not_be_saved_is_saved_the_next_time() -> Result<()> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let rt = simulated().performance_dir(folder.path()).build()?;
+    run(&rt, &DOUBLE, 100, 3, Some(0))?;
+    let lock = file(folder.path(), "lock");
+    std::fs::remove_file(&lock).expect("it is there");
+    std::fs::create_dir(&lock).expect("nothing has this name"); // which cannot be opened to be written
+    let error = rt.save_performance_models().expect_err("there is no lock to take");
+    assert!(error.to_string().contains("performance_dir"), "{error}");
+    run(&rt, &DOUBLE, 100, 2, Some(0))?;
+    std::fs::remove_dir(&lock).expect("it is there");
+    rt.save_performance_models()?;
+    drop(rt);
+    let rt = simulated().performance_dir(folder.path()).build()?;
+    let row = &rows(&rt, "double")[0];
+    assert_eq!((row.count, row.mean_us), (5, duration_ns(100)[0] as f64 / 1e3));
+    Ok(())
+}
+
+#[test]
 fn a_file_can_be_read() -> Result<()> {
     let folder = tempfile::tempdir().expect("a folder");
     let rt = simulated().performance_dir(folder.path()).build()?;

@@ -54,7 +54,7 @@ fn a_wrong_text_is_an_error_that_names_the_line_or_the_figure() {
     for (text, expected) in cases {
         let error = Machine::from_toml(text).expect_err(text).to_string();
         assert!(error.contains(expected), "{text}\n{error}\n{expected}");
-        assert!(error.starts_with("D0010") && error.contains("machine.rs"), "{error}");
+        assert!(error.starts_with("D0010") && error.contains("tests/simulation/machine.rs"), "{error}");
     }
 }
 
@@ -62,7 +62,10 @@ fn a_wrong_text_is_an_error_that_names_the_line_or_the_figure() {
 fn what_calls_say_is_looked_at_likewise() {
     let device = VirtualDevice::new("gpu").memory_mb(f64::NAN);
     let error = Runtime::builder().virtual_device(device).build().expect_err("no such memory").to_string();
-    assert!(error.contains("device `gpu`: memory_mb = NaN") && error.contains("machine.rs"), "{error}");
+    assert!(
+        error.contains("device `gpu`: memory_mb = NaN") && error.contains("tests/simulation/machine.rs"),
+        "{error}"
+    );
     let error = Machine::from_file("no/such/machine.toml").expect_err("no such file").to_string();
     assert!(error.contains("no/such/machine.toml"), "{error}");
 }

@@ -12,12 +12,26 @@ use crate::tokens;
 /// Reports options that do not fit the declaration.
 pub(super) fn check(codelet: &Codelet, errors: &mut Errors) {
     shapes(codelet, errors);
+    parallel(codelet, errors);
     kernels(codelet, errors);
     in_place(codelet, errors);
     if let (Form::Kernel, Some(broadcast)) = (codelet.form, &codelet.options.broadcast) {
         errors.at(broadcast, "`broadcast` stretches the inputs of a map; the views of a kernel stretch with ndarray's `broadcast` in its body");
     }
 }
+
+/// A map runs on several cores by itself, and a kernel in C does not.
+fn parallel(codelet: &Codelet, errors: &mut Errors) {
+    let Some(path) = &codelet.options.parallel_kernel else { return };
+    if codelet.form == Form::Map {
+        errors.at(path, "the loop of a map is generated, also for several cores; write `parallel` alone");
+    } else if is_c_kernel(path) {
+        errors.at(path, C_ALONE);
+    }
+}
+
+/// Why a kernel in C is not parallel.
+const C_ALONE: &str = "a kernel in C runs on one core: the workers' threads are rayon's, which it cannot reach; write the parallel loop in Rust, and call C in it";
 
 /// What is said of further kernels, and their names, which choose one.
 fn kernels(codelet: &Codelet, errors: &mut Errors) {
@@ -31,7 +45,7 @@ fn kernels(codelet: &Codelet, errors: &mut Errors) {
             }
         }
         if let (Some(word), true) = (kernel.word("parallel"), is_c_kernel(&kernel.path)) {
-            errors.at(word, "a kernel in C runs on one core: the workers' threads are rayon's, which it cannot reach; write the parallel loop in Rust, and call C in it");
+            errors.at(word, C_ALONE);
         }
         let name = kernel_name(&kernel.path);
         if names.contains(&name) {

@@ -125,13 +125,17 @@ fn kernels(codelet: &Codelet) -> Vec<TokenStream> {
     std::iter::once(own).chain(further).collect()
 }
 
-/// What the option `parallel` adds to the declaration's own kernel: that its body uses several cores, or, in a map, an
-/// entry that does.
+/// What the option `parallel` adds to the declaration's own kernel: that its body uses several cores, or an entry that
+/// does, which a map has by itself.
 fn parallel(codelet: &Codelet, function: &TokenStream, variant: Variant) -> Option<TokenStream> {
     codelet.options.parallel.as_ref()?;
-    Some(match codelet.form {
-        Form::Kernel => quote!(.parallel()),
-        Form::Map => {
+    Some(match (codelet.form, &codelet.options.parallel_kernel) {
+        (_, Some(path)) => {
+            let entry = entry::entry_of_user(codelet, path, variant, Numbers::Declared);
+            quote!(.parallel_entry(#entry))
+        }
+        (Form::Kernel, None) => quote!(.parallel()),
+        (Form::Map, None) => {
             let entry = entry::parallel_entry(codelet, function, variant);
             quote!(.parallel_entry(#entry))
         }

@@ -21,6 +21,7 @@ pub(crate) struct Options {
     pub(crate) cpu_only: Option<Ident>,
     pub(crate) broadcast: Option<Ident>,
     pub(crate) parallel: Option<Ident>,
+    pub(crate) parallel_kernel: Option<Path>,
     pub(crate) flops: Option<Expr>,
     pub(crate) bytes: Option<Expr>,
     pub(crate) reference: Option<Path>,
@@ -69,7 +70,7 @@ const USAGE: [(&str, &str); 13] = [
     ("cpu", "cpu = [dot_unrolled, parallel dot_of_parts]"),
     ("cpu_only", "cpu_only"),
     ("broadcast", "broadcast"),
-    ("parallel", "parallel"),
+    ("parallel", "parallel` or `parallel = softmax_by_rows"),
     ("flops", "flops = 2 * x.len()"),
     ("bytes", "bytes = 8 * x.len()"),
     ("reference", "reference = softmax_in_f64"),
@@ -149,7 +150,12 @@ impl Options {
             }
             "cpu_only" => self.cpu_only = Some(name),
             "broadcast" => self.broadcast = Some(name),
-            "parallel" => self.parallel = Some(name),
+            "parallel" => {
+                self.parallel = Some(name);
+                if !input.is_empty() {
+                    self.parallel_kernel = Some(value(input)?);
+                }
+            }
             "flops" => self.flops = Some(value(input)?),
             "bytes" => self.bytes = Some(value(input)?),
             "reference" => self.reference = Some(value(input)?),

@@ -1,6 +1,8 @@
 //! [`Change`]: what a run adds to a stored history.
 
-use super::super::entry::{Earlier, Entry};
+use std::sync::Arc;
+
+use super::super::entry::{Earlier, Entry, Unsaved};
 use super::super::samples::WINDOW;
 use super::file::{CodeletFile, StoredHistory, declaration};
 
@@ -10,15 +12,14 @@ pub(in super::super) struct Change {
     pub(super) module: &'static str,
     /// Its footprint and so on; the rest is not set.
     history: StoredHistory,
-    measured: Earlier,
-    /// Whether it replaces what is stored.
-    replaces: bool,
+    unsaved: Unsaved,
+    entry: Arc<Entry>,
 }
 
 impl Change {
     /// What was measured of an entry since it was last saved, if anything.
-    pub(in super::super) fn of(entry: &Entry) -> Option<Self> {
-        let (measured, replaces) = entry.take_unsaved()?;
+    pub(in super::super) fn of(entry: &Arc<Entry>) -> Option<Self> {
+        let unsaved = entry.unsaved()?;
         let family = &entry.family;
         let history = StoredHistory {
             declaration: declaration(family.codelet.declaration),
@@ -40,7 +41,7 @@ impl Change {
             recent_us: Vec::new(),
         };
         let (codelet, module) = (family.codelet.name, family.codelet.module);
-        Some(Self { codelet, module, history, measured, replaces })
+        Some(Self { codelet, module, history, unsaved, entry: Arc::clone(entry) })
     }
 
     pub(super) fn declaration(&self) -> &str {
@@ -48,22 +49,29 @@ impl Change {
     }
 
     /// Adds it to what is stored of its codelet.
-    pub(super) fn apply(mut self, file: &mut CodeletFile) {
+    pub(super) fn apply(&self, file: &mut CodeletFile) {
+        let Unsaved { measured, replaces, .. } = &self.unsaved;
         let stored = file.history.iter_mut().find(|stored| stored.is_like(&self.history));
         match stored {
-            Some(stored) if !self.replaces => {
+            Some(stored) if !replaces => {
                 let earlier = stored.earlier();
-                let recent = self.measured.recent.into_iter().chain(earlier.recent);
+                let recent = measured.recent.iter().copied().chain(earlier.recent);
                 stored.set(&Earlier {
-                    totals: earlier.totals.plus(self.measured.totals),
+                    totals: earlier.totals.plus(measured.totals),
                     recent: recent.take(WINDOW).collect(),
                 });
             }
-            Some(stored) => stored.set(&self.measured),
+            Some(stored) => stored.set(measured),
             None => {
-                self.history.set(&self.measured);
-                file.history.push(self.history);
+                let mut history = self.history.clone();
+                history.set(measured);
+                file.history.push(history);
             }
         }
+    }
+
+    /// Notes that it has been written.
+    pub(super) fn note_saved(&self) {
+        self.entry.note_saved(&self.unsaved);
     }
 }

@@ -72,7 +72,9 @@ impl Store {
     fn begin(&self, warnings: &Warnings) -> io::Result<()> {
         let path = self.folder.join(MACHINE);
         let own = self.machine.text();
-        if self.folder.exists() {
+        if !self.folder.exists() {
+            self.warn_of_other_machines(warnings)?;
+        } else if path.exists() || !codelet_files(&self.folder)?.is_empty() {
             let text = fs::read_to_string(&path).unwrap_or_default();
             let fact = match toml::from_str::<MachineFacts>(&text) {
                 Ok(machine) if machine == self.machine => return Ok(()),
@@ -80,26 +82,28 @@ impl Store {
                 Err(error) => format!("nothing says of which machine it is: {MACHINE}: {error}"),
             };
             set_aside(&self.folder, "outdated", fact.trim_end(), warnings)?;
-        } else {
-            self.warn_of_other_machines(warnings)?;
         }
         fs::create_dir_all(&self.folder)?;
         replace(&path, &own)
     }
 
-    /// Says so if there are models of another machine, and none of this one.
+    /// Says so if there are models of other machines, and none of this one.
     fn warn_of_other_machines(&self, warnings: &Warnings) -> io::Result<()> {
+        let mut others = Vec::new();
         for entry in fs::read_dir(&self.host)? {
             let folder = entry?.path();
             let name = folder.file_name().unwrap_or_default().to_string_lossy();
-            let Ok(text) = fs::read_to_string(folder.join(MACHINE)) else { continue };
             if name.starts_with(self.machine.kind()) && folder.extension().is_none() {
-                let fact = self.machine.difference(&text);
-                warnings.warn(format!(
-                    "performance models: {}: {fact}; it is left alone, and this one is measured anew",
-                    folder.display()
-                ));
+                others.extend(fs::read_to_string(folder.join(MACHINE)).map(|text| (folder, text)));
             }
+        }
+        if let [(folder, text), more @ ..] = &others[..] {
+            let more = if more.is_empty() { String::new() } else { format!(" (and {} more)", more.len()) };
+            warnings.warn(format!(
+                "performance models: {}: {}{more}; it is left alone, and this one is measured anew",
+                folder.display(),
+                self.machine.difference(text)
+            ));
         }
         Ok(())
     }
@@ -113,12 +117,12 @@ impl Store {
         load().ok().flatten().unwrap_or_default().transfer
     }
 
-    /// Adds to what is stored.
+    /// Adds to what is stored. What cannot be written remains unsaved.
     #[track_caller]
     pub(in super::super) fn save(
         &self,
         changes: Vec<Change>,
-        transfers: Vec<CopyTime>,
+        transfers: &[CopyTime],
         warnings: &Warnings,
     ) -> Result<()> {
         if changes.is_empty() && transfers.is_empty() {
@@ -130,12 +134,7 @@ impl Store {
         }
     }
 
-    fn write(
-        &self,
-        mut changes: Vec<Change>,
-        transfers: Vec<CopyTime>,
-        warnings: &Warnings,
-    ) -> io::Result<()> {
+    fn write(&self, mut changes: Vec<Change>, transfers: &[CopyTime], warnings: &Warnings) -> io::Result<()> {
         let _lock = self.lock()?;
         self.begin(warnings)?;
         changes.sort_by_key(|change| (change.module, change.codelet));
@@ -151,7 +150,7 @@ impl Store {
             let mut file = read(&path, warnings)?.unwrap_or_else(|| TransferFile::new(Vec::new()));
             for copy in transfers {
                 file.transfer.retain(|stored| (&stored.from, &stored.to) != (&copy.from, &copy.to));
-                file.transfer.push(copy);
+                file.transfer.push(copy.clone());
             }
             replace(&path, &file.text())?;
         }
@@ -180,10 +179,10 @@ impl Store {
                 outdated.display()
             ));
         }
-        for change in changes {
-            change.apply(&mut file);
-        }
-        replace(&path, &file.text())
+        changes.iter().for_each(|change| change.apply(&mut file));
+        replace(&path, &file.text())?;
+        changes.iter().for_each(Change::note_saved);
+        Ok(())
     }
 }
 
