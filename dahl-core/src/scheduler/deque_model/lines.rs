@@ -3,8 +3,9 @@
 use super::explorer::{Estimate, Explorer, Found};
 use super::line::{Line, Taken};
 use super::{Order, Rule};
+use crate::access::AccessMode;
 use crate::scheduler::sorted::Place;
-use crate::scheduler::{WorkerInfo, suits};
+use crate::scheduler::{WorkerInfo, Workers, suits};
 use crate::task::ReadyTask;
 
 /// What a task counts as of which nothing is known, before anything is, in nanoseconds.
@@ -17,6 +18,7 @@ pub(super) struct Lines {
     lines: Vec<Line>,
     /// The memory node of each worker.
     nodes: Vec<usize>,
+    workers: Option<Workers>,
     kinds: Kinds,
     explorer: Explorer,
     /// Tasks that wait for their ranks.
@@ -118,6 +120,7 @@ impl Lines {
             rule,
             lines: Vec::new(),
             nodes: Vec::new(),
+            workers: None,
             kinds: Kinds::default(),
             explorer: Explorer::default(),
             unranked: Vec::new(),
@@ -129,7 +132,9 @@ impl Lines {
         }
     }
 
-    pub(super) fn start(&mut self, workers: &[WorkerInfo]) {
+    pub(super) fn start(&mut self, workers: &Workers) {
+        self.workers = Some(workers.clone());
+        let workers = workers.as_slice();
         self.lines = workers.iter().map(|info| Line::new(self.tasks, !info.is_cpu())).collect();
         self.nodes = workers.iter().map(|info| info.node).collect();
         self.kinds = Kinds::new(workers);
@@ -208,12 +213,14 @@ impl Lines {
         let number = if self.rule.order == Order::Ready { self.placed } else { task.sequence() };
         self.placed += 1;
         let place = Place { rank, number };
-        let able = (0..self.lines.len()).filter(|&worker| task.can_run_on(worker));
-        let ends = able.map(|worker| {
-            let run_ns = self.estimates[self.kinds.of[worker]].expected_ns.unwrap_or(self.typical_ns);
+        let able = || (0..self.lines.len()).filter(|&worker| task.can_run_on(worker));
+        let run_ns =
+            |worker: usize| self.estimates[self.kinds.of[worker]].expected_ns.unwrap_or(self.typical_ns);
+        let fastest = able().min_by_key(|&worker| run_ns(worker));
+        let ends = able().map(|worker| {
             let (end_ns, cost) =
-                self.lines[worker].end_of(now_ns, place, run_ns, self.transfer_ns(&task, worker));
-            (end_ns, worker, cost)
+                self.lines[worker].end_of(now_ns, place, run_ns(worker), self.transfer_ns(&task, worker));
+            (end_ns + self.leaving_ns(&task, worker, fastest), worker, cost)
         });
         let (_, worker, cost) = ends.min_by_key(|&(end_ns, ..)| end_ns).unwrap_or_default();
         if cost.run_ns > 0 {
@@ -234,6 +241,19 @@ impl Lines {
             there.into_iter().any(|(line, _)| line.brings(array))
         };
         task.transfers(worker).filter(|&(array, _)| !comes(array)).map(|(_, time_ns)| time_ns).sum()
+    }
+
+    /// How long the copies take of what a task writes on a worker, to the one that is fastest for it: as likely as not
+    /// what follows runs there. Without it a chain of tasks that begins with data on the slower worker would stay there,
+    /// since each of them alone takes less time than its data would on their way.
+    fn leaving_ns(&self, task: &ReadyTask, worker: usize, fastest: Option<usize>) -> u64 {
+        let (Some(fastest), Some(workers)) = (fastest, &self.workers) else { return 0 };
+        let (from, to) = (self.nodes[worker], self.nodes[fastest]);
+        if !self.rule.counts_transfers || from == to {
+            return 0;
+        }
+        let written = task.arrays().filter(|array| array.mode != AccessMode::R);
+        written.map(|array| workers.transfer_ns(from, to, array.bytes)).sum()
     }
 
     /// A task for a worker.

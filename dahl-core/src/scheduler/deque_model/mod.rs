@@ -151,7 +151,7 @@ impl Scheduler for DequeModel {
     fn start(&mut self, workers: &Workers) {
         self.chances = workers.as_slice().iter().map(|_| AtomicUsize::new(0)).collect();
         self.transfer = MeanTransfer::of(workers);
-        self.lines().start(workers.as_slice());
+        self.lines().start(workers);
         self.workers = Some(workers.clone());
     }
 
