@@ -21,11 +21,13 @@ pub(super) struct Rules {
     pub(super) calibrates: bool,
 }
 
-/// After so many durations the median is taken anew, which takes some 300 ns, ...
-const EVERY: u64 = 16;
-/// ... but of tasks shorter than this, after more: it must cost little beside them.
-const SHORT_NS: u64 = 4000;
+/// Of the first durations, the median is taken after each, ...
+const EACH: u64 = 8;
+/// ... then after every so many, since it takes some 300 ns, ...
+const EVERY: u64 = 8;
+/// ... and in the long run after more of them if tasks are short: it must cost little beside them.
 const EVERY_SHORT: u64 = 64;
+const SHORT_NS: u64 = 4000;
 
 /// Durations that other runs have measured.
 #[derive(Clone, Debug, Default)]
@@ -100,8 +102,8 @@ impl Entry {
         self.family.errors_of(worker).add(expected, ns);
         let row = self.rows[worker].get_or_init(|| Box::new(Samples::new()));
         let count = row.add(ns, self.rules.is_first_apart);
-        let every = if ns < SHORT_NS { EVERY_SHORT } else { EVERY };
-        if (1..=8).contains(&count) || count.is_multiple_of(every) {
+        let every = if ns < SHORT_NS && count > EVERY_SHORT { EVERY_SHORT } else { EVERY };
+        if (1..=EACH).contains(&count) || count.is_multiple_of(every) {
             self.refresh();
         }
     }
