@@ -16,6 +16,8 @@ pub(super) struct Graph {
     /// The number of the first node.
     first: u64,
     nodes: VecDeque<Node>,
+    /// Nodes that are not in use: their lists are used again.
+    spare: Vec<Node>,
     /// By the numbers of arrays.
     users: HashMap<u32, Users>,
     /// By footprint: the mean time of a task; nothing before it is known.
@@ -71,7 +73,8 @@ impl Graph {
         let Some(index) = sequence.checked_sub(self.first) else { return };
         let index = index as usize;
         if self.nodes.len() <= index {
-            self.nodes.resize_with(index + 1, Node::default);
+            let spare = &mut self.spare;
+            self.nodes.resize_with(index + 1, || spare.pop().unwrap_or_default());
         }
         let mut before = std::mem::take(&mut self.nodes[index].before);
         before.clear();
@@ -79,7 +82,7 @@ impl Graph {
             self.users.entry(access.array).or_default().add(sequence, self.first, access, &mut before);
         }
         let node = &mut self.nodes[index];
-        (node.is_there, node.footprint, node.before) = (true, footprint, before);
+        (node.is_there, node.footprint, node.before, node.rank_ns) = (true, footprint, before, 0);
         self.news += 1;
     }
 
@@ -104,7 +107,7 @@ impl Graph {
             node.is_there = false;
         }
         while self.nodes.front().is_some_and(|node| !node.is_there) {
-            self.nodes.pop_front();
+            self.spare.extend(self.nodes.pop_front());
             self.first += 1;
         }
     }
