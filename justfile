@@ -12,9 +12,12 @@ ci:
 soak programs="1000000":
     DAHL_RANDOM_PROGRAMS={{programs}} cargo test --release -p dahl-core --test random_programs
 
-# Runs random programs on simulated machines with small memories, devices that are lost, and every scheduler.
-soak-devices programs="300000":
-    DAHL_RANDOM_PROGRAMS={{programs}} cargo test --release -p dahl-core --test random_programs on_devices
+# Runs so many times 10,000 random programs on simulated machines with small memories, devices that are lost, and every
+# scheduler. (Each time in a new process: programs forget arrays, which keep their runtime.)
+soak-devices rounds="30":
+    for round in $(seq {{rounds}}); do \
+        DAHL_RANDOM_PROGRAMS=10000 cargo test --quiet -p dahl-core --test random_programs on_devices || exit 1; \
+    done
 
 # Runs small programs on the whole runtime by seeded schedules. `DAHL_FUZZ_SEED=s just fuzz` replays one seed.
 fuzz seeds="10000":

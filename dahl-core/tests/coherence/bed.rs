@@ -72,6 +72,8 @@ pub(crate) struct Bed {
     pub(crate) rt: Runtime,
     worker: Arc<AtomicUsize>,
     log: Arc<Log>,
+    /// Transfers that were taken from the log.
+    seen: AtomicUsize,
 }
 
 impl Bed {
@@ -90,7 +92,7 @@ impl Bed {
         let worker = Arc::clone(&scheduler.worker);
         let builder = Runtime::builder().cpu_workers(1).custom_scheduler(scheduler).observer(log.clone());
         let rt = devices.into_iter().fold(builder, |builder, device| builder.virtual_device(device));
-        Ok(Self { rt: rt.build()?, worker, log })
+        Ok(Self { rt: rt.build()?, worker, log, seen: AtomicUsize::new(0) })
     }
 
     /// Where tasks run that are submitted from now on.
@@ -103,11 +105,14 @@ impl Bed {
         self.rt.from_vec([ROWS, COLUMNS], (0..LEN as i64).collect())
     }
 
-    /// What was copied since the last call, once all tasks have ended: from, to, bytes. It adds up to what the runtime
-    /// says.
+    /// What was copied since the last call, once all tasks have ended: from, to, bytes.
     pub(crate) fn moved(&self) -> Vec<(usize, usize, usize)> {
         let _ = self.rt.wait();
-        std::mem::take(&mut *lock(&self.log.0))
+        let moved = std::mem::take(&mut *lock(&self.log.0));
+        let seen = self.seen.fetch_add(moved.len(), Ordering::Relaxed) + moved.len();
+        let counted: u64 = self.rt.transfers().iter().map(|total| total.count).sum();
+        assert_eq!(counted, seen as u64, "the runtime counts what the observer sees");
+        moved
     }
 
     /// Tasks that each worker has run.
