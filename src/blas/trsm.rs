@@ -56,13 +56,13 @@ impl<T: Real> Vectorised for Substitute<'_, T> {
             for (lane, row) in rows.rows().into_iter().enumerate() {
                 row.iter().zip(&mut lanes).for_each(|(&value, lanes)| lanes[lane] = value);
             }
-            for col in 0..cols {
+            for (col, l) in l.iter().enumerate().take(cols) {
                 let (solved, rest) = lanes.split_at_mut(col);
                 let unknown = &mut rest[0];
-                for (solved, &factor) in solved.iter().zip(&l[col]) {
+                for (solved, &factor) in solved.iter().zip(l) {
                     unknown.iter_mut().zip(solved).for_each(|(unknown, &value)| *unknown -= factor * value);
                 }
-                unknown.iter_mut().for_each(|unknown| *unknown *= l[col][col]);
+                unknown.iter_mut().for_each(|unknown| *unknown *= l[col]);
             }
             for (lane, mut row) in rows.rows_mut().into_iter().enumerate() {
                 row.iter_mut().zip(&lanes).for_each(|(value, lanes)| *value = lanes[lane]);
