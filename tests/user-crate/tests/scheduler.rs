@@ -107,8 +107,8 @@ fn a_users_scheduler_divides_work_by_speed() -> dahl::Result<()> {
 
     let x = rt.from_vec([2], vec![1.0_f32, 2.0])?;
     let mut outs = (0..12).map(|_| rt.zeros([2])).collect::<dahl::Result<Vec<_>>>()?;
-    for worker in 0..2 {
-        Next::task(&x, &mut outs[worker]).on(worker).submit()?; // both are measured
+    for (worker, out) in outs[..2].iter_mut().enumerate() {
+        Next::task(&x, out).on(worker).submit()?; // both are measured
     }
     rt.wait()?;
     let begin_ns = rt.clock().now_ns();
