@@ -84,6 +84,7 @@ pub(super) fn allowed() -> Option<Vec<usize>> {
 }
 
 /// Binds this thread to a processor. If the system does not let it, that is said, and it runs where it may.
+#[cfg(not(dahl_fuzz))]
 pub(crate) fn bind_this_thread(processor: usize) {
     #[cfg(target_os = "linux")]
     {

@@ -11,6 +11,7 @@ use std::fs;
 use std::path::Path;
 
 pub use binding::Binding;
+#[cfg(not(dahl_fuzz))]
 pub(crate) use binding::bind_this_thread;
 
 /// The processors that this process may use.
