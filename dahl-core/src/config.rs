@@ -2,6 +2,7 @@
 
 use std::env;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,9 +10,11 @@ use crate::choice::{KernelPolicy, TeamPolicy};
 use crate::device::{Machine, VirtualDevice};
 use crate::error::{Error, ErrorKind, Result};
 use crate::observer::Observer;
+use crate::perf::{self, Store};
 use crate::runtime::Runtime;
-use crate::scheduler::{self, Scheduler, Shuffled};
+use crate::scheduler::{self, Misfits, Plan, Recorded, Recording, Scheduler, Shuffled, Static};
 use crate::stall::OnStall;
+use crate::topology::{Binding, Processor};
 
 /// Tasks in flight, if nothing is said.
 const TASKS_IN_FLIGHT: usize = 4096;
@@ -24,9 +27,15 @@ const STALL_AFTER: Duration = Duration::from_secs(60);
 /// |---|---|---|
 /// | [`cpu_workers`](Self::cpu_workers) | `DAHL_NCPU` | one for each core |
 /// | [`scheduler`](Self::scheduler) | `DAHL_SCHED` | `ws` |
+/// | [`plan`](Self::plan) | `DAHL_PLAN`: a file | none |
+/// | [`write_plan`](Self::write_plan) | `DAHL_WRITE_PLAN`: a file | none |
+/// | [`rand_seed`](Self::rand_seed) | `DAHL_RAND_SEED` | 0 |
 /// | [`tasks_in_flight`](Self::tasks_in_flight) | `DAHL_TASKS_IN_FLIGHT` | 4096 |
 /// | [`memory_limit_mb`](Self::memory_limit_mb) | `DAHL_LIMIT_MB` | none |
+/// | [`binding`](Self::binding) | `DAHL_BIND`: `none`, `cores`, or processors as in `0-3,8` | `none` |
 /// | [`virtual_machine`](Self::virtual_machine) | `DAHL_MACHINE`: a model file | none: the real one |
+/// | [`performance_dir`](Self::performance_dir) | `DAHL_PERF_DIR` | none: models are not stored |
+/// | [`calibrate`](Self::calibrate) | `DAHL_CALIBRATE`: 0 or 1 | 0 |
 /// | [`kernels`](Self::kernels) | `DAHL_KERNELS` | `equal` |
 /// | [`teams`](Self::teams) | `DAHL_TEAMS` | `measured` |
 /// | [`check`](Self::check) | `DAHL_CHECK`: 0 or 1 | on if this crate has debug assertions |
@@ -36,12 +45,18 @@ const STALL_AFTER: Duration = Duration::from_secs(60);
 #[must_use = "a builder does nothing until `.build()`"]
 pub struct RuntimeBuilder {
     cpu_workers: Option<usize>,
+    binding: Option<Binding>,
     scheduler: Option<String>,
     custom: Option<Box<dyn Scheduler>>,
+    plan: Option<PathBuf>,
+    write_plan: Option<PathBuf>,
+    rand_seed: Option<u64>,
     tasks_in_flight: Option<usize>,
     memory_limit_mb: Option<usize>,
     observer: Option<Arc<dyn Observer>>,
     machine: Option<Machine>,
+    performance_dir: Option<PathBuf>,
+    calibrate: Option<bool>,
     kernels: Option<String>,
     teams: Option<TeamPolicy>,
     check: Option<bool>,
@@ -53,13 +68,20 @@ pub struct RuntimeBuilder {
 /// Settings that are complete and checked.
 pub(crate) struct Config {
     pub(crate) cpu_workers: usize,
+    /// The processor of each, if it is bound to one.
+    pub(crate) processors: Vec<Option<Processor>>,
     pub(crate) cores: usize,
     pub(crate) scheduler: Box<dyn Scheduler>,
+    /// Of a scheduler that follows a plan.
+    pub(crate) misfits: Option<Arc<Misfits>>,
+    /// The plan that the run writes.
+    pub(crate) recording: Option<Arc<Recording>>,
     pub(crate) tasks_in_flight: usize,
     pub(crate) limit_bytes: Option<usize>,
     pub(crate) observer: Option<Arc<dyn Observer>>,
     /// The machine to be simulated.
     pub(crate) machine: Option<Machine>,
+    pub(crate) performance: perf::Settings,
     pub(crate) kernels: KernelPolicy,
     pub(crate) teams: TeamPolicy,
     pub(crate) check: bool,
@@ -75,7 +97,16 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Chooses a scheduler by its name: `ws` (a queue for each worker, with stealing) or `eager` (one queue for all).
+    /// Sets which processors the CPU workers are bound to. In virtual time there is nothing to bind.
+    pub fn binding(mut self, binding: Binding) -> Self {
+        self.binding = Some(binding);
+        self
+    }
+
+    /// Chooses a scheduler by its name (`docs/schedulers.md`): `ws`, a queue for each worker, with stealing; `lws`, the
+    /// same by where the data are; `eager`, one queue for all; `prio`, the same by priority; `random`; `dm`, where a task
+    /// is expected to end first; `dmda`, the same with transfers; `dmdas`, the same by priority; `heft`, the same by
+    /// upward ranks; `sequential`, for tests; `static`, which follows a [plan](Self::plan).
     pub fn scheduler(mut self, name: &str) -> Self {
         self.scheduler = Some(name.to_owned());
         self
@@ -84,6 +115,25 @@ impl RuntimeBuilder {
     /// Uses a scheduler of the user's.
     pub fn custom_scheduler(mut self, scheduler: impl Scheduler + 'static) -> Self {
         self.custom = Some(Box::new(scheduler));
+        self
+    }
+
+    /// Follows the plan in a file, which an earlier run [wrote](Self::write_plan): the scheduler is `static`. Tasks that
+    /// do not fit the plan are placed by `dmda`, and each [difference](Runtime::plan_misfits) is printed.
+    pub fn plan(mut self, path: impl Into<PathBuf>) -> Self {
+        self.plan = Some(path.into());
+        self
+    }
+
+    /// Writes which worker ran which task to a file when the runtime is dropped: a plan, as text.
+    pub fn write_plan(mut self, path: impl Into<PathBuf>) -> Self {
+        self.write_plan = Some(path.into());
+        self
+    }
+
+    /// Sets what the draws of the scheduler `random` follow from.
+    pub fn rand_seed(mut self, seed: u64) -> Self {
+        self.rand_seed = Some(seed);
         self
     }
 
@@ -118,6 +168,20 @@ impl RuntimeBuilder {
     /// Adds a device to the machine that is simulated, which is [`Machine::default`] if nothing else was said.
     pub fn virtual_device(mut self, device: VirtualDevice) -> Self {
         self.machine.get_or_insert_default().devices.push(device);
+        self
+    }
+
+    /// Stores performance models in this folder, in one of its own for each host and machine, and begins with what is
+    /// there (`docs/performance-models.md`).
+    pub fn performance_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.performance_dir = Some(folder.into());
+        self
+    }
+
+    /// Sets whether performance models are measured anew: what is stored of a task that is run is neither used nor kept,
+    /// and nothing is expected of it on a kind of worker before it has been measured there several times.
+    pub fn calibrate(mut self, calibrate: bool) -> Self {
+        self.calibrate = Some(calibrate);
         self
     }
 
@@ -169,6 +233,8 @@ impl RuntimeBuilder {
     pub fn build(self) -> Result<Runtime> {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
         let cpu_workers = count("cpu_workers", "DAHL_NCPU", self.cpu_workers, cores)?;
+        let (setting, binding) = binding(self.binding)?;
+        let processors = binding.processors(setting, cpu_workers)?;
         let tasks_in_flight =
             count("tasks_in_flight", "DAHL_TASKS_IN_FLIGHT", self.tasks_in_flight, TASKS_IN_FLIGHT)?;
         let limit_mb = count("memory_limit_mb", "DAHL_LIMIT_MB", self.memory_limit_mb, usize::MAX)?;
@@ -181,9 +247,11 @@ impl RuntimeBuilder {
             machine.require_possible("virtual_machine")?;
         }
         let workers = cpu_workers + machine.as_ref().map_or(0, |machine| machine.devices.len());
-        let mut scheduler = match self.custom {
-            Some(custom) => custom,
-            None => named_scheduler(self.scheduler, workers, tasks_in_flight)?,
+        let rand_seed = from_environment("DAHL_RAND_SEED", self.rand_seed, 0, "a whole number", Some)?;
+        let size = Size { workers, tasks_in_flight, rand_seed };
+        let (mut scheduler, misfits) = match (self.custom, self.plan) {
+            (Some(custom), _) => (custom, None),
+            (None, plan) => named_scheduler(self.scheduler, plan, size)?,
         };
         let kernels = match (self.kernels, env::var("DAHL_KERNELS")) {
             (Some(policy), _) => KernelPolicy::named("kernels", &policy)?,
@@ -196,6 +264,12 @@ impl RuntimeBuilder {
             (None, Err(_)) => TeamPolicy::default(),
         };
         let switch = |value: u64| if value <= 1 { Some(value == 1) } else { None };
+        let calibrate = from_environment("DAHL_CALIBRATE", self.calibrate, false, "0 or 1", switch)?;
+        let folder = env::var_os("DAHL_PERF_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+        let store = match self.performance_dir.or(folder) {
+            Some(folder) => Some(Store::open(&folder, machine.as_ref())?),
+            None => None,
+        };
         let default = cfg!(debug_assertions);
         let check = from_environment("DAHL_CHECK", self.check, default, "0 or 1", switch)?;
         let seed =
@@ -204,6 +278,10 @@ impl RuntimeBuilder {
             })?;
         if let Some(seed) = seed.filter(|_| check) {
             scheduler = Box::new(Shuffled::new(scheduler.name(), seed));
+        }
+        let recording = recording(self.write_plan)?;
+        if let Some(recording) = &recording {
+            scheduler = Box::new(Recorded::new(scheduler, Arc::clone(recording)));
         }
         let seconds = |seconds| Some(Duration::from_secs(seconds));
         let stall_after = from_environment(
@@ -215,12 +293,16 @@ impl RuntimeBuilder {
         )?;
         Runtime::start(Config {
             cpu_workers,
+            processors,
             cores,
             scheduler,
+            misfits,
+            recording,
             tasks_in_flight,
             limit_bytes,
             observer: self.observer,
             machine,
+            performance: perf::Settings { store, calibrate },
             kernels,
             teams,
             check,
@@ -266,17 +348,92 @@ fn count(call: &'static str, variable: &'static str, set: Option<usize>, default
     }
 }
 
+/// The binding, and the setting that it comes from.
 #[track_caller]
-fn named_scheduler(set: Option<String>, workers: usize, tasks: usize) -> Result<Box<dyn Scheduler>> {
-    let (setting, name) = match set {
-        Some(name) => ("scheduler", name),
-        None => ("DAHL_SCHED", env::var("DAHL_SCHED").unwrap_or_else(|_| scheduler::NAMES[0].to_owned())),
-    };
-    if let Some(scheduler) = scheduler::by_name(&name, workers, tasks) {
-        return Ok(scheduler);
+fn binding(set: Option<Binding>) -> Result<(&'static str, Binding)> {
+    let variable = "DAHL_BIND";
+    if let Some(binding) = set {
+        return Ok(("binding", binding));
     }
-    let expected = format!("one of {}", scheduler::NAMES.join(", "));
+    let Ok(text) = env::var(variable) else { return Ok((variable, Binding::None)) };
+    let Some(binding) = Binding::parse(&text) else {
+        let expected = "`none`, `cores`, or processors as in `0-3,8`".to_owned();
+        return Err(Error::new(ErrorKind::Config { setting: variable, value: text, expected }));
+    };
+    Ok((variable, binding))
+}
+
+/// What a scheduler is made for.
+#[derive(Clone, Copy)]
+struct Size {
+    workers: usize,
+    tasks_in_flight: usize,
+    rand_seed: u64,
+}
+
+type NamedScheduler = (Box<dyn Scheduler>, Option<Arc<Misfits>>);
+
+#[track_caller]
+fn named_scheduler(set: Option<String>, plan: Option<PathBuf>, size: Size) -> Result<NamedScheduler> {
+    let default = || scheduler::NAMES[0].to_owned();
+    let (setting, name) = match (set, &plan) {
+        (Some(name), _) => ("scheduler", name),
+        (None, Some(_)) => ("plan", scheduler::STATIC.to_owned()),
+        (None, None) => ("DAHL_SCHED", env::var("DAHL_SCHED").unwrap_or_else(|_| default())),
+    };
+    if name == scheduler::STATIC {
+        return static_scheduler(plan, setting, size.tasks_in_flight);
+    }
+    if plan.is_some() {
+        let expected = format!("`{}`, since a plan is given", scheduler::STATIC);
+        return Err(Error::new(ErrorKind::Config { setting, value: name, expected }));
+    }
+    if let Some(scheduler) = scheduler::by_name(&name, size.workers, size.tasks_in_flight, size.rand_seed) {
+        return Ok((scheduler, None));
+    }
+    let expected = format!("one of {}, {}", scheduler::NAMES.join(", "), scheduler::STATIC);
     Err(Error::new(ErrorKind::Config { setting, value: name, expected }))
+}
+
+/// The scheduler that follows the plan in a file.
+#[track_caller]
+fn static_scheduler(set: Option<PathBuf>, setting: &'static str, tasks: usize) -> Result<NamedScheduler> {
+    let (setting, path) = match (set, env::var_os("DAHL_PLAN")) {
+        (Some(path), _) => ("plan", path),
+        (None, Some(path)) => ("DAHL_PLAN", path.into()),
+        (None, None) => {
+            let expected = "a plan besides: `.plan(path)` or DAHL_PLAN".to_owned();
+            let value = scheduler::STATIC.to_owned();
+            return Err(Error::new(ErrorKind::Config { setting, value, expected }));
+        }
+    };
+    match Plan::from_file(&path) {
+        Ok(plan) => {
+            let misfits = Arc::new(Misfits::new(&path));
+            Ok((Box::new(Static::new(plan, Arc::clone(&misfits), tasks)), Some(misfits)))
+        }
+        Err(fact) => {
+            let (value, expected) = (path.display().to_string(), format!("a plan: {fact}"));
+            Err(Error::new(ErrorKind::Config { setting, value, expected }))
+        }
+    }
+}
+
+/// Where the plan of the run is written, if it is.
+#[track_caller]
+fn recording(set: Option<PathBuf>) -> Result<Option<Arc<Recording>>> {
+    let (setting, path) = match (set, env::var_os("DAHL_WRITE_PLAN")) {
+        (Some(path), _) => ("write_plan", path),
+        (None, Some(path)) => ("DAHL_WRITE_PLAN", path.into()),
+        (None, None) => return Ok(None),
+    };
+    match Recording::create(&path) {
+        Ok(recording) => Ok(Some(Arc::new(recording))),
+        Err(error) => {
+            let (value, expected) = (path.display().to_string(), format!("a file to write: {error}"));
+            Err(Error::new(ErrorKind::Config { setting, value, expected }))
+        }
+    }
 }
 
 impl fmt::Debug for RuntimeBuilder {

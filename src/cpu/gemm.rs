@@ -2,9 +2,11 @@
 //!
 //! `f32` and `f64` go to the crate `gemm` (AVX-512, AVX2, NEON, chosen at run time), on one core, since tasks are the
 //! parallelism, or on those of the rayon pool that the caller is in. Either way each sum is made in the same order: the
-//! crate cuts the inner dimension by its length and the caches alone, and cores share out rows and columns. Types with a compute type of their own, `f16` and `bf16`, are widened block by block and accumulate in
-//! it over the whole inner dimension; the crate's own `f16` product rounds its sum to `f16` after each of its blocks.
-//! Other types take a plain loop.
+//! crate cuts the inner dimension by its length and the caches alone, and cores share out rows and columns.
+//!
+//! Types with a compute type of their own, `f16` and `bf16`, are widened block by block and accumulate in it over the
+//! whole inner dimension; the crate's own `f16` product rounds its sum to `f16` after each of its blocks. Other types
+//! take a plain loop.
 
 use dahl_core::{Element, ElementType, Real};
 use ndarray::{ArrayView2, ArrayViewMut2, s};
@@ -68,7 +70,8 @@ pub(crate) fn product_on<T: Real>(
     } else if !computes_in_itself::<T>() {
         widened_product(a, b, out, accumulate);
     } else if has_gemm::<T>() {
-        gemm_product(cores, a, b, out, accumulate);
+        let beta = if accumulate { T::ONE } else { T::ZERO };
+        gemm_product(cores, T::ONE, a, b, beta, out);
     } else {
         if !accumulate {
             out.fill(T::ZERO);
@@ -81,10 +84,11 @@ pub(crate) fn product_on<T: Real>(
 #[allow(unsafe_code, reason = "the crate `gemm` takes raw pointers")]
 fn gemm_product<T: Real>(
     cores: Cores,
+    alpha: T,
     a: ArrayView2<'_, T>,
     b: ArrayView2<'_, T>,
+    beta: T,
     mut out: ArrayViewMut2<'_, T>,
-    accumulate: bool,
 ) {
     assert!(has_gemm::<T>() && a.ncols() == b.nrows() && out.dim() == (a.nrows(), b.ncols()));
     let (rows, inner, cols) = (a.nrows(), a.ncols(), b.ncols());
@@ -108,20 +112,47 @@ fn gemm_product<T: Real>(
             out.as_mut_ptr(),
             col_stride,
             row_stride,
-            accumulate,
+            beta != T::ZERO,
             a.as_ptr(),
             a_strides[1],
             a_strides[0],
             b.as_ptr(),
             b_strides[1],
             b_strides[0],
-            T::ONE,
-            T::ONE,
+            beta,
+            alpha,
             false,
             false,
             false,
             parallelism,
         );
+    }
+}
+
+/// `out = alpha * a x b + beta * out`, whose element type is any; with a `beta` of 0 nothing of `out` is read.
+///
+/// # Shapes
+/// As for [`product`].
+pub(crate) fn scaled_product<T: Real>(
+    alpha: T,
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    beta: T,
+    mut out: ArrayViewMut2<'_, T>,
+) {
+    let ((rows, inner), cols) = (a.dim(), b.ncols());
+    assert_eq!(inner, b.nrows(), "gemm: a has {inner} columns but b has {} rows", b.nrows());
+    assert_eq!(out.dim(), (rows, cols), "gemm: out must have the rows of a and the columns of b");
+    if has_gemm::<T>() && rows > 0 && cols > 0 {
+        return gemm_product(Cores::One, alpha, a, b, beta, out);
+    }
+    let (alpha, beta) = (alpha.widen(), beta.widen());
+    for (a, mut out) in a.rows().into_iter().zip(out.rows_mut()) {
+        for (b, out) in b.columns().into_iter().zip(&mut out) {
+            let sum: T::Compute = a.iter().zip(b).map(|(a, b)| a.widen() * b.widen()).sum();
+            let old = if beta == T::Compute::ZERO { beta } else { beta * out.widen() };
+            *out = T::narrow(alpha * sum + old);
+        }
     }
 }
 

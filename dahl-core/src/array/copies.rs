@@ -1,14 +1,13 @@
 //! [`Copies`]: where else than at home an array's elements are. Used in runtimes that have devices, and nowhere else.
 //!
 //! An array's *home* is the buffer that it was made with, in the main memory; a part's is within its whole's. Beside it
-//! there may be one copy in each device's memory: contiguous, in row-major order. Home and copies are each valid or not;
-//! at least one is valid, unless the device with the only one was lost.
+//! there may be one copy in each device's memory: contiguous, in row-major order. Home and copies are each valid or not.
+//! In the words of the field: the *owner* is the one that is valid alone, several valid ones are *shared*, the others
+//! are *invalid*.
 //!
-//! **Who writes what.** A copy (or home) that is not valid is read by nobody, and is written under the lock, by whoever
-//! makes it valid. One that is valid is written by the holder of an exclusive access, who has made all others invalid
-//! before. A copy that a task uses is pinned: it is neither freed nor moved before the task has ended.
+//! `COPIES.md`, beside this file, has the invariants C1 to C5 that are named here, and the argument for each.
 //!
-//! **Locks.** A device's register of copies is locked before the copies of an array, never after.
+//! Not here: which copies make room for others (`register`), and how long a transfer takes (`device`).
 #![allow(unsafe_code, reason = "copies elements between memory nodes")]
 
 use std::panic::Location;
@@ -17,7 +16,7 @@ use std::sync::Arc;
 
 use super::state::ArrayState;
 use crate::codelet::Operand;
-use crate::device::Transfer;
+use crate::device::{DeviceMemory, Transfer};
 use crate::error::Failure;
 use crate::memory::{Block, Holder, Shortage};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -31,11 +30,20 @@ pub(crate) const HOME: usize = 0;
 pub(crate) struct Copies {
     /// Whether there has been a copy: what every access at home looks at.
     any: AtomicBool,
-    /// Whether home is not valid.
+    /// Whether home is not valid. It changes under the lock.
     away: AtomicBool,
-    /// When the last transfer of the elements ends.
-    arrived_ns: AtomicU64,
-    list: Mutex<Vec<Copy>>,
+    /// When the last transfer to home ends.
+    home_ns: AtomicU64,
+    list: Mutex<List>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct List {
+    copies: Vec<Copy>,
+    /// Who wrote the elements last, if that was on a device.
+    writer: Option<Requester>,
+    /// If no elements are valid any more because a device was lost: the failure, and whether it was noted.
+    lost: Option<(Arc<Failure>, bool)>,
 }
 
 /// Elements in a device's memory.
@@ -46,93 +54,83 @@ struct Copy {
     valid: bool,
     /// Tasks that use it.
     pins: u32,
+    /// When the last transfer to it ends, and its block is free of what was there before.
+    arrived_ns: u64,
+    /// When it was last used, by the device's count.
+    used: u64,
 }
 
-/// The arrays that have copies in a device's memory, those that were used last at the end.
-#[derive(Debug, Default)]
-pub(crate) struct Register(Mutex<Vec<*const ArrayState>>);
-
-// SAFETY: the states that the pointers lead to take themselves off the list, under its lock, before they are freed; they
-// may be used by any thread.
-unsafe impl Send for Register {}
-// SAFETY: as for `Send`.
-unsafe impl Sync for Register {}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poison| poison.into_inner())
+/// On whose behalf elements are brought somewhere.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Requester {
+    /// The codelet of the task, or the host's call.
+    pub(crate) name: &'static str,
+    /// The line of the submission, or of the call.
+    pub(crate) location: &'static Location<'static>,
 }
 
-impl Register {
-    /// Notes that a copy of `state` is used.
-    fn touch(&self, state: &ArrayState) {
-        let mut states = lock(&self.0);
-        states.retain(|&other| !ptr::eq(other, state));
-        states.push(state);
-    }
+/// Whether elements are read, and whether they are changed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Use {
+    pub(super) reads: bool,
+    /// The access is exclusive: elements are valid nowhere else from now on.
+    pub(super) exclusive: bool,
+}
 
-    fn remove(&self, state: &ArrayState) {
-        lock(&self.0).retain(|&other| !ptr::eq(other, state));
-    }
-
-    /// Frees a copy that no task uses: one that is valid elsewhere before one that must be written back, and of these
-    /// the one that was not used for longest. False if there is none.
-    pub(crate) fn evict(&self, node: usize) -> bool {
-        let mut states = lock(&self.0);
-        let is_clean = |clean: bool| {
-            move |&state: &*const ArrayState| {
-                // SAFETY: states take themselves off the list before they are freed.
-                let copies = unsafe { &(*state).copies };
-                let list = lock(&copies.list);
-                let copy = list.iter().find(|copy| copy.node == node);
-                copy.is_some_and(|copy| copy.pins == 0 && copies.is_dirty(copy, &list) != clean)
-            }
-        };
-        let victim =
-            states.iter().position(is_clean(true)).or_else(|| states.iter().position(is_clean(false)));
-        let Some(victim) = victim else { return false };
-        let state = states.remove(victim);
-        // SAFETY: as above.
-        unsafe { &*state }.drop_copy(node);
-        true
-    }
-
-    /// Forgets all copies, when the device is lost.
-    pub(crate) fn lose(&self, node: usize) {
-        for state in lock(&self.0).drain(..) {
-            // SAFETY: as above.
-            let copies = unsafe { &(*state).copies };
-            lock(&copies.list).retain(|copy| copy.node != node);
-        }
-    }
+/// Which copies make room first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    Invalid,
+    /// Valid, here and elsewhere.
+    Clean,
+    /// Valid here alone: it must be written back.
+    Dirty,
 }
 
 /// Why elements cannot be had at a memory node.
 #[derive(Debug)]
 pub(crate) enum Missing {
-    /// A task that should have written them failed.
+    /// A task that should have written them failed, or they were lost with a device.
     Poisoned(Arc<Failure>),
     /// There is no room for them.
     Shortage(Shortage),
-    /// They were in the memory of a device that was lost.
-    Lost,
 }
 
 impl Missing {
     /// The failure that `array` is left with.
-    pub(crate) fn into_failure(self, array: &ArrayState) -> Arc<Failure> {
-        let message = match self {
+    pub(crate) fn into_failure(self, array: &ArrayState, requester: Requester) -> Arc<Failure> {
+        let shortage = match self {
             Self::Poisoned(failure) => return failure,
-            Self::Shortage(shortage) => format!("out of memory: {shortage}"),
-            Self::Lost => "what it held was in the memory of a device that is lost".to_owned(),
+            Self::Shortage(shortage) => shortage,
         };
-        let failure = Failure::new("transfer", "the main memory".to_owned(), Location::caller(), message);
-        let failure = Arc::new(failure);
+        let message = format!("out of memory: {shortage}");
+        let Requester { name, location } = requester;
+        let failure = Arc::new(Failure::new(name, "the host".to_owned(), location, message).unreachable());
         array.shared().note_failure(&failure);
         failure
     }
 }
 
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poison| poison.into_inner())
+}
+
+impl List {
+    fn place(&self, node: usize) -> Option<usize> {
+        self.copies.iter().position(|copy| copy.node == node)
+    }
+
+    fn invalidate(&mut self) {
+        self.copies.iter_mut().for_each(|copy| copy.valid = false);
+        self.lost = None;
+    }
+}
+
 impl Copies {
+    fn list(&self) -> MutexGuard<'_, List> {
+        lock(&self.list)
+    }
+
     /// Whether home may be read.
     pub(super) fn is_home(&self) -> bool {
         !self.away.load(Ordering::Acquire)
@@ -143,33 +141,54 @@ impl Copies {
         self.any.load(Ordering::Acquire)
     }
 
-    /// Whether `copy` is the only valid one.
-    fn is_dirty(&self, copy: &Copy, list: &[Copy]) -> bool {
-        copy.valid && !self.is_home() && !list.iter().any(|other| other.node != copy.node && other.valid)
+    fn rank(&self, list: &List, place: usize) -> Rank {
+        let valid_elsewhere = || {
+            self.is_home() || list.copies.iter().enumerate().any(|(other, copy)| other != place && copy.valid)
+        };
+        match list.copies[place].valid {
+            false => Rank::Invalid,
+            true if valid_elsewhere() => Rank::Clean,
+            true => Rank::Dirty,
+        }
     }
 
-    /// When the last transfer of the elements ends.
-    pub(crate) fn arrived_ns(&self) -> u64 {
-        self.arrived_ns.load(Ordering::Relaxed)
+    /// How soon the copy at `node` makes room, the smallest first; nothing while a task uses it.
+    pub(super) fn eviction_key(&self, node: usize) -> Option<(Rank, u64)> {
+        let list = self.list();
+        let place = list.place(node)?;
+        let copy = &list.copies[place];
+        (copy.pins == 0).then(|| (self.rank(&list, place), copy.used))
     }
 
-    /// Lets nobody have the elements before `time_ns`.
+    /// When the elements at `node` are there, if they are on their way.
+    pub(crate) fn arrived_ns(&self, node: usize) -> u64 {
+        if node == HOME {
+            return self.home_ns.load(Ordering::Relaxed);
+        }
+        let list = self.list();
+        list.place(node).map_or(0, |place| list.copies[place].arrived_ns)
+    }
+
+    /// Lets nobody have the elements at home before `time_ns`.
     pub(crate) fn delay(&self, time_ns: u64) {
-        self.arrived_ns.fetch_max(time_ns, Ordering::Relaxed);
+        self.home_ns.fetch_max(time_ns, Ordering::Relaxed);
     }
 
-    /// Makes home valid and every copy not: somebody wrote the elements at home.
-    pub(super) fn stay_home(&self) {
+    /// Makes home valid and every copy not: what the elements are from now on is settled at home. The caller's access
+    /// is exclusive, or it is the reader that settles the content.
+    pub(crate) fn stay_home(&self) {
         if self.may_exist() {
-            lock(&self.list).iter_mut().for_each(|copy| copy.valid = false);
+            let mut list = self.list();
+            list.invalidate();
             self.away.store(false, Ordering::Release);
         }
     }
 
     /// Lets a task's copy go where it may.
     pub(super) fn unpin(&self, node: usize) {
-        if let Some(copy) = lock(&self.list).iter_mut().find(|copy| copy.node == node) {
-            copy.pins -= 1;
+        let mut list = self.list();
+        if let Some(place) = list.place(node) {
+            list.copies[place].pins -= 1;
         }
     }
 }
@@ -180,9 +199,9 @@ impl ArrayState {
         let from = if !self.copies.may_exist() {
             HOME
         } else {
-            let list = lock(&self.copies.list);
+            let list = self.copies.list();
             let is_home = self.copies.is_home();
-            let mut valid = list.iter().filter(|copy| copy.valid).map(|copy| copy.node);
+            let mut valid = list.copies.iter().filter(|copy| copy.valid).map(|copy| copy.node);
             if (is_home && node == HOME) || valid.clone().any(|other| other == node) {
                 return None;
             }
@@ -191,102 +210,184 @@ impl ArrayState {
         (from != node).then(|| (from, self.bytes()))
     }
 
-    /// Makes sure of valid elements at `node`, for a task that holds an access: what it `reads` is brought there, and
-    /// if it is `exclusive`, it is valid nowhere else from now on. A copy is pinned.
+    /// Makes sure of elements at `node`, for a task that holds an access. A copy is pinned.
     ///
     /// # Safety
-    /// The caller holds an access, exclusive if it says so.
+    /// The caller holds an access, exclusive if `how` says so.
     pub(super) unsafe fn fetch(
         &self,
         node: usize,
-        reads: bool,
-        exclusive: bool,
-        holder: Holder,
+        how: Use,
+        requester: Requester,
     ) -> Result<*mut u8, Missing> {
         if node == HOME {
-            let mut list = lock(&self.copies.list);
-            if reads && !self.copies.is_home() {
-                self.bring_home(&mut list)?;
-            }
-            if exclusive {
-                list.iter_mut().for_each(|copy| copy.valid = false);
-            }
-            self.copies.away.store(false, Ordering::Release);
-            return Ok(self.pointer());
+            return self.fetch_home(how);
         }
         let device = self.shared().devices().expect("there are other memory nodes").memory(node);
-        if !lock(&self.copies.list).iter().any(|copy| copy.node == node) {
-            let block = device.block(self.bytes(), holder).map_err(Missing::Shortage)?;
-            lock(&self.copies.list).push(Copy { node, block, valid: false, pins: 0 });
-            self.copies.any.store(true, Ordering::Release);
+        self.make_copy(device, requester)?;
+        let mut guard = self.copies.list();
+        let list = &mut *guard;
+        let place = list.place(node).expect("it was just made, and nobody evicts while a task is issued");
+        if how.reads && !list.copies[place].valid {
+            self.bring_to(place, list)?;
         }
-        device.register.touch(self);
-        let mut list = lock(&self.copies.list);
-        let mut place = list.iter().position(|copy| copy.node == node);
-        if let Some(copy) = place.map(|place| &mut list[place]) {
-            copy.pins += 1;
-        }
-        let index = place.take().expect("it was just made, and nobody evicts while a task is issued");
-        if reads && !list[index].valid {
-            if let Err(missing) = self.bring_to(index, &mut list) {
-                list[index].pins -= 1;
-                return Err(missing);
-            }
-        }
-        if exclusive {
-            list.iter_mut().for_each(|copy| copy.valid = false);
+        if how.exclusive {
+            list.invalidate();
+            list.writer = Some(requester);
             self.copies.away.store(true, Ordering::Release);
         }
-        list[index].valid = true;
-        Ok(list[index].block.pointer())
+        let copy = &mut list.copies[place];
+        (copy.valid, copy.used) = (true, device.register.tick());
+        copy.pins += 1;
+        Ok(copy.block.pointer())
     }
 
-    /// Makes copy `index` of the list valid.
-    fn bring_to(&self, index: usize, list: &mut [Copy]) -> Result<(), Missing> {
-        let (node, to) = (list[index].node, list[index].block.pointer());
-        let from = if self.copies.is_home() {
-            // SAFETY: home is valid and the caller of `fetch` holds an access, so nobody writes it; the copy is not
-            // valid, so nobody else touches it, and it has as many bytes.
+    /// Copies the elements to the device's memory `node`, if they are there to be copied, and there is room without
+    /// freeing any.
+    ///
+    /// # Safety
+    /// The caller holds an access.
+    pub(crate) unsafe fn prefetch(&self, node: usize, requester: Requester) {
+        let devices = self.shared().devices().expect("there are other memory nodes");
+        let device = devices.memory(node);
+        if !self.is_ready() || devices.is_lost(node - 1) {
+            return;
+        }
+        if self.copies.list().place(node).is_none() {
+            let holder = Holder::new("copies", requester.location);
+            let Some(block) = Block::zeroed(device.memory(), self.bytes(), holder) else { return };
+            self.add_copy(device, block, 0);
+        }
+        let mut guard = self.copies.list();
+        let list = &mut *guard;
+        if list.lost.is_some() {
+            return; // that comes out where the task runs
+        }
+        if let Some(place) = list.place(node).filter(|&place| !list.copies[place].valid) {
+            list.copies[place].used = device.register.tick();
+            let brought = self.bring_to(place, list);
+            debug_assert!(brought.is_ok(), "what was not lost is valid somewhere");
+        }
+    }
+
+    /// Adds a copy in the memory of `device`, not valid yet, unless another thread has done so meanwhile.
+    fn add_copy(&self, device: &DeviceMemory, block: Block, arrived_ns: u64) {
+        let mut list = self.copies.list();
+        if list.place(device.node()).is_some() {
+            return;
+        }
+        list.copies.push(Copy { node: device.node(), block, valid: false, pins: 0, arrived_ns, used: 0 });
+        self.copies.any.store(true, Ordering::Release);
+        drop(list);
+        device.register.add(self);
+    }
+
+    /// As [`fetch`](Self::fetch), in the main memory.
+    fn fetch_home(&self, how: Use) -> Result<*mut u8, Missing> {
+        let mut list = self.copies.list();
+        if how.reads && !self.copies.is_home() {
+            self.bring_home(&mut list)?;
+        }
+        if how.exclusive {
+            list.invalidate();
+        }
+        self.copies.away.store(false, Ordering::Release);
+        Ok(self.pointer())
+    }
+
+    /// Makes sure of a copy in the memory of `device`, valid or not.
+    fn make_copy(&self, device: &DeviceMemory, requester: Requester) -> Result<(), Missing> {
+        if self.copies.list().place(device.node()).is_some() {
+            return Ok(());
+        }
+        let holder = Holder::new("copies", requester.location);
+        let (block, free_ns) = device.block(self.bytes(), holder).map_err(Missing::Shortage)?;
+        self.add_copy(device, block, free_ns);
+        Ok(())
+    }
+
+    /// Makes copy `place` of the list valid.
+    fn bring_to(&self, place: usize, list: &mut List) -> Result<(), Missing> {
+        let (node, to) = (list.copies[place].node, list.copies[place].block.pointer());
+        let (from, there_ns) = if self.copies.is_home() {
+            // SAFETY: home is valid and the caller of `fetch` holds an access, so nobody writes it (C2); the copy is
+            // not valid, so nobody else touches it (C3), and it has as many bytes.
             unsafe { self.home_operand().pack_into(to) };
-            HOME
+            (HOME, self.copies.arrived_ns(HOME))
         } else {
-            let source = list.iter().find(|copy| copy.valid).ok_or(Missing::Lost)?;
-            // SAFETY: as above, of the source; both are blocks of at least so many bytes.
+            let source = self.valid_copy(list)?;
+            let source = &list.copies[source];
+            // SAFETY: as above, of the source; both are blocks of at least so many bytes, and two.
             unsafe { ptr::copy_nonoverlapping(source.block.pointer(), to, self.bytes()) };
-            source.node
+            (source.node, source.arrived_ns)
         };
-        self.charge(from, node);
-        list[index].valid = true;
+        let copy = &mut list.copies[place];
+        copy.arrived_ns = copy.arrived_ns.max(self.charge(from, node, there_ns.max(copy.arrived_ns)));
+        copy.valid = true;
         Ok(())
     }
 
     /// Makes home valid.
-    fn bring_home(&self, list: &mut [Copy]) -> Result<(), Missing> {
-        let source = list.iter().find(|copy| copy.valid).ok_or(Missing::Lost)?;
+    fn bring_home(&self, list: &mut List) -> Result<(), Missing> {
+        let source = self.valid_copy(list)?;
+        let source = &list.copies[source];
         // SAFETY: the source is valid and the caller holds an access, or evicts it while no task uses it, so nobody
-        // writes it; home is not valid, so nobody else touches it.
+        // writes it (C2, C4); home is not valid, so nobody else touches it (C3).
         unsafe { self.home_operand().unpack_from(source.block.pointer()) };
-        self.charge(source.node, HOME);
+        self.copies.delay(self.charge(source.node, HOME, source.arrived_ns));
         self.copies.away.store(false, Ordering::Release);
         Ok(())
     }
 
-    /// Frees the copy at `node`; if it is the only valid one, home gets its elements.
-    fn drop_copy(&self, node: usize) {
-        let mut list = lock(&self.copies.list);
-        let Some(index) = list.iter().position(|copy| copy.node == node) else { return };
-        if self.copies.is_dirty(&list[index], &list) {
-            let came_home = self.bring_home(&mut list);
-            debug_assert!(came_home.is_ok(), "there is a valid copy");
+    /// The first copy that is valid.
+    fn valid_copy(&self, list: &mut List) -> Result<usize, Missing> {
+        if let Some(place) = list.copies.iter().position(|copy| copy.valid) {
+            return Ok(place);
         }
-        list.swap_remove(index);
+        let (failure, noted) = list.lost.as_mut().expect("elements are valid somewhere, or lost");
+        if !std::mem::replace(noted, true) {
+            self.shared().note_failure(failure);
+        }
+        Err(Missing::Poisoned(Arc::clone(failure)))
     }
 
-    /// Counts a transfer of the elements, and notes when it ends.
-    fn charge(&self, from: usize, to: usize) {
+    /// Frees the copy at `node`; if it is the only valid one, home gets its elements. When its room is free.
+    pub(super) fn evict_copy(&self, node: usize) -> u64 {
+        let mut guard = self.copies.list();
+        let list = &mut *guard;
+        let Some(place) = list.place(node) else { return 0 };
+        let mut free_ns = 0;
+        if self.copies.rank(list, place) == Rank::Dirty {
+            let came_home = self.bring_home(list);
+            debug_assert!(came_home.is_ok(), "there is a valid copy");
+            free_ns = self.copies.arrived_ns(HOME);
+        }
+        list.copies.swap_remove(place);
+        free_ns
+    }
+
+    /// Forgets the copy at `node`, whose `device` is lost.
+    pub(super) fn lose_copy(&self, node: usize, device: &str) {
+        let mut guard = self.copies.list();
+        let list = &mut *guard;
+        let Some(place) = list.place(node) else { return };
+        let is_dirty = self.copies.rank(list, place) == Rank::Dirty;
+        list.copies.swap_remove(place);
+        if is_dirty {
+            let writer = list.writer.expect("elements that are valid on a device alone were written on one");
+            let message = format!("array #{} was in the memory of `{device}` alone", self.id());
+            let failure = Failure::new(writer.name, device.to_owned(), writer.location, message).lost();
+            list.lost = Some((Arc::new(failure), false));
+        }
+    }
+
+    /// Counts a transfer of the elements, which are at `from` at `there_ns`. When it ends.
+    fn charge(&self, from: usize, to: usize, there_ns: u64) -> u64 {
+        if self.bytes() == 0 {
+            return there_ns;
+        }
         let transfer = Transfer { array: self.id(), from, to, bytes: self.bytes() };
-        let end_ns = self.shared().devices().expect("there are other memory nodes").charge(transfer);
-        self.copies.delay(end_ns);
+        self.shared().devices().expect("there are other memory nodes").charge(transfer, there_ns)
     }
 
     /// The elements at home.
@@ -295,18 +396,19 @@ impl ArrayState {
         Operand { pointer: self.pointer(), layout, element, writes: true, reads: true }
     }
 
-    /// Forgets all copies: the elements at home are others from now on, or the array is gone.
+    /// Forgets all copies: the array is gone.
     pub(super) fn forget_copies(&self) {
         if !self.copies.may_exist() {
             return;
         }
-        let nodes: Vec<usize> = lock(&self.copies.list).iter().map(|copy| copy.node).collect();
+        let nodes: Vec<usize> = self.copies.list().copies.iter().map(|copy| copy.node).collect();
         for node in nodes {
             self.shared().devices().expect("there are other memory nodes").memory(node).register.remove(self);
         }
-        lock(&self.copies.list).clear();
+        let mut list = self.copies.list();
+        *list = List::default();
         self.copies.away.store(false, Ordering::Release);
         self.copies.any.store(false, Ordering::Release);
-        self.copies.arrived_ns.store(0, Ordering::Relaxed);
+        self.copies.home_ns.store(0, Ordering::Relaxed);
     }
 }

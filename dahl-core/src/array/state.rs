@@ -7,7 +7,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use super::content::{AtomicContent, Content};
-use super::copies::{Copies, HOME, Missing};
+use super::copies::{Copies, HOME, Missing, Requester, Use};
 use super::reduction::Reductions;
 use super::replicate::{HOST, NODES, Origin, Replicate};
 use crate::access::AccessMode;
@@ -149,9 +149,9 @@ impl ArrayState {
     /// # Safety
     /// The caller holds an exclusive access to the part.
     pub(crate) unsafe fn begin_part(&self, pointer: *mut u8, poisoned: Option<&Arc<Failure>>) {
-        // SAFETY: the caller's access is exclusive.
-        unsafe { (*self.body.get()).replicates[HOST].pointer = pointer };
         self.copies.stay_home();
+        // SAFETY: the caller's access is exclusive, and no copy is valid, so nobody evicts one (C4).
+        unsafe { (*self.body.get()).replicates[HOST].pointer = pointer };
         match poisoned {
             None => self.set_ready(),
             // SAFETY: the caller's access is exclusive.
@@ -280,6 +280,11 @@ impl ArrayState {
         settled.then(|| self.pointer())
     }
 
+    /// Whether it holds a value.
+    pub(super) fn is_ready(&self) -> bool {
+        self.content.get() == Content::Ready
+    }
+
     pub(crate) fn set_ready(&self) {
         self.content.set(Content::Ready);
     }
@@ -337,14 +342,14 @@ impl ArrayState {
         &self,
         node: usize,
         mode: AccessMode,
-        location: &'static Location<'static>,
+        requester: Requester,
     ) -> Result<*mut u8, Missing> {
         if node == HOME && !self.copies.may_exist() {
             // SAFETY: the caller's.
             return unsafe { self.prepare(mode) }.map_err(Missing::Poisoned);
         }
         // SAFETY: the caller's.
-        unsafe { self.prepare_anywhere(node, mode, location) }
+        unsafe { self.prepare_anywhere(node, mode, requester) }
     }
 
     /// As [`prepare_at`](Self::prepare_at), where there may be copies.
@@ -353,20 +358,17 @@ impl ArrayState {
         &self,
         node: usize,
         mode: AccessMode,
-        location: &'static Location<'static>,
+        requester: Requester,
     ) -> Result<*mut u8, Missing> {
         let before = self.content.claim(mode.is_shared());
         if before != Content::Ready {
-            if before != Content::Poisoned {
-                // What is settled is at home.
-                self.copies.stay_home();
-            }
+            debug_assert!(self.copies.is_home(), "what has no value has no copies (C5)");
             // SAFETY: as in `prepare`.
             unsafe { self.settle(before, mode) }.map_err(Missing::Poisoned)?;
         }
-        let holder = Holder::new("copies", location);
+        let how = Use { reads: mode != AccessMode::W, exclusive: !mode.is_shared() };
         // SAFETY: the caller's.
-        unsafe { self.fetch(node, mode != AccessMode::W, !mode.is_shared(), holder) }
+        unsafe { self.fetch(node, how, requester) }
     }
 
     /// Lets a copy in the memory `node` go, which a task has used.
@@ -402,16 +404,12 @@ impl ArrayState {
     ///
     /// # Safety
     /// The caller holds an exclusive access.
-    pub(crate) unsafe fn begin_leaf(
-        &self,
-        node: usize,
-        location: &'static Location<'static>,
-    ) -> Result<*mut u8, Missing> {
+    pub(crate) unsafe fn begin_leaf(&self, node: usize, requester: Requester) -> Result<*mut u8, Missing> {
         // SAFETY: the caller's access is exclusive.
         unsafe { (*self.body.get()).failure = None };
         self.set_ready();
         // SAFETY: the caller's.
-        unsafe { self.prepare_at(node, AccessMode::W, location) }
+        unsafe { self.prepare_at(node, AccessMode::W, requester) }
     }
 
     /// Calls `finish` with the elements, contiguous, and whether they hold a value that a reduction adds to.
@@ -423,12 +421,13 @@ impl ArrayState {
     /// The caller holds an exclusive access.
     pub(crate) unsafe fn finish_reduction(
         &self,
+        requester: Requester,
         finish: impl FnOnce(&mut [u8], bool),
     ) -> Result<(), Missing> {
         let keep_old = self.content.get() != Content::Unset;
         if keep_old {
             // SAFETY: the caller's access is exclusive.
-            unsafe { self.prepare_at(HOME, AccessMode::RW, Location::caller()) }?;
+            unsafe { self.prepare_at(HOME, AccessMode::RW, requester) }?;
         }
         // SAFETY: the caller's access is exclusive.
         let body = unsafe { &*self.body.get() };
@@ -451,6 +450,8 @@ impl ArrayState {
     /// # Safety
     /// The caller holds an exclusive access.
     pub(crate) unsafe fn poison(&self, failure: &Arc<Failure>) {
+        // First: nobody evicts a copy, to which the body belongs, that is not valid.
+        self.copies.stay_home();
         // SAFETY: the caller's access is exclusive.
         let body = unsafe { &mut *self.body.get() };
         body.failure = Some(Arc::clone(failure));

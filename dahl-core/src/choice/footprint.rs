@@ -6,13 +6,13 @@ use crate::task::Record;
 
 /// The extents of each array.
 pub(crate) fn extents(record: &Record) -> Vec<Vec<usize>> {
-    record.accesses().map(|access| access.body().layout.extents().to_vec()).collect()
+    record.operands().map(|access| access.body().layout.extents().to_vec()).collect()
 }
 
 /// A hash of the footprint alone.
 pub(crate) fn hash(record: &Record) -> u64 {
     let mut hash = 0;
-    for access in record.accesses() {
+    for access in record.operands() {
         let extents = access.body().layout.extents();
         hash = mix(hash, extents.len() as u64);
         for &extent in extents {

@@ -149,7 +149,8 @@ impl Trials {
             trials.has_one() || asked.all(Candidate::is_done)
         };
         if !self.may_mix && self.fixed.is_none() {
-            if !is_done(self, true) && !(is_done(self, false) && self.passed >= RUNS) {
+            let is_over = is_done(self, true) || (is_done(self, false) && self.passed >= RUNS);
+            if !is_over {
                 return Settled::default();
             }
             self.fixed = Some(self.candidates[self.best(true)].kernel);

@@ -7,6 +7,7 @@ use super::memory::DeviceMemory;
 use crate::clock::Clock;
 use crate::memory::MemoryNode;
 use crate::observer::Observer;
+use crate::perf::TransferTime;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, Ordering};
 
@@ -53,6 +54,25 @@ struct Links {
     /// For each device, when the link to it and the one from it are free again.
     free_ns: Vec<[u64; 2]>,
     totals: Vec<TransferTotal>,
+    /// What the observer has not been shown: transfer, begin, end.
+    unseen: Vec<(Transfer, u64, u64)>,
+}
+
+/// The links of a device: to it, and from it.
+const TO: usize = 0;
+const FROM: usize = 1;
+
+impl Links {
+    fn count(&mut self, transfer: Transfer) {
+        let Transfer { from, to, bytes, .. } = transfer;
+        let place = self.totals.iter().position(|total| (total.from, total.to) == (from, to));
+        let place = place.unwrap_or_else(|| {
+            self.totals.push(TransferTotal { from, to, count: 0, bytes: 0 });
+            self.totals.len() - 1
+        });
+        self.totals[place].count += 1;
+        self.totals[place].bytes += bytes as u64;
+    }
 }
 
 impl Devices {
@@ -61,8 +81,9 @@ impl Devices {
             DeviceMemory::new(index + 1, MemoryNode::of_device(&device.name, device.limit_bytes()))
         };
         let memories: Vec<_> = machine.devices.iter().enumerate().map(memory).collect();
-        let links = Links { free_ns: vec![[0; 2]; memories.len()], totals: Vec::new() };
-        let lost = memories.iter().map(|_| AtomicBool::new(false)).collect();
+        let links = Links { free_ns: vec![[0; 2]; memories.len()], ..Links::default() };
+        let lost =
+            machine.devices.iter().map(|device| AtomicBool::new(device.lost_after == Some(0))).collect();
         Self { machine, memories, lost, links: Mutex::new(links), clock, observer }
     }
 
@@ -92,7 +113,7 @@ impl Devices {
     /// Loses a device with all that is in its memory.
     pub(crate) fn lose(&self, device: usize) {
         self.lost[device].store(true, Ordering::Release);
-        self.memories[device].lose();
+        self.memories[device].lose(&self.machine.devices[device].name);
     }
 
     /// How long a transfer would take, links being free.
@@ -101,31 +122,48 @@ impl Devices {
         ends.map(|node| self.machine.devices[node - 1].transfer_ns(bytes)).sum()
     }
 
-    /// Counts a transfer that begins as soon as the links are free. When it ends.
-    pub(crate) fn charge(&self, transfer: Transfer) -> u64 {
+    /// How long transfers take between each two memory nodes, links being free.
+    pub(crate) fn transfer_times(&self) -> Vec<TransferTime> {
+        let nodes = 0..=self.memories.len();
+        let pairs = nodes.clone().flat_map(|from| nodes.clone().map(move |to| (from, to)));
+        let between = |(from, to): (usize, usize)| {
+            let ends = [from, to].into_iter().filter_map(|node| node.checked_sub(1));
+            let devices = ends.map(|device| &self.machine.devices[device]);
+            let ns_per_byte: f64 = devices.clone().map(|device| 1.0 / device.link_gbytes_per_s).sum();
+            let latency_us = devices.map(|device| device.latency_us).sum();
+            TransferTime { from, to, latency_us, gbytes_per_s: 1.0 / ns_per_byte }
+        };
+        pairs.filter(|(from, to)| from != to).map(between).collect()
+    }
+
+    /// Counts a transfer that begins at `there_ns`, or as soon after it as the links are free. When it ends.
+    pub(crate) fn charge(&self, transfer: Transfer, there_ns: u64) -> u64 {
         let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
-        let begin_ns = self.clock.now_ns();
-        let mut end_ns = begin_ns;
-        for (node, direction) in [(transfer.from, 1), (transfer.to, 0)] {
+        let mut end_ns = self.clock.now_ns().max(there_ns);
+        let mut begin_ns = None;
+        for (node, direction) in [(transfer.from, FROM), (transfer.to, TO)] {
             if let Some(device) = node.checked_sub(1) {
                 let free_ns = &mut links.free_ns[device][direction];
-                end_ns = end_ns.max(*free_ns) + self.machine.devices[device].transfer_ns(transfer.bytes);
+                let from_ns = end_ns.max(*free_ns);
+                begin_ns.get_or_insert(from_ns);
+                end_ns = from_ns.saturating_add(self.machine.devices[device].transfer_ns(transfer.bytes));
                 *free_ns = end_ns;
             }
         }
-        let pair = (transfer.from, transfer.to);
-        let known = links.totals.iter().position(|total| (total.from, total.to) == pair);
-        let place = known.unwrap_or(links.totals.len());
-        if known.is_none() {
-            links.totals.push(TransferTotal { from: pair.0, to: pair.1, count: 0, bytes: 0 });
-        }
-        links.totals[place].count += 1;
-        links.totals[place].bytes += transfer.bytes as u64;
-        drop(links);
-        if let Some(observer) = &self.observer {
-            observer.transferred(&transfer, begin_ns, end_ns);
+        links.count(transfer);
+        if self.observer.is_some() {
+            links.unseen.push((transfer, begin_ns.unwrap_or(end_ns), end_ns));
         }
         end_ns
+    }
+
+    /// Shows the observer the transfers that it has not seen. The caller holds no lock.
+    pub(crate) fn show_transfers(&self) {
+        let Some(observer) = &self.observer else { return };
+        let unseen = std::mem::take(&mut self.links.lock().unwrap_or_else(PoisonError::into_inner).unseen);
+        for (transfer, begin_ns, end_ns) in unseen {
+            observer.transferred(&transfer, begin_ns, end_ns);
+        }
     }
 
     /// What went over the links so far.

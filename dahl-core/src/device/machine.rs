@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::speed::{Speed, nanoseconds};
 use crate::error::{Error, ErrorKind, Result};
+use crate::scheduler::CPU;
 
 /// A machine to be simulated: how fast its CPU workers are, and what devices it has.
 ///
@@ -13,11 +14,13 @@ use crate::error::{Error, ErrorKind, Result};
 /// let machine = dahl_core::Machine::from_toml(
 ///     r#"
 ///     [cpu]
-///     speed = { gflops = 50, gbytes_per_s = 10, overhead_us = 1 }
 ///     watts = 15
 ///
-///     [cpu.speed.codelets]
-///     matmul = { gflops = 200 }
+///     [cpu.speed]
+///     gflops = 50
+///     gbytes_per_s = 10
+///     overhead_us = 1
+///     codelets.matmul = { gflops = 200 }
 ///
 ///     [[device]]
 ///     name = "gpu"
@@ -146,7 +149,11 @@ impl VirtualDevice {
         nanoseconds(self.latency_us + bytes as f64 / self.link_gbytes_per_s / 1e3)
     }
 
+    /// The first figure that no device has.
     fn wrong(&self) -> Option<String> {
+        if self.name.is_empty() || self.name == CPU {
+            return Some("name: a device has a name, which is not that of the CPU's workers".to_owned());
+        }
         if let Some(wrong) = self.speed.wrong() {
             return Some(wrong);
         }
@@ -158,9 +165,22 @@ impl VirtualDevice {
         if !(latency.is_finite() && latency >= 0.0) {
             return Some(format!("latency_us = {latency}: a time is 0 or more"));
         }
-        let memory = self.memory_mb.filter(|memory| !(memory.is_finite() && *memory > 0.0))?;
-        Some(format!("memory_mb = {memory}: a memory is above 0"))
+        if self.fails_at == Some(0) {
+            return Some("fails_at = 0: tasks are counted from 1".to_owned());
+        }
+        if let Some(memory) = self.memory_mb.filter(|memory| !(memory.is_finite() && *memory > 0.0)) {
+            return Some(format!("memory_mb = {memory}: a memory is above 0"));
+        }
+        wrong_power(self.watts, self.idle_watts)
     }
+}
+
+/// The first power that nothing takes.
+fn wrong_power(watts: Option<f64>, idle_watts: Option<f64>) -> Option<String> {
+    let mut powers = [("watts", watts), ("idle_watts", idle_watts)].into_iter();
+    let (what, power) =
+        powers.find(|(_, power)| power.is_some_and(|power| !(power.is_finite() && power >= 0.0)))?;
+    Some(format!("{what} = {}: a power is 0 or more", power?))
 }
 
 impl Machine {
@@ -188,8 +208,10 @@ impl Machine {
 
     #[track_caller]
     fn read(place: &str, text: &str) -> Result<Self> {
-        let machine: Self =
-            toml::from_str(text).map_err(|error| invalid(place.to_owned(), error.to_string()))?;
+        let machine: Self = match toml::from_str(text) {
+            Ok(machine) => machine,
+            Err(error) => return Err(invalid(place.to_owned(), error.to_string())),
+        };
         machine.require_possible(place)?;
         Ok(machine)
     }
@@ -197,7 +219,9 @@ impl Machine {
     /// Errors if a figure is one that no machine has.
     #[track_caller]
     pub(crate) fn require_possible(&self, place: &str) -> Result<()> {
-        let of_cpu = self.cpu.speed.wrong().map(|wrong| format!("cpu: {wrong}"));
+        let Cpu { speed, watts, idle_watts } = &self.cpu;
+        let of_cpu = speed.wrong().or_else(|| wrong_power(*watts, *idle_watts));
+        let of_cpu = of_cpu.map(|wrong| format!("cpu: {wrong}"));
         let of_device =
             |device: &VirtualDevice| Some(format!("device `{}`: {}", device.name, device.wrong()?));
         match of_cpu.or_else(|| self.devices.iter().find_map(of_device)) {

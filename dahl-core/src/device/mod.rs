@@ -12,5 +12,6 @@ mod speed;
 
 pub(crate) use links::Devices;
 pub use links::{Transfer, TransferTotal};
-pub use machine::{Machine, VirtualDevice};
+pub use machine::{Cpu, Machine, VirtualDevice};
+pub(crate) use memory::DeviceMemory;
 pub use speed::{CodeletSpeed, Speed};

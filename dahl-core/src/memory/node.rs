@@ -9,6 +9,9 @@ use super::usage::{MemoryHolder, MemoryUse};
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 
+/// The name of the main memory.
+pub(super) const HOST: &str = "host";
+
 /// What an allocation is for, and the line that asked for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Holder {
@@ -54,12 +57,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl MemoryNode {
     pub(crate) fn new(limit_bytes: Option<usize>) -> Self {
-        Self { name: "host".to_owned(), limit_bytes, ..Self::default() }
+        Self { name: HOST.to_owned(), limit_bytes, ..Self::default() }
     }
 
     /// The memory of a device.
     pub(crate) fn of_device(name: &str, limit_bytes: Option<usize>) -> Self {
         Self { name: name.to_owned(), limit_bytes, ..Self::default() }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
     }
 
     pub(crate) fn limit_bytes(&self) -> Option<usize> {

@@ -18,7 +18,8 @@ use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::explain::Explanation;
 use crate::memory::{Arena, Block, Holder, MemoryUse, require_len};
-use crate::perf::History;
+use crate::perf::{History, PredictionErrors, TransferTime, WorkerHistory};
+use crate::scheduler::WorkerInfo;
 use crate::simulation::WorkerUse;
 use crate::worker::{self, Threads};
 
@@ -150,7 +151,13 @@ impl Runtime {
         self.shared.workers()
     }
 
-    /// The names of the schedulers that [`builder`](Self::builder) can choose from.
+    /// What schedulers know of each worker: its name, kind, memory, and the processor that it is bound to.
+    pub fn worker_infos(&self) -> &[WorkerInfo] {
+        self.shared.worker_infos()
+    }
+
+    /// The names of the schedulers that [`builder`](Self::builder) can choose from. Besides there is `static`, which needs a
+    /// [plan](RuntimeBuilder::plan).
     pub fn schedulers() -> &'static [&'static str] {
         &crate::scheduler::NAMES
     }
@@ -160,9 +167,51 @@ impl Runtime {
         self.shared.scheduler_name()
     }
 
-    /// What the performance models have recorded.
+    /// Where the run and the [plan](RuntimeBuilder::plan) that it should follow differ, so far: of many differences the
+    /// first ones. Each names the file, the line, and the task.
+    pub fn plan_misfits(&self) -> Vec<String> {
+        self.shared.plan_misfits()
+    }
+
+    /// What the performance models know: a row for each codelet, kernel, kind of worker, element types and footprint,
+    /// with what was loaded.
     pub fn performance_models(&self) -> Vec<History> {
         self.shared.models().histories()
+    }
+
+    /// What each worker has measured in this run: why the same task takes longer on one than on another.
+    pub fn performance_by_worker(&self) -> Vec<WorkerHistory> {
+        self.shared.models().worker_histories()
+    }
+
+    /// How far what was expected of tasks was off.
+    pub fn prediction_error(&self) -> PredictionErrors {
+        self.shared.models().prediction_errors()
+    }
+
+    /// How long copies between memory nodes take: by the model of a machine that is simulated; else measured, once for
+    /// each machine if models are stored.
+    pub fn transfer_times(&self) -> Vec<TransferTime> {
+        match self.shared.devices() {
+            Some(devices) => devices.transfer_times(),
+            None => self.shared.models().transfer_times(),
+        }
+    }
+
+    /// Adds what was measured so far to the [stored models](RuntimeBuilder::performance_dir), if there are any. Dropping
+    /// the runtime does so too.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    #[track_caller]
+    pub fn save_performance_models(&self) -> Result<()> {
+        self.shared.models().save()
+    }
+
+    /// What was wrong with stored performance models, each printed as it was found: a file that could not be read, or is
+    /// of another machine or declaration. The run goes on without it.
+    pub fn performance_warnings(&self) -> Vec<String> {
+        self.shared.models().warnings()
     }
 
     /// Which kernels are chosen so far, where codelets have several, or a parallel one, and by what measurements.
@@ -201,6 +250,7 @@ impl Drop for Runtime {
         if !on_worker {
             self.shared.drain();
         }
+        self.shared.write_plan();
         self.shared.stop();
         self.threads.let_go();
         for unused in self.shared.choices().unused(|| self.shared.trails().codelets()) {
@@ -211,6 +261,9 @@ impl Drop for Runtime {
         }
         if !on_worker {
             self.threads.join();
+            if let Err(error) = self.save_performance_models() {
+                eprintln!("dahl: {error}");
+            }
         }
     }
 }

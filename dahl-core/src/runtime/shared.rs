@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crossbeam_queue::SegQueue;
 use crossbeam_utils::CachePadded;
 
-use crate::array::ArrayState;
+use crate::array::{ArrayState, HOME};
 use crate::check::CheckNotes;
 use crate::choice::Choices;
 use crate::clock::Clock;
@@ -17,11 +17,11 @@ use crate::explain::Trails;
 use crate::memory::{MemoryNode, Slab};
 use crate::observer::{Observer, Submission};
 use crate::perf::Models;
-use crate::scheduler::{Scheduler, WorkerInfo, Workers};
+use crate::scheduler::{Misfits, Recording, Scheduler, WorkerInfo, Workers};
 use crate::simulation::{Simulation, WorkerUse};
 use crate::stall::{Stall, Watch};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use crate::sync::{Mutex, MutexGuard, thread};
+use crate::sync::{Mutex, MutexGuard, Patience, thread};
 use crate::task::{ReadyTask, Record};
 use crate::worker::{self, Bench, Monitor, Sleep, Team};
 
@@ -31,9 +31,11 @@ pub(crate) struct Shared {
     arrays: Slab<ArrayState>,
     memory: Arc<MemoryNode>,
     scheduler: Box<dyn Scheduler>,
+    misfits: Option<Arc<Misfits>>,
+    recording: Option<Arc<Recording>>,
     /// Tasks that one worker must run.
     mailboxes: Vec<SegQueue<ReadyTask>>,
-    sleep: Sleep,
+    sleep: Arc<Sleep>,
     team: Team,
     progress: Monitor,
     /// Tasks submitted.
@@ -82,9 +84,14 @@ impl Shared {
         let devices = simulated.as_ref().map_or(&[][..], |simulated| &simulated.devices.machine().devices);
         let of_devices =
             devices.iter().enumerate().map(|(index, device)| WorkerInfo::device(index, &device.name));
-        let infos: Vec<_> = (0..config.cpu_workers).map(WorkerInfo::cpu).chain(of_devices).collect();
+        let of_cpu = config.processors.iter().enumerate();
+        let of_cpu = of_cpu.map(|(worker, &processor)| WorkerInfo::cpu(worker, processor));
+        let infos: Vec<_> = of_cpu.chain(of_devices).collect();
         let workers = infos.len();
-        let infos = Workers::new(infos, clock.clone());
+        let sleep = Arc::new(Sleep::new(workers));
+        let links = devices.to_vec();
+        let infos = Workers::new(infos, links, clock.clone(), Arc::clone(&sleep));
+        let models = Models::new(config.performance, workers, clock.is_virtual());
         let mut scheduler = config.scheduler;
         scheduler.start(&infos);
         Self {
@@ -92,15 +99,17 @@ impl Shared {
             arrays: Slab::new(ArrayState::free),
             memory: Arc::clone(&memory),
             scheduler,
+            misfits: config.misfits,
+            recording: config.recording,
             mailboxes: (0..workers).map(|_| SegQueue::new()).collect(),
-            sleep: Sleep::new(workers),
+            sleep,
             team: Team::default(),
             progress: Monitor::default(),
             submitted: CachePadded::default(),
             completed: (0..=workers).map(|_| CachePadded::default()).collect(),
             stopped: AtomicBool::new(false),
             failures: Mutex::default(),
-            models: Models::default(),
+            models,
             choices: Choices::new(config.kernels, config.teams),
             trails: Trails::default(),
             helper: Mutex::new(Bench::new(None, "the host".to_owned(), &memory)),
@@ -173,6 +182,19 @@ impl Shared {
         self.workers.as_slice().len()
     }
 
+    pub(super) fn worker_infos(&self) -> &[WorkerInfo] {
+        self.workers.as_slice()
+    }
+
+    /// Whether worker `worker` is there and has a kernel of the codelet of that name.
+    pub(crate) fn has_kernel(&self, worker: usize, codelet: &str) -> bool {
+        let device = self.worker(worker).node.checked_sub(1);
+        match (self.devices(), device) {
+            (Some(devices), Some(device)) => devices.can_run(device, codelet),
+            _ => true,
+        }
+    }
+
     /// What schedulers know of a worker.
     pub(crate) fn worker(&self, worker: usize) -> &WorkerInfo {
         &self.workers.as_slice()[worker]
@@ -195,9 +217,9 @@ impl Shared {
     }
 
     pub(crate) fn observe(&self, record: &Record) {
-        without_unwinding(|| self.scheduler.submitted(&Submission::new(record)));
+        without_unwinding(|| self.scheduler.submitted(&Submission::new(record, self)));
         if let Some(observer) = &self.observer {
-            observer.submitted(&Submission::new(record));
+            observer.submitted(&Submission::new(record, self));
         }
     }
 
@@ -219,6 +241,18 @@ impl Shared {
 
     pub(crate) fn scheduler_name(&self) -> &'static str {
         self.scheduler.name()
+    }
+
+    /// Where the run and the plan that it should follow differ.
+    pub(super) fn plan_misfits(&self) -> Vec<String> {
+        self.misfits.as_ref().map(|misfits| misfits.texts()).unwrap_or_default()
+    }
+
+    /// Writes the plan of the run, if it is wanted.
+    pub(super) fn write_plan(&self) {
+        if let Some(recording) = &self.recording {
+            recording.finish();
+        }
     }
 
     pub(super) fn drain(&self) {
@@ -245,18 +279,36 @@ impl Shared {
 
     /// Moves a simulation on until `holds`.
     pub(crate) fn simulate_until(&self, holds: impl Fn() -> bool) {
+        let mut idle = None;
         while !holds() {
-            if !self.help() {
-                // Another thread moves it on, or is about to submit what this one waits for.
-                thread::yield_now();
+            if self.help() {
+                idle = None;
+                continue;
             }
+            // Another thread moves it on, or is about to submit what this one waits for.
+            thread::yield_now();
+            let Some(after) = self.stall.after else { continue };
+            if idle.get_or_insert_with(|| Patience::new(after)).is_over() {
+                self.stall.report(self, self.completed());
+                idle = None;
+            }
+        }
+        self.show_transfers();
+        self.serve_if_stopped();
+    }
+
+    /// Shows the observer what was transferred. The caller holds no lock.
+    fn show_transfers(&self) {
+        if let Some(devices) = self.devices() {
+            devices.show_transfers();
         }
     }
 
     /// Lets the host wait until the elements that it fetched are there.
     pub(crate) fn arrive(&self, array: &ArrayState) {
         if let Some(Simulated { devices, simulation }) = &self.simulated {
-            simulation.advance(self, devices, array.copies().arrived_ns());
+            simulation.advance(self, devices, array.copies().arrived_ns(HOME));
+            devices.show_transfers();
         }
     }
 
@@ -305,7 +357,9 @@ impl Shared {
     /// Runs a ready task on this thread, which is the host's. False if there is none, or another thread is helping.
     pub(crate) fn help(&self) -> bool {
         if let Some(Simulated { devices, simulation }) = &self.simulated {
-            return simulation.step(self, devices);
+            let stepped = simulation.step(self, devices);
+            devices.show_transfers();
+            return stepped;
         }
         let Ok(mut bench) = self.helper.try_lock() else { return false };
         let task = self.pop(None).or_else(|| if self.is_stopped() { self.pop_for_nobody() } else { None });
@@ -361,6 +415,9 @@ impl Shared {
 
     /// Takes a task whose dependencies are met.
     pub(crate) fn schedule(&self, task: ReadyTask, worker: Option<usize>) {
+        if let Some(worker) = task.wants_prefetch() {
+            task.prefetch(worker);
+        }
         match task.forced_worker() {
             Some(target) => {
                 self.mailboxes[target].push(task);
@@ -368,7 +425,9 @@ impl Shared {
             }
             None => {
                 without_unwinding(|| self.scheduler.push(task, worker));
-                self.sleep.wake_one();
+                if !self.scheduler.wakes_workers() {
+                    self.sleep.wake_one();
+                }
             }
         }
     }
@@ -376,12 +435,6 @@ impl Shared {
     /// Tells the scheduler that a task has ended which it handed out.
     pub(crate) fn tell_completed(&self, sequence: u64, worker: Option<usize>) {
         without_unwinding(|| self.scheduler.completed(sequence, worker));
-    }
-
-    /// Gives a task to a worker, which takes it before those of the scheduler.
-    pub(crate) fn send_to(&self, worker: usize, task: ReadyTask) {
-        self.mailboxes[worker].push(task);
-        self.sleep.wake(worker);
     }
 
     /// Takes back a task that came out of another runtime's hands.

@@ -44,6 +44,8 @@ pub(crate) struct Bench {
     kind: Arc<str>,
     /// Copies that the running task uses, if they are in a device's memory.
     pinned: Vec<Pin>,
+    /// When room that was made for the running task's buffers is free, if they are there.
+    room_ns: u64,
     /// Whether the thread is one of the runtime's pool.
     is_in_pool: bool,
     /// Whether data were copied for the running task from another memory node.
@@ -62,7 +64,7 @@ impl Bench {
             packs: Packs::new(Some(Arc::clone(memory))),
             scratch: Vec::new(),
             inspection: Inspection::default(),
-            models: ModelCache::default(),
+            models: ModelCache::new(worker),
             choices: ChoiceCache::default(),
             trails: TrailCache::default(),
             recycler: Recycler::default(),
@@ -70,6 +72,7 @@ impl Bench {
             memory: Arc::clone(memory),
             kind: Arc::from(CPU),
             pinned: Vec::new(),
+            room_ns: 0,
             is_in_pool: false,
             transferred: false,
         }
@@ -85,6 +88,11 @@ impl Bench {
     pub(crate) fn at_node(mut self, node: usize, kind: &str) -> Self {
         (self.node, self.kind) = (node, Arc::from(kind));
         self
+    }
+
+    /// Frees the buffers that it keeps from task to task.
+    pub(crate) fn free_buffers(&mut self) {
+        self.scratch.clear();
     }
 
     /// The name of the worker.
@@ -158,8 +166,9 @@ pub(crate) fn issue(
         Some(failure) => Err(Obstacle::Failed(failure)),
         None => run_task(shared, bench, record, codelet, Some(duration_ns)),
     };
-    let arrivals = record.accesses().filter_map(Access::array).map(|array| array.copies().arrived_ns());
-    let arrived_ns = arrivals.max().unwrap_or(0);
+    let arrivals = record.accesses().filter_map(Access::array);
+    let arrivals = arrivals.map(|array| array.copies().arrived_ns(bench.node));
+    let arrived_ns = arrivals.max().unwrap_or(0).max(std::mem::take(&mut bench.room_ns));
     Issued { result, duration_ns, arrived_ns, pinned: std::mem::take(&mut bench.pinned) }
 }
 
@@ -187,20 +196,44 @@ fn run_task(
     simulated_ns: Option<u64>,
 ) -> Result<(), Obstacle> {
     match record.body().kind {
-        Kind::Fold(accumulator) => fold::fold(record, accumulator),
-        Kind::Finish(accumulator) => fold::finish(record, accumulator),
+        Kind::Fold(accumulator) => {
+            measured(shared, bench, record, codelet, simulated_ns, || fold::fold(record, accumulator))
+        }
+        Kind::Finish(accumulator) => {
+            measured(shared, bench, record, codelet, simulated_ns, || fold::finish(record, accumulator))
+        }
         _ => {
             bench.transferred =
-                shared.devices().is_some() && record.accesses().any(|access| is_missing(access, bench.node));
-            prepare(bench, record, codelet)?;
+                shared.devices().is_some() && record.operands().any(|access| is_missing(access, bench.node));
+            prepare(shared, bench, record, codelet)?;
             call(shared, bench, record, codelet, simulated_ns)
         }
     }
 }
 
+/// Runs a task of a reduction and measures it.
+fn measured(
+    shared: &Shared,
+    bench: &mut Bench,
+    record: &Record,
+    codelet: &'static Codelet,
+    simulated_ns: Option<u64>,
+    run: impl FnOnce() -> Result<(), Obstacle>,
+) -> Result<(), Obstacle> {
+    let start_ns = shared.clock().now_ns();
+    run()?;
+    let time_ns = simulated_ns.unwrap_or_else(|| shared.clock().now_ns() - start_ns);
+    if let Some(kernel) = perf::kernel_of(record) {
+        let measurement = Measurement { time_ns, ..Measurement::default() };
+        bench.models.record(shared.models(), &bench.kind, codelet, kernel, record, measurement);
+    }
+    Ok(())
+}
+
 /// What follows when a task has run: its failure goes to its outputs, and what waits for it goes on.
 fn complete(shared: &Shared, bench: &mut Bench, record: &Record, outcome: Result<(), Obstacle>) {
     let codelet = record.body().codelet.expect("a task that workers run has a codelet");
+    let mut failed = None;
     if let Err(obstacle) = outcome {
         let failure = match obstacle {
             Obstacle::Cancelled(first_cause) => first_cause,
@@ -224,10 +257,21 @@ fn complete(shared: &Shared, bench: &mut Bench, record: &Record, outcome: Result
                 unsafe { array.poison(&failure) };
             }
         }
+        failed = Some(failure);
     }
     shared.stall().end(bench.worker);
     shared.tell_completed(record.body().sequence, bench.worker);
+    // SAFETY: this thread runs the task, and completes it below.
+    let callback = unsafe { record.take_callback() };
+    let location = record.body().location;
     Step::of_worker(shared, bench.worker, &mut bench.recycler).complete(record);
+    if let Some(callback) = callback {
+        if let Err(Obstacle::Failed(message)) = caught(|| callback.call(failed.as_ref())) {
+            let message = format!("its callback {message}");
+            shared.note_failure(&Arc::new(Failure::new(codelet.name, bench.name.clone(), location, message)));
+        }
+        shared.progress().notify();
+    }
     shared.count_completed(bench.worker);
 }
 
@@ -256,9 +300,6 @@ impl From<Missing> for Obstacle {
         match missing {
             Missing::Poisoned(failure) => Self::Cancelled(failure),
             Missing::Shortage(shortage) => Self::NoRoom(shortage),
-            Missing::Lost => {
-                Self::Failed("what it needs was in the memory of a device that is lost".to_owned())
-            }
         }
     }
 }
@@ -270,8 +311,9 @@ fn is_missing(access: &Access, node: usize) -> bool {
 }
 
 /// Makes the operands of the task's kernel, in the order of its parameters.
-fn prepare(bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), Obstacle> {
+fn prepare(shared: &Shared, bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), Obstacle> {
     bench.operands.clear();
+    let requester = fold::requester(record);
     let output = if record.body().in_place { codelet.output() } else { None };
     // In place, parameters follow each other without the output.
     let mut accesses = record.accesses().enumerate();
@@ -291,19 +333,16 @@ fn prepare(bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), 
         operand.pointer = match (access.array(), &parameter.accumulator) {
             (None, _) => {
                 let bytes = body.layout.len() * parameter.element.size_bytes;
-                scratch(&bench.memory, &mut bench.scratch, position, bytes, record.body().location)
-                    .map_err(Obstacle::from)?
+                scratch(shared, bench, position, bytes, record.body().location)?
             }
             (Some(array), Some(accumulator)) => {
                 operand.layout.set_contiguous(body.layout.extents());
                 // SAFETY: the task is ready, so it holds its accesses, and that of a reduction, to a private buffer, is
                 // exclusive.
-                unsafe { fold::leaf(array, accumulator, body, bench.node) }?
+                unsafe { fold::leaf(array, accumulator, body, bench.node, requester) }?
             }
             // SAFETY: the task is ready, so it holds its accesses.
-            (Some(array), None) => {
-                unsafe { array.prepare_at(bench.node, body.mode, record.body().location) }?
-            }
+            (Some(array), None) => unsafe { array.prepare_at(bench.node, body.mode, requester) }?,
         };
         if let (Some(array), true) = (access.array(), bench.node != HOME) {
             bench.pinned.push(Pin { array: NonNull::from(array), node: bench.node });
@@ -312,21 +351,36 @@ fn prepare(bench: &mut Bench, record: &Record, codelet: &Codelet) -> Result<(), 
         }
         bench.operands.push(operand);
     }
+    for (_, tag) in accesses.filter(|(_, tag)| tag.body().mode == AccessMode::W) {
+        let array = tag.array().expect("a tag is an array");
+        // SAFETY: the task is ready, so it holds its accesses.
+        unsafe { array.prepare(AccessMode::W) }.map_err(Obstacle::Cancelled)?;
+    }
     Ok(())
 }
 
-/// A temporary buffer of at least `bytes` bytes, the thread's number `index`.
+/// A temporary buffer of at least `bytes` bytes, the thread's number `index`. In a device's memory, copies that no task
+/// uses make room.
 fn scratch(
-    memory: &Arc<MemoryNode>,
-    buffers: &mut Vec<Buffer>,
+    shared: &Shared,
+    bench: &mut Bench,
     index: usize,
     bytes: usize,
     location: &'static Location<'static>,
 ) -> Result<*mut u8, Shortage> {
+    let Bench { scratch: buffers, memory, node, .. } = bench;
     if buffers.len() <= index {
         buffers.resize_with(index + 1, Buffer::default);
     }
-    buffers[index].at_least(memory, bytes, Holder::new("scratch", location))
+    loop {
+        let shortage = match buffers[index].at_least(memory, bytes, Holder::new("scratch", location)) {
+            Ok(buffer) => return Ok(buffer),
+            Err(shortage) => shortage,
+        };
+        let device = shared.devices().filter(|_| *node != HOME).map(|devices| devices.memory(*node));
+        let free_ns = device.and_then(|device| device.register.evict(*node)).ok_or(shortage)?;
+        bench.room_ns = bench.room_ns.max(free_ns);
+    }
 }
 
 /// Calls the kernel and measures it.
@@ -348,7 +402,7 @@ fn call(
     plan.end(result.as_ref().ok().copied());
     let time_ns = result?;
     let measurement = Measurement { time_ns, ..Measurement::default() };
-    bench.models.record(shared.models(), &bench.kind, codelet, kernel, record, measurement);
+    bench.models.record(shared.models(), &bench.kind, codelet, kernel.name(), record, measurement);
     let call = Call { time_ns, others_busy, team, transferred: bench.transferred };
     let of = (codelet, kernel);
     bench.trails.record(shared.trails(), (&bench.name, &bench.kind), of, record, call);
@@ -365,7 +419,7 @@ fn call_kernel(
     simulated_ns: Option<u64>,
 ) -> Result<u64, Obstacle> {
     let kernel = plan.kernel;
-    let renamed = rename(bench, record, codelet, kernel)?;
+    let renamed = rename(shared, bench, record, codelet, kernel)?;
     let body = record.body();
     bench.packs.begin(body.location);
     let inspected = Inspected { codelet, kernel, location: body.location };
@@ -422,6 +476,7 @@ unsafe fn run(
 /// If the task runs in place by a kernel that is not made for that, the target becomes an input, a spare buffer the
 /// output, and what is left to do after the kernel is returned.
 fn rename<'r>(
+    shared: &Shared,
     bench: &mut Bench,
     record: &'r Record,
     codelet: &'static Codelet,
@@ -446,7 +501,7 @@ fn rename<'r>(
     } else {
         let bytes = layout.len() * element.size_bytes;
         let place = codelet.parameters.len();
-        let from = scratch(&bench.memory, &mut bench.scratch, place, bytes, record.body().location)?;
+        let from = scratch(shared, bench, place, bytes, record.body().location)?;
         (from, Renamed::Copy { from, to: bench.operands[position].pointer, bytes })
     };
     bench.operands[position].writes = false;
