@@ -1,7 +1,7 @@
 //! What the tasks of a reduction do: the first contribution of a leaf, folds, and the step into the array.
 #![allow(unsafe_code, reason = "changes the buffers of a task that is ready")]
 
-use super::execute::{Obstacle, caught};
+use super::obstacle::{Obstacle, caught};
 use crate::access::AccessMode;
 use crate::array::{ArrayState, HOME, Requester};
 use crate::codelet::Accumulator;

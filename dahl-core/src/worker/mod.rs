@@ -2,8 +2,12 @@
 //!
 //! Not here: which task goes where (`scheduler`), and what becomes ready when a task ends (`task`).
 
+mod bench;
+mod call;
 mod execute;
 mod fold;
+mod issued;
+mod obstacle;
 mod recycler;
 mod sleep;
 mod team;
@@ -13,7 +17,9 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(crate) use execute::{Bench, Issued, execute, finish, issue};
+pub(crate) use bench::Bench;
+pub(crate) use execute::execute;
+pub(crate) use issued::{Issued, finish, issue};
 pub(crate) use recycler::Recycler;
 pub(crate) use sleep::{Lookout, Monitor, Sleep};
 pub(crate) use team::Team;
