@@ -1,18 +1,24 @@
 //! [`RuntimeBuilder`]: the settings of a runtime, from calls and from the environment.
 
+mod environment;
+mod schedulers;
+
 use std::env;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use environment::{binding, count, from_environment};
+use schedulers::{Size, named_scheduler, recording};
+
 use crate::choice::{KernelPolicy, TeamPolicy};
 use crate::device::{Machine, VirtualDevice};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::observer::Observer;
 use crate::perf::{self, Store};
 use crate::runtime::Runtime;
-use crate::scheduler::{self, Misfits, Plan, Recorded, Recording, Scheduler, Shuffled, Static};
+use crate::scheduler::{Misfits, Recorded, Recording, Scheduler, Shuffled};
 use crate::stall::OnStall;
 use crate::topology::{Binding, Processor};
 
@@ -309,130 +315,6 @@ impl RuntimeBuilder {
             stall_after: Some(stall_after).filter(|time| !time.is_zero()),
             on_stall: self.on_stall,
         })
-    }
-}
-
-/// What was set by a call, or else by a variable that holds a number, or else the default.
-#[track_caller]
-fn from_environment<V>(
-    variable: &'static str,
-    set: Option<V>,
-    default: V,
-    expected: &str,
-    value: impl FnOnce(u64) -> Option<V>,
-) -> Result<V> {
-    if let Some(set) = set {
-        return Ok(set);
-    }
-    let Ok(text) = env::var(variable) else { return Ok(default) };
-    text.trim().parse().ok().and_then(value).ok_or_else(|| {
-        Error::new(ErrorKind::Config { setting: variable, value: text, expected: expected.to_owned() })
-    })
-}
-
-#[track_caller]
-fn count(call: &'static str, variable: &'static str, set: Option<usize>, default: usize) -> Result<usize> {
-    let (setting, text) = match set {
-        Some(value) => (call, value.to_string()),
-        None => match env::var(variable) {
-            Ok(text) => (variable, text),
-            Err(_) => return Ok(default),
-        },
-    };
-    match text.trim().parse() {
-        Ok(value) if (1..=1 << 20).contains(&value) => Ok(value),
-        _ => {
-            let expected = "a whole number from 1 to 1048576".to_owned();
-            Err(Error::new(ErrorKind::Config { setting, value: text, expected }))
-        }
-    }
-}
-
-/// The binding, and the setting that it comes from.
-#[track_caller]
-fn binding(set: Option<Binding>) -> Result<(&'static str, Binding)> {
-    let variable = "DAHL_BIND";
-    if let Some(binding) = set {
-        return Ok(("binding", binding));
-    }
-    let Ok(text) = env::var(variable) else { return Ok((variable, Binding::None)) };
-    let Some(binding) = Binding::parse(&text) else {
-        let expected = "`none`, `cores`, or processors as in `0-3,8`".to_owned();
-        return Err(Error::new(ErrorKind::Config { setting: variable, value: text, expected }));
-    };
-    Ok((variable, binding))
-}
-
-/// What a scheduler is made for.
-#[derive(Clone, Copy)]
-struct Size {
-    workers: usize,
-    tasks_in_flight: usize,
-    rand_seed: u64,
-}
-
-type NamedScheduler = (Box<dyn Scheduler>, Option<Arc<Misfits>>);
-
-#[track_caller]
-fn named_scheduler(set: Option<String>, plan: Option<PathBuf>, size: Size) -> Result<NamedScheduler> {
-    let default = || scheduler::NAMES[0].to_owned();
-    let (setting, name) = match (set, &plan) {
-        (Some(name), _) => ("scheduler", name),
-        (None, Some(_)) => ("plan", scheduler::STATIC.to_owned()),
-        (None, None) => ("DAHL_SCHED", env::var("DAHL_SCHED").unwrap_or_else(|_| default())),
-    };
-    if name == scheduler::STATIC {
-        return static_scheduler(plan, setting, size.tasks_in_flight);
-    }
-    if plan.is_some() {
-        let expected = format!("`{}`, since a plan is given", scheduler::STATIC);
-        return Err(Error::new(ErrorKind::Config { setting, value: name, expected }));
-    }
-    if let Some(scheduler) = scheduler::by_name(&name, size.workers, size.tasks_in_flight, size.rand_seed) {
-        return Ok((scheduler, None));
-    }
-    let expected = format!("one of {}, {}", scheduler::NAMES.join(", "), scheduler::STATIC);
-    Err(Error::new(ErrorKind::Config { setting, value: name, expected }))
-}
-
-/// The scheduler that follows the plan in a file.
-#[track_caller]
-fn static_scheduler(set: Option<PathBuf>, setting: &'static str, tasks: usize) -> Result<NamedScheduler> {
-    let (setting, path) = match (set, env::var_os("DAHL_PLAN")) {
-        (Some(path), _) => ("plan", path),
-        (None, Some(path)) => ("DAHL_PLAN", path.into()),
-        (None, None) => {
-            let expected = "a plan besides: `.plan(path)` or DAHL_PLAN".to_owned();
-            let value = scheduler::STATIC.to_owned();
-            return Err(Error::new(ErrorKind::Config { setting, value, expected }));
-        }
-    };
-    match Plan::from_file(&path) {
-        Ok(plan) => {
-            let misfits = Arc::new(Misfits::new(&path));
-            Ok((Box::new(Static::new(plan, Arc::clone(&misfits), tasks)), Some(misfits)))
-        }
-        Err(fact) => {
-            let (value, expected) = (path.display().to_string(), format!("a plan: {fact}"));
-            Err(Error::new(ErrorKind::Config { setting, value, expected }))
-        }
-    }
-}
-
-/// Where the plan of the run is written, if it is.
-#[track_caller]
-fn recording(set: Option<PathBuf>) -> Result<Option<Arc<Recording>>> {
-    let (setting, path) = match (set, env::var_os("DAHL_WRITE_PLAN")) {
-        (Some(path), _) => ("write_plan", path),
-        (None, Some(path)) => ("DAHL_WRITE_PLAN", path.into()),
-        (None, None) => return Ok(None),
-    };
-    match Recording::create(&path) {
-        Ok(recording) => Ok(Some(Arc::new(recording))),
-        Err(error) => {
-            let (value, expected) = (path.display().to_string(), format!("a file to write: {error}"));
-            Err(Error::new(ErrorKind::Config { setting, value, expected }))
-        }
     }
 }
 
