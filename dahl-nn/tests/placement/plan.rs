@@ -43,10 +43,13 @@ impl Plan {
     }
 }
 
+/// Tasks that are ready, by worker, rank and number.
+type Ready = BTreeMap<(usize, i64, Reverse<u64>), ReadyTask>;
+
 /// Follows a [`Plan`].
 pub struct Planned {
     plan: Plan,
-    ready: Mutex<BTreeMap<(usize, i64, Reverse<u64>), ReadyTask>>,
+    ready: Mutex<Ready>,
 }
 
 impl Planned {
@@ -55,7 +58,7 @@ impl Planned {
         Self { plan, ready: Mutex::default() }
     }
 
-    fn ready(&self) -> MutexGuard<'_, BTreeMap<(usize, i64, Reverse<u64>), ReadyTask>> {
+    fn ready(&self) -> MutexGuard<'_, Ready> {
         self.ready.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
