@@ -1,5 +1,5 @@
 //! The examples on tiles, in small sizes: every scheduler, both types, sizes that tiles do not divide, a simulated machine.
-#![allow(clippy::duplicate_mod, reason = "both examples have the module that they share")]
+#![allow(clippy::duplicate_mod, reason = "each example has the module that both share")]
 
 #[path = "../examples/tiled_cholesky.rs"]
 #[allow(dead_code, reason = "the example's command line")]

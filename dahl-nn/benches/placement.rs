@@ -2,7 +2,7 @@
 //!
 //! Each program runs by every scheduler, and by the best static placement that simulated annealing finds; docs/studies
 //! has the figures. `cargo bench -p dahl-nn --bench placement [-- EVALUATIONS [SEEDS]] [NAME]`.
-#![allow(clippy::duplicate_mod, reason = "both examples have the module that they share")]
+#![allow(clippy::duplicate_mod, reason = "each example has the module that both share")]
 
 #[path = "../tests/placement/graph.rs"]
 pub mod graph;

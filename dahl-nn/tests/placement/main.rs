@@ -1,6 +1,6 @@
 //! Placements on a simulated machine: what schedulers reach, compared with the best static placement found by search.
 //! `docs/studies/placement.md` has the figures of long searches.
-#![allow(clippy::duplicate_mod, reason = "both examples have the module that they share")]
+#![allow(clippy::duplicate_mod, reason = "each example has the module that both share")]
 
 pub mod graph;
 pub mod plan;

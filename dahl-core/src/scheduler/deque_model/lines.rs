@@ -243,16 +243,16 @@ impl Lines {
         task.transfers(worker).filter(|&(array, _)| !comes(array)).map(|(_, time_ns)| time_ns).sum()
     }
 
-    /// How long the copies take of what a task writes on a worker, to the one that is fastest for it: as likely as not
+    /// How long the copies take of what a task makes anew on a worker, to the one that is fastest for it: as likely as not
     /// what follows runs there. Without it a chain of tasks that begins with data on the slower worker would stay there,
-    /// since each of them alone takes less time than its data would on their way.
+    /// since each of them alone takes less time than its data would on their way. What it changes is where it is already.
     fn leaving_ns(&self, task: &ReadyTask, worker: usize, fastest: Option<usize>) -> u64 {
         let (Some(fastest), Some(workers)) = (fastest, &self.workers) else { return 0 };
         let (from, to) = (self.nodes[worker], self.nodes[fastest]);
         if !self.rule.counts_transfers || from == to {
             return 0;
         }
-        let written = task.arrays().filter(|array| array.mode != AccessMode::R);
+        let written = task.arrays().filter(|array| array.mode == AccessMode::W);
         written.map(|array| workers.transfer_ns(from, to, array.bytes)).sum()
     }
 
