@@ -1,5 +1,6 @@
 //! [`Runtime`]: the workers and what they share.
 
+mod dispatch;
 mod shared;
 
 use std::fmt;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crossbeam_queue::SegQueue;
 use crossbeam_utils::CachePadded;
 
+use super::dispatch::without_unwinding;
 use crate::array::{ArrayState, HOME};
 use crate::check::CheckNotes;
 use crate::choice::Choices;
@@ -30,14 +31,14 @@ pub(crate) struct Shared {
     records: Slab<Record>,
     arrays: Slab<ArrayState>,
     memory: Arc<MemoryNode>,
-    scheduler: Box<dyn Scheduler>,
+    pub(super) scheduler: Box<dyn Scheduler>,
     misfits: Option<Arc<Misfits>>,
     recording: Option<Arc<Recording>>,
     /// Tasks that one worker must run.
-    mailboxes: Vec<SegQueue<ReadyTask>>,
-    sleep: Arc<Sleep>,
+    pub(super) mailboxes: Vec<SegQueue<ReadyTask>>,
+    pub(super) sleep: Arc<Sleep>,
     team: Team,
-    progress: Monitor,
+    pub(super) progress: Monitor,
     /// Tasks submitted.
     submitted: CachePadded<AtomicU64>,
     /// Tasks completed by each worker, and last by the host.
@@ -48,13 +49,13 @@ pub(crate) struct Shared {
     choices: Choices,
     trails: Trails,
     /// Where the host runs tasks, one thread at a time.
-    helper: Mutex<Bench>,
+    pub(super) helper: Mutex<Bench>,
     clock: Clock,
     workers: Workers,
     cores: usize,
     limit: u32,
     /// Of a simulated machine.
-    simulated: Option<Simulated>,
+    pub(super) simulated: Option<Simulated>,
     observer: Option<Arc<dyn Observer>>,
     /// In checked mode alone.
     check_notes: Option<CheckNotes>,
@@ -62,9 +63,9 @@ pub(crate) struct Shared {
 }
 
 /// What a runtime on a simulated machine has besides.
-struct Simulated {
-    devices: Devices,
-    simulation: Simulation,
+pub(super) struct Simulated {
+    pub(super) devices: Devices,
+    pub(super) simulation: Simulation,
 }
 
 impl fmt::Debug for Shared {
@@ -354,109 +355,6 @@ impl Shared {
         self.progress.notify();
     }
 
-    /// Runs a ready task on this thread, which is the host's. False if there is none, or another thread is helping.
-    pub(crate) fn help(&self) -> bool {
-        if let Some(Simulated { devices, simulation }) = &self.simulated {
-            let stepped = simulation.step(self, devices);
-            devices.show_transfers();
-            return stepped;
-        }
-        let Ok(mut bench) = self.helper.try_lock() else { return false };
-        let task = self.pop(None).or_else(|| if self.is_stopped() { self.pop_for_nobody() } else { None });
-        let Some(task) = task else { return false };
-        worker::execute(self, &mut bench, task);
-        bench.recycler.flush(self);
-        drop(bench);
-        self.progress.notify();
-        if self.is_stopped() && self.is_drained() {
-            self.sleep.wake_all(); // the workers may go
-        }
-        true
-    }
-
-    /// A task that some worker would have taken, when the workers are gone.
-    #[cold]
-    fn pop_for_nobody(&self) -> Option<ReadyTask> {
-        let of_mailboxes = self.mailboxes.iter().find_map(SegQueue::pop);
-        of_mailboxes.or_else(|| (0..self.workers()).find_map(|worker| self.pop(Some(worker))))
-    }
-
-    /// A task from the scheduler. One of another runtime, which shares the scheduler, goes where it belongs.
-    fn pop(&self, worker: Option<usize>) -> Option<ReadyTask> {
-        loop {
-            let task = without_unwinding(|| self.scheduler.pop(worker))?;
-            if task.is_of(self) {
-                return Some(task);
-            }
-            task.send_home();
-        }
-    }
-
-    /// Runs what is submitted after the workers have gone, on this thread.
-    ///
-    /// A worker goes when it has seen that the runtime is stopped and then that nothing is left to do; a submitter
-    /// counts its task and then looks here. In the one order of these steps, either the worker sees the task, or the
-    /// submitter that the runtime is stopped.
-    #[inline]
-    pub(crate) fn serve_if_stopped(&self) {
-        if self.is_stopped() && !worker::in_kernel() {
-            self.serve();
-        }
-    }
-
-    #[cold]
-    fn serve(&self) {
-        while !self.is_drained() {
-            if !self.help() {
-                thread::yield_now(); // another thread runs the last tasks
-            }
-        }
-    }
-
-    /// Takes a task whose dependencies are met.
-    pub(crate) fn schedule(&self, task: ReadyTask, worker: Option<usize>) {
-        if let Some(worker) = task.wants_prefetch() {
-            task.prefetch(worker);
-        }
-        match task.forced_worker() {
-            Some(target) => {
-                self.mailboxes[target].push(task);
-                self.sleep.wake(target);
-            }
-            None => {
-                without_unwinding(|| self.scheduler.push(task, worker));
-                if !self.scheduler.wakes_workers() {
-                    self.sleep.wake_one();
-                }
-            }
-        }
-    }
-
-    /// Tells the scheduler that a task has ended which it handed out.
-    pub(crate) fn tell_completed(&self, sequence: u64, worker: Option<usize>) {
-        without_unwinding(|| self.scheduler.completed(sequence, worker));
-    }
-
-    /// Takes back a task that came out of another runtime's hands.
-    #[cold]
-    pub(crate) fn take_home(&self, task: ReadyTask) {
-        let target = task.forced_worker().unwrap_or(0);
-        self.mailboxes[target].push(task);
-        self.sleep.wake(target);
-        self.serve_if_stopped();
-    }
-
-    pub(crate) fn next_task(&self, worker: usize) -> Option<ReadyTask> {
-        let mailbox = &self.mailboxes[worker];
-        if !mailbox.is_empty()
-            && let Some(task) = mailbox.pop()
-        {
-            self.sleep.wake_one(); // whoever woke this worker for a task of the scheduler's meant somebody
-            return Some(task);
-        }
-        self.pop(Some(worker))
-    }
-
     fn failures(&self) -> MutexGuard<'_, Vec<Arc<Failure>>> {
         self.failures.lock().unwrap_or_else(|poison| poison.into_inner())
     }
@@ -472,20 +370,4 @@ impl Shared {
         failures.retain(|failure| !failure.is_reported());
         failures.clone()
     }
-}
-
-/// Calls a method of the user's scheduler. If it panics, a task may be lost and its waiters' memory unwound, so there
-/// is no going on.
-fn without_unwinding<R>(call: impl FnOnce() -> R) -> R {
-    struct Abort;
-    impl Drop for Abort {
-        fn drop(&mut self) {
-            eprintln!("dahl: a scheduler panicked; no task can be ordered without it, so the process ends");
-            std::process::abort();
-        }
-    }
-    let abort = Abort;
-    let result = call();
-    std::mem::forget(abort);
-    result
 }
