@@ -68,10 +68,10 @@ fn next(shared: &Shared, worker: usize, bench: &mut Bench) -> Option<crate::Read
     if let Some(task) = shared.next_task(worker) {
         return Some(task);
     }
+    let team = shared.team();
+    let _idle = team.rest(); // before anybody is told, who may submit what this worker could help with
     bench.recycler.flush(shared);
     shared.progress().notify();
-    let team = shared.team();
-    let _idle = team.rest();
     let mut patience = Patience::new(SPIN);
     loop {
         for _ in 0..LOOKS {
