@@ -1,7 +1,6 @@
 //! [`Trail`]: the last calls of one kernel, for one footprint, on one worker.
 
 use std::collections::HashMap;
-use std::ptr;
 use std::sync::Arc;
 // Counters whose order nobody relies on: a call that is being written may be read or not.
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -80,17 +79,16 @@ impl Call {
 }
 
 impl TrailCache {
-    /// Notes a call.
+    /// Notes a call, whose key is that of its performance model.
     pub(crate) fn record(
         &mut self,
         trails: &Trails,
+        key: u64,
         (worker, kind): (&str, &Arc<str>),
         (codelet, kernel): (&'static Codelet, &'static Kernel),
         record: &Record,
         call: Call,
     ) {
-        let key = footprint::mix(ptr::from_ref(codelet).addr() as u64, ptr::from_ref(kernel).addr() as u64);
-        let key = footprint::mix(key, footprint::hash(record));
         let trail = self.trails.entry(key).or_insert_with(|| {
             let trail = Arc::new(Trail {
                 worker: worker.to_owned(),

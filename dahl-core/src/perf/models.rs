@@ -268,7 +268,7 @@ impl ModelCache {
         Self { worker, entries: HashMap::default() }
     }
 
-    /// Records how long the task of `record` took.
+    /// Records how long the task of `record` took. The key that it has here: of codelet, kernel, kind and footprint.
     pub(crate) fn record(
         &mut self,
         models: &Models,
@@ -277,11 +277,12 @@ impl ModelCache {
         kernel: &'static str,
         record: &Record,
         measurement: Measurement,
-    ) {
+    ) -> u64 {
         let key = key(codelet, kernel, kind, record);
         let entry = self.entries.entry(key);
         let entry = entry.or_insert_with(|| models.entry(key, codelet, kernel, kind, record));
         entry.add(self.worker.unwrap_or(models.workers), measurement.time_ns);
+        key
     }
 }
 

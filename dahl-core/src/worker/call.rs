@@ -118,10 +118,10 @@ pub(super) fn call(
     plan.end(result.as_ref().ok().copied());
     let time_ns = result?;
     let measurement = Measurement { time_ns, ..Measurement::default() };
-    bench.models.record(shared.models(), &bench.kind, codelet, kernel.name(), record, measurement);
+    let key = bench.models.record(shared.models(), &bench.kind, codelet, kernel.name(), record, measurement);
     let call = Call { time_ns, others_busy, team, transferred: bench.transferred };
     let of = (codelet, kernel);
-    bench.trails.record(shared.trails(), (&bench.name, &bench.kind), of, record, call);
+    bench.trails.record(shared.trails(), key, (&bench.name, &bench.kind), of, record, call);
     Ok(())
 }
 
