@@ -26,7 +26,7 @@ const EACH: u64 = 8;
 /// ... then after every so many, since it takes some 300 ns, ...
 const EVERY: u64 = 8;
 /// ... and in the long run after more of them if tasks are short: it must cost little beside them.
-const EVERY_SHORT: u64 = 64;
+const EVERY_SHORT: u64 = 512;
 const SHORT_NS: u64 = 4000;
 
 /// Durations that other runs have measured.
