@@ -8,9 +8,11 @@ default:
 ci:
     .ci/run
 
-# Compares a million random programs with the sequential oracle.
-soak programs="1000000":
-    DAHL_RANDOM_PROGRAMS={{programs}} cargo test --release -p dahl-core --test random_programs
+# Compares random programs with the sequential oracle, 10,000 a process: some forget arrays on purpose, whose memory stays.
+soak rounds="100":
+    for round in $(seq {{rounds}}); do \
+        DAHL_RANDOM_PROGRAMS=10000 cargo test --quiet --release -p dahl-core --test random_programs || exit 1; \
+    done
 
 # Runs so many times 10,000 random programs on simulated machines with small memories, devices that are lost, and every
 # scheduler. (Each time in a new process: programs forget arrays, which keep their runtime.)
