@@ -8,9 +8,18 @@ default:
 ci:
     .ci/run
 
-# Compares a million random programs with the sequential oracle.
-soak programs="1000000":
-    DAHL_RANDOM_PROGRAMS={{programs}} cargo test --release -p dahl-core --test random_programs
+# Compares random programs with the sequential oracle, 10,000 a process: some forget arrays on purpose, whose memory stays.
+soak rounds="100":
+    for round in $(seq {{rounds}}); do \
+        DAHL_RANDOM_PROGRAMS=10000 cargo test --quiet --release -p dahl-core --test random_programs || exit 1; \
+    done
+
+# Runs so many times 10,000 random programs on simulated machines with small memories, devices that are lost, and every
+# scheduler. (Each time in a new process: programs forget arrays, which keep their runtime.)
+soak-devices rounds="30":
+    for round in $(seq {{rounds}}); do \
+        DAHL_RANDOM_PROGRAMS=10000 cargo test --quiet -p dahl-core --test random_programs on_devices || exit 1; \
+    done
 
 # Runs small programs on the whole runtime by seeded schedules. `DAHL_FUZZ_SEED=s just fuzz` replays one seed.
 fuzz seeds="10000":
@@ -20,7 +29,7 @@ fuzz seeds="10000":
 valgrind programs="1000":
     DAHL_SIMD=v3 DAHL_RANDOM_PROGRAMS={{programs}} \
         CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --error-exitcode=1 --fair-sched=yes" \
-        cargo test -p dahl-core --test by_hand --test in_any_order --test random_programs
+        cargo test -p dahl-core --test by_hand --test in_any_order --test random_programs --test coherence
 
 # Runs ten million tasks on two workers and compares the memory.
 overload tasks="10000000":

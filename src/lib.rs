@@ -11,6 +11,7 @@ extern crate self as dahl;
 pub use dahl_core::*;
 pub use dahl_macros::{Argument, codelet};
 
+pub mod blas;
 mod cpu;
 pub mod ops;
 pub mod prelude;
@@ -22,3 +23,13 @@ dahl::include_kernels!();
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The program in the page on tasks, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/tasks.md")]
+struct Tasks;
+
+/// The example in the page on schedulers, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/schedulers.md")]
+struct Schedulers;

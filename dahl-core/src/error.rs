@@ -118,15 +118,15 @@ pub enum ErrorKind {
         /// The names of its kernels.
         kernels: String,
     },
-    /// D0013: a task was sent to a worker that does not exist.
-    #[error("{codelet}: there is no worker {worker}; the runtime has {workers}")]
+    /// D0013: a task was sent to a worker that does not exist, or that cannot run it.
+    #[error("{codelet}: there is no {wanted}; the runtime has {workers}")]
     NoWorker {
         /// The codelet.
         codelet: &'static str,
-        /// The worker that was asked for.
-        worker: usize,
-        /// How many there are.
-        workers: usize,
+        /// What was asked for: `worker 7`, or a worker of some kind.
+        wanted: String,
+        /// The workers that there are, by number and name.
+        workers: String,
     },
     /// D0099: an error of a crate built on this one.
     #[error("{0}")]
@@ -226,6 +226,8 @@ pub struct Failure {
     pub location: &'static Location<'static>,
     /// What happened: the message of a panic, for instance.
     pub message: String,
+    /// What its codelet's name is followed by.
+    what: &'static str,
     reported: AtomicBool,
 }
 
@@ -236,7 +238,24 @@ impl Failure {
         location: &'static Location<'static>,
         message: String,
     ) -> Self {
-        Self { codelet, worker, location, message, reported: AtomicBool::new(false) }
+        Self {
+            codelet,
+            worker,
+            location,
+            message,
+            what: "its kernel failed on",
+            reported: AtomicBool::new(false),
+        }
+    }
+
+    /// The same of a task that ran well: what it had written was lost.
+    pub(crate) fn lost(self) -> Self {
+        Self { what: "its result was lost with", ..self }
+    }
+
+    /// The same of elements that could not be brought to where they were needed.
+    pub(crate) fn unreachable(self) -> Self {
+        Self { what: "its elements could not be had on", ..self }
     }
 
     /// The error to return to a caller, who thereby knows.
@@ -252,7 +271,7 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { codelet, worker, location, message, .. } = self;
-        write!(f, "{codelet}: its kernel failed on {worker}: {message}, submitted at {location}")
+        let Self { codelet, worker, location, message, what, .. } = self;
+        write!(f, "{codelet}: {what} {worker}: {message}, submitted at {location}")
     }
 }

@@ -2,20 +2,43 @@
 
 use std::fmt;
 use std::panic::Location;
+use std::ptr;
 
 use crate::access::AccessMode;
 use crate::codelet::Codelet;
-use crate::task::Record;
+use crate::device::Transfer;
+use crate::runtime::Shared;
+use crate::task::{Access, Kind, Place, Record};
 
 /// Sees every task of a runtime as it is submitted, in the order of each submitting thread. What the runtime adds, such
 /// as the folds of a reduction, is not shown; it takes numbers of the order too.
 pub trait Observer: Send + Sync {
     /// A task has been submitted. Called on the submitting thread, before the task can run.
     fn submitted(&self, task: &Submission<'_>);
+
+    /// Elements have been copied from one memory node to another, between these times of the runtime's clock.
+    fn transferred(&self, transfer: &Transfer, begin_ns: u64, end_ns: u64) {
+        let _ = (transfer, begin_ns, end_ns);
+    }
 }
 
 /// A submitted task, as data.
-pub struct Submission<'a>(&'a Record);
+pub struct Submission<'a> {
+    record: &'a Record,
+    shared: &'a Shared,
+}
+
+/// An array that a task uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ArrayUse {
+    /// The number of the array. Numbers are given anew when an array is gone.
+    pub array: u32,
+    /// What the task does with it.
+    pub mode: AccessMode,
+    /// Its bytes.
+    pub bytes: usize,
+}
 
 /// One access of a submitted task.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,43 +56,89 @@ pub struct SubmittedAccess {
 }
 
 impl<'a> Submission<'a> {
-    pub(crate) fn new(record: &'a Record) -> Self {
-        Self(record)
+    pub(crate) fn new(record: &'a Record, shared: &'a Shared) -> Self {
+        Self { record, shared }
     }
 
     /// The number of the task in the order of submission.
     pub fn sequence(&self) -> u64 {
-        self.0.body().sequence
+        self.record.body().sequence
     }
 
     /// The codelet.
     pub fn codelet(&self) -> &'static Codelet {
-        self.0.body().codelet.expect("a submitted task has a codelet")
+        self.record.body().codelet.expect("a submitted task has a codelet")
     }
 
     /// Whether the task runs over one of its inputs (`_self`).
     pub fn is_in_place(&self) -> bool {
-        self.0.body().in_place
+        self.record.body().in_place
     }
 
     /// The name that the submitter gave.
     pub fn name(&self) -> Option<&'static str> {
-        self.0.body().name
+        self.record.body().name
     }
 
     /// The bytes of the plain arguments, one after the other.
     pub fn arguments(&self) -> &'a [u8] {
-        &self.0.body().arguments
+        &self.record.body().arguments
     }
 
     /// The line that submitted the task.
     pub fn location(&self) -> &'static Location<'static> {
-        self.0.body().location
+        self.record.body().location
+    }
+
+    /// The priority that the submitter gave; 0 if none. Larger is sooner.
+    pub fn priority(&self) -> i32 {
+        self.record.body().priority
+    }
+
+    /// A number that tasks of one codelet share whose arrays have the same extents: what durations depend on.
+    pub fn footprint(&self) -> u64 {
+        let mix = |hash: u64, value: u64| (hash.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
+        let codelet = self.record.body().codelet.map_or(0, |codelet| ptr::from_ref(codelet).addr() as u64);
+        self.record.operands().fold(codelet, |hash, access| {
+            let extents = access.body().layout.extents();
+            extents.iter().fold(mix(hash, extents.len() as u64), |hash, &extent| mix(hash, extent as u64))
+        })
+    }
+
+    /// Whether worker `worker` can run it: it has a kernel there, and the submitter does not want another one.
+    pub fn can_run_on(&self, worker: usize) -> bool {
+        let (body, shared) = (self.record.body(), self.shared);
+        let is_there = match body.kind {
+            Kind::Kernel => shared.has_kernel(worker, self.codelet().name),
+            _ => shared.worker(worker).is_cpu(),
+        };
+        is_there
+            && match body.place {
+                Place::Any => true,
+                Place::Worker(wanted) => worker == wanted,
+                Place::KindOf(wanted) => shared.worker(worker).kind == shared.worker(wanted).kind,
+            }
+    }
+
+    /// How long it is expected to run on worker `worker`, in nanoseconds, without transfers; nothing if nothing like it
+    /// has been measured there.
+    pub fn expected_ns(&self, worker: usize) -> Option<u64> {
+        self.shared.models().expected_ns(&self.shared.worker(worker).kind, self.record)
+    }
+
+    /// The arrays that it uses, in the order of the declaration.
+    pub fn arrays(&self) -> impl Iterator<Item = ArrayUse> + use<'a> {
+        let with_array = |access: &'a Access| Some((access, access.array()?));
+        self.record.accesses().filter_map(with_array).map(|(access, array)| ArrayUse {
+            array: array.id(),
+            mode: access.body().mode,
+            bytes: array.bytes(),
+        })
     }
 
     /// The accesses, in the order of the declaration.
     pub fn accesses(&self) -> impl Iterator<Item = SubmittedAccess> + 'a {
-        self.0.accesses().map(|access| {
+        self.record.accesses().map(|access| {
             let body = access.body();
             SubmittedAccess {
                 array: access.array().map(|array| array.id()),

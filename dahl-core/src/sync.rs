@@ -5,8 +5,8 @@
 //! program runs by a schedule that a seed determines (`tests/fuzz.rs`). `tests/loom` compiles single files with
 //! loom's in this module's place.
 //!
-//! Not here: counters whose order nobody relies on (`perf`), what a static holds (`simd`), and crossbeam's queues,
-//! which never wait.
+//! Not here: counters, and cells written once, whose order nobody relies on (`perf`), what a static holds (`simd`), and
+//! crossbeam's queues, which never wait.
 
 #[cfg(dahl_fuzz)]
 mod parker;

@@ -207,7 +207,7 @@ fn performance_is_recorded() -> Result<()> {
     rt.wait()?;
     let models = rt.performance_models();
     assert_eq!(models.len(), 1);
-    assert_eq!((models[0].codelet, models[0].count), ("axpy", 5));
+    assert_eq!((models[0].codelet.as_str(), models[0].count), ("axpy", 5));
     Ok(())
 }
 

@@ -147,10 +147,14 @@ use crate::parse::Declaration;
 /// * `in_place_kernel = PATH`: a kernel for `_self`, with the declaration's parameters without the output; the input that is
 ///   overwritten is a mutable view.
 /// * `cpu = [PATH, ..]`: further CPU kernels, with the parameters of `cpu(..)`. A name in upper case is a kernel of
-///   `dahl-build`. The function's own body comes first.
+///   `dahl-build`. The function's own body comes first. Words before a path say something of the kernel: `parallel PATH`,
+///   that it uses several cores, as below; `equal PATH`, that it gives the same bits as the function's own body, so that
+///   the runtime may take whichever is faster (`docs/kernels.md`).
 /// * `cpu_only`: there will be no kernel for other devices; in a map, the body is any Rust.
 /// * `broadcast`: in a map, an input's extent of 1 stretches, as in NumPy.
-/// * `parallel`: the kernel uses several cores by itself. Accepted; nothing depends on it yet.
+/// * `parallel`: the function's own body uses several cores, by the functions of `dahl::rayon`; in a map, whose loop is
+///   generated, the loop does. `parallel = PATH`: the body uses one core, and the kernel of this path several. They give
+///   the same bits, for any number of cores; idle workers help if that is faster (`docs/kernels.md`).
 /// * `flops = EXPR`, `bytes = EXPR`: the floating-point operations of a task, and the bytes that it moves, as any number;
 ///   performance models show rates by them.
 /// * `reference = PATH`, `error = CLASS`: what the results are compared with in tests, and how closely: see below.

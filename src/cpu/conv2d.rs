@@ -12,6 +12,7 @@
 
 use std::ops::Range;
 
+use dahl_core::rayon::prelude::*;
 use dahl_core::simd::{Vectorised, dispatch};
 use dahl_core::{Element, Real};
 use ndarray::s;
@@ -131,6 +132,18 @@ pub(crate) fn forward<T: Real>(conv: &Convolution, input: &[T], filters: &[T], o
             }
         }
     });
+}
+
+/// [`forward`] on the cores of the rayon pool: each takes whole images, so the bits are the same.
+pub(crate) fn forward_on_cores<T: Real>(conv: &Convolution, input: &[T], filters: &[T], out: &mut [T]) {
+    conv.assert_lengths(input.len(), filters.len(), out.len());
+    let (image_len, out_len) = (conv.image_len(), conv.out_channels * conv.positions());
+    let image = Convolution { batch: 1, ..*conv };
+    if image_len == 0 || out_len == 0 {
+        return forward(conv, input, filters, out);
+    }
+    let images = input.par_chunks_exact(image_len).zip(out.par_chunks_exact_mut(out_len));
+    images.for_each(|(input, out)| forward(&image, input, filters, out));
 }
 
 /// Images whose filter gradients are added one after the other before their sum is added to the total.

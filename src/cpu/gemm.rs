@@ -1,9 +1,12 @@
 //! [`product`]: matrix products on strided operands.
 //!
-//! `f32` and `f64` go to the crate `gemm` (AVX-512, AVX2, NEON, chosen at run time), on one core: tasks are the
-//! parallelism. Types with a compute type of their own, `f16` and `bf16`, are widened block by block and accumulate in
-//! it over the whole inner dimension; the crate's own `f16` product rounds its sum to `f16` after each of its blocks.
-//! Other types take a plain loop.
+//! `f32` and `f64` go to the crate `gemm` (AVX-512, AVX2, NEON, chosen at run time), on one core, since tasks are the
+//! parallelism, or on those of the rayon pool that the caller is in. Either way each sum is made in the same order: the
+//! crate cuts the inner dimension by its length and the caches alone, and cores share out rows and columns.
+//!
+//! Types with a compute type of their own, `f16` and `bf16`, are widened block by block and accumulate in it over the
+//! whole inner dimension; the crate's own `f16` product rounds its sum to `f16` after each of its blocks. Other types
+//! take a plain loop.
 
 use dahl_core::{Element, ElementType, Real};
 use ndarray::{ArrayView2, ArrayViewMut2, s};
@@ -14,6 +17,15 @@ use super::scratch::with_scratch;
 const BLOCK_ROWS: usize = 256;
 const BLOCK_COLS: usize = 512;
 const BLOCK_INNER: usize = 512;
+
+/// On how many cores a product runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Cores {
+    /// One.
+    One,
+    /// Those of the rayon pool, if the product is large enough.
+    Pool,
+}
 
 /// Whether `T` is one of the types that the crate `gemm` multiplies with the accuracy promised here.
 fn has_gemm<T: Real>() -> bool {
@@ -36,6 +48,17 @@ pub(crate) fn computes_in_itself<T: Real>() -> bool {
 pub(crate) fn product<T: Real>(
     a: ArrayView2<'_, T>,
     b: ArrayView2<'_, T>,
+    out: ArrayViewMut2<'_, T>,
+    accumulate: bool,
+) {
+    product_on(Cores::One, a, b, out, accumulate);
+}
+
+/// [`product`] on several cores, with the same bits.
+pub(crate) fn product_on<T: Real>(
+    cores: Cores,
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
     mut out: ArrayViewMut2<'_, T>,
     accumulate: bool,
 ) {
@@ -47,7 +70,8 @@ pub(crate) fn product<T: Real>(
     } else if !computes_in_itself::<T>() {
         widened_product(a, b, out, accumulate);
     } else if has_gemm::<T>() {
-        gemm_product(a, b, out, accumulate);
+        let beta = if accumulate { T::ONE } else { T::ZERO };
+        gemm_product(cores, T::ONE, a, b, beta, out);
     } else {
         if !accumulate {
             out.fill(T::ZERO);
@@ -59,15 +83,21 @@ pub(crate) fn product<T: Real>(
 /// [`product`] by the crate `gemm`.
 #[allow(unsafe_code, reason = "the crate `gemm` takes raw pointers")]
 fn gemm_product<T: Real>(
+    cores: Cores,
+    alpha: T,
     a: ArrayView2<'_, T>,
     b: ArrayView2<'_, T>,
+    beta: T,
     mut out: ArrayViewMut2<'_, T>,
-    accumulate: bool,
 ) {
     assert!(has_gemm::<T>() && a.ncols() == b.nrows() && out.dim() == (a.nrows(), b.ncols()));
     let (rows, inner, cols) = (a.nrows(), a.ncols(), b.ncols());
     let (a_strides, b_strides) = (a.strides(), b.strides());
     let (row_stride, col_stride) = (out.strides()[0], out.strides()[1]);
+    let parallelism = match cores {
+        Cores::One => gemm::Parallelism::None,
+        Cores::Pool => gemm::Parallelism::Rayon(0),
+    };
     // SAFETY:
     // - `a`, `b` and `out` are views, so each pointer with its strides is valid for every index below its extents, and
     //   the extents passed are theirs by the assertion: `a: [rows, inner]`, `b: [inner, cols]`, `out: [rows, cols]`.
@@ -82,20 +112,47 @@ fn gemm_product<T: Real>(
             out.as_mut_ptr(),
             col_stride,
             row_stride,
-            accumulate,
+            beta != T::ZERO,
             a.as_ptr(),
             a_strides[1],
             a_strides[0],
             b.as_ptr(),
             b_strides[1],
             b_strides[0],
-            T::ONE,
-            T::ONE,
+            beta,
+            alpha,
             false,
             false,
             false,
-            gemm::Parallelism::None,
+            parallelism,
         );
+    }
+}
+
+/// `out = alpha * a x b + beta * out`, whose element type is any; with a `beta` of 0 nothing of `out` is read.
+///
+/// # Shapes
+/// As for [`product`].
+pub(crate) fn scaled_product<T: Real>(
+    alpha: T,
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    beta: T,
+    mut out: ArrayViewMut2<'_, T>,
+) {
+    let ((rows, inner), cols) = (a.dim(), b.ncols());
+    assert_eq!(inner, b.nrows(), "gemm: a has {inner} columns but b has {} rows", b.nrows());
+    assert_eq!(out.dim(), (rows, cols), "gemm: out must have the rows of a and the columns of b");
+    if has_gemm::<T>() && rows > 0 && cols > 0 {
+        return gemm_product(Cores::One, alpha, a, b, beta, out);
+    }
+    let (alpha, beta) = (alpha.widen(), beta.widen());
+    for (a, mut out) in a.rows().into_iter().zip(out.rows_mut()) {
+        for (b, out) in b.columns().into_iter().zip(&mut out) {
+            let sum: T::Compute = a.iter().zip(b).map(|(a, b)| a.widen() * b.widen()).sum();
+            let old = if beta == T::Compute::ZERO { beta } else { beta * out.widen() };
+            *out = T::narrow(alpha * sum + old);
+        }
     }
 }
 
@@ -235,6 +292,24 @@ mod tests {
         product(a.view(), b.view(), fast.view_mut(), true);
         plain_product(a.view(), b.view(), plain.view_mut());
         assert_eq!(fast, plain);
+    }
+
+    #[test]
+    fn several_cores_give_the_same_bits() {
+        let fractions = |shape: [usize; 2], seed: usize| {
+            integers(shape, seed).mapv_into(|value| (value * 0.1).exp()) - integers(shape, seed + 3) * 0.37
+        };
+        let pool = dahl_core::rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("three threads");
+        for [rows, inner, cols] in
+            [[500, 784, 128], [65, 3000, 64], [300, 1031, 257], [1, 5000, 900], [9, 40, 3]]
+        {
+            let (a, b) = (fractions([rows, inner], 1), fractions([cols, inner], 2).reversed_axes());
+            let mut alone = fractions([rows, cols], 3);
+            let mut together = alone.clone();
+            product(a.view(), b.view(), alone.view_mut(), true);
+            pool.install(|| product_on(Cores::Pool, a.view(), b.view(), together.view_mut(), true));
+            assert_eq!(alone.mapv(f64::to_bits), together.mapv(f64::to_bits), "{rows} {inner} {cols}");
+        }
     }
 
     #[test]

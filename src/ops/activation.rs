@@ -6,7 +6,7 @@ use crate::reference::activation as reference;
 
 /// The logistic function, `out = 1 / (1 + exp(-x))`, element by element.
 // exp is off by 1.2 ulp, 2.4 of the result; the sum, the quotient.
-#[codelet(R, W, reference = reference::sigmoid, error = ulp(4))]
+#[codelet(R, W, parallel, reference = reference::sigmoid, error = ulp(4))]
 pub fn sigmoid<T: Real>(x: T) -> T {
     // Of -|x|, so that no power overflows.
     let power = (-x.abs()).exp();
@@ -37,7 +37,7 @@ pub fn log_sigmoid_backward<T: Real>(x: T, gradient: T) -> T {
 
 /// `out = ln(1 + exp(x))`, element by element: about `exp(x)` far below zero, and without overflow far above.
 // exp is off by 1.2 ulp, 2.4 of the logarithm, which is itself off by 0.9; the sum.
-#[codelet(R, W, reference = reference::softplus, error = ulp(5))]
+#[codelet(R, W, parallel, reference = reference::softplus, error = ulp(5))]
 pub fn softplus<T: Real>(x: T) -> T {
     x.max(T::ZERO) + (-x.abs()).exp().ln_1p()
 }
@@ -51,7 +51,7 @@ pub fn softplus_backward<T: Real>(x: T, gradient: T) -> T {
 }
 
 /// `out = x * sigmoid(x)`, element by element; NaN at minus infinity, as in PyTorch.
-#[codelet(R, W, reference = reference::silu, error = ulp(5))]
+#[codelet(R, W, parallel, reference = reference::silu, error = ulp(5))]
 pub fn silu<T: Real>(x: T) -> T {
     let power = (-x.abs()).exp();
     let numerator = if x < T::ZERO { power } else { T::ONE };
@@ -60,7 +60,7 @@ pub fn silu<T: Real>(x: T) -> T {
 
 /// The gradient of [`silu`] by its input: `out = gradient * s * (1 + x * (1 - s))`, where `s = sigmoid(x)`.
 // The derivative has a zero: its parts are summed up.
-#[codelet(R, R, W, in_place = gradient, reference = reference::silu_backward, error = sum(n = 8))]
+#[codelet(R, R, W, in_place = gradient, parallel, reference = reference::silu_backward, error = sum(n = 8))]
 pub fn silu_backward<T: Real>(x: T, gradient: T) -> T {
     let power = (-x.abs()).exp();
     let small = power / (T::ONE + power);
@@ -97,7 +97,7 @@ pub fn leaky_relu_backward<T: Real>(x: T, gradient: T, slope: T) -> T {
 
 /// `out = x` where `x > 0`, else `alpha * (exp(x) - 1)`.
 // exp_m1 is off by 2.2 ulp, 4.4 of the product.
-#[codelet(R, W, reference = reference::elu, error = ulp(5))]
+#[codelet(R, W, parallel, reference = reference::elu, error = ulp(5))]
 pub fn elu<T: Real>(x: T, alpha: T) -> T {
     if x > T::ZERO { x } else { alpha * x.exp_m1() }
 }
@@ -136,7 +136,7 @@ pub fn selu_backward<T: Real>(x: T, gradient: T) -> T {
 /// It is formed from the complement, `erfc(-x / sqrt(2)) / 2`, so that it is accurate far below zero, where
 /// `1 + erf` would cancel.
 // erfc is off by 4.0 ulp, 8 of the product; below zero the derivative's approximation leaves up to 0.7 of two roundings.
-#[codelet(R, W, reference = reference::gelu, error = ulp(12))]
+#[codelet(R, W, parallel, reference = reference::gelu, error = ulp(12))]
 pub fn gelu<T: Real>(x: T) -> T {
     // `x / sqrt(2)` and what it lost: its error would be multiplied by `x * x`.
     let near = x.abs().min(T::from_f64(40.0)).copysign(x);
@@ -152,7 +152,7 @@ pub fn gelu<T: Real>(x: T) -> T {
 
 /// The gradient of [`gelu`] by its input: `out = gradient * (P(x) + x * p(x))` with `P(x) = (1 + erf(x / sqrt(2))) / 2` and
 /// `p(x) = exp(-x * x / 2) / sqrt(2π)`.
-#[codelet(R, R, W, in_place = gradient, reference = reference::gelu_backward, error = sum(n = 8))]
+#[codelet(R, R, W, in_place = gradient, parallel, reference = reference::gelu_backward, error = sum(n = 8))]
 pub fn gelu_backward<T: Real>(x: T, gradient: T) -> T {
     // Beyond, the derivative is 0 or 1.
     let x = x.abs().min(T::from_f64(40.0)).copysign(x);

@@ -7,7 +7,7 @@
 use dahl::ndarray::{ArrayView4, ArrayViewMut4};
 use dahl::prelude::*;
 
-use crate::cpu::conv2d::{Convolution, backward_filters, backward_input, forward};
+use crate::cpu::conv2d::{Convolution, backward_filters, backward_input, forward, forward_on_cores};
 use crate::cpu::im2col::{Window, positions};
 use crate::cpu::row_major::{elements, write};
 
@@ -56,6 +56,7 @@ fn convolution(input: &[usize], filters: &[usize], stride: [usize; 2], padding: 
     check(input.shape()[1] == filters.shape()[1]),
     check(fits(input.shape(), kernel_of(filters.shape()), stride, padding)),
     flops = 2 * out.len() * (filters.len() / filters.shape()[0].max(1)),
+    parallel = conv2d_on_cores,
     reference = crate::reference::conv2d::conv2d,
     error = sum(n = filters.len() / filters.shape()[0].max(1))
 )]
@@ -69,6 +70,19 @@ pub fn conv2d<T: Real>(
     let conv = convolution(input.shape(), filters.shape(), stride, padding);
     let (input, filters) = (input.as_standard_layout(), filters.as_standard_layout());
     write(out, |out| forward(&conv, elements(&input), elements(&filters), out));
+}
+
+/// [`conv2d`] on several cores.
+fn conv2d_on_cores<T: Real>(
+    input: ArrayView4<T>,
+    filters: ArrayView4<T>,
+    out: ArrayViewMut4<T>,
+    stride: [usize; 2],
+    padding: [usize; 2],
+) {
+    let conv = convolution(input.shape(), filters.shape(), stride, padding);
+    let (input, filters) = (input.as_standard_layout(), filters.as_standard_layout());
+    write(out, |out| forward_on_cores(&conv, elements(&input), elements(&filters), out));
 }
 
 /// The gradient of [`conv2d`] by its input, from the gradient by its output.

@@ -29,7 +29,7 @@ pub fn cosh_backward<T: Real>(x: T, gradient: T) -> T {
 }
 
 /// `out = tanh(x)`, element by element.
-#[codelet(R, W, reference = f64::tanh, error = ulp(1.5))]
+#[codelet(R, W, parallel, reference = f64::tanh, error = ulp(1.5))]
 pub fn tanh<T: Real>(x: T) -> T {
     x.tanh()
 }
@@ -37,7 +37,7 @@ pub fn tanh<T: Real>(x: T) -> T {
 /// The gradient of [`tanh`] by its input: `out = gradient * (1 - output) * (1 + output)`, where `output = tanh(x)`.
 ///
 /// The factored form loses nothing near ±1, as `1 - output * output` does.
-#[codelet(R, R, W, in_place = gradient, reference = reference::tanh_backward, error = ulp(3.5))]
+#[codelet(R, R, W, in_place = gradient, parallel, reference = reference::tanh_backward, error = ulp(3.5))]
 pub fn tanh_backward<T: Real>(output: T, gradient: T) -> T {
     gradient * ((T::ONE - output) * (T::ONE + output))
 }

@@ -3,7 +3,7 @@
 use dahl::ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis};
 use dahl::prelude::*;
 
-use crate::cpu::gemm::product;
+use crate::cpu::gemm::{Cores, product, product_on};
 
 /// `shape`, or its reverse: the shape of a matrix as a product sees it.
 fn oriented([rows, cols]: [usize; 2], transpose: bool) -> [usize; 2] {
@@ -25,6 +25,7 @@ fn orient<T>(matrix: ArrayView2<'_, T>, transpose: bool) -> ArrayView2<'_, T> {
     shape(out = [oriented(a.shape(), transpose_a)[0], oriented(b.shape(), transpose_b)[1]]),
     check(oriented(a.shape(), transpose_a)[1] == oriented(b.shape(), transpose_b)[0]),
     flops = 2 * a.len() * out.ncols(),
+    parallel = matmul_on_cores,
     reference = crate::reference::matmul::matmul,
     error = sum(n = a.len() / out.nrows().max(1))
 )]
@@ -36,6 +37,17 @@ pub fn matmul<T: Real>(
     transpose_b: bool,
 ) {
     product(orient(a, transpose_a), orient(b, transpose_b), out, false);
+}
+
+/// [`matmul`] on several cores.
+fn matmul_on_cores<T: Real>(
+    a: ArrayView2<T>,
+    b: ArrayView2<T>,
+    out: ArrayViewMut2<T>,
+    transpose_a: bool,
+    transpose_b: bool,
+) {
+    product_on(Cores::Pool, orient(a, transpose_a), orient(b, transpose_b), out, false);
 }
 
 /// `out += a x b`, with the factors as in [`matmul`]: products over parts of the inner dimension, such as the gradients

@@ -5,7 +5,7 @@ use dahl::prelude::*;
 use crate::reference::trigonometric as reference;
 
 /// `out = sin(x)`, element by element; NaN at infinities.
-#[codelet(R, W, reference = f64::sin, error = ulp(0.6))]
+#[codelet(R, W, parallel, reference = f64::sin, error = ulp(0.6))]
 pub fn sin<T: Real>(x: T) -> T {
     x.sin()
 }
@@ -17,7 +17,7 @@ pub fn sin_backward<T: Real>(x: T, gradient: T) -> T {
 }
 
 /// `out = cos(x)`, element by element; NaN at infinities.
-#[codelet(R, W, reference = f64::cos, error = ulp(0.6))]
+#[codelet(R, W, parallel, reference = f64::cos, error = ulp(0.6))]
 pub fn cos<T: Real>(x: T) -> T {
     x.cos()
 }

@@ -7,8 +7,10 @@
 mod any;
 mod approximate;
 mod content;
+mod copies;
 mod guard;
 mod reduction;
+mod register;
 mod replicate;
 mod reshaped;
 mod state;
@@ -21,8 +23,10 @@ use std::sync::Arc;
 
 pub use any::AnyArray;
 pub(crate) use content::Content;
+pub(crate) use copies::{HOME, Missing, Requester};
 pub use guard::{ReadGuard, WriteGuard};
 pub(crate) use reduction::Contribution;
+pub(crate) use register::Register;
 pub(crate) use replicate::Origin;
 pub use reshaped::{Reshaped, ReshapedMut};
 pub(crate) use state::ArrayState;

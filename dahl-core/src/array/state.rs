@@ -7,6 +7,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use super::content::{AtomicContent, Content};
+use super::copies::{Copies, HOME, Missing, Requester, Use};
 use super::reduction::Reductions;
 use super::replicate::{HOST, NODES, Origin, Replicate};
 use crate::access::AccessMode;
@@ -24,7 +25,7 @@ use crate::task::{Chain, Link, LinkKind, Record, Step, Turn};
 /// and no rank.
 ///
 /// Who may touch what, when:
-/// * `chain`, `content`: anybody, atomically.
+/// * `chain`, `content`: anybody, atomically. `copies`: as it says itself.
 /// * `fixed`: written when the state is made and freed; between, read by whoever has a handle or an access.
 /// * `body`: written when the state is made and freed; between, by a task (or the host) that holds an exclusive
 ///   access, or by a reader that has set `content` to `BUSY`; read by whoever holds an access.
@@ -39,6 +40,7 @@ pub(crate) struct ArrayState {
     release: Link,
     chain: Chain,
     content: AtomicContent,
+    pub(super) copies: Copies,
     index: u32,
     /// The number by which observers know it: for a private buffer of a reduction, the array's.
     known_as: AtomicU32,
@@ -86,6 +88,7 @@ impl ArrayState {
             release: Link::new(),
             chain: Chain::new(),
             content: AtomicContent::new(Content::Ready),
+            copies: Copies::default(),
             index,
             known_as: AtomicU32::new(index),
             part_of: AtomicU32::new(0),
@@ -146,7 +149,8 @@ impl ArrayState {
     /// # Safety
     /// The caller holds an exclusive access to the part.
     pub(crate) unsafe fn begin_part(&self, pointer: *mut u8, poisoned: Option<&Arc<Failure>>) {
-        // SAFETY: the caller's access is exclusive.
+        self.copies.stay_home();
+        // SAFETY: the caller's access is exclusive, and no copy is valid, so nobody evicts one (C4).
         unsafe { (*self.body.get()).replicates[HOST].pointer = pointer };
         match poisoned {
             None => self.set_ready(),
@@ -208,6 +212,7 @@ impl ArrayState {
         let state = unsafe { &*link.cast::<Self>() };
         state.partitions.clear(step);
         state.reductions.clear(step);
+        state.forget_copies();
         // SAFETY: every access has ended and the handle is gone: nobody else knows the state.
         let body = unsafe { &mut *state.body.get() };
         body.replicates = [Replicate::new(ptr::null_mut(), Origin::None)];
@@ -268,8 +273,16 @@ impl ArrayState {
     pub(crate) fn settled_pointer(&self) -> Option<*mut u8> {
         // In this order: who sees that no partition or reduction is open sees in the chain what closed them.
         let nothing_open = !self.partitions.may_be_open() && !self.reductions.is_open();
-        let settled = nothing_open && self.chain.is_quiet() && self.content.get() == Content::Ready;
+        let settled = nothing_open
+            && self.chain.is_quiet()
+            && self.content.get() == Content::Ready
+            && self.copies.is_home();
         settled.then(|| self.pointer())
+    }
+
+    /// Whether it holds a value.
+    pub(super) fn is_ready(&self) -> bool {
+        self.content.get() == Content::Ready
     }
 
     pub(crate) fn set_ready(&self) {
@@ -317,15 +330,86 @@ impl ArrayState {
         Ok(body.replicates[HOST].pointer)
     }
 
-    /// Makes a private buffer of a reduction one that may hold anything, and says where it is.
+    /// As [`prepare`](Self::prepare), in the memory `node`. A copy there is pinned: the task unpins it when it has ended.
+    ///
+    /// # Errors
+    /// That failure, or what keeps the elements from being there.
+    ///
+    /// # Safety
+    /// The caller holds an access of this mode.
+    #[inline]
+    pub(crate) unsafe fn prepare_at(
+        &self,
+        node: usize,
+        mode: AccessMode,
+        requester: Requester,
+    ) -> Result<*mut u8, Missing> {
+        if node == HOME && !self.copies.may_exist() {
+            // SAFETY: the caller's.
+            return unsafe { self.prepare(mode) }.map_err(Missing::Poisoned);
+        }
+        // SAFETY: the caller's.
+        unsafe { self.prepare_anywhere(node, mode, requester) }
+    }
+
+    /// As [`prepare_at`](Self::prepare_at), where there may be copies.
+    #[cold]
+    unsafe fn prepare_anywhere(
+        &self,
+        node: usize,
+        mode: AccessMode,
+        requester: Requester,
+    ) -> Result<*mut u8, Missing> {
+        let before = self.content.claim(mode.is_shared());
+        if before != Content::Ready {
+            debug_assert!(self.copies.is_home(), "what has no value has no copies (C5)");
+            // SAFETY: as in `prepare`.
+            unsafe { self.settle(before, mode) }.map_err(Missing::Poisoned)?;
+        }
+        let how = Use { reads: mode != AccessMode::W, exclusive: !mode.is_shared() };
+        // SAFETY: the caller's.
+        unsafe { self.fetch(node, how, requester) }
+    }
+
+    /// Lets a copy in the memory `node` go, which a task has used.
+    pub(crate) fn unpin(&self, node: usize) {
+        self.copies.unpin(node);
+    }
+
+    pub(crate) fn copies(&self) -> &Copies {
+        &self.copies
+    }
+
+    /// Bytes of the elements.
+    pub(crate) fn bytes(&self) -> usize {
+        self.fixed().bytes
+    }
+
+    /// How the elements lie at home.
+    pub(super) fn home_layout(&self) -> (ElementType, Layout) {
+        let Fixed { bytes, element, part, .. } = self.fixed();
+        let element = element.expect("a state in use has an element type");
+        let contiguous = || {
+            let mut layout = Layout::EMPTY;
+            layout.set_contiguous(&[bytes / element.size_bytes.max(1)]);
+            layout
+        };
+        (element, part.unwrap_or_else(contiguous))
+    }
+
+    /// Makes a private buffer of a reduction one that may hold anything, in the memory `node`, and says where it is.
+    ///
+    /// # Errors
+    /// What keeps it from being there.
     ///
     /// # Safety
     /// The caller holds an exclusive access.
-    pub(crate) unsafe fn begin_leaf(&self) -> *mut u8 {
+    pub(crate) unsafe fn begin_leaf(&self, node: usize, requester: Requester) -> Result<*mut u8, Missing> {
         // SAFETY: the caller's access is exclusive.
         unsafe { (*self.body.get()).failure = None };
         self.set_ready();
-        self.pointer()
+        // SAFETY: the caller's.
+        unsafe { self.prepare_at(node, AccessMode::W, requester) }
     }
 
     /// Calls `finish` with the elements, contiguous, and whether they hold a value that a reduction adds to.
@@ -337,12 +421,13 @@ impl ArrayState {
     /// The caller holds an exclusive access.
     pub(crate) unsafe fn finish_reduction(
         &self,
+        requester: Requester,
         finish: impl FnOnce(&mut [u8], bool),
-    ) -> Result<(), Arc<Failure>> {
+    ) -> Result<(), Missing> {
         let keep_old = self.content.get() != Content::Unset;
         if keep_old {
             // SAFETY: the caller's access is exclusive.
-            unsafe { self.prepare(AccessMode::RW) }?;
+            unsafe { self.prepare_at(HOME, AccessMode::RW, requester) }?;
         }
         // SAFETY: the caller's access is exclusive.
         let body = unsafe { &*self.body.get() };
@@ -365,6 +450,8 @@ impl ArrayState {
     /// # Safety
     /// The caller holds an exclusive access.
     pub(crate) unsafe fn poison(&self, failure: &Arc<Failure>) {
+        // First: nobody evicts a copy, to which the body belongs, that is not valid.
+        self.copies.stay_home();
         // SAFETY: the caller's access is exclusive.
         let body = unsafe { &mut *self.body.get() };
         body.failure = Some(Arc::clone(failure));

@@ -70,7 +70,7 @@ impl Combination {
         let mut packs = Packs::new(None);
         // SAFETY: both buffers are borrowed until this returns, `earlier` for change, so they do not overlap; the
         // operands are of all of them, and `later`'s is read only. Their elements are plain data.
-        kernel.run(&mut unsafe { Views::new(&operands, &[], &mut packs) });
+        kernel.run(&mut unsafe { Views::new(&operands, &[], &mut packs) }, false);
     }
 
     /// The kernel that changes its first parameter and reads its second.

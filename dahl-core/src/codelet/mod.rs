@@ -5,17 +5,16 @@
 mod accumulator;
 mod c_kernel;
 mod combination;
+mod kernel;
 mod operands;
 mod run;
 mod variants;
 mod views;
 
-use std::fmt;
-
 pub use accumulator::Accumulator;
-use c_kernel::CEntry;
 pub use c_kernel::{CArgument, CFunction, CKernel, CView, RawView};
 pub use combination::Combines;
+pub use kernel::Kernel;
 pub use operands::Operands;
 pub(crate) use operands::ShapeOf;
 pub use run::Run;
@@ -154,58 +153,6 @@ impl Parameter {
     /// The element type that the kernel sees.
     pub(crate) fn kernel_element(&self) -> ElementType {
         self.accumulator.as_ref().map_or(self.element, |accumulator| accumulator.element)
-    }
-}
-
-/// One implementation of a codelet.
-#[derive(Clone, Copy)]
-pub struct Kernel {
-    name: &'static str,
-    entry: Entry,
-}
-
-#[derive(Clone, Copy)]
-enum Entry {
-    Rust(fn(&mut Views<'_>)),
-    C(CEntry),
-}
-
-impl Kernel {
-    /// A kernel in Rust, which takes its views from [`Views`].
-    pub const fn new(name: &'static str, entry: fn(&mut Views<'_>)) -> Self {
-        Self { name, entry: Entry::Rust(entry) }
-    }
-
-    /// A kernel in C, of a [`CKernel`].
-    const fn c(name: &'static str, entry: CEntry) -> Self {
-        Self { name, entry: Entry::C(entry) }
-    }
-
-    /// The name, which performance models show.
-    pub const fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// How a kernel in C takes its arrays; nothing for one in Rust.
-    pub(crate) fn c_views(&self) -> Option<&'static [CView]> {
-        match self.entry {
-            Entry::Rust(_) => None,
-            Entry::C(entry) => Some(entry.views()),
-        }
-    }
-
-    /// Runs the kernel on its views.
-    pub(crate) fn run(&self, views: &mut Views<'_>) {
-        match self.entry {
-            Entry::Rust(entry) => entry(views),
-            Entry::C(entry) => entry.call(views),
-        }
-    }
-}
-
-impl fmt::Debug for Kernel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Kernel").field(&self.name).finish()
     }
 }
 

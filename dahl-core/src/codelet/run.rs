@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::slice;
 
 use arrayvec::ArrayVec;
+use rayon::prelude::*;
 
 use super::views::{Line, Operand};
 use crate::element::Element;
@@ -15,6 +16,10 @@ use crate::shape::MAX_RANK;
 const TILE: usize = 256;
 /// Bytes of the largest element that is gathered; larger ones take shorter runs.
 const TILE_BYTES: usize = TILE * 8;
+
+/// Elements of a run that a core takes, of a map that uses several: so few that a small array has work for some, and
+/// so many that taking one costs little.
+const RUN: usize = 16 * 1024;
 
 /// As many parameters as a map is likely to have; more take a heap allocation.
 const FEW: usize = 8;
@@ -89,6 +94,53 @@ pub(super) unsafe fn for_each(operands: &[Operand], mut f: impl FnMut(&mut Run<'
     }
     // SAFETY: the caller's.
     unsafe { for_each_tile(operands, pointers, extents, f) };
+}
+
+/// [`for_each`] with several cores: contiguous operands of one shape are cut into runs of [`RUN`] elements, which any
+/// threads of the rayon pool take. Other operands are run through on this thread.
+///
+/// # Safety
+/// As for [`for_each`].
+pub(super) unsafe fn for_each_in_parallel(operands: &[Operand], f: &(dyn Fn(&mut Run<'_>) + Sync)) {
+    let Some(output) = operands.iter().rev().find(|operand| operand.writes) else { return };
+    let (extents, len) = (output.layout.extents(), output.layout.len());
+    let is_like_output =
+        |operand: &Operand| operand.layout.is_contiguous() && operand.layout.extents() == extents;
+    if len <= RUN || !operands.iter().all(is_like_output) {
+        // SAFETY: the caller's.
+        return unsafe { for_each(operands, f) };
+    }
+    let shared = Shared(operands);
+    (0..len.div_ceil(RUN)).into_par_iter().for_each(|run| {
+        let operands = shared.operands();
+        let begin = run * RUN;
+        let first = |operand: &Operand| {
+            operand.pointer.wrapping_add((operand.layout.offset + begin) * operand.element.size_bytes)
+        };
+        let mut few = ArrayVec::<*mut u8, FEW>::new();
+        let mut many = Vec::new();
+        let pointers: &[*mut u8] = if operands.len() <= FEW {
+            few.extend(operands.iter().map(first));
+            &few
+        } else {
+            many.extend(operands.iter().map(first));
+            &many
+        };
+        f(&mut Run { operands, pointers, len: RUN.min(len - begin), next: 0, data: PhantomData });
+    });
+}
+
+/// Operands of which each thread handles other elements.
+struct Shared<'a>(&'a [Operand]);
+
+// SAFETY: `for_each_in_parallel` gives each run to one thread, no two runs have an element in common, and elements are
+// `Send` and `Sync`. The list itself is only read.
+unsafe impl Sync for Shared<'_> {}
+
+impl<'a> Shared<'a> {
+    fn operands(&self) -> &'a [Operand] {
+        self.0
+    }
 }
 
 /// The strides, in bytes, with which an operand moves along the output's axes: 0 where it stretches.

@@ -205,6 +205,15 @@ impl<'a> Views<'a> {
         // SAFETY: V, and each operand is taken once: these were left, and now none is.
         unsafe { run::for_each(operands, f) };
     }
+
+    /// As [`for_each_run`](Self::for_each_run), on several cores at once if the arrays are large, contiguous and of one
+    /// shape. Where the runs end depends on the arrays alone.
+    pub fn for_each_run_in_parallel(&mut self, f: impl Fn(&mut Run<'_>) + Sync) {
+        let operands = &self.operands[self.next..];
+        self.next = self.operands.len();
+        // SAFETY: as in `for_each_run`.
+        unsafe { run::for_each_in_parallel(operands, &f) };
+    }
 }
 
 impl Operand {
@@ -227,6 +236,24 @@ impl Operand {
         change(bytes);
         // SAFETY: as above.
         unsafe { copy_rows(self, bytes.as_mut_ptr(), Direction::Unpack) };
+    }
+
+    /// Copies the elements, in row-major order, to `packed`.
+    ///
+    /// # Safety
+    /// The elements may be read, and as many bytes at `packed` written; they do not overlap.
+    pub(crate) unsafe fn pack_into(&self, packed: *mut u8) {
+        // SAFETY: the caller's.
+        unsafe { copy_rows(self, packed, Direction::Pack) };
+    }
+
+    /// Copies the elements from `packed`, where they lie in row-major order.
+    ///
+    /// # Safety
+    /// As many bytes at `packed` may be read, and the elements written; they do not overlap.
+    pub(crate) unsafe fn unpack_from(&self, packed: *mut u8) {
+        // SAFETY: the caller's.
+        unsafe { copy_rows(self, packed, Direction::Unpack) };
     }
 
     /// Calls `f` with the byte offset, from `pointer`, of each row along the last axis, and the length of a row.

@@ -26,6 +26,11 @@ unsafe impl Send for Block {}
 // SAFETY: as for `Send`; its methods only hand out the address.
 unsafe impl Sync for Block {}
 
+/// Bytes of a block of at least `bytes` bytes.
+pub(crate) fn block_bytes(bytes: usize) -> usize {
+    round_up(bytes.max(1)).unwrap_or(usize::MAX)
+}
+
 impl Block {
     /// At least `bytes` bytes of zeros; nothing if they cannot be had, not even from what arenas keep to use anew.
     /// Waits for nothing.

@@ -18,7 +18,7 @@ mod usage;
 
 pub use arena::Arena;
 pub(crate) use arena::{byte_len, require_len};
-pub(crate) use block::Block;
+pub(crate) use block::{Block, block_bytes};
 pub(crate) use buffer::Buffer;
 pub(crate) use node::{Holder, MemoryNode};
 pub(crate) use references::References;

@@ -9,6 +9,9 @@ use super::usage::{MemoryHolder, MemoryUse};
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 
+/// The name of the main memory.
+pub(super) const HOST: &str = "host";
+
 /// What an allocation is for, and the line that asked for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Holder {
@@ -22,11 +25,12 @@ impl Holder {
     }
 }
 
-/// A memory that arrays can lie in. For now the host's is the only one.
+/// A memory that arrays can lie in: the host's, or a device's.
 ///
 /// Its figures change when memory is really allocated or freed, not with each task.
 #[derive(Debug, Default)]
 pub(crate) struct MemoryNode {
+    name: String,
     limit_bytes: Option<usize>,
     reserved_bytes: AtomicUsize,
     peak_bytes: AtomicUsize,
@@ -53,7 +57,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl MemoryNode {
     pub(crate) fn new(limit_bytes: Option<usize>) -> Self {
-        Self { limit_bytes, ..Self::default() }
+        Self { name: HOST.to_owned(), limit_bytes, ..Self::default() }
+    }
+
+    /// The memory of a device.
+    pub(crate) fn of_device(name: &str, limit_bytes: Option<usize>) -> Self {
+        Self { name: name.to_owned(), limit_bytes, ..Self::default() }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
     }
 
     pub(crate) fn limit_bytes(&self) -> Option<usize> {
@@ -188,7 +201,7 @@ impl MemoryNode {
         let current_bytes =
             reserved_bytes.saturating_sub(idle).saturating_sub(self.workers_bytes.load(Ordering::Relaxed));
         MemoryUse {
-            name: "host",
+            name: self.name.clone(),
             current_bytes,
             peak_bytes: self.peak_bytes.load(Ordering::Relaxed).max(reserved_bytes),
             reserved_bytes,

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::panic::Location;
 
+use super::node::HOST;
 use super::{Block, Holder, MemoryHolder, MemoryNode};
 use crate::error::{Error, ErrorKind};
 use crate::runtime::Shared;
-use crate::stall::Watch;
 use crate::worker;
 
 /// Holders that a text names.
@@ -16,6 +16,8 @@ const NAMED: usize = 3;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Shortage {
+    /// The memory node: `host`, or the device's name.
+    pub memory: String,
     /// Bytes that were asked for.
     pub bytes: usize,
     /// Bytes that are reserved in the memory node.
@@ -32,6 +34,7 @@ impl Shortage {
     /// `bytes` bytes cannot be had from `node`.
     pub(crate) fn new(node: &MemoryNode, bytes: usize) -> Self {
         Self {
+            memory: node.name().to_owned(),
             bytes,
             reserved_bytes: node.reserved_bytes(),
             limit_bytes: node.limit_bytes(),
@@ -56,6 +59,9 @@ impl fmt::Display for Shortage {
                  with a larger capacity"
             );
         }
+        if self.memory != HOST {
+            write!(f, "in the memory of `{}`, ", self.memory)?;
+        }
         match self.limit_bytes {
             Some(limit_bytes) => {
                 write!(f, "of the limit of {limit_bytes} there are {reserved_bytes} reserved")?
@@ -66,6 +72,9 @@ impl fmt::Display for Shortage {
             write!(f, "{}{holder}", if index == 0 { "; the largest holders: " } else { ", " })?;
         }
         match self.limit_bytes {
+            Some(_) if self.memory != HOST => {
+                write!(f, "; make the task smaller, or leave the choice of the worker to the scheduler")
+            }
             Some(_) => write!(f, "; drop arrays, reset arenas, or raise DAHL_LIMIT_MB"),
             None => Ok(()),
         }
@@ -112,7 +121,7 @@ pub(super) fn wait_for<T>(
             return None;
         }
         if !shared.help() {
-            shared.progress().wait_until(&mut Watch::new(shared), || {
+            shared.wait_until(|| {
                 shared.memory().deaths() != deaths || shared.is_drained() || shared.completed() >= until
             });
         }

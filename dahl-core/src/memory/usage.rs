@@ -10,8 +10,8 @@ use std::panic::Location;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct MemoryUse {
-    /// The node: `host`.
-    pub name: &'static str,
+    /// The node: `host`, or the name of a device.
+    pub name: String,
     /// Bytes of arrays: of those that are alive, and of those that are dropped but used by tasks in flight.
     pub current_bytes: usize,
     /// The most bytes that were reserved at once.

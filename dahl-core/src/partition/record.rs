@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use crate::access::AccessMode;
-use crate::array::ArrayState;
+use crate::array::{ArrayState, HOME, Requester};
 use crate::error::Failure;
 use crate::memory::References;
 use crate::shape::Layout;
@@ -297,11 +297,14 @@ impl Partition {
         // SAFETY: the whole's release comes after the split's access, which is not done.
         let whole = unsafe { &*self.whole };
         let mode = if self.shared { AccessMode::R } else { AccessMode::RW };
+        let requester = Requester { name: "partition", location: self.split.body().location };
         // SAFETY: the split holds an access of this mode.
-        let poisoned = unsafe { whole.prepare(mode) }.err();
+        let poisoned = unsafe { whole.prepare_at(HOME, mode, requester) };
+        let poisoned = poisoned.err().map(|missing| missing.into_failure(whole, requester));
         for part in self.part_states() {
             // SAFETY: the split holds exclusive accesses to the parts, and one to the whole.
             unsafe { part.begin_part(whole.pointer(), poisoned.as_ref()) };
+            part.copies().delay(whole.copies().arrived_ns(HOME));
         }
     }
 
@@ -310,8 +313,13 @@ impl Partition {
     /// # Safety
     /// The join is ready and not completed.
     pub(crate) unsafe fn run_join(&self) {
-        // SAFETY: the join holds exclusive accesses to the parts.
-        let failures = self.part_states().filter_map(|part| unsafe { part.prepare(AccessMode::RW) }.err());
+        let requester = Requester { name: "join", location: self.join.body().location };
+        let come_home = |part: &ArrayState| {
+            // SAFETY: the join holds exclusive accesses to the parts.
+            let home = unsafe { part.prepare_at(HOME, AccessMode::RW, requester) };
+            home.err().map(|missing| missing.into_failure(part, requester))
+        };
+        let failures = self.part_states().filter_map(come_home);
         // SAFETY: only the join writes it, and it runs once for each opening.
         let first = unsafe { &mut *self.failure.get() };
         *first = failures.reduce(|first, _| first);
@@ -320,11 +328,17 @@ impl Partition {
         }
         // SAFETY: the whole's release comes after the split's access, which ends after the join.
         let whole = unsafe { &*self.whole };
+        for part in self.part_states() {
+            whole.copies().delay(part.copies().arrived_ns(HOME));
+        }
         match first.take() {
             // SAFETY: the split's access to the whole is exclusive, and the parts are done.
             Some(failure) => unsafe { whole.poison(&failure) },
             // Every part has a value, perhaps because all were overwritten.
-            None => whole.set_ready(),
+            None => {
+                whole.copies().stay_home();
+                whole.set_ready();
+            }
         }
     }
 

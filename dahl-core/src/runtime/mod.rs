@@ -1,5 +1,6 @@
 //! [`Runtime`]: the workers and what they share.
 
+mod dispatch;
 mod shared;
 
 use std::fmt;
@@ -10,12 +11,17 @@ pub(crate) use shared::Shared;
 
 use crate::array::{Array, block_for};
 use crate::check::{CheckNote, CheckNotes};
+use crate::choice::KernelChoices;
 use crate::clock::Clock;
 use crate::config::{Config, RuntimeBuilder};
+use crate::device::{Devices, TransferTotal};
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
+use crate::explain::Explanation;
 use crate::memory::{Arena, Block, Holder, MemoryUse, require_len};
-use crate::perf::History;
+use crate::perf::{History, PredictionErrors, TransferTime, WorkerHistory};
+use crate::scheduler::WorkerInfo;
+use crate::simulation::WorkerUse;
 use crate::worker::{self, Threads};
 
 /// Runs tasks on its workers. Several can live in one process.
@@ -58,8 +64,8 @@ impl Runtime {
     pub(crate) fn start(config: Config) -> Result<Self> {
         let location = Location::caller();
         let shared = Arc::new(Shared::new(config));
-        let threads = Threads::start(&shared)
-            .map_err(|error| Error::at(ErrorKind::Workers(error.to_string()), location))?;
+        let threads = if shared.is_simulated() { Ok(Threads::none()) } else { Threads::start(&shared) };
+        let threads = threads.map_err(|error| Error::at(ErrorKind::Workers(error.to_string()), location))?;
         Ok(Self { shared, threads })
     }
 
@@ -81,9 +87,21 @@ impl Runtime {
         Arena::with_capacity(Arc::clone(&self.shared), bytes)
     }
 
-    /// How much memory is in use, and who holds it, for each memory node: today the main memory alone.
+    /// How much memory is in use, and who holds it, for each memory node: the main memory, and those of devices.
     pub fn memory(&self) -> Vec<MemoryUse> {
-        vec![self.shared.memory().usage()]
+        let devices = self.shared.devices().map(Devices::memories).unwrap_or_default();
+        let of_devices = devices.iter().map(|device| device.memory().usage());
+        std::iter::once(self.shared.memory().usage()).chain(of_devices).collect()
+    }
+
+    /// What was copied between memory nodes so far; nothing if there is only one.
+    pub fn transfers(&self) -> Vec<TransferTotal> {
+        self.shared.devices().map(Devices::totals).unwrap_or_default()
+    }
+
+    /// What each worker of a simulated machine has done; nothing if the machine is not simulated.
+    pub fn worker_uses(&self) -> Vec<WorkerUse> {
+        self.shared.worker_uses()
     }
 
     /// An array of zeros in memory of its own, which goes when the array is dropped and its last task has ended.
@@ -134,7 +152,13 @@ impl Runtime {
         self.shared.workers()
     }
 
-    /// The names of the schedulers that [`builder`](Self::builder) can choose from.
+    /// What schedulers know of each worker: its name, kind, memory, and the processor that it is bound to.
+    pub fn worker_infos(&self) -> &[WorkerInfo] {
+        self.shared.worker_infos()
+    }
+
+    /// The names of the schedulers that [`builder`](Self::builder) can choose from. Besides there is `static`, which needs a
+    /// [plan](RuntimeBuilder::plan).
     pub fn schedulers() -> &'static [&'static str] {
         &crate::scheduler::NAMES
     }
@@ -144,9 +168,61 @@ impl Runtime {
         self.shared.scheduler_name()
     }
 
-    /// What the performance models have recorded.
+    /// Where the run and the [plan](RuntimeBuilder::plan) that it should follow differ, so far: of many differences the
+    /// first ones. Each names the file, the line, and the task.
+    pub fn plan_misfits(&self) -> Vec<String> {
+        self.shared.plan_misfits()
+    }
+
+    /// What the performance models know: a row for each codelet, kernel, kind of worker, element types and footprint,
+    /// with what was loaded.
     pub fn performance_models(&self) -> Vec<History> {
         self.shared.models().histories()
+    }
+
+    /// What each worker has measured in this run: why the same task takes longer on one than on another.
+    pub fn performance_by_worker(&self) -> Vec<WorkerHistory> {
+        self.shared.models().worker_histories()
+    }
+
+    /// How far what was expected of tasks was off.
+    pub fn prediction_error(&self) -> PredictionErrors {
+        self.shared.models().prediction_errors()
+    }
+
+    /// How long copies between memory nodes take: by the model of a machine that is simulated; else measured, once for
+    /// each machine if models are stored.
+    pub fn transfer_times(&self) -> Vec<TransferTime> {
+        match self.shared.devices() {
+            Some(devices) => devices.transfer_times(),
+            None => self.shared.models().transfer_times(),
+        }
+    }
+
+    /// Adds what was measured so far to the [stored models](RuntimeBuilder::performance_dir), if there are any. Dropping
+    /// the runtime does so too.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    #[track_caller]
+    pub fn save_performance_models(&self) -> Result<()> {
+        self.shared.models().save()
+    }
+
+    /// What was wrong with stored performance models, each printed as it was found: a file that could not be read, or is
+    /// of another machine or declaration. The run goes on without it.
+    pub fn performance_warnings(&self) -> Vec<String> {
+        self.shared.models().warnings()
+    }
+
+    /// Which kernels are chosen so far, where codelets have several, or a parallel one, and by what measurements.
+    pub fn kernel_choices(&self) -> KernelChoices {
+        self.shared.choices().table()
+    }
+
+    /// Why tasks of the codelet of this name took different times: by worker, first call, load, transfer, team.
+    pub fn explain(&self, codelet: &str) -> Explanation {
+        self.shared.trails().explain(codelet)
     }
 
     /// What checked mode has noticed so far that is no failure; nothing if the mode is off.
@@ -156,7 +232,7 @@ impl Runtime {
 
     /// The runtime's time.
     pub fn clock(&self) -> Clock {
-        *self.shared.clock()
+        self.shared.clock().clone()
     }
 }
 
@@ -175,13 +251,20 @@ impl Drop for Runtime {
         if !on_worker {
             self.shared.drain();
         }
+        self.shared.write_plan();
         self.shared.stop();
         self.threads.let_go();
+        for unused in self.shared.choices().unused(|| self.shared.trails().codelets()) {
+            eprintln!("dahl: {unused}");
+        }
         for failure in self.shared.unseen_failures() {
             eprintln!("dahl: {}", failure.report());
         }
         if !on_worker {
             self.threads.join();
+            if let Err(error) = self.save_performance_models() {
+                eprintln!("dahl: {error}");
+            }
         }
     }
 }

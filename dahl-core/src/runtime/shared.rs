@@ -6,31 +6,39 @@ use std::sync::Arc;
 use crossbeam_queue::SegQueue;
 use crossbeam_utils::CachePadded;
 
-use crate::array::ArrayState;
+use super::dispatch::without_unwinding;
+use crate::array::{ArrayState, HOME};
 use crate::check::CheckNotes;
+use crate::choice::Choices;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::device::Devices;
 use crate::error::Failure;
+use crate::explain::Trails;
 use crate::memory::{MemoryNode, Slab};
 use crate::observer::{Observer, Submission};
 use crate::perf::Models;
-use crate::scheduler::Scheduler;
+use crate::scheduler::{Misfits, Recording, Scheduler, WorkerInfo, Workers};
+use crate::simulation::{Simulation, WorkerUse};
 use crate::stall::{Stall, Watch};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use crate::sync::{Mutex, MutexGuard, thread};
+use crate::sync::{Mutex, MutexGuard, Patience, thread};
 use crate::task::{ReadyTask, Record};
-use crate::worker::{self, Bench, Monitor, Sleep};
+use crate::worker::{self, Bench, Monitor, Sleep, Team};
 
 /// What the workers, the arrays and the host share. It lives as long as any of them.
 pub(crate) struct Shared {
     records: Slab<Record>,
     arrays: Slab<ArrayState>,
     memory: Arc<MemoryNode>,
-    scheduler: Box<dyn Scheduler>,
+    pub(super) scheduler: Box<dyn Scheduler>,
+    misfits: Option<Arc<Misfits>>,
+    recording: Option<Arc<Recording>>,
     /// Tasks that one worker must run.
-    mailboxes: Vec<SegQueue<ReadyTask>>,
-    sleep: Sleep,
-    progress: Monitor,
+    pub(super) mailboxes: Vec<SegQueue<ReadyTask>>,
+    pub(super) sleep: Arc<Sleep>,
+    team: Team,
+    pub(super) progress: Monitor,
     /// Tasks submitted.
     submitted: CachePadded<AtomicU64>,
     /// Tasks completed by each worker, and last by the host.
@@ -38,46 +46,79 @@ pub(crate) struct Shared {
     stopped: AtomicBool,
     failures: Mutex<Vec<Arc<Failure>>>,
     models: Models,
+    choices: Choices,
+    trails: Trails,
     /// Where the host runs tasks, one thread at a time.
-    helper: Mutex<Bench>,
+    pub(super) helper: Mutex<Bench>,
     clock: Clock,
-    workers: usize,
+    workers: Workers,
     cores: usize,
     limit: u32,
+    /// Of a simulated machine.
+    pub(super) simulated: Option<Simulated>,
     observer: Option<Arc<dyn Observer>>,
     /// In checked mode alone.
     check_notes: Option<CheckNotes>,
     stall: Stall,
 }
 
+/// What a runtime on a simulated machine has besides.
+pub(super) struct Simulated {
+    pub(super) devices: Devices,
+    pub(super) simulation: Simulation,
+}
+
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared").field("workers", &self.workers).finish_non_exhaustive()
+        f.debug_struct("Shared").field("workers", &self.workers()).finish_non_exhaustive()
     }
 }
 
 impl Shared {
     pub(super) fn new(config: Config) -> Self {
-        let workers = config.cpu_workers;
         let memory = Arc::new(MemoryNode::new(config.limit_bytes));
+        let clock = if config.machine.is_some() { Clock::start_virtual() } else { Clock::start() };
+        let simulated = config.machine.map(|machine| {
+            let devices = Devices::new(machine, clock.clone(), config.observer.clone());
+            Simulated { simulation: Simulation::new(config.cpu_workers, &memory, &devices), devices }
+        });
+        let devices = simulated.as_ref().map_or(&[][..], |simulated| &simulated.devices.machine().devices);
+        let of_devices =
+            devices.iter().enumerate().map(|(index, device)| WorkerInfo::device(index, &device.name));
+        let of_cpu = config.processors.iter().enumerate();
+        let of_cpu = of_cpu.map(|(worker, &processor)| WorkerInfo::cpu(worker, processor));
+        let infos: Vec<_> = of_cpu.chain(of_devices).collect();
+        let workers = infos.len();
+        let sleep = Arc::new(Sleep::new(workers));
+        let links = devices.to_vec();
+        let infos = Workers::new(infos, links, clock.clone(), Arc::clone(&sleep));
+        let models = Models::new(config.performance, workers, clock.is_virtual());
+        let mut scheduler = config.scheduler;
+        scheduler.start(&infos);
         Self {
             records: Slab::new(Record::new),
             arrays: Slab::new(ArrayState::free),
             memory: Arc::clone(&memory),
-            scheduler: config.scheduler,
+            scheduler,
+            misfits: config.misfits,
+            recording: config.recording,
             mailboxes: (0..workers).map(|_| SegQueue::new()).collect(),
-            sleep: Sleep::new(workers),
+            sleep,
+            team: Team::default(),
             progress: Monitor::default(),
             submitted: CachePadded::default(),
             completed: (0..=workers).map(|_| CachePadded::default()).collect(),
             stopped: AtomicBool::new(false),
             failures: Mutex::default(),
-            models: Models::default(),
+            models,
+            choices: Choices::new(config.kernels, config.teams),
+            trails: Trails::default(),
             helper: Mutex::new(Bench::new(None, "the host".to_owned(), &memory)),
-            clock: Clock::start(),
-            workers,
+            clock,
+            workers: infos,
             cores: config.cores,
             limit: config.tasks_in_flight as u32,
+            simulated,
             observer: config.observer,
             check_notes: config.check.then(CheckNotes::default),
             stall: Stall::new(config.stall_after, config.on_stall, workers),
@@ -106,6 +147,10 @@ impl Shared {
         &self.sleep
     }
 
+    pub(crate) fn team(&self) -> &Team {
+        &self.team
+    }
+
     pub(crate) fn progress(&self) -> &Monitor {
         &self.progress
     }
@@ -122,12 +167,38 @@ impl Shared {
         &self.models
     }
 
+    pub(crate) fn choices(&self) -> &Choices {
+        &self.choices
+    }
+
+    pub(crate) fn trails(&self) -> &Trails {
+        &self.trails
+    }
+
     pub(crate) fn clock(&self) -> &Clock {
         &self.clock
     }
 
     pub(crate) fn workers(&self) -> usize {
-        self.workers
+        self.workers.as_slice().len()
+    }
+
+    pub(super) fn worker_infos(&self) -> &[WorkerInfo] {
+        self.workers.as_slice()
+    }
+
+    /// Whether worker `worker` is there and has a kernel of the codelet of that name.
+    pub(crate) fn has_kernel(&self, worker: usize, codelet: &str) -> bool {
+        let device = self.worker(worker).node.checked_sub(1);
+        match (self.devices(), device) {
+            (Some(devices), Some(device)) => devices.can_run(device, codelet),
+            _ => true,
+        }
+    }
+
+    /// What schedulers know of a worker.
+    pub(crate) fn worker(&self, worker: usize) -> &WorkerInfo {
+        &self.workers.as_slice()[worker]
     }
 
     pub(crate) fn cores(&self) -> usize {
@@ -147,8 +218,9 @@ impl Shared {
     }
 
     pub(crate) fn observe(&self, record: &Record) {
+        without_unwinding(|| self.scheduler.submitted(&Submission::new(record, self)));
         if let Some(observer) = &self.observer {
-            observer.submitted(&Submission::new(record));
+            observer.submitted(&Submission::new(record, self));
         }
     }
 
@@ -172,12 +244,83 @@ impl Shared {
         self.scheduler.name()
     }
 
+    /// Where the run and the plan that it should follow differ.
+    pub(super) fn plan_misfits(&self) -> Vec<String> {
+        self.misfits.as_ref().map(|misfits| misfits.texts()).unwrap_or_default()
+    }
+
+    /// Writes the plan of the run, if it is wanted.
+    pub(super) fn write_plan(&self) {
+        if let Some(recording) = &self.recording {
+            recording.finish();
+        }
+    }
+
     pub(super) fn drain(&self) {
-        self.progress.wait_until(&mut Watch::new(self), || self.is_drained());
+        self.wait_until(|| self.is_drained());
+    }
+
+    /// Waits until `holds`, for something that workers bring about.
+    pub(crate) fn wait_until(&self, holds: impl Fn() -> bool) {
+        if self.is_simulated() {
+            return self.simulate_until(holds);
+        }
+        self.progress.wait_until(&mut Watch::new(self), holds);
+    }
+
+    /// Whether time is virtual, and workers are simulated.
+    pub(crate) fn is_simulated(&self) -> bool {
+        self.simulated.is_some()
+    }
+
+    /// The devices of a simulated machine.
+    pub(crate) fn devices(&self) -> Option<&Devices> {
+        self.simulated.as_ref().map(|simulated| &simulated.devices)
+    }
+
+    /// Moves a simulation on until `holds`.
+    pub(crate) fn simulate_until(&self, holds: impl Fn() -> bool) {
+        let mut idle = None;
+        while !holds() {
+            if self.help() {
+                idle = None;
+                continue;
+            }
+            // Another thread moves it on, or is about to submit what this one waits for.
+            thread::yield_now();
+            let Some(after) = self.stall.after else { continue };
+            if idle.get_or_insert_with(|| Patience::new(after)).is_over() {
+                self.stall.report(self, self.completed());
+                idle = None;
+            }
+        }
+        self.show_transfers();
+        self.serve_if_stopped();
+    }
+
+    /// Shows the observer what was transferred. The caller holds no lock.
+    fn show_transfers(&self) {
+        if let Some(devices) = self.devices() {
+            devices.show_transfers();
+        }
+    }
+
+    /// Lets the host wait until the elements that it fetched are there.
+    pub(crate) fn arrive(&self, array: &ArrayState) {
+        if let Some(Simulated { devices, simulation }) = &self.simulated {
+            simulation.advance(self, devices, array.copies().arrived_ns(HOME));
+            devices.show_transfers();
+        }
+    }
+
+    /// What each worker of a simulation has done.
+    pub(super) fn worker_uses(&self) -> Vec<WorkerUse> {
+        let uses = |Simulated { devices, simulation }: &Simulated| simulation.uses(self, devices);
+        self.simulated.as_ref().map(uses).unwrap_or_default()
     }
 
     pub(crate) fn count_completed(&self, worker: Option<usize>) {
-        let count = &self.completed[worker.unwrap_or(self.workers)];
+        let count = &self.completed[worker.unwrap_or(self.workers())];
         // Each counter has one writer: its worker, or the holder of `helper`.
         count.store(count.load(Ordering::Relaxed) + 1, Ordering::Release);
     }
@@ -199,8 +342,7 @@ impl Shared {
             if !self.help() {
                 // Nothing is ready: wait until a worker gives records back. Should all records be held by tasks that
                 // are still being made, none will come.
-                self.progress
-                    .wait_until(&mut Watch::new(self), || self.records.has_free() || self.is_drained());
+                self.wait_until(|| self.records.has_free() || self.is_drained());
                 if !self.records.has_free() {
                     return self.records.take_or_grow();
                 }
@@ -211,94 +353,6 @@ impl Shared {
     pub(crate) fn give_back_record(&self, index: u32) {
         self.records.give_back(index);
         self.progress.notify();
-    }
-
-    /// Runs a ready task on this thread, which is the host's. False if there is none, or another thread is helping.
-    pub(crate) fn help(&self) -> bool {
-        let Ok(mut bench) = self.helper.try_lock() else { return false };
-        let task = self.pop(None).or_else(|| if self.is_stopped() { self.pop_for_nobody() } else { None });
-        let Some(task) = task else { return false };
-        worker::execute(self, &mut bench, task);
-        bench.recycler.flush(self);
-        drop(bench);
-        self.progress.notify();
-        if self.is_stopped() && self.is_drained() {
-            self.sleep.wake_all(); // the workers may go
-        }
-        true
-    }
-
-    /// A task that some worker would have taken, when the workers are gone.
-    #[cold]
-    fn pop_for_nobody(&self) -> Option<ReadyTask> {
-        let of_mailboxes = self.mailboxes.iter().find_map(SegQueue::pop);
-        of_mailboxes.or_else(|| (0..self.workers).find_map(|worker| self.pop(Some(worker))))
-    }
-
-    /// A task from the scheduler. One of another runtime, which shares the scheduler, goes where it belongs.
-    fn pop(&self, worker: Option<usize>) -> Option<ReadyTask> {
-        loop {
-            let task = without_unwinding(|| self.scheduler.pop(worker))?;
-            if task.is_of(self) {
-                return Some(task);
-            }
-            task.send_home();
-        }
-    }
-
-    /// Runs what is submitted after the workers have gone, on this thread.
-    ///
-    /// A worker goes when it has seen that the runtime is stopped and then that nothing is left to do; a submitter
-    /// counts its task and then looks here. In the one order of these steps, either the worker sees the task, or the
-    /// submitter that the runtime is stopped.
-    #[inline]
-    pub(crate) fn serve_if_stopped(&self) {
-        if self.is_stopped() && !worker::in_kernel() {
-            self.serve();
-        }
-    }
-
-    #[cold]
-    fn serve(&self) {
-        while !self.is_drained() {
-            if !self.help() {
-                thread::yield_now(); // another thread runs the last tasks
-            }
-        }
-    }
-
-    /// Takes a task whose dependencies are met.
-    pub(crate) fn schedule(&self, task: ReadyTask, worker: Option<usize>) {
-        match task.forced_worker() {
-            Some(target) => {
-                self.mailboxes[target].push(task);
-                self.sleep.wake(target);
-            }
-            None => {
-                without_unwinding(|| self.scheduler.push(task, worker));
-                self.sleep.wake_one();
-            }
-        }
-    }
-
-    /// Takes back a task that came out of another runtime's hands.
-    #[cold]
-    pub(crate) fn take_home(&self, task: ReadyTask) {
-        let target = task.forced_worker().unwrap_or(0);
-        self.mailboxes[target].push(task);
-        self.sleep.wake(target);
-        self.serve_if_stopped();
-    }
-
-    pub(crate) fn next_task(&self, worker: usize) -> Option<ReadyTask> {
-        let mailbox = &self.mailboxes[worker];
-        if !mailbox.is_empty()
-            && let Some(task) = mailbox.pop()
-        {
-            self.sleep.wake_one(); // whoever woke this worker for a task of the scheduler's meant somebody
-            return Some(task);
-        }
-        self.pop(Some(worker))
     }
 
     fn failures(&self) -> MutexGuard<'_, Vec<Arc<Failure>>> {
@@ -316,20 +370,4 @@ impl Shared {
         failures.retain(|failure| !failure.is_reported());
         failures.clone()
     }
-}
-
-/// Calls a method of the user's scheduler. If it panics, a task may be lost and its waiters' memory unwound, so there
-/// is no going on.
-fn without_unwinding<R>(call: impl FnOnce() -> R) -> R {
-    struct Abort;
-    impl Drop for Abort {
-        fn drop(&mut self) {
-            eprintln!("dahl: a scheduler panicked; no task can be ordered without it, so the process ends");
-            std::process::abort();
-        }
-    }
-    let abort = Abort;
-    let result = call();
-    std::mem::forget(abort);
-    result
 }

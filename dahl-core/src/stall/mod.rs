@@ -33,7 +33,7 @@ impl OnStall {
 
 /// What a runtime keeps to report stalls.
 pub(crate) struct Stall {
-    after: Option<Duration>,
+    pub(crate) after: Option<Duration>,
     hook: Option<OnStall>,
     /// The number of completed tasks at the last report, plus one.
     reported: AtomicU64,
@@ -78,7 +78,7 @@ impl Stall {
     }
 
     /// Reports, unless this stall has been.
-    fn report(&self, shared: &Shared, completed: u64) {
+    pub(crate) fn report(&self, shared: &Shared, completed: u64) {
         if self.reported.swap(completed + 1, Ordering::Relaxed) == completed + 1 {
             return;
         }

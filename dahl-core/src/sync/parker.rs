@@ -1,6 +1,7 @@
 //! [`Parker`]: crossbeam's, made of this module's lock, for runs in which a checker decides who runs next.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::sync::{Condvar, Mutex};
 
@@ -35,6 +36,12 @@ impl Parker {
             there = token.changed.wait(there).expect("no thread panics with this lock");
         }
         *there = false;
+    }
+
+    /// Waits for the token, and takes it; time is no part of a schedule, so it may be there or not.
+    pub(crate) fn park_timeout(&self, _: Duration) {
+        let Unparker(token) = self.unparker();
+        *token.there.lock().expect("no thread panics with this lock") = false;
     }
 }
 

@@ -34,6 +34,7 @@ pub struct Task<'a> {
     accesses: usize,
     pub(super) error: Option<Error>,
     pub(super) location: &'static Location<'static>,
+    pub(super) synchronous: bool,
     borrows: PhantomData<&'a mut ()>,
 }
 
@@ -49,6 +50,7 @@ impl<'a> Task<'a> {
             accesses: 0,
             error: None,
             location: Location::caller(),
+            synchronous: false,
             borrows: PhantomData,
         }
     }
@@ -92,7 +94,7 @@ impl<'a> Task<'a> {
     }
 
     /// The record to fill in; nothing if there is an error.
-    fn record_for(&mut self, shared: &'a Arc<Shared>) -> Option<&'a Record> {
+    pub(super) fn record_for(&mut self, shared: &'a Arc<Shared>) -> Option<&'a Record> {
         if self.error.is_some() {
             return None;
         }
@@ -175,66 +177,20 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Sets the priority: of the tasks that are ready, a scheduler that knows priorities takes larger ones first.
-    pub fn priority(self, priority: i32) -> Self {
-        if let Some((_, record)) = self.target {
-            // SAFETY: the record was taken and is not submitted.
-            unsafe { record.body_mut() }.priority = priority;
-        }
-        self
-    }
-
-    /// Sets the name that traces and errors show beside the codelet's.
-    pub fn name(self, name: &'static str) -> Self {
-        if let Some((_, record)) = self.target {
-            // SAFETY: the record was taken and is not submitted.
-            unsafe { record.body_mut() }.name = Some(name);
-        }
-        self
-    }
-
-    /// Runs the codelet's kernel of this name instead of its first: `"rust"` is the declared body, `"dot_c"` the one of
-    /// `cpu = [kernels::DOT_C]`, and one in Rust is called as the last segment of its path.
-    ///
-    /// The submission fails if the codelet has no such kernel for these element types.
-    pub fn kernel(mut self, name: &str) -> Self {
-        let Some((_, record)) = self.target else { return self };
-        match self.codelet.kernels.iter().flatten().find(|kernel| kernel.name() == name) {
-            Some(kernel) => {
-                // SAFETY: the record was taken and is not submitted.
-                unsafe { record.body_mut() }.kernel = Some(kernel);
-            }
-            None => self.fail(Error::at(no_kernel(self.codelet, Some(name)), self.location)),
-        }
-        self
-    }
-
-    /// Makes one worker run the task, whatever the scheduler.
-    pub fn on(mut self, worker: usize) -> Self {
-        if let Some((shared, record)) = self.target {
-            let workers = shared.workers();
-            if worker < workers {
-                // SAFETY: the record was taken and is not submitted.
-                unsafe { record.body_mut() }.worker = Some(worker);
-            } else {
-                let kind = ErrorKind::NoWorker { codelet: self.codelet.name, worker, workers };
-                self.fail(Error::at(kind, self.location));
-            }
-        }
-        self
-    }
-
-    /// Submits the task and returns at once: it runs when the tasks before it that it depends on have run.
+    /// Submits the task and returns at once, unless it is [`synchronous`](Self::synchronous): it runs when the tasks
+    /// before it that it depends on have run.
     ///
     /// # Errors
     /// What is known to be wrong now: shapes, preconditions, arrays of two runtimes. What goes wrong later comes out
-    /// where its outputs are read.
+    /// where its outputs are read; of a synchronous task also here.
     pub fn submit(mut self) -> Result<()> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
         let (shared, record) = self.target.take().expect("a codelet has an array");
         if let Err(error) = self.require_submittable().and_then(|()| self.contribute(record)) {
+            // SAFETY: the record was taken and is not submitted.
+            drop(unsafe { record.take_callback() });
             Step::new(shared, None).give_back(record);
             return Err(error);
         }
@@ -247,11 +203,14 @@ impl<'a> Task<'a> {
         // SAFETY: the record was taken and is not submitted.
         let body = unsafe { record.body_mut() };
         body.sequence = shared.next_sequence();
+        // SAFETY: as above.
+        let outcome = self.synchronous.then(|| unsafe { record.note_outcome() });
         // The task is counted already: should the observer panic, it is submitted all the same.
         let observed = catch_unwind(AssertUnwindSafe(|| shared.observe(record)));
         Step::new(shared, None).submit(record);
         shared.serve_if_stopped();
-        observed.map_err(|panic| resume_unwind(panic))
+        observed.unwrap_or_else(|panic| resume_unwind(panic));
+        outcome.map_or(Ok(()), |outcome| outcome.wait(shared))
     }
 }
 
@@ -292,12 +251,14 @@ impl Task<'_> {
 impl Drop for Task<'_> {
     fn drop(&mut self) {
         if let Some((shared, record)) = self.target.take() {
+            // SAFETY: the record was taken and is not submitted.
+            drop(unsafe { record.take_callback() });
             Step::new(shared, None).give_back(record);
         }
     }
 }
 
-fn no_kernel(codelet: &Codelet, name: Option<&str>) -> ErrorKind {
+pub(super) fn no_kernel(codelet: &Codelet, name: Option<&str>) -> ErrorKind {
     let element = codelet.parameters.first().map_or("", |parameter| parameter.element.name);
     let kernels = codelet.kernels.iter().flatten().map(|kernel| kernel.name()).collect::<Vec<_>>().join(", ");
     let kernel = name.map_or_else(|| "kernel".to_owned(), |name| format!("kernel `{name}`"));

@@ -3,9 +3,11 @@
 //! Not here: where a ready task goes (`scheduler`), and how it is run (`worker`).
 
 mod builder;
+mod callback;
 mod chain;
 mod countdown;
 mod init;
+mod options;
 mod pinned;
 mod ready;
 mod record;
@@ -13,6 +15,7 @@ mod shapes;
 mod step;
 #[cfg(feature = "testing")]
 mod submission;
+mod tag;
 mod turn;
 mod wait;
 
@@ -21,9 +24,10 @@ pub(crate) use chain::{Chain, Link, LinkKind};
 pub use init::{identity, map_shape, require, uninit};
 pub(crate) use pinned::Pinned;
 pub use ready::ReadyTask;
-pub(crate) use record::{AccessBody, Kind, Record};
+pub(crate) use record::{Access, AccessBody, Kind, Place, Record};
 pub(crate) use step::Step;
 #[cfg(feature = "testing")]
 pub(crate) use submission::Submission;
+pub use tag::Tag;
 pub(crate) use turn::Turn;
 pub(crate) use wait::wait_for_access;

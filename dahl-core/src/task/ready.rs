@@ -4,7 +4,11 @@
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-use super::record::{Access, Record};
+use super::record::{Access, Kind, Place, Record};
+use crate::access::AccessMode;
+use crate::array::{HOME, Requester};
+use crate::observer::{ArrayUse, Submission};
+use crate::perf::Estimate;
 use crate::runtime::Shared;
 
 /// A task whose dependencies are met. Whoever holds it must see that it is run: it is neither cloned nor forgotten.
@@ -42,14 +46,39 @@ impl ReadyTask {
         unsafe { self.record.as_ref() }
     }
 
-    fn peek(&self) -> &Record {
+    /// The record, while it is looked at.
+    pub(crate) fn peek(&self) -> &Record {
         // SAFETY: as in `record`.
         unsafe { self.record.as_ref() }
     }
 
     /// The worker that must run it, if the submitter said so.
     pub(crate) fn forced_worker(&self) -> Option<usize> {
-        self.peek().body().worker
+        match self.peek().body().place {
+            Place::Worker(worker) => Some(worker),
+            Place::Any | Place::KindOf(_) => None,
+        }
+    }
+
+    /// The worker to whose memory the submitter wants its inputs copied now.
+    pub(crate) fn wants_prefetch(&self) -> Option<usize> {
+        self.peek().body().prefetch
+    }
+
+    /// Copies what it reads to the memory of worker `worker`, if that has one of its own, and room: for a scheduler that
+    /// has decided where it will run.
+    pub fn prefetch(&self, worker: usize) {
+        let node = self.shared().worker(worker).node;
+        if node == HOME {
+            return;
+        }
+        let requester = Requester { name: self.codelet(), location: self.peek().body().location };
+        for access in self.peek().operands().filter(|access| access.body().mode != AccessMode::W) {
+            if let Some(array) = access.array() {
+                // SAFETY: the task is ready and not completed, so it holds its accesses, which read.
+                unsafe { array.prefetch(node, requester) };
+            }
+        }
     }
 
     /// The codelet's name.
@@ -60,6 +89,79 @@ impl ReadyTask {
     /// The number of the task in the order of submission.
     pub fn sequence(&self) -> u64 {
         self.peek().body().sequence
+    }
+
+    /// What was submitted.
+    fn submission(&self) -> Submission<'_> {
+        Submission::new(self.peek(), self.shared())
+    }
+
+    /// Whether worker `worker` can run it: it has a kernel there, and the submitter does not want another one.
+    pub fn can_run_on(&self, worker: usize) -> bool {
+        self.submission().can_run_on(worker)
+    }
+
+    /// How long it is expected to run on worker `worker`, in nanoseconds, without transfers. Nothing if nothing like it
+    /// has been measured there, or not often enough: then it must be.
+    pub fn expected_ns(&self, worker: usize) -> Option<u64> {
+        self.submission().expected_ns(worker)
+    }
+
+    /// A number that tasks of one codelet share whose arrays have the same extents: what durations depend on.
+    pub fn footprint(&self) -> u64 {
+        self.submission().footprint()
+    }
+
+    /// Whether the runtime added it to combine parts of a reduction: a CPU worker runs it, it is short, and never
+    /// measured.
+    pub fn is_combination(&self) -> bool {
+        !matches!(self.peek().body().kind, Kind::Kernel)
+    }
+
+    /// The arrays that it uses, in the order of the declaration.
+    pub fn arrays(&self) -> impl Iterator<Item = ArrayUse> {
+        self.submission().arrays()
+    }
+
+    /// The arrays that would be copied if it ran on worker `worker`, each with how long that takes in nanoseconds, the
+    /// links being free.
+    pub fn transfers(&self, worker: usize) -> impl Iterator<Item = (u32, u64)> {
+        let shared = self.shared();
+        let node = shared.worker(worker).node;
+        let time =
+            move |from, bytes| shared.devices().map_or(0, |devices| devices.transfer_ns(from, node, bytes));
+        self.missing(node).map(move |(array, from, bytes)| (array, time(from, bytes)))
+    }
+
+    /// As [`expected_ns`](Self::expected_ns), and how that is known.
+    pub fn estimate(&self, worker: usize) -> Option<Estimate> {
+        let shared = self.shared();
+        shared.models().expected(&shared.worker(worker).kind, self.peek())
+    }
+
+    /// Bytes that would be copied if it ran on worker `worker`.
+    pub fn missing_bytes(&self, worker: usize) -> usize {
+        let node = self.shared().worker(worker).node;
+        self.missing(node).map(|(.., bytes)| bytes).sum()
+    }
+
+    /// How long the copies take that it needs on worker `worker`, the links being free, in nanoseconds.
+    pub fn transfer_ns(&self, worker: usize) -> u64 {
+        self.transfers(worker).map(|(_, time_ns)| time_ns).sum()
+    }
+
+    /// For each array that it reads and that is not at memory node `node`: its number, where it is, and its bytes.
+    fn missing(&self, node: usize) -> impl Iterator<Item = (u32, usize, usize)> {
+        let reads = self.peek().operands().filter(|access| access.body().mode != AccessMode::W);
+        reads.filter_map(Access::array).filter_map(move |array| {
+            let (from, bytes) = array.missing_at(node)?;
+            Some((array.id(), from, bytes))
+        })
+    }
+
+    fn shared(&self) -> &Shared {
+        // SAFETY: the arrays of a task that has not been completed keep the runtime.
+        unsafe { self.shared.as_ref() }
     }
 
     /// The priority that the submitter gave; 0 if none. Larger is sooner.

@@ -5,6 +5,7 @@ use std::cell::UnsafeCell;
 use std::panic::Location;
 use std::ptr;
 
+use super::callback::Callback;
 use super::chain::{Link, LinkKind};
 use super::countdown::Countdown;
 use super::turn::Waits;
@@ -22,7 +23,8 @@ const INLINE: usize = 4;
 /// A task.
 ///
 /// Who may touch `body` and the accesses' bodies: from [`Slab::take`](crate::memory::Slab::take) to submission, the
-/// submitter, alone; from then until the record is given back, anybody who handles the task, to read.
+/// submitter, alone; from then until the record is given back, anybody who handles the task, to read. `callback`: the
+/// submitter as well, and then whoever completes the task, before that.
 #[derive(Debug)]
 pub(crate) struct Record {
     index: u32,
@@ -31,6 +33,8 @@ pub(crate) struct Record {
     /// Links that are not retired yet, plus one until the task is done with.
     unretired: Countdown,
     body: UnsafeCell<Body>,
+    /// What to call when it has ended.
+    callback: UnsafeCell<Option<Callback>>,
     /// The next one of a list: of splits and joins that a step has still to run, or of tasks that wait for a turn.
     next: AtomicPtr<Record>,
     /// The number of the last array whose turn it has, plus one.
@@ -55,8 +59,23 @@ pub(crate) struct Body {
     pub(crate) sequence: u64,
     pub(crate) priority: i32,
     pub(crate) name: Option<&'static str>,
-    pub(crate) worker: Option<usize>,
+    pub(crate) place: Place,
+    /// The worker to whose memory the inputs are copied as soon as the task is ready.
+    pub(crate) prefetch: Option<usize>,
+    /// The last of its accesses, which no kernel sees: they are to tags.
+    pub(crate) tags: usize,
     pub(crate) location: &'static Location<'static>,
+}
+
+/// Where the submitter wants a task to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Wherever the scheduler says.
+    Any,
+    /// On the worker of this number.
+    Worker(usize),
+    /// On a worker of the same kind as this one.
+    KindOf(usize),
 }
 
 /// Who runs a task.
@@ -162,9 +181,12 @@ impl Record {
                 sequence: 0,
                 priority: 0,
                 name: None,
-                worker: None,
+                place: Place::Any,
+                prefetch: None,
+                tags: 0,
                 location: Location::caller(),
             }),
+            callback: UnsafeCell::new(None),
             next: AtomicPtr::new(ptr::null_mut()),
             turn: AtomicU32::new(0),
             inline: std::array::from_fn(|_| Access::new()),
@@ -203,6 +225,29 @@ impl Record {
         }
     }
 
+    /// The accesses that the kernel sees.
+    pub(crate) fn operands(&self) -> impl Iterator<Item = &Access> {
+        self.accesses().take(self.body().accesses - self.body().tags)
+    }
+
+    /// Takes what is to be called when the task has ended.
+    ///
+    /// # Safety
+    /// The caller is the submitter, before submission, or runs the task and has not completed it.
+    pub(crate) unsafe fn take_callback(&self) -> Option<Callback> {
+        // SAFETY: the caller's.
+        unsafe { (*self.callback.get()).take() }
+    }
+
+    /// Sets it.
+    ///
+    /// # Safety
+    /// The caller took the record and has not submitted it.
+    pub(super) unsafe fn set_callback(&self, callback: Callback) {
+        // SAFETY: the caller's.
+        unsafe { *self.callback.get() = Some(callback) };
+    }
+
     pub(crate) fn accesses(&self) -> impl Iterator<Item = &Access> {
         (0..self.body().accesses).map(|index| self.access(index))
     }
@@ -219,7 +264,9 @@ impl Record {
         body.priority = 0;
         body.kernel = None;
         body.name = None;
-        body.worker = None;
+        body.place = Place::Any;
+        body.prefetch = None;
+        body.tags = 0;
         body.in_place = false;
         body.commutes = false;
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::record::Kind;
 use super::step::Step;
 use crate::access::AccessMode;
-use crate::array::ArrayState;
+use crate::array::{ArrayState, HOME, Requester};
 use crate::error::{Error, ErrorKind, Result};
 use crate::runtime::Shared;
 use crate::stall::Watch;
@@ -39,6 +39,9 @@ impl Waiter {
     }
 
     fn wait(&self, shared: &Shared) {
+        if shared.is_simulated() {
+            return shared.simulate_until(|| self.told.load(Ordering::Acquire));
+        }
         let mut patience = Patience::new(SPIN);
         let mut watch = None;
         while !self.told.load(Ordering::Acquire) {
@@ -88,7 +91,10 @@ pub(crate) fn wait_for_access(
         waiter.wait(shared);
         Step::new(shared, None).complete(record);
     }
+    let requester = Requester { name: call, location };
     // SAFETY: the accesses that this one had to wait for have ended. The caller borrows the array (for an exclusive
     // access, exclusively), so no conflicting one is submitted meanwhile.
-    unsafe { array.prepare(mode) }.map_err(|failure| failure.report())
+    let pointer = unsafe { array.prepare_at(HOME, mode, requester) };
+    array.shared().arrive(array);
+    pointer.map_err(|missing| missing.into_failure(array, requester).report())
 }

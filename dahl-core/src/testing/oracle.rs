@@ -131,7 +131,7 @@ impl<'a> Oracle<'a> {
         // and not touched while the views live.
         let views = unsafe { Views::new(&operands, &self.submission.arguments, &mut packs) };
         let mut views = if taken == Taken::Absolute { views.absolute() } else { views };
-        catch_unwind(AssertUnwindSafe(|| kernel.run(&mut views)))
+        catch_unwind(AssertUnwindSafe(|| kernel.run(&mut views, false)))
             .map_err(|_| format!("the kernel `{}` panicked", kernel.name()))?;
         let written = self.parameters.iter().zip(&memory).filter(|(parameter, _)| parameter.mode.writes());
         Ok(written.map(|(_, (lines, operand))| exact(bytemuck::cast_slice(lines), operand)).collect())

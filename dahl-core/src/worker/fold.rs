@@ -1,9 +1,9 @@
 //! What the tasks of a reduction do: the first contribution of a leaf, folds, and the step into the array.
 #![allow(unsafe_code, reason = "changes the buffers of a task that is ready")]
 
-use super::execute::{Obstacle, caught};
+use super::obstacle::{Obstacle, caught};
 use crate::access::AccessMode;
-use crate::array::ArrayState;
+use crate::array::{ArrayState, HOME, Requester};
 use crate::codelet::Accumulator;
 use crate::task::{AccessBody, Record};
 
@@ -18,18 +18,31 @@ pub(super) unsafe fn leaf(
     buffer: &ArrayState,
     accumulator: &Accumulator,
     access: &AccessBody,
+    node: usize,
+    requester: Requester,
 ) -> Result<*mut u8, Obstacle> {
     if !access.begins {
         // SAFETY: the task holds an exclusive access.
-        return unsafe { buffer.prepare(AccessMode::RW) }.map_err(Obstacle::Cancelled);
+        return Ok(unsafe { buffer.prepare_at(node, AccessMode::RW, requester) }?);
     }
     // SAFETY: as above.
-    let pointer = unsafe { buffer.begin_leaf() };
+    let pointer = unsafe { buffer.begin_leaf(node, requester) }?;
     let bytes = access.layout.len() * accumulator.element().size_bytes;
     // SAFETY: as above; a buffer is a block of at least so many initialised bytes.
     let elements = unsafe { std::slice::from_raw_parts_mut(pointer, bytes) };
-    caught(|| accumulator.fill_identity(elements))?;
+    if let Err(obstacle) = caught(|| accumulator.fill_identity(elements)) {
+        if node != HOME {
+            buffer.unpin(node);
+        }
+        return Err(obstacle);
+    }
     Ok(pointer)
+}
+
+/// On whose behalf the task fetches its buffers.
+pub(super) fn requester(record: &Record) -> Requester {
+    let name = record.body().codelet.map_or("", |codelet| codelet.name);
+    Requester { name, location: record.body().location }
 }
 
 /// Combines a partial result, the second access, into an earlier one, the first.
@@ -38,7 +51,7 @@ pub(super) fn fold(record: &Record, accumulator: &Accumulator) -> Result<(), Obs
     let [earlier, later] = [(0, AccessMode::RW), (1, AccessMode::R)].map(|(index, mode)| {
         let buffer = record.access(index).array().expect("a fold has two buffers");
         // SAFETY: the task is ready, so it holds its accesses.
-        unsafe { buffer.prepare(mode) }.map_err(Obstacle::Cancelled)
+        unsafe { buffer.prepare_at(HOME, mode, requester(record)) }.map_err(Obstacle::from)
     });
     let (earlier, later) = (earlier?, later?);
     // SAFETY: the access is exclusive, and the buffer a block of at least so many initialised bytes.
@@ -53,16 +66,15 @@ pub(super) fn finish(record: &Record, accumulator: &Accumulator) -> Result<(), O
     let bytes = record.access(0).body().layout.len() * accumulator.element().size_bytes;
     let [target, total] = [0, 1].map(|index| record.access(index).array().expect("the array and a buffer"));
     // SAFETY: the task is ready, so it holds its accesses.
-    let total = unsafe { total.prepare(AccessMode::R) }.map_err(Obstacle::Cancelled)?;
+    let total = unsafe { total.prepare_at(HOME, AccessMode::R, requester(record)) }?;
     // SAFETY: the access is shared, and the buffer a block of at least so many initialised bytes.
     let total = unsafe { std::slice::from_raw_parts(total, bytes) };
     let mut result = Ok(());
     // SAFETY: the task is ready, and its access to the array is exclusive.
     unsafe {
-        target.finish_reduction(|target, keep_old| {
+        target.finish_reduction(requester(record), |target, keep_old| {
             result = caught(|| accumulator.finish(target, total, keep_old));
         })
-    }
-    .map_err(Obstacle::Cancelled)?;
+    }?;
     result
 }

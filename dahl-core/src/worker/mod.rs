@@ -2,19 +2,27 @@
 //!
 //! Not here: which task goes where (`scheduler`), and what becomes ready when a task ends (`task`).
 
+mod bench;
+mod call;
 mod execute;
 mod fold;
+mod issued;
+mod obstacle;
 mod recycler;
 mod sleep;
+mod team;
 mod threads;
 
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(crate) use execute::{Bench, execute};
+pub(crate) use bench::Bench;
+pub(crate) use execute::execute;
+pub(crate) use issued::{Issued, finish, issue};
 pub(crate) use recycler::Recycler;
 pub(crate) use sleep::{Lookout, Monitor, Sleep};
+pub(crate) use team::Team;
 pub(crate) use threads::Threads;
 
 use crate::runtime::Shared;
@@ -49,7 +57,7 @@ fn as_kernel<R>(kernel: impl FnOnce() -> R) -> R {
 
 /// The life of worker `worker`: until the runtime stops and nothing is left to do.
 pub(crate) fn run(shared: &Arc<Shared>, worker: usize) {
-    let mut bench = Bench::new(Some(worker), format!("cpu {worker}"), shared.memory());
+    let mut bench = Bench::new(Some(worker), format!("cpu {worker}"), shared.memory()).in_pool();
     while let Some(task) = next(shared, worker, &mut bench) {
         execute(shared, &mut bench, task);
     }
@@ -60,6 +68,8 @@ fn next(shared: &Shared, worker: usize, bench: &mut Bench) -> Option<crate::Read
     if let Some(task) = shared.next_task(worker) {
         return Some(task);
     }
+    let team = shared.team();
+    let _idle = team.rest(); // before anybody is told, who may submit what this worker could help with
     bench.recycler.flush(shared);
     shared.progress().notify();
     let mut patience = Patience::new(SPIN);
@@ -68,15 +78,21 @@ fn next(shared: &Shared, worker: usize, bench: &mut Bench) -> Option<crate::Read
             if let Some(task) = shared.next_task(worker) {
                 return Some(task);
             }
+            if team.is_wanted() && team.help(shared.sleep()) {
+                patience = Patience::new(SPIN);
+            }
             spin_loop();
         }
-        if shared.is_stopped() && shared.is_drained() {
+        let stopped = || shared.is_stopped() && shared.is_drained();
+        if stopped() {
             shared.sleep().wake_all();
             return None;
         }
         if patience.is_over() {
-            let stopped = || shared.is_stopped() && shared.is_drained();
-            if let Some(task) = shared.sleep().sleep(worker, || shared.next_task(worker), stopped) {
+            let longest = team.is_wanted().then_some(team::REST);
+            let wanted = || longest.is_none() && team.is_wanted();
+            let look = || shared.next_task(worker);
+            if let Some(task) = shared.sleep().sleep(worker, look, || stopped() || wanted(), longest) {
                 return Some(task);
             }
         } else if cfg!(dahl_fuzz) || shared.workers() >= shared.cores() {

@@ -39,12 +39,13 @@ impl Sleep {
         self.sleepers().clone()
     }
 
-    /// Sleeps until woken, unless `look` finds something or `stopped` holds.
+    /// Sleeps until woken, or for the `longest` time, unless `look` finds something or `stays` holds.
     pub(crate) fn sleep<W>(
         &self,
         worker: usize,
         look: impl Fn() -> Option<W>,
-        stopped: impl Fn() -> bool,
+        stays: impl Fn() -> bool,
+        longest: Option<Duration>,
     ) -> Option<W> {
         let mut sleepers = self.sleepers();
         sleepers.push(worker);
@@ -52,8 +53,12 @@ impl Sleep {
         drop(sleepers);
         fence(Ordering::SeqCst);
         let found = look();
-        if found.is_none() && !stopped() {
-            self.parkers[worker].lock().unwrap_or_else(|poison| poison.into_inner()).park();
+        if found.is_none() && !stays() {
+            let parker = self.parkers[worker].lock().unwrap_or_else(|poison| poison.into_inner());
+            match longest {
+                Some(longest) => parker.park_timeout(longest),
+                None => parker.park(),
+            }
         }
         let was_woken = !self.remove(worker);
         if was_woken && found.is_some() {

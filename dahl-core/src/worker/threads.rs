@@ -5,6 +5,8 @@ use std::sync::Arc;
 use super::run;
 use crate::runtime::Shared;
 use crate::sync::thread::{Builder, JoinHandle};
+#[cfg(not(dahl_fuzz))]
+use crate::topology::bind_this_thread;
 
 /// The threads of a runtime, one for each worker.
 ///
@@ -17,14 +19,31 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
+    /// No threads: workers are simulated.
+    pub(crate) fn none() -> Self {
+        Self {
+            #[cfg(not(dahl_fuzz))]
+            pool: None,
+            handles: Vec::new(),
+        }
+    }
+
     #[cfg(not(dahl_fuzz))]
     pub(crate) fn start(shared: &Arc<Shared>) -> Result<Self, rayon::ThreadPoolBuildError> {
         let mut handles = Vec::with_capacity(shared.workers());
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(shared.workers())
+            .panic_handler(super::team::detached)
             .spawn_handler(|thread| {
                 let name = format!("dahl cpu {}", thread.index());
-                handles.push(Builder::new().name(name).spawn(move || thread.run())?);
+                let processor = shared.worker(thread.index()).processor;
+                let run = move || {
+                    if let Some(processor) = processor {
+                        bind_this_thread(processor);
+                    }
+                    thread.run();
+                };
+                handles.push(Builder::new().name(name).spawn(run)?);
                 Ok(())
             })
             .build()?;

@@ -1,7 +1,7 @@
 //! A program, its settings, and what its arrays must hold: all from one seed.
 
 use dahl_core::ndarray::Axis;
-use dahl_core::{Result, Runtime};
+use dahl_core::{Result, Runtime, VirtualDevice};
 use shuttle::thread;
 
 use crate::kernels::{M, UNLUCKY, add_any, add_both, add_up, fill, mix, mix_self, scale};
@@ -10,6 +10,8 @@ const ARRAYS: usize = 3;
 const ROWS: usize = 2;
 const COLUMNS: usize = 2;
 const LEN: usize = ROWS * COLUMNS;
+/// What an array takes, or a part of one.
+const BLOCK_BYTES: usize = 64;
 
 /// What an array holds: elements, or nothing because a task failed.
 type Held = Option<[i64; LEN]>;
@@ -52,6 +54,8 @@ struct Program {
     tasks_in_flight: usize,
     steps: Vec<Step>,
     end: End,
+    /// Of a simulated machine: how many arrays its device holds.
+    room: Option<usize>,
 }
 
 /// Numbers that look random (splitmix64; Steele, Lea and Flood, 2014).
@@ -103,7 +107,9 @@ impl Program {
     fn new(seed: u64) -> Self {
         let mut numbers = Numbers(seed);
         let workers = 1 + numbers.below(2);
-        let scheduler = ["ws", "eager"][numbers.below(2)];
+        // Those with plans of their own come last.
+        let schedulers = Runtime::schedulers().split_last().expect("there are some").1;
+        let scheduler = schedulers[numbers.below(schedulers.len())];
         let tasks_in_flight = [1, 2, 3, 64][numbers.below(4)];
         let steps: Vec<Step> = (0..2 + numbers.below(5)).map(|_| numbers.step(workers)).collect();
         let fails = steps.iter().any(|step| matches!(step, Step::Scale(_, UNLUCKY)));
@@ -113,7 +119,8 @@ impl Program {
         } else {
             [End::Look, End::ArraysFirst, End::RuntimeFirst][numbers.below(3)]
         };
-        Self { workers, scheduler, tasks_in_flight, steps, end }
+        let room = [None, None, Some(1 + numbers.below(6))][numbers.below(3)];
+        Self { workers, scheduler, tasks_in_flight, steps, end, room }
     }
 }
 
@@ -128,11 +135,15 @@ pub(crate) fn run(seed: u64) {
 }
 
 fn execute(program: &Program) -> Result<()> {
-    let rt = Runtime::builder()
+    let mut builder = Runtime::builder()
         .cpu_workers(program.workers)
         .scheduler(program.scheduler)
-        .tasks_in_flight(program.tasks_in_flight)
-        .build()?;
+        .tasks_in_flight(program.tasks_in_flight);
+    if let Some(arrays) = program.room {
+        let megabytes = (BLOCK_BYTES * arrays) as f64 / f64::from(1 << 20);
+        builder = builder.virtual_device(VirtualDevice::new("gpu").memory_mb(megabytes));
+    }
+    let rt = builder.build()?;
     let new = || rt.zeros([ROWS, COLUMNS]);
     let mut arrays: [M<'static>; ARRAYS] = [new()?, new()?, new()?];
     let mut held: [Held; ARRAYS] = [Some([0; LEN]); ARRAYS];

@@ -60,7 +60,7 @@ impl Work {
     fn run(&self, worker: usize) {
         loop {
             let found =
-                self.take().or_else(|| self.sleep.sleep(worker, || self.take(), || self.is_stopped()));
+                self.take().or_else(|| self.sleep.sleep(worker, || self.take(), || self.is_stopped(), None));
             match found {
                 Some(()) => {
                     self.done.fetch_add(1, Ordering::Relaxed);
@@ -79,7 +79,7 @@ impl Work {
 
     /// As a worker that takes one task and ends.
     fn run_one(&self, worker: usize) {
-        while self.take().or_else(|| self.sleep.sleep(worker, || self.take(), || false)).is_none() {}
+        while self.take().or_else(|| self.sleep.sleep(worker, || self.take(), || false, None)).is_none() {}
     }
 }
 

@@ -135,6 +135,7 @@ fn reduce_kernel(views: &mut Views<'_>, combine: impl Fn(f32, f32) -> f32) {
 pub(crate) type M<'m> = Matrix<'m, i64>;
 pub(crate) type F<'m> = Matrix<'m, f32>;
 
+#[track_caller]
 pub(crate) fn three(codelet: &'static Codelet, a: &M<'_>, b: &M<'_>, out: &mut M<'_>) -> Result<()> {
     let mut task = Task::new(codelet);
     task.read(a);
@@ -145,6 +146,7 @@ pub(crate) fn three(codelet: &'static Codelet, a: &M<'_>, b: &M<'_>, out: &mut M
 }
 
 /// Over the first of two (`MIX`, renamed) or the second (`MAP`).
+#[track_caller]
 pub(crate) fn two_in_place(
     codelet: &'static Codelet,
     target_first: bool,
@@ -162,6 +164,7 @@ pub(crate) fn two_in_place(
     task.submit()
 }
 
+#[track_caller]
 pub(crate) fn scale(x: &mut M<'_>, add: i64) -> Result<()> {
     let mut task = Task::new(&SCALE);
     task.write(x);
@@ -169,6 +172,7 @@ pub(crate) fn scale(x: &mut M<'_>, add: i64) -> Result<()> {
     task.submit()
 }
 
+#[track_caller]
 pub(crate) fn fill(out: &mut M<'_>, value: i64) -> Result<()> {
     let mut task = Task::new(&FILL);
     task.write(out);
@@ -176,6 +180,7 @@ pub(crate) fn fill(out: &mut M<'_>, value: i64) -> Result<()> {
     task.submit()
 }
 
+#[track_caller]
 pub(crate) fn fill_total(out: &mut F<'_>, value: f32) -> Result<()> {
     let mut task = Task::new(&FILL_TOTAL);
     task.write(out);
@@ -183,14 +188,17 @@ pub(crate) fn fill_total(out: &mut F<'_>, value: f32) -> Result<()> {
     task.submit()
 }
 
+#[track_caller]
 pub(crate) fn add_up(x: &M<'_>, out: &mut M<'_>) -> Result<()> {
     add(&ADD_UP, x, out)
 }
 
+#[track_caller]
 pub(crate) fn add_any(x: &M<'_>, out: &mut M<'_>) -> Result<()> {
     add(&ADD_ANY, x, out)
 }
 
+#[track_caller]
 fn add(codelet: &'static Codelet, x: &M<'_>, out: &mut M<'_>) -> Result<()> {
     let mut task = Task::new(codelet);
     task.read(x);
@@ -198,6 +206,7 @@ fn add(codelet: &'static Codelet, x: &M<'_>, out: &mut M<'_>) -> Result<()> {
     task.submit()
 }
 
+#[track_caller]
 pub(crate) fn reduce(reduction: Reduction, x: &M<'_>, out: &mut F<'_>, factor: f32) -> Result<()> {
     let mut task = Task::new(match reduction {
         Reduction::Sum => &SUM,

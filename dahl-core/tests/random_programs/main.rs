@@ -3,42 +3,28 @@
 //! Programs submit tasks in every mode on a few matrices, on parts of them by rows and by columns, in place with and
 //! without an in-place kernel, fill, reduce, read, write, fail, panic, use arenas, and drop and forget arrays. The
 //! oracle does the same on plain vectors. Reductions are compared bit by bit.
+//!
+//! They also run on simulated machines, whose devices have memories of their own, most too small, and may be lost.
 
 mod kernels;
+mod machines;
 mod oracle;
 mod program;
 
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Mutex;
+use std::sync::Arc;
 
 use dahl_core::__private::{identity, uninit};
 use dahl_core::ndarray::Axis;
-use dahl_core::{ReadyTask, Result, Runtime, Scheduler};
+use dahl_core::{Result, Runtime, RuntimeBuilder};
 use kernels::{
     F, M, MAP, MIX, abandon, add_any, add_up, fill, fill_total, reduce, scale, three, two_in_place,
 };
+use machines::{Bounded, Transfers, machine};
 use oracle::{Held, Oracle, factor};
 use program::{ARRAYS, Action, COLUMNS, ROWS, TOTALS, actions};
 use proptest::prelude::*;
-
-/// A user's scheduler: what became ready last runs first.
-#[derive(Default)]
-struct Lifo(Mutex<Vec<ReadyTask>>);
-
-impl Scheduler for Lifo {
-    fn name(&self) -> &'static str {
-        "lifo"
-    }
-
-    fn push(&self, task: ReadyTask, _: Option<usize>) {
-        self.0.lock().expect("nothing panics").push(task);
-    }
-
-    fn pop(&self, _: Option<usize>) -> Option<ReadyTask> {
-        self.0.lock().expect("nothing panics").pop()
-    }
-}
 
 /// Two elements of an array, one to change.
 fn pick<'a, 'm>(arrays: &'a mut [M<'m>; ARRAYS], a: usize, b: usize) -> (&'a M<'m>, &'a mut M<'m>) {
@@ -51,15 +37,30 @@ struct World<'r> {
     rt: &'r Runtime,
     arrays: [M<'static>; ARRAYS],
     totals: [F<'static>; TOTALS],
+    /// Whether a device may be lost, and arrays with it.
+    may_lose: bool,
 }
 
-fn bits(total: &F<'_>) -> Held<u32> {
-    Some(total.to_vec().ok()?.into_iter().map(f32::to_bits).collect())
+/// Panics unless the elements are those expected. If a device may be lost, an error that says so will do, since what
+/// follows from elements that were lost is lost too.
+#[track_caller]
+fn assert_held<T: PartialEq + std::fmt::Debug>(seen: Result<Vec<T>>, expected: &Held<T>, may_lose: bool) {
+    match (&seen, expected) {
+        (Err(error), Some(_)) if may_lose => {
+            assert!(error.to_string().contains("its result was lost"), "{error}")
+        }
+        _ => assert_eq!(&seen.ok(), expected),
+    }
+}
+
+fn bits(total: &F<'_>) -> Result<Vec<u32>> {
+    Ok(total.to_vec()?.into_iter().map(f32::to_bits).collect())
 }
 
 fn run(action: &Action, world: &mut World<'_>, oracle: &mut Oracle) -> Result<()> {
     use Action::*;
-    let World { rt, arrays, totals } = world;
+    let World { rt, arrays, totals, may_lose } = world;
+    let may_lose = *may_lose;
     match *action {
         Mix(a, b, c) | Map(a, b, c) => {
             let codelet = if matches!(action, Mix(..)) { &MIX } else { &MAP };
@@ -140,13 +141,14 @@ fn run(action: &Action, world: &mut World<'_>, oracle: &mut Oracle) -> Result<()
             let arena = rt.arena();
             let mut total = identity(&arena, [ROWS, COLUMNS])?;
             (0..times).try_for_each(|time| reduce(reduction, &arrays[a], &mut total, factor(time)))?;
-            assert_eq!(bits(&total), oracle.bits_anew(reduction, a, times));
+            assert_held(bits(&total), &oracle.bits_anew(reduction, a, times), may_lose);
         }
         FillTotal(f, value) => fill_total(&mut totals[f], f32::from(value))?,
-        ReadTotal(f) => assert_eq!(bits(&totals[f]), oracle.bits_of_total(f)),
+        ReadTotal(f) => assert_held(bits(&totals[f]), &oracle.bits_of_total(f), may_lose),
         WriteTotal(f, value) => {
             let written = totals[f].write().map(|mut guard| guard.fill(f32::from(value)));
-            assert_eq!(written.is_ok(), oracle.bits_of_total(f).is_some());
+            let expected = oracle.bits_of_total(f).map(|_| Vec::<u8>::new());
+            assert_held(written.map(|()| Vec::new()), &expected, may_lose);
         }
         InArena(a, rounds, forget) => in_arena(rt, &mut arrays[a], rounds, forget)?,
         Unwind(a, b, axis) => unwind(rt, arrays, a, b, axis)?,
@@ -160,11 +162,12 @@ fn run(action: &Action, world: &mut World<'_>, oracle: &mut Oracle) -> Result<()
         }
         Read(a) => {
             let values = arrays[a].read().map(|guard| guard.iter().copied().collect::<Vec<_>>());
-            assert_eq!(values.ok(), oracle.arrays[a]);
+            assert_held(values, &oracle.arrays[a], may_lose);
         }
         Write(a, value) => {
             let written = arrays[a].write().map(|mut guard| guard.fill(value));
-            assert_eq!(written.is_ok(), oracle.arrays[a].is_some());
+            let expected = oracle.arrays[a].as_ref().map(|_| Vec::<u8>::new());
+            assert_held(written.map(|()| Vec::new()), &expected, may_lose);
         }
         Replace(a) => arrays[a] = rt.zeros([ROWS, COLUMNS])?,
         Forget(a) => std::mem::forget(std::mem::replace(&mut arrays[a], rt.zeros([ROWS, COLUMNS])?)),
@@ -220,29 +223,42 @@ fn unwind(rt: &Runtime, arrays: &mut [M<'static>; ARRAYS], a: usize, b: usize, a
     }
 }
 
-fn check(program: &[Action], workers: usize, scheduler: &str, tasks: usize) -> Result<()> {
-    let builder = Runtime::builder().cpu_workers(workers).tasks_in_flight(tasks);
-    let rt = match scheduler {
-        "lifo" => builder.custom_scheduler(Lifo::default()),
-        name => builder.scheduler(name),
-    };
-    let rt = rt.build()?;
+fn check(program: &[Action], rt: &Runtime, may_lose: bool) -> Result<()> {
     let mut oracle = Oracle::new();
     let (new, new_total) = (|| rt.zeros([ROWS, COLUMNS]), || rt.zeros([ROWS, COLUMNS]));
     let arrays = [new()?, new()?, new()?, new()?];
-    let mut world = World { rt: &rt, arrays, totals: [new_total()?, new_total()?] };
+    let mut world = World { rt, arrays, totals: [new_total()?, new_total()?], may_lose };
     for action in program {
         oracle.predict(action);
         run(action, &mut world, &mut oracle)?;
     }
     for (array, held) in world.arrays.iter().zip(&oracle.arrays) {
-        assert_eq!(&array.to_vec().ok(), held);
+        assert_held(array.to_vec(), held, may_lose);
     }
     for (f, total) in world.totals.iter().enumerate() {
-        assert_eq!(bits(total), oracle.bits_of_total(f));
+        assert_held(bits(total), &oracle.bits_of_total(f), may_lose);
     }
     while rt.wait().is_err() {} // somebody has seen the failures
     Ok(())
+}
+
+/// Schedulers that come with the runtime, by name, and others.
+fn schedulers() -> Vec<&'static str> {
+    let named = Runtime::schedulers().iter().copied();
+    ["lifo", "scattered"].into_iter().chain(named).collect()
+}
+
+fn with_scheduler(builder: RuntimeBuilder, scheduler: &str) -> RuntimeBuilder {
+    match scheduler {
+        "lifo" | "scattered" => builder.custom_scheduler(Bounded::new(scheduler)),
+        name => builder.scheduler(name),
+    }
+}
+
+/// Whether a program forgets nothing, so that nothing is left of it.
+fn forgets_nothing(program: &[Action]) -> bool {
+    use Action::*;
+    !program.iter().any(|action| matches!(action, Forget(_) | LeakParts(..) | InArena(_, _, true)))
 }
 
 proptest! {
@@ -259,6 +275,28 @@ proptest! {
         scheduler in prop::sample::select(vec!["ws", "eager", "lifo"]),
         tasks in prop_oneof![Just(1_usize), Just(3), Just(4096)],
     ) {
-        check(&program, workers, scheduler, tasks).expect("every call is right");
+        let builder = Runtime::builder().cpu_workers(workers).tasks_in_flight(tasks);
+        let rt = with_scheduler(builder, scheduler).build();
+        check(&program, &rt.expect("it can be had"), false).expect("every call is right");
+    }
+
+    #[test]
+    fn random_programs_give_the_sequential_result_on_devices(
+        program in actions(),
+        machine in machine(),
+        workers in 1..4_usize,
+        scheduler in prop::sample::select(schedulers()),
+        tasks in prop_oneof![Just(1_usize), Just(3), Just(4096)],
+        check_mode in prop::bool::weighted(0.2),
+    ) {
+        let may_lose = machine.devices.iter().any(|device| device.lost_after.is_some());
+        let builder = Runtime::builder().virtual_machine(machine).observer(Arc::new(Transfers::default()));
+        let builder = with_scheduler(builder, scheduler).cpu_workers(workers).tasks_in_flight(tasks);
+        let rt = builder.check(check_mode).build().expect("it can be had");
+        check(&program, &rt, may_lose).expect("every call is right");
+        if forgets_nothing(&program) {
+            let held: Vec<_> = rt.memory().iter().map(|node| node.current_bytes).collect();
+            prop_assert!(held.iter().all(|&bytes| bytes == 0), "{held:?}");
+        }
     }
 }

@@ -6,14 +6,52 @@ use syn::{Expr, Ident};
 use crate::errors::Errors;
 use crate::mode::Access;
 use crate::model::{Codelet, Form, Rank};
+use crate::parse::{is_c_kernel, kernel_name};
 use crate::tokens;
 
 /// Reports options that do not fit the declaration.
 pub(super) fn check(codelet: &Codelet, errors: &mut Errors) {
     shapes(codelet, errors);
+    parallel(codelet, errors);
+    kernels(codelet, errors);
     in_place(codelet, errors);
     if let (Form::Kernel, Some(broadcast)) = (codelet.form, &codelet.options.broadcast) {
         errors.at(broadcast, "`broadcast` stretches the inputs of a map; the views of a kernel stretch with ndarray's `broadcast` in its body");
+    }
+}
+
+/// A map runs on several cores by itself, and a kernel in C does not.
+fn parallel(codelet: &Codelet, errors: &mut Errors) {
+    let Some(path) = &codelet.options.parallel_kernel else { return };
+    if codelet.form == Form::Map {
+        errors.at(path, "the loop of a map is generated, also for several cores; write `parallel` alone");
+    } else if is_c_kernel(path) {
+        errors.at(path, C_ALONE);
+    }
+}
+
+/// Why a kernel in C is not parallel.
+const C_ALONE: &str = "a kernel in C runs on one core: the workers' threads are rayon's, which it cannot reach; write the parallel loop in Rust, and call C in it";
+
+/// What is said of further kernels, and their names, which choose one.
+fn kernels(codelet: &Codelet, errors: &mut Errors) {
+    let mut names = vec!["rust".to_owned()];
+    for kernel in &codelet.options.cpu {
+        for (index, word) in kernel.words.iter().enumerate() {
+            if word != "parallel" && word != "equal" {
+                errors.at(word, format!("`{word}` is not said of a kernel; `parallel` and `equal` are"));
+            } else if kernel.words[..index].contains(word) {
+                errors.at(word, format!("`{word}` is said twice; keep one"));
+            }
+        }
+        if let (Some(word), true) = (kernel.word("parallel"), is_c_kernel(&kernel.path)) {
+            errors.at(word, C_ALONE);
+        }
+        let name = kernel_name(&kernel.path);
+        if names.contains(&name) {
+            errors.at(&kernel.path, format!("another kernel of `{}` is called `{name}`, and `.kernel(\"{name}\")` could mean both; rename one", codelet.name));
+        }
+        names.push(name);
     }
 }
 

@@ -11,6 +11,7 @@ use super::local;
 use super::signature::Variant;
 use crate::mode::{Access, Combination};
 use crate::model::{Codelet, Form, Parameter, type_name};
+use crate::parse::{Further, is_c_kernel, kernel_name};
 use crate::tokens;
 
 /// `NAME` and `MODES`.
@@ -118,25 +119,45 @@ fn kernels(codelet: &Codelet) -> Vec<TokenStream> {
     let type_name = &codelet.type_name;
     let turbofish = codelet.turbofish(false);
     let own = entry::entry(codelet, &quote!(#type_name::cpu #turbofish), Variant::Given);
-    let own = quote!(::core::option::Option::Some(#root::__private::Kernel::new("rust", #own)));
-    let further = codelet.options.cpu.iter().map(|path| further_kernel(codelet, path));
+    let parallel = parallel(codelet, &quote!(#type_name::cpu #turbofish), Variant::Given);
+    let own = quote!(::core::option::Option::Some(#root::__private::Kernel::new("rust", #own) #parallel));
+    let further = codelet.options.cpu.iter().map(|kernel| further_kernel(codelet, kernel));
     std::iter::once(own).chain(further).collect()
 }
 
-fn further_kernel(codelet: &Codelet, path: &Path) -> TokenStream {
-    let root = &codelet.root;
-    let name = last_segment(path);
-    if is_c_kernel(path) {
-        let element = codelet.parameters.first().map(|parameter| &parameter.element);
-        return quote_spanned!(path.span()=> #path.kernel::<#element>());
-    }
-    let entry = entry::entry_of_user(codelet, path, Variant::Given, Numbers::Declared);
-    quote!(::core::option::Option::Some(#root::__private::Kernel::new(#name, #entry)))
+/// What the option `parallel` adds to the declaration's own kernel: that its body uses several cores, or an entry that
+/// does, which a map has by itself.
+fn parallel(codelet: &Codelet, function: &TokenStream, variant: Variant) -> Option<TokenStream> {
+    codelet.options.parallel.as_ref()?;
+    Some(match (codelet.form, &codelet.options.parallel_kernel) {
+        (_, Some(path)) => {
+            let entry = entry::entry_of_user(codelet, path, variant, Numbers::Declared);
+            quote!(.parallel_entry(#entry))
+        }
+        (Form::Kernel, None) => quote!(.parallel()),
+        (Form::Map, None) => {
+            let entry = entry::parallel_entry(codelet, function, variant);
+            quote!(.parallel_entry(#entry))
+        }
+    })
 }
 
-/// Whether the path names a constant: a kernel of the build-time generator, which exists for some element types.
-fn is_c_kernel(path: &Path) -> bool {
-    last_segment(path).chars().all(|letter| !letter.is_lowercase())
+fn further_kernel(codelet: &Codelet, kernel: &Further) -> TokenStream {
+    let root = &codelet.root;
+    let Further { path, .. } = kernel;
+    let name = kernel_name(path);
+    if is_c_kernel(path) {
+        let element = codelet.parameters.first().map(|parameter| &parameter.element);
+        let c_kernel = quote_spanned!(path.span()=> #path.kernel::<#element>());
+        return match kernel.word("equal") {
+            Some(_) => quote!(#root::__private::Kernel::equal_if_any(#c_kernel)),
+            None => c_kernel,
+        };
+    }
+    let entry = entry::entry_of_user(codelet, path, Variant::Given, Numbers::Declared);
+    let parallel = kernel.word("parallel").map(|_| quote!(.parallel()));
+    let equal = kernel.word("equal").map(|_| quote!(.equal()));
+    quote!(::core::option::Option::Some(#root::__private::Kernel::new(#name, #entry) #parallel #equal))
 }
 
 /// For each C kernel, the constant whose evaluation fails if the kernel takes other parameters than the declaration.
@@ -147,7 +168,8 @@ pub(super) fn c_kernel_checks(codelet: &Codelet) -> Vec<TokenStream> {
     let elements: Vec<_> = elements.collect();
     let arguments = codelet.arguments.iter().map(|argument| argument.ty.to_token_stream().to_string());
     let arguments: Vec<_> = arguments.collect();
-    let checks = codelet.options.cpu.iter().filter(|path| is_c_kernel(path)).map(|path| {
+    let paths = codelet.options.cpu.iter().map(|kernel| &kernel.path);
+    let checks = paths.filter(|path| is_c_kernel(path)).map(|path| {
         quote_spanned! {path.span()=>
             const _: () = #path.check(#codelet_name, &#type_name::MODES, &[#(#elements),*], &[#(#arguments),*]);
         }
@@ -155,27 +177,25 @@ pub(super) fn c_kernel_checks(codelet: &Codelet) -> Vec<TokenStream> {
     checks.collect()
 }
 
-fn last_segment(path: &Path) -> String {
-    path.segments.last().map(|segment| segment.ident.unraw().to_string()).unwrap_or_default()
-}
-
 fn in_place(codelet: &Codelet) -> Option<TokenStream> {
     let (root, type_name) = (&codelet.root, &codelet.type_name);
     let target = codelet.in_place.as_ref()?.target;
     let target = Literal::usize_unsuffixed(target);
-    let (name, entry) = match (&codelet.options.in_place_kernel, codelet.form) {
+    let (name, entry, parallel) = match (&codelet.options.in_place_kernel, codelet.form) {
         (Some(path), _) => {
-            (last_segment(path), entry::entry_of_user(codelet, path, Variant::InPlace, Numbers::Declared))
+            let entry = entry::entry_of_user(codelet, path, Variant::InPlace, Numbers::Declared);
+            (kernel_name(path), entry, None)
         }
         (None, Form::Map) => {
             let turbofish = codelet.turbofish(false);
             let cpu_self = quote!(#type_name::cpu_self #turbofish);
-            ("rust".to_owned(), entry::entry(codelet, &cpu_self, Variant::InPlace))
+            let entry = entry::entry(codelet, &cpu_self, Variant::InPlace);
+            ("rust".to_owned(), entry, parallel(codelet, &cpu_self, Variant::InPlace))
         }
         (None, Form::Kernel) => return Some(quote!(.in_place(#root::__private::InPlace::rename(#target)))),
     };
     Some(
-        quote!(.in_place(#root::__private::InPlace::kernel(#target, #root::__private::Kernel::new(#name, #entry)))),
+        quote!(.in_place(#root::__private::InPlace::kernel(#target, #root::__private::Kernel::new(#name, #entry) #parallel))),
     )
 }
 

@@ -17,9 +17,11 @@ pub(crate) struct Options {
     pub(crate) checks: Vec<Expr>,
     pub(crate) in_place: Option<Ident>,
     pub(crate) in_place_kernel: Option<Path>,
-    pub(crate) cpu: Vec<Path>,
+    pub(crate) cpu: Vec<Further>,
     pub(crate) cpu_only: Option<Ident>,
     pub(crate) broadcast: Option<Ident>,
+    pub(crate) parallel: Option<Ident>,
+    pub(crate) parallel_kernel: Option<Path>,
     pub(crate) flops: Option<Expr>,
     pub(crate) bytes: Option<Expr>,
     pub(crate) reference: Option<Path>,
@@ -36,16 +38,39 @@ pub(crate) struct Shape {
     pub(crate) extents: Expr,
 }
 
+/// A kernel of `cpu = [..]`: `PATH`, with words before it that say something of it.
+pub(crate) struct Further {
+    pub(crate) words: Vec<Ident>,
+    pub(crate) path: Path,
+}
+
+impl Further {
+    /// The word `word`, if it is said.
+    pub(crate) fn word(&self, word: &str) -> Option<&Ident> {
+        self.words.iter().find(|said| *said == word)
+    }
+}
+
+/// The name of the kernel that a path leads to.
+pub(crate) fn kernel_name(path: &Path) -> String {
+    path.segments.last().map(|segment| segment.ident.unraw().to_string()).unwrap_or_default()
+}
+
+/// Whether the path names a constant: a kernel of the build-time generator, which exists for some element types.
+pub(crate) fn is_c_kernel(path: &Path) -> bool {
+    kernel_name(path).chars().all(|letter| !letter.is_lowercase())
+}
+
 /// Every option with an example of its use, which errors show.
 const USAGE: [(&str, &str); 13] = [
     ("shape", "shape(out = [a.nrows(), b.ncols()])"),
     ("check", "check(a.ncols() == b.nrows())"),
     ("in_place", "in_place = x"),
     ("in_place_kernel", "in_place_kernel = scale_in_place"),
-    ("cpu", "cpu = [dot_unrolled]"),
+    ("cpu", "cpu = [dot_unrolled, parallel dot_of_parts]"),
     ("cpu_only", "cpu_only"),
     ("broadcast", "broadcast"),
-    ("parallel", "parallel"),
+    ("parallel", "parallel = softmax_by_rows"),
     ("flops", "flops = 2 * x.len()"),
     ("bytes", "bytes = 8 * x.len()"),
     ("reference", "reference = softmax_in_f64"),
@@ -121,12 +146,16 @@ impl Options {
                 let _: Token![=] = input.parse()?;
                 let content;
                 bracketed!(content in input);
-                self.cpu.extend(Punctuated::<Path, Token![,]>::parse_terminated(&content)?);
+                self.cpu.extend(Punctuated::<Further, Token![,]>::parse_terminated(&content)?);
             }
             "cpu_only" => self.cpu_only = Some(name),
             "broadcast" => self.broadcast = Some(name),
-            // A promise about the kernel that nothing relies on yet.
-            "parallel" => {}
+            "parallel" => {
+                self.parallel = Some(name);
+                if !input.is_empty() {
+                    self.parallel_kernel = Some(value(input)?);
+                }
+            }
             "flops" => self.flops = Some(value(input)?),
             "bytes" => self.bytes = Some(value(input)?),
             "reference" => self.reference = Some(value(input)?),
@@ -144,6 +173,16 @@ impl Options {
 impl Parse for Shape {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         Ok(Self { name: input.parse()?, extents: value(input)? })
+    }
+}
+
+impl Parse for Further {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let mut words = Vec::new();
+        while input.peek(Ident::peek_any) && input.peek2(Ident::peek_any) {
+            words.push(input.call(Ident::parse_any)?);
+        }
+        Ok(Self { words, path: input.parse()? })
     }
 }
 

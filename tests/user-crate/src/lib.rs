@@ -1,7 +1,8 @@
-//! Ops of a user's own with kernels in C: `kernels/weighted_add.c`, `kernels/running_sum.c`.
+//! Ops of a user's own with kernels in C, `kernels/weighted_add.c`, `kernels/running_sum.c`, and on several cores.
 
 use dahl::ndarray::{ArrayView2, ArrayViewMut2, Zip};
 use dahl::prelude::*;
+use dahl::rayon::prelude::*;
 
 dahl::include_kernels!();
 
@@ -51,4 +52,56 @@ pub fn running_sum<T: Real>(x: &[T], out: &mut [T]) {
         sum += x.to_f64();
         *out = T::from_f64(sum);
     }
+}
+
+/// The Euclidean norm: the root of the sum of squares, in parts of [`PART`] elements.
+#[codelet(
+    R, W,
+    shape(out = []),
+    cpu = [norm_at_once, equal norm_by_two, equal parallel norm_of_parts],
+    parallel = norm_of_parts_first
+)]
+pub fn norm<T: Real>(x: &[T], out: &mut [T]) {
+    let sums: Vec<T::Compute> = x.chunks(PART).map(squares).collect();
+    out[0] = T::narrow(sums.into_iter().sum::<T::Compute>().sqrt());
+}
+
+/// Elements whose squares are summed before the sums are.
+pub const PART: usize = 1024;
+
+fn squares<T: Real>(part: &[T]) -> T::Compute {
+    part.iter().map(|x| x.widen() * x.widen()).sum()
+}
+
+/// [`norm`] in one sum: other bits.
+fn norm_at_once<T: Real>(x: &[T], out: &mut [T]) {
+    out[0] = T::narrow(squares(x).sqrt());
+}
+
+/// [`norm`] by two parts at a time.
+fn norm_by_two<T: Real>(x: &[T], out: &mut [T]) {
+    let mut sums = Vec::new();
+    for parts in x.chunks(2 * PART) {
+        let (a, b) = parts.split_at(parts.len().min(PART));
+        sums.push(squares(a));
+        sums.extend((!b.is_empty()).then(|| squares(b)));
+    }
+    out[0] = T::narrow(sums.into_iter().sum::<T::Compute>().sqrt());
+}
+
+/// [`norm`] on several cores.
+fn norm_of_parts<T: Real>(x: &[T], out: &mut [T]) {
+    let sums: Vec<T::Compute> = x.par_chunks(PART).map(squares).collect();
+    out[0] = T::narrow(sums.into_iter().sum::<T::Compute>().sqrt());
+}
+
+/// The same, as what the function's own body does on several cores.
+fn norm_of_parts_first<T: Real>(x: &[T], out: &mut [T]) {
+    norm_of_parts(x, out);
+}
+
+/// `out = 1 / (1 + x^2)`, on several cores where the arrays are large.
+#[codelet(R, W, parallel)]
+pub fn witch<T: Real>(x: T) -> T {
+    T::ONE / (T::ONE + x * x)
 }

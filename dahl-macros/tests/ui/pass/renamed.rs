@@ -28,7 +28,7 @@ struct Window {
     cols: u32,
 }
 
-#[codelet(R, R, W, broadcast, reference = axpy_in_f64, error = ulp(2), crate = other_name)]
+#[codelet(R, R, W, broadcast, parallel, reference = axpy_in_f64, error = ulp(2), crate = other_name)]
 fn axpy<T: Real>(x: T, y: T, alpha: T) -> T {
     let scaled = alpha * x;
     if scaled > T::ZERO { scaled + y } else { (-scaled).sqrt() }
@@ -39,12 +39,29 @@ fn axpy<T: Real>(x: T, y: T, alpha: T) -> T {
     shape(total = []), shape(tmp = [x.len()]), shape(out = x),
     check(x.len() > 0), check(window.rows == 1), check(out.len() == x.len()),
     flops = 2 * x.len(), bytes = 8.0 * window.cols as f64,
-    cpu_only, parallel,
+    cpu_only, parallel, cpu = [equal parallel kernel_in_parts, parallel kernel_in_jobs],
     reference = kernel_in_f64, error = sum(n = x.len(), terms = kernel_in_f64),
     crate = other_name,
 )]
 fn kernel<T: Real, U: Element>(x: &[T], total: &mut [T::Compute], tmp: &mut [U], out: &mut [T], seed: U, window: Window) {
     let _ = (x, total, tmp, out, seed, window);
+}
+
+fn kernel_in_parts<T: Real, U: Element>(x: &[T], total: &mut [T::Compute], tmp: &mut [U], out: &mut [T], seed: U, window: Window) {
+    let _ = (x, total, tmp, out, seed, window);
+}
+
+fn kernel_in_jobs<T: Real, U: Element>(x: &[T], total: &mut [T::Compute], tmp: &mut [U], out: &mut [T], seed: U, window: Window) {
+    let _ = (x, total, tmp, out, seed, window);
+}
+
+#[codelet(R, W, shape(out = x), parallel = copy_in_parts, crate = other_name)]
+fn copy<T: Element>(x: &[T], out: &mut [T]) {
+    out.copy_from_slice(x);
+}
+
+fn copy_in_parts<T: Element>(x: &[T], out: &mut [T]) {
+    out.copy_from_slice(x);
 }
 
 fn axpy_in_f64(x: f64, y: f64, alpha: f64) -> f64 {
@@ -59,5 +76,5 @@ fn kernel_in_f64(x: &[f64], total: &mut [f64], tmp: &mut [f64], out: &mut [f64],
 fn main() {
     let _ = axpy_init::<f32, 1>;
     let _ = kernel_init::<f32, u8, 1>;
-    let _ = (Axpy, Kernel);
+    let _ = (Axpy, Kernel, Copy);
 }

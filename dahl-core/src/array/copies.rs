@@ -1,0 +1,414 @@
+//! [`Copies`]: where else than at home an array's elements are. Used in runtimes that have devices, and nowhere else.
+//!
+//! An array's *home* is the buffer that it was made with, in the main memory; a part's is within its whole's. Beside it
+//! there may be one copy in each device's memory: contiguous, in row-major order. Home and copies are each valid or not.
+//! In the words of the field: the *owner* is the one that is valid alone, several valid ones are *shared*, the others
+//! are *invalid*.
+//!
+//! `COPIES.md`, beside this file, has the invariants C1 to C5 that are named here, and the argument for each.
+//!
+//! Not here: which copies make room for others (`register`), and how long a transfer takes (`device`).
+#![allow(unsafe_code, reason = "copies elements between memory nodes")]
+
+use std::panic::Location;
+use std::ptr;
+use std::sync::Arc;
+
+use super::state::ArrayState;
+use crate::codelet::Operand;
+use crate::device::{DeviceMemory, Transfer};
+use crate::error::Failure;
+use crate::memory::{Block, Holder, Shortage};
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::sync::{Mutex, MutexGuard};
+
+/// The main memory, where arrays are at home.
+pub(crate) const HOME: usize = 0;
+
+/// Where else than at home an array's elements are.
+#[derive(Debug, Default)]
+pub(crate) struct Copies {
+    /// Whether there has been a copy: what every access at home looks at.
+    any: AtomicBool,
+    /// Whether home is not valid. It changes under the lock.
+    away: AtomicBool,
+    /// When the last transfer to home ends.
+    home_ns: AtomicU64,
+    list: Mutex<List>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct List {
+    copies: Vec<Copy>,
+    /// Who wrote the elements last, if that was on a device.
+    writer: Option<Requester>,
+    /// If no elements are valid any more because a device was lost: the failure, and whether it was noted.
+    lost: Option<(Arc<Failure>, bool)>,
+}
+
+/// Elements in a device's memory.
+#[derive(Debug)]
+struct Copy {
+    node: usize,
+    block: Block,
+    valid: bool,
+    /// Tasks that use it.
+    pins: u32,
+    /// When the last transfer to it ends, and its block is free of what was there before.
+    arrived_ns: u64,
+    /// When it was last used, by the device's count.
+    used: u64,
+}
+
+/// On whose behalf elements are brought somewhere.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Requester {
+    /// The codelet of the task, or the host's call.
+    pub(crate) name: &'static str,
+    /// The line of the submission, or of the call.
+    pub(crate) location: &'static Location<'static>,
+}
+
+/// Whether elements are read, and whether they are changed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Use {
+    pub(super) reads: bool,
+    /// The access is exclusive: elements are valid nowhere else from now on.
+    pub(super) exclusive: bool,
+}
+
+/// Which copies make room first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    Invalid,
+    /// Valid, here and elsewhere.
+    Clean,
+    /// Valid here alone: it must be written back.
+    Dirty,
+}
+
+/// Why elements cannot be had at a memory node.
+#[derive(Debug)]
+pub(crate) enum Missing {
+    /// A task that should have written them failed, or they were lost with a device.
+    Poisoned(Arc<Failure>),
+    /// There is no room for them.
+    Shortage(Shortage),
+}
+
+impl Missing {
+    /// The failure that `array` is left with.
+    pub(crate) fn into_failure(self, array: &ArrayState, requester: Requester) -> Arc<Failure> {
+        let shortage = match self {
+            Self::Poisoned(failure) => return failure,
+            Self::Shortage(shortage) => shortage,
+        };
+        let message = format!("out of memory: {shortage}");
+        let Requester { name, location } = requester;
+        let failure = Arc::new(Failure::new(name, "the host".to_owned(), location, message).unreachable());
+        array.shared().note_failure(&failure);
+        failure
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poison| poison.into_inner())
+}
+
+impl List {
+    fn place(&self, node: usize) -> Option<usize> {
+        self.copies.iter().position(|copy| copy.node == node)
+    }
+
+    fn invalidate(&mut self) {
+        self.copies.iter_mut().for_each(|copy| copy.valid = false);
+        self.lost = None;
+    }
+}
+
+impl Copies {
+    fn list(&self) -> MutexGuard<'_, List> {
+        lock(&self.list)
+    }
+
+    /// Whether home may be read.
+    pub(super) fn is_home(&self) -> bool {
+        !self.away.load(Ordering::Acquire)
+    }
+
+    /// Whether there may be copies.
+    pub(super) fn may_exist(&self) -> bool {
+        self.any.load(Ordering::Acquire)
+    }
+
+    fn rank(&self, list: &List, place: usize) -> Rank {
+        let valid_elsewhere = || {
+            self.is_home() || list.copies.iter().enumerate().any(|(other, copy)| other != place && copy.valid)
+        };
+        match list.copies[place].valid {
+            false => Rank::Invalid,
+            true if valid_elsewhere() => Rank::Clean,
+            true => Rank::Dirty,
+        }
+    }
+
+    /// How soon the copy at `node` makes room, the smallest first; nothing while a task uses it.
+    pub(super) fn eviction_key(&self, node: usize) -> Option<(Rank, u64)> {
+        let list = self.list();
+        let place = list.place(node)?;
+        let copy = &list.copies[place];
+        (copy.pins == 0).then(|| (self.rank(&list, place), copy.used))
+    }
+
+    /// When the elements at `node` are there, if they are on their way.
+    pub(crate) fn arrived_ns(&self, node: usize) -> u64 {
+        if node == HOME {
+            return self.home_ns.load(Ordering::Relaxed);
+        }
+        let list = self.list();
+        list.place(node).map_or(0, |place| list.copies[place].arrived_ns)
+    }
+
+    /// Lets nobody have the elements at home before `time_ns`.
+    pub(crate) fn delay(&self, time_ns: u64) {
+        self.home_ns.fetch_max(time_ns, Ordering::Relaxed);
+    }
+
+    /// Makes home valid and every copy not: what the elements are from now on is settled at home. The caller's access
+    /// is exclusive, or it is the reader that settles the content.
+    pub(crate) fn stay_home(&self) {
+        if self.may_exist() {
+            let mut list = self.list();
+            list.invalidate();
+            self.away.store(false, Ordering::Release);
+        }
+    }
+
+    /// Lets a task's copy go where it may.
+    pub(super) fn unpin(&self, node: usize) {
+        let mut list = self.list();
+        if let Some(place) = list.place(node) {
+            list.copies[place].pins -= 1;
+        }
+    }
+}
+
+impl ArrayState {
+    /// If the elements are not at memory node `node`: where they would come from, and how many bytes they are.
+    pub(crate) fn missing_at(&self, node: usize) -> Option<(usize, usize)> {
+        let from = if !self.copies.may_exist() {
+            HOME
+        } else {
+            let list = self.copies.list();
+            let is_home = self.copies.is_home();
+            let mut valid = list.copies.iter().filter(|copy| copy.valid).map(|copy| copy.node);
+            if (is_home && node == HOME) || valid.clone().any(|other| other == node) {
+                return None;
+            }
+            if is_home { HOME } else { valid.next()? }
+        };
+        (from != node).then(|| (from, self.bytes()))
+    }
+
+    /// Makes sure of elements at `node`, for a task that holds an access. A copy is pinned.
+    ///
+    /// # Safety
+    /// The caller holds an access, exclusive if `how` says so.
+    pub(super) unsafe fn fetch(
+        &self,
+        node: usize,
+        how: Use,
+        requester: Requester,
+    ) -> Result<*mut u8, Missing> {
+        if node == HOME {
+            return self.fetch_home(how);
+        }
+        let device = self.shared().devices().expect("there are other memory nodes").memory(node);
+        self.make_copy(device, requester)?;
+        let mut guard = self.copies.list();
+        let list = &mut *guard;
+        let place = list.place(node).expect("it was just made, and nobody evicts while a task is issued");
+        if how.reads && !list.copies[place].valid {
+            self.bring_to(place, list)?;
+        }
+        if how.exclusive {
+            list.invalidate();
+            list.writer = Some(requester);
+            self.copies.away.store(true, Ordering::Release);
+        }
+        let copy = &mut list.copies[place];
+        (copy.valid, copy.used) = (true, device.register.tick());
+        copy.pins += 1;
+        Ok(copy.block.pointer())
+    }
+
+    /// Copies the elements to the device's memory `node`, if they are there to be copied, and there is room without
+    /// freeing any.
+    ///
+    /// # Safety
+    /// The caller holds an access.
+    pub(crate) unsafe fn prefetch(&self, node: usize, requester: Requester) {
+        let devices = self.shared().devices().expect("there are other memory nodes");
+        let device = devices.memory(node);
+        if !self.is_ready() || devices.is_lost(node - 1) {
+            return;
+        }
+        if self.copies.list().place(node).is_none() {
+            let holder = Holder::new("copies", requester.location);
+            let Some(block) = Block::zeroed(device.memory(), self.bytes(), holder) else { return };
+            self.add_copy(device, block, 0);
+        }
+        let mut guard = self.copies.list();
+        let list = &mut *guard;
+        if list.lost.is_some() {
+            return; // that comes out where the task runs
+        }
+        if let Some(place) = list.place(node).filter(|&place| !list.copies[place].valid) {
+            list.copies[place].used = device.register.tick();
+            let brought = self.bring_to(place, list);
+            debug_assert!(brought.is_ok(), "what was not lost is valid somewhere");
+        }
+    }
+
+    /// Adds a copy in the memory of `device`, not valid yet, unless another thread has done so meanwhile.
+    fn add_copy(&self, device: &DeviceMemory, block: Block, arrived_ns: u64) {
+        let mut list = self.copies.list();
+        if list.place(device.node()).is_some() {
+            return;
+        }
+        list.copies.push(Copy { node: device.node(), block, valid: false, pins: 0, arrived_ns, used: 0 });
+        self.copies.any.store(true, Ordering::Release);
+        drop(list);
+        device.register.add(self);
+    }
+
+    /// As [`fetch`](Self::fetch), in the main memory.
+    fn fetch_home(&self, how: Use) -> Result<*mut u8, Missing> {
+        let mut list = self.copies.list();
+        if how.reads && !self.copies.is_home() {
+            self.bring_home(&mut list)?;
+        }
+        if how.exclusive {
+            list.invalidate();
+        }
+        self.copies.away.store(false, Ordering::Release);
+        Ok(self.pointer())
+    }
+
+    /// Makes sure of a copy in the memory of `device`, valid or not.
+    fn make_copy(&self, device: &DeviceMemory, requester: Requester) -> Result<(), Missing> {
+        if self.copies.list().place(device.node()).is_some() {
+            return Ok(());
+        }
+        let holder = Holder::new("copies", requester.location);
+        let (block, free_ns) = device.block(self.bytes(), holder).map_err(Missing::Shortage)?;
+        self.add_copy(device, block, free_ns);
+        Ok(())
+    }
+
+    /// Makes copy `place` of the list valid.
+    fn bring_to(&self, place: usize, list: &mut List) -> Result<(), Missing> {
+        let (node, to) = (list.copies[place].node, list.copies[place].block.pointer());
+        let (from, there_ns) = if self.copies.is_home() {
+            // SAFETY: home is valid and the caller of `fetch` holds an access, so nobody writes it (C2); the copy is
+            // not valid, so nobody else touches it (C3), and it has as many bytes.
+            unsafe { self.home_operand().pack_into(to) };
+            (HOME, self.copies.arrived_ns(HOME))
+        } else {
+            let source = self.valid_copy(list)?;
+            let source = &list.copies[source];
+            // SAFETY: as above, of the source; both are blocks of at least so many bytes, and two.
+            unsafe { ptr::copy_nonoverlapping(source.block.pointer(), to, self.bytes()) };
+            (source.node, source.arrived_ns)
+        };
+        let copy = &mut list.copies[place];
+        copy.arrived_ns = copy.arrived_ns.max(self.charge(from, node, there_ns.max(copy.arrived_ns)));
+        copy.valid = true;
+        Ok(())
+    }
+
+    /// Makes home valid.
+    fn bring_home(&self, list: &mut List) -> Result<(), Missing> {
+        let source = self.valid_copy(list)?;
+        let source = &list.copies[source];
+        // SAFETY: the source is valid and the caller holds an access, or evicts it while no task uses it, so nobody
+        // writes it (C2, C4); home is not valid, so nobody else touches it (C3).
+        unsafe { self.home_operand().unpack_from(source.block.pointer()) };
+        self.copies.delay(self.charge(source.node, HOME, source.arrived_ns));
+        self.copies.away.store(false, Ordering::Release);
+        Ok(())
+    }
+
+    /// The first copy that is valid.
+    fn valid_copy(&self, list: &mut List) -> Result<usize, Missing> {
+        if let Some(place) = list.copies.iter().position(|copy| copy.valid) {
+            return Ok(place);
+        }
+        let (failure, noted) = list.lost.as_mut().expect("elements are valid somewhere, or lost");
+        if !std::mem::replace(noted, true) {
+            self.shared().note_failure(failure);
+        }
+        Err(Missing::Poisoned(Arc::clone(failure)))
+    }
+
+    /// Frees the copy at `node`; if it is the only valid one, home gets its elements. When its room is free.
+    pub(super) fn evict_copy(&self, node: usize) -> u64 {
+        let mut guard = self.copies.list();
+        let list = &mut *guard;
+        let Some(place) = list.place(node) else { return 0 };
+        let mut free_ns = 0;
+        if self.copies.rank(list, place) == Rank::Dirty {
+            let came_home = self.bring_home(list);
+            debug_assert!(came_home.is_ok(), "there is a valid copy");
+            free_ns = self.copies.arrived_ns(HOME);
+        }
+        list.copies.swap_remove(place);
+        free_ns
+    }
+
+    /// Forgets the copy at `node`, whose `device` is lost.
+    pub(super) fn lose_copy(&self, node: usize, device: &str) {
+        let mut guard = self.copies.list();
+        let list = &mut *guard;
+        let Some(place) = list.place(node) else { return };
+        let is_dirty = self.copies.rank(list, place) == Rank::Dirty;
+        list.copies.swap_remove(place);
+        if is_dirty {
+            let writer = list.writer.expect("elements that are valid on a device alone were written on one");
+            let message = format!("array #{} was in the memory of `{device}` alone", self.id());
+            let failure = Failure::new(writer.name, device.to_owned(), writer.location, message).lost();
+            list.lost = Some((Arc::new(failure), false));
+        }
+    }
+
+    /// Counts a transfer of the elements, which are at `from` at `there_ns`. When it ends.
+    fn charge(&self, from: usize, to: usize, there_ns: u64) -> u64 {
+        if self.bytes() == 0 {
+            return there_ns;
+        }
+        let transfer = Transfer { array: self.id(), from, to, bytes: self.bytes() };
+        self.shared().devices().expect("there are other memory nodes").charge(transfer, there_ns)
+    }
+
+    /// The elements at home.
+    fn home_operand(&self) -> Operand {
+        let (element, layout) = self.home_layout();
+        Operand { pointer: self.pointer(), layout, element, writes: true, reads: true }
+    }
+
+    /// Forgets all copies: the array is gone.
+    pub(super) fn forget_copies(&self) {
+        if !self.copies.may_exist() {
+            return;
+        }
+        let nodes: Vec<usize> = self.copies.list().copies.iter().map(|copy| copy.node).collect();
+        for node in nodes {
+            self.shared().devices().expect("there are other memory nodes").memory(node).register.remove(self);
+        }
+        let mut list = self.copies.list();
+        *list = List::default();
+        self.copies.away.store(false, Ordering::Release);
+        self.copies.any.store(false, Ordering::Release);
+        self.copies.home_ns.store(0, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,67 @@
+//! [`Register`]: the arrays that have copies in a device's memory, and which of them makes room for others.
+//!
+//! **Locks.** A register is locked before the copies of an array, never after.
+#![allow(unsafe_code, reason = "knows states that take themselves off before they are freed")]
+
+use std::collections::HashSet;
+
+use super::state::ArrayState;
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{Mutex, MutexGuard};
+
+/// The arrays that have copies in a device's memory.
+#[derive(Debug, Default)]
+pub(crate) struct Register {
+    states: Mutex<HashSet<*const ArrayState>>,
+    /// Uses of copies so far.
+    uses: AtomicU64,
+}
+
+// SAFETY: the states that the pointers lead to take themselves off the list, under its lock, before they are freed; they
+// may be used by any thread.
+unsafe impl Send for Register {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Register {}
+
+impl Register {
+    fn states(&self) -> MutexGuard<'_, HashSet<*const ArrayState>> {
+        self.states.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    /// The number of the next use of a copy.
+    pub(super) fn tick(&self) -> u64 {
+        self.uses.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(super) fn add(&self, state: &ArrayState) {
+        self.states().insert(state);
+    }
+
+    pub(super) fn remove(&self, state: &ArrayState) {
+        self.states().remove(&std::ptr::from_ref(state));
+    }
+
+    /// Frees a copy that no task uses: one that is not valid before one that is valid elsewhere too, that before one
+    /// that must be written back, and of these the one that was not used for longest. When its room is free; nothing if
+    /// there is none.
+    pub(crate) fn evict(&self, node: usize) -> Option<u64> {
+        let mut states = self.states();
+        let key = |&state: &*const ArrayState| {
+            // SAFETY: states take themselves off the list before they are freed.
+            let copies = unsafe { &*state }.copies();
+            copies.eviction_key(node).map(|key| (key, state))
+        };
+        let (_, victim) = states.iter().filter_map(key).min_by_key(|&(key, _)| key)?;
+        states.remove(&victim);
+        // SAFETY: as above; the list is locked still.
+        Some(unsafe { &*victim }.evict_copy(node))
+    }
+
+    /// Forgets all copies, when `device` is lost.
+    pub(crate) fn lose(&self, node: usize, device: &str) {
+        for state in self.states().drain() {
+            // SAFETY: as above; the list is locked while it is drained.
+            unsafe { &*state }.lose_copy(node, device);
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Choosing a kernel: which one of a codelet's runs a task, and whether idle workers help it.
+//!
+//! Two questions, kept apart. *Which kernel* may be seen in the bits of the result, so it is a table by codelet and
+//! footprint, whose rule the user sets ([`KernelPolicy`]), and which can be read, saved and pinned
+//! ([`KernelChoices`]). *How many cores* cannot be seen, since a parallel kernel gives the same bits for any number of
+//! them, so it is decided anew for each task: several, if workers are idle and this was measured to be faster.
+//!
+//! Both rest on the same [`Trials`]: each candidate runs a few times, its first call counts apart, and then the best
+//! median is taken for good.
+//!
+//! Not here: which worker runs a task (`scheduler`), how workers help (`worker`), histories of durations (`perf`).
+
+pub(crate) mod footprint;
+mod pins;
+mod policy;
+mod table;
+mod trials;
+
+use std::collections::HashMap;
+use std::ptr;
+use std::sync::Arc;
+
+pub(crate) use policy::KernelPolicy;
+pub use policy::TeamPolicy;
+pub use table::{KernelChoice, KernelChoices, KernelTrial, Ruling};
+use trials::{Settled, Trials};
+
+use crate::codelet::{Codelet, Kernel};
+use crate::sync::atomic::{AtomicU32, Ordering};
+use crate::sync::{Mutex, MutexGuard};
+use crate::task::Record;
+
+/// The choices of a runtime.
+#[derive(Debug)]
+pub(crate) struct Choices {
+    policy: KernelPolicy,
+    teams: TeamPolicy,
+    entries: Mutex<Vec<Arc<Entry>>>,
+    /// What a table says that does not fit.
+    warnings: Mutex<Vec<String>>,
+}
+
+/// One worker's entries, found without a lock.
+#[derive(Default)]
+pub(crate) struct ChoiceCache {
+    entries: HashMap<u64, Arc<Entry>, footprint::Hashed>,
+}
+
+/// How a task is run.
+pub(crate) struct Plan {
+    pub(crate) kernel: &'static Kernel,
+    /// Whether idle workers help.
+    pub(crate) team: bool,
+    /// Whose time is measured for the choice, and as which candidate.
+    trial: Option<(Arc<Entry>, usize)>,
+}
+
+/// Where a task runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'p> {
+    /// The kind of worker.
+    pub(crate) kind: &'p Arc<str>,
+    /// Other workers that could help now.
+    pub(crate) idle: usize,
+    /// Whether others ever can.
+    pub(crate) has_team: bool,
+}
+
+/// The choice for tasks of one codelet, kind of worker and footprint.
+#[derive(Debug)]
+struct Entry {
+    codelet: &'static Codelet,
+    kind: Arc<str>,
+    footprint: Vec<Vec<usize>>,
+    in_place: bool,
+    /// Whether the kernels were the codelet's to choose from, and not named by the submitter or made for in-place.
+    is_choice: bool,
+    ruling: Ruling,
+    kernels: Vec<&'static Kernel>,
+    /// The candidates while no and while some worker is idle, or [`OPEN`].
+    settled: [AtomicU32; 2],
+    trials: Mutex<Trials>,
+}
+
+/// Nothing is settled yet.
+const OPEN: u32 = u32::MAX;
+
+impl Choices {
+    pub(crate) fn new(policy: KernelPolicy, teams: TeamPolicy) -> Self {
+        Self { policy, teams, entries: Mutex::default(), warnings: Mutex::default() }
+    }
+
+    fn entries(&self) -> MutexGuard<'_, Vec<Arc<Entry>>> {
+        self.entries.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    /// The choices so far.
+    pub(crate) fn table(&self) -> KernelChoices {
+        let rows = self.entries().iter().filter(|entry| entry.is_choice).map(|entry| entry.row()).collect();
+        KernelChoices { policy: self.policy.name().to_owned(), rows, warnings: self.warnings() }
+    }
+
+    /// What a table says that does not fit.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        self.warnings.lock().unwrap_or_else(|poison| poison.into_inner()).clone()
+    }
+
+    /// What is to be said of a table's codelets that did not run, when all is done; `ran` names those that did.
+    pub(crate) fn unused(&self, ran: impl FnOnce() -> Vec<String>) -> Vec<String> {
+        match &self.policy {
+            KernelPolicy::Pinned(pins) => pins.unused(&ran()),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Says it, once.
+    fn warn(&self, warning: String) {
+        let mut warnings = self.warnings.lock().unwrap_or_else(|poison| poison.into_inner());
+        if !warnings.contains(&warning) {
+            eprintln!("dahl: {warning}");
+            warnings.push(warning);
+        }
+    }
+
+    /// The entry for tasks like this one, found or made.
+    fn enter(&self, place: Place<'_>, codelet: &'static Codelet, record: &Record) -> Arc<Entry> {
+        let (mut kernels, is_choice) = candidates(codelet, record);
+        let footprint = footprint::extents(record);
+        let ruling = match is_choice {
+            true => self.rule(codelet, place.kind, record.body().in_place, &footprint, &mut kernels),
+            false => Ruling::First,
+        };
+        let teams = place.has_team && self.teams == TeamPolicy::Measured;
+        let may_mix = kernels[1..].iter().all(|kernel| kernel.is_equal());
+        let entry = Entry {
+            codelet,
+            kind: Arc::clone(place.kind),
+            footprint,
+            in_place: record.body().in_place,
+            is_choice: is_choice && (codelet.kernels.iter().flatten().nth(1).is_some() || teams),
+            ruling,
+            trials: Mutex::new(Trials::new(&kernels, teams, may_mix)),
+            kernels,
+            settled: [AtomicU32::new(OPEN), AtomicU32::new(OPEN)],
+        };
+        entry.settle(&mut entry.trials());
+        let mut entries = self.entries();
+        if let Some(known) = entries.iter().find(|known| known.is_like(&entry)) {
+            return Arc::clone(known);
+        }
+        let entry = Arc::new(entry);
+        entries.push(Arc::clone(&entry));
+        entry
+    }
+
+    /// Leaves of a codelet's kernels those that the policy allows.
+    fn rule(
+        &self,
+        codelet: &'static Codelet,
+        kind: &str,
+        in_place: bool,
+        footprint: &[Vec<usize>],
+        kernels: &mut Vec<&'static Kernel>,
+    ) -> Ruling {
+        let mut policy = &self.policy;
+        if let KernelPolicy::Pinned(pins) = policy {
+            match pins.find(codelet, kind, in_place, footprint) {
+                Ok(Some((pinned, place))) => {
+                    *kernels = vec![pinned];
+                    return Ruling::Pinned(place);
+                }
+                Ok(None) => {}
+                Err(warning) => self.warn(warning),
+            }
+            policy = pins.otherwise();
+        }
+        match policy {
+            KernelPolicy::First | KernelPolicy::Pinned(_) => {
+                kernels.truncate(1);
+                Ruling::First
+            }
+            KernelPolicy::Equal => {
+                let first = kernels[0];
+                kernels.retain(|kernel| ptr::eq(*kernel, first) || kernel.is_equal());
+                if kernels.len() > 1 { Ruling::Measured } else { Ruling::First }
+            }
+            KernelPolicy::Measured => Ruling::Measured,
+        }
+    }
+}
+
+/// The kernels that could run a task, and whether they are the codelet's to choose from.
+fn candidates(codelet: &'static Codelet, record: &Record) -> (Vec<&'static Kernel>, bool) {
+    match only(codelet, record) {
+        Some(kernel) => (vec![kernel], false),
+        None => (codelet.kernels.iter().flatten().collect(), true),
+    }
+}
+
+/// The one kernel that can run a task, if the submitter named it or it is made for running in place.
+fn only(codelet: &'static Codelet, record: &Record) -> Option<&'static Kernel> {
+    let body = record.body();
+    let in_place = codelet.in_place.as_ref().filter(|_| body.in_place);
+    body.kernel.or_else(|| in_place.and_then(|in_place| in_place.kernel.as_ref()))
+}
+
+impl ChoiceCache {
+    /// How a task is to be run.
+    pub(crate) fn plan(
+        &mut self,
+        choices: &Choices,
+        place: Place<'_>,
+        codelet: &'static Codelet,
+        record: &Record,
+    ) -> Plan {
+        let only = only(codelet, record);
+        let mut kernels = codelet.kernels.iter().flatten();
+        let first = only.or_else(|| kernels.next()).expect("checked when the task was submitted");
+        let is_pinned = matches!(choices.policy, KernelPolicy::Pinned(_));
+        let is_choice = only.is_none() && (kernels.next().is_some() || is_pinned);
+        let always = choices.teams == TeamPolicy::Always;
+        let is_open = first.is_parallel() && place.has_team && choices.teams == TeamPolicy::Measured;
+        if !is_choice && !is_open {
+            return Plan { kernel: first, team: always && first.is_parallel(), trial: None };
+        }
+        let only = only.map_or(0, |kernel| ptr::from_ref(kernel).addr() as u64);
+        let key = footprint::mix(ptr::from_ref(codelet).addr() as u64, only);
+        let key = footprint::mix(key, u64::from(record.body().in_place));
+        let key = footprint::mix(key, footprint::hash(record));
+        let entry = self.entries.entry(key).or_insert_with(|| choices.enter(place, codelet, record));
+        let mut plan = entry.plan(place.idle > 0);
+        plan.team |= always && plan.kernel.is_parallel();
+        plan
+    }
+}
+
+impl Plan {
+    /// Notes how long the kernel ran; nothing if it failed.
+    pub(crate) fn end(self, time_ns: Option<u64>) {
+        if let Some((entry, candidate)) = self.trial {
+            let mut trials = entry.trials();
+            trials.end(candidate, time_ns);
+            entry.settle(&mut trials);
+        }
+    }
+}
+
+impl Entry {
+    fn trials(&self) -> MutexGuard<'_, Trials> {
+        self.trials.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        let elements = |codelet: &Codelet| codelet.parameters.iter().map(|parameter| parameter.element.name);
+        let (a, b) = (self.codelet, other.codelet);
+        (a.module, a.name, a.declaration) == (b.module, b.name, b.declaration)
+            && elements(a).eq(elements(b))
+            && self.kind == other.kind
+            && self.in_place == other.in_place
+            && self.is_choice == other.is_choice
+            && self.footprint == other.footprint
+            && self
+                .kernels
+                .iter()
+                .map(|kernel| kernel.name())
+                .eq(other.kernels.iter().map(|kernel| kernel.name()))
+    }
+
+    fn plan(self: &Arc<Self>, idle: bool) -> Plan {
+        let settled = self.settled[usize::from(idle)].load(Ordering::Acquire);
+        if settled != OPEN {
+            // A kernel's number, and above it whether it has a team.
+            return Plan { kernel: self.kernels[settled as usize >> 1], team: settled & 1 == 1, trial: None };
+        }
+        let mut trials = self.trials();
+        let (candidate, is_trial) = trials.next(idle);
+        self.settle(&mut trials);
+        let (kernel, team) = trials.candidate(candidate);
+        let trial = is_trial.then(|| (Arc::clone(self), candidate));
+        Plan { kernel: self.kernels[kernel], team, trial }
+    }
+
+    fn settle(&self, trials: &mut Trials) {
+        let Settled { busy, idle } = trials.settle();
+        for (settled, choice) in self.settled.iter().zip([busy, idle]) {
+            if let Some((kernel, team)) = choice {
+                settled.store((kernel as u32) << 1 | u32::from(team), Ordering::Release);
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! [`Kernel`]: one implementation of a codelet.
+
+use std::fmt;
+
+use super::c_kernel::{CEntry, CView};
+use super::views::Views;
+
+/// One implementation of a codelet.
+#[derive(Clone, Copy)]
+pub struct Kernel {
+    name: &'static str,
+    entry: Entry,
+    cores: Cores,
+    /// Whether it promises the bits of the codelet's first kernel.
+    equal: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Entry {
+    Rust(fn(&mut Views<'_>)),
+    C(CEntry),
+}
+
+/// How a kernel uses several cores. It gives the same bits for any number of them.
+#[derive(Clone, Copy)]
+enum Cores {
+    /// It does not.
+    One,
+    /// By rayon's functions, in its one entry.
+    Several,
+    /// By another entry, which gives the same bits.
+    Either(fn(&mut Views<'_>)),
+}
+
+impl Kernel {
+    /// A kernel in Rust, which takes its views from [`Views`].
+    pub const fn new(name: &'static str, entry: fn(&mut Views<'_>)) -> Self {
+        Self { name, entry: Entry::Rust(entry), cores: Cores::One, equal: false }
+    }
+
+    /// A kernel in C, of a [`CKernel`](super::CKernel).
+    pub(super) const fn c(name: &'static str, entry: CEntry) -> Self {
+        Self { name, entry: Entry::C(entry), cores: Cores::One, equal: false }
+    }
+
+    /// Says that the kernel uses several cores by rayon's functions, and gives the same bits for any number of them.
+    pub const fn parallel(mut self) -> Self {
+        self.cores = Cores::Several;
+        self
+    }
+
+    /// Adds an entry that uses several cores, with the same bits.
+    pub const fn parallel_entry(mut self, entry: fn(&mut Views<'_>)) -> Self {
+        self.cores = Cores::Either(entry);
+        self
+    }
+
+    /// Says that the kernel gives the same bits as the codelet's first one.
+    pub const fn equal(mut self) -> Self {
+        self.equal = true;
+        self
+    }
+
+    /// [`equal`](Self::equal), of a kernel that exists for some element types.
+    pub const fn equal_if_any(kernel: Option<Self>) -> Option<Self> {
+        match kernel {
+            Some(kernel) => Some(kernel.equal()),
+            None => None,
+        }
+    }
+
+    /// The name, which performance models show.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Whether it can use several cores.
+    pub const fn is_parallel(&self) -> bool {
+        !matches!(self.cores, Cores::One)
+    }
+
+    /// Whether it promises the bits of the codelet's first kernel.
+    pub const fn is_equal(&self) -> bool {
+        self.equal
+    }
+
+    /// How a kernel in C takes its arrays; nothing for one in Rust.
+    pub(crate) fn c_views(&self) -> Option<&'static [CView]> {
+        match self.entry {
+            Entry::Rust(_) => None,
+            Entry::C(entry) => Some(entry.views()),
+        }
+    }
+
+    /// Runs the kernel on its views, by its parallel entry if `team` holds and there is one.
+    pub(crate) fn run(&self, views: &mut Views<'_>, team: bool) {
+        match (self.cores, self.entry) {
+            (Cores::Either(entry), _) if team => entry(views),
+            (_, Entry::Rust(entry)) => entry(views),
+            (_, Entry::C(entry)) => entry.call(views),
+        }
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Kernel").field(&self.name).finish()
+    }
+}

@@ -1,0 +1,62 @@
+//! Settings that come from a call, or else from a variable.
+
+use std::env;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::topology::Binding;
+
+/// What was set by a call, or else by a variable that holds a number, or else the default.
+#[track_caller]
+pub(super) fn from_environment<V>(
+    variable: &'static str,
+    set: Option<V>,
+    default: V,
+    expected: &str,
+    value: impl FnOnce(u64) -> Option<V>,
+) -> Result<V> {
+    if let Some(set) = set {
+        return Ok(set);
+    }
+    let Ok(text) = env::var(variable) else { return Ok(default) };
+    text.trim().parse().ok().and_then(value).ok_or_else(|| {
+        Error::new(ErrorKind::Config { setting: variable, value: text, expected: expected.to_owned() })
+    })
+}
+
+#[track_caller]
+pub(super) fn count(
+    call: &'static str,
+    variable: &'static str,
+    set: Option<usize>,
+    default: usize,
+) -> Result<usize> {
+    let (setting, text) = match set {
+        Some(value) => (call, value.to_string()),
+        None => match env::var(variable) {
+            Ok(text) => (variable, text),
+            Err(_) => return Ok(default),
+        },
+    };
+    match text.trim().parse() {
+        Ok(value) if (1..=1 << 20).contains(&value) => Ok(value),
+        _ => {
+            let expected = "a whole number from 1 to 1048576".to_owned();
+            Err(Error::new(ErrorKind::Config { setting, value: text, expected }))
+        }
+    }
+}
+
+/// The binding, and the setting that it comes from.
+#[track_caller]
+pub(super) fn binding(set: Option<Binding>) -> Result<(&'static str, Binding)> {
+    let variable = "DAHL_BIND";
+    if let Some(binding) = set {
+        return Ok(("binding", binding));
+    }
+    let Ok(text) = env::var(variable) else { return Ok((variable, Binding::None)) };
+    let Some(binding) = Binding::parse(&text) else {
+        let expected = "`none`, `cores`, or processors as in `0-3,8`".to_owned();
+        return Err(Error::new(ErrorKind::Config { setting: variable, value: text, expected }));
+    };
+    Ok((variable, binding))
+}

@@ -1,0 +1,330 @@
+//! [`RuntimeBuilder`]: the settings of a runtime, from calls and from the environment.
+
+mod environment;
+mod schedulers;
+
+use std::env;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use environment::{binding, count, from_environment};
+use schedulers::{Size, named_scheduler, recording};
+
+use crate::choice::{KernelPolicy, TeamPolicy};
+use crate::device::{Machine, VirtualDevice};
+use crate::error::Result;
+use crate::observer::Observer;
+use crate::perf::{self, Store};
+use crate::runtime::Runtime;
+use crate::scheduler::{Misfits, Recorded, Recording, Scheduler, Shuffled};
+use crate::stall::OnStall;
+use crate::topology::{Binding, Processor};
+
+/// Tasks in flight, if nothing is said.
+const TASKS_IN_FLIGHT: usize = 4096;
+/// How long nothing goes on before a stall is reported, if nothing is said.
+const STALL_AFTER: Duration = Duration::from_secs(60);
+
+/// The settings of a [`Runtime`]. What is set by a call counts; what is not comes from the environment, or is default.
+///
+/// | call | variable | default |
+/// |---|---|---|
+/// | [`cpu_workers`](Self::cpu_workers) | `DAHL_NCPU` | one for each core |
+/// | [`scheduler`](Self::scheduler) | `DAHL_SCHED` | `ws` |
+/// | [`plan`](Self::plan) | `DAHL_PLAN`: a file | none |
+/// | [`write_plan`](Self::write_plan) | `DAHL_WRITE_PLAN`: a file | none |
+/// | [`rand_seed`](Self::rand_seed) | `DAHL_RAND_SEED` | 0 |
+/// | [`tasks_in_flight`](Self::tasks_in_flight) | `DAHL_TASKS_IN_FLIGHT` | 4096 |
+/// | [`memory_limit_mb`](Self::memory_limit_mb) | `DAHL_LIMIT_MB` | none |
+/// | [`binding`](Self::binding) | `DAHL_BIND`: `none`, `cores`, or processors as in `0-3,8` | `none` |
+/// | [`virtual_machine`](Self::virtual_machine) | `DAHL_MACHINE`: a model file | none: the real one |
+/// | [`performance_dir`](Self::performance_dir) | `DAHL_PERF_DIR` | none: models are not stored |
+/// | [`calibrate`](Self::calibrate) | `DAHL_CALIBRATE`: 0 or 1 | 0 |
+/// | [`kernels`](Self::kernels) | `DAHL_KERNELS` | `equal` |
+/// | [`teams`](Self::teams) | `DAHL_TEAMS` | `measured` |
+/// | [`check`](Self::check) | `DAHL_CHECK`: 0 or 1 | on if this crate has debug assertions |
+/// | [`check_seed`](Self::check_seed) | `DAHL_CHECK_SEED` | none |
+/// | [`stall_report_after`](Self::stall_report_after) | `DAHL_STALL_SECONDS` | 60; 0 for never |
+#[derive(Default)]
+#[must_use = "a builder does nothing until `.build()`"]
+pub struct RuntimeBuilder {
+    cpu_workers: Option<usize>,
+    binding: Option<Binding>,
+    scheduler: Option<String>,
+    custom: Option<Box<dyn Scheduler>>,
+    plan: Option<PathBuf>,
+    write_plan: Option<PathBuf>,
+    rand_seed: Option<u64>,
+    tasks_in_flight: Option<usize>,
+    memory_limit_mb: Option<usize>,
+    observer: Option<Arc<dyn Observer>>,
+    machine: Option<Machine>,
+    performance_dir: Option<PathBuf>,
+    calibrate: Option<bool>,
+    kernels: Option<String>,
+    teams: Option<TeamPolicy>,
+    check: Option<bool>,
+    check_seed: Option<u64>,
+    stall_after: Option<Duration>,
+    on_stall: Option<OnStall>,
+}
+
+/// Settings that are complete and checked.
+pub(crate) struct Config {
+    pub(crate) cpu_workers: usize,
+    /// The processor of each, if it is bound to one.
+    pub(crate) processors: Vec<Option<Processor>>,
+    pub(crate) cores: usize,
+    pub(crate) scheduler: Box<dyn Scheduler>,
+    /// Of a scheduler that follows a plan.
+    pub(crate) misfits: Option<Arc<Misfits>>,
+    /// The plan that the run writes.
+    pub(crate) recording: Option<Arc<Recording>>,
+    pub(crate) tasks_in_flight: usize,
+    pub(crate) limit_bytes: Option<usize>,
+    pub(crate) observer: Option<Arc<dyn Observer>>,
+    /// The machine to be simulated.
+    pub(crate) machine: Option<Machine>,
+    pub(crate) performance: perf::Settings,
+    pub(crate) kernels: KernelPolicy,
+    pub(crate) teams: TeamPolicy,
+    pub(crate) check: bool,
+    /// None for never.
+    pub(crate) stall_after: Option<Duration>,
+    pub(crate) on_stall: Option<OnStall>,
+}
+
+impl RuntimeBuilder {
+    /// Sets the number of CPU workers. There may be more than cores.
+    pub fn cpu_workers(mut self, workers: usize) -> Self {
+        self.cpu_workers = Some(workers);
+        self
+    }
+
+    /// Sets which processors the CPU workers are bound to. In virtual time there is nothing to bind.
+    pub fn binding(mut self, binding: Binding) -> Self {
+        self.binding = Some(binding);
+        self
+    }
+
+    /// Chooses a scheduler by its name (`docs/schedulers.md`): `ws`, a queue for each worker, with stealing; `lws`, the
+    /// same by where the data are; `eager`, one queue for all; `prio`, the same by priority; `random`; `dm`, where a task
+    /// is expected to end first; `dmda`, the same with transfers; `dmdas`, the same by priority; `heft`, the same by
+    /// upward ranks; `sequential`, for tests; `static`, which follows a [plan](Self::plan).
+    pub fn scheduler(mut self, name: &str) -> Self {
+        self.scheduler = Some(name.to_owned());
+        self
+    }
+
+    /// Uses a scheduler of the user's.
+    pub fn custom_scheduler(mut self, scheduler: impl Scheduler + 'static) -> Self {
+        self.custom = Some(Box::new(scheduler));
+        self
+    }
+
+    /// Follows the plan in a file, which an earlier run [wrote](Self::write_plan): the scheduler is `static`. Tasks that
+    /// do not fit the plan are placed by `dmda`, and each [difference](Runtime::plan_misfits) is printed.
+    pub fn plan(mut self, path: impl Into<PathBuf>) -> Self {
+        self.plan = Some(path.into());
+        self
+    }
+
+    /// Writes which worker ran which task to a file when the runtime is dropped: a plan, as text.
+    pub fn write_plan(mut self, path: impl Into<PathBuf>) -> Self {
+        self.write_plan = Some(path.into());
+        self
+    }
+
+    /// Sets what the draws of the scheduler `random` follow from.
+    pub fn rand_seed(mut self, seed: u64) -> Self {
+        self.rand_seed = Some(seed);
+        self
+    }
+
+    /// Sets how many tasks may be submitted and not finished; a thread that would submit more helps to run them.
+    pub fn tasks_in_flight(mut self, tasks: usize) -> Self {
+        self.tasks_in_flight = Some(tasks);
+        self
+    }
+
+    /// Limits what arrays, arenas and workers' buffers may reserve of the main memory, in units of 2^20 bytes.
+    ///
+    /// Where an array would exceed it, what is merely kept to be used anew is freed; then, only if tasks in flight hold
+    /// enough that nobody else does, the thread helps to run them; else it is an error that names the largest holders.
+    pub fn memory_limit_mb(mut self, megabytes: usize) -> Self {
+        self.memory_limit_mb = Some(megabytes);
+        self
+    }
+
+    /// Shows every submission to `observer`.
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    /// Simulates a machine: its CPU workers, as many as [`cpu_workers`](Self::cpu_workers) says, and its devices, in
+    /// virtual time. Kernels really run; how long they take is what the machine's model says.
+    pub fn virtual_machine(mut self, machine: Machine) -> Self {
+        self.machine = Some(machine);
+        self
+    }
+
+    /// Adds a device to the machine that is simulated, which is [`Machine::default`] if nothing else was said.
+    pub fn virtual_device(mut self, device: VirtualDevice) -> Self {
+        self.machine.get_or_insert_default().devices.push(device);
+        self
+    }
+
+    /// Stores performance models in this folder, in one of its own for each host and machine, and begins with what is
+    /// there (`docs/performance-models.md`).
+    pub fn performance_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.performance_dir = Some(folder.into());
+        self
+    }
+
+    /// Sets whether performance models are measured anew: what is stored of a task that is run is neither used nor kept,
+    /// and nothing is expected of it on a kind of worker before it has been measured there several times.
+    pub fn calibrate(mut self, calibrate: bool) -> Self {
+        self.calibrate = Some(calibrate);
+        self
+    }
+
+    /// Sets which of a codelet's kernels runs a task whose submitter [named none](crate::Task::kernel): `equal`, the
+    /// fastest of those that are declared to give the same bits as the first; `first`, the first declared; `measured`,
+    /// the fastest; or the table in a file, `FILE.toml`, as [`KernelChoices::save`](crate::KernelChoices::save) writes
+    /// it.
+    pub fn kernels(mut self, policy: impl Into<String>) -> Self {
+        self.kernels = Some(policy.into());
+        self
+    }
+
+    /// Sets whether idle workers help parallel kernels.
+    pub fn teams(mut self, teams: TeamPolicy) -> Self {
+        self.teams = Some(teams);
+        self
+    }
+
+    /// Sets whether every kernel's outputs and inputs are checked (`docs/checked-mode.md`).
+    pub fn check(mut self, check: bool) -> Self {
+        self.check = Some(check);
+        self
+    }
+
+    /// Runs tasks that are ready in an order drawn from `seed`, if the mode is checked: what depends on an order that
+    /// dependencies do not fix comes out differently for another seed. The scheduler keeps its name, and nothing else.
+    pub fn check_seed(mut self, seed: u64) -> Self {
+        self.check_seed = Some(seed);
+        self
+    }
+
+    /// Sets after how long without a completed task a thread that waits prints why nothing goes on; zero for never.
+    pub fn stall_report_after(mut self, time: Duration) -> Self {
+        self.stall_after = Some(time);
+        self
+    }
+
+    /// Hands each stall report to `hook` as well, on the thread that waits.
+    pub fn on_stall(mut self, hook: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.on_stall = Some(OnStall::new(hook));
+        self
+    }
+
+    /// Starts the runtime.
+    ///
+    /// # Errors
+    /// If a setting cannot be (the error names it and the choices), or the workers cannot be started.
+    #[track_caller]
+    pub fn build(self) -> Result<Runtime> {
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        let cpu_workers = count("cpu_workers", "DAHL_NCPU", self.cpu_workers, cores)?;
+        let (setting, binding) = binding(self.binding)?;
+        let processors = binding.processors(setting, cpu_workers)?;
+        let tasks_in_flight =
+            count("tasks_in_flight", "DAHL_TASKS_IN_FLIGHT", self.tasks_in_flight, TASKS_IN_FLIGHT)?;
+        let limit_mb = count("memory_limit_mb", "DAHL_LIMIT_MB", self.memory_limit_mb, usize::MAX)?;
+        let limit_bytes = (limit_mb != usize::MAX).then_some(limit_mb << 20);
+        let machine = match (self.machine, env::var_os("DAHL_MACHINE")) {
+            (None, Some(path)) => Some(Machine::from_file(path)?),
+            (machine, _) => machine,
+        };
+        if let Some(machine) = &machine {
+            machine.require_possible("virtual_machine")?;
+        }
+        let workers = cpu_workers + machine.as_ref().map_or(0, |machine| machine.devices.len());
+        let rand_seed = from_environment("DAHL_RAND_SEED", self.rand_seed, 0, "a whole number", Some)?;
+        let size = Size { workers, tasks_in_flight, rand_seed };
+        let (mut scheduler, misfits) = match (self.custom, self.plan) {
+            (Some(custom), _) => (custom, None),
+            (None, plan) => named_scheduler(self.scheduler, plan, size)?,
+        };
+        let kernels = match (self.kernels, env::var("DAHL_KERNELS")) {
+            (Some(policy), _) => KernelPolicy::named("kernels", &policy)?,
+            (None, Ok(policy)) => KernelPolicy::named("DAHL_KERNELS", &policy)?,
+            (None, Err(_)) => KernelPolicy::default(),
+        };
+        let teams = match (self.teams, env::var("DAHL_TEAMS")) {
+            (Some(teams), _) => teams,
+            (None, Ok(teams)) => TeamPolicy::named("DAHL_TEAMS", &teams)?,
+            (None, Err(_)) => TeamPolicy::default(),
+        };
+        let switch = |value: u64| if value <= 1 { Some(value == 1) } else { None };
+        let calibrate = from_environment("DAHL_CALIBRATE", self.calibrate, false, "0 or 1", switch)?;
+        let folder = env::var_os("DAHL_PERF_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+        let store = match self.performance_dir.or(folder) {
+            Some(folder) => Some(Store::open(&folder, machine.as_ref())?),
+            None => None,
+        };
+        let default = cfg!(debug_assertions);
+        let check = from_environment("DAHL_CHECK", self.check, default, "0 or 1", switch)?;
+        let seed =
+            from_environment("DAHL_CHECK_SEED", self.check_seed.map(Some), None, "a whole number", |seed| {
+                Some(Some(seed))
+            })?;
+        if let Some(seed) = seed.filter(|_| check) {
+            scheduler = Box::new(Shuffled::new(scheduler.name(), seed));
+        }
+        let recording = recording(self.write_plan)?;
+        if let Some(recording) = &recording {
+            scheduler = Box::new(Recorded::new(scheduler, Arc::clone(recording)));
+        }
+        let seconds = |seconds| Some(Duration::from_secs(seconds));
+        let stall_after = from_environment(
+            "DAHL_STALL_SECONDS",
+            self.stall_after,
+            STALL_AFTER,
+            "a number of seconds",
+            seconds,
+        )?;
+        Runtime::start(Config {
+            cpu_workers,
+            processors,
+            cores,
+            scheduler,
+            misfits,
+            recording,
+            tasks_in_flight,
+            limit_bytes,
+            observer: self.observer,
+            machine,
+            performance: perf::Settings { store, calibrate },
+            kernels,
+            teams,
+            check,
+            stall_after: Some(stall_after).filter(|time| !time.is_zero()),
+            on_stall: self.on_stall,
+        })
+    }
+}
+
+impl fmt::Debug for RuntimeBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RuntimeBuilder")
+            .field("cpu_workers", &self.cpu_workers)
+            .field("scheduler", &self.scheduler)
+            .field("tasks_in_flight", &self.tasks_in_flight)
+            .field("memory_limit_mb", &self.memory_limit_mb)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,89 @@
+//! The scheduler that the settings name, and the plans that it follows or writes.
+
+use std::env;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::scheduler::{self, Misfits, Plan, Recording, Scheduler, Static};
+
+/// What a scheduler is made for.
+#[derive(Clone, Copy)]
+pub(super) struct Size {
+    pub(super) workers: usize,
+    pub(super) tasks_in_flight: usize,
+    pub(super) rand_seed: u64,
+}
+
+pub(super) type NamedScheduler = (Box<dyn Scheduler>, Option<Arc<Misfits>>);
+
+#[track_caller]
+pub(super) fn named_scheduler(
+    set: Option<String>,
+    plan: Option<PathBuf>,
+    size: Size,
+) -> Result<NamedScheduler> {
+    let default = || scheduler::NAMES[0].to_owned();
+    let (setting, name) = match (set, &plan) {
+        (Some(name), _) => ("scheduler", name),
+        (None, Some(_)) => ("plan", scheduler::STATIC.to_owned()),
+        (None, None) => ("DAHL_SCHED", env::var("DAHL_SCHED").unwrap_or_else(|_| default())),
+    };
+    if name == scheduler::STATIC {
+        return static_scheduler(plan, setting, size.tasks_in_flight);
+    }
+    if plan.is_some() {
+        let expected = format!("`{}`, since a plan is given", scheduler::STATIC);
+        return Err(Error::new(ErrorKind::Config { setting, value: name, expected }));
+    }
+    if let Some(scheduler) = scheduler::by_name(&name, size.workers, size.tasks_in_flight, size.rand_seed) {
+        return Ok((scheduler, None));
+    }
+    let expected = format!("one of {}, {}", scheduler::NAMES.join(", "), scheduler::STATIC);
+    Err(Error::new(ErrorKind::Config { setting, value: name, expected }))
+}
+
+/// The scheduler that follows the plan in a file.
+#[track_caller]
+pub(super) fn static_scheduler(
+    set: Option<PathBuf>,
+    setting: &'static str,
+    tasks: usize,
+) -> Result<NamedScheduler> {
+    let (setting, path) = match (set, env::var_os("DAHL_PLAN")) {
+        (Some(path), _) => ("plan", path),
+        (None, Some(path)) => ("DAHL_PLAN", path.into()),
+        (None, None) => {
+            let expected = "a plan besides: `.plan(path)` or DAHL_PLAN".to_owned();
+            let value = scheduler::STATIC.to_owned();
+            return Err(Error::new(ErrorKind::Config { setting, value, expected }));
+        }
+    };
+    match Plan::from_file(&path) {
+        Ok(plan) => {
+            let misfits = Arc::new(Misfits::new(&path));
+            Ok((Box::new(Static::new(plan, Arc::clone(&misfits), tasks)), Some(misfits)))
+        }
+        Err(fact) => {
+            let (value, expected) = (path.display().to_string(), format!("a plan: {fact}"));
+            Err(Error::new(ErrorKind::Config { setting, value, expected }))
+        }
+    }
+}
+
+/// Where the plan of the run is written, if it is.
+#[track_caller]
+pub(super) fn recording(set: Option<PathBuf>) -> Result<Option<Arc<Recording>>> {
+    let (setting, path) = match (set, env::var_os("DAHL_WRITE_PLAN")) {
+        (Some(path), _) => ("write_plan", path),
+        (None, Some(path)) => ("DAHL_WRITE_PLAN", path.into()),
+        (None, None) => return Ok(None),
+    };
+    match Recording::create(&path) {
+        Ok(recording) => Ok(Some(Arc::new(recording))),
+        Err(error) => {
+            let (value, expected) = (path.display().to_string(), format!("a file to write: {error}"));
+            Err(Error::new(ErrorKind::Config { setting, value, expected }))
+        }
+    }
+}

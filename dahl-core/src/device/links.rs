@@ -1,0 +1,173 @@
+//! [`Devices`]: the devices of a simulated machine, their memories, and the links over which elements come and go.
+
+use std::sync::{Arc, PoisonError};
+
+use super::machine::{Machine, VirtualDevice};
+use super::memory::DeviceMemory;
+use crate::clock::Clock;
+use crate::memory::MemoryNode;
+use crate::observer::Observer;
+use crate::perf::TransferTime;
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicBool, Ordering};
+
+/// Elements that were copied from one memory node to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Transfer {
+    /// The number of the array, or of the part.
+    pub array: u32,
+    /// The memory node that they came from; 0 is the main memory, and device `i` has node `i + 1`.
+    pub from: usize,
+    /// The memory node that they went to.
+    pub to: usize,
+    /// How many bytes.
+    pub bytes: usize,
+}
+
+/// What went from one memory node to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TransferTotal {
+    /// The memory node that it came from; 0 is the main memory, and device `i` has node `i + 1`.
+    pub from: usize,
+    /// The memory node that it went to.
+    pub to: usize,
+    /// How many transfers.
+    pub count: u64,
+    /// How many bytes.
+    pub bytes: u64,
+}
+
+/// The devices of a simulated machine.
+pub(crate) struct Devices {
+    machine: Machine,
+    memories: Vec<DeviceMemory>,
+    lost: Vec<AtomicBool>,
+    links: Mutex<Links>,
+    clock: Clock,
+    observer: Option<Arc<dyn Observer>>,
+}
+
+#[derive(Default)]
+struct Links {
+    /// For each device, when the link to it and the one from it are free again.
+    free_ns: Vec<[u64; 2]>,
+    totals: Vec<TransferTotal>,
+    /// What the observer has not been shown: transfer, begin, end.
+    unseen: Vec<(Transfer, u64, u64)>,
+}
+
+/// The links of a device: to it, and from it.
+const TO: usize = 0;
+const FROM: usize = 1;
+
+impl Links {
+    fn count(&mut self, transfer: Transfer) {
+        let Transfer { from, to, bytes, .. } = transfer;
+        let place = self.totals.iter().position(|total| (total.from, total.to) == (from, to));
+        let place = place.unwrap_or_else(|| {
+            self.totals.push(TransferTotal { from, to, count: 0, bytes: 0 });
+            self.totals.len() - 1
+        });
+        self.totals[place].count += 1;
+        self.totals[place].bytes += bytes as u64;
+    }
+}
+
+impl Devices {
+    pub(crate) fn new(machine: Machine, clock: Clock, observer: Option<Arc<dyn Observer>>) -> Self {
+        let memory = |(index, device): (usize, &VirtualDevice)| {
+            DeviceMemory::new(index + 1, MemoryNode::of_device(&device.name, device.limit_bytes()))
+        };
+        let memories: Vec<_> = machine.devices.iter().enumerate().map(memory).collect();
+        let links = Links { free_ns: vec![[0; 2]; memories.len()], ..Links::default() };
+        let lost =
+            machine.devices.iter().map(|device| AtomicBool::new(device.lost_after == Some(0))).collect();
+        Self { machine, memories, lost, links: Mutex::new(links), clock, observer }
+    }
+
+    pub(crate) fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// The memory with the number `node`, which is not the main memory.
+    pub(crate) fn memory(&self, node: usize) -> &DeviceMemory {
+        &self.memories[node - 1]
+    }
+
+    pub(crate) fn memories(&self) -> &[DeviceMemory] {
+        &self.memories
+    }
+
+    /// Whether device `device` is lost.
+    pub(crate) fn is_lost(&self, device: usize) -> bool {
+        self.lost[device].load(Ordering::Acquire)
+    }
+
+    /// Whether device `device` can run the codelet of that name.
+    pub(crate) fn can_run(&self, device: usize, codelet: &str) -> bool {
+        !self.is_lost(device) && self.machine.devices[device].speed.has(codelet)
+    }
+
+    /// Loses a device with all that is in its memory.
+    pub(crate) fn lose(&self, device: usize) {
+        self.lost[device].store(true, Ordering::Release);
+        self.memories[device].lose(&self.machine.devices[device].name);
+    }
+
+    /// How long a transfer would take, links being free.
+    pub(crate) fn transfer_ns(&self, from: usize, to: usize, bytes: usize) -> u64 {
+        let ends = [from, to].into_iter().filter(|&node| node > 0);
+        ends.map(|node| self.machine.devices[node - 1].transfer_ns(bytes)).sum()
+    }
+
+    /// How long transfers take between each two memory nodes, links being free.
+    pub(crate) fn transfer_times(&self) -> Vec<TransferTime> {
+        let nodes = 0..=self.memories.len();
+        let pairs = nodes.clone().flat_map(|from| nodes.clone().map(move |to| (from, to)));
+        let between = |(from, to): (usize, usize)| {
+            let ends = [from, to].into_iter().filter_map(|node| node.checked_sub(1));
+            let devices = ends.map(|device| &self.machine.devices[device]);
+            let ns_per_byte: f64 = devices.clone().map(|device| 1.0 / device.link_gbytes_per_s).sum();
+            let latency_us = devices.map(|device| device.latency_us).sum();
+            TransferTime { from, to, latency_us, gbytes_per_s: 1.0 / ns_per_byte }
+        };
+        pairs.filter(|(from, to)| from != to).map(between).collect()
+    }
+
+    /// Counts a transfer that begins at `there_ns`, or as soon after it as the links are free. When it ends.
+    pub(crate) fn charge(&self, transfer: Transfer, there_ns: u64) -> u64 {
+        let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut end_ns = self.clock.now_ns().max(there_ns);
+        let mut begin_ns = None;
+        for (node, direction) in [(transfer.from, FROM), (transfer.to, TO)] {
+            if let Some(device) = node.checked_sub(1) {
+                let free_ns = &mut links.free_ns[device][direction];
+                let from_ns = end_ns.max(*free_ns);
+                begin_ns.get_or_insert(from_ns);
+                end_ns = from_ns.saturating_add(self.machine.devices[device].transfer_ns(transfer.bytes));
+                *free_ns = end_ns;
+            }
+        }
+        links.count(transfer);
+        if self.observer.is_some() {
+            links.unseen.push((transfer, begin_ns.unwrap_or(end_ns), end_ns));
+        }
+        end_ns
+    }
+
+    /// Shows the observer the transfers that it has not seen. The caller holds no lock.
+    pub(crate) fn show_transfers(&self) {
+        let Some(observer) = &self.observer else { return };
+        let unseen = std::mem::take(&mut self.links.lock().unwrap_or_else(PoisonError::into_inner).unseen);
+        for (transfer, begin_ns, end_ns) in unseen {
+            observer.transferred(&transfer, begin_ns, end_ns);
+        }
+    }
+
+    /// What went over the links so far.
+    pub(crate) fn totals(&self) -> Vec<TransferTotal> {
+        self.links.lock().unwrap_or_else(PoisonError::into_inner).totals.clone()
+    }
+}

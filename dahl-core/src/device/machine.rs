@@ -1,0 +1,241 @@
+//! [`Machine`]: CPU workers and devices, as a model file describes them.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::speed::{Speed, nanoseconds};
+use crate::error::{Error, ErrorKind, Result};
+use crate::scheduler::CPU;
+
+/// A machine to be simulated: how fast its CPU workers are, and what devices it has.
+///
+/// ```
+/// let machine = dahl_core::Machine::from_toml(
+///     r#"
+///     [cpu]
+///     watts = 15
+///
+///     [cpu.speed]
+///     gflops = 50
+///     gbytes_per_s = 10
+///     overhead_us = 1
+///     codelets.matmul = { gflops = 200 }
+///
+///     [[device]]
+///     name = "gpu"
+///     speed = { gflops = 1000, gbytes_per_s = 500, overhead_us = 5 }
+///     memory_mb = 8192
+///     latency_us = 10
+///     link_gbytes_per_s = 12
+///     watts = 250
+///     idle_watts = 40
+///     "#,
+/// )?;
+/// assert_eq!(machine.devices[0].name, "gpu");
+/// # dahl_core::Result::Ok(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Machine {
+    /// Each CPU worker.
+    pub cpu: Cpu,
+    /// The devices, each of which is one worker more.
+    #[serde(rename = "device")]
+    pub devices: Vec<VirtualDevice>,
+}
+
+/// A CPU worker of a simulated machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Cpu {
+    /// How fast it is.
+    pub speed: Speed,
+    /// Its power while it runs tasks, in watts, if known.
+    pub watts: Option<f64>,
+    /// Its power while it does not.
+    pub idle_watts: Option<f64>,
+}
+
+/// A device that is simulated: a worker with a memory of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct VirtualDevice {
+    /// What messages, models and traces call it, and its kind: devices of one name share performance models.
+    pub name: String,
+    /// How fast it is.
+    pub speed: Speed,
+    /// Its memory, in units of 2^20 bytes; nothing for no limit.
+    pub memory_mb: Option<f64>,
+    /// What every transfer to it and from it takes besides, in microseconds.
+    pub latency_us: f64,
+    /// Bytes transferred per nanosecond, each way.
+    pub link_gbytes_per_s: f64,
+    /// Its power while it runs tasks, in watts, if known.
+    pub watts: Option<f64>,
+    /// Its power while it does not.
+    pub idle_watts: Option<f64>,
+    /// The task of its own, counted from 1, that fails.
+    pub fails_at: Option<u64>,
+    /// The number of its own tasks after which it is lost, with all that only its memory holds.
+    pub lost_after: Option<u64>,
+}
+
+impl Default for VirtualDevice {
+    fn default() -> Self {
+        Self {
+            name: "device".to_owned(),
+            speed: Speed::default(),
+            memory_mb: None,
+            latency_us: 10.0,
+            link_gbytes_per_s: 12.0,
+            watts: None,
+            idle_watts: None,
+            fails_at: None,
+            lost_after: None,
+        }
+    }
+}
+
+impl VirtualDevice {
+    /// A device as fast as a CPU worker, 10 us and 12 GB/s away, without a limit of memory.
+    pub fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), ..Self::default() }
+    }
+
+    /// Sets how fast it is.
+    pub fn speed(mut self, speed: Speed) -> Self {
+        self.speed = speed;
+        self
+    }
+
+    /// Limits its memory, in units of 2^20 bytes.
+    pub fn memory_mb(mut self, megabytes: f64) -> Self {
+        self.memory_mb = Some(megabytes);
+        self
+    }
+
+    /// Sets what a transfer takes: a latency in microseconds, and bytes per nanosecond.
+    pub fn link(mut self, latency_us: f64, gbytes_per_s: f64) -> Self {
+        (self.latency_us, self.link_gbytes_per_s) = (latency_us, gbytes_per_s);
+        self
+    }
+
+    /// Sets its power in watts: while it runs tasks, and while it does not.
+    pub fn power(mut self, watts: f64, idle_watts: f64) -> Self {
+        (self.watts, self.idle_watts) = (Some(watts), Some(idle_watts));
+        self
+    }
+
+    /// Lets one of its tasks fail: the first is number 1.
+    pub fn fails_at(mut self, task: u64) -> Self {
+        self.fails_at = Some(task);
+        self
+    }
+
+    /// Loses the device after so many of its tasks.
+    pub fn lost_after(mut self, tasks: u64) -> Self {
+        self.lost_after = Some(tasks);
+        self
+    }
+
+    /// The most bytes that its memory holds.
+    pub(crate) fn limit_bytes(&self) -> Option<usize> {
+        self.memory_mb.map(|megabytes| (megabytes * f64::from(1 << 20)) as usize)
+    }
+
+    /// How long a transfer takes.
+    pub(crate) fn transfer_ns(&self, bytes: usize) -> u64 {
+        nanoseconds(self.latency_us + bytes as f64 / self.link_gbytes_per_s / 1e3)
+    }
+
+    /// The first figure that no device has.
+    fn wrong(&self) -> Option<String> {
+        if self.name.is_empty() || self.name == CPU {
+            return Some("name: a device has a name, which is not that of the CPU's workers".to_owned());
+        }
+        if let Some(wrong) = self.speed.wrong() {
+            return Some(wrong);
+        }
+        let rate = self.link_gbytes_per_s;
+        if !(rate.is_finite() && rate > 0.0) {
+            return Some(format!("link_gbytes_per_s = {rate}: a rate is above 0"));
+        }
+        let latency = self.latency_us;
+        if !(latency.is_finite() && latency >= 0.0) {
+            return Some(format!("latency_us = {latency}: a time is 0 or more"));
+        }
+        if self.fails_at == Some(0) {
+            return Some("fails_at = 0: tasks are counted from 1".to_owned());
+        }
+        if let Some(memory) = self.memory_mb.filter(|memory| !(memory.is_finite() && *memory > 0.0)) {
+            return Some(format!("memory_mb = {memory}: a memory is above 0"));
+        }
+        wrong_power(self.watts, self.idle_watts)
+    }
+}
+
+/// The first power that nothing takes.
+fn wrong_power(watts: Option<f64>, idle_watts: Option<f64>) -> Option<String> {
+    let mut powers = [("watts", watts), ("idle_watts", idle_watts)].into_iter();
+    let (what, power) =
+        powers.find(|(_, power)| power.is_some_and(|power| !(power.is_finite() && power >= 0.0)))?;
+    Some(format!("{what} = {}: a power is 0 or more", power?))
+}
+
+impl Machine {
+    /// The machine that a text in TOML describes.
+    ///
+    /// # Errors
+    /// If it cannot be read, or a figure is one that no machine has; the error names the line or the figure.
+    #[track_caller]
+    pub fn from_toml(text: &str) -> Result<Self> {
+        Self::read("machine", text)
+    }
+
+    /// The machine that a file describes.
+    ///
+    /// # Errors
+    /// As [`from_toml`](Self::from_toml), or if there is no such file.
+    #[track_caller]
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref().display().to_string();
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Self::read(&path, &text),
+            Err(error) => Err(invalid(path, error.to_string())),
+        }
+    }
+
+    #[track_caller]
+    fn read(place: &str, text: &str) -> Result<Self> {
+        let machine: Self = match toml::from_str(text) {
+            Ok(machine) => machine,
+            Err(error) => return Err(invalid(place.to_owned(), error.to_string())),
+        };
+        machine.require_possible(place)?;
+        Ok(machine)
+    }
+
+    /// Errors if a figure is one that no machine has.
+    #[track_caller]
+    pub(crate) fn require_possible(&self, place: &str) -> Result<()> {
+        let Cpu { speed, watts, idle_watts } = &self.cpu;
+        let of_cpu = speed.wrong().or_else(|| wrong_power(*watts, *idle_watts));
+        let of_cpu = of_cpu.map(|wrong| format!("cpu: {wrong}"));
+        let of_device =
+            |device: &VirtualDevice| Some(format!("device `{}`: {}", device.name, device.wrong()?));
+        match of_cpu.or_else(|| self.devices.iter().find_map(of_device)) {
+            Some(wrong) => Err(invalid(place.to_owned(), wrong)),
+            None => Ok(()),
+        }
+    }
+}
+
+#[track_caller]
+fn invalid(place: String, fact: String) -> Error {
+    Error::new(ErrorKind::Config {
+        setting: "machine",
+        value: place,
+        expected: format!("a model of a machine: {fact}"),
+    })
+}

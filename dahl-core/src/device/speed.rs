@@ -1,0 +1,99 @@
+//! [`Speed`]: how long tasks take on a kind of worker.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// How long tasks take on a kind of worker: `overhead_us + max(flops / gflops, bytes / gbytes_per_s)`, by the `flops` and
+/// `bytes` of their declarations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Speed {
+    /// Floating-point operations per nanosecond.
+    pub gflops: f64,
+    /// Bytes moved per nanosecond, between the kernel and its memory.
+    pub gbytes_per_s: f64,
+    /// What every task takes besides, in microseconds.
+    pub overhead_us: f64,
+    /// What single codelets do differently, by name.
+    pub codelets: BTreeMap<String, CodeletSpeed>,
+}
+
+/// What a codelet does differently from other ones.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CodeletSpeed {
+    /// Floating-point operations per nanosecond.
+    pub gflops: Option<f64>,
+    /// Bytes moved per nanosecond.
+    pub gbytes_per_s: Option<f64>,
+    /// The duration in microseconds, whatever the task's size.
+    pub us: Option<f64>,
+    /// Whether it cannot run there at all.
+    pub absent: bool,
+}
+
+impl Default for Speed {
+    /// A core of today: 50 GFLOP/s, 10 GB/s, and a microsecond a task.
+    fn default() -> Self {
+        Self { gflops: 50.0, gbytes_per_s: 10.0, overhead_us: 1.0, codelets: BTreeMap::new() }
+    }
+}
+
+impl Speed {
+    /// The same, `factor` times as fast in everything.
+    pub fn times(&self, factor: f64) -> Self {
+        let of_codelet = |speed: &CodeletSpeed| CodeletSpeed {
+            gflops: speed.gflops.map(|gflops| gflops * factor),
+            gbytes_per_s: speed.gbytes_per_s.map(|bytes| bytes * factor),
+            us: speed.us.map(|us| us / factor),
+            absent: speed.absent,
+        };
+        Self {
+            gflops: self.gflops * factor,
+            gbytes_per_s: self.gbytes_per_s * factor,
+            overhead_us: self.overhead_us / factor,
+            codelets: self.codelets.iter().map(|(name, speed)| (name.clone(), of_codelet(speed))).collect(),
+        }
+    }
+
+    /// Whether `codelet` can run there.
+    pub(crate) fn has(&self, codelet: &str) -> bool {
+        !self.codelets.get(codelet).is_some_and(|codelet| codelet.absent)
+    }
+
+    /// How long a task of `codelet` takes.
+    pub(crate) fn duration_ns(&self, codelet: &str, flops: Option<f64>, bytes: f64) -> u64 {
+        let own = self.codelets.get(codelet);
+        if let Some(us) = own.and_then(|own| own.us) {
+            return nanoseconds(us);
+        }
+        let gflops = own.and_then(|own| own.gflops).unwrap_or(self.gflops);
+        let gbytes_per_s = own.and_then(|own| own.gbytes_per_s).unwrap_or(self.gbytes_per_s);
+        let work_ns = (flops.unwrap_or(0.0) / gflops).max(bytes / gbytes_per_s);
+        nanoseconds(self.overhead_us + work_ns / 1e3)
+    }
+
+    /// The first figure that no machine has.
+    pub(super) fn wrong(&self) -> Option<String> {
+        let rates = [("gflops", self.gflops), ("gbytes_per_s", self.gbytes_per_s)];
+        let of_codelets = self.codelets.iter().flat_map(|(name, speed)| {
+            let rates = [("gflops", speed.gflops), ("gbytes_per_s", speed.gbytes_per_s)];
+            rates.map(|(what, rate)| (format!("codelets.{name}.{what}"), rate.unwrap_or(1.0)))
+        });
+        let mut rates = rates.map(|(what, rate)| (what.to_owned(), rate)).into_iter().chain(of_codelets);
+        if let Some((what, rate)) = rates.find(|(_, rate)| !(rate.is_finite() && *rate > 0.0)) {
+            return Some(format!("{what} = {rate}: a rate is above 0"));
+        }
+        let times =
+            self.codelets.iter().filter_map(|(name, speed)| Some((format!("codelets.{name}.us"), speed.us?)));
+        let mut times = [("overhead_us".to_owned(), self.overhead_us)].into_iter().chain(times);
+        let (what, us) = times.find(|(_, us)| !(us.is_finite() && *us >= 0.0))?;
+        Some(format!("{what} = {us}: a time is 0 or more"))
+    }
+}
+
+/// Microseconds as whole nanoseconds.
+pub(super) fn nanoseconds(us: f64) -> u64 {
+    (us * 1e3).round() as u64
+}

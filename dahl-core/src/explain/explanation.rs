@@ -1,0 +1,218 @@
+//! [`Explanation`]: the calls of a codelet's kernels, sorted by what could have made them slow.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::trail::{Call, Trail, Trails};
+
+/// Why tasks of one codelet took different times: for each kernel and footprint, how long calls took under which
+/// circumstances. Printed it is a table to read.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// The codelet's name, as it was asked for.
+    pub codelet: String,
+    /// A part for each kernel and footprint.
+    pub kernels: Vec<KernelExplanation>,
+    /// The codelets that did run, if that one did not.
+    pub others: Vec<String>,
+}
+
+/// How long one kernel took for one footprint on one kind of worker, and what it depended on.
+///
+/// Every list but the first calls is of the calls that are remembered: the last ones of each worker, without its first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct KernelExplanation {
+    /// The kernel's name.
+    pub kernel: &'static str,
+    /// The kind of worker.
+    pub worker_kind: String,
+    /// The element types of the codelet's data parameters.
+    pub elements: Vec<&'static str>,
+    /// The extents of its arrays.
+    pub footprint: Vec<Vec<usize>>,
+    /// All calls, first ones included.
+    pub count: u64,
+    /// The calls that are remembered; nothing if each worker made but one.
+    pub all: Option<Spread>,
+    /// How long each worker's first call took, in microseconds.
+    pub first_calls_us: Vec<(String, f64)>,
+    /// By worker.
+    pub by_worker: Vec<Under>,
+    /// By how many other workers had a task at the start, where that is known.
+    pub by_load: Vec<Under>,
+    /// By whether data were copied from another memory node before.
+    pub by_transfer: Vec<Under>,
+    /// By whether idle workers helped.
+    pub by_team: Vec<Under>,
+}
+
+/// The calls under one circumstance.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Under {
+    /// The circumstance: `cpu 0`, `1 other busy`, `data copied`.
+    pub circumstance: String,
+    /// How long the calls took.
+    pub spread: Spread,
+}
+
+/// How long some calls took, in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Spread {
+    /// How many calls.
+    pub count: usize,
+    /// The shortest.
+    pub min_us: f64,
+    /// The median.
+    pub median_us: f64,
+    /// The longest.
+    pub max_us: f64,
+}
+
+impl Trails {
+    /// What is known of the codelet of this name.
+    pub(crate) fn explain(&self, codelet: &str) -> Explanation {
+        let trails: Vec<_> =
+            self.all().iter().filter(|trail| trail.codelet.name == codelet).cloned().collect();
+        let mut groups: Vec<Vec<Arc<Trail>>> = Vec::new();
+        for trail in trails {
+            match groups.iter_mut().find(|group| group[0].is_like(&trail)) {
+                Some(group) => group.push(trail),
+                None => groups.push(vec![trail]),
+            }
+        }
+        let kernels: Vec<_> = groups.iter().map(|group| KernelExplanation::of(group)).collect();
+        let others = if kernels.is_empty() { self.codelets() } else { Vec::new() };
+        Explanation { codelet: codelet.to_owned(), kernels, others }
+    }
+}
+
+impl KernelExplanation {
+    fn of(trails: &[Arc<Trail>]) -> Self {
+        let first = &trails[0];
+        let calls: Vec<Call> = trails.iter().flat_map(|trail| trail.calls()).collect();
+        let first_call = |trail: &Arc<Trail>| Some((trail.worker.clone(), us(trail.first()?.time_ns)));
+        let by_worker = trails.iter().filter_map(|trail| Under::new(trail.worker.clone(), trail.calls()));
+        let yes_or_no = |names: [&str; 2], holds: fn(&Call) -> bool| -> Vec<Under> {
+            let of = |yes: bool| {
+                let calls = calls.iter().copied().filter(move |call| holds(call) == yes);
+                Under::new(names[usize::from(yes)].to_owned(), calls)
+            };
+            [false, true].into_iter().filter_map(of).collect()
+        };
+        let mut loads: Vec<usize> = calls.iter().filter_map(|call| call.others_busy).collect();
+        loads.sort_unstable();
+        loads.dedup();
+        let by_load = loads.into_iter().filter_map(|load| {
+            let calls = calls.iter().copied().filter(|call| call.others_busy == Some(load));
+            Under::new(format!("{load} other{} busy", if load == 1 { "" } else { "s" }), calls)
+        });
+        Self {
+            kernel: first.kernel,
+            worker_kind: first.kind.to_string(),
+            elements: first.codelet.parameters.iter().map(|parameter| parameter.element.name).collect(),
+            footprint: first.footprint.clone(),
+            count: trails.iter().map(|trail| trail.count()).sum(),
+            all: Spread::of(calls.iter().copied()),
+            first_calls_us: trails.iter().filter_map(first_call).collect(),
+            by_worker: by_worker.collect(),
+            by_load: by_load.collect(),
+            by_transfer: yes_or_no(["data there", "data copied"], |call| call.transferred),
+            by_team: yes_or_no(["alone", "with a team"], |call| call.team),
+        }
+    }
+
+    /// The circumstance that the medians differ most by, and how many times the largest is the smallest.
+    pub fn largest_factor(&self) -> Option<(&'static str, f64)> {
+        let of_first = || {
+            let median_us = self.all?.median_us;
+            let longest = self.first_calls_us.iter().map(|&(_, us)| us).max_by(f64::total_cmp)?;
+            Some(("first call", longest / median_us))
+        };
+        let factors = [("worker", &self.by_worker), ("load", &self.by_load)]
+            .into_iter()
+            .chain([("transfer", &self.by_transfer), ("team", &self.by_team)])
+            .filter_map(|(name, under)| Some((name, factor(under)?)));
+        factors
+            .chain(of_first())
+            .filter(|(_, factor)| factor.is_finite() && *factor >= 1.0)
+            .max_by(|(_, a), (_, b)| a.total_cmp(b))
+    }
+}
+
+impl Under {
+    fn new(circumstance: String, calls: impl Iterator<Item = Call>) -> Option<Self> {
+        Spread::of(calls).map(|spread| Self { circumstance, spread })
+    }
+}
+
+impl Spread {
+    fn of(calls: impl Iterator<Item = Call>) -> Option<Self> {
+        let mut times: Vec<u64> = calls.map(|call| call.time_ns).collect();
+        times.sort_unstable();
+        let (&min, &max) = (times.first()?, times.last()?);
+        let median = times[(times.len() - 1) / 2];
+        Some(Self { count: times.len(), min_us: us(min), median_us: us(median), max_us: us(max) })
+    }
+}
+
+fn us(ns: u64) -> f64 {
+    ns as f64 / 1e3
+}
+
+/// How many times the smallest median is in the largest; nothing where there is nothing to compare.
+fn factor(under: &[Under]) -> Option<f64> {
+    let medians = || under.iter().map(|under| under.spread.median_us);
+    let (least, most) = (medians().min_by(f64::total_cmp)?, medians().max_by(f64::total_cmp)?);
+    (under.len() > 1).then_some(most / least)
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.kernels.is_empty() {
+            let others = if self.others.is_empty() { "none".to_owned() } else { self.others.join(", ") };
+            return writeln!(f, "{}: no task has run; codelets that ran: {others}", self.codelet);
+        }
+        self.kernels.iter().try_for_each(|kernel| {
+            write!(f, "{} ", self.codelet)?;
+            write!(f, "{kernel}")
+        })
+    }
+}
+
+impl fmt::Display for KernelExplanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (elements, footprint) = (self.elements.join(", "), &self.footprint);
+        let (kernel, kind, count) = (self.kernel, &self.worker_kind, self.count);
+        writeln!(f, "({elements}) {footprint:?}, kernel {kernel} on {kind}: {count} calls")?;
+        if let Some(all) = &self.all {
+            writeln!(f, "    {:<12} {:<16} {all}", "last calls", "")?;
+        }
+        for (worker, us) in &self.first_calls_us {
+            writeln!(f, "    {:<12} {worker:<16} {:>14}{us:>12.1}", "first call", "")?;
+        }
+        let circumstances =
+            [("worker", &self.by_worker), ("load", &self.by_load), ("transfer", &self.by_transfer)];
+        for (name, under) in circumstances.into_iter().chain([("team", &self.by_team)]) {
+            for Under { circumstance, spread } in under {
+                writeln!(f, "    {name:<12} {circumstance:<16} {spread}")?;
+            }
+        }
+        match self.largest_factor() {
+            Some((name, factor)) => writeln!(f, "    largest factor: {name}, {factor:.2} times"),
+            None => writeln!(f, "    nothing to compare"),
+        }
+    }
+}
+
+impl fmt::Display for Spread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { count, min_us, median_us, max_us } = self;
+        write!(f, "{count:>5} calls, {median_us:>12.1} us ({min_us:.1} to {max_us:.1})")
+    }
+}

@@ -1,0 +1,95 @@
+//! [`Family`]: what differs in the footprint alone, so that one can be told from others.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError, Weak};
+
+use super::entry::Entry;
+use super::prediction::Errors;
+use super::regression::Curve;
+use crate::codelet::Codelet;
+use crate::sync::Mutex;
+
+/// A kernel of a codelet on a kind of worker.
+#[derive(Debug)]
+pub(super) struct Family {
+    pub(super) codelet: &'static Codelet,
+    pub(super) kernel: &'static str,
+    pub(super) kind: String,
+    /// Its footprints.
+    entries: Mutex<Vec<Weak<Entry>>>,
+    /// Counts what could change the curve; from 1.
+    changes: AtomicU64,
+    /// The curve, and the changes that it knows.
+    curve: Mutex<(u64, Option<Curve>)>,
+    /// How far off what was expected was, for each worker, and last for the host. Each has one writer.
+    errors: Box<[OnceLock<Box<Errors>>]>,
+}
+
+impl Family {
+    pub(super) fn new(codelet: &'static Codelet, kernel: &'static str, kind: &str, workers: usize) -> Self {
+        Self {
+            codelet,
+            kernel,
+            kind: kind.to_owned(),
+            entries: Mutex::default(),
+            changes: AtomicU64::new(1),
+            curve: Mutex::new((0, None)),
+            errors: (0..=workers).map(|_| OnceLock::new()).collect(),
+        }
+    }
+
+    /// Whether it is that of such a codelet, kernel and kind of worker, be they at other addresses.
+    pub(super) fn is_of(&self, codelet: &Codelet, kernel: &str, kind: &str) -> bool {
+        let (own, other) = (self.codelet, codelet);
+        (self.kernel, self.kind.as_str()) == (kernel, kind)
+            && (own.module, own.name, own.declaration) == (other.module, other.name, other.declaration)
+            && self.elements().eq(elements(other))
+    }
+
+    /// The element types of the codelet's data parameters.
+    pub(super) fn elements(&self) -> impl Iterator<Item = &'static str> {
+        elements(self.codelet)
+    }
+
+    pub(super) fn add(&self, entry: &Arc<Entry>) {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(entry));
+        self.change();
+    }
+
+    /// Notes that an entry's estimate has changed.
+    pub(super) fn change(&self) {
+        self.changes.fetch_add(1, Ordering::AcqRel);
+    }
+
+    pub(super) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Acquire)
+    }
+
+    /// The curve through the entries' estimates, if there is one.
+    pub(super) fn curve(&self) -> Option<Curve> {
+        let changes = self.changes();
+        let mut curve = self.curve.lock().unwrap_or_else(PoisonError::into_inner);
+        if curve.0 != changes {
+            let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+            let points: Vec<_> =
+                entries.iter().filter_map(Weak::upgrade).filter_map(|entry| entry.point()).collect();
+            drop(entries);
+            *curve = (changes, Curve::fit(&points));
+        }
+        curve.1
+    }
+
+    /// The errors that worker `worker` notes.
+    pub(super) fn errors_of(&self, worker: usize) -> &Errors {
+        self.errors[worker].get_or_init(Box::default)
+    }
+
+    /// The errors of all workers.
+    pub(super) fn errors(&self) -> impl Iterator<Item = &Errors> {
+        self.errors.iter().filter_map(OnceLock::get).map(Box::as_ref)
+    }
+}
+
+fn elements(codelet: &Codelet) -> impl Iterator<Item = &'static str> {
+    codelet.parameters.iter().map(|parameter| parameter.element.name)
+}

@@ -1,0 +1,104 @@
+//! [`History`]: what performance models have recorded, for people to read.
+
+use super::entry::Entry;
+use super::samples::Totals;
+
+/// How often a kernel of a codelet ran with one footprint, and how long it took. Times leave out the first call of each
+/// worker, which [`first_us`](Self::first_us) is about, unless there was no other.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct History {
+    /// The codelet's name.
+    pub codelet: String,
+    /// The codelet's module.
+    pub module: String,
+    /// The hash of its declaration.
+    pub declaration: u64,
+    /// The kernel's name; `fold` and `finish` are what a reduction does besides.
+    pub kernel: String,
+    /// The kind of worker: `cpu`, or a device's name.
+    pub worker_kind: String,
+    /// The element types of its data parameters.
+    pub elements: Vec<String>,
+    /// The extents of its arrays.
+    pub footprint: Vec<Vec<usize>>,
+    /// Number of tasks, in this run and in those that were loaded.
+    pub count: u64,
+    /// Median of the last durations in microseconds.
+    pub median_us: f64,
+    /// Spread of the last durations in microseconds: their median absolute deviation times 1.4826, which is the standard
+    /// deviation if they are normally distributed.
+    pub spread_us: f64,
+    /// Mean duration of the first calls, one for each worker and run, in microseconds. Nothing in virtual time, where
+    /// they are like all others.
+    pub first_us: Option<f64>,
+    /// Mean duration in microseconds.
+    pub mean_us: f64,
+    /// Standard deviation of the duration in microseconds.
+    pub deviation_us: f64,
+    /// Shortest duration in microseconds.
+    pub min_us: f64,
+    /// Longest duration in microseconds.
+    pub max_us: f64,
+    /// Floating-point operations of one task, if the declaration says.
+    pub flops: Option<f64>,
+    /// Bytes that one task moves: as the declaration says, otherwise those of its arrays.
+    pub bytes: f64,
+}
+
+/// What one worker measured: a row of a [`History`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct WorkerHistory {
+    /// The number of the worker; nothing for the host, when it helps.
+    pub worker: Option<usize>,
+    /// What it measured in this run.
+    pub history: History,
+}
+
+impl History {
+    /// What all workers measured, and earlier runs; nothing if there is nothing.
+    pub(super) fn of_all(entry: &Entry) -> Option<Self> {
+        Self::new(entry, entry.totals(), entry.median_and_spread_ns())
+    }
+
+    /// What each worker measured.
+    pub(super) fn of_workers(entry: &Entry, workers: usize) -> impl Iterator<Item = WorkerHistory> {
+        entry.rows().filter_map(move |(worker, row)| {
+            let history = Self::new(entry, row.totals(), row.median_and_spread_ns())?;
+            Some(WorkerHistory { worker: Some(worker).filter(|&worker| worker < workers), history })
+        })
+    }
+
+    fn new(entry: &Entry, totals: Totals, median_and_spread_ns: Option<(f64, f64)>) -> Option<Self> {
+        let family = &entry.family;
+        if totals.tasks() == 0 {
+            return None;
+        }
+        let first_ns = totals.first_mean_ns();
+        let only_ns = first_ns.unwrap_or(0.0);
+        let (mean_ns, deviation_ns) = totals.mean_and_deviation_ns().unwrap_or((only_ns, 0.0));
+        let (median_ns, spread_ns) = median_and_spread_ns.unwrap_or((only_ns, 0.0));
+        let (min_ns, max_ns) =
+            if totals.count > 0 { (totals.min_ns, totals.max_ns) } else { (only_ns, only_ns) };
+        Some(Self {
+            codelet: family.codelet.name.to_owned(),
+            module: family.codelet.module.to_owned(),
+            declaration: family.codelet.declaration,
+            kernel: family.kernel.to_owned(),
+            worker_kind: family.kind.clone(),
+            elements: family.elements().map(str::to_owned).collect(),
+            footprint: entry.footprint.clone(),
+            count: totals.tasks(),
+            median_us: median_ns / 1e3,
+            spread_us: spread_ns / 1e3,
+            first_us: first_ns.map(|ns| ns / 1e3),
+            mean_us: mean_ns / 1e3,
+            deviation_us: deviation_ns / 1e3,
+            min_us: min_ns / 1e3,
+            max_us: max_ns / 1e3,
+            flops: entry.work.flops,
+            bytes: entry.work.bytes,
+        })
+    }
+}

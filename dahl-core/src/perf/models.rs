@@ -1,0 +1,305 @@
+//! [`Models`]: all that a runtime knows of durations. [`ModelCache`]: the part that one worker has used.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::{Arc, PoisonError};
+
+use super::entry::{Earlier, Entry, Rules};
+use super::estimate::{Basis, Estimate};
+use super::family::Family;
+use super::footprint::{Work, kernel_of, key, key_of, work};
+use super::history::{History, WorkerHistory};
+use super::prediction::{CodeletPredictionError, ErrorSum, PredictionErrors};
+use super::store::{Change, Library, Store};
+use super::table::Table;
+use super::transfers::{TransferTime, Transfers};
+use super::{Measurement, warnings::Warnings};
+use crate::codelet::Codelet;
+use crate::error::Result;
+use crate::sync::{Mutex, MutexGuard};
+use crate::task::{Kind, Record};
+
+/// Durations before an estimate is made of them: in virtual time, where all are alike; in real time; and to calibrate.
+const REQUIRED_VIRTUAL: u64 = 1;
+const REQUIRED: u64 = 2;
+const REQUIRED_TO_CALIBRATE: u64 = 5;
+
+/// What the settings of a runtime say of its performance models.
+#[derive(Debug, Default)]
+pub(crate) struct Settings {
+    /// Where they are stored, if they are.
+    pub(crate) store: Option<Store>,
+    /// Whether what is run is measured anew.
+    pub(crate) calibrate: bool,
+}
+
+/// All that a runtime knows of durations.
+#[derive(Debug)]
+pub(crate) struct Models {
+    table: Table,
+    known: Mutex<Known>,
+    workers: usize,
+    rules: Rules,
+    store: Option<Store>,
+    transfers: Transfers,
+    warnings: Warnings,
+}
+
+/// What is not looked at for each task.
+#[derive(Debug, Default)]
+struct Known {
+    families: Vec<Arc<Family>>,
+    /// In the order in which they were first seen.
+    entries: Vec<Arc<Entry>>,
+    keys: HashSet<u64>,
+    /// What was loaded and belongs to no family yet.
+    library: Library,
+}
+
+impl Models {
+    pub(crate) fn new(settings: Settings, workers: usize, is_virtual: bool) -> Self {
+        let Settings { store, calibrate } = settings;
+        let warnings = Warnings::default();
+        let library = store.as_ref().map(|store| store.load(&warnings)).unwrap_or_default();
+        let required = match (calibrate, is_virtual) {
+            (true, _) => REQUIRED_TO_CALIBRATE,
+            (false, true) => REQUIRED_VIRTUAL,
+            (false, false) => REQUIRED,
+        };
+        let known = if calibrate { Known::default() } else { Known { library, ..Known::default() } };
+        Self {
+            table: Table::default(),
+            known: Mutex::new(known),
+            workers,
+            rules: Rules { required, is_first_apart: !is_virtual, calibrates: calibrate },
+            transfers: Transfers::new(store.as_ref(), &warnings),
+            store,
+            warnings,
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The entry of a task, which is made if there is none.
+    fn entry(
+        &self,
+        key: u64,
+        codelet: &'static Codelet,
+        kernel: &'static str,
+        kind: &str,
+        record: &Record,
+    ) -> Arc<Entry> {
+        if let Some(entry) = self.table.get(key) {
+            return Arc::clone(entry);
+        }
+        let mut known = self.known();
+        let family = self.family(&mut known, codelet, kernel, kind);
+        let footprint: Vec<Vec<usize>> =
+            record.operands().map(|access| access.body().layout.extents().to_vec()).collect();
+        let (flops, bytes) = work(codelet, record);
+        self.add_entry(&mut known, key, &family, footprint, Work { flops, bytes }, Earlier::default())
+    }
+
+    /// The family, with all that was loaded of it.
+    fn family(
+        &self,
+        known: &mut Known,
+        codelet: &'static Codelet,
+        kernel: &'static str,
+        kind: &str,
+    ) -> Arc<Family> {
+        if let Some(family) = known.families.iter().find(|family| family.is_of(codelet, kernel, kind)) {
+            return Arc::clone(family);
+        }
+        let family = Arc::new(Family::new(codelet, kernel, kind, self.workers));
+        known.families.push(Arc::clone(&family));
+        known.library.warn_if_declared_otherwise(codelet, &self.warnings);
+        for stored in known.library.take(&family) {
+            let key = key_of(codelet, kernel, kind, stored.footprint.iter().map(Vec::as_slice));
+            self.add_entry(known, key, &family, stored.footprint, stored.work, stored.earlier);
+        }
+        family
+    }
+
+    /// The entry of a footprint, which is found by `key` from now on.
+    fn add_entry(
+        &self,
+        known: &mut Known,
+        key: u64,
+        family: &Arc<Family>,
+        footprint: Vec<Vec<usize>>,
+        work: Work,
+        earlier: Earlier,
+    ) -> Arc<Entry> {
+        let is_it = |entry: &&Arc<Entry>| Arc::ptr_eq(&entry.family, family) && entry.footprint == footprint;
+        let entry = known.entries.iter().find(is_it).cloned();
+        let entry = entry.unwrap_or_else(|| {
+            let entry = Entry::new(Arc::clone(family), footprint, work, earlier, self.workers, self.rules);
+            let entry = Arc::new(entry);
+            family.add(&entry);
+            known.entries.push(Arc::clone(&entry));
+            entry
+        });
+        if known.keys.insert(key) {
+            self.table.insert(key, &entry);
+        }
+        entry
+    }
+
+    /// How long `kernel` of a codelet is expected to take for the task of `record` on a worker of the kind `kind`, if
+    /// that can be said. Kernels are told apart by name.
+    pub(crate) fn estimate(
+        &self,
+        kind: &str,
+        codelet: &'static Codelet,
+        kernel: &'static str,
+        record: &Record,
+    ) -> Option<Estimate> {
+        let key = key(codelet, kernel, kind, record);
+        match self.table.get(key) {
+            Some(entry) => entry.estimate(),
+            None => self.entry(key, codelet, kernel, kind, record).estimate(),
+        }
+    }
+
+    /// How long the task of `record` is expected to run on a worker of the kind `kind`, with the kernel that it would
+    /// run there, if that can be said. Of several kernels it is the one that has run most often: the one that is chosen.
+    pub(crate) fn expected(&self, kind: &str, record: &Record) -> Option<Estimate> {
+        let body = record.body();
+        let codelet = body.codelet?;
+        let first = kernel_of(record)?;
+        let of_first = self.estimate(kind, codelet, first, record);
+        let is_fixed = body.kernel.is_some() || !matches!(body.kind, Kind::Kernel);
+        if is_fixed || codelet.kernels.iter().flatten().nth(1).is_none() {
+            return of_first;
+        }
+        let others = codelet.kernels.iter().flatten().filter(|kernel| kernel.name() != first);
+        let of_others = others.filter_map(|kernel| self.estimate(kind, codelet, kernel.name(), record));
+        let of_all = of_first.into_iter().chain(of_others);
+        of_all.max_by_key(|estimate| (estimate.basis == Basis::Measured, estimate.samples))
+    }
+
+    /// As [`expected`](Self::expected), the duration alone, in nanoseconds.
+    pub(crate) fn expected_ns(&self, kind: &str, record: &Record) -> Option<u64> {
+        Some(self.expected(kind, record)?.ns)
+    }
+
+    /// What is known, one row for each codelet, kernel, kind of worker, element types and footprint: in the order of
+    /// their first task, and then what was loaded and has not been run.
+    pub(crate) fn histories(&self) -> Vec<History> {
+        let known = self.known();
+        known
+            .entries
+            .iter()
+            .filter_map(|entry| History::of_all(entry))
+            .chain(known.library.histories())
+            .collect()
+    }
+
+    /// What each worker measured in this run.
+    pub(crate) fn worker_histories(&self) -> Vec<WorkerHistory> {
+        let entries = self.known().entries.clone();
+        entries.iter().flat_map(|entry| History::of_workers(entry, self.workers)).collect()
+    }
+
+    /// How far off what was expected of tasks was.
+    pub(crate) fn prediction_errors(&self) -> PredictionErrors {
+        let families = self.known().families.clone();
+        let mut overall = ErrorSum::new();
+        let mut codelets: Vec<(&'static Codelet, ErrorSum)> = Vec::new();
+        for family in &families {
+            let is_it = |(codelet, _): &(&Codelet, ErrorSum)| {
+                (codelet.module, codelet.name) == (family.codelet.module, family.codelet.name)
+            };
+            let place = codelets.iter().position(is_it).unwrap_or(codelets.len());
+            if place == codelets.len() {
+                codelets.push((family.codelet, ErrorSum::new()));
+            }
+            for errors in family.errors() {
+                overall.add(errors);
+                codelets[place].1.add(errors);
+            }
+        }
+        let of_codelet = |(codelet, sum): (&Codelet, ErrorSum)| CodeletPredictionError {
+            codelet: codelet.name.to_owned(),
+            module: codelet.module.to_owned(),
+            error: sum.error(),
+        };
+        PredictionErrors {
+            overall: overall.error(),
+            codelets: codelets.into_iter().map(of_codelet).collect(),
+        }
+    }
+
+    /// How long copies between memory nodes take on the real machine.
+    pub(crate) fn transfer_times(&self) -> Vec<TransferTime> {
+        self.transfers.times()
+    }
+
+    /// What was found wrong with stored models.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        self.warnings.all()
+    }
+
+    /// Adds what was measured and not saved to what is stored, if there is a store. One thread does so at a time.
+    #[track_caller]
+    pub(crate) fn save(&self) -> Result<()> {
+        let Some(store) = &self.store else { return Ok(()) };
+        let mut transfers = self.transfers.unsaved();
+        let entries = self.known().entries.clone();
+        let changes = entries.iter().filter_map(Change::of).collect();
+        store.save(changes, &transfers, &self.warnings)?;
+        transfers.clear();
+        Ok(())
+    }
+}
+
+/// The entries that one worker has used, found without a lock.
+pub(crate) struct ModelCache {
+    worker: Option<usize>,
+    entries: HashMap<u64, Arc<Entry>, BuildHasherDefault<Hashed>>,
+}
+
+impl ModelCache {
+    /// That of a worker, or of the host.
+    pub(crate) fn new(worker: Option<usize>) -> Self {
+        Self { worker, entries: HashMap::default() }
+    }
+
+    /// Records how long the task of `record` took. The key that it has here: of codelet, kernel, kind and footprint.
+    pub(crate) fn record(
+        &mut self,
+        models: &Models,
+        kind: &str,
+        codelet: &'static Codelet,
+        kernel: &'static str,
+        record: &Record,
+        measurement: Measurement,
+    ) -> u64 {
+        let key = key(codelet, kernel, kind, record);
+        let entry = self.entries.entry(key);
+        let entry = entry.or_insert_with(|| models.entry(key, codelet, kernel, kind, record));
+        entry.add(self.worker.unwrap_or(models.workers), measurement.time_ns);
+        key
+    }
+}
+
+/// Hashes keys that are hashes already.
+#[derive(Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("keys are written as one u64");
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key;
+    }
+}

@@ -1,0 +1,120 @@
+//! [`Curve`]: a duration as a function of the work, fitted to what was measured of other footprints.
+
+/// Different sizes that a curve is fitted to, at least: one more than it has parameters.
+const SIZES: usize = 4;
+/// So far beyond the sizes that were measured a curve is believed.
+const REACH: f64 = 10.0;
+/// A curve that half of the durations miss by more than this part is none.
+const WORST_MISS: f64 = 0.3;
+/// Exponents that are tried, the first and the last.
+const EXPONENTS: (f64, f64) = (0.2, 3.0);
+const STEPS: usize = 28;
+
+/// `ns = a size^b + c`, where `a` and `c` are not negative.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Curve {
+    a: f64,
+    b: f64,
+    c: f64,
+    smallest: f64,
+    largest: f64,
+}
+
+/// A size, relative to the largest, and the duration that was measured, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    size: f64,
+    ns: f64,
+}
+
+impl Curve {
+    /// The curve with the least sum of relative deviations from `points`, each a size and a duration in nanoseconds.
+    /// Absolute ones, not squares: a footprint that was measured badly does not bend it. Nothing if there are fewer than
+    /// [`SIZES`] different sizes, or no curve fits.
+    pub(super) fn fit(points: &[(f64, f64)]) -> Option<Self> {
+        let mut usable: Vec<_> =
+            points.iter().copied().filter(|&(size, ns)| size > 0.0 && ns > 0.0).collect();
+        usable.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (smallest, largest) = (usable.first()?.0, usable.last()?.0);
+        let sizes = 1 + usable.windows(2).filter(|pair| pair[0].0 != pair[1].0).count();
+        if sizes < SIZES {
+            return None;
+        }
+        let points: Vec<_> = usable.iter().map(|&(size, ns)| Point { size: size / largest, ns }).collect();
+        let b = best_exponent(&points);
+        let (a, c) = coefficients(&points, b);
+        let mut misses: Vec<_> = points.iter().map(|point| miss(point, a, b, c).abs()).collect();
+        misses.sort_by(f64::total_cmp);
+        (misses[misses.len() / 2] <= WORST_MISS).then_some(Self { a, b, c, smallest, largest })
+    }
+
+    /// The duration at `size`, if that is not too far from what was measured.
+    pub(super) fn at(&self, size: f64) -> Option<u64> {
+        let is_near = (self.smallest / REACH..=self.largest * REACH).contains(&size);
+        is_near.then(|| (self.a * (size / self.largest).powf(self.b) + self.c).round() as u64)
+    }
+}
+
+/// How far the curve is off at a point, relative to what was measured.
+fn miss(point: &Point, a: f64, b: f64, c: f64) -> f64 {
+    (a * point.size.powf(b) + c) / point.ns - 1.0
+}
+
+fn cost(points: &[Point], b: f64) -> f64 {
+    let (a, c) = coefficients(points, b);
+    points.iter().map(|point| miss(point, a, b, c).abs()).sum()
+}
+
+/// The exponent with the least cost: the best of a grid, then between its neighbours by halving.
+fn best_exponent(points: &[Point]) -> f64 {
+    let (low, high) = EXPONENTS;
+    let width = (high - low) / STEPS as f64;
+    let grid = (0..=STEPS).map(|step| low + width * step as f64);
+    let costs = grid.map(|b| (cost(points, b), b));
+    let (mut least, mut best) = costs.min_by(|a, b| a.0.total_cmp(&b.0)).expect("the grid has points");
+    let mut width = width / 2.0;
+    while width > 1e-4 {
+        for b in [best - width, best + width] {
+            let cost = cost(points, b);
+            if cost < least {
+                (least, best) = (cost, b);
+            }
+        }
+        width /= 2.0;
+    }
+    best
+}
+
+/// `a` and `c` with the least sum of absolute relative deviations for an exponent: by least squares, weighted again and
+/// again by how far each point is off.
+fn coefficients(points: &[Point], b: f64) -> (f64, f64) {
+    let mut weights = vec![1.0; points.len()];
+    let mut solution = (0.0, 0.0);
+    for _ in 0..12 {
+        solution = least_squares(points, b, &weights);
+        for (weight, point) in weights.iter_mut().zip(points) {
+            *weight = 1.0 / miss(point, solution.0, b, solution.1).abs().max(1e-6);
+        }
+    }
+    solution
+}
+
+/// Minimises the weighted sum of `(a x + c y - 1)^2` with `x = size^b / ns` and `y = 1 / ns`.
+fn least_squares(points: &[Point], b: f64, weights: &[f64]) -> (f64, f64) {
+    let [mut xx, mut xy, mut yy, mut x1, mut y1] = [0.0; 5];
+    for (point, weight) in points.iter().zip(weights) {
+        let (x, y) = (point.size.powf(b) / point.ns, 1.0 / point.ns);
+        xx += weight * x * x;
+        xy += weight * x * y;
+        yy += weight * y * y;
+        x1 += weight * x;
+        y1 += weight * y;
+    }
+    let determinant = xx * yy - xy * xy;
+    let (a, c) = ((x1 * yy - y1 * xy) / determinant, (y1 * xx - x1 * xy) / determinant);
+    match (a >= 0.0, c >= 0.0) {
+        (true, true) => (a, c),
+        (true, false) => (x1 / xx, 0.0),
+        _ => (0.0, y1 / yy),
+    }
+}

@@ -1,0 +1,230 @@
+//! [`Store`]: the folder of one machine.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::super::warnings::Warnings;
+use super::aside::{free_name, set_aside};
+use super::change::Change;
+use super::file::{CodeletFile, CopyTime, TransferFile, read};
+use super::library::Library;
+use super::machine::MachineFacts;
+use super::replace;
+use crate::device::Machine;
+use crate::error::{Error, ErrorKind, Result};
+use crate::sync::thread;
+
+/// How long a lock is waited for. It is held for milliseconds.
+const PATIENCE: Duration = Duration::from_secs(10);
+const LOOK_EVERY: Duration = Duration::from_millis(1);
+
+const LOCK: &str = "lock";
+const MACHINE: &str = "machine.toml";
+const TRANSFERS: &str = "transfers.toml";
+
+/// Where the performance models of a machine are stored.
+#[derive(Debug)]
+pub(crate) struct Store {
+    /// Of all machines with this host's name.
+    host: PathBuf,
+    /// Of this machine.
+    folder: PathBuf,
+    machine: MachineFacts,
+}
+
+impl Store {
+    /// The folder of this machine, or of one that is simulated, in `directory`. It is made if it is not there.
+    #[track_caller]
+    pub(crate) fn open(directory: &Path, simulated: Option<&Machine>) -> Result<Self> {
+        let machine = MachineFacts::new(simulated);
+        let host = directory.join(&machine.host);
+        if let Err(error) = fs::create_dir_all(&host) {
+            return Err(unusable(&host, &error));
+        }
+        let folder = host.join(machine.folder());
+        Ok(Self { host, folder, machine })
+    }
+
+    /// Keeps all others from writing until it is dropped, or this process ends, however it does.
+    fn lock(&self) -> io::Result<File> {
+        self.lock_within(PATIENCE)
+    }
+
+    /// As [`lock`](Self::lock). An error if another process has not let go within `patience`: it may have been stopped.
+    pub(in super::super) fn lock_within(&self, patience: Duration) -> io::Result<File> {
+        let path = self.host.join(LOCK);
+        let lock = OpenOptions::new().create(true).append(true).open(&path)?;
+        let end = Instant::now() + patience;
+        loop {
+            match lock.try_lock() {
+                Ok(()) => return Ok(lock),
+                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::WouldBlock) if Instant::now() < end => thread::sleep(LOOK_EVERY),
+                Err(TryLockError::WouldBlock) => {
+                    let held = format!("another process has held {} for {patience:?}", path.display());
+                    return Err(io::Error::new(io::ErrorKind::TimedOut, held));
+                }
+            }
+        }
+    }
+
+    /// What is stored. What cannot be used is set aside.
+    pub(in super::super) fn load(&self, warnings: &Warnings) -> Library {
+        let load = || {
+            let _lock = self.lock()?;
+            self.begin(warnings)?;
+            let mut files = Vec::new();
+            for path in codelet_files(&self.folder)? {
+                files.extend(read::<CodeletFile>(&path, warnings)?);
+            }
+            io::Result::Ok(Library::new(files))
+        };
+        load().unwrap_or_else(|error| {
+            warnings.warn(format!(
+                "performance models: {}: {error}; they are measured anew",
+                self.folder.display()
+            ));
+            Library::default()
+        })
+    }
+
+    /// Sees to it that the folder is there, and is this machine's.
+    fn begin(&self, warnings: &Warnings) -> io::Result<()> {
+        let path = self.folder.join(MACHINE);
+        let own = self.machine.text();
+        if !self.folder.exists() {
+            self.warn_of_other_machines(warnings)?;
+        } else if path.exists() || !codelet_files(&self.folder)?.is_empty() {
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            let fact = match toml::from_str::<MachineFacts>(&text) {
+                Ok(machine) if machine == self.machine => return Ok(()),
+                Ok(_) => self.machine.difference(&text),
+                Err(error) => format!("nothing says of which machine it is: {MACHINE}: {error}"),
+            };
+            set_aside(&self.folder, "outdated", fact.trim_end(), warnings)?;
+        }
+        fs::create_dir_all(&self.folder)?;
+        replace(&path, &own)
+    }
+
+    /// Says so if there are models of other machines, and none of this one.
+    fn warn_of_other_machines(&self, warnings: &Warnings) -> io::Result<()> {
+        let mut others = Vec::new();
+        for entry in fs::read_dir(&self.host)? {
+            let folder = entry?.path();
+            let name = folder.file_name().unwrap_or_default().to_string_lossy();
+            if name.starts_with(self.machine.kind()) && folder.extension().is_none() {
+                others.extend(fs::read_to_string(folder.join(MACHINE)).map(|text| (folder, text)));
+            }
+        }
+        if let [(folder, text), more @ ..] = &others[..] {
+            let more = if more.is_empty() { String::new() } else { format!(" (and {} more)", more.len()) };
+            warnings.warn(format!(
+                "performance models: {}: {}{more}; it is left alone, and this one is measured anew",
+                folder.display(),
+                self.machine.difference(text)
+            ));
+        }
+        Ok(())
+    }
+
+    /// What is stored of copies between memory nodes.
+    pub(in super::super) fn transfers(&self, warnings: &Warnings) -> Vec<CopyTime> {
+        let load = || {
+            let _lock = self.lock()?;
+            read::<TransferFile>(&self.folder.join(TRANSFERS), warnings)
+        };
+        load().ok().flatten().unwrap_or_default().transfer
+    }
+
+    /// Adds to what is stored. What cannot be written remains unsaved.
+    #[track_caller]
+    pub(in super::super) fn save(
+        &self,
+        changes: Vec<Change>,
+        transfers: &[CopyTime],
+        warnings: &Warnings,
+    ) -> Result<()> {
+        if changes.is_empty() && transfers.is_empty() {
+            return Ok(());
+        }
+        match self.write(changes, transfers, warnings) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(unusable(&self.folder, &error)),
+        }
+    }
+
+    fn write(&self, mut changes: Vec<Change>, transfers: &[CopyTime], warnings: &Warnings) -> io::Result<()> {
+        let _lock = self.lock()?;
+        self.begin(warnings)?;
+        changes.sort_by_key(|change| (change.module, change.codelet));
+        while let Some(first) = changes.first() {
+            let (module, codelet) = (first.module, first.codelet);
+            let others =
+                changes.partition_point(|change| (change.module, change.codelet) == (module, codelet));
+            let others = changes.split_off(others);
+            self.write_codelet(codelet, module, std::mem::replace(&mut changes, others), warnings)?;
+        }
+        if !transfers.is_empty() {
+            let path = self.folder.join(TRANSFERS);
+            let mut file = read(&path, warnings)?.unwrap_or_else(|| TransferFile::new(Vec::new()));
+            for copy in transfers {
+                file.transfer.retain(|stored| (&stored.from, &stored.to) != (&copy.from, &copy.to));
+                file.transfer.push(copy.clone());
+            }
+            replace(&path, &file.text())?;
+        }
+        Ok(())
+    }
+
+    fn write_codelet(
+        &self,
+        codelet: &str,
+        module: &str,
+        changes: Vec<Change>,
+        warnings: &Warnings,
+    ) -> io::Result<()> {
+        let path = self.folder.join(CodeletFile::name(codelet, module));
+        let stored = read(&path, warnings)?;
+        let mut file = stored.unwrap_or_else(|| CodeletFile::new(codelet, module));
+        let stored = file.history.len();
+        file.history
+            .retain(|history| changes.iter().any(|change| change.declaration() == history.declaration));
+        if file.history.len() < stored {
+            let outdated = free_name(&path, "outdated");
+            fs::copy(&path, &outdated)?;
+            warnings.warn(format!(
+                "performance models: {}: what it has of another declaration is set aside as {}",
+                path.display(),
+                outdated.display()
+            ));
+        }
+        changes.iter().for_each(|change| change.apply(&mut file));
+        replace(&path, &file.text())?;
+        changes.iter().for_each(Change::note_saved);
+        Ok(())
+    }
+}
+
+/// The files of codelets in a folder, in the order of their names.
+fn codelet_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let is_of_codelet = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default();
+        path.extension().is_some_and(|extension| extension == "toml") && name != MACHINE && name != TRANSFERS
+    };
+    let paths = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    let mut paths: Vec<_> = paths.into_iter().filter(is_of_codelet).collect();
+    paths.sort();
+    Ok(paths)
+}
+
+#[track_caller]
+fn unusable(folder: &Path, error: &io::Error) -> Error {
+    Error::new(ErrorKind::Config {
+        setting: "performance_dir",
+        value: folder.display().to_string(),
+        expected: format!("a folder that can be written: {error}"),
+    })
+}

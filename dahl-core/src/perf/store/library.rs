@@ -1,0 +1,75 @@
+//! [`Library`]: what was loaded, until a codelet asks for it.
+
+use super::super::entry::Earlier;
+use super::super::family::Family;
+use super::super::footprint::Work;
+use super::super::history::History;
+use super::super::warnings::Warnings;
+use super::file::{CodeletFile, declaration};
+use crate::codelet::Codelet;
+
+/// What was loaded, until a codelet asks for it.
+#[derive(Debug, Default)]
+pub(in super::super) struct Library {
+    files: Vec<CodeletFile>,
+}
+
+/// What was loaded of one footprint.
+pub(in super::super) struct Loaded {
+    pub(in super::super) footprint: Vec<Vec<usize>>,
+    pub(in super::super) work: Work,
+    pub(in super::super) earlier: Earlier,
+}
+
+impl Library {
+    pub(super) fn new(files: Vec<CodeletFile>) -> Self {
+        Self { files }
+    }
+
+    fn file(&mut self, codelet: &Codelet) -> Option<&mut CodeletFile> {
+        self.files.iter_mut().find(|file| (&*file.codelet, &*file.module) == (codelet.name, codelet.module))
+    }
+
+    /// Forgets what is of another declaration of a codelet, if all of it is, and says so.
+    pub(in super::super) fn warn_if_declared_otherwise(&mut self, codelet: &Codelet, warnings: &Warnings) {
+        let Some(file) = self.file(codelet) else { return };
+        let own = declaration(codelet.declaration);
+        if file.history.is_empty() || file.history.iter().any(|history| history.declaration == own) {
+            return;
+        }
+        file.history.clear();
+        warnings.warn(format!(
+            "performance models: {}::{}: its declaration has changed since they were stored; they are set aside, and \
+             measured anew",
+            codelet.module, codelet.name
+        ));
+    }
+
+    /// What was loaded of a family, once.
+    pub(in super::super) fn take(&mut self, family: &Family) -> Vec<Loaded> {
+        let Some(file) = self.file(family.codelet) else { return Vec::new() };
+        let own = declaration(family.codelet.declaration);
+        let taken = file.history.extract_if(.., |history| {
+            (&*history.declaration, &*history.kernel, &*history.worker_kind)
+                == (&*own, family.kernel, &*family.kind)
+                && history.elements.iter().eq(family.elements())
+        });
+        taken
+            .map(|history| Loaded {
+                work: history.work(),
+                earlier: history.earlier(),
+                footprint: history.footprint,
+            })
+            .collect()
+    }
+
+    /// What nobody has asked for.
+    pub(in super::super) fn histories(&self) -> impl Iterator<Item = History> {
+        self.files.iter().flat_map(|file| {
+            file.history.iter().filter_map(|history| {
+                let hash = u64::from_str_radix(&history.declaration, 16).ok()?;
+                Some(history.history(&file.codelet, &file.module, hash))
+            })
+        })
+    }
+}

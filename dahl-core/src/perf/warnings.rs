@@ -1,0 +1,21 @@
+//! [`Warnings`]: what was found wrong with stored models, and went on.
+
+use std::sync::PoisonError;
+
+use crate::sync::Mutex;
+
+/// Warnings, each printed as it comes.
+#[derive(Debug, Default)]
+pub(super) struct Warnings(Mutex<Vec<String>>);
+
+impl Warnings {
+    /// Prints a warning and keeps it.
+    pub(super) fn warn(&self, warning: String) {
+        eprintln!("dahl: {warning}");
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(warning);
+    }
+
+    pub(super) fn all(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}

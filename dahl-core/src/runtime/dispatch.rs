@@ -1,0 +1,129 @@
+//! How ready tasks get from whoever makes them ready to whoever runs them: [`Shared`]'s part beside the scheduler.
+
+use crossbeam_queue::SegQueue;
+
+use super::shared::{Shared, Simulated};
+use crate::sync::thread;
+use crate::task::ReadyTask;
+use crate::worker;
+
+impl Shared {
+    /// Runs a ready task on this thread, which is the host's. False if there is none, or another thread is helping.
+    pub(crate) fn help(&self) -> bool {
+        if let Some(Simulated { devices, simulation }) = &self.simulated {
+            let stepped = simulation.step(self, devices);
+            devices.show_transfers();
+            return stepped;
+        }
+        let Ok(mut bench) = self.helper.try_lock() else { return false };
+        let task = self.pop(None).or_else(|| if self.is_stopped() { self.pop_for_nobody() } else { None });
+        let Some(task) = task else { return false };
+        worker::execute(self, &mut bench, task);
+        bench.recycler.flush(self);
+        drop(bench);
+        self.progress.notify();
+        if self.is_stopped() && self.is_drained() {
+            self.sleep.wake_all(); // the workers may go
+        }
+        true
+    }
+
+    /// A task that some worker would have taken, when the workers are gone.
+    #[cold]
+    fn pop_for_nobody(&self) -> Option<ReadyTask> {
+        let of_mailboxes = self.mailboxes.iter().find_map(SegQueue::pop);
+        of_mailboxes.or_else(|| (0..self.workers()).find_map(|worker| self.pop(Some(worker))))
+    }
+
+    /// A task from the scheduler. One of another runtime, which shares the scheduler, goes where it belongs.
+    fn pop(&self, worker: Option<usize>) -> Option<ReadyTask> {
+        loop {
+            let task = without_unwinding(|| self.scheduler.pop(worker))?;
+            if task.is_of(self) {
+                return Some(task);
+            }
+            task.send_home();
+        }
+    }
+
+    /// Runs what is submitted after the workers have gone, on this thread.
+    ///
+    /// A worker goes when it has seen that the runtime is stopped and then that nothing is left to do; a submitter
+    /// counts its task and then looks here. In the one order of these steps, either the worker sees the task, or the
+    /// submitter that the runtime is stopped.
+    #[inline]
+    pub(crate) fn serve_if_stopped(&self) {
+        if self.is_stopped() && !worker::in_kernel() {
+            self.serve();
+        }
+    }
+
+    #[cold]
+    fn serve(&self) {
+        while !self.is_drained() {
+            if !self.help() {
+                thread::yield_now(); // another thread runs the last tasks
+            }
+        }
+    }
+
+    /// Takes a task whose dependencies are met.
+    pub(crate) fn schedule(&self, task: ReadyTask, worker: Option<usize>) {
+        if let Some(worker) = task.wants_prefetch() {
+            task.prefetch(worker);
+        }
+        match task.forced_worker() {
+            Some(target) => {
+                self.mailboxes[target].push(task);
+                self.sleep.wake(target);
+            }
+            None => {
+                without_unwinding(|| self.scheduler.push(task, worker));
+                if !self.scheduler.wakes_workers() {
+                    self.sleep.wake_one();
+                }
+            }
+        }
+    }
+
+    /// Tells the scheduler that a task has ended which it handed out.
+    pub(crate) fn tell_completed(&self, sequence: u64, worker: Option<usize>) {
+        without_unwinding(|| self.scheduler.completed(sequence, worker));
+    }
+
+    /// Takes back a task that came out of another runtime's hands.
+    #[cold]
+    pub(crate) fn take_home(&self, task: ReadyTask) {
+        let target = task.forced_worker().unwrap_or(0);
+        self.mailboxes[target].push(task);
+        self.sleep.wake(target);
+        self.serve_if_stopped();
+    }
+
+    pub(crate) fn next_task(&self, worker: usize) -> Option<ReadyTask> {
+        let mailbox = &self.mailboxes[worker];
+        if !mailbox.is_empty()
+            && let Some(task) = mailbox.pop()
+        {
+            self.sleep.wake_one(); // whoever woke this worker for a task of the scheduler's meant somebody
+            return Some(task);
+        }
+        self.pop(Some(worker))
+    }
+}
+
+/// Calls a method of the user's scheduler. If it panics, a task may be lost and its waiters' memory unwound, so there
+/// is no going on.
+pub(super) fn without_unwinding<R>(call: impl FnOnce() -> R) -> R {
+    struct Abort;
+    impl Drop for Abort {
+        fn drop(&mut self) {
+            eprintln!("dahl: a scheduler panicked; no task can be ordered without it, so the process ends");
+            std::process::abort();
+        }
+    }
+    let abort = Abort;
+    let result = call();
+    std::mem::forget(abort);
+    result
+}

@@ -1,0 +1,140 @@
+//! [`Explorer`]: tasks of which it is not known how long they run on each kind of worker.
+//!
+//! They wait together, in groups of one footprint, for workers that run out of tasks. One of a kind that is known takes
+//! any; one of a kind that is not takes a *sample*, one at a time for each kind, unless no other kind could run the
+//! task. As soon as all kinds are known the group is placed like other tasks. After [`SAMPLES`] samples of a kind
+//! without an estimate, it counts as known: exploring ends whatever happens.
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::task::ReadyTask;
+
+/// Samples of one group on one kind of worker, at most.
+pub(super) const SAMPLES: u32 = 16;
+
+/// Tasks of which it is not known how long they run on each kind of worker.
+#[derive(Debug, Default)]
+pub(super) struct Explorer {
+    groups: Vec<Group>,
+    by_footprint: HashMap<u64, usize>,
+    /// Groups that have tasks, in the order in which they got their first.
+    active: Vec<usize>,
+    waiting: usize,
+}
+
+/// Tasks of one footprint.
+#[derive(Debug)]
+struct Group {
+    tasks: VecDeque<ReadyTask>,
+    kinds: Vec<Samples>,
+}
+
+/// How often a kind of worker was tried.
+#[derive(Clone, Copy, Debug, Default)]
+struct Samples {
+    running: u32,
+    taken: u32,
+}
+
+/// How long a task runs on each kind of worker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Estimate {
+    /// Whether a worker of the kind can run it.
+    pub(super) is_able: bool,
+    pub(super) expected_ns: Option<u64>,
+}
+
+/// What there is for a worker.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// A task to be run now, and the group for which it is measured, if it is.
+    Task(ReadyTask, Option<usize>),
+    /// A group that is known now.
+    Known(usize),
+}
+
+impl Explorer {
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// Whether something is still to be learnt about tasks of a footprint.
+    pub(super) fn is_open(&self, footprint: u64, estimates: &[Estimate]) -> bool {
+        let group = self.by_footprint.get(&footprint).map(|&group| &self.groups[group]);
+        let taken = |kind: usize| group.map_or(0, |group| group.kinds[kind].taken);
+        let unknown = |estimate: &Estimate| estimate.is_able && estimate.expected_ns.is_none();
+        estimates.iter().enumerate().any(|(kind, estimate)| unknown(estimate) && taken(kind) < SAMPLES)
+    }
+
+    pub(super) fn push(&mut self, footprint: u64, kinds: usize, task: ReadyTask) {
+        let next = self.groups.len();
+        let index = *self.by_footprint.entry(footprint).or_insert(next);
+        if index == next {
+            self.groups.push(Group { tasks: VecDeque::new(), kinds: vec![Samples::default(); kinds] });
+        }
+        let group = &mut self.groups[index];
+        if group.tasks.is_empty() {
+            self.active.push(index);
+        }
+        group.tasks.push_back(task);
+        self.waiting += 1;
+    }
+
+    /// Something for a worker of kind `kind`. `estimate` writes into `estimates` what is known of a task; in the end it
+    /// is what is known of the one that was found.
+    pub(super) fn pop(
+        &mut self,
+        kind: usize,
+        worker: usize,
+        estimates: &mut Vec<Estimate>,
+        estimate: impl Fn(&ReadyTask, &mut Vec<Estimate>),
+    ) -> Option<Found> {
+        for place in 0..self.active.len() {
+            let index = self.active[place];
+            let group = &self.groups[index];
+            let first = group.tasks.front().expect("it is active");
+            estimate(first, estimates);
+            if !group.is_open(estimates) {
+                return Some(Found::Known(index));
+            }
+            if !estimates[kind].is_able || !first.can_run_on(worker) {
+                continue;
+            }
+            let is_known = estimates[kind].expected_ns.is_some();
+            let is_only = estimates.iter().filter(|estimate| estimate.is_able).count() == 1;
+            let may_try = group.kinds[kind].running == 0 && group.kinds[kind].taken < SAMPLES;
+            if is_known || is_only || may_try {
+                let group = &mut self.groups[index];
+                if !is_known {
+                    group.kinds[kind].running += 1;
+                    group.kinds[kind].taken += 1;
+                }
+                let task = self.remove(index).expect("it is active");
+                return Some(Found::Task(task, (!is_known).then_some(index)));
+            }
+        }
+        None
+    }
+
+    /// Takes a task out of a group.
+    pub(super) fn remove(&mut self, group: usize) -> Option<ReadyTask> {
+        let task = self.groups[group].tasks.pop_front()?;
+        self.waiting -= 1;
+        if self.groups[group].tasks.is_empty() {
+            self.active.retain(|&active| active != group);
+        }
+        Some(task)
+    }
+
+    /// Notes that a sample of a group has ended.
+    pub(super) fn end(&mut self, group: usize, kind: usize) {
+        self.groups[group].kinds[kind].running -= 1;
+    }
+}
+
+impl Group {
+    fn is_open(&self, estimates: &[Estimate]) -> bool {
+        let unknown = |estimate: &Estimate| estimate.is_able && estimate.expected_ns.is_none();
+        estimates.iter().zip(&self.kinds).any(|(estimate, kind)| unknown(estimate) && kind.taken < SAMPLES)
+    }
+}

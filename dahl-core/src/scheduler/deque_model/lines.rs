@@ -1,0 +1,331 @@
+//! [`Lines`]: the lines of all workers, and tasks that are in none of them yet.
+
+use super::explorer::{Estimate, Explorer, Found};
+use super::line::{Line, Taken};
+use super::{Order, Rule};
+use crate::access::AccessMode;
+use crate::scheduler::sorted::Place;
+use crate::scheduler::{WorkerInfo, Workers, suits};
+use crate::task::ReadyTask;
+
+/// What a task counts as of which nothing is known, before anything is, in nanoseconds.
+const UNKNOWN_NS: u64 = 1000;
+
+/// The lines of all workers, and tasks that are in none of them yet.
+#[derive(Debug)]
+pub(super) struct Lines {
+    rule: Rule,
+    lines: Vec<Line>,
+    /// The memory node of each worker.
+    nodes: Vec<usize>,
+    workers: Option<Workers>,
+    kinds: Kinds,
+    explorer: Explorer,
+    /// Tasks that wait for their ranks.
+    unranked: Vec<ReadyTask>,
+    estimates: Vec<Estimate>,
+    /// What a task takes in the mean.
+    typical_ns: u64,
+    /// Tasks placed so far.
+    placed: u64,
+    served: Served,
+    tasks: usize,
+}
+
+/// The kinds of workers.
+#[derive(Debug, Default)]
+struct Kinds {
+    /// The kind of each worker.
+    of: Vec<usize>,
+    /// The workers of each kind.
+    members: Vec<Vec<usize>>,
+}
+
+/// Workers that have got something to do.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Served {
+    workers: u64,
+    any: bool,
+    all: bool,
+}
+
+/// What a worker gets.
+#[derive(Debug)]
+pub(super) enum Popped {
+    Task(ReadyTask),
+    Nothing,
+    /// Tasks wait for their ranks first.
+    Unranked,
+}
+
+impl Served {
+    fn add(&mut self, worker: usize) {
+        match 1_u64.checked_shl(worker as u32) {
+            Some(bit) => self.workers |= bit,
+            None => self.all = true,
+        }
+    }
+
+    /// Those who alone get something.
+    pub(super) fn workers(self) -> impl Iterator<Item = usize> {
+        (0..64).filter(move |worker| self.workers >> worker & 1 == 1)
+    }
+
+    /// Whether it is there for whoever comes.
+    pub(super) fn is_for_any(self) -> bool {
+        self.any
+    }
+
+    /// Whether all must look.
+    pub(super) fn is_for_all(self) -> bool {
+        self.all
+    }
+}
+
+impl Kinds {
+    fn new(workers: &[WorkerInfo]) -> Self {
+        let mut names: Vec<&str> = Vec::new();
+        let mut kinds = Self::default();
+        for (worker, info) in workers.iter().enumerate() {
+            let known = names.iter().position(|&name| name == info.kind);
+            let kind = known.unwrap_or(names.len());
+            if known.is_none() {
+                names.push(&info.kind);
+                kinds.members.push(Vec::new());
+            }
+            kinds.of.push(kind);
+            kinds.members[kind].push(worker);
+        }
+        kinds
+    }
+
+    /// How long a task runs on each kind.
+    fn estimate(&self, task: &ReadyTask, estimates: &mut Vec<Estimate>) {
+        estimates.clear();
+        estimates.extend(self.members.iter().map(|members| {
+            let able = members.iter().find(|&&worker| task.can_run_on(worker));
+            let expected_ns = if task.is_combination() {
+                Some(0)
+            } else {
+                able.and_then(|&worker| task.expected_ns(worker))
+            };
+            Estimate { is_able: able.is_some(), expected_ns }
+        }));
+    }
+}
+
+impl Lines {
+    pub(super) fn new(rule: Rule, tasks: usize) -> Self {
+        Self {
+            rule,
+            lines: Vec::new(),
+            nodes: Vec::new(),
+            workers: None,
+            kinds: Kinds::default(),
+            explorer: Explorer::default(),
+            unranked: Vec::new(),
+            estimates: Vec::new(),
+            typical_ns: UNKNOWN_NS,
+            placed: 0,
+            served: Served::default(),
+            tasks,
+        }
+    }
+
+    pub(super) fn start(&mut self, workers: &Workers) {
+        self.workers = Some(workers.clone());
+        let workers = workers.as_slice();
+        self.lines = workers.iter().map(|info| Line::new(self.tasks, !info.is_cpu())).collect();
+        self.nodes = workers.iter().map(|info| info.node).collect();
+        self.kinds = Kinds::new(workers);
+    }
+
+    /// How many tasks wait for a worker.
+    pub(super) fn count(&self, worker: usize) -> usize {
+        self.lines[worker].len()
+    }
+
+    /// How many tasks wait that are in no line.
+    pub(super) fn common(&self) -> usize {
+        self.explorer.waiting() + self.unranked.len()
+    }
+
+    /// Who has got something since this was asked last.
+    pub(super) fn take_served(&mut self) -> Served {
+        std::mem::take(&mut self.served)
+    }
+
+    /// Keeps a task until somebody needs one.
+    pub(super) fn wait_for_rank(&mut self, task: ReadyTask) {
+        self.unranked.push(task);
+        self.served.any = true;
+    }
+
+    /// The tasks that wait for their ranks.
+    pub(super) fn unranked(&self) -> &[ReadyTask] {
+        &self.unranked
+    }
+
+    /// Places the tasks that wait for their ranks, largest first.
+    pub(super) fn place_by_rank(&mut self, now_ns: u64, rank_ns: impl Fn(&ReadyTask) -> u64) {
+        let mut unranked = std::mem::take(&mut self.unranked);
+        let rank = |task: &ReadyTask| if task.is_combination() { i64::MAX } else { rank_ns(task) as i64 };
+        // The last one is taken out first.
+        unranked.sort_unstable_by_key(|task| (rank(task), std::cmp::Reverse(task.sequence())));
+        while let Some(task) = unranked.pop() {
+            let rank = rank(&task);
+            self.place_or_explore(task, rank, now_ns);
+        }
+        self.unranked = unranked;
+    }
+
+    /// Places a task that has become ready.
+    pub(super) fn place_ready(&mut self, task: ReadyTask, now_ns: u64) {
+        let rank = self.rank_of(&task);
+        self.place_or_explore(task, rank, now_ns);
+    }
+
+    fn rank_of(&self, task: &ReadyTask) -> i64 {
+        match self.rule.order {
+            _ if task.is_combination() => i64::MAX,
+            Order::Priority => task.priority().into(),
+            Order::Ready | Order::Rank => 0,
+        }
+    }
+
+    /// Places a task, or keeps it for whoever can measure it.
+    fn place_or_explore(&mut self, task: ReadyTask, rank: i64, now_ns: u64) {
+        self.kinds.estimate(&task, &mut self.estimates);
+        let is_unknown = |estimate: &Estimate| estimate.is_able && estimate.expected_ns.is_none();
+        if self.estimates.iter().any(is_unknown) {
+            let footprint = task.footprint();
+            if self.explorer.is_open(footprint, &self.estimates) {
+                self.explorer.push(footprint, self.estimates.len(), task);
+                self.served.all = true;
+                return;
+            }
+        }
+        self.place(task, rank, now_ns);
+    }
+
+    /// Puts a task into the line where it will end first; `estimates` are the task's.
+    fn place(&mut self, task: ReadyTask, rank: i64, now_ns: u64) {
+        let number = if self.rule.order == Order::Ready { self.placed } else { task.sequence() };
+        self.placed += 1;
+        let place = Place { rank, number };
+        let able = || (0..self.lines.len()).filter(|&worker| task.can_run_on(worker));
+        let run_ns =
+            |worker: usize| self.estimates[self.kinds.of[worker]].expected_ns.unwrap_or(self.typical_ns);
+        let fastest = able().min_by_key(|&worker| run_ns(worker));
+        let ends = able().map(|worker| {
+            let (end_ns, cost) =
+                self.lines[worker].end_of(now_ns, place, run_ns(worker), self.transfer_ns(&task, worker));
+            (end_ns + self.leaving_ns(&task, worker, fastest), worker, cost)
+        });
+        let (_, worker, cost) = ends.min_by_key(|&(end_ns, ..)| end_ns).unwrap_or_default();
+        if cost.run_ns > 0 {
+            self.typical_ns = (7 * self.typical_ns + cost.run_ns) / 8;
+        }
+        self.lines[worker].push(place, task, cost);
+        self.served.add(worker);
+    }
+
+    /// How long the copies take that a task needs on a worker, but for those that others bring there.
+    fn transfer_ns(&self, task: &ReadyTask, worker: usize) -> u64 {
+        if !self.rule.counts_transfers {
+            return 0;
+        }
+        let node = self.nodes[worker];
+        let comes = |array| {
+            let there = self.lines.iter().zip(&self.nodes).filter(|&(_, &other)| other == node);
+            there.into_iter().any(|(line, _)| line.brings(array))
+        };
+        task.transfers(worker).filter(|&(array, _)| !comes(array)).map(|(_, time_ns)| time_ns).sum()
+    }
+
+    /// How long the copies take of what a task makes anew on a worker, to the one that is fastest for it: as likely as not
+    /// what follows runs there. Without it a chain of tasks that begins with data on the slower worker would stay there,
+    /// since each of them alone takes less time than its data would on their way. What it changes is where it is already.
+    fn leaving_ns(&self, task: &ReadyTask, worker: usize, fastest: Option<usize>) -> u64 {
+        let (Some(fastest), Some(workers)) = (fastest, &self.workers) else { return 0 };
+        let (from, to) = (self.nodes[worker], self.nodes[fastest]);
+        if !self.rule.counts_transfers || from == to {
+            return 0;
+        }
+        let written = task.arrays().filter(|array| array.mode == AccessMode::W);
+        written.map(|array| workers.transfer_ns(from, to, array.bytes)).sum()
+    }
+
+    /// A task for a worker.
+    pub(super) fn pop(&mut self, worker: usize, now_ns: u64) -> Popped {
+        loop {
+            if let Some(task) = self.pop_line(worker, now_ns) {
+                return Popped::Task(task);
+            }
+            if self.explorer.waiting() == 0 {
+                return Popped::Nothing;
+            }
+            let kinds = &self.kinds;
+            let estimates = &mut self.estimates;
+            let kind = kinds.of[worker];
+            let found = self.explorer.pop(kind, worker, estimates, |task, into| kinds.estimate(task, into));
+            match found {
+                None => return Popped::Nothing,
+                Some(Found::Task(task, sample_of)) => {
+                    let expected_ns = self.estimates[kind].expected_ns.unwrap_or(0);
+                    let taken = Taken { sequence: task.sequence(), expected_ns, sample_of };
+                    self.lines[worker].take(now_ns, taken);
+                    return Popped::Task(task);
+                }
+                Some(Found::Known(group)) => {
+                    self.close(group, now_ns);
+                    if !self.unranked.is_empty() {
+                        return Popped::Unranked;
+                    }
+                }
+            }
+        }
+    }
+
+    /// A task from a worker's own line. What it cannot run any more is placed anew.
+    fn pop_line(&mut self, worker: usize, now_ns: u64) -> Option<ReadyTask> {
+        let by_data = (self.rule.order == Order::Priority).then_some(worker);
+        loop {
+            let (task, cost, place) = self.lines[worker].pop(by_data)?;
+            if suits(&task, worker, self.lines.len()) {
+                let (sequence, expected_ns) = (task.sequence(), cost.total_ns);
+                self.lines[worker].take(now_ns, Taken { sequence, expected_ns, sample_of: None });
+                return Some(task);
+            }
+            self.place_or_explore(task, place.rank, now_ns);
+        }
+    }
+
+    /// Places the tasks of a group of which all is known now; `estimates` are of its tasks.
+    fn close(&mut self, group: usize, now_ns: u64) {
+        for (line, &kind) in self.lines.iter_mut().zip(&self.kinds.of) {
+            line.expect(group, self.estimates[kind].expected_ns.unwrap_or(self.typical_ns));
+        }
+        while let Some(task) = self.explorer.remove(group) {
+            if self.rule.order == Order::Rank {
+                self.unranked.push(task);
+            } else {
+                let rank = self.rank_of(&task);
+                self.place(task, rank, now_ns);
+            }
+        }
+    }
+
+    /// Notes that a task has ended.
+    pub(super) fn end(&mut self, sequence: u64, worker: Option<usize>, now_ns: u64) {
+        // A task that a device could not run has ended on another worker than the one that took it.
+        let mut likely = worker.into_iter().chain(0..self.lines.len());
+        let lines = &mut self.lines;
+        let ended = likely.find_map(|worker| Some((worker, lines[worker].end(now_ns, sequence)?)));
+        let Some((worker, taken)) = ended else { return };
+        if let Some(group) = taken.sample_of {
+            self.explorer.end(group, self.kinds.of[worker]);
+        }
+        self.served.all |= self.explorer.waiting() > 0;
+    }
+}

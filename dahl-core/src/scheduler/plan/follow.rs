@@ -1,0 +1,213 @@
+//! [`Static`]: follows a plan.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use super::{Misfits, Plan, PlannedTask, PlannedWorker};
+use crate::observer::Submission;
+use crate::scheduler::{DequeModel, Rule, Scheduler, Workers};
+use crate::sync::{Mutex, MutexGuard};
+use crate::task::ReadyTask;
+
+/// Follows a plan: each worker runs its tasks, in the plan's order.
+///
+/// A task that does not fit the plan is placed by `dmda`, and the difference is noted. When nothing runs and no worker's
+/// next task is ready, the plan's order cannot be kept: then a worker takes the first of its tasks that is.
+#[derive(Debug)]
+pub(crate) struct Static {
+    plan: Plan,
+    misfits: Arc<Misfits>,
+    /// The place in the plan of each task.
+    places: HashMap<u64, usize>,
+    state: Mutex<State>,
+    others: DequeModel,
+    workers: Option<Workers>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// What each worker has still to run: places in the plan.
+    left: Vec<VecDeque<usize>>,
+    /// Tasks that are ready, by their places.
+    ready: HashMap<usize, ReadyTask>,
+    /// The numbers of those that have been taken and not ended.
+    running: Vec<u64>,
+    /// For each worker, whether a task of its own has ended and it has not asked since: more may become ready.
+    settling: Vec<bool>,
+}
+
+impl Static {
+    pub(crate) fn new(plan: Plan, misfits: Arc<Misfits>, tasks: usize) -> Self {
+        let places = plan.tasks.iter().enumerate().map(|(place, task)| (task.sequence, place)).collect();
+        let others = DequeModel::new(Rule::DMDA, tasks);
+        Self { plan, misfits, places, state: Mutex::default(), others, workers: None }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    fn note_other_workers(&self, workers: &Workers) {
+        let infos = workers.as_slice();
+        for planned in &self.plan.workers {
+            let PlannedWorker { number, name, line } = planned;
+            let fact = match infos.get(*number) {
+                Some(info) if info.name == *name => continue,
+                Some(info) => format!("worker {number} is `{}`, but the plan has `{name}`", info.name),
+                None => format!("there is no worker {number}; the runtime has {}", infos.len()),
+            };
+            self.misfits.note(Some(*line), &fact);
+        }
+    }
+
+    /// The place of a task in the plan; or why it has none there.
+    fn place_of(&self, task: &ReadyTask) -> Result<usize, (Option<usize>, String)> {
+        let (sequence, codelet) = (task.sequence(), task.codelet());
+        let Some(&place) = self.places.get(&sequence) else {
+            return Err((None, format!("task {sequence}, `{codelet}`, is not in the plan")));
+        };
+        let PlannedTask { codelet: planned, worker, line, .. } = &self.plan.tasks[place];
+        let count = self.workers.as_ref().map_or(0, |workers| workers.as_slice().len());
+        let fact = if planned != codelet {
+            format!("task {sequence} is `{codelet}`, but the plan has `{planned}`")
+        } else if *worker >= count {
+            format!("task {sequence}, `{codelet}`: there is no worker {worker}; the runtime has {count}")
+        } else if !task.can_run_on(*worker) {
+            format!("task {sequence}, `{codelet}`, cannot run on worker {worker}")
+        } else {
+            return Ok(place);
+        };
+        Err((Some(*line), fact))
+    }
+
+    fn wake(&self, worker: usize) {
+        if let Some(workers) = &self.workers {
+            workers.wake(worker);
+        }
+    }
+
+    /// A task of the plan for a worker.
+    fn pop_planned(&self, worker: usize) -> Option<ReadyTask> {
+        let mut state = self.state();
+        state.settling[worker] = false;
+        let next = state.left[worker].front().copied();
+        let place = match next.filter(|next| state.ready.contains_key(next)) {
+            Some(next) => Some(next),
+            None if state.is_stuck(&self.plan) => state.first_ready(worker),
+            None => None,
+        };
+        let Some(place) = place else {
+            let others = if state.is_stuck(&self.plan) { state.with_ready(&self.plan) } else { Vec::new() };
+            drop(state);
+            others.into_iter().for_each(|other| self.wake(other));
+            return None;
+        };
+        let task = state.ready.remove(&place)?;
+        if next == Some(place) {
+            state.left[worker].pop_front();
+        } else {
+            state.left[worker].retain(|&left| left != place);
+        }
+        state.running.push(task.sequence());
+        Some(task)
+    }
+}
+
+impl State {
+    /// Whether nothing goes on, and no worker's next task is ready.
+    fn is_stuck(&self, plan: &Plan) -> bool {
+        let is_next = |&place: &usize| self.left[plan.tasks[place].worker].front() == Some(&place);
+        self.running.is_empty() && !self.settling.contains(&true) && !self.ready.keys().any(is_next)
+    }
+
+    /// The first task of a worker that is ready.
+    fn first_ready(&self, worker: usize) -> Option<usize> {
+        self.left[worker].iter().copied().find(|place| self.ready.contains_key(place))
+    }
+
+    /// The workers that have a task which is ready.
+    fn with_ready(&self, plan: &Plan) -> Vec<usize> {
+        self.ready.keys().map(|&place| plan.tasks[place].worker).collect()
+    }
+}
+
+impl Scheduler for Static {
+    fn name(&self) -> &'static str {
+        "static"
+    }
+
+    fn start(&mut self, workers: &Workers) {
+        let count = workers.as_slice().len();
+        let mut left = vec![VecDeque::new(); count];
+        for (place, task) in self.plan.tasks.iter().enumerate() {
+            if let Some(left) = left.get_mut(task.worker) {
+                left.push_back(place);
+            }
+        }
+        *self.state() = State { left, settling: vec![false; count], ..State::default() };
+        self.note_other_workers(workers);
+        self.others.start(workers);
+        self.workers = Some(workers.clone());
+    }
+
+    fn submitted(&self, task: &Submission<'_>) {
+        self.others.submitted(task);
+    }
+
+    fn push(&self, task: ReadyTask, worker: Option<usize>) {
+        match self.place_of(&task) {
+            Ok(place) => {
+                self.state().ready.insert(place, task);
+                self.wake(self.plan.tasks[place].worker);
+            }
+            Err((line, fact)) => {
+                self.misfits.note(line, &fact);
+                // Its line must hold nobody up.
+                if let Some(place) = self.places.get(&task.sequence()) {
+                    self.state().left.iter_mut().for_each(|left| left.retain(|left| left != place));
+                }
+                self.others.push(task, worker);
+            }
+        }
+    }
+
+    fn pop(&self, worker: Option<usize>) -> Option<ReadyTask> {
+        let worker = worker?;
+        if let Some(task) = self.pop_planned(worker) {
+            return Some(task);
+        }
+        let task = self.others.pop(Some(worker))?;
+        self.state().running.push(task.sequence());
+        Some(task)
+    }
+
+    fn completed(&self, sequence: u64, worker: Option<usize>) {
+        let mut state = self.state();
+        if let Some(index) = state.running.iter().position(|&running| running == sequence) {
+            state.running.swap_remove(index);
+        }
+        if let Some(worker) = worker {
+            state.settling[worker] = true;
+        }
+        drop(state);
+        self.others.completed(sequence, worker);
+    }
+
+    fn wakes_workers(&self) -> bool {
+        true
+    }
+}
+
+impl Drop for Static {
+    fn drop(&mut self) {
+        let state = self.state();
+        let mut left = state.left.iter().flatten().map(|&place| &self.plan.tasks[place]);
+        if let Some(PlannedTask { sequence, codelet, line, .. }) = left.next() {
+            let count = left.count() + 1;
+            let fact =
+                format!("{count} tasks of the plan have not come, the first is task {sequence}, `{codelet}`");
+            drop(state);
+            self.misfits.note(Some(*line), &fact);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! [`Recording`]: the plan that a run makes.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::Plan;
+use crate::observer::Submission;
+use crate::scheduler::{Scheduler, Workers};
+use crate::sync::{Mutex, MutexGuard};
+use crate::task::ReadyTask;
+
+/// Who has run which task, in the order in which they ended.
+#[derive(Debug)]
+pub(crate) struct Recording {
+    path: PathBuf,
+    /// Beside the file until the plan is whole.
+    draft: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    workers: Vec<String>,
+    running: Vec<(u64, &'static str)>,
+    tasks: Vec<(u64, &'static str, usize)>,
+}
+
+/// A scheduler whose placement is recorded. It gives nothing to the submitting thread, which is no worker.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    scheduler: Box<dyn Scheduler>,
+    recording: Arc<Recording>,
+}
+
+impl Recording {
+    /// One that will be written to a file.
+    ///
+    /// # Errors
+    /// If there can be no file at that place.
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+        let mut draft = path.as_os_str().to_owned();
+        draft.push(format!(".{}.draft", std::process::id()));
+        let draft = PathBuf::from(draft);
+        File::create(&draft)?;
+        Ok(Self { path: path.to_owned(), draft, state: Mutex::default() })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    /// Writes the file.
+    pub(crate) fn finish(&self) {
+        let state = self.state();
+        let text = Plan::to_text(&state.workers, &state.tasks);
+        drop(state);
+        let written = File::create(&self.draft).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            fs::rename(&self.draft, &self.path)
+        });
+        if let Err(error) = written {
+            eprintln!("dahl: the plan {} cannot be written: {error}", self.path.display());
+        }
+    }
+}
+
+impl Recorded {
+    pub(crate) fn new(scheduler: Box<dyn Scheduler>, recording: Arc<Recording>) -> Self {
+        Self { scheduler, recording }
+    }
+}
+
+impl Scheduler for Recorded {
+    fn name(&self) -> &'static str {
+        self.scheduler.name()
+    }
+
+    fn start(&mut self, workers: &Workers) {
+        self.recording.state().workers = workers.as_slice().iter().map(|info| info.name.clone()).collect();
+        self.scheduler.start(workers);
+    }
+
+    fn submitted(&self, task: &Submission<'_>) {
+        self.scheduler.submitted(task);
+    }
+
+    fn push(&self, task: ReadyTask, worker: Option<usize>) {
+        self.scheduler.push(task, worker);
+    }
+
+    fn pop(&self, worker: Option<usize>) -> Option<ReadyTask> {
+        let task = self.scheduler.pop(Some(worker?))?;
+        self.recording.state().running.push((task.sequence(), task.codelet()));
+        Some(task)
+    }
+
+    fn completed(&self, sequence: u64, worker: Option<usize>) {
+        let mut state = self.recording.state();
+        if let Some(index) = state.running.iter().position(|&(running, _)| running == sequence) {
+            let (_, codelet) = state.running.swap_remove(index);
+            if let Some(worker) = worker {
+                state.tasks.push((sequence, codelet, worker));
+            }
+        }
+        drop(state);
+        self.scheduler.completed(sequence, worker);
+    }
+
+    fn wakes_workers(&self) -> bool {
+        self.scheduler.wakes_workers()
+    }
+}

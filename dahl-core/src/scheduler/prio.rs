@@ -1,0 +1,51 @@
+//! [`Prio`]: one queue, from which every worker takes what has the largest priority.
+
+use super::sorted::{Place, Sorted};
+use super::{Scheduler, suits};
+use crate::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::{Mutex, MutexGuard};
+use crate::task::ReadyTask;
+
+/// One queue for all workers: larger priorities first, and of one priority what was submitted first.
+#[derive(Debug)]
+pub(crate) struct Prio {
+    waiting: Mutex<Sorted<ReadyTask>>,
+    /// How many wait: whoever looks in vain takes no lock.
+    count: AtomicUsize,
+    workers: usize,
+}
+
+impl Prio {
+    pub(crate) fn new(workers: usize, tasks: usize) -> Self {
+        Self { waiting: Mutex::new(Sorted::new(tasks)), count: AtomicUsize::new(0), workers }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Sorted<ReadyTask>> {
+        self.waiting.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+}
+
+impl Scheduler for Prio {
+    fn name(&self) -> &'static str {
+        "prio"
+    }
+
+    fn push(&self, task: ReadyTask, _: Option<usize>) {
+        let place = Place { rank: task.priority().into(), number: task.sequence() };
+        let mut waiting = self.waiting();
+        waiting.insert(place, task);
+        self.count.store(waiting.len(), Ordering::Release);
+    }
+
+    fn pop(&self, worker: Option<usize>) -> Option<ReadyTask> {
+        if self.count.load(Ordering::Acquire) == 0 {
+            return None;
+        }
+        let mut waiting = self.waiting();
+        let suits = |task: &ReadyTask| worker.is_none_or(|worker| suits(task, worker, self.workers));
+        let first = waiting.iter().position(suits)?;
+        let task = waiting.remove(first);
+        self.count.store(waiting.len(), Ordering::Release);
+        task
+    }
+}

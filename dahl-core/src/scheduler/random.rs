@@ -1,0 +1,82 @@
+//! [`Random`]: tasks go to workers by chance, to fast ones more often.
+
+use super::{Queue, Scheduler, Workers, suits};
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::task::ReadyTask;
+
+/// A queue for each worker. The chance that a task goes to a worker is in proportion to how fast it is expected to run
+/// there. Where nothing has been measured, a worker counts as one of the mean speed.
+///
+/// The draws follow from the seed; which task gets which of them follows from the order in which tasks become ready.
+#[derive(Debug)]
+pub(crate) struct Random {
+    own: Vec<Queue>,
+    /// Of splitmix64 (Steele, Lea, Flood 2014).
+    state: AtomicU64,
+    workers: Option<Workers>,
+}
+
+impl Random {
+    pub(crate) fn new(workers: usize, tasks: usize, seed: u64) -> Self {
+        let own = (0..workers).map(|_| Queue::new(tasks)).collect();
+        Self { own, state: AtomicU64::new(seed), workers: None }
+    }
+
+    /// A number from 0 to 1, without 1.
+    fn draw(&self) -> f64 {
+        const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+        let state = self.state.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// The worker that a task goes to.
+    fn choose(&self, task: &ReadyTask) -> usize {
+        let speed = |worker| task.expected_ns(worker).map(|expected_ns| 1.0 / (expected_ns.max(1) as f64));
+        let able = || (0..self.own.len()).filter(|&worker| task.can_run_on(worker));
+        let known = able().filter_map(speed);
+        let (count, sum) = known.fold((0, 0.0), |(count, sum), speed| (count + 1, sum + speed));
+        let mean = if count == 0 { 1.0 } else { sum / f64::from(count) };
+        let weight = |worker| speed(worker).unwrap_or(mean);
+        let mut left = self.draw() * able().map(weight).sum::<f64>();
+        let chosen = able().find(|&worker| {
+            left -= weight(worker);
+            left < 0.0
+        });
+        chosen.or_else(|| able().next_back()).unwrap_or(0)
+    }
+}
+
+impl Scheduler for Random {
+    fn name(&self) -> &'static str {
+        "random"
+    }
+
+    fn start(&mut self, workers: &Workers) {
+        self.workers = Some(workers.clone());
+    }
+
+    fn push(&self, task: ReadyTask, _: Option<usize>) {
+        let worker = self.choose(&task);
+        self.own[worker].push(task);
+        if let Some(workers) = &self.workers {
+            workers.wake(worker);
+        }
+    }
+
+    fn pop(&self, worker: Option<usize>) -> Option<ReadyTask> {
+        let worker = worker?;
+        loop {
+            let task = self.own[worker].pop()?;
+            if suits(&task, worker, self.own.len()) {
+                return Some(task);
+            }
+            self.push(task, None); // the device is lost
+        }
+    }
+
+    fn wakes_workers(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,116 @@
+//! [`Workers`]: what a scheduler chooses from.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::clock::Clock;
+use crate::device::VirtualDevice;
+use crate::topology::Processor;
+use crate::worker::Sleep;
+
+/// The workers of a runtime, the links between their memories, and the runtime's time. Clones are of the same workers.
+#[derive(Clone)]
+pub struct Workers {
+    infos: Arc<[WorkerInfo]>,
+    /// Device `i` has memory node `i + 1`.
+    devices: Arc<[VirtualDevice]>,
+    clock: Clock,
+    sleep: Arc<Sleep>,
+}
+
+/// A worker, as schedulers know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkerInfo {
+    /// Its name: `cpu 0`, or the device's.
+    pub name: String,
+    /// Its kind: `cpu`, or the device's name. Workers of one kind share performance models.
+    pub kind: String,
+    /// The memory node that its kernels work in: 0 is the main memory.
+    pub node: usize,
+    /// The processor that it is bound to, if it is.
+    pub processor: Option<usize>,
+    /// The NUMA node of that processor.
+    pub numa_node: Option<usize>,
+}
+
+impl Workers {
+    pub(crate) fn new(
+        infos: Vec<WorkerInfo>,
+        devices: Vec<VirtualDevice>,
+        clock: Clock,
+        sleep: Arc<Sleep>,
+    ) -> Self {
+        Self { infos: infos.into(), devices: devices.into(), clock, sleep }
+    }
+
+    /// The workers in the order of their numbers.
+    pub fn as_slice(&self) -> &[WorkerInfo] {
+        &self.infos
+    }
+
+    /// The runtime's time.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// How long it takes to copy so many bytes from one memory node to another, the links being free, in nanoseconds.
+    pub fn transfer_ns(&self, from: usize, to: usize, bytes: usize) -> u64 {
+        if from == to {
+            return 0;
+        }
+        let ends = [from, to].into_iter().filter_map(|node| self.devices.get(node.checked_sub(1)?));
+        ends.map(|device| device.transfer_ns(bytes)).sum()
+    }
+
+    /// Wakes a worker if it sleeps, so that it pops: after there is a task that it alone will get.
+    pub fn wake(&self, worker: usize) {
+        self.sleep.wake(worker);
+    }
+
+    /// Wakes some worker if one sleeps, after there is a task that whoever pops will get.
+    pub fn wake_one(&self) {
+        self.sleep.wake_one();
+    }
+
+    /// Wakes all workers that sleep.
+    pub fn wake_all(&self) {
+        (0..self.infos.len()).for_each(|worker| self.sleep.wake(worker));
+    }
+}
+
+impl fmt::Debug for Workers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Workers").field("infos", &self.infos).finish_non_exhaustive()
+    }
+}
+
+impl WorkerInfo {
+    pub(crate) fn cpu(worker: usize, processor: Option<Processor>) -> Self {
+        Self {
+            name: format!("cpu {worker}"),
+            kind: CPU.to_owned(),
+            node: 0,
+            processor: processor.map(|processor| processor.number),
+            numa_node: processor.map(|processor| processor.numa_node),
+        }
+    }
+
+    pub(crate) fn device(index: usize, name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            kind: name.to_owned(),
+            node: index + 1,
+            processor: None,
+            numa_node: None,
+        }
+    }
+
+    /// Whether it is a core of the host.
+    pub fn is_cpu(&self) -> bool {
+        self.node == 0
+    }
+}
+
+/// The kind of worker that a core is.
+pub(crate) const CPU: &str = "cpu";

@@ -1,0 +1,201 @@
+//! [`Engine`]: workers take tasks, and the clock moves from one end of a task to the next.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+
+use super::demand::demand_bytes;
+use super::worker::{AHEAD, Task, Worker, WorkerUse};
+use crate::device::Devices;
+use crate::memory::MemoryNode;
+use crate::runtime::Shared;
+use crate::task::{ReadyTask, Record};
+use crate::worker::{Bench, Issued, finish, issue};
+
+/// The workers of a simulated machine, and what will happen.
+pub(super) struct Engine {
+    workers: Vec<Worker>,
+    /// Ends of tasks: when, in which order they were made, and of which worker.
+    events: BinaryHeap<Reverse<(u64, u64, usize)>>,
+    /// Events made so far.
+    made: u64,
+    /// Tasks that a device was given and cannot run, in the order in which they came back.
+    returned: VecDeque<Returned>,
+}
+
+/// A task that a device was given and cannot run.
+struct Returned {
+    task: ReadyTask,
+    /// Whether no device may take it: it does not fit.
+    for_cpu: bool,
+}
+
+impl Engine {
+    pub(super) fn new(cpu_workers: usize, host: &Arc<MemoryNode>, devices: &Devices) -> Self {
+        let cpu = (0..cpu_workers).map(|worker| {
+            let bench = Bench::new(Some(worker), format!("cpu {worker}"), host);
+            Worker::new(bench, None)
+        });
+        let of_devices = devices.machine().devices.iter().enumerate().map(|(index, device)| {
+            let memory = devices.memory(index + 1).memory();
+            let bench = Bench::new(Some(cpu_workers + index), device.name.clone(), memory);
+            Worker::new(bench.at_node(index + 1, &device.name), Some(index))
+        });
+        let workers = cpu.chain(of_devices).collect();
+        Self { workers, events: BinaryHeap::new(), made: 0, returned: VecDeque::new() }
+    }
+
+    /// Lets the next thing happen. False if nothing will before something is submitted.
+    pub(super) fn step(&mut self, shared: &Shared, devices: &Devices) -> bool {
+        let taken = self.take_tasks(shared, devices);
+        self.end_task(shared, devices) || taken
+    }
+
+    /// Moves time on to `time_ns`, and lets happen what happens until then.
+    pub(super) fn advance(&mut self, shared: &Shared, devices: &Devices, time_ns: u64) {
+        loop {
+            self.take_tasks(shared, devices);
+            if self.events.peek().is_none_or(|Reverse((end_ns, ..))| *end_ns > time_ns) {
+                return shared.clock().set(time_ns);
+            }
+            self.end_task(shared, devices);
+        }
+    }
+
+    /// What each worker has done.
+    pub(super) fn uses(&self, shared: &Shared, devices: &Devices) -> Vec<WorkerUse> {
+        let now_ns = shared.clock().now_ns();
+        self.workers.iter().map(|worker| worker.usage(devices, now_ns)).collect()
+    }
+
+    /// Lets workers take tasks, in turn, until none does any more: first those that have none, then devices one ahead.
+    fn take_tasks(&mut self, shared: &Shared, devices: &Devices) -> bool {
+        let mut any = false;
+        while (0..AHEAD).any(|ahead| self.take_in_turn(shared, devices, ahead))
+            || self.take_from_lost(shared, devices)
+        {
+            any = true;
+        }
+        any
+    }
+
+    /// Lets each worker that has taken `ahead` tasks take another.
+    fn take_in_turn(&mut self, shared: &Shared, devices: &Devices, ahead: usize) -> bool {
+        let mut any = false;
+        for index in 0..self.workers.len() {
+            if self.workers[index].may_take(devices, ahead)
+                && let Some(task) = self.next_task(shared, index)
+            {
+                self.begin_task(shared, devices, index, task);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// What worker `index` runs next: what waits for room, what another one could not run, what the scheduler says.
+    fn next_task(&mut self, shared: &Shared, index: usize) -> Option<ReadyTask> {
+        let worker = &mut self.workers[index];
+        if let Some(task) = worker.waiting.take() {
+            return Some(task);
+        }
+        let is_cpu = worker.device.is_none();
+        let suits = |returned: &Returned| (is_cpu || !returned.for_cpu) && returned.task.can_run_on(index);
+        match self.returned.iter().position(suits) {
+            Some(place) => self.returned.remove(place).map(|returned| returned.task),
+            None => shared.next_task(index),
+        }
+    }
+
+    /// Hands on what devices that are lost would have run; what must run there fails.
+    fn take_from_lost(&mut self, shared: &Shared, devices: &Devices) -> bool {
+        let mut any = false;
+        for index in 0..self.workers.len() {
+            if !self.workers[index].is_lost(devices) {
+                continue;
+            }
+            while let Some(task) = self.workers[index].waiting.take().or_else(|| shared.next_task(index)) {
+                self.begin_task(shared, devices, index, task);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Runs a task, and makes the event of its end.
+    fn begin_task(&mut self, shared: &Shared, devices: &Devices, index: usize, task: ReadyTask) {
+        let worker = &mut self.workers[index];
+        let for_cpu = !fits(devices, worker, &task);
+        let is_able = task.can_run_on(index);
+        if (for_cpu || !is_able) && may_run_elsewhere(shared, &task, for_cpu) {
+            return self.returned.push_back(Returned { task, for_cpu });
+        }
+        let cpu_may_run_it = may_run_elsewhere(shared, &task, true);
+        let record = task.record();
+        let mut outcome = worker.issue(shared, devices, record, is_able);
+        if outcome.has_no_room() && worker.device.is_some() {
+            if !worker.issued.is_empty() {
+                // The task before it holds what is missing.
+                outcome.let_go();
+                worker.waiting = Some(ReadyTask::new(record, shared));
+                return;
+            }
+            outcome.let_go();
+            worker.bench.free_buffers();
+            outcome = worker.issue(shared, devices, record, is_able);
+            if outcome.has_no_room() && cpu_may_run_it {
+                outcome.let_go();
+                let task = ReadyTask::new(record, shared);
+                return self.returned.push_back(Returned { task, for_cpu: true });
+            }
+        }
+        worker.taken += 1;
+        let begin_ns = shared.clock().now_ns().max(worker.free_ns).max(outcome.arrived_ns());
+        worker.free_ns = begin_ns.saturating_add(outcome.duration_ns());
+        self.events.push(Reverse((worker.free_ns, self.made, index)));
+        self.made += 1;
+        worker.issued.push_back(Task::new(record, outcome));
+    }
+
+    /// Moves the clock to the next end of a task. False if there is none.
+    fn end_task(&mut self, shared: &Shared, devices: &Devices) -> bool {
+        let Some(Reverse((end_ns, _, index))) = self.events.pop() else { return false };
+        shared.clock().set(end_ns);
+        let worker = &mut self.workers[index];
+        let task = worker.issued.pop_front().expect("an event is of a task that has begun");
+        worker.count(task.outcome.duration_ns());
+        finish(shared, &mut worker.bench, task.record(), task.outcome);
+        worker.bench.recycler.flush(shared);
+        if let Some(device) = worker.device
+            && worker.is_about_to_go(devices)
+            && worker.issued.is_empty()
+            && !devices.is_lost(device)
+        {
+            worker.bench.free_buffers();
+            devices.lose(device);
+        }
+        true
+    }
+}
+
+/// Whether there is a worker that can run the task, of the CPU if it is `for_cpu`.
+fn may_run_elsewhere(shared: &Shared, task: &ReadyTask, for_cpu: bool) -> bool {
+    let suits = |worker: usize| !for_cpu || shared.worker(worker).is_cpu();
+    (0..shared.workers()).any(|worker| suits(worker) && task.can_run_on(worker))
+}
+
+/// Whether a device's memory is large enough for the task, were it empty.
+fn fits(devices: &Devices, worker: &Worker, task: &ReadyTask) -> bool {
+    let limit_bytes = worker.device.and_then(|device| devices.memory(device + 1).memory().limit_bytes());
+    limit_bytes.is_none_or(|limit_bytes| demand_bytes(task.peek()) <= limit_bytes)
+}
+
+impl Worker {
+    /// Runs a task's kernel, or lets it fail.
+    fn issue(&mut self, shared: &Shared, devices: &Devices, record: &Record, is_able: bool) -> Issued {
+        let unable = || (!is_able).then(|| "no worker that is left can run it".to_owned());
+        let failure = self.injected_failure(devices).or_else(unable);
+        let speed = self.speed(devices);
+        issue(shared, &mut self.bench, record, speed, failure)
+    }
+}

@@ -1,0 +1,57 @@
+//! [`Simulation`]: runs a task graph in virtual time, on a machine that need not exist.
+//!
+//! Nothing runs beside the host. A thread that waits moves the simulation on: workers that are free take tasks from the
+//! scheduler; the kernel of a task runs for real as soon as the task is taken, which nobody can tell, since what
+//! depends on it becomes ready only at the event of its end; and when no worker takes any more, the clock moves to the
+//! next event. Events at one time happen in the order in which they were made, so a simulation is the same every time.
+//!
+//! A worker of a device takes a task ahead: what that one needs is transferred while the one before it runs.
+//!
+//! Submitting takes no virtual time.
+//!
+//! `engine` has the events, `worker` what a worker does, `demand` what a task needs of a device's memory.
+
+mod demand;
+mod engine;
+mod worker;
+
+use std::sync::{Arc, PoisonError};
+
+use crate::device::Devices;
+use crate::memory::MemoryNode;
+use crate::runtime::Shared;
+use crate::sync::{Mutex, MutexGuard};
+use engine::Engine;
+pub use worker::WorkerUse;
+
+/// The workers of a simulated machine, and what will happen.
+pub(crate) struct Simulation {
+    engine: Mutex<Engine>,
+}
+
+impl Simulation {
+    pub(crate) fn new(cpu_workers: usize, host: &Arc<MemoryNode>, devices: &Devices) -> Self {
+        Self { engine: Mutex::new(Engine::new(cpu_workers, host, devices)) }
+    }
+
+    fn engine(&self) -> MutexGuard<'_, Engine> {
+        self.engine.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets the next thing happen. False if nothing will before something is submitted.
+    pub(crate) fn step(&self, shared: &Shared, devices: &Devices) -> bool {
+        self.engine().step(shared, devices)
+    }
+
+    /// Moves time on to `time_ns`, and lets happen what happens until then.
+    pub(crate) fn advance(&self, shared: &Shared, devices: &Devices, time_ns: u64) {
+        if time_ns > shared.clock().now_ns() {
+            self.engine().advance(shared, devices, time_ns);
+        }
+    }
+
+    /// What each worker has done.
+    pub(crate) fn uses(&self, shared: &Shared, devices: &Devices) -> Vec<WorkerUse> {
+        self.engine().uses(shared, devices)
+    }
+}

@@ -1,0 +1,144 @@
+//! [`Worker`]: a worker of a simulated machine, and what it has done.
+#![allow(unsafe_code, reason = "keeps records of tasks from their begin to their end")]
+
+use std::collections::VecDeque;
+use std::ptr::NonNull;
+
+use crate::device::{Devices, Speed, VirtualDevice};
+use crate::task::{ReadyTask, Record};
+use crate::worker::{Bench, Issued};
+
+/// Tasks that a worker of a device has taken and not ended: one runs, and one has its data transferred.
+pub(super) const AHEAD: usize = 2;
+
+/// A worker that is simulated.
+pub(super) struct Worker {
+    pub(super) bench: Bench,
+    /// The device, if it is one.
+    pub(super) device: Option<usize>,
+    pub(super) issued: VecDeque<Task>,
+    /// A task that has not enough room beside the one that runs.
+    pub(super) waiting: Option<ReadyTask>,
+    /// When the last task that it has taken ends.
+    pub(super) free_ns: u64,
+    /// Tasks that it has taken.
+    pub(super) taken: u64,
+    ended: u64,
+    busy_ns: u64,
+}
+
+/// A task that has begun and not ended.
+pub(super) struct Task {
+    record: NonNull<Record>,
+    pub(super) outcome: Issued,
+}
+
+// SAFETY: a record may be handled by any thread, and this is its only handle until it has been completed.
+unsafe impl Send for Task {}
+
+impl Task {
+    pub(super) fn new(record: &Record, outcome: Issued) -> Self {
+        Self { record: NonNull::from(record), outcome }
+    }
+
+    /// The record. It stays until the task has been completed.
+    pub(super) fn record<'r>(&self) -> &'r Record {
+        // SAFETY: the record is not free before the task has been completed, which takes this value.
+        unsafe { self.record.as_ref() }
+    }
+}
+
+/// What a worker of a simulated machine has done.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct WorkerUse {
+    /// Its name: `cpu 0`, or the device's.
+    pub name: String,
+    /// Tasks that it has run.
+    pub tasks: u64,
+    /// How long it ran them, in microseconds.
+    pub busy_us: f64,
+    /// What it took since the runtime was built, in joules, if the model of the machine says what it takes busy and idle.
+    pub energy_joules: Option<f64>,
+}
+
+impl Worker {
+    pub(super) fn new(bench: Bench, device: Option<usize>) -> Self {
+        Self {
+            bench,
+            device,
+            issued: VecDeque::new(),
+            waiting: None,
+            free_ns: 0,
+            taken: 0,
+            ended: 0,
+            busy_ns: 0,
+        }
+    }
+
+    /// How many tasks it may have taken and not ended.
+    fn most(&self) -> usize {
+        if self.device.is_some() { AHEAD } else { 1 }
+    }
+
+    /// Whether it is a device that is lost.
+    pub(super) fn is_lost(&self, devices: &Devices) -> bool {
+        self.device.is_some_and(|device| devices.is_lost(device))
+    }
+
+    /// Whether it may take a task beside `ahead` that it has taken.
+    pub(super) fn may_take(&self, devices: &Devices, ahead: usize) -> bool {
+        let has_as_many = self.issued.len() == ahead && ahead < self.most();
+        let goes_ahead = ahead == 0 || (self.waiting.is_none() && !self.is_about_to_go(devices));
+        has_as_many && goes_ahead && !self.is_lost(devices)
+    }
+
+    /// Whether it is a device that has run as many tasks as it will.
+    pub(super) fn is_about_to_go(&self, devices: &Devices) -> bool {
+        let lost_after = self.model(devices).and_then(|device| device.lost_after);
+        lost_after.is_some_and(|tasks| self.taken >= tasks)
+    }
+
+    /// What makes its next task fail without being run.
+    pub(super) fn injected_failure(&self, devices: &Devices) -> Option<String> {
+        let device = self.model(devices)?;
+        if self.is_lost(devices) {
+            return Some(format!("the device `{}` is lost", device.name));
+        }
+        let fails = device.fails_at == Some(self.taken + 1);
+        fails.then(|| format!("the device `{}` failed, as it was told to", device.name))
+    }
+
+    fn model<'d>(&self, devices: &'d Devices) -> Option<&'d VirtualDevice> {
+        self.device.map(|device| &devices.machine().devices[device])
+    }
+
+    /// How fast it is.
+    pub(super) fn speed<'d>(&self, devices: &'d Devices) -> &'d Speed {
+        self.model(devices).map_or(&devices.machine().cpu.speed, |device| &device.speed)
+    }
+
+    /// Counts a task that has ended.
+    pub(super) fn count(&mut self, duration_ns: u64) {
+        self.ended += 1;
+        self.busy_ns = self.busy_ns.saturating_add(duration_ns);
+    }
+
+    /// What it has done until `now_ns`.
+    pub(super) fn usage(&self, devices: &Devices, now_ns: u64) -> WorkerUse {
+        let cpu = &devices.machine().cpu;
+        let (watts, idle_watts) = self
+            .model(devices)
+            .map_or((cpu.watts, cpu.idle_watts), |device| (device.watts, device.idle_watts));
+        let idle_ns = now_ns.saturating_sub(self.busy_ns);
+        let joules = |(watts, idle_watts): (f64, f64)| {
+            (watts * self.busy_ns as f64 + idle_watts * idle_ns as f64) / 1e9
+        };
+        WorkerUse {
+            name: self.bench.name().to_owned(),
+            tasks: self.ended,
+            busy_us: self.busy_ns as f64 / 1e3,
+            energy_joules: watts.zip(idle_watts).map(joules),
+        }
+    }
+}

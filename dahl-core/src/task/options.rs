@@ -1,0 +1,135 @@
+//! What a submitter can say of a task: [`Task`]'s options.
+#![allow(unsafe_code, reason = "fills in a record that was taken and is not submitted")]
+
+use super::builder::{Task, no_kernel};
+use super::callback::Callback;
+use super::record::{Body, Place, Record};
+use super::tag::Tag;
+use crate::access::AccessMode;
+use crate::array::Array;
+use crate::error::{Error, ErrorKind, Failure};
+use crate::runtime::Shared;
+
+impl<'a> Task<'a> {
+    /// Changes what the record says, if there is one: an error before keeps it away.
+    fn set(&mut self, change: impl FnOnce(&mut Body)) {
+        if let Some((_, record)) = self.target {
+            // SAFETY: the record was taken and is not submitted, and no reference to its body is in use.
+            change(unsafe { record.body_mut() });
+        }
+    }
+
+    /// Sets the priority: of the tasks that are ready, a scheduler that knows priorities takes larger ones first.
+    pub fn priority(mut self, priority: i32) -> Self {
+        self.set(|body| body.priority = priority);
+        self
+    }
+
+    /// Sets the name that traces and errors show beside the codelet's.
+    pub fn name(mut self, name: &'static str) -> Self {
+        self.set(|body| body.name = Some(name));
+        self
+    }
+
+    /// Runs the codelet's kernel of this name instead of its first: `"rust"` is the declared body, `"dot_c"` the one of
+    /// `cpu = [kernels::DOT_C]`, and one in Rust is called as the last segment of its path.
+    ///
+    /// The submission fails if the codelet has no such kernel for these element types.
+    pub fn kernel(mut self, name: &str) -> Self {
+        match self.codelet.kernels.iter().flatten().find(|kernel| kernel.name() == name) {
+            Some(kernel) => self.set(|body| body.kernel = Some(kernel)),
+            None => self.fail(Error::at(no_kernel(self.codelet, Some(name)), self.location)),
+        }
+        self
+    }
+
+    /// Makes one worker run the task, whatever the scheduler.
+    ///
+    /// The submission fails if there is no such worker, or if it cannot run the codelet.
+    pub fn on(mut self, worker: usize) -> Self {
+        let able =
+            |shared: &Shared| worker < shared.workers() && shared.has_kernel(worker, self.codelet.name);
+        match self.target {
+            Some((shared, _)) if !able(shared) => self.fail_for_workers(shared, format!("worker {worker}")),
+            _ => self.set(|body| body.place = Place::Worker(worker)),
+        }
+        self
+    }
+
+    /// Lets only workers of this kind run the task: `cpu`, or the name of a device.
+    ///
+    /// The submission fails if there is none, or none that can run the codelet.
+    pub fn on_kind(mut self, kind: &str) -> Self {
+        let Some((shared, _)) = self.target else { return self };
+        let able = |&worker: &usize| {
+            shared.worker(worker).kind == kind && shared.has_kernel(worker, self.codelet.name)
+        };
+        match (0..shared.workers()).find(able) {
+            Some(worker) => self.set(|body| body.place = Place::KindOf(worker)),
+            None => self.fail_for_workers(shared, format!("worker of the kind `{kind}`")),
+        }
+        self
+    }
+
+    fn fail_for_workers(&mut self, shared: &Shared, wanted: String) {
+        let can =
+            |worker| if shared.has_kernel(worker, self.codelet.name) { "" } else { ", which cannot run it" };
+        let workers = (0..shared.workers())
+            .map(|worker| format!("{worker} (`{}`{})", shared.worker(worker).name, can(worker)))
+            .collect::<Vec<_>>()
+            .join(", ");
+        let kind = ErrorKind::NoWorker { codelet: self.codelet.name, wanted, workers };
+        self.fail(Error::at(kind, self.location));
+    }
+
+    /// Copies what the task reads to the memory of worker `worker` as soon as the task is ready, if there is room.
+    ///
+    /// The submission fails if there is no such worker.
+    pub fn prefetch(mut self, worker: usize) -> Self {
+        match self.target {
+            Some((shared, _)) if worker >= shared.workers() => {
+                self.fail_for_workers(shared, format!("worker {worker}"));
+            }
+            _ => self.set(|body| body.prefetch = Some(worker)),
+        }
+        self
+    }
+
+    /// Calls `callback` when the task has ended, with its failure, if it has failed, on the thread that ran it. Like a
+    /// kernel it must not wait or submit; its panic is a failure that [`Runtime::wait`](crate::Runtime::wait) reports.
+    pub fn callback(self, callback: impl FnOnce(Option<&Failure>) + Send + 'static) -> Self {
+        if let Some((_, record)) = self.target {
+            // SAFETY: the record was taken and is not submitted.
+            unsafe { record.set_callback(Callback::new(callback)) };
+        }
+        self
+    }
+
+    /// Lets [`submit`](Self::submit) wait until the task has ended, and return its failure.
+    pub fn synchronous(mut self) -> Self {
+        self.synchronous = true;
+        self
+    }
+
+    /// Gives the task a tag, for others that come [`after`](Self::after) it.
+    pub fn tag(self, tag: &'a mut Tag) -> Self {
+        self.push_tag(tag, AccessMode::W)
+    }
+
+    /// Lets the task run after the one that has the tag now, whatever becomes of that.
+    pub fn after(self, tag: &'a Tag) -> Self {
+        self.push_tag(tag, AccessMode::R)
+    }
+
+    fn push_tag(mut self, tag: &'a Tag, mode: AccessMode) -> Self {
+        let array: &'a Array<'_, u8, 1> = tag.array();
+        // Without a record there is an error already, or this makes one: of another runtime.
+        let record: Option<&Record> = self.record_for(array.state().shared());
+        if let Some(record) = record {
+            // SAFETY: the record was taken and is not submitted.
+            unsafe { record.push_access(array.state(), mode, |layout| array.set_layout(layout)) };
+            self.set(|body| body.tags += 1);
+        }
+        self
+    }
+}

@@ -1,0 +1,54 @@
+//! [`Tag`]: a dependency between tasks that share no array.
+
+use std::fmt;
+
+use crate::array::Array;
+use crate::error::Result;
+use crate::runtime::Runtime;
+
+/// Something that a task says of itself with [`Task::tag`](crate::Task::tag), and that others wait for with
+/// [`Task::after`](crate::Task::after).
+///
+/// A tag orders tasks and nothing else: a task that comes after one that failed runs all the same. It belongs to the task
+/// that was given it last; giving it to another one waits for what comes after the first.
+///
+/// ```ignore
+/// let mut written = rt.tag()?;
+/// WriteFile::task(&x, path).tag(&mut written).submit()?;
+/// ReadFile::task(path, &mut y).after(&written).submit()?;
+/// ```
+pub struct Tag {
+    array: Array<'static, u8, 1>,
+}
+
+impl Tag {
+    pub(super) fn array(&self) -> &Array<'static, u8, 1> {
+        &self.array
+    }
+
+    /// Waits for the task that has the tag.
+    ///
+    /// # Errors
+    /// If that task failed; or inside a kernel.
+    #[track_caller]
+    pub fn wait(&self) -> Result<()> {
+        self.array.read().map(drop)
+    }
+}
+
+impl Runtime {
+    /// A tag that no task has yet.
+    ///
+    /// # Errors
+    /// If the memory cannot be had.
+    #[track_caller]
+    pub fn tag(&self) -> Result<Tag> {
+        Ok(Tag { array: self.zeros([0])? })
+    }
+}
+
+impl fmt::Debug for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tag")
+    }
+}

@@ -1,0 +1,109 @@
+//! [`Bench`]: what a worker keeps from one task to the next.
+#![allow(unsafe_code, reason = "keeps operands, and the arrays whose copies are used")]
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use super::Recycler;
+use crate::array::{ArrayState, HOME};
+use crate::check::Inspection;
+use crate::choice::ChoiceCache;
+use crate::codelet::{Operand, Packs};
+use crate::explain::TrailCache;
+use crate::memory::{Buffer, MemoryNode};
+use crate::perf::ModelCache;
+use crate::scheduler::CPU;
+
+/// What a thread that runs tasks keeps from one to the next.
+pub(crate) struct Bench {
+    /// None for the host, when it helps.
+    pub(super) worker: Option<usize>,
+    pub(super) name: String,
+    pub(super) operands: Vec<Operand>,
+    pub(super) packs: Packs,
+    pub(super) scratch: Vec<Buffer>,
+    pub(super) inspection: Inspection,
+    pub(super) models: ModelCache,
+    pub(super) choices: ChoiceCache,
+    pub(super) trails: TrailCache,
+    pub(crate) recycler: Recycler,
+    /// The memory that its kernels work in.
+    pub(super) node: usize,
+    pub(super) memory: Arc<MemoryNode>,
+    /// The kind of worker that it belongs to.
+    pub(super) kind: Arc<str>,
+    /// Copies that the running task uses, if they are in a device's memory.
+    pub(super) pinned: Vec<Pin>,
+    /// When room that was made for the running task's buffers is free, if they are there.
+    pub(super) room_ns: u64,
+    /// Whether the thread is one of the runtime's pool.
+    pub(super) is_in_pool: bool,
+    /// Whether data were copied for the running task from another memory node.
+    pub(super) transferred: bool,
+}
+
+// SAFETY: the operands' pointers are leftovers of a task that has ended; they are cleared before the next.
+unsafe impl Send for Bench {}
+
+impl Bench {
+    pub(crate) fn new(worker: Option<usize>, name: String, memory: &Arc<MemoryNode>) -> Self {
+        Self {
+            worker,
+            name,
+            operands: Vec::new(),
+            packs: Packs::new(Some(Arc::clone(memory))),
+            scratch: Vec::new(),
+            inspection: Inspection::default(),
+            models: ModelCache::new(worker),
+            choices: ChoiceCache::default(),
+            trails: TrailCache::default(),
+            recycler: Recycler::default(),
+            node: HOME,
+            memory: Arc::clone(memory),
+            kind: Arc::from(CPU),
+            pinned: Vec::new(),
+            room_ns: 0,
+            is_in_pool: false,
+            transferred: false,
+        }
+    }
+
+    /// The bench of a thread of the runtime's pool.
+    pub(super) fn in_pool(mut self) -> Self {
+        self.is_in_pool = !cfg!(dahl_fuzz);
+        self
+    }
+
+    /// The bench of a device of the kind `kind`, whose memory has the number `node`.
+    pub(crate) fn at_node(mut self, node: usize, kind: &str) -> Self {
+        (self.node, self.kind) = (node, Arc::from(kind));
+        self
+    }
+
+    /// Frees the buffers that it keeps from task to task.
+    pub(crate) fn free_buffers(&mut self) {
+        self.scratch.clear();
+    }
+
+    /// The name of the worker.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// A copy in a device's memory that a task uses.
+#[derive(Debug)]
+pub(crate) struct Pin {
+    pub(super) array: NonNull<ArrayState>,
+    pub(super) node: usize,
+}
+
+// SAFETY: the array stays until the task that uses it has been completed.
+unsafe impl Send for Pin {}
+
+impl Pin {
+    pub(super) fn let_go(self) {
+        // SAFETY: as above.
+        unsafe { self.array.as_ref() }.unpin(self.node);
+    }
+}

@@ -1,0 +1,234 @@
+//! Calling a task's kernel: its operands, and the buffers that it works on.
+#![allow(unsafe_code, reason = "hands a task's arrays to its kernel")]
+
+use std::panic::Location;
+use std::ptr::NonNull;
+
+use super::bench::{Bench, Pin};
+use super::fold;
+use super::obstacle::{Obstacle, caught};
+use super::team::Crew;
+use crate::access::AccessMode;
+use crate::array::{ArrayState, HOME};
+use crate::check::Inspected;
+use crate::choice::{Place, Plan};
+use crate::codelet::{Codelet, Kernel, Operand, Packs, Views};
+use crate::error::Shortage;
+use crate::explain::Call;
+use crate::memory::{Buffer, Holder};
+use crate::perf::Measurement;
+use crate::runtime::Shared;
+use crate::shape::Layout;
+use crate::task::Record;
+
+/// Makes the operands of the task's kernel, in the order of its parameters.
+pub(super) fn prepare(
+    shared: &Shared,
+    bench: &mut Bench,
+    record: &Record,
+    codelet: &Codelet,
+) -> Result<(), Obstacle> {
+    bench.operands.clear();
+    let requester = fold::requester(record);
+    let output = if record.body().in_place { codelet.output() } else { None };
+    // In place, parameters follow each other without the output.
+    let mut accesses = record.accesses().enumerate();
+    for (index, parameter) in codelet.parameters.iter().enumerate() {
+        if Some(index) == output {
+            continue;
+        }
+        let Some((position, access)) = accesses.next() else { break };
+        let body = access.body();
+        let mut operand = Operand {
+            pointer: std::ptr::null_mut(),
+            layout: body.layout,
+            element: parameter.kernel_element(),
+            writes: !body.mode.is_shared(),
+            reads: body.mode != AccessMode::W,
+        };
+        operand.pointer = match (access.array(), &parameter.accumulator) {
+            (None, _) => {
+                let bytes = body.layout.len() * parameter.element.size_bytes;
+                scratch(shared, bench, position, bytes, record.body().location)?
+            }
+            (Some(array), Some(accumulator)) => {
+                operand.layout.set_contiguous(body.layout.extents());
+                // SAFETY: the task is ready, so it holds its accesses, and that of a reduction, to a private buffer, is
+                // exclusive.
+                unsafe { fold::leaf(array, accumulator, body, bench.node, requester) }?
+            }
+            // SAFETY: the task is ready, so it holds its accesses.
+            (Some(array), None) => unsafe { array.prepare_at(bench.node, body.mode, requester) }?,
+        };
+        if let (Some(array), true) = (access.array(), bench.node != HOME) {
+            bench.pinned.push(Pin { array: NonNull::from(array), node: bench.node });
+            // A copy is contiguous, whatever the part is at home.
+            operand.layout.set_contiguous(body.layout.extents());
+        }
+        bench.operands.push(operand);
+    }
+    for (_, tag) in accesses.filter(|(_, tag)| tag.body().mode == AccessMode::W) {
+        let array = tag.array().expect("a tag is an array");
+        // SAFETY: the task is ready, so it holds its accesses.
+        unsafe { array.prepare(AccessMode::W) }.map_err(Obstacle::Cancelled)?;
+    }
+    Ok(())
+}
+
+/// A temporary buffer of at least `bytes` bytes, the thread's number `index`. In a device's memory, copies that no task
+/// uses make room.
+fn scratch(
+    shared: &Shared,
+    bench: &mut Bench,
+    index: usize,
+    bytes: usize,
+    location: &'static Location<'static>,
+) -> Result<*mut u8, Shortage> {
+    let Bench { scratch: buffers, memory, node, .. } = bench;
+    if buffers.len() <= index {
+        buffers.resize_with(index + 1, Buffer::default);
+    }
+    loop {
+        let shortage = match buffers[index].at_least(memory, bytes, Holder::new("scratch", location)) {
+            Ok(buffer) => return Ok(buffer),
+            Err(shortage) => shortage,
+        };
+        let device = shared.devices().filter(|_| *node != HOME).map(|devices| devices.memory(*node));
+        let free_ns = device.and_then(|device| device.register.evict(*node)).ok_or(shortage)?;
+        bench.room_ns = bench.room_ns.max(free_ns);
+    }
+}
+
+/// Calls the kernel and measures it.
+pub(super) fn call(
+    shared: &Shared,
+    bench: &mut Bench,
+    record: &Record,
+    codelet: &'static Codelet,
+    simulated_ns: Option<u64>,
+) -> Result<(), Obstacle> {
+    let idle = shared.team().idle();
+    let has_team = bench.is_in_pool && shared.workers() > 1;
+    let place = Place { kind: &bench.kind, idle: if has_team { idle } else { 0 }, has_team };
+    let plan = bench.choices.plan(shared.choices(), place, codelet, record);
+    let others = shared.workers() - usize::from(bench.worker.is_some());
+    let others_busy = simulated_ns.is_none().then(|| others.saturating_sub(idle));
+    let result = call_kernel(shared, bench, record, codelet, &plan, simulated_ns);
+    let Plan { kernel, team, .. } = plan;
+    plan.end(result.as_ref().ok().copied());
+    let time_ns = result?;
+    let measurement = Measurement { time_ns, ..Measurement::default() };
+    let key = bench.models.record(shared.models(), &bench.kind, codelet, kernel.name(), record, measurement);
+    let call = Call { time_ns, others_busy, team, transferred: bench.transferred };
+    let of = (codelet, kernel);
+    bench.trails.record(shared.trails(), key, (&bench.name, &bench.kind), of, record, call);
+    Ok(())
+}
+
+/// Calls the kernel of a plan: how long it ran.
+fn call_kernel(
+    shared: &Shared,
+    bench: &mut Bench,
+    record: &Record,
+    codelet: &'static Codelet,
+    plan: &Plan,
+    simulated_ns: Option<u64>,
+) -> Result<u64, Obstacle> {
+    let kernel = plan.kernel;
+    let renamed = rename(shared, bench, record, codelet, kernel)?;
+    let body = record.body();
+    bench.packs.begin(body.location);
+    let inspected = Inspected { codelet, kernel, location: body.location };
+    if shared.check_notes().is_some() {
+        // SAFETY: invariant V, as below.
+        unsafe { bench.inspection.begin(inspected, &mut bench.operands) };
+    }
+    let crew = Crew::new(shared, plan, bench.is_in_pool);
+    let start_ns = shared.clock().now_ns();
+    shared.stall().begin(bench.worker, start_ns);
+    // SAFETY: invariant V of `Operand`: the task is ready, so it holds its accesses: shared ones to what it reads,
+    // exclusive ones to what it writes. Private and scratch buffers are its own. Arrays lie in zeroed blocks, so all
+    // is initialised, and in blocks or vectors aligned for their elements.
+    unsafe { run(crew, kernel, &bench.operands, &body.arguments, &mut bench.packs) }?;
+    let kernel_ns = simulated_ns.unwrap_or_else(|| shared.clock().now_ns() - start_ns);
+    if let Some(notes) = shared.check_notes() {
+        let Bench { operands, packs, inspection, .. } = bench;
+        let again = |operands: &[Operand]| {
+            // SAFETY: invariant V: these operands are as above, but for buffers of the inspection's own.
+            unsafe { run(crew, kernel, operands, &body.arguments, packs) }.is_ok()
+        };
+        // SAFETY: invariant V, as above; the kernel has ended, and its views with it.
+        unsafe { inspection.end(inspected, operands, notes, again) }.map_err(Obstacle::Failed)?;
+    }
+    match renamed {
+        // SAFETY: the task's access to the target is exclusive, and no view is left.
+        Some(Renamed::Array(array)) => unsafe { array.rename() },
+        // SAFETY: both are of a device's memory, contiguous and of one shape; no view is left.
+        Some(Renamed::Copy { from, to, bytes }) => unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) },
+        None => {}
+    }
+    Ok(kernel_ns)
+}
+
+/// Runs a kernel once on its operands.
+///
+/// # Safety
+/// Invariant V of [`Operand`] holds for each.
+unsafe fn run(
+    crew: Crew<'_>,
+    kernel: &Kernel,
+    operands: &[Operand],
+    arguments: &[u8],
+    packs: &mut Packs,
+) -> Result<(), Obstacle> {
+    // SAFETY: the caller's.
+    let mut views = unsafe { Views::new(operands, arguments, packs) };
+    caught(|| crew.run(kernel, &mut views))?;
+    // SAFETY: the same operands; the kernel has ended, and its views with it.
+    unsafe { packs.unpack(operands) };
+    Ok(())
+}
+
+/// If the task runs in place by a kernel that is not made for that, the target becomes an input, a spare buffer the
+/// output, and what is left to do after the kernel is returned.
+fn rename<'r>(
+    shared: &Shared,
+    bench: &mut Bench,
+    record: &'r Record,
+    codelet: &'static Codelet,
+    kernel: &'static Kernel,
+) -> Result<Option<Renamed<'r>>, Shortage> {
+    let Some(in_place) = codelet.in_place.as_ref().filter(|_| record.body().in_place) else {
+        return Ok(None);
+    };
+    if in_place.kernel.as_ref().is_some_and(|own| std::ptr::eq(own, kernel)) {
+        return Ok(None);
+    }
+    let output = codelet.output().expect("a codelet with `_self` has an output");
+    let position = if in_place.target < output { in_place.target } else { in_place.target - 1 };
+    let target = record.access(position);
+    let array = target.array().expect("a target is an array");
+    let mut layout = Layout::EMPTY;
+    layout.set_contiguous(target.body().layout.extents());
+    let element = codelet.parameters[output].element;
+    let (spare, renamed) = if bench.node == HOME {
+        // SAFETY: the task's access to the target is exclusive.
+        (unsafe { array.spare(record.body().location) }?, Renamed::Array(array))
+    } else {
+        let bytes = layout.len() * element.size_bytes;
+        let place = codelet.parameters.len();
+        let from = scratch(shared, bench, place, bytes, record.body().location)?;
+        (from, Renamed::Copy { from, to: bench.operands[position].pointer, bytes })
+    };
+    bench.operands[position].writes = false;
+    bench.operands.insert(output, Operand { pointer: spare, layout, element, writes: true, reads: false });
+    Ok(Some(renamed))
+}
+
+/// What is left to do when a kernel has written to another buffer than its target's.
+enum Renamed<'r> {
+    /// The buffer takes the target's place.
+    Array(&'r ArrayState),
+    /// Its elements go to the target, in a device's memory.
+    Copy { from: *mut u8, to: *mut u8, bytes: usize },
+}

@@ -1,0 +1,69 @@
+//! [`Issued`]: a task of a simulation, whose kernel runs when it begins, and which is completed when it ends.
+
+use super::bench::{Bench, Pin};
+use super::execute::{complete, run_task};
+use super::obstacle::Obstacle;
+use crate::device::Speed;
+use crate::perf;
+use crate::runtime::Shared;
+use crate::task::{Access, Kind, Record};
+
+/// What a task that has been issued came to; it is completed later.
+pub(crate) struct Issued {
+    result: Result<(), Obstacle>,
+    duration_ns: u64,
+    arrived_ns: u64,
+    pinned: Vec<Pin>,
+}
+
+impl Issued {
+    /// How long it takes, by the model of the machine.
+    pub(crate) fn duration_ns(&self) -> u64 {
+        self.duration_ns
+    }
+
+    /// When its data are there.
+    pub(crate) fn arrived_ns(&self) -> u64 {
+        self.arrived_ns
+    }
+
+    /// Whether it could not begin because a memory is too small.
+    pub(crate) fn has_no_room(&self) -> bool {
+        matches!(self.result, Err(Obstacle::NoRoom(_)))
+    }
+
+    /// Lets go of the copies that it was to use.
+    pub(crate) fn let_go(self) {
+        self.pinned.into_iter().for_each(Pin::let_go);
+    }
+}
+
+/// Runs a task of a simulation: its kernel, not what follows. `failure` makes it fail instead.
+pub(crate) fn issue(
+    shared: &Shared,
+    bench: &mut Bench,
+    record: &Record,
+    speed: &Speed,
+    failure: Option<String>,
+) -> Issued {
+    let codelet = record.body().codelet.expect("a task that workers run has a codelet");
+    let (flops, bytes) = perf::work(codelet, record);
+    let duration_ns = match record.body().kind {
+        Kind::Kernel => speed.duration_ns(codelet.name, flops, bytes),
+        _ => speed.duration_ns("", None, bytes),
+    };
+    let result = match failure {
+        Some(failure) => Err(Obstacle::Failed(failure)),
+        None => run_task(shared, bench, record, codelet, Some(duration_ns)),
+    };
+    let arrivals = record.accesses().filter_map(Access::array);
+    let arrivals = arrivals.map(|array| array.copies().arrived_ns(bench.node));
+    let arrived_ns = arrivals.max().unwrap_or(0).max(std::mem::take(&mut bench.room_ns));
+    Issued { result, duration_ns, arrived_ns, pinned: std::mem::take(&mut bench.pinned) }
+}
+
+/// Completes a task of a simulation.
+pub(crate) fn finish(shared: &Shared, bench: &mut Bench, record: &Record, issued: Issued) {
+    issued.pinned.into_iter().for_each(Pin::let_go);
+    complete(shared, bench, record, issued.result);
+}

@@ -1,0 +1,50 @@
+//! Placements on a simulated machine: what schedulers reach, compared with the best static placement found by search.
+//! `docs/studies/placement.md` has the figures of long searches.
+#![allow(clippy::duplicate_mod, reason = "each example has the module that both share")]
+
+pub mod graph;
+pub mod plan;
+pub mod programs;
+pub mod search;
+
+use dahl::Runtime;
+use plan::Plan;
+use programs::{Program, Workers};
+use search::{calibrated, evaluate, graph, on_device, search};
+
+const PROGRAMS: [Program; 3] = [Program::Matmul(4), Program::Cholesky(6), Program::Cnn(4)];
+
+fn scheduled(program: Program, workers: Workers, scheduler: &str) -> u64 {
+    program.run(workers, Runtime::builder().scheduler(scheduler)).unwrap().ns
+}
+
+#[test]
+fn a_plan_is_followed_in_the_same_time_each_time() {
+    for program in PROGRAMS {
+        let tasks = graph(program).unwrap().tasks.len();
+        let plan = Plan { workers: (0..tasks).map(|task| task % 3).collect(), ranks: Vec::new() };
+        assert_eq!(evaluate(program, &plan).unwrap(), evaluate(program, &plan).unwrap(), "{program:?}");
+    }
+}
+
+#[test]
+fn a_search_finds_a_placement_that_is_better_than_either_kind_of_worker_alone() {
+    for program in PROGRAMS {
+        let alone = scheduled(program, Workers::Cpu, "eager").min(on_device(program).unwrap());
+        let found = search(program, 1, 100).unwrap();
+        assert!(found.ns < alone, "{program:?}: {} ns, and {alone} ns on one kind of worker", found.ns);
+        assert_eq!(evaluate(program, &found.plan).unwrap(), found.ns, "{program:?}");
+    }
+}
+
+#[test]
+fn dmda_is_within_a_tenth_of_the_best_static_placement_of_tiles() {
+    for program in [Program::Matmul(4), Program::Cholesky(6), Program::Cholesky(8)] {
+        let folder = tempfile::tempdir().unwrap();
+        let dmda = calibrated(program, folder.path(), |builder| builder.scheduler("dmda")).unwrap();
+        let found = search(program, 1, 300).unwrap();
+        assert!(dmda * 10 <= found.ns * 11, "{program:?}: {dmda} ns, and {} ns were found", found.ns);
+        let alone = scheduled(program, Workers::Cpu, "eager").min(on_device(program).unwrap());
+        assert!(dmda * 20 <= alone * 21, "{program:?}: {dmda} ns, and {alone} ns on one kind of worker");
+    }
+}

@@ -1,0 +1,124 @@
+//! The programs whose placement is studied, and the machine that they are placed on.
+//!
+//! Tiles are of 16 rows and stand for tiles of 512: the machine is slower by so much that all times are those of the
+//! larger ones. So a run costs a millisecond, and a search can make thousands.
+
+#[path = "../../../examples/tiled_cholesky.rs"]
+#[allow(dead_code, reason = "the example's command line")]
+pub mod tiled_cholesky;
+#[path = "../../../examples/tiled_matmul.rs"]
+#[allow(dead_code, reason = "the example's command line")]
+pub mod tiled_matmul;
+
+use dahl::{Machine, Runtime, RuntimeBuilder, Speed, VirtualDevice};
+use dahl_nn::prelude::*;
+
+/// Rows of a tile.
+const TILE: usize = 16;
+
+/// How many times as many rows the tiles have that they stand for.
+const SCALE: f64 = 32.0;
+
+/// CPU workers of the machine.
+pub const CPU_WORKERS: usize = 2;
+
+/// How many times as fast as a CPU worker the device is.
+pub const DEVICE_SPEED: f64 = 5.0;
+
+/// A program whose tasks are placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// `c = a x b` in so many tiles each way.
+    Matmul(usize),
+    /// A factorisation in so many tiles each way.
+    Cholesky(usize),
+    /// Steps of training a network with a convolution of so many filters.
+    Cnn(usize),
+}
+
+/// Which workers there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Workers {
+    /// CPU workers alone.
+    Cpu,
+    /// CPU workers and the device.
+    Both,
+}
+
+impl Program {
+    /// What tables call it.
+    pub fn name(self) -> String {
+        match self {
+            Self::Matmul(tiles) => format!("matmul, {tiles} x {tiles} tiles"),
+            Self::Cholesky(tiles) => format!("Cholesky, {tiles} x {tiles} tiles"),
+            Self::Cnn(filters) => format!("CNN, {filters} filters"),
+        }
+    }
+
+    /// The machine that it runs on.
+    pub fn machine(self, workers: Workers) -> Machine {
+        // As many times fewer operations, and as many times fewer bytes, as the real program has.
+        let (flops, bytes) = match self {
+            Self::Matmul(_) | Self::Cholesky(_) => (SCALE.powi(3), SCALE.powi(2)),
+            Self::Cnn(_) => (1.0, 1.0),
+        };
+        let speed = Speed { gflops: 200.0 / flops, gbytes_per_s: 20.0 / bytes, ..Speed::default() };
+        let device = VirtualDevice::new("gpu").speed(speed.times(DEVICE_SPEED)).link(10.0, 12.0 / bytes);
+        let mut machine = Machine::default();
+        machine.cpu.speed = speed;
+        machine.devices = if workers == Workers::Both { vec![device] } else { Vec::new() };
+        machine
+    }
+
+    /// Runs it on the machine; how long that takes there, in nanoseconds.
+    pub fn run(self, workers: Workers, builder: RuntimeBuilder) -> dahl::Result<Run> {
+        let rt = builder.cpu_workers(CPU_WORKERS).virtual_machine(self.machine(workers)).build()?;
+        match self {
+            Self::Matmul(tiles) => multiply(&rt, tiles)?,
+            Self::Cholesky(tiles) => factorise(&rt, tiles)?,
+            Self::Cnn(filters) => train(&rt, filters)?,
+        }
+        rt.wait()?;
+        let busy_us = rt.worker_uses().iter().map(|worker| worker.busy_us).collect();
+        Ok(Run { ns: rt.clock().now_ns(), busy_us })
+    }
+}
+
+/// What a run has shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// How long it took.
+    pub ns: u64,
+    /// How long each worker ran tasks, in microseconds.
+    pub busy_us: Vec<f64>,
+}
+
+fn multiply(rt: &Runtime, tiles: usize) -> dahl::Result<()> {
+    let square = || tiled_matmul::Tiles::<f32>::square(rt, tiles * TILE, TILE);
+    let (a, b, mut c) = (square()?, square()?, square()?);
+    tiled_matmul::multiply(&a, &b, &mut c)
+}
+
+fn factorise(rt: &Runtime, tiles: usize) -> dahl::Result<()> {
+    let mut identity = tiled_cholesky::Tiles::<f32>::lower(rt, tiles * TILE, TILE)?;
+    for (i, row) in identity.rows_mut().iter_mut().enumerate() {
+        row[i].write()?.diag_mut().fill(1.0);
+    }
+    tiled_cholesky::factorise(&mut identity)
+}
+
+/// Four steps, each on a batch of 64 images.
+fn train(rt: &Runtime, filters: usize) -> dahl::Result<()> {
+    const BATCH: usize = 64;
+    let network = rt.arena();
+    let data = Synthetic::new(&[1, 28, 28], 10, 4 * BATCH, 7);
+    let mut model = Sequential::<f32>::new(&network, [1, 28, 28], 42)
+        .conv2d(filters, 3)?
+        .relu()?
+        .max_pool2d(2)?
+        .flatten()?
+        .dense(10)?;
+    let trainer = Trainer::new(&mut model, CrossEntropy, Sgd::new(0.05));
+    trainer.batch_size(BATCH).epochs(1).fit(&data)?;
+    Ok(())
+}

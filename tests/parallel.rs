@@ -1,0 +1,106 @@
+//! Ops that use several cores: the bits are those of one core, for any number of workers, and small arrays stay on one.
+
+use dahl::ndarray::Axis;
+use dahl::ops::*;
+use dahl::prelude::*;
+use dahl::{Result, TeamPolicy};
+
+/// Numbers between -2 and 2, whose sums depend on the order.
+fn numbers<T: Real>(count: usize) -> Vec<T> {
+    (0..count).map(|i| T::from_f64((i * 7919 % 4001) as f64 / 1000.3 - 2.0)).collect()
+}
+
+fn bits<T: Real>(values: &[T]) -> Vec<u64> {
+    values.iter().map(|value| value.to_f64().to_bits()).collect()
+}
+
+/// The results of the ops that are parallel, on large arrays and small ones.
+fn results<T: Real>(rt: &Runtime) -> Result<Vec<Vec<u64>>> {
+    let arena = rt.arena();
+    let mut results = Vec::new();
+    for (batch, inner, cols) in [(1, 784, 128), (131, 784, 128), (500, 301, 67)] {
+        let a = arena.from_slice([batch, inner], &numbers::<T>(batch * inner))?;
+        let b = arena.from_slice([inner, cols], &numbers::<T>(inner * cols))?;
+        results.push(bits(&matmul_init(&arena, &a, &b, false, false)?.to_vec()?));
+        let b = arena.from_slice([cols, inner], &numbers::<T>(inner * cols))?;
+        results.push(bits(&matmul_init(&arena, &a, &b, false, true)?.to_vec()?));
+    }
+    for batch in [1, 7] {
+        let images = arena.from_slice([batch, 3, 20, 20], &numbers::<T>(batch * 1200))?;
+        let filters = arena.from_slice([8, 3, 5, 5], &numbers::<T>(600))?;
+        results.push(bits(&conv2d_init(&arena, &images, &filters, [1, 1], [2, 2])?.to_vec()?));
+    }
+    for len in [10, 70_001] {
+        let mut x = arena.from_slice([len], &numbers::<T>(len))?;
+        results.push(bits(&exp_init(&arena, &x)?.to_vec()?));
+        tanh_self(&mut x)?;
+        results.push(bits(&x.to_vec()?));
+    }
+    // Parts whose rows lie apart.
+    let mut x = arena.from_slice([300, 200], &numbers::<T>(60_000))?;
+    {
+        let mut parts = x.partition_mut(Axis(1), 2)?;
+        parts.iter_mut().try_for_each(|part| exp_self(part))?;
+    }
+    results.push(bits(&x.to_vec()?));
+    Ok(results)
+}
+
+fn same_bits<T: Real>() -> Result<()> {
+    let expected = results::<T>(&Runtime::builder().cpu_workers(1).teams(TeamPolicy::Never).build()?)?;
+    for workers in 1..=4 {
+        for teams in [TeamPolicy::Always, TeamPolicy::Measured] {
+            let rt = Runtime::builder().cpu_workers(workers).teams(teams).build()?;
+            for round in 0..3 {
+                let results = results::<T>(&rt)?;
+                for (index, (result, expected)) in results.iter().zip(&expected).enumerate() {
+                    assert!(
+                        result == expected,
+                        "{}: result {index}, {workers} workers, round {round}",
+                        T::NAME
+                    );
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn f32_has_the_same_bits() -> Result<()> {
+    same_bits::<f32>()
+}
+
+#[test]
+fn f64_has_the_same_bits() -> Result<()> {
+    same_bits::<f64>()
+}
+
+#[test]
+fn bf16_has_the_same_bits() -> Result<()> {
+    same_bits::<bf16>()
+}
+
+#[test]
+fn each_footprint_has_a_choice_of_its_own() -> Result<()> {
+    let rt = Runtime::builder().cpu_workers(2).build()?;
+    let arena = rt.arena();
+    let weights = arena.from_slice([784, 128], &numbers::<f32>(784 * 128))?;
+    for batch in [1, 500] {
+        let images = arena.from_slice([batch, 784], &numbers::<f32>(batch * 784))?;
+        for _ in 0..40 {
+            matmul_init(&arena, &images, &weights, false, false)?;
+            rt.wait()?;
+        }
+    }
+    let choices = rt.kernel_choices();
+    for batch in [1, 500] {
+        let row = choices.rows.iter().find(|row| row.footprint[0] == [batch, 784]);
+        let row = row.unwrap_or_else(|| panic!("no choice for a batch of {batch}: {choices}"));
+        assert_eq!((row.codelet, row.kernel), ("matmul", Some("rust")));
+        let measured: Vec<_> =
+            row.trials.iter().map(|trial| (trial.team, trial.first_us.is_some())).collect();
+        assert_eq!(measured, [(false, true), (true, true)], "{choices}");
+    }
+    Ok(())
+}
