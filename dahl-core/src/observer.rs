@@ -16,7 +16,8 @@ pub trait Observer: Send + Sync {
     /// A task has been submitted. Called on the submitting thread, before the task can run.
     fn submitted(&self, task: &Submission<'_>);
 
-    /// Elements have been copied from one memory node to another, between these times of the runtime's clock.
+    /// Elements have been copied from one memory node to another, between these times of the runtime's clock. Called on
+    /// a thread that waits; a panic is printed, and the run goes on.
     fn transferred(&self, transfer: &Transfer, begin_ns: u64, end_ns: u64) {
         let _ = (transfer, begin_ns, end_ns);
     }

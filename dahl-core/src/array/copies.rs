@@ -272,14 +272,17 @@ impl ArrayState {
 
     /// Adds a copy in the memory of `device`, not valid yet, unless another thread has done so meanwhile.
     fn add_copy(&self, device: &DeviceMemory, block: Block, arrived_ns: u64) {
-        let mut list = self.copies.list();
-        if list.place(device.node()).is_some() {
-            return;
-        }
-        list.copies.push(Copy { node: device.node(), block, valid: false, pins: 0, arrived_ns, used: 0 });
-        self.copies.any.store(true, Ordering::Release);
-        drop(list);
-        device.register.add(self);
+        let node = device.node();
+        device.register.add(self, || {
+            let is_lost = self.shared().devices().is_none_or(|devices| devices.is_lost(node - 1));
+            let mut list = self.copies.list();
+            if is_lost || list.place(node).is_some() {
+                return false;
+            }
+            list.copies.push(Copy { node, block, valid: false, pins: 0, arrived_ns, used: 0 });
+            self.copies.any.store(true, Ordering::Release);
+            true
+        });
     }
 
     /// As [`fetch`](Self::fetch), in the main memory.

@@ -33,8 +33,12 @@ impl Register {
         self.uses.fetch_add(1, Ordering::Relaxed)
     }
 
-    pub(super) fn add(&self, state: &ArrayState) {
-        self.states().insert(state);
+    /// Adds a state if `add_copy` has added a copy to it. Who loses the device, or evicts, sees both or neither.
+    pub(super) fn add(&self, state: &ArrayState, add_copy: impl FnOnce() -> bool) {
+        let mut states = self.states();
+        if add_copy() {
+            states.insert(state);
+        }
     }
 
     pub(super) fn remove(&self, state: &ArrayState) {

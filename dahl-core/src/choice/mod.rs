@@ -228,6 +228,10 @@ impl ChoiceCache {
         let key = footprint::mix(key, u64::from(record.body().in_place));
         let key = footprint::mix(key, footprint::hash(record));
         let entry = self.entries.entry(key).or_insert_with(|| choices.enter(place, codelet, record));
+        if !entry.is_of(codelet) {
+            // Two hashes are the same by chance: one codelet's kernel must not run on another's arrays.
+            *entry = choices.enter(place, codelet, record);
+        }
         let mut plan = entry.plan(place.idle > 0);
         plan.team |= always && plan.kernel.is_parallel();
         plan
@@ -250,15 +254,21 @@ impl Entry {
         self.trials.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
+    /// Whether its kernels are those of this codelet, be it at another address.
+    fn is_of(&self, codelet: &Codelet) -> bool {
+        let identity = |codelet: &Codelet| (codelet.module, codelet.name, codelet.declaration);
+        ptr::eq(self.codelet, codelet) || identity(self.codelet) == identity(codelet)
+    }
+
     fn is_like(&self, other: &Self) -> bool {
         let elements = |codelet: &Codelet| codelet.parameters.iter().map(|parameter| parameter.element.name);
         let (a, b) = (self.codelet, other.codelet);
-        (a.module, a.name, a.declaration) == (b.module, b.name, b.declaration)
+        self.footprint == other.footprint
+            && (a.module, a.name, a.declaration) == (b.module, b.name, b.declaration)
             && elements(a).eq(elements(b))
             && self.kind == other.kind
             && self.in_place == other.in_place
             && self.is_choice == other.is_choice
-            && self.footprint == other.footprint
             && self
                 .kernels
                 .iter()

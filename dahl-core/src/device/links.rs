@@ -1,5 +1,6 @@
 //! [`Devices`]: the devices of a simulated machine, their memories, and the links over which elements come and go.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
 
 use super::machine::{Machine, VirtualDevice};
@@ -162,7 +163,11 @@ impl Devices {
         let Some(observer) = &self.observer else { return };
         let unseen = std::mem::take(&mut self.links.lock().unwrap_or_else(PoisonError::into_inner).unseen);
         for (transfer, begin_ns, end_ns) in unseen {
-            observer.transferred(&transfer, begin_ns, end_ns);
+            // Nothing may unwind through a thread that waits: what it waits for would tell a frame that is gone.
+            let shown = catch_unwind(AssertUnwindSafe(|| observer.transferred(&transfer, begin_ns, end_ns)));
+            if shown.is_err() {
+                eprintln!("dahl: an observer panicked when it was shown a transfer; the run goes on");
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::speed::{Speed, nanoseconds};
+use super::speed::{A_TIME, Speed, is_time, nanoseconds};
 use crate::error::{Error, ErrorKind, Result};
 use crate::scheduler::CPU;
 
@@ -162,8 +162,8 @@ impl VirtualDevice {
             return Some(format!("link_gbytes_per_s = {rate}: a rate is above 0"));
         }
         let latency = self.latency_us;
-        if !(latency.is_finite() && latency >= 0.0) {
-            return Some(format!("latency_us = {latency}: a time is 0 or more"));
+        if !is_time(latency) {
+            return Some(format!("latency_us = {latency}: {A_TIME}"));
         }
         if self.fails_at == Some(0) {
             return Some("fails_at = 0: tasks are counted from 1".to_owned());

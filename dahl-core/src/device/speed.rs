@@ -88,12 +88,23 @@ impl Speed {
         let times =
             self.codelets.iter().filter_map(|(name, speed)| Some((format!("codelets.{name}.us"), speed.us?)));
         let mut times = [("overhead_us".to_owned(), self.overhead_us)].into_iter().chain(times);
-        let (what, us) = times.find(|(_, us)| !(us.is_finite() && *us >= 0.0))?;
-        Some(format!("{what} = {us}: a time is 0 or more"))
+        let (what, us) = times.find(|(_, us)| !is_time(*us))?;
+        Some(format!("{what} = {us}: {A_TIME}"))
     }
 }
 
-/// Microseconds as whole nanoseconds.
+/// The longest time of a task or a transfer, in microseconds: 13 days. Thousands of them can be added in nanoseconds.
+pub(super) const LONGEST_US: f64 = (1_u64 << 50) as f64 / 1e3;
+
+/// Whether a figure of a model is a time.
+pub(super) fn is_time(us: f64) -> bool {
+    (0.0..=LONGEST_US).contains(&us)
+}
+
+/// What a time is, for messages.
+pub(super) const A_TIME: &str = "a time is 0 or more, and at most 13 days";
+
+/// Microseconds as whole nanoseconds, of at most the longest time.
 pub(super) fn nanoseconds(us: f64) -> u64 {
-    (us * 1e3).round() as u64
+    (us.min(LONGEST_US) * 1e3).round() as u64
 }

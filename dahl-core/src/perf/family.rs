@@ -1,5 +1,6 @@
 //! [`Family`]: what differs in the footprint alone, so that one can be told from others.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, Weak};
 
@@ -16,7 +17,7 @@ pub(super) struct Family {
     pub(super) kernel: &'static str,
     pub(super) kind: String,
     /// Its footprints.
-    entries: Mutex<Vec<Weak<Entry>>>,
+    entries: Mutex<HashMap<Vec<Vec<usize>>, Weak<Entry>>>,
     /// Counts what could change the curve; from 1.
     changes: AtomicU64,
     /// The curve, and the changes that it knows.
@@ -52,8 +53,17 @@ impl Family {
     }
 
     pub(super) fn add(&self, entry: &Arc<Entry>) {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(entry));
-        self.change();
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        entries.insert(entry.footprint.clone(), Arc::downgrade(entry));
+        drop(entries);
+        if entry.point().is_some() {
+            self.change();
+        }
+    }
+
+    /// The entry of a footprint, if there is one.
+    pub(super) fn entry_of(&self, footprint: &[Vec<usize>]) -> Option<Arc<Entry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner).get(footprint)?.upgrade()
     }
 
     /// Notes that an entry's estimate has changed.
@@ -69,10 +79,11 @@ impl Family {
     pub(super) fn curve(&self) -> Option<Curve> {
         let changes = self.changes();
         let mut curve = self.curve.lock().unwrap_or_else(PoisonError::into_inner);
-        if curve.0 != changes {
+        // Of many points one more changes little, and fitting looks at them all.
+        if changes > curve.0 + curve.0 / 16 {
             let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
             let points: Vec<_> =
-                entries.iter().filter_map(Weak::upgrade).filter_map(|entry| entry.point()).collect();
+                entries.values().filter_map(Weak::upgrade).filter_map(|entry| entry.point()).collect();
             drop(entries);
             *curve = (changes, Curve::fit(&points));
         }

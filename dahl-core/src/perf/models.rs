@@ -133,9 +133,8 @@ impl Models {
         work: Work,
         earlier: Earlier,
     ) -> Arc<Entry> {
-        let is_it = |entry: &&Arc<Entry>| Arc::ptr_eq(&entry.family, family) && entry.footprint == footprint;
-        let entry = known.entries.iter().find(is_it).cloned();
-        let entry = entry.unwrap_or_else(|| {
+        let known_entry = family.entry_of(&footprint);
+        let entry = known_entry.unwrap_or_else(|| {
             let entry = Entry::new(Arc::clone(family), footprint, work, earlier, self.workers, self.rules);
             let entry = Arc::new(entry);
             family.add(&entry);

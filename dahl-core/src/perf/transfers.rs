@@ -51,11 +51,12 @@ impl Transfers {
             self.unsaved.lock().unwrap_or_else(PoisonError::into_inner).push(copy.clone());
             known.push(copy);
         }
-        let of_host = |copy: &CopyTime| {
+        let of_host = |copy: &&CopyTime| copy.from == HOST && copy.to == HOST;
+        let time = |copy: &CopyTime| {
             let CopyTime { latency_us, gbytes_per_s, .. } = *copy;
             TransferTime { from: 0, to: 0, latency_us, gbytes_per_s }
         };
-        known.iter().map(of_host).collect()
+        known.iter().filter(of_host).map(time).collect()
     }
 
     /// What was measured and not saved; whoever holds it may save.

@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use super::demand::demand_bytes;
-use super::worker::{AHEAD, Task, Worker, WorkerUse};
+use super::worker::{AHEAD, Tally, Task, Worker};
 use crate::device::Devices;
 use crate::memory::MemoryNode;
 use crate::runtime::Shared;
@@ -62,10 +62,9 @@ impl Engine {
         }
     }
 
-    /// What each worker has done.
-    pub(super) fn uses(&self, shared: &Shared, devices: &Devices) -> Vec<WorkerUse> {
-        let now_ns = shared.clock().now_ns();
-        self.workers.iter().map(|worker| worker.usage(devices, now_ns)).collect()
+    /// Where each worker's deeds are counted.
+    pub(super) fn tallies(&self) -> Vec<Arc<Tally>> {
+        self.workers.iter().map(|worker| Arc::clone(&worker.tally)).collect()
     }
 
     /// Lets workers take tasks, in turn, until none does any more: first those that have none, then devices one ahead.
@@ -163,7 +162,7 @@ impl Engine {
         shared.clock().set(end_ns);
         let worker = &mut self.workers[index];
         let task = worker.issued.pop_front().expect("an event is of a task that has begun");
-        worker.count(task.outcome.duration_ns());
+        worker.tally.count(task.outcome.duration_ns());
         finish(shared, &mut worker.bench, task.record(), task.outcome);
         worker.bench.recycler.flush(shared);
         if let Some(device) = worker.device

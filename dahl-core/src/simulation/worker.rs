@@ -3,8 +3,10 @@
 
 use std::collections::VecDeque;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use crate::device::{Devices, Speed, VirtualDevice};
+use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::task::{ReadyTask, Record};
 use crate::worker::{Bench, Issued};
 
@@ -23,8 +25,15 @@ pub(super) struct Worker {
     pub(super) free_ns: u64,
     /// Tasks that it has taken.
     pub(super) taken: u64,
-    ended: u64,
-    busy_ns: u64,
+    pub(super) tally: Arc<Tally>,
+}
+
+/// What a worker has done: to be read while the engine is at work.
+pub(super) struct Tally {
+    name: String,
+    device: Option<usize>,
+    ended: AtomicU64,
+    busy_ns: AtomicU64,
 }
 
 /// A task that has begun and not ended.
@@ -64,6 +73,8 @@ pub struct WorkerUse {
 
 impl Worker {
     pub(super) fn new(bench: Bench, device: Option<usize>) -> Self {
+        let name = bench.name().to_owned();
+        let tally = Tally { name, device, ended: AtomicU64::new(0), busy_ns: AtomicU64::new(0) };
         Self {
             bench,
             device,
@@ -71,8 +82,7 @@ impl Worker {
             waiting: None,
             free_ns: 0,
             taken: 0,
-            ended: 0,
-            busy_ns: 0,
+            tally: Arc::new(tally),
         }
     }
 
@@ -117,27 +127,31 @@ impl Worker {
     pub(super) fn speed<'d>(&self, devices: &'d Devices) -> &'d Speed {
         self.model(devices).map_or(&devices.machine().cpu.speed, |device| &device.speed)
     }
+}
 
-    /// Counts a task that has ended.
-    pub(super) fn count(&mut self, duration_ns: u64) {
-        self.ended += 1;
-        self.busy_ns = self.busy_ns.saturating_add(duration_ns);
+impl Tally {
+    /// Counts a task that has ended. The engine alone calls it.
+    pub(super) fn count(&self, duration_ns: u64) {
+        let busy_ns = self.busy_ns.load(Ordering::Relaxed).saturating_add(duration_ns);
+        self.busy_ns.store(busy_ns, Ordering::Relaxed);
+        self.ended.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What it has done until `now_ns`.
+    /// What the worker has done until `now_ns`.
     pub(super) fn usage(&self, devices: &Devices, now_ns: u64) -> WorkerUse {
-        let cpu = &devices.machine().cpu;
-        let (watts, idle_watts) = self
-            .model(devices)
-            .map_or((cpu.watts, cpu.idle_watts), |device| (device.watts, device.idle_watts));
-        let idle_ns = now_ns.saturating_sub(self.busy_ns);
-        let joules = |(watts, idle_watts): (f64, f64)| {
-            (watts * self.busy_ns as f64 + idle_watts * idle_ns as f64) / 1e9
+        let machine = devices.machine();
+        let (watts, idle_watts) = match self.device.map(|device| &machine.devices[device]) {
+            Some(device) => (device.watts, device.idle_watts),
+            None => (machine.cpu.watts, machine.cpu.idle_watts),
         };
+        let busy_ns = self.busy_ns.load(Ordering::Relaxed);
+        let idle_ns = now_ns.saturating_sub(busy_ns);
+        let joules =
+            |(watts, idle_watts): (f64, f64)| (watts * busy_ns as f64 + idle_watts * idle_ns as f64) / 1e9;
         WorkerUse {
-            name: self.bench.name().to_owned(),
-            tasks: self.ended,
-            busy_us: self.busy_ns as f64 / 1e3,
+            name: self.name.clone(),
+            tasks: self.ended.load(Ordering::Relaxed),
+            busy_us: busy_ns as f64 / 1e3,
             energy_joules: watts.zip(idle_watts).map(joules),
         }
     }

@@ -24,12 +24,12 @@ impl Display for Snapshot {
             let is_host = worker + 1 == self.workers.len();
             match activity {
                 Activity::Runs { sequence, since_ns } => {
-                    let name = if is_host { "the host".to_owned() } else { format!("cpu {worker}") };
+                    let name = if is_host { "the host" } else { &self.names[worker] };
                     let ms = self.now_ns.saturating_sub(*since_ns) / 1_000_000;
                     writeln!(f, "  {name}: runs {} for {ms} ms", self.name_of(*sequence))?;
                 }
-                Activity::Looks if !is_host => writeln!(f, "  cpu {worker}: looks for work")?,
-                Activity::Sleeps if !is_host => writeln!(f, "  cpu {worker}: sleeps")?,
+                Activity::Looks if !is_host => writeln!(f, "  {}: looks for work", self.names[worker])?,
+                Activity::Sleeps if !is_host => writeln!(f, "  {}: sleeps", self.names[worker])?,
                 Activity::Looks | Activity::Sleeps => {}
             }
         }

@@ -16,6 +16,8 @@ pub(super) struct Snapshot {
     pub(super) tasks: Vec<Unfinished>,
     /// The workers, and last the host.
     pub(super) workers: Vec<Activity>,
+    /// The workers' names.
+    pub(super) names: Vec<String>,
     pub(super) reserved_bytes: usize,
 }
 
@@ -78,6 +80,7 @@ impl Snapshot {
             scheduler: shared.scheduler_name(),
             tasks,
             workers,
+            names: (0..shared.workers()).map(|worker| shared.worker(worker).name.clone()).collect(),
             reserved_bytes: shared.memory().reserved_bytes(),
         }
     }

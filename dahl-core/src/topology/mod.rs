@@ -127,20 +127,22 @@ fn number_in(path: &Path) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use tempfile::TempDir;
+
     use super::*;
 
-    /// Two packages of two cores of two threads; the memory of the second is node 1. Numbers as on many machines:
-    /// second threads come last.
-    fn described() -> tempdir::Dir {
-        let dir = tempdir::Dir::new();
+    /// Two packages of two cores of two threads; the memory of the first is node 0. Numbers run against cores, and second
+    /// threads come last.
+    fn described() -> TempDir {
+        let dir = tempfile::tempdir().unwrap();
         for number in 0..8 {
-            let core = number % 4;
+            let core = 3 - number % 4;
             let topology = dir.path().join(format!("cpu/cpu{number}/topology"));
             fs::create_dir_all(&topology).unwrap();
             fs::write(topology.join("core_id"), format!("{}\n", core % 2)).unwrap();
             fs::write(topology.join("physical_package_id"), format!("{}\n", core / 2)).unwrap();
         }
-        for (node, text) in [(0, "0-1,4-5\n"), (1, "2-3,6-7\n")] {
+        for (node, text) in [(0, "2-3,6-7\n"), (1, "0-1,4-5\n")] {
             let node = dir.path().join(format!("node/node{node}"));
             fs::create_dir_all(&node).unwrap();
             fs::write(node.join("cpulist"), text).unwrap();
@@ -148,58 +150,29 @@ mod tests {
         dir
     }
 
-    mod tempdir {
-        use std::path::{Path, PathBuf};
-        use std::sync::atomic::{AtomicU32, Ordering};
-
-        /// A directory of this test's own, which goes with it.
-        pub(super) struct Dir(PathBuf);
-
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-
-        impl Dir {
-            pub(super) fn new() -> Self {
-                let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-                let name = format!("dahl-topology-{}-{number}", std::process::id());
-                Self(std::env::temp_dir().join(name))
-            }
-
-            pub(super) fn path(&self) -> &Path {
-                &self.0
-            }
-        }
-
-        impl Drop for Dir {
-            fn drop(&mut self) {
-                let _ = std::fs::remove_dir_all(&self.0);
-            }
-        }
-    }
-
     #[test]
     fn cores_come_before_second_threads_and_memory_by_memory() {
         let dir = described();
         let topology = Topology::read(dir.path(), &[0, 1, 2, 3, 4, 5, 6, 7]);
-        assert_eq!(topology.binding_order(), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(topology.binding_order(), [3, 2, 1, 0, 7, 6, 5, 4]);
         assert_eq!(topology.cores(), 4);
         let nodes: Vec<_> = topology.processors().iter().map(|processor| processor.numa_node).collect();
-        assert_eq!(nodes, [0, 0, 1, 1, 0, 0, 1, 1]);
+        assert_eq!(nodes, [1, 1, 0, 0, 1, 1, 0, 0]);
     }
 
     #[test]
     fn what_the_process_may_not_use_is_not_there() {
         let dir = described();
-        // The first thread of core 1 is not allowed, so its second is its first.
         let topology = Topology::read(dir.path(), &[2, 4, 5, 6]);
-        assert_eq!(topology.binding_order(), [4, 5, 2, 6]);
+        assert_eq!(topology.binding_order(), [2, 5, 4, 6]);
         assert_eq!(topology.cores(), 3);
         assert_eq!(topology.processor(1), None);
-        assert_eq!(topology.processor(6).map(|processor| processor.package), Some(1));
+        assert_eq!(topology.processor(5).map(|processor| processor.package), Some(1));
     }
 
     #[test]
     fn without_facts_each_processor_is_a_core() {
-        let dir = tempdir::Dir::new();
+        let dir = tempfile::tempdir().unwrap();
         let topology = Topology::read(dir.path(), &[0, 1, 2]);
         assert_eq!((topology.cores(), topology.binding_order()), (3, vec![0, 1, 2]));
     }

@@ -95,7 +95,15 @@ impl Team {
         }
         let pool = apart.clone().expect("just made");
         drop(apart);
-        pool.install(|| as_kernel(kernel))
+        let run = || pool.install(|| as_kernel(kernel));
+        if rayon::current_thread_index().is_none() {
+            return run();
+        }
+        // This is a thread of another pool, which would do that pool's jobs while it waits, inside this kernel.
+        std::thread::scope(|scope| match scope.spawn(run).join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        })
     }
 
     /// There is no pool.

@@ -77,8 +77,8 @@ impl Line {
     pub(super) fn end_of(&self, now_ns: u64, place: Place, run_ns: u64, transfer_ns: u64) -> (u64, Cost) {
         let (free_ns, last_ns) = self.free(now_ns, place);
         let request_ns = if self.takes_ahead { free_ns - last_ns } else { free_ns };
-        let arrival_ns = request_ns + transfer_ns;
-        let end_ns = free_ns.max(arrival_ns) + run_ns;
+        let arrival_ns = request_ns.saturating_add(transfer_ns);
+        let end_ns = free_ns.max(arrival_ns).saturating_add(run_ns);
         (end_ns, Cost { run_ns, transfer_ns, total_ns: end_ns - free_ns })
     }
 
@@ -92,8 +92,8 @@ impl Line {
         };
         let mut taken = self.taken.iter().map(|taken| taken.expected_ns);
         let first_end_ns =
-            taken.next().map_or(now_ns, |expected_ns| (self.begin_ns + expected_ns).max(now_ns));
-        let free_ns = first_end_ns + taken.sum::<u64>() + queued_ns;
+            taken.next().map_or(now_ns, |expected_ns| self.begin_ns.saturating_add(expected_ns).max(now_ns));
+        let free_ns = first_end_ns.saturating_add(taken.sum::<u64>()).saturating_add(queued_ns);
         let last = ahead.checked_sub(1).and_then(|last| self.queue.iter().nth(last));
         let last_ns = match last {
             Some(waiting) => waiting.cost.run_ns,

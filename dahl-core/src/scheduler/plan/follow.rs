@@ -163,8 +163,16 @@ impl Scheduler for Static {
             Err((line, fact)) => {
                 self.misfits.note(line, &fact);
                 // Its line must hold nobody up.
-                if let Some(place) = self.places.get(&task.sequence()) {
-                    self.state().left.iter_mut().for_each(|left| left.retain(|left| left != place));
+                if let Some(&place) = self.places.get(&task.sequence()) {
+                    let mut state = self.state();
+                    state.left.iter_mut().for_each(|left| left.retain(|&left| left != place));
+                    let workers = state.left.len();
+                    drop(state);
+                    // What it held up may be ready, and its worker may sleep.
+                    let planned = self.plan.tasks[place].worker;
+                    if planned < workers {
+                        self.wake(planned);
+                    }
                 }
                 self.others.push(task, worker);
             }
