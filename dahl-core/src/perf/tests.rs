@@ -27,7 +27,8 @@ fn family() -> Arc<Family> {
 /// The entry of a task that moves `bytes` bytes.
 fn entry(family: &Arc<Family>, bytes: f64, earlier: Earlier, rules: Rules) -> Arc<Entry> {
     let work = Work { flops: None, bytes };
-    let entry = Arc::new(Entry::new(Arc::clone(family), vec![vec![bytes as usize]], work, earlier, WORKERS, rules));
+    let entry =
+        Arc::new(Entry::new(Arc::clone(family), vec![vec![bytes as usize]], work, earlier, WORKERS, rules));
     family.add(&entry);
     entry
 }
