@@ -48,3 +48,13 @@ fn dmda_is_within_a_tenth_of_the_best_static_placement_of_tiles() {
         assert!(dmda * 20 <= alone * 21, "{program:?}: {dmda} ns, and {alone} ns on one kind of worker");
     }
 }
+
+#[test]
+fn dmda_with_models_is_no_slower_on_networks_than_either_kind_of_worker_alone() {
+    for program in [Program::Cnn(4), Program::Cnn(32)] {
+        let folder = tempfile::tempdir().unwrap();
+        let dmda = calibrated(program, folder.path(), |builder| builder.scheduler("dmda")).unwrap();
+        let alone = scheduled(program, Workers::Cpu, "eager").min(on_device(program).unwrap());
+        assert!(dmda * 20 <= alone * 21, "{program:?}: {dmda} ns, and {alone} ns on one kind of worker");
+    }
+}
