@@ -25,6 +25,7 @@ pub mod device;
 pub mod element;
 pub mod error;
 mod explain;
+mod footprint;
 mod memory;
 pub mod observer;
 mod partition;

@@ -7,6 +7,7 @@ use std::ptr;
 use crate::access::AccessMode;
 use crate::codelet::Codelet;
 use crate::device::Transfer;
+use crate::footprint;
 use crate::runtime::Shared;
 use crate::task::{Access, Kind, Place, Record};
 
@@ -98,12 +99,9 @@ impl<'a> Submission<'a> {
 
     /// A number that tasks of one codelet share whose arrays have the same extents: what durations depend on.
     pub fn footprint(&self) -> u64 {
-        let mix = |hash: u64, value: u64| (hash.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
         let codelet = self.record.body().codelet.map_or(0, |codelet| ptr::from_ref(codelet).addr() as u64);
-        self.record.operands().fold(codelet, |hash, access| {
-            let extents = access.body().layout.extents();
-            extents.iter().fold(mix(hash, extents.len() as u64), |hash, &extent| mix(hash, extent as u64))
-        })
+        let extents = self.record.operands().map(|access| access.body().layout.extents());
+        footprint::hash_after(codelet, extents)
     }
 
     /// Whether worker `worker` can run it: it has a kernel there, and the submitter does not want another one.

@@ -10,7 +10,6 @@
 //!
 //! Not here: which worker runs a task (`scheduler`), how workers help (`worker`), histories of durations (`perf`).
 
-pub(crate) mod footprint;
 mod pins;
 mod policy;
 mod table;
@@ -26,6 +25,7 @@ pub use table::{KernelChoice, KernelChoices, KernelTrial, Ruling};
 use trials::{Settled, Trials};
 
 use crate::codelet::{Codelet, Kernel};
+use crate::footprint;
 use crate::sync::atomic::{AtomicU32, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 use crate::task::Record;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 // Counters whose order nobody relies on: a call that is being written may be read or not.
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::choice::footprint;
 use crate::codelet::{Codelet, Kernel};
+use crate::footprint;
 use crate::sync::{Mutex, MutexGuard};
 use crate::task::Record;
 

@@ -5,9 +5,9 @@ use std::sync::{Arc, OnceLock, PoisonError};
 
 use super::estimate::{Basis, Estimate};
 use super::family::Family;
-use super::footprint::Work;
 use super::samples::{Samples, Totals, WINDOW};
 use super::statistics::Window;
+use super::work::Work;
 use crate::sync::Mutex;
 
 /// How many durations there must be before an estimate is made of them, and of which kind they are.

@@ -10,7 +10,6 @@
 mod entry;
 mod estimate;
 mod family;
-mod footprint;
 mod history;
 mod models;
 mod prediction;
@@ -23,14 +22,15 @@ mod table;
 mod tests;
 mod transfers;
 mod warnings;
+mod work;
 
 pub use estimate::{Basis, Estimate};
-pub(crate) use footprint::{kernel_of, work};
 pub use history::{History, WorkerHistory};
 pub(crate) use models::{ModelCache, Models, Settings};
 pub use prediction::{CodeletPredictionError, PredictionError, PredictionErrors};
 pub(crate) use store::Store;
 pub use transfers::TransferTime;
+pub(crate) use work::{kernel_of, work};
 
 /// What was measured of one task.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,21 +1,21 @@
 //! [`Models`]: all that a runtime knows of durations. [`ModelCache`]: the part that one worker has used.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{Arc, PoisonError};
 
 use super::entry::{Earlier, Entry, Rules};
 use super::estimate::{Basis, Estimate};
 use super::family::Family;
-use super::footprint::{Work, kernel_of, key, key_of, work};
 use super::history::{History, WorkerHistory};
 use super::prediction::{CodeletPredictionError, ErrorSum, PredictionErrors};
 use super::store::{Change, Library, Store};
 use super::table::Table;
 use super::transfers::{TransferTime, Transfers};
+use super::work::{Work, kernel_of, key, key_of, work};
 use super::{Measurement, warnings::Warnings};
 use crate::codelet::Codelet;
 use crate::error::Result;
+use crate::footprint;
 use crate::sync::{Mutex, MutexGuard};
 use crate::task::{Kind, Record};
 
@@ -96,8 +96,7 @@ impl Models {
         }
         let mut known = self.known();
         let family = self.family(&mut known, codelet, kernel, kind);
-        let footprint: Vec<Vec<usize>> =
-            record.operands().map(|access| access.body().layout.extents().to_vec()).collect();
+        let footprint: Vec<Vec<usize>> = footprint::extents(record);
         let (flops, bytes) = work(codelet, record);
         self.add_entry(&mut known, key, &family, footprint, Work { flops, bytes }, Earlier::default())
     }
@@ -258,7 +257,7 @@ impl Models {
 /// The entries that one worker has used, found without a lock.
 pub(crate) struct ModelCache {
     worker: Option<usize>,
-    entries: HashMap<u64, Arc<Entry>, BuildHasherDefault<Hashed>>,
+    entries: HashMap<u64, Arc<Entry>, footprint::Hashed>,
 }
 
 impl ModelCache {
@@ -282,23 +281,5 @@ impl ModelCache {
         let entry = entry.or_insert_with(|| models.entry(key, codelet, kernel, kind, record));
         entry.add(self.worker.unwrap_or(models.workers), measurement.time_ns);
         key
-    }
-}
-
-/// Hashes keys that are hashes already.
-#[derive(Default)]
-struct Hashed(u64);
-
-impl Hasher for Hashed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("keys are written as one u64");
-    }
-
-    fn write_u64(&mut self, key: u64) {
-        self.0 = key;
     }
 }

@@ -6,7 +6,6 @@ use std::time::Duration;
 use super::entry::{Earlier, Entry, Rules};
 use super::estimate::Basis;
 use super::family::Family;
-use super::footprint::Work;
 use super::history::History;
 use super::prediction::{ErrorSum, Errors};
 use super::regression::Curve;
@@ -14,6 +13,7 @@ use super::samples::Totals;
 use super::statistics::Window;
 use super::store::Store;
 use super::table::Table;
+use super::work::Work;
 use crate::codelet::Codelet;
 
 static CODELET: Codelet = Codelet::new("codelet", module_path!(), 1);

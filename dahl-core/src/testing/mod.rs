@@ -34,12 +34,12 @@ mod failure;
 mod fault;
 mod format;
 pub mod gradient;
+mod jump;
 mod operand;
 mod oracle;
 mod report;
 mod shrink;
 mod subject;
-mod types;
 
 pub use arrays::{Arrays, Placement};
 pub use compare::compare;
@@ -47,12 +47,12 @@ pub use digits::Digits;
 pub use distribution::Distribution;
 pub use double_double::DoubleDouble;
 pub use failure::{Check, Failure, Variant};
+pub use jump::compare_types;
 pub use operand::{
     Below, Describes, Input, Operand, Operands, Output, OutputOf, Within, below, holding, output, typed,
     within,
 };
 pub use report::{Reference, Summary, json, markdown, record};
-pub use types::compare_types;
 
 pub use crate::numerics;
 

@@ -8,11 +8,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::super::entry::Earlier;
-use super::super::footprint::Work;
 use super::super::history::History;
 use super::super::samples::{Totals, WINDOW};
 use super::super::statistics::Window;
 use super::super::warnings::Warnings;
+use super::super::work::Work;
 use super::VERSION;
 use super::aside::set_aside;
 

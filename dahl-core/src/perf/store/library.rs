@@ -2,9 +2,9 @@
 
 use super::super::entry::Earlier;
 use super::super::family::Family;
-use super::super::footprint::Work;
 use super::super::history::History;
 use super::super::warnings::Warnings;
+use super::super::work::Work;
 use super::file::{CodeletFile, declaration};
 use crate::codelet::Codelet;
 

@@ -1,10 +1,11 @@
-//! What a duration depends on: the codelet, the kernel, the kind of worker, and the *footprint*, which is the extents of
-//! the task's arrays. Here as a [`key`] to look it up by, and as the [`Work`] that it makes.
+//! [`Work`]: how much a task does; and the [`key`] of all that its duration depends on: the codelet, the kernel, the kind
+//! of worker, and the footprint.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
 use crate::codelet::{Codelet, Operands, ShapeOf};
+use crate::footprint::{hash_after, mix};
 use crate::task::{Kind, Record};
 
 /// What models call the fold of two partial results of a reduction.
@@ -47,20 +48,7 @@ pub(super) fn key_of<'f>(
     for bytes in kind.as_bytes().chunks(8) {
         hash = bytes.iter().fold(0, |word, &byte| word << 8 | u64::from(byte)) ^ hash.rotate_left(29);
     }
-    for extents in footprint {
-        hash = mix(hash, extents.len() as u64);
-        for &extent in extents {
-            hash = mix(hash, extent as u64);
-        }
-    }
-    mix(hash, 0)
-}
-
-/// Both halves of a product of 128 bits: each bit of the result depends on each of the operands'.
-fn mix(hash: u64, value: u64) -> u64 {
-    let product =
-        u128::from(hash ^ 0x9e37_79b9_7f4a_7c15) * u128::from(value.rotate_left(32) ^ 0xd1b5_4a32_d192_ed03);
-    (product as u64) ^ ((product >> 64) as u64)
+    mix(hash_after(hash, footprint), 0)
 }
 
 /// What a task does.

@@ -11,9 +11,12 @@ pub(crate) fn extents(record: &Record) -> Vec<Vec<usize>> {
 
 /// A hash of the footprint alone.
 pub(crate) fn hash(record: &Record) -> u64 {
-    let mut hash = 0;
-    for access in record.operands() {
-        let extents = access.body().layout.extents();
+    hash_after(0, record.operands().map(|access| access.body().layout.extents()))
+}
+
+/// A hash of a footprint and of what `hash` is of.
+pub(crate) fn hash_after<'f>(mut hash: u64, footprint: impl Iterator<Item = &'f [usize]>) -> u64 {
+    for extents in footprint {
         hash = mix(hash, extents.len() as u64);
         for &extent in extents {
             hash = mix(hash, extent as u64);

@@ -1,4 +1,4 @@
-//! [`compare_types`]: the errors of one op in several element types, side by side.
+//! [`JUMP`] of the error from one element type to another: that shows which type computes in another's precision.
 
 use super::failure::{Check, Failure};
 use super::report::Summary;
