@@ -10,15 +10,15 @@
 //! Not here: which copies make room for others (`register`), and how long a transfer takes (`device`).
 #![allow(unsafe_code, reason = "copies elements between memory nodes")]
 
-use std::panic::Location;
 use std::ptr;
 use std::sync::Arc;
 
+use super::missing::{Missing, Requester};
 use super::state::ArrayState;
 use crate::codelet::Operand;
 use crate::device::{DeviceMemory, Transfer};
 use crate::error::Failure;
-use crate::memory::{Block, Holder, Shortage};
+use crate::memory::{Block, Holder};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 
@@ -60,15 +60,6 @@ struct Copy {
     used: u64,
 }
 
-/// On whose behalf elements are brought somewhere.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Requester {
-    /// The codelet of the task, or the host's call.
-    pub(crate) name: &'static str,
-    /// The line of the submission, or of the call.
-    pub(crate) location: &'static Location<'static>,
-}
-
 /// Whether elements are read, and whether they are changed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Use {
@@ -85,30 +76,6 @@ pub(super) enum Rank {
     Clean,
     /// Valid here alone: it must be written back.
     Dirty,
-}
-
-/// Why elements cannot be had at a memory node.
-#[derive(Debug)]
-pub(crate) enum Missing {
-    /// A task that should have written them failed, or they were lost with a device.
-    Poisoned(Arc<Failure>),
-    /// There is no room for them.
-    Shortage(Shortage),
-}
-
-impl Missing {
-    /// The failure that `array` is left with.
-    pub(crate) fn into_failure(self, array: &ArrayState, requester: Requester) -> Arc<Failure> {
-        let shortage = match self {
-            Self::Poisoned(failure) => return failure,
-            Self::Shortage(shortage) => shortage,
-        };
-        let message = format!("out of memory: {shortage}");
-        let Requester { name, location } = requester;
-        let failure = Arc::new(Failure::new(name, "the host".to_owned(), location, message).unreachable());
-        array.shared().note_failure(&failure);
-        failure
-    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

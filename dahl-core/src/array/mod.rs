@@ -6,12 +6,14 @@
 
 mod any;
 mod approximate;
+mod buffer;
 mod content;
 mod copies;
 mod guard;
+mod home;
+mod missing;
 mod reduction;
 mod register;
-mod replicate;
 mod reshaped;
 mod state;
 
@@ -23,11 +25,13 @@ use std::sync::Arc;
 
 pub use any::AnyArray;
 pub(crate) use content::Content;
-pub(crate) use copies::{HOME, Missing, Requester};
+pub(crate) use copies::HOME;
 pub use guard::{ReadGuard, WriteGuard};
+pub(crate) use home::Origin;
+pub(crate) use missing::{Missing, Requester};
 pub(crate) use reduction::Contribution;
 pub(crate) use register::Register;
-pub(crate) use replicate::Origin;
+
 pub use reshaped::{Reshaped, ReshapedMut};
 pub(crate) use state::ArrayState;
 

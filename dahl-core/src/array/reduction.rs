@@ -21,7 +21,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::content::Content;
-use super::replicate::Origin;
+use super::home::Origin;
 use super::state::ArrayState;
 use crate::access::AccessMode;
 use crate::codelet::{Accumulator, Codelet};

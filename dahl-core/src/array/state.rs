@@ -2,19 +2,17 @@
 #![allow(unsafe_code, reason = "contents are guarded by the order of tasks, not by a lock")]
 
 use std::cell::UnsafeCell;
-use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use super::content::{AtomicContent, Content};
-use super::copies::{Copies, HOME, Missing, Requester, Use};
+use super::copies::{Copies, HOME, Use};
+use super::home::{Home, Origin};
+use super::missing::{Missing, Requester};
 use super::reduction::Reductions;
-use super::replicate::{HOST, NODES, Origin, Replicate};
 use crate::access::AccessMode;
-use crate::codelet::Operand;
 use crate::element::ElementType;
 use crate::error::Failure;
-use crate::memory::{Block, Holder, Shortage};
 use crate::partition::Partitions;
 use crate::runtime::Shared;
 use crate::shape::Layout;
@@ -39,7 +37,7 @@ pub(crate) struct ArrayState {
     /// First, so that a pointer to the link is one to the state.
     release: Link,
     chain: Chain,
-    content: AtomicContent,
+    pub(super) content: AtomicContent,
     pub(super) copies: Copies,
     index: u32,
     /// The number by which observers know it: for a private buffer of a reduction, the array's.
@@ -51,29 +49,28 @@ pub(crate) struct ArrayState {
     /// Whose turn it is among the tasks that commute on it.
     turn: Turn<Record>,
     /// Bytes of blocks that are the array's alone.
-    own_bytes: AtomicUsize,
+    pub(super) own_bytes: AtomicUsize,
     /// How many of them were said to be dying.
     dying_bytes: AtomicUsize,
-    fixed: UnsafeCell<Fixed>,
-    body: UnsafeCell<Body>,
+    pub(super) fixed: UnsafeCell<Fixed>,
+    pub(super) body: UnsafeCell<Body>,
 }
 
 /// What is written when the state is made, before anybody knows it, and when it is freed.
 #[derive(Debug)]
-struct Fixed {
-    bytes: usize,
-    element: Option<ElementType>,
+pub(super) struct Fixed {
+    pub(super) bytes: usize,
+    pub(super) element: Option<ElementType>,
     /// Where a part lies in its whole's buffer, which `pointer` leads to.
-    part: Option<Layout>,
-    shared: Option<Arc<Shared>>,
+    pub(super) part: Option<Layout>,
+    pub(super) shared: Option<Arc<Shared>>,
 }
 
 /// What changes with the accesses.
 #[derive(Debug)]
-struct Body {
-    /// One for each memory node.
-    replicates: [Replicate; NODES],
-    failure: Option<Arc<Failure>>,
+pub(super) struct Body {
+    pub(super) home: Home,
+    pub(super) failure: Option<Arc<Failure>>,
 }
 
 // SAFETY: see "who may touch what" above.
@@ -98,10 +95,7 @@ impl ArrayState {
             own_bytes: AtomicUsize::new(0),
             dying_bytes: AtomicUsize::new(0),
             fixed: UnsafeCell::new(Fixed { bytes: 0, element: None, part: None, shared: None }),
-            body: UnsafeCell::new(Body {
-                replicates: [Replicate::new(ptr::null_mut(), Origin::None)],
-                failure: None,
-            }),
+            body: UnsafeCell::new(Body { home: Home::new(ptr::null_mut(), Origin::None), failure: None }),
         }
     }
 
@@ -126,7 +120,7 @@ impl ArrayState {
                 Fixed { bytes, element: Some(element), part: None, shared: Some(Arc::clone(shared)) }
         };
         // SAFETY: as above.
-        unsafe { *state.body.get() = Body { replicates: [Replicate::new(pointer, origin)], failure: None } };
+        unsafe { *state.body.get() = Body { home: Home::new(pointer, origin), failure: None } };
         NonNull::from(state)
     }
 
@@ -151,7 +145,7 @@ impl ArrayState {
     pub(crate) unsafe fn begin_part(&self, pointer: *mut u8, poisoned: Option<&Arc<Failure>>) {
         self.copies.stay_home();
         // SAFETY: the caller's access is exclusive, and no copy is valid, so nobody evicts one (C4).
-        unsafe { (*self.body.get()).replicates[HOST].pointer = pointer };
+        unsafe { (*self.body.get()).home.pointer = pointer };
         match poisoned {
             None => self.set_ready(),
             // SAFETY: the caller's access is exclusive.
@@ -215,7 +209,7 @@ impl ArrayState {
         state.forget_copies();
         // SAFETY: every access has ended and the handle is gone: nobody else knows the state.
         let body = unsafe { &mut *state.body.get() };
-        body.replicates = [Replicate::new(ptr::null_mut(), Origin::None)];
+        body.home = Home::new(ptr::null_mut(), Origin::None);
         body.failure = None;
         let dying_bytes = state.dying_bytes.load(Ordering::Relaxed);
         // SAFETY: as above.
@@ -253,7 +247,7 @@ impl ArrayState {
         self.part_of.load(Ordering::Relaxed).checked_sub(1)
     }
 
-    fn fixed(&self) -> &Fixed {
+    pub(super) fn fixed(&self) -> &Fixed {
         // SAFETY: it is written when the state is made and freed, and the caller's handle or access keeps it.
         unsafe { &*self.fixed.get() }
     }
@@ -265,7 +259,7 @@ impl ArrayState {
     /// The first byte. The caller holds an access, or the state is new.
     pub(crate) fn pointer(&self) -> *mut u8 {
         // SAFETY: the caller holds an access, or is the only one who knows the state: nobody writes the body.
-        unsafe { (*self.body.get()).replicates[HOST].pointer }
+        unsafe { (*self.body.get()).home.pointer }
     }
 
     /// The first byte, if no access is under way and none is owed: no partition or reduction is open. Then the
@@ -322,12 +316,12 @@ impl ArrayState {
             Content::Zero | Content::Unset if !overwrites => {
                 debug_assert!(self.fixed().part.is_none(), "the split makes its parts ready");
                 // SAFETY: the caller may write the elements, `bytes` bytes from `pointer` on.
-                unsafe { body.replicates[HOST].pointer.write_bytes(0, self.fixed().bytes) };
+                unsafe { body.home.pointer.write_bytes(0, self.fixed().bytes) };
             }
             Content::Ready | Content::Zero | Content::Unset | Content::Busy => {}
         }
         self.set_ready();
-        Ok(body.replicates[HOST].pointer)
+        Ok(body.home.pointer)
     }
 
     /// As [`prepare`](Self::prepare), in the memory `node`. A copy there is pinned: the task unpins it when it has ended.
@@ -385,66 +379,6 @@ impl ArrayState {
         self.fixed().bytes
     }
 
-    /// How the elements lie at home.
-    pub(super) fn home_layout(&self) -> (ElementType, Layout) {
-        let Fixed { bytes, element, part, .. } = self.fixed();
-        let element = element.expect("a state in use has an element type");
-        let contiguous = || {
-            let mut layout = Layout::EMPTY;
-            layout.set_contiguous(&[bytes / element.size_bytes.max(1)]);
-            layout
-        };
-        (element, part.unwrap_or_else(contiguous))
-    }
-
-    /// Makes a private buffer of a reduction one that may hold anything, in the memory `node`, and says where it is.
-    ///
-    /// # Errors
-    /// What keeps it from being there.
-    ///
-    /// # Safety
-    /// The caller holds an exclusive access.
-    pub(crate) unsafe fn begin_leaf(&self, node: usize, requester: Requester) -> Result<*mut u8, Missing> {
-        // SAFETY: the caller's access is exclusive.
-        unsafe { (*self.body.get()).failure = None };
-        self.set_ready();
-        // SAFETY: the caller's.
-        unsafe { self.prepare_at(node, AccessMode::W, requester) }
-    }
-
-    /// Calls `finish` with the elements, contiguous, and whether they hold a value that a reduction adds to.
-    ///
-    /// # Errors
-    /// The failure that left the array without a value.
-    ///
-    /// # Safety
-    /// The caller holds an exclusive access.
-    pub(crate) unsafe fn finish_reduction(
-        &self,
-        requester: Requester,
-        finish: impl FnOnce(&mut [u8], bool),
-    ) -> Result<(), Missing> {
-        let keep_old = self.content.get() != Content::Unset;
-        if keep_old {
-            // SAFETY: the caller's access is exclusive.
-            unsafe { self.prepare_at(HOME, AccessMode::RW, requester) }?;
-        }
-        // SAFETY: the caller's access is exclusive.
-        let body = unsafe { &*self.body.get() };
-        // SAFETY: as above; the buffer is initialised, since blocks are.
-        unsafe {
-            with_contiguous(
-                body.replicates[HOST].pointer,
-                self.fixed().bytes,
-                &self.fixed().part,
-                self.fixed().element,
-                |target| finish(target, keep_old),
-            )
-        };
-        self.set_ready();
-        Ok(())
-    }
-
     /// Leaves the array without a value, because of `failure`.
     ///
     /// # Safety
@@ -457,82 +391,4 @@ impl ArrayState {
         body.failure = Some(Arc::clone(failure));
         self.content.set(Content::Poisoned);
     }
-
-    /// A buffer as large as the array's, to be [taken](Self::rename) in its place,
-    /// made for the task submitted at `location`.
-    ///
-    /// # Errors
-    /// If it cannot be had.
-    ///
-    /// # Safety
-    /// The caller holds an exclusive access.
-    pub(crate) unsafe fn spare(&self, location: &'static Location<'static>) -> Result<*mut u8, Shortage> {
-        // SAFETY: the caller's access is exclusive.
-        let body = unsafe { &mut *self.body.get() };
-        if let Some(spare) = &body.replicates[HOST].spare {
-            return Ok(spare.pointer());
-        }
-        let node = self.shared().memory();
-        let spare = Block::zeroed(node, self.fixed().bytes, Holder::new("rename buffer", location))
-            .ok_or_else(|| Shortage::new(node, self.fixed().bytes))?;
-        self.own_bytes.fetch_add(spare.bytes(), Ordering::Relaxed);
-        Ok(body.replicates[HOST].spare.insert(spare).pointer())
-    }
-
-    /// Makes the spare buffer the array's. (A part's elements are copied instead.) The old one is the spare from now on, unless it is an arena's.
-    ///
-    /// # Safety
-    /// The caller holds an exclusive access, and no reference into the old buffer is left.
-    pub(crate) unsafe fn rename(&self) {
-        // SAFETY: the caller's access is exclusive.
-        let body = unsafe { &mut *self.body.get() };
-        let Some(mut block) = body.replicates[HOST].spare.take() else { return };
-        if self.fixed().part.is_some() {
-            let from = block.first_bytes_mut(self.fixed().bytes);
-            // SAFETY: the caller may write the elements.
-            unsafe {
-                with_contiguous(
-                    body.replicates[HOST].pointer,
-                    self.fixed().bytes,
-                    &self.fixed().part,
-                    self.fixed().element,
-                    |to| to.copy_from_slice(from),
-                )
-            };
-            body.replicates[HOST].spare = Some(block);
-            return;
-        }
-        body.replicates[HOST].pointer = block.pointer();
-        if let Origin::Block(old) = std::mem::replace(&mut body.replicates[HOST].origin, Origin::Block(block))
-        {
-            if old.bytes() >= self.fixed().bytes {
-                body.replicates[HOST].spare = Some(old);
-            } else {
-                self.own_bytes.fetch_sub(old.bytes(), Ordering::Relaxed);
-            }
-        }
-    }
-}
-
-/// Calls `change` with the elements of an array, contiguous: those of a strided part are copied out and back.
-///
-/// # Safety
-/// The caller holds an exclusive access, `pointer` leads to the buffer of initialised elements in which `part` lies.
-unsafe fn with_contiguous(
-    pointer: *mut u8,
-    bytes: usize,
-    part: &Option<Layout>,
-    element: Option<ElementType>,
-    change: impl FnOnce(&mut [u8]),
-) {
-    let element = element.expect("a state in use has an element type");
-    let layout = part.unwrap_or(Layout::EMPTY);
-    if layout.is_contiguous() {
-        let start = pointer.wrapping_add(layout.offset * element.size_bytes);
-        // SAFETY: the caller's: `bytes` initialised bytes that nobody else touches.
-        return change(unsafe { std::slice::from_raw_parts_mut(start, bytes) });
-    }
-    let operand = Operand { pointer, layout, element, writes: true, reads: true };
-    // SAFETY: the caller's: the operand's elements may be read and written, by nobody else.
-    unsafe { operand.change_packed(change) };
 }

@@ -1,22 +1,20 @@
-//! [`Replicate`]: an array's elements in one memory node, and who keeps them.
+//! [`Home`]: an array's elements in the main memory, and who keeps them.
 
+use super::state::{ArrayState, Fixed};
+use crate::element::ElementType;
 use crate::memory::{Block, RegionRef};
+use crate::shape::Layout;
 
-/// Memory nodes. For now the host's is the only one.
-pub(super) const NODES: usize = 1;
-/// The host's memory node.
-pub(super) const HOST: usize = 0;
-
-/// An array's elements in one memory node.
+/// An array's elements in the main memory. What is elsewhere are [copies](super::copies).
 #[derive(Debug)]
-pub(super) struct Replicate {
+pub(super) struct Home {
     pub(super) pointer: *mut u8,
     pub(super) origin: Origin,
     /// The other buffer of an array that is renamed again and again.
     pub(super) spare: Option<Block>,
 }
 
-impl Replicate {
+impl Home {
     pub(super) const fn new(pointer: *mut u8, origin: Origin) -> Self {
         Self { pointer, origin, spare: None }
     }
@@ -40,5 +38,19 @@ impl Origin {
             Self::Block(block) => block.bytes(),
             Self::None | Self::Region(_) => 0,
         }
+    }
+}
+
+impl ArrayState {
+    /// How the elements lie at home.
+    pub(super) fn home_layout(&self) -> (ElementType, Layout) {
+        let Fixed { bytes, element, part, .. } = self.fixed();
+        let element = element.expect("a state in use has an element type");
+        let contiguous = || {
+            let mut layout = Layout::EMPTY;
+            layout.set_contiguous(&[bytes / element.size_bytes.max(1)]);
+            layout
+        };
+        (element, part.unwrap_or_else(contiguous))
     }
 }

@@ -1,0 +1,145 @@
+//! Whole buffers of an array: one that takes the place of another, and the private ones of a reduction.
+//!
+//! Who may touch an array's body is said at [`ArrayState`].
+#![allow(unsafe_code, reason = "changes the body of an array that the caller has exclusive access to")]
+
+use std::panic::Location;
+
+use super::content::Content;
+use super::copies::HOME;
+use super::home::Origin;
+use super::missing::{Missing, Requester};
+use super::state::ArrayState;
+use crate::access::AccessMode;
+use crate::codelet::Operand;
+use crate::element::ElementType;
+use crate::memory::{Block, Holder, Shortage};
+use crate::shape::Layout;
+use crate::sync::atomic::Ordering;
+
+impl ArrayState {
+    /// Makes a private buffer of a reduction one that may hold anything, in the memory `node`, and says where it is.
+    ///
+    /// # Errors
+    /// What keeps it from being there.
+    ///
+    /// # Safety
+    /// The caller holds an exclusive access.
+    pub(crate) unsafe fn begin_leaf(&self, node: usize, requester: Requester) -> Result<*mut u8, Missing> {
+        // SAFETY: the caller's access is exclusive.
+        unsafe { (*self.body.get()).failure = None };
+        self.set_ready();
+        // SAFETY: the caller's.
+        unsafe { self.prepare_at(node, AccessMode::W, requester) }
+    }
+
+    /// Calls `finish` with the elements, contiguous, and whether they hold a value that a reduction adds to.
+    ///
+    /// # Errors
+    /// The failure that left the array without a value.
+    ///
+    /// # Safety
+    /// The caller holds an exclusive access.
+    pub(crate) unsafe fn finish_reduction(
+        &self,
+        requester: Requester,
+        finish: impl FnOnce(&mut [u8], bool),
+    ) -> Result<(), Missing> {
+        let keep_old = self.content.get() != Content::Unset;
+        if keep_old {
+            // SAFETY: the caller's access is exclusive.
+            unsafe { self.prepare_at(HOME, AccessMode::RW, requester) }?;
+        }
+        // SAFETY: the caller's access is exclusive.
+        let body = unsafe { &*self.body.get() };
+        // SAFETY: as above; the buffer is initialised, since blocks are.
+        unsafe {
+            with_contiguous(
+                body.home.pointer,
+                self.fixed().bytes,
+                &self.fixed().part,
+                self.fixed().element,
+                |target| finish(target, keep_old),
+            )
+        };
+        self.set_ready();
+        Ok(())
+    }
+
+    /// A buffer as large as the array's, to be [taken](Self::rename) in its place,
+    /// made for the task submitted at `location`.
+    ///
+    /// # Errors
+    /// If it cannot be had.
+    ///
+    /// # Safety
+    /// The caller holds an exclusive access.
+    pub(crate) unsafe fn spare(&self, location: &'static Location<'static>) -> Result<*mut u8, Shortage> {
+        // SAFETY: the caller's access is exclusive.
+        let body = unsafe { &mut *self.body.get() };
+        if let Some(spare) = &body.home.spare {
+            return Ok(spare.pointer());
+        }
+        let node = self.shared().memory();
+        let spare = Block::zeroed(node, self.fixed().bytes, Holder::new("rename buffer", location))
+            .ok_or_else(|| Shortage::new(node, self.fixed().bytes))?;
+        self.own_bytes.fetch_add(spare.bytes(), Ordering::Relaxed);
+        Ok(body.home.spare.insert(spare).pointer())
+    }
+
+    /// Makes the spare buffer the array's. (A part's elements are copied instead.) The old one is the spare from now on, unless it is an arena's.
+    ///
+    /// # Safety
+    /// The caller holds an exclusive access, and no reference into the old buffer is left.
+    pub(crate) unsafe fn rename(&self) {
+        // SAFETY: the caller's access is exclusive.
+        let body = unsafe { &mut *self.body.get() };
+        let Some(mut block) = body.home.spare.take() else { return };
+        if self.fixed().part.is_some() {
+            let from = block.first_bytes_mut(self.fixed().bytes);
+            // SAFETY: the caller may write the elements.
+            unsafe {
+                with_contiguous(
+                    body.home.pointer,
+                    self.fixed().bytes,
+                    &self.fixed().part,
+                    self.fixed().element,
+                    |to| to.copy_from_slice(from),
+                )
+            };
+            body.home.spare = Some(block);
+            return;
+        }
+        body.home.pointer = block.pointer();
+        if let Origin::Block(old) = std::mem::replace(&mut body.home.origin, Origin::Block(block)) {
+            if old.bytes() >= self.fixed().bytes {
+                body.home.spare = Some(old);
+            } else {
+                self.own_bytes.fetch_sub(old.bytes(), Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// Calls `change` with the elements of an array, contiguous: those of a strided part are copied out and back.
+///
+/// # Safety
+/// The caller holds an exclusive access, `pointer` leads to the buffer of initialised elements in which `part` lies.
+unsafe fn with_contiguous(
+    pointer: *mut u8,
+    bytes: usize,
+    part: &Option<Layout>,
+    element: Option<ElementType>,
+    change: impl FnOnce(&mut [u8]),
+) {
+    let element = element.expect("a state in use has an element type");
+    let layout = part.unwrap_or(Layout::EMPTY);
+    if layout.is_contiguous() {
+        let start = pointer.wrapping_add(layout.offset * element.size_bytes);
+        // SAFETY: the caller's: `bytes` initialised bytes that nobody else touches.
+        return change(unsafe { std::slice::from_raw_parts_mut(start, bytes) });
+    }
+    let operand = Operand { pointer, layout, element, writes: true, reads: true };
+    // SAFETY: the caller's: the operand's elements may be read and written, by nobody else.
+    unsafe { operand.change_packed(change) };
+}
