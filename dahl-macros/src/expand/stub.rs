@@ -61,6 +61,7 @@ pub(crate) fn stubs(mut codelet: Codelet) -> TokenStream {
         &quote!(#visibility fn #wrapper #generics(arena: &#lifetime #root::Arena, #(#parameters),*) -> #root::Result<#made>),
         &name,
     );
+    let message = has_errors(&name);
     quote! {
         #everywhere
         #[allow(missing_docs)]
@@ -80,7 +81,7 @@ pub(crate) fn stubs(mut codelet: Codelet) -> TokenStream {
         #[diagnostic::do_not_recommend]
         impl<A: #root::Element> #root::__private::Combines<A> for #type_name {
             fn codelet() -> &'static #root::Codelet {
-                ::core::unimplemented!()
+                ::core::panic!(#message)
             }
         }
 
@@ -102,8 +103,13 @@ fn wrapper_parameters(codelet: &Codelet, variant: Variant, borrow: Option<&Lifet
     arrays.chain(codelet.argument_parameters()).collect()
 }
 
+/// What a stub says if it is called, which it cannot be: the program does not compile.
+fn has_errors(name: &str) -> String {
+    format!("the declaration of `{name}` has errors")
+}
+
 fn stub(signature: &TokenStream, name: &str) -> TokenStream {
-    let message = format!("the declaration of `{name}` has errors");
+    let message = has_errors(name);
     quote! {
         #[allow(missing_docs, unused_variables)]
         #signature {
