@@ -30,6 +30,7 @@
 //! build, and the message names the file.
 
 mod compile;
+mod cuda;
 mod error;
 mod shim;
 mod signature;
@@ -54,8 +55,41 @@ pub fn kernels(folder: &str) {
     }
 }
 
+/// Compiles the CUDA kernels in `folder`, a path in the crate, for the CPU, and links them: for tests on machines without a
+/// device. To be called in a build script.
+///
+/// Each entry point (`sum_axis_f32`) is a function of C, `void sum_axis_f32(const unsigned *grid, const unsigned *block, size_t
+/// shared_bytes, void **parameters)`, which runs all threads of a launch; `parameters` are what `cuLaunchKernel` takes. Indices
+/// are checked (`DAHL_CHECKED`).
+pub fn cuda_kernels_on_cpu(folder: &str) {
+    println!("cargo::rerun-if-changed={folder}");
+    let compiled = Package::from_cargo().and_then(|package| compile::on_cpu(&package, folder));
+    if let Err(error) = compiled {
+        for line in error.to_string().lines() {
+            println!("cargo::error={line}");
+        }
+    }
+}
+
+/// Compiles the CUDA kernels in `folder` of the package in `package` to PTX, which it keeps in `folder/ptx` for builds
+/// without nvcc. What the program `dahl-ptx` does.
+///
+/// # Errors
+/// If there is no nvcc, or a kernel does not compile: a message that names the file.
+pub fn keep_ptx(package: &Path, folder: &str) -> Result<usize, String> {
+    let work = std::env::temp_dir().join(format!("dahl-ptx-{}", std::process::id()));
+    let made = std::fs::create_dir_all(&work).map_err(|error| Error::file(&work, &error));
+    let kept = made.and_then(|()| cuda::keep_ptx(package, folder, &work));
+    // What is left there does no harm.
+    let _ = std::fs::remove_dir_all(&work);
+    kept.map_err(|error| error.to_string())
+}
+
 fn generate(folder: &str) -> Result<(), Error> {
     println!("cargo::rerun-if-changed={folder}");
+    for variable in cuda::VARIABLES {
+        println!("cargo::rerun-if-env-changed={variable}");
+    }
     Package::from_cargo()?.generate(folder)
 }
 
@@ -97,8 +131,13 @@ impl Package {
 
     fn generate(&self, folder: &str) -> Result<(), Error> {
         let sources = Source::find(Path::new(&self.folder), folder)?;
+        let cuda = cuda::generate(self, folder)?;
         let table = Path::new(&self.out).join("kernels.rs");
-        std::fs::write(&table, table::table(self, &sources)).map_err(|error| Error::file(&table, &error))?;
+        let text = table::table(self, &sources) + &cuda.table;
+        std::fs::write(&table, text).map_err(|error| Error::file(&table, &error))?;
+        for sentence in &cuda.left_out {
+            println!("cargo::warning={sentence}");
+        }
         compile::compile(self, folder, &sources)
     }
 }
