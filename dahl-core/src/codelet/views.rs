@@ -41,6 +41,22 @@ pub struct Views<'a> {
     data: PhantomData<&'a mut u8>,
 }
 
+/// Where one parameter of a running task lies, for code that no type checks.
+#[cfg(feature = "testing")]
+#[derive(Debug)]
+pub struct RawOperand {
+    /// The first element.
+    pub start: *mut u8,
+    /// The name of the element type.
+    pub element: &'static str,
+    /// The extents.
+    pub extents: Vec<usize>,
+    /// The strides, in elements.
+    pub strides: Vec<isize>,
+    /// Whether the kernel may write to it.
+    pub writes: bool,
+}
+
 /// A cache line, the unit of buffers that hold elements of any type.
 #[derive(Clone, Copy, Debug, Default, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
@@ -110,6 +126,21 @@ impl<'a> Views<'a> {
             operand.pointer.wrapping_add(operand.layout.offset * element.size_bytes)
         };
         (start, &operand.layout)
+    }
+
+    /// All parameters and arguments that are left, as an emulator of a device hands them to its kernels.
+    #[cfg(feature = "testing")]
+    pub fn take_raw_operands(&mut self) -> (Vec<RawOperand>, &'a [u8]) {
+        let operands = &self.operands[self.next..];
+        self.next = self.operands.len();
+        let raw = operands.iter().map(|operand| RawOperand {
+            start: operand.pointer.wrapping_add(operand.layout.offset * operand.element.size_bytes),
+            element: operand.element.name,
+            extents: operand.layout.extents().to_vec(),
+            strides: operand.layout.strides().to_vec(),
+            writes: operand.writes,
+        });
+        (raw.collect(), self.arguments)
     }
 
     /// How many parameters are left.

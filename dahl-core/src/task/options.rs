@@ -43,6 +43,13 @@ impl<'a> Task<'a> {
         self
     }
 
+    /// Runs a kernel that the codelet does not have. Its views and arguments must be the codelet's.
+    #[cfg(feature = "testing")]
+    pub(crate) fn foreign_kernel(mut self, kernel: &'static crate::codelet::Kernel) -> Self {
+        self.set(|body| body.kernel = Some(kernel));
+        self
+    }
+
     /// Makes one worker run the task, whatever the scheduler.
     ///
     /// The submission fails if there is no such worker, or if it cannot run the codelet.

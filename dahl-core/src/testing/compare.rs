@@ -13,7 +13,7 @@ use super::report::{Reference, Summary, Tally};
 use super::shrink::{Range, shrink};
 use super::subject::{Subject, Typed};
 use crate::access::AccessMode;
-use crate::codelet::{Parameter, Variants};
+use crate::codelet::{Kernel, Parameter, Variants};
 use crate::element::Element;
 use crate::runtime::Runtime;
 
@@ -44,12 +44,46 @@ where
     O: Operands<A>,
 {
     let _ = codelet;
-    let subject = Typed::<C, A, G>::new(arguments);
+    examine::<T, A, O>(op, operands, &Typed::<C, A, G>::new(arguments, None))
+}
+
+/// Compares kernels that a codelet does not have with its reference, as [`compare`] does its own: such as those of
+/// another machine, run by an emulator.
+///
+/// # Errors
+/// As [`compare`].
+///
+/// # Panics
+/// As [`compare`], or if there are no kernels.
+pub fn compare_kernels<T, C, A, G, O>(
+    op: &str,
+    codelet: C,
+    operands: &O,
+    arguments: G,
+    kernels: &'static [Kernel],
+) -> Result<Summary, Box<Failure>>
+where
+    T: Element,
+    C: Variants<A, G>,
+    A: Arrays,
+    G: Copy,
+    O: Operands<A>,
+{
+    let _ = codelet;
+    assert!(!kernels.is_empty(), "{op}: there are no kernels to compare");
+    examine::<T, A, O>(op, operands, &Typed::<C, A, G>::new(arguments, Some(kernels)))
+}
+
+fn examine<T: Element, A: Arrays, O: Operands<A>>(
+    op: &str,
+    operands: &O,
+    subject: &dyn Subject,
+) -> Result<Summary, Box<Failure>> {
     let runtime = Runtime::builder().cpu_workers(1).check(false).build().expect("a runtime of one worker");
     let seed = env::var("DAHL_TESTING_SEED").map_or(SEED, |seed| {
         seed.parse().unwrap_or_else(|_| panic!("DAHL_TESTING_SEED = `{seed}`: expected a whole number"))
     });
-    Comparison { op, element: T::NAME, subject: &subject, specs: operands.specs(), runtime, seed }.run()
+    Comparison { op, element: T::NAME, subject, specs: operands.specs(), runtime, seed }.run()
 }
 
 /// A codelet in one element type.
@@ -79,7 +113,7 @@ impl Comparison<'_> {
             let fault = Fault::new(Check::Runs, None, fact);
             return Err(Box::new(self.failure(*fault, inputs, Distribution::Uniform)));
         }
-        let kernels = self.subject.codelet().kernels.iter().flatten().map(|kernel| kernel.name()).collect();
+        let kernels = self.subject.kernels().iter().map(|kernel| kernel.name()).collect();
         Ok(Summary {
             op: self.op.to_owned(),
             element: self.element,

@@ -44,17 +44,19 @@ impl Comparison<'_> {
         let expectation = expect(&data)?;
         let parameters = self.parameters();
         let reduces = parameters.iter().any(|parameter| matches!(parameter.mode, AccessMode::REDUX(_)));
-        for (index, kernel) in self.subject.codelet().kernels.iter().flatten().enumerate() {
+        let are_own = self.subject.foreign().is_none();
+        for (index, kernel) in self.subject.kernels().into_iter().enumerate() {
             let whole = self.examine_given(&data, kernel.name(), expectation.as_ref(), tally)?;
-            if let (0, false, Some(made)) = (index, reduces, &made) {
+            let is_first = index == 0 && are_own;
+            if let (true, false, Some(made)) = (is_first, reduces, &made) {
                 same(&parameters, &whole, &with(&whole, made), &init)?;
             }
             let base = Base { data: &data, whole: &whole, expectation: expectation.as_ref() };
             for placement in [Placement::Whole, Placement::Parts] {
-                self.examine_in_place(&base, index, kernel.name(), placement, tally)?;
+                self.examine_in_place(&base, is_first, kernel.name(), placement, tally)?;
             }
         }
-        if let (Some(made), Some(expectation)) = (&made, expect(&begun)?) {
+        if let (true, Some(made), Some(expectation)) = (are_own, &made, expect(&begun)?) {
             expectation.judge(&begun, &with(&begun, made), &init, tally)?;
         }
         Ok(expectation.map_or(Reference::Absent, |expectation| expectation.reference))
@@ -100,7 +102,7 @@ impl Comparison<'_> {
     fn examine_in_place(
         &self,
         base: &Base<'_>,
-        index: usize,
+        is_first: bool,
         kernel: &'static str,
         placement: Placement,
         tally: &mut Tally,
@@ -118,7 +120,7 @@ impl Comparison<'_> {
             return Ok(());
         }
         // A kernel made for it runs if none is asked for.
-        let own = in_place.kernel.as_ref().filter(|_| index == 0);
+        let own = in_place.kernel.as_ref().filter(|_| is_first);
         let name = own.map_or(kernel, |own| own.name());
         let way = self.way(Variant::OpSelf, Some(name), placement);
         let asked = if own.is_some() { None } else { Some(kernel) };

@@ -42,7 +42,7 @@ mod shrink;
 mod subject;
 
 pub use arrays::{Arrays, Placement};
-pub use compare::compare;
+pub use compare::{compare, compare_kernels};
 pub use digits::Digits;
 pub use distribution::Distribution;
 pub use double_double::DoubleDouble;
@@ -54,6 +54,7 @@ pub use operand::{
 };
 pub use report::{Reference, Summary, json, markdown, record};
 
+pub use crate::codelet::{Kernel, RawOperand, Views};
 pub use crate::numerics;
 
 /// Tests of an op's numbers, one for each element type: see [`testing`](crate::testing).

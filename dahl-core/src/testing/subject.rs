@@ -7,7 +7,7 @@ use crate::codelet::{Codelet, Kernel, Numerics, Variants};
 use crate::element::ElementType;
 use crate::error::Result;
 use crate::runtime::Runtime;
-use crate::task::Submission;
+use crate::task::{Submission, Task};
 
 /// A codelet and the arguments of its tasks.
 pub(super) trait Subject {
@@ -17,6 +17,17 @@ pub(super) trait Subject {
 
     /// The declared body in double-double.
     fn declaration(&self) -> Option<Kernel>;
+
+    /// What is compared in place of the codelet's own kernels.
+    fn foreign(&self) -> Option<&'static [Kernel]>;
+
+    /// The kernels that are compared.
+    fn kernels(&self) -> Vec<&'static Kernel> {
+        match self.foreign() {
+            Some(foreign) => foreign.iter().collect(),
+            None => self.codelet().kernels.iter().flatten().collect(),
+        }
+    }
 
     /// The element types of the arrays.
     fn elements(&self) -> Vec<ElementType>;
@@ -65,12 +76,23 @@ impl From<(Vec<Buffer>, bool)> for After {
 /// A codelet `C` for given types.
 pub(super) struct Typed<C, A, G> {
     arguments: G,
+    /// What is compared in place of the codelet's own kernels.
+    foreign: Option<&'static [Kernel]>,
     types: std::marker::PhantomData<fn(C, A)>,
 }
 
 impl<C, A, G> Typed<C, A, G> {
-    pub(super) fn new(arguments: G) -> Self {
-        Self { arguments, types: std::marker::PhantomData }
+    pub(super) fn new(arguments: G, foreign: Option<&'static [Kernel]>) -> Self {
+        Self { arguments, foreign, types: std::marker::PhantomData }
+    }
+
+    /// The task, run by the kernel of this name.
+    fn submit(&self, task: Task<'_>, kernel: Option<&str>) -> Result<()> {
+        let Some(name) = kernel else { return task.submit() };
+        match self.foreign.into_iter().flatten().find(|kernel| kernel.name() == name) {
+            Some(kernel) => task.foreign_kernel(kernel).submit(),
+            None => task.kernel(name).submit(),
+        }
     }
 }
 
@@ -85,6 +107,10 @@ impl<C: Variants<A, G>, A: Arrays, G: Copy> Subject for Typed<C, A, G> {
 
     fn declaration(&self) -> Option<Kernel> {
         C::declaration::<DoubleDouble>()
+    }
+
+    fn foreign(&self) -> Option<&'static [Kernel]> {
+        self.foreign
     }
 
     fn elements(&self) -> Vec<ElementType> {
@@ -115,11 +141,7 @@ impl<C: Variants<A, G>, A: Arrays, G: Copy> Subject for Typed<C, A, G> {
         kernel: Option<&str>,
     ) -> Result<After> {
         let mut held = Held::<A>::new(runtime, C::descriptor(), data, placement)?;
-        let task = C::task(&mut held.arrays, self.arguments);
-        match kernel {
-            Some(kernel) => task.kernel(kernel).submit()?,
-            None => task.submit()?,
-        }
+        self.submit(C::task(&mut held.arrays, self.arguments), kernel)?;
         held.into_buffers().map(After::from)
     }
 
@@ -132,10 +154,7 @@ impl<C: Variants<A, G>, A: Arrays, G: Copy> Subject for Typed<C, A, G> {
     ) -> Result<Option<After>> {
         let mut held = Held::<A>::new(runtime, C::descriptor(), data, placement)?;
         let Some(task) = C::task_self(&mut held.arrays, self.arguments) else { return Ok(None) };
-        match kernel {
-            Some(kernel) => task.kernel(kernel).submit()?,
-            None => task.submit()?,
-        }
+        self.submit(task, kernel)?;
         held.into_buffers().map(|after| Some(After::from(after)))
     }
 
