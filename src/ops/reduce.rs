@@ -28,6 +28,7 @@ pub(crate) fn reduced<const N: usize>(mut shape: [usize; N], axis: usize) -> [us
     R, REDUX,
     shape(out = []),
     flops = input.len(),
+    cuda = crate::kernels::SUM,
     reference = crate::reference::reduce::sum,
     error = sum(n = input.len() + 1)
 )]

@@ -36,6 +36,7 @@ pub(crate) fn expand(codelet: &Codelet) -> TokenStream {
     let checks = shapes::checks(codelet);
     let shapes = shapes::shapes(codelet);
     let c_kernels = descriptor::c_kernel_checks(codelet);
+    let cuda_kernel = descriptor::cuda_kernel_check(codelet).map(|item| quote!(#everywhere #item));
     let combines = descriptor::combines(codelet).map(|item| quote!(#everywhere #item));
     let variants = variants::variants(codelet).map(|item| quote!(#everywhere #item));
     let wrappers = wrappers::wrappers(codelet);
@@ -60,6 +61,8 @@ pub(crate) fn expand(codelet: &Codelet) -> TokenStream {
         }
 
         #(#everywhere #c_kernels)*
+
+        #cuda_kernel
 
         #combines
 
