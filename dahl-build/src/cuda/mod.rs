@@ -1,7 +1,7 @@
 //! Kernels in CUDA: from `kernels/*.cu` to images of device code and their Rust table.
 //!
 //! `source` finds files, `kernel` reads the `DAHL_KERNEL(..)`s in them and `parameters` the signatures, `entries` writes an
-//! entry point for each instance, which `toolkit` compiles if there is nvcc; else `ptx` says whether what is kept beside the
+//! entry point for each instance, which `toolkit` compiles if there is nvcc, as it does what `maps` finds; else `ptx` says whether what is kept beside the
 //! sources fits; `table` writes the constants that codelets name. Not here: the form of a kernel (`kernels/include/README.md`
 //! of dahl), and loading an image.
 
@@ -9,6 +9,7 @@ mod element;
 mod entries;
 mod expression;
 mod kernel;
+mod maps;
 mod parameters;
 mod ptx;
 mod source;
@@ -39,12 +40,10 @@ pub(crate) struct Generated {
 
 /// Compiles the kernels in `folder`, or takes the PTX that is kept there.
 pub(crate) fn generate(package: &Package, folder: &str) -> Result<Generated, Error> {
-    let kernels = Path::new(&package.folder).join(folder);
-    let sources = Source::find(Path::new(&package.folder), folder)?;
+    let path = Path::new(&package.folder);
+    let kernels = path.join(folder);
+    let sources = Source::find(path, folder)?;
     let mut generated = Generated::default();
-    if sources.is_empty() {
-        return Ok(generated);
-    }
     let toolkit = Toolkit::find()?;
     let out = Path::new(&package.out);
     let includes = includes(&kernels, out)?;
@@ -57,6 +56,10 @@ pub(crate) fn generate(package: &Package, folder: &str) -> Result<Generated, Err
             generated.left_out.push(reason.clone());
         }
         generated.table += &table::table(source, &image);
+    }
+    if let Some(toolkit) = &toolkit {
+        println!("cargo::rerun-if-changed=src");
+        maps::compile(toolkit, path, out, &includes)?;
     }
     Ok(generated)
 }

@@ -50,6 +50,8 @@ pub struct Codelet {
     pub kernels: &'static [Option<Kernel>],
     /// Its kernel in CUDA, if it names one that exists for these element types.
     pub cuda: Option<CudaInstance>,
+    /// Of a map: why its body could not be written in CUDA.
+    pub no_cuda: Option<&'static str>,
     /// How it runs over one of its inputs (`_self`).
     pub in_place: Option<InPlace>,
     /// Whether an input's extent of 1 stretches.
@@ -71,6 +73,7 @@ impl Codelet {
             arguments: &[],
             kernels: &[],
             cuda: None,
+            no_cuda: None,
             in_place: None,
             broadcasts: false,
             flops: None,
@@ -99,6 +102,12 @@ impl Codelet {
     /// Sets its kernel in CUDA; `None` where it does not exist for these element types.
     pub const fn cuda(mut self, cuda: Option<CudaInstance>) -> Self {
         self.cuda = cuda;
+        self
+    }
+
+    /// Says why a map has no kernel in CUDA.
+    pub const fn no_cuda(mut self, reason: &'static str) -> Self {
+        self.no_cuda = Some(reason);
         self
     }
 

@@ -9,6 +9,8 @@ pub enum CudaImage {
     Fatbin(&'static [u8]),
     /// PTX, ending in a zero byte, which the driver compiles: what is kept with the sources.
     Ptx(&'static [u8]),
+    /// The text in CUDA of a map, to be compiled where it is first used.
+    Source(&'static str),
     /// None was made, for the reason that is given.
     Missing(&'static str),
 }
@@ -18,7 +20,7 @@ impl CudaImage {
     pub fn bytes(&self) -> Option<&'static [u8]> {
         match self {
             Self::Fatbin(bytes) | Self::Ptx(bytes) => Some(bytes),
-            Self::Missing(_) => None,
+            Self::Source(_) | Self::Missing(_) => None,
         }
     }
 }
@@ -28,6 +30,7 @@ impl fmt::Debug for CudaImage {
         match self {
             Self::Fatbin(bytes) => write!(f, "Fatbin({} bytes)", bytes.len()),
             Self::Ptx(bytes) => write!(f, "Ptx({} bytes)", bytes.len()),
+            Self::Source(text) => write!(f, "Source({} bytes)", text.len()),
             Self::Missing(reason) => write!(f, "Missing({reason})"),
         }
     }

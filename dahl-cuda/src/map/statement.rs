@@ -40,7 +40,7 @@ pub(super) fn body(signature: &Signature, block: &Block) -> Result<Body, Refusal
     scope.taken.extend(signature.compute.iter().cloned());
     scope.taken.extend(signature.types.iter().map(|parameter| parameter.name.clone()));
     let parameters = signature.inputs.iter().chain(&signature.arguments);
-    let names = parameters.map(|parameter| scope.bind(&parameter.name, parameter.kind)).collect();
+    let names = parameters.map(|parameter| scope.bind_parameter(&parameter.name, parameter.kind)).collect();
     let expected = signature.output.kind;
     let result = block_value(&mut scope, block, Some(expected))?;
     let result = scope.fit(result, expected, block)?;
@@ -63,6 +63,13 @@ impl Scope<'_> {
         }
         self.taken.push(cuda.clone());
         self.variables.push((name.to_owned(), Value::atom(cuda.clone(), kind)));
+        cuda
+    }
+
+    /// The same for a parameter, beside which the text around the body has `x_view` and `x_value`.
+    fn bind_parameter(&mut self, name: &str, kind: Kind) -> String {
+        let cuda = self.bind(name, kind);
+        self.taken.extend(["_view", "_value"].map(|end| format!("{cuda}{end}")));
         cuda
     }
 

@@ -6,14 +6,14 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Expr, Path};
 
+use super::cuda::{self, MapInCuda};
 use super::entry::{self, Numbers};
 use super::local;
 use super::signature::Variant;
 use crate::mode::{Access, Combination};
-use crate::model::{Codelet, Form, Kind, Parameter, type_name};
+use crate::model::{Codelet, Form, Parameter, type_name};
 use crate::parse::{Further, is_c_kernel, kernel_name};
 use crate::tokens;
-use crate::view::Layout;
 
 /// `NAME` and `MODES`.
 pub(super) fn constants(codelet: &Codelet) -> TokenStream {
@@ -30,7 +30,7 @@ pub(super) fn constants(codelet: &Codelet) -> TokenStream {
 }
 
 /// `codelet()`: the descriptor for given element types.
-pub(super) fn codelet(codelet: &Codelet) -> TokenStream {
+pub(super) fn codelet(codelet: &Codelet, map: Option<&MapInCuda>) -> TokenStream {
     let Codelet { root, visibility, hash, .. } = codelet;
     let generics = codelet.declared_generics(None, false);
     let bounds = &codelet.generics.where_clause;
@@ -39,7 +39,7 @@ pub(super) fn codelet(codelet: &Codelet) -> TokenStream {
     let arguments = codelet.arguments.iter().map(|argument| argument.name.unraw().to_string());
     let arguments = (!codelet.arguments.is_empty()).then(|| quote!(.arguments(&[#(#arguments),*])));
     let kernels = kernels(codelet);
-    let cuda = cuda(codelet);
+    let cuda = cuda::kernel(codelet, map);
     let in_place = in_place(codelet);
     let broadcasts = codelet.options.broadcast.is_some().then(|| quote!(.broadcasts()));
     let flops = codelet.options.flops.as_ref().map(|flops| count(codelet, "flops", flops));
@@ -178,45 +178,6 @@ pub(super) fn c_kernel_checks(codelet: &Codelet) -> Vec<TokenStream> {
         }
     });
     checks.collect()
-}
-
-/// `.cuda(..)`: the kernel of the option, for the declaration's types.
-fn cuda(codelet: &Codelet) -> Option<TokenStream> {
-    let (root, path) = (&codelet.root, codelet.options.cuda.as_ref()?);
-    let types = codelet.generics.type_params().map(|parameter| &parameter.ident);
-    let types = quote!(const { &[#(#root::ElementType::of::<#types>()),*] });
-    let kernel = quote_spanned!(path.span()=> #path.instance(#types));
-    Some(quote!(.cuda(#kernel)))
-}
-
-/// The constant whose evaluation fails if the kernel in CUDA takes other parameters than the declaration.
-pub(super) fn cuda_kernel_check(codelet: &Codelet) -> Option<TokenStream> {
-    let Codelet { root, type_name, .. } = codelet;
-    let path = codelet.options.cuda.as_ref()?;
-    let codelet_name = type_name.unraw().to_string();
-    let text = |ty: &dyn ToTokens| ty.to_token_stream().to_string();
-    let elements = codelet.parameters.iter().map(|parameter| text(parameter.kernel_element()));
-    let ranks = codelet.parameters.iter().map(|parameter| match &parameter.kind {
-        Kind::View(view) => match view.layout {
-            Layout::Axes(axes) => {
-                let axes = Literal::usize_unsuffixed(axes);
-                quote!(::core::option::Option::Some(#axes))
-            }
-            Layout::Slice | Layout::AnyAxes => quote!(::core::option::Option::None),
-        },
-        Kind::Scalar | Kind::Unknown => quote!(::core::option::Option::None),
-    });
-    let arguments = codelet.arguments.iter().map(|argument| text(&argument.ty));
-    let types = codelet.generics.type_params().map(|parameter| text(&parameter.ident));
-    Some(quote_spanned! {path.span()=>
-        const _: () = #path.check(#codelet_name, #root::__private::CudaDeclared {
-            modes: &#type_name::MODES,
-            elements: &[#(#elements),*],
-            ranks: &[#(#ranks),*],
-            arguments: &[#(#arguments),*],
-            types: &[#(#types),*],
-        });
-    })
 }
 
 fn in_place(codelet: &Codelet) -> Option<TokenStream> {
