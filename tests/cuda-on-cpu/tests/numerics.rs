@@ -46,3 +46,7 @@ macro_rules! on_cpu {
 
 #[path = "numerics/reduce.rs"]
 mod reduce;
+#[path = "numerics/extremes.rs"]
+mod extremes;
+#[path = "numerics/moved.rs"]
+mod moved;
