@@ -7,6 +7,11 @@
 #include "dahl.cuh"
 
 namespace dahl {
+
+// Of launches.
+inline uint64_t min(uint64_t a, uint64_t b) { return a < b ? a : b; }
+inline uint64_t max(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
 namespace on_cpu {
 
 constexpr int MAX_PASSES = 8;

@@ -50,3 +50,7 @@ mod reduce;
 mod extremes;
 #[path = "numerics/moved.rs"]
 mod moved;
+#[path = "numerics/layers.rs"]
+mod layers;
+#[path = "numerics/products.rs"]
+mod products;
