@@ -181,10 +181,10 @@ DAHL_DEVICE bool is_nan(bf16 x) { return (x.bits & 0x7FFF) > 0x7F80; }
 DAHL_DEVICE bool is_finite(float x) { return (bits_as<uint32_t>(x) & 0x7F800000) != 0x7F800000; }
 DAHL_DEVICE bool is_finite(double x) { return (bits_as<uint64_t>(x) >> 52 & 0x7FF) != 0x7FF; }
 
-// Whether the sign bit is set, also of zeros; of integers, whether they are below zero.
+// Whether the sign bit is set, which tells zeros apart; integers have but one.
 DAHL_DEVICE bool is_negative(float x) { return bits_as<uint32_t>(x) >> 31; }
 DAHL_DEVICE bool is_negative(double x) { return bits_as<uint64_t>(x) >> 63; }
-template <class I> DAHL_DEVICE bool is_negative(I x) { return x < 0; }
+template <class I> DAHL_DEVICE bool is_negative(I) { return false; }
 
 // The larger of two; NaN if either is NaN, and +0 is above -0 (IEEE 754-2019, maximum). CUDA's fmax drops NaN.
 template <class T> DAHL_DEVICE T maximum(T a, T b) {
@@ -358,6 +358,11 @@ template <class T> struct Lane {
     }
 };
 
+// Where an element of an array is, seen from one of its axes: before it, along it, and after it.
+struct Position {
+    size_t before, along, after;
+};
+
 // An array as lanes along one of its axes: `before * after` of `extent` elements each, in the row-major order of the other axes.
 template <class T> struct Lanes {
     View<T, ANY> view;
@@ -379,6 +384,15 @@ template <class T> struct Lanes {
         Division division = divide(i, after);
         return lane(division.quotient, division.remainder);
     }
+
+    // Where the element of row-major index `i` is.
+    DAHL_DEVICE Position position(size_t i) const {
+        Division inner = divide(i, after), outer = divide(inner.quotient, extent);
+        return {outer.quotient, outer.remainder, inner.remainder};
+    }
+
+    DAHL_DEVICE T &at(size_t before, size_t along, size_t after) const { return lane(before, after)[along]; }
+    DAHL_DEVICE T &at(const Position &position) const { return at(position.before, position.along, position.after); }
 };
 
 // Several whole numbers, as an argument: `[usize; N]` in Rust.

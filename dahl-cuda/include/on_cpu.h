@@ -330,6 +330,17 @@ template <class T> T exchange(T value, unsigned from, int line) {
     return result;
 }
 
+// Whether it holds for any thread of the block.
+inline bool any_in_block(bool holds, const char *file, int line) {
+    Block &b = block();
+    b.lanes[b.current] = holds;
+    wait(State::AtBlock, file, line);
+    bool any = false;
+    for (unsigned thread = 0; thread < b.threads; thread++) any |= b.lanes[thread] != 0;
+    wait(State::AtBlock, file, -line);
+    return any;
+}
+
 } // namespace on_cpu
 } // namespace dahl
 
@@ -338,6 +349,9 @@ inline void __syncthreads(const char *file = __builtin_FILE(), int line = __buil
 }
 inline void __syncwarp(unsigned = ~0u, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
     dahl::on_cpu::wait(dahl::on_cpu::State::AtWarp, file, line);
+}
+inline int __syncthreads_or(int holds, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return dahl::on_cpu::any_in_block(holds, file, line);
 }
 inline void __threadfence() {}
 

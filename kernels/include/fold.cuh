@@ -22,16 +22,26 @@ constexpr unsigned FOLD_WARPS = FOLD_THREADS / WARP_THREADS;
 // Elements that a block of `fold_parts` gets at least: 8 for each thread.
 constexpr unsigned PART = 2048;
 
-// The value of the thread `delta` lanes on.
-template <class A> DAHL_DEVICE A shuffle_down(const A &value, unsigned delta) {
+// Each word of a value, exchanged in a warp.
+template <class A, class Exchange> DAHL_DEVICE A shuffled(const A &value, Exchange exchange) {
     static_assert(sizeof(A) % 4 == 0, "a shuffle moves words of 4 bytes");
     uint32_t words[sizeof(A) / 4];
     memcpy(words, &value, sizeof(A));
 #pragma unroll
-    for (unsigned word = 0; word < sizeof(A) / 4; word++) words[word] = __shfl_down_sync(~0u, words[word], delta);
-    A shifted;
-    memcpy(&shifted, words, sizeof(A));
-    return shifted;
+    for (unsigned word = 0; word < sizeof(A) / 4; word++) words[word] = exchange(words[word]);
+    A result;
+    memcpy(&result, words, sizeof(A));
+    return result;
+}
+
+// The value of the thread `delta` lanes on.
+template <class A> DAHL_DEVICE A shuffle_down(const A &value, unsigned delta) {
+    return shuffled(value, [=](uint32_t word) { return __shfl_down_sync(~0u, word, delta); });
+}
+
+// The value of the warp's first thread.
+template <class A> DAHL_DEVICE A from_first(const A &value) {
+    return shuffled(value, [](uint32_t word) { return __shfl_sync(~0u, word, 0); });
 }
 
 // Merges the accumulators of a warp; its first thread has the result.
@@ -86,46 +96,66 @@ template <class A> DAHL_DEVICE A fold_of_parts(size_t n, const Task &task) {
 
 constexpr size_t LONG_LANE = 1024;
 
-// Folds `lanes` lanes of `extent` elements. `open(lane)` is called once a lane and thread; what it returns is handed to
-// `add(accumulator, opened, i)` for each element `i`. `store(lane, accumulator)` is called once a lane, by one thread.
-template <class A, class Open, class Add, class Store>
-DAHL_DEVICE void fold_lanes(size_t lanes, size_t extent, size_t after, Open open, Add add, Store store) {
+enum class Sharing { Beside, Warp, Block };
+
+// What one thread has of a lane that several share: elements `first`, `first + step`, .. below `end`.
+struct LaneShare {
+    Sharing sharing;
+    size_t first, step, end;
+    // Whether this thread, of those that share the lane, stores what is found.
+    bool leads;
+
+    // Merges what the threads that share a lane have; all get the result. To be called by all threads.
+    template <class A> DAHL_DEVICE A fold(A accumulator) const {
+        if (sharing == Sharing::Block) return fold_block(accumulator);
+        if (sharing == Sharing::Warp) {
+            fold_warp(accumulator);
+            return from_first(accumulator);
+        }
+        __shared__ A of_rows[FOLD_WARPS][WARP_THREADS];
+        of_rows[threadIdx.y][threadIdx.x] = accumulator;
+        __syncthreads();
+        A result = of_rows[0][threadIdx.x];
+        for (unsigned row = 1; row < FOLD_WARPS; row++) result.merge(of_rows[row][threadIdx.x]);
+        __syncthreads(); // before a later fold writes there
+        return result;
+    }
+};
+
+// Calls `body(share, lane)` for each of `lanes` lanes of `extent` elements, in all threads that share it. Threads may be
+// called with another's lane and an empty share, so that all of a block fold together.
+template <class Body> DAHL_DEVICE void for_each_lane(size_t lanes, size_t extent, size_t after, Body body) {
     unsigned x = threadIdx.x, y = threadIdx.y;
     if (after >= WARP_THREADS / 2) {
-        __shared__ A of_rows[FOLD_WARPS][WARP_THREADS];
         for (size_t first = size_t(blockIdx.x) * WARP_THREADS; first < lanes; first += size_t(gridDim.x) * WARP_THREADS) {
-            size_t lane = first + x;
-            A accumulator = A::identity();
-            if (lane < lanes) {
-                auto opened = open(lane);
-                for (size_t i = y; i < extent; i += FOLD_WARPS) add(accumulator, opened, i);
-            }
-            of_rows[y][x] = accumulator;
-            __syncthreads();
-            if (y == 0 && lane < lanes) {
-                for (unsigned row = 1; row < FOLD_WARPS; row++) accumulator.merge(of_rows[row][x]);
-                store(lane, accumulator);
-            }
-            __syncthreads();
+            bool has_lane = first + x < lanes;
+            LaneShare share = {Sharing::Beside, y, FOLD_WARPS, has_lane ? extent : 0, has_lane && y == 0};
+            body(share, has_lane ? first + x : first);
         }
     } else if (extent >= LONG_LANE) {
+        unsigned thread = thread_in_block();
         for (size_t lane = blockIdx.x; lane < lanes; lane += gridDim.x) {
-            A accumulator = A::identity();
-            auto opened = open(lane);
-            for (size_t i = thread_in_block(); i < extent; i += FOLD_THREADS) add(accumulator, opened, i);
-            accumulator = fold_block(accumulator);
-            if (thread_in_block() == 0) store(lane, accumulator);
+            body(LaneShare{Sharing::Block, thread, FOLD_THREADS, extent, thread == 0}, lane);
         }
     } else {
         size_t step = size_t(gridDim.x) * FOLD_WARPS;
         for (size_t lane = size_t(blockIdx.x) * FOLD_WARPS + y; lane < lanes; lane += step) {
-            A accumulator = A::identity();
-            auto opened = open(lane);
-            for (size_t i = x; i < extent; i += WARP_THREADS) add(accumulator, opened, i);
-            fold_warp(accumulator);
-            if (x == 0) store(lane, accumulator);
+            body(LaneShare{Sharing::Warp, x, WARP_THREADS, extent, x == 0}, lane);
         }
     }
+}
+
+// Folds each lane: `open(lane)` gives what `add(accumulator, opened, i)` takes for each element `i`; `store(lane, accumulator)` is
+// called once a lane, by one thread.
+template <class A, class Open, class Add, class Store>
+DAHL_DEVICE void fold_lanes(size_t lanes, size_t extent, size_t after, Open open, Add add, Store store) {
+    for_each_lane(lanes, extent, after, [&](const LaneShare &share, size_t lane) {
+        A accumulator = A::identity();
+        auto opened = open(lane);
+        for (size_t i = share.first; i < share.end; i += share.step) add(accumulator, opened, i);
+        accumulator = share.fold(accumulator);
+        if (share.leads) store(lane, accumulator);
+    });
 }
 
 // Folds the lanes of an array: `add(accumulator, element)`, `store(lane, accumulator)`.

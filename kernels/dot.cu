@@ -1,0 +1,19 @@
+// dot: out += sum of x[i] * y[i].                                  x and y: of one shape, out: []
+//
+// As `sum` (`reduce.cu`), of two arrays: two passes, each element read once.
+#include "fold.cuh"
+
+using namespace dahl;
+
+template <class T>
+__global__ void dot_parts(View<const T, ANY> x, View<const T, ANY> y, View<compute_t<T>, ANY> out, Task task) {
+    Elements<const T> left(x), right(y);
+    fold_parts<Sum<compute_t<T>>>(left.len, task, [&](auto &sum, size_t i) { sum.add(widen(left[i]) * widen(right[i])); });
+}
+
+DAHL_KERNEL(dot, types(T: real), scratch(32 * blocks(x.len(), 2048)),
+            pass(dot_parts, grid(blocks(x.len(), 2048)), block(256)), pass(dot, grid(1), block(256)))
+template <class T> __global__ void dot(View<const T, ANY> x, View<const T, ANY> y, View<compute_t<T>, ANY> out, Task task) {
+    auto sum = fold_of_parts<Sum<compute_t<T>>>(x.len(), task);
+    if (threadIdx.x == 0) out.element(0) += sum.value;
+}

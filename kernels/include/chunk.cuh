@@ -1,0 +1,37 @@
+// Chunk: 16 bytes, the most that a thread reads or writes at once.
+#pragma once
+
+#include "dahl.cuh"
+
+namespace dahl {
+
+struct alignas(16) Chunk {
+    uint32_t words[4];
+
+    // Whether an array is one run of memory that begins at a multiple of 16 bytes.
+    template <class T> static DAHL_DEVICE bool fits(const Elements<T> &elements) {
+        return elements.contiguous && reinterpret_cast<uintptr_t>(elements.view.data) % sizeof(Chunk) == 0;
+    }
+
+    // The `i`-th chunk of an array that fits.
+    template <class T> static DAHL_DEVICE Chunk &of(const Elements<T> &elements, size_t i) {
+        check_bounds(-1, i, elements.len * sizeof(T) / sizeof(Chunk));
+        return reinterpret_cast<Chunk *>(elements.view.data)[i];
+    }
+    template <class T> static DAHL_DEVICE const Chunk &of(const Elements<const T> &elements, size_t i) {
+        check_bounds(-1, i, elements.len * sizeof(T) / sizeof(Chunk));
+        return reinterpret_cast<const Chunk *>(elements.view.data)[i];
+    }
+
+    // As many copies of a value as there is room for.
+    template <class T> static DAHL_DEVICE Chunk filled(T value) {
+        Chunk chunk;
+#pragma unroll
+        for (unsigned start = 0; start < sizeof(Chunk); start += sizeof(T)) {
+            memcpy(reinterpret_cast<char *>(&chunk) + start, &value, sizeof(T));
+        }
+        return chunk;
+    }
+};
+
+} // namespace dahl

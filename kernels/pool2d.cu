@@ -1,0 +1,132 @@
+// Pooling: the maximum or the mean of a window moved over every channel of every image, and its gradient.
+//
+//     max_pool2d:           out[n, c, i, j] = the largest element under the window; index = where in the plane it is, the first
+//                           of equal ones, or of NaN
+//     max_pool2d_backward:  out[n, c, p] = sum of the gradients whose index is p
+//     avg_pool2d:           out[n, c, i, j] = sum of what is under the window / (size[0] * size[1]), padding counting as zeros
+//     avg_pool2d_backward:  out[n, c, p] = sum over the windows that cover p of gradient / (size[0] * size[1])
+//
+// Forwards, and for the gradient of a mean, a thread for each element of the output looks at what is under the window, or at the
+// windows over it: windows are small, and what neighbours share is in the cache.
+//
+// The indices of a maximum say nothing of the window, so any of a plane may be any pixel. A block takes a plane: it stages 256
+// indices and gradients at a time in shared memory, and each thread picks out those of its own pixels, in order. So no two
+// threads add to one pixel, and no atomics are needed. Sums are kept in scratch memory, in the compute type.
+#include "extreme.cuh"
+#include "window.cuh"
+
+using namespace dahl;
+
+// The row-major index of an element of images, taken apart.
+struct Pixel {
+    uint64_t image, channel, row, col;
+
+    template <class T> DAHL_DEVICE Pixel(const View<T, 4> &images, size_t i) {
+        Division line = divide(i, images.extent(3)), plane = divide(line.quotient, images.extent(2));
+        Division channels = divide(plane.quotient, images.extent(1));
+        image = channels.quotient, channel = channels.remainder, row = plane.remainder, col = line.remainder;
+    }
+};
+
+DAHL_KERNEL(max_pool2d, types(T: real), grid(blocks(out.len(), 256)), block(256))
+template <class T>
+__global__ void max_pool2d(View<const T, 4> input, View<T, 4> out, View<uint32_t, 4> index, Extents<2> size, Extents<2> stride,
+                           Extents<2> padding) {
+    using Found = FirstExtreme<compute_t<T>, 1>;
+    Window window(input, size[0], size[1], stride, padding);
+    for (size_t i = first_index(); i < out.len(); i += grid_threads()) {
+        Pixel at(out, i);
+        Found found = Found::identity();
+        for (uint64_t row_tap = 0; row_tap < size[0]; row_tap++) {
+            uint64_t row = window.source(0, at.row, row_tap);
+            if (row >= window.image[0]) continue;
+            for (uint64_t col_tap = 0; col_tap < size[1]; col_tap++) {
+                uint64_t col = window.source(1, at.col, col_tap);
+                if (col >= window.image[1]) continue;
+                found.add(widen(input.at(at.image, at.channel, row, col)), row * window.image[1] + col);
+            }
+        }
+        out.at(at.image, at.channel, at.row, at.col) = narrow<T>(found.value);
+        index.at(at.image, at.channel, at.row, at.col) = uint32_t(found.index);
+    }
+}
+
+constexpr unsigned STAGED = 256;
+
+DAHL_KERNEL(max_pool2d_backward, types(T: real), scratch(sizeof(compute_t<T>) * out.len()),
+            grid(blocks(out.extent(0) * out.extent(1), 1)), block(256))
+template <class T>
+__global__ void max_pool2d_backward(View<const T, 4> gradient, View<const uint32_t, 4> index, View<T, 4> out, Task task) {
+    using C = compute_t<T>;
+    __shared__ uint32_t staged_index[STAGED];
+    __shared__ C staged_gradient[STAGED];
+    size_t rows = gradient.extent(2), cols = gradient.extent(3), pixels = out.extent(2) * out.extent(3);
+    size_t planes = out.extent(0) * out.extent(1), thread = threadIdx.x;
+    for (size_t plane = blockIdx.x; plane < planes; plane += gridDim.x) {
+        Division images = divide(plane, out.extent(1));
+        C *sums = task.scratch_as<C>() + plane * pixels;
+        for (size_t pixel = thread; pixel < pixels; pixel += STAGED) sums[pixel] = 0;
+        for (size_t first = 0; first < rows * cols; first += STAGED) {
+            size_t count = rows * cols - first < STAGED ? rows * cols - first : STAGED;
+            if (thread < count) {
+                Division place = divide(first + thread, cols);
+                staged_index[thread] = index.at(images.quotient, images.remainder, place.quotient, place.remainder);
+                staged_gradient[thread] = widen(gradient.at(images.quotient, images.remainder, place.quotient, place.remainder));
+                if (staged_index[thread] >= pixels) task.fail(plane * rows * cols + first + thread);
+            }
+            __syncthreads();
+            for (size_t i = 0; i < count; i++) {
+                uint32_t pixel = staged_index[i];
+                if (pixel % STAGED == thread && pixel < pixels) sums[pixel] += staged_gradient[i];
+            }
+            __syncthreads();
+        }
+        for (size_t pixel = thread; pixel < pixels; pixel += STAGED) {
+            Division place = divide(pixel, out.extent(3));
+            out.at(images.quotient, images.remainder, place.quotient, place.remainder) = narrow<T>(sums[pixel]);
+        }
+    }
+}
+
+DAHL_KERNEL(avg_pool2d, types(T: real), grid(blocks(out.len(), 256)), block(256))
+template <class T>
+__global__ void avg_pool2d(View<const T, 4> input, View<T, 4> out, Extents<2> size, Extents<2> stride, Extents<2> padding) {
+    using C = compute_t<T>;
+    Window window(input, size[0], size[1], stride, padding);
+    for (size_t i = first_index(); i < out.len(); i += grid_threads()) {
+        Pixel at(out, i);
+        C sum = 0;
+        for (uint64_t row_tap = 0; row_tap < size[0]; row_tap++) {
+            uint64_t row = window.source(0, at.row, row_tap);
+            if (row >= window.image[0]) continue;
+            C line = 0; // over a large window the error is that of rows and columns, not of their product
+            for (uint64_t col_tap = 0; col_tap < size[1]; col_tap++) {
+                uint64_t col = window.source(1, at.col, col_tap);
+                if (col < window.image[1]) line += widen(input.at(at.image, at.channel, row, col));
+            }
+            sum += line;
+        }
+        out.at(at.image, at.channel, at.row, at.col) = narrow<T>(sum / C(size[0] * size[1]));
+    }
+}
+
+DAHL_KERNEL(avg_pool2d_backward, types(T: real), grid(blocks(out.len(), 256)), block(256))
+template <class T>
+__global__ void avg_pool2d_backward(View<const T, 4> gradient, View<T, 4> out, Extents<2> size, Extents<2> stride, Extents<2> padding) {
+    using C = compute_t<T>;
+    Window window(out, size[0], size[1], stride, padding);
+    for (size_t i = first_index(); i < out.len(); i += grid_threads()) {
+        Pixel at(out, i);
+        C sum = 0;
+        for (uint64_t row_tap = 0; row_tap < size[0]; row_tap++) {
+            uint64_t row = window.position(0, at.row, row_tap);
+            if (row >= gradient.extent(2)) continue;
+            for (uint64_t col_tap = 0; col_tap < size[1]; col_tap++) {
+                uint64_t col = window.position(1, at.col, col_tap);
+                if (col >= gradient.extent(3)) continue;
+                sum += widen(gradient.at(at.image, at.channel, row, col)) / C(size[0] * size[1]);
+            }
+        }
+        out.at(at.image, at.channel, at.row, at.col) = narrow<T>(sum);
+    }
+}

@@ -1,0 +1,121 @@
+// The gradients of sums, means and extremes by their input.
+//
+//     sum_backward, mean_backward:  out = gradient, divided by the number of elements for the mean; gradient: []
+//     .._axis_backward:             the same along one axis, at which gradient has extent 1
+//     max_backward, ..:             gradient at the first extreme, or the first NaN, and 0 elsewhere
+//
+// Those of sums and means write one number to many places: as fast as memory is written. Those of extremes find the extreme
+// first. Of a whole array two passes fold it, as for `max` (`include/fold.cuh`), while the first also writes the zeros; then
+// one thread puts the gradient. Along an axis one kernel does both: the lane's zeros are written while it is read.
+#include "extreme.cuh"
+
+using namespace dahl;
+
+DAHL_KERNEL(sum_backward, types(T: real), grid(blocks(out.len(), 256)), block(256))
+template <class T> __global__ void sum_backward(View<const T, 0> gradient, View<T, ANY> out) {
+    Elements<T> to(out);
+    for (size_t i = first_index(); i < to.len; i += grid_threads()) to[i] = gradient.at();
+}
+
+DAHL_KERNEL(mean_backward, types(T: real), grid(blocks(out.len(), 256)), block(256))
+template <class T> __global__ void mean_backward(View<const T, 0> gradient, View<T, ANY> out) {
+    Elements<T> to(out);
+    T share = narrow<T>(widen(gradient.at()) / compute_t<T>(to.len));
+    for (size_t i = first_index(); i < to.len; i += grid_threads()) to[i] = share;
+}
+
+DAHL_KERNEL(sum_axis_backward, types(T: real), grid(blocks(out.len(), 256)), block(256))
+template <class T> __global__ void sum_axis_backward(View<const T, ANY> gradient, View<T, ANY> out, size_t axis) {
+    Lanes<const T> from(gradient, axis);
+    Lanes<T> to(out, axis);
+    for (size_t i = first_index(); i < out.len(); i += grid_threads()) {
+        Position place = to.position(i);
+        to.at(place) = from.at(place.before, 0, place.after);
+    }
+}
+
+DAHL_KERNEL(mean_axis_backward, types(T: real), grid(blocks(out.len(), 256)), block(256))
+template <class T> __global__ void mean_axis_backward(View<const T, ANY> gradient, View<T, ANY> out, size_t axis) {
+    Lanes<const T> from(gradient, axis);
+    Lanes<T> to(out, axis);
+    for (size_t i = first_index(); i < out.len(); i += grid_threads()) {
+        Position place = to.position(i);
+        to.at(place) = narrow<T>(widen(from.at(place.before, 0, place.after)) / compute_t<T>(to.extent));
+    }
+}
+
+template <int sign, class T>
+DAHL_DEVICE void clear_and_find(const View<const T, ANY> &input, const View<T, ANY> &out, const Task &task) {
+    Elements<const T> from(input);
+    Elements<T> to(out);
+    using Found = FirstExtreme<compute_t<T>, sign>;
+    fold_parts<Found>(from.len, task, [&](Found &found, size_t i) {
+        found.add(widen(from[i]), i);
+        to[i] = T{};
+    });
+}
+
+template <int sign, class T>
+DAHL_DEVICE void put_at_found(const View<const T, 0> &gradient, const View<T, ANY> &out, const Task &task) {
+    Elements<T> to(out);
+    auto found = fold_of_parts<FirstExtreme<compute_t<T>, sign>>(to.len, task);
+    if (threadIdx.x == 0 && to.len > 0) to[found.index] = gradient.at();
+}
+
+template <class T>
+__global__ void max_backward_parts(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, Task task) {
+    clear_and_find<1>(input, out, task);
+}
+
+DAHL_KERNEL(max_backward, types(T: real), scratch(32 * blocks(input.len(), 2048)),
+            pass(max_backward_parts, grid(blocks(input.len(), 2048)), block(256)), pass(max_backward, grid(1), block(256)))
+template <class T>
+__global__ void max_backward(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, Task task) {
+    put_at_found<1>(gradient, out, task);
+}
+
+template <class T>
+__global__ void min_backward_parts(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, Task task) {
+    clear_and_find<-1>(input, out, task);
+}
+
+DAHL_KERNEL(min_backward, types(T: real), scratch(32 * blocks(input.len(), 2048)),
+            pass(min_backward_parts, grid(blocks(input.len(), 2048)), block(256)), pass(min_backward, grid(1), block(256)))
+template <class T>
+__global__ void min_backward(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, Task task) {
+    put_at_found<-1>(gradient, out, task);
+}
+
+// One thread puts the gradient when all have written the zeros of its lane.
+template <int sign, class T>
+DAHL_DEVICE void put_along(const View<const T, ANY> &input, const View<const T, ANY> &gradient, const View<T, ANY> &out,
+                           size_t axis) {
+    Lanes<const T> from(input, axis), gradients(gradient, axis);
+    Lanes<T> to(out, axis);
+    using Found = FirstExtreme<compute_t<T>, sign>;
+    struct Pair {
+        Lane<const T> from;
+        Lane<T> to;
+    };
+    fold_lanes<Found>(
+        from.count(), from.extent, from.after, [&](size_t lane) { return Pair{from[lane], to[lane]}; },
+        [](Found &found, const Pair &lanes, size_t i) {
+            found.add(widen(lanes.from[i]), i);
+            lanes.to[i] = T{};
+        },
+        [&](size_t lane, const Found &found) {
+            if (from.extent > 0) to[lane][found.index] = gradients[lane][0];
+        });
+}
+
+DAHL_KERNEL(max_axis_backward, types(T: real), grid(blocks(gradient.len(), 8)), block(32, 8))
+template <class T>
+__global__ void max_axis_backward(View<const T, ANY> input, View<const T, ANY> gradient, View<T, ANY> out, size_t axis) {
+    put_along<1>(input, gradient, out, axis);
+}
+
+DAHL_KERNEL(min_axis_backward, types(T: real), grid(blocks(gradient.len(), 8)), block(32, 8))
+template <class T>
+__global__ void min_axis_backward(View<const T, ANY> input, View<const T, ANY> gradient, View<T, ANY> out, size_t axis) {
+    put_along<-1>(input, gradient, out, axis);
+}

@@ -1,0 +1,56 @@
+//! Every kernel against the reference of its operation: each element type, whole arrays and strided parts, inputs of every
+//! distribution.
+
+use cuda_on_cpu::kernel;
+use dahl::ops;
+use dahl::prelude::*;
+use dahl::testing::{Describes, Input, below, compare_kernels, holding, output, within};
+
+/// Tests of a kernel, one for each element type.
+macro_rules! on_cpu {
+    ($test:ident: $kernel:ident of $codelet:expr, ($($operand:tt)*), ($($argument:expr),* $(,)?)) => {
+        on_cpu!($test: $kernel [] of $codelet, ($($operand)*), ($($argument),*));
+    };
+    // With further types in the kernel's name.
+    ($test:ident: $kernel:ident [$($types:literal),*] of $codelet:expr, ($($operand:tt)*), ($($argument:expr),* $(,)?)) => {
+        mod $test {
+            #[allow(unused_imports)]
+            use super::*;
+
+            macro_rules! test_in {
+                ($name:ident, $element:ty) => {
+                    #[test]
+                    fn $name() {
+                        type T = $element;
+                        let compared = compare_kernels::<T, _, _, _, _>(
+                            stringify!($test),
+                            $codelet,
+                            &dahl::__numerics_operands!(T, [] $($operand)*),
+                            ($($argument,)*),
+                            kernel(stringify!($kernel), &[stringify!($name) $(, $types)*]),
+                        );
+                        if let Err(failure) = compared {
+                            panic!("\n{failure}");
+                        }
+                    }
+                };
+            }
+
+            test_in!(f16, dahl::f16);
+            test_in!(bf16, dahl::bf16);
+            test_in!(f32, f32);
+            test_in!(f64, f64);
+        }
+    };
+}
+
+#[path = "numerics/reduce.rs"]
+mod reduce;
+#[path = "numerics/extremes.rs"]
+mod extremes;
+#[path = "numerics/moved.rs"]
+mod moved;
+#[path = "numerics/layers.rs"]
+mod layers;
+#[path = "numerics/products.rs"]
+mod products;
