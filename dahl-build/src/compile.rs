@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::Package;
-use crate::cuda;
 use crate::error::Error;
 use crate::shim::{REALS, shim};
 use crate::source::Source;
@@ -43,25 +42,6 @@ pub(crate) fn compile(package: &Package, folder: &str, sources: &[Source]) -> Re
             "\nthe compiler's messages are the warnings of this package"
         };
         Error::about(format!("{files}: the C kernels were not compiled"), error + remedy)
-    })
-}
-
-/// Compiles the CUDA kernels for the CPU, with checks, and tells Cargo to link them.
-pub(crate) fn on_cpu(package: &Package, folder: &str) -> Result<(), Error> {
-    let (files, includes) = cuda::on_cpu(Path::new(&package.folder), folder, Path::new(&package.out))?;
-    let mut build = cc::Build::new();
-    build
-        .cpp(true)
-        .std("c++17")
-        .opt_level(2)
-        .warnings(false)
-        .define("DAHL_ON_CPU", None)
-        .define("DAHL_CHECKED", None);
-    // As on the device: no product and sum are contracted.
-    build.flag("-ffp-contract=off").target(&package.target).host(&package.host).out_dir(&package.out);
-    build.includes(&includes).files(&files);
-    build.try_compile(&format!("{}_on_cpu", package.prefix)).map_err(|error| {
-        Error::about(format!("{folder}: the CUDA kernels were not compiled for the CPU"), error)
     })
 }
 

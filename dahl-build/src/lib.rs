@@ -55,22 +55,6 @@ pub fn kernels(folder: &str) {
     }
 }
 
-/// Compiles the CUDA kernels in `folder`, a path in the crate, for the CPU, and links them: for tests on machines without a
-/// device. To be called in a build script.
-///
-/// Each entry point (`sum_axis_f32`) is a function of C, `void sum_axis_f32(const unsigned *grid, const unsigned *block, size_t
-/// shared_bytes, void **parameters)`, which runs all threads of a launch; `parameters` are what `cuLaunchKernel` takes. Indices
-/// are checked (`DAHL_CHECKED`).
-pub fn cuda_kernels_on_cpu(folder: &str) {
-    println!("cargo::rerun-if-changed={folder}");
-    let compiled = Package::from_cargo().and_then(|package| compile::on_cpu(&package, folder));
-    if let Err(error) = compiled {
-        for line in error.to_string().lines() {
-            println!("cargo::error={line}");
-        }
-    }
-}
-
 /// Compiles the CUDA kernels in `folder` of the package in `package` to PTX, which it keeps in `folder/ptx` for builds
 /// without nvcc. What the program `dahl-ptx` does.
 ///

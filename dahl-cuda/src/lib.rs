@@ -2,10 +2,12 @@
 //!
 //! [`HEADER`] is `dahl.cuh`, which every kernel includes; [`ON_CPU`] is what it includes in place of CUDA where a kernel
 //! is compiled for a CPU. With the feature `translate`, [`map`] turns the body of a map, the small language that
-//! `#[codelet]` accepts, into CUDA. The macro and `dahl-build` both call it, so that they write the same text.
+//! `#[codelet]` accepts, into CUDA; with the feature `nvrtc`, [`nvrtc`] compiles it. The macro and `dahl-build` both call it, so that they write the same text.
 
 #[cfg(feature = "translate")]
 pub mod map;
+#[cfg(feature = "nvrtc")]
+pub mod nvrtc;
 
 /// `dahl.cuh`: element types, views and how threads divide the work.
 pub const HEADER: &str = include_str!("../include/dahl.cuh");

@@ -77,23 +77,6 @@ pub(crate) fn keep_ptx(package: &Path, folder: &str, work: &Path) -> Result<usiz
     Ok(sources.len())
 }
 
-/// For tests: the kernels in `folder` as C++ for g++, a file each, in `out`; and the folders of their headers.
-pub(crate) fn on_cpu(
-    package: &Path,
-    folder: &str,
-    out: &Path,
-) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Error> {
-    let kernels = package.join(folder);
-    let includes = includes(&kernels, out)?;
-    let mut files = Vec::new();
-    for source in Source::find(package, folder)? {
-        let file = out.join(format!("{}_on_cpu.cpp", source.name));
-        write(&file, &entries::on_cpu(&source))?;
-        files.push(file);
-    }
-    Ok((files, includes))
-}
-
 fn compiled(toolkit: &Toolkit, source: &Source, out: &Path, includes: &[PathBuf]) -> Result<Image, Error> {
     let file = out.join(format!("{}_entries.cu", source.name));
     write(&file, &entries::for_device(source))?;
