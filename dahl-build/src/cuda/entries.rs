@@ -12,11 +12,11 @@ pub(crate) fn for_device(source: &Source) -> String {
          #include \"dahl.cuh\"\n\
          #pragma push_macro(\"__global__\")\n\
          #undef __global__\n\
-         #define __global__ static __device__ __forceinline__\n\
+         #define __global__ __device__ __forceinline__\n\
          #include \"{name}.cu\"\n\
          #pragma pop_macro(\"__global__\")\n\n\
          // A kernel that is no template has the name of its entry point.\n\
-         namespace dahl_entries {\n",
+         namespace dahl_entries {{\n",
         shown = source.shown,
         name = source.name,
     );

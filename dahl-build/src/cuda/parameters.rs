@@ -135,15 +135,15 @@ impl Parameters {
 
 impl View {
     fn read(name: String, inner: &[Token<'_>], types: &[TypeParameter]) -> Option<Self> {
-        let (rank, element) = inner.split_last()?;
-        let (comma, element) = element.split_last()?;
+        let [element, rank] = split(inner)[..] else { return None };
+        let [rank] = without_namespace(rank) else { return None };
         let rank = match rank.text {
             "ANY" => None,
             number => Some(number.parse().ok().filter(|rank| *rank <= MAX_RANK)?),
         };
         let is_const = element.first().is_some_and(|token| token.is("const"));
         let element = Element::read(strip_const(element), types)?;
-        (comma.is(",") && !element.is_of_arguments()).then_some(Self { name, is_const, element, rank })
+        (!element.is_of_arguments()).then_some(Self { name, is_const, element, rank })
     }
 }
 

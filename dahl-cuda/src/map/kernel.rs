@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::kind::Kind;
 use super::signature::{Parameter, Signature, stored};
 use super::statement::Body;
-use super::{Map, THREADS};
+use super::{ELEMENTS_PER_BLOCK, Map, THREADS};
 
 /// The types of a parameter bounded by `Real`, and by `Element` alone.
 const REALS: &[&str] = &["f16", "bf16", "f32", "f64"];
@@ -115,6 +115,36 @@ fn entries(map: &Map) -> String {
 }
 
 impl Map {
+    /// The text with a kernel `map_NAME` behind it, marked with `DAHL_KERNEL` as those are that people write.
+    pub fn marked(&self) -> String {
+        let name = format!("map_{}", self.function.trim_end_matches('_'));
+        let named = |index: usize| &*self.types[index].0;
+        let (output, inputs) = self.elements.split_last().expect("a map has an output");
+        let views = inputs.iter().enumerate();
+        let views = views.map(|(index, input)| (format!("View<const {}, ANY>", input.cuda(named)), format!("in_{index}")));
+        let output = [(format!("View<{}, ANY>", output.cuda(named)), "out".to_owned())];
+        let arguments = self.arguments.iter().enumerate();
+        let arguments = arguments.map(|(index, argument)| (argument.cuda(named), format!("argument_{index}")));
+        let parameters: Vec<_> = views.chain(output).chain(arguments).collect();
+        let joined = |texts: Vec<String>| texts.join(", ");
+        let declared = joined(parameters.iter().map(|(ty, name)| format!("{ty} {name}")).collect());
+        let passed = joined(parameters.into_iter().map(|(_, name)| name).collect());
+        let sets = self.types.iter().map(|(name, types)| format!("{name}: {}", types.join(" ")));
+        let types = joined(sets.collect());
+        let classes = joined(self.types.iter().map(|(name, _)| format!("class {name}")).collect());
+        let list = joined(self.types.iter().map(|(name, _)| name.clone()).collect());
+        let (types, template, list) = if types.is_empty() {
+            Default::default()
+        } else {
+            (format!(", types({types})"), format!("template <{classes}> "), format!("<{list}>"))
+        };
+        format!(
+            "{}\nDAHL_KERNEL({name}{types}, grid(blocks(out.len(), {ELEMENTS_PER_BLOCK})), block({THREADS}))\n\
+             {template}__global__ void {name}({declared}) {{\n    {}_on_arrays{list}({passed});\n}}\n",
+            self.source, self.function
+        )
+    }
+
     /// Every combination of types for which there is an entry point.
     pub fn instances(&self) -> Vec<Vec<&'static str>> {
         self.types.iter().fold(vec![Vec::new()], |instances, (_, types)| {
