@@ -1,4 +1,5 @@
-//! The build-time generator of dahl: compiles a crate's C kernels and writes the table by which codelets name them.
+//! The build-time generator of dahl: compiles a crate's kernels in C and CUDA and writes the table by which codelets name
+//! them.
 //!
 //! A crate with kernels in C has them in a folder, one a file, and a build script of one line:
 //!
@@ -19,15 +20,19 @@
 #![doc = include_str!("../include/dahl.h")]
 //! ```
 //!
+//! `kernels/*.cu` are kernels in CUDA, each with its name in a constant, `kernels::CONV2D` of `DAHL_KERNEL(conv2d, ..)`, for
+//! `cuda = kernels::CONV2D`. How they are written, and what becomes of them with nvcc and without: `docs/cuda.md` and
+//! `kernels/include/README.md` of dahl.
+//!
 //! # What happens
-//! Each file is compiled twice, with `DAHL_REAL` as `float` and as `double`, with optimisation in every profile and for
+//! Each C file is compiled twice, with `DAHL_REAL` as `float` and as `double`, with optimisation in every profile and for
 //! the target's baseline processor. The signature is read from the source; a codelet whose modes or arguments are
 //! others does not compile, and the message names both sides. Headers beside the kernels, or in `include/` there, are found.
 //! The compiler is that of the crate [`cc`]: the variable `CC` chooses another.
 //!
 //! # Errors
-//! A missing folder, a missing compiler, C code that does not compile, and a signature that cannot be read stop the
-//! build, and the message names the file.
+//! A missing folder, a missing compiler of C, code that does not compile, and a signature that cannot be read stop the
+//! build, and the message names the file. A missing nvcc does not: what was left out is a warning.
 
 mod compile;
 mod cuda;

@@ -47,7 +47,10 @@ impl CudaElement {
     pub(super) fn size_bytes(self, types: &[ElementType]) -> usize {
         match self {
             Self::Parameter(index) => types[index].size_bytes,
-            Self::Compute(index) => types[index].size_bytes.max(4),
+            Self::Compute(index) => match types[index].name {
+                "f16" | "bf16" => 4,
+                _ => types[index].size_bytes,
+            },
             Self::Fixed(name) => match name {
                 "bool" | "u8" | "i8" => 1,
                 "u16" | "i16" | "f16" | "bf16" => 2,
