@@ -10,7 +10,7 @@ const INTEGER: [(&str, &str); 4] =
     [("u8", "uint8_t"), ("u32", "uint32_t"), ("i32", "int32_t"), ("i64", "int64_t")];
 
 fn main() {
-    let folders = ["../../kernels"];
+    let folders = ["../../kernels", "kernels"];
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR"));
     let mut table = String::new();
     let mut build = cc::Build::new();
