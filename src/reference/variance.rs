@@ -106,9 +106,10 @@ fn variance_of(values: &[f64], correction: usize) -> f64 {
     if variance.is_finite() || degrees(values, correction) == 0.0 {
         return variance;
     }
-    // Perhaps the sum of the squares overflowed.
+    // Perhaps a deviation or the sum of the squares overflowed.
     let unit = 2.0_f64.powi(-600);
-    let squares = sum_of(deviations(values).into_iter().map(|deviation| (deviation * unit).powi(2)));
+    let scaled = values.iter().map(|value| value * unit).collect::<Vec<_>>();
+    let squares = sum_of(deviations(&scaled).into_iter().map(|deviation| deviation.powi(2)));
     squares / degrees(values, correction) / unit / unit
 }
 

@@ -12,7 +12,7 @@ const INTEGER: [(&str, &str); 4] =
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR"));
     let maps = maps(Path::new("../../src/ops"), &out);
-    let folders = [Path::new("../../kernels"), &maps];
+    let folders = [Path::new("../../kernels"), Path::new("kernels"), &maps];
     let mut table = String::new();
     let mut build = cc::Build::new();
     build

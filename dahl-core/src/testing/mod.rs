@@ -57,6 +57,14 @@ pub use report::{Reference, Summary, json, markdown, record};
 pub use crate::codelet::{Kernel, RawOperand, Views};
 pub use crate::numerics;
 
+/// Submits a task to be run by a kernel that its codelet does not have, and whose views and arguments are the codelet's.
+///
+/// # Errors
+/// As [`submit`](crate::task::Task::submit).
+pub fn submit_to(task: crate::task::Task<'_>, kernel: &'static Kernel) -> crate::error::Result<()> {
+    task.foreign_kernel(kernel).submit()
+}
+
 /// Tests of an op's numbers, one for each element type: see [`testing`](crate::testing).
 #[macro_export]
 macro_rules! numerics {

@@ -54,3 +54,5 @@ mod moved;
 mod layers;
 #[path = "numerics/products.rs"]
 mod products;
+#[path = "numerics/moments.rs"]
+mod moments;

@@ -1,0 +1,74 @@
+// Kernels with a mistake each, which the CPU must find: copies of `input` to `out`, and sums.
+#include "dahl.cuh"
+
+using namespace dahl;
+
+constexpr unsigned THREADS = 64;
+
+// Each element goes through the shared memory of a block to another thread. One that comes first reads what is not there yet.
+DAHL_KERNEL(lacks_barrier, types(T: f32), grid(blocks(out.len(), 64)), block(64))
+template <class T> __global__ void lacks_barrier(View<const T, ANY> input, View<T, ANY> out) {
+    __shared__ T passed_on[THREADS];
+    size_t i = first_index();
+    unsigned other = THREADS - 1 - threadIdx.x;
+    size_t of_other = size_t(blockIdx.x) * THREADS + other;
+    if (of_other < out.len()) passed_on[other] = input.element(of_other);
+    if (i < out.len()) out.element(i) = passed_on[threadIdx.x];
+}
+
+// The same with its barrier.
+DAHL_KERNEL(has_barrier, types(T: f32), grid(blocks(out.len(), 64)), block(64))
+template <class T> __global__ void has_barrier(View<const T, ANY> input, View<T, ANY> out) {
+    __shared__ T passed_on[THREADS];
+    size_t i = first_index();
+    unsigned other = THREADS - 1 - threadIdx.x;
+    size_t of_other = size_t(blockIdx.x) * THREADS + other;
+    if (of_other < out.len()) passed_on[other] = input.element(of_other);
+    __syncthreads();
+    if (i < out.len()) out.element(i) = passed_on[threadIdx.x];
+}
+
+// Half of the threads wait for the others, which wait elsewhere.
+DAHL_KERNEL(barriers_in_branches, types(T: f32), grid(1), block(64))
+template <class T> __global__ void barriers_in_branches(View<const T, ANY> input, View<T, ANY> out) {
+    if (threadIdx.x % 2 == 0) {
+        __syncthreads();
+    } else {
+        __syncthreads();
+    }
+}
+
+// Threads without an element are gone when the others wait.
+DAHL_KERNEL(ends_before_barrier, types(T: f32), grid(1), block(64))
+template <class T> __global__ void ends_before_barrier(View<const T, ANY> input, View<T, ANY> out) {
+    if (threadIdx.x >= out.len()) return;
+    __syncthreads();
+    out.element(threadIdx.x) = input.element(threadIdx.x);
+}
+
+// Threads of a warp that do not all take part in a shuffle.
+DAHL_KERNEL(shuffle_of_some, types(T: f32), grid(1), block(32))
+template <class T> __global__ void shuffle_of_some(View<const T, ANY> input, View<T, ANY> out) {
+    if (threadIdx.x < 7) out.element(threadIdx.x) = __shfl_down_sync(~0u, input.element(threadIdx.x), 1);
+}
+
+DAHL_KERNEL(one_too_far, types(T: f32), grid(1), block(64))
+template <class T> __global__ void one_too_far(View<const T, ANY> input, View<T, ANY> out) {
+    for (size_t i = threadIdx.x; i <= out.len(); i += THREADS) out.element(i) = input.element(i);
+}
+
+// Floats added in the order in which threads come.
+DAHL_KERNEL(atomic_sum, types(T: f32), grid(1), block(64))
+template <class T> __global__ void atomic_sum(View<const T, ANY> input, View<T, 0> out) {
+    for (size_t i = threadIdx.x; i < input.len(); i += THREADS) atomicAdd(&out.at(), input.element(i));
+}
+
+// One block reads what another may or may not have written.
+DAHL_KERNEL(reads_other_block, types(T: f32), grid(2), block(1))
+template <class T> __global__ void reads_other_block(View<const T, ANY> input, View<T, ANY> out) {
+    if (blockIdx.x == 0) {
+        out.element(0) = input.element(0);
+    } else {
+        out.element(1) = out.element(0);
+    }
+}
