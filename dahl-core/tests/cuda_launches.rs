@@ -1,7 +1,8 @@
 //! What a kernel in CUDA launches for a task: computed from extents and arguments.
 
 use dahl_core::cuda::{
-    CudaArgument, CudaElement, CudaImage, CudaKernel, CudaLaunch, CudaPass, CudaStep, CudaTypeParameter, CudaView,
+    CudaArgument, CudaElement, CudaImage, CudaKernel, CudaLaunch, CudaPass, CudaStep, CudaTypeParameter,
+    CudaView,
 };
 use dahl_core::{ElementType, bf16};
 
@@ -35,11 +36,12 @@ const LAST: CudaPass = CudaPass {
     block: [32, 8, 1],
     shared_bytes: &[CudaStep::Number(0)],
 };
-static KERNEL: CudaKernel = CudaKernel::new("sum", "kernels/sum.cu:3", &CudaImage::Missing("no device code is needed"))
-    .types(REALS)
-    .takes(&[INPUT, OUT], &[ALPHA, AXIS, SIZE])
-    .task(&[CudaStep::SizeOf(CudaElement::Compute(0)), CudaStep::Len(0), CudaStep::Multiply])
-    .passes(&[PARTS, LAST]);
+static KERNEL: CudaKernel =
+    CudaKernel::new("sum", "kernels/sum.cu:3", &CudaImage::Missing("no device code is needed"))
+        .types(REALS)
+        .takes(&[INPUT, OUT], &[ALPHA, AXIS, SIZE])
+        .task(&[CudaStep::SizeOf(CudaElement::Compute(0)), CudaStep::Len(0), CudaStep::Multiply])
+        .passes(&[PARTS, LAST]);
 
 static OF_BF16: [ElementType; 1] = [ElementType::of::<bf16>()];
 static OF_F64: [ElementType; 1] = [ElementType::of::<f64>()];
@@ -55,22 +57,28 @@ fn numbers_come_from_extents_and_arguments() {
     let instance = KERNEL.instance(&OF_BF16).unwrap();
     let launches = instance.launches(&[&[300, 5], &[9]], &arguments(1, [8, 10])).unwrap();
     assert_eq!(launches.scratch_bytes, 4 * 1500);
-    let parts = CudaLaunch { entry: "parts_bf16".to_owned(), grid: [6, 5, 3], block: [256, 1, 1], shared_bytes: 64 };
-    let last = CudaLaunch { entry: "sum_bf16".to_owned(), grid: [7, 1, 1], block: [32, 8, 1], shared_bytes: 0 };
+    let parts =
+        CudaLaunch { entry: "parts_bf16".to_owned(), grid: [6, 5, 3], block: [256, 1, 1], shared_bytes: 64 };
+    let last =
+        CudaLaunch { entry: "sum_bf16".to_owned(), grid: [7, 1, 1], block: [32, 8, 1], shared_bytes: 0 };
     assert_eq!(launches.launches, [parts, last]);
 }
 
 #[test]
 fn few_blocks_for_long_loops_and_one_for_none() {
     let instance = KERNEL.instance(&OF_BF16).unwrap();
-    let blocks = |rows: usize| instance.launches(&[&[rows, 2], &[9]], &arguments(1, [1, 1])).unwrap().launches[0].grid[0];
+    let blocks = |rows: usize| {
+        instance.launches(&[&[rows, 2], &[9]], &arguments(1, [1, 1])).unwrap().launches[0].grid[0]
+    };
     assert_eq!([blocks(0), blocks(1), blocks(129), blocks(1 << 30)], [1, 1, 2, 1024]);
 }
 
 #[test]
 fn what_has_no_value_is_named() {
     let instance = KERNEL.instance(&OF_BF16).unwrap();
-    let error = |out: usize, axis, size| instance.launches(&[&[300, 5], &[out]], &arguments(axis, [1, size])).unwrap_err();
+    let error = |out: usize, axis, size| {
+        instance.launches(&[&[300, 5], &[out]], &arguments(axis, [1, size])).unwrap_err()
+    };
     let start = "CUDA kernel `sum` (kernels/sum.cu:3): grid: ";
     assert_eq!(error(9, 2, 1), format!("{start}extent(2) of an array of shape [300, 5]"));
     assert_eq!(error(9, -1, 1), format!("{start}extent({}) of an array of shape [300, 5]", u64::MAX));
@@ -82,4 +90,10 @@ fn what_has_no_value_is_named() {
 fn there_are_kernels_for_the_types_that_it_says() {
     assert!(KERNEL.instance(&OF_F64).is_none());
     assert!(KERNEL.instance(&[]).is_none());
+}
+
+#[test]
+fn the_header_says_the_same_of_blocks() {
+    let header = include_str!("../../dahl-cuda/include/dahl.cuh");
+    assert!(header.contains("constexpr uint64_t MAX_BLOCKS = 1024;"));
 }

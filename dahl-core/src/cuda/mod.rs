@@ -1,8 +1,8 @@
 //! Kernels in CUDA as `dahl-build` and `#[codelet]` describe them: what they take, how they are launched, and the image
 //! of device code that holds them.
 //!
-//! Data come from the tables that `dahl-build` writes ([`CudaKernel`]) and from the declarations of maps ([`CudaMap`]), and
-//! go to [`Codelet::cuda`](crate::Codelet). Not here: devices, streams, and running anything.
+//! Data come from the tables that `dahl-build` writes and from the declarations of maps, as [`CudaKernel`]s, and
+//! go to [`Codelet::cuda`](crate::Codelet::cuda). Not here: devices, streams, and running anything.
 
 mod element;
 mod image;

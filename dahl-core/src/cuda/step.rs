@@ -36,7 +36,7 @@ pub enum CudaStep {
     Max,
     /// Their quotient, rounded up.
     CeilDiv,
-    /// How many blocks a loop over so many gets, with so many to a block: at least 1, at most [`MAX_BLOCKS`].
+    /// How many blocks a loop over so many gets, with so many to a block: at least 1, at most 1,024.
     Blocks,
 }
 

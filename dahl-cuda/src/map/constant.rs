@@ -69,3 +69,26 @@ fn of_integer(name: &str, kind: Kind, ty: &str) -> Option<Value> {
 pub(super) fn is_of_consts(name: &str) -> bool {
     ROUNDED.iter().any(|(known, _)| *known == name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ROUNDED;
+
+    #[test]
+    fn both_precisions_have_rusts_constants() {
+        let mut compared = 0;
+        macro_rules! compare {
+            ($($name:ident)*) => {$(
+                let (_, digits) = ROUNDED.iter().find(|(name, _)| *name == stringify!($name)).unwrap();
+                let value: f64 = digits.parse().unwrap();
+                assert_eq!(value, std::f64::consts::$name, stringify!($name));
+                // As `float(digits)` rounds.
+                assert_eq!(value as f32, std::f32::consts::$name, stringify!($name));
+                compared += 1;
+            )*};
+        }
+        compare!(PI TAU FRAC_PI_2 FRAC_PI_3 FRAC_PI_4 FRAC_PI_6 FRAC_PI_8 FRAC_1_PI FRAC_2_PI FRAC_2_SQRT_PI SQRT_2);
+        compare!(FRAC_1_SQRT_2 E LN_2 LN_10 LOG2_E LOG2_10 LOG10_E LOG10_2);
+        assert_eq!(compared, ROUNDED.len());
+    }
+}

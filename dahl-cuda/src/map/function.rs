@@ -109,3 +109,45 @@ pub(super) fn call(name: &str, kind: Kind, values: &[Value]) -> Option<Value> {
     let result = if shape(name) == Some(Shape::Question) { Kind::Bool } else { kind };
     Some(Value::atom(format!("real::{function}({list})"), result))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::map::constant::constant;
+
+    /// The trait `Real`, which is in the workspace beside this crate.
+    fn real() -> &'static str {
+        let source = include_str!("../../../dahl-core/src/element/real.rs");
+        let (_, real) = source.split_once("pub trait Real").unwrap();
+        real.split_once("\n}\n").unwrap().0
+    }
+
+    #[test]
+    fn every_function_of_real_has_a_counterpart() {
+        let header = crate::MAP_HEADER;
+        let mut functions = 0;
+        for line in real().lines().filter_map(|line| line.strip_prefix("    fn ")) {
+            let name = line.split('(').next().unwrap();
+            // Those on slices are no part of the language; the others are translated where they stand.
+            if name.ends_with("_slice") || ["sin_cos", "from_f64"].contains(&name) {
+                continue;
+            }
+            let shape = shape(name).unwrap_or_else(|| panic!("`{name}` is missing"));
+            let is_called = matches!(shape, Shape::Same(_) | Shape::Exponent | Shape::Question);
+            let is_defined = header.contains(&format!(" {name}(")) || header.contains(&format!("({name}, "));
+            assert!(is_defined || !is_called, "map.cuh has no `{name}`");
+            functions += 1;
+        }
+        assert!(functions > 50, "only {functions} functions were found");
+    }
+
+    #[test]
+    fn every_constant_of_real_has_a_counterpart() {
+        let names = real().lines().filter_map(|line| line.strip_prefix("    const ")?.split(':').next());
+        let names: Vec<_> = names.collect();
+        assert!(names.len() > 25, "only {} constants were found", names.len());
+        for name in names {
+            assert!(constant(name, Kind::Real(0), "C").is_some(), "`{name}` is missing");
+        }
+    }
+}

@@ -121,10 +121,12 @@ impl Map {
         let named = |index: usize| &*self.types[index].0;
         let (output, inputs) = self.elements.split_last().expect("a map has an output");
         let views = inputs.iter().enumerate();
-        let views = views.map(|(index, input)| (format!("View<const {}, ANY>", input.cuda(named)), format!("in_{index}")));
+        let views = views
+            .map(|(index, input)| (format!("View<const {}, ANY>", input.cuda(named)), format!("in_{index}")));
         let output = [(format!("View<{}, ANY>", output.cuda(named)), "out".to_owned())];
         let arguments = self.arguments.iter().enumerate();
-        let arguments = arguments.map(|(index, argument)| (argument.cuda(named), format!("argument_{index}")));
+        let arguments =
+            arguments.map(|(index, argument)| (argument.cuda(named), format!("argument_{index}")));
         let parameters: Vec<_> = views.chain(output).chain(arguments).collect();
         let joined = |texts: Vec<String>| texts.join(", ");
         let declared = joined(parameters.iter().map(|(ty, name)| format!("{ty} {name}")).collect());
