@@ -11,13 +11,14 @@ use dahl::{bf16, f16};
 /// Runs a task by the codelet's own kernel and by the one in CUDA, on outputs of one beginning, and compares the bits.
 macro_rules! assert_same {
     ($kernel:literal $types:expr, $out:ident: $begin:expr, $task:expr) => {{
+        let types: &[&str] = &$types;
         let mut $out = $begin;
         $task.submit().unwrap();
         let expected = $out.to_vec().unwrap();
         let mut $out = $begin;
-        submit_to($task, &kernel($kernel, &$types)[0]).unwrap();
+        submit_to($task, &kernel($kernel, types)[0]).unwrap();
         let got = $out.to_vec().unwrap();
-        assert!(bits(&expected) == bits(&got), "{} {:?}: expected {expected:?}, got {got:?}", $kernel, $types);
+        assert!(bits(&expected) == bits(&got), "{} {types:?}: expected {expected:?}, got {got:?}", $kernel);
     }};
 }
 
@@ -54,7 +55,7 @@ macro_rules! impl_cast_from {
 }
 
 impl_cast_from!(
-    f32: |n| n as f32 - 5.0, u8: |n| n as u8, u32: |n| n as u32 << 20, i32: |n| n as i32 - 5, i64: |n| (n as i64 - 5) << 40
+    f32: |n| n as f32 - 5.0, u8: |n| n as u8, u32: |n| (n as u32) << 20, i32: |n| n as i32 - 5, i64: |n| (n as i64 - 5) << 40
 );
 
 fn integers<T: CastFrom>() {

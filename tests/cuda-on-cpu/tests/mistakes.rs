@@ -28,6 +28,7 @@ fn assert_says(failure: &str, parts: &[&str]) {
 #[test]
 fn a_barrier_that_lacks() {
     assert_says(&failure_of_copy("lacks_barrier", 100), &["lacks_barrier", "other bits"]);
+    assert_says(&failure_of_copy("lacks_last_barrier", 200), &["lacks_last_barrier", "other bits"]);
     assert_eq!(failure_of_copy("has_barrier", 100), "");
 }
 
