@@ -53,3 +53,7 @@ fixtures:
     python3 -m venv target/fixtures
     target/fixtures/bin/pip install --quiet torch numpy safetensors
     for script in dahl-nn/tests/reference/*.py tests/pytorch/make_fixtures.py; do target/fixtures/bin/python "$script" || exit 1; done
+
+# Makes anew the PTX that is kept beside the CUDA kernels, for builds without nvcc (installs the compiler into target/cuda).
+ptx:
+    scripts/make_ptx.sh

@@ -1,4 +1,5 @@
-//! The build-time generator of dahl: compiles a crate's C kernels and writes the table by which codelets name them.
+//! The build-time generator of dahl: compiles a crate's kernels in C and CUDA and writes the table by which codelets name
+//! them.
 //!
 //! A crate with kernels in C has them in a folder, one a file, and a build script of one line:
 //!
@@ -19,17 +20,22 @@
 #![doc = include_str!("../include/dahl.h")]
 //! ```
 //!
+//! `kernels/*.cu` are kernels in CUDA, each with its name in a constant, `kernels::CONV2D` of `DAHL_KERNEL(conv2d, ..)`, for
+//! `cuda = kernels::CONV2D`. How they are written, and what becomes of them with nvcc and without: `docs/cuda.md` and
+//! `kernels/include/README.md` of dahl.
+//!
 //! # What happens
-//! Each file is compiled twice, with `DAHL_REAL` as `float` and as `double`, with optimisation in every profile and for
+//! Each C file is compiled twice, with `DAHL_REAL` as `float` and as `double`, with optimisation in every profile and for
 //! the target's baseline processor. The signature is read from the source; a codelet whose modes or arguments are
 //! others does not compile, and the message names both sides. Headers beside the kernels, or in `include/` there, are found.
 //! The compiler is that of the crate [`cc`]: the variable `CC` chooses another.
 //!
 //! # Errors
-//! A missing folder, a missing compiler, C code that does not compile, and a signature that cannot be read stop the
-//! build, and the message names the file.
+//! A missing folder, a missing compiler of C, code that does not compile, and a signature that cannot be read stop the
+//! build, and the message names the file. A missing nvcc does not: what was left out is a warning.
 
 mod compile;
+mod cuda;
 mod error;
 mod shim;
 mod signature;
@@ -54,8 +60,25 @@ pub fn kernels(folder: &str) {
     }
 }
 
+/// Compiles the CUDA kernels in `folder` of the package in `package` to PTX, which it keeps in `folder/ptx` for builds
+/// without nvcc. What the program `dahl-ptx` does.
+///
+/// # Errors
+/// If there is no nvcc, or a kernel does not compile: a message that names the file.
+pub fn keep_ptx(package: &Path, folder: &str) -> Result<usize, String> {
+    let work = std::env::temp_dir().join(format!("dahl-ptx-{}", std::process::id()));
+    let made = std::fs::create_dir_all(&work).map_err(|error| Error::file(&work, &error));
+    let kept = made.and_then(|()| cuda::keep_ptx(package, folder, &work));
+    // What is left there does no harm.
+    let _ = std::fs::remove_dir_all(&work);
+    kept.map_err(|error| error.to_string())
+}
+
 fn generate(folder: &str) -> Result<(), Error> {
     println!("cargo::rerun-if-changed={folder}");
+    for variable in cuda::VARIABLES {
+        println!("cargo::rerun-if-env-changed={variable}");
+    }
     Package::from_cargo()?.generate(folder)
 }
 
@@ -97,8 +120,13 @@ impl Package {
 
     fn generate(&self, folder: &str) -> Result<(), Error> {
         let sources = Source::find(Path::new(&self.folder), folder)?;
+        let cuda = cuda::generate(self, folder)?;
         let table = Path::new(&self.out).join("kernels.rs");
-        std::fs::write(&table, table::table(self, &sources)).map_err(|error| Error::file(&table, &error))?;
+        let text = table::table(self, &sources) + &cuda.table;
+        std::fs::write(&table, text).map_err(|error| Error::file(&table, &error))?;
+        for sentence in &cuda.left_out {
+            println!("cargo::warning={sentence}");
+        }
         compile::compile(self, folder, &sources)
     }
 }

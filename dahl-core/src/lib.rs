@@ -21,6 +21,7 @@ mod choice;
 mod clock;
 pub mod codelet;
 mod config;
+pub mod cuda;
 pub mod device;
 pub mod element;
 pub mod error;
@@ -54,6 +55,7 @@ pub use choice::{KernelChoice, KernelChoices, KernelTrial, Ruling, TeamPolicy};
 pub use clock::Clock;
 pub use codelet::{CKernel, Codelet, Variants};
 pub use config::RuntimeBuilder;
+pub use cuda::CudaKernel;
 pub use device::{CodeletSpeed, Cpu, Machine, Speed, Transfer, TransferTotal, VirtualDevice};
 pub use element::{Element, ElementType, Real};
 pub use error::{Error, ErrorKind, Failure, Result};
@@ -80,6 +82,10 @@ pub mod __private {
     pub use crate::codelet::{
         Accumulator, CArgument, CKernel, CView, Codelet, Combines, ErrorClass, InPlace, Kernel, Numerics,
         Operands, Parameter, RawView, Run, Variants, Views,
+    };
+    pub use crate::cuda::{
+        CudaArgument, CudaElement, CudaImage, CudaKernel, CudaPass, CudaStep, CudaTypeParameter, CudaView,
+        Declared as CudaDeclared,
     };
     pub use crate::shape::{DynExtents, Extents, IntoShape};
     pub use crate::simd::{Vectorised, dispatch};

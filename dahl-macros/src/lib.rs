@@ -151,6 +151,9 @@ use crate::parse::Declaration;
 ///   that it uses several cores, as below; `equal PATH`, that it gives the same bits as the function's own body, so that
 ///   the runtime may take whichever is faster (`docs/kernels.md`).
 /// * `cpu_only`: there will be no kernel for other devices; in a map, the body is any Rust.
+/// * `cuda = PATH`: the kernel in CUDA, a name in upper case of `dahl-build`'s table (`kernels::CONV2D`). It takes the
+///   declaration's parameters; one that takes others does not compile. A map needs none: it is written from the body, and
+///   `docs/cuda.md` says what that means for results.
 /// * `broadcast`: in a map, an input's extent of 1 stretches, as in NumPy.
 /// * `parallel`: the function's own body uses several cores, by the functions of `dahl::rayon`; in a map, whose loop is
 ///   generated, the loop does. `parallel = PATH`: the body uses one core, and the kernel of this path several. They give
@@ -160,7 +163,7 @@ use crate::parse::Declaration;
 /// * `reference = PATH`, `error = CLASS`: what the results are compared with in tests, and how closely: see below.
 /// * `crate = PATH`: where dahl is, if not at `::dahl`.
 ///
-/// `cuda` and `gradient` are reserved.
+/// `gradient` is reserved.
 ///
 /// # Reference and error
 ///

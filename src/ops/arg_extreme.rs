@@ -16,7 +16,7 @@ use crate::cpu::row_major::{around, elements, fold_lanes, write};
     shape(out = reduced(input.shape(), axis)),
     check(input.shape().get(axis).is_some_and(|extent| *extent > 0)),
     flops = input.len(),
-    cpu_only,
+    cuda = crate::kernels::ARG_MAX,
     reference = crate::reference::arg_extreme::arg_max,
     error = rounded
 )]
@@ -36,7 +36,7 @@ pub fn arg_max<T: Element>(input: ArrayViewD<T>, out: ArrayViewMutD<u32>, axis: 
     shape(out = reduced(input.shape(), axis)),
     check(input.shape().get(axis).is_some_and(|extent| *extent > 0)),
     flops = input.len(),
-    cpu_only,
+    cuda = crate::kernels::ARG_MIN,
     reference = crate::reference::arg_extreme::arg_min,
     error = rounded
 )]

@@ -18,6 +18,7 @@ use crate::cpu::scratch::with_scratch;
     check(axis < input.shape().len() && input.shape()[axis] == bias.len()),
     in_place_kernel = bias_over,
     flops = input.len(),
+    cuda = crate::kernels::BIAS,
     reference = crate::reference::bias::bias,
     error = rounded
 )]
@@ -82,6 +83,7 @@ fn bias_over<T: Real>(target: ArrayViewMutD<'_, T>, bias: ArrayView1<'_, T>, axi
     shape(out = [gradient.shape().get(axis).copied().unwrap_or(0)]),
     check(axis < gradient.shape().len()),
     flops = gradient.len(),
+    cuda = crate::kernels::BIAS_BACKWARD,
     reference = crate::reference::bias::bias_backward,
     error = sum(n = gradient.len() / out.len().max(1) + 1)
 )]

@@ -16,7 +16,7 @@ pub trait CastTo<U: Element>: Element {
 #[codelet(
     R, W,
     shape(out = input),
-    cpu_only,
+    cuda = crate::kernels::CAST,
     reference = crate::reference::moved::cast,
     error = rounded
 )]

@@ -57,6 +57,7 @@ fn convolution(input: &[usize], filters: &[usize], stride: [usize; 2], padding: 
     check(fits(input.shape(), kernel_of(filters.shape()), stride, padding)),
     flops = 2 * out.len() * (filters.len() / filters.shape()[0].max(1)),
     parallel = conv2d_on_cores,
+    cuda = crate::kernels::CONV2D,
     reference = crate::reference::conv2d::conv2d,
     error = sum(n = filters.len() / filters.shape()[0].max(1))
 )]
@@ -97,6 +98,7 @@ fn conv2d_on_cores<T: Real>(
     check(gradient.shape() == output_shape(out.shape(), filters.shape(), stride, padding)),
     check(out.shape()[1] == filters.shape()[1]),
     flops = 2 * gradient.len() * (filters.len() / filters.shape()[0].max(1)),
+    cuda = crate::kernels::CONV2D_BACKWARD_INPUT,
     reference = crate::reference::conv2d::conv2d_backward_input,
     error = sum(n = filters.len() / filters.shape()[1].max(1))
 )]
@@ -122,6 +124,7 @@ pub fn conv2d_backward_input<T: Real>(
     check(gradient.shape() == output_shape(input.shape(), out.shape(), stride, padding)),
     check(input.shape()[1] == out.shape()[1]),
     flops = 2 * gradient.len() * (out.len() / out.shape()[0].max(1)),
+    cuda = crate::kernels::CONV2D_BACKWARD_FILTERS,
     reference = crate::reference::conv2d::conv2d_backward_filters,
     error = sum(n = gradient.len() / gradient.shape()[1].max(1) + 1)
 )]

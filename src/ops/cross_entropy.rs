@@ -25,7 +25,7 @@ use crate::cpu::scratch::with_scratch;
     shape(out = []),
     check(logits.nrows() == labels.len()),
     flops = 5 * logits.len(),
-    cpu_only,
+    cuda = crate::kernels::CROSS_ENTROPY,
     reference = crate::reference::cross_entropy::cross_entropy,
     error = sum(n = logits.len() + 16, terms = crate::reference::cross_entropy::cross_entropy_terms)
 )]
@@ -57,7 +57,7 @@ pub fn cross_entropy<T: Real, L: Label + Element>(
     shape(out = logits),
     check(logits.nrows() == labels.len()),
     flops = 5 * logits.len(),
-    cpu_only,
+    cuda = crate::kernels::CROSS_ENTROPY_BACKWARD,
     reference = crate::reference::cross_entropy::cross_entropy_backward,
     error = sum(n = logits.ncols() + 16, terms = crate::reference::cross_entropy::cross_entropy_backward_terms)
 )]
@@ -101,7 +101,7 @@ fn widen<T: Real>(from: ArrayView2<'_, T>, to: &mut [T::Compute]) {
     R, R, REDUX,
     shape(out = []),
     check(logits.nrows() == labels.len()),
-    cpu_only,
+    cuda = crate::kernels::COUNT_CORRECT,
     reference = crate::reference::cross_entropy::count_correct,
     error = rounded
 )]

@@ -10,6 +10,7 @@ use dahl::prelude::*;
 #[codelet(
     R, W,
     shape(out = [input.len(), input.len()]),
+    cuda = crate::kernels::DIAG,
     reference = crate::reference::moved::diag,
     error = rounded
 )]
@@ -25,6 +26,7 @@ pub fn diag<T: Element>(input: ArrayView1<T>, mut out: ArrayViewMut2<T>) {
 #[codelet(
     R, W,
     shape(out = [input.nrows().min(input.ncols())]),
+    cuda = crate::kernels::DIAGONAL,
     reference = crate::reference::moved::diagonal,
     error = rounded
 )]
@@ -40,6 +42,7 @@ pub fn diagonal<T: Element>(input: ArrayView2<T>, mut out: ArrayViewMut1<T>) {
 #[codelet(
     R, W,
     check(gradient.len() == out.nrows().min(out.ncols())),
+    cuda = crate::kernels::DIAGONAL_BACKWARD,
     reference = crate::reference::moved::diagonal_backward,
     error = rounded
 )]

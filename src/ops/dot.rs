@@ -15,6 +15,7 @@ use dahl::simd;
     check(x.shape() == y.shape()),
     flops = 2 * x.len(),
     cpu = [crate::kernels::DOT_C],
+    cuda = crate::kernels::DOT,
     reference = crate::reference::matmul::dot,
     error = sum(n = x.len() + 1)
 )]

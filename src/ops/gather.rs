@@ -42,6 +42,7 @@ fn place(index: u32, position: usize, axis: usize, extent: usize) -> usize {
     R, R, W,
     shape(out = index),
     check(reaches(input.shape(), index.shape(), axis)),
+    cuda = crate::kernels::GATHER,
     reference = crate::reference::moved::gather,
     error = rounded
 )]
@@ -76,6 +77,7 @@ fn within(other: Axis, axis: usize, extent: usize, index: &[usize]) -> Slice {
     check(gradient.shape() == index.shape()),
     check(reaches(out.shape(), index.shape(), axis)),
     flops = gradient.len(),
+    cuda = crate::kernels::GATHER_BACKWARD,
     reference = crate::reference::scattered::gather_backward,
     error = sum(n = gradient.shape()[axis] + 1)
 )]
@@ -109,6 +111,7 @@ pub fn gather_backward<T: Real>(
     R, R, W,
     shape(out = with_extent(input.shape(), axis, indices.len())),
     check(axis < input.shape().len()),
+    cuda = crate::kernels::INDEX_SELECT,
     reference = crate::reference::moved::index_select,
     error = rounded
 )]
@@ -134,6 +137,7 @@ pub fn index_select<T: Element>(
     check(axis < out.shape().len()),
     check(gradient.shape() == with_extent(out.shape(), axis, indices.len())),
     flops = gradient.len(),
+    cuda = crate::kernels::INDEX_SELECT_BACKWARD,
     reference = crate::reference::scattered::index_select_backward,
     error = sum(n = indices.len() + 1)
 )]

@@ -26,6 +26,7 @@ fn orient<T>(matrix: ArrayView2<'_, T>, transpose: bool) -> ArrayView2<'_, T> {
     check(oriented(a.shape(), transpose_a)[1] == oriented(b.shape(), transpose_b)[0]),
     flops = 2 * a.len() * out.ncols(),
     parallel = matmul_on_cores,
+    cuda = crate::kernels::MATMUL,
     reference = crate::reference::matmul::matmul,
     error = sum(n = a.len() / out.nrows().max(1))
 )]
@@ -60,6 +61,7 @@ fn matmul_on_cores<T: Real>(
     shape(out = [oriented(a.shape(), transpose_a)[0], oriented(b.shape(), transpose_b)[1]]),
     check(oriented(a.shape(), transpose_a)[1] == oriented(b.shape(), transpose_b)[0]),
     flops = 2 * a.len() * out.ncols(),
+    cuda = crate::kernels::MATMUL_ADD,
     reference = crate::reference::matmul::matmul_add,
     error = sum(n = a.len() / out.nrows().max(1) + 1)
 )]
@@ -82,6 +84,7 @@ pub fn matmul_add<T: Real>(
     shape(out = [oriented(a.shape(), transpose_a)[0]]),
     check(oriented(a.shape(), transpose_a)[1] == vector.len()),
     flops = 2 * a.len(),
+    cuda = crate::kernels::MATVEC,
     reference = crate::reference::matmul::matvec,
     error = sum(n = vector.len())
 )]
@@ -97,6 +100,7 @@ pub fn matvec<T: Real>(a: ArrayView2<T>, vector: ArrayView1<T>, out: ArrayViewMu
     R, R, W,
     shape(out = [column.len(), row.len()]),
     flops = out.len(),
+    cuda = crate::kernels::OUTER,
     reference = crate::reference::matmul::outer,
     error = rounded
 )]

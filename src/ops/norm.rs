@@ -19,6 +19,7 @@ use crate::cpu::sum_of::{magnitude_of, norm_of, sum_of};
     R, W,
     shape(out = []),
     flops = 2 * input.len(),
+    cuda = crate::kernels::NORM,
     reference = crate::reference::norm::norm,
     error = sum(n = input.len() + 4)
 )]
@@ -35,6 +36,7 @@ pub fn norm<T: Real>(input: &[T], mut out: ArrayViewMut0<T>) {
     shape(out = reduced(input.shape(), axis)),
     check(axis < input.shape().len()),
     flops = 2 * input.len(),
+    cuda = crate::kernels::NORM_AXIS,
     reference = crate::reference::norm::norm_axis,
     error = sum(n = input.shape()[axis] + 4)
 )]
@@ -52,6 +54,7 @@ pub fn norm_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usi
     R, REDUX,
     shape(out = []),
     flops = input.len(),
+    cuda = crate::kernels::NORM_L1,
     reference = crate::reference::norm::norm_l1,
     error = sum(n = input.len() + 1)
 )]
@@ -68,6 +71,7 @@ pub fn norm_l1<T: Real>(input: &[T], mut out: ArrayViewMut0<T::Compute>) {
     shape(out = reduced(input.shape(), axis)),
     check(axis < input.shape().len()),
     flops = input.len(),
+    cuda = crate::kernels::NORM_L1_AXIS,
     reference = crate::reference::norm::norm_l1_axis,
     error = sum(n = input.shape()[axis] + 1)
 )]
@@ -89,6 +93,7 @@ pub fn norm_l1_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T::Compute
     R, R, W,
     shape(out = input),
     flops = 3 * input.len(),
+    cuda = crate::kernels::NORM_BACKWARD,
     reference = crate::reference::norm::norm_backward,
     error = sum(n = input.len() + 8)
 )]
@@ -106,6 +111,7 @@ pub fn norm_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut [T
     check(axis < input.shape().len()),
     check(gradient.shape() == reduced(input.shape(), axis)),
     flops = 3 * input.len(),
+    cuda = crate::kernels::NORM_AXIS_BACKWARD,
     reference = crate::reference::norm::norm_axis_backward,
     error = sum(n = input.shape()[axis] + 8)
 )]

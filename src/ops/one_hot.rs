@@ -12,7 +12,7 @@ use super::label::{Label, class_of};
 #[codelet(
     R, W,
     shape(out = [labels.len(), classes]),
-    cpu_only,
+    cuda = crate::kernels::ONE_HOT,
     reference = crate::reference::moved::one_hot,
     error = rounded
 )]

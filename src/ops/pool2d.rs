@@ -43,7 +43,7 @@ fn window(image: &[usize], kernel: [usize; 2], stride: [usize; 2], padding: [usi
     check(fits(input.shape(), size, stride, padding)),
     check(covers(size, padding)),
     flops = out.len() * 2,
-    cpu_only,
+    cuda = crate::kernels::MAX_POOL2D,
     reference = crate::reference::pool2d::max_pool2d,
     error = rounded
 )]
@@ -114,7 +114,7 @@ fn max_pool_planes<T: Real>(window: &Window, input: &[T], out: &mut [T], index: 
     check(gradient.shape() == index.shape()),
     check(planes_of(gradient.shape()) == planes_of(out.shape())),
     flops = gradient.len(),
-    cpu_only,
+    cuda = crate::kernels::MAX_POOL2D_BACKWARD,
     reference = crate::reference::pool2d::max_pool2d_backward,
     error = sum(n = gradient.shape()[2] * gradient.shape()[3])
 )]
@@ -150,7 +150,7 @@ pub fn max_pool2d_backward<T: Real>(gradient: ArrayView4<T>, index: ArrayView4<u
     check(fits(input.shape(), size, stride, padding)),
     check(covers(size, padding)),
     flops = out.len() * 2,
-    cpu_only,
+    cuda = crate::kernels::AVG_POOL2D,
     reference = crate::reference::pool2d::avg_pool2d,
     error = sum(n = size[0] * size[1] + 1)
 )]
@@ -219,7 +219,7 @@ fn avg_pool_planes<T: Real>(window: &Window, input: &[T], out: &mut [T]) {
     check(gradient.shape() == pooled_shape(out.shape(), size, stride, padding)),
     check(covers(size, padding)),
     flops = gradient.len() * 2,
-    cpu_only,
+    cuda = crate::kernels::AVG_POOL2D_BACKWARD,
     reference = crate::reference::pool2d::avg_pool2d_backward,
     error = sum(n = size[0] * size[1] + 1)
 )]

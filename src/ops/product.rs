@@ -18,6 +18,7 @@ use crate::cpu::scaled;
     R, W,
     shape(out = []),
     flops = input.len(),
+    cuda = crate::kernels::PRODUCT,
     reference = crate::reference::product::product,
     error = sum(n = input.len())
 )]
@@ -34,6 +35,7 @@ pub fn product<T: Real>(input: &[T], mut out: ArrayViewMut0<T>) {
     shape(out = reduced(input.shape(), axis)),
     check(axis < input.shape().len()),
     flops = input.len(),
+    cuda = crate::kernels::PRODUCT_AXIS,
     reference = crate::reference::product::product_axis,
     error = sum(n = input.shape()[axis])
 )]
@@ -56,6 +58,7 @@ pub fn product_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: 
     R, R, W,
     shape(out = input),
     flops = 4 * input.len(),
+    cuda = crate::kernels::PRODUCT_BACKWARD,
     reference = crate::reference::product::product_backward,
     error = sum(n = input.len() + 1)
 )]
@@ -74,6 +77,7 @@ pub fn product_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut
     check(axis < input.shape().len()),
     check(gradient.shape() == reduced(input.shape(), axis)),
     flops = 4 * input.len(),
+    cuda = crate::kernels::PRODUCT_AXIS_BACKWARD,
     reference = crate::reference::product::product_axis_backward,
     error = sum(n = input.shape()[axis] + 1)
 )]

@@ -14,7 +14,7 @@ use crate::cpu::philox::{Distribution, Fill};
 ///
 /// `offset` is the index of the first element in the sequence of `seed`: 0 for a whole array; for a part along the
 /// first axis, the number of elements before it.
-#[codelet(W, cpu_only)]
+#[codelet(W, cuda = crate::kernels::UNIFORM)]
 pub fn uniform<T: Real>(out: &mut [T], low: f64, high: f64, seed: u64, offset: u64) {
     dahl::simd::dispatch(Fill { out, distribution: Distribution::Uniform { low, high }, seed, offset });
 }
@@ -23,7 +23,7 @@ pub fn uniform<T: Real>(out: &mut [T], low: f64, high: f64, seed: u64, offset: u
 /// on the Generation of Random Normal Deviates*).
 ///
 /// `offset` is as for [`uniform`].
-#[codelet(W, cpu_only)]
+#[codelet(W, cuda = crate::kernels::NORMAL)]
 pub fn normal<T: Real>(out: &mut [T], mean: f64, deviation: f64, seed: u64, offset: u64) {
     dahl::simd::dispatch(Fill { out, distribution: Distribution::Normal { mean, deviation }, seed, offset });
 }

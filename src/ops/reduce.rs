@@ -28,6 +28,7 @@ pub(crate) fn reduced<const N: usize>(mut shape: [usize; N], axis: usize) -> [us
     R, REDUX,
     shape(out = []),
     flops = input.len(),
+    cuda = crate::kernels::SUM,
     reference = crate::reference::reduce::sum,
     error = sum(n = input.len() + 1)
 )]
@@ -43,6 +44,7 @@ pub fn sum<T: Real>(input: &[T], mut out: ArrayViewMut0<T::Compute>) {
     R, W,
     shape(out = []),
     flops = input.len(),
+    cuda = crate::kernels::MEAN,
     reference = crate::reference::reduce::mean,
     error = sum(n = input.len() + 1)
 )]
@@ -58,6 +60,7 @@ pub fn mean<T: Real>(input: &[T], mut out: ArrayViewMut0<T>) {
     R, REDUX(max),
     shape(out = []),
     flops = input.len(),
+    cuda = crate::kernels::MAX,
     reference = crate::reference::reduce::max,
     error = rounded
 )]
@@ -73,6 +76,7 @@ pub fn max<T: Element>(input: &[T], mut out: ArrayViewMut0<T>) {
     R, REDUX(min),
     shape(out = []),
     flops = input.len(),
+    cuda = crate::kernels::MIN,
     reference = crate::reference::reduce::min,
     error = rounded
 )]
@@ -89,6 +93,7 @@ pub fn min<T: Element>(input: &[T], mut out: ArrayViewMut0<T>) {
     shape(out = reduced(input.shape(), axis)),
     check(axis < input.shape().len()),
     flops = input.len(),
+    cuda = crate::kernels::SUM_AXIS,
     reference = crate::reference::reduce::sum_axis,
     error = sum(n = input.shape()[axis] + 1)
 )]
@@ -107,6 +112,7 @@ pub fn sum_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T::Compute>, a
     shape(out = reduced(input.shape(), axis)),
     check(axis < input.shape().len()),
     flops = input.len(),
+    cuda = crate::kernels::MEAN_AXIS,
     reference = crate::reference::reduce::mean_axis,
     error = sum(n = input.shape()[axis] + 1)
 )]
@@ -137,6 +143,7 @@ pub fn mean_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usi
     shape(out = reduced(input.shape(), axis)),
     check(axis < input.shape().len()),
     flops = input.len(),
+    cuda = crate::kernels::MAX_AXIS,
     reference = crate::reference::reduce::max_axis,
     error = rounded
 )]
@@ -153,6 +160,7 @@ pub fn max_axis<T: Element>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: u
     shape(out = reduced(input.shape(), axis)),
     check(axis < input.shape().len()),
     flops = input.len(),
+    cuda = crate::kernels::MIN_AXIS,
     reference = crate::reference::reduce::min_axis,
     error = rounded
 )]

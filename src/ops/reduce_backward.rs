@@ -14,7 +14,7 @@ use crate::cpu::row_major::{around, elements, write};
 ///
 /// # Shapes
 /// `gradient: []`, `out`: any.
-#[codelet(R, W, reference = crate::reference::reduce_backward::sum_backward, error = rounded)]
+#[codelet(R, W, cuda = crate::kernels::SUM_BACKWARD, reference = crate::reference::reduce_backward::sum_backward, error = rounded)]
 pub fn sum_backward<T: Real>(gradient: ArrayView0<T>, mut out: ArrayViewMutD<T>) {
     out.fill(gradient[[]]);
 }
@@ -23,7 +23,7 @@ pub fn sum_backward<T: Real>(gradient: ArrayView0<T>, mut out: ArrayViewMutD<T>)
 ///
 /// # Shapes
 /// `gradient: []`, `out`: any.
-#[codelet(R, W, reference = crate::reference::reduce_backward::mean_backward, error = ulp(1))]
+#[codelet(R, W, cuda = crate::kernels::MEAN_BACKWARD, reference = crate::reference::reduce_backward::mean_backward, error = ulp(1))]
 pub fn mean_backward<T: Real>(gradient: ArrayView0<T>, mut out: ArrayViewMutD<T>) {
     let count = <T::Compute as Real>::from_f64(out.len() as f64);
     out.fill(T::narrow(gradient[[]].widen() / count));
@@ -37,6 +37,7 @@ pub fn mean_backward<T: Real>(gradient: ArrayView0<T>, mut out: ArrayViewMutD<T>
     R, W,
     check(axis < out.shape().len()),
     check(gradient.shape() == reduced(out.shape(), axis)),
+    cuda = crate::kernels::SUM_AXIS_BACKWARD,
     reference = crate::reference::reduce_backward::sum_axis_backward,
     error = rounded
 )]
@@ -53,6 +54,7 @@ pub fn sum_axis_backward<T: Real>(gradient: ArrayViewD<T>, out: ArrayViewMutD<T>
     R, W,
     check(axis < out.shape().len()),
     check(gradient.shape() == reduced(out.shape(), axis)),
+    cuda = crate::kernels::MEAN_AXIS_BACKWARD,
     reference = crate::reference::reduce_backward::mean_axis_backward,
     error = ulp(1)
 )]
@@ -89,6 +91,7 @@ fn stretch<T: Real>(gradient: ArrayViewD<'_, T>, out: ArrayViewMutD<'_, T>, axis
 #[codelet(
     R, R, W,
     shape(out = input),
+    cuda = crate::kernels::MAX_BACKWARD,
     reference = crate::reference::reduce_backward::max_backward,
     error = rounded
 )]
@@ -104,6 +107,7 @@ pub fn max_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut [T]
 #[codelet(
     R, R, W,
     shape(out = input),
+    cuda = crate::kernels::MIN_BACKWARD,
     reference = crate::reference::reduce_backward::min_backward,
     error = rounded
 )]
@@ -130,6 +134,7 @@ fn put_at<T: Real>(out: &mut [T], index: u32, value: T) {
     shape(out = input),
     check(axis < input.shape().len()),
     check(gradient.shape() == reduced(input.shape(), axis)),
+    cuda = crate::kernels::MAX_AXIS_BACKWARD,
     reference = crate::reference::reduce_backward::max_axis_backward,
     error = rounded
 )]
@@ -152,6 +157,7 @@ pub fn max_axis_backward<T: Real>(
     shape(out = input),
     check(axis < input.shape().len()),
     check(gradient.shape() == reduced(input.shape(), axis)),
+    cuda = crate::kernels::MIN_AXIS_BACKWARD,
     reference = crate::reference::reduce_backward::min_axis_backward,
     error = rounded
 )]

@@ -16,7 +16,8 @@ const BLOCK: usize = 2048;
 ///
 /// # Shapes
 /// `x`, the prediction, and `y`, the target, of one shape, `out: []`.
-#[codelet(R, R, REDUX, shape(out = []), check(x.shape() == y.shape()), flops = 3 * x.len(), cpu_only,
+#[codelet(R, R, REDUX, shape(out = []), check(x.shape() == y.shape()), flops = 3 * x.len(),
+    cuda = crate::kernels::MEAN_SQUARED_ERROR,
     reference = reference::mean_squared_error, error = sum(n = x.len(), terms = reference::mean_squared_error_magnitude))]
 pub fn mean_squared_error<T: Real>(x: &[T], y: &[T], out: &mut [T::Compute], factor: f64) {
     let factor = <T::Compute as Real>::from_f64(factor);
@@ -40,7 +41,8 @@ pub fn mean_squared_error_backward<T: Real>(x: T, y: T, factor: f64) -> T {
 ///
 /// # Shapes
 /// `x`, the prediction, and `y`, the target, of one shape, `out: []`.
-#[codelet(R, R, REDUX, shape(out = []), check(x.shape() == y.shape()), flops = 3 * x.len(), cpu_only,
+#[codelet(R, R, REDUX, shape(out = []), check(x.shape() == y.shape()), flops = 3 * x.len(),
+    cuda = crate::kernels::MEAN_ABSOLUTE_ERROR,
     reference = reference::mean_absolute_error, error = sum(n = x.len(), terms = reference::mean_absolute_error_magnitude))]
 pub fn mean_absolute_error<T: Real>(x: &[T], y: &[T], out: &mut [T::Compute], factor: f64) {
     let factor = <T::Compute as Real>::from_f64(factor);

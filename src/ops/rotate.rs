@@ -11,6 +11,7 @@ use dahl::prelude::*;
     R, W,
     shape(out = input),
     check(input.shape().len() >= 2),
+    cuda = crate::kernels::ROTATE_180,
     reference = crate::reference::moved::rotate_180,
     error = rounded
 )]

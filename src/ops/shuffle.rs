@@ -10,7 +10,7 @@ use crate::cpu::philox::index_below;
 ///
 /// Fisher and Yates's shuffle (Knuth, *The Art of Computer Programming* 2, section 3.4.2, algorithm P) with numbers of
 /// Philox4x32-10.
-#[codelet(W, cpu_only)]
+#[codelet(W, cuda = crate::kernels::PERMUTATION)]
 pub fn permutation(out: &mut [u32], seed: u64) {
     for (index, out) in (0..).zip(out.iter_mut()) {
         *out = index;
@@ -37,6 +37,7 @@ fn with_rows<const N: usize>(mut shape: [usize; N], rows: usize) -> [usize; N] {
     R, R, W,
     shape(out = with_rows(input.shape(), indices.len())),
     check(!input.shape().is_empty()),
+    cuda = crate::kernels::GATHER_ROWS,
     reference = crate::reference::moved::gather_rows,
     error = rounded
 )]

@@ -26,6 +26,7 @@ fn holds<const N: usize>(shape: [usize; N], axis: usize, start: usize, len: usiz
     R, W,
     shape(out = with_extent(input.shape(), axis, len)),
     check(holds(input.shape(), axis, start, len)),
+    cuda = crate::kernels::SLICE,
     reference = crate::reference::moved::slice,
     error = rounded
 )]
@@ -48,6 +49,7 @@ pub fn slice<T: Element>(
     R, W,
     check(holds(out.shape(), axis, start, gradient.shape().get(axis).copied().unwrap_or(0))),
     check(gradient.shape() == with_extent(out.shape(), axis, gradient.shape().get(axis).copied().unwrap_or(0))),
+    cuda = crate::kernels::SLICE_BACKWARD,
     reference = crate::reference::moved::slice_backward,
     error = rounded
 )]

@@ -19,6 +19,7 @@ use crate::cpu::scratch::with_scratch;
     shape(out = input),
     check(axis < input.shape().len()),
     flops = 5 * input.len(),
+    cuda = crate::kernels::SOFTMAX,
     reference = crate::reference::softmax::softmax,
     error = sum(n = input.shape()[axis] + 16, terms = crate::reference::softmax::softmax_terms)
 )]
@@ -38,6 +39,7 @@ pub fn softmax<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usize
     shape(out = input),
     check(axis < input.shape().len()),
     flops = 5 * input.len(),
+    cuda = crate::kernels::LOG_SOFTMAX,
     reference = crate::reference::softmax::log_softmax,
     error = sum(n = input.shape()[axis] + 16, terms = crate::reference::softmax::log_softmax_terms)
 )]

@@ -16,6 +16,7 @@ use crate::cpu::scratch::with_scratch;
     shape(out = output),
     check(axis < output.shape().len() && gradient.shape() == output.shape()),
     flops = 4 * output.len(),
+    cuda = crate::kernels::SOFTMAX_BACKWARD,
     reference = crate::reference::softmax::softmax_backward,
     error = sum(n = output.shape()[axis] + 4, terms = crate::reference::softmax::softmax_backward_terms)
 )]
@@ -43,6 +44,7 @@ pub fn softmax_backward<T: Real>(
     shape(out = output),
     check(axis < output.shape().len() && gradient.shape() == output.shape()),
     flops = 4 * output.len(),
+    cuda = crate::kernels::LOG_SOFTMAX_BACKWARD,
     reference = crate::reference::softmax::log_softmax_backward,
     error = sum(n = output.shape()[axis] + 8, terms = crate::reference::softmax::log_softmax_backward_terms)
 )]

@@ -31,6 +31,7 @@ fn untiled<const N: usize>(mut shape: [usize; N], axis: usize, repeats: usize) -
     R, W,
     shape(out = tiled(input.shape(), axis, repeats)),
     check(axis < input.shape().len()),
+    cuda = crate::kernels::TILE,
     reference = crate::reference::moved::tile,
     error = rounded
 )]
@@ -50,6 +51,7 @@ pub fn tile<T: Element>(input: ArrayViewD<T>, mut out: ArrayViewMutD<T>, axis: u
     shape(out = untiled(gradient.shape(), axis, repeats)),
     check(gradient.shape().get(axis).is_some_and(|extent| repeats > 0 && extent % repeats == 0)),
     flops = gradient.len(),
+    cuda = crate::kernels::TILE_BACKWARD,
     reference = crate::reference::scattered::tile_backward,
     error = sum(n = repeats)
 )]

@@ -14,6 +14,7 @@ const TILE: usize = 32;
 #[codelet(
     R, W,
     shape(out = [input.ncols(), input.nrows()]),
+    cuda = crate::kernels::TRANSPOSE,
     reference = crate::reference::moved::transpose,
     error = rounded
 )]

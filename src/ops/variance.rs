@@ -20,6 +20,7 @@ use crate::cpu::sum_of::{variance_gradient, variance_of};
     R, W,
     shape(out = []),
     flops = 5 * input.len(),
+    cuda = crate::kernels::VARIANCE,
     reference = crate::reference::variance::variance,
     error = sum(n = input.len() + 8, terms = crate::reference::variance::variance_terms)
 )]
@@ -36,6 +37,7 @@ pub fn variance<T: Real>(input: &[T], mut out: ArrayViewMut0<T>, correction: usi
     shape(out = reduced(input.shape(), axis)),
     check(axis < input.shape().len()),
     flops = 5 * input.len(),
+    cuda = crate::kernels::VARIANCE_AXIS,
     reference = crate::reference::variance::variance_axis,
     error = sum(n = input.shape()[axis] + 8, terms = crate::reference::variance::variance_axis_terms)
 )]
@@ -55,6 +57,7 @@ pub fn variance_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis:
     R, R, W,
     shape(out = input),
     flops = 5 * input.len(),
+    cuda = crate::kernels::VARIANCE_BACKWARD,
     reference = crate::reference::variance::variance_backward,
     error = sum(n = input.len() + 8, terms = crate::reference::variance::variance_backward_terms)
 )]
@@ -73,6 +76,7 @@ pub fn variance_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mu
     check(axis < input.shape().len()),
     check(gradient.shape() == reduced(input.shape(), axis)),
     flops = 5 * input.len(),
+    cuda = crate::kernels::VARIANCE_AXIS_BACKWARD,
     reference = crate::reference::variance::variance_axis_backward,
     error = sum(n = input.shape()[axis] + 8, terms = crate::reference::variance::variance_axis_backward_terms)
 )]

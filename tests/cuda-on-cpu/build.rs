@@ -10,8 +10,9 @@ const INTEGER: [(&str, &str); 4] =
     [("u8", "uint8_t"), ("u32", "uint32_t"), ("i32", "int32_t"), ("i64", "int64_t")];
 
 fn main() {
-    let folders = ["../../kernels", "kernels"];
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR"));
+    let maps = maps(Path::new("../../src/ops"), &out);
+    let folders = [Path::new("../../kernels"), Path::new("kernels"), &maps];
     let mut table = String::new();
     let mut build = cc::Build::new();
     build
@@ -29,16 +30,17 @@ fn main() {
         .flag("-Wno-unused-parameter")
         .file("src/switch.cpp");
     for folder in folders {
-        println!("cargo::rerun-if-changed={folder}");
+        println!("cargo::rerun-if-changed={}", folder.display());
         let mut files: Vec<_> = fs::read_dir(folder)
-            .unwrap_or_else(|error| panic!("{folder}: {error}"))
+            .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
             .map(|entry| entry.expect("an entry of the folder").path())
             .filter(|path| path.extension().is_some_and(|extension| extension == "cu"))
             .collect();
         files.sort();
         for file in files {
             let text = fs::read_to_string(&file).expect("a kernel is text");
-            let unit = out.join(format!("{}.cpp", file.file_stem().expect("a name").to_string_lossy()));
+            let folder = folder.file_name().expect("a name").to_string_lossy();
+            let unit = out.join(format!("{folder}_{}.cpp", file.file_stem().expect("a name").to_string_lossy()));
             fs::write(&unit, unit_of(&file, &text, &mut table)).expect("OUT_DIR is writable");
             build.file(unit);
         }
@@ -46,6 +48,24 @@ fn main() {
     println!("cargo::rerun-if-changed=../../dahl-cuda/include");
     build.compile("cuda_on_cpu");
     fs::write(out.join("table.rs"), format!("table! {{\n{table}}}\n")).expect("OUT_DIR is writable");
+}
+
+/// Writes the kernels of the maps that the files in `folder` declare: `map_NAME` for each. Returns where they are.
+fn maps(folder: &Path, out: &Path) -> PathBuf {
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let to = out.join("maps");
+    fs::create_dir_all(&to).expect("OUT_DIR is writable");
+    for entry in fs::read_dir(folder).expect("the operations are there") {
+        let path = entry.expect("an entry of the folder").path();
+        let source = fs::read_to_string(&path).expect("a file of Rust is text");
+        let declarations = dahl_cuda::map::declarations(&source).expect("it is Rust");
+        let text: String = declarations.iter().filter_map(|found| found.map.as_ref().ok()).map(|map| map.marked()).collect();
+        if !text.is_empty() {
+            let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+            fs::write(to.join(name + ".cu"), text).expect("OUT_DIR is writable");
+        }
+    }
+    to
 }
 
 /// The C++ file of the kernels in `text`; their lines of the table.

@@ -1,4 +1,4 @@
-//! Compiles the C kernels in `kernels/`.
+//! Compiles the kernels in C and CUDA in `kernels/`.
 
 fn main() {
     dahl_build::kernels("kernels");

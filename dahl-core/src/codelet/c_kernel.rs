@@ -12,6 +12,7 @@ use std::ffi::c_void;
 
 use arrayvec::ArrayVec;
 
+use super::sentence::equal;
 use super::{Kernel, Views};
 use crate::access::AccessMode;
 use crate::element::{Element, ElementType};
@@ -117,9 +118,9 @@ impl CKernel {
     /// The kernel for arrays of `T`; nothing if C has none.
     pub const fn kernel<T: Element>(&self) -> Option<Kernel> {
         let name = T::NAME.as_bytes();
-        let (function, element) = if mismatch::equal(name, b"f32") {
+        let (function, element) = if equal(name, b"f32") {
             (self.f32, ElementType::of::<f32>())
-        } else if mismatch::equal(name, b"f64") {
+        } else if equal(name, b"f64") {
             (self.f64, ElementType::of::<f64>())
         } else {
             return None;

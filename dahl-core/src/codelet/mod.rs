@@ -8,6 +8,7 @@ mod combination;
 mod kernel;
 mod operands;
 mod run;
+pub(crate) mod sentence;
 mod variants;
 mod views;
 
@@ -26,6 +27,7 @@ pub use views::Views;
 pub(crate) use views::{Line, Operand, Packs};
 
 use crate::access::AccessMode;
+use crate::cuda::CudaInstance;
 use crate::element::ElementType;
 
 /// A declared operation for given element types: its name, parameters and kernels.
@@ -46,6 +48,10 @@ pub struct Codelet {
     pub arguments: &'static [&'static str],
     /// Its CPU kernels. The first that exists for these element types is used.
     pub kernels: &'static [Option<Kernel>],
+    /// Its kernel in CUDA, if it names one that exists for these element types.
+    pub cuda: Option<CudaInstance>,
+    /// Of a map: why its body could not be written in CUDA.
+    pub no_cuda: Option<&'static str>,
     /// How it runs over one of its inputs (`_self`).
     pub in_place: Option<InPlace>,
     /// Whether an input's extent of 1 stretches.
@@ -66,6 +72,8 @@ impl Codelet {
             parameters: &[],
             arguments: &[],
             kernels: &[],
+            cuda: None,
+            no_cuda: None,
             in_place: None,
             broadcasts: false,
             flops: None,
@@ -88,6 +96,18 @@ impl Codelet {
     /// Sets the CPU kernels; `None` where one does not exist for these element types.
     pub const fn kernels(mut self, kernels: &'static [Option<Kernel>]) -> Self {
         self.kernels = kernels;
+        self
+    }
+
+    /// Sets its kernel in CUDA; `None` where it does not exist for these element types.
+    pub const fn cuda(mut self, cuda: Option<CudaInstance>) -> Self {
+        self.cuda = cuda;
+        self
+    }
+
+    /// Says why a map has no kernel in CUDA.
+    pub const fn no_cuda(mut self, reason: &'static str) -> Self {
+        self.no_cuda = Some(reason);
         self
     }
 

@@ -15,8 +15,25 @@ pub(super) fn check(codelet: &Codelet, errors: &mut Errors) {
     parallel(codelet, errors);
     kernels(codelet, errors);
     in_place(codelet, errors);
+    cuda(codelet, errors);
     if let (Form::Kernel, Some(broadcast)) = (codelet.form, &codelet.options.broadcast) {
         errors.at(broadcast, "`broadcast` stretches the inputs of a map; the views of a kernel stretch with ndarray's `broadcast` in its body");
+    }
+}
+
+/// A kernel in CUDA is for what is not `cpu_only`, and a map's is written from its body.
+fn cuda(codelet: &Codelet, errors: &mut Errors) {
+    let Some(path) = &codelet.options.cuda else { return };
+    if let Some(cpu_only) = &codelet.options.cpu_only {
+        errors.at(
+            cpu_only,
+            "`cpu_only` says that there is no kernel for other devices, and `cuda` names one; remove either",
+        );
+    }
+    if codelet.form == Form::Map {
+        errors.at(path, "the kernel of a map in CUDA is written from its body; remove `cuda`");
+    } else if !is_c_kernel(path) {
+        errors.at(path, format!("`{}` is not a kernel of the build-time generator, whose names are in upper case; write `cuda = kernels::{}`", kernel_name(path), codelet.name.to_string().to_uppercase()));
     }
 }
 

@@ -6,6 +6,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Expr, Path};
 
+use super::cuda::{self, MapInCuda};
 use super::entry::{self, Numbers};
 use super::local;
 use super::signature::Variant;
@@ -29,7 +30,7 @@ pub(super) fn constants(codelet: &Codelet) -> TokenStream {
 }
 
 /// `codelet()`: the descriptor for given element types.
-pub(super) fn codelet(codelet: &Codelet) -> TokenStream {
+pub(super) fn codelet(codelet: &Codelet, map: Option<&MapInCuda>) -> TokenStream {
     let Codelet { root, visibility, hash, .. } = codelet;
     let generics = codelet.declared_generics(None, false);
     let bounds = &codelet.generics.where_clause;
@@ -38,6 +39,7 @@ pub(super) fn codelet(codelet: &Codelet) -> TokenStream {
     let arguments = codelet.arguments.iter().map(|argument| argument.name.unraw().to_string());
     let arguments = (!codelet.arguments.is_empty()).then(|| quote!(.arguments(&[#(#arguments),*])));
     let kernels = kernels(codelet);
+    let cuda = cuda::kernel(codelet, map);
     let in_place = in_place(codelet);
     let broadcasts = codelet.options.broadcast.is_some().then(|| quote!(.broadcasts()));
     let flops = codelet.options.flops.as_ref().map(|flops| count(codelet, "flops", flops));
@@ -50,6 +52,7 @@ pub(super) fn codelet(codelet: &Codelet) -> TokenStream {
                     .parameters(const { &[#(#parameters),*] })
                     #arguments
                     .kernels(const { &[#(#kernels),*] })
+                    #cuda
                     #in_place
                     #broadcasts
                     #flops

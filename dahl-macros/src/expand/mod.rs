@@ -4,6 +4,7 @@
 //! kernel, its task builders and its shapes, and one free function for each variant of the wrapper. Names that we
 //! bind have `mixed_site` spans and so cannot clash with the user's; user's expressions keep their own spans.
 
+mod cuda;
 mod descriptor;
 mod docs;
 mod entry;
@@ -27,7 +28,9 @@ pub(crate) fn expand(codelet: &Codelet) -> TokenStream {
     let everywhere = everywhere(codelet);
     let docs = docs::of_type(codelet);
     let constants = descriptor::constants(codelet);
-    let descriptor = descriptor::codelet(codelet);
+    let map_in_cuda = cuda::map(codelet);
+    let cuda = cuda::constant(codelet, map_in_cuda.as_ref());
+    let descriptor = descriptor::codelet(codelet, map_in_cuda.as_ref());
     let cpu = kernel::cpu(codelet);
     let cpu_self = kernel::cpu_self(codelet);
     let task = task::task(codelet);
@@ -36,6 +39,7 @@ pub(crate) fn expand(codelet: &Codelet) -> TokenStream {
     let checks = shapes::checks(codelet);
     let shapes = shapes::shapes(codelet);
     let c_kernels = descriptor::c_kernel_checks(codelet);
+    let cuda_kernel = cuda::check(codelet).map(|item| quote!(#everywhere #item));
     let combines = descriptor::combines(codelet).map(|item| quote!(#everywhere #item));
     let variants = variants::variants(codelet).map(|item| quote!(#everywhere #item));
     let wrappers = wrappers::wrappers(codelet);
@@ -49,6 +53,7 @@ pub(crate) fn expand(codelet: &Codelet) -> TokenStream {
         #everywhere
         impl #type_name {
             #constants
+            #cuda
             #descriptor
             #cpu
             #cpu_self
@@ -60,6 +65,8 @@ pub(crate) fn expand(codelet: &Codelet) -> TokenStream {
         }
 
         #(#everywhere #c_kernels)*
+
+        #cuda_kernel
 
         #combines
 

@@ -19,6 +19,7 @@ pub(crate) struct Options {
     pub(crate) in_place_kernel: Option<Path>,
     pub(crate) cpu: Vec<Further>,
     pub(crate) cpu_only: Option<Ident>,
+    pub(crate) cuda: Option<Path>,
     pub(crate) broadcast: Option<Ident>,
     pub(crate) parallel: Option<Ident>,
     pub(crate) parallel_kernel: Option<Path>,
@@ -62,13 +63,14 @@ pub(crate) fn is_c_kernel(path: &Path) -> bool {
 }
 
 /// Every option with an example of its use, which errors show.
-const USAGE: [(&str, &str); 13] = [
+const USAGE: [(&str, &str); 14] = [
     ("shape", "shape(out = [a.nrows(), b.ncols()])"),
     ("check", "check(a.ncols() == b.nrows())"),
     ("in_place", "in_place = x"),
     ("in_place_kernel", "in_place_kernel = scale_in_place"),
     ("cpu", "cpu = [dot_unrolled, parallel dot_of_parts]"),
     ("cpu_only", "cpu_only"),
+    ("cuda", "cuda = kernels::CONV2D"),
     ("broadcast", "broadcast"),
     ("parallel", "parallel = softmax_by_rows"),
     ("flops", "flops = 2 * x.len()"),
@@ -79,7 +81,7 @@ const USAGE: [(&str, &str); 13] = [
 ];
 
 /// Names that later versions give a meaning.
-const RESERVED: [(&str, &str); 2] = [("cuda", "kernels in CUDA"), ("gradient", "gradients")];
+const RESERVED: [(&str, &str); 1] = [("gradient", "gradients")];
 
 impl Options {
     /// Whether there was an option already.
@@ -149,6 +151,7 @@ impl Options {
                 self.cpu.extend(Punctuated::<Further, Token![,]>::parse_terminated(&content)?);
             }
             "cpu_only" => self.cpu_only = Some(name),
+            "cuda" => self.cuda = Some(value(input)?),
             "broadcast" => self.broadcast = Some(name),
             "parallel" => {
                 self.parallel = Some(name);

@@ -1,4 +1,5 @@
-//! Ops of a user's own with kernels in C, `kernels/weighted_add.c`, `kernels/running_sum.c`, and on several cores.
+//! Ops of a user's own with kernels in C, `kernels/weighted_add.c`, `kernels/running_sum.c`, in CUDA,
+//! `kernels/weighted_add.cu`, and on several cores.
 
 use dahl::ndarray::{ArrayView2, ArrayViewMut2, Zip};
 use dahl::prelude::*;
@@ -6,7 +7,7 @@ use dahl::rayon::prelude::*;
 
 dahl::include_kernels!();
 
-pub use kernels::{RUNNING_SUM_C, WEIGHTED_ADD_C};
+pub use kernels::{RUNNING_SUM_C, WEIGHTED_ADD, WEIGHTED_ADD_C};
 
 /// `out = alpha * x + (1 - alpha) * y`; the rows before `first_row` are zero.
 #[codelet(
@@ -14,6 +15,7 @@ pub use kernels::{RUNNING_SUM_C, WEIGHTED_ADD_C};
     shape(out = x),
     check(x.shape() == y.shape()),
     cpu = [kernels::WEIGHTED_ADD_C],
+    cuda = kernels::WEIGHTED_ADD,
     reference = weighted_add_in_f64,
     error = sum(n = 3)
 )]

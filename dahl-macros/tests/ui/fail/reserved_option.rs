@@ -2,7 +2,7 @@
 
 use dahl::prelude::*;
 
-#[codelet(R, W, gradient = copy_gradient, cuda = kernels::COPY)]
+#[codelet(R, W, gradient = copy_gradient)]
 fn copy<T: Real>(x: T) -> T {
     x
 }

@@ -1,0 +1,89 @@
+//! The maps of a package: found in its Rust files, and compiled where there is nvcc. `#[codelet]` finds what was made of
+//! exactly its text, and embeds it; any other map is compiled where it is first used.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use dahl_cuda::map::{Map, declarations};
+
+use super::source::files;
+use super::toolkit::Toolkit;
+use super::write;
+use crate::error::Error;
+
+/// Compiles the maps in `src/` of the package into `out/maps/`, where what is there already is not made again.
+pub(crate) fn compile(
+    toolkit: &Toolkit,
+    package: &Path,
+    out: &Path,
+    includes: &[PathBuf],
+) -> Result<(), Error> {
+    let folder = out.join("maps");
+    fs::create_dir_all(&folder).map_err(|error| Error::file(&folder, &error))?;
+    let mut texts = BTreeMap::new();
+    find(&package.join("src"), &mut texts)?;
+    for old in files(&folder, "fatbin")? {
+        let is_of_today = old.file_stem().is_some_and(|stem| texts.contains_key(&*stem.to_string_lossy()));
+        if !is_of_today {
+            fs::remove_file(&old).map_err(|error| Error::file(&old, &error))?;
+        }
+    }
+    texts.retain(|stem, _| !folder.join(format!("{stem}.fatbin")).is_file());
+    let (left, mistakes) = (Mutex::new(texts.into_iter()), Mutex::new(Vec::new()));
+    let work = || {
+        while let Some((stem, text)) = next(&left) {
+            if let Err(error) = one(toolkit, &folder, &stem, &text, includes) {
+                push(&mistakes, error);
+            }
+        }
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(work);
+        }
+    });
+    let mistakes = mistakes.into_inner().unwrap_or_default();
+    mistakes.into_iter().next().map_or(Ok(()), Err)
+}
+
+fn next(left: &Mutex<impl Iterator<Item = (String, String)>>) -> Option<(String, String)> {
+    left.lock().ok()?.next()
+}
+
+fn push(mistakes: &Mutex<Vec<Error>>, error: Error) {
+    if let Ok(mut mistakes) = mistakes.lock() {
+        mistakes.push(error);
+    }
+}
+
+/// Compiles one map. The file has its name only when it is complete.
+fn one(toolkit: &Toolkit, folder: &Path, stem: &str, text: &str, includes: &[PathBuf]) -> Result<(), Error> {
+    let [source, partial, whole] =
+        ["cu", "partial", "fatbin"].map(|extension| folder.join(format!("{stem}.{extension}")));
+    write(&source, text)?;
+    toolkit.fatbin(&source, includes, &partial)?;
+    fs::rename(&partial, &whole).map_err(|error| Error::file(&whole, &error))
+}
+
+/// The texts of the maps in a folder and the folders in it, by the stems of their files.
+fn find(folder: &Path, texts: &mut BTreeMap<String, String>) -> Result<(), Error> {
+    for file in files(folder, "rs")? {
+        let source = fs::read_to_string(&file).map_err(|error| Error::file(&file, &error))?;
+        // What is no Rust is the compiler's to say.
+        for declaration in declarations(&source).unwrap_or_default() {
+            // Nor is there a word on a map that has no kernel: the codelet says why.
+            if let Ok(map) = declaration.map {
+                texts.insert(Map::file_stem(&map.source), map.source);
+            }
+        }
+    }
+    if let Ok(entries) = fs::read_dir(folder) {
+        for entry in entries.flatten().filter(|entry| entry.path().is_dir()) {
+            find(&entry.path(), texts)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! PTX that is kept beside the kernels, in `kernels/ptx/`, for builds without nvcc: is it that of the sources as they are?
+//!
+//! `kernels/ptx/SOURCES` has a line for each file: its name, and the hash of all that went into it.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::entries::for_device;
+use super::source::{Source, files};
+use super::toolkit::Toolkit;
+use crate::error::Error;
+
+/// Where PTX is kept, for kernels in this folder.
+pub(crate) fn folder(kernels: &Path) -> PathBuf {
+    kernels.join("ptx")
+}
+
+/// What is known of the PTX of one file.
+pub(crate) enum Kept {
+    /// It is that of the source.
+    Fits(PathBuf),
+    /// It was made of another version of the source.
+    Stale,
+    Missing,
+}
+
+/// Looks for the PTX of `source`.
+pub(crate) fn kept(kernels: &Path, source: &Source) -> Result<Kept, Error> {
+    let path = folder(kernels).join(format!("{}.ptx", source.name));
+    if !path.is_file() {
+        return Ok(Kept::Missing);
+    }
+    let list = folder(kernels).join("SOURCES");
+    let list = fs::read_to_string(&list).map_err(|error| Error::file(&list, &error))?;
+    let line = line(kernels, source)?;
+    Ok(if list.lines().any(|kept| kept == line) { Kept::Fits(path) } else { Kept::Stale })
+}
+
+/// Compiles every source anew and keeps the PTX.
+pub(crate) fn keep(
+    toolkit: &Toolkit,
+    kernels: &Path,
+    sources: &[Source],
+    work: &Path,
+    includes: &[PathBuf],
+) -> Result<(), Error> {
+    let folder = folder(kernels);
+    fs::create_dir_all(&folder).map_err(|error| Error::file(&folder, &error))?;
+    for old in files(&folder, "ptx")? {
+        fs::remove_file(&old).map_err(|error| Error::file(&old, &error))?;
+    }
+    let mut list = String::new();
+    for source in sources {
+        let file = work.join(format!("{}_entries.cu", source.name));
+        fs::write(&file, for_device(source)).map_err(|error| Error::file(&file, &error))?;
+        let ptx = folder.join(format!("{}.ptx", source.name));
+        toolkit.ptx(&file, includes, &ptx)?;
+        // Where it was compiled is of no interest.
+        let text = fs::read_to_string(&ptx).map_err(|error| Error::file(&ptx, &error))?;
+        let kept: Vec<_> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let text = kept.join("\n").trim_start().to_owned() + "\n";
+        fs::write(&ptx, text).map_err(|error| Error::file(&ptx, &error))?;
+        let _ = writeln!(list, "{}", line(kernels, source)?);
+    }
+    let path = folder.join("SOURCES");
+    fs::write(&path, list).map_err(|error| Error::file(&path, &error))
+}
+
+/// `conv2d.cu 0123456789abcdef`.
+fn line(kernels: &Path, source: &Source) -> Result<String, Error> {
+    let mut hash = Hash::new();
+    hash.feed(dahl_cuda::HEADER);
+    hash.feed(&for_device(source));
+    hash.feed(&source.text);
+    for folder in [kernels.to_owned(), kernels.join("include")] {
+        for extension in ["cuh", "h"] {
+            for header in files(&folder, extension)? {
+                hash.feed(&fs::read_to_string(&header).map_err(|error| Error::file(&header, &error))?);
+            }
+        }
+    }
+    Ok(format!("{}.cu {:016x}", source.name, hash.0))
+}
+
+/// FNV-1a, which needs not resist anybody.
+struct Hash(u64);
+
+impl Hash {
+    fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    /// Feeds a text, whatever ends its lines.
+    fn feed(&mut self, text: &str) {
+        for byte in text.bytes().filter(|byte| *byte != b'\r').chain([0]) {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}

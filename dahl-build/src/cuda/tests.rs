@@ -1,0 +1,272 @@
+//! CUDA files: what is read from them, what is written, and what stops the build. Where there is nvcc, it compiles.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use expect_test::expect;
+
+use super::entries::for_device;
+use super::kernel::Kernel;
+use super::ptx::{Kept, keep, kept};
+use super::source::Source;
+use super::table::{Image, table};
+use super::toolkit::Toolkit;
+use super::{includes, maps};
+
+const SUM_ROWS: &str = "#include \"dahl.cuh\"
+using namespace dahl;
+
+constexpr int TILE = 8 * 4;
+
+template <class T> __global__ void sum_parts(View<const T, 2> a, View<compute_t<T>, ANY> out, size_t axis, Extents<2> size, Task task) {}
+
+DAHL_KERNEL(sum_rows, types(T: f16 f32), scratch(sizeof(compute_t<T>) * blocks(a.len(), 256)),
+            pass(sum_parts, grid(blocks(a.len(), 256), a.extent(axis) + size[1]), block(TILE, 4), shared(TILE * sizeof(T))),
+            pass(sum_rows, grid(max(1, out.len() / 2)), block(256)))
+template <class T>
+__global__ void sum_rows(dahl::View<const T, 2> a, View<compute_t<T>, dahl::ANY> out, const size_t axis, Extents<2> size, Task task) {
+    if (threadIdx.x == 0) out.element(0) = compute_t<T>(axis);
+}
+";
+
+/// A package with these files, removed at the end.
+struct Package(tempfile::TempDir);
+
+impl Package {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("out")).unwrap();
+        for (file, text) in files {
+            let path = folder.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        Self(folder)
+    }
+
+    fn path(&self, file: &str) -> PathBuf {
+        self.0.path().join(file)
+    }
+
+    fn sources(&self) -> Vec<Source> {
+        Source::find(self.0.path(), "kernels").unwrap()
+    }
+}
+
+fn error(source: &str) -> String {
+    Kernel::read_all("kernels/a.cu", source).unwrap_err().to_string()
+}
+
+/// nvcc; a word and nothing if there is none.
+fn toolkit() -> Option<Toolkit> {
+    let toolkit = Toolkit::find().unwrap();
+    if toolkit.is_none() {
+        println!("skipped: there is no nvcc");
+    }
+    toolkit
+}
+
+#[test]
+fn the_table_says_what_a_kernel_takes_and_how_it_is_launched() {
+    let package = Package::new(&[("kernels/sum_rows.cu", SUM_ROWS)]);
+    let text = table(&package.sources()[0], &Image::Ptx("sum_rows.ptx".to_owned()));
+    expect![[r#"
+
+        /// The device code of `kernels/sum_rows.cu`.
+        static IMAGE_OF_SUM_ROWS: CudaImage = CudaImage::Ptx(include_bytes!(concat!(env!("OUT_DIR"), "/sum_rows.ptx")));
+
+        /// The kernel `sum_rows` of `kernels/sum_rows.cu:12`.
+        pub const SUM_ROWS: &CudaKernel = &CudaKernel::new("sum_rows", "kernels/sum_rows.cu:12", &IMAGE_OF_SUM_ROWS)
+            .types(&[CudaTypeParameter { name: "T", types: &["f16", "f32"] }])
+            .takes(
+                &[CudaView { is_const: true, element: CudaElement::Parameter(0), rank: Some(2) }, CudaView { is_const: false, element: CudaElement::Compute(0), rank: None }],
+                &[CudaArgument { element: CudaElement::Fixed("usize"), len: None }, CudaArgument { element: CudaElement::Fixed("usize"), len: Some(2) }],
+            )
+            .task(&[CudaStep::SizeOf(CudaElement::Compute(0)), CudaStep::Len(0), CudaStep::Number(256), CudaStep::Blocks, CudaStep::Multiply])
+            .passes(&[CudaPass { function: "sum_parts", grid: [&[CudaStep::Len(0), CudaStep::Number(256), CudaStep::Blocks], &[CudaStep::Argument(0), CudaStep::Extent(0), CudaStep::Number(1), CudaStep::Item(1), CudaStep::Add], &[CudaStep::Number(1)]], block: [32, 4, 1], shared_bytes: &[CudaStep::Number(32), CudaStep::SizeOf(CudaElement::Parameter(0)), CudaStep::Multiply] }, CudaPass { function: "sum_rows", grid: [&[CudaStep::Number(1), CudaStep::Len(1), CudaStep::Number(2), CudaStep::Divide, CudaStep::Max], &[CudaStep::Number(1)], &[CudaStep::Number(1)]], block: [256, 1, 1], shared_bytes: &[CudaStep::Number(0)] }]);
+    "#]].assert_eq(&text.replace("dahl_private::", "").replace("::core::option::Option::", ""));
+}
+
+#[test]
+fn each_pass_has_an_entry_point_for_each_type() {
+    let package = Package::new(&[("kernels/sum_rows.cu", SUM_ROWS)]);
+    let text = for_device(&package.sources()[0]);
+    let (_, entries) = text.split_once("namespace dahl_entries {").unwrap();
+    expect![[r#"
+
+
+        extern "C" __global__ void __launch_bounds__(128)
+        sum_parts_f16(dahl::View<const dahl::f16, 2> p0, dahl::View<float, dahl::ANY> p1, size_t p2, dahl::Extents<2> p3, dahl::Task p4) {
+            ::sum_parts<dahl::f16>(p0, p1, p2, p3, p4);
+        }
+
+        extern "C" __global__ void __launch_bounds__(256)
+        sum_rows_f16(dahl::View<const dahl::f16, 2> p0, dahl::View<float, dahl::ANY> p1, size_t p2, dahl::Extents<2> p3, dahl::Task p4) {
+            ::sum_rows<dahl::f16>(p0, p1, p2, p3, p4);
+        }
+
+        extern "C" __global__ void __launch_bounds__(128)
+        sum_parts_f32(dahl::View<const float, 2> p0, dahl::View<float, dahl::ANY> p1, size_t p2, dahl::Extents<2> p3, dahl::Task p4) {
+            ::sum_parts<float>(p0, p1, p2, p3, p4);
+        }
+
+        extern "C" __global__ void __launch_bounds__(256)
+        sum_rows_f32(dahl::View<const float, 2> p0, dahl::View<float, dahl::ANY> p1, size_t p2, dahl::Extents<2> p3, dahl::Task p4) {
+            ::sum_rows<float>(p0, p1, p2, p3, p4);
+        }
+
+        } // namespace dahl_entries
+    "#]].assert_eq(entries);
+}
+
+#[test]
+fn a_kernel_without_types() {
+    let source =
+        "DAHL_KERNEL(fill, grid(1), block(32))\nstatic __global__ void fill(View<uint32_t, 1> out) {}";
+    let kernels = Kernel::read_all("kernels/a.cu", source).unwrap();
+    assert_eq!(kernels[0].instances(), [Vec::new()]);
+    assert_eq!(kernels[0].line, 2);
+}
+
+#[test]
+fn mistakes_are_named_with_their_lines() {
+    let kernel = |mark: &str, parameters: &str| {
+        format!("\nDAHL_KERNEL({mark})\ntemplate <class T> __global__ void a({parameters}) {{}}")
+    };
+    let launch = "a, types(T: real), grid(1), block(32)";
+    let view = "View<const T, 2> x, View<T, ANY> out";
+    for (source, expected) in [
+        (String::new(), "kernels/a.cu: no `DAHL_KERNEL(NAME, ..)` in it: expected one for each kernel"),
+        (
+            "DAHL_KERNEL(b, grid(1), block(1))".to_owned(),
+            "kernels/a.cu: expected `__global__ void b(..) { .. }`",
+        ),
+        (
+            kernel("A, grid(1), block(1)", view),
+            "kernels/a.cu:2: DAHL_KERNEL: `A` is not a name of an operation",
+        ),
+        (
+            kernel("a, types(T: reel), grid(1), block(1)", view),
+            "kernels/a.cu:2: `T : reel`: expected `types(T: real)`",
+        ),
+        (
+            kernel("a, grid(1), block(1)", view),
+            "kernels/a.cu:3: `template<classT>__global__` stands before `void a`",
+        ),
+        (
+            kernel("a, types(T: real), grid(1)", view),
+            "kernels/a.cu:2: DAHL_KERNEL: `a` needs `grid(..)` and `block(..)`",
+        ),
+        (
+            kernel("a, types(T: real), grid(1), block(64, 32)", view),
+            "kernels/a.cu:2: DAHL_KERNEL: `block(..)` of `a`: expected numbers, 1 to 1024",
+        ),
+        (
+            kernel("a, types(T: real), grid(x.size()), block(1)", view),
+            "kernels/a.cu:2: `x.size` is unknown: a view has",
+        ),
+        (
+            kernel("a, types(T: real), grid(rows), block(1)", view),
+            "kernels/a.cu:2: `rows` is not a parameter of the kernel: these are `x`, `out`",
+        ),
+        (
+            kernel("a, types(T: real), grid(x.len() 2), block(1)", view),
+            "kernels/a.cu:2: `2` is not expected here",
+        ),
+        (
+            kernel("a, types(T: real), scratch(8), grid(1), block(1)", view),
+            "kernels/a.cu:3: `a` has `scratch(..)`, which it finds in `task.scratch`",
+        ),
+        (
+            kernel("a, types(T: real), grid(1), block(1), when(x)", view),
+            "kernels/a.cu:2: DAHL_KERNEL: `when(..)` is unknown",
+        ),
+        (kernel(launch, ""), "kernels/a.cu:3: the kernel takes 0 arrays: expected 1 to 16"),
+        (
+            kernel(launch, "View<const T, 9> x"),
+            "kernels/a.cu:3: `View < const T , 9 > x`: expected `View<const T, RANK>`",
+        ),
+        (kernel(launch, "const T *x"), "kernels/a.cu:3: `const T * x`: expected `View<const T, RANK> name`"),
+        (
+            kernel(launch, "View<T, 1> x, size_t n, View<T, 1> y"),
+            "kernels/a.cu:3: `View < T , 1 > y`: arrays come before plain arguments",
+        ),
+        (
+            kernel(launch, "View<T, 1> x, Task task, size_t n"),
+            "kernels/a.cu:3: `size_t n`: `Task` is the last parameter",
+        ),
+        (
+            kernel("a, types(T: real), pass(b, grid(1), block(1)), pass(a, grid(1), block(1))", view)
+                + "\ntemplate <class T> __global__ void b(View<T, 1> x) {}",
+            "kernels/a.cu:4: the pass `b` takes other parameters than `a`",
+        ),
+    ] {
+        let error = error(&source);
+        assert!(error.starts_with(expected), "{error}\nexpected: {expected}");
+    }
+}
+
+#[test]
+fn two_kernels_of_one_name_are_named() {
+    let kernel = "DAHL_KERNEL(one, grid(1), block(1))\n__global__ void one(View<float, 1> x) {}";
+    let package = Package::new(&[("kernels/a.cu", kernel), ("kernels/b.cu", kernel)]);
+    let error = Source::find(package.0.path(), "kernels").unwrap_err().to_string();
+    assert_eq!(error, "kernels/b.cu:2: another kernel `one` is in kernels/a.cu: expected one of each name");
+}
+
+#[test]
+fn ptx_of_another_version_is_not_taken() {
+    let package = Package::new(&[("kernels/sum_rows.cu", SUM_ROWS), ("kernels/include/part.cuh", "")]);
+    let kernels = package.path("kernels");
+    let state = || match kept(&kernels, &package.sources()[0]).unwrap() {
+        Kept::Fits(_) => "fits",
+        Kept::Stale => "stale",
+        Kept::Missing => "missing",
+    };
+    assert_eq!(state(), "missing");
+    let Some(toolkit) = toolkit() else { return };
+    let out = package.path("out");
+    let includes = includes(&kernels, &out).unwrap();
+    keep(&toolkit, &kernels, &package.sources(), &out, &includes).unwrap();
+    assert_eq!(state(), "fits");
+    fs::write(package.path("kernels/include/part.cuh"), "// another").unwrap();
+    assert_eq!(state(), "stale");
+    fs::write(package.path("kernels/include/part.cuh"), "").unwrap();
+    assert_eq!(state(), "fits");
+    fs::write(package.path("kernels/sum_rows.cu"), SUM_ROWS.replace("axis);", "axis + 1);")).unwrap();
+    assert_eq!(state(), "stale");
+}
+
+#[test]
+fn maps_are_compiled_once() {
+    let Some(toolkit) = toolkit() else { return };
+    let map = "#[codelet(R, W)] fn twice<T: Real>(x: T) -> T { x + x }";
+    let package = Package::new(&[("src/lib.rs", "mod inner;"), ("src/inner/mod.rs", map)]);
+    let out = package.path("out");
+    let includes = includes(&package.path("kernels"), &out).unwrap();
+    let made = || {
+        maps::compile(&toolkit, package.0.path(), &out, &includes).unwrap();
+        let files = super::source::files(&out.join("maps"), "fatbin").unwrap();
+        files
+            .iter()
+            .map(|path| (path.clone(), fs::metadata(path).unwrap().modified().unwrap()))
+            .collect::<Vec<_>>()
+    };
+    let first = made();
+    assert_eq!(first.len(), 1);
+    assert_eq!(made(), first);
+    fs::write(package.path("src/inner/mod.rs"), map.replace("x + x", "x + x + x")).unwrap();
+    let other = made();
+    assert_eq!(other.len(), 1);
+    assert_ne!(other[0].0, first[0].0);
+}
+
+#[test]
+fn what_nvcc_refuses_comes_with_its_words() {
+    let Some(toolkit) = toolkit() else { return };
+    let package = Package::new(&[("out/a.cu", "__global__ void f() { undeclared(); }")]);
+    let path = |file: &str| package.path(file);
+    let error =
+        toolkit.fatbin(&path("out/a.cu"), &[], Path::new(&path("out/a.fatbin"))).unwrap_err().to_string();
+    assert!(error.contains("undeclared") && error.ends_with("DAHL_NVCC=0 builds without nvcc"), "{error}");
+}

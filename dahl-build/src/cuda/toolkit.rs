@@ -1,0 +1,83 @@
+//! [`Toolkit`]: the compiler nvcc, found and run. It never asks which device is there.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::error::Error;
+
+/// The variables that say where nvcc is. `DAHL_NVCC` is its path, or 0 for none.
+pub(crate) const VARIABLES: [&str; 3] = ["DAHL_NVCC", "CUDA_HOME", "CUDA_PATH"];
+
+/// Options of every compilation. No product and sum are contracted, so that results are the CPU's as far as they can be.
+const OPTIONS: [&str; 5] =
+    ["-std=c++17", "-O3", "--fmad=false", "--expt-relaxed-constexpr", "-diag-suppress=177"];
+
+/// A compiler for CUDA.
+#[derive(Debug)]
+pub(crate) struct Toolkit {
+    nvcc: PathBuf,
+}
+
+impl Toolkit {
+    /// The nvcc that the variables name, that is in `PATH`, or in `/usr/local/cuda`.
+    pub(crate) fn find() -> Result<Option<Self>, Error> {
+        match env::var_os("DAHL_NVCC") {
+            Some(none) if none == "0" => return Ok(None),
+            Some(path) if !path.is_empty() => {
+                let nvcc = PathBuf::from(path);
+                if !runs(&nvcc) {
+                    let fact = "named by DAHL_NVCC, it does not run as nvcc: expected its path, or 0 to build without it";
+                    return Err(Error::about(nvcc.display(), fact));
+                }
+                return Ok(Some(Self { nvcc }));
+            }
+            _ => {}
+        }
+        let homes = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(env::var_os).map(PathBuf::from);
+        let binaries = homes.map(|home| home.join("bin/nvcc"));
+        let others = ["nvcc", "/usr/local/cuda/bin/nvcc"].map(PathBuf::from);
+        Ok(binaries.chain(others).find(|nvcc| runs(nvcc)).map(|nvcc| Self { nvcc }))
+    }
+
+    /// Compiles `file` into machine code for several architectures and PTX for all later ones.
+    pub(crate) fn fatbin(&self, file: &Path, includes: &[PathBuf], to: &Path) -> Result<(), Error> {
+        let architectures = [
+            "-gencode=arch=compute_80,code=sm_80",
+            "-gencode=arch=compute_90,code=sm_90",
+            "-gencode=arch=compute_75,code=compute_75",
+        ];
+        self.run(file, includes, to, &[&["-fatbin", "-Xfatbin=-compress-all"], &architectures[..]].concat())
+    }
+
+    /// Compiles `file` into PTX that every device from compute capability 7.5 on runs.
+    pub(crate) fn ptx(&self, file: &Path, includes: &[PathBuf], to: &Path) -> Result<(), Error> {
+        self.run(file, includes, to, &["-ptx", "-arch=compute_75"])
+    }
+
+    fn run(&self, file: &Path, includes: &[PathBuf], to: &Path, options: &[&str]) -> Result<(), Error> {
+        let mut command = Command::new(&self.nvcc);
+        command.args(OPTIONS).args(options).arg("-o").arg(to);
+        for include in includes {
+            command.arg("-I").arg(include);
+        }
+        let output = command.arg(file).output().map_err(|error| Error::file(&self.nvcc, &error))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let messages = String::from_utf8_lossy(&output.stderr);
+        let fact = format!(
+            "{} did not compile it:\n{}\nDAHL_NVCC=0 builds without nvcc",
+            self.nvcc.display(),
+            messages.trim_end()
+        );
+        Err(Error::about(file.display(), fact))
+    }
+}
+
+fn runs(nvcc: &Path) -> bool {
+    let output = Command::new(nvcc).arg("--version").output();
+    output.is_ok_and(|output| {
+        output.status.success() && String::from_utf8_lossy(&output.stdout).contains("release")
+    })
+}

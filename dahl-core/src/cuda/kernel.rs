@@ -1,0 +1,130 @@
+//! [`CudaKernel`]: a kernel in CUDA as `dahl-build` describes it to Rust, and [`CudaInstance`], for given element types.
+//!
+//! The build script of a crate compiles `kernels/*.cu` and writes one constant for each `DAHL_KERNEL(..)` in them;
+//! [`include_kernels!`](crate::include_kernels) brings them in, `cuda = kernels::CONV2D` names one.
+
+use super::element::{CudaArgument, CudaTypeParameter, CudaView};
+use super::image::CudaImage;
+use super::mismatch::{self, Declared};
+use super::step::CudaStep;
+use crate::codelet::sentence::equal;
+use crate::element::ElementType;
+
+/// A kernel in CUDA. `dahl-build` writes constants of this type, named after the kernels: `kernels::CONV2D`.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct CudaKernel {
+    /// Its name: `conv2d`.
+    pub name: &'static str,
+    /// Where it is defined: `kernels/conv2d.cu:31`.
+    pub place: &'static str,
+    /// Its type parameters.
+    pub types: &'static [CudaTypeParameter],
+    /// How it takes arrays, in order.
+    pub views: &'static [CudaView],
+    /// The plain arguments behind them.
+    pub arguments: &'static [CudaArgument],
+    /// Whether a `Task` comes last.
+    pub takes_task: bool,
+    /// Bytes of device memory that its passes share; no steps for none.
+    pub scratch_bytes: &'static [CudaStep],
+    /// What is launched, one after the other.
+    pub passes: &'static [CudaPass],
+    /// The device code.
+    pub image: &'static CudaImage,
+}
+
+/// One launch of a kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct CudaPass {
+    /// The function. Its entry point has the names of the types behind it.
+    pub function: &'static str,
+    /// Blocks.
+    pub grid: [&'static [CudaStep]; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Dynamic shared memory of a block.
+    pub shared_bytes: &'static [CudaStep],
+}
+
+/// A kernel in CUDA for given element types.
+#[derive(Clone, Copy, Debug)]
+pub struct CudaInstance {
+    /// The kernel.
+    pub kernel: &'static CudaKernel,
+    /// What its type parameters stand for.
+    pub types: &'static [ElementType],
+}
+
+impl CudaKernel {
+    /// A kernel called `name`, defined at `place` (`kernels/conv2d.cu:31`), that takes nothing yet.
+    pub const fn new(name: &'static str, place: &'static str, image: &'static CudaImage) -> Self {
+        const NONE: &[CudaStep] = &[CudaStep::Number(0)];
+        Self {
+            name,
+            place,
+            types: &[],
+            views: &[],
+            arguments: &[],
+            takes_task: false,
+            scratch_bytes: NONE,
+            passes: &[],
+            image,
+        }
+    }
+
+    /// Sets the type parameters.
+    pub const fn types(mut self, types: &'static [CudaTypeParameter]) -> Self {
+        self.types = types;
+        self
+    }
+
+    /// Sets what it takes.
+    pub const fn takes(mut self, views: &'static [CudaView], arguments: &'static [CudaArgument]) -> Self {
+        self.views = views;
+        self.arguments = arguments;
+        self
+    }
+
+    /// Says that a `Task` comes last, with so many bytes of device memory.
+    pub const fn task(mut self, scratch_bytes: &'static [CudaStep]) -> Self {
+        self.takes_task = true;
+        self.scratch_bytes = scratch_bytes;
+        self
+    }
+
+    /// Sets what is launched.
+    pub const fn passes(mut self, passes: &'static [CudaPass]) -> Self {
+        self.passes = passes;
+        self
+    }
+
+    /// The kernel for these types in place of its type parameters; nothing if it does not exist for them.
+    pub const fn instance(&'static self, types: &'static [ElementType]) -> Option<CudaInstance> {
+        if types.len() != self.types.len() {
+            return None;
+        }
+        let mut i = 0;
+        while i < types.len() {
+            let (known, mut j, mut is_known) = (self.types[i].types, 0, false);
+            while j < known.len() {
+                is_known |= equal(known[j].as_bytes(), types[i].name.as_bytes());
+                j += 1;
+            }
+            if !is_known {
+                return None;
+            }
+            i += 1;
+        }
+        Some(CudaInstance { kernel: self, types })
+    }
+
+    /// Stops compilation if the kernel does not fit a codelet. `#[codelet]` calls it.
+    ///
+    /// # Panics
+    /// If it does not fit: at compile time, since it is called in a constant.
+    #[track_caller]
+    pub const fn check(&self, codelet: &str, declared: Declared<'_>) {
+        mismatch::check(self, codelet, declared);
+    }
+}

@@ -1,0 +1,171 @@
+//! The check that a kernel in CUDA fits the codelet that names it, and the sentence if it does not. All in constants.
+
+use super::element::{CudaArgument, CudaElement, CudaView};
+use super::kernel::CudaKernel;
+use crate::access::AccessMode;
+use crate::codelet::sentence::{Text, after_last_colon, equal_but_spaces};
+
+/// What a declaration says, its types as they are written there.
+#[derive(Clone, Copy, Debug)]
+pub struct Declared<'a> {
+    /// The access modes.
+    pub modes: &'a [AccessMode],
+    /// The types of the elements that its kernel sees.
+    pub elements: &'a [&'a str],
+    /// The ranks of its views; nothing for any.
+    pub ranks: &'a [Option<usize>],
+    /// The types of its arguments.
+    pub arguments: &'a [&'a str],
+    /// Its type parameters.
+    pub types: &'a [&'a str],
+}
+
+/// Panics, with both sides in the message, unless `kernel` fits.
+#[track_caller]
+pub(super) const fn check(kernel: &CudaKernel, codelet: &str, declared: Declared<'_>) {
+    if kernel.types.len() != declared.types.len() {
+        let text = subject(kernel).push("is a template over ").types(kernel).declares(codelet);
+        panic!("{}", text.list(declared.types).as_str());
+    }
+    if !views_fit(kernel, declared) {
+        let text = subject(kernel).push("takes ").views(kernel).declares(codelet).views_of(declared);
+        panic!("{}", text.as_str());
+    }
+    if !arguments_fit(kernel, declared) {
+        let text = subject(kernel).push("takes the arguments ").arguments(kernel).declares(codelet);
+        panic!("{}", text.list(declared.arguments).as_str());
+    }
+}
+
+const fn subject(kernel: &CudaKernel) -> Text {
+    Text::new().push("CUDA kernel `").push(kernel.name).push("` (").push(kernel.place).push(") ")
+}
+
+const fn views_fit(kernel: &CudaKernel, declared: Declared<'_>) -> bool {
+    let mut i = 0;
+    while i < kernel.views.len() && i < declared.modes.len() {
+        let view = kernel.views[i];
+        let rank_fits = match (view.rank, declared.ranks[i]) {
+            (None, _) => true,
+            (Some(rank), Some(declared)) => rank == declared,
+            (Some(_), None) => false,
+        };
+        let mode_fits = view.is_const == matches!(declared.modes[i], AccessMode::R);
+        if !rank_fits || !mode_fits || !element_fits(view.element, declared.elements[i], declared) {
+            return false;
+        }
+        i += 1;
+    }
+    kernel.views.len() == declared.modes.len()
+}
+
+const fn arguments_fit(kernel: &CudaKernel, declared: Declared<'_>) -> bool {
+    let mut i = 0;
+    while i < kernel.arguments.len() && i < declared.arguments.len() {
+        let CudaArgument { element, len } = kernel.arguments[i];
+        let fits = match len {
+            None => element_fits(element, declared.arguments[i], declared),
+            Some(len) => {
+                let array = Text::new().push("[usize;").number(len).push("]");
+                equal_but_spaces(array.as_str().as_bytes(), b"", declared.arguments[i].as_bytes())
+            }
+        };
+        if !fits {
+            return false;
+        }
+        i += 1;
+    }
+    kernel.arguments.len() == declared.arguments.len()
+}
+
+const fn element_fits(element: CudaElement, written: &str, declared: Declared<'_>) -> bool {
+    let written = written.as_bytes();
+    match element {
+        CudaElement::Parameter(index) => equal_but_spaces(declared.types[index].as_bytes(), b"", written),
+        CudaElement::Compute(index) => {
+            let name = declared.types[index].as_bytes();
+            let qualified = Text::new().push("<").push(declared.types[index]).push(" as Real>");
+            equal_but_spaces(name, b"::Compute", written)
+                || equal_but_spaces(qualified.as_str().as_bytes(), b"::Compute", written)
+        }
+        CudaElement::Fixed(name) => {
+            equal_but_spaces(name.as_bytes(), b"", written)
+                || equal_but_spaces(name.as_bytes(), b"", after_last_colon(written))
+        }
+    }
+}
+
+/// The lists of both sides.
+impl Text {
+    const fn number(self, number: usize) -> Self {
+        const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+        if number < 10 {
+            self.push(DIGITS[number])
+        } else {
+            self.number(number / 10).push(DIGITS[number % 10])
+        }
+    }
+
+    const fn element(self, element: CudaElement, kernel: &CudaKernel) -> Self {
+        match element {
+            CudaElement::Parameter(index) => self.push(kernel.types[index].name),
+            CudaElement::Compute(index) => self.push("compute_t<").push(kernel.types[index].name).push(">"),
+            CudaElement::Fixed(name) => self.push(name),
+        }
+    }
+
+    const fn types(self, kernel: &CudaKernel) -> Self {
+        let (mut text, mut i) = (self.push("("), 0);
+        while i < kernel.types.len() {
+            text = text.separate(i).push(kernel.types[i].name);
+            i += 1;
+        }
+        text.push(")")
+    }
+
+    const fn views(self, kernel: &CudaKernel) -> Self {
+        let (mut text, mut i) = (self.push("("), 0);
+        while i < kernel.views.len() {
+            let CudaView { is_const, element, rank } = kernel.views[i];
+            text = text
+                .separate(i)
+                .push(if is_const { "View<const " } else { "View<" })
+                .element(element, kernel)
+                .push(", ");
+            text = match rank {
+                Some(rank) => text.number(rank),
+                None => text.push("ANY"),
+            };
+            text = text.push(">");
+            i += 1;
+        }
+        text.push(")")
+    }
+
+    /// `(R T of rank 2, W T of any rank)`.
+    const fn views_of(self, declared: Declared<'_>) -> Self {
+        let (mut text, mut i) = (self.push("("), 0);
+        while i < declared.modes.len() {
+            text = text.separate(i).push(declared.modes[i].name()).push(" ").push(declared.elements[i]);
+            text = match declared.ranks[i] {
+                Some(rank) => text.push(" of rank ").number(rank),
+                None => text.push(" of any rank"),
+            };
+            i += 1;
+        }
+        text.push(")")
+    }
+
+    const fn arguments(self, kernel: &CudaKernel) -> Self {
+        let (mut text, mut i) = (self.push("("), 0);
+        while i < kernel.arguments.len() {
+            text = text.separate(i);
+            text = match kernel.arguments[i].len {
+                Some(len) => text.push("[usize; ").number(len).push("]"),
+                None => text.element(kernel.arguments[i].element, kernel),
+            };
+            i += 1;
+        }
+        text.push(")")
+    }
+}

@@ -1,0 +1,22 @@
+//! What kernels in CUDA see of dahl: the headers that they include, and the translation of maps.
+//!
+//! [`HEADER`] is `dahl.cuh`, which every kernel includes; [`ON_CPU`] is what it includes in place of CUDA where a kernel
+//! is compiled for a CPU. With the feature `translate`, [`map`] turns the body of a map, the small language that
+//! `#[codelet]` accepts, into CUDA; with the feature `nvrtc`, [`nvrtc`] compiles it. The macro and `dahl-build` both call it, so that they write the same text.
+
+#[cfg(feature = "translate")]
+pub mod map;
+#[cfg(feature = "nvrtc")]
+pub mod nvrtc;
+
+/// `dahl.cuh`: element types, views and how threads divide the work.
+pub const HEADER: &str = include_str!("../include/dahl.cuh");
+
+/// `on_cpu.h`: threads, blocks, shared memory and barriers for g++.
+pub const ON_CPU: &str = include_str!("../include/on_cpu.h");
+
+/// `map.cuh`: the functions of `Real`, and the loop over elements.
+pub const MAP_HEADER: &str = include_str!("../include/map.cuh");
+
+/// All headers, with the names by which they include each other.
+pub const HEADERS: [(&str, &str); 3] = [("dahl.cuh", HEADER), ("map.cuh", MAP_HEADER), ("on_cpu.h", ON_CPU)];

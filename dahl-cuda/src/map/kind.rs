@@ -1,0 +1,154 @@
+//! [`Kind`]: what a value of a map's body is, as far as the translation has to know.
+
+use super::Refusal;
+
+/// The kind of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A type parameter bounded by `Real`, in its compute type; the functions on it are those of `Real`.
+    Real(usize),
+    /// A type parameter that is an element only: it is moved, not computed with.
+    Opaque(usize),
+    /// `f32` and `f64`; the functions on them are Rust's own.
+    Float(&'static str),
+    /// An integer, by its name in Rust.
+    Integer(&'static str),
+    Bool,
+    /// A number without a suffix, whose type the context decides.
+    FloatLiteral,
+    IntegerLiteral,
+}
+
+/// The integers that arrays and arguments have: names in Rust and in CUDA.
+const INTEGERS: [(&str, &str); 10] = [
+    ("u8", "uint8_t"),
+    ("u16", "uint16_t"),
+    ("u32", "uint32_t"),
+    ("u64", "uint64_t"),
+    ("usize", "size_t"),
+    ("i8", "int8_t"),
+    ("i16", "int16_t"),
+    ("i32", "int32_t"),
+    ("i64", "int64_t"),
+    ("isize", "ptrdiff_t"),
+];
+
+impl Kind {
+    /// The kind of a concrete type in a body; there `f16` and `bf16` stand for their compute type.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "f16" | "bf16" | "f32" => Self::Float("f32"),
+            "f64" => Self::Float("f64"),
+            "bool" => Self::Bool,
+            other => Self::Integer(INTEGERS.iter().find(|(rust, _)| *rust == other)?.0),
+        })
+    }
+
+    /// The type in CUDA.
+    pub(super) fn cuda(self, compute: &[String]) -> String {
+        match self {
+            Self::Real(index) | Self::Opaque(index) => compute[index].clone(),
+            Self::Float("f32") => "float".to_owned(),
+            Self::Float(_) | Self::FloatLiteral => "double".to_owned(),
+            Self::Integer(name) => integer(name).to_owned(),
+            Self::IntegerLiteral => "int32_t".to_owned(),
+            Self::Bool => "bool".to_owned(),
+        }
+    }
+
+    pub(super) fn is_float(self) -> bool {
+        matches!(self, Self::Real(_) | Self::Float(_) | Self::FloatLiteral)
+    }
+
+    pub(super) fn is_integer(self) -> bool {
+        matches!(self, Self::Integer(_) | Self::IntegerLiteral)
+    }
+
+    pub(super) fn is_literal(self) -> bool {
+        matches!(self, Self::FloatLiteral | Self::IntegerLiteral)
+    }
+}
+
+/// The name in CUDA of an integer type.
+pub(super) fn integer(rust: &str) -> &'static str {
+    INTEGERS.iter().find(|(name, _)| *name == rust).map_or("int32_t", |(_, cuda)| cuda)
+}
+
+/// A translated expression.
+#[derive(Clone, Debug)]
+pub(super) struct Value {
+    pub(super) text: String,
+    pub(super) kind: Kind,
+    /// How closely its outermost operator binds.
+    level: u8,
+}
+
+/// How closely operators bind.
+pub(super) const SUM: u8 = 1;
+pub(super) const PRODUCT: u8 = 2;
+const ATOM: u8 = 3;
+
+impl Value {
+    pub(super) fn atom(text: impl Into<String>, kind: Kind) -> Self {
+        Self { text: text.into(), kind, level: ATOM }
+    }
+
+    /// The result of an operator that binds more loosely than arithmetic.
+    pub(super) fn loose(text: String, kind: Kind) -> Self {
+        Self { text, kind, level: 0 }
+    }
+
+    /// `left sign right`.
+    pub(super) fn binary(left: &Self, sign: &str, right: &Self, level: u8) -> Self {
+        let text = format!("{} {sign} {}", left.within(level), right.within(level + 1));
+        Self { text, kind: left.kind, level }
+    }
+
+    /// `-value`.
+    pub(super) fn negated(self) -> Self {
+        let operand = if self.text.starts_with('-') { format!("({})", self.text) } else { self.within(ATOM) };
+        let level = if self.kind.is_literal() { ATOM } else { PRODUCT };
+        Self { text: format!("-{operand}"), kind: self.kind, level }
+    }
+
+    /// The text where operators of a level stand around it.
+    fn within(&self, level: u8) -> String {
+        if self.level >= level { self.text.clone() } else { format!("({})", self.text) }
+    }
+
+    /// The text as an operand of any operator.
+    pub(super) fn operand(&self) -> String {
+        self.within(ATOM)
+    }
+
+    /// The same value where a kind is expected: a literal takes it.
+    pub(super) fn expected_as(
+        self,
+        kind: Kind,
+        at: &impl syn::spanned::Spanned,
+        compute: &[String],
+    ) -> Result<Self, Refusal> {
+        if self.kind == kind {
+            return Ok(self);
+        }
+        let fits = match self.kind {
+            Kind::FloatLiteral => matches!(kind, Kind::Float(_)),
+            Kind::IntegerLiteral => kind.is_integer(),
+            _ => false,
+        };
+        if fits && self.level == ATOM {
+            let ty = kind.cuda(compute);
+            let text = match kind {
+                Kind::Float("f32") => format!("{}f", self.text),
+                Kind::Float(_) => self.text,
+                _ if ty == "int32_t" => self.text,
+                _ => format!("{ty}({})", self.text),
+            };
+            return Ok(Self::atom(text, kind));
+        }
+        Err(Refusal::new(
+            at,
+            "the type of this number is not clear here; give it a suffix, as in `0.5_f32` or `1_u8`",
+        ))
+    }
+}

@@ -1,0 +1,76 @@
+//! Maps in CUDA: the body of a map, in the small language that `#[codelet]` accepts, becomes the text of a kernel.
+//!
+//! `kind` has the kinds of values, `expression` and `statement` go through the body, `function` and `constant` know those of
+//! `Real`, and `kernel` writes the whole text around it. What the language has and CUDA cannot do the same is a
+//! [`Refusal`]: a map without a kernel in CUDA, with the reason why.
+
+mod constant;
+mod declaration;
+mod expression;
+mod function;
+mod kernel;
+mod kind;
+mod signature;
+mod statement;
+
+use proc_macro2::Span;
+use syn::ItemFn;
+
+pub use declaration::{Declaration, declarations};
+pub use signature::Element;
+
+/// A map in CUDA.
+#[derive(Debug)]
+pub struct Map {
+    /// The function of the kernel. Each entry point has the names of its types behind it: `axpy_f32`.
+    pub function: String,
+    /// The type parameters, and the types by their names in Rust for which there is an entry point.
+    pub types: Vec<(String, &'static [&'static str])>,
+    /// The elements of the inputs, in order, and last of the output.
+    pub elements: Vec<Element>,
+    /// The types of the arguments.
+    pub arguments: Vec<Element>,
+    /// The whole text, which includes `map.cuh`.
+    pub source: String,
+}
+
+/// Why a map has no kernel in CUDA, and where.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// The sentence.
+    pub message: String,
+    /// The expression that it is about.
+    pub span: Span,
+}
+
+/// The threads of a block of every map.
+pub const THREADS: u32 = 256;
+
+/// The elements for which there is a block, as far as blocks are few: each thread does several.
+pub const ELEMENTS_PER_BLOCK: u64 = 1024;
+
+impl Map {
+    /// Translates a map of so many inputs; the parameters after them are plain arguments.
+    pub fn translate(function: &ItemFn, inputs: usize) -> Result<Self, Refusal> {
+        let signature = signature::Signature::of(function, inputs)?;
+        let body = statement::body(&signature, &function.block)?;
+        Ok(kernel::write(&signature, &body))
+    }
+
+    /// The name of a file for what is compiled of this text: another text has another one.
+    pub fn file_stem(source: &str) -> String {
+        let parts = [crate::HEADER, crate::MAP_HEADER, source];
+        let bytes = parts.into_iter().flat_map(|part| part.bytes().chain([0]));
+        // FNV-1a, as the macro hashes declarations.
+        let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        format!("map_{hash:016x}")
+    }
+}
+
+impl Refusal {
+    fn new(at: &impl syn::spanned::Spanned, message: impl Into<String>) -> Self {
+        Self { message: message.into(), span: at.span() }
+    }
+}

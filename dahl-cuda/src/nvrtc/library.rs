@@ -1,0 +1,233 @@
+//! [`Nvrtc`]: the library, found and called.
+
+use std::env;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::path::{Path, PathBuf};
+
+use libloading::Library;
+
+use super::{Error, Target};
+use crate::HEADERS;
+
+/// A program of NVRTC: opaque.
+type Program = *mut c_void;
+/// `nvrtcResult`: 0 is success.
+type Status = c_int;
+
+type Version = unsafe extern "C" fn(*mut c_int, *mut c_int) -> Status;
+type Create = unsafe extern "C" fn(
+    *mut Program,
+    *const c_char,
+    *const c_char,
+    c_int,
+    *const *const c_char,
+    *const *const c_char,
+) -> Status;
+type Compile = unsafe extern "C" fn(Program, c_int, *const *const c_char) -> Status;
+type Size = unsafe extern "C" fn(Program, *mut usize) -> Status;
+type Get = unsafe extern "C" fn(Program, *mut c_char) -> Status;
+type Destroy = unsafe extern "C" fn(*mut Program) -> Status;
+type Describe = unsafe extern "C" fn(Status) -> *const c_char;
+
+/// The library with its functions.
+///
+/// # Invariant
+/// N: the functions are those of `library`, which stays loaded as long as they can be called, and of the types in `nvrtc.h`,
+/// which have not changed since version 11.2.
+#[derive(Debug)]
+pub struct Nvrtc {
+    version: (i32, i32),
+    create: Create,
+    compile: Compile,
+    sizes: [Size; 3],
+    gets: [Get; 3],
+    destroy: Destroy,
+    describe: Describe,
+    // Last: dropped after nothing can call it any more.
+    _builtins: Option<Library>,
+    _library: Library,
+}
+
+/// Options of every compilation, as with nvcc at build time.
+pub(super) const OPTIONS: [&str; 2] = ["--std=c++17", "--fmad=false"];
+
+/// What `sizes` and `gets` are of.
+const LOG: usize = 0;
+const PTX: usize = 1;
+const CUBIN: usize = 2;
+
+impl Nvrtc {
+    /// Loads the library: from `DAHL_NVRTC` (a file or a folder), `CUDA_HOME`, `CUDA_PATH`, `/usr/local/cuda`, or where the system finds
+    /// libraries.
+    ///
+    /// # Errors
+    /// If there is none, or it is too old.
+    pub fn load() -> Result<Self, Error> {
+        let mut folders: Vec<PathBuf> = Vec::new();
+        if let Some(place) = env::var_os("DAHL_NVRTC").filter(|place| !place.is_empty()) {
+            let place = PathBuf::from(place);
+            if place.is_file() {
+                return Self::open(&place);
+            }
+            // What is named is what is meant: nothing else is taken in its place.
+            return Self::in_folder(&place)
+                .unwrap_or_else(|| Err(Error::Absent(format!("DAHL_NVRTC is {}", place.display()))));
+        }
+        for home in ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(env::var_os).map(PathBuf::from) {
+            folders.extend(["lib64", "lib"].map(|folder| home.join(folder)));
+        }
+        folders.push("/usr/local/cuda/lib64".into());
+        if let Some(found) = folders.iter().find_map(|folder| Self::in_folder(folder)) {
+            return found;
+        }
+        let names = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
+        names.iter().find_map(|name| Self::open(Path::new(name)).ok()).ok_or_else(|| {
+            Error::Absent(
+                "DAHL_NVRTC, CUDA_HOME, CUDA_PATH, /usr/local/cuda and the system's libraries".to_owned(),
+            )
+        })
+    }
+
+    /// The newest library of a folder; nothing if it has none.
+    fn in_folder(folder: &Path) -> Option<Result<Self, Error>> {
+        let mut found = named(folder, "libnvrtc.so");
+        found.sort();
+        Some(Self::open(found.last()?))
+    }
+
+    fn open(path: &Path) -> Result<Self, Error> {
+        // It asks for its functions on the device by a name without a folder: loaded before, they are found.
+        let builtins = path.parent().map(|folder| named(folder, "libnvrtc-builtins.so")).unwrap_or_default();
+        // SAFETY: libraries of CUDA, whose initialisation has no requirements.
+        let builtins = builtins.first().and_then(|path| unsafe { Library::new(path) }.ok());
+        let absent = |error: libloading::Error| Error::Absent(error.to_string());
+        // SAFETY: as above.
+        let library = unsafe { Library::new(path) }.map_err(absent)?;
+        let version: Version = function(&library, "nvrtcVersion")?;
+        let (mut major, mut minor) = (0, 0);
+        // SAFETY: N; both pointers are to numbers of the right type.
+        unsafe { version(&raw mut major, &raw mut minor) };
+        Ok(Self {
+            version: (major, minor),
+            create: function(&library, "nvrtcCreateProgram")?,
+            compile: function(&library, "nvrtcCompileProgram")?,
+            sizes: [
+                function(&library, "nvrtcGetProgramLogSize")?,
+                function(&library, "nvrtcGetPTXSize")?,
+                function(&library, "nvrtcGetCUBINSize")?,
+            ],
+            gets: [
+                function(&library, "nvrtcGetProgramLog")?,
+                function(&library, "nvrtcGetPTX")?,
+                function(&library, "nvrtcGetCUBIN")?,
+            ],
+            destroy: function(&library, "nvrtcDestroyProgram")?,
+            describe: function(&library, "nvrtcGetErrorString")?,
+            _builtins: builtins,
+            _library: library,
+        })
+    }
+
+    /// The version of CUDA: `(13, 0)`.
+    pub fn version(&self) -> (i32, i32) {
+        self.version
+    }
+
+    /// Compiles a text that includes dahl's headers and no others.
+    ///
+    /// # Errors
+    /// With the compiler's messages, if it refuses the text.
+    pub fn compile(&self, source: &str, target: Target) -> Result<Vec<u8>, Error> {
+        let refused = |what: &str| Error::Refused(what.to_owned());
+        let text = |text: &str| CString::new(text).map_err(|_| refused("the text has a zero byte in it"));
+        let (source, name) = (text(source)?, text("map.cu")?);
+        let contents = HEADERS.iter().map(|(_, content)| text(content)).collect::<Result<Vec<_>, _>>()?;
+        let names = HEADERS.iter().map(|(name, _)| text(name)).collect::<Result<Vec<_>, _>>()?;
+        let options = OPTIONS.map(str::to_owned).into_iter().chain([target.option()]);
+        let options = options.map(|option| text(&option)).collect::<Result<Vec<_>, _>>()?;
+        let pointers = |texts: &[CString]| texts.iter().map(|text| text.as_ptr()).collect::<Vec<_>>();
+        let (content_pointers, name_pointers) = (pointers(&contents), pointers(&names));
+        let option_pointers = pointers(&options);
+
+        let mut program = Running { nvrtc: self, program: std::ptr::null_mut() };
+        let count = HEADERS.len() as c_int;
+        // SAFETY: N; texts end in zero and outlive the call, and there are as many pointers as said.
+        let status = unsafe {
+            (self.create)(
+                &raw mut program.program,
+                source.as_ptr(),
+                name.as_ptr(),
+                count,
+                content_pointers.as_ptr(),
+                name_pointers.as_ptr(),
+            )
+        };
+        self.succeeded(status)?;
+        let count = option_pointers.len() as c_int;
+        // SAFETY: N; the program was created, and there are as many options as said.
+        let status = unsafe { (self.compile)(program.program, count, option_pointers.as_ptr()) };
+        if status != 0 {
+            let log = program.get(LOG).unwrap_or_default();
+            let log = String::from_utf8_lossy(&log);
+            return Err(refused(log.trim_end_matches('\0').trim_end()));
+        }
+        program.get(if matches!(target, Target::Ptx(_)) { PTX } else { CUBIN })
+    }
+
+    fn succeeded(&self, status: Status) -> Result<(), Error> {
+        if status == 0 {
+            return Ok(());
+        }
+        // SAFETY: N.
+        let text = unsafe { (self.describe)(status) };
+        // SAFETY: NVRTC gives a text that ends in zero and is never freed.
+        let text = unsafe { CStr::from_ptr(text) };
+        Err(Error::Refused(text.to_string_lossy().into_owned()))
+    }
+}
+
+/// A program, destroyed in the end.
+struct Running<'a> {
+    nvrtc: &'a Nvrtc,
+    program: Program,
+}
+
+impl Running<'_> {
+    /// What the program has of log, PTX or machine code.
+    fn get(&self, what: usize) -> Result<Vec<u8>, Error> {
+        let mut size = 0;
+        // SAFETY: N; the program was created and not yet destroyed.
+        let status = unsafe { (self.nvrtc.sizes[what])(self.program, &raw mut size) };
+        self.nvrtc.succeeded(status)?;
+        let mut bytes = vec![0_u8; size];
+        // SAFETY: as above, and there is room for as many bytes as it said.
+        let status = unsafe { (self.nvrtc.gets[what])(self.program, bytes.as_mut_ptr().cast()) };
+        self.nvrtc.succeeded(status)?;
+        Ok(bytes)
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if !self.program.is_null() {
+            // SAFETY: N; the program was created, and nobody uses it after this.
+            unsafe { (self.nvrtc.destroy)(&raw mut self.program) };
+        }
+    }
+}
+
+/// The function `name`, of the type that `nvrtc.h` says: `Nvrtc`'s invariant N.
+fn function<F: Copy>(library: &Library, name: &str) -> Result<F, Error> {
+    // SAFETY: the caller's type is that of the function in `nvrtc.h`.
+    let function = unsafe { library.get::<F>(name.as_bytes()) };
+    function.map(|function| *function).map_err(|_| Error::Incomplete(name.to_owned()))
+}
+
+/// The files of a folder that begin so.
+fn named(folder: &Path, start: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| entry.path())
+        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start)))
+        .collect()
+}

@@ -1,0 +1,135 @@
+//! Kernels in CUDA: the one that the option `cuda` names, and that of a map, which is written from its body.
+
+use std::path::Path;
+
+use dahl_cuda::map::{ELEMENTS_PER_BLOCK, Element, Map, Refusal, THREADS};
+use proc_macro2::{Literal, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+
+use crate::model::{Codelet, Form, Kind};
+use crate::view::Layout;
+
+/// What became of a map's body.
+pub(super) type MapInCuda = Result<Map, Refusal>;
+
+/// The body of a map in CUDA; nothing for a kernel with views, and where there is no kernel for other devices.
+pub(super) fn map(codelet: &Codelet) -> Option<MapInCuda> {
+    let is_wanted = codelet.form == Form::Map && codelet.options.cpu_only.is_none();
+    is_wanted.then(|| Map::translate(&codelet.function, codelet.parameters.len() - 1))
+}
+
+/// `.cuda(..)`: the kernel for the declaration's types.
+pub(super) fn kernel(codelet: &Codelet, map: Option<&MapInCuda>) -> Option<TokenStream> {
+    let root = &codelet.root;
+    let types = codelet.generics.type_params().map(|parameter| &parameter.ident);
+    let types = quote!(const { &[#(#root::ElementType::of::<#types>()),*] });
+    match map {
+        Some(Ok(_)) => Some(quote!(.cuda(Self::CUDA.instance(#types)))),
+        Some(Err(refusal)) => {
+            let reason = &refusal.message;
+            Some(quote!(.no_cuda(#reason)))
+        }
+        None => {
+            let path = codelet.options.cuda.as_ref()?;
+            let kernel = quote_spanned!(path.span()=> #path.instance(#types));
+            Some(quote!(.cuda(#kernel)))
+        }
+    }
+}
+
+/// `CUDA`: the kernel of a map, as `dahl-build` describes one that is written by hand.
+pub(super) fn constant(codelet: &Codelet, map: Option<&MapInCuda>) -> Option<TokenStream> {
+    let Some(Ok(map)) = map else { return None };
+    let root = &codelet.root;
+    let private = quote!(#root::__private);
+    let element = |element: &Element| match element {
+        Element::Parameter(index) => {
+            let index = Literal::usize_unsuffixed(*index);
+            quote!(#private::CudaElement::Parameter(#index))
+        }
+        Element::Fixed(name) => quote!(#private::CudaElement::Fixed(#name)),
+    };
+    let last = map.elements.len() - 1;
+    let views = map.elements.iter().enumerate().map(|(index, of)| {
+        let (is_const, element) = (index != last, element(of));
+        quote!(#private::CudaView { is_const: #is_const, element: #element, rank: ::core::option::Option::None })
+    });
+    let arguments = map.arguments.iter().map(|of| {
+        let element = element(of);
+        quote!(#private::CudaArgument { element: #element, len: ::core::option::Option::None })
+    });
+    let types = map
+        .types
+        .iter()
+        .map(|(name, types)| quote!(#private::CudaTypeParameter { name: #name, types: &[#(#types),*] }));
+    let (name, function) = (codelet.name.unraw().to_string(), &map.function);
+    let image = image(codelet, map);
+    let last = Literal::usize_unsuffixed(last);
+    let threads = Literal::u32_unsuffixed(THREADS);
+    let per_block = Literal::u64_unsuffixed(ELEMENTS_PER_BLOCK);
+    Some(quote! {
+        /// The kernel in CUDA, written from the body.
+        const CUDA: &'static #private::CudaKernel = &#private::CudaKernel::new(
+            #name,
+            ::core::concat!(::core::file!(), ":", ::core::line!()),
+            &#image,
+        )
+        .types(&[#(#types),*])
+        .takes(&[#(#views),*], &[#(#arguments),*])
+        .passes(&[#private::CudaPass {
+            function: #function,
+            grid: [
+                &[#private::CudaStep::Len(#last), #private::CudaStep::Number(#per_block), #private::CudaStep::Blocks],
+                &[#private::CudaStep::Number(1)],
+                &[#private::CudaStep::Number(1)],
+            ],
+            block: [#threads, 1, 1],
+            shared_bytes: &[#private::CudaStep::Number(0)],
+        }]);
+    })
+}
+
+/// What `dahl-build` compiled of this very text, or the text.
+fn image(codelet: &Codelet, map: &Map) -> TokenStream {
+    let (root, source) = (&codelet.root, &map.source);
+    let file = format!("/maps/{}.fatbin", Map::file_stem(source));
+    let folder = std::env::var("OUT_DIR").ok();
+    if folder.is_some_and(|folder| Path::new(&(folder + &file)).is_file()) {
+        return quote! {
+            #root::__private::CudaImage::Fatbin(::core::include_bytes!(::core::concat!(::core::env!("OUT_DIR"), #file)))
+        };
+    }
+    quote!(#root::__private::CudaImage::Source(#source))
+}
+
+/// The constant whose evaluation fails if the kernel in CUDA takes other parameters than the declaration.
+pub(super) fn check(codelet: &Codelet) -> Option<TokenStream> {
+    let Codelet { root, type_name, .. } = codelet;
+    let path = codelet.options.cuda.as_ref()?;
+    let codelet_name = type_name.unraw().to_string();
+    let text = |ty: &dyn ToTokens| ty.to_token_stream().to_string();
+    let elements = codelet.parameters.iter().map(|parameter| text(parameter.kernel_element()));
+    let ranks = codelet.parameters.iter().map(|parameter| match &parameter.kind {
+        Kind::View(view) => match view.layout {
+            Layout::Axes(axes) => {
+                let axes = Literal::usize_unsuffixed(axes);
+                quote!(::core::option::Option::Some(#axes))
+            }
+            Layout::Slice | Layout::AnyAxes => quote!(::core::option::Option::None),
+        },
+        Kind::Scalar | Kind::Unknown => quote!(::core::option::Option::None),
+    });
+    let arguments = codelet.arguments.iter().map(|argument| text(&argument.ty));
+    let types = codelet.generics.type_params().map(|parameter| text(&parameter.ident));
+    Some(quote_spanned! {path.span()=>
+        const _: () = #path.check(#codelet_name, #root::__private::CudaDeclared {
+            modes: &#type_name::MODES,
+            elements: &[#(#elements),*],
+            ranks: &[#(#ranks),*],
+            arguments: &[#(#arguments),*],
+            types: &[#(#types),*],
+        });
+    })
+}
