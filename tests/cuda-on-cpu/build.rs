@@ -46,7 +46,9 @@ fn main() {
             build.file(unit);
         }
     }
-    println!("cargo::rerun-if-changed=../../dahl-cuda/include");
+    for other in ["../../dahl-cuda/include", "src/passes.h", "src/switch.cpp"] {
+        println!("cargo::rerun-if-changed={other}");
+    }
     build.compile("cuda_on_cpu");
     fs::write(out.join("table.rs"), format!("table! {{\n{table}}}\n")).expect("OUT_DIR is writable");
 }
