@@ -31,6 +31,13 @@ valgrind programs="1000":
         CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --error-exitcode=1 --fair-sched=yes" \
         cargo test -p dahl-core --test by_hand --test in_any_order --test random_programs --test coherence
 
+# Runs the CUDA kernels on the CPU under memcheck: those that are compared with the CPU's, and some of the numerics in f32.
+valgrind-kernels filter="moved":
+    DAHL_SIMD=v3 CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --error-exitcode=1 --fair-sched=yes" \
+        cargo test -p cuda-on-cpu --test cpu_kernels
+    DAHL_SIMD=v3 CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --error-exitcode=1 --fair-sched=yes" \
+        cargo test -p cuda-on-cpu --test numerics {{filter}}
+
 # Runs ten million tasks on two workers and compares the memory.
 overload tasks="10000000":
     DAHL_OVERLOAD_TASKS={{tasks}} cargo test --release --test overload -- --nocapture

@@ -6,7 +6,7 @@
 //
 // Those of sums and means write one number to many places: as fast as memory is written. Those of extremes find the extreme
 // first. Of a whole array two passes fold it, as for `max` (`include/fold.cuh`), while the first also writes the zeros; then
-// one thread puts the gradient. Along an axis one kernel does both: the lane's zeros are written while it is read.
+// one thread puts the gradient. Along an axis one kernel does both: the threads that share a lane fold it, then write it.
 #include "extreme.cuh"
 
 using namespace dahl;
@@ -86,26 +86,21 @@ __global__ void min_backward(View<const T, ANY> input, View<const T, 0> gradient
     put_at_found<-1>(gradient, out, task);
 }
 
-// One thread puts the gradient when all have written the zeros of its lane.
+// All threads that share a lane learn where the extreme is; each writes its own elements, so that no two write to one.
 template <int sign, class T>
 DAHL_DEVICE void put_along(const View<const T, ANY> &input, const View<const T, ANY> &gradient, const View<T, ANY> &out,
                            size_t axis) {
-    Lanes<const T> from(input, axis), gradients(gradient, axis);
-    Lanes<T> to(out, axis);
-    using Found = FirstExtreme<compute_t<T>, sign>;
-    struct Pair {
-        Lane<const T> from;
-        Lane<T> to;
-    };
-    fold_lanes<Found>(
-        from.count(), from.extent, from.after, [&](size_t lane) { return Pair{from[lane], to[lane]}; },
-        [](Found &found, const Pair &lanes, size_t i) {
-            found.add(widen(lanes.from[i]), i);
-            lanes.to[i] = T{};
-        },
-        [&](size_t lane, const Found &found) {
-            if (from.extent > 0) to[lane][found.index] = gradients[lane][0];
-        });
+    Lanes<const T> inputs(input, axis), gradients(gradient, axis);
+    Lanes<T> outs(out, axis);
+    for_each_lane(inputs.count(), inputs.extent, inputs.after, [&](const LaneShare &share, size_t lane) {
+        Lane<const T> from = inputs[lane];
+        Lane<T> to = outs[lane];
+        auto found = FirstExtreme<compute_t<T>, sign>::identity();
+        for (size_t i = share.first; i < share.end; i += share.step) found.add(widen(from[i]), i);
+        found = share.fold(found);
+        T put = gradients[lane][0];
+        for (size_t i = share.first; i < share.end; i += share.step) to[i] = i == found.index ? put : T{};
+    });
 }
 
 DAHL_KERNEL(max_axis_backward, types(T: real), grid(blocks(gradient.len(), 8)), block(32, 8))

@@ -84,6 +84,7 @@ struct Block {
     std::vector<uint64_t> lanes; // what each thread gives to a shuffle
     std::vector<char> shared;
     unsigned threads = 0, started = 0, current = 0;
+    unsigned fresh_end = 0; // of the order, for the running warp
 
     uint64_t schedule = 0;
     std::string failure;
@@ -170,8 +171,8 @@ inline thread_local Fiber *starting;
 [[noreturn]] inline void run_threads() {
     Fiber *fiber = starting;
     Block &b = block();
-    for (;;) {
-        if (b.started == b.threads) {
+    for (;;) { // also when it is taken again, for another block
+        if (b.started >= b.fresh_end) {
             b.idle.push_back(fiber);
             to_scheduler(fiber);
             continue;
@@ -218,43 +219,51 @@ inline std::string differing_barriers() {
     return text;
 }
 
-// Runs all threads of a block; false if the kernel failed.
-inline bool run_block() {
+// Runs the threads of a warp, those from `first` up to `end` of the order, until all of them have ended or wait for the block: as far ahead
+// of other warps as they can be, as on a device they may be. False if the kernel failed.
+inline bool run_warp(unsigned first, unsigned end) {
     Block &b = block();
-    b.started = 0;
-    b.places.assign(b.threads, Place{State::Fresh, "", 0});
-    b.of.assign(b.threads, nullptr);
-    while (b.started < b.threads) {
-        Fiber *fiber = idle_fiber();
-        starting = fiber;
-        resume(fiber);
+    b.fresh_end = end;
+    while (b.started < end) {
+        starting = idle_fiber();
+        resume(starting);
         if (!b.failure.empty()) return false;
     }
-    for (;;) {
-        bool released = release(0, b.threads, State::AtBlock), is_any = false;
-        for (unsigned warp = 0; !released && warp < b.threads; warp += WARP) {
-            is_any |= release(warp, warp + WARP < b.threads ? warp + WARP : b.threads, State::AtWarp);
-        }
-        released |= is_any;
-        if (!released) {
-            for (unsigned thread = 0; thread < b.threads; thread++) {
-                if (b.places[thread].state == State::Ended) continue;
-                threadIdx = dim3(0, 0, 0);
-                char where[96];
-                snprintf(where, sizeof where, "kernel %s, block (%u, %u, %u): ", b.kernel, blockIdx.x, blockIdx.y, blockIdx.z);
-                b.failure = where + differing_barriers();
-                return false;
-            }
-            return true;
-        }
-        for (unsigned i = 0; i < b.threads; i++) {
+    unsigned lowest = b.order[first] / WARP * WARP;
+    do {
+        for (unsigned i = first; i < end; i++) {
             unsigned thread = b.order[i];
             if (b.places[thread].state != State::Ready) continue;
             set_thread(thread);
             resume(b.of[thread]);
             if (!b.failure.empty()) return false;
         }
+    } while (release(lowest, lowest + (end - first), State::AtWarp));
+    return true;
+}
+
+// Runs all threads of a block; false if the kernel failed.
+inline bool run_block() {
+    Block &b = block();
+    b.started = 0;
+    b.places.assign(b.threads, Place{State::Fresh, "", 0});
+    b.of.assign(b.threads, nullptr);
+    do {
+        for (unsigned first = 0; first < b.threads;) {
+            unsigned end = first + 1;
+            while (end < b.threads && b.order[end] / WARP == b.order[first] / WARP) end++;
+            if (!run_warp(first, end)) return false;
+            first = end;
+        }
+    } while (release(0, b.threads, State::AtBlock));
+    for (const Place &place : b.places) {
+        if (place.state == State::Ended) continue;
+        char where[160];
+        snprintf(where, sizeof where, "kernel %s, block (%u, %u, %u): ", b.kernel, blockIdx.x, blockIdx.y, blockIdx.z);
+        b.failure = where + differing_barriers();
+        return false;
     }
+    return true;
 }
 
 // The `i`-th of `count` under the schedule: forwards, backwards, or any.
@@ -266,6 +275,16 @@ inline std::vector<unsigned> ordered(unsigned count, uint64_t schedule) {
     for (unsigned i = count; i > 1; i--) {
         state = state * 6364136223846793005 + 1442695040888963407;
         std::swap(order[i - 1], order[(state >> 33) % i]);
+    }
+    return order;
+}
+
+// The threads of a block under the schedule: warp after warp.
+inline std::vector<unsigned> ordered_threads(unsigned threads, uint64_t schedule) {
+    std::vector<unsigned> order;
+    for (unsigned warp : ordered((threads + WARP - 1) / WARP, schedule)) {
+        unsigned first = warp * WARP, count = threads - first < WARP ? threads - first : WARP;
+        for (unsigned lane : ordered(count, schedule)) order.push_back(first + lane);
     }
     return order;
 }
@@ -287,7 +306,7 @@ inline void launch_body(const char *kernel, const unsigned *grid, const unsigned
         b.failure = std::string("kernel ") + kernel + ": no device takes this launch";
         return;
     }
-    b.order = ordered(b.threads, b.schedule);
+    b.order = ordered_threads(b.threads, b.schedule);
     b.lanes.assign(b.threads, 0);
     b.shared.assign(shared_bytes, char(0xFF));
     unsigned count = grid[0] * grid[1] * grid[2];

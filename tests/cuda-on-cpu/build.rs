@@ -40,12 +40,15 @@ fn main() {
         for file in files {
             let text = fs::read_to_string(&file).expect("a kernel is text");
             let folder = folder.file_name().expect("a name").to_string_lossy();
-            let unit = out.join(format!("{folder}_{}.cpp", file.file_stem().expect("a name").to_string_lossy()));
+            let unit =
+                out.join(format!("{folder}_{}.cpp", file.file_stem().expect("a name").to_string_lossy()));
             fs::write(&unit, unit_of(&file, &text, &mut table)).expect("OUT_DIR is writable");
             build.file(unit);
         }
     }
-    println!("cargo::rerun-if-changed=../../dahl-cuda/include");
+    for other in ["../../dahl-cuda/include", "src/passes.h", "src/switch.cpp"] {
+        println!("cargo::rerun-if-changed={other}");
+    }
     build.compile("cuda_on_cpu");
     fs::write(out.join("table.rs"), format!("table! {{\n{table}}}\n")).expect("OUT_DIR is writable");
 }
@@ -59,7 +62,8 @@ fn maps(folder: &Path, out: &Path) -> PathBuf {
         let path = entry.expect("an entry of the folder").path();
         let source = fs::read_to_string(&path).expect("a file of Rust is text");
         let declarations = dahl_cuda::map::declarations(&source).expect("it is Rust");
-        let text: String = declarations.iter().filter_map(|found| found.map.as_ref().ok()).map(|map| map.marked()).collect();
+        let text: String =
+            declarations.iter().filter_map(|found| found.map.as_ref().ok()).map(|map| map.marked()).collect();
         if !text.is_empty() {
             let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
             fs::write(to.join(name + ".cu"), text).expect("OUT_DIR is writable");
@@ -80,7 +84,8 @@ fn unit_of(file: &Path, text: &str, table: &mut String) -> String {
         let part = |word: &str| parts.iter().find_map(|part| inner(part, word));
         let types: Vec<(&str, Vec<(&str, &str)>)> =
             part("types").map_or(Vec::new(), |types| split(types).into_iter().map(type_parameter).collect());
-        let after = &text[text.find(&format!("void {name}(")).unwrap_or_else(|| panic!("no kernel {name}"))..];
+        let after =
+            &text[text.find(&format!("void {name}(")).unwrap_or_else(|| panic!("no kernel {name}"))..];
         let after = &after[after.find('(').expect("parameters") + 1..];
         let parameters = split(&after[..closing(after)]);
         let mut passes: Vec<_> = parts.iter().filter_map(|part| inner(part, "pass")).map(split).collect();
@@ -108,7 +113,9 @@ fn unit_of(file: &Path, text: &str, table: &mut String) -> String {
             let list = instance.iter().map(|(_, cuda)| *cuda).collect::<Vec<_>>().join(", ");
             let list = if list.is_empty() { list } else { format!("<{list}>") };
             let functions: Vec<_> = passes.iter().map(|pass| pass[0]).collect();
-            let listed = functions.iter().map(|function| format!("{{\"{function}\", dahl::on_cpu::erased<&{function}{list}>}}"));
+            let listed = functions
+                .iter()
+                .map(|function| format!("{{\"{function}\", dahl::on_cpu::erased<&{function}{list}>}}"));
             let _ = write!(
                 unit,
                 "extern \"C\" void dahl_on_cpu_{name}{suffix}(void **parameters, dahl::on_cpu::Plan *plan) {{\n    \
@@ -137,7 +144,10 @@ fn type_parameter(text: &str) -> (&str, Vec<(&str, &str)>) {
         "real" => REAL.to_vec(),
         "integer" | "label" => INTEGER.to_vec(),
         "element" => all().collect(),
-        list => list.split_whitespace().map(|word| all().find(|(rust, _)| *rust == word).expect("a type")).collect(),
+        list => list
+            .split_whitespace()
+            .map(|word| all().find(|(rust, _)| *rust == word).expect("a type"))
+            .collect(),
     };
     (name.trim(), types)
 }

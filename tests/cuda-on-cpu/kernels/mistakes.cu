@@ -28,6 +28,18 @@ template <class T> __global__ void has_barrier(View<const T, ANY> input, View<T,
     if (i < out.len()) out.element(i) = passed_on[threadIdx.x];
 }
 
+// A warp that is ahead writes the second number where another still has to read the first.
+DAHL_KERNEL(lacks_last_barrier, types(T: f32), grid(1), block(64))
+template <class T> __global__ void lacks_last_barrier(View<const T, ANY> input, View<T, ANY> out) {
+    __shared__ T passed_on[THREADS];
+    for (size_t first = 0; first < out.len(); first += THREADS) {
+        size_t other = first + THREADS - 1 - threadIdx.x;
+        if (other < out.len()) passed_on[THREADS - 1 - threadIdx.x] = input.element(other);
+        __syncthreads();
+        if (first + threadIdx.x < out.len()) out.element(first + threadIdx.x) = passed_on[threadIdx.x];
+    }
+}
+
 // Half of the threads wait for the others, which wait elsewhere.
 DAHL_KERNEL(barriers_in_branches, types(T: f32), grid(1), block(64))
 template <class T> __global__ void barriers_in_branches(View<const T, ANY> input, View<T, ANY> out) {

@@ -86,8 +86,10 @@ fn launch(instance: &Instance, operands: &[RawOperand], arguments: &[u8]) {
     // SAFETY: as above; the views span memory that is the task's, exclusively where the kernel writes, and the kernel
     // stays within their extents: views are checked.
     unsafe { (instance.entry)(pointers.as_mut_ptr(), &raw mut plan) };
-    // SAFETY: a string that stays until the next launch of this thread.
-    let what = unsafe { CStr::from_ptr(dahl_on_cpu_failure()) }.to_string_lossy();
+    // SAFETY: the function only returns a pointer.
+    let what = unsafe { dahl_on_cpu_failure() };
+    // SAFETY: it is a string that stays until the next launch of this thread.
+    let what = unsafe { CStr::from_ptr(what) }.to_string_lossy();
     assert!(what.is_empty(), "{what}");
     assert!(failure == u64::MAX, "{}: the index or label at {failure} is out of range", instance.kernel);
 }

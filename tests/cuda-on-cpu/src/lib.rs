@@ -12,7 +12,6 @@ mod parameters;
 use dahl::testing::{Kernel, Views};
 use launch::Instance;
 
-
 unsafe extern "C" {
     fn dahl_on_cpu_failure() -> *const std::ffi::c_char;
     fn dahl_on_cpu_set_schedule(schedule: u64);

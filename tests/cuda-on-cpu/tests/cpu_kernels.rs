@@ -11,20 +11,22 @@ use dahl::{bf16, f16};
 /// Runs a task by the codelet's own kernel and by the one in CUDA, on outputs of one beginning, and compares the bits.
 macro_rules! assert_same {
     ($kernel:literal $types:expr, $out:ident: $begin:expr, $task:expr) => {{
+        let types: &[&str] = &$types;
         let mut $out = $begin;
         $task.submit().unwrap();
         let expected = $out.to_vec().unwrap();
         let mut $out = $begin;
-        submit_to($task, &kernel($kernel, &$types)[0]).unwrap();
+        submit_to($task, &kernel($kernel, types)[0]).unwrap();
         let got = $out.to_vec().unwrap();
-        assert!(bits(&expected) == bits(&got), "{} {:?}: expected {expected:?}, got {got:?}", $kernel, $types);
+        assert!(bits(&expected) == bits(&got), "{} {types:?}: expected {expected:?}, got {got:?}", $kernel);
     }};
 }
 
 /// The bytes of elements, all NaN being one.
 fn bits<T: Element>(elements: &[T]) -> Vec<Vec<u8>> {
     #[allow(clippy::eq_op, reason = "NaN is what differs from itself")]
-    let bits = |element: &T| if element == element { bytemuck::bytes_of(element).to_vec() } else { Vec::new() };
+    let bits =
+        |element: &T| if element == element { bytemuck::bytes_of(element).to_vec() } else { Vec::new() };
     elements.iter().map(bits).collect()
 }
 
@@ -32,8 +34,8 @@ fn runtime() -> Runtime {
     Runtime::builder().cpu_workers(1).build().unwrap()
 }
 
-/// Small whole numbers, of which sums and products are exact.
-fn whole<T: CastFrom, const N: usize>(rt: &Runtime, shape: [usize; N]) -> Array<'static, T, N> {
+/// Small numbers, of which sums and products are exact: as floats, powers of two.
+fn small<T: CastFrom, const N: usize>(rt: &Runtime, shape: [usize; N]) -> Array<'static, T, N> {
     let len = shape.iter().product();
     rt.from_vec(shape, (0..len).map(|i| T::cast_from((7 * i + 3) % 11)).collect()).unwrap()
 }
@@ -54,31 +56,31 @@ macro_rules! impl_cast_from {
 }
 
 impl_cast_from!(
-    f32: |n| n as f32 - 5.0, u8: |n| n as u8, u32: |n| n as u32 << 20, i32: |n| n as i32 - 5, i64: |n| (n as i64 - 5) << 40
+    f32: |n: usize| [1.0, -2.0, 0.5, 4.0, -0.25, -1.0, 2.0, -0.5, 0.25, -4.0, 1.0][n % 11], u8: |n| n as u8, u32: |n| (n as u32) << 20, i32: |n| n as i32 - 5, i64: |n| (n as i64 - 5) << 40
 );
 
 fn integers<T: CastFrom>() {
     let rt = runtime();
     let name = [T::NAME];
-    let input = whole::<T, 2>(&rt, [9, 13]);
-    let vector = whole::<T, 1>(&rt, [9]);
+    let input = small::<T, 2>(&rt, [9, 13]);
+    let vector = small::<T, 1>(&rt, [9]);
     let index = rt.from_vec([9, 5], (0..45).map(|i| 7 * i % 13).collect::<Vec<u32>>()).unwrap();
     let indices = rt.from_vec([6], vec![8, 0, 3, 3, 1, 8_u32]).unwrap();
-    assert_same!("max" name, out: whole::<T, 0>(&rt, []), ops::Max::task(&input, &mut out));
-    assert_same!("min" name, out: whole::<T, 0>(&rt, []), ops::Min::task(&input, &mut out));
-    assert_same!("max_axis" name, out: whole::<T, 2>(&rt, [1, 13]), ops::MaxAxis::task(&input, &mut out, 0));
-    assert_same!("min_axis" name, out: whole::<T, 2>(&rt, [9, 1]), ops::MinAxis::task(&input, &mut out, 1));
-    assert_same!("arg_max" name, out: whole::<u32, 2>(&rt, [9, 1]), ops::ArgMax::task(&input, &mut out, 1));
-    assert_same!("arg_min" name, out: whole::<u32, 2>(&rt, [1, 13]), ops::ArgMin::task(&input, &mut out, 0));
+    assert_same!("max" name, out: small::<T, 0>(&rt, []), ops::Max::task(&input, &mut out));
+    assert_same!("min" name, out: small::<T, 0>(&rt, []), ops::Min::task(&input, &mut out));
+    assert_same!("max_axis" name, out: small::<T, 2>(&rt, [1, 13]), ops::MaxAxis::task(&input, &mut out, 0));
+    assert_same!("min_axis" name, out: small::<T, 2>(&rt, [9, 1]), ops::MinAxis::task(&input, &mut out, 1));
+    assert_same!("arg_max" name, out: small::<u32, 2>(&rt, [9, 1]), ops::ArgMax::task(&input, &mut out, 1));
+    assert_same!("arg_min" name, out: small::<u32, 2>(&rt, [1, 13]), ops::ArgMin::task(&input, &mut out, 0));
     assert_same!("copy" name, out: rt.zeros([9, 13]).unwrap(), ops::Copy::task(&input, &mut out));
     assert_same!("fill" name, out: rt.zeros::<T, 2>([9, 13]).unwrap(), ops::Fill::task(&mut out, T::cast_from(7)));
     assert_same!("transpose" name, out: rt.zeros([13, 9]).unwrap(), ops::Transpose::task(&input, &mut out));
     assert_same!("rotate_180" name, out: rt.zeros([9, 13]).unwrap(), ops::Rotate180::task(&input, &mut out));
-    assert_same!("diag" name, out: whole::<T, 2>(&rt, [9, 9]), ops::Diag::task(&vector, &mut out));
+    assert_same!("diag" name, out: small::<T, 2>(&rt, [9, 9]), ops::Diag::task(&vector, &mut out));
     assert_same!("diagonal" name, out: rt.zeros([9]).unwrap(), ops::Diagonal::task(&input, &mut out));
-    assert_same!("diagonal_backward" name, out: whole::<T, 2>(&rt, [9, 13]), ops::DiagonalBackward::task(&vector, &mut out));
+    assert_same!("diagonal_backward" name, out: small::<T, 2>(&rt, [9, 13]), ops::DiagonalBackward::task(&vector, &mut out));
     assert_same!("slice" name, out: rt.zeros([9, 4]).unwrap(), ops::Slice::task(&input, &mut out, 1, 2, 4));
-    assert_same!("slice_backward" name, out: whole::<T, 2>(&rt, [9, 17]), ops::SliceBackward::task(&input, &mut out, 1, 3));
+    assert_same!("slice_backward" name, out: small::<T, 2>(&rt, [9, 17]), ops::SliceBackward::task(&input, &mut out, 1, 3));
     assert_same!("tile" name, out: rt.zeros([27, 13]).unwrap(), ops::Tile::task(&input, &mut out, 0, 3));
     assert_same!("gather" name, out: rt.zeros([9, 5]).unwrap(), ops::Gather::task(&input, &index, &mut out, 1));
     assert_same!("gather_rows" name, out: rt.zeros([6, 13]).unwrap(), ops::GatherRows::task(&input, &indices, &mut out));
@@ -101,7 +103,7 @@ fn labels_of<L: CastFrom + ops::Label, T: Real>() {
     assert_same!("one_hot" [L::NAME, T::NAME], out: rt.zeros::<T, 2>([4, 5]).unwrap(), ops::OneHot::task(&labels, &mut out, 5));
     assert_same!(
         "count_correct" [T::NAME, L::NAME],
-        out: whole::<u32, 0>(&rt, []),
+        out: small::<u32, 0>(&rt, []),
         ops::CountCorrect::task(&logits, &labels, &mut out)
     );
 }
@@ -129,14 +131,58 @@ fn converts<T: CastTo<U>, U: Element>(values: &[T]) {
 
 /// Numbers at the edges of all types, and between.
 const EDGES: [f64; 31] = [
-    0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -2.5, 255.0, 255.5, 256.0, -1.0, 65504.0, 65519.9, 65520.0, 1e-8, 6e-8, 3e-5, 1e-40, 2147483647.0,
-    2147483648.0, -2147483649.0, 4294967295.0, 4294967296.0, 9.3e18, -9.3e18, 3.4e38, 3.5e38, 1e300, f64::INFINITY, f64::NEG_INFINITY,
+    0.0,
+    -0.0,
+    0.5,
+    -0.5,
+    1.5,
+    2.5,
+    -2.5,
+    255.0,
+    255.5,
+    256.0,
+    -1.0,
+    65504.0,
+    65519.9,
+    65520.0,
+    1e-8,
+    6e-8,
+    3e-5,
+    1e-40,
+    2147483647.0,
+    2147483648.0,
+    -2147483649.0,
+    4294967295.0,
+    4294967296.0,
+    9.3e18,
+    -9.3e18,
+    3.4e38,
+    3.5e38,
+    1e300,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
     f64::NAN,
 ];
 
 const INTEGERS: [i64; 18] = [
-    0, 1, -1, 127, 128, 255, 256, 2049, 2051, 65_519, 65_520, 16_777_217, 16_777_219, i64::MAX, i64::MIN, i64::MAX - 600,
-    (1 << 53) + 1, (1 << 60) + (1 << 52) + 1,
+    0,
+    1,
+    -1,
+    127,
+    128,
+    255,
+    256,
+    2049,
+    2051,
+    65_519,
+    65_520,
+    16_777_217,
+    16_777_219,
+    i64::MAX,
+    i64::MIN,
+    i64::MAX - 600,
+    (1 << 53) + 1,
+    (1 << 60) + (1 << 52) + 1,
 ];
 
 macro_rules! converts_to_all {
@@ -206,47 +252,49 @@ fn extents_of_0_and_1() {
     let rt = runtime();
     let zeros = |shape| rt.zeros::<f32, 2>(shape).unwrap();
     for [rows, cols] in [[0, 0], [0, 3], [3, 0], [1, 1], [1, 33], [33, 1], [1, 1025]] {
-        let input = whole::<f32, 2>(&rt, [rows, cols]);
-        let column = whole::<f32, 1>(&rt, [rows]);
-        let row = whole::<f32, 1>(&rt, [cols]);
-        assert_same!("sum" ["f32"], out: whole::<f32, 0>(&rt, []), ops::Sum::task(&input, &mut out));
-        assert_same!("mean" ["f32"], out: whole::<f32, 0>(&rt, []), ops::Mean::task(&input, &mut out));
-        assert_same!("product" ["f32"], out: whole::<f32, 0>(&rt, []), ops::Product::task(&input, &mut out));
-        assert_same!("norm_l1" ["f32"], out: whole::<f32, 0>(&rt, []), ops::NormL1::task(&input, &mut out));
-        assert_same!("max" ["f32"], out: whole::<f32, 0>(&rt, []), ops::Max::task(&input, &mut out));
-        assert_same!("dot" ["f32"], out: whole::<f32, 0>(&rt, []), ops::Dot::task(&input, &input, &mut out));
+        let input = small::<f32, 2>(&rt, [rows, cols]);
+        let column = small::<f32, 1>(&rt, [rows]);
+        let row = small::<f32, 1>(&rt, [cols]);
+        assert_same!("sum" ["f32"], out: small::<f32, 0>(&rt, []), ops::Sum::task(&input, &mut out));
+        assert_same!("mean" ["f32"], out: small::<f32, 0>(&rt, []), ops::Mean::task(&input, &mut out));
+        assert_same!("product" ["f32"], out: small::<f32, 0>(&rt, []), ops::Product::task(&input, &mut out));
+        assert_same!("norm_l1" ["f32"], out: small::<f32, 0>(&rt, []), ops::NormL1::task(&input, &mut out));
+        assert_same!("max" ["f32"], out: small::<f32, 0>(&rt, []), ops::Max::task(&input, &mut out));
+        assert_same!("dot" ["f32"], out: small::<f32, 0>(&rt, []), ops::Dot::task(&input, &input, &mut out));
         for (axis, shape) in [(0, [1, cols]), (1, [rows, 1])] {
-            assert_same!("sum_axis" ["f32"], out: whole(&rt, shape), ops::SumAxis::task(&input, &mut out, axis));
-            assert_same!("mean_axis" ["f32"], out: whole(&rt, shape), ops::MeanAxis::task(&input, &mut out, axis));
-            assert_same!("max_axis" ["f32"], out: whole(&rt, shape), ops::MaxAxis::task(&input, &mut out, axis));
-            assert_same!("product_axis" ["f32"], out: whole(&rt, shape), ops::ProductAxis::task(&input, &mut out, axis));
-            assert_same!("norm_l1_axis" ["f32"], out: whole(&rt, shape), ops::NormL1Axis::task(&input, &mut out, axis));
-            let gradient = whole::<f32, 2>(&rt, shape);
+            assert_same!("sum_axis" ["f32"], out: small(&rt, shape), ops::SumAxis::task(&input, &mut out, axis));
+            assert_same!("mean_axis" ["f32"], out: small(&rt, shape), ops::MeanAxis::task(&input, &mut out, axis));
+            assert_same!("max_axis" ["f32"], out: small(&rt, shape), ops::MaxAxis::task(&input, &mut out, axis));
+            assert_same!("product_axis" ["f32"], out: small(&rt, shape), ops::ProductAxis::task(&input, &mut out, axis));
+            assert_same!("norm_l1_axis" ["f32"], out: small(&rt, shape), ops::NormL1Axis::task(&input, &mut out, axis));
+            let gradient = small::<f32, 2>(&rt, shape);
             assert_same!("sum_axis_backward" ["f32"], out: zeros([rows, cols]), ops::SumAxisBackward::task(&gradient, &mut out, axis));
             assert_same!("max_axis_backward" ["f32"], out: zeros([rows, cols]), ops::MaxAxisBackward::task(&input, &gradient, &mut out, axis));
         }
         assert_same!("bias" ["f32"], out: zeros([rows, cols]), ops::Bias::task(&input, &row, &mut out, 1));
-        assert_same!("bias_backward" ["f32"], out: whole(&rt, [cols]), ops::BiasBackward::task(&input, &mut out, 1));
-        assert_same!("bias_backward" ["f32"], out: whole(&rt, [rows]), ops::BiasBackward::task(&input, &mut out, 0));
+        assert_same!("bias_backward" ["f32"], out: small(&rt, [cols]), ops::BiasBackward::task(&input, &mut out, 1));
+        assert_same!("bias_backward" ["f32"], out: small(&rt, [rows]), ops::BiasBackward::task(&input, &mut out, 0));
         assert_same!("transpose" ["f32"], out: zeros([cols, rows]), ops::Transpose::task(&input, &mut out));
         assert_same!("slice" ["f32"], out: zeros([rows, 0]), ops::Slice::task(&input, &mut out, 1, cols, 0));
         assert_same!("tile" ["f32"], out: zeros([0, cols]), ops::Tile::task(&input, &mut out, 0, 0));
         assert_same!("outer" ["f32"], out: zeros([rows, cols]), ops::Outer::task(&column, &row, &mut out));
-        assert_same!("matvec" ["f32"], out: whole(&rt, [rows]), ops::Matvec::task(&input, &row, &mut out, false));
+        assert_same!("matvec" ["f32"], out: small(&rt, [rows]), ops::Matvec::task(&input, &row, &mut out, false));
         assert_same!("matmul" ["f32"], out: zeros([rows, rows]), ops::Matmul::task(&input, &input, &mut out, false, true));
-        assert_same!("matmul_add" ["f32"], out: whole(&rt, [cols, cols]), ops::MatmulAdd::task(&input, &input, &mut out, true, false));
-        assert_same!("softmax" ["f32"], out: zeros([rows, 1]), ops::Softmax::task(&whole(&rt, [rows, 1]), &mut out, 1));
+        assert_same!("matmul_add" ["f32"], out: small(&rt, [cols, cols]), ops::MatmulAdd::task(&input, &input, &mut out, true, false));
+        assert_same!("softmax" ["f32"], out: zeros([rows, 1]), ops::Softmax::task(&small(&rt, [rows, 1]), &mut out, 1));
     }
 }
 
 #[test]
 fn images_of_extents_0_and_1() {
     let rt = runtime();
-    for (batch, channels, image, kernel) in [(0, 2, [5, 5], [3, 3]), (1, 1, [1, 1], [1, 1]), (2, 0, [3, 4], [2, 2]), (1, 3, [7, 1], [3, 1])] {
-        let input = whole::<f32, 4>(&rt, [batch, channels, image[0], image[1]]);
-        let filters = whole::<f32, 4>(&rt, [2, channels, kernel[0], kernel[1]]);
+    for (batch, channels, image, kernel) in
+        [(0, 2, [5, 5], [3, 3]), (1, 1, [1, 1], [1, 1]), (2, 0, [3, 4], [2, 2]), (1, 3, [7, 1], [3, 1])]
+    {
+        let input = small::<f32, 4>(&rt, [batch, channels, image[0], image[1]]);
+        let filters = small::<f32, 4>(&rt, [2, channels, kernel[0], kernel[1]]);
         let rest = [image[0] - kernel[0] + 1, image[1] - kernel[1] + 1];
-        let gradient = whole::<f32, 4>(&rt, [batch, 2, rest[0], rest[1]]);
+        let gradient = small::<f32, 4>(&rt, [batch, 2, rest[0], rest[1]]);
         let (one, none) = ([1, 1], [0, 0]);
         assert_same!("conv2d" ["f32"], out: rt.zeros([batch, 2, rest[0], rest[1]]).unwrap(), ops::Conv2d::task(&input, &filters, &mut out, one, none));
         assert_same!(
@@ -256,7 +304,7 @@ fn images_of_extents_0_and_1() {
         );
         assert_same!(
             "conv2d_backward_filters" ["f32"],
-            out: whole(&rt, [2, channels, kernel[0], kernel[1]]),
+            out: small(&rt, [2, channels, kernel[0], kernel[1]]),
             ops::Conv2dBackwardFilters::task(&input, &gradient, &mut out, one, none)
         );
         assert_same!(

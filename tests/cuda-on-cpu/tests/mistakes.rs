@@ -28,31 +28,46 @@ fn assert_says(failure: &str, parts: &[&str]) {
 #[test]
 fn a_barrier_that_lacks() {
     assert_says(&failure_of_copy("lacks_barrier", 100), &["lacks_barrier", "other bits"]);
+    assert_says(&failure_of_copy("lacks_last_barrier", 200), &["lacks_last_barrier", "other bits"]);
     assert_eq!(failure_of_copy("has_barrier", 100), "");
 }
 
 #[test]
 fn barriers_that_differ() {
     let failure = failure_of_copy("barriers_in_branches", 100);
-    let parts = ["barriers_in_branches", "different barriers", "32 (thread 0 and others) at mistakes.cu:", "32 (thread 1 and others)"];
+    let parts = [
+        "barriers_in_branches",
+        "different barriers",
+        "32 (thread 0 and others) at mistakes.cu:",
+        "32 (thread 1 and others)",
+    ];
     assert_says(&failure, &parts);
 }
 
 #[test]
 fn threads_that_end_before_a_barrier() {
     let failure = failure_of_copy("ends_before_barrier", 9);
-    assert_says(&failure, &["different barriers", "9 (thread 0 and others) at mistakes.cu:", "55 (thread 9 and others) ended"]);
+    assert_says(
+        &failure,
+        &["different barriers", "9 (thread 0 and others) at mistakes.cu:", "55 (thread 9 and others) ended"],
+    );
 }
 
 #[test]
 fn a_shuffle_in_which_some_take_no_part() {
-    assert_says(&failure_of_copy("shuffle_of_some", 9), &["different barriers", "7 (thread 0 and others) in a warp", "25 (thread 7 and others) ended"]);
+    assert_says(
+        &failure_of_copy("shuffle_of_some", 9),
+        &["different barriers", "7 (thread 0 and others) in a warp", "25 (thread 7 and others) ended"],
+    );
 }
 
 #[test]
 fn an_index_out_of_bounds() {
     let failure = failure_of_copy("one_too_far", 9);
-    assert_says(&failure, &["one_too_far", "thread (9, 0, 0)", "index 9 of axis 0 is not below the extent 9"]);
+    assert_says(
+        &failure,
+        &["one_too_far", "thread (9, 0, 0)", "index 9 of axis 0 is not below the extent 9"],
+    );
 }
 
 #[test]
@@ -76,7 +91,8 @@ fn an_index_or_label_out_of_range() {
     let input = rt.from_vec([3, 2], vec![1.0_f32; 6]).unwrap();
     let indices = rt.from_vec([4], vec![0_u32, 2, 3, 9]).unwrap();
     let mut rows: Matrix<f32> = rt.zeros([4, 2]).unwrap();
-    submit_to(ops::GatherRows::task(&input, &indices, &mut rows), &kernel("gather_rows", &["f32"])[0]).unwrap();
+    submit_to(ops::GatherRows::task(&input, &indices, &mut rows), &kernel("gather_rows", &["f32"])[0])
+        .unwrap();
     assert_says(&rows.to_vec().unwrap_err().to_string(), &["gather_rows", "at 2 is out of range"]);
 
     for label in [-1_i64, 2] {

@@ -44,15 +44,15 @@ macro_rules! on_cpu {
     };
 }
 
-#[path = "numerics/reduce.rs"]
-mod reduce;
 #[path = "numerics/extremes.rs"]
 mod extremes;
-#[path = "numerics/moved.rs"]
-mod moved;
 #[path = "numerics/layers.rs"]
 mod layers;
-#[path = "numerics/products.rs"]
-mod products;
 #[path = "numerics/moments.rs"]
 mod moments;
+#[path = "numerics/moved.rs"]
+mod moved;
+#[path = "numerics/products.rs"]
+mod products;
+#[path = "numerics/reduce.rs"]
+mod reduce;
