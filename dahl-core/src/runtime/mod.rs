@@ -22,6 +22,7 @@ use crate::memory::{Arena, Block, Holder, MemoryUse, require_len};
 use crate::perf::{History, PredictionErrors, TransferTime, WorkerHistory};
 use crate::scheduler::WorkerInfo;
 use crate::simulation::WorkerUse;
+use crate::trace::Trace;
 use crate::worker::{self, Threads};
 
 /// Runs tasks on its workers. Several can live in one process.
@@ -65,6 +66,8 @@ impl Runtime {
         let location = Location::caller();
         let shared = Arc::new(Shared::new(config));
         let threads = if shared.is_simulated() { Ok(Threads::none()) } else { Threads::start(&shared) };
+        let tracing = shared.trace.as_ref().map_or(Ok(()), Trace::start);
+        tracing.map_err(|error| Error::at(ErrorKind::Workers(error.to_string()), location))?;
         let threads = threads.map_err(|error| Error::at(ErrorKind::Workers(error.to_string()), location))?;
         Ok(Self { shared, threads })
     }
@@ -262,6 +265,9 @@ impl Drop for Runtime {
         }
         if !on_worker {
             self.threads.join();
+            if let Some(trace) = &self.shared.trace {
+                trace.finish();
+            }
             if let Err(error) = self.save_performance_models() {
                 eprintln!("dahl: {error}");
             }
