@@ -22,7 +22,6 @@ use crate::memory::{Arena, Block, Holder, MemoryUse, require_len};
 use crate::perf::{History, PredictionErrors, TransferTime, WorkerHistory};
 use crate::scheduler::WorkerInfo;
 use crate::simulation::WorkerUse;
-use crate::trace::Trace;
 use crate::worker::{self, Threads};
 
 /// Runs tasks on its workers. Several can live in one process.
@@ -65,10 +64,12 @@ impl Runtime {
     pub(crate) fn start(config: Config) -> Result<Self> {
         let location = Location::caller();
         let shared = Arc::new(Shared::new(config));
+        let no_thread = |error: String| Error::at(ErrorKind::Workers(error), location);
+        if let Some(trace) = &shared.trace {
+            trace.start().map_err(|error| no_thread(error.to_string()))?;
+        }
         let threads = if shared.is_simulated() { Ok(Threads::none()) } else { Threads::start(&shared) };
-        let tracing = shared.trace.as_ref().map_or(Ok(()), Trace::start);
-        tracing.map_err(|error| Error::at(ErrorKind::Workers(error.to_string()), location))?;
-        let threads = threads.map_err(|error| Error::at(ErrorKind::Workers(error.to_string()), location))?;
+        let threads = threads.map_err(|error| no_thread(error.to_string()))?;
         Ok(Self { shared, threads })
     }
 

@@ -92,6 +92,16 @@ impl Chains {
         after
     }
 
+    /// Adds the beginning of a partition. What was done with its parts when it was open before has ended, or else it
+    /// would not be used anew.
+    pub(super) fn begin_partition(&mut self, uses: &[Use]) {
+        for part in uses.iter().skip(1) {
+            let chain = self.chain(part.slot);
+            (chain.members, chain.before) = (Predecessors::new(), Predecessors::new());
+        }
+        self.add_passage(uses);
+    }
+
     /// Adds what is no task, and what it stands for: what it depends on.
     pub(super) fn add_passage(&mut self, uses: &[Use]) -> Predecessors {
         let mut after = Predecessors::new();

@@ -14,7 +14,7 @@ pub(super) struct Steps {
 
 /// The time from `from_ns` to `to_ns`, when the worker began a task, in pieces, each with what had not happened yet to
 /// that task.
-pub(super) fn causes(from_ns: u64, to_ns: u64, steps: Steps) -> impl Iterator<Item = (Cause, u64, u64)> {
+pub(super) fn causes(from_ns: u64, to_ns: u64, steps: Steps) -> Vec<(Cause, u64, u64)> {
     let until = [
         (Cause::Submission, steps.submitted_ns),
         (Cause::Dependency, steps.ready_ns),
@@ -22,13 +22,20 @@ pub(super) fn causes(from_ns: u64, to_ns: u64, steps: Steps) -> impl Iterator<It
         (Cause::Transfer, steps.arrived_ns),
         (Cause::Scheduler, to_ns), // what the runtime does itself before it calls the kernel
     ];
+    let mut pieces: Vec<(Cause, u64, u64)> = Vec::with_capacity(until.len());
     let mut begin_ns = from_ns;
-    until.into_iter().filter_map(move |(cause, end_ns)| {
-        let end_ns = end_ns.clamp(begin_ns, to_ns.max(begin_ns));
-        let piece = (cause, begin_ns, end_ns);
+    for (cause, end_ns) in until {
+        let end_ns = end_ns.min(to_ns);
+        if end_ns <= begin_ns {
+            continue;
+        }
+        match pieces.last_mut().filter(|last| last.0 == cause) {
+            Some(last) => last.2 = end_ns,
+            None => pieces.push((cause, begin_ns, end_ns)),
+        }
         begin_ns = end_ns;
-        (piece.2 > piece.1).then_some(piece)
-    })
+    }
+    pieces
 }
 
 #[cfg(test)]
@@ -38,7 +45,7 @@ mod tests {
 
     fn pieces(from_ns: u64, to_ns: u64, steps: [u64; 4]) -> Vec<(super::Cause, u64, u64)> {
         let [submitted_ns, ready_ns, taken_ns, arrived_ns] = steps;
-        causes(from_ns, to_ns, Steps { submitted_ns, ready_ns, taken_ns, arrived_ns }).collect()
+        causes(from_ns, to_ns, Steps { submitted_ns, ready_ns, taken_ns, arrived_ns })
     }
 
     #[test]
@@ -47,7 +54,7 @@ mod tests {
         assert_eq!(pieces(10, 50, [20, 30, 40, 50]), all);
         assert_eq!(pieces(10, 52, [20, 30, 40, 50])[4..], [(Scheduler, 50, 52)]);
         assert_eq!(pieces(35, 50, [20, 30, 40, 50]), all_from(35));
-        assert_eq!(pieces(10, 30, [10, 10, 30, 0]), [(Scheduler, 10, 30)]);
+        assert_eq!(pieces(10, 30, [10, 10, 20, 0]), [(Scheduler, 10, 30)], "one piece, not two");
         assert_eq!(pieces(45, 50, [20, 30, 40, 50]), [(Transfer, 45, 50)]);
         assert_eq!(pieces(50, 50, [20, 30, 40, 50]), []);
     }

@@ -133,7 +133,7 @@ impl Writer {
         match ordered {
             Ordered::Task(task) => self.submit(task),
             Ordered::Host(slot) => self.chains.add_host(slot),
-            Ordered::Split(uses) => drop(self.chains.add_passage(&uses)),
+            Ordered::Split(uses) => self.chains.begin_partition(&uses),
             Ordered::Join { uses, whole } => {
                 let after = self.chains.add_passage(&uses);
                 if let Some(whole) = whole {
