@@ -35,8 +35,14 @@ pub(super) struct Gathered {
 
 /// The arguments of an event.
 fn args<'a, T: Deserialize<'a>>(event: &Event<'a>, what: &'static str) -> Result<T, Problem> {
-    let text = event.args.map_or("null", RawValue::get);
-    serde_json::from_str(text).map_err(|error| Problem::Json(what, error))
+    let Some(text) = event.args.map(RawValue::get) else {
+        return wrong(format!("expected {what}: there are no `args`"));
+    };
+    serde_json::from_str(text).map_err(|error| json(what, error, text.as_bytes()))
+}
+
+fn json(expected: &'static str, error: serde_json::Error, text: &[u8]) -> Problem {
+    Problem::Json { expected, error, address: text.as_ptr().addr() }
 }
 
 fn wrong<T>(problem: String) -> Result<T, Problem> {
@@ -58,7 +64,7 @@ fn number(what: &str, given: u32) -> Result<u32, Problem> {
 
 impl Gathered {
     pub(super) fn take(&mut self, line: &[u8]) -> Result<(), Problem> {
-        let event: Event = serde_json::from_slice(line).map_err(|error| Problem::Json("an event", error))?;
+        let event: Event = serde_json::from_slice(line).map_err(|error| json("an event", error, line))?;
         if self.about.is_none() && event.name != "dahl" {
             return wrong(
                 "expected the event `dahl`, which says what wrote the trace: this is another program's"
@@ -144,7 +150,6 @@ impl Gathered {
         if !self.numbers.insert(task.task) {
             return wrong(format!("a second task of the number {}", task.task));
         }
-        let list = |error| Problem::Json("a list for each data parameter", error);
         let mut shared = |text: Option<line::Borrowed>| text.map(|text| self.texts.get(&text.0));
         let (kernel, name, failure) = (shared(task.kernel), shared(task.name), shared(task.failure));
         let arrays = task.arrays.iter();
@@ -155,8 +160,14 @@ impl Gathered {
             codelet: self.texts.get(&event.name),
             path: self.texts.get(&task.codelet),
             kernel,
-            elements: self.elements.get(task.elements.get()).map_err(list)?,
-            footprint: self.footprints.get(task.footprint.get()).map_err(list)?,
+            elements: self
+                .elements
+                .get(task.elements.get())
+                .map_err(|error| json("element types", error, task.elements.get().as_bytes()))?,
+            footprint: self
+                .footprints
+                .get(task.footprint.get())
+                .map_err(|error| json("extents", error, task.footprint.get().as_bytes()))?,
             arrays,
             predicted_us: task.predicted_us,
             measured_us: task.measured_us,

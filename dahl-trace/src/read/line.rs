@@ -79,7 +79,12 @@ pub(super) struct ArrayUse<'a> {
 /// What is wrong with a line.
 pub(super) enum Problem {
     /// It is not what was expected.
-    Json(&'static str, serde_json::Error),
+    Json {
+        expected: &'static str,
+        error: serde_json::Error,
+        /// Where the text that was looked at lies in memory: within the line.
+        address: usize,
+    },
     /// It makes no sense.
     Wrong(String),
     /// It belongs to another version.
@@ -129,7 +134,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
             self.closed |= line.ends_with(b"]");
             line = line.strip_suffix(b"]").or(line.strip_suffix(b",")).unwrap_or(line);
             if !line.is_empty() {
-                let start = line.as_ptr() as usize - self.buffer.as_ptr() as usize;
+                let start = line.as_ptr().addr() - self.buffer.as_ptr().addr();
                 return Ok(Some(&self.buffer[start..start + line.len()]));
             }
         }
@@ -146,16 +151,28 @@ impl<'a, R: BufRead> Lines<'a, R> {
 
     /// The error that `problem` is, unless it is that the last line breaks off.
     pub(super) fn refuse(&mut self, problem: Problem) -> Result<(), Error> {
-        let is_last = !self.buffer.ends_with(b"\n");
+        if self.breaks_off(&problem) {
+            self.in_the_middle = true;
+            return Ok(());
+        }
         Err(match problem {
-            Problem::Json(_, error) if error.is_eof() && is_last => {
-                self.in_the_middle = true;
-                return Ok(());
+            Problem::Json { expected, error, address } => {
+                let column = address - self.buffer.as_ptr().addr() + error.column();
+                let place = format!(" at line {} column {}", error.line(), error.column());
+                let error = error.to_string().replace(&place, "");
+                self.damaged(&format!("column {column}: expected {expected}: {error}"))
             }
-            Problem::Json(expected, error) => self.damaged(&format!("expected {expected}: {error}")),
             Problem::Wrong(problem) => self.damaged(&problem),
             Problem::Version(version) => Error::Version { file: self.file.to_owned(), version },
         })
+    }
+
+    /// Whether the line is the last, and what is wrong with it is that it ends.
+    fn breaks_off(&self, problem: &Problem) -> bool {
+        let Problem::Json { error, address, .. } = problem else { return false };
+        let column = address - self.buffer.as_ptr().addr() + error.column();
+        // A number that ends with its point is called wrong, though more of it could have followed.
+        !self.buffer.ends_with(b"\n") && (error.is_eof() || column >= self.buffer.len())
     }
 
     /// The error that something is wrong in the line that was read last.
