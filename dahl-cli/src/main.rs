@@ -1,13 +1,33 @@
-//! The command `dahl`.
+//! The command `dahl`: what runs saw of the machine, of codelets and of time, for people and, with `--json`, for programs.
+//!
+//! A subcommand is a room: what it is told (`Arguments`), and `run`, which makes a report and hands it to [`Output`].
+//! What goes wrong is a [`Trouble`], which is printed here and nowhere else.
 
+mod choices;
+mod output;
+mod progress;
 mod study;
+mod trouble;
+
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Looks at machines, performance models and traces of dahl, and runs its studies.
+use output::Output;
+use trouble::Trouble;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  it is done, or whoever read the output wanted no more of it
+  1  it was understood, and failed: nothing is stored, a file cannot be written, a task failed
+  2  it was not understood: wrong arguments, a file that cannot be read, a name that is not there";
+
+/// Looks at machines, performance models and traces of dahl, and runs its benchmarks and studies.
 #[derive(Parser)]
-#[command(name = "dahl", version)]
+#[command(name = "dahl", version, after_help = EXIT_CODES)]
 struct Arguments {
+    #[command(flatten)]
+    output: Output,
     #[command(subcommand)]
     command: Command,
 }
@@ -18,8 +38,18 @@ enum Command {
     Study(study::Arguments),
 }
 
-fn main() -> std::process::ExitCode {
-    match Arguments::parse().command {
-        Command::Study(arguments) => study::run(&arguments),
+impl Command {
+    fn run(&self, output: &Output) -> Result<(), Trouble> {
+        match self {
+            Self::Study(arguments) => study::run(arguments, output),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match arguments.command.run(&arguments.output) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(trouble) => trouble.report(),
     }
 }
