@@ -5,9 +5,12 @@
 
 mod choices;
 mod output;
+mod perf;
 mod progress;
 mod study;
+mod table;
 mod trouble;
+mod units;
 
 use std::process::ExitCode;
 
@@ -34,6 +37,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Tells how long codelets took, by the performance models that runs have stored.
+    Perf(perf::Arguments),
     /// Runs a study: a CSV file and plots, in a folder of their own.
     Study(study::Arguments),
 }
@@ -41,6 +46,7 @@ enum Command {
 impl Command {
     fn run(&self, output: &Output) -> Result<(), Trouble> {
         match self {
+            Self::Perf(arguments) => perf::run(arguments, output),
             Self::Study(arguments) => study::run(arguments, output),
         }
     }
