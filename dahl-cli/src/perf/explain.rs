@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::family::later_calls;
+use super::family::{Family, later_calls};
 use super::selection::{Known, MachineName, Selection};
 use crate::output::{HEADING, Output};
 use crate::table::Table;
@@ -62,21 +62,26 @@ pub(super) fn run(arguments: &Arguments, selection: &Selection, output: &Output)
 
 impl Explained {
     fn new(known: &Known<'_>) -> Self {
-        let histories = || known.families.iter().flat_map(|family| family.histories.iter());
+        let histories = || of_tasks(known).flat_map(|family| family.histories.iter());
         Self {
             codelet: known.codelet.clone(),
             machine: known.machine.clone(),
             tasks: histories().map(|history| history.count).sum(),
             first_calls: histories().map(|history| history.first_calls).sum(),
             average: Average::of(known),
-            causes: causes(&known.families),
+            causes: causes(of_tasks(known)),
         }
     }
 }
 
+/// All but what reductions do besides their tasks.
+fn of_tasks<'k, 's>(known: &'k Known<'s>) -> impl Iterator<Item = &'k Family<'s>> {
+    known.families.iter().filter(|family| !family.is_of_reduction())
+}
+
 impl Average {
     fn of(known: &Known<'_>) -> Option<Self> {
-        let all = known.families.iter().flat_map(|family| family.histories.iter());
+        let all = of_tasks(known).flat_map(|family| family.histories.iter());
         let measured: Vec<_> = all.filter(|history| later_calls(history) > 0).collect();
         let calls: f64 = measured.iter().map(|history| later_calls(history) as f64).sum();
         if calls == 0.0 {
@@ -141,8 +146,15 @@ impl fmt::Display for Explained {
             )?;
         }
         writeln!(f)?;
-        let mut table =
-            Table::new(&["why it varies", ">by up to", ">least", "where", ">most", "where", "comparing"]);
+        let mut table = Table::new(&[
+            "why it varies",
+            ">by up to",
+            ">least",
+            "where",
+            ">most",
+            "where",
+            "all else alike",
+        ]);
         for Cause { what, factor, least, most, among } in causes {
             let [least_us, most_us] = [least.us, most.us].map(units::time);
             let (least, most) = (least.at.clone(), most.at.clone());

@@ -55,7 +55,12 @@ impl Family<'_> {
 
     /// What it is, in a line.
     pub(super) fn title(&self) -> String {
-        format!("kernel {} on {}, {}", self.kernel(), self.worker_kind(), self.elements().join(" "))
+        format!("kernel {} on {}, {}", self.kernel(), self.worker_kind(), elements(self.elements()))
+    }
+
+    /// Whether it is what a reduction does besides its tasks.
+    pub(super) fn is_of_reduction(&self) -> bool {
+        matches!(self.kernel(), "fold" | "finish")
     }
 
     /// What a task's size is counted in.
@@ -97,6 +102,14 @@ impl std::fmt::Display for Fitted {
             "time = {a_us:.3e} us x {size}s^{b:.2} + {}, fitted from {from} to {to} {size}s",
             units::time(*c_us)
         )
+    }
+}
+
+/// Element types as they are shown: one, if all are the same.
+pub(super) fn elements(elements: &[String]) -> String {
+    match elements {
+        [first, others @ ..] if others.iter().all(|other| other == first) => first.clone(),
+        elements => elements.join(" "),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::family::{families, later_calls};
+use super::family::{self, Family, families, later_calls};
 use super::selection::{MachineName, Selection};
 use crate::output::{HEADING, Output};
 use crate::table::Table;
@@ -82,7 +82,8 @@ pub(super) fn run(selection: &Selection, output: &Output) -> Result<(), Trouble>
 }
 
 impl Codelet {
-    fn new(families: &[super::family::Family<'_>], codelet: String) -> Self {
+    fn new(all: &[Family<'_>], codelet: String) -> Self {
+        let families: Vec<_> = all.iter().filter(|family| !family.is_of_reduction()).collect();
         let histories = || families.iter().flat_map(|family| family.histories.iter().copied());
         let distinct = |mut texts: Vec<String>| {
             texts.sort();
@@ -130,7 +131,8 @@ impl fmt::Display for Report {
             let mut table = Table::new(&headings).indent(2);
             for codelet in codelets {
                 let mean = codelet.mean_us.map_or("-".to_owned(), units::time);
-                let elements: Vec<_> = codelet.elements.iter().map(|elements| elements.join(" ")).collect();
+                let elements: Vec<_> =
+                    codelet.elements.iter().map(|elements| family::elements(elements)).collect();
                 table.row([
                     codelet.codelet.clone(),
                     codelet.tasks.to_string(),

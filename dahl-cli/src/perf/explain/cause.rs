@@ -6,7 +6,7 @@ use std::fmt;
 use dahl::History;
 use serde::Serialize;
 
-use crate::perf::family::{Family, footprint, later_calls};
+use crate::perf::family::{self, Family, footprint, later_calls};
 
 /// Something that tasks differ in, and the comparison in which it makes the largest difference. All else agrees in it.
 #[derive(Debug, Serialize)]
@@ -55,13 +55,13 @@ struct Sample<'h> {
 }
 
 /// The causes that there are, the largest first.
-pub(super) fn causes(families: &[Family<'_>]) -> Vec<Cause> {
-    let histories = families.iter().flat_map(|family| family.histories.iter().copied());
+pub(super) fn causes<'s: 'f, 'f>(families: impl Iterator<Item = &'f Family<'s>>) -> Vec<Cause> {
+    let histories = families.flat_map(|family| family.histories.iter().copied());
     let samples: Vec<_> = histories
         .map(|history| Sample {
             history,
             footprint: footprint(history),
-            elements: history.elements.join(" "),
+            elements: family::elements(&history.elements),
         })
         .collect();
     let warm: Vec<_> = samples.iter().filter(|sample| later_calls(sample.history) > 0).collect();
@@ -69,16 +69,15 @@ pub(super) fn causes(families: &[Family<'_>]) -> Vec<Cause> {
         (|s: &Sample<'_>| s.history.kernel.clone(), |s: &Sample<'_>| s.history.worker_kind.clone());
     let elements = |s: &Sample<'_>| s.elements.clone();
     let footprint = |s: &Sample<'_>| s.footprint.clone();
-    let on = |kind: &str| format!("on {kind}");
     let mut causes: Vec<_> = [
         largest(What::Footprint, &warm, footprint, |s| {
-            format!("{}, {}, {}", kernel(s), elements(s), on(&kind(s)))
+            format!("{} on {}, {}", kernel(s), kind(s), elements(s))
         }),
         largest(What::Kernel, &warm, kernel, |s| {
-            format!("{}, {}, {}", footprint(s), elements(s), on(&kind(s)))
+            format!("{}, {}, on {}", footprint(s), elements(s), kind(s))
         }),
         largest(What::ElementType, &warm, elements, |s| {
-            format!("{}, {}, {}", footprint(s), kernel(s), on(&kind(s)))
+            format!("{}, {} on {}", footprint(s), kernel(s), kind(s))
         }),
         largest(What::WorkerKind, &warm, kind, |s| format!("{}, {}", footprint(s), elements(s))),
         first_call(&samples),

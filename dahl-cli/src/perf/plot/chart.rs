@@ -26,7 +26,11 @@ const FONT: &str = "sans-serif";
 const GREY: RGBColor = RGBColor(110, 110, 110);
 /// A log scale has no place for 0.
 const LEAST_US: f64 = 1e-3;
-const CURVE_STEPS: usize = 100;
+/// Few: coordinates are whole, and short pieces of a line would be seen to be.
+const CURVE_STEPS: usize = 30;
+/// Series lie beside each other by this factor.
+const BESIDE: f64 = 1.03;
+const KEY: &str = "dot: median; thick line: its spread; thin line: shortest to longest; curve: what is expected of other sizes";
 
 /// A family and what the legend calls it.
 pub(super) struct Series<'s> {
@@ -60,10 +64,11 @@ fn draw(
     area.fill(&WHITE)?;
     area.draw(&Text::new(title, (76, 16), (FONT, 22).into_font()))?;
     area.draw(&Text::new(subtitle, (76, 44), (FONT, 13).into_font().color(&GREY)))?;
+    area.draw(&Text::new(KEY, (76, 62), (FONT, 13).into_font().color(&GREY)))?;
     let (sizes, times) = ranges(series);
     let mut chart = ChartBuilder::on(&area)
         .margin(16)
-        .margin_top(66)
+        .margin_top(84)
         .x_label_area_size(46)
         .y_label_area_size(70)
         .build_cartesian_2d(sizes.log_scale(), times.log_scale())?;
@@ -73,13 +78,15 @@ fn draw(
         .bold_line_style(RGBColor(225, 225, 225))
         .x_desc(format!("work of a task ({size}s)"))
         .y_desc("time of a task")
-        .x_label_formatter(&|size| units::count(*size))
-        .y_label_formatter(&|us| units::time(*us))
+        .x_label_formatter(&|size| short(units::count(*size)))
+        .y_label_formatter(&|us| short(units::time(*us)))
         .label_style((FONT, 13))
         .axis_desc_style((FONT, 15))
         .draw()?;
-    for (series, colour) in series.iter().zip(COLOURS.iter().cycle()) {
-        draw_series(&mut chart, series, *colour)?;
+    let middle = (series.len() as f64 - 1.0) / 2.0;
+    for (index, series) in series.iter().enumerate() {
+        let beside = BESIDE.powf(index as f64 - middle);
+        draw_series(&mut chart, series, COLOURS[index % COLOURS.len()], beside)?;
     }
     chart
         .configure_series_labels()
@@ -97,10 +104,11 @@ fn draw_series(
     chart: &mut Chart<'_, '_>,
     series: &Series<'_>,
     colour: RGBColor,
+    beside: f64,
 ) -> Result<(), Box<dyn Error>> {
     let Series { title, family } = series;
     let upright = |size: f64, us: [f64; 2], style: ShapeStyle| {
-        PathElement::new(us.map(|us| (size, us.max(LEAST_US))).to_vec(), style)
+        PathElement::new(us.map(|us| (size * beside, us.max(LEAST_US))).to_vec(), style)
     };
     let histories = || family.histories.iter();
     chart.draw_series(histories().map(|history| {
@@ -112,7 +120,7 @@ fn draw_series(
     }))?;
     chart
         .draw_series(histories().map(|history| {
-            Circle::new((history.size(), history.median_us.max(LEAST_US)), 4, colour.filled())
+            Circle::new((history.size() * beside, history.median_us.max(LEAST_US)), 4, colour.filled())
         }))?
         .label(title.as_str())
         .legend(move |(x, y)| Circle::new((x + 10, y), 4, colour.filled()));
@@ -124,6 +132,14 @@ fn draw_series(
         chart.draw_series(LineSeries::new(points, colour.stroke_width(2)))?;
     }
     Ok(())
+}
+
+/// A number at an axis, which is a power of ten.
+fn short(number: String) -> String {
+    let (digits, unit) = number.split_once(' ').unwrap_or((&number, ""));
+    let digits =
+        if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits };
+    format!("{digits} {unit}").trim_end().to_owned()
 }
 
 /// What the axes show: all sizes and durations, and some room about them.
