@@ -220,6 +220,23 @@ pub enum Cause {
     End,
 }
 
+impl Cause {
+    /// All of them, in the order in which they come before a task.
+    pub const ALL: [Self; 5] =
+        [Self::Submission, Self::Dependency, Self::Scheduler, Self::Transfer, Self::End];
+
+    /// The cause as it is written in the file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Submission => "submission",
+            Self::Dependency => "dependency",
+            Self::Scheduler => "scheduler",
+            Self::Transfer => "transfer",
+            Self::End => "end",
+        }
+    }
+}
+
 /// Elements that were copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfer {
