@@ -1,6 +1,7 @@
 //! Studies: programs that measure one question and write what they found.
 
-use std::process::ExitCode;
+use crate::output::Output;
+use crate::trouble::Trouble;
 
 /// What `dahl study` is told.
 #[derive(clap::Args)]
@@ -10,7 +11,6 @@ pub(crate) struct Arguments {
 }
 
 /// Runs a study.
-pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    eprintln!("dahl: there is no study `{}`", arguments.name);
-    ExitCode::from(2)
+pub(crate) fn run(arguments: &Arguments, _output: &Output) -> Result<(), Trouble> {
+    Err(crate::choices::unknown("study", &arguments.name, "dahl", &[]))
 }
