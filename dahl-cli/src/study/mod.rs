@@ -4,6 +4,8 @@
 //! medians are in `rounds`, the files in `results`, the style of figures in `plot`, what is run in `programs`. What they
 //! have shown is in `docs/studies`.
 
+mod batch_size;
+mod element_type;
 mod findings;
 mod granularity;
 mod plot;
@@ -11,6 +13,8 @@ mod programs;
 mod results;
 mod rounds;
 mod session;
+mod softmax;
+mod workers;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -26,7 +30,8 @@ use session::Session;
 pub(crate) use session::Settings;
 
 /// All of them, in the order of the page that shows them.
-const STUDIES: [&Study; 1] = [&granularity::STUDY];
+const STUDIES: [&Study; 5] =
+    [&granularity::STUDY, &batch_size::STUDY, &element_type::STUDY, &workers::STUDY, &softmax::STUDY];
 
 /// A study.
 pub(crate) struct Study {

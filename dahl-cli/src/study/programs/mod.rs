@@ -8,5 +8,5 @@ mod pinned;
 
 pub(crate) use cholesky::Cholesky;
 pub(crate) use cnn::{Cnn, First};
-pub(crate) use machine::{DEVICE, beside_cpu, of_cpu};
+pub(crate) use machine::{DEVICE, beside_cpu, link_of_tiles, of_cpu, of_tiles};
 pub(crate) use pinned::Pinned;
