@@ -9,7 +9,7 @@ use dahl_nn::prelude::*;
 use serde::Serialize;
 
 use super::findings::Findings;
-use super::plot::{Axis, Bar, Bars, Figure, Lines, Point, Series, number};
+use super::plot::{Axis, Bar, Bars, Figure, Lines, Point, Series, at, number};
 use super::programs::{Cnn, First};
 use super::rounds::{Spread, in_turn};
 use super::session::Session;
@@ -65,6 +65,8 @@ struct Loss {
     element: &'static str,
     epoch: usize,
     loss: f64,
+    /// Its distance from that in f64, relative to it.
+    from_f64: f64,
 }
 
 impl Row {
@@ -110,8 +112,10 @@ fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
     }
     let rows: Vec<Row> =
         TYPES.iter().zip(&measured).map(|(element, rounds)| Row::new(element, rounds)).collect();
-    let losses: Vec<Loss> =
-        TYPES.iter().zip(&measured).flat_map(|(element, rounds)| losses(element, &rounds[0])).collect();
+    let double = &measured[TYPES.len() - 1][0].losses;
+    let losses =
+        TYPES.iter().zip(&measured).flat_map(|(element, rounds)| losses(element, &rounds[0].losses, double));
+    let losses: Vec<Loss> = losses.collect();
     session.table("element-type.csv", &rows)?;
     session.table("losses.csv", &losses)?;
     session.figure("element-type.svg", &figure(&rows, &losses))?;
@@ -132,23 +136,46 @@ fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
     Ok(findings)
 }
 
-fn losses(element: &'static str, round: &Round) -> Vec<Loss> {
-    (1..).zip(&round.losses).map(|(epoch, &loss)| Loss { element, epoch, loss }).collect()
+fn losses(element: &'static str, losses: &[f64], double: &[f64]) -> Vec<Loss> {
+    let loss = |(epoch, (&loss, &double)): (usize, (&f64, &f64))| Loss {
+        element,
+        epoch,
+        loss,
+        from_f64: (loss - double).abs() / double,
+    };
+    (1..).zip(losses.iter().zip(double)).map(loss).collect()
 }
 
 fn figure(rows: &[Row], losses: &[Loss]) -> Figure {
     let mut speeds = Bars::new("throughput", Axis::linear("samples/s"));
     let mut peaks = Bars::new("peak memory of arrays", Axis::linear("MB (2^20 bytes)"));
-    let mut lines =
-        Lines::new("loss", Axis::linear("epoch").near_data(), Axis::linear("mean loss").near_data());
+    let mut lines = Lines::new("loss", epochs(losses), Axis::linear("mean loss").near_data());
+    let mut far =
+        Lines::new("distance of the loss from that in f64", epochs(losses), Axis::log("of the loss"));
     for row in rows {
         let speed = Bar::new(row.element, row.element, row.samples_per_s);
         speeds = speeds.bar(speed.spread(row.samples_per_s_low, row.samples_per_s_high));
         let peak = Bar::new(row.element, row.element, row.peak_mb);
         peaks = peaks.bar(peak.spread(row.peak_mb_low, row.peak_mb_high));
-        let of_type = losses.iter().filter(|loss| loss.element == row.element);
-        let points = of_type.map(|loss| Point::exact(loss.epoch as f64, loss.loss));
-        lines = lines.series(Series::new(row.element, points.collect()));
+        let points = |figure: &dyn Fn(&Loss) -> f64| {
+            let of_type = losses.iter().filter(|loss| loss.element == row.element);
+            let points = of_type.map(|loss| Point::exact(loss.epoch as f64, figure(loss)));
+            Series::new(row.element, points.collect())
+        };
+        lines = lines.series(points(&|loss| loss.loss));
+        if row.element != "f64" {
+            far = far.series(points(&|loss| loss.from_f64));
+        }
     }
-    Figure::new("Training a small network, by element type", 3).panel(speeds).panel(peaks).panel(lines)
+    Figure::new("Training a small network, by element type", 2)
+        .panel(speeds)
+        .panel(peaks)
+        .panel(lines)
+        .panel(far)
+}
+
+fn epochs(losses: &[Loss]) -> Axis {
+    let last = losses.iter().map(|loss| loss.epoch).max().unwrap_or(1);
+    let epochs: Vec<usize> = (1..=last).collect();
+    Axis::linear("epoch").near_data().ticks(at(&epochs, |epoch| epoch as f64))
 }

@@ -6,12 +6,15 @@
 
 mod batch_size;
 mod element_type;
+mod fast_device;
 mod findings;
 mod granularity;
+mod layers;
 mod plot;
 mod programs;
 mod results;
 mod rounds;
+mod scheduler;
 mod session;
 mod softmax;
 mod workers;
@@ -30,8 +33,16 @@ use session::Session;
 pub(crate) use session::Settings;
 
 /// All of them, in the order of the page that shows them.
-const STUDIES: [&Study; 5] =
-    [&granularity::STUDY, &batch_size::STUDY, &element_type::STUDY, &workers::STUDY, &softmax::STUDY];
+const STUDIES: [&Study; 8] = [
+    &granularity::STUDY,
+    &batch_size::STUDY,
+    &element_type::STUDY,
+    &workers::STUDY,
+    &scheduler::STUDY,
+    &softmax::STUDY,
+    &layers::STUDY,
+    &fast_device::STUDY,
+];
 
 /// A study.
 pub(crate) struct Study {

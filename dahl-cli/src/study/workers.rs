@@ -56,11 +56,11 @@ impl Program {
 
     /// The runtime of a simulated machine.
     fn simulated(self) -> RuntimeBuilder {
-        let speed = match self {
-            Self::Cnn { .. } => Speed::default(),
-            Self::Cholesky(_) => of_tiles(Speed::default()),
-        };
-        Runtime::builder().virtual_machine(of_cpu(speed))
+        let machine = of_cpu(Speed::default());
+        Runtime::builder().virtual_machine(match self {
+            Self::Cnn { .. } => machine,
+            Self::Cholesky(_) => of_tiles(machine),
+        })
     }
 }
 
