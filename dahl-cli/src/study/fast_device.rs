@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::findings::Findings;
 use super::plot::{Axis, Bar, Bars, Figure, Lines, Point, Series, at, number};
-use super::programs::{Cnn, First, Pinned, beside_cpu, calibrated, of_cpu};
+use super::programs::{Cnn, First, Pinned, beside_cpu, first_and_known, of_cpu};
 use super::session::Session;
 use super::{Study, Time};
 use crate::trouble::Trouble;
@@ -57,7 +57,7 @@ const BASE: Setup = Setup {
 const ABSENT: [(&str, &[&str]); 5] = [
     ("none", &[]),
     ("loss", &["cross_entropy", "cross_entropy_backward", "count_correct"]),
-    ("updates", &["axpy"]),
+    ("updates", &["descend"]),
     ("pooling", &["max_pool2d", "max_pool2d_backward"]),
     ("convolutions", &["conv2d", "conv2d_backward_filters", "conv2d_backward_input"]),
 ];
@@ -84,13 +84,15 @@ impl Setup {
     fn train(&self, rt: &Runtime, data: &FashionMnist, steps: usize, seed: u64) -> Result<Run, Trouble> {
         let cnn = Cnn { granularity: self.samples_per_task, ..Cnn::new(self.filters, self.batch, seed) };
         let samples = (steps * self.batch).min(SAMPLES);
+        let device_us = || rt.worker_uses().get(DEVICE_WORKER).map_or(0.0, |device| device.busy_us);
+        let bytes = || rt.transfers().iter().map(|transfer| transfer.bytes).sum::<u64>();
+        let now_us = || rt.clock().now_ns() as f64 / 1e3;
+        let before = (now_us(), device_us(), bytes());
         let ns = cnn.train::<f32>(rt, &First::new(&data.train, samples))?.ns;
-        let busy_us = rt.worker_uses().get(DEVICE_WORKER).map_or(0.0, |device| device.busy_us);
-        let bytes: u64 = rt.transfers().iter().map(|transfer| transfer.bytes).sum();
         Ok(Run {
             us: ns as f64 / 1e3,
-            device_busy: busy_us / (rt.clock().now_ns() as f64 / 1e3),
-            megabytes: bytes as f64 / f64::from(1 << 20),
+            device_busy: (device_us() - before.1) / (now_us() - before.0),
+            megabytes: (bytes() - before.2) as f64 / f64::from(1 << 20),
         })
     }
 
@@ -98,7 +100,9 @@ impl Setup {
     fn runs(&self, data: &FashionMnist, steps: usize, seed: u64) -> Result<[Run; 3], Trouble> {
         let cpu = Runtime::builder().cpu_workers(1).virtual_machine(of_cpu(Speed::default())).build()?;
         let program = |rt: &Runtime| self.train(rt, data, steps, seed);
-        let both = calibrated(&self.machine(), 1, |builder| builder.scheduler("dmda"), program)?;
+        let both =
+            Runtime::builder().cpu_workers(1).virtual_machine(self.machine()).scheduler("dmda").build()?;
+        let [_, both] = first_and_known(&both, program)?;
         let device = Runtime::builder().cpu_workers(1).virtual_machine(self.machine());
         let device = device.custom_scheduler(Pinned::to(DEVICE_WORKER)).build()?;
         Ok([program(&cpu)?, both, program(&device)?])

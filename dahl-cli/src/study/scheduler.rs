@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::findings::Findings;
 use super::plot::{Axis, Bar, Bars, Figure, number};
-use super::programs::{Cholesky, Cnn, First, beside_cpu, calibrated, of_tiles};
+use super::programs::{Cholesky, Cnn, First, beside_cpu, first_and_known, of_tiles};
 use super::rounds::{Spread, in_turn};
 use super::session::Session;
 use super::{Study, Time};
@@ -120,12 +120,10 @@ fn simulated(session: &Session<'_>, data: &FashionMnist) -> Result<Vec<Row>, Tro
     for program in programs {
         for scheduler in Runtime::schedulers() {
             progress.begin(format!("{scheduler}: {}, simulated", program.name()));
-            let machine = program.machine();
-            let run = |rt: &Runtime| program.run(rt, data, seed);
-            let builder = Runtime::builder().cpu_workers(SIMULATED_WORKERS).virtual_machine(machine.clone());
-            let first_us = run(&builder.scheduler(scheduler).rand_seed(seed).build()?)?;
-            let known = |builder: dahl::RuntimeBuilder| builder.scheduler(scheduler).rand_seed(seed);
-            let known_us = calibrated(&machine, SIMULATED_WORKERS, known, run)?;
+            let builder =
+                Runtime::builder().cpu_workers(SIMULATED_WORKERS).virtual_machine(program.machine());
+            let rt = builder.scheduler(scheduler).rand_seed(seed).build()?;
+            let [first_us, known_us] = first_and_known(&rt, |rt| program.run(rt, data, seed))?;
             rows.extend([(KNOWN, known_us), (UNKNOWN, first_us)].map(|(models, time_us)| Row {
                 machine: SIMULATED,
                 program: program.name(),

@@ -7,7 +7,7 @@ mod cnn;
 mod machine;
 mod pinned;
 
-pub(crate) use calibrated::calibrated;
+pub(crate) use calibrated::first_and_known;
 pub(crate) use cholesky::Cholesky;
 pub(crate) use cnn::{Cnn, First};
 pub(crate) use machine::{DEVICE, beside_cpu, of_cpu, of_tiles};
