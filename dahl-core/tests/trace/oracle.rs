@@ -20,7 +20,7 @@ struct Tree {
     open: Vec<Opening>,
     /// Where contributions to a reduction go that is open.
     contributions: Option<Place>,
-    /// The private buffers of all its reductions.
+    /// The private buffers of all its reductions, and of those of its parts, which are kept with these.
     buffers: Option<Place>,
 }
 
@@ -81,7 +81,9 @@ impl Oracle {
     /// Opens a partition: its parts.
     pub(crate) fn open(&mut self, whole: Place, count: usize, is_shared: bool) -> Vec<Place> {
         self.make_way(whole, if is_shared { AccessMode::R } else { AccessMode::RW });
+        let buffers = self.buffers_of(whole);
         let parts: Vec<Place> = (0..count).map(|_| self.array()).collect();
+        parts.iter().for_each(|&part| self.places[part].buffers = Some(buffers));
         self.pass(whole, &parts, is_shared);
         self.places[whole].open.push(Opening { is_shared, parts: parts.clone() });
         parts
@@ -96,14 +98,17 @@ impl Oracle {
         }
     }
 
+    fn buffers_of(&mut self, place: Place) -> Place {
+        let buffers = self.places[place].buffers.unwrap_or_else(|| self.array());
+        self.places[place].buffers = Some(buffers);
+        buffers
+    }
+
     /// Where contributions go now, and the buffers in which they are.
     fn contributions_of(&mut self, place: Place) -> (Place, Place) {
-        let Tree { contributions, buffers, .. } = self.places[place];
-        let contributions = contributions.unwrap_or_else(|| self.array());
-        let buffers = buffers.unwrap_or_else(|| self.array());
-        let tree = &mut self.places[place];
-        (tree.contributions, tree.buffers) = (Some(contributions), Some(buffers));
-        (contributions, buffers)
+        let contributions = self.places[place].contributions.unwrap_or_else(|| self.array());
+        self.places[place].contributions = Some(contributions);
+        (contributions, self.buffers_of(place))
     }
 
     /// What is open, and must not be, ends before an access.
