@@ -100,5 +100,20 @@ fn tiled_product(rt: &Runtime) -> Result<()> {
 fn write_the_traces() -> Result<()> {
     let settings = || Runtime::builder().cpu_workers(2).check(false).scheduler("dmda");
     tiled_product(&settings().trace(REAL).build()?)?;
-    tiled_product(&settings().trace(SIMULATED).virtual_machine(Machine::from_file(MACHINE)?).build()?)
+    tiled_product(&settings().trace(SIMULATED).virtual_machine(Machine::from_file(MACHINE)?).build()?)?;
+    for path in [REAL, SIMULATED] {
+        let trace = fs::read_to_string(path).expect("it was written");
+        fs::write(path, named(&trace)).expect("it can be written again");
+    }
+    Ok(())
+}
+
+/// A trace whose program and host have the fixture's names.
+fn named(trace: &str) -> String {
+    let with = |text: String, field: &str, name: &str| {
+        let (before, rest) = text.split_once(&format!("\"{field}\":\"")).expect("a trace says so");
+        let (_, after) = rest.split_once('"').expect("a string ends");
+        format!("{before}\"{field}\":\"{name}\"{after}")
+    };
+    with(with(trace.to_owned(), "program", "tiled_product"), "host", HOST)
 }

@@ -132,10 +132,11 @@ impl Average {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.codelets
-            .iter()
-            .enumerate()
-            .try_for_each(|(index, codelet)| write!(f, "{}{codelet}", if index > 0 { "\n" } else { "" }))
+        for (index, codelet) in self.codelets.iter().enumerate() {
+            write!(f, "{}{codelet}", if index > 0 { "\n" } else { "" })?;
+        }
+        let Some(circumstances) = &self.circumstances else { return Ok(()) };
+        write!(f, "{}{circumstances}", if self.codelets.is_empty() { "" } else { "\n" })
     }
 }
 

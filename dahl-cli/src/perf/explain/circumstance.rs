@@ -90,6 +90,11 @@ impl Circumstances {
         Ok(Self { file: file.to_owned(), codelets: meant, calls: calls.calls.len(), groups, circumstances })
     }
 
+    /// What has several values, and what has one.
+    fn is_compared(&self, what: What) -> bool {
+        self.circumstances.iter().filter(|one| one.what == what).count() > 1
+    }
+
     /// The circumstance in whose values like calls differ most, and by how much.
     fn largest(&self) -> Option<(What, f64)> {
         let of = |what: What| {
@@ -199,15 +204,17 @@ impl fmt::Display for Circumstances {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, codelets, calls, groups, circumstances } = self;
         writeln!(f, "{HEADING}{}{HEADING:#} in the run of {}", codelets.join(", "), file.display())?;
+        let groups =
+            if *groups == 1 { "all alike".to_owned() } else { format!("in {groups} groups of like ones") };
         writeln!(
             f,
-            "  {calls} calls in {groups} groups of like ones: the same kernel, element types, footprint and kind of worker."
+            "  {calls} calls, {groups}: of one kernel, element types, footprint and kind of worker."
         )?;
         match self.largest() {
             Some((what, factor)) => {
                 writeln!(
                     f,
-                    "  Like calls differ most by {what}: the medians by {}.\n",
+                    "  Like calls differ most by {what}: their medians by {}.\n",
                     units::times(factor)
                 )?;
             }
@@ -215,11 +222,18 @@ impl fmt::Display for Circumstances {
         }
         let mut table =
             Table::new(&["circumstance", "", ">calls", ">median", ">against like calls"]).indent(2);
-        for Circumstance { what, value, calls, median_us, of_like_calls } in circumstances {
+        let (compared, alike): (Vec<_>, Vec<_>) =
+            circumstances.iter().partition(|one| self.is_compared(one.what));
+        for Circumstance { what, value, calls, median_us, of_like_calls } in compared {
             let (median, factor) = (units::time(*median_us), units::times(*of_like_calls));
             table.row([what.to_string(), value.clone(), calls.to_string(), median, factor]);
         }
-        write!(f, "{table}")
+        write!(f, "{table}")?;
+        let alike: Vec<_> = alike.iter().map(|one| format!("{}: {}", one.what, one.value)).collect();
+        match alike.is_empty() {
+            true => Ok(()),
+            false => writeln!(f, "  The same for all of them: {}.", alike.join("; ")),
+        }
     }
 }
 
