@@ -3,15 +3,21 @@
 //! A subcommand is a room: what it is told (`Arguments`), and `run`, which makes a report and hands it to [`Output`].
 //! What goes wrong is a [`Trouble`], which is printed here and nowhere else.
 
+mod bench;
 mod choices;
+mod completions;
+mod machine;
 mod output;
+mod perf;
 mod progress;
 mod study;
+mod table;
 mod trouble;
+mod units;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use output::Output;
 use trouble::Trouble;
@@ -34,14 +40,26 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Shows what there is to compute with: processors, memories, workers, devices, and how fast memory is.
+    Machine(machine::Arguments),
+    /// Tells how long codelets took, by the performance models that runs have stored.
+    Perf(perf::Arguments),
+    /// Measures what the runtime itself costs.
+    Bench(bench::Arguments),
     /// Runs a study: a CSV file and plots, in a folder of their own.
     Study(study::Arguments),
+    /// Prints a script by which a shell completes this command's words.
+    Completions(completions::Arguments),
 }
 
 impl Command {
     fn run(&self, output: &Output) -> Result<(), Trouble> {
         match self {
+            Self::Machine(arguments) => machine::run(arguments, output),
+            Self::Perf(arguments) => perf::run(arguments, output),
+            Self::Bench(arguments) => bench::run(arguments, output),
             Self::Study(arguments) => study::run(arguments, output),
+            Self::Completions(script) => completions::run(script, Arguments::command(), output),
         }
     }
 }
