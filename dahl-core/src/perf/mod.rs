@@ -11,6 +11,7 @@ mod entry;
 mod estimate;
 mod family;
 mod history;
+mod measured;
 mod models;
 mod prediction;
 mod regression;
@@ -26,8 +27,10 @@ mod work;
 
 pub use estimate::{Basis, Estimate};
 pub use history::{History, WorkerHistory};
+pub(crate) use measured::Measured;
 pub(crate) use models::{ModelCache, Models, Settings};
 pub use prediction::{CodeletPredictionError, PredictionError, PredictionErrors};
+pub(crate) use samples::Totals;
 pub(crate) use store::Store;
 pub use transfers::TransferTime;
 pub(crate) use work::{kernel_of, work};

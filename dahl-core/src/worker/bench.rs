@@ -40,6 +40,8 @@ pub(crate) struct Bench {
     pub(super) is_in_pool: bool,
     /// Whether data were copied for the running task from another memory node.
     pub(super) transferred: bool,
+    /// How long the kernel of the running task ran, if it failed.
+    pub(super) lost_ns: u64,
 }
 
 // SAFETY: the operands' pointers are leftovers of a task that has ended; they are cleared before the next.
@@ -65,6 +67,7 @@ impl Bench {
             room_ns: 0,
             is_in_pool: false,
             transferred: false,
+            lost_ns: 0,
         }
     }
 

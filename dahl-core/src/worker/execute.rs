@@ -12,6 +12,7 @@ use crate::codelet::Codelet;
 use crate::error::Failure;
 use crate::perf::{self, Measurement};
 use crate::runtime::Shared;
+use crate::statistics::Loss;
 use crate::task::{Access, Kind, ReadyTask, Record, Step};
 
 /// Runs a task, and what must follow. Never panics, whatever the kernel does.
@@ -57,8 +58,12 @@ fn measured(
     run: impl FnOnce() -> Result<(), Obstacle>,
 ) -> Result<(), Obstacle> {
     let start_ns = shared.clock().now_ns();
-    run()?;
+    let ran = run();
     let time_ns = simulated_ns.unwrap_or_else(|| shared.clock().now_ns() - start_ns);
+    if ran.is_err() {
+        bench.lost_ns = time_ns;
+    }
+    ran?;
     if let Some(kernel) = perf::kernel_of(record) {
         let measurement = Measurement { time_ns, ..Measurement::default() };
         bench.models.record(shared.models(), &bench.kind, codelet, kernel, record, measurement);
@@ -71,6 +76,9 @@ pub(super) fn complete(shared: &Shared, bench: &mut Bench, record: &Record, outc
     let codelet = record.body().codelet.expect("a task that workers run has a codelet");
     let mut failed = None;
     if let Err(obstacle) = outcome {
+        let is_cancelled = matches!(obstacle, Obstacle::Cancelled(_));
+        let loss = if is_cancelled { Loss::Cancelled } else { Loss::Failed };
+        shared.gathering().lose(bench.worker, codelet, loss, std::mem::take(&mut bench.lost_ns));
         let failure = match obstacle {
             Obstacle::Cancelled(first_cause) => first_cause,
             Obstacle::Failed(message) => {
