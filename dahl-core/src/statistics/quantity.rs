@@ -32,6 +32,11 @@ pub(super) fn bytes(bytes: u64) -> String {
     in_unit(bytes as f64, &units.map(|(size, unit)| (size as f64, unit)))
 }
 
+/// An energy in joules.
+pub(super) fn energy(joules: f64) -> String {
+    in_unit(joules * 1e6, &[(1.0, "uJ"), (1e3, "mJ"), (1e6, "J"), (1e9, "kJ")])
+}
+
 /// A share of the whole.
 pub(super) fn share(share: f64) -> String {
     format!("{:.1}%", 100.0 * share)
@@ -52,6 +57,14 @@ mod tests {
         let expected =
             ["0.000 us", "0.250 us", "12.35 us", "1000 us", "1.000 ms", "60.00 ms", "2.500 s", "7200 s"];
         assert_eq!(texts, expected);
+    }
+
+    #[test]
+    fn energies_have_the_unit_that_suits_them() {
+        assert_eq!(
+            [0.0, 2e-4, 0.25, 12.0, 36e5].map(energy),
+            ["0.000 uJ", "200.0 uJ", "250.0 mJ", "12.00 J", "3600 kJ"]
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::figures::{CodeletStatistics, KernelStatistics, Statistics, TaskCounts, WorkerStatistics};
-use super::quantity::{amount, bytes, duration, share};
+use super::quantity::{amount, bytes, duration, energy, share};
 
 /// What stands where there is no figure.
 const NOTHING: &str = "-";
@@ -23,6 +23,15 @@ impl Table {
         self.rows.push(row.into_iter().collect());
     }
 
+    /// Whether the column is left out if there is nothing in it.
+    fn is_optional(&self, column: usize) -> bool {
+        ["failed", "cancelled", "first calls", "limit"].contains(&self.columns[column])
+    }
+
+    fn is_empty(&self, column: usize) -> bool {
+        self.rows.iter().all(|row| row[column] == NOTHING)
+    }
+
     fn width(&self, column: usize) -> usize {
         let cells = self.rows.iter().map(|row| row[column].chars().count());
         cells.chain([self.columns[column].len()]).max().unwrap_or(0)
@@ -33,9 +42,11 @@ impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let widths: Vec<_> = (0..self.columns.len()).map(|column| self.width(column)).collect();
         let heading = self.columns.iter().map(|&name| name.to_owned()).collect();
+        let is_shown = |column: usize| !self.is_optional(column) || !self.is_empty(column);
         for row in std::iter::once(&heading).chain(&self.rows) {
             write!(f, "  {:<width$}", row[0], width = widths[0])?;
-            for (cell, &width) in row.iter().zip(&widths).skip(1) {
+            let cells = row.iter().zip(&widths).enumerate().skip(1);
+            for (_, (cell, &width)) in cells.filter(|&(column, _)| is_shown(column)) {
                 write!(f, "  {cell:>width$}")?;
             }
             writeln!(f)?;
@@ -59,7 +70,7 @@ impl fmt::Display for Statistics {
         let time = if self.is_virtual { "virtual time" } else { "time" };
         write!(f, "  {time} {}, scheduler {}, {}", duration(self.time_us), self.scheduler, self.tasks)?;
         if let Some(joules) = self.energy_joules {
-            write!(f, "; {}", amount(joules, "J"))?;
+            write!(f, "; {}", energy(joules))?;
         }
         writeln!(f, "\n\n{}", self.worker_table())?;
         match self.codelets.is_empty() {
@@ -80,7 +91,8 @@ impl fmt::Display for Statistics {
 impl fmt::Display for TaskCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { submitted, completed, failed, cancelled, unfinished } = self;
-        write!(f, "{submitted} tasks: {completed} completed, {failed} failed, {cancelled} cancelled")?;
+        let tasks = if *submitted == 1 { "task" } else { "tasks" };
+        write!(f, "{submitted} {tasks}: {completed} completed, {failed} failed, {cancelled} cancelled")?;
         if *unfinished > 0 {
             write!(f, ", {unfinished} not ended")?;
         }
@@ -93,14 +105,14 @@ impl Statistics {
         let has_waits = self.workers.iter().any(|worker| worker.waiting_us.is_some());
         let has_energy = self.workers.iter().any(|worker| worker.energy_joules.is_some());
         let waits = ["waiting", "helping", "overhead"].into_iter().filter(|_| has_waits);
-        let energy = ["energy"].into_iter().filter(|_| has_energy);
-        let columns = ["worker", "tasks", "failed", "cancelled", "busy", "busy", "idle"].into_iter();
-        let mut table = Table::new(columns.chain(waits).chain(["first calls"]).chain(energy));
+        let of_energy = ["energy"].into_iter().filter(|_| has_energy);
+        let columns = ["worker", "tasks", "failed", "cancelled", "busy", "share", "idle"].into_iter();
+        let mut table = Table::new(columns.chain(waits).chain(["first calls"]).chain(of_energy));
         for worker in &self.workers {
             let waits = worker.waits().into_iter().filter(|_| has_waits);
-            let energy = worker.energy_joules.map(|joules| amount(joules, "J"));
-            let energy = std::iter::once(optional(energy)).filter(|_| has_energy);
-            table.add(worker.cells().into_iter().chain(waits).chain([worker.first_cell()]).chain(energy));
+            let joules = worker.energy_joules.map(energy);
+            let joules = std::iter::once(optional(joules)).filter(|_| has_energy);
+            table.add(worker.cells().into_iter().chain(waits).chain([worker.first_cell()]).chain(joules));
         }
         if let Some(host) = &self.host {
             let cells = ["the host".to_owned(), host.tasks.to_string(), if_any(host.failed)];
