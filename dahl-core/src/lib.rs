@@ -44,6 +44,7 @@ mod task;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod topology;
+mod trace;
 mod worker;
 
 pub use access::{AccessMode, Reduction};

@@ -23,6 +23,7 @@ use crate::scheduler::{Misfits, Recorded, Recording, Scheduler, Shuffled};
 use crate::stall::OnStall;
 use crate::statistics::Output;
 use crate::topology::{Binding, Processor};
+use crate::trace::TraceFile;
 
 /// Tasks in flight, if nothing is said.
 const TASKS_IN_FLIGHT: usize = 4096;
@@ -37,6 +38,7 @@ const STALL_AFTER: Duration = Duration::from_secs(60);
 /// | [`scheduler`](Self::scheduler) | `DAHL_SCHED` | `ws` |
 /// | [`plan`](Self::plan) | `DAHL_PLAN`: a file | none |
 /// | [`write_plan`](Self::write_plan) | `DAHL_WRITE_PLAN`: a file | none |
+/// | [`trace`](Self::trace) | `DAHL_TRACE`: a file, `NAME.json` | none |
 /// | [`rand_seed`](Self::rand_seed) | `DAHL_RAND_SEED` | 0 |
 /// | [`tasks_in_flight`](Self::tasks_in_flight) | `DAHL_TASKS_IN_FLIGHT` | 4096 |
 /// | [`memory_limit_mb`](Self::memory_limit_mb) | `DAHL_LIMIT_MB` | none |
@@ -59,6 +61,7 @@ pub struct RuntimeBuilder {
     custom: Option<Box<dyn Scheduler>>,
     plan: Option<PathBuf>,
     write_plan: Option<PathBuf>,
+    trace: Option<PathBuf>,
     rand_seed: Option<u64>,
     tasks_in_flight: Option<usize>,
     memory_limit_mb: Option<usize>,
@@ -88,6 +91,8 @@ pub(crate) struct Config {
     pub(crate) misfits: Option<Arc<Misfits>>,
     /// The plan that the run writes.
     pub(crate) recording: Option<Arc<Recording>>,
+    /// Where the run is traced to.
+    pub(crate) trace: Option<TraceFile>,
     pub(crate) tasks_in_flight: usize,
     pub(crate) limit_bytes: Option<usize>,
     pub(crate) observer: Option<Arc<dyn Observer>>,
@@ -146,6 +151,14 @@ impl RuntimeBuilder {
     /// Writes which worker ran which task to a file when the runtime is dropped: a plan, as text.
     pub fn write_plan(mut self, path: impl Into<PathBuf>) -> Self {
         self.write_plan = Some(path.into());
+        self
+    }
+
+    /// Writes what happens, and when, to a file while the program runs: a trace (`docs/debugging-and-performance.md`),
+    /// which opens in Perfetto, and in `dahl trace`. If this process has written a trace of that name, it is
+    /// `NAME-2.json`, and so on.
+    pub fn trace(mut self, path: impl Into<PathBuf>) -> Self {
+        self.trace = Some(path.into());
         self
     }
 
@@ -322,6 +335,7 @@ impl RuntimeBuilder {
         if let Some(recording) = &recording {
             scheduler = Box::new(Recorded::new(scheduler, Arc::clone(recording)));
         }
+        let trace = TraceFile::from_settings(self.trace)?;
         let seconds = |seconds| Some(Duration::from_secs(seconds));
         let stall_after = from_environment(
             "DAHL_STALL_SECONDS",
@@ -338,6 +352,7 @@ impl RuntimeBuilder {
             scheduler,
             misfits,
             recording,
+            trace,
             tasks_in_flight,
             limit_bytes,
             observer: self.observer,

@@ -11,6 +11,7 @@ use crate::observer::Observer;
 use crate::perf::TransferTime;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::trace::Recorder;
 
 /// Elements that were copied from one memory node to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +51,7 @@ pub(crate) struct Devices {
     links: Mutex<Links>,
     clock: Clock,
     observer: Option<Arc<dyn Observer>>,
+    recorder: Option<Arc<Recorder>>,
 }
 
 #[derive(Default)]
@@ -80,15 +82,22 @@ impl Links {
 }
 
 impl Devices {
-    pub(crate) fn new(machine: Machine, clock: Clock, observer: Option<Arc<dyn Observer>>) -> Self {
+    pub(crate) fn new(
+        machine: Machine,
+        clock: Clock,
+        observer: Option<Arc<dyn Observer>>,
+        recorder: Option<Arc<Recorder>>,
+    ) -> Self {
         let memory = |(index, device): (usize, &VirtualDevice)| {
-            DeviceMemory::new(index + 1, MemoryNode::of_device(&device.name, device.limit_bytes()))
+            let node = index + 1;
+            let memory = MemoryNode::of_device(&device.name, device.limit_bytes());
+            DeviceMemory::new(node, memory.recorded(node, recorder.as_ref()))
         };
         let memories: Vec<_> = machine.devices.iter().enumerate().map(memory).collect();
         let links = Links { free_ns: vec![[0; 2]; memories.len()], ..Links::default() };
         let lost =
             machine.devices.iter().map(|device| AtomicBool::new(device.lost_after == Some(0))).collect();
-        Self { machine, memories, lost, links: Mutex::new(links), clock, observer }
+        Self { machine, memories, lost, links: Mutex::new(links), clock, observer, recorder }
     }
 
     pub(crate) fn machine(&self) -> &Machine {
@@ -158,6 +167,9 @@ impl Devices {
         links.count(transfer, end_ns - begin_ns);
         if self.observer.is_some() {
             links.unseen.push((transfer, begin_ns, end_ns));
+        }
+        if let Some(recorder) = &self.recorder {
+            recorder.transferred(transfer, begin_ns, end_ns);
         }
         end_ns
     }

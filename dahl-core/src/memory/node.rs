@@ -8,6 +8,7 @@ use super::arena::ArenaShared;
 use super::usage::{ArenaUse, MemoryHolder, MemoryUse};
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
+use crate::trace::Recorder;
 
 /// The name of the main memory.
 pub(super) const HOST: &str = "host";
@@ -42,6 +43,8 @@ pub(crate) struct MemoryNode {
     deaths: AtomicU64,
     holders: Mutex<HashMap<Holder, usize>>,
     arenas: Mutex<Arenas>,
+    /// Who notes changes for a trace, and under which number of a node.
+    recorder: Option<(usize, Arc<Recorder>)>,
 }
 
 #[derive(Debug, Default)]
@@ -67,7 +70,21 @@ impl MemoryNode {
         Self { name: name.to_owned(), limit_bytes, ..Self::default() }
     }
 
-    pub(super) fn name(&self) -> &str {
+    /// The same, whose changes `recorder` notes as those of memory node `node`.
+    pub(crate) fn recorded(self, node: usize, recorder: Option<&Arc<Recorder>>) -> Self {
+        Self { recorder: recorder.map(|recorder| (node, Arc::clone(recorder))), ..self }
+    }
+
+    /// Notes that so many bytes more, or fewer, are reserved.
+    fn record(&self, bytes: i64) {
+        if let Some((node, recorder)) = &self.recorder
+            && bytes != 0
+        {
+            recorder.reserved(*node, bytes);
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
@@ -111,6 +128,7 @@ impl MemoryNode {
         if bytes > 0 {
             *lock(&self.holders).entry(holder).or_default() += bytes;
         }
+        self.record(bytes as i64);
     }
 
     /// Counts `bytes` as free again.
@@ -125,6 +143,7 @@ impl MemoryNode {
             }
         }
         self.reserved_bytes.fetch_sub(bytes, Ordering::AcqRel);
+        self.record(-(bytes as i64));
     }
 
     /// Notes that the owner of `bytes` has let go, and tasks in flight hold them still.

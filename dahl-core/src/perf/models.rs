@@ -20,8 +20,8 @@ use crate::sync::{Mutex, MutexGuard};
 use crate::task::{Kind, Record};
 
 /// Durations before an estimate is made of them: in virtual time, where all are alike; in real time; and to calibrate.
-const REQUIRED_VIRTUAL: u64 = 1;
-const REQUIRED: u64 = 2;
+pub(super) const REQUIRED_VIRTUAL: u64 = 1;
+pub(super) const REQUIRED: u64 = 2;
 const REQUIRED_TO_CALIBRATE: u64 = 5;
 
 /// What the settings of a runtime say of its performance models.

@@ -69,8 +69,12 @@ impl Runtime {
         let output = config.statistics.take();
         let location = Location::caller();
         let shared = Arc::new(Shared::new(config));
+        let no_thread = |error: String| Error::at(ErrorKind::Workers(error), location);
+        if let Some(trace) = &shared.trace {
+            trace.start().map_err(|error| no_thread(error.to_string()))?;
+        }
         let threads = if shared.is_simulated() { Ok(Threads::none()) } else { Threads::start(&shared) };
-        let threads = threads.map_err(|error| Error::at(ErrorKind::Workers(error.to_string()), location))?;
+        let threads = threads.map_err(|error| no_thread(error.to_string()))?;
         Ok(Self { shared, threads, output })
     }
 
@@ -280,6 +284,9 @@ impl Drop for Runtime {
         }
         if !on_worker {
             self.threads.join();
+            if let Some(trace) = &self.shared.trace {
+                trace.finish();
+            }
             if let Err(error) = self.save_performance_models() {
                 eprintln!("dahl: {error}");
             }

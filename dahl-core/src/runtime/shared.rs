@@ -26,6 +26,7 @@ use crate::statistics::Gathering;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, Patience, thread};
 use crate::task::{ReadyTask, Record};
+use crate::trace::{Recorder, Trace};
 use crate::worker::{self, Bench, Monitor, Sleep, Team};
 
 /// What the workers, the arrays and the host share. It lives as long as any of them.
@@ -59,6 +60,7 @@ pub(crate) struct Shared {
     /// Of a simulated machine.
     pub(super) simulated: Option<Simulated>,
     observer: Option<Arc<dyn Observer>>,
+    pub(super) trace: Option<Trace>,
     /// In checked mode alone.
     check_notes: Option<CheckNotes>,
     stall: Stall,
@@ -81,10 +83,11 @@ impl fmt::Debug for Shared {
 
 impl Shared {
     pub(super) fn new(config: Config) -> Self {
-        let memory = Arc::new(MemoryNode::new(config.limit_bytes));
         let clock = if config.machine.is_some() { Clock::start_virtual() } else { Clock::start() };
+        let recorder = config.trace.is_some().then(|| Arc::new(Recorder::new(clock.clone())));
+        let memory = Arc::new(MemoryNode::new(config.limit_bytes).recorded(HOME, recorder.as_ref()));
         let simulated = config.machine.map(|machine| {
-            let devices = Devices::new(machine, clock.clone(), config.observer.clone());
+            let devices = Devices::new(machine, clock.clone(), config.observer.clone(), recorder.clone());
             Simulated { simulation: Simulation::new(config.cpu_workers, &memory, &devices), devices }
         });
         let devices = simulated.as_ref().map_or(&[][..], |simulated| &simulated.devices.machine().devices);
@@ -101,6 +104,14 @@ impl Shared {
         let gathering = Gathering::new(config.measures_waits && !clock.is_virtual(), workers);
         let mut scheduler = config.scheduler;
         scheduler.start(&infos);
+        let trace = config.trace.zip(recorder).map(|(file, recorder)| {
+            let devices =
+                simulated.as_ref().map(|simulated| simulated.devices.memories()).unwrap_or_default();
+            let of_devices = devices.iter().map(|device| device.memory());
+            let nodes: Vec<_> =
+                std::iter::once(&memory).chain(of_devices).map(|node| node.name().to_owned()).collect();
+            Trace::new(file, recorder, infos.as_slice(), &nodes, scheduler.name())
+        });
         Self {
             records: Slab::new(Record::new),
             arrays: Slab::new(ArrayState::free),
@@ -126,6 +137,7 @@ impl Shared {
             limit: config.tasks_in_flight as u32,
             simulated,
             observer: config.observer,
+            trace,
             check_notes: config.check.then(CheckNotes::default),
             stall: Stall::new(config.stall_after, config.on_stall, workers),
             gathering,
@@ -188,6 +200,12 @@ impl Shared {
 
     pub(crate) fn models(&self) -> &Models {
         &self.models
+    }
+
+    /// What notes the run for a trace, if there is one.
+    #[inline]
+    pub(crate) fn recorder(&self) -> Option<&Recorder> {
+        self.trace.as_ref().map(Trace::recorder)
     }
 
     pub(crate) fn choices(&self) -> &Choices {

@@ -13,6 +13,7 @@ use crate::explain::TrailCache;
 use crate::memory::{Buffer, MemoryNode};
 use crate::perf::ModelCache;
 use crate::scheduler::CPU;
+use crate::trace::Run;
 
 /// What a thread that runs tasks keeps from one to the next.
 pub(crate) struct Bench {
@@ -42,6 +43,8 @@ pub(crate) struct Bench {
     pub(super) transferred: bool,
     /// How long the kernel of the running task ran, if it failed.
     pub(super) lost_ns: u64,
+    /// What a trace will say of the running task, if there is one.
+    pub(super) run: Run,
 }
 
 // SAFETY: the operands' pointers are leftovers of a task that has ended; they are cleared before the next.
@@ -68,6 +71,7 @@ impl Bench {
             is_in_pool: false,
             transferred: false,
             lost_ns: 0,
+            run: Run::default(),
         }
     }
 
