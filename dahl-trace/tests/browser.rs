@@ -33,7 +33,8 @@ fn the_wheel_zooms_where_the_pointer_is_and_keys_undo_it() {
     let whole = page.number("report.state.whole");
     let (x, y) = page.task(60);
     let before = page.number("report.state.from");
-    page.wheel(x, y, -600.0);
+    page.wheel(x, y, -300.0);
+    page.wheel(x, y, -300.0);
     let (from, to) = (page.number("report.state.from"), page.number("report.state.to"));
     assert!(before < from && to < whole && to - from < whole / 2.0, "{from} to {to} of {whole}");
     let (after, _) = page.task(60);

@@ -214,7 +214,8 @@ fn of_runs_that_are_cut_of_nothing_and_of_one_task() {
     expect![[r#"
         nothing on node7: 0 tasks in 0, scheduler dmda
         No task ran.
-    "#]].assert_eq(&summary(&made::text(&by_hand::nothing())).to_string());
+    "#]]
+    .assert_eq(&summary(&made::text(&by_hand::nothing())).to_string());
     expect![[r#"
         one on node7: 1 task in 10.0 us, scheduler dmda
         Workers were busy 90 % of the time, with fill.
@@ -227,7 +228,8 @@ fn of_runs_that_are_cut_of_nothing_and_of_one_task() {
 
         critical path: 9.00 us, 90 % of the run, 1 task
           net::fill: 1 task, 9.00 us
-    "#]].assert_eq(&summary(&made::text(&by_hand::one())).to_string());
+    "#]]
+    .assert_eq(&summary(&made::text(&by_hand::one())).to_string());
 }
 
 #[test]

@@ -181,6 +181,7 @@ class Chart {
 
   /** Round times some hundred pixels apart. */
   ticks(width) {
+    if (this.run.duration === 0) return { step: 1, times: [] };
     const rough = (this.state.to - this.state.from) / Math.max(width / 110, 1);
     const power = 10 ** Math.floor(Math.log10(rough));
     const step = power * [1, 2, 5, 10].find((times) => power * times >= rough);
@@ -205,7 +206,7 @@ class Chart {
       context.textAlign = x < half ? "left" : "center";
       context.fillText(text, x < half ? Math.max(x, 0) : x, height / 2 - 2);
     }
-    byId("window").textContent = `${time(this.state.to - this.state.from)} shown`;
+    byId("window").textContent = this.run.duration === 0 ? "" : `${time(this.state.to - this.state.from)} shown`;
   }
 
   /** What is at a place of the chart: `{ task }`, `{ idle }`, `{ transfer }`, or null. */
