@@ -235,13 +235,7 @@ fn of_runs_that_are_cut_of_nothing_and_of_one_task() {
 #[test]
 fn failures_are_counted() {
     let mut lines = by_hand::diamond();
-    for line in &mut lines {
-        if let Line::Slice(Slice { what: What::Task(task), .. }) = line
-            && task.task > 1
-        {
-            (task.kernel, task.failure) = (None, Some("poisoned".to_owned()));
-        }
-    }
+    [2, 3].iter().for_each(|&number| made::fail(&mut lines, number, "poisoned"));
     let summary = summary(&made::text(&lines));
     assert_eq!(summary.failed, 2);
     assert!(summary.to_string().contains("2 tasks failed or were cancelled"), "{summary}");

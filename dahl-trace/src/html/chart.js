@@ -110,6 +110,22 @@ class Chart {
     drawSpans(context, strip, view, row.spans, (task) => (state.stands(task) ? of[task] : own.length + of[task]), fills);
     drawCauses(context, { top: row.top + row.height - 4, height: 4 }, view, row.idle, run.idle.cause, theme.causes);
     if (row.height >= 20) this.drawNames(context, row);
+    for (const task of run.tasks.failure.keys()) if (run.tasks.worker[task] === row.worker) this.drawFailed(context, task);
+  }
+
+  /** A frame and a cross: what failed or was cancelled is seen at any size. */
+  drawFailed(context, task) {
+    const { left, right, top, bottom } = this.box(task);
+    if (right < 0 || left > this.view.width) return;
+    Object.assign(context, { strokeStyle: this.theme.failed, lineWidth: 2 });
+    context.strokeRect(left, top + 1, right - left, bottom - top - 2);
+    const middle = (left + right) / 2, high = (top + bottom) / 2;
+    context.beginPath();
+    for (const [x, y] of [[-4, -4], [-4, 4]]) {
+      context.moveTo(middle + x, high + y);
+      context.lineTo(middle - x, high - y);
+    }
+    context.stroke();
   }
 
   /** The codelets' names where there is room. */

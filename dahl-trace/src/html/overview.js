@@ -34,8 +34,9 @@ class Overview {
     const notices = [];
     if (about.virtual) notices.push("Virtual time: the run was simulated");
     if (cut !== null) notices.push(`Cut short: the file ends after line ${count(cut.line)}${cut.in_the_middle ? ", in the middle of the next" : ""}, before the run does`);
-    if (this.run.summary.failed > 0) notices.push(`${plural(this.run.summary.failed, "task")} failed or cancelled`);
-    byId("notices").replaceChildren(...notices.map((text) => make("span", { class: "notice" }, text)));
+    const [failed] = this.run.tasks.failure.keys();
+    if (failed !== undefined) notices.push([`${plural(this.run.summary.failed, "task")} failed or cancelled: `, make("button", { type: "button", class: "link", id: "failed", onclick: () => this.state.jump(failed) }, "the first")]);
+    byId("notices").replaceChildren(...notices.map((parts) => make("span", { class: "notice" }, parts)));
   }
 
   figures() {

@@ -11,6 +11,15 @@ class Panel {
   draw() {
     const task = this.state.selected;
     this.element.replaceChildren(...(task === null ? this.nothing() : this.task(task)));
+    this.element.scrollTop = 0;
+    byId("said").textContent = task === null ? "" : this.sentence(task);
+  }
+
+  /** The task in one sentence, for those who hear the page. */
+  sentence(task) {
+    const { run } = this;
+    const { tasks } = run;
+    return `${run.codelet(task).name}, task ${tasks.number[task]}, on ${run.workers[tasks.worker[task]].name}: took ${time(tasks.duration[task])}, waited for ${plural(run.before(task).length, "task")}`;
   }
 
   nothing() {
