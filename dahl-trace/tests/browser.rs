@@ -33,7 +33,8 @@ fn the_wheel_zooms_where_the_pointer_is_and_keys_undo_it() {
     let whole = page.number("report.state.whole");
     let (x, y) = page.task(60);
     let before = page.number("report.state.from");
-    page.wheel(x, y, -600.0);
+    page.wheel(x, y, -300.0);
+    page.wheel(x, y, -300.0);
     let (from, to) = (page.number("report.state.from"), page.number("report.state.to"));
     assert!(before < from && to < whole && to - from < whole / 2.0, "{from} to {to} of {whole}");
     let (after, _) = page.task(60);
@@ -121,7 +122,8 @@ fn the_critical_path_is_shown_and_hidden() {
 
 #[test]
 fn names_are_text_and_never_markup() {
-    let evil = r#"</script><script>document.title = "no"</script><img src=x onerror="document.title = 'no'">"#;
+    let evil =
+        r#"</script><script>document.title = "no"</script><img src=x onerror="document.title = 'no'">"#;
     let mut lines = by_hand::diamond();
     made::rename(&mut lines, evil);
     let page = open!(made::text(&lines));

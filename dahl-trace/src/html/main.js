@@ -42,6 +42,7 @@ byId("farther").addEventListener("click", () => state.zoom(1 / 0.6));
 byId("all").addEventListener("click", () => state.show(0, state.whole));
 byId("copied").hidden = run.links.length === 0 && run.summary.memory.length === 0;
 new ResizeObserver(redraw).observe(byId("chart"));
+new ResizeObserver(() => overview.whole()).observe(byId("whole"));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   theme.read();
   redraw();

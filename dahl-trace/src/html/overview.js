@@ -2,14 +2,13 @@
 
 const CAUSES = ["submission", "dependency", "scheduler", "transfer", "end", "unknown"];
 
-/** A bar of parts `{ label, value, color, isIdle, title }`, as wide as their shares of `all`. */
-function stack(parts, all, isLarge) {
+/** A bar of parts `{ label, value, color, isIdle, title }`, as wide as their shares of `all`; `width` has room for labels. */
+function stack(parts, all, width = 0) {
   const shown = parts.filter((part) => part.value > 0);
   return make("div", { class: "stack" }, shown.map((part) => {
     const share = part.value / all;
-    const ink = inkOn(part.color) === "#ffffff" ? "light" : "dark";
-    const label = isLarge && share > 0.07 ? make("b", null, part.label) : null;
-    return make("span", { class: part.isIdle ? "idle" : ink, color: part.color, style: `flex:${share} 1 0`, title: part.title ?? `${part.label}: ${percent(share)}` }, label);
+    const label = share * width > part.label.length * 8 + 24 ? make("b", null, part.label) : null;
+    return make("span", { class: part.isIdle ? "idle" : inkOn(part.color) === "#ffffff" ? "light" : "dark", color: part.color, style: `flex:${share} 1 0`, title: part.title ?? `${part.label}: ${percent(share)}` }, label);
   }));
 }
 
@@ -17,7 +16,8 @@ class Overview {
   constructor(run, state) {
     Object.assign(this, { run, state });
     this.colors = Object.fromEntries(run.causes.map(({ name, color }) => [name, color]));
-    this.colors.unknown = "#e0dccf";
+    // What nobody can do anything about is as quiet as the page's ground.
+    Object.assign(this.colors, { end: "var(--end)", unknown: "var(--unknown)" });
     this.head();
     this.figures();
     this.whole();
@@ -81,7 +81,7 @@ class Overview {
     const { busy, idle, all } = this.parts(null);
     const row = byId("whole");
     if (all === 0) return;
-    row.replaceChildren(stack([...busy, ...idle], all, true));
+    row.replaceChildren(stack([...busy, ...idle], all, row.clientWidth));
     const told = [...busy, ...idle].filter(({ value }) => value > 0).map(({ title }) => title);
     row.setAttribute("aria-label", `The time of all workers. ${told.join("; ")}`);
     const line = (part, what) => make("li", null, swatch(part.color, part.isIdle), what, make("span", { class: "quiet" }, time(part.value)), make("span", null, percent(part.value / all)));
@@ -95,10 +95,12 @@ class Overview {
 
   workers() {
     const longest = Math.max(this.run.duration, 1);
-    const rows = this.run.workers.map((worker, index) => {
+    const there = [...this.run.workers.keys()].filter((index) => this.run.isShown(index));
+    const rows = there.map((index) => {
+      const worker = this.run.workers[index];
       const { busy, idle } = this.parts(index, longest);
       const { tasks, busy_us } = this.run.summary.workers[index];
-      const bar = stack([...busy, ...idle], longest, false);
+      const bar = stack([...busy, ...idle], longest);
       const told = [...busy, ...idle].filter(({ value }) => value > 0).map(({ title }) => title).join("; ");
       bar.setAttribute("role", "img");
       bar.setAttribute("aria-label", `${worker.name}: ${told || "nothing"}`);
@@ -116,7 +118,7 @@ class Overview {
     const items = parts.filter(({ value }) => value > 0).map((part) => make("li", null, swatch(part.color, part.isIdle), part.label, make("span", { class: "quiet" }, part.detail), make("span", null, time(part.value * 1000))));
     byId("path").replaceChildren(
       make("p", null, `The longest chain of tasks that wait for each other has ${plural(path.tasks, "task")} and takes ${time(path.length_us * 1000)}, ${percent(path.share)} of the run. However many workers there are, the run takes no less, unless these tasks get faster.`),
-      stack(parts, path.length_us, false), make("ul", null, items),
+      stack(parts, path.length_us), make("ul", null, items),
       make("button", { type: "button", onclick: () => this.showPath() }, "Show it in the timeline"));
   }
 

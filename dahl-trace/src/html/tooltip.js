@@ -7,14 +7,14 @@ const MEANING = {
   scheduler: "The next task was ready, and not taken yet: scheduling, and the runtime's own work.",
   transfer: "The next task's data were on their way.",
   end: "There was no further task for this worker.",
-  unknown: "The trace does not say: the runtime's own work between tasks, or a file that is cut short.",
+  unknown: "The trace does not say: gaps of less than 1 us between tasks, or a file that is cut short.",
 };
 
 /** What is known of a task, as pairs of a name and a text. */
 function facts(run, task) {
   const { tasks } = run;
   const predicted = tasks.predicted[task], took = tasks.duration[task];
-  const error = predicted === null || took === 0 ? "" : ` (${predicted >= took ? "+" : "\u2212"}${percent(Math.abs(predicted - took) / took)})`;
+  const error = predicted === null || took === 0 || predicted === took ? "" : ` (${predicted >= took ? "+" : "\u2212"}${percent(Math.abs(predicted - took) / took)})`;
   const all = [
     ["took", time(took)],
     ["predicted", predicted === null ? "not known" : time(predicted) + error],
@@ -63,7 +63,8 @@ class Tooltip {
       return [title(swatch(color), `${name} #${run.tasks.number[task]}`), list(pairs)];
     }
     if (idle !== undefined) {
-      const { name, color } = run.causes[run.idle.cause[idle]];
+      const { name } = run.causes[run.idle.cause[idle]];
+      const color = name === "end" ? "var(--end)" : run.causes[run.idle.cause[idle]].color;
       const next = run.idle.before[idle] - 1;
       const then = next < 0 ? [] : [["then", `${run.codelet(next).name} #${run.tasks.number[next]}`]];
       return [title(swatch(color, true), `idle: ${name}`), make("div", { class: "quiet" }, MEANING[name]), list([["for", time(run.idle.duration[idle])], ...then])];
