@@ -22,7 +22,7 @@ const EXAMPLES: &str = "\
 Examples:
   dahl perf --dir models explain matmul
   dahl perf --dir models --machine real explain matmul --json
-  dahl perf --dir models explain gemm --trace run.json";
+  dahl perf --dir models explain matmul --trace run.json";
 
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
