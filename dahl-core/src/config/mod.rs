@@ -5,11 +5,12 @@ mod schedulers;
 
 use std::env;
 use std::fmt;
+use std::panic::Location;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use environment::{binding, count, from_environment};
+use environment::{binding, count, default_name, from_environment, statistics};
 use schedulers::{Size, named_scheduler, recording};
 
 use crate::choice::{KernelPolicy, TeamPolicy};
@@ -20,6 +21,7 @@ use crate::perf::{self, Store};
 use crate::runtime::Runtime;
 use crate::scheduler::{Misfits, Recorded, Recording, Scheduler, Shuffled};
 use crate::stall::OnStall;
+use crate::statistics::Output;
 use crate::topology::{Binding, Processor};
 use crate::trace::TraceFile;
 
@@ -49,6 +51,7 @@ const STALL_AFTER: Duration = Duration::from_secs(60);
 /// | [`check`](Self::check) | `DAHL_CHECK`: 0 or 1 | on if this crate has debug assertions |
 /// | [`check_seed`](Self::check_seed) | `DAHL_CHECK_SEED` | none |
 /// | [`stall_report_after`](Self::stall_report_after) | `DAHL_STALL_SECONDS` | 60; 0 for never |
+/// | [`statistics`](Self::statistics), [`statistics_file`](Self::statistics_file) | `DAHL_STATS`: 0, 1 or `FILE.json` | 0 |
 #[derive(Default)]
 #[must_use = "a builder does nothing until `.build()`"]
 pub struct RuntimeBuilder {
@@ -72,6 +75,9 @@ pub struct RuntimeBuilder {
     check_seed: Option<u64>,
     stall_after: Option<Duration>,
     on_stall: Option<OnStall>,
+    name: Option<String>,
+    statistics: Option<bool>,
+    statistics_file: Option<PathBuf>,
 }
 
 /// Settings that are complete and checked.
@@ -99,6 +105,12 @@ pub(crate) struct Config {
     /// None for never.
     pub(crate) stall_after: Option<Duration>,
     pub(crate) on_stall: Option<OnStall>,
+    pub(crate) name: String,
+    pub(crate) built_at: &'static Location<'static>,
+    /// Where statistics go when the run ends, if anywhere.
+    pub(crate) statistics: Option<Output>,
+    /// Whether it is measured how long workers wait.
+    pub(crate) measures_waits: bool,
 }
 
 impl RuntimeBuilder {
@@ -244,6 +256,27 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Names the runtime, for statistics where several runtimes print theirs: else it is `runtime 1`, `runtime 2`, in
+    /// the order in which they are built.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Sets whether [statistics](Runtime::statistics) are printed to standard error when the runtime is dropped. Then it
+    /// is also measured how long workers have no task, which costs nothing while they have tasks.
+    pub fn statistics(mut self, statistics: bool) -> Self {
+        self.statistics = Some(statistics);
+        self
+    }
+
+    /// Writes the same statistics to a file as JSON instead. Of several runtimes that are to write `run.json`, the second
+    /// one writes `run.2.json`.
+    pub fn statistics_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.statistics_file = Some(path.into());
+        self
+    }
+
     /// Starts the runtime.
     ///
     /// # Errors
@@ -311,6 +344,7 @@ impl RuntimeBuilder {
             "a number of seconds",
             seconds,
         )?;
+        let statistics = statistics(self.statistics, self.statistics_file)?;
         Runtime::start(Config {
             cpu_workers,
             processors,
@@ -329,6 +363,10 @@ impl RuntimeBuilder {
             check,
             stall_after: Some(stall_after).filter(|time| !time.is_zero()),
             on_stall: self.on_stall,
+            name: self.name.unwrap_or_else(default_name),
+            built_at: Location::caller(),
+            measures_waits: statistics.is_some(),
+            statistics,
         })
     }
 }

@@ -39,6 +39,8 @@ pub struct TransferTotal {
     pub count: u64,
     /// How many bytes.
     pub bytes: u64,
+    /// How long they were on their way, in nanoseconds: from the begin of each transfer to its end.
+    pub time_ns: u64,
 }
 
 /// The devices of a simulated machine.
@@ -66,15 +68,16 @@ const TO: usize = 0;
 const FROM: usize = 1;
 
 impl Links {
-    fn count(&mut self, transfer: Transfer) {
+    fn count(&mut self, transfer: Transfer, time_ns: u64) {
         let Transfer { from, to, bytes, .. } = transfer;
         let place = self.totals.iter().position(|total| (total.from, total.to) == (from, to));
         let place = place.unwrap_or_else(|| {
-            self.totals.push(TransferTotal { from, to, count: 0, bytes: 0 });
+            self.totals.push(TransferTotal { from, to, ..TransferTotal::default() });
             self.totals.len() - 1
         });
         self.totals[place].count += 1;
         self.totals[place].bytes += bytes as u64;
+        self.totals[place].time_ns += time_ns;
     }
 }
 
@@ -160,12 +163,13 @@ impl Devices {
                 *free_ns = end_ns;
             }
         }
-        links.count(transfer);
+        let begin_ns = begin_ns.unwrap_or(end_ns);
+        links.count(transfer, end_ns - begin_ns);
         if self.observer.is_some() {
-            links.unseen.push((transfer, begin_ns.unwrap_or(end_ns), end_ns));
+            links.unseen.push((transfer, begin_ns, end_ns));
         }
         if let Some(recorder) = &self.recorder {
-            recorder.transferred(transfer, begin_ns.unwrap_or(end_ns), end_ns);
+            recorder.transferred(transfer, begin_ns, end_ns);
         }
         end_ns
     }

@@ -196,9 +196,14 @@ impl Models {
             .collect()
     }
 
+    /// What is known of each footprint, in the order of the first tasks.
+    pub(super) fn entries(&self) -> Vec<Arc<Entry>> {
+        self.known().entries.clone()
+    }
+
     /// What each worker measured in this run.
     pub(crate) fn worker_histories(&self) -> Vec<WorkerHistory> {
-        let entries = self.known().entries.clone();
+        let entries = self.entries();
         entries.iter().flat_map(|entry| History::of_workers(entry, self.workers)).collect()
     }
 
@@ -246,7 +251,7 @@ impl Models {
     pub(crate) fn save(&self) -> Result<()> {
         let Some(store) = &self.store else { return Ok(()) };
         let mut transfers = self.transfers.unsaved();
-        let entries = self.known().entries.clone();
+        let entries = self.entries();
         let changes = entries.iter().filter_map(Change::of).collect();
         store.save(changes, &transfers, &self.warnings)?;
         transfers.clear();

@@ -41,6 +41,8 @@ pub(crate) struct Bench {
     pub(super) is_in_pool: bool,
     /// Whether data were copied for the running task from another memory node.
     pub(super) transferred: bool,
+    /// How long the kernel of the running task ran, if it failed.
+    pub(super) lost_ns: u64,
     /// What a trace will say of the running task, if there is one.
     pub(super) run: Run,
 }
@@ -68,6 +70,7 @@ impl Bench {
             room_ns: 0,
             is_in_pool: false,
             transferred: false,
+            lost_ns: 0,
             run: Run::default(),
         }
     }

@@ -12,6 +12,7 @@ use crate::codelet::Codelet;
 use crate::error::Failure;
 use crate::perf::{self, Measurement};
 use crate::runtime::Shared;
+use crate::statistics::Loss;
 use crate::task::{Access, Kind, ReadyTask, Record, Step};
 use crate::trace::Run;
 
@@ -66,8 +67,12 @@ fn measured(
     }
     let start_ns = shared.clock().now_ns();
     bench.run.begin_ns = Some(start_ns);
-    run()?;
+    let ran = run();
     let time_ns = simulated_ns.unwrap_or_else(|| shared.clock().now_ns() - start_ns);
+    if ran.is_err() {
+        bench.lost_ns = time_ns;
+    }
+    ran?;
     bench.run.kernel_ns = Some(time_ns);
     if let Some(kernel) = kernel {
         let measurement = Measurement { time_ns, ..Measurement::default() };
@@ -82,6 +87,8 @@ pub(super) fn complete(shared: &Shared, bench: &mut Bench, record: &Record, outc
     let mut failed = None;
     let is_cancelled = matches!(outcome, Err(Obstacle::Cancelled(_)));
     if let Err(obstacle) = outcome {
+        let loss = if is_cancelled { Loss::Cancelled } else { Loss::Failed };
+        shared.gathering().lose(bench.worker, codelet, loss, std::mem::take(&mut bench.lost_ns));
         let failure = match obstacle {
             Obstacle::Cancelled(first_cause) => first_cause,
             Obstacle::Failed(message) => {

@@ -74,6 +74,7 @@ pub(crate) fn issue(
 /// Completes a task of a simulation.
 pub(crate) fn finish(shared: &Shared, bench: &mut Bench, record: &Record, issued: Issued) {
     issued.pinned.into_iter().for_each(Pin::let_go);
+    bench.lost_ns = if issued.result.is_err() { issued.duration_ns } else { 0 };
     bench.run = issued.run;
     complete(shared, bench, record, issued.result);
 }
