@@ -35,7 +35,7 @@ class Chart {
   /** The rows from top to bottom. */
   layOut() {
     const { run } = this;
-    const high = Math.max(14, Math.min(32, Math.floor(720 / Math.max(run.workers.length, 1))));
+    const high = Math.max(14, Math.min(40, Math.floor(720 / Math.max(run.workers.length, 1))));
     const rows = [];
     let top = 0;
     const add = (row) => {
@@ -43,7 +43,7 @@ class Chart {
       top += row.height + (row.kind === "node" ? 0 : GAP);
     };
     for (const node of run.nodes) {
-      const workers = [...run.workers.keys()].filter((worker) => run.workers[worker].node === node.number);
+      const workers = [...run.workers.keys()].filter((worker) => run.workers[worker].node === node.number && run.isShown(worker));
       const links = [...run.links.keys()].filter((link) => run.links[link].to === node.number);
       if (workers.length + links.length === 0) continue;
       add({ kind: "node", height: NODE, name: node.name });
@@ -142,34 +142,35 @@ class Chart {
 
   drawPath(context) {
     const { run, theme } = this;
-    context.strokeStyle = theme.ink;
-    context.lineWidth = 1.2;
-    context.globalAlpha = 0.75;
-    context.beginPath();
+    const lines = new Path2D();
     for (let i = 1; i < run.path.length; i++) {
       const from = this.box(run.path[i - 1]), to = this.box(run.path[i]);
       if (to.left < -10 || from.right > this.view.width + 10) continue;
       if (from.top === to.top && to.left - from.right < 2) continue;
-      arrow(context, from, to);
+      arrow(lines, from, to);
     }
-    context.stroke();
+    this.stroke(context, lines, theme.ink, []);
+  }
+
+  /** A line that can be seen on any colour. */
+  stroke(context, path, style, dash) {
+    for (const [color, width, alpha] of [[this.theme.sheet, 3.6, 0.7], [style, 1.4, 1]]) {
+      Object.assign(context, { strokeStyle: color, lineWidth: width, globalAlpha: alpha });
+      context.setLineDash(width > 2 ? [] : dash);
+      context.stroke(path);
+    }
+    context.setLineDash([]);
     context.globalAlpha = 1;
   }
 
   drawSelected(context) {
     const { run, state, theme } = this;
     const own = this.box(state.selected);
-    context.lineWidth = 1.4;
-    context.strokeStyle = theme.ink;
-    context.beginPath();
-    for (const before of run.before(state.selected).slice(0, ARROWS)) arrow(context, this.box(before), own);
-    context.stroke();
-    context.strokeStyle = theme.accent;
-    context.setLineDash([5, 3]);
-    context.beginPath();
-    for (const after of run.after(state.selected).slice(0, ARROWS)) arrow(context, own, this.box(after));
-    context.stroke();
-    context.setLineDash([]);
+    const lines = new Path2D(), dashes = new Path2D();
+    for (const before of run.before(state.selected).slice(0, ARROWS)) arrow(lines, this.box(before), own);
+    for (const after of run.after(state.selected).slice(0, ARROWS)) arrow(dashes, own, this.box(after));
+    this.stroke(context, lines, theme.ink, []);
+    this.stroke(context, dashes, theme.ink, [4, 3]);
     context.strokeStyle = theme.ink;
     context.lineWidth = 2;
     context.strokeRect(own.left - 1, own.top - 1, own.right - own.left + 2, own.bottom - own.top + 2);
@@ -232,13 +233,13 @@ class Chart {
   }
 }
 
-/** Adds a curve from the end of a box to the beginning of another, with a head. */
-function arrow(context, from, to) {
+/** Adds to a path a curve from the end of a box to the beginning of another, with a head. */
+function arrow(path, from, to) {
   const begin = [from.right, (from.top + from.bottom) / 2], end = [to.left, (to.top + to.bottom) / 2];
   const bend = Math.max(Math.min(Math.abs(end[0] - begin[0]) / 2, 60), 14);
-  context.moveTo(...begin);
-  context.bezierCurveTo(begin[0] + bend, begin[1], end[0] - bend, end[1], ...end);
-  context.moveTo(end[0] - 6, end[1] - 3.5);
-  context.lineTo(...end);
-  context.lineTo(end[0] - 6, end[1] + 3.5);
+  path.moveTo(...begin);
+  path.bezierCurveTo(begin[0] + bend, begin[1], end[0] - bend, end[1], ...end);
+  path.moveTo(end[0] - 6, end[1] - 3.5);
+  path.lineTo(...end);
+  path.lineTo(end[0] - 6, end[1] + 3.5);
 }

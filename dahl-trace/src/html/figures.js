@@ -51,10 +51,10 @@ function make(tag, given, ...children) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (name === "color") element.style.setProperty("--color", value);
-    else if (name === "style") element.style.cssText = value;
+    else if (name === "style") element.style.cssText += value;
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return element;
 }
 

@@ -7,9 +7,8 @@ function stack(parts, all, isLarge) {
   const shown = parts.filter((part) => part.value > 0);
   return make("div", { class: "stack" }, shown.map((part) => {
     const share = part.value / all;
-    const ink = inkOn(part.color) === "#ffffff" ? "light" : "dark";
     const label = isLarge && share > 0.07 ? make("b", null, part.label) : null;
-    return make("span", { class: part.isIdle ? "idle" : ink, color: part.color, style: `flex:${share} 1 0`, title: part.title ?? `${part.label}: ${percent(share)}` }, label);
+    return make("span", { class: part.isIdle ? "idle" : inkOn(part.color) === "#ffffff" ? "light" : "dark", color: part.color, style: `flex:${share} 1 0`, title: part.title ?? `${part.label}: ${percent(share)}` }, label);
   }));
 }
 
@@ -17,7 +16,8 @@ class Overview {
   constructor(run, state) {
     Object.assign(this, { run, state });
     this.colors = Object.fromEntries(run.causes.map(({ name, color }) => [name, color]));
-    this.colors.unknown = "#e0dccf";
+    // What nobody can do anything about is as quiet as the page's ground.
+    Object.assign(this.colors, { end: "var(--end)", unknown: "var(--unknown)" });
     this.head();
     this.figures();
     this.whole();
@@ -95,7 +95,9 @@ class Overview {
 
   workers() {
     const longest = Math.max(this.run.duration, 1);
-    const rows = this.run.workers.map((worker, index) => {
+    const there = [...this.run.workers.keys()].filter((index) => this.run.isShown(index));
+    const rows = there.map((index) => {
+      const worker = this.run.workers[index];
       const { busy, idle } = this.parts(index, longest);
       const { tasks, busy_us } = this.run.summary.workers[index];
       const bar = stack([...busy, ...idle], longest, false);

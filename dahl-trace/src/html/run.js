@@ -125,6 +125,11 @@ class Run {
     return this.texts[place] === "" ? [] : this.texts[place].split(" ");
   }
 
+  /** Whether a worker has a row: the host has one if it helped. */
+  isShown(worker) {
+    return this.workers[worker].number !== null || this.byWorker[worker].members.length > 0;
+  }
+
   end(task) {
     return this.tasks.start[task] + this.tasks.duration[task];
   }

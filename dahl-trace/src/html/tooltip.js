@@ -63,7 +63,8 @@ class Tooltip {
       return [title(swatch(color), `${name} #${run.tasks.number[task]}`), list(pairs)];
     }
     if (idle !== undefined) {
-      const { name, color } = run.causes[run.idle.cause[idle]];
+      const { name } = run.causes[run.idle.cause[idle]];
+      const color = name === "end" ? "var(--end)" : run.causes[run.idle.cause[idle]].color;
       const next = run.idle.before[idle] - 1;
       const then = next < 0 ? [] : [["then", `${run.codelet(next).name} #${run.tasks.number[next]}`]];
       return [title(swatch(color, true), `idle: ${name}`), make("div", { class: "quiet" }, MEANING[name]), list([["for", time(run.idle.duration[idle])], ...then])];

@@ -87,6 +87,7 @@ fn table(out: &mut Formatter, title: &str, heads: &[&str], rows: Vec<(String, Ve
     if rows.is_empty() {
         return Ok(());
     }
+    writeln!(out)?;
     let length = |text: &str| text.chars().count();
     let first = rows.iter().map(|(name, _)| length(name)).chain([length(title)]).max().unwrap_or(0);
     let width = |column: usize| {
@@ -100,7 +101,6 @@ fn table(out: &mut Formatter, title: &str, heads: &[&str], rows: Vec<(String, Ve
         }
         writeln!(out)
     };
-    line("", &mut std::iter::empty())?;
     line(title, &mut heads.iter().copied())?;
     rows.iter().try_for_each(|(name, cells)| line(name, &mut cells.iter().map(String::as_str)))
 }
