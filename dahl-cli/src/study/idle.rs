@@ -7,8 +7,6 @@
 //! Only the training counts, not the making of the network, and on simulated machines only the last of several trainings,
 //! when performance models know the tasks.
 
-use std::path::Path;
-
 use dahl::{Runtime, RuntimeBuilder, Speed};
 use dahl_nn::prelude::*;
 use dahl_trace::Trace;
@@ -134,11 +132,14 @@ fn train(
 fn measure(
     session: &Session<'_>,
     data: &FashionMnist,
-    (machine, batch): (Machine, usize),
-    trace: &Path,
+    machine: Machine,
+    batch: usize,
 ) -> Result<Vec<Use>, Trouble> {
+    let folder =
+        tempfile::tempdir().map_err(|error| Trouble::Failed(format!("a folder for a trace: {error}")))?;
+    let trace = folder.path().join("trace.json");
     let (samples, seed) = (session.either(2048, 256), session.settings.seed);
-    let rt = machine.builder(session).trace(trace).build()?;
+    let rt = machine.builder(session).trace(&trace).build()?;
     let trained = match machine {
         Machine::Here => train(&rt, data, batch, samples, seed)?,
         _ => {
@@ -147,9 +148,7 @@ fn measure(
         }
     };
     drop(rt);
-    let read = Trace::read(trace).map_err(|error| Trouble::Failed(error.to_string()))?;
-    // The next trace has the same name.
-    std::fs::remove_file(trace).map_err(|error| Trouble::unwritable(trace, error))?;
+    let read = Trace::read(&trace).map_err(|error| Trouble::Failed(error.to_string()))?;
     Ok(uses(&read, &trained))
 }
 
@@ -206,9 +205,6 @@ fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
     let data = FashionMnist::embedded()?;
     session.setting("filters", FILTERS as i64);
     session.setting("device_times_as_fast", DEVICE_SPEED);
-    let folder =
-        tempfile::tempdir().map_err(|error| Trouble::Failed(format!("a folder for traces: {error}")))?;
-    let trace = folder.path().join("trace.json");
     let mut rows = Vec::new();
     let mut add = |session: &Session<'_>, machine: Machine, batch, rounds: &[Vec<Use>]| {
         let time = if machine == Machine::Here { "real" } else { "virtual" };
@@ -217,15 +213,14 @@ fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
         }));
     };
     let name = |batch: &usize| format!("batches of {batch}");
-    let here = in_turn(session, "idle", &BATCHES, name, |&batch| {
-        measure(session, &data, (Machine::Here, batch), &trace)
-    })?;
+    let here =
+        in_turn(session, "idle", &BATCHES, name, |&batch| measure(session, &data, Machine::Here, batch))?;
     for (&batch, rounds) in BATCHES.iter().zip(&here) {
         add(session, Machine::Here, batch, rounds);
     }
     for machine in [Machine::Cpu, Machine::Device] {
         for batch in BATCHES {
-            add(session, machine, batch, &[measure(session, &data, (machine, batch), &trace)?]);
+            add(session, machine, batch, &[measure(session, &data, machine, batch)?]);
         }
     }
     let (real, simulated): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.time == "real");
