@@ -194,7 +194,8 @@ fn panel(caption: &str, rows: &[&Row]) -> Bars {
     let mut bars = Bars::new(caption, Axis::linear("% of the workers' time").to(100.0));
     let kinds = rows.iter().any(|row| row.workers != rows[0].workers);
     for row in rows {
-        let label = if kinds { format!("{}, {}", row.workers, row.batch) } else { row.batch.to_string() };
+        let label =
+            if kinds { format!("{}, {}", row.workers, row.batch) } else { format!("batch {}", row.batch) };
         let parts = PARTS.iter().zip(row.shares()).map(|(&name, share)| (name.to_owned(), 100.0 * share));
         bars = bars.bar(Bar::stacked(label, parts.collect()));
     }
