@@ -12,6 +12,7 @@ mod perf;
 mod progress;
 mod study;
 mod table;
+mod trace;
 mod trouble;
 mod units;
 
@@ -22,7 +23,13 @@ use clap::{CommandFactory, Parser, Subcommand};
 use output::Output;
 use trouble::Trouble;
 
-const EXIT_CODES: &str = "\
+const AFTER_HELP: &str = "\
+Examples:
+  dahl machine
+  dahl perf --dir models explain matmul
+  dahl trace summary run.json
+  dahl bench overhead
+
 Exit codes:
   0  it is done, or whoever read the output wanted no more of it
   1  it was understood, and failed: nothing is stored, a file cannot be written, a task failed
@@ -30,7 +37,7 @@ Exit codes:
 
 /// Looks at machines, performance models and traces of dahl, and runs its benchmarks and studies.
 #[derive(Parser)]
-#[command(name = "dahl", version, after_help = EXIT_CODES)]
+#[command(name = "dahl", version, after_help = AFTER_HELP)]
 struct Arguments {
     #[command(flatten)]
     output: Output,
@@ -44,6 +51,8 @@ enum Command {
     Machine(machine::Arguments),
     /// Tells how long codelets took, by the performance models that runs have stored.
     Perf(perf::Arguments),
+    /// Reads a trace of a run: a summary, a page to look at, and formats of other programs.
+    Trace(trace::Arguments),
     /// Measures what the runtime itself costs.
     Bench(bench::Arguments),
     /// Runs a study: a CSV file and plots, in a folder of their own.
@@ -57,6 +66,7 @@ impl Command {
         match self {
             Self::Machine(arguments) => machine::run(arguments, output),
             Self::Perf(arguments) => perf::run(arguments, output),
+            Self::Trace(arguments) => trace::run(arguments, output),
             Self::Bench(arguments) => bench::run(arguments, output),
             Self::Study(arguments) => study::run(arguments, output),
             Self::Completions(script) => completions::run(script, Arguments::command(), output),

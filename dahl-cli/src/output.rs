@@ -40,6 +40,11 @@ impl Output {
         Ok(())
     }
 
+    /// Whether the standard output is for one JSON object.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
     /// Progress through `steps` steps, on the standard error if that is a terminal.
     pub(crate) fn progress(&self, steps: usize, what: &'static str) -> Progress {
         Progress::new(steps, what, self.quiet)

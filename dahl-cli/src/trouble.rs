@@ -19,11 +19,6 @@ pub(crate) enum Trouble {
 }
 
 impl Trouble {
-    /// A file that cannot be read.
-    pub(crate) fn unreadable(path: &Path, fact: impl Display) -> Self {
-        Self::Input(format!("{}: {fact}", path.display()))
-    }
-
     /// A file that cannot be written.
     pub(crate) fn unwritable(path: &Path, fact: impl Display) -> Self {
         Self::Failed(format!("{}: cannot be written: {fact}", path.display()))

@@ -1,9 +1,9 @@
-//! Writes the performance models that the other tests look at, `tests/fixture/models`, anew: of this machine, in real
-//! time, and of a simulated one. What it measures differs from run to run, so it runs when it is asked to, and the golden
-//! outputs are made again after it:
+//! Writes what the other tests look at, in `tests/fixture`, anew: performance models of this machine, in real time, and of
+//! a simulated one, and a trace of a run on each. What it measures differs from run to run, so it runs when it is asked to,
+//! and the golden outputs are made again after it:
 //!
 //! ```text
-//! cargo test -p dahl-cli --test fixture --release -- --ignored
+//! cargo test -p dahl-cli --test fixture -- --ignored
 //! TRYCMD=overwrite cargo test -p dahl-cli --test command
 //! ```
 
@@ -15,6 +15,9 @@ use dahl::{Machine, Result, RuntimeBuilder, ops};
 
 const MODELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixture/models");
 const MACHINE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixture/machine.toml");
+/// A trace in real time, and one of the simulated machine.
+const REAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixture/run.json");
+const SIMULATED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixture/simulated.json");
 /// What the host is called in the fixture.
 const HOST: &str = "host";
 
@@ -73,4 +76,44 @@ fn write_the_models() -> Result<()> {
     fs::remove_file(host.join("lock")).expect("nobody holds it");
     fs::rename(host, models.join(HOST)).expect("the name is free");
     Ok(())
+}
+
+/// `c = a x b` in tiles.
+fn tiled_product(rt: &Runtime) -> Result<()> {
+    const TILES: usize = 4;
+    let tiles = |value: f32| -> Result<Vec<Matrix<'static, f32>>> {
+        (0..TILES * TILES).map(|_| rt.from_vec([96, 96], vec![value; 96 * 96])).collect()
+    };
+    let (a, b, mut c) = (tiles(0.5)?, tiles(0.25)?, tiles(0.0)?);
+    for (row, column) in (0..TILES).flat_map(|row| (0..TILES).map(move |column| (row, column))) {
+        let out = &mut c[row * TILES + column];
+        ops::matmul(&a[row * TILES], &b[column], out, false, false)?;
+        for k in 1..TILES {
+            ops::matmul_add(&a[row * TILES + k], &b[k * TILES + column], out, false, false)?;
+        }
+    }
+    rt.wait()
+}
+
+#[test]
+#[ignore = "it writes the fixture anew, with what it measures now"]
+fn write_the_traces() -> Result<()> {
+    let settings = || Runtime::builder().cpu_workers(2).check(false).scheduler("dmda");
+    tiled_product(&settings().trace(REAL).build()?)?;
+    tiled_product(&settings().trace(SIMULATED).virtual_machine(Machine::from_file(MACHINE)?).build()?)?;
+    for path in [REAL, SIMULATED] {
+        let trace = fs::read_to_string(path).expect("it was written");
+        fs::write(path, named(&trace)).expect("it can be written again");
+    }
+    Ok(())
+}
+
+/// A trace whose program and host have the fixture's names.
+fn named(trace: &str) -> String {
+    let with = |text: String, field: &str, name: &str| {
+        let (before, rest) = text.split_once(&format!("\"{field}\":\"")).expect("a trace says so");
+        let (_, after) = rest.split_once('"').expect("a string ends");
+        format!("{before}\"{field}\":\"{name}\"{after}")
+    };
+    with(with(trace.to_owned(), "program", "tiled_product"), "host", HOST)
 }

@@ -14,6 +14,7 @@ mod critical_path;
 pub mod format;
 mod graph;
 mod html;
+mod palette;
 mod read;
 mod summary;
 mod trace;

@@ -186,6 +186,15 @@ impl Task {
     pub fn end_ns(&self) -> u64 {
         self.start_ns + self.duration_ns
     }
+
+    /// The data parameters as people write them: `f32[512x512] f32[512]`.
+    pub(crate) fn parameters(&self) -> String {
+        let parameter = |(element, extents): (&String, &Vec<usize>)| {
+            let extents: Vec<String> = extents.iter().map(ToString::to_string).collect();
+            format!("{element}[{}]", extents.join("x"))
+        };
+        self.elements.iter().zip(&*self.footprint).map(parameter).collect::<Vec<_>>().join(" ")
+    }
 }
 
 /// An array that a task uses.

@@ -5,8 +5,14 @@ mod overhead;
 use crate::output::Output;
 use crate::trouble::Trouble;
 
+const EXAMPLES: &str = "\
+Examples:
+  dahl bench overhead
+  dahl bench overhead --workers 1,2,4 --json";
+
 /// What `dahl bench` is told.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     bench: Bench,

@@ -34,7 +34,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAME")]
     scheduler: Option<String>,
     /// Tasks in a round.
-    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 50_000, value_parser = clap::value_parser!(u32).range(1..))]
     tasks: u32,
     /// Rounds, after one that is not counted.
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..=1000))]

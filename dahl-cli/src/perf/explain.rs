@@ -1,11 +1,14 @@
 //! `dahl perf explain CODELET`: how long a codelet takes on average, and why that varies.
 
 mod cause;
+mod circumstance;
 
 use std::fmt;
+use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::From;
 use super::family::{Family, later_calls};
 use super::selection::{Known, MachineName, Selection};
 use crate::output::{HEADING, Output};
@@ -13,22 +16,30 @@ use crate::table::Table;
 use crate::trouble::Trouble;
 use crate::units;
 use cause::{Cause, causes};
+use circumstance::Circumstances;
 
 const EXAMPLES: &str = "\
 Examples:
   dahl perf --dir models explain matmul
-  dahl perf --dir models --machine real explain matmul --json";
+  dahl perf --dir models --machine real explain matmul --json
+  dahl perf --dir models explain gemm --trace run.json";
 
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// The codelet's name, with or without its modules.
     codelet: String,
+    /// A trace of a run: says by the circumstances of each call, too.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
 }
 
 #[derive(Serialize)]
 struct Report {
+    /// By the stored models.
     codelets: Vec<Explained>,
+    /// By the trace, if one was given.
+    circumstances: Option<Circumstances>,
 }
 
 /// A codelet on a machine.
@@ -55,9 +66,21 @@ struct Average {
     explained: Option<f64>,
 }
 
-pub(super) fn run(arguments: &Arguments, selection: &Selection, output: &Output) -> Result<(), Trouble> {
-    let known = selection.codelet(&arguments.codelet)?;
-    output.show(&Report { codelets: known.iter().map(Explained::new).collect() })
+/// By the stored models, by the trace, or both.
+pub(super) fn run(arguments: &Arguments, from: &From, output: &Output) -> Result<(), Trouble> {
+    let circumstances = arguments.trace.as_deref().map(|file| {
+        let trace = crate::trace::read(file)?;
+        Circumstances::of(&arguments.codelet, &trace, file)
+    });
+    let circumstances = circumstances.transpose()?;
+    let codelets = match circumstances.is_some() && from.folder().is_none() {
+        true => Vec::new(),
+        false => {
+            let selection = Selection::read(from)?;
+            selection.codelet(&arguments.codelet)?.iter().map(Explained::new).collect()
+        }
+    };
+    output.show(&Report { codelets, circumstances })
 }
 
 impl Explained {
@@ -109,10 +132,11 @@ impl Average {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.codelets
-            .iter()
-            .enumerate()
-            .try_for_each(|(index, codelet)| write!(f, "{}{codelet}", if index > 0 { "\n" } else { "" }))
+        for (index, codelet) in self.codelets.iter().enumerate() {
+            write!(f, "{}{codelet}", if index > 0 { "\n" } else { "" })?;
+        }
+        let Some(circumstances) = &self.circumstances else { return Ok(()) };
+        write!(f, "{}{circumstances}", if self.codelets.is_empty() { "" } else { "\n" })
     }
 }
 

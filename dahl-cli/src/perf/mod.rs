@@ -7,7 +7,7 @@ mod plot;
 mod selection;
 mod show;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::output::Output;
 use crate::trouble::Trouble;
@@ -40,6 +40,12 @@ pub(crate) struct From {
     machine: Option<String>,
 }
 
+impl From {
+    fn folder(&self) -> Option<&Path> {
+        self.dir.as_deref().filter(|folder| !folder.as_os_str().is_empty())
+    }
+}
+
 #[derive(clap::Subcommand)]
 enum Question {
     /// Lists the codelets that have run, by machine.
@@ -53,11 +59,11 @@ enum Question {
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &Output) -> Result<(), Trouble> {
-    let selection = Selection::read(&arguments.from)?;
+    let from = &arguments.from;
     match &arguments.question {
-        Question::Ls(_) => list::run(&selection, output),
-        Question::Show(show) => show::run(show, &selection, output),
-        Question::Plot(plot) => plot::run(plot, &selection, output),
-        Question::Explain(explain) => explain::run(explain, &selection, output),
+        Question::Ls(_) => list::run(&Selection::read(from)?, output),
+        Question::Show(show) => show::run(show, &Selection::read(from)?, output),
+        Question::Plot(plot) => plot::run(plot, &Selection::read(from)?, output),
+        Question::Explain(explain) => explain::run(explain, from, output),
     }
 }

@@ -38,25 +38,24 @@ pub(super) struct Known<'s> {
 
 impl Selection {
     pub(super) fn read(from: &From) -> Result<Self, Trouble> {
-        let given = from.dir.clone().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = given.ok_or_else(|| {
+        let folder = from.folder().ok_or_else(|| {
             Trouble::Input(
                 "no folder of performance models: give `--dir FOLDER`, or set DAHL_PERF_DIR as for the program that stored them"
                     .to_owned(),
             )
         })?;
-        let mut models = StoredModels::read(&folder)?;
+        let mut models = StoredModels::read(folder)?;
         for unusable in &models.unusable {
             let fact = unusable.fact.trim_end();
             anstream::eprintln!("dahl: warning: {}: {fact}; it is left out", unusable.path.display());
         }
         if models.machines.is_empty() {
-            return Err(no_models(&folder));
+            return Err(no_models(folder));
         }
         if let Some(name) = &from.machine {
-            keep_machine(&mut models, name, &folder)?;
+            keep_machine(&mut models, name, folder)?;
         }
-        Ok(Self { folder, models })
+        Ok(Self { folder: folder.to_owned(), models })
     }
 
     /// What is known of the codelet of this name, with or without its modules, by machine.

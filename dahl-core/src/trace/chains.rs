@@ -195,3 +195,63 @@ fn in_order(tasks: &mut Predecessors) {
     tasks.sort_unstable_by_key(|task| task.sequence);
     tasks.dedup_by_key(|task| task.sequence);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn access(slot: u32, mode: AccessMode) -> Use {
+        Use { slot, known_as: slot, mode, element: "f32", is_operand: true }
+    }
+
+    /// Adds a task, and ends it at once.
+    fn add(chains: &mut Chains, sequence: u64, uses: &[Use]) -> (Arc<Predecessor>, Vec<u64>) {
+        let task = Arc::new(Predecessor { sequence, place: OnceLock::new() });
+        let after = chains.add_task(&task, uses).iter().map(|task| task.sequence).collect();
+        task.place.set(Place { pid: 1, tid: 1, begin_ns: 0, end_ns: 0 }).expect("once");
+        (task, after)
+    }
+
+    #[test]
+    fn what_no_array_leads_to_is_forgotten() {
+        let mut chains = Chains::default();
+        let first = Arc::downgrade(&add(&mut chains, 0, &[access(7, AccessMode::RW)]).0);
+        for sequence in 1..1000 {
+            let (_, after) = add(&mut chains, sequence, &[access(7, AccessMode::RW)]);
+            assert_eq!(after, [sequence - 1]);
+        }
+        assert!(first.upgrade().is_none(), "two groups are kept, not a thousand");
+        let last = Arc::downgrade(&add(&mut chains, 1000, &[access(7, AccessMode::R)]).0);
+        let number = chains.number(7);
+        chains.forget(7);
+        assert_eq!((chains.len(), last.upgrade().is_none()), (0, true));
+        assert_ne!(chains.number(7), number, "the slot is another array's now");
+    }
+
+    #[test]
+    fn readers_that_have_ended_are_kept_up_to_a_bound() {
+        let mut chains = Chains::default();
+        let write = [access(0, AccessMode::RW)];
+        let read = |chains: &mut Chains, count: u64| {
+            (1..=count).for_each(|sequence| drop(add(chains, sequence, &[access(0, AccessMode::R)])));
+        };
+        add(&mut chains, 0, &write);
+        read(&mut chains, READERS as u64);
+        let (_, after) = add(&mut chains, READERS as u64 + 1, &write);
+        assert_eq!(after.len(), READERS, "all of them");
+        read(&mut chains, 100_000);
+        let (_, after) = add(&mut chains, 100_001, &write);
+        assert!(after.len() <= READERS && after.len() >= READERS / 2, "{}", after.len());
+        assert_eq!(after.last(), Some(&100_000), "the latest ones");
+    }
+
+    #[test]
+    fn readers_that_run_are_not_forgotten() {
+        let mut chains = Chains::default();
+        let runs = Arc::new(Predecessor { sequence: 0, place: OnceLock::new() });
+        chains.add_task(&runs, &[access(0, AccessMode::R)]);
+        (1..20_000).for_each(|sequence| drop(add(&mut chains, sequence, &[access(0, AccessMode::R)])));
+        let (_, after) = add(&mut chains, 20_000, &[access(0, AccessMode::W)]);
+        assert_eq!(after.first(), Some(&0));
+    }
+}

@@ -40,20 +40,16 @@ impl TraceFile {
             (None, Some(path)) => ("DAHL_TRACE", path),
             (None, None) => return Ok(None),
         };
-        let wrong = |expected: String| {
-            Error::new(ErrorKind::Config { setting, value: path.display().to_string(), expected })
-        };
         if path.extension().is_none_or(|extension| extension != EXTENSION) {
-            return Err(wrong(format!(
-                "a file `NAME.{EXTENSION}`; `dahl trace html|paje|dot FILE` makes others of it"
-            )));
+            let expected = "a file `NAME.json`; `dahl trace html|paje|dot FILE` makes others of it";
+            return Err(wrong(setting, &path, expected.to_owned()));
         }
-        let file = Self::create(&path).map_err(|error| {
-            wrong(format!(
-                "a file `NAME.{EXTENSION}` that can be written, in a folder that is there: {error}"
-            ))
-        })?;
-        Ok(Some(file))
+        match Self::create(&path) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) => {
+                Err(wrong(setting, &path, format!("a file `NAME.json` that can be written: {error}")))
+            }
+        }
     }
 
     /// Creates it. If this process has written to a file of that name, it is `NAME-2.json`, and so on.
@@ -104,4 +100,9 @@ impl TraceFile {
         self.lines.extend_from_slice(b"]\n");
         self.flush();
     }
+}
+
+#[track_caller]
+fn wrong(setting: &'static str, path: &Path, expected: String) -> Error {
+    Error::new(ErrorKind::Config { setting, value: path.display().to_string(), expected })
 }

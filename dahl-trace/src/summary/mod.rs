@@ -2,7 +2,7 @@
 
 mod codelets;
 mod path;
-mod text;
+pub(crate) mod text;
 mod transfers;
 mod verdict;
 mod workers;

@@ -1,11 +1,11 @@
 //! Traces to read: a Cholesky factorisation in tiles as a machine with a device would run it, and small ones by hand.
 
-#![allow(dead_code, reason = "each test program uses some of them")]
+#![allow(dead_code, unreachable_pub, reason = "each test program uses some of them")]
 
 pub mod by_hand;
 mod machine;
 
-use dahl_trace::format::{About, End, Fact, Line, Metadata, Named};
+use dahl_trace::format::{About, End, Fact, Line, Metadata, Named, Slice, What};
 use machine::{Machine, Work};
 
 /// The lines of a file.
@@ -88,4 +88,15 @@ pub fn chains(count: usize, cpus: u32) -> String {
         machine.submit(Work { codelet: names[which], us, speedup: 1.0, arrays, priority: 0 });
     }
     text(&machine.lines())
+}
+
+/// Gives every codelet and task the name.
+pub fn rename(lines: &mut [Line], name: &str) {
+    for line in lines {
+        if let Line::Slice(Slice { name: shown, what: What::Task(task), .. }) = line {
+            *shown = name.to_owned();
+            task.name = Some(name.to_owned());
+            task.codelet = format!("{name}::{name}");
+        }
+    }
 }
