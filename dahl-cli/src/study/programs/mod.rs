@@ -9,6 +9,6 @@ mod pinned;
 
 pub(crate) use calibrated::first_and_known;
 pub(crate) use cholesky::Cholesky;
-pub(crate) use cnn::{Cnn, First};
+pub(crate) use cnn::{Cnn, First, Trained};
 pub(crate) use machine::{DEVICE, beside_cpu, of_cpu, of_tiles};
 pub(crate) use pinned::Pinned;
