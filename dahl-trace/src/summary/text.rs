@@ -21,7 +21,9 @@ impl Display for Summary {
             writeln!(out, "The file ends before the run does: after line {}{piece}.", cut.line)?;
         }
         writeln!(out, "{}", self.verdict)?;
-        table(out, "worker", &WORKER, self.workers.iter().map(worker).collect())?;
+        // The host is one of them only if it helped.
+        let workers = self.workers.iter().filter(|worker| worker.number.is_some() || worker.tasks > 0);
+        table(out, "worker", &WORKER, workers.map(worker).collect())?;
         table(out, "codelet", &CODELET, self.codelets.iter().map(codelet).collect())?;
         let transfers = self.transfers.iter().map(|link| {
             let cells = vec![count(link.count), bytes(link.bytes), time(link.total_us)];
