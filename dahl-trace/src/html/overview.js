@@ -320,7 +320,7 @@ class Overview {
       make(
         "tbody",
         null,
-        memory.map((peak) => row(peak.node, bytes(peak.peak_bytes), moment(peak.at_us * 1000, 1e3))),
+        memory.map((peak) => row(peak.node, bytes(peak.peak_bytes), this.run.instant(peak.at_us * 1000))),
         memory.length === 0 ? row("nothing recorded") : null,
       ),
     );

@@ -92,9 +92,9 @@ class Panel {
           .map(([, ns, color]) => make("span", { color, style: `flex:${ns / all} 0 0` })),
       ),
       list([
-        ["submitted", moment(tasks.submitted[task], 1e3)],
+        ["submitted", this.run.instant(tasks.submitted[task])],
         ...steps.map(([what, ns]) => [what, time(ns)]),
-        ["ended", moment(this.run.end(task), 1e3)],
+        ["ended", this.run.instant(this.run.end(task))],
       ]),
     ];
   }

@@ -147,6 +147,13 @@ class Run {
     return this.texts[place] === "" ? [] : this.texts[place].split(" ");
   }
 
+  /** A time as exactly as six digits of the whole run are. */
+  instant(ns) {
+    return ns === 0
+      ? "0"
+      : moment(ns, Math.max(1, 10 ** (Math.floor(Math.log10(Math.max(this.duration, 1))) - 5)));
+  }
+
   /** Whether a worker has a row: the host has one if it helped. */
   isShown(worker) {
     return this.workers[worker].number !== null || this.byWorker[worker].members.length > 0;

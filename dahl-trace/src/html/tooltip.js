@@ -68,7 +68,7 @@ class Tooltip {
       const { name, color } = run.codelet(task);
       const failure = run.failure(task);
       const pairs = [
-        ["began", moment(run.tasks.start[task], 1e3)],
+        ["began", this.run.instant(run.tasks.start[task])],
         ...facts(run, task),
         ...(failure === null ? [] : [["failed", failure]]),
       ];
@@ -104,7 +104,7 @@ class Tooltip {
       title(memory.name),
       list([
         ["in use", bytes(memory.bytes)],
-        ["at", moment(memory.moment, 1e3)],
+        ["at", this.run.instant(memory.moment)],
         ["at most", bytes(memory.peak)],
       ]),
     ];
