@@ -286,7 +286,7 @@ fn the_verdict_follows_the_largest_cause() {
         Workers were busy 20 % of the time, with fill; for 75 % of the rest, tasks waited for others, though the critical path takes only 20 % of the run: another order might help.
         Workers were busy 20 % of the time, with fill; for 100 % of the rest, tasks were ready and not taken yet (a task takes 20.0 us on average).
         Workers were busy 20 % of the time, with fill; for 75 % of the rest, data were on their way.
-        Workers were busy 20 % of the time, with fill; for 75 % of the rest, there was nothing left to do before the end of the run."#]].assert_eq(&Cause::ALL.map(verdict).join("\n"));
+        Workers were busy 20 % of the time, with fill; for 75 % of the rest, there was no further task."#]].assert_eq(&Cause::ALL.map(verdict).join("\n"));
 }
 
 /// The longest chain among all chains of small random graphs.

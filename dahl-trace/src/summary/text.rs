@@ -141,6 +141,7 @@ pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
         0.0 => "0 %".to_owned(),
+        percent if percent < 0.05 => "< 0.1 %".to_owned(),
         percent if percent < 9.95 => format!("{percent:.1} %"),
         percent => format!("{percent:.0} %"),
     }
