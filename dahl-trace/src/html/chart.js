@@ -37,7 +37,9 @@ class Chart {
   /** The rows from top to bottom. */
   layOut() {
     const { run } = this;
-    const high = Math.max(14, Math.min(40, Math.floor(720 / Math.max(run.workers.length, 1))));
+    // Few workers get high rows; many still fit on a screen or two.
+    const many = Math.max(run.workers.length, 1);
+    const high = Math.floor(Math.max(14, Math.min(30 + 60 / many, 720 / many)));
     const rows = [];
     let top = 0;
     const add = (row) => {

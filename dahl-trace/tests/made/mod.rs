@@ -25,11 +25,11 @@ pub(crate) fn named(name: &str) -> Named {
 pub(crate) fn about(program: &str, is_virtual: bool) -> Line {
     let (program, host, scheduler) = (program.to_owned(), "node7".to_owned(), "dmda".to_owned());
     let about = About { version: 1, program, host, started: 1_795_280_400, is_virtual, scheduler };
-    metadata(0, 0, Fact::Dahl(about))
+    metadata(1, 0, Fact::Dahl(about))
 }
 
 pub(crate) fn end(end_us: f64, tasks: u64) -> Line {
-    metadata(0, 0, Fact::End(End { end_us, tasks }))
+    metadata(1, 0, Fact::End(End { end_us, tasks }))
 }
 
 /// A Cholesky factorisation of `tiles * tiles` tiles of 512 x 512, on `cpus` processors and one device.
