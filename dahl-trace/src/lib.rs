@@ -8,6 +8,17 @@
 //! * taken elsewhere: to ViTE and StarVZ ([`Trace::write_paje`]), to Graphviz ([`Trace::write_dot`]), and as a whole file to
 //!   Perfetto ([`Trace::write_chrome`]).
 //!
+//! ```no_run
+//! let trace = dahl_trace::Trace::read("run.json")?;
+//! let summary = trace.summary();
+//! println!("{summary}");
+//! for worker in &summary.workers {
+//!     println!("{}: idle for {} us because of transfers", worker.name, worker.idle.transfer_us);
+//! }
+//! trace.write_html(std::fs::File::create("run.html")?)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Not here: recording (`dahl-core`), and the command that reads files (`dahl-cli`).
 
 mod critical_path;
