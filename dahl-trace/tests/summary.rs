@@ -235,13 +235,7 @@ fn of_runs_that_are_cut_of_nothing_and_of_one_task() {
 #[test]
 fn failures_are_counted() {
     let mut lines = by_hand::diamond();
-    for line in &mut lines {
-        if let Line::Slice(Slice { what: What::Task(task), .. }) = line
-            && task.task > 1
-        {
-            (task.kernel, task.failure) = (None, Some("poisoned".to_owned()));
-        }
-    }
+    [2, 3].iter().for_each(|&number| made::fail(&mut lines, number, "poisoned"));
     let summary = summary(&made::text(&lines));
     assert_eq!(summary.failed, 2);
     assert!(summary.to_string().contains("2 tasks failed or were cancelled"), "{summary}");
@@ -292,7 +286,7 @@ fn the_verdict_follows_the_largest_cause() {
         Workers were busy 20 % of the time, with fill; for 75 % of the rest, tasks waited for others, though the critical path takes only 20 % of the run: another order might help.
         Workers were busy 20 % of the time, with fill; for 100 % of the rest, tasks were ready and not taken yet (a task takes 20.0 us on average).
         Workers were busy 20 % of the time, with fill; for 75 % of the rest, data were on their way.
-        Workers were busy 20 % of the time, with fill; for 75 % of the rest, there was nothing left to do before the end of the run."#]].assert_eq(&Cause::ALL.map(verdict).join("\n"));
+        Workers were busy 20 % of the time, with fill; for 75 % of the rest, there was no further task."#]].assert_eq(&Cause::ALL.map(verdict).join("\n"));
 }
 
 /// The longest chain among all chains of small random graphs.

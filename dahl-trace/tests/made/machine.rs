@@ -143,14 +143,14 @@ impl Machine {
     }
 
     fn hold(&mut self, array: u64, node: u32, at: u64) {
-        if !self.arrays.contains_key(&array) {
-            self.arrays.insert(array, Array { nodes: vec![0], ..Array::default() });
-            self.memory[0] += BYTES;
-            self.memory(0, at);
-        }
-        let held = self.arrays.get_mut(&array).unwrap();
-        if !held.nodes.contains(&node) {
-            held.nodes.push(node);
+        let held = self.arrays.entry(array).or_default();
+        let missing = [0, node]
+            .into_iter()
+            .filter(|at| !held.nodes.contains(at) && (*at == node || held.nodes.is_empty()));
+        let mut missing: Vec<u32> = missing.collect();
+        missing.dedup();
+        held.nodes.extend(&missing);
+        for node in missing {
             self.memory[node as usize] += BYTES;
             self.memory(node, at);
         }

@@ -100,3 +100,14 @@ pub(crate) fn rename(lines: &mut [Line], name: &str) {
         }
     }
 }
+
+/// Lets the task of this number fail.
+pub(crate) fn fail(lines: &mut [Line], number: u64, why: &str) {
+    for line in lines {
+        if let Line::Slice(Slice { what: What::Task(task), .. }) = line
+            && task.task == number
+        {
+            (task.kernel, task.failure) = (None, Some(why.to_owned()));
+        }
+    }
+}

@@ -52,7 +52,8 @@ impl Page {
         tab.set_default_timeout(std::time::Duration::from_secs(120));
         let complaints = listen(&tab);
         tab.navigate_to(&format!("file://{}", file.display())).unwrap();
-        tab.wait_until_navigated().unwrap();
+        // The scripts fill the panel in one go with all else.
+        tab.wait_for_element("#panel > *").unwrap();
         Some(Self { bytes: html.len(), tab, complaints, _browser: browser, _folder: folder })
     }
 
