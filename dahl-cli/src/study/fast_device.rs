@@ -1,7 +1,8 @@
 //! Study: does a device that is five times as fast make a run five times as fast?
 //!
 //! A network is trained on a simulated machine: on one CPU worker; on it and a device that is five times as fast in everything,
-//! placed by a scheduler whose performance models know the tasks; and on the device alone. One thing is varied at a time. What is
+//! placed by a scheduler whose performance models know the tasks, or have learned them in four trainings before; and on the
+//! device alone. One thing is varied at a time. What is
 //! not simulated is the time of submitting tasks, and of the host's own work, which real runs have besides.
 
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use serde::Serialize;
 
 use super::findings::Findings;
 use super::plot::{Axis, Bar, Bars, Figure, Lines, Point, Series, at, number};
-use super::programs::{Cnn, First, Pinned, beside_cpu, first_and_known, of_cpu};
+use super::programs::{Cnn, First, Models, beside_cpu, learned};
 use super::session::Session;
 use super::{Study, Time};
 use crate::trouble::Trouble;
@@ -26,8 +27,14 @@ pub(super) const STUDY: Study = Study {
 };
 
 const TIMES_AS_FAST: f64 = 5.0;
-/// Those that know how long tasks and transfers take. The bars are the first one's.
-const SCHEDULERS: [&str; 3] = ["dmda", "dmdas", "heft"];
+/// Schedulers that know how long tasks and transfers take, and whose models know all tasks. The bars are the first one's.
+const SCHEDULERS: [&str; 2] = ["dmda", "heft"];
+/// The first one, without models at the beginning.
+const LEARNING: &str = "dmda, learning";
+/// Of runs on the device alone.
+const ALONE: &str = "device alone";
+/// What is compared with the CPU worker.
+const WAYS: [&str; 4] = [SCHEDULERS[0], SCHEDULERS[1], LEARNING, ALONE];
 /// The number of the device's worker.
 const DEVICE_WORKER: usize = 1;
 /// The most samples that a run sees.
@@ -98,26 +105,22 @@ impl Setup {
         })
     }
 
-    /// On the CPU worker, on the device, and on both by each of [`SCHEDULERS`].
+    /// On the CPU worker, and in each of the [`WAYS`].
     fn runs(&self, data: &FashionMnist, steps: usize, seed: u64) -> Result<Runs, Trouble> {
-        let cpu = Runtime::builder().cpu_workers(1).virtual_machine(of_cpu(Speed::default())).build()?;
-        let beside = || Runtime::builder().cpu_workers(1).virtual_machine(self.machine());
-        let device = beside().custom_scheduler(Pinned::to(DEVICE_WORKER)).build()?;
         let program = |rt: &Runtime| self.train(rt, data, steps, seed);
-        let mut both = Vec::new();
-        for scheduler in SCHEDULERS {
-            let [_, known] = first_and_known(&beside().scheduler(scheduler).build()?, program)?;
-            both.push(known);
-        }
-        Ok(Runs { cpu: program(&cpu)?, device: program(&device)?, both })
+        let (models, [cpu, device]) = Models::of(self.machine(), 1, program)?;
+        let known = |scheduler| program(&models.builder().scheduler(scheduler).build()?);
+        let learning =
+            Runtime::builder().cpu_workers(1).virtual_machine(self.machine()).scheduler(SCHEDULERS[0]);
+        let learning = learned(&learning.build()?, program)?;
+        Ok(Runs { cpu, ways: [known(SCHEDULERS[0])?, known(SCHEDULERS[1])?, learning, device] })
     }
 }
 
 /// The same training, on different workers.
 struct Runs {
     cpu: Run,
-    device: Run,
-    both: Vec<Run>,
+    ways: [Run; WAYS.len()],
 }
 
 #[derive(Debug, Serialize)]
@@ -130,8 +133,8 @@ struct Row {
     samples_per_task: Option<usize>,
     latency_us: f64,
     link_gbytes_per_s: f64,
-    /// Who places tasks; nobody does on the device alone.
-    scheduler: &'static str,
+    /// One of the [`WAYS`].
+    way: &'static str,
     cpu_us: f64,
     time_us: f64,
     speedup: f64,
@@ -139,13 +142,9 @@ struct Row {
     transferred_mb: f64,
 }
 
-/// Of runs on the device alone.
-const NO_SCHEDULER: &str = "device alone";
-
-/// The rows of a setup: each scheduler's, and that of the device alone.
+/// The rows of a setup: one for each way.
 fn rows_of(varied: &'static str, value: &str, setup: &Setup, runs: &Runs) -> Vec<Row> {
-    let named = SCHEDULERS.into_iter().zip(&runs.both).chain([(NO_SCHEDULER, &runs.device)]);
-    let row = |(scheduler, run): (&'static str, &Run)| Row {
+    let row = |(way, run): (&'static str, &Run)| Row {
         varied,
         value: value.to_owned(),
         batch: setup.batch,
@@ -153,14 +152,14 @@ fn rows_of(varied: &'static str, value: &str, setup: &Setup, runs: &Runs) -> Vec
         samples_per_task: setup.samples_per_task,
         latency_us: setup.latency_us,
         link_gbytes_per_s: setup.link_gbytes_per_s,
-        scheduler,
+        way,
         cpu_us: runs.cpu.us,
         time_us: run.us,
         speedup: runs.cpu.us / run.us,
         device_busy: run.device_busy,
         transferred_mb: run.megabytes,
     };
-    named.map(row).collect()
+    WAYS.into_iter().zip(&runs.ways).map(row).collect()
 }
 
 /// One thing that is varied.
@@ -207,23 +206,19 @@ fn sweeps(session: &Session<'_>) -> [Sweep; 5] {
     ]
 }
 
-/// What the legend calls a run.
-fn title(scheduler: &str) -> String {
-    if scheduler == NO_SCHEDULER {
-        scheduler.to_owned()
-    } else {
-        format!("CPU worker and device, {scheduler}")
-    }
+/// What the legend calls a way.
+fn title(way: &str) -> String {
+    if way == ALONE { way.to_owned() } else { format!("CPU worker and device, {way}") }
 }
 
 impl Sweep {
     fn panel(&self, rows: &[Row]) -> Lines {
         let x = Axis::log(self.axis).ticks(at(&self.values, |value| value));
         let mut lines = Lines::new(format!("by {}", self.varied), x, Axis::linear("times as fast").to(6.5));
-        for scheduler in SCHEDULERS.into_iter().chain([NO_SCHEDULER]) {
-            let of_run = rows.iter().filter(|row| row.scheduler == scheduler);
+        for way in WAYS {
+            let of_run = rows.iter().filter(|row| row.way == way);
             let points = self.values.iter().zip(of_run).map(|(&value, row)| Point::exact(value, row.speedup));
-            lines = lines.series(Series::new(title(scheduler), points.collect()));
+            lines = lines.series(Series::new(title(way), points.collect()));
         }
         let (first, last) = (self.values[0], self.values[self.values.len() - 1]);
         let guide =
@@ -263,9 +258,9 @@ fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
     let mut bars = Bars::new("by what the device has no kernels of", Axis::linear("times as fast").to(6.5));
     for (name, absent) in ABSENT {
         let of_setup = measure("no kernels of", name, &Setup { absent, ..base })?;
-        for (label, scheduler) in [(name, SCHEDULERS[0]), ("", NO_SCHEDULER)] {
-            let row = of_setup.iter().find(|row| row.scheduler == scheduler).expect("each has a row");
-            bars = bars.bar(Bar::new(label, title(scheduler), row.speedup));
+        for (label, way) in [(name, SCHEDULERS[0]), ("", ALONE)] {
+            let row = of_setup.iter().find(|row| row.way == way).expect("each has a row");
+            bars = bars.bar(Bar::new(label, title(way), row.speedup));
         }
         rows.extend(of_setup);
     }
@@ -280,13 +275,13 @@ fn findings(rows: &[Row]) -> Findings {
         "varied",
         "value",
         "dmda",
-        "dmdas",
         "heft",
+        "dmda, learning",
         "device alone",
         "device busy, dmda",
         "MB moved, dmda",
     ]);
-    for of_setup in rows.chunks(SCHEDULERS.len() + 1) {
+    for of_setup in rows.chunks(WAYS.len()) {
         let first = &of_setup[0];
         let cells = [first.varied.to_owned(), first.value.clone()].into_iter();
         let speedups = of_setup.iter().map(|row| format!("{:.2}", row.speedup));

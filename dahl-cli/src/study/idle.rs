@@ -4,8 +4,7 @@
 //! idle time what had not happened yet to the task that the worker ran next (`dahl_trace::format::Cause`). Three machines:
 //! this one; one that is simulated, with eight CPU workers; and one with a CPU worker and a device five times as fast.
 //!
-//! Only the training counts, not the making of the network, and on simulated machines only the last of several trainings,
-//! when performance models know the tasks.
+//! Only the training counts, not the making of the network. Beside the device, performance models know the tasks.
 
 use dahl::{Runtime, RuntimeBuilder, Speed};
 use dahl_nn::prelude::*;
@@ -15,7 +14,7 @@ use serde::Serialize;
 
 use super::findings::Findings;
 use super::plot::{Axis, Bar, Bars, Figure};
-use super::programs::{Cnn, First, Trained, beside_cpu, first_and_known, of_cpu};
+use super::programs::{Cnn, First, Models, Trained, beside_cpu, of_cpu};
 use super::rounds::in_turn;
 use super::session::Session;
 use super::{Study, Time};
@@ -57,7 +56,8 @@ impl Machine {
         }
     }
 
-    fn builder(self, session: &Session<'_>) -> RuntimeBuilder {
+    /// The runtime that the training is traced on. Of the one with a device, models know the tasks.
+    fn builder(self, session: &Session<'_>, models: Option<&Models>) -> RuntimeBuilder {
         let builder = Runtime::builder();
         match self {
             Self::Here => builder.cpu_workers(session.settings.workers).scheduler("ws"),
@@ -65,11 +65,7 @@ impl Machine {
                 .cpu_workers(SIMULATED_WORKERS)
                 .virtual_machine(of_cpu(Speed::default()))
                 .scheduler("ws"),
-            Self::Device => {
-                let device = Speed::default().times(DEVICE_SPEED);
-                let machine = beside_cpu(Speed::default(), device, 10.0, 12.0);
-                builder.cpu_workers(1).virtual_machine(machine).scheduler("dmda")
-            }
+            Self::Device => models.map_or(builder, Models::builder).scheduler("dmda"),
         }
     }
 }
@@ -139,14 +135,16 @@ fn measure(
         tempfile::tempdir().map_err(|error| Trouble::Failed(format!("a folder for a trace: {error}")))?;
     let trace = folder.path().join("trace.json");
     let (samples, seed) = (session.either(2048, 256), session.settings.seed);
-    let rt = machine.builder(session).trace(&trace).build()?;
-    let trained = match machine {
-        Machine::Here => train(&rt, data, batch, samples, seed)?,
-        _ => {
-            let [_, known] = first_and_known(&rt, |rt| train(rt, data, batch, samples / 4, seed))?;
-            known
+    let program = |rt: &Runtime| train(rt, data, batch, samples, seed);
+    let models = match machine {
+        Machine::Device => {
+            let device = Speed::default().times(DEVICE_SPEED);
+            Some(Models::of(beside_cpu(Speed::default(), device, 10.0, 12.0), 1, program)?.0)
         }
+        _ => None,
     };
+    let rt = machine.builder(session, models.as_ref()).trace(&trace).build()?;
+    let trained = program(&rt)?;
     drop(rt);
     let read = Trace::read(&trace).map_err(|error| Trouble::Failed(error.to_string()))?;
     Ok(uses(&read, &trained))

@@ -4,13 +4,13 @@
 //! on a simulated machine with two CPU workers and a device five times as fast as one of them. There, performance models know
 //! the tasks from earlier runs, or nothing.
 
-use dahl::{Machine, Runtime, Speed};
+use dahl::{Machine, Runtime, RuntimeBuilder, Speed};
 use dahl_nn::prelude::*;
 use serde::Serialize;
 
 use super::findings::Findings;
 use super::plot::{Axis, Bar, Bars, Figure};
-use super::programs::{Cholesky, Cnn, First, beside_cpu, first_and_known, of_tiles};
+use super::programs::{Cholesky, Cnn, First, Models, beside_cpu, of_tiles};
 use super::rounds::{Spread, in_turn};
 use super::session::Session;
 use super::{Study, Time};
@@ -118,12 +118,14 @@ fn simulated(session: &Session<'_>, data: &FashionMnist) -> Result<Vec<Row>, Tro
     let progress = session.progress(programs.len() * Runtime::schedulers().len(), "scheduler");
     let mut rows = Vec::new();
     for program in programs {
+        let (models, _) = Models::of(program.machine(), SIMULATED_WORKERS, |rt| program.run(rt, data, seed))?;
         for scheduler in Runtime::schedulers() {
             progress.begin(format!("{scheduler}: {}, simulated", program.name()));
-            let builder =
-                Runtime::builder().cpu_workers(SIMULATED_WORKERS).virtual_machine(program.machine());
-            let rt = builder.scheduler(scheduler).rand_seed(seed).build()?;
-            let [first_us, known_us] = first_and_known(&rt, |rt| program.run(rt, data, seed))?;
+            let first = Runtime::builder().cpu_workers(SIMULATED_WORKERS).virtual_machine(program.machine());
+            let us = |builder: RuntimeBuilder| {
+                program.run(&builder.scheduler(scheduler).rand_seed(seed).build()?, data, seed)
+            };
+            let (first_us, known_us) = (us(first)?, us(models.builder())?);
             rows.extend([(KNOWN, known_us), (UNKNOWN, first_us)].map(|(models, time_us)| Row {
                 machine: SIMULATED,
                 program: program.name(),

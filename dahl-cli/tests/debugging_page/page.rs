@@ -80,7 +80,13 @@ fn commands(lines: &[&str]) -> Vec<Command> {
                 command.text.pop();
                 command.text.push_str(line.trim_start());
             }
-            (None, Some(command)) => command.output.push((*line).to_owned()),
+            (None, Some(command)) => match command.output.last_mut() {
+                Some(broken) if broken.ends_with('\\') => {
+                    broken.pop();
+                    broken.push_str(line);
+                }
+                _ => command.output.push((*line).to_owned()),
+            },
             (None, None) => panic!("a block of commands begins with `$ `, not with {line:?}"),
         }
     }

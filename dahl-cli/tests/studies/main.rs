@@ -89,7 +89,7 @@ const TABLES: [Table; 12] = [
     Table {
         study: "fast-device",
         file: "fast-device.csv",
-        columns: "varied,value,batch,filters,samples_per_task,latency_us,link_gbytes_per_s,scheduler,cpu_us,time_us,\
+        columns: "varied,value,batch,filters,samples_per_task,latency_us,link_gbytes_per_s,way,cpu_us,time_us,\
                   speedup,device_busy,transferred_mb",
         rows: (5 * 2 + 5) * 4,
         variants: (
