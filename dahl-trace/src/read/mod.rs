@@ -1,6 +1,6 @@
 //! From a file to the model of a run.
 //!
-//! Lines are read one by one ([`line`](self)), so a file may be larger than memory. What the lines say is
+//! Lines are read one by one (`line`), so the file as such is never in memory. What they say is
 //! gathered, checked and put in order at the end.
 
 mod error;
