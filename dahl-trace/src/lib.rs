@@ -1,6 +1,6 @@
 //! Traces of dahl's runs: what is in the file, and what is made of it.
 //!
-//! A runtime with `DAHL_TRACE=run.json` writes the file while it runs ([`format`]). It opens in Perfetto and in
+//! A runtime with `DAHL_TRACE=run.json` writes the file while it runs ([`mod@format`]). It opens in Perfetto and in
 //! `chrome://tracing` as it is. [`Trace::read`] makes a model of the run of it, and the model can be
 //!
 //! * summed up ([`Trace::summary`]): where the time went;
