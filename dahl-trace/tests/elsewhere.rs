@@ -92,7 +92,7 @@ fn paje_of_a_small_run() {
         13 0.001000 sched nready 1
         13 0.001000 sched nready 0
         10 0.001000 w0 IC no
-        20 0.001000 w0 WS c2 36 "f32[2x3] f32[3]" 531afa196cbc816c "NA" 0 0
+        20 0.001000 w0 WS c2 36 "f32[2x3] f32[3]" 2a80d6c1 "NA" 0 0
         13 0.001000 mm0 mem 4000
         13 0.002000 sched nsubmitted 2
         13 0.002500 sched nsubmitted 3
@@ -103,7 +103,7 @@ fn paje_of_a_small_run() {
         13 0.010000 sched nready 1
         13 0.010000 sched nready 0
         10 0.010000 w0 IC no
-        20 0.010000 w0 WS c0 36 "f32[2x3] f32[3]" 531afa196cbc816c "NA" 1 1
+        20 0.010000 w0 WS c0 36 "f32[2x3] f32[3]" 2a80d6c1 "NA" 1 1
         13 0.010000 sched nready 1
         10 0.010000 w1 WS Sc
         10 0.010000 w1 IC scheduler
@@ -113,7 +113,7 @@ fn paje_of_a_small_run() {
         13 0.010250 mm1 mem 4000
         13 0.025000 sched nready 0
         10 0.025000 w1 IC no
-        20 0.025000 w1 WS c0 36 "f32[2x3] f32[3]" 531afa196cbc816c "NA" 2 2
+        20 0.025000 w1 WS c0 36 "f32[2x3] f32[3]" 2a80d6c1 "NA" 2 2
         19 0.025000 L p 4000 mm1 0
         13 0.040000 sched nsubmitted 2
         10 0.040000 w0 WS Sl
@@ -127,7 +127,7 @@ fn paje_of_a_small_run() {
         13 0.060000 mm1 mem 0
         13 0.060500 sched nready 0
         10 0.060500 w0 IC no
-        20 0.060500 w0 WS c1 36 "f32[2x3] f32[3]" 531afa196cbc816c "loss 'of' </script> the <epoch>" 3 3
+        20 0.060500 w0 WS c1 36 "f32[2x3] f32[3]" 2a80d6c1 "loss 'of' </script> the <epoch>" 3 3
         13 0.080000 sched nsubmitted 0
         8 0.080000 w0 W
         8 0.080000 t0 T
@@ -170,11 +170,11 @@ fn pj_dump_reads_it() {
         State, cpu 0, Idle Cause, 0.060000, 0.060500, 0.000500, 0.000000, scheduler
         State, cpu 0, Idle Cause, 0.060500, 0.080000, 0.019500, 0.000000, no
         State, cpu 0, Worker State, 0.000000, 0.001000, 0.001000, 0.000000, Sleeping
-        State, cpu 0, Worker State, 0.001000, 0.010000, 0.009000, 0.000000, fill, 36, f32[2x3] f32[3], 531afa196cbc816c, NA, 0, 0
-        State, cpu 0, Worker State, 0.010000, 0.040000, 0.030000, 0.000000, matmul, 36, f32[2x3] f32[3], 531afa196cbc816c, NA, 1, 1
+        State, cpu 0, Worker State, 0.001000, 0.010000, 0.009000, 0.000000, fill, 36, f32[2x3] f32[3], 2a80d6c1, NA, 0, 0
+        State, cpu 0, Worker State, 0.010000, 0.040000, 0.030000, 0.000000, matmul, 36, f32[2x3] f32[3], 2a80d6c1, NA, 1, 1
         State, cpu 0, Worker State, 0.040000, 0.060000, 0.020000, 0.000000, Sleeping
         State, cpu 0, Worker State, 0.060000, 0.060500, 0.000500, 0.000000, Scheduling
-        State, cpu 0, Worker State, 0.060500, 0.080000, 0.019500, 0.000000, sum, 36, f32[2x3] f32[3], 531afa196cbc816c, loss 'of' </script> the <epoch>, 3, 3
+        State, cpu 0, Worker State, 0.060500, 0.080000, 0.019500, 0.000000, sum, 36, f32[2x3] f32[3], 2a80d6c1, loss 'of' </script> the <epoch>, 3, 3
         State, device 0, Idle Cause, 0.000000, 0.002500, 0.002500, 0.000000, submission
         State, device 0, Idle Cause, 0.002500, 0.010000, 0.007500, 0.000000, dependency
         State, device 0, Idle Cause, 0.010000, 0.010250, 0.000250, 0.000000, scheduler
@@ -185,7 +185,7 @@ fn pj_dump_reads_it() {
         State, device 0, Worker State, 0.002500, 0.010000, 0.007500, 0.000000, Sleeping
         State, device 0, Worker State, 0.010000, 0.010250, 0.000250, 0.000000, Scheduling
         State, device 0, Worker State, 0.010250, 0.025000, 0.014750, 0.000000, FetchingInput
-        State, device 0, Worker State, 0.025000, 0.060000, 0.035000, 0.000000, matmul, 36, f32[2x3] f32[3], 531afa196cbc816c, NA, 2, 2
+        State, device 0, Worker State, 0.025000, 0.060000, 0.035000, 0.000000, matmul, 36, f32[2x3] f32[3], 2a80d6c1, NA, 2, 2
         State, device 0, Worker State, 0.060000, 0.080000, 0.020000, 0.000000, Sleeping
         Variable, MEMMANAGER0, Used Memory, 0.001000, 0.080000, 0.079000, 4000.000000
         Variable, MEMMANAGER1, Used Memory, 0.010250, 0.060000, 0.049750, 4000.000000

@@ -214,7 +214,8 @@ fn of_runs_that_are_cut_of_nothing_and_of_one_task() {
     expect![[r#"
         nothing on node7: 0 tasks in 0, scheduler dmda
         No task ran.
-    "#]].assert_eq(&summary(&made::text(&by_hand::nothing())).to_string());
+    "#]]
+    .assert_eq(&summary(&made::text(&by_hand::nothing())).to_string());
     expect![[r#"
         one on node7: 1 task in 10.0 us, scheduler dmda
         Workers were busy 90 % of the time, with fill.
@@ -227,19 +228,14 @@ fn of_runs_that_are_cut_of_nothing_and_of_one_task() {
 
         critical path: 9.00 us, 90 % of the run, 1 task
           net::fill: 1 task, 9.00 us
-    "#]].assert_eq(&summary(&made::text(&by_hand::one())).to_string());
+    "#]]
+    .assert_eq(&summary(&made::text(&by_hand::one())).to_string());
 }
 
 #[test]
 fn failures_are_counted() {
     let mut lines = by_hand::diamond();
-    for line in &mut lines {
-        if let Line::Slice(Slice { what: What::Task(task), .. }) = line
-            && task.task > 1
-        {
-            (task.kernel, task.failure) = (None, Some("poisoned".to_owned()));
-        }
-    }
+    [2, 3].iter().for_each(|&number| made::fail(&mut lines, number, "poisoned"));
     let summary = summary(&made::text(&lines));
     assert_eq!(summary.failed, 2);
     assert!(summary.to_string().contains("2 tasks failed or were cancelled"), "{summary}");
@@ -290,7 +286,7 @@ fn the_verdict_follows_the_largest_cause() {
         Workers were busy 20 % of the time, with fill; for 75 % of the rest, tasks waited for others, though the critical path takes only 20 % of the run: another order might help.
         Workers were busy 20 % of the time, with fill; for 100 % of the rest, tasks were ready and not taken yet (a task takes 20.0 us on average).
         Workers were busy 20 % of the time, with fill; for 75 % of the rest, data were on their way.
-        Workers were busy 20 % of the time, with fill; for 75 % of the rest, there was nothing left to do before the end of the run."#]].assert_eq(&Cause::ALL.map(verdict).join("\n"));
+        Workers were busy 20 % of the time, with fill; for 75 % of the rest, there was no further task."#]].assert_eq(&Cause::ALL.map(verdict).join("\n"));
 }
 
 /// The longest chain among all chains of small random graphs.

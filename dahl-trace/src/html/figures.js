@@ -18,7 +18,14 @@ function time(ns) {
 
 /** A point in time in nanoseconds, as exactly as steps of `step` need it. */
 function moment(ns, step) {
-  const [unit, name] = ns < 1e3 && step < 1e3 ? [1, "ns"] : step < 1e6 && ns < 1e6 ? [1e3, "us"] : step < 1e9 && ns < 1e9 ? [1e6, "ms"] : [1e9, "s"];
+  const [unit, name] =
+    ns < 1e3 && step < 1e3
+      ? [1, "ns"]
+      : step < 1e6 && ns < 1e6
+        ? [1e3, "us"]
+        : step < 1e9 && ns < 1e9
+          ? [1e6, "ms"]
+          : [1e9, "s"];
   const places = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / unit) - 1e-9)));
   return `${(ns / unit).toFixed(places)} ${name}`;
 }
