@@ -3,6 +3,7 @@
 # into docs/studies/README.md, between `<!-- summary: STUDY -->` and `<!-- end -->`.
 #
 #   scripts/studies.sh [STUDY..] [-- OPTION..]    all studies, if none is named; options are those of `dahl study`
+#   scripts/studies.sh --page                     the page alone, from the summaries that there are
 #
 # Times are those of this machine: run it when nothing else runs. All of them take some ten minutes on two cores.
 set -eu
@@ -10,22 +11,29 @@ cd "$(dirname "$0")/.."
 page=docs/studies/README.md
 
 studies=
+run=yes
 while [ $# -gt 0 ]; do
     if [ "$1" = -- ]; then
         shift
         break
     fi
-    studies="$studies $1"
+    if [ "$1" = --page ]; then
+        run=no
+    else
+        studies="$studies $1"
+    fi
     shift
 done
 
-cargo build --release --quiet --package dahl-cli
-dahl=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/release/dahl
-[ -n "$studies" ] || studies=$("$dahl" study --list | awk 'NR > 1 { print $1 }')
+if [ "$run" = yes ]; then
+    cargo build --release --quiet --package dahl-cli
+    dahl=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/release/dahl
+    [ -n "$studies" ] || studies=$("$dahl" study --list | awk 'NR > 1 { print $1 }')
 
-for study in $studies; do
-    "$dahl" study "$study" --out "docs/studies/data/$study" "$@"
-done
+    for study in $studies; do
+        "$dahl" study "$study" --out "docs/studies/data/$study" "$@"
+    done
+fi
 
 for summary in docs/studies/data/*/summary.md; do
     study=$(basename "$(dirname "$summary")")

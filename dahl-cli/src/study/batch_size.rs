@@ -2,7 +2,8 @@
 //!
 //! * Throughput: samples a second over many steps, which follow each other without waiting.
 //! * Latency: how long a single step takes, from its submission until its loss is known.
-//! * Memory: the most that was reserved for arrays at once, with those of the steps on their way.
+//! * Memory: the most that was reserved for arrays at once, in a single step, and in many: the trainer has as many steps on
+//!   their way as keep workers busy, fewer where their activations would take much memory.
 //! * Loss: the mean over the samples of the last epoch; each size sees the same samples, so a larger one updates less often.
 
 use dahl::Runtime;
@@ -28,11 +29,13 @@ pub(super) const STUDY: Study = Study {
 const FILTERS: usize = 8;
 /// Single steps of which the latency is the mean.
 const STEPS: usize = 8;
+const MB: f64 = (1 << 20) as f64;
 
 struct Round {
     samples_per_s: f64,
     latency_us: f64,
     peak_bytes: usize,
+    step_bytes: usize,
     loss: f64,
 }
 
@@ -47,11 +50,13 @@ fn measure(
     let trained = cnn.train::<f32>(&rt, &First::new(&data.train, samples))?;
     let peak_bytes = rt.memory()[0].peak_bytes;
     // One batch an epoch: the next one begins when its loss is known.
+    let rt = Runtime::builder().cpu_workers(session.settings.workers).build()?;
     let single = Cnn { epochs: STEPS, ..cnn }.train::<f32>(&rt, &First::new(&data.train, batch))?;
     Ok(Round {
         samples_per_s: samples as f64 / (trained.ns as f64 / 1e9),
         latency_us: single.ns as f64 / 1e3 / STEPS as f64,
         peak_bytes,
+        step_bytes: rt.memory()[0].peak_bytes,
         loss: trained.losses.last().copied().unwrap_or(f64::NAN),
     })
 }
@@ -68,6 +73,9 @@ struct Row {
     peak_mb: f64,
     peak_mb_low: f64,
     peak_mb_high: f64,
+    step_mb: f64,
+    step_mb_low: f64,
+    step_mb_high: f64,
     loss: f64,
 }
 
@@ -75,7 +83,8 @@ impl Row {
     fn new(batch: usize, rounds: &[Round]) -> Self {
         let speed = Spread::over(rounds, |round| round.samples_per_s);
         let latency = Spread::over(rounds, |round| round.latency_us);
-        let peak = Spread::over(rounds, |round| round.peak_bytes as f64 / f64::from(1 << 20));
+        let peak = Spread::over(rounds, |round| round.peak_bytes as f64 / MB);
+        let step = Spread::over(rounds, |round| round.step_bytes as f64 / MB);
         Self {
             batch,
             samples_per_s: speed.median,
@@ -87,6 +96,9 @@ impl Row {
             peak_mb: peak.median,
             peak_mb_low: peak.low,
             peak_mb_high: peak.high,
+            step_mb: step.median,
+            step_mb_low: step.low,
+            step_mb_high: step.high,
             loss: rounds[0].loss,
         }
     }
@@ -106,13 +118,20 @@ fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
     session.table("batch-size.csv", &rows)?;
     session.figure("batch-size.svg", &figure(&rows, batches))?;
 
-    let mut findings =
-        Findings::new(["batch", "samples/s", "latency of a step, us", "peak memory, MB", "loss"]);
+    let mut findings = Findings::new([
+        "batch",
+        "samples/s",
+        "latency of a step, us",
+        "memory of a step, MB",
+        "of many, MB",
+        "loss",
+    ]);
     for row in &rows {
         findings.row([
             row.batch.to_string(),
             number(row.samples_per_s),
             number(row.latency_us),
+            format!("{:.1}", row.step_mb),
             format!("{:.1}", row.peak_mb),
             format!("{:.3}", row.loss),
         ]);
@@ -133,22 +152,29 @@ fn figure(rows: &[Row], batches: &[usize]) -> Figure {
         let shown: Vec<usize> = batches.iter().copied().filter(|batch| batch.ilog2() % 2 == 0).collect();
         Axis::log("samples in a batch").ticks(at(&shown, |batch| batch as f64))
     };
-    let panel = |caption: &str, y: Axis, point: &dyn Fn(&Row) -> [f64; 3]| {
+    let series = |name: &str, point: &dyn Fn(&Row) -> [f64; 3]| {
         let points = rows.iter().map(|row| {
             let [y, low, high] = point(row);
             Point { x: row.batch as f64, y, low, high }
         });
-        Lines::new(caption, x(), y).series(Series::new("", points.collect()))
+        Series::new(name, points.collect())
     };
+    let speed = series(MANY, &|row| [row.samples_per_s, row.samples_per_s_low, row.samples_per_s_high]);
+    let latency = series(SINGLE, &|row| [row.latency_us, row.latency_us_low, row.latency_us_high]);
+    let peak = series(MANY, &|row| [row.peak_mb, row.peak_mb_low, row.peak_mb_high]);
+    let step = series(SINGLE, &|row| [row.step_mb, row.step_mb_low, row.step_mb_high]);
+    let memory = Lines::new("peak memory of arrays", x(), Axis::log("MB (2^20 bytes)"));
     Figure::new("Training a small network, by size of the batch", 2)
-        .panel(panel("throughput", Axis::linear("samples/s"), &|row| {
-            [row.samples_per_s, row.samples_per_s_low, row.samples_per_s_high]
-        }))
-        .panel(panel("latency of a single step", Axis::log("µs"), &|row| {
-            [row.latency_us, row.latency_us_low, row.latency_us_high]
-        }))
-        .panel(panel("peak memory of arrays", Axis::log("MB (2^20 bytes)"), &|row| {
-            [row.peak_mb, row.peak_mb_low, row.peak_mb_high]
-        }))
-        .panel(panel("loss after the same samples", Axis::linear("mean loss"), &|row| [row.loss; 3]))
+        .panel(Lines::new("throughput", x(), Axis::linear("samples/s")).series(speed))
+        .panel(Lines::new("latency", x(), Axis::log("µs")).series(latency))
+        .panel(memory.series(peak).series(step))
+        .panel(
+            Lines::new("loss after the same samples", x(), Axis::linear("mean loss"))
+                .series(series(MANY, &|row| [row.loss; 3])),
+        )
 }
+
+/// What the legend calls steps that follow each other without waiting.
+const MANY: &str = "many steps";
+/// What the legend calls one that is waited for.
+const SINGLE: &str = "a single step";

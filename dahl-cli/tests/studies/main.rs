@@ -33,14 +33,14 @@ const TABLES: [Table; 12] = [
         study: "batch-size",
         file: "batch-size.csv",
         columns: "batch,samples_per_s,samples_per_s_low,samples_per_s_high,latency_us,latency_us_low,latency_us_high,\
-                  peak_mb,peak_mb_low,peak_mb_high,loss",
+                  peak_mb,peak_mb_low,peak_mb_high,step_mb,step_mb_low,step_mb_high,loss",
         rows: 3,
         variants: ("batch", &["1", "16", "64"]),
     },
     Table {
         study: "element-type",
         file: "element-type.csv",
-        columns: "element,samples_per_s,samples_per_s_low,samples_per_s_high,peak_mb,peak_mb_low,peak_mb_high,loss,accuracy",
+        columns: "element,samples_per_s,samples_per_s_low,samples_per_s_high,step_mb,step_mb_low,step_mb_high,loss,accuracy",
         rows: 4,
         variants: ("element", &["f16", "bf16", "f32", "f64"]),
     },

@@ -72,6 +72,11 @@ impl<'a> First<'a> {
     pub(crate) fn new(images: &'a Images, samples: usize) -> Self {
         Self { images, samples: samples.min(images.len()) }
     }
+
+    /// The first samples of these.
+    pub(crate) fn first(&self, samples: usize) -> Self {
+        Self { samples: samples.min(self.samples), ..*self }
+    }
 }
 
 impl Dataset for First<'_> {
