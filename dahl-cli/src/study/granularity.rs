@@ -199,7 +199,7 @@ pub(super) fn powers_to(most: usize) -> Vec<usize> {
 }
 
 fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
-    let total: u64 = session.either(1 << 24, 1 << 19);
+    let total: u64 = session.either(1 << 23, 1 << 19);
     let most_steps: u64 = session.either(1 << 12, 1 << 8);
     session.setting("multiply_adds", total as i64);
     session.setting("tasks_at_once", WIDTH as i64);

@@ -182,7 +182,7 @@ fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
     ]);
     for (layer, _) in LAYERS {
         let of_layer = || rows.iter().filter(|row| row.layer == layer);
-        let last = of_layer().last().expect("there are batches");
+        let last = of_layer().next_back().expect("there are batches");
         findings.row([
             layer.to_owned(),
             faster_from(of_layer(), |row| row.speedup),

@@ -9,6 +9,7 @@ mod element_type;
 mod fast_device;
 mod findings;
 mod granularity;
+mod idle;
 mod layers;
 mod plot;
 mod programs;
@@ -33,7 +34,7 @@ use session::Session;
 pub(crate) use session::Settings;
 
 /// All of them, in the order of the page that shows them.
-const STUDIES: [&Study; 8] = [
+const STUDIES: [&Study; 9] = [
     &granularity::STUDY,
     &batch_size::STUDY,
     &element_type::STUDY,
@@ -42,6 +43,7 @@ const STUDIES: [&Study; 8] = [
     &softmax::STUDY,
     &layers::STUDY,
     &fast_device::STUDY,
+    &idle::STUDY,
 ];
 
 /// A study.

@@ -6,6 +6,7 @@ mod files;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use command::{dahl, quick};
 use files::{about, column, files_of, require_svg, table};
@@ -20,7 +21,7 @@ struct Table {
     variants: (&'static str, &'static [&'static str]),
 }
 
-const TABLES: [Table; 10] = [
+const TABLES: [Table; 12] = [
     Table {
         study: "granularity",
         file: "efficiency.csv",
@@ -88,21 +89,46 @@ const TABLES: [Table; 10] = [
     Table {
         study: "fast-device",
         file: "fast-device.csv",
-        columns: "varied,value,batch,filters,samples_per_task,latency_us,link_gbytes_per_s,cpu_us,both_us,device_us,\
-                  speedup_both,speedup_device,device_busy_both,device_busy_alone,transferred_mb_both,transferred_mb_device",
-        rows: 5 * 2 + 5,
+        columns: "varied,value,batch,filters,samples_per_task,latency_us,link_gbytes_per_s,way,cpu_us,time_us,\
+                  speedup,device_busy,transferred_mb",
+        rows: (5 * 2 + 5) * 4,
         variants: (
             "varied",
             &["batch", "filters", "samples per task", "latency", "bandwidth", "no kernels of"],
         ),
     },
+    Table {
+        study: "idle",
+        file: "real.csv",
+        columns: IDLE,
+        rows: 3,
+        variants: ("batch", &["32", "64", "128"]),
+    },
+    Table {
+        study: "idle",
+        file: "virtual.csv",
+        columns: IDLE,
+        rows: 3 + 3 * 2,
+        variants: ("workers", &["cpu", "device"]),
+    },
 ];
+
+const IDLE: &str = "machine,time,batch,workers,tasks,submission,dependency,scheduler,transfer,end,other";
 
 const SCHEDULERS: &[&str] =
     &["ws", "eager", "lws", "prio", "random", "dm", "dmda", "dmdas", "heft", "sequential"];
 
-const STUDIES: [&str; 8] =
-    ["granularity", "batch-size", "element-type", "workers", "scheduler", "softmax", "layers", "fast-device"];
+const STUDIES: [&str; 9] = [
+    "granularity",
+    "batch-size",
+    "element-type",
+    "workers",
+    "scheduler",
+    "softmax",
+    "layers",
+    "fast-device",
+    "idle",
+];
 
 /// Studies whose files are all exact.
 const VIRTUAL: [&str; 2] = ["layers", "fast-device"];
@@ -157,10 +183,46 @@ fn studies_in_virtual_time_write_the_same_bytes_each_time() {
         assert!(first.remove("about.toml").is_some() && second.remove("about.toml").is_some());
         assert_eq!(first, second, "{study}");
     }
-    for (study, file) in [("workers", "virtual.csv"), ("scheduler", "virtual.csv")] {
+    for (study, file) in [("workers", "virtual.csv"), ("scheduler", "virtual.csv"), ("idle", "virtual.csv")] {
         let [first, second] =
             [quick(study, &[]), quick(study, &[])].map(|folder| files_of(folder.path())[file].clone());
         assert_eq!(first, second, "{study}");
+    }
+}
+
+#[test]
+fn causes_of_idle_time_and_tasks_add_up() {
+    let files = files_of(quick("idle", &["--workers", "2"]).path());
+    for name in ["real.csv", "virtual.csv"] {
+        let (columns, rows) = table(&files[name]);
+        let first = columns.iter().position(|column| column == "tasks").expect("a column");
+        for row in rows {
+            let shares: Vec<f64> =
+                row[first..].iter().map(|share| share.parse().expect("a number")).collect();
+            assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)), "{row:?}");
+            assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-6, "{row:?}");
+            assert!(shares[0] > 0.0, "it runs tasks: {row:?}");
+            let other = shares[shares.len() - 1];
+            assert!(name == "real.csv" || other < 1e-6, "virtual time passes for a reason: {row:?}");
+        }
+    }
+}
+
+#[test]
+fn pages_show_what_the_last_run_has_written() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/studies");
+    let page = fs::read_to_string(docs.join("README.md")).expect("there is a page");
+    for study in STUDIES {
+        let folder = docs.join("data").join(study);
+        let files = files_of(&folder);
+        let shown = page.split_once(&format!("<!-- summary: {study} -->\n\n"));
+        let shown = shown.and_then(|(_, rest)| Some(rest.split_once("\n<!-- end -->")?.0));
+        assert_eq!(shown, Some(files["summary.md"].as_str()), "{study}");
+        for (name, text) in files.iter().filter(|(name, _)| name.ends_with(".svg")) {
+            require_svg(&format!("{study}/{name}"), text);
+            assert!(page.contains(&format!("](data/{study}/{name})")), "the page shows {study}/{name}");
+        }
+        assert!(files["about.toml"].contains("quick = false"), "{study}");
     }
 }
 

@@ -55,6 +55,8 @@ impl TraceFile {
     /// Creates it. If this process has written to a file of that name, it is `NAME-2.json`, and so on.
     fn create(path: &Path) -> io::Result<Self> {
         let absolute = std::path::absolute(path)?;
+        let folder = absolute.parent().unwrap_or(&absolute).canonicalize()?;
+        let absolute = folder.join(absolute.file_name().unwrap_or_default());
         let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
         let written = written.get_or_insert_default();
         let stem = absolute.file_stem().unwrap_or_default().to_string_lossy().into_owned();

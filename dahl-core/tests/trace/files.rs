@@ -110,3 +110,26 @@ fn the_environment_names_a_trace() -> Result<()> {
     assert!(text.contains("DAHL_TRACE") && text.contains("run.html") && text.contains("NAME.json"), "{text}");
     Ok(())
 }
+
+#[test]
+fn a_full_disk_ends_the_trace_and_not_the_run() -> Result<()> {
+    let test = "files::a_full_disk_ends_the_trace_and_not_the_run";
+    if is_child(test) {
+        let rt = builder().build()?;
+        let mut x: M<'static> = rt.zeros([2, 2])?;
+        for _ in 0..10 {
+            step(&mut x).submit()?;
+        }
+        println!("{:?}", x.to_vec()?);
+        return Ok(());
+    }
+    let folder = Folder::new();
+    std::os::unix::fs::symlink("/dev/full", folder.path()).expect("a link");
+    let output = child(test, &folder.path()).output().expect("it runs");
+    let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && text.contains("[1023, 1023, 1023, 1023]"), "{text}");
+    let complaint =
+        format!("dahl: the trace {} cannot be written: No space left on device", folder.path().display());
+    assert_eq!(errors.matches(&complaint).count(), 1, "{errors}");
+    Ok(())
+}

@@ -55,8 +55,14 @@ function drawSpans(context, strip, view, spans, paint, fills) {
     flush();
     context.globalAlpha = fills[fill].alpha;
     context.fillStyle = fills[fill].style;
-    const from = Math.max(left, -2), to = Math.min(right, view.width + 2);
-    context.fillRect(from, strip.top, Math.max(to - from - (strip.gap && right - left > 5 ? 1 : 0), 1), strip.height);
+    const from = Math.max(left, -2),
+      to = Math.min(right, view.width + 2);
+    context.fillRect(
+      from,
+      strip.top,
+      Math.max(to - from - (strip.gap && right - left > 5 ? 1 : 0), 1),
+      strip.height,
+    );
   });
   flush();
   context.globalAlpha = 1;
@@ -66,13 +72,15 @@ function drawSpans(context, strip, view, spans, paint, fills) {
 function drawCauses(context, strip, view, spans, causeOf, styles) {
   const columns = new Float64Array(Math.ceil(view.width + 1) * styles.length);
   spans.within(view.from, view.to, (member) => {
-    const left = Math.max(view.x(spans.start[member]), 0), right = Math.min(view.x(spans.end(member)), view.width);
+    const left = Math.max(view.x(spans.start[member]), 0),
+      right = Math.min(view.x(spans.end(member)), view.width);
     for (let at = Math.floor(left); at < right; at++) {
       columns[at * styles.length + causeOf[member]] += Math.min(right, at + 1) - Math.max(left, at);
     }
   });
   for (let at = 0; at < view.width; at++) {
-    let most = -1, all = 0;
+    let most = -1,
+      all = 0;
     for (let cause = 0; cause < styles.length; cause++) {
       const share = columns[at * styles.length + cause];
       all += share;

@@ -27,7 +27,7 @@ pub(super) fn of(summary: &Summary) -> String {
             time(summary.codelets.iter().map(|codelet| codelet.total_us).sum::<f64>() / summary.tasks as f64)
         ),
         "transfer" => "data were on their way".to_owned(),
-        "end of the run" => "there was nothing left to do before the end of the run".to_owned(),
+        "end of the run" => "there was no further task".to_owned(),
         _ => "the trace does not say why".to_owned(),
     };
     format!("Workers were busy {busy} of the time, {most}; for {share} of the rest, {why}.")

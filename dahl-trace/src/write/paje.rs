@@ -9,7 +9,6 @@ use crate::Trace;
 use crate::format::Cause;
 use crate::palette::Codelets;
 use crate::trace::{Idle, Task, Transfer};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufWriter, Write};
 
 pub(super) fn write(trace: &Trace, out: impl Write) -> io::Result<()> {
@@ -183,14 +182,13 @@ fn starpu_state(cause: Cause) -> &'static str {
     }
 }
 
-/// Size, Params, Footprint, Tag, JobId and SubmitOrder, as StarPU's.
+/// Size, Params, Footprint, Tag, JobId and SubmitOrder, as StarPU's; what is not known is `NA`, as in R.
 fn details(task: &Task) -> String {
-    let mut hasher = DefaultHasher::new();
-    (&task.elements, &task.footprint).hash(&mut hasher);
-    let footprint = hasher.finish();
-    let size = size(task).map_or(String::new(), |size| size.to_string());
-    let (params, tag) = (quoted(&task.parameters()), quoted(task.name.as_deref().unwrap_or("")));
-    format!("\"{size}\" {params} {footprint:016x} {tag} {0} {0}", task.number)
+    let parameters = task.parameters();
+    let footprint = crc32fast::hash(parameters.as_bytes());
+    let size = size(task).map_or("NA".to_owned(), |size| size.to_string());
+    let (params, tag) = (quoted(&parameters), quoted(task.name.as_deref().unwrap_or("NA")));
+    format!("{size} {params} {footprint:08x} {tag} {0} {0}", task.number)
 }
 
 /// The bytes of a task's arrays; nothing if it has elements of a type of the user's.
