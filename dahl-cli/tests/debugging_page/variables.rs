@@ -53,7 +53,8 @@ fn name_of(text: &str) -> String {
 /// The variables that a line of code names, each as a string of its own.
 fn strings(line: &str) -> Vec<String> {
     let code = line.split("//").next().unwrap_or_default();
-    let candidates = code.match_indices(&format!("\"{PREFIX}")).map(|(place, _)| &code[place + 1..]);
+    let begins = format!("\"{PREFIX}");
+    let candidates = code.match_indices(&begins).map(|(place, _)| &code[place + 1..]);
     let is_whole = |text: &&str| text[name_of(text).len()..].starts_with('"');
     candidates.filter(is_whole).map(name_of).collect()
 }
