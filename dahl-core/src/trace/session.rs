@@ -74,6 +74,13 @@ impl Trace {
         Ok(())
     }
 
+    /// Helps to write, if the lanes are full. A thread that submits calls.
+    pub(crate) fn keep_up(&self) {
+        if self.desk.recorder.lanes.are_full() {
+            self.desk.write();
+        }
+    }
+
     /// A step of a simulation has been made.
     pub(crate) fn step(&self) {
         // Which thread writes, and exactly when, does not matter; that it happens now and then does.
