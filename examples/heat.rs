@@ -33,7 +33,7 @@ fn diffuse_cells<T: Real>(left: &[T], own: &[T], right: &[T], out: &mut [T], rat
 /// `x = x / total`.
 #[codelet(RW)]
 fn normalise<T: Real>(x: &mut [T], total: T) {
-    x.iter_mut().for_each(|x| *x = *x / total);
+    x.iter_mut().for_each(|x| *x /= total);
 }
 
 /// Adds to `x` the number of the call, which no dependency orders.
@@ -41,7 +41,7 @@ fn normalise<T: Real>(x: &mut [T], total: T) {
 fn disturb<T: Real>(x: &mut [T]) {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     let call = CALLS.fetch_add(1, Ordering::Relaxed);
-    x[0] = x[0] + T::from_f64(call as f64);
+    x[0] += T::from_f64(call as f64);
 }
 
 /// Waits for somebody who does not come, until the stall is reported.
