@@ -1,6 +1,7 @@
 //! Which file a trace is written to.
 
 use std::env;
+use std::fs;
 use std::process::Command;
 
 use dahl_core::{Result, Runtime};
@@ -52,6 +53,18 @@ fn several_runtimes_of_a_process_do_not_write_over_each_other() -> Result<()> {
     let tasks = |name: &str| File::read(&folder.named(name)).tasks().len();
     let names = ["run.json", "run-2.json", "run-3.json", "other.json"];
     assert_eq!(names.map(tasks), [0, 1, 4, 0]);
+    Ok(())
+}
+
+#[test]
+fn a_file_that_another_process_is_writing_is_left_alone() -> Result<()> {
+    let folder = Folder::new();
+    fs::write(folder.path(), "another's").expect("a file");
+    let of_another = fs::OpenOptions::new().write(true).open(folder.path()).expect("the file");
+    of_another.lock().expect("a lock");
+    drop(builder().trace(folder.path()).build()?);
+    assert_eq!(fs::read_to_string(folder.path()).expect("the file"), "another's");
+    assert_eq!(File::read(&folder.named("run-2.json")).tasks().len(), 0);
     Ok(())
 }
 
