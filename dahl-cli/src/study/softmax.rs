@@ -21,7 +21,7 @@ pub(super) const STUDY: Study = Study {
     name: "softmax",
     question: "What does softmax gain as one codelet, against four, by size?",
     time: Time::Real,
-    rounds: 9,
+    rounds: 7,
     run,
 };
 
