@@ -21,7 +21,7 @@ pub(super) const STUDY: Study = Study {
     name: "batch-size",
     question: "What do larger batches bring in throughput, and cost in latency, memory and loss?",
     time: Time::Real,
-    rounds: 5,
+    rounds: 11,
     run,
 };
 

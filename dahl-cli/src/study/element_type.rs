@@ -20,7 +20,7 @@ pub(super) const STUDY: Study = Study {
     name: "element-type",
     question: "What do f16, bf16, f32 and f64 differ in: time, memory, and the loss in the end?",
     time: Time::Real,
-    rounds: 5,
+    rounds: 11,
     run,
 };
 

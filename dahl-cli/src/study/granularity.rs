@@ -27,7 +27,7 @@ pub(super) const STUDY: Study = Study {
     name: "granularity",
     question: "How small may tasks be before the runtime's own work counts?",
     time: Time::Real,
-    rounds: 7,
+    rounds: 15,
     run,
 };
 

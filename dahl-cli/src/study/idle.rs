@@ -24,7 +24,7 @@ pub(super) const STUDY: Study = Study {
     name: "idle",
     question: "What keeps workers idle: submission, dependencies, the scheduler or transfers?",
     time: Time::Both,
-    rounds: 5,
+    rounds: 11,
     run,
 };
 

@@ -20,7 +20,7 @@ pub(super) const STUDY: Study = Study {
     name: "scheduler",
     question: "Which scheduler is fastest on a network, on a factorisation, and beside a device?",
     time: Time::Both,
-    rounds: 5,
+    rounds: 11,
     run,
 };
 

@@ -21,7 +21,7 @@ pub(super) const STUDY: Study = Study {
     name: "softmax",
     question: "What does softmax gain as one codelet, against four, by size?",
     time: Time::Real,
-    rounds: 7,
+    rounds: 15,
     run,
 };
 

@@ -20,7 +20,7 @@ pub(super) const STUDY: Study = Study {
     name: "workers",
     question: "How do programs scale with the number of CPU workers?",
     time: Time::Both,
-    rounds: 5,
+    rounds: 11,
     run,
 };
 
