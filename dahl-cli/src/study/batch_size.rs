@@ -6,13 +6,12 @@
 //!   their way as keep workers busy, fewer where their activations would take much memory.
 //! * Loss: the mean over the samples of the last epoch; each size sees the same samples, so a larger one updates less often.
 
-use dahl::Runtime;
 use dahl_nn::prelude::*;
 use serde::Serialize;
 
 use super::findings::Findings;
 use super::plot::{Axis, Figure, Lines, Point, Series, at, number};
-use super::programs::{Cnn, First};
+use super::programs::{Cnn, First, unchecked};
 use super::rounds::{Spread, in_turn};
 use super::session::Session;
 use super::{Study, Time};
@@ -22,7 +21,7 @@ pub(super) const STUDY: Study = Study {
     name: "batch-size",
     question: "What do larger batches bring in throughput, and cost in latency, memory and loss?",
     time: Time::Real,
-    rounds: 7,
+    rounds: 11,
     run,
 };
 
@@ -45,12 +44,12 @@ fn measure(
     samples: usize,
     batch: usize,
 ) -> Result<Round, Trouble> {
-    let rt = Runtime::builder().cpu_workers(session.settings.workers).build()?;
+    let rt = unchecked().cpu_workers(session.settings.workers).build()?;
     let cnn = Cnn::new(FILTERS, batch, session.settings.seed);
     let trained = cnn.train::<f32>(&rt, &First::new(&data.train, samples))?;
     let peak_bytes = rt.memory()[0].peak_bytes;
     // One batch an epoch: the next one begins when its loss is known.
-    let rt = Runtime::builder().cpu_workers(session.settings.workers).build()?;
+    let rt = unchecked().cpu_workers(session.settings.workers).build()?;
     let single = Cnn { epochs: STEPS, ..cnn }.train::<f32>(&rt, &First::new(&data.train, batch))?;
     Ok(Round {
         samples_per_s: samples as f64 / (trained.ns as f64 / 1e9),
@@ -80,6 +79,10 @@ struct Row {
 }
 
 impl Row {
+    fn speed(&self) -> Spread {
+        Spread { median: self.samples_per_s, low: self.samples_per_s_low, high: self.samples_per_s_high }
+    }
+
     fn new(batch: usize, rounds: &[Round]) -> Self {
         let speed = Spread::over(rounds, |round| round.samples_per_s);
         let latency = Spread::over(rounds, |round| round.latency_us);
@@ -136,15 +139,26 @@ fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
             format!("{:.3}", row.loss),
         ]);
     }
+    findings.remark(conclusion(&rows));
+    Ok(findings)
+}
+
+/// The smallest batch that is as fast as the best one, as far as the rounds can tell.
+fn conclusion(rows: &[Row]) -> String {
     let best =
         rows.iter().max_by(|a, b| a.samples_per_s.total_cmp(&b.samples_per_s)).expect("there are batches");
-    let enough = rows.iter().find(|row| row.samples_per_s >= 0.9 * best.samples_per_s).unwrap_or(best);
-    findings.remark(format!(
-        "Nine tenths of the best throughput are reached with batches of {}, whose step takes {} us.",
+    let enough = rows.iter().position(|row| !row.speed().is_apart(&best.speed())).unwrap_or(0);
+    if enough == 0 {
+        return "The differences in throughput from the best are within the spread.".to_owned();
+    }
+    let enough = &rows[enough];
+    format!(
+        "All batches smaller than {} have less throughput than the best, those of {}; a step of {} takes {} us.",
+        enough.batch,
+        best.batch,
         enough.batch,
         number(enough.latency_us)
-    ));
-    Ok(findings)
+    )
 }
 
 fn figure(rows: &[Row], batches: &[usize]) -> Figure {
@@ -178,3 +192,28 @@ fn figure(rows: &[Row], batches: &[usize]) -> Figure {
 const MANY: &str = "many steps";
 /// What the legend calls one that is waited for.
 const SINGLE: &str = "a single step";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(batch: usize, speeds: [f64; 3]) -> Row {
+        let rounds = speeds.map(|samples_per_s| Round {
+            samples_per_s,
+            latency_us: 100.0,
+            peak_bytes: 0,
+            step_bytes: 0,
+            loss: 0.0,
+        });
+        Row::new(batch, &rounds)
+    }
+
+    #[test]
+    fn nothing_is_concluded_from_quartiles_that_overlap() {
+        let noise = [row(1, [100.0, 200.0, 300.0]), row(2, [150.0, 250.0, 350.0])];
+        assert!(conclusion(&noise).contains("within the spread"), "{}", conclusion(&noise));
+        let clear = [row(1, [10.0, 11.0, 12.0]), row(2, [20.0, 21.0, 22.0]), row(4, [20.0, 21.5, 22.0])];
+        let text = conclusion(&clear);
+        assert!(text.contains("smaller than 2") && text.contains("those of 4"), "{text}");
+    }
+}

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::findings::Findings;
 use super::plot::{Axis, Bar, Bars, Figure, Lines, Point, Series, at, number};
-use super::programs::{Cnn, First};
+use super::programs::{Cnn, First, unchecked};
 use super::rounds::{Spread, in_turn};
 use super::session::Session;
 use super::{Study, Time};
@@ -20,7 +20,7 @@ pub(super) const STUDY: Study = Study {
     name: "element-type",
     question: "What do f16, bf16, f32 and f64 differ in: time, memory, and the loss in the end?",
     time: Time::Real,
-    rounds: 7,
+    rounds: 11,
     run,
 };
 
@@ -37,9 +37,9 @@ struct Round {
 }
 
 fn measure<T: Real>(session: &Session<'_>, data: &First<'_>, epochs: usize) -> Result<Round, Trouble> {
-    let rt = Runtime::builder().cpu_workers(session.settings.workers).build()?;
+    let rt = unchecked().cpu_workers(session.settings.workers).build()?;
     let trained = Cnn { epochs, ..Cnn::new(FILTERS, BATCH, session.settings.seed) }.train::<T>(&rt, data)?;
-    let alone = Runtime::builder().cpu_workers(session.settings.workers).build()?;
+    let alone = unchecked().cpu_workers(session.settings.workers).build()?;
     Cnn::new(FILTERS, BATCH, session.settings.seed).train::<T>(&alone, &data.first(BATCH))?;
     Ok(Round {
         samples_per_s: (epochs * data.len()) as f64 / (trained.ns as f64 / 1e9),
@@ -73,6 +73,10 @@ struct Loss {
 }
 
 impl Row {
+    fn speed(&self) -> Spread {
+        Spread { median: self.samples_per_s, low: self.samples_per_s_low, high: self.samples_per_s_high }
+    }
+
     fn new(element: &'static str, rounds: &[Round]) -> Self {
         let speed = Spread::over(rounds, |round| round.samples_per_s);
         let peak = Spread::over(rounds, |round| round.step_bytes as f64 / f64::from(1 << 20));
@@ -136,8 +140,23 @@ fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
             format!("{:.1} %", 100.0 * row.accuracy),
         ]);
     }
+    findings.remark(conclusion(&rows, single));
     findings.remark("Every round had the same losses, to the last bit.");
     Ok(findings)
+}
+
+/// Which types are faster or slower than f32, as far as the rounds can tell.
+fn conclusion(rows: &[Row], single: &Row) -> String {
+    let against = |row: &Row| {
+        let words = match row.samples_per_s < single.samples_per_s {
+            _ if !row.speed().is_apart(&single.speed()) => "within the spread",
+            true => "slower",
+            false => "faster",
+        };
+        format!("{} {words}", row.element)
+    };
+    let others: Vec<String> = rows.iter().filter(|row| row.element != single.element).map(against).collect();
+    format!("Throughput, against f32: {}.", others.join(", "))
 }
 
 fn losses(element: &'static str, losses: &[f64], double: &[f64]) -> Vec<Loss> {

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::findings::Findings;
 use super::plot::{Axis, Bar, Bars, Figure, Lines, Point, Series, at, number};
-use super::programs::{Cnn, First, Models, beside_cpu, learned};
+use super::programs::{Cnn, First, Models, beside_cpu, learned, unchecked};
 use super::session::Session;
 use super::{Study, Time};
 use crate::trouble::Trouble;
@@ -110,8 +110,7 @@ impl Setup {
         let program = |rt: &Runtime| self.train(rt, data, steps, seed);
         let (models, [cpu, device]) = Models::of(self.machine(), 1, program)?;
         let known = |scheduler| program(&models.builder().scheduler(scheduler).build()?);
-        let learning =
-            Runtime::builder().cpu_workers(1).virtual_machine(self.machine()).scheduler(SCHEDULERS[0]);
+        let learning = unchecked().cpu_workers(1).virtual_machine(self.machine()).scheduler(SCHEDULERS[0]);
         let learning = learned(&learning.build()?, program)?;
         Ok(Runs { cpu, ways: [known(SCHEDULERS[0])?, known(SCHEDULERS[1])?, learning, device] })
     }

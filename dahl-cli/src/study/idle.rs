@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::findings::Findings;
 use super::plot::{Axis, Bar, Bars, Figure};
-use super::programs::{Cnn, First, Models, Trained, beside_cpu, of_cpu};
+use super::programs::{Cnn, First, Models, Trained, beside_cpu, of_cpu, unchecked};
 use super::rounds::in_turn;
 use super::session::Session;
 use super::{Study, Time};
@@ -24,7 +24,7 @@ pub(super) const STUDY: Study = Study {
     name: "idle",
     question: "What keeps workers idle: submission, dependencies, the scheduler or transfers?",
     time: Time::Both,
-    rounds: 5,
+    rounds: 11,
     run,
 };
 
@@ -58,7 +58,7 @@ impl Machine {
 
     /// The runtime that the training is traced on. Of the one with a device, models know the tasks.
     fn builder(self, session: &Session<'_>, models: Option<&Models>) -> RuntimeBuilder {
-        let builder = Runtime::builder();
+        let builder = unchecked();
         match self {
             Self::Here => builder.cpu_workers(session.settings.workers).scheduler("ws"),
             Self::Cpu => builder

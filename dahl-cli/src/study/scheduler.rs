@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::findings::Findings;
 use super::plot::{Axis, Bar, Bars, Figure};
-use super::programs::{Cholesky, Cnn, First, Models, beside_cpu, of_tiles};
+use super::programs::{Cholesky, Cnn, First, Models, beside_cpu, of_tiles, unchecked};
 use super::rounds::{Spread, in_turn};
 use super::session::Session;
 use super::{Study, Time};
@@ -20,7 +20,7 @@ pub(super) const STUDY: Study = Study {
     name: "scheduler",
     question: "Which scheduler is fastest on a network, on a factorisation, and beside a device?",
     time: Time::Both,
-    rounds: 7,
+    rounds: 11,
     run,
 };
 
@@ -85,6 +85,12 @@ const SIMULATED: &str = "2 CPU workers and a device";
 const KNOWN: &str = "models know the tasks";
 const UNKNOWN: &str = "no models";
 
+impl Row {
+    fn spread(&self) -> Spread {
+        Spread { median: self.time_us, low: self.time_us_low, high: self.time_us_high }
+    }
+}
+
 fn real(session: &Session<'_>, data: &FashionMnist) -> Result<Vec<Row>, Trouble> {
     let programs = [
         Program::Cnn { steps: session.either(48, 2) },
@@ -98,7 +104,7 @@ fn real(session: &Session<'_>, data: &FashionMnist) -> Result<Vec<Row>, Trouble>
     let name = |(program, scheduler): &(Program, &str)| format!("{scheduler}: {}", program.name());
     let seed = session.settings.seed;
     let measured = in_turn(session, "scheduler", &variants, name, |&(program, scheduler)| {
-        let builder = Runtime::builder().cpu_workers(session.settings.workers);
+        let builder = unchecked().cpu_workers(session.settings.workers);
         program.run(&builder.scheduler(scheduler).rand_seed(seed).build()?, data, seed)
     })?;
     let row = |(&(program, scheduler), rounds): (&(Program, &'static str), &Vec<f64>)| {
@@ -121,7 +127,7 @@ fn simulated(session: &Session<'_>, data: &FashionMnist) -> Result<Vec<Row>, Tro
         let (models, _) = Models::of(program.machine(), SIMULATED_WORKERS, |rt| program.run(rt, data, seed))?;
         for scheduler in Runtime::schedulers() {
             progress.begin(format!("{scheduler}: {}, simulated", program.name()));
-            let first = Runtime::builder().cpu_workers(SIMULATED_WORKERS).virtual_machine(program.machine());
+            let first = unchecked().cpu_workers(SIMULATED_WORKERS).virtual_machine(program.machine());
             let us = |builder: RuntimeBuilder| {
                 program.run(&builder.scheduler(scheduler).rand_seed(seed).build()?, data, seed)
             };
@@ -182,8 +188,28 @@ fn findings(real: &[Row], simulated: &[Row]) -> Findings {
         };
         findings.row([vec![(*scheduler).to_owned()], of(real), of(simulated)].concat());
     }
+    for rows in real.chunks(Runtime::schedulers().len()) {
+        findings.remark(conclusion(rows));
+    }
     findings.remark("Times relative to the fastest of the same program on the same machine.");
     findings
+}
+
+/// The fastest scheduler of a program on this machine, as far as the rounds can tell.
+fn conclusion(rows: &[Row]) -> String {
+    let best = rows.iter().min_by(|a, b| a.time_us.total_cmp(&b.time_us)).expect("there are schedulers");
+    let others = rows.iter().filter(|row| row.scheduler != best.scheduler);
+    let alike: Vec<&str> =
+        others.filter(|row| !row.spread().is_apart(&best.spread())).map(|row| row.scheduler).collect();
+    if alike.is_empty() {
+        return format!("Here, {}: {} is the fastest.", best.program, best.scheduler);
+    }
+    format!(
+        "Here, {}: {} has the least median; the differences of {} from it are within the spread.",
+        best.program,
+        best.scheduler,
+        alike.join(", ")
+    )
 }
 
 fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {

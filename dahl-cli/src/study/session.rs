@@ -57,7 +57,8 @@ impl<'a> Session<'a> {
         self.folder.figure(name, figure)
     }
 
-    pub(super) fn end(self) -> About {
+    pub(super) fn end(mut self) -> About {
+        self.about.end();
         self.about
     }
 }

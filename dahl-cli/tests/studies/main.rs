@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use command::{dahl, quick};
+use command::{QUICK, dahl, quick};
 use files::{about, column, files_of, require_svg, table};
 
 /// A table of a study: its file, columns, number of rows by `--quick --workers 2`, and variants.
@@ -159,8 +159,58 @@ fn every_study_writes_its_tables_and_figures() {
         }
         assert!(tables > 0, "{study} has no table here");
         assert!(files["summary.md"].starts_with("| "), "{study}: {}", files["summary.md"]);
+        let provenance = provenance(&files["summary.md"]);
+        assert!(files["summary.md"].ends_with(&format!("\n\n{QUICK}.\n")), "{study}: {provenance}");
+        let is_virtual = VIRTUAL.contains(&study);
+        assert!(provenance.contains(" build of "), "{study}: {provenance}");
+        for fact in ["rounds in turn", "load average"] {
+            assert_eq!(provenance.contains(fact), !is_virtual, "{study}: {fact}: {provenance}");
+        }
         about(study, &files["about.toml"]);
     }
+}
+
+/// The line that says where figures come from.
+fn provenance(summary: &str) -> &str {
+    summary.lines().rfind(|line| line.contains("time: ") || line.contains("in turn")).unwrap_or_default()
+}
+
+#[test]
+fn settings_of_the_environment_do_not_reach_a_study() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let arguments = ["study", "idle", "--quick", "--workers", "1", "--out", "out", "--json"];
+    let settings =
+        [("DAHL_TRACE", "trace.json"), ("DAHL_STATS", "statistics.json"), ("DAHL_SCHED", "no scheduler")];
+    let output = command::with_settings(folder.path(), &arguments, &settings);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    assert!(stderr.contains("DAHL_SCHED, DAHL_STATS, DAHL_TRACE"), "{stderr}");
+    let entries = fs::read_dir(folder.path()).expect("it is there");
+    let names: Vec<_> = entries.map(|entry| entry.expect("an entry").file_name()).collect();
+    assert_eq!(names, ["out"], "no runtime was traced");
+    let about: toml::Table = files_of(&folder.path().join("out"))["about.toml"].parse().expect("TOML");
+    let ignored: Vec<_> =
+        about["ignored"].as_array().expect("a list").iter().filter_map(toml::Value::as_str).collect();
+    assert_eq!(ignored, ["DAHL_SCHED", "DAHL_STATS", "DAHL_TRACE"]);
+}
+
+#[test]
+fn the_largest_seed_is_recorded_as_it_is() {
+    let seed = u64::MAX.to_string();
+    let files = files_of(quick("layers", &["--seed", &seed]).path());
+    let about: toml::Table = files["about.toml"].parse().expect("TOML");
+    assert_eq!(about["settings"]["seed"].as_str(), Some(seed.as_str()));
+    assert_eq!(about["ignored"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn a_debug_build_measures_nothing() {
+    let output = dahl(&["study", "granularity"]);
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8(output.stderr).expect("text");
+    assert!(text.contains("cargo run --release -p dahl-cli -- study granularity"), "{text}");
+    assert!(text.contains("--quick"), "{text}");
 }
 
 #[test]
@@ -222,7 +272,9 @@ fn pages_show_what_the_last_run_has_written() {
             require_svg(&format!("{study}/{name}"), text);
             assert!(page.contains(&format!("](data/{study}/{name})")), "the page shows {study}/{name}");
         }
-        assert!(files["about.toml"].contains("quick = false"), "{study}");
+        for fact in ["quick = false", "build = \"release\""] {
+            assert!(files["about.toml"].contains(fact), "{study}: {fact}");
+        }
     }
 }
 

@@ -7,6 +7,7 @@ mod learned;
 mod machine;
 mod models;
 mod pinned;
+mod unchecked;
 
 pub(crate) use cholesky::Cholesky;
 pub(crate) use cnn::{Cnn, First, Trained};
@@ -14,3 +15,4 @@ pub(crate) use learned::learned;
 pub(crate) use machine::{DEVICE, beside_cpu, of_cpu, of_tiles};
 pub(crate) use models::Models;
 pub(crate) use pinned::Pinned;
+pub(crate) use unchecked::unchecked;

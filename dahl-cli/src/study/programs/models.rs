@@ -5,7 +5,7 @@ use std::path::Path;
 use dahl::{Machine, Runtime, RuntimeBuilder};
 use tempfile::TempDir;
 
-use super::Pinned;
+use super::{Pinned, unchecked};
 use crate::trouble::Trouble;
 
 /// Where Linux keeps files in memory: models are stored durably, which on a disk takes longer than a short run.
@@ -36,7 +36,7 @@ impl Models {
 
     /// A runtime of the machine that knows all this.
     pub(crate) fn builder(&self) -> RuntimeBuilder {
-        let builder = Runtime::builder().cpu_workers(self.cpu_workers).virtual_machine(self.machine.clone());
+        let builder = unchecked().cpu_workers(self.cpu_workers).virtual_machine(self.machine.clone());
         builder.performance_dir(self.folder.path())
     }
 }
