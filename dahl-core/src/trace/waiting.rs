@@ -109,31 +109,35 @@ impl Waiting {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::panic::Location;
     use std::sync::OnceLock;
 
     use super::*;
     use crate::codelet::Codelet;
-    use crate::trace::event::Footprint;
+    use crate::trace::event::{Footprint, Use};
     use crate::trace::run::Run;
 
     static STEP: Codelet = Codelet::new("step", module_path!(), 1);
     const PLACE: Place = Place { pid: 1, tid: 1, begin_ns: 0, end_ns: 0 };
 
-    fn submitted(sequence: u64, after: &[&Arc<Predecessor>]) -> Pending {
-        let task = Submitted {
+    pub(in crate::trace) fn task(sequence: u64, uses: &[Use]) -> Submitted {
+        Submitted {
             sequence,
             codelet: &STEP,
             combination: None,
             in_place: false,
-            uses: Box::default(),
+            uses: uses.into(),
             footprint: Footprint::default(),
             name: None,
             priority: 0,
             location: Location::caller(),
             at_ns: 0,
-        };
+        }
+    }
+
+    fn submitted(sequence: u64, after: &[&Arc<Predecessor>]) -> Pending {
+        let task = task(sequence, &[]);
         let itself = Arc::new(Predecessor { sequence, place: OnceLock::new() });
         Pending {
             task,
@@ -143,7 +147,7 @@ mod tests {
         }
     }
 
-    fn ended(sequence: u64, worker: Option<usize>) -> Ended {
+    pub(in crate::trace) fn ended(sequence: u64, worker: Option<usize>) -> Ended {
         Ended { sequence, worker, run: Run::default(), ready_ns: 0, ended_ns: 0, failure: None }
     }
 

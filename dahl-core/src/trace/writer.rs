@@ -153,6 +153,12 @@ impl Writer {
         self.file.flush();
     }
 
+    /// How many tasks have ended and have no line.
+    #[cfg(test)]
+    pub(super) fn unwritten(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// Writes the lines of tasks that wait for nothing more.
     fn write_tasks(&mut self) {
         while let Some((pending, ended)) = self.waiting.next() {
