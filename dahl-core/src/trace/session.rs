@@ -85,13 +85,14 @@ impl Trace {
 
     /// Ends the file. What happens from now on is in no trace.
     pub(crate) fn finish(&self) {
+        let now_ns = self.desk.recorder.now_ns(); // the time to write the rest is no part of the run
         *lock(&self.desk.is_over) = true;
         self.desk.over.notify_all();
         let thread = lock(&self.thread).take();
         if let Some(thread) = thread {
             let _ = thread.join(); // should it have panicked, the file ends there
         }
-        self.desk.finish();
+        self.desk.finish(now_ns);
     }
 }
 
@@ -125,11 +126,11 @@ impl Desk {
         *place = Some(writer);
     }
 
-    fn finish(&self) {
+    fn finish(&self, now_ns: u64) {
         let Some(mut writer) = lock(&self.writer).take() else { return };
         self.recorder.turn_off();
         self.recorder.lanes.drain(|event| writer.take(event));
-        writer.end(self.recorder.now_ns());
+        writer.end(now_ns);
     }
 }
 
