@@ -31,14 +31,6 @@ impl Shared {
         true
     }
 
-    /// Lets a thread that submits write what was noted for a trace, if there is too much of it.
-    #[cold]
-    pub(crate) fn help_to_trace(&self) {
-        if let Some(trace) = &self.trace {
-            trace.keep_up();
-        }
-    }
-
     /// A task that some worker would have taken, when the workers are gone.
     #[cold]
     fn pop_for_nobody(&self) -> Option<ReadyTask> {

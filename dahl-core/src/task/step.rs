@@ -73,7 +73,6 @@ impl<'s> Step<'s> {
     fn append(&mut self, record: &Record) {
         if let Some(recorder) = self.shared.recorder() {
             recorder.appended(record, returned_whole(record));
-            self.shared.help_to_trace();
         }
         let links = record.accesses().filter(|access| access.array().is_some()).count() as u32;
         record.arm(links);

@@ -74,7 +74,7 @@ pub(super) struct Use {
 }
 
 /// The extents of each operand: their number, then they.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Footprint(Box<[usize]>);
 
 /// A task that has ended.

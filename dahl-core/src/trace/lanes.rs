@@ -10,9 +10,6 @@ use crate::sync::thread_local;
 /// Threads that have a lane of their own; further ones share.
 const LANES: usize = 64;
 
-/// Events with numbers that may wait before those who submit help to write.
-const BACKLOG: u64 = 1 << 16;
-
 /// Threads that have noted something. It orders nothing, so it is no part of a schedule.
 static THREADS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
 
@@ -25,17 +22,11 @@ thread_local! {
 pub(super) struct Lanes {
     queues: Box<[CachePadded<SegQueue<Event>>]>,
     next: CachePadded<AtomicU64>,
-    /// How many of the events with numbers have been taken out.
-    taken: CachePadded<AtomicU64>,
 }
 
 impl Lanes {
     pub(super) fn new() -> Self {
-        Self {
-            queues: (0..LANES).map(|_| CachePadded::default()).collect(),
-            next: CachePadded::default(),
-            taken: CachePadded::default(),
-        }
+        Self { queues: (0..LANES).map(|_| CachePadded::default()).collect(), next: CachePadded::default() }
     }
 
     /// A number larger than those of all that happened before. The caller notes something under it, at once.
@@ -54,39 +45,8 @@ impl Lanes {
         for queue in &self.queues {
             for _ in 0..queue.len() {
                 let Some(event) = queue.pop() else { break };
-                if matches!(event, Event::Ordered(..)) {
-                    self.taken.fetch_add(1, Ordering::Relaxed);
-                }
                 take(event);
             }
         }
-    }
-
-    /// Whether so much waits that it should be written before more is noted.
-    pub(super) fn are_full(&self) -> bool {
-        let taken = self.taken.load(Ordering::Relaxed); // first: what is taken has a number
-        self.next.load(Ordering::Relaxed).saturating_sub(taken) > BACKLOG
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::trace::event::Ordered as Told;
-
-    #[test]
-    fn lanes_are_full_when_the_writer_is_behind() {
-        let lanes = Lanes::new();
-        let push = || lanes.push(Event::Ordered(lanes.next_number(), Told::Gone(0)));
-        (0..BACKLOG).for_each(|_| push());
-        assert!(!lanes.are_full());
-        push();
-        assert!(lanes.are_full());
-        let mut numbers = Vec::new();
-        lanes.drain(|event| match event {
-            Event::Ordered(number, _) => numbers.push(number),
-            other => panic!("{other:?}"),
-        });
-        assert!(numbers.iter().copied().eq(0..=BACKLOG) && !lanes.are_full());
     }
 }
