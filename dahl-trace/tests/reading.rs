@@ -119,8 +119,8 @@ fn damage_is_an_error_with_its_place() {
         told(r#""ts":10.0"#, r#""ts":-10.0"#),
         told(r#""dur":30.0"#, r#""dur":"#),
         told(r#""after":[0]"#, r#""after":[3]"#),
-        told(r#""predicted_us":"#, r#""predicted_us":-1e300,"x":"#),
-        told(r#""measured_us":"#, r#""measured_us":-1e300,"x":"#),
+        told(r#""predicted_us":"#, r#""predicted_us":-5.0,"x":"#),
+        told(r#""measured_us":"#, r#""measured_us":-5.0,"x":"#),
         told(r#""pid":2,"args":{"bytes":4000}"#, r#""pid":0,"args":{"bytes":4000}"#),
         told("\n]", "\n]\n{}"),
         Trace::parse("").unwrap_err().to_string(),
@@ -140,8 +140,8 @@ fn damage_is_an_error_with_its_place() {
         the text:12: `ts` is -10, expected microseconds from 0 to 9e12
         the text:12: column 43: expected an event: expected value
         the text:12: task 1 comes after itself, by way of others
-        the text:12: `predicted_us` is -1000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000, expected microseconds from 0 to 9e12
-        the text:10: `measured_us` is -1000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000, expected microseconds from 0 to 9e12
+        the text:12: `predicted_us` is -5, expected microseconds from 0 to 9e12
+        the text:10: `measured_us` is -5, expected microseconds from 0 to 9e12
         the text:15: `pid` is 0, expected a number from 1
         the text:28: expected nothing after `]`
         the text: it is empty; a trace begins with a line `[`. Was the program ended before it submitted anything?
