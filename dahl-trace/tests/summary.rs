@@ -283,10 +283,33 @@ fn the_verdict_follows_the_largest_cause() {
     };
     expect![[r#"
         Workers were busy 20 % of the time, with fill; for 75 % of the rest, the next task had not been submitted yet.
-        Workers were busy 20 % of the time, with fill; for 75 % of the rest, tasks waited for others, though the critical path takes only 20 % of the run: another order might help.
+        Workers were busy 20 % of the time, with fill; for 75 % of the rest, tasks waited for others, and all are in one chain: there is no other order.
         Workers were busy 20 % of the time, with fill; for 100 % of the rest, tasks were ready and not taken yet (a task takes 20.0 us on average).
         Workers were busy 20 % of the time, with fill; for 75 % of the rest, data were on their way.
         Workers were busy 20 % of the time, with fill; for 75 % of the rest, there was no further task."#]].assert_eq(&Cause::ALL.map(verdict).join("\n"));
+}
+
+/// The path has no time of the runtime's, so it is short beside the run where tasks are.
+#[test]
+fn short_tasks_are_not_called_badly_ordered() {
+    let verdict = |us: f64, is_virtual: bool, is_chain: bool| {
+        let mut lines = vec![made::about("run", is_virtual)];
+        lines.extend(by_hand::workers().drain(..3));
+        for number in 0..4 {
+            let begin = number as f64 * 100.0;
+            let after = if number > 0 && is_chain { vec![number - 1] } else { vec![] };
+            lines.push(by_hand::idle(Cause::Dependency, (1, 1), begin, 100.0 - us, Some(number)));
+            let times = [0.0, 0.0, begin, begin + 100.0 - us, us];
+            lines.push(by_hand::task(number, "work", (1, 1), times, &after));
+        }
+        lines.push(made::end(400.0, 4));
+        summary(&made::text(&lines)).verdict
+    };
+    assert!(verdict(2.0, false, true).ends_with("and take only 2.00 us on average: they are too short."));
+    assert!(verdict(2.0, false, false).ends_with("they are too short."));
+    assert!(verdict(2.0, true, false).ends_with("another order might help."), "the runtime takes no time");
+    assert!(verdict(20.0, false, false).ends_with("another order might help."));
+    assert!(verdict(20.0, false, true).ends_with("all are in one chain: there is no other order."));
 }
 
 /// The longest chain among all chains of small random graphs.

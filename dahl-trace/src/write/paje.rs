@@ -191,7 +191,7 @@ fn details(task: &Task) -> String {
     format!("{size} {params} {footprint:08x} {tag} {0} {0}", task.number)
 }
 
-/// The bytes of a task's arrays; nothing if it has elements of a type of the user's.
+/// The bytes of a task's arrays; nothing if it has elements of a type of the user's, or more than can be counted.
 fn size(task: &Task) -> Option<usize> {
     let bytes = |element: &str| match element {
         "u8" | "i8" | "bool" => Some(1),
@@ -200,6 +200,10 @@ fn size(task: &Task) -> Option<usize> {
         "f64" | "u64" | "i64" => Some(8),
         _ => None,
     };
-    let arrays = task.elements.iter().zip(&*task.footprint);
-    arrays.map(|(element, extents)| Some(bytes(element)? * extents.iter().product::<usize>())).sum()
+    let mut arrays = task.elements.iter().zip(&*task.footprint);
+    arrays.try_fold(0_usize, |sum, (element, extents)| {
+        let size =
+            extents.iter().try_fold(bytes(element)?, |size: usize, extent| size.checked_mul(*extent))?;
+        sum.checked_add(size)
+    })
 }
