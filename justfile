@@ -57,3 +57,7 @@ fixtures:
 # Makes anew the PTX that is kept beside the CUDA kernels, for builds without nvcc (installs the compiler into target/cuda).
 ptx:
     scripts/make_ptx.sh
+
+# Runs all studies, or those named, and writes what docs/studies shows of them. For a machine with nothing else to do.
+studies *names:
+    scripts/studies.sh {{names}}

@@ -8,7 +8,9 @@
 //! * `array`, `memory`: data, and where they lie.
 //! * `task`: submission and dependencies. `scheduler`: which worker. `worker`: running.
 //! * `choice`: which kernel, and on how many cores. `explain`: why calls took different times.
+//! * `statistics`: what a run has done, in figures.
 //! * `check`: what kernels did, compared with what they declare. `stall`: why nothing goes on.
+//! * `trace`: what happened, and when, in a file.
 //! * [`mod@print`]: arrays as text.
 //! * [`device`]: machines to be simulated. `simulation`: the events of such a run.
 //! * [`simd`]: kernels compiled for several instruction sets. [`perf`]: how long it took. [`error`]: what went wrong.
@@ -38,11 +40,13 @@ pub mod shape;
 pub mod simd;
 mod simulation;
 mod stall;
+mod statistics;
 mod sync;
 mod task;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod topology;
+mod trace;
 mod worker;
 
 pub use access::{AccessMode, Reduction};
@@ -73,6 +77,10 @@ pub use runtime::Runtime;
 pub use scheduler::{Eager, Scheduler, WorkStealing, WorkerInfo, Workers};
 pub use shape::Extents;
 pub use simulation::WorkerUse;
+pub use statistics::{
+    ArenaStatistics, CodeletStatistics, HostStatistics, KernelStatistics, MemoryStatistics, Statistics,
+    TaskCounts, TransferStatistics, WorkerStatistics,
+};
 pub use task::{ReadyTask, Tag, Task};
 pub use topology::{Binding, Processor, Topology};
 

@@ -1,0 +1,114 @@
+//! [`Output`]: where the statistics of a run go when it ends.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind as IoErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+// A static's, at which no threads of a runtime meet.
+use std::sync::{Mutex, PoisonError};
+
+use super::Statistics;
+use crate::error::{Error, ErrorKind, Result};
+
+/// What the variable may be.
+const CHOICES: &str = "0, 1 for tables on standard error, or a file to write whose name ends in `.json`";
+
+/// The files that runtimes of this process write.
+static FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Where the statistics of a run go when it ends.
+#[derive(Debug)]
+pub(crate) enum Output {
+    /// To standard error, as tables.
+    Tables,
+    /// To a file, as JSON.
+    Json(PathBuf),
+}
+
+impl Output {
+    /// Where they go by the text of a variable; nothing if nowhere.
+    ///
+    /// # Errors
+    /// If it is no such text, or the file cannot be written.
+    #[track_caller]
+    pub(crate) fn of_variable(setting: &'static str, text: &str) -> Result<Option<Self>> {
+        match text.trim() {
+            "" | "0" => Ok(None),
+            "1" => Ok(Some(Self::Tables)),
+            path if path.ends_with(".json") => Self::json(setting, Path::new(path)).map(Some),
+            _ => {
+                let (value, expected) = (text.to_owned(), CHOICES.to_owned());
+                Err(Error::new(ErrorKind::Config { setting, value, expected }))
+            }
+        }
+    }
+
+    /// To a file. What it holds now stays until the run ends. If another runtime of the process writes `run.json`, it is
+    /// `run-2.json`, and so on.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    #[track_caller]
+    pub(crate) fn json(setting: &'static str, path: &Path) -> Result<Self> {
+        let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+        // The program may change its working directory.
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let stem = absolute.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let numbered = (2..).map(|number: u32| absolute.with_file_name(format!("{stem}-{number}.json")));
+        let mut paths = std::iter::once(absolute.clone()).chain(numbered);
+        let free = paths.find(|path| !files.contains(path)).expect("there is no last number");
+        match try_out(&free) {
+            Ok(()) => {
+                files.push(free.clone());
+                Ok(Self::Json(free))
+            }
+            Err(error) => {
+                let expected = format!("a file to write: {error}; or {CHOICES}");
+                Err(Error::new(ErrorKind::Config { setting, value: path.display().to_string(), expected }))
+            }
+        }
+    }
+
+    /// Writes them. What goes wrong is printed.
+    pub(crate) fn write(&self, statistics: &Statistics) {
+        match self {
+            Self::Tables => print(&format!("dahl: {statistics}")),
+            Self::Json(path) => {
+                if let Err(error) = write_json(path, statistics) {
+                    let path = path.display();
+                    print(&format!("dahl: the statistics cannot be written to {path}: {error}\n"));
+                }
+            }
+        }
+    }
+}
+
+/// Prints in one piece. Nobody is left to tell if it cannot be.
+fn print(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// The name beside `path` under which a file is written before it takes the place of `path`.
+fn aside(path: &Path) -> PathBuf {
+    path.with_extension(format!("json.{}.new", std::process::id()))
+}
+
+/// Whether the file can be written, without a change of what it holds.
+fn try_out(path: &Path) -> io::Result<()> {
+    let aside = aside(path);
+    File::create(&aside)?;
+    fs::remove_file(&aside)?;
+    match OpenOptions::new().write(true).open(path) {
+        Err(error) if error.kind() == IoErrorKind::NotFound => Ok(()),
+        tried => tried.map(drop),
+    }
+}
+
+/// Writes the file whole, or leaves what was there.
+fn write_json(path: &Path, statistics: &Statistics) -> io::Result<()> {
+    let mut text = serde_json::to_string_pretty(statistics)?;
+    text.push('\n');
+    let aside = aside(path);
+    fs::write(&aside, text).and_then(|()| fs::rename(&aside, path)).inspect_err(|_| {
+        let _ = fs::remove_file(&aside);
+    })
+}

@@ -1,0 +1,210 @@
+//! [`Trace`]: the trace of a runtime, and the thread that writes it.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use super::file::TraceFile;
+use super::recorder::Recorder;
+use super::writer::{Stage, Writer};
+use crate::scheduler::WorkerInfo;
+use crate::sync::atomic::{AtomicU32, Ordering};
+use crate::sync::thread::{Builder, JoinHandle};
+use crate::sync::{Condvar, Mutex, MutexGuard};
+
+/// How long what was noted waits until it is written.
+const PERIOD: Duration = Duration::from_millis(20);
+/// In virtual time: steps of the simulation after which what was noted is written.
+const STEPS: u32 = 256;
+
+/// The trace of a runtime.
+#[derive(Debug)]
+pub(crate) struct Trace {
+    desk: Arc<Desk>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    /// Steps of a simulation since something was written.
+    steps: AtomicU32,
+}
+
+/// What the thread shares that writes.
+#[derive(Debug)]
+struct Desk {
+    recorder: Arc<Recorder>,
+    /// None once the file is at its end.
+    writer: Mutex<Option<Writer>>,
+    is_over: Mutex<bool>,
+    over: Condvar,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Trace {
+    /// Writes what `recorder` notes to `file`.
+    pub(crate) fn new(
+        file: TraceFile,
+        recorder: Arc<Recorder>,
+        workers: &[WorkerInfo],
+        nodes: &[String],
+        scheduler: &str,
+    ) -> Self {
+        let is_virtual = recorder.clock().is_virtual();
+        let writer = Writer::new(file, Stage { workers, nodes, scheduler, is_virtual });
+        let desk = Desk {
+            recorder,
+            writer: Mutex::new(Some(writer)),
+            is_over: Mutex::new(false),
+            over: Condvar::new(),
+        };
+        Self { desk: Arc::new(desk), thread: Mutex::new(None), steps: AtomicU32::new(0) }
+    }
+
+    pub(crate) fn recorder(&self) -> &Recorder {
+        &self.desk.recorder
+    }
+
+    /// Starts the thread that writes. In virtual time there is none.
+    pub(crate) fn start(&self) -> std::io::Result<()> {
+        if self.desk.recorder.clock().is_virtual() {
+            return Ok(());
+        }
+        let desk = Arc::clone(&self.desk);
+        let thread = Builder::new().name("dahl trace".to_owned()).spawn(move || desk.write_until_over())?;
+        *lock(&self.thread) = Some(thread);
+        Ok(())
+    }
+
+    /// A step of a simulation has been made.
+    pub(crate) fn step(&self) {
+        // Which thread writes, and exactly when, does not matter; that it happens now and then does.
+        if self.steps.fetch_add(1, Ordering::Relaxed) + 1 >= STEPS {
+            self.steps.store(0, Ordering::Relaxed);
+            self.desk.write();
+        }
+    }
+
+    /// Ends the file. What happens from now on is in no trace.
+    pub(crate) fn finish(&self) {
+        let now_ns = self.desk.recorder.now_ns(); // the time to write the rest is no part of the run
+        *lock(&self.desk.is_over) = true;
+        self.desk.over.notify_all();
+        let thread = lock(&self.thread).take();
+        if let Some(thread) = thread {
+            let _ = thread.join(); // should it have panicked, the file ends there
+        }
+        self.desk.finish(now_ns);
+    }
+}
+
+impl Drop for Trace {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+impl Desk {
+    fn write_until_over(&self) {
+        let mut is_over = lock(&self.is_over);
+        while !*is_over {
+            drop(is_over);
+            self.write();
+            is_over = lock(&self.is_over);
+            if !*is_over {
+                let waited = self.over.wait_timeout(is_over, PERIOD);
+                is_over = waited.unwrap_or_else(PoisonError::into_inner).0;
+            }
+        }
+    }
+
+    fn write(&self) {
+        let mut place = lock(&self.writer);
+        let Some(mut writer) = place.take() else { return };
+        let off = TurnOff(&self.recorder); // should it panic, nobody will write any more, and the file ends there
+        self.recorder.lanes.drain(|event| writer.take(event));
+        writer.flush();
+        std::mem::forget(off);
+        *place = Some(writer);
+    }
+
+    fn finish(&self, now_ns: u64) {
+        let Some(mut writer) = lock(&self.writer).take() else { return };
+        self.recorder.turn_off();
+        self.recorder.lanes.drain(|event| writer.take(event));
+        writer.end(now_ns);
+    }
+}
+
+struct TurnOff<'a>(&'a Recorder);
+
+impl Drop for TurnOff<'_> {
+    fn drop(&mut self) {
+        self.0.turn_off();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::access::AccessMode;
+    use crate::clock::Clock;
+    use crate::trace::event::{Event, Ordered, Use};
+    use crate::trace::waiting::tests::{ended, task};
+
+    const RW: Use = Use { slot: 0, known_as: 0, mode: AccessMode::RW, element: "f32", is_operand: true };
+
+    /// A trace that nobody writes unless asked to, and its file.
+    fn trace(name: &str) -> (Trace, PathBuf) {
+        let path = std::env::temp_dir().join(format!("dahl-{name}-{}.json", std::process::id()));
+        let file = TraceFile::from_settings(Some(path.clone())).expect("it can be written");
+        let recorder = Arc::new(Recorder::new(Clock::start()));
+        let workers: Vec<_> = (0..3).map(|worker| WorkerInfo::cpu(worker, None)).collect();
+        let trace = Trace::new(file.expect("it is set"), recorder, &workers, &["main".to_owned()], "eager");
+        (trace, path)
+    }
+
+    #[test]
+    fn what_was_noted_when_the_writer_looks_is_in_the_file() {
+        const TASKS: u64 = 9_000;
+        let (trace, path) = trace("unwritten");
+        let lanes = &trace.recorder().lanes;
+        // The lanes are emptied in the order of their threads: the last tasks first.
+        for worker in (0..3).rev() {
+            std::thread::scope(|threads| {
+                let end = || {
+                    (worker..TASKS).step_by(3).for_each(|sequence| {
+                        lanes.push(Event::Ended(ended(sequence, Some(worker as usize))));
+                    })
+                };
+                threads.spawn(end);
+            });
+        }
+        for sequence in 0..TASKS {
+            lanes.push(Event::Ordered(lanes.next_number(), Ordered::Task(task(sequence, &[RW]))));
+        }
+        trace.desk.write();
+        assert_eq!(lock(&trace.desk.writer).as_ref().map(Writer::unwritten), Some(0));
+        let text = fs::read_to_string(&path).expect("the trace"); // as it is if the program crashes now
+        assert_eq!(text.matches("\"cat\":\"task\"").count() as u64, TASKS);
+        drop(trace);
+        fs::remove_file(path).expect("it is there");
+    }
+
+    #[test]
+    fn nothing_is_noted_for_a_writer_that_has_panicked() {
+        let (trace, path) = trace("panicked");
+        let recorder = trace.recorder();
+        recorder.lanes.push(Event::Ordered(recorder.lanes.next_number(), Ordered::Task(task(0, &[]))));
+        recorder.lanes.push(Event::Ended(ended(0, Some(9)))); // there is no such worker
+        assert!(catch_unwind(AssertUnwindSafe(|| trace.desk.write())).is_err());
+        recorder.lanes.drain(drop);
+        recorder.gone(0);
+        recorder.reserved(0, 1);
+        recorder.lanes.drain(|event| panic!("{event:?}"));
+        drop(trace);
+        fs::remove_file(path).expect("it is there");
+    }
+}
