@@ -56,7 +56,7 @@ fn strings(line: &str) -> Vec<String> {
     let begins = format!("\"{PREFIX}");
     let candidates = code.match_indices(&begins).map(|(place, _)| &code[place + 1..]);
     let is_whole = |text: &&str| text[name_of(text).len()..].starts_with('"');
-    candidates.filter(is_whole).map(name_of).collect()
+    candidates.filter(is_whole).map(name_of).filter(|name| name != PREFIX).collect()
 }
 
 fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
