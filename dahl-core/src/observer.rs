@@ -108,7 +108,10 @@ impl<'a> Submission<'a> {
     pub fn can_run_on(&self, worker: usize) -> bool {
         let (body, shared) = (self.record.body(), self.shared);
         let is_there = match body.kind {
-            Kind::Kernel => shared.has_kernel(worker, self.codelet().name),
+            Kind::Kernel => {
+                shared.has_kernel(worker, self.codelet())
+                    && (body.kernel.is_none() || !shared.is_real_device(worker))
+            }
             _ => shared.worker(worker).is_cpu(),
         };
         is_there

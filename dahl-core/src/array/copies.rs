@@ -16,9 +16,10 @@ use std::sync::Arc;
 use super::missing::{Missing, Requester};
 use super::state::ArrayState;
 use crate::codelet::Operand;
-use crate::device::{DeviceMemory, Transfer};
+use crate::cuda::{CudaError, Landing, Mark, Moved};
+use crate::device::{DeviceMemory, Room, Transfer};
 use crate::error::Failure;
-use crate::memory::{Block, Holder};
+use crate::memory::Holder;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 
@@ -40,6 +41,8 @@ pub(crate) struct Copies {
 #[derive(Debug, Default)]
 pub(super) struct List {
     copies: Vec<Copy>,
+    /// The elements of a CUDA device on their way home: a place like a copy (D5).
+    landing: Option<Arc<Landing>>,
     /// Who wrote the elements last, if that was on a device.
     writer: Option<Requester>,
     /// If no elements are valid any more because a device was lost: the failure, and whether it was noted.
@@ -50,7 +53,7 @@ pub(super) struct List {
 #[derive(Debug)]
 struct Copy {
     node: usize,
-    block: Block,
+    room: Room,
     valid: bool,
     /// Tasks that use it.
     pins: u32,
@@ -89,6 +92,7 @@ impl List {
 
     fn invalidate(&mut self) {
         self.copies.iter_mut().for_each(|copy| copy.valid = false);
+        self.landing = None;
         self.lost = None;
     }
 }
@@ -110,7 +114,9 @@ impl Copies {
 
     fn rank(&self, list: &List, place: usize) -> Rank {
         let valid_elsewhere = || {
-            self.is_home() || list.copies.iter().enumerate().any(|(other, copy)| other != place && copy.valid)
+            self.is_home()
+                || list.landing.is_some()
+                || list.copies.iter().enumerate().any(|(other, copy)| other != place && copy.valid)
         };
         match list.copies[place].valid {
             false => Rank::Invalid,
@@ -172,7 +178,7 @@ impl ArrayState {
             if (is_home && node == HOME) || valid.clone().any(|other| other == node) {
                 return None;
             }
-            if is_home { HOME } else { valid.next()? }
+            if is_home || list.landing.is_some() { HOME } else { valid.next()? }
         };
         (from != node).then(|| (from, self.bytes()))
     }
@@ -191,12 +197,17 @@ impl ArrayState {
             return self.fetch_home(how);
         }
         let device = self.shared().devices().expect("there are other memory nodes").memory(node);
-        self.make_copy(device, requester)?;
+        self.make_copy(device, how, requester)?;
         let mut guard = self.copies.list();
         let list = &mut *guard;
-        let place = list.place(node).expect("it was just made, and nobody evicts while a task is issued");
+        // It was just made, and nobody evicts while a task is issued; but another thread may have lost the device.
+        let place = list.place(node).ok_or(Missing::Device { node, error: None })?;
         if how.reads && !list.copies[place].valid {
             self.bring_to(place, list)?;
+        }
+        if let Room::Cuda(allocation) = &mut list.copies[place].room {
+            let entered = allocation.enter_compute(how.exclusive);
+            entered.map_err(|error| Missing::Device { node, error: Some(error) })?;
         }
         if how.exclusive {
             list.invalidate();
@@ -206,7 +217,36 @@ impl ArrayState {
         let copy = &mut list.copies[place];
         (copy.valid, copy.used) = (true, device.register.tick());
         copy.pins += 1;
-        Ok(copy.block.pointer())
+        Ok(copy.room.pointer())
+    }
+
+    /// Notes what the device of memory node `node` has been given to do with its copy, up to `mark`.
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "there are no such devices"))]
+    pub(crate) fn stamp(&self, node: usize, mark: &Mark, wrote: bool) {
+        let mut list = self.copies.list();
+        let Some(place) = list.place(node) else { return };
+        if let Room::Cuda(allocation) = &mut list.copies[place].room {
+            allocation.leave_compute(mark, wrote);
+        }
+    }
+
+    /// Lets the elements at `node` be what `fill` writes, for a task that has fetched them to write there.
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "there are no such devices"))]
+    pub(crate) fn fill_copy(&self, node: usize, fill: impl FnOnce(&mut [u8])) -> Result<(), Missing> {
+        let mut list = self.copies.list();
+        let place = list.place(node).ok_or(Missing::Device { node, error: None })?;
+        let Room::Cuda(allocation) = &mut list.copies[place].room else { return Ok(()) };
+        let filled = allocation.fill(self.bytes(), fill).and_then(|()| allocation.enter_compute(true));
+        filled.map_err(|error| Missing::Device { node, error: Some(error) })
+    }
+
+    /// Changes the copy at `node`, which a task uses that writes it: its room becomes `room`, whose elements these are.
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "there are no such devices"))]
+    pub(crate) fn replace_room(&self, node: usize, room: Room) {
+        let mut list = self.copies.list();
+        if let Some(place) = list.place(node) {
+            list.copies[place].room = room;
+        }
     }
 
     /// Copies the elements to the device's memory `node`, if they are there to be copied, and there is room without
@@ -222,8 +262,8 @@ impl ArrayState {
         }
         if self.copies.list().place(node).is_none() {
             let holder = Holder::new("copies", requester.location);
-            let Some(block) = Block::zeroed(device.memory(), self.bytes(), holder) else { return };
-            self.add_copy(device, block, 0);
+            let Ok(Some(room)) = device.try_room(self.bytes(), holder, true) else { return };
+            self.add_copy(device, room, 0);
         }
         let mut guard = self.copies.list();
         let list = &mut *guard;
@@ -232,13 +272,13 @@ impl ArrayState {
         }
         if let Some(place) = list.place(node).filter(|&place| !list.copies[place].valid) {
             list.copies[place].used = device.register.tick();
-            let brought = self.bring_to(place, list);
-            debug_assert!(brought.is_ok(), "what was not lost is valid somewhere");
+            // If that fails, it does so where the task runs.
+            let _ = self.bring_to(place, list);
         }
     }
 
     /// Adds a copy in the memory of `device`, not valid yet, unless another thread has done so meanwhile.
-    fn add_copy(&self, device: &DeviceMemory, block: Block, arrived_ns: u64) {
+    fn add_copy(&self, device: &DeviceMemory, room: Room, arrived_ns: u64) {
         let node = device.node();
         device.register.add(self, || {
             let is_lost = self.shared().devices().is_none_or(|devices| devices.is_lost(node - 1));
@@ -246,7 +286,7 @@ impl ArrayState {
             if is_lost || list.place(node).is_some() {
                 return false;
             }
-            list.copies.push(Copy { node, block, valid: false, pins: 0, arrived_ns, used: 0 });
+            list.copies.push(Copy { node, room, valid: false, pins: 0, arrived_ns, used: 0 });
             self.copies.any.store(true, Ordering::Release);
             true
         });
@@ -255,8 +295,16 @@ impl ArrayState {
     /// As [`fetch`](Self::fetch), in the main memory.
     fn fetch_home(&self, how: Use) -> Result<*mut u8, Missing> {
         let mut list = self.copies.list();
-        if how.reads && !self.copies.is_home() {
-            self.bring_home(&mut list)?;
+        while how.reads && !self.copies.is_home() {
+            match self.begin_landing(&mut list)? {
+                None => self.bring_home(&mut list)?,
+                Some(landing) => {
+                    drop(list); // others may look at it while this thread waits
+                    let landed = landing.wait();
+                    list = self.copies.list();
+                    self.end_landing(&mut list, &landing, landed)?;
+                }
+            }
         }
         if how.exclusive {
             list.invalidate();
@@ -266,19 +314,22 @@ impl ArrayState {
     }
 
     /// Makes sure of a copy in the memory of `device`, valid or not.
-    fn make_copy(&self, device: &DeviceMemory, requester: Requester) -> Result<(), Missing> {
+    fn make_copy(&self, device: &DeviceMemory, how: Use, requester: Requester) -> Result<(), Missing> {
         if self.copies.list().place(device.node()).is_some() {
             return Ok(());
         }
         let holder = Holder::new("copies", requester.location);
-        let (block, free_ns) = device.block(self.bytes(), holder).map_err(Missing::Shortage)?;
-        self.add_copy(device, block, free_ns);
+        let (room, free_ns) = device.room(self.bytes(), holder, how.reads)?;
+        self.add_copy(device, room, free_ns);
         Ok(())
     }
 
     /// Makes copy `place` of the list valid.
     fn bring_to(&self, place: usize, list: &mut List) -> Result<(), Missing> {
-        let (node, to) = (list.copies[place].node, list.copies[place].block.pointer());
+        if matches!(list.copies[place].room, Room::Cuda(_)) {
+            return self.send_to(place, list);
+        }
+        let (node, to) = (list.copies[place].node, list.copies[place].room.pointer());
         let (from, there_ns) = if self.copies.is_home() {
             // SAFETY: home is valid and the caller of `fetch` holds an access, so nobody writes it (C2); the copy is
             // not valid, so nobody else touches it (C3), and it has as many bytes.
@@ -288,7 +339,7 @@ impl ArrayState {
             let source = self.valid_copy(list)?;
             let source = &list.copies[source];
             // SAFETY: as above, of the source; both are blocks of at least so many bytes, and two.
-            unsafe { ptr::copy_nonoverlapping(source.block.pointer(), to, self.bytes()) };
+            unsafe { ptr::copy_nonoverlapping(source.room.pointer(), to, self.bytes()) };
             (source.node, source.arrived_ns)
         };
         let copy = &mut list.copies[place];
@@ -297,16 +348,104 @@ impl ArrayState {
         Ok(())
     }
 
-    /// Makes home valid.
+    /// As [`bring_to`](Self::bring_to), of a CUDA device: the copy is under way when this returns, and what its device
+    /// is given to do with it waits for it (D2).
+    fn send_to(&self, place: usize, list: &mut List) -> Result<(), Missing> {
+        if !self.copies.is_home()
+            && let Some(landing) = list.landing.clone()
+        {
+            let landed = landing.wait();
+            self.end_landing(list, &landing, landed)?;
+        }
+        let node = list.copies[place].node;
+        let (from, moved) = if self.copies.is_home() {
+            let home = self.home_operand();
+            let Room::Cuda(to) = &mut list.copies[place].room else { return Ok(()) };
+            // SAFETY: home is valid and the caller of `fetch` holds an access, so nobody writes it (C2) before this
+            // returns (D4); the copy has as many bytes.
+            (HOME, unsafe { to.upload(&home) })
+        } else {
+            let source = self.valid_copy(list)?;
+            let from = list.copies[source].node;
+            let Ok([source, to]) = list.copies.get_disjoint_mut([source, place]) else { return Ok(()) };
+            let (Room::Cuda(source), Room::Cuda(to)) = (&mut source.room, &mut to.room) else {
+                return Ok(());
+            };
+            (from, to.copy_from(source, self.bytes()))
+        };
+        let moved = moved.map_err(|error| Missing::Device { node, error: Some(error) })?;
+        self.note_moved(from, node, moved);
+        list.copies[place].valid = true;
+        Ok(())
+    }
+
+    /// Makes home valid, of a simulated device.
     fn bring_home(&self, list: &mut List) -> Result<(), Missing> {
         let source = self.valid_copy(list)?;
         let source = &list.copies[source];
         // SAFETY: the source is valid and the caller holds an access, or evicts it while no task uses it, so nobody
         // writes it (C2, C4); home is not valid, so nobody else touches it (C3).
-        unsafe { self.home_operand().unpack_from(source.block.pointer()) };
+        unsafe { self.home_operand().unpack_from(source.room.pointer()) };
         self.copies.delay(self.charge(source.node, HOME, source.arrived_ns));
         self.copies.away.store(false, Ordering::Release);
         Ok(())
+    }
+
+    /// Begins to bring elements home that are not there, if a CUDA device has them; nothing if it is a simulated one.
+    fn begin_landing(&self, list: &mut List) -> Result<Option<Arc<Landing>>, Missing> {
+        if let Some(landing) = &list.landing {
+            return Ok(Some(Arc::clone(landing)));
+        }
+        let source = self.valid_copy(list)?;
+        let may_split = self.home_operand().layout.is_contiguous();
+        let Copy { node, room, .. } = &mut list.copies[source];
+        let node = *node;
+        let Room::Cuda(source) = room else { return Ok(None) };
+        let (landing, moved) = source
+            .download(self.bytes(), may_split)
+            .map_err(|error| Missing::Device { node, error: Some(error) })?;
+        let landing = Arc::new(landing);
+        list.landing = Some(Arc::clone(&landing));
+        self.note_moved(node, HOME, moved);
+        Ok(Some(landing))
+    }
+
+    /// Makes home valid with what has landed. The caller holds an access.
+    fn end_landing(
+        &self,
+        list: &mut List,
+        landing: &Arc<Landing>,
+        landed: Result<(), CudaError>,
+    ) -> Result<(), Missing> {
+        if !list.landing.as_ref().is_some_and(|own| Arc::ptr_eq(own, landing)) {
+            return Ok(()); // another thread was first
+        }
+        list.landing = None;
+        if let Err(error) = landed {
+            if !list.copies.iter().any(|copy| copy.valid) && list.lost.is_none() {
+                list.lost = Some((self.loss(list, &format!("a device that failed: {error}")), false));
+            }
+            return self.valid_copy(list).map(|_| ());
+        }
+        // SAFETY: home is not valid, so nobody else touches it (C3): the list is locked.
+        unsafe { landing.copy_to(&self.home_operand()) };
+        self.copies.away.store(false, Ordering::Release);
+        Ok(())
+    }
+
+    /// Begins to bring elements home, if they are with a CUDA device alone and the caller will read them at home.
+    pub(crate) fn call_home(&self) {
+        if self.copies.may_exist() && !self.copies.is_home() {
+            // If that fails, it does so where they are waited for.
+            let _ = self.begin_landing(&mut self.copies.list());
+        }
+    }
+
+    fn note_moved(&self, from: usize, to: usize, moved: Moved) {
+        if self.bytes() > 0 {
+            let transfer = Transfer { array: self.id(), from, to, bytes: self.bytes() };
+            self.shared().devices().expect("there are other memory nodes").begin(transfer, moved);
+        }
     }
 
     /// The first copy that is valid.
@@ -328,8 +467,15 @@ impl ArrayState {
         let Some(place) = list.place(node) else { return 0 };
         let mut free_ns = 0;
         if self.copies.rank(list, place) == Rank::Dirty {
-            let came_home = self.bring_home(list);
-            debug_assert!(came_home.is_ok(), "there is a valid copy");
+            // Of a CUDA device they land, and the room is freed when that is done (D3).
+            let came_home = match self.begin_landing(list) {
+                Ok(Some(_)) => Ok(()),
+                Ok(None) => self.bring_home(list),
+                Err(missing) => Err(missing),
+            };
+            if let Err(missing) = came_home {
+                list.lost = Some((self.loss(list, &missing.to_string()), false));
+            }
             free_ns = self.copies.arrived_ns(HOME);
         }
         list.copies.swap_remove(place);
@@ -341,14 +487,23 @@ impl ArrayState {
         let mut guard = self.copies.list();
         let list = &mut *guard;
         let Some(place) = list.place(node) else { return };
+        if list.landing.as_ref().is_some_and(|landing| !landing.is_passed().unwrap_or(false)) {
+            list.landing = None;
+        }
         let is_dirty = self.copies.rank(list, place) == Rank::Dirty;
         list.copies.swap_remove(place);
         if is_dirty {
-            let writer = list.writer.expect("elements that are valid on a device alone were written on one");
-            let message = format!("array #{} was in the memory of `{device}` alone", self.id());
-            let failure = Failure::new(writer.name, device.to_owned(), writer.location, message).lost();
-            list.lost = Some((Arc::new(failure), false));
+            list.lost = Some((self.loss(list, &format!("`{device}`")), false));
         }
+    }
+
+    /// What is left of elements that were in the memory of `device` alone.
+    fn loss(&self, list: &List, device: &str) -> Arc<Failure> {
+        let writer = list.writer.expect("elements that are valid on a device alone were written on one");
+        let message = format!("array #{} was in the memory of {device} alone", self.id());
+        Arc::new(
+            Failure::new(writer.name, device.trim_matches('`').to_owned(), writer.location, message).lost(),
+        )
     }
 
     /// Counts a transfer of the elements, which are at `from` at `there_ns`. When it ends.

@@ -1,9 +1,11 @@
 //! [`Missing`]: why elements cannot be had where they are needed; [`Requester`]: by whom.
 
+use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
 use super::state::ArrayState;
+use crate::cuda::CudaError;
 use crate::error::Failure;
 use crate::memory::Shortage;
 
@@ -14,20 +16,34 @@ pub(crate) enum Missing {
     Poisoned(Arc<Failure>),
     /// There is no room for them.
     Shortage(Shortage),
+    /// The device of memory node `node` failed, or is lost.
+    Device { node: usize, error: Option<CudaError> },
 }
 
 impl Missing {
     /// The failure that `array` is left with.
     pub(crate) fn into_failure(self, array: &ArrayState, requester: Requester) -> Arc<Failure> {
-        let shortage = match self {
+        let message = match self {
             Self::Poisoned(failure) => return failure,
-            Self::Shortage(shortage) => shortage,
+            missing => missing.to_string(),
         };
-        let message = format!("out of memory: {shortage}");
         let Requester { name, location } = requester;
         let failure = Arc::new(Failure::new(name, "the host".to_owned(), location, message).unreachable());
         array.shared().note_failure(&failure);
         failure
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Poisoned(failure) => write!(f, "{}", failure.report()),
+            Self::Shortage(shortage) => write!(f, "out of memory: {shortage}"),
+            Self::Device { node, error: Some(error) } => {
+                write!(f, "the device of memory {node} failed: {error}")
+            }
+            Self::Device { node, error: None } => write!(f, "the device of memory {node} is lost"),
+        }
     }
 }
 

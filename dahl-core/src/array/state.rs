@@ -365,7 +365,18 @@ impl ArrayState {
         }
         let how = Use { reads: mode != AccessMode::W, exclusive: !mode.is_shared() };
         // SAFETY: the caller's.
-        unsafe { self.fetch(node, how, requester) }
+        let fetched = unsafe { self.fetch(node, how, requester) };
+        if let Err(Missing::Device { node: failed, error: Some(error) }) = &fetched
+            && error.is_loss()
+        {
+            self.shared().lose_device(*failed - 1);
+            if node == HOME {
+                // What is lost by it, and to whom, is known now.
+                // SAFETY: the caller's.
+                return unsafe { self.fetch(node, how, requester) };
+            }
+        }
+        fetched
     }
 
     /// Lets a copy in the memory `node` go, which a task has used.

@@ -1,5 +1,6 @@
 //! [`RuntimeBuilder`]: the settings of a runtime, from calls and from the environment.
 
+mod devices;
 mod environment;
 mod schedulers;
 
@@ -10,11 +11,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use devices::cuda_devices;
 use environment::{binding, count, default_name, from_environment, statistics};
 use schedulers::{Size, named_scheduler, recording};
 
 use crate::choice::{KernelPolicy, TeamPolicy};
-use crate::device::{Machine, VirtualDevice};
+use crate::clock::Clock;
+use crate::device::{CudaSetting, Machine, VirtualDevice};
 use crate::error::Result;
 use crate::observer::Observer;
 use crate::perf::{self, Store};
@@ -44,6 +47,8 @@ const STALL_AFTER: Duration = Duration::from_secs(60);
 /// | [`memory_limit_mb`](Self::memory_limit_mb) | `DAHL_LIMIT_MB` | none |
 /// | [`binding`](Self::binding) | `DAHL_BIND`: `none`, `cores`, or processors as in `0-3,8` | `none` |
 /// | [`virtual_machine`](Self::virtual_machine) | `DAHL_MACHINE`: a model file | none: the real one |
+/// | [`cuda_devices`](Self::cuda_devices) | `DAHL_NCUDA` | all that there are |
+/// | [`cuda_limit_mb`](Self::cuda_limit_mb) | `DAHL_CUDA_LIMIT_MB` | nine tenths of what is free |
 /// | [`performance_dir`](Self::performance_dir) | `DAHL_PERF_DIR` | none: models are not stored |
 /// | [`calibrate`](Self::calibrate) | `DAHL_CALIBRATE`: 0 or 1 | 0 |
 /// | [`kernels`](Self::kernels) | `DAHL_KERNELS` | `equal` |
@@ -67,6 +72,8 @@ pub struct RuntimeBuilder {
     memory_limit_mb: Option<usize>,
     observer: Option<Arc<dyn Observer>>,
     machine: Option<Machine>,
+    cuda_devices: Option<usize>,
+    cuda_limit_mb: Option<usize>,
     performance_dir: Option<PathBuf>,
     calibrate: Option<bool>,
     kernels: Option<String>,
@@ -98,6 +105,9 @@ pub(crate) struct Config {
     pub(crate) observer: Option<Arc<dyn Observer>>,
     /// The machine to be simulated.
     pub(crate) machine: Option<Machine>,
+    /// The CUDA devices that are used, each of which is one worker more.
+    pub(crate) cuda: Vec<CudaSetting>,
+    pub(crate) clock: Clock,
     pub(crate) performance: perf::Settings,
     pub(crate) kernels: KernelPolicy,
     pub(crate) teams: TeamPolicy,
@@ -193,6 +203,19 @@ impl RuntimeBuilder {
     /// virtual time. Kernels really run; how long they take is what the machine's model says.
     pub fn virtual_machine(mut self, machine: Machine) -> Self {
         self.machine = Some(machine);
+        self
+    }
+
+    /// Sets how many CUDA devices are used; 0 for none. It is an error if there are fewer. Else all that are there are used,
+    /// and that there are none is no error. On a simulated machine there are none.
+    pub fn cuda_devices(mut self, devices: usize) -> Self {
+        self.cuda_devices = Some(devices);
+        self
+    }
+
+    /// Limits what arrays' copies and kernels' buffers may reserve of each CUDA device's memory, in units of 2^20 bytes.
+    pub fn cuda_limit_mb(mut self, megabytes: usize) -> Self {
+        self.cuda_limit_mb = Some(megabytes);
         self
     }
 
@@ -298,7 +321,13 @@ impl RuntimeBuilder {
         if let Some(machine) = &machine {
             machine.require_possible("virtual_machine")?;
         }
-        let workers = cpu_workers + machine.as_ref().map_or(0, |machine| machine.devices.len());
+        let clock = if machine.is_some() { Clock::start_virtual() } else { Clock::start() };
+        let cuda = match &machine {
+            None => cuda_devices(self.cuda_devices, self.cuda_limit_mb, &clock)?,
+            Some(_) => Vec::new(),
+        };
+        let simulated = machine.as_ref().map_or(0, |machine| machine.devices.len());
+        let workers = cpu_workers + simulated + cuda.len();
         let rand_seed = from_environment("DAHL_RAND_SEED", self.rand_seed, 0, "a whole number", Some)?;
         let size = Size { workers, tasks_in_flight, rand_seed };
         let (mut scheduler, misfits) = match (self.custom, self.plan) {
@@ -357,6 +386,8 @@ impl RuntimeBuilder {
             limit_bytes,
             observer: self.observer,
             machine,
+            cuda,
+            clock,
             performance: perf::Settings { store, calibrate },
             kernels,
             teams,

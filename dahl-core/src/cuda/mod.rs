@@ -1,9 +1,13 @@
 //! Kernels in CUDA as `dahl-build` and `#[codelet]` describe them: what they take, how they are launched, and the image
-//! of device code that holds them.
+//! of device code that holds them; and `driver`, the devices that run them, behind the feature `cuda`.
 //!
 //! Data come from the tables that `dahl-build` writes and from the declarations of maps, as [`CudaKernel`]s, and
-//! go to [`Codelet::cuda`](crate::Codelet::cuda). Not here: devices, streams, and running anything.
+//! go to [`Codelet::cuda`](crate::Codelet::cuda). Not here: tasks on a device (`worker::cuda`).
 
+#[cfg(not(feature = "cuda"))]
+mod absent;
+#[cfg(feature = "cuda")]
+mod driver;
 mod element;
 mod image;
 mod kernel;
@@ -11,6 +15,12 @@ mod launch;
 mod mismatch;
 mod step;
 
+#[cfg(not(feature = "cuda"))]
+pub(crate) use absent::{Allocation, CudaDevice, CudaError, Found, Landing, Mark, Moved};
+#[cfg(feature = "cuda")]
+pub(crate) use driver::{
+    Allocation, CudaDevice, CudaError, Found, Function, Landing, Mark, Moved, Pinned, Unloaded,
+};
 pub use element::{CudaArgument, CudaElement, CudaTypeParameter, CudaView};
 pub use image::CudaImage;
 pub use kernel::{CudaInstance, CudaKernel, CudaPass};

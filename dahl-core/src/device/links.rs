@@ -1,11 +1,14 @@
-//! [`Devices`]: the devices of a simulated machine, their memories, and the links over which elements come and go.
+//! [`Devices`]: the devices of a runtime, their memories, and the links over which elements come and go.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
 
 use super::machine::{Machine, VirtualDevice};
 use super::memory::DeviceMemory;
+use super::real::{CudaSetting, worker_name};
 use crate::clock::Clock;
+use crate::codelet::Codelet;
+use crate::cuda::{CudaDevice, Moved};
 use crate::memory::MemoryNode;
 use crate::observer::Observer;
 use crate::perf::TransferTime;
@@ -43,8 +46,9 @@ pub struct TransferTotal {
     pub time_ns: u64,
 }
 
-/// The devices of a simulated machine.
+/// The devices of a runtime: those of a simulated machine, or real ones.
 pub(crate) struct Devices {
+    /// Of real ones: their names and links.
     machine: Machine,
     memories: Vec<DeviceMemory>,
     lost: Vec<AtomicBool>,
@@ -91,13 +95,37 @@ impl Devices {
         let memory = |(index, device): (usize, &VirtualDevice)| {
             let node = index + 1;
             let memory = MemoryNode::of_device(&device.name, device.limit_bytes());
-            DeviceMemory::new(node, memory.recorded(node, recorder.as_ref()))
+            DeviceMemory::new(node, memory.recorded(node, recorder.as_ref()), None)
         };
         let memories: Vec<_> = machine.devices.iter().enumerate().map(memory).collect();
         let links = Links { free_ns: vec![[0; 2]; memories.len()], ..Links::default() };
         let lost =
             machine.devices.iter().map(|device| AtomicBool::new(device.lost_after == Some(0))).collect();
         Self { machine, memories, lost, links: Mutex::new(links), clock, observer, recorder }
+    }
+
+    /// Devices of CUDA.
+    pub(crate) fn real(
+        found: Vec<CudaSetting>,
+        clock: Clock,
+        observer: Option<Arc<dyn Observer>>,
+        recorder: Option<Arc<Recorder>>,
+    ) -> Self {
+        let machine =
+            Machine { devices: found.iter().map(CudaSetting::model).collect(), ..Machine::default() };
+        let mut devices = Self::new(machine, clock, observer, recorder.clone());
+        let memory = |(index, CudaSetting { device, limit_bytes }): (usize, CudaSetting)| {
+            let node = index + 1;
+            let memory = MemoryNode::of_device(&worker_name(index), Some(limit_bytes));
+            DeviceMemory::new(node, memory.recorded(node, recorder.as_ref()), Some(device))
+        };
+        devices.memories = found.into_iter().enumerate().map(memory).collect();
+        devices
+    }
+
+    /// The device of memory node `node`, if it is one of CUDA.
+    pub(crate) fn cuda(&self, node: usize) -> Option<&Arc<CudaDevice>> {
+        self.memories.get(node.checked_sub(1)?)?.cuda()
     }
 
     pub(crate) fn machine(&self) -> &Machine {
@@ -119,14 +147,21 @@ impl Devices {
     }
 
     /// Whether device `device` can run the codelet of that name.
-    pub(crate) fn can_run(&self, device: usize, codelet: &str) -> bool {
-        !self.is_lost(device) && self.machine.devices[device].speed.has(codelet)
+    pub(crate) fn can_run(&self, device: usize, codelet: &Codelet) -> bool {
+        if self.is_lost(device) {
+            return false;
+        }
+        match self.memories[device].cuda() {
+            Some(cuda) => codelet.cuda.is_some_and(|instance| cuda.may_load(instance.kernel.image)),
+            None => self.machine.devices[device].speed.has(codelet.name),
+        }
     }
 
-    /// Loses a device with all that is in its memory.
-    pub(crate) fn lose(&self, device: usize) {
-        self.lost[device].store(true, Ordering::Release);
-        self.memories[device].lose(&self.machine.devices[device].name);
+    /// Loses a device with all that is in its memory. The caller holds no lock. False if it was lost already.
+    pub(crate) fn lose(&self, device: usize) -> bool {
+        let was_lost = self.lost[device].swap(true, Ordering::AcqRel);
+        self.memories[device].lose(self.memories[device].memory().name());
+        !was_lost
     }
 
     /// How long a transfer would take, links being free.
@@ -174,6 +209,30 @@ impl Devices {
         end_ns
     }
 
+    /// Notes that a transfer of a real device is under way.
+    pub(crate) fn begin(&self, transfer: Transfer, moved: Moved) {
+        let node = if transfer.to == 0 { transfer.from } else { transfer.to };
+        if let Some(cuda) = self.cuda(node) {
+            cuda.transfer(transfer, moved);
+        }
+    }
+
+    /// Counts the transfers of real devices that have ended.
+    pub(crate) fn count_ended(&self) {
+        for cuda in self.memories.iter().filter_map(DeviceMemory::cuda) {
+            cuda.ended_transfers(|transfer, begin_ns, end_ns| {
+                let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
+                links.count(transfer, end_ns.saturating_sub(begin_ns));
+                if self.observer.is_some() {
+                    links.unseen.push((transfer, begin_ns, end_ns));
+                }
+                if let Some(recorder) = &self.recorder {
+                    recorder.transferred(transfer, begin_ns, end_ns);
+                }
+            });
+        }
+    }
+
     /// Shows the observer the transfers that it has not seen. The caller holds no lock.
     pub(crate) fn show_transfers(&self) {
         let Some(observer) = &self.observer else { return };
@@ -189,6 +248,7 @@ impl Devices {
 
     /// What went over the links so far.
     pub(crate) fn totals(&self) -> Vec<TransferTotal> {
+        self.count_ended();
         self.links.lock().unwrap_or_else(PoisonError::into_inner).totals.clone()
     }
 }

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::array::Register;
-use crate::memory::{Block, Holder, MemoryNode, Shortage};
+use super::room::Room;
+use crate::array::{Missing, Register};
+use crate::cuda::{CudaDevice, CudaError};
+use crate::memory::{Block, Holder, MemoryNode, Reservation, Shortage};
 
 /// The memory of a device.
 #[derive(Debug)]
@@ -11,11 +13,13 @@ pub(crate) struct DeviceMemory {
     node: usize,
     memory: Arc<MemoryNode>,
     pub(crate) register: Register,
+    /// The device, if it is one of CUDA.
+    cuda: Option<Arc<CudaDevice>>,
 }
 
 impl DeviceMemory {
-    pub(crate) fn new(node: usize, memory: MemoryNode) -> Self {
-        Self { node, memory: Arc::new(memory), register: Register::default() }
+    pub(crate) fn new(node: usize, memory: MemoryNode, cuda: Option<Arc<CudaDevice>>) -> Self {
+        Self { node, memory: Arc::new(memory), register: Register::default(), cuda }
     }
 
     pub(crate) fn node(&self) -> usize {
@@ -26,22 +30,58 @@ impl DeviceMemory {
         &self.memory
     }
 
+    /// The device, if it is one of CUDA.
+    pub(crate) fn cuda(&self) -> Option<&Arc<CudaDevice>> {
+        self.cuda.as_ref()
+    }
+
     /// Forgets everything in it.
     pub(crate) fn lose(&self, device: &str) {
         self.register.lose(self.node, device);
     }
 
-    /// A block of its memory, and when it is free of what was there before; copies that no task uses make room.
-    pub(crate) fn block(&self, bytes: usize, holder: Holder) -> Result<(Block, u64), Shortage> {
+    /// Room for a copy, and when it is free of what was there before; copies that no task uses make room. `is_filled`:
+    /// elements are copied there first, so that no kernel has to be waited for.
+    pub(crate) fn room(&self, bytes: usize, holder: Holder, is_filled: bool) -> Result<(Room, u64), Missing> {
         let mut free_ns = 0;
         loop {
-            if let Some(block) = Block::zeroed(&self.memory, bytes, holder) {
-                return Ok((block, free_ns));
+            if let Some(room) = self.try_room(bytes, holder, is_filled)? {
+                return Ok((room, free_ns));
             }
             match self.register.evict(self.node) {
                 Some(evicted_ns) => free_ns = free_ns.max(evicted_ns),
-                None => return Err(Shortage::new(&self.memory, bytes)),
+                None => return Err(Missing::Shortage(Shortage::new(&self.memory, bytes))),
             }
         }
+    }
+
+    /// Room, if there is some without freeing any.
+    pub(crate) fn try_room(
+        &self,
+        bytes: usize,
+        holder: Holder,
+        is_filled: bool,
+    ) -> Result<Option<Room>, Missing> {
+        let Some(device) = &self.cuda else {
+            return Ok(Block::zeroed(&self.memory, bytes, holder).map(Room::Host));
+        };
+        let allocate = || -> Result<Option<Room>, CudaError> {
+            let Some(room) = Reservation::new(&self.memory, bytes, holder) else { return Ok(None) };
+            let allocate = if is_filled { CudaDevice::allocate_for_copy } else { CudaDevice::allocate };
+            match allocate(device, room) {
+                Ok(allocation) => Ok(Some(Room::Cuda(allocation))),
+                Err(error) if error.is_out_of_memory() => Ok(None),
+                Err(error) => Err(error),
+            }
+        };
+        let in_use = self.memory.reserved_bytes() > 0;
+        let room = match allocate() {
+            // Within the limit, and yet there is none: frees are waited for.
+            Ok(None) if in_use && self.memory.has_room(bytes) => {
+                device.synchronize().and_then(|()| allocate())
+            }
+            room => room,
+        };
+        room.map_err(|error| Missing::Device { node: self.node, error: Some(error) })
     }
 }

@@ -10,6 +10,7 @@ mod buffer;
 mod node;
 mod references;
 mod region;
+mod reservation;
 mod shortage;
 mod slab;
 #[cfg(test)]
@@ -23,6 +24,7 @@ pub(crate) use buffer::Buffer;
 pub(crate) use node::{Holder, MemoryNode};
 pub(crate) use references::References;
 pub(crate) use region::RegionRef;
+pub(crate) use reservation::Reservation;
 pub use shortage::Shortage;
 pub(crate) use shortage::block_in_submission;
 pub(crate) use slab::Slab;

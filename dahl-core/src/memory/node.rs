@@ -101,7 +101,7 @@ impl MemoryNode {
     }
 
     /// Whether `bytes` more are within the limit.
-    pub(super) fn has_room(&self, bytes: usize) -> bool {
+    pub(crate) fn has_room(&self, bytes: usize) -> bool {
         self.limit_bytes
             .is_none_or(|limit| self.reserved_bytes().checked_add(bytes).is_some_and(|sum| sum <= limit))
     }

@@ -3,7 +3,6 @@
 use crossbeam_queue::SegQueue;
 
 use super::shared::Shared;
-use super::simulated::Simulated;
 use crate::sync::thread;
 use crate::task::ReadyTask;
 use crate::worker;
@@ -11,7 +10,7 @@ use crate::worker;
 impl Shared {
     /// Runs a ready task on this thread, which is the host's. False if there is none, or another thread is helping.
     pub(crate) fn help(&self) -> bool {
-        if let Some(Simulated { devices, simulation }) = &self.simulated {
+        if let Some((simulation, devices)) = self.simulated() {
             let stepped = simulation.step(self, devices);
             devices.show_transfers();
             if let Some(trace) = &self.trace {
@@ -43,10 +42,13 @@ impl Shared {
     fn pop(&self, worker: Option<usize>) -> Option<ReadyTask> {
         loop {
             let task = without_unwinding(|| self.scheduler.pop(worker))?;
-            if task.is_of(self) {
+            if !task.is_of(self) {
+                task.send_home();
+            } else if self.has_real_devices() && !self.may_run(&task, worker) {
+                self.hand_on(task);
+            } else {
                 return Some(task);
             }
-            task.send_home();
         }
     }
 
@@ -87,7 +89,7 @@ impl Shared {
             None => {
                 without_unwinding(|| self.scheduler.push(task, worker));
                 if !self.scheduler.wakes_workers() {
-                    self.sleep.wake_one();
+                    self.wake_some();
                 }
             }
         }
@@ -112,7 +114,7 @@ impl Shared {
         if !mailbox.is_empty()
             && let Some(task) = mailbox.pop()
         {
-            self.sleep.wake_one(); // whoever woke this worker for a task of the scheduler's meant somebody
+            self.wake_some(); // whoever woke this worker for a task of the scheduler's meant somebody
             return Some(task);
         }
         self.pop(Some(worker))

@@ -1,6 +1,7 @@
 //! [`Runtime`]: the workers and what they share.
 
 mod dispatch;
+mod real;
 mod shared;
 mod simulated;
 
@@ -75,7 +76,7 @@ impl Runtime {
             trace.start().map_err(|error| no_thread(error.to_string()))?;
         }
         let threads = if shared.is_simulated() { Ok(Threads::none()) } else { Threads::start(&shared) };
-        let threads = threads.map_err(|error| no_thread(error.to_string()))?;
+        let threads = threads.map_err(no_thread)?;
         Ok(Self { shared, threads, output })
     }
 

@@ -8,11 +8,11 @@ use crossbeam_queue::SegQueue;
 use crossbeam_utils::CachePadded;
 
 use super::dispatch::without_unwinding;
-use super::simulated::Simulated;
 use crate::array::{ArrayState, HOME};
 use crate::check::CheckNotes;
 use crate::choice::Choices;
 use crate::clock::Clock;
+use crate::codelet::Codelet;
 use crate::config::Config;
 use crate::device::Devices;
 use crate::error::Failure;
@@ -56,10 +56,13 @@ pub(crate) struct Shared {
     pub(super) helper: Mutex<Bench>,
     clock: Clock,
     workers: Workers,
+    cpu_workers: usize,
     cores: usize,
     limit: u32,
+    /// Where else than in the main memory arrays can be.
+    pub(super) devices: Option<Devices>,
     /// Of a simulated machine.
-    pub(super) simulated: Option<Simulated>,
+    pub(super) simulation: Option<Simulation>,
     observer: Option<Arc<dyn Observer>>,
     pub(super) trace: Option<Trace>,
     /// In checked mode alone.
@@ -78,31 +81,40 @@ impl fmt::Debug for Shared {
 
 impl Shared {
     pub(super) fn new(config: Config) -> Self {
-        let clock = if config.machine.is_some() { Clock::start_virtual() } else { Clock::start() };
+        let clock = config.clock;
         let recorder = config.trace.is_some().then(|| Arc::new(Recorder::new(clock.clone())));
         let memory = Arc::new(MemoryNode::new(config.limit_bytes).recorded(HOME, recorder.as_ref()));
-        let simulated = config.machine.map(|machine| {
-            let devices = Devices::new(machine, clock.clone(), config.observer.clone(), recorder.clone());
-            Simulated { simulation: Simulation::new(config.cpu_workers, &memory, &devices), devices }
+        let is_simulated = config.machine.is_some();
+        let observer = || config.observer.clone();
+        let devices = match config.machine {
+            Some(machine) => Some(Devices::new(machine, clock.clone(), observer(), recorder.clone())),
+            None if config.cuda.is_empty() => None,
+            None => Some(Devices::real(config.cuda, clock.clone(), observer(), recorder.clone())),
+        };
+        let simulated = devices.as_ref().filter(|_| is_simulated);
+        let simulation = simulated.map(|devices| Simulation::new(config.cpu_workers, &memory, devices));
+        let models = devices.as_ref().map_or(&[][..], |devices| &devices.machine().devices);
+        let of_devices = models.iter().enumerate().map(|(index, device)| {
+            if is_simulated {
+                WorkerInfo::device(index, &device.name)
+            } else {
+                WorkerInfo::cuda(index, &device.name)
+            }
         });
-        let devices = simulated.as_ref().map_or(&[][..], |simulated| &simulated.devices.machine().devices);
-        let of_devices =
-            devices.iter().enumerate().map(|(index, device)| WorkerInfo::device(index, &device.name));
         let of_cpu = config.processors.iter().enumerate();
         let of_cpu = of_cpu.map(|(worker, &processor)| WorkerInfo::cpu(worker, processor));
         let infos: Vec<_> = of_cpu.chain(of_devices).collect();
         let workers = infos.len();
         let sleep = Arc::new(Sleep::new(workers));
-        let links = devices.to_vec();
+        let links = models.to_vec();
         let infos = Workers::new(infos, links, clock.clone(), Arc::clone(&sleep));
         let models = Models::new(config.performance, workers, clock.is_virtual());
         let gathering = Gathering::new(config.measures_waits && !clock.is_virtual(), workers);
         let mut scheduler = config.scheduler;
         scheduler.start(&infos);
         let trace = config.trace.zip(recorder).map(|(file, recorder)| {
-            let devices =
-                simulated.as_ref().map(|simulated| simulated.devices.memories()).unwrap_or_default();
-            let of_devices = devices.iter().map(|device| device.memory());
+            let of_devices = devices.as_ref().map(Devices::memories).unwrap_or_default();
+            let of_devices = of_devices.iter().map(|device| device.memory());
             let nodes: Vec<_> =
                 std::iter::once(&memory).chain(of_devices).map(|node| node.name().to_owned()).collect();
             Trace::new(file, recorder, infos.as_slice(), &nodes, scheduler.name())
@@ -128,9 +140,11 @@ impl Shared {
             helper: Mutex::new(Bench::new(None, "the host".to_owned(), &memory)),
             clock,
             workers: infos,
+            cpu_workers: config.cpu_workers,
             cores: config.cores,
             limit: config.tasks_in_flight as u32,
-            simulated,
+            devices,
+            simulation,
             observer: config.observer,
             trace,
             check_notes: config.check.then(CheckNotes::default),
@@ -226,12 +240,17 @@ impl Shared {
         self.workers.as_slice().len()
     }
 
+    /// The CPU workers, which come first.
+    pub(crate) fn cpu_workers(&self) -> usize {
+        self.cpu_workers
+    }
+
     pub(super) fn worker_infos(&self) -> &[WorkerInfo] {
         self.workers.as_slice()
     }
 
-    /// Whether worker `worker` is there and has a kernel of the codelet of that name.
-    pub(crate) fn has_kernel(&self, worker: usize, codelet: &str) -> bool {
+    /// Whether worker `worker` is there and has a kernel of the codelet.
+    pub(crate) fn has_kernel(&self, worker: usize, codelet: &Codelet) -> bool {
         let device = self.worker(worker).node.checked_sub(1);
         match (self.devices(), device) {
             (Some(devices), Some(device)) => devices.can_run(device, codelet),

@@ -1,4 +1,4 @@
-//! [`Simulated`]: what a runtime on a simulated machine has besides, and how it moves on: [`Shared`]'s part in virtual time.
+//! What a runtime on a simulated machine does besides: [`Shared`]'s part in virtual time.
 
 use super::shared::Shared;
 use crate::array::{ArrayState, HOME};
@@ -6,21 +6,20 @@ use crate::device::Devices;
 use crate::simulation::{Simulation, WorkerUse};
 use crate::sync::{Patience, thread};
 
-/// What a runtime on a simulated machine has besides.
-pub(super) struct Simulated {
-    pub(super) devices: Devices,
-    pub(super) simulation: Simulation,
-}
-
 impl Shared {
     /// Whether time is virtual, and workers are simulated.
     pub(crate) fn is_simulated(&self) -> bool {
-        self.simulated.is_some()
+        self.simulation.is_some()
     }
 
-    /// The devices of a simulated machine.
+    /// The devices, simulated or real.
     pub(crate) fn devices(&self) -> Option<&Devices> {
-        self.simulated.as_ref().map(|simulated| &simulated.devices)
+        self.devices.as_ref()
+    }
+
+    /// What a simulation consists of.
+    pub(super) fn simulated(&self) -> Option<(&Simulation, &Devices)> {
+        self.simulation.as_ref().zip(self.devices.as_ref())
     }
 
     /// Moves a simulation on until `holds`.
@@ -44,7 +43,7 @@ impl Shared {
     }
 
     /// Shows the observer what was transferred. The caller holds no lock.
-    fn show_transfers(&self) {
+    pub(crate) fn show_transfers(&self) {
         if let Some(devices) = self.devices() {
             devices.show_transfers();
         }
@@ -52,7 +51,7 @@ impl Shared {
 
     /// Lets the host wait until the elements that it fetched are there.
     pub(crate) fn arrive(&self, array: &ArrayState) {
-        if let Some(Simulated { devices, simulation }) = &self.simulated {
+        if let Some((simulation, devices)) = self.simulated() {
             simulation.advance(self, devices, array.copies().arrived_ns(HOME));
             devices.show_transfers();
         }
@@ -60,7 +59,6 @@ impl Shared {
 
     /// What each worker of a simulation has done.
     pub(crate) fn worker_uses(&self) -> Vec<WorkerUse> {
-        let uses = |Simulated { devices, simulation }: &Simulated| simulation.uses(self, devices);
-        self.simulated.as_ref().map(uses).unwrap_or_default()
+        self.simulated().map(|(simulation, devices)| simulation.uses(self, devices)).unwrap_or_default()
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::clock::Clock;
-use crate::device::VirtualDevice;
+use crate::device::{VirtualDevice, worker_name};
 use crate::topology::Processor;
 use crate::worker::Sleep;
 
@@ -22,7 +22,7 @@ pub struct Workers {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerInfo {
-    /// Its name: `cpu 0`, or the device's.
+    /// Its name: `cpu 0`, `cuda 0`, or the simulated device's.
     pub name: String,
     /// Its kind: `cpu`, or the device's name. Workers of one kind share performance models.
     pub kind: String,
@@ -104,6 +104,11 @@ impl WorkerInfo {
             processor: None,
             numa_node: None,
         }
+    }
+
+    /// That of a CUDA device, whose kind is what its maker calls it.
+    pub(crate) fn cuda(index: usize, kind: &str) -> Self {
+        Self { name: worker_name(index), ..Self::device(index, kind) }
     }
 
     /// Whether it is a core of the host.

@@ -6,7 +6,7 @@ use crate::memory::block_bytes;
 use crate::task::{Access, Record};
 
 /// Bytes of the task's arrays and buffers in a device's memory.
-pub(super) fn demand_bytes(record: &Record) -> usize {
+pub(crate) fn demand_bytes(record: &Record) -> usize {
     let sum = |sum: usize, bytes: usize| sum.saturating_add(block_bytes(bytes));
     let arrays = distinct_arrays(record).map(|array| array.bytes());
     arrays.chain(scratch_bytes(record)).chain(rename_bytes(record)).fold(0, sum)

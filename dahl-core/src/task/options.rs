@@ -54,8 +54,7 @@ impl<'a> Task<'a> {
     ///
     /// The submission fails if there is no such worker, or if it cannot run the codelet.
     pub fn on(mut self, worker: usize) -> Self {
-        let able =
-            |shared: &Shared| worker < shared.workers() && shared.has_kernel(worker, self.codelet.name);
+        let able = |shared: &Shared| worker < shared.workers() && shared.has_kernel(worker, self.codelet);
         match self.target {
             Some((shared, _)) if !able(shared) => self.fail_for_workers(shared, format!("worker {worker}")),
             _ => self.set(|body| body.place = Place::Worker(worker)),
@@ -68,9 +67,8 @@ impl<'a> Task<'a> {
     /// The submission fails if there is none, or none that can run the codelet.
     pub fn on_kind(mut self, kind: &str) -> Self {
         let Some((shared, _)) = self.target else { return self };
-        let able = |&worker: &usize| {
-            shared.worker(worker).kind == kind && shared.has_kernel(worker, self.codelet.name)
-        };
+        let able =
+            |&worker: &usize| shared.worker(worker).kind == kind && shared.has_kernel(worker, self.codelet);
         match (0..shared.workers()).find(able) {
             Some(worker) => self.set(|body| body.place = Place::KindOf(worker)),
             None => self.fail_for_workers(shared, format!("worker of the kind `{kind}`")),
@@ -79,8 +77,7 @@ impl<'a> Task<'a> {
     }
 
     fn fail_for_workers(&mut self, shared: &Shared, wanted: String) {
-        let can =
-            |worker| if shared.has_kernel(worker, self.codelet.name) { "" } else { ", which cannot run it" };
+        let can = |worker| if shared.has_kernel(worker, self.codelet) { "" } else { ", which cannot run it" };
         let workers = (0..shared.workers())
             .map(|worker| format!("{worker} (`{}`{})", shared.worker(worker).name, can(worker)))
             .collect::<Vec<_>>()

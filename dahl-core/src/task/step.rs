@@ -60,6 +60,29 @@ impl<'s> Step<'s> {
         self.run(|step| step.finish(NonNull::from(record), 0));
     }
 
+    /// Finishes every access of a task whose work is in a device's streams, which it has not ended: what comes after waits
+    /// for its marks (`cuda/README.md`, D2). The record stays the task's until [`end`](Self::end); its arrays may go.
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "there are no such devices"))]
+    pub(crate) fn let_go(&mut self, record: &Record) {
+        if record.body().commutes {
+            self.pass_turns(record);
+        }
+        self.run(|step| {
+            let retired = step.finish_links(record, 0);
+            if retired > 0 {
+                record.count_retired(retired); // never the last: the task itself is counted until it ends
+            }
+        });
+    }
+
+    /// Ends a task that was let go.
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "there are no such devices"))]
+    pub(crate) fn end(&mut self, record: &Record) {
+        if record.count_retired(1) {
+            self.give_back(record);
+        }
+    }
+
     /// Makes a change to the chains, and then runs the splits and joins that it made ready, and those that they do.
     pub(crate) fn run(&mut self, change: impl FnOnce(&mut Self)) {
         change(self);
@@ -97,6 +120,15 @@ impl<'s> Step<'s> {
     fn finish(&mut self, record: NonNull<Record>, first: usize) {
         // SAFETY: the record has not been completed: it counts this task still, until the last step here.
         let record = unsafe { record.as_ref() };
+        let retired = self.finish_links(record, first) + 1;
+        if record.count_retired(retired) {
+            self.give_back(record);
+        }
+    }
+
+    /// Finishes accesses; how many of the record's links are retired by it and not counted yet.
+    #[inline]
+    fn finish_links(&mut self, record: &Record, first: usize) -> u32 {
         self.own = record;
         for access in record.accesses().skip(first) {
             if let Some(array) = access.array() {
@@ -104,12 +136,8 @@ impl<'s> Step<'s> {
                 unsafe { array.chain().finish(access.link(), self) };
             }
         }
-        let retired = self.own_retired + 1;
         self.own = ptr::null();
-        self.own_retired = 0;
-        if record.count_retired(retired) {
-            self.give_back(record);
-        }
+        std::mem::take(&mut self.own_retired)
     }
 
     /// Runs a split or a join.

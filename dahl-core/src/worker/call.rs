@@ -108,14 +108,14 @@ pub(super) fn call(
     simulated_ns: Option<u64>,
 ) -> Result<(), Obstacle> {
     let idle = shared.team().idle();
-    let has_team = bench.is_in_pool && shared.workers() > 1;
+    let has_team = bench.is_in_pool && shared.cpu_workers() > 1;
     let place = Place { kind: &bench.kind, idle: if has_team { idle } else { 0 }, has_team };
     let plan = bench.choices.plan(shared.choices(), place, codelet, record);
     if shared.recorder().is_some() {
         bench.run.with(shared.models(), &bench.kind, codelet, plan.kernel.name(), record);
         bench.run.team = plan.team;
     }
-    let others = shared.workers() - usize::from(bench.worker.is_some());
+    let others = shared.cpu_workers() - usize::from(bench.worker.is_some());
     let others_busy = simulated_ns.is_none().then(|| others.saturating_sub(idle));
     let result = call_kernel(shared, bench, record, codelet, &plan, simulated_ns);
     let Plan { kernel, team, .. } = plan;

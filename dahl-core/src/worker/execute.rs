@@ -8,6 +8,7 @@ use super::call::{call, prepare};
 use super::fold;
 use super::obstacle::{Obstacle, caught};
 use crate::access::AccessMode;
+use crate::array::{ArrayState, HOME};
 use crate::codelet::Codelet;
 use crate::error::Failure;
 use crate::perf::{self, Measurement};
@@ -46,6 +47,9 @@ pub(super) fn run_task(
         _ => {
             bench.transferred =
                 shared.devices().is_some() && record.operands().any(|access| is_missing(access, bench.node));
+            if bench.transferred && bench.node == HOME {
+                call_home(record);
+            }
             prepare(shared, bench, record, codelet)?;
             call(shared, bench, record, codelet, simulated_ns)
         }
@@ -83,6 +87,22 @@ fn measured(
 
 /// What follows when a task has run: its failure goes to its outputs, and what waits for it goes on.
 pub(super) fn complete(shared: &Shared, bench: &mut Bench, record: &Record, outcome: Result<(), Obstacle>) {
+    conclude::<false>(shared, bench, record, outcome);
+}
+
+/// What follows when a task has run that was let go when it was issued: its arrays are out of its hands.
+#[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "there are no such devices"))]
+pub(super) fn end(shared: &Shared, bench: &mut Bench, record: &Record, outcome: Result<(), Obstacle>) {
+    conclude::<true>(shared, bench, record, outcome);
+}
+
+#[inline]
+fn conclude<const LET_GO: bool>(
+    shared: &Shared,
+    bench: &mut Bench,
+    record: &Record,
+    outcome: Result<(), Obstacle>,
+) {
     let codelet = record.body().codelet.expect("a task that workers run has a codelet");
     let mut failed = None;
     let is_cancelled = matches!(outcome, Err(Obstacle::Cancelled(_)));
@@ -102,14 +122,8 @@ pub(super) fn complete(shared: &Shared, bench: &mut Bench, record: &Record, outc
                 failure
             }
         };
-        for access in record
-            .accesses()
-            .filter(|access| access.body().mode.writes() || is_target(record, access.body().mode))
-        {
-            if let Some(array) = access.array() {
-                // SAFETY: the task's access to the array is exclusive, and its kernel has ended.
-                unsafe { array.poison(&failure) };
-            }
+        if !LET_GO {
+            poison_outputs(record, &failure);
         }
         failed = Some(failure);
     }
@@ -121,7 +135,12 @@ pub(super) fn complete(shared: &Shared, bench: &mut Bench, record: &Record, outc
     // SAFETY: this thread runs the task, and completes it below.
     let callback = unsafe { record.take_callback() };
     let location = record.body().location;
-    Step::of_worker(shared, bench.worker, &mut bench.recycler).complete(record);
+    let mut step = Step::of_worker(shared, bench.worker, &mut bench.recycler);
+    if LET_GO {
+        step.end(record);
+    } else {
+        step.complete(record);
+    }
     if let Some(callback) = callback {
         if let Err(Obstacle::Failed(message)) = caught(|| callback.call(failed.as_ref())) {
             let message = format!("its callback {message}");
@@ -132,8 +151,27 @@ pub(super) fn complete(shared: &Shared, bench: &mut Bench, record: &Record, outc
     shared.count_completed(bench.worker);
 }
 
+fn poison_outputs(record: &Record, failure: &Arc<Failure>) {
+    for access in record
+        .accesses()
+        .filter(|access| access.body().mode.writes() || is_target(record, access.body().mode))
+    {
+        if let Some(array) = access.array() {
+            // SAFETY: the task's access to the array is exclusive, and its kernel has ended.
+            unsafe { array.poison(failure) };
+        }
+    }
+}
+
 fn is_target(record: &Record, mode: AccessMode) -> bool {
     record.body().in_place && mode == AccessMode::RW
+}
+
+/// Begins to bring everything home that the task reads, before anything is waited for.
+#[cold]
+fn call_home(record: &Record) {
+    let reads = record.operands().filter(|access| access.body().mode != AccessMode::W);
+    reads.filter_map(Access::array).for_each(ArrayState::call_home);
 }
 
 /// Whether an access reads an array that is not at `node`.

@@ -4,6 +4,8 @@
 
 mod bench;
 mod call;
+#[cfg(all(feature = "cuda", not(dahl_fuzz)))]
+mod cuda;
 mod execute;
 mod fold;
 mod issued;

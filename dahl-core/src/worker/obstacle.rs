@@ -29,6 +29,7 @@ impl From<Missing> for Obstacle {
         match missing {
             Missing::Poisoned(failure) => Self::Cancelled(failure),
             Missing::Shortage(shortage) => Self::NoRoom(shortage),
+            device @ Missing::Device { .. } => Self::Failed(device.to_string()),
         }
     }
 }

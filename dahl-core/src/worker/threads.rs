@@ -29,10 +29,10 @@ impl Threads {
     }
 
     #[cfg(not(dahl_fuzz))]
-    pub(crate) fn start(shared: &Arc<Shared>) -> Result<Self, rayon::ThreadPoolBuildError> {
+    pub(crate) fn start(shared: &Arc<Shared>) -> Result<Self, String> {
         let mut handles = Vec::with_capacity(shared.workers());
         let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(shared.workers())
+            .num_threads(shared.cpu_workers())
             .panic_handler(super::team::detached)
             .spawn_handler(|thread| {
                 let name = format!("dahl cpu {}", thread.index());
@@ -46,19 +46,23 @@ impl Threads {
                 handles.push(Builder::new().name(name).spawn(run)?);
                 Ok(())
             })
-            .build()?;
+            .build()
+            .map_err(|error| error.to_string())?;
         let of_workers = Arc::clone(shared);
         pool.spawn_broadcast(move |thread| run(&of_workers, thread.index()));
+        #[cfg(feature = "cuda")]
+        handles.extend(super::cuda::start(shared).map_err(|error| error.to_string())?);
         Ok(Self { pool: Some(pool), handles })
     }
 
     #[cfg(dahl_fuzz)]
-    pub(crate) fn start(shared: &Arc<Shared>) -> Result<Self, std::io::Error> {
+    pub(crate) fn start(shared: &Arc<Shared>) -> Result<Self, String> {
         let start = |worker| {
             let shared = Arc::clone(shared);
             Builder::new().name(format!("dahl cpu {worker}")).spawn(move || run(&shared, worker))
         };
-        Ok(Self { handles: (0..shared.workers()).map(start).collect::<Result<_, _>>()? })
+        let handles = (0..shared.workers()).map(start).collect::<Result<_, _>>();
+        Ok(Self { handles: handles.map_err(|error| error.to_string())? })
     }
 
     /// Lets the threads end once the workers have.

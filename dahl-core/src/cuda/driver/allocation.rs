@@ -1,0 +1,248 @@
+//! [`Allocation`]: memory of a device, and what is still to be done with it.
+
+use std::sync::Arc;
+
+use cudarc::driver::sys::{self, CUdeviceptr};
+
+use super::device::CudaDevice;
+use super::error::{CudaError, check};
+use super::landing::Landing;
+use super::mark::Mark;
+use super::stream::{COMPUTE, DOWN, Stream, UP};
+use crate::codelet::Operand;
+use crate::memory::Reservation;
+
+/// How much of a large array is copied at once: while one piece is on its way, the host copies the next.
+const PIECE: usize = 4 << 20;
+
+/// Memory of a device, from its pool.
+///
+/// # Invariant
+/// A: `address` leads to `bytes` bytes of the device's memory from when its stream has come to the allocation until it comes to
+/// the free that `drop` puts there.
+#[derive(Debug)]
+pub(crate) struct Allocation {
+    address: CUdeviceptr,
+    device: Arc<CudaDevice>,
+    /// The stream that worked on it last; at first the one in which it was allocated.
+    last: usize,
+    /// The work that wrote it last: nothing before the first one.
+    written: Option<Mark>,
+    /// Works that have read it since, the last one of each stream.
+    read: Vec<Mark>,
+    _reservation: Reservation,
+}
+
+/// From when to when elements were on their way.
+#[derive(Clone, Debug)]
+pub(crate) struct Moved {
+    pub(super) begin: Mark,
+    pub(super) end: Mark,
+}
+
+impl Allocation {
+    /// Room for as much as is reserved, from the pool, in the order of stream `stream`.
+    pub(super) fn new(
+        device: &Arc<CudaDevice>,
+        reservation: Reservation,
+        stream: usize,
+    ) -> Result<Self, CudaError> {
+        let _entered = device.enter()?;
+        let mut address = 0;
+        let raw = device.stream(stream).raw();
+        // SAFETY: room for an address; the stream is the device's.
+        let code = unsafe { sys::cuMemAllocAsync(&raw mut address, reservation.bytes(), raw) };
+        check("cuMemAllocAsync", code)?;
+        Ok(Self {
+            address,
+            device: Arc::clone(device),
+            last: stream,
+            written: None,
+            read: Vec::new(),
+            _reservation: reservation,
+        })
+    }
+
+    /// What kernels are given: an address of the device, which the host never reads or writes (D1).
+    pub(crate) fn pointer(&self) -> *mut u8 {
+        std::ptr::without_provenance_mut(self.address as usize)
+    }
+
+    /// Lets the compute stream wait until it can read what is there, and write it if `writes`.
+    pub(crate) fn enter_compute(&mut self, writes: bool) -> Result<(), CudaError> {
+        let device = Arc::clone(&self.device);
+        self.enter(device.stream(COMPUTE), writes)
+    }
+
+    /// Notes what the compute stream has been given to do with it, up to `mark`.
+    pub(crate) fn leave_compute(&mut self, mark: &Mark, wrote: bool) {
+        self.leave(COMPUTE, mark, wrote);
+    }
+
+    fn enter(&mut self, stream: &Stream, writes: bool) -> Result<(), CudaError> {
+        let is_own = stream.is_of(&self.device);
+        match &self.written {
+            Some(mark) => stream.wait(mark)?,
+            // Nobody has used it: what there is to wait for is the allocation.
+            None if is_own && stream.number() == self.last => {}
+            None => {
+                let allocated = self.device.stream(self.last).mark()?;
+                stream.wait(&allocated)?;
+                self.written = Some(allocated);
+            }
+        }
+        if writes {
+            self.read.iter().try_for_each(|mark| stream.wait(mark))?;
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self, stream: usize, mark: &Mark, wrote: bool) {
+        self.last = stream;
+        if wrote {
+            self.read.clear();
+            self.written = Some(mark.clone());
+        } else {
+            self.note_read(mark);
+        }
+    }
+
+    fn note_read(&mut self, mark: &Mark) {
+        self.read.retain(|read| read.stream() != mark.stream());
+        self.read.push(mark.clone());
+    }
+
+    /// Copies elements from home, which may change when this returns.
+    ///
+    /// # Safety
+    /// The elements of `home` may be read, and are not more bytes than were reserved.
+    pub(crate) unsafe fn upload(&mut self, home: &Operand) -> Result<Moved, CudaError> {
+        let device = Arc::clone(&self.device);
+        let up = device.stream(UP);
+        self.enter(up, true)?;
+        let begin = up.mark()?;
+        // SAFETY: the caller's.
+        let sent = unsafe { self.send_all(home) };
+        // Whatever was sent of it: what comes after waits for that.
+        let end = up.mark()?;
+        self.leave(UP, &end, true);
+        sent.map(|()| Moved { begin, end })
+    }
+
+    /// Sends the elements of `home`, large ones piece by piece.
+    ///
+    /// # Safety
+    /// As [`upload`](Self::upload), and the stream has entered.
+    unsafe fn send_all(&self, home: &Operand) -> Result<(), CudaError> {
+        let bytes = home.layout.len() * home.element.size_bytes;
+        if bytes == 0 {
+            return Ok(());
+        }
+        if !home.layout.is_contiguous() {
+            // SAFETY: the caller's; staging is as large, and ours.
+            return self.send(0, bytes, |to| unsafe { home.pack_into(to) });
+        }
+        let from = home.pointer.wrapping_add(home.layout.offset * home.element.size_bytes);
+        (0..bytes).step_by(PIECE).try_for_each(|start| {
+            let piece = PIECE.min(bytes - start);
+            self.send(start, piece, |to| {
+                // SAFETY: the caller's: the piece lies within the elements; staging is as large, and ours.
+                unsafe { std::ptr::copy_nonoverlapping(from.wrapping_add(start), to, piece) };
+            })
+        })
+    }
+
+    /// Writes `bytes` bytes that `fill` makes.
+    pub(crate) fn fill(&mut self, bytes: usize, fill: impl FnOnce(&mut [u8])) -> Result<(), CudaError> {
+        let device = Arc::clone(&self.device);
+        let up = device.stream(UP);
+        self.enter(up, true)?;
+        if bytes > 0 {
+            // SAFETY: staging has as many initialised bytes (P), and nobody else has it.
+            self.send(0, bytes, |to| fill(unsafe { std::slice::from_raw_parts_mut(to, bytes) }))?;
+        }
+        self.leave(UP, &up.mark()?, true);
+        Ok(())
+    }
+
+    /// Sends bytes that `fill` writes to a staging buffer.
+    fn send(&self, start: usize, bytes: usize, fill: impl FnOnce(*mut u8)) -> Result<(), CudaError> {
+        let buffer = self.device.staging().take(bytes)?;
+        fill(buffer.pointer());
+        let _entered = self.device.enter()?;
+        let (to, up) = (self.address + start as u64, self.device.stream(UP));
+        // SAFETY: A, and the stream waits for what is done with the memory (D2); the buffer is not used again before
+        // the mark below has passed.
+        let code = unsafe { sys::cuMemcpyHtoDAsync_v2(to, buffer.pointer().cast(), bytes, up.raw()) };
+        check("cuMemcpyHtoDAsync", code)?;
+        self.device.staging().give_back(buffer, up.mark()?);
+        Ok(())
+    }
+
+    /// Begins to copy `bytes` bytes to the host, in one piece unless `may_split`.
+    pub(crate) fn download(&mut self, bytes: usize, may_split: bool) -> Result<(Landing, Moved), CudaError> {
+        let device = Arc::clone(&self.device);
+        let down = device.stream(DOWN);
+        self.enter(down, false)?;
+        let begin = down.mark()?;
+        let mut landing = Landing::new(device.staging());
+        let piece = if may_split { PIECE } else { bytes.max(1) };
+        let mut starts = (0..bytes).step_by(piece);
+        let fetched = starts.try_for_each(|start| self.fetch(start, piece.min(bytes - start), &mut landing));
+        // Whatever was fetched of it: what comes after waits for that.
+        let end = down.mark()?;
+        self.leave(DOWN, &end, false);
+        fetched.map(|()| (landing, Moved { begin, end }))
+    }
+
+    /// Begins to copy some bytes to a staging buffer. The stream has entered.
+    fn fetch(&self, start: usize, bytes: usize, landing: &mut Landing) -> Result<(), CudaError> {
+        let buffer = self.device.staging().take(bytes)?;
+        let _entered = self.device.enter()?;
+        let (from, down) = (self.address + start as u64, self.device.stream(DOWN));
+        // SAFETY: A, and the stream waits for what wrote the memory (D2); the buffer is the landing's.
+        let code = unsafe { sys::cuMemcpyDtoHAsync_v2(buffer.pointer().cast(), from, bytes, down.raw()) };
+        check("cuMemcpyDtoHAsync", code)?;
+        landing.push(buffer, bytes, down.mark()?);
+        Ok(())
+    }
+
+    /// Copies `bytes` bytes from another allocation, of this device or another one.
+    pub(crate) fn copy_from(&mut self, from: &mut Self, bytes: usize) -> Result<Moved, CudaError> {
+        let device = Arc::clone(&self.device);
+        let up = device.stream(UP);
+        self.enter(up, true)?;
+        from.enter(up, false)?;
+        let begin = up.mark()?;
+        let _entered = device.enter()?;
+        // SAFETY: A of both, and the stream waits for what is done with either (D2).
+        let code = unsafe {
+            sys::cuMemcpyPeerAsync(
+                self.address,
+                device.context().raw(),
+                from.address,
+                from.device.context().raw(),
+                bytes,
+                up.raw(),
+            )
+        };
+        check("cuMemcpyPeerAsync", code)?;
+        let end = up.mark()?;
+        self.leave(UP, &end, true);
+        from.note_read(&end);
+        Ok(Moved { begin, end })
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        let Ok(_entered) = self.device.enter() else { return };
+        let stream = self.device.stream(self.last);
+        let ordered = self.written.iter().chain(&self.read).try_for_each(|mark| stream.wait(mark));
+        // An error leaves the memory to the driver: the device is lost, and with it the memory.
+        if ordered.is_ok() {
+            // SAFETY: A; D3: the stream has been told to wait for everything that uses the memory.
+            unsafe { sys::cuMemFreeAsync(self.address, stream.raw()) };
+        }
+    }
+}

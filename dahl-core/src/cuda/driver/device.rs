@@ -1,0 +1,317 @@
+//! [`CudaDevice`]: a device with its streams, memory, and what is loaded.
+
+use std::ffi::{CStr, c_void};
+use std::fmt;
+use std::sync::{Arc, PoisonError};
+
+use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute, CUmemPool_attribute};
+
+use super::allocation::{Allocation, Moved};
+use super::context::{Context, Entered};
+use super::error::{CudaError, check};
+use super::library;
+use super::link::Link;
+use super::mark::{Events, Mark};
+use super::modules::{Function, Modules, Unloaded};
+use super::pinned::{Pinned, Staging};
+use super::stream::{COMPUTE, DOWN, STREAMS, Stream, UP};
+use super::timeline::Timeline;
+use crate::clock::Clock;
+use crate::cuda::{CudaImage, CudaLaunch};
+use crate::device::Transfer;
+use crate::memory::Reservation;
+use crate::sync::Mutex;
+
+/// A device of CUDA.
+pub(crate) struct CudaDevice {
+    index: usize,
+    name: String,
+    free_bytes: usize,
+    link: Link,
+    modules: Modules,
+    staging: Arc<Staging>,
+    /// Copies that are on their way, or were until lately.
+    transfers: Mutex<Vec<(Transfer, Moved)>>,
+    timeline: Timeline,
+    streams: [Stream; STREAMS],
+    // Last: what is above uses it.
+    context: Arc<Context>,
+}
+
+/// What was found when devices were looked for.
+#[derive(Debug)]
+pub(crate) enum Found {
+    Devices(Vec<Arc<CudaDevice>>),
+    /// Why there are none.
+    None(String),
+}
+
+impl CudaDevice {
+    /// The devices of this machine, `most` at most.
+    pub(crate) fn find(most: usize, clock: &Clock) -> Found {
+        if most == 0 {
+            return Found::None("none are wanted".to_owned());
+        }
+        if let Err(reason) = library::start() {
+            return Found::None(reason);
+        }
+        let mut count = 0;
+        // SAFETY: room for a number.
+        if let Err(error) = check("cuDeviceGetCount", unsafe { sys::cuDeviceGetCount(&raw mut count) }) {
+            return Found::None(error.to_string());
+        }
+        let most = most.min(usize::try_from(count).unwrap_or(0));
+        let devices: Result<Vec<_>, CudaError> = (0..most).map(|index| Self::open(index, clock)).collect();
+        match devices {
+            Ok(devices) if devices.is_empty() => Found::None("the driver knows no device".to_owned()),
+            Ok(devices) => Found::Devices(devices),
+            Err(error) => Found::None(error.to_string()),
+        }
+    }
+
+    fn open(index: usize, clock: &Clock) -> Result<Arc<Self>, CudaError> {
+        let mut device: CUdevice = 0;
+        // SAFETY: room for a device.
+        check("cuDeviceGet", unsafe { sys::cuDeviceGet(&raw mut device, index as i32) })?;
+        let context = Context::retain(device)?;
+        let _entered = context.enter()?;
+        keep_memory(device)?;
+        let (mut free_bytes, mut total_bytes) = (0, 0);
+        // SAFETY: room for two numbers; the context is current.
+        let code = unsafe { sys::cuMemGetInfo_v2(&raw mut free_bytes, &raw mut total_bytes) };
+        check("cuMemGetInfo", code)?;
+        let events = Events::new(&context);
+        let stream = |number| Stream::new((index, number), &context, &events);
+        let streams = [stream(COMPUTE)?, stream(UP)?, stream(DOWN)?];
+        let timeline = Timeline::new(clock.clone());
+        timeline.renew(&streams[UP])?;
+        let staging = Staging::new(&context);
+        let link = Link::measure(&streams[UP], &staging)?;
+        Ok(Arc::new(Self {
+            index,
+            name: name(device)?,
+            free_bytes,
+            link,
+            modules: Modules::new(&context, capability(device)?),
+            staging: Arc::new(staging),
+            transfers: Mutex::default(),
+            timeline,
+            streams,
+            context: Arc::clone(&context),
+        }))
+    }
+
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+
+    /// What its maker calls it.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Bytes that nobody used when it was opened.
+    pub(crate) fn free_bytes(&self) -> usize {
+        self.free_bytes
+    }
+
+    /// What a copy from or to the host takes: microseconds, and bytes per nanosecond.
+    pub(crate) fn link(&self) -> (f64, f64) {
+        (self.link.latency_us, self.link.gbytes_per_s)
+    }
+
+    pub(super) fn enter(&self) -> Result<Entered, CudaError> {
+        self.context.enter()
+    }
+
+    pub(super) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    pub(super) fn stream(&self, number: usize) -> &Stream {
+        &self.streams[number]
+    }
+
+    pub(super) fn staging(&self) -> &Arc<Staging> {
+        &self.staging
+    }
+
+    /// Memory that the compute stream uses first.
+    pub(crate) fn allocate(self: &Arc<Self>, reservation: Reservation) -> Result<Allocation, CudaError> {
+        Allocation::new(self, reservation, COMPUTE)
+    }
+
+    /// Memory to which elements are copied first.
+    pub(crate) fn allocate_for_copy(
+        self: &Arc<Self>,
+        reservation: Reservation,
+    ) -> Result<Allocation, CudaError> {
+        Allocation::new(self, reservation, UP)
+    }
+
+    /// Waits until it has nothing to do any more.
+    pub(crate) fn synchronize(&self) -> Result<(), CudaError> {
+        self.streams.iter().try_for_each(Stream::synchronize)
+    }
+
+    /// A mark behind what the compute stream has been given.
+    pub(crate) fn compute_mark(&self) -> Result<Mark, CudaError> {
+        self.stream(COMPUTE).mark()
+    }
+
+    /// Whether it may have the functions of an image.
+    pub(crate) fn may_load(&self, image: &'static CudaImage) -> bool {
+        self.modules.may_load(image)
+    }
+
+    pub(crate) fn function(&self, image: &'static CudaImage, entry: &str) -> Result<Function, Unloaded> {
+        self.modules.function(image, entry)
+    }
+
+    /// Gives a launch to the compute stream. `parameters` point to the values of the kernel's parameters.
+    ///
+    /// # Safety
+    /// There are as many parameters as the kernel has, of its types; the memory that they lead to has been
+    /// [entered](Allocation::enter_compute), and what follows on it waits for a mark behind the launch.
+    pub(crate) unsafe fn launch(
+        &self,
+        function: Function,
+        launch: &CudaLaunch,
+        parameters: &mut [*mut c_void],
+    ) -> Result<(), CudaError> {
+        if launch.grid.contains(&0) {
+            return Ok(());
+        }
+        let _entered = self.enter()?;
+        let ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]) = (launch.grid, launch.block);
+        // SAFETY: the caller's; the driver has read the values when the call returns.
+        let code = unsafe {
+            sys::cuLaunchKernel(
+                function.0,
+                grid_x,
+                grid_y,
+                grid_z,
+                block_x,
+                block_y,
+                block_z,
+                launch.shared_bytes,
+                self.stream(COMPUTE).raw(),
+                parameters.as_mut_ptr(),
+                std::ptr::null_mut(),
+            )
+        };
+        check("cuLaunchKernel", code)
+    }
+
+    /// Lets the compute stream write `byte` to `bytes` bytes.
+    pub(crate) fn set_bytes(
+        &self,
+        allocation: &Allocation,
+        start: usize,
+        byte: u8,
+        bytes: usize,
+    ) -> Result<(), CudaError> {
+        let _entered = self.enter()?;
+        let to = allocation.pointer().addr() as u64 + start as u64;
+        // SAFETY: within the allocation, which the compute stream has entered.
+        let code = unsafe { sys::cuMemsetD8Async(to, byte, bytes, self.stream(COMPUTE).raw()) };
+        check("cuMemsetD8Async", code)
+    }
+
+    /// Lets the compute stream copy 8 bytes of an allocation to the host; they are there at its next mark.
+    pub(crate) fn fetch_word(&self, allocation: &Allocation, start: usize) -> Result<Pinned, CudaError> {
+        let word = self.staging.take(8)?;
+        let _entered = self.enter()?;
+        let from = allocation.pointer().addr() as u64 + start as u64;
+        // SAFETY: within the allocation, which the compute stream has entered; the buffer is as large, and ours.
+        let code =
+            unsafe { sys::cuMemcpyDtoHAsync_v2(word.pointer().cast(), from, 8, self.stream(COMPUTE).raw()) };
+        check("cuMemcpyDtoHAsync", code)?;
+        Ok(word)
+    }
+
+    /// The word that was fetched, whose mark has passed.
+    pub(crate) fn take_word(&self, word: Pinned) -> u64 {
+        // SAFETY: 8 initialised bytes (P), which the device has written, and aligned as a page is.
+        let value = unsafe { word.pointer().cast::<u64>().read() };
+        self.staging.give_back_free(word);
+        value
+    }
+
+    /// When a mark was passed, which has been, by the runtime's clock.
+    pub(crate) fn passed_ns(&self, mark: &Mark) -> u64 {
+        self.timeline.passed_ns(mark)
+    }
+
+    /// To be called now and then while it has nothing to do.
+    pub(crate) fn rest(&self) -> Result<(), CudaError> {
+        self.timeline.renew(&self.streams[UP])
+    }
+
+    /// Notes that elements are on their way.
+    pub(crate) fn transfer(&self, transfer: Transfer, moved: Moved) {
+        self.transfers.lock().unwrap_or_else(PoisonError::into_inner).push((transfer, moved));
+    }
+
+    /// Hands on the transfers that have ended: when each began, and when it ended.
+    pub(crate) fn ended_transfers(&self, mut note: impl FnMut(Transfer, u64, u64)) {
+        let mut transfers = self.transfers.lock().unwrap_or_else(PoisonError::into_inner);
+        transfers.retain(|(transfer, moved)| match moved.end.is_passed() {
+            Ok(true) => {
+                note(*transfer, self.passed_ns(&moved.begin), self.passed_ns(&moved.end));
+                false
+            }
+            Ok(false) => true,
+            Err(_) => false, // the device is lost: it has not ended
+        });
+    }
+}
+
+impl Drop for CudaDevice {
+    fn drop(&mut self) {
+        // D6. If that fails the device is lost, and does nothing any more.
+        let _ = self.synchronize();
+    }
+}
+
+impl fmt::Debug for CudaDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CudaDevice({}, {})", self.index, self.name)
+    }
+}
+
+fn name(device: CUdevice) -> Result<String, CudaError> {
+    let mut text = [0_u8; 256];
+    let len = text.len() as i32 - 1;
+    // SAFETY: room for so many characters.
+    check("cuDeviceGetName", unsafe { sys::cuDeviceGetName(text.as_mut_ptr().cast(), len, device) })?;
+    let text = CStr::from_bytes_until_nul(&text).unwrap_or_default();
+    Ok(text.to_string_lossy().into_owned())
+}
+
+/// The compute capability: 90 for 9.0.
+fn capability(device: CUdevice) -> Result<u32, CudaError> {
+    let attribute = |attribute: CUdevice_attribute| {
+        let mut value = 0;
+        // SAFETY: room for a number.
+        check("cuDeviceGetAttribute", unsafe {
+            sys::cuDeviceGetAttribute(&raw mut value, attribute, device)
+        })?;
+        Ok(value as u32)
+    };
+    let major = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+    Ok(10 * major + attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?)
+}
+
+/// Lets the device's pool keep what is freed: else it goes back to the system at every wait.
+fn keep_memory(device: CUdevice) -> Result<(), CudaError> {
+    let mut pool = std::ptr::null_mut();
+    // SAFETY: room for a pool.
+    check("cuDeviceGetDefaultMemPool", unsafe { sys::cuDeviceGetDefaultMemPool(&raw mut pool, device) })?;
+    let mut all = u64::MAX;
+    let attribute = CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+    // SAFETY: the attribute is a number of 64 bits.
+    check("cuMemPoolSetAttribute", unsafe {
+        sys::cuMemPoolSetAttribute(pool, attribute, (&raw mut all).cast())
+    })
+}

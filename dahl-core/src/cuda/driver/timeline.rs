@@ -1,0 +1,46 @@
+//! [`Timeline`]: when, by the runtime's clock, a mark was passed.
+
+use std::sync::PoisonError;
+
+use super::error::CudaError;
+use super::mark::Mark;
+use super::stream::Stream;
+use crate::clock::Clock;
+use crate::sync::Mutex;
+
+/// How old a mark may be from which times are counted: the driver counts in 32-bit floats, which tell microseconds apart up to 16 s.
+const OLDEST_NS: u64 = 5_000_000_000;
+
+/// A mark whose time by the runtime's clock is known, from which others are counted.
+#[derive(Debug)]
+pub(super) struct Timeline {
+    clock: Clock,
+    anchor: Mutex<Option<(Mark, u64)>>,
+}
+
+impl Timeline {
+    pub(super) fn new(clock: Clock) -> Self {
+        Self { clock, anchor: Mutex::default() }
+    }
+
+    /// Counts from now on, if it has counted from a mark for long. The stream has nothing to do.
+    pub(super) fn renew(&self, stream: &Stream) -> Result<(), CudaError> {
+        let is_fresh = |&(_, at_ns): &(Mark, u64)| self.clock.now_ns() - at_ns < OLDEST_NS;
+        if self.anchor.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(is_fresh) {
+            return Ok(());
+        }
+        let mark = stream.mark()?;
+        mark.wait()?;
+        let at_ns = self.clock.now_ns();
+        *self.anchor.lock().unwrap_or_else(PoisonError::into_inner) = Some((mark, at_ns));
+        Ok(())
+    }
+
+    /// When a mark was passed, which has been.
+    pub(super) fn passed_ns(&self, mark: &Mark) -> u64 {
+        let now_ns = self.clock.now_ns();
+        let anchor = self.anchor.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = anchor.as_ref().and_then(|(anchor, at_ns)| Some(at_ns + mark.ns_since(anchor)?));
+        since.map_or(now_ns, |at_ns| at_ns.min(now_ns))
+    }
+}

@@ -1,0 +1,26 @@
+//! [`CudaSetting`]: a CUDA device as a runtime uses it.
+
+use std::sync::Arc;
+
+use super::machine::VirtualDevice;
+use crate::cuda::CudaDevice;
+
+/// A CUDA device that was found, and how much of its memory may be used.
+#[derive(Debug)]
+pub(crate) struct CudaSetting {
+    pub(crate) device: Arc<CudaDevice>,
+    pub(crate) limit_bytes: usize,
+}
+
+impl CudaSetting {
+    /// What schedulers reckon with: its name and its link.
+    pub(super) fn model(&self) -> VirtualDevice {
+        let (latency_us, gbytes_per_s) = self.device.link();
+        VirtualDevice::new(self.device.name()).link(latency_us, gbytes_per_s)
+    }
+}
+
+/// The name of the worker of CUDA device `index`, and of its memory.
+pub(crate) fn worker_name(index: usize) -> String {
+    format!("cuda {index}")
+}

@@ -1,0 +1,31 @@
+//! [`Reservation`]: bytes that count as reserved at a memory node, wherever they lie.
+
+use std::sync::Arc;
+
+use super::{Holder, MemoryNode, round_up};
+
+/// Bytes of a memory node that the host cannot reach: they count until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Reservation {
+    bytes: usize,
+    node: Arc<MemoryNode>,
+    holder: Holder,
+}
+
+impl Reservation {
+    /// Room for at least `bytes` bytes, whole lines; nothing if the limit does not allow it.
+    pub(crate) fn new(node: &Arc<MemoryNode>, bytes: usize, holder: Holder) -> Option<Self> {
+        let bytes = round_up(bytes.max(1))?;
+        node.try_reserve(bytes, holder).then(|| Self { bytes, node: Arc::clone(node), holder })
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.node.unreserve(self.bytes, self.holder);
+    }
+}

@@ -1,0 +1,69 @@
+//! What a runtime with CUDA devices does besides: [`Shared`]'s part in who runs what.
+
+use super::shared::Shared;
+use crate::task::ReadyTask;
+
+impl Shared {
+    /// Whether there are workers of real devices.
+    #[inline]
+    pub(crate) fn has_real_devices(&self) -> bool {
+        self.devices.is_some() && self.simulation.is_none()
+    }
+
+    /// Whether worker `worker` is one of a real device.
+    pub(crate) fn is_real_device(&self, worker: usize) -> bool {
+        self.has_real_devices() && !self.worker(worker).is_cpu()
+    }
+
+    /// Wakes a worker for a task that the scheduler has: one that can run it, so all where they differ.
+    #[inline]
+    pub(crate) fn wake_some(&self) {
+        if self.has_real_devices() {
+            (0..self.workers()).for_each(|worker| self.sleep.wake(worker));
+        } else {
+            self.sleep.wake_one();
+        }
+    }
+
+    /// Whether a task that the scheduler gives to `worker`, or to the host, is right there: it can be run, or nowhere.
+    pub(super) fn may_run(&self, task: &ReadyTask, worker: Option<usize>) -> bool {
+        match worker {
+            Some(worker) => task.can_run_on(worker) || self.able_worker(task).is_none(),
+            None => {
+                let able = self.able_worker(task);
+                able.is_none_or(|able| self.worker(able).is_cpu())
+            }
+        }
+    }
+
+    /// A worker that can run a task, CPU workers first.
+    pub(crate) fn able_worker(&self, task: &ReadyTask) -> Option<usize> {
+        let cpu_workers = self.cpu_workers();
+        // Not always the first one.
+        let start = task.sequence() as usize % cpu_workers;
+        let of_cpu = (0..cpu_workers).map(|worker| (start + worker) % cpu_workers);
+        of_cpu.chain(cpu_workers..self.workers()).find(|&worker| task.can_run_on(worker))
+    }
+
+    /// Gives a task to a worker that can run it.
+    #[cold]
+    pub(crate) fn hand_on(&self, task: ReadyTask) {
+        let target = self.able_worker(&task).unwrap_or(0);
+        self.send_to(target, task);
+    }
+
+    /// Gives a task to worker `target`, which alone will run it.
+    pub(crate) fn send_to(&self, target: usize, task: ReadyTask) {
+        self.mailboxes[target].push(task);
+        self.sleep.wake(target);
+    }
+
+    /// Loses a device with all that is in its memory, and lets its worker know.
+    #[cold]
+    pub(crate) fn lose_device(&self, device: usize) {
+        if self.devices().is_some_and(|devices| devices.lose(device)) {
+            eprintln!("dahl: the device `cuda {device}` is lost; the run goes on without it");
+            self.sleep.wake(self.cpu_workers() + device);
+        }
+    }
+}

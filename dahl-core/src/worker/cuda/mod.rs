@@ -1,0 +1,256 @@
+//! The worker of a CUDA device: it issues tasks into the device's streams, and ends them when an event says that they
+//! have run (`cuda/README.md`).
+//!
+//! `issue` is from a task to its launch, `operands` where its arrays are, `parameters` what its kernel is given,
+//! `underway` what is in the streams. Not here: calls of the driver (`cuda::driver`), which copies arrays have (`array`).
+#![allow(unsafe_code, reason = "launches kernels on arrays of tasks that hold their accesses")]
+
+mod issue;
+mod operands;
+mod parameters;
+mod underway;
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use underway::Underway;
+
+use super::bench::Bench;
+use super::execute::{complete, end};
+use super::obstacle::Obstacle;
+use crate::cuda::CudaDevice;
+use crate::device::{DeviceMemory, Devices};
+use crate::runtime::Shared;
+use crate::simulation::demand_bytes;
+use crate::sync::thread::{Builder, JoinHandle};
+use crate::sync::{Patience, spin_loop, thread};
+use crate::task::{ReadyTask, Step};
+
+/// Tasks that are issued and not ended: enough that the device need not wait for the host, few enough that what is taken
+/// could not have been done elsewhere sooner.
+const AHEAD: usize = 4;
+/// How long a worker looks whether a task has ended, or there is another, before it sleeps.
+const SPIN: Duration = Duration::from_micros(50);
+/// How long it sleeps while its device works.
+const NAP: Duration = Duration::from_micros(50);
+
+/// Starts a thread for each CUDA device.
+pub(super) fn start(shared: &Arc<Shared>) -> io::Result<Vec<JoinHandle<()>>> {
+    let devices = shared.devices().filter(|_| shared.has_real_devices());
+    let count = devices.map_or(0, |devices| devices.memories().len());
+    let start = |device: usize| {
+        let shared = Arc::clone(shared);
+        Builder::new().name(format!("dahl cuda {device}")).spawn(move || run(&shared, device))
+    };
+    (0..count).map(start).collect()
+}
+
+/// The life of a device's worker: until the runtime stops and nothing is left to do.
+fn run(shared: &Arc<Shared>, device: usize) {
+    let mut worker = Worker::new(shared, device);
+    shared.gathering().begin(worker.number, shared.clock());
+    while worker.step() {}
+    worker.bench.free_buffers();
+    shared.leave();
+}
+
+/// The worker of a CUDA device.
+struct Worker<'s> {
+    shared: &'s Shared,
+    /// Among all workers.
+    number: usize,
+    memory: &'s DeviceMemory,
+    device: &'s Arc<CudaDevice>,
+    bench: Bench,
+    /// In the order in which they were issued, which is that in which they end.
+    underway: VecDeque<Underway>,
+    /// When the last one ended.
+    ended_ns: u64,
+    patience: Patience,
+}
+
+impl<'s> Worker<'s> {
+    fn new(shared: &'s Shared, device: usize) -> Self {
+        let memory = devices(shared).memory(device + 1);
+        let number = shared.cpu_workers() + device;
+        let info = shared.worker(number);
+        let bench =
+            Bench::new(Some(number), info.name.clone(), memory.memory()).at_node(device + 1, &info.kind);
+        Self {
+            shared,
+            number,
+            memory,
+            device: memory.cuda().expect("a CUDA device's worker has one"),
+            bench,
+            underway: VecDeque::with_capacity(AHEAD),
+            ended_ns: 0,
+            patience: Patience::new(SPIN),
+        }
+    }
+
+    fn is_lost(&self) -> bool {
+        devices(self.shared).is_lost(self.device.index())
+    }
+
+    /// Does the next thing. False when there is nothing left to do.
+    fn step(&mut self) -> bool {
+        if self.end_tasks() {
+            self.patience = Patience::new(SPIN);
+        }
+        if self.underway.len() < AHEAD
+            && let Some(task) = self.shared.next_task(self.number)
+        {
+            self.take(task);
+            self.patience = Patience::new(SPIN);
+            return true;
+        }
+        if !self.patience.is_over() {
+            thread::yield_now();
+            spin_loop();
+            return true;
+        }
+        self.sleep()
+    }
+
+    /// Sleeps until there is a task, or while the device works. False if the runtime has stopped.
+    fn sleep(&mut self) -> bool {
+        let (shared, number) = (self.shared, self.number);
+        let is_busy = !self.underway.is_empty();
+        if !is_busy {
+            self.rest();
+        }
+        let stopped = || !is_busy && shared.is_stopped() && shared.is_drained();
+        if stopped() {
+            shared.sleep().wake_all();
+            return false;
+        }
+        let has_room = self.underway.len() < AHEAD;
+        let look = || if has_room { shared.next_task(number) } else { None };
+        let _waits = (!is_busy).then(|| shared.gathering().wait(number, shared.clock()));
+        if let Some(task) = shared.sleep().sleep(number, look, stopped, is_busy.then_some(NAP)) {
+            self.take(task);
+        }
+        self.patience = Patience::new(SPIN);
+        true
+    }
+
+    /// What is done while there is nothing to do.
+    fn rest(&mut self) {
+        devices(self.shared).count_ended();
+        self.shared.show_transfers();
+        self.bench.recycler.flush(self.shared);
+        self.shared.progress().notify();
+        if !self.is_lost()
+            && let Err(error) = self.device.rest()
+            && error.is_loss()
+        {
+            self.shared.lose_device(self.device.index());
+        }
+    }
+
+    /// Takes a task: issues it, or hands it on.
+    fn take(&mut self, task: ReadyTask) {
+        let shared = self.shared;
+        if !task.can_run_on(self.number) {
+            match shared.able_worker(&task) {
+                Some(_) => return shared.hand_on(task),
+                None => return self.refuse(task, "no worker that is left can run it"),
+            }
+        }
+        let limit_bytes = self.memory.memory().limit_bytes();
+        let too_large = limit_bytes.is_some_and(|limit| demand_bytes(task.peek()) > limit);
+        if too_large
+            && let Some(able) = shared.able_worker(&task).filter(|&able| shared.worker(able).is_cpu())
+        {
+            return shared.send_to(able, task);
+        }
+        let record = task.record();
+        shared.stall().take(Some(self.number), record.body().sequence);
+        match self.issue(record) {
+            Ok(underway) => {
+                let is_let_go = underway.is_let_go();
+                self.underway.push_back(underway);
+                if is_let_go {
+                    Step::of_worker(shared, Some(self.number), &mut self.bench.recycler).let_go(record);
+                }
+            }
+            Err(obstacle) => {
+                complete(shared, &mut self.bench, record, Err(obstacle));
+                self.tell();
+            }
+        }
+    }
+
+    /// Lets a task fail that was not issued.
+    fn refuse(&mut self, task: ReadyTask, why: &str) {
+        let obstacle = Obstacle::Failed(why.to_owned());
+        complete(self.shared, &mut self.bench, task.record(), Err(obstacle));
+        self.tell();
+    }
+
+    /// Ends the tasks that have run. Whether there were any.
+    fn end_tasks(&mut self) -> bool {
+        let mut any = false;
+        while let Some(first) = self.underway.front() {
+            match first.has_run() {
+                _ if self.is_lost() => {
+                    self.fail_all();
+                    return true;
+                }
+                Ok(false) => break,
+                Ok(true) => {
+                    let underway = self.underway.pop_front().expect("there is a first one");
+                    self.end_task(underway, None);
+                    any = true;
+                }
+                Err(error) => {
+                    eprintln!("dahl: {}: {error}", self.bench.name());
+                    self.shared.lose_device(self.device.index());
+                }
+            }
+        }
+        if any {
+            self.tell();
+        }
+        any
+    }
+
+    /// Fails what the device had not done when it was lost.
+    fn fail_all(&mut self) {
+        while let Some(underway) = self.underway.pop_front() {
+            // What had run before has.
+            let lost = !underway.has_run().unwrap_or(false);
+            self.end_task(underway, lost.then(|| format!("the device `{}` is lost", self.bench.name())));
+        }
+        self.tell();
+    }
+
+    fn end_task(&mut self, underway: Underway, lost: Option<String>) {
+        let record = underway.record();
+        let is_let_go = underway.is_let_go();
+        let outcome = match lost {
+            Some(why) => {
+                self.bench.run = underway.run();
+                Err(Obstacle::Failed(why))
+            }
+            None => underway.measure(self),
+        };
+        if is_let_go {
+            end(self.shared, &mut self.bench, record, outcome);
+        } else {
+            complete(self.shared, &mut self.bench, record, outcome);
+        }
+    }
+
+    /// Tells those who wait that something has ended.
+    fn tell(&mut self) {
+        self.bench.recycler.flush(self.shared);
+        self.shared.progress().notify();
+    }
+}
+
+fn devices(shared: &Shared) -> &Devices {
+    shared.devices().expect("a runtime with a worker of a device has devices")
+}

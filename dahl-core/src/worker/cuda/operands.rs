@@ -1,0 +1,176 @@
+//! [`Operands`]: where a task's arrays are on the device, and the memory that it has for itself.
+
+use super::super::fold;
+use super::super::obstacle::{Obstacle, caught};
+use super::Worker;
+use crate::access::AccessMode;
+use crate::array::{ArrayState, Missing};
+use crate::codelet::{Accumulator, Codelet, Operand};
+use crate::cuda::{Allocation, CudaError, Mark};
+use crate::device::Room;
+use crate::memory::Holder;
+use crate::shape::Layout;
+use crate::task::{AccessBody, Record};
+
+/// What a task works on.
+pub(super) struct Operands<'r> {
+    /// In the order of the kernel's views.
+    pub(super) list: Vec<Operand>,
+    /// Memory of the task's own: it goes when the task has been issued, in the order of the stream.
+    pub(super) own: Vec<Allocation>,
+    /// The array that a task runs over, and where its kernel writes: that takes the place of the array's copy.
+    renamed: Option<(&'r ArrayState, Allocation)>,
+    /// Arrays that are in use while the task is issued.
+    arrays: Vec<(&'r ArrayState, bool)>,
+    node: usize,
+}
+
+impl Drop for Operands<'_> {
+    fn drop(&mut self) {
+        // What is in the streams is waited for by whoever comes next (D2, D3).
+        self.arrays.iter().for_each(|(array, _)| array.unpin(self.node));
+    }
+}
+
+impl Operands<'_> {
+    /// Notes that the task is in the compute stream, up to `mark`.
+    pub(super) fn stamp(mut self, mark: &Mark) {
+        for (array, writes) in &self.arrays {
+            array.stamp(self.node, mark, *writes);
+        }
+        if let Some((array, mut room)) = self.renamed.take() {
+            room.leave_compute(mark, true);
+            array.replace_room(self.node, Room::Cuda(room));
+        }
+        for own in &mut self.own {
+            own.leave_compute(mark, true);
+        }
+    }
+}
+
+impl Worker<'_> {
+    /// Brings the task's arrays to the device; the compute stream waits for what must come before.
+    pub(super) fn operands<'r>(
+        &self,
+        record: &'r Record,
+        codelet: &'static Codelet,
+    ) -> Result<Operands<'r>, Obstacle> {
+        let node = self.bench.node;
+        let mut operands =
+            Operands { list: Vec::new(), own: Vec::new(), renamed: None, arrays: Vec::new(), node };
+        let output = if record.body().in_place { codelet.output() } else { None };
+        // In place, parameters follow each other without the output.
+        let mut accesses = record.accesses().enumerate();
+        for (index, parameter) in codelet.parameters.iter().enumerate() {
+            if Some(index) == output {
+                continue;
+            }
+            let Some((_, access)) = accesses.next() else { break };
+            let body = access.body();
+            let mut layout = Layout::EMPTY;
+            // A copy is contiguous, whatever the part is at home.
+            layout.set_contiguous(body.layout.extents());
+            let pointer = match (access.array(), &parameter.accumulator) {
+                (None, _) => {
+                    self.own_memory(&mut operands, layout.len() * parameter.element.size_bytes, record)?
+                }
+                (Some(array), accumulator) => {
+                    // SAFETY: the task is ready, so it holds its accesses.
+                    unsafe { self.fetch(&mut operands, array, accumulator.as_ref(), body, record) }?
+                }
+            };
+            let element = parameter.kernel_element();
+            let (writes, reads) = (!body.mode.is_shared(), body.mode != AccessMode::W);
+            operands.list.push(Operand { pointer, layout, element, writes, reads });
+        }
+        for (_, tag) in accesses.filter(|(_, tag)| tag.body().mode == AccessMode::W) {
+            let array = tag.array().expect("a tag is an array");
+            // SAFETY: the task is ready, so it holds its accesses.
+            unsafe { array.prepare(AccessMode::W) }.map_err(Obstacle::Cancelled)?;
+        }
+        if let Some(output) = output {
+            self.rename(&mut operands, record, codelet, output)?;
+        }
+        Ok(operands)
+    }
+
+    /// Brings an array to the device.
+    ///
+    /// # Safety
+    /// The task is ready and not completed.
+    unsafe fn fetch<'r>(
+        &self,
+        operands: &mut Operands<'r>,
+        array: &'r ArrayState,
+        accumulator: Option<&Accumulator>,
+        body: &AccessBody,
+        record: &Record,
+    ) -> Result<*mut u8, Obstacle> {
+        let requester = fold::requester(record);
+        let begins = accumulator.filter(|_| body.begins);
+        let pointer = match (accumulator, begins) {
+            // SAFETY: the caller's; the access of a reduction, to a private buffer, is exclusive.
+            (_, Some(_)) => unsafe { array.begin_leaf(operands.node, requester) }?,
+            // SAFETY: as above.
+            (Some(_), None) => unsafe { array.prepare_at(operands.node, AccessMode::RW, requester) }?,
+            // SAFETY: the caller's.
+            (None, None) => unsafe { array.prepare_at(operands.node, body.mode, requester) }?,
+        };
+        operands.arrays.push((array, !body.mode.is_shared()));
+        if let Some(accumulator) = begins {
+            let mut filled = Ok(());
+            let used = body.layout.len() * accumulator.element().size_bytes;
+            let fill = |elements: &mut [u8]| {
+                filled = caught(|| accumulator.fill_identity(&mut elements[..used]));
+            };
+            array.fill_copy(operands.node, fill)?;
+            filled?;
+        }
+        Ok(pointer)
+    }
+
+    /// Memory of the task's own, of unknown content.
+    pub(super) fn own_memory(
+        &self,
+        operands: &mut Operands<'_>,
+        bytes: usize,
+        record: &Record,
+    ) -> Result<*mut u8, Obstacle> {
+        let own = self.allocate(bytes, "scratch", record)?;
+        let pointer = own.pointer();
+        operands.own.push(own);
+        Ok(pointer)
+    }
+
+    fn allocate(&self, bytes: usize, what: &'static str, record: &Record) -> Result<Allocation, Obstacle> {
+        let holder = Holder::new(what, record.body().location);
+        let failed = |error: CudaError| Missing::Device { node: self.bench.node, error: Some(error) };
+        match self.memory.room(bytes, holder, false)? {
+            (Room::Cuda(mut allocation), _) => {
+                allocation.enter_compute(true).map_err(failed)?;
+                Ok(allocation)
+            }
+            (Room::Host(_), _) => unreachable!("a CUDA device's memory is its own"),
+        }
+    }
+
+    /// Lets a task that runs over one of its inputs write elsewhere, which takes that input's place in the end.
+    fn rename<'r>(
+        &self,
+        operands: &mut Operands<'r>,
+        record: &'r Record,
+        codelet: &'static Codelet,
+        output: usize,
+    ) -> Result<(), Obstacle> {
+        let in_place = codelet.in_place.as_ref().expect("a task in place is of a codelet with `_self`");
+        let position = if in_place.target < output { in_place.target } else { in_place.target - 1 };
+        let array = record.access(position).array().expect("a target is an array");
+        let layout = operands.list[position].layout;
+        let element = codelet.parameters[output].element;
+        let room = self.allocate(layout.len() * element.size_bytes, "rename buffer", record)?;
+        let written = Operand { pointer: room.pointer(), layout, element, writes: true, reads: false };
+        operands.list.insert(output, written);
+        operands.renamed = Some((array, room));
+        Ok(())
+    }
+}

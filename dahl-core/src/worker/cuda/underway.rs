@@ -1,0 +1,78 @@
+//! [`Underway`]: a task that is in a device's streams.
+
+use std::ptr::NonNull;
+
+use super::super::obstacle::Obstacle;
+use super::Worker;
+use crate::cuda::{CudaError, Mark, Pinned};
+use crate::perf::{self, Measurement};
+use crate::task::Record;
+use crate::trace::Run;
+
+/// A task that has been issued and not ended.
+pub(super) struct Underway {
+    record: NonNull<Record>,
+    begin: Mark,
+    end: Mark,
+    /// What its kernel says, if it can say that it failed.
+    verdict: Option<Pinned>,
+    run: Run,
+}
+
+/// What a kernel says that did not fail.
+const FINE: u64 = u64::MAX;
+
+impl Underway {
+    pub(super) fn new(record: &Record, begin: Mark, end: Mark, verdict: Option<Pinned>, run: Run) -> Self {
+        Self { record: NonNull::from(record), begin, end, verdict, run }
+    }
+
+    /// The record. It stays until the task has been ended.
+    pub(super) fn record<'r>(&self) -> &'r Record {
+        // SAFETY: the record is not free before the task has been completed or ended, which takes this value.
+        unsafe { self.record.as_ref() }
+    }
+
+    /// Whether nothing can go wrong with it any more but the loss of the device: then what comes after it in the chains of its
+    /// arrays need not wait for its end.
+    pub(super) fn is_let_go(&self) -> bool {
+        self.verdict.is_none()
+    }
+
+    pub(super) fn has_run(&self) -> Result<bool, CudaError> {
+        self.end.is_passed()
+    }
+
+    /// What a trace says of it.
+    pub(super) fn run(&self) -> Run {
+        self.run
+    }
+
+    /// Notes how long it ran, which it has, and what came of it.
+    pub(super) fn measure(self, worker: &mut Worker<'_>) -> Result<(), Obstacle> {
+        let Worker { shared, device, bench, ended_ns, .. } = worker;
+        let record = self.record();
+        let codelet = record.body().codelet.expect("a task that workers run has a codelet");
+        let time_ns = self.end.ns_since(&self.begin).unwrap_or(0);
+        // One after the other, whatever the clocks' difference.
+        let begin_ns = device.passed_ns(&self.begin).max(*ended_ns);
+        *ended_ns = begin_ns + time_ns;
+        bench.run = Run { begin_ns: Some(begin_ns), ..self.run };
+        if let Some(verdict) = self.verdict {
+            let place = device.take_word(verdict);
+            if place != FINE {
+                bench.lost_ns = time_ns;
+                let name = codelet.cuda.map_or(codelet.name, |instance| instance.kernel.name);
+                return Err(Obstacle::Failed(format!(
+                    "{name}: the index or label at {place} is out of range"
+                )));
+            }
+        }
+        bench.run.kernel_ns = Some(time_ns);
+        if let Some(kernel) = perf::kernel_of(record) {
+            let measurement = Measurement { time_ns, ..Measurement::default() };
+            bench.models.record(shared.models(), &bench.kind, codelet, kernel, record, measurement);
+        }
+        Ok(())
+    }
+}
