@@ -1,24 +1,27 @@
 //! The CUDA devices that the settings name.
 
-use super::environment::{count, from_environment};
+use std::env;
+
+use super::environment::from_environment;
 use crate::clock::Clock;
 use crate::cuda::{CudaDevice, Found};
 use crate::device::CudaSetting;
 use crate::error::{Error, ErrorKind, Result};
 
 const DEVICES: &str = "DAHL_NCUDA";
+const LIMIT: &str = "DAHL_CUDA_LIMIT_MB";
 
 /// The devices, each with how much of its memory may be used.
 #[track_caller]
 pub(super) fn cuda_devices(
     set: Option<usize>,
-    limit_mb: Option<usize>,
+    limit_mb: Option<f64>,
     clock: &Clock,
 ) -> Result<Vec<CudaSetting>> {
     let setting = if set.is_some() { "cuda_devices" } else { DEVICES };
     let number = |number: u64| usize::try_from(number).ok().map(Some);
     let wanted = from_environment(DEVICES, set.map(Some), None, "a whole number", number)?;
-    let limit_mb = count("cuda_limit_mb", "DAHL_CUDA_LIMIT_MB", limit_mb, usize::MAX)?;
+    let limit_bytes = limit_bytes(limit_mb)?;
     let (devices, reason) = match CudaDevice::find(wanted.unwrap_or(usize::MAX), clock) {
         Found::Devices(devices) => (devices, String::new()),
         Found::None(reason) => (Vec::new(), format!(": {reason}")),
@@ -28,8 +31,27 @@ pub(super) fn cuda_devices(
         return Err(Error::new(ErrorKind::Config { setting, value: wanted.to_string(), expected }));
     }
     let setting = |device: std::sync::Arc<CudaDevice>| {
-        let limit_bytes = if limit_mb == usize::MAX { device.free_bytes() / 10 * 9 } else { limit_mb << 20 };
+        let limit_bytes = limit_bytes.unwrap_or_else(|| device.free_bytes() / 10 * 9);
         CudaSetting { device, limit_bytes }
     };
     Ok(devices.into_iter().map(setting).collect())
+}
+
+/// How much of each device's memory may be used, if that was said.
+#[track_caller]
+fn limit_bytes(set: Option<f64>) -> Result<Option<usize>> {
+    let (setting, text) = match (set, env::var(LIMIT)) {
+        (Some(megabytes), _) => ("cuda_limit_mb", megabytes.to_string()),
+        (None, Ok(text)) => (LIMIT, text),
+        (None, Err(_)) => return Ok(None),
+    };
+    match text.trim().parse::<f64>() {
+        Ok(megabytes) if megabytes.is_finite() && megabytes > 0.0 => {
+            Ok(Some((megabytes * f64::from(1 << 20)) as usize))
+        }
+        _ => {
+            let expected = "a number above 0".to_owned();
+            Err(Error::new(ErrorKind::Config { setting, value: text, expected }))
+        }
+    }
 }

@@ -73,7 +73,7 @@ pub struct RuntimeBuilder {
     observer: Option<Arc<dyn Observer>>,
     machine: Option<Machine>,
     cuda_devices: Option<usize>,
-    cuda_limit_mb: Option<usize>,
+    cuda_limit_mb: Option<f64>,
     performance_dir: Option<PathBuf>,
     calibrate: Option<bool>,
     kernels: Option<String>,
@@ -214,7 +214,7 @@ impl RuntimeBuilder {
     }
 
     /// Limits what arrays' copies and kernels' buffers may reserve of each CUDA device's memory, in units of 2^20 bytes.
-    pub fn cuda_limit_mb(mut self, megabytes: usize) -> Self {
+    pub fn cuda_limit_mb(mut self, megabytes: f64) -> Self {
         self.cuda_limit_mb = Some(megabytes);
         self
     }

@@ -2,6 +2,7 @@
 
 use std::panic::resume_unwind;
 
+use crate::on_cuda;
 use dahl_core::__private::{Accumulator, InPlace, Kernel, Parameter, Views};
 use dahl_core::ndarray::Ix2;
 use dahl_core::{AccessMode, Codelet, ElementType, Matrix, Reduction, Result, Task};
@@ -25,7 +26,8 @@ pub(crate) static MIX: Codelet = Codelet::new("mix", module_path!(), 1)
         out.zip_mut_with(&a, |out, a| *out = a.wrapping_mul(3));
         out.zip_mut_with(&b, |out, b| *out = out.wrapping_add(*b));
     }))])
-    .in_place(InPlace::rename(0));
+    .in_place(InPlace::rename(0))
+    .cuda(on_cuda::MIX.instance(&[]));
 
 /// `x = 5 x + add`; slices, so that strided parts are packed.
 static SCALE: Codelet = Codelet::new("scale", module_path!(), 2)
@@ -37,7 +39,8 @@ static SCALE: Codelet = Codelet::new("scale", module_path!(), 2)
             resume_unwind(Box::new("unlucky")); // a panic without a message on the screen
         }
         views.slice_mut::<i64>().iter_mut().for_each(|x| *x = x.wrapping_mul(5).wrapping_add(add));
-    }))]);
+    }))])
+    .cuda(on_cuda::SCALE.instance(&[]));
 
 /// `out = 7 x + y` as a map, over runs.
 pub(crate) static MAP: Codelet = Codelet::new("map", module_path!(), 3)
@@ -64,7 +67,8 @@ pub(crate) static MAP: Codelet = Codelet::new("map", module_path!(), 3)
                 }
             });
         }),
-    ));
+    ))
+    .cuda(on_cuda::MAP.instance(&[]));
 
 /// `out += x`, a reduction.
 static ADD_UP: Codelet = Codelet::new("add_up", module_path!(), 4)
@@ -73,12 +77,14 @@ static ADD_UP: Codelet = Codelet::new("add_up", module_path!(), 4)
         Parameter::new("out", AccessMode::REDUX(Reduction::Sum), I64)
             .accumulates_in(Accumulator::same::<i64>(Reduction::Sum)),
     ])
-    .kernels(&[Some(Kernel::new("rust", add_kernel))]);
+    .kernels(&[Some(Kernel::new("rust", add_kernel))])
+    .cuda(on_cuda::ADD.instance(&[]));
 
 /// `out += x`, in any order.
 static ADD_ANY: Codelet = Codelet::new("add_any", module_path!(), 5)
     .parameters(&[Parameter::new("x", AccessMode::R, I64), Parameter::new("out", AccessMode::COMMUTE, I64)])
-    .kernels(&[Some(Kernel::new("rust", add_kernel))]);
+    .kernels(&[Some(Kernel::new("rust", add_kernel))])
+    .cuda(on_cuda::ADD.instance(&[]));
 
 fn add_kernel(views: &mut Views<'_>) {
     let (x, out) = (views.slice::<i64>(), views.slice_mut::<i64>());
@@ -92,7 +98,8 @@ static FILL: Codelet = Codelet::new("fill", module_path!(), 6)
     .kernels(&[Some(Kernel::new("rust", |views| {
         let value: i64 = views.argument();
         views.view_mut::<i64, Ix2>().fill(value);
-    }))]);
+    }))])
+    .cuda(on_cuda::FILL.instance(&[]));
 
 /// `out = value`, in f32.
 static FILL_TOTAL: Codelet = Codelet::new("fill_total", module_path!(), 7)
@@ -101,7 +108,8 @@ static FILL_TOTAL: Codelet = Codelet::new("fill_total", module_path!(), 7)
     .kernels(&[Some(Kernel::new("rust", |views| {
         let value: f32 = views.argument();
         views.slice_mut::<f32>().fill(value);
-    }))]);
+    }))])
+    .cuda(on_cuda::FILL_TOTAL.instance(&[]));
 
 /// `out = out . contribution(x)` in f32, where the order decides about the last bits.
 macro_rules! reducer {
@@ -113,7 +121,8 @@ macro_rules! reducer {
                     .accumulates_in(Accumulator::same::<f32>($reduction)),
             ])
             .arguments(&["factor"])
-            .kernels(&[Some(Kernel::new("rust", |views| reduce_kernel(views, $combine)))]);
+            .kernels(&[Some(Kernel::new("rust", |views| reduce_kernel(views, $combine)))])
+            .cuda(on_cuda::$codelet.instance(&[]));
     };
 }
 

@@ -8,6 +8,7 @@
 
 mod kernels;
 mod machines;
+mod on_cuda;
 mod oracle;
 mod program;
 
