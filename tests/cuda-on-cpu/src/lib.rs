@@ -9,6 +9,7 @@
 mod launch;
 mod parameters;
 
+use cuda_kernels as _;
 use dahl::testing::{Kernel, Views};
 use launch::Instance;
 
@@ -36,7 +37,7 @@ macro_rules! table {
     };
 }
 
-include!(concat!(env!("OUT_DIR"), "/table.rs"));
+include!(concat!(env!("CUDA_KERNELS"), "/table.rs"));
 
 /// The kernel of this name for these element types, such as `sum_axis` for `f32`.
 ///

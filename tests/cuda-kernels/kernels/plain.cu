@@ -1,0 +1,19 @@
+// Kernels on plain pointers, as programs other than dahl have them: for the tests of the stand-in.
+#include "dahl.cuh"
+
+using namespace dahl;
+
+// y[i] += alpha x[i]
+extern "C" __global__ void plain_scale_add(const float *x, float *y, float alpha, size_t n) {
+    for (size_t i = first_index(); i < n; i += grid_threads()) y[i] += alpha * x[i];
+}
+
+// to[i] = from[i]
+extern "C" __global__ void plain_copy(const float *from, float *to, size_t n) {
+    for (size_t i = first_index(); i < n; i += grid_threads()) to[i] = from[i];
+}
+
+// Writes where it is told to, whatever is there.
+extern "C" __global__ void plain_stray(float *y, size_t index) {
+    if (first_index() == 0) y[index] = 1;
+}

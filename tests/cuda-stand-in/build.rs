@@ -1,0 +1,57 @@
+//! Builds `libcuda.so.1`: the sources in `driver`, with the kernels that `cuda-kernels` compiled.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+fn main() {
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR"));
+    let kernels = env::var("DEP_DAHL_CUDA_KERNELS_FOLDER").expect("cuda-kernels says where its archive is");
+    for folder in ["driver", "../cuda-kernels/src", "../../dahl-cuda/include"] {
+        println!("cargo::rerun-if-changed={folder}");
+    }
+    let mut build = cc::Build::new();
+    build
+        .cpp(true)
+        .std("c++17")
+        .opt_level(1)
+        .debug(true)
+        .pic(true)
+        .define("DAHL_ON_CPU", None)
+        .define("DAHL_CHECKED", None)
+        .include("driver")
+        .include("../cuda-kernels/src")
+        .include("../../dahl-cuda/include")
+        .flag("-fvisibility=hidden")
+        .flag("-Wno-unknown-pragmas")
+        .flag("-Wno-unused-parameter")
+        .files(sources(Path::new("driver")));
+    let objects = build.compile_intermediates();
+    let folder = out.join("lib");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("OUT_DIR is writable");
+    let library = folder.join("libcuda.so.1");
+    let mut link = build.get_compiler().to_command();
+    link.args(["-shared", "-Wl,-soname,libcuda.so.1", "-Wl,-z,defs", "-o"])
+        .arg(&library)
+        .args(objects)
+        .args(["-Wl,--whole-archive", &format!("{kernels}/libdahl_cuda_kernels.a"), "-Wl,--no-whole-archive"])
+        .args(["-pthread", "-ldl"]);
+    let status = link.status().expect("the compiler runs");
+    assert!(status.success(), "libcuda.so.1 does not link: {link:?}");
+    // The name that is looked for first: a library that only needs the other, so that one which is loaded is found by either name.
+    let mut link = build.get_compiler().to_command();
+    link.args(["-shared", "-Wl,-soname,libcuda.so", "-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN", "-o"])
+        .arg(folder.join("libcuda.so"))
+        .arg(&library);
+    assert!(link.status().expect("the compiler runs").success(), "libcuda.so does not link: {link:?}");
+    println!("cargo::rustc-env=CUDA_STAND_IN={}", folder.display());
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries =
+        fs::read_dir(folder).expect("the sources are there").map(|entry| entry.expect("a file").path());
+    let mut sources: Vec<_> =
+        entries.filter(|path| path.extension().is_some_and(|extension| extension == "cpp")).collect();
+    sources.sort();
+    sources
+}

@@ -1,0 +1,23 @@
+// Modules: images of device code, of which this library knows only the names of kernels. They are found among those that g++ compiled.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "api.h"
+#include "entry.h"
+
+struct Function {
+    Module *module;
+    const dahl::on_cpu::Entry *entry;
+    const dahl::on_cpu::Library *library;
+    std::map<int, int> attributes; // that were set
+};
+
+struct Module {
+    std::string image; // its PTX; empty if it is machine code
+    void *loaded = nullptr;
+    const dahl::on_cpu::Library *library;
+    std::map<std::string, std::unique_ptr<Function>> functions;
+};

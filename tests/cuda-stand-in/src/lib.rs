@@ -1,0 +1,80 @@
+//! A `libcuda.so.1` without a device, for tests: what a program on the CUDA driver API does is done by the CPU, later and in any
+//! order that its streams and events allow, and what it does wrong is found. The README beside this crate says how it is used.
+//!
+//! [`FOLDER`] is for programs that are started with `LD_LIBRARY_PATH`; [`StandIn`] is for the program that runs.
+#![allow(unsafe_code, reason = "loads a library in C++ and calls it")]
+
+use std::ffi::{CStr, CString, c_char, c_int};
+
+use cuda_kernels as _;
+use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
+
+/// The folder of `libcuda.so.1`.
+pub const FOLDER: &str = env!("CUDA_STAND_IN");
+
+/// The library in this program, under the name by which everybody looks for CUDA.
+#[derive(Debug)]
+pub struct StandIn {
+    library: Library,
+    _by_other_name: Library,
+}
+
+impl StandIn {
+    /// Loads it. Who looks for `libcuda.so.1` or `libcuda.so` from then on finds it, whatever else is installed.
+    ///
+    /// # Panics
+    /// If it does not load, or another one was loaded before.
+    pub fn load() -> Self {
+        let [library, _by_other_name] = ["libcuda.so.1", "libcuda.so"].map(|name| {
+            let path = format!("{FOLDER}/{name}");
+            // SAFETY: what runs when it is loaded fills a table of its own.
+            let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_GLOBAL) };
+            library.unwrap_or_else(|error| panic!("{path}: {error}"))
+        });
+        let stand_in = Self { library, _by_other_name };
+        // SAFETY: the type is not used.
+        let is_found = unsafe { Library::new("libcuda.so.1") };
+        let found = is_found.expect("a library of this name is loaded");
+        // SAFETY: the symbol is only looked for.
+        let symbol = unsafe { found.get::<unsafe extern "C" fn()>(b"cuda_stand_in_reset\0") };
+        assert!(symbol.is_ok(), "another libcuda.so.1 was loaded before");
+        stand_in
+    }
+
+    /// Forgets all contexts and memory, and starts anew with the settings of the environment and those that are given:
+    /// `"seed=3 devices=2 fail=launch:5"`. No thread may use CUDA meanwhile.
+    ///
+    /// # Panics
+    /// If the text has a zero in it.
+    pub fn reset(&self, settings: &str) {
+        let settings = CString::new(settings).expect("a text without zeros");
+        // SAFETY: the function has this type.
+        let reset =
+            unsafe { self.library.get::<unsafe extern "C" fn(*const c_char)>(b"cuda_stand_in_reset\0") };
+        let reset = reset.expect("the library has it");
+        // SAFETY: the text is valid during the call, which only reads it.
+        unsafe { reset(settings.as_ptr()) };
+    }
+
+    /// What went wrong since the last reset, a line each.
+    pub fn findings(&self) -> String {
+        self.text(false)
+    }
+
+    /// The same, and the memory that was not freed.
+    pub fn findings_and_left(&self) -> String {
+        self.text(true)
+    }
+
+    fn text(&self, with_left: bool) -> String {
+        // SAFETY: the function has this type.
+        let findings = unsafe {
+            self.library.get::<unsafe extern "C" fn(c_int) -> *const c_char>(b"cuda_stand_in_findings\0")
+        };
+        let findings = findings.expect("the library has it");
+        // SAFETY: it returns a text that stays until it is called again.
+        let text = unsafe { findings(c_int::from(with_left)) };
+        // SAFETY: as above; no other thread calls it, as it is said of this type's methods.
+        unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    }
+}
