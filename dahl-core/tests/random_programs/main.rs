@@ -14,8 +14,9 @@ mod program;
 
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
+use cuda_stand_in::StandIn;
 use dahl_core::__private::{identity, uninit};
 use dahl_core::ndarray::Axis;
 use dahl_core::{Result, Runtime, RuntimeBuilder};
@@ -276,7 +277,7 @@ proptest! {
         scheduler in prop::sample::select(vec!["ws", "eager", "lifo"]),
         tasks in prop_oneof![Just(1_usize), Just(3), Just(4096)],
     ) {
-        let builder = Runtime::builder().cpu_workers(workers).tasks_in_flight(tasks);
+        let builder = Runtime::builder().cpu_workers(workers).tasks_in_flight(tasks).cuda_devices(0);
         let rt = with_scheduler(builder, scheduler).build();
         check(&program, &rt.expect("it can be had"), false).expect("every call is right");
     }
@@ -300,4 +301,37 @@ proptest! {
             prop_assert!(held.iter().all(|&bytes| bytes == 0), "{held:?}");
         }
     }
+
+    /// On the stand-in for CUDA, which does what is in the streams in an order that its seed draws from those that
+    /// streams and events allow.
+    #[test]
+    fn random_programs_give_the_sequential_result_on_cuda(
+        program in actions(),
+        seed in any::<u32>(),
+        devices in 1..4_usize,
+        lines in prop_oneof![1 => Just(1_000_000_u32), 4 => 4..30_u32],
+        workers in 1..3_usize,
+        scheduler in prop::sample::select(schedulers()),
+        tasks in prop_oneof![Just(1_usize), Just(3), Just(4096)],
+    ) {
+        let stand_in = stand_in();
+        stand_in.reset(&format!("seed={seed} devices={devices}"));
+        let limit_mb = f64::from(64 * lines) / f64::from(1 << 20);
+        let builder = Runtime::builder().cuda_devices(devices).cuda_limit_mb(limit_mb);
+        let builder = with_scheduler(builder, scheduler).cpu_workers(workers).tasks_in_flight(tasks);
+        let rt = builder.observer(Arc::new(Transfers::default())).build().expect("it can be had");
+        check(&program, &rt, false).expect("every call is right");
+        if forgets_nothing(&program) {
+            let held: Vec<_> = rt.memory().iter().map(|node| node.current_bytes).collect();
+            prop_assert!(held.iter().all(|&bytes| bytes == 0), "{held:?}");
+        }
+        drop(rt);
+        prop_assert_eq!(stand_in.findings(), "");
+    }
+}
+
+/// The stand-in for CUDA, which one thread at a time uses.
+fn stand_in() -> MutexGuard<'static, StandIn> {
+    static STAND_IN: LazyLock<Mutex<StandIn>> = LazyLock::new(|| Mutex::new(StandIn::load()));
+    STAND_IN.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,0 +1,164 @@
+//! Codelets with kernels for devices, and runtimes to run them.
+
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+use cuda_stand_in::StandIn;
+use dahl_core::__private::{InPlace, Kernel, Parameter};
+use dahl_core::{
+    AccessMode, Codelet, ElementType, Matrix, Result, Runtime, RuntimeBuilder, Task, TransferTotal,
+};
+
+use crate::on_cuda;
+
+const I64: ElementType = ElementType::of::<i64>();
+
+pub(crate) type M<'m> = Matrix<'m, i64>;
+
+/// The argument with which [`scale`] fails on a device.
+pub(crate) const UNLUCKY: i64 = 13;
+
+/// `x = 5 x + add`.
+static SCALE: Codelet = Codelet::new("scale", module_path!(), 1)
+    .parameters(&[Parameter::new("x", AccessMode::RW, I64)])
+    .arguments(&["add"])
+    .kernels(&[Some(Kernel::new("rust", |views| {
+        let add: i64 = views.argument();
+        views.slice_mut::<i64>().iter_mut().for_each(|x| *x = 5 * *x + add);
+    }))])
+    .cuda(on_cuda::SCALE.instance(&[]));
+
+/// `out += x`, in turn.
+static ADD: Codelet = Codelet::new("add", module_path!(), 2)
+    .parameters(&[Parameter::new("x", AccessMode::R, I64), Parameter::new("out", AccessMode::RW, I64)])
+    .kernels(&[Some(Kernel::new("rust", |views| {
+        let (x, out) = (views.slice::<i64>(), views.slice_mut::<i64>());
+        out.iter_mut().zip(x).for_each(|(out, x)| *out += x);
+    }))])
+    .cuda(on_cuda::ADD.instance(&[]));
+
+/// `out = 7 x + y`.
+static MAP: Codelet = Codelet::new("map", module_path!(), 3)
+    .parameters(&[
+        Parameter::new("x", AccessMode::R, I64),
+        Parameter::new("y", AccessMode::R, I64),
+        Parameter::new("out", AccessMode::W, I64),
+    ])
+    .kernels(&[Some(Kernel::new("rust", |views| {
+        let (x, y, out) = (views.slice::<i64>(), views.slice::<i64>(), views.slice_mut::<i64>());
+        for i in 0..out.len() {
+            out[i] = 7 * x[i] + y[i];
+        }
+    }))])
+    .in_place(InPlace::rename(1))
+    .cuda(on_cuda::MAP.instance(&[]));
+
+/// What runs on the CPU alone: `out += x`.
+static ADD_ON_CPU: Codelet = Codelet::new("add_on_cpu", module_path!(), 4)
+    .parameters(&[Parameter::new("x", AccessMode::R, I64), Parameter::new("out", AccessMode::RW, I64)])
+    .kernels(&[Some(Kernel::new("rust", |views| {
+        let (x, out) = (views.slice::<i64>(), views.slice_mut::<i64>());
+        out.iter_mut().zip(x).for_each(|(out, x)| *out += x);
+    }))]);
+
+/// The stand-in for CUDA, which one test at a time uses.
+pub(crate) struct Bed(MutexGuard<'static, StandIn>);
+
+impl Bed {
+    /// Begins anew, with these settings of the stand-in.
+    pub(crate) fn new(settings: &str) -> Self {
+        static STAND_IN: LazyLock<Mutex<StandIn>> = LazyLock::new(|| Mutex::new(StandIn::load()));
+        let stand_in = STAND_IN.lock().unwrap_or_else(PoisonError::into_inner);
+        stand_in.reset(settings);
+        Self(stand_in)
+    }
+
+    /// What the stand-in has found to be wrong.
+    pub(crate) fn findings(&self) -> String {
+        self.0.findings()
+    }
+}
+
+/// Does the same under several seeds, each of which is another order of what streams hold: at once, as late as possible,
+/// and drawn.
+pub(crate) fn in_seeds(settings: &str, test: impl Fn()) {
+    for seed in 0..8 {
+        let bed = Bed::new(&format!("seed={seed} {settings}"));
+        test();
+        assert_eq!(bed.findings(), "", "seed {seed}");
+    }
+}
+
+/// Two CPU workers, numbers 0 and 1; devices follow.
+pub(crate) fn builder() -> RuntimeBuilder {
+    Runtime::builder().cpu_workers(2).scheduler("eager")
+}
+
+/// The worker of CUDA device `device`.
+pub(crate) fn cuda(device: usize) -> usize {
+    2 + device
+}
+
+#[track_caller]
+pub(crate) fn scale(x: &mut M<'_>, add: i64, worker: usize) -> Result<()> {
+    let mut task = Task::new(&SCALE);
+    task.write(x);
+    task.argument(add);
+    task.on(worker).submit()
+}
+
+#[track_caller]
+pub(crate) fn add(x: &M<'_>, out: &mut M<'_>, worker: usize) -> Result<()> {
+    let mut task = Task::new(&ADD);
+    task.read(x);
+    task.write(out);
+    task.on(worker).submit()
+}
+
+#[track_caller]
+pub(crate) fn add_anywhere(x: &M<'_>, out: &mut M<'_>) -> Result<()> {
+    let mut task = Task::new(&ADD);
+    task.read(x);
+    task.write(out);
+    task.submit()
+}
+
+#[track_caller]
+pub(crate) fn add_on_cpu(x: &M<'_>, out: &mut M<'_>) -> Result<()> {
+    let mut task = Task::new(&ADD_ON_CPU);
+    task.read(x);
+    task.write(out);
+    task.submit()
+}
+
+#[track_caller]
+pub(crate) fn map(x: &M<'_>, y: &M<'_>, out: &mut M<'_>, worker: usize) -> Result<()> {
+    let mut task = Task::new(&MAP);
+    task.read(x);
+    task.read(y);
+    task.write(out);
+    task.on(worker).submit()
+}
+
+#[track_caller]
+pub(crate) fn map_self(x: &M<'_>, y: &mut M<'_>, worker: usize) -> Result<()> {
+    let mut task = Task::new_in_place(&MAP);
+    task.read(x);
+    task.write(y);
+    task.on(worker).submit()
+}
+
+/// A task that no worker of a device can run is refused where it is submitted.
+pub(crate) fn refused_on_device(x: &M<'_>, out: &mut M<'_>) -> String {
+    let mut task = Task::new(&ADD_ON_CPU);
+    task.read(x);
+    task.write(out);
+    task.on(cuda(0)).submit().expect_err("it has no kernel there").to_string()
+}
+
+/// How often elements went from one memory node to another: from, to, how often.
+pub(crate) fn moves(rt: &Runtime) -> Vec<(usize, usize, u64)> {
+    let mut moves: Vec<_> =
+        rt.transfers().iter().map(|&TransferTotal { from, to, count, .. }| (from, to, count)).collect();
+    moves.sort_unstable();
+    moves
+}

@@ -1,0 +1,12 @@
+//! The worker of a CUDA device, on the stand-in for CUDA: what its streams hold is done in an order that a seed draws from
+//! those that streams and events allow, and whatever nothing orders is found.
+//!
+//! The random programs (`random_programs`) run there too.
+
+mod bed;
+mod failures;
+mod memory;
+#[path = "../random_programs/on_cuda.rs"]
+#[expect(dead_code, reason = "the random programs use the rest")]
+mod on_cuda;
+mod work;

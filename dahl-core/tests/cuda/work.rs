@@ -1,0 +1,136 @@
+//! What is computed, and what is copied for it.
+
+use dahl_core::{Result, Runtime};
+
+use crate::bed::{Bed, add, add_on_cpu, builder, cuda, in_seeds, map, map_self, moves, refused_on_device, scale};
+
+#[test]
+fn no_device_is_no_error_unless_one_is_wanted() {
+    let _bed = Bed::new("devices=0");
+    let rt = builder().build().expect("none is wanted");
+    assert!(rt.worker_infos().iter().all(|info| info.is_cpu()));
+    let error = builder().cuda_devices(1).build().expect_err("there is none").to_string();
+    assert!(error.contains("cuda_devices") && error.contains("at most 0"), "{error}");
+}
+
+#[test]
+fn a_device_is_a_worker_with_a_memory() {
+    let _bed = Bed::new("devices=2");
+    let rt = builder().build().expect("it can be had");
+    let names: Vec<_> = rt.worker_infos().iter().map(|info| (info.name.as_str(), info.node)).collect();
+    assert_eq!(names, [("cpu 0", 0), ("cpu 1", 0), ("cuda 0", 1), ("cuda 1", 2)]);
+    let (first, second) = (&rt.worker_infos()[2].kind, &rt.worker_infos()[3].kind);
+    assert_eq!(first, second, "devices of one name share performance models");
+    let memories: Vec<_> = rt.memory().iter().map(|memory| memory.name.clone()).collect();
+    assert_eq!(memories, ["host", "cuda 0", "cuda 1"]);
+}
+
+#[test]
+fn fewer_devices_can_be_used() {
+    let _bed = Bed::new("devices=2");
+    assert_eq!(builder().cuda_devices(1).build().expect("it can be had").workers(), 3);
+    assert_eq!(builder().cuda_devices(0).build().expect("it can be had").workers(), 2);
+}
+
+#[test]
+fn what_a_device_computes_is_copied_once_each_way() {
+    in_seeds("", || {
+        let rt = builder().build().expect("it can be had");
+        let mut x = rt.from_vec([4, 3], (0..12).collect()).expect("it can be had");
+        for add in 0..9 {
+            scale(&mut x, add, cuda(0)).expect("it is right");
+        }
+        let expected: Vec<i64> = (0..12).map(|x| (0..9).fold(x, |x, add| 5 * x + add)).collect();
+        assert_eq!(x.to_vec().expect("nothing failed"), expected);
+        assert_eq!(moves(&rt), [(0, 1, 1), (1, 0, 1)]);
+    });
+}
+
+#[test]
+fn a_task_of_the_cpu_waits_for_what_a_device_computes() {
+    in_seeds("", || {
+        let rt = builder().build().expect("it can be had");
+        let x = rt.from_vec([2, 2], vec![1, 2, 3, 4]).expect("it can be had");
+        let mut on_device = rt.zeros([2, 2]).expect("it can be had");
+        let mut on_cpu = rt.zeros([2, 2]).expect("it can be had");
+        for _ in 0..5 {
+            add(&x, &mut on_device, cuda(0)).expect("it is right");
+            add_on_cpu(&on_device, &mut on_cpu).expect("it is right");
+        }
+        assert_eq!(on_cpu.to_vec().expect("nothing failed"), [15, 30, 45, 60]);
+        assert_eq!(on_device.to_vec().expect("nothing failed"), [5, 10, 15, 20]);
+    });
+}
+
+#[test]
+fn elements_go_from_device_to_device() {
+    in_seeds("devices=2", || {
+        let rt = builder().build().expect("it can be had");
+        let mut x = rt.from_vec([1, 2], vec![1, 2]).expect("it can be had");
+        scale(&mut x, 1, cuda(0)).expect("it is right");
+        scale(&mut x, 2, cuda(1)).expect("it is right");
+        scale(&mut x, 3, cuda(0)).expect("it is right");
+        assert_eq!(x.to_vec().expect("nothing failed"), [163, 288]);
+        assert_eq!(moves(&rt), [(0, 1, 1), (1, 0, 1), (1, 2, 1), (2, 1, 1)]);
+    });
+}
+
+#[test]
+fn a_task_in_place_writes_over_its_input() {
+    in_seeds("", || {
+        let rt = builder().build().expect("it can be had");
+        let x = rt.from_vec([1, 3], vec![1, 2, 3]).expect("it can be had");
+        let mut y = rt.from_vec([1, 3], vec![10, 20, 30]).expect("it can be had");
+        map_self(&x, &mut y, cuda(0)).expect("it is right");
+        map_self(&x, &mut y, cuda(0)).expect("it is right");
+        assert_eq!(y.to_vec().expect("nothing failed"), [24, 48, 72]);
+    });
+}
+
+#[test]
+fn what_is_only_written_is_not_copied_there() {
+    in_seeds("", || {
+        let rt = builder().build().expect("it can be had");
+        let x = rt.from_vec([1, 2], vec![1, 2]).expect("it can be had");
+        let mut out = rt.zeros([1, 2]).expect("it can be had");
+        map(&x, &x, &mut out, cuda(0)).expect("it is right");
+        assert_eq!(out.to_vec().expect("nothing failed"), [8, 16]);
+        assert_eq!(moves(&rt), [(0, 1, 1), (1, 0, 1)]);
+    });
+}
+
+#[test]
+fn arrays_outlive_the_runtime() {
+    in_seeds("", || {
+        let rt = builder().build().expect("it can be had");
+        let mut x = rt.from_vec([1, 2], vec![1, 2]).expect("it can be had");
+        scale(&mut x, 1, cuda(0)).expect("it is right");
+        drop(rt);
+        assert_eq!(x.to_vec().expect("nothing failed"), [6, 11]);
+    });
+}
+
+#[test]
+fn what_has_no_kernel_there_is_refused_where_it_is_submitted() {
+    let _bed = Bed::new("");
+    let rt = builder().build().expect("it can be had");
+    let (x, mut out) = (rt.zeros([1, 1]).expect("it can be had"), rt.zeros([1, 1]).expect("it can be had"));
+    let error = refused_on_device(&x, &mut out);
+    assert!(error.contains("cuda 0") && error.contains("cannot run it"), "{error}");
+}
+
+#[test]
+fn tasks_on_a_device_have_performance_models() -> Result<()> {
+    let _bed = Bed::new("");
+    let rt: Runtime = builder().build()?;
+    let mut x = rt.zeros([8, 8])?;
+    for _ in 0..3 {
+        scale(&mut x, 0, cuda(0))?;
+    }
+    rt.wait()?;
+    let kind = rt.worker_infos()[2].kind.clone();
+    let models = rt.performance_models();
+    let of_device = models.iter().find(|model| model.worker_kind == kind).expect("it was measured");
+    assert_eq!((of_device.codelet.as_str(), of_device.count), ("scale", 3));
+    Ok(())
+}
