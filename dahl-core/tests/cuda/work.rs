@@ -2,7 +2,9 @@
 
 use dahl_core::{Result, Runtime};
 
-use crate::bed::{Bed, add, add_on_cpu, builder, cuda, in_seeds, map, map_self, moves, refused_on_device, scale};
+use crate::bed::{
+    Bed, add, add_on_cpu, builder, cuda, in_seeds, map, map_self, moves, refused_on_device, scale,
+};
 
 #[test]
 fn no_device_is_no_error_unless_one_is_wanted() {

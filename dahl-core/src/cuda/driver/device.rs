@@ -86,10 +86,11 @@ impl CudaDevice {
         let timeline = Timeline::new(clock.clone());
         timeline.renew(&streams[UP])?;
         let staging = Staging::new(&context);
-        let link = Link::measure(&streams[UP], &staging)?;
+        let name = name(device)?;
+        let link = Link::of(&format!("{name} {index}"), &streams[UP], &staging)?;
         Ok(Arc::new(Self {
             index,
-            name: name(device)?,
+            name,
             free_bytes,
             link,
             modules: Modules::new(&context, capability(device)?),

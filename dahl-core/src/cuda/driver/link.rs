@@ -1,5 +1,8 @@
 //! [`Link`]: how long copies between the host and a device take, as measured when the device is opened.
 
+// A static's, whose order nobody relies on.
+use std::sync::{Mutex, PoisonError};
+
 use cudarc::driver::sys::{self, CUdeviceptr, CUresult};
 
 use super::error::{CudaError, check};
@@ -22,8 +25,20 @@ const REPETITIONS: usize = 3;
 type Copy = unsafe fn(CUdeviceptr, *mut u8, usize, sys::CUstream) -> CUresult;
 
 impl Link {
+    /// What copies of the device of this name take, measured once for the process.
+    pub(super) fn of(name: &str, stream: &Stream, staging: &Staging) -> Result<Self, CudaError> {
+        static KNOWN: Mutex<Vec<(String, Link)>> = Mutex::new(Vec::new());
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, link)) = known.iter().find(|(of, _)| of == name) {
+            return Ok(*link);
+        }
+        let link = Self::measure(stream, staging)?;
+        known.push((name.to_owned(), link));
+        Ok(link)
+    }
+
     /// Measures copies both ways, by the slower of the two. The stream has nothing to do, and its context is current.
-    pub(super) fn measure(stream: &Stream, staging: &Staging) -> Result<Self, CudaError> {
+    fn measure(stream: &Stream, staging: &Staging) -> Result<Self, CudaError> {
         let mut address = 0;
         // SAFETY: room for an address; the stream is the caller's.
         let code = unsafe { sys::cuMemAllocAsync(&raw mut address, LARGE, stream.raw()) };
