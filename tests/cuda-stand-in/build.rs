@@ -1,4 +1,4 @@
-//! Builds `libcuda.so.1`: the sources in `driver`, with the kernels that `cuda-kernels` compiled.
+//! Builds `libcuda.so.1`, the sources in `driver` with the kernels that `cuda-kernels` compiled, and `libnvrtc.so.13`.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -6,7 +6,7 @@ use std::{env, fs};
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR"));
     let kernels = env::var("DEP_DAHL_CUDA_KERNELS_FOLDER").expect("cuda-kernels says where its archive is");
-    for folder in ["driver", "../cuda-kernels/src", "../../dahl-cuda/include"] {
+    for folder in ["driver", "nvrtc", "../cuda-kernels/src", "../../dahl-cuda/include"] {
         println!("cargo::rerun-if-changed={folder}");
     }
     let mut build = cc::Build::new();
@@ -44,6 +44,17 @@ fn main() {
         .arg(folder.join("libcuda.so"))
         .arg(&library);
     assert!(link.status().expect("the compiler runs").success(), "libcuda.so does not link: {link:?}");
+    // NVRTC's: one file, which finds the headers of kernels where they are now.
+    let kernels = fs::canonicalize("../cuda-kernels/src").expect("the folder is there");
+    let mut compile = build.get_compiler().to_command();
+    compile
+        .args(["-shared", "-Wl,-soname,libnvrtc.so.13", "nvrtc/nvrtc.cpp", "-o"])
+        .arg(folder.join("libnvrtc.so.13"))
+        .arg(format!("-DKERNELS=\"{}\"", kernels.display()));
+    assert!(
+        compile.status().expect("the compiler runs").success(),
+        "libnvrtc.so.13 does not build: {compile:?}"
+    );
     println!("cargo::rustc-env=CUDA_STAND_IN={}", folder.display());
 }
 

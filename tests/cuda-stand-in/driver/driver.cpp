@@ -35,7 +35,7 @@ Driver::Driver(const Settings &settings) : settings(settings), random(settings.s
     for (int ordinal = 0; ordinal < settings.devices; ordinal++) {
         auto device = std::make_unique<Device>();
         device->ordinal = ordinal;
-        device->default_pool = device->pool = add(new Pool(ordinal, true));
+        device->default_pool = device->pool = new_pool(ordinal, true);
         devices.push_back(std::move(device));
     }
 }

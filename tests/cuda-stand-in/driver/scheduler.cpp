@@ -31,6 +31,11 @@ void Scheduler::stop() {
     is_started = false;
 }
 
+bool Scheduler::is_wanted() const {
+    auto is_left = [](const Operation *target) { return !target->done; };
+    return stops || runs_freely || steps > 0 || std::any_of(targets.begin(), targets.end(), is_left);
+}
+
 void Scheduler::loop() {
     std::unique_lock<std::mutex> &lock = driver_lock();
     lock = std::unique_lock<std::mutex>(driver_mutex());
@@ -83,6 +88,7 @@ std::shared_ptr<Operation> Scheduler::pick() {
     std::unordered_set<const Operation *> needed;
     if (seed == 1) {
         for (const Operation *target : targets) add_needed(target, needed);
+        for (const Operation *target : looked) add_needed(target, needed);
     }
     std::vector<std::shared_ptr<Operation>> possible;
     for (const auto &stream : driver().streams) {
@@ -168,9 +174,9 @@ void Scheduler::wait_for(const std::shared_ptr<Operation> &operation) {
 void Scheduler::looked_at(const std::shared_ptr<Operation> &operation) {
     if (!operation->done && !runs_freely) {
         unsigned steps = driver().settings.seed > 1 ? driver().random.below(4) : 1;
-        targets.push_back(operation.get());
+        looked.push_back(operation.get());
         if (steps > 0) take_steps(steps);
-        targets.erase(std::find(targets.begin(), targets.end(), operation.get()));
+        looked.erase(std::find(looked.begin(), looked.end(), operation.get()));
     }
     if (operation->done) host.join(operation->clock);
 }

@@ -13,6 +13,7 @@
 class Scheduler {
     std::condition_variable wanted, progress;
     std::vector<const Operation *> targets; // that threads of the host wait for
+    std::vector<const Operation *> looked;  // that they only ask about
     unsigned steps = 0; // to be done for no target
     bool runs_freely = false;
     bool is_started = false, stops = false;
@@ -21,7 +22,7 @@ class Scheduler {
     void loop();
     void start();
     void take_steps(unsigned count);
-    bool is_wanted() const { return stops || runs_freely || steps > 0 || !targets.empty(); }
+    bool is_wanted() const;
     std::shared_ptr<Operation> pick();
     void run(const std::shared_ptr<Operation> &operation);
 

@@ -57,10 +57,7 @@ static std::shared_ptr<Operation> new_operation(Stream &stream, Work work, const
 
 static CUresult submit_after(Stream &stream, Work work, const std::shared_ptr<Operation> &after) {
     auto operation = new_operation(stream, std::move(work), after);
-    if (CUresult result = check_races(operation)) {
-        operation->done = true; // it never runs
-        return result;
-    }
+    if (CUresult result = check_races(operation)) return result;
     stream.queue.push_back(operation);
     stream.last = operation;
     driver().scheduler.submitted(*operation);
@@ -104,6 +101,7 @@ API cuStreamSynchronize(CUstream handle) {
         if (stream.capture) return refuse_in_capture(stream);
         driver().scheduler.wait_for(stream.last);
         if (stream.is_null()) driver().scheduler.drain(stream.context);
+        trim_pools();
         return stream.context->error;
     });
 }
