@@ -45,12 +45,12 @@ fn main() {
         .arg(&library);
     assert!(link.status().expect("the compiler runs").success(), "libcuda.so does not link: {link:?}");
     // NVRTC's: one file, which finds the headers of kernels where they are now.
-    let kernels = fs::canonicalize("../cuda-kernels/src").expect("the folder is there");
+    let sources = fs::canonicalize("../cuda-kernels/src").expect("the folder is there");
     let mut compile = build.get_compiler().to_command();
     compile
         .args(["-shared", "-Wl,-soname,libnvrtc.so.13", "nvrtc/nvrtc.cpp", "-o"])
         .arg(folder.join("libnvrtc.so.13"))
-        .arg(format!("-DKERNELS=\"{}\"", kernels.display()));
+        .args([format!("-DKERNELS=\"{}\"", sources.display()), format!("-I{kernels}")]);
     assert!(
         compile.status().expect("the compiler runs").success(),
         "libnvrtc.so.13 does not build: {compile:?}"

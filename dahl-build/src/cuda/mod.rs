@@ -2,7 +2,7 @@
 //!
 //! `source` finds files, `kernel` reads the `DAHL_KERNEL(..)`s in them and `parameters` the signatures, `entries` writes an
 //! entry point for each instance, which `toolkit` compiles if there is nvcc, as it does what `maps` finds; else `ptx` says whether what is kept beside the
-//! sources fits; `table` writes the constants that codelets name. Not here: the form of a kernel (`kernels/include/README.md`
+//! sources fits; `table` writes the constants that codelets name. `on_cpu` writes the same for g++, for tests. Not here: the form of a kernel (`kernels/include/README.md`
 //! of dahl), and loading an image.
 
 mod element;
@@ -10,6 +10,7 @@ mod entries;
 mod expression;
 mod kernel;
 mod maps;
+mod on_cpu;
 mod parameters;
 mod ptx;
 mod source;
@@ -23,6 +24,8 @@ use std::path::{Path, PathBuf};
 
 use crate::Package;
 use crate::error::Error;
+pub use on_cpu::OnCpu;
+pub(crate) use on_cpu::generate as on_cpu;
 use ptx::Kept;
 use source::Source;
 use table::Image;

@@ -109,6 +109,7 @@ void Scheduler::run(const std::shared_ptr<Operation> &operation) {
     if (driver().settings.trace) {
         fprintf(stderr, "CUDA stand-in: device %d, %s: %s\n", context.device, stream.name().c_str(), operation->work.label.c_str());
     }
+    if (operation->work.tells_host) host.join(operation->clock);
     if (!context.error && !driver().device(context.device).lost) {
         CUresult error = perform(operation->work);
         if (error && !context.error) context.error = error;
@@ -118,6 +119,7 @@ void Scheduler::run(const std::shared_ptr<Operation> &operation) {
     operation->after.clear();
     operation->work.run = nullptr;
     operation->work.launch = nullptr;
+    operation->work.accesses.clear();
     stream.queue.pop_front();
 }
 
@@ -132,6 +134,10 @@ CUresult Scheduler::perform(const Work &work) {
         return result;
     }
     if (work.type == NODE_GRAPH) return work.run(); // its nodes come here one by one
+    for (const Access &access : work.accesses) {
+        if (!access.allocation->released) continue;
+        return found_error(work.label + " uses " + access.allocation->name() + ", which was freed", CUDA_ERROR_ILLEGAL_ADDRESS);
+    }
     Opened opened(work.accesses);
     CUresult result = work.run();
     if (auto allocation = overwritten(work.accesses); allocation && !result) {
@@ -181,9 +187,10 @@ void Scheduler::looked_at(const std::shared_ptr<Operation> &operation) {
     if (operation->done) host.join(operation->clock);
 }
 
-void Scheduler::drain(const Context *context) {
+void Scheduler::drain(const Context *context, unsigned except_flags) {
     for (size_t i = 0; i < driver().streams.size(); i++) {
         Stream &stream = *driver().streams[i];
+        if (stream.flags & except_flags) continue;
         if (!context || stream.context == context) wait_for(stream.last);
     }
 }

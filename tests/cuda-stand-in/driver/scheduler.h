@@ -36,8 +36,8 @@ class Scheduler {
     void wait_for(const std::shared_ptr<Operation> &operation);
     // The host looks whether it is done: some work may run.
     void looked_at(const std::shared_ptr<Operation> &operation);
-    // Runs everything, of a context if one is given.
-    void drain(const Context *context);
+    // Runs everything, of a context if one is given, except in streams of these flags.
+    void drain(const Context *context, unsigned except_flags = 0);
     // Ends the thread; what is submitted stays undone.
     void stop();
     bool is_this_thread() const { return is_started && thread.get_id() == std::this_thread::get_id(); }
