@@ -22,8 +22,6 @@ fn main() {
         .include("../../dahl-cuda/include")
         .include("../../kernels/include")
         .include("src")
-        .flag("-include")
-        .flag("entry.h")
         .flag("-fvisibility=hidden")
         .flag("-ffp-contract=off")
         .flag("-fno-strict-aliasing")
@@ -54,10 +52,11 @@ fn main() {
     println!("cargo::metadata=FOLDER={}", out.display());
 }
 
-/// Adds the entry points that are written out in the kernel's own file.
+/// Lets a unit add its entry points to the library's table, and those too that are written out in the kernel's own file.
 fn add_entries(unit: &Path, source: &Path) {
     let source = fs::read_to_string(source).expect("a kernel is text");
-    let mut text = fs::read_to_string(unit).expect("it was written just now");
+    let text = fs::read_to_string(unit).expect("it was written just now");
+    let mut text = format!("#include \"entry.h\"\n{text}\n");
     for name in entries(&source) {
         let _ = writeln!(text, "DAHL_ON_CPU_ENTRY({name}, &::{name})");
     }

@@ -42,6 +42,11 @@ impl StandIn {
         stand_in
     }
 
+    /// [Loads](Self::load) it, unless `CUDA_STAND_IN` is 0: then tests are to use the driver that the machine has.
+    pub fn unless_real() -> Option<Self> {
+        (std::env::var("CUDA_STAND_IN").as_deref() != Ok("0")).then(Self::load)
+    }
+
     /// Forgets all contexts and memory, and starts anew with the settings of the environment and those that are given:
     /// `"seed=3 devices=2 fail=launch:5"`. No thread may use CUDA meanwhile.
     ///

@@ -48,18 +48,24 @@ fn rows_of_a_matrix() {
         let numbers: Vec<f32> = (0..12).map(|i| i as f32).collect();
         let mut matrix = stream.alloc_zeros::<f32>(40).unwrap();
         // 3 rows of 4 into rows of 10, from the column 2 on.
-        // SAFETY: zeros are a value of each of its fields.
-        let mut copy: sys::CUDA_MEMCPY2D = unsafe { std::mem::zeroed() };
-        copy.srcMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_HOST;
-        copy.srcHost = numbers.as_ptr().cast();
-        copy.srcPitch = 16;
-        copy.dstMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
-        copy.dstDevice = matrix.device_ptr_mut(&stream).0;
-        copy.dstPitch = 40;
-        copy.dstXInBytes = 8;
-        copy.dstY = 1;
-        copy.WidthInBytes = 16;
-        copy.Height = 3;
+        let copy = sys::CUDA_MEMCPY2D {
+            srcXInBytes: 0,
+            srcY: 0,
+            srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
+            srcHost: numbers.as_ptr().cast(),
+            srcDevice: 0,
+            srcArray: null_mut(),
+            srcPitch: 16,
+            dstXInBytes: 8,
+            dstY: 1,
+            dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            dstHost: null_mut(),
+            dstDevice: matrix.device_ptr_mut(&stream).0,
+            dstArray: null_mut(),
+            dstPitch: 40,
+            WidthInBytes: 16,
+            Height: 3,
+        };
         // SAFETY: both sides span the rows.
         unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream.cu_stream()) }.result().unwrap();
         let copied = stream.clone_dtoh(&matrix).unwrap();
@@ -79,7 +85,9 @@ fn copies_that_go_past_the_end() {
         let address = x.device_ptr(&stream).0;
         let numbers = numbers();
         // SAFETY: not safe: one byte is too many; the driver is asked to see it.
-        let code = unsafe { sys::cuMemcpyHtoDAsync_v2(address + 1, numbers.as_ptr().cast(), 4 * N, stream.cu_stream()) };
+        let code = unsafe {
+            sys::cuMemcpyHtoDAsync_v2(address + 1, numbers.as_ptr().cast(), 4 * N, stream.cu_stream())
+        };
         assert_eq!(code, Code::CUDA_ERROR_INVALID_VALUE);
         // SAFETY: not safe: the source is no memory of the host.
         let code = unsafe { sys::cuMemcpyHtoDAsync_v2(address, address as *const _, 4, stream.cu_stream()) };
@@ -87,8 +95,13 @@ fn copies_that_go_past_the_end() {
     });
     let found: Vec<_> = found.lines().collect();
     assert_eq!(found.len(), 2, "{found:?}");
-    assert!(found[0].starts_with("target of a copy: 0x") && found[0].ends_with("4000 bytes from there on go past its end"));
-    assert!(found[1].contains("source of a copy: memory of the host is expected, not 4000 bytes of device 0"));
+    assert!(
+        found[0].starts_with("target of a copy: 0x")
+            && found[0].ends_with("4000 bytes from there on go past its end")
+    );
+    assert!(
+        found[1].contains("source of a copy: memory of the host is expected, not 4000 bytes of device 0")
+    );
 }
 
 #[test]
@@ -153,7 +166,7 @@ fn graph_by_hand(is_ordered: bool) -> Result<Vec<f32>, Code> {
     (node.gridDimX, node.gridDimY, node.gridDimZ) = (4, 1, 1);
     (node.blockDimX, node.blockDimY, node.blockDimZ) = (64, 1, 1);
     node.kernelParams = parameters.as_mut_ptr();
-    let mut nodes = [null_mut(); 3];
+    let mut nodes: [sys::CUgraphNode; 3] = [null_mut(); 3];
     for i in 0..3 {
         let after = if i == 0 || (i == 2 && !is_ordered) { null() } else { &raw const nodes[i - 1] };
         let count = usize::from(!after.is_null());
@@ -163,12 +176,13 @@ fn graph_by_hand(is_ordered: bool) -> Result<Vec<f32>, Code> {
         nodes[i] = made;
     }
     // SAFETY: the graph is there.
-    unsafe { sys::cuGraphInstantiateWithFlags(&mut exec, graph, 0) }.result()?;
+    unsafe { sys::cuGraphInstantiateWithFlags(&mut exec, graph, 0) }.result().map_err(|error| error.0)?;
     for _ in 0..2 {
         // SAFETY: what it uses lives.
         unsafe { sys::cuGraphLaunch(exec, stream.cu_stream()) }.result().unwrap();
         // Another factor for the last.
-        arguments.2 = 10.0;
+        // SAFETY: the argument lives, and only the driver reads it, through the pointer to it.
+        unsafe { parameters[2].cast::<f32>().write(10.0) };
         // SAFETY: the node is one of the graph's.
         unsafe { sys::cuGraphExecKernelNodeSetParams_v2(exec, nodes[2], &node) }.result().unwrap();
     }
@@ -189,7 +203,10 @@ fn a_graph_by_hand_is_updated() {
 #[test]
 fn an_edge_that_lacks_in_a_graph() {
     let found = with("", || assert_eq!(graph_by_hand(false).unwrap_err(), Code::CUDA_ERROR_ILLEGAL_STATE));
-    assert!(found.contains("a race in a graph: kernel plain_scale_add and kernel plain_scale_add"), "{found}");
+    assert!(
+        found.contains("a race in a graph: kernel plain_scale_add and kernel plain_scale_add"),
+        "{found}"
+    );
 }
 
 #[test]
@@ -202,14 +219,20 @@ fn figures_of_a_pool() {
         let figure = |attribute: sys::CUmemPool_attribute| {
             let mut figure = 0_u64;
             // SAFETY: the figures are of this type.
-            unsafe { sys::cuMemPoolGetAttribute(pool, attribute, (&raw mut figure).cast()) }.result().unwrap();
+            unsafe { sys::cuMemPoolGetAttribute(pool, attribute, (&raw mut figure).cast()) }
+                .result()
+                .unwrap();
             figure
         };
         type Of = sys::CUmemPool_attribute;
         let mut threshold = 3000_u64;
         // SAFETY: the threshold is of this type.
         let set = unsafe {
-            sys::cuMemPoolSetAttribute(pool, Of::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, (&raw mut threshold).cast())
+            sys::cuMemPoolSetAttribute(
+                pool,
+                Of::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
+                (&raw mut threshold).cast(),
+            )
         };
         set.result().unwrap();
         let x = stream.alloc_zeros::<u8>(4000).unwrap();
@@ -249,10 +272,12 @@ fn functions_are_found_by_name() {
         let (_context, _stream) = on_device(0);
         let mut function = null_mut();
         // SAFETY: the name ends in zero; no status is wanted.
-        let code = unsafe { sys::cuGetProcAddress_v2(c"cuMemAlloc".as_ptr(), &mut function, 13000, 0, null_mut()) };
+        let code =
+            unsafe { sys::cuGetProcAddress_v2(c"cuMemAlloc".as_ptr(), &mut function, 13000, 0, null_mut()) };
         assert!(code == Code::CUDA_SUCCESS && !function.is_null());
         // SAFETY: as above.
-        let code = unsafe { sys::cuGetProcAddress_v2(c"cuNone".as_ptr(), &mut function, 13000, 0, null_mut()) };
+        let code =
+            unsafe { sys::cuGetProcAddress_v2(c"cuNone".as_ptr(), &mut function, 13000, 0, null_mut()) };
         assert!(code == Code::CUDA_ERROR_NOT_FOUND && function.is_null());
     });
 }
