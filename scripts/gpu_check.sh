@@ -12,4 +12,4 @@
 # PYTHON names the Python that has PyTorch (python3 unless it is set).
 set -euo pipefail
 cd "$(dirname "$0")/.."
-exec "${PYTHON:-python3}" scripts/gpu_check/main.py "$@"
+exec "${PYTHON:-python3}" -B scripts/gpu_check/main.py "$@"

@@ -82,4 +82,5 @@ def pytorch(root: pathlib.Path, folder: pathlib.Path, machine: Machine, clock: C
     for line in lines(output):
         results.row(line["row"], line["kind"], line["value"], line["unit"])
     if status != 0:
-        results.absent("some rows of PyTorch", f"it ended with {status}: {output.strip()[-200:]}")
+        why = "no time left" if status is None else f"it ended with {status}: {output.strip()[-200:]}"
+        results.absent("some rows of PyTorch", why)

@@ -1,8 +1,10 @@
 """The tests that need a device, plain and under compute-sanitizer."""
 
 import json
+import os
 import pathlib
 import re
+import signal
 import subprocess
 import time
 
@@ -34,14 +36,17 @@ def outcome(output: str, status: int) -> str:
 def run_one(command: list[str], folder: pathlib.Path, machine: Machine, seconds: float) -> tuple[str, int | None, float]:
     """Output, status and seconds of a program; no status if it did not end in time."""
     began = time.monotonic()
+    started = subprocess.Popen(
+        command, cwd=folder, env=machine.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True
+    )
     try:
-        ended = subprocess.run(
-            command, cwd=folder, env=machine.environment, timeout=seconds, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
-        )
-    except subprocess.TimeoutExpired as late:
-        output = late.output or b""
-        return output.decode(errors="replace") if isinstance(output, bytes) else output, None, time.monotonic() - began
-    return ended.stdout, ended.returncode, time.monotonic() - began
+        output, _ = started.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        # With what it started itself.
+        os.killpg(started.pid, signal.SIGKILL)
+        output, _ = started.communicate()
+        return output, None, time.monotonic() - began
+    return output, started.returncode, time.monotonic() - began
 
 
 def run(folder: pathlib.Path, machine: Machine, clock: Clock, results: Results) -> None:

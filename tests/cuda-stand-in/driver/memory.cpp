@@ -38,7 +38,8 @@ Memory::Memory(int devices) : used(size_t(devices), 0) {
 }
 
 Memory::~Memory() {
-    for (auto &[start, allocation] : by_start) {
+    auto all = by_start; // what is released is erased
+    for (auto &[start, allocation] : all) {
         if (allocation->place == Place::Pinned || allocation->place == Place::Managed) release(allocation);
     }
     for (size_t device = 0; device < next.size(); device++) {

@@ -187,3 +187,27 @@ fn allow_access(of: i32, to: i32) {
     // SAFETY: the pool is the device's, and there is one description.
     unsafe { sys::cuMemPoolSetAccess(pool, &access, 1) }.result().unwrap();
 }
+
+#[test]
+#[ignore = "ends its process: another test starts it"]
+fn reads_a_devices_memory() {
+    with("", || {
+        let (_context, stream) = on_device(0);
+        let x = stream.clone_htod(&numbers()).unwrap();
+        stream.synchronize().unwrap();
+        let address = cudarc::driver::DevicePtr::device_ptr(&x, &stream).0;
+        // SAFETY: not safe: it is no memory of the host.
+        let number = unsafe { (address as *const f32).read_volatile() };
+        println!("it read {number}");
+    });
+}
+
+#[test]
+fn the_host_reads_a_devices_memory() {
+    let program = std::env::current_exe().unwrap();
+    let mut command = std::process::Command::new(program);
+    let ended = command.args(["--ignored", "--exact", "reads_a_devices_memory", "--nocapture"]).output().unwrap();
+    assert!(!ended.status.success());
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(said.contains("the host reads or writes 0x300000000000, which is in 4000 bytes of device 0"), "{said}");
+}
