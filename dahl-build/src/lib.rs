@@ -76,7 +76,7 @@ pub fn keep_ptx(package: &Path, folder: &str) -> Result<usize, String> {
 }
 
 /// Writes the CUDA kernels in `folder` of the package in `package` as C++ into `out`, to be run by a CPU with the threads of
-/// `on_cpu.h`: for tests without a device. dahl's own, in `tests/cuda-on-cpu`, show how it is called.
+/// `on_cpu.h`: for tests without a device. dahl's own, in `tests/cuda-kernels`, show how it is called.
 ///
 /// # Errors
 /// What is wrong with a kernel, with its file and line; a file that cannot be read or written.
