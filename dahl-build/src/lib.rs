@@ -45,6 +45,7 @@ mod token;
 
 use std::path::Path;
 
+pub use cuda::OnCpu;
 use error::Error;
 use source::Source;
 
@@ -72,6 +73,15 @@ pub fn keep_ptx(package: &Path, folder: &str) -> Result<usize, String> {
     // What is left there does no harm.
     let _ = std::fs::remove_dir_all(&work);
     kept.map_err(|error| error.to_string())
+}
+
+/// Writes the CUDA kernels in `folder` of the package in `package` as C++ into `out`, to be run by a CPU with the threads of
+/// `on_cpu.h`: for tests without a device. dahl's own, in `tests/cuda-kernels`, show how it is called.
+///
+/// # Errors
+/// What is wrong with a kernel, with its file and line; a file that cannot be read or written.
+pub fn on_cpu(package: &Path, folder: &str, out: &Path) -> Result<OnCpu, String> {
+    cuda::on_cpu(package, folder, out).map_err(|error| error.to_string())
 }
 
 fn generate(folder: &str) -> Result<(), Error> {

@@ -27,6 +27,11 @@
 #define VALGRIND_STACK_REGISTER(start, end) 0
 #endif
 
+// What else there is to be for each entry point (dahl-build): nothing.
+#ifndef DAHL_ON_CPU_ENTRY
+#define DAHL_ON_CPU_ENTRY(name, ...)
+#endif
+
 #define __global__
 #define __device__
 #define __host__
@@ -414,6 +419,7 @@ template <class T> T atomicCAS(T *place, T compare, T value) {
 #endif
 asm(R"(.text
 .globl dahl_on_cpu_switch
+.hidden dahl_on_cpu_switch
 .type dahl_on_cpu_switch, @function
 dahl_on_cpu_switch:
     push %rbp
@@ -433,6 +439,7 @@ dahl_on_cpu_switch:
     ret
 .size dahl_on_cpu_switch, . - dahl_on_cpu_switch
 .globl dahl_on_cpu_enter
+.hidden dahl_on_cpu_enter
 .type dahl_on_cpu_enter, @function
 dahl_on_cpu_enter:
     call dahl_on_cpu_run_threads

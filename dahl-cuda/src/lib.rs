@@ -1,8 +1,9 @@
 //! What kernels in CUDA see of dahl: the headers that they include, and the translation of maps.
 //!
 //! [`HEADER`] is `dahl.cuh`, which every kernel includes; [`ON_CPU`] is what it includes in place of CUDA where a kernel
-//! is compiled for a CPU. With the feature `translate`, [`map`] turns the body of a map, the small language that
-//! `#[codelet]` accepts, into CUDA; with the feature `nvrtc`, [`nvrtc`] compiles it. The macro and `dahl-build` both call it, so that they write the same text.
+//! is compiled for a CPU. With the feature `translate`, the module `map` turns the body of a map, the small language that
+//! `#[codelet]` accepts, into CUDA; with the feature `nvrtc`, the module `nvrtc` compiles it.
+//! The macro and `dahl-build` both call the translation, so that they write the same text.
 
 #[cfg(feature = "translate")]
 pub mod map;

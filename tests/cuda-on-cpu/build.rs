@@ -1,6 +1,6 @@
-//! Says where the table of the compiled kernels is.
+//! Says where the tables of the compiled kernels are.
 
 fn main() {
-    let folder = std::env::var("DEP_DAHL_CUDA_KERNELS_FOLDER").expect("cuda-kernels says where its table is");
+    let folder = std::env::var("DEP_DAHL_CUDA_KERNELS_FOLDER").expect("cuda-kernels says where its tables are");
     println!("cargo::rustc-env=CUDA_KERNELS={folder}");
 }

@@ -1,4 +1,4 @@
-//! Builds `libcuda.so.1`: the sources in `driver`, with the kernels that `cuda-kernels` compiled.
+//! Builds `libcuda.so.1`, the sources in `driver` with the kernels that `cuda-kernels` compiled, and `libnvrtc.so.13`.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -6,7 +6,7 @@ use std::{env, fs};
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR"));
     let kernels = env::var("DEP_DAHL_CUDA_KERNELS_FOLDER").expect("cuda-kernels says where its archive is");
-    for folder in ["driver", "../cuda-kernels/src", "../../dahl-cuda/include"] {
+    for folder in ["driver", "nvrtc", "../cuda-kernels/src", "../../dahl-cuda/include"] {
         println!("cargo::rerun-if-changed={folder}");
     }
     let mut build = cc::Build::new();
@@ -37,13 +37,21 @@ fn main() {
         .args(["-Wl,--whole-archive", &format!("{kernels}/libdahl_cuda_kernels.a"), "-Wl,--no-whole-archive"])
         .args(["-pthread", "-ldl"]);
     let status = link.status().expect("the compiler runs");
-    assert!(status.success(), "libcuda.so.1 does not link: {link:?}");
+    assert!(status.success(), "libcuda.so.1 does not link");
     // The name that is looked for first: a library that only needs the other, so that one which is loaded is found by either name.
     let mut link = build.get_compiler().to_command();
     link.args(["-shared", "-Wl,-soname,libcuda.so", "-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN", "-o"])
         .arg(folder.join("libcuda.so"))
         .arg(&library);
-    assert!(link.status().expect("the compiler runs").success(), "libcuda.so does not link: {link:?}");
+    assert!(link.status().expect("the compiler runs").success(), "libcuda.so does not link");
+    // NVRTC's: one file, which finds the headers of kernels where they are now.
+    let sources = fs::canonicalize("../cuda-kernels/src").expect("the folder is there");
+    let mut compile = build.get_compiler().to_command();
+    compile
+        .args(["-shared", "-Wl,-soname,libnvrtc.so.13", "nvrtc/nvrtc.cpp", "-o"])
+        .arg(folder.join("libnvrtc.so.13"))
+        .args([format!("-DKERNELS=\"{}\"", sources.display()), format!("-I{kernels}")]);
+    assert!(compile.status().expect("the compiler runs").success(), "libnvrtc.so.13 does not build");
     println!("cargo::rustc-env=CUDA_STAND_IN={}", folder.display());
 }
 

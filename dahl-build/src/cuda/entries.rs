@@ -35,7 +35,7 @@ pub(crate) fn for_device(source: &Source) -> String {
 }
 
 /// Calls `write` with the kernel, the pass's function, the types, the entry's name and the threads of a block.
-fn for_each_entry(
+pub(super) fn for_each_entry(
     source: &Source,
     mut write: impl FnMut(&Kernel, &str, &[super::element::ElementType], String, u64),
 ) {
@@ -54,7 +54,8 @@ fn for_each_entry(
     }
 }
 
-fn instance(function: &str, types: &[super::element::ElementType]) -> String {
+/// The function for these types: `::sum_axis<float>`.
+pub(super) fn instance(function: &str, types: &[super::element::ElementType]) -> String {
     let types = types.iter().map(|element| element.cuda).collect::<Vec<_>>().join(", ");
     if types.is_empty() { format!("::{function}") } else { format!("::{function}<{types}>") }
 }

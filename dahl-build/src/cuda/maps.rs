@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use dahl_cuda::map::{Map, declarations};
 
+use super::cores::on_all_cores;
 use super::source::files;
 use super::toolkit::Toolkit;
 use super::write;
@@ -31,32 +31,7 @@ pub(crate) fn compile(
         }
     }
     texts.retain(|stem, _| !folder.join(format!("{stem}.fatbin")).is_file());
-    let (left, mistakes) = (Mutex::new(texts.into_iter()), Mutex::new(Vec::new()));
-    let work = || {
-        while let Some((stem, text)) = next(&left) {
-            if let Err(error) = one(toolkit, &folder, &stem, &text, includes) {
-                push(&mistakes, error);
-            }
-        }
-    };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..cores {
-            scope.spawn(work);
-        }
-    });
-    let mistakes = mistakes.into_inner().unwrap_or_default();
-    mistakes.into_iter().next().map_or(Ok(()), Err)
-}
-
-fn next(left: &Mutex<impl Iterator<Item = (String, String)>>) -> Option<(String, String)> {
-    left.lock().ok()?.next()
-}
-
-fn push(mistakes: &Mutex<Vec<Error>>, error: Error) {
-    if let Ok(mut mistakes) = mistakes.lock() {
-        mistakes.push(error);
-    }
+    on_all_cores(texts.into_iter().collect(), |(stem, text)| one(toolkit, &folder, &stem, &text, includes))
 }
 
 /// Compiles one map. The file has its name only when it is complete.

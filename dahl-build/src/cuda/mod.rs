@@ -1,15 +1,17 @@
 //! Kernels in CUDA: from `kernels/*.cu` to images of device code and their Rust table.
 //!
 //! `source` finds files, `kernel` reads the `DAHL_KERNEL(..)`s in them and `parameters` the signatures, `entries` writes an
-//! entry point for each instance, which `toolkit` compiles if there is nvcc, as it does what `maps` finds; else `ptx` says whether what is kept beside the
-//! sources fits; `table` writes the constants that codelets name. Not here: the form of a kernel (`kernels/include/README.md`
-//! of dahl), and loading an image.
+//! entry point for each instance, which `toolkit` compiles if there is nvcc, as it does what `maps` finds; else `ptx` says
+//! whether what is kept beside the sources fits; `table` writes the constants that codelets name. `on_cpu` writes the same
+//! for g++, for tests. Not here: the form of a kernel (`kernels/include/README.md` of dahl), and loading an image.
 
+mod cores;
 mod element;
 mod entries;
 mod expression;
 mod kernel;
 mod maps;
+mod on_cpu;
 mod parameters;
 mod ptx;
 mod source;
@@ -23,6 +25,9 @@ use std::path::{Path, PathBuf};
 
 use crate::Package;
 use crate::error::Error;
+use cores::on_all_cores;
+pub use on_cpu::OnCpu;
+pub(crate) use on_cpu::generate as on_cpu;
 use ptx::Kept;
 use source::Source;
 use table::Image;
@@ -47,9 +52,12 @@ pub(crate) fn generate(package: &Package, folder: &str) -> Result<Generated, Err
     let toolkit = Toolkit::find()?;
     let out = Path::new(&package.out);
     let includes = includes(&kernels, out)?;
+    if let Some(toolkit) = &toolkit {
+        on_all_cores(sources.iter().collect(), |source| compile(toolkit, source, out, &includes))?;
+    }
     for source in &sources {
         let image = match &toolkit {
-            Some(toolkit) => compiled(toolkit, source, out, &includes)?,
+            Some(_) => Image::Fatbin(fatbin(source)),
             None => kept(&kernels, folder, source, out)?,
         };
         if let Image::Missing(reason) = &image {
@@ -77,12 +85,14 @@ pub(crate) fn keep_ptx(package: &Path, folder: &str, work: &Path) -> Result<usiz
     Ok(sources.len())
 }
 
-fn compiled(toolkit: &Toolkit, source: &Source, out: &Path, includes: &[PathBuf]) -> Result<Image, Error> {
+fn compile(toolkit: &Toolkit, source: &Source, out: &Path, includes: &[PathBuf]) -> Result<(), Error> {
     let file = out.join(format!("{}_entries.cu", source.name));
     write(&file, &entries::for_device(source))?;
-    let fatbin = format!("{}.fatbin", source.name);
-    toolkit.fatbin(&file, includes, &out.join(&fatbin))?;
-    Ok(Image::Fatbin(fatbin))
+    toolkit.fatbin(&file, includes, &out.join(fatbin(source)))
+}
+
+fn fatbin(source: &Source) -> String {
+    format!("{}.fatbin", source.name)
 }
 
 fn kept(kernels: &Path, folder: &str, source: &Source, out: &Path) -> Result<Image, Error> {

@@ -262,6 +262,49 @@ fn maps_are_compiled_once() {
 }
 
 #[test]
+fn machine_code_is_for_two_architectures_and_ptx_for_the_rest() {
+    let Some(toolkit) = toolkit() else { return };
+    let kernel = "DAHL_KERNEL(first, grid(1), block(1))
+        __global__ void first(View<const float, 1> x, View<float, 1> out, size_t i) { out.at(0) = x.at(i); }";
+    let source = format!("#include \"dahl.cuh\"\nusing namespace dahl;\n{kernel}");
+    let package = Package::new(&[("kernels/first.cu", &source)]);
+    let (kernels, out) = (package.path("kernels"), package.path("out"));
+    let includes = includes(&kernels, &out).unwrap();
+    let entries = package.path("out/entries.cu");
+    fs::write(&entries, for_device(&package.sources()[0])).unwrap();
+    let compiled = |toolkit: &Toolkit| {
+        let to = package.path("out/first.fatbin");
+        toolkit.fatbin(&entries, &includes, &to).unwrap();
+        fs::read(&to).unwrap()
+    };
+    let toolkit = toolkit.checked(false);
+    let image = compiled(&toolkit);
+    assert_eq!(parts(&image), [(PTX, 75, true), (MACHINE, 80, true), (MACHINE, 90, true)]);
+    // A view that checks its indices has a message to print.
+    let checked = compiled(&toolkit.checked(true));
+    assert!(checked.len() > image.len(), "{} and {} bytes", checked.len(), image.len());
+}
+
+const PTX: u16 = 1;
+const MACHINE: u16 = 2;
+
+/// The parts of a fatbin, sorted: what each is, for which compute capability, and whether it is compressed.
+fn parts(image: &[u8]) -> Vec<(u16, u32, bool)> {
+    let word = |at: usize| u32::from_le_bytes(image[at..at + 4].try_into().unwrap());
+    let half = |at: usize| u16::from_le_bytes(image[at..at + 2].try_into().unwrap());
+    assert_eq!(word(0), 0xBA55_ED50, "the magic number of fatbins");
+    let (mut parts, mut at) = (Vec::new(), usize::from(half(6)));
+    while at + 32 <= image.len() {
+        let (header, payload) = (word(at + 4) as usize, word(at + 8) as usize);
+        let flags = word(at + 40);
+        parts.push((half(at), word(at + 28), flags & 0xA000 != 0));
+        at += header + payload;
+    }
+    parts.sort_unstable();
+    parts
+}
+
+#[test]
 fn what_nvcc_refuses_comes_with_its_words() {
     let Some(toolkit) = toolkit() else { return };
     let package = Package::new(&[("out/a.cu", "__global__ void f() { undeclared(); }")]);

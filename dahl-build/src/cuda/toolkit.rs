@@ -6,8 +6,11 @@ use std::process::Command;
 
 use crate::error::Error;
 
-/// The variables that say where nvcc is. `DAHL_NVCC` is its path, or 0 for none.
-pub(crate) const VARIABLES: [&str; 3] = ["DAHL_NVCC", "CUDA_HOME", "CUDA_PATH"];
+/// The variables that say where nvcc is, and how it compiles. `DAHL_NVCC` is its path, or 0 for none.
+pub(crate) const VARIABLES: [&str; 4] = ["DAHL_NVCC", "CUDA_HOME", "CUDA_PATH", CHECKED];
+
+/// 1 for kernels whose views check indices: they are slower, and stop with a message.
+const CHECKED: &str = "DAHL_CUDA_CHECKED";
 
 /// Options of every compilation. No product and sum are contracted, so that results are the CPU's as far as they can be.
 const OPTIONS: [&str; 5] =
@@ -17,6 +20,8 @@ const OPTIONS: [&str; 5] =
 #[derive(Debug)]
 pub(crate) struct Toolkit {
     nvcc: PathBuf,
+    /// Whether views check indices.
+    checked: bool,
 }
 
 impl Toolkit {
@@ -30,14 +35,24 @@ impl Toolkit {
                     let fact = "named by DAHL_NVCC, it does not run as nvcc: expected its path, or 0 to build without it";
                     return Err(Error::about(nvcc.display(), fact));
                 }
-                return Ok(Some(Self { nvcc }));
+                return Ok(Some(Self::new(nvcc)));
             }
             _ => {}
         }
         let homes = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(env::var_os).map(PathBuf::from);
         let binaries = homes.map(|home| home.join("bin/nvcc"));
         let others = ["nvcc", "/usr/local/cuda/bin/nvcc"].map(PathBuf::from);
-        Ok(binaries.chain(others).find(|nvcc| runs(nvcc)).map(|nvcc| Self { nvcc }))
+        Ok(binaries.chain(others).find(|nvcc| runs(nvcc)).map(Self::new))
+    }
+
+    fn new(nvcc: PathBuf) -> Self {
+        Self { nvcc, checked: env::var_os(CHECKED).is_some_and(|value| value == "1") }
+    }
+
+    /// The same, with views that check indices or not.
+    #[cfg(test)]
+    pub(crate) fn checked(self, checked: bool) -> Self {
+        Self { checked, ..self }
     }
 
     /// Compiles `file` into machine code for several architectures and PTX for all later ones.
@@ -47,7 +62,9 @@ impl Toolkit {
             "-gencode=arch=compute_90,code=sm_90",
             "-gencode=arch=compute_75,code=compute_75",
         ];
-        self.run(file, includes, to, &[&["-fatbin", "-Xfatbin=-compress-all"], &architectures[..]].concat())
+        let checked: &[&str] = if self.checked { &["-DDAHL_CHECKED"] } else { &[] };
+        let options = [&["-fatbin", "-Xfatbin=-compress-all"], checked, &architectures[..]].concat();
+        self.run(file, includes, to, &options)
     }
 
     /// Compiles `file` into PTX that every device from compute capability 7.5 on runs.

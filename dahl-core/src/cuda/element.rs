@@ -63,7 +63,7 @@ impl CudaElement {
 
 impl CudaArgument {
     /// The bytes of the value, which are those of its encoding.
-    pub(crate) fn size_bytes(self, types: &[ElementType]) -> usize {
+    pub fn size_bytes(self, types: &[ElementType]) -> usize {
         self.element.size_bytes(types) * self.len.unwrap_or(1)
     }
 }

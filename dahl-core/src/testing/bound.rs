@@ -66,7 +66,7 @@ impl Bound {
     /// Compares a result with the exact one. `magnitude` is the sum of the terms' absolute values.
     pub(super) fn judge(&self, expected: Exact, magnitude: f64, got: f64) -> Judgement {
         let error = ((got - expected.high) - expected.low).abs();
-        // What is summed up cannot be less than its sum.
+        // What is summed up cannot be less than its sum. NaN among the terms says nothing of their size, and `max` drops it.
         let magnitude =
             magnitude.abs().max(if expected.high.is_finite() { expected.high.abs() } else { 0.0 });
         let (bound, unit) = self.bound(expected.high, magnitude);
@@ -82,7 +82,7 @@ impl Bound {
     fn verdict(&self, expected: f64, magnitude: f64, got: f64, error: f64, bound: f64) -> Verdict {
         let compute = self.format.compute();
         // A partial sum may be out of range: what comes then depends on the order.
-        if matches!(self.class, Class::Sum(_)) && (magnitude.is_nan() || magnitude >= compute.max) {
+        if matches!(self.class, Class::Sum(_)) && magnitude >= compute.max {
             return if !got.is_finite() || error <= bound { Verdict::Right } else { Verdict::BeyondBound };
         }
         if expected.is_nan() || got.is_nan() {

@@ -1,5 +1,9 @@
 // Kernels by the names that they have in a module, with what a driver has to know to launch them: the table of a library.
+//
+// Included first, it adds each entry point that dahl-build writes.
 #pragma once
+
+#define DAHL_ON_CPU_ENTRY(name, ...) static const dahl::on_cpu::Registered<__VA_ARGS__> name##_registered(#name);
 
 #include "dahl.cuh"
 

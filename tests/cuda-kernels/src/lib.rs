@@ -1,6 +1,7 @@
-//! The CUDA kernels of dahl, those that are generated from maps, and those with a mistake in `kernels/`, compiled by g++
-//! (`on_cpu.h` of `dahl-cuda`) into one archive, with two ways in.
+//! The CUDA kernels of dahl, those that are generated from its maps, those with a mistake each in `kernels/`, and some on plain
+//! pointers in `others/`, compiled by g++ (`on_cpu.h` of `dahl-cuda`) into one archive, with two ways in.
 //!
-//! `dahl_on_cpu_NAME` runs all launches of an operation: `cuda-on-cpu` compares its results. The entries of `entry.h`
-//! are single kernels by the names that a module has for them: `cuda-stand-in` launches them as a driver does. Both find the
-//! archive and the table of the first in what this build script tells theirs: `DEP_DAHL_CUDA_KERNELS_FOLDER`.
+//! Functions `dahl_on_cpu_sum_axis_f32`, by the tables that `dahl_build::on_cpu` writes: `cuda-on-cpu` compares what they compute with the
+//! references of the operations. And the table of `src/entry.h`, by the names that a module has for kernels, with their
+//! parameters: `cuda-stand-in` launches them as a driver does. Both find archive and tables by what this build script tells
+//! theirs, `DEP_DAHL_CUDA_KERNELS_FOLDER`.

@@ -2,44 +2,27 @@
 
 use std::ffi::{CStr, c_void};
 
+use dahl::cuda::CudaInstance;
 use dahl::testing::{RawOperand, Views};
 
-use crate::parameters::{Parameters, view};
+use crate::parameters::Parameters;
 use crate::{dahl_on_cpu_failure, dahl_on_cpu_set_schedule};
 
-/// A kernel for given element types.
-#[derive(Debug)]
-pub(crate) struct Instance {
-    pub(crate) kernel: &'static str,
-    pub(crate) entry: unsafe extern "C" fn(*mut *mut c_void, *mut Plan),
-    /// Of its views; -1 for any.
-    pub(crate) ranks: &'static [i32],
-    pub(crate) takes_task: bool,
-}
-
-/// `dahl::on_cpu::Plan`.
-#[derive(Debug)]
-#[repr(C)]
-pub(crate) struct Plan {
-    scratch_bytes: u64,
-    passes: [[u32; 6]; 8],
-    /// Whether only `scratch_bytes` is asked for.
-    only_asks: bool,
-}
+/// An entry point: the blocks, the threads of a block, its dynamic shared memory, and a pointer to each parameter.
+pub(crate) type Entry = unsafe extern "C" fn(*const u32, *const u32, usize, *mut *mut c_void);
 
 /// Threads forwards, backwards, and in an order drawn from the seed 2.
 const SCHEDULES: [u64; 3] = [0, 1, 2];
 
-/// What the memory of passes holds first: NaN in every type.
+/// What scratch memory holds first: NaN in every type.
 const UNKNOWN: u64 = u64::MAX;
 
 /// Runs the kernel on the views that are left.
 ///
 /// # Panics
 /// With what went wrong: the task fails.
-pub(crate) fn run(instance: &Instance, views: &mut Views<'_>) {
+pub(crate) fn run(instance: &CudaInstance, entries: &[(&str, Entry)], views: &mut Views<'_>) {
     let (operands, arguments) = views.take_raw_operands();
-    assert_eq!(operands.len(), instance.ranks.len(), "{}: the number of arrays", instance.kernel);
     let before: Vec<Vec<u8>> = operands.iter().map(content).collect();
     let mut first: Option<Vec<Vec<u8>>> = None;
     for schedule in SCHEDULES {
@@ -48,7 +31,7 @@ pub(crate) fn run(instance: &Instance, views: &mut Views<'_>) {
         }
         // SAFETY: the function only sets a number of this thread's.
         unsafe { dahl_on_cpu_set_schedule(schedule) };
-        launch(instance, &operands, arguments);
+        launch(instance, entries, &operands, arguments);
         let after: Vec<Vec<u8>> = operands.iter().map(content).collect();
         match &first {
             None => first = Some(after),
@@ -57,7 +40,7 @@ pub(crate) fn run(instance: &Instance, views: &mut Views<'_>) {
                 if let Some(array) = differs {
                     panic!(
                         "{}: array {array} has other bits when the threads run in another order (schedule {schedule})",
-                        instance.kernel
+                        instance.kernel.name
                     );
                 }
             }
@@ -65,33 +48,32 @@ pub(crate) fn run(instance: &Instance, views: &mut Views<'_>) {
     }
 }
 
-fn launch(instance: &Instance, operands: &[RawOperand], arguments: &[u8]) {
-    let views = operands.iter().zip(instance.ranks).map(|(operand, &rank)| view(operand, rank)).collect();
-    let mut parameters = Parameters::new(views, arguments);
-    let mut plan = Plan { scratch_bytes: 0, passes: [[1; 6]; 8], only_asks: true };
-    let mut failure = u64::MAX;
-    if instance.takes_task {
-        parameters.push(vec![0, (&raw mut failure) as u64]);
-    }
-    let mut pointers = parameters.pointers(instance.ranks.len());
-    // SAFETY: the parameters are those that the table says, in their layout.
-    unsafe { (instance.entry)(pointers.as_mut_ptr(), &raw mut plan) };
+fn launch(instance: &CudaInstance, entries: &[(&str, Entry)], operands: &[RawOperand], arguments: &[u8]) {
+    let shapes: Vec<&[usize]> = operands.iter().map(|operand| &*operand.extents).collect();
+    let plan = instance.launches(&shapes, arguments).unwrap_or_else(|fact| panic!("{fact}"));
+    let mut parameters = Parameters::new(instance, operands, arguments);
     let mut scratch = vec![UNKNOWN; plan.scratch_bytes.div_ceil(8) as usize];
-    if instance.takes_task {
-        let task = pointers.last().expect("the last parameter").cast::<u64>();
-        // SAFETY: the last parameter is two words, the first of which is the pointer to scratch memory.
-        unsafe { task.write(scratch.as_mut_ptr() as u64) };
+    let mut failure = u64::MAX;
+    if instance.kernel.takes_task {
+        parameters.push_task(scratch.as_mut_ptr(), &raw mut failure);
     }
-    plan.only_asks = false;
-    // SAFETY: as above; the views span memory that is the task's, exclusively where the kernel writes, and the kernel
-    // stays within their extents: views are checked.
-    unsafe { (instance.entry)(pointers.as_mut_ptr(), &raw mut plan) };
-    // SAFETY: the function only returns a pointer.
-    let what = unsafe { dahl_on_cpu_failure() };
-    // SAFETY: it is a string that stays until the next launch of this thread.
-    let what = unsafe { CStr::from_ptr(what) }.to_string_lossy();
-    assert!(what.is_empty(), "{what}");
-    assert!(failure == u64::MAX, "{}: the index or label at {failure} is out of range", instance.kernel);
+    let mut pointers = parameters.pointers();
+    for launch in plan.launches.iter().filter(|launch| !launch.grid.contains(&0)) {
+        let entry = entries.iter().find(|(name, _)| *name == launch.entry);
+        let (_, entry) = entry.unwrap_or_else(|| panic!("there is no entry point {}", launch.entry));
+        let (grid, block) = (launch.grid.as_ptr(), launch.block.as_ptr());
+        // SAFETY:
+        // - the parameters are those that the table says, which `dahl-build` read from the kernel, in their layout.
+        // - the views span memory that is the task's, exclusively where the kernel writes; scratch memory and failure are
+        //   this function's. The kernel stays within the views' extents: they are checked.
+        unsafe { entry(grid, block, launch.shared_bytes as usize, pointers.as_mut_ptr()) };
+        // SAFETY: the function only returns a pointer.
+        let what = unsafe { dahl_on_cpu_failure() };
+        // SAFETY: it is a string that stays until the next launch of this thread.
+        let what = unsafe { CStr::from_ptr(what) }.to_string_lossy();
+        assert!(what.is_empty(), "{what}");
+    }
+    assert!(failure == u64::MAX, "{}: the index or label at {failure} is out of range", instance.kernel.name);
 }
 
 /// The places of all elements, from the first on, in row-major order.

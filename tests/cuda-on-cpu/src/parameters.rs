@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 
+use dahl::cuda::CudaInstance;
 use dahl::testing::RawOperand;
 
 /// Room for one parameter, aligned for any.
@@ -10,45 +11,56 @@ type Words = Vec<u64>;
 /// The most axes of a view of any rank.
 const MAX_RANK: usize = 8;
 
-/// A `View<T, rank>` of `dahl.cuh`; of any rank if it is -1.
-pub(crate) fn view(operand: &RawOperand, rank: i32) -> Words {
-    let mut words = vec![operand.start as u64];
-    let room = if rank < 0 {
-        words.push(operand.extents.len() as u64);
-        MAX_RANK
-    } else {
-        assert_eq!(operand.extents.len(), rank as usize, "the rank that the kernel takes");
-        rank as usize
-    };
-    // What is past the rank must not matter.
-    let fill = |numbers: Vec<u64>| numbers.into_iter().chain(std::iter::repeat(0x5A5A_5A5A)).take(room);
-    words.extend(fill(operand.extents.iter().map(|&extent| extent as u64).collect()));
-    words.extend(fill(operand.strides.iter().map(|&stride| stride as u64).collect()));
-    words
-}
+/// What past the rank of a view must not matter.
+const UNUSED: u64 = 0x5A5A_5A5A;
 
 /// What `cuLaunchKernel` gets: a pointer to each parameter.
 pub(crate) struct Parameters {
     words: Vec<Words>,
-    arguments: Vec<u8>,
 }
 
 impl Parameters {
-    /// Views, then arguments, of which the kernel knows the sizes, then pointers to scratch memory and to the failure.
-    pub(crate) fn new(views: Vec<Words>, arguments: &[u8]) -> Self {
-        Self { words: views, arguments: arguments.to_vec() }
+    /// The views of the operands, then the arguments.
+    pub(crate) fn new(instance: &CudaInstance, operands: &[RawOperand], mut arguments: &[u8]) -> Self {
+        let views = operands.iter().zip(instance.kernel.views);
+        let mut words: Vec<Words> = views.map(|(operand, taken)| view(operand, taken.rank)).collect();
+        for argument in instance.kernel.arguments {
+            let (bytes, rest) = arguments.split_at(argument.size_bytes(instance.types));
+            arguments = rest;
+            words.push(bytes.chunks(8).map(word).collect());
+        }
+        assert!(arguments.is_empty(), "{}: more arguments than it takes", instance.kernel.name);
+        Self { words }
     }
 
-    /// Adds a parameter.
-    pub(crate) fn push(&mut self, words: Words) {
-        self.words.push(words);
+    /// Adds a `Task`.
+    pub(crate) fn push_task(&mut self, scratch: *mut u64, failure: *mut u64) {
+        self.words.push(vec![scratch as u64, failure as u64]);
     }
 
-    /// Pointers to the views and what was added, with the arguments between them, one behind the other at one address.
-    pub(crate) fn pointers(&mut self, views: usize) -> Vec<*mut c_void> {
-        let mut pointers: Vec<*mut c_void> =
-            self.words.iter_mut().map(|words| words.as_mut_ptr().cast()).collect();
-        pointers.insert(views, self.arguments.as_mut_ptr().cast());
-        pointers
+    /// A pointer to each.
+    pub(crate) fn pointers(&mut self) -> Vec<*mut c_void> {
+        self.words.iter_mut().map(|words| words.as_mut_ptr().cast()).collect()
     }
+}
+
+/// Up to 8 bytes at the beginning of a word.
+fn word(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u64::from_ne_bytes(word)
+}
+
+/// A `View<T, RANK>` of `dahl.cuh`; a `View<T, ANY>` if there is no rank.
+fn view(operand: &RawOperand, rank: Option<usize>) -> Words {
+    let mut words = vec![operand.start as u64];
+    if rank.is_none() {
+        words.push(operand.extents.len() as u64);
+    }
+    let room = rank.unwrap_or(MAX_RANK);
+    assert!(rank.is_none_or(|rank| rank == operand.extents.len()), "the rank that the kernel takes");
+    let fill = |numbers: Vec<u64>| numbers.into_iter().chain(std::iter::repeat(UNUSED)).take(room);
+    words.extend(fill(operand.extents.iter().map(|&extent| extent as u64).collect()));
+    words.extend(fill(operand.strides.iter().map(|&stride| stride as u64).collect()));
+    words
 }

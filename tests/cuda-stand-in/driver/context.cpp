@@ -152,6 +152,7 @@ API cuCtxSynchronize() {
             if (stream->context == &context && stream->capture) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
         }
         driver().scheduler.drain(&context);
+        trim_pools();
         return context.error;
     });
 }

@@ -18,6 +18,9 @@ struct Pool {
     Pool(int device, bool is_default) : device(device), is_default(is_default) {}
 };
 
+// What a wait of the host does to all of them.
+void trim_pools();
+
 struct Context {
     int device;
     bool is_primary;

@@ -35,7 +35,7 @@ Driver::Driver(const Settings &settings) : settings(settings), random(settings.s
     for (int ordinal = 0; ordinal < settings.devices; ordinal++) {
         auto device = std::make_unique<Device>();
         device->ordinal = ordinal;
-        device->default_pool = device->pool = add(new Pool(ordinal, true));
+        device->default_pool = device->pool = new_pool(ordinal, true);
         devices.push_back(std::move(device));
     }
 }
@@ -92,8 +92,8 @@ Call::~Call() {
     driver_lock().release();
 }
 
-// What the library says of a bad address, if it is of this thread's making.
-static struct sigaction before_ours;
+// What is done with a bad address, if it is none of this library's: of those that no pointer can have it is a bus error.
+static struct sigaction before_segv, before_bus;
 
 static void at_fault(int signal, siginfo_t *info, void *context) {
     uint64_t address = reinterpret_cast<uint64_t>(info->si_addr);
@@ -104,10 +104,11 @@ static void at_fault(int signal, siginfo_t *info, void *context) {
         std::string what = can_look ? driver().memory->about(address) : "memory of a device";
         fprintf(stderr, "CUDA stand-in: the host reads or writes %s\n", what.c_str());
     }
-    if (before_ours.sa_flags & SA_SIGINFO) {
-        before_ours.sa_sigaction(signal, info, context);
+    const struct sigaction &before = signal == SIGBUS ? before_bus : before_segv;
+    if (before.sa_flags & SA_SIGINFO) {
+        before.sa_sigaction(signal, info, context);
     } else {
-        sigaction(signal, &before_ours, nullptr);
+        sigaction(signal, &before, nullptr);
     }
 }
 
@@ -119,7 +120,8 @@ static void watch_faults() {
     memset(&ours, 0, sizeof ours);
     ours.sa_sigaction = at_fault;
     ours.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
-    sigaction(SIGSEGV, &ours, &before_ours);
+    sigaction(SIGSEGV, &ours, &before_segv);
+    sigaction(SIGBUS, &ours, &before_bus);
 }
 
 API cuInit(unsigned flags) {

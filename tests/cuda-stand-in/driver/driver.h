@@ -27,7 +27,8 @@ struct Driver {
     uint64_t next_id = 1;
 
     std::unordered_set<void *> handles; // that exist, of any kind
-    std::vector<std::unique_ptr<Stream>> streams;
+    std::vector<std::unique_ptr<Stream>> streams; // also those that were destroyed
+    std::vector<std::unique_ptr<Pool>> pools;     // likewise
 
     explicit Driver(const Settings &settings);
 
@@ -39,6 +40,10 @@ struct Driver {
         return object;
     }
     bool remove(void *handle) { return handles.erase(handle) > 0; }
+    Pool *new_pool(int device, bool is_default) {
+        pools.push_back(std::make_unique<Pool>(device, is_default));
+        return add(pools.back().get());
+    }
 };
 
 // There is one, until `cuda_stand_in_reset`.

@@ -84,7 +84,7 @@ API cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *afte
         Work work;
         work.type = NODE_HOST;
         work.label = "host function";
-        work.calls_host = true;
+        work.calls_host = work.tells_host = true;
         work.run = [function = p->fn, data = p->userData] {
             function(data);
             return CUDA_SUCCESS;
@@ -209,6 +209,7 @@ API cuGraphLaunch(CUgraphExec exec, CUstream handle) {
         auto nodes = std::make_shared<std::vector<Work>>();
         for (const Node *node : any_order(exec->graph)) {
             nodes->push_back(node->work);
+            work.tells_host |= node->work.tells_host;
             for (Access access : node->work.accesses) {
                 access.what = node->work.label + (access.what.empty() ? "" : ", " + access.what);
                 work.accesses.push_back(access);

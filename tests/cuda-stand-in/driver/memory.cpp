@@ -115,7 +115,10 @@ void Memory::release(const AllocationRef &allocation) {
     allocation->past.clear();
     void *start = reinterpret_cast<void *>(allocation->start);
     if (allocation->is_device()) {
-        madvise(start, allocation->mapped_bytes, MADV_DONTNEED);
+        // As it was at first, so that the system keeps one range of all that is not in use.
+        int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+        mmap(start, allocation->mapped_bytes, PROT_NONE, flags, -1, 0);
+        allocation->initialised = Bytes();
     } else {
         if (allocation->place != Place::Registered) munmap(start, allocation->mapped_bytes);
         // The host gets such addresses again.

@@ -1,6 +1,12 @@
 // Memory pools. What is freed stays reserved up to the release threshold, as figures; memory itself is new each time.
 #include "driver.h"
 
+void trim_pools() {
+    for (const auto &pool : driver().pools) {
+        pool->reserved = std::max<size_t>(pool->used, std::min<uint64_t>(pool->reserved, pool->release_threshold));
+    }
+}
+
 template <class F> static CUresult of_pool(CUmemoryPool pool, F body) {
     return initialised(Kind::Any, [&] { return driver().has(pool) ? body() : CUDA_ERROR_INVALID_HANDLE; });
 }
@@ -35,7 +41,7 @@ API cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties) {
     return initialised(Kind::Alloc, [&] {
         if (!properties || properties->allocType != 1) return CUDA_ERROR_INVALID_VALUE;
         if (properties->location.type != 1 || !driver().has_device(properties->location.id)) return CUDA_ERROR_INVALID_VALUE;
-        *pool = driver().add(new Pool(properties->location.id, false));
+        *pool = driver().new_pool(properties->location.id, false);
         (*pool)->max_bytes = properties->maxSize;
         return CUDA_SUCCESS;
     });

@@ -22,6 +22,14 @@ static bool covers(const Access &access, const Access &past) {
     return access.box.is_contiguous() && hull.start <= other.start && other.end <= hull.end;
 }
 
+static void forget(const Operation &operation) {
+    for (const Access &access : operation.work.accesses) {
+        auto &past = access.allocation->past;
+        auto is_its = [&](const Past &other) { return other.operation.get() == &operation; };
+        past.erase(std::remove_if(past.begin(), past.end(), is_its), past.end());
+    }
+}
+
 CUresult check_races(const std::shared_ptr<Operation> &operation) {
     if (!driver().settings.races) return CUDA_SUCCESS;
     const VectorClock &host = driver().scheduler.host;
@@ -44,6 +52,7 @@ CUresult check_races(const std::shared_ptr<Operation> &operation) {
         past.erase(std::remove_if(past.begin(), past.end(), is_over), past.end());
         if (access.mode != Mode::Opened) past.push_back({access, operation});
     }
+    if (result) forget(*operation); // it never runs
     return result;
 }
 

@@ -31,6 +31,11 @@ void Scheduler::stop() {
     is_started = false;
 }
 
+bool Scheduler::is_wanted() const {
+    auto is_left = [](const Operation *target) { return !target->done; };
+    return stops || runs_freely || steps > 0 || std::any_of(targets.begin(), targets.end(), is_left);
+}
+
 void Scheduler::loop() {
     std::unique_lock<std::mutex> &lock = driver_lock();
     lock = std::unique_lock<std::mutex>(driver_mutex());
@@ -83,6 +88,7 @@ std::shared_ptr<Operation> Scheduler::pick() {
     std::unordered_set<const Operation *> needed;
     if (seed == 1) {
         for (const Operation *target : targets) add_needed(target, needed);
+        for (const Operation *target : looked) add_needed(target, needed);
     }
     std::vector<std::shared_ptr<Operation>> possible;
     for (const auto &stream : driver().streams) {
@@ -103,6 +109,7 @@ void Scheduler::run(const std::shared_ptr<Operation> &operation) {
     if (driver().settings.trace) {
         fprintf(stderr, "CUDA stand-in: device %d, %s: %s\n", context.device, stream.name().c_str(), operation->work.label.c_str());
     }
+    if (operation->work.tells_host) host.join(operation->clock);
     if (!context.error && !driver().device(context.device).lost) {
         CUresult error = perform(operation->work);
         if (error && !context.error) context.error = error;
@@ -112,6 +119,7 @@ void Scheduler::run(const std::shared_ptr<Operation> &operation) {
     operation->after.clear();
     operation->work.run = nullptr;
     operation->work.launch = nullptr;
+    operation->work.accesses.clear();
     stream.queue.pop_front();
 }
 
@@ -126,6 +134,10 @@ CUresult Scheduler::perform(const Work &work) {
         return result;
     }
     if (work.type == NODE_GRAPH) return work.run(); // its nodes come here one by one
+    for (const Access &access : work.accesses) {
+        if (!access.allocation->released) continue;
+        return found_error(work.label + " uses " + access.allocation->name() + ", which was freed", CUDA_ERROR_ILLEGAL_ADDRESS);
+    }
     Opened opened(work.accesses);
     CUresult result = work.run();
     if (auto allocation = overwritten(work.accesses); allocation && !result) {
@@ -168,16 +180,17 @@ void Scheduler::wait_for(const std::shared_ptr<Operation> &operation) {
 void Scheduler::looked_at(const std::shared_ptr<Operation> &operation) {
     if (!operation->done && !runs_freely) {
         unsigned steps = driver().settings.seed > 1 ? driver().random.below(4) : 1;
-        targets.push_back(operation.get());
+        looked.push_back(operation.get());
         if (steps > 0) take_steps(steps);
-        targets.erase(std::find(targets.begin(), targets.end(), operation.get()));
+        looked.erase(std::find(looked.begin(), looked.end(), operation.get()));
     }
     if (operation->done) host.join(operation->clock);
 }
 
-void Scheduler::drain(const Context *context) {
+void Scheduler::drain(const Context *context, unsigned except_flags) {
     for (size_t i = 0; i < driver().streams.size(); i++) {
         Stream &stream = *driver().streams[i];
+        if (stream.flags & except_flags) continue;
         if (!context || stream.context == context) wait_for(stream.last);
     }
 }

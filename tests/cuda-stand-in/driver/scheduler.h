@@ -13,6 +13,7 @@
 class Scheduler {
     std::condition_variable wanted, progress;
     std::vector<const Operation *> targets; // that threads of the host wait for
+    std::vector<const Operation *> looked;  // that they only ask about
     unsigned steps = 0; // to be done for no target
     bool runs_freely = false;
     bool is_started = false, stops = false;
@@ -21,7 +22,7 @@ class Scheduler {
     void loop();
     void start();
     void take_steps(unsigned count);
-    bool is_wanted() const { return stops || runs_freely || steps > 0 || !targets.empty(); }
+    bool is_wanted() const;
     std::shared_ptr<Operation> pick();
     void run(const std::shared_ptr<Operation> &operation);
 
@@ -35,8 +36,8 @@ class Scheduler {
     void wait_for(const std::shared_ptr<Operation> &operation);
     // The host looks whether it is done: some work may run.
     void looked_at(const std::shared_ptr<Operation> &operation);
-    // Runs everything, of a context if one is given.
-    void drain(const Context *context);
+    // Runs everything, of a context if one is given, except in streams of these flags.
+    void drain(const Context *context, unsigned except_flags = 0);
     // Ends the thread; what is submitted stays undone.
     void stop();
     bool is_this_thread() const { return is_started && thread.get_id() == std::this_thread::get_id(); }

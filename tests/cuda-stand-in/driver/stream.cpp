@@ -57,10 +57,7 @@ static std::shared_ptr<Operation> new_operation(Stream &stream, Work work, const
 
 static CUresult submit_after(Stream &stream, Work work, const std::shared_ptr<Operation> &after) {
     auto operation = new_operation(stream, std::move(work), after);
-    if (CUresult result = check_races(operation)) {
-        operation->done = true; // it never runs
-        return result;
-    }
+    if (CUresult result = check_races(operation)) return result;
     stream.queue.push_back(operation);
     stream.last = operation;
     driver().scheduler.submitted(*operation);
@@ -103,7 +100,8 @@ API cuStreamSynchronize(CUstream handle) {
     return in_stream(Kind::Wait, handle, [](Stream &stream) {
         if (stream.capture) return refuse_in_capture(stream);
         driver().scheduler.wait_for(stream.last);
-        if (stream.is_null()) driver().scheduler.drain(stream.context);
+        if (stream.is_null()) driver().scheduler.drain(stream.context, CU_STREAM_NON_BLOCKING);
+        trim_pools();
         return stream.context->error;
     });
 }
@@ -134,7 +132,7 @@ static CUresult call_host(CUstream handle, const char *label, std::function<void
         Work work;
         work.type = NODE_HOST;
         work.label = label;
-        work.calls_host = true;
+        work.calls_host = work.tells_host = true;
         work.run = [function] {
             function(CUDA_SUCCESS);
             return CUDA_SUCCESS;

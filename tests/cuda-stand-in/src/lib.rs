@@ -16,22 +16,23 @@ pub const FOLDER: &str = env!("CUDA_STAND_IN");
 #[derive(Debug)]
 pub struct StandIn {
     library: Library,
-    _by_other_name: Library,
+    _others: [Library; 2],
 }
 
 impl StandIn {
-    /// Loads it. Who looks for `libcuda.so.1` or `libcuda.so` from then on finds it, whatever else is installed.
+    /// Loads it, with a stand-in for NVRTC that compiles for it. Who looks for `libcuda.so.1`, `libcuda.so` or `libnvrtc.so.13` from then
+    /// on finds them, whatever else is installed.
     ///
     /// # Panics
     /// If it does not load, or another one was loaded before.
     pub fn load() -> Self {
-        let [library, _by_other_name] = ["libcuda.so.1", "libcuda.so"].map(|name| {
+        let [library, named, nvrtc] = ["libcuda.so.1", "libcuda.so", "libnvrtc.so.13"].map(|name| {
             let path = format!("{FOLDER}/{name}");
             // SAFETY: what runs when it is loaded fills a table of its own.
             let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_GLOBAL) };
             library.unwrap_or_else(|error| panic!("{path}: {error}"))
         });
-        let stand_in = Self { library, _by_other_name };
+        let stand_in = Self { library, _others: [named, nvrtc] };
         // SAFETY: the type is not used.
         let is_found = unsafe { Library::new("libcuda.so.1") };
         let found = is_found.expect("a library of this name is loaded");
@@ -39,6 +40,11 @@ impl StandIn {
         let symbol = unsafe { found.get::<unsafe extern "C" fn()>(b"cuda_stand_in_reset\0") };
         assert!(symbol.is_ok(), "another libcuda.so.1 was loaded before");
         stand_in
+    }
+
+    /// [Loads](Self::load) it, unless `CUDA_STAND_IN` is 0: then tests are to use the driver that the machine has.
+    pub fn unless_real() -> Option<Self> {
+        (std::env::var("CUDA_STAND_IN").as_deref() != Ok("0")).then(Self::load)
     }
 
     /// Forgets all contexts and memory, and starts anew with the settings of the environment and those that are given:

@@ -153,12 +153,16 @@ fn a_kernel_reads_another_devices_memory() {
     for (settings, is_enabled) in [("devices=2", true), ("devices=2", false)] {
         let found = with(settings, || {
             let (first, on_first) = on_device(0);
+            // SAFETY: the host waits where something is to be ordered. cudarc takes no events of another context.
+            unsafe { first.disable_event_tracking() };
             let x = on_first.clone_htod(&numbers()).unwrap();
             on_first.synchronize().unwrap();
             if is_enabled {
                 allow_access(0, 1);
             }
-            let (_second, on_second) = on_device(1);
+            let (second, on_second) = on_device(1);
+            // SAFETY: as above.
+            unsafe { second.disable_event_tracking() };
             let kernel = module(&on_second).load_function("plain_scale_add").unwrap();
             let mut y = on_second.alloc_zeros::<f32>(N).unwrap();
             launch_scale_add(&on_second, &kernel, &x, &mut y).unwrap();
@@ -182,4 +186,28 @@ fn allow_access(of: i32, to: i32) {
     access.flags = sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     // SAFETY: the pool is the device's, and there is one description.
     unsafe { sys::cuMemPoolSetAccess(pool, &access, 1) }.result().unwrap();
+}
+
+#[test]
+#[ignore = "ends its process: another test starts it"]
+fn reads_a_devices_memory() {
+    with("", || {
+        let (_context, stream) = on_device(0);
+        let x = stream.clone_htod(&numbers()).unwrap();
+        stream.synchronize().unwrap();
+        let address = cudarc::driver::DevicePtr::device_ptr(&x, &stream).0;
+        // SAFETY: not safe: it is no memory of the host.
+        let number = unsafe { (address as *const f32).read_volatile() };
+        println!("it read {number}");
+    });
+}
+
+#[test]
+fn the_host_reads_a_devices_memory() {
+    let program = std::env::current_exe().unwrap();
+    let mut command = std::process::Command::new(program);
+    let ended = command.args(["--ignored", "--exact", "reads_a_devices_memory", "--nocapture"]).output().unwrap();
+    assert!(!ended.status.success());
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(said.contains("the host reads or writes 0x300000000000, which is in 4000 bytes of device 0"), "{said}");
 }

@@ -197,3 +197,40 @@ fn functions_that_are_not_there() {
     });
     assert_eq!(found, "");
 }
+
+#[test]
+fn several_threads_of_a_host() {
+    for settings in ["seed=0", "seed=1", "seed=2", "seed=3", "seed=4 thread=1", "seed=1 thread=1"] {
+        let found = with(settings, || {
+            let (context, _) = on_device(0);
+            // SAFETY: each thread uses what is its own, in one stream.
+            unsafe { context.disable_event_tracking() };
+            std::thread::scope(|scope| {
+                for thread in 0..3 {
+                    let context = &context;
+                    scope.spawn(move || {
+                        let stream = context.new_stream().unwrap();
+                        let kernel = module(&stream).load_function("plain_scale_add").unwrap();
+                        let source = pinned(context, &numbers());
+                        for round in 0..10 {
+                            // SAFETY: written below before it is read.
+                            let mut x = unsafe { stream.alloc::<f32>(N) }.unwrap();
+                            let mut y = stream.alloc_zeros::<f32>(N).unwrap();
+                            stream.memcpy_htod(&source, &mut x).unwrap();
+                            launch_scale_add(&stream, &kernel, &x, &mut y).unwrap();
+                            let done = stream.record_event(None).unwrap();
+                            match (thread + round) % 3 {
+                                0 => while !done.is_complete() {},
+                                1 => done.synchronize().unwrap(),
+                                _ => {}
+                            }
+                            assert!(is_scaled(&stream.clone_dtoh(&y).unwrap(), 2.0));
+                        }
+                        stream.synchronize().unwrap();
+                    });
+                }
+            });
+        });
+        assert_eq!(found, "", "with {settings}");
+    }
+}

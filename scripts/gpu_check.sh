@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Checks dahl on a CUDA device, and compares it with PyTorch, within ten minutes: the tests that need a device, the same under
+# compute-sanitizer, and the benchmarks against PyTorch, eager and compiled. Writes one table, and says in it what was not there.
+#
+#   scripts/gpu_check.sh                      builds, then runs: on a machine with cargo and a device
+#   scripts/gpu_check.sh --build FOLDER       builds for another machine; carry FOLDER and scripts/ there
+#   scripts/gpu_check.sh --run FOLDER         runs what was built: no cargo; nvcc, compute-sanitizer and PyTorch are used where they are
+#   .. --stand-in                             on the stand-in for CUDA: shows that the commands work; its figures mean nothing
+#   .. --seconds N                            for all of it, in place of 600
+#   .. --table FILE                           in place of FOLDER/gpu_check.md
+#
+# PYTHON names the Python that has PyTorch (python3 unless it is set).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+exec "${PYTHON:-python3}" -B scripts/gpu_check/main.py "$@"

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""PyTorch's side of the comparison on a CUDA device: a line of JSON for each figure, eager and compiled.
+
+    python pytorch.py --seconds 200 --data dahl-nn/data/fashion-mnist train-mnist-f32-100 ..
+
+All eager rows come first, then compiled ones while there is time. Everything is timed by events of the device, or by the clock of
+the host around a wait for it. `--tiny` runs on the CPU, in sizes that say nothing, to show that it works.
+"""
+
+import argparse
+import gzip
+import json
+import pathlib
+import time
+from collections.abc import Callable, Iterator
+
+import torch
+from torch import nn
+
+TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64}
+
+
+def synchronize() -> None:
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+
+
+def seconds_of(call: Callable[[], object]) -> float:
+    """The median of calls for a tenth of a second, after some to warm up."""
+    for _ in range(3):
+        call()
+    synchronize()
+    measured, began = [], time.perf_counter()
+    while time.perf_counter() - began < 0.1 or len(measured) < 5:
+        start = time.perf_counter()
+        call()
+        synchronize()
+        measured.append(time.perf_counter() - start)
+    return sorted(measured)[len(measured) // 2]
+
+
+class Row:
+    """A figure: what is timed, and how much it does."""
+
+    def __init__(self, name: str, function: Callable, inputs: tuple, amount: float, unit: str) -> None:
+        self.name, self.function, self.inputs, self.amount, self.unit = name, function, inputs, amount, unit
+
+    def measure(self, kind: str) -> float:
+        function = torch.compile(self.function) if kind == "compiled" else self.function
+        return self.amount / seconds_of(lambda: function(*self.inputs))
+
+
+def kernels(device: str, tiny: bool) -> Iterator[Row]:
+    """Copies, maps, reductions along every axis, and matrix products."""
+    elements = 1 << (12 if tiny else 26)
+    for element, dtype in TYPES.items():
+        x, y = (torch.randn(elements, device=device, dtype=torch.float32).to(dtype) for _ in range(2))
+        gigabytes = elements * dtype.itemsize / 1e9
+        target = torch.empty_like(x)
+        yield Row(f"copy-{element}", target.copy_, (x,), 2 * gigabytes, "GB/s")
+        yield Row(f"map-{element}", lambda x, y: torch.nn.functional.silu(x) * 0.5 + y, (x, y), 3 * gigabytes, "GB/s")
+        block = x.view(1 << (4 if tiny else 8), -1, 1 << (4 if tiny else 9))
+        for axis in (0, 1, 2):
+            yield Row(f"sum-{element}-axis{axis}", lambda block, axis=axis: block.sum(axis), (block,), gigabytes, "GB/s")
+        yield Row(f"sum-{element}-all", torch.sum, (x,), gigabytes, "GB/s")
+        for size in (16,) if tiny else (256, 1024, 4096, 8192):
+            a, b = (torch.randn(size, size, device=device, dtype=torch.float32).to(dtype) for _ in range(2))
+            yield Row(f"matmul-{element}-{size}", torch.matmul, (a, b), 2 * size**3 / 1e12, "TFLOP/s")
+
+
+def idx(path: pathlib.Path) -> torch.Tensor:
+    """The bytes of an IDX file, packed or not."""
+    packed = path.with_name(path.name + ".gz")
+    data = gzip.decompress(packed.read_bytes()) if packed.exists() else path.read_bytes()
+    ends = 4 + 4 * data[3]
+    shape = [int.from_bytes(data[start : start + 4], "big") for start in range(4, ends, 4)]
+    return torch.frombuffer(bytearray(data[ends:]), dtype=torch.uint8).reshape(shape)
+
+
+def network(name: str) -> nn.Sequential:
+    """The networks of `dahl-nn/benches/throughput.rs`."""
+    if name == "small":
+        return nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(4 * 13 * 13, 10))
+    features = [nn.Conv2d(1, 32, 3), nn.ReLU(), nn.Conv2d(32, 64, 3), nn.ReLU(), nn.MaxPool2d(2)]
+    classifier = [nn.Flatten(), nn.Linear(64 * 12 * 12, 128), nn.ReLU(), nn.Linear(128, 10)]
+    return nn.Sequential(*features, *classifier)
+
+
+class Training:
+    """A network in training, its data on the device. A step is forward, loss, hits, backward and update."""
+
+    def __init__(self, name: str, device: str, data: pathlib.Path, tiny: bool) -> None:
+        self.name = name
+        _, kind, element, batch = name.split("-")
+        self.batch = int(batch)
+        count = self.batch * 2 if tiny else min(6000, 60 * self.batch)
+        images = idx(data / "train-images-idx3-ubyte")[:count].to(torch.float64) / 255.0
+        self.images = images.to(TYPES[element]).unsqueeze(1).to(device)
+        self.labels = idx(data / "train-labels-idx1-ubyte")[:count].to(torch.int64).to(device)
+        torch.manual_seed(42)
+        self.model = network(kind).to(TYPES[element]).to(device)
+        self.loss = nn.CrossEntropyLoss()
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.01)
+
+    def epoch(self, model: nn.Module) -> None:
+        for images, labels in zip(self.images.split(self.batch), self.labels.split(self.batch), strict=True):
+            self.optimizer.zero_grad()
+            output = model(images)
+            loss = self.loss(output, labels)
+            (output.argmax(1) == labels).sum()
+            loss.backward()
+            self.optimizer.step()
+
+    def measure(self, kind: str) -> float:
+        # With CUDA graphs, where there are any: the mode that PyTorch has for small batches.
+        model = torch.compile(self.model, mode="reduce-overhead") if kind == "compiled" else self.model
+        return len(self.labels) / seconds_of(lambda: self.epoch(model))
+
+    unit = "samples/s"
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--seconds", type=float, default=200.0)
+    parser.add_argument("--data", type=pathlib.Path, required=True, help="a folder of IDX files")
+    parser.add_argument("--tiny", action="store_true")
+    parser.add_argument("trainings", nargs="*")
+    return parser.parse_args()
+
+
+def main() -> None:
+    settings = arguments()
+    end = time.monotonic() + settings.seconds
+    device = "cpu" if settings.tiny else "cuda"
+    for kind in ("eager", "compiled"):
+        rows: list = [lambda name=name: Training(name, device, settings.data, settings.tiny) for name in settings.trainings]
+        for make in [*rows, *(lambda row=row: row for row in kernels(device, settings.tiny))]:
+            if time.monotonic() > end:
+                return
+            row = make()
+            try:
+                value = row.measure(kind)
+            except Exception as error:  # a compiler that is not there, say: the rest goes on
+                print(f"{row.name}, {kind}: {error}".replace("\n", " "), flush=True)
+                continue
+            print(json.dumps({"row": row.name, "kind": kind, "value": value, "unit": row.unit}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""What came out, as one page."""
+
+import datetime
+import subprocess
+
+from machine import Machine
+
+KINDS = ["dahl", "dahl, with the CPU", "eager", "compiled"]
+
+
+class Results:
+    """Tests, rows and what was not there, in the order in which they come."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.tests: list[tuple[str, str, float]] = []
+        self.rows: dict[str, dict[str, tuple[float, str]]] = {}
+        self.missing: list[tuple[str, str]] = []
+        self.has_failed = False
+
+    def test(self, name: str, said: str, seconds: float, failed: bool = False) -> None:
+        self.tests.append((name, said, seconds))
+        self.has_failed |= failed
+
+    def row(self, row: str, kind: str, value: float, unit: str) -> None:
+        self.rows.setdefault(row, {})[kind] = (value, unit)
+
+    def absent(self, what: str, why: str) -> None:
+        self.missing.append((what, why.replace("\n", " ")))
+
+    def page(self) -> str:
+        machine = self.machine
+        facts = [
+            f"device: {machine.device or 'none'}",
+            f"processors: {machine.processors}",
+            f"nvcc: {machine.nvcc or 'none'}",
+            f"PyTorch: {machine.torch or 'none'}" + (f" on {machine.torch_device}" if machine.torch_device else ""),
+            f"dahl: {commit()}",
+            f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC",
+        ]
+        if machine.is_stand_in:
+            facts.insert(0, "**on the stand-in for CUDA: figures mean nothing**")
+        parts = ["# dahl on a CUDA device", "\n".join(f"* {fact}" for fact in facts)]
+        if self.tests:
+            lines = [f"| {name} | {said} | {seconds:.0f} s |" for name, said, seconds in self.tests]
+            parts.append("\n".join(["| test | | |", "|---|---|---:|", *lines]))
+        if self.rows:
+            parts.append("\n".join(self.comparison()))
+        if self.missing:
+            parts.append("\n".join(["Not there:", "", *(f"* {what}: {why}" for what, why in self.missing)]))
+        return "\n\n".join(parts) + "\n"
+
+    def comparison(self) -> list[str]:
+        """A line for each row: each program's figure, and dahl's over the better one of PyTorch's."""
+        kinds = [kind for kind in KINDS if any(kind in row for row in self.rows.values())]
+        lines = ["| | " + " | ".join(kinds) + " | unit | dahl / PyTorch |", "|---|" + "---:|" * len(kinds) + "---|---:|"]
+        for name, row in self.rows.items():
+            figures = [f"{row[kind][0]:,.4g}" if kind in row else "" for kind in kinds]
+            unit = next(iter(row.values()))[1]
+            theirs = max((row[kind][0] for kind in ("eager", "compiled") if kind in row), default=None)
+            ours = max((row[kind][0] for kind in KINDS[:2] if kind in row), default=None)
+            ratio = f"{ours / theirs:.2f}" if ours and theirs else ""
+            lines.append(f"| {name} | {' | '.join(figures)} | {unit} | {ratio} |")
+        return lines
+
+
+def commit() -> str:
+    """The commit, where git knows it."""
+    try:
+        command = ["git", "rev-parse", "--short", "HEAD"]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
