@@ -221,7 +221,10 @@ impl ArrayState {
     }
 
     /// Notes what the device of memory node `node` has been given to do with its copy, up to `mark`.
-    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "there are no such devices"))]
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
     pub(crate) fn stamp(&self, node: usize, mark: &Mark, wrote: bool) {
         let mut list = self.copies.list();
         let Some(place) = list.place(node) else { return };
@@ -231,7 +234,10 @@ impl ArrayState {
     }
 
     /// Lets the elements at `node` be what `fill` writes, for a task that has fetched them to write there.
-    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "there are no such devices"))]
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
     pub(crate) fn fill_copy(&self, node: usize, fill: impl FnOnce(&mut [u8])) -> Result<(), Missing> {
         let mut list = self.copies.list();
         let place = list.place(node).ok_or(Missing::Device { node, error: None })?;
@@ -241,7 +247,10 @@ impl ArrayState {
     }
 
     /// Changes the copy at `node`, which a task uses that writes it: its room becomes `room`, whose elements these are.
-    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "there are no such devices"))]
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
     pub(crate) fn replace_room(&self, node: usize, room: Room) {
         let mut list = self.copies.list();
         if let Some(place) = list.place(node) {

@@ -19,7 +19,7 @@ mod step;
 pub(crate) use absent::{Allocation, CudaDevice, CudaError, Found, Landing, Mark, Moved};
 #[cfg(feature = "cuda")]
 pub(crate) use driver::{
-    Allocation, CudaDevice, CudaError, Found, Function, Landing, Mark, Moved, Pinned, Unloaded,
+    Allocation, CudaDevice, CudaError, Found, Function, Landing, Mark, Moved, Names, Pinned, Unloaded,
 };
 pub use element::{CudaArgument, CudaElement, CudaTypeParameter, CudaView};
 pub use image::CudaImage;

@@ -62,7 +62,10 @@ impl<'s> Step<'s> {
 
     /// Finishes every access of a task whose work is in a device's streams, which it has not ended: what comes after waits
     /// for its marks (`cuda/README.md`, D2). The record stays the task's until [`end`](Self::end); its arrays may go.
-    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "there are no such devices"))]
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
     pub(crate) fn let_go(&mut self, record: &Record) {
         if record.body().commutes {
             self.pass_turns(record);
@@ -76,7 +79,10 @@ impl<'s> Step<'s> {
     }
 
     /// Ends a task that was let go.
-    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "there are no such devices"))]
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
     pub(crate) fn end(&mut self, record: &Record) {
         if record.count_retired(1) {
             self.give_back(record);

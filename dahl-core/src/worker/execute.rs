@@ -91,7 +91,7 @@ pub(super) fn complete(shared: &Shared, bench: &mut Bench, record: &Record, outc
 }
 
 /// What follows when a task has run that was let go when it was issued: its arrays are out of its hands.
-#[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "there are no such devices"))]
+#[cfg_attr(any(dahl_fuzz, not(feature = "cuda")), expect(dead_code, reason = "there are no such devices"))]
 pub(super) fn end(shared: &Shared, bench: &mut Bench, record: &Record, outcome: Result<(), Obstacle>) {
     conclude::<true>(shared, bench, record, outcome);
 }

@@ -190,7 +190,10 @@ impl Allocation {
         let mut starts = (0..bytes).step_by(piece);
         let fetched = starts.try_for_each(|start| self.fetch(start, piece.min(bytes - start), &mut landing));
         // Whatever was fetched of it: what comes after waits for that.
-        let end = down.mark()?;
+        let end = match landing.last_mark().filter(|_| fetched.is_ok()) {
+            Some(mark) => mark.clone(),
+            None => down.mark()?,
+        };
         self.leave(DOWN, &end, false);
         fetched.map(|()| (landing, Moved { begin, end }))
     }

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_void};
 use std::fmt;
 use std::sync::{Arc, PoisonError};
 
-use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute, CUmemPool_attribute};
+use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute, CUfunction_attribute, CUmemPool_attribute};
 
 use super::allocation::{Allocation, Moved};
 use super::context::{Context, Entered};
@@ -21,6 +21,9 @@ use crate::cuda::{CudaImage, CudaLaunch};
 use crate::device::Transfer;
 use crate::memory::Reservation;
 use crate::sync::Mutex;
+
+/// The dynamic shared memory of a block that every kernel may have.
+const SHARED_BYTES: u32 = 48 << 10;
 
 /// A device of CUDA.
 pub(crate) struct CudaDevice {
@@ -184,6 +187,13 @@ impl CudaDevice {
             return Ok(());
         }
         let _entered = self.enter()?;
+        if launch.shared_bytes > SHARED_BYTES {
+            // More than every kernel may have must be asked for.
+            let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            // SAFETY: the function's module is loaded (D6).
+            let code = unsafe { sys::cuFuncSetAttribute(function.0, attribute, launch.shared_bytes as i32) };
+            check("cuFuncSetAttribute", code)?;
+        }
         let ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]) = (launch.grid, launch.block);
         // SAFETY: the caller's; the driver has read the values when the call returns.
         let code = unsafe {

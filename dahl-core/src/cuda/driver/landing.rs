@@ -34,6 +34,11 @@ impl Landing {
         self.pieces.push(Piece { buffer: Some(buffer), bytes, mark });
     }
 
+    /// When all elements are there; nothing if there are none.
+    pub(super) fn last_mark(&self) -> Option<&Mark> {
+        self.pieces.last().map(|piece| &piece.mark)
+    }
+
     /// Waits until all elements are there.
     pub(crate) fn wait(&self) -> Result<(), CudaError> {
         self.pieces.iter().try_for_each(|piece| piece.mark.wait())
@@ -41,7 +46,7 @@ impl Landing {
 
     /// Whether all elements are there.
     pub(crate) fn is_passed(&self) -> Result<bool, CudaError> {
-        self.pieces.last().map_or(Ok(true), |piece| piece.mark.is_passed())
+        self.last_mark().map_or(Ok(true), Mark::is_passed)
     }
 
     /// Copies the elements to where they lie at home. It has passed.

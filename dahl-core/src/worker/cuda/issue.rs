@@ -27,6 +27,7 @@ impl Worker<'_> {
     /// Gives a task to the device's streams.
     pub(super) fn issue(&mut self, record: &Record) -> Result<Underway, Obstacle> {
         let codelet = record.body().codelet.expect("a task that workers run has a codelet");
+        let _named = self.names.enter(codelet.name);
         self.bench.run = Run::taken_at(self.shared.clock().now_ns());
         if let (Some(_), Some(kernel)) = (self.shared.recorder(), perf::kernel_of(record)) {
             self.bench.run.with(self.shared.models(), &self.bench.kind, codelet, kernel, record);

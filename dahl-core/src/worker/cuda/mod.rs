@@ -20,13 +20,13 @@ use underway::Underway;
 use super::bench::Bench;
 use super::execute::{complete, end};
 use super::obstacle::Obstacle;
-use crate::cuda::CudaDevice;
+use crate::cuda::{CudaDevice, Names};
 use crate::device::{DeviceMemory, Devices};
 use crate::runtime::Shared;
 use crate::simulation::demand_bytes;
 use crate::sync::thread::{Builder, JoinHandle};
 use crate::sync::{Patience, spin_loop, thread};
-use crate::task::{ReadyTask, Step};
+use crate::task::{ReadyTask, Record, Step};
 
 /// Tasks that are issued and not ended: enough that the device need not wait for the host, few enough that what is taken
 /// could not have been done elsewhere sooner.
@@ -69,6 +69,8 @@ struct Worker<'s> {
     /// When the last one ended.
     ended_ns: u64,
     patience: Patience,
+    /// What profilers are told.
+    names: Names,
 }
 
 impl<'s> Worker<'s> {
@@ -87,6 +89,7 @@ impl<'s> Worker<'s> {
             underway: VecDeque::with_capacity(AHEAD),
             ended_ns: 0,
             patience: Patience::new(SPIN),
+            names: Names::default(),
         }
     }
 
@@ -156,7 +159,10 @@ impl<'s> Worker<'s> {
         if !task.can_run_on(self.number) {
             match shared.able_worker(&task) {
                 Some(_) => return shared.hand_on(task),
-                None => return self.refuse(task, "no worker that is left can run it"),
+                None => {
+                    let why = "no worker that is left can run it".to_owned();
+                    return self.fail(task.record(), Obstacle::Failed(why));
+                }
             }
         }
         let limit_bytes = self.memory.memory().limit_bytes();
@@ -176,17 +182,21 @@ impl<'s> Worker<'s> {
                     Step::of_worker(shared, Some(self.number), &mut self.bench.recycler).let_go(record);
                 }
             }
-            Err(obstacle) => {
-                complete(shared, &mut self.bench, record, Err(obstacle));
-                self.tell();
+            Err(Obstacle::NoRoom(shortage)) => {
+                // Nothing of it is in the streams, and its accesses are as they were.
+                let task = ReadyTask::new(record, shared);
+                match able_cpu_worker(shared, &task) {
+                    Some(able) => shared.send_to(able, task),
+                    None => self.fail(task.record(), Obstacle::NoRoom(shortage)),
+                }
             }
+            Err(obstacle) => self.fail(record, obstacle),
         }
     }
 
     /// Lets a task fail that was not issued.
-    fn refuse(&mut self, task: ReadyTask, why: &str) {
-        let obstacle = Obstacle::Failed(why.to_owned());
-        complete(self.shared, &mut self.bench, task.record(), Err(obstacle));
+    fn fail(&mut self, record: &Record, obstacle: Obstacle) {
+        complete(self.shared, &mut self.bench, record, Err(obstacle));
         self.tell();
     }
 
@@ -249,6 +259,11 @@ impl<'s> Worker<'s> {
         self.bench.recycler.flush(self.shared);
         self.shared.progress().notify();
     }
+}
+
+/// A CPU worker that can run a task.
+fn able_cpu_worker(shared: &Shared, task: &ReadyTask) -> Option<usize> {
+    shared.able_worker(task).filter(|&able| shared.worker(able).is_cpu())
 }
 
 fn devices(shared: &Shared) -> &Devices {
