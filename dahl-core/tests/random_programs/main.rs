@@ -14,8 +14,11 @@ mod program;
 
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+#[cfg(feature = "cuda")]
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
+#[cfg(feature = "cuda")]
 use cuda_stand_in::StandIn;
 use dahl_core::__private::{identity, uninit};
 use dahl_core::ndarray::Axis;
@@ -257,6 +260,12 @@ fn with_scheduler(builder: RuntimeBuilder, scheduler: &str) -> RuntimeBuilder {
     }
 }
 
+/// So many programs; of those that take long a part.
+fn config(part: u32) -> ProptestConfig {
+    let all = env::var("DAHL_RANDOM_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(4000_u32);
+    ProptestConfig { cases: (all / part).max(1), failure_persistence: None, ..ProptestConfig::default() }
+}
+
 /// Whether a program forgets nothing, so that nothing is left of it.
 fn forgets_nothing(program: &[Action]) -> bool {
     use Action::*;
@@ -264,11 +273,7 @@ fn forgets_nothing(program: &[Action]) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: env::var("DAHL_RANDOM_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(4000),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(config(1))]
 
     #[test]
     fn random_programs_give_the_sequential_result(
@@ -302,6 +307,12 @@ proptest! {
         }
     }
 
+}
+
+#[cfg(feature = "cuda")]
+proptest! {
+    #![proptest_config(config(20))]
+
     /// On the stand-in for CUDA, which does what is in the streams in an order that its seed draws from those that
     /// streams and events allow.
     #[test]
@@ -331,6 +342,7 @@ proptest! {
 }
 
 /// The stand-in for CUDA, which one thread at a time uses.
+#[cfg(feature = "cuda")]
 fn stand_in() -> MutexGuard<'static, StandIn> {
     static STAND_IN: LazyLock<Mutex<StandIn>> = LazyLock::new(|| Mutex::new(StandIn::load()));
     STAND_IN.lock().unwrap_or_else(PoisonError::into_inner)
