@@ -7,7 +7,8 @@
 //!
 //! `COPIES.md`, beside this file, has the invariants C1 to C5 that are named here, and the argument for each.
 //!
-//! Not here: which copies make room for others (`register`), and how long a transfer takes (`device`).
+//! Not here: which copies make room for others (`register`), how long a transfer takes (`device`), and what the streams of CUDA
+//! devices do (`landing`).
 #![allow(unsafe_code, reason = "copies elements between memory nodes")]
 
 use std::ptr;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use super::missing::{Missing, Requester};
 use super::state::ArrayState;
 use crate::codelet::Operand;
-use crate::cuda::{CudaError, Landing, Mark, Moved};
+use crate::cuda::Landing;
 use crate::device::{DeviceMemory, Room, Transfer};
 use crate::error::Failure;
 use crate::memory::Holder;
@@ -32,7 +33,7 @@ pub(crate) struct Copies {
     /// Whether there has been a copy: what every access at home looks at.
     any: AtomicBool,
     /// Whether home is not valid. It changes under the lock.
-    away: AtomicBool,
+    pub(super) away: AtomicBool,
     /// When the last transfer to home ends.
     home_ns: AtomicU64,
     list: Mutex<List>,
@@ -40,21 +41,21 @@ pub(crate) struct Copies {
 
 #[derive(Debug, Default)]
 pub(super) struct List {
-    copies: Vec<Copy>,
+    pub(super) copies: Vec<Copy>,
     /// The elements of a CUDA device on their way home: a place like a copy (D5).
-    landing: Option<Arc<Landing>>,
+    pub(super) landing: Option<Arc<Landing>>,
     /// Who wrote the elements last, if that was on a device.
     writer: Option<Requester>,
     /// If no elements are valid any more because a device was lost: the failure, and whether it was noted.
-    lost: Option<(Arc<Failure>, bool)>,
+    pub(super) lost: Option<(Arc<Failure>, bool)>,
 }
 
 /// Elements in a device's memory.
 #[derive(Debug)]
-struct Copy {
-    node: usize,
-    room: Room,
-    valid: bool,
+pub(super) struct Copy {
+    pub(super) node: usize,
+    pub(super) room: Room,
+    pub(super) valid: bool,
     /// Tasks that use it.
     pins: u32,
     /// When the last transfer to it ends, and its block is free of what was there before.
@@ -86,7 +87,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl List {
-    fn place(&self, node: usize) -> Option<usize> {
+    pub(super) fn place(&self, node: usize) -> Option<usize> {
         self.copies.iter().position(|copy| copy.node == node)
     }
 
@@ -98,7 +99,7 @@ impl List {
 }
 
 impl Copies {
-    fn list(&self) -> MutexGuard<'_, List> {
+    pub(super) fn list(&self) -> MutexGuard<'_, List> {
         lock(&self.list)
     }
 
@@ -220,44 +221,6 @@ impl ArrayState {
         Ok(copy.room.pointer())
     }
 
-    /// Notes what the device of memory node `node` has been given to do with its copy, up to `mark`.
-    #[cfg_attr(
-        any(dahl_fuzz, not(feature = "cuda")),
-        expect(dead_code, reason = "there are no such devices")
-    )]
-    pub(crate) fn stamp(&self, node: usize, mark: &Mark, wrote: bool) {
-        let mut list = self.copies.list();
-        let Some(place) = list.place(node) else { return };
-        if let Room::Cuda(allocation) = &mut list.copies[place].room {
-            allocation.leave_compute(mark, wrote);
-        }
-    }
-
-    /// Lets the elements at `node` be what `fill` writes, for a task that has fetched them to write there.
-    #[cfg_attr(
-        any(dahl_fuzz, not(feature = "cuda")),
-        expect(dead_code, reason = "there are no such devices")
-    )]
-    pub(crate) fn fill_copy(&self, node: usize, fill: impl FnOnce(&mut [u8])) -> Result<(), Missing> {
-        let mut list = self.copies.list();
-        let place = list.place(node).ok_or(Missing::Device { node, error: None })?;
-        let Room::Cuda(allocation) = &mut list.copies[place].room else { return Ok(()) };
-        let filled = allocation.fill(self.bytes(), fill).and_then(|()| allocation.enter_compute(true));
-        filled.map_err(|error| Missing::Device { node, error: Some(error) })
-    }
-
-    /// Changes the copy at `node`, which a task uses that writes it: its room becomes `room`, whose elements these are.
-    #[cfg_attr(
-        any(dahl_fuzz, not(feature = "cuda")),
-        expect(dead_code, reason = "there are no such devices")
-    )]
-    pub(crate) fn replace_room(&self, node: usize, room: Room) {
-        let mut list = self.copies.list();
-        if let Some(place) = list.place(node) {
-            list.copies[place].room = room;
-        }
-    }
-
     /// Copies the elements to the device's memory `node`, if they are there to be copied, and there is room without
     /// freeing any.
     ///
@@ -357,37 +320,6 @@ impl ArrayState {
         Ok(())
     }
 
-    /// As [`bring_to`](Self::bring_to), of a CUDA device: the copy is under way when this returns, and what its device
-    /// is given to do with it waits for it (D2).
-    fn send_to(&self, place: usize, list: &mut List) -> Result<(), Missing> {
-        if !self.copies.is_home()
-            && let Some(landing) = list.landing.clone()
-        {
-            let landed = landing.wait();
-            self.end_landing(list, &landing, landed)?;
-        }
-        let node = list.copies[place].node;
-        let (from, moved) = if self.copies.is_home() {
-            let home = self.home_operand();
-            let Room::Cuda(to) = &mut list.copies[place].room else { return Ok(()) };
-            // SAFETY: home is valid and the caller of `fetch` holds an access, so nobody writes it (C2) before this
-            // returns (D4); the copy has as many bytes.
-            (HOME, unsafe { to.upload(&home) })
-        } else {
-            let source = self.valid_copy(list)?;
-            let from = list.copies[source].node;
-            let Ok([source, to]) = list.copies.get_disjoint_mut([source, place]) else { return Ok(()) };
-            let (Room::Cuda(source), Room::Cuda(to)) = (&mut source.room, &mut to.room) else {
-                return Ok(());
-            };
-            (from, to.copy_from(source, self.bytes()))
-        };
-        let moved = moved.map_err(|error| Missing::Device { node, error: Some(error) })?;
-        self.note_moved(from, node, moved);
-        list.copies[place].valid = true;
-        Ok(())
-    }
-
     /// Makes home valid, of a simulated device.
     fn bring_home(&self, list: &mut List) -> Result<(), Missing> {
         let source = self.valid_copy(list)?;
@@ -400,65 +332,8 @@ impl ArrayState {
         Ok(())
     }
 
-    /// Begins to bring elements home that are not there, if a CUDA device has them; nothing if it is a simulated one.
-    fn begin_landing(&self, list: &mut List) -> Result<Option<Arc<Landing>>, Missing> {
-        if let Some(landing) = &list.landing {
-            return Ok(Some(Arc::clone(landing)));
-        }
-        let source = self.valid_copy(list)?;
-        let may_split = self.home_operand().layout.is_contiguous();
-        let Copy { node, room, .. } = &mut list.copies[source];
-        let node = *node;
-        let Room::Cuda(source) = room else { return Ok(None) };
-        let (landing, moved) = source
-            .download(self.bytes(), may_split)
-            .map_err(|error| Missing::Device { node, error: Some(error) })?;
-        let landing = Arc::new(landing);
-        list.landing = Some(Arc::clone(&landing));
-        self.note_moved(node, HOME, moved);
-        Ok(Some(landing))
-    }
-
-    /// Makes home valid with what has landed. The caller holds an access.
-    fn end_landing(
-        &self,
-        list: &mut List,
-        landing: &Arc<Landing>,
-        landed: Result<(), CudaError>,
-    ) -> Result<(), Missing> {
-        if !list.landing.as_ref().is_some_and(|own| Arc::ptr_eq(own, landing)) {
-            return Ok(()); // another thread was first
-        }
-        list.landing = None;
-        if let Err(error) = landed {
-            if !list.copies.iter().any(|copy| copy.valid) && list.lost.is_none() {
-                list.lost = Some((self.loss(list, &format!("a device that failed: {error}")), false));
-            }
-            return self.valid_copy(list).map(|_| ());
-        }
-        // SAFETY: home is not valid, so nobody else touches it (C3): the list is locked.
-        unsafe { landing.copy_to(&self.home_operand()) };
-        self.copies.away.store(false, Ordering::Release);
-        Ok(())
-    }
-
-    /// Begins to bring elements home, if they are with a CUDA device alone and the caller will read them at home.
-    pub(crate) fn call_home(&self) {
-        if self.copies.may_exist() && !self.copies.is_home() {
-            // If that fails, it does so where they are waited for.
-            let _ = self.begin_landing(&mut self.copies.list());
-        }
-    }
-
-    fn note_moved(&self, from: usize, to: usize, moved: Moved) {
-        if self.bytes() > 0 {
-            let transfer = Transfer { array: self.id(), from, to, bytes: self.bytes() };
-            self.shared().devices().expect("there are other memory nodes").begin(transfer, moved);
-        }
-    }
-
     /// The first copy that is valid.
-    fn valid_copy(&self, list: &mut List) -> Result<usize, Missing> {
+    pub(super) fn valid_copy(&self, list: &mut List) -> Result<usize, Missing> {
         if let Some(place) = list.copies.iter().position(|copy| copy.valid) {
             return Ok(place);
         }
@@ -507,7 +382,7 @@ impl ArrayState {
     }
 
     /// What is left of elements that were in the memory of `device` alone.
-    fn loss(&self, list: &List, device: &str) -> Arc<Failure> {
+    pub(super) fn loss(&self, list: &List, device: &str) -> Arc<Failure> {
         let writer = list.writer.expect("elements that are valid on a device alone were written on one");
         let message = format!("array #{} was in the memory of {device} alone", self.id());
         Arc::new(
@@ -525,7 +400,7 @@ impl ArrayState {
     }
 
     /// The elements at home.
-    fn home_operand(&self) -> Operand {
+    pub(super) fn home_operand(&self) -> Operand {
         let (element, layout) = self.home_layout();
         Operand { pointer: self.pointer(), layout, element, writes: true, reads: true }
     }

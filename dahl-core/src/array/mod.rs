@@ -11,6 +11,7 @@ mod content;
 mod copies;
 mod guard;
 mod home;
+mod landing;
 mod missing;
 mod reduction;
 mod register;

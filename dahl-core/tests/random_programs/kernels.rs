@@ -1,8 +1,10 @@
 //! The codelets of the programs, as `#[codelet]` would write them.
 
+#[path = "on_cuda.rs"]
+mod on_cuda;
+
 use std::panic::resume_unwind;
 
-use crate::on_cuda;
 use dahl_core::__private::{Accumulator, InPlace, Kernel, Parameter, Views};
 use dahl_core::ndarray::Ix2;
 use dahl_core::{AccessMode, Codelet, ElementType, Matrix, Reduction, Result, Task};

@@ -8,7 +8,6 @@
 
 mod kernels;
 mod machines;
-mod on_cuda;
 mod oracle;
 mod program;
 
