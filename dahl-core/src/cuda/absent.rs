@@ -1,4 +1,5 @@
 //! What stands for devices where the feature `cuda` is off: types of which there are no values.
+#![allow(unsafe_code, reason = "has the methods of the types that it stands for")]
 
 use std::convert::Infallible;
 use std::fmt;

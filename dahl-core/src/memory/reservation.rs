@@ -19,6 +19,7 @@ impl Reservation {
         node.try_reserve(bytes, holder).then(|| Self { bytes, node: Arc::clone(node), holder })
     }
 
+    #[cfg(feature = "cuda")]
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }

@@ -21,6 +21,7 @@ use crate::device::Devices;
 use crate::memory::MemoryNode;
 use crate::runtime::Shared;
 use crate::sync::{Mutex, MutexGuard};
+#[cfg(all(feature = "cuda", not(dahl_fuzz)))]
 pub(crate) use demand::demand_bytes;
 use engine::Engine;
 use worker::Tally;

@@ -79,10 +79,6 @@ impl<'s> Step<'s> {
     }
 
     /// Ends a task that was let go.
-    #[cfg_attr(
-        any(dahl_fuzz, not(feature = "cuda")),
-        expect(dead_code, reason = "there are no such devices")
-    )]
     pub(crate) fn end(&mut self, record: &Record) {
         if record.count_retired(1) {
             self.give_back(record);
