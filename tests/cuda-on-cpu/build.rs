@@ -1,6 +1,7 @@
 //! Says where the tables of the compiled kernels are.
 
 fn main() {
-    let folder = std::env::var("DEP_DAHL_CUDA_KERNELS_FOLDER").expect("cuda-kernels says where its tables are");
+    let folder =
+        std::env::var("DEP_DAHL_CUDA_KERNELS_FOLDER").expect("cuda-kernels says where its tables are");
     println!("cargo::rustc-env=CUDA_KERNELS={folder}");
 }

@@ -56,7 +56,8 @@ fn parameters_in_ptx(text: &str) -> Vec<(usize, usize)> {
                 (words[2].parse().unwrap(), count.trim_end_matches(']').parse().unwrap())
             }
             number => {
-                let bits: usize = number.trim_start_matches(|letter: char| !letter.is_ascii_digit()).parse().unwrap();
+                let bits: usize =
+                    number.trim_start_matches(|letter: char| !letter.is_ascii_digit()).parse().unwrap();
                 (bits / 8, bits / 8)
             }
         };
@@ -107,7 +108,8 @@ fn every_map() {
                 assert!(image.starts_with(b"// Compiled with the stand-in."), "{}", map.function);
                 let module = load(&image);
                 for types in map.types.iter().flat_map(|(_, types)| types.iter()).take(1) {
-                    let name = map.types.iter().fold(map.function.clone(), |name, _| format!("{name}_{types}"));
+                    let name =
+                        map.types.iter().fold(map.function.clone(), |name, _| format!("{name}_{types}"));
                     let views = map.elements.len();
                     assert!(parameters(function(module, &name)).len() >= views, "{name}");
                     count += 1;

@@ -206,8 +206,12 @@ fn reads_a_devices_memory() {
 fn the_host_reads_a_devices_memory() {
     let program = std::env::current_exe().unwrap();
     let mut command = std::process::Command::new(program);
-    let ended = command.args(["--ignored", "--exact", "reads_a_devices_memory", "--nocapture"]).output().unwrap();
+    let ended =
+        command.args(["--ignored", "--exact", "reads_a_devices_memory", "--nocapture"]).output().unwrap();
     assert!(!ended.status.success());
     let said = String::from_utf8_lossy(&ended.stderr);
-    assert!(said.contains("the host reads or writes 0x300000000000, which is in 4000 bytes of device 0"), "{said}");
+    assert!(
+        said.contains("the host reads or writes 0x300000000000, which is in 4000 bytes of device 0"),
+        "{said}"
+    );
 }
