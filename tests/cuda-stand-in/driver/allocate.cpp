@@ -25,9 +25,10 @@ static bool make_room(Device &device, size_t bytes, Stream *stream) {
         if (allocation->counted && stream && operation->stream != stream) {
             Work wait;
             wait.label = "wait for memory";
-            submit(*stream, std::move(wait));
-            if (!operation->done) stream->last->after.push_back(operation);
-            stream->last->clock.join(operation->clock);
+            std::shared_ptr<Operation> waiting;
+            submit(*stream, std::move(wait), &waiting);
+            if (!operation->done) waiting->after.push_back(operation);
+            waiting->clock.join(operation->clock);
         } else if (!stream) {
             d.scheduler.wait_for(operation);
         }
@@ -152,8 +153,9 @@ API cuMemFreeAsync(CUdeviceptr address, CUstream handle) {
             return submit(stream, std::move(work));
         }
         auto &frees = driver().device(found->device).frees;
-        CUresult error = submit(stream, std::move(work));
-        if (!error && !found->released) frees.emplace_back(found, stream.last);
+        std::shared_ptr<Operation> operation;
+        CUresult error = submit(stream, std::move(work), &operation);
+        if (!error && !found->released) frees.emplace_back(found, operation);
         if (!error) found->freed = true;
         return error;
     });

@@ -102,7 +102,9 @@ static void at_fault(int signal, siginfo_t *info, void *context) {
     if (is_ours) {
         bool can_look = has_driver_lock() || driver_mutex().try_lock();
         std::string what = can_look ? driver().memory->about(address) : "memory of a device";
-        fprintf(stderr, "CUDA stand-in: the host reads or writes %s\n", what.c_str());
+        what = "CUDA stand-in: the host reads or writes " + what + "\n";
+        // Not through stdio, which wants more stack than there may be.
+        if (write(STDERR_FILENO, what.data(), what.size()) < 0) abort();
     }
     const struct sigaction &before = signal == SIGBUS ? before_bus : before_segv;
     if (before.sa_flags & SA_SIGINFO) {

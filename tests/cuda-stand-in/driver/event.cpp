@@ -38,9 +38,7 @@ API cuEventRecordWithFlags(CUevent event, CUstream handle, unsigned) {
         event->capture = nullptr;
         Work work;
         work.label = "record of an event";
-        CUresult result = submit(stream, std::move(work));
-        if (!result) event->recorded = stream.last;
-        return result;
+        return submit(stream, std::move(work), &event->recorded);
     });
 }
 

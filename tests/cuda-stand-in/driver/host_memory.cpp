@@ -34,7 +34,7 @@ static CUresult free_host(void *start, Place place, CUresult unknown) {
             if (past.operation->done) continue;
             const char *does = place == Place::Pinned ? "free of " : "unregistering ";
             result = found(does + allocation->name() + ", which " + past.operation->work.label + " still uses", CUDA_ERROR_INVALID_VALUE);
-            driver().scheduler.wait_for(std::shared_ptr<Operation>(past.operation));
+            driver().scheduler.wait_for(past.operation);
             break;
         }
         driver().scheduler.drain(result ? allocation->context : nullptr);

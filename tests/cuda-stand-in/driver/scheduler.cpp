@@ -166,7 +166,7 @@ void Scheduler::take_steps(unsigned count) {
     progress.wait(driver_lock(), [this] { return steps == 0; });
 }
 
-void Scheduler::wait_for(const std::shared_ptr<Operation> &operation) {
+void Scheduler::wait_for(std::shared_ptr<Operation> operation) {
     if (!operation) return;
     if (!operation->done) {
         targets.push_back(operation.get());
@@ -177,7 +177,7 @@ void Scheduler::wait_for(const std::shared_ptr<Operation> &operation) {
     host.join(operation->clock);
 }
 
-void Scheduler::looked_at(const std::shared_ptr<Operation> &operation) {
+void Scheduler::looked_at(std::shared_ptr<Operation> operation) {
     if (!operation->done && !runs_freely) {
         unsigned steps = driver().settings.seed > 1 ? driver().random.below(4) : 1;
         looked.push_back(operation.get());

@@ -32,10 +32,10 @@ class Scheduler {
     CUresult perform(const Work &work);
     // Says that an operation was submitted.
     void submitted(Operation &operation);
-    // Runs until the operation is done.
-    void wait_for(const std::shared_ptr<Operation> &operation);
+    // Runs until the operation is done. It is held meanwhile: what was the last of a stream may be so no longer.
+    void wait_for(std::shared_ptr<Operation> operation);
     // The host looks whether it is done: some work may run.
-    void looked_at(const std::shared_ptr<Operation> &operation);
+    void looked_at(std::shared_ptr<Operation> operation);
     // Runs everything, of a context if one is given, except in streams of these flags.
     void drain(const Context *context, unsigned except_flags = 0);
     // Ends the thread; what is submitted stays undone.

@@ -55,24 +55,26 @@ static std::shared_ptr<Operation> new_operation(Stream &stream, Work work, const
     return operation;
 }
 
-static CUresult submit_after(Stream &stream, Work work, const std::shared_ptr<Operation> &after) {
+static CUresult submit_after(Stream &stream, Work work, const std::shared_ptr<Operation> &after, std::shared_ptr<Operation> *as = nullptr) {
     auto operation = new_operation(stream, std::move(work), after);
     if (CUresult result = check_races(operation)) return result;
     stream.queue.push_back(operation);
     stream.last = operation;
+    if (as) *as = operation;
     driver().scheduler.submitted(*operation);
     return CUDA_SUCCESS;
 }
 
-CUresult submit(Stream &stream, Work work) {
+CUresult submit(Stream &stream, Work work, std::shared_ptr<Operation> *as) {
     if (stream.capture) return capture(stream, std::move(work));
-    return submit_after(stream, std::move(work), nullptr);
+    return submit_after(stream, std::move(work), nullptr, as);
 }
 
 CUresult submit_and_wait(Stream &stream, Work work) {
-    if (CUresult result = submit(stream, std::move(work))) return result;
+    std::shared_ptr<Operation> operation;
+    if (CUresult result = submit(stream, std::move(work), &operation)) return result;
     if (stream.capture) return CUDA_SUCCESS;
-    driver().scheduler.wait_for(stream.last);
+    driver().scheduler.wait_for(operation);
     return stream.context->error;
 }
 

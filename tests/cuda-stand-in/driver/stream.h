@@ -45,7 +45,8 @@ struct Event {
 Stream *stream_of(CUstream handle, Context &context);
 Stream *new_stream(Context &context, unsigned flags, int priority);
 
-// Submits work, or adds it to the graph that the stream captures.
-CUresult submit(Stream &stream, Work work);
+// Submits work, or adds it to the graph that the stream captures. `as` becomes the operation: by the time that this returns, another
+// thread may have submitted more, and it may have run.
+CUresult submit(Stream &stream, Work work, std::shared_ptr<Operation> *as = nullptr);
 // The same, and waits until it is done.
 CUresult submit_and_wait(Stream &stream, Work work);
