@@ -1,0 +1,81 @@
+//! [`Unpool`]: the gradient by the sums, from the gradient by what [`ReluPool`](super::ReluPool) made of them.
+
+use dahl_core::{Element, Real, simd as loops};
+use pulp::Simd;
+
+use super::gradient::Source;
+use super::plane::{Plane, widen};
+use super::relu::pooled;
+use crate::cpu::lanes::Lanes;
+
+/// Each element of `gradient` goes to the place of its window's largest sum, if that was above 0 (or NaN, as in
+/// [`relu_backward`](crate::ops::relu_backward)); all other sums get 0. What goes anywhere is added up for each channel.
+pub(crate) struct Unpool<'a, T: Real> {
+    pub(crate) gradient: &'a [T],
+    /// What was left of the sums.
+    pub(crate) out: &'a [T],
+    pub(crate) index: &'a [u32],
+    /// The window.
+    pub(crate) size: [usize; 2],
+    /// The gradient by the bias, to which the sums of the channels are added.
+    pub(crate) by_bias: &'a mut [T::Compute],
+    /// As long as a channel of the pooled output.
+    pub(crate) passed: &'a mut [T::Compute],
+    /// As long.
+    pub(crate) outputs: &'a mut [T::Compute],
+    /// As long.
+    pub(crate) places: &'a mut [u32],
+}
+
+impl<T: Real<Compute: Lanes>> Source<T::Compute> for Unpool<'_, T> {
+    #[inline(always)]
+    fn fill<S: Simd>(
+        &mut self,
+        simd: S,
+        plane: &Plane,
+        image: usize,
+        parts: &mut [T::Compute],
+        part_len: usize,
+    ) {
+        let ([_, columns], [rows, cols]) = (plane.output(), pooled(plane.output(), self.size));
+        let channels = self.by_bias.len();
+        for (channel, (part, total)) in parts.chunks_exact_mut(part_len).zip(&mut *self.by_bias).enumerate() {
+            let covered =
+                (image * channels + channel) * rows * cols..(image * channels + channel + 1) * rows * cols;
+            widen(simd, &self.gradient[covered.clone()], self.passed);
+            widen(simd, &self.out[covered.clone()], self.outputs);
+            rectify_backward(self.outputs, self.passed);
+            let lines = self.places.chunks_exact_mut(cols).zip(self.index[covered].chunks_exact(cols));
+            for (row, (places, index)) in lines.enumerate() {
+                positions(index, row * self.size[0], self.size[0], columns, plane.width(), places);
+            }
+            part.fill(T::Compute::ZERO);
+            for (&place, &gradient) in self.places.iter().zip(&*self.passed) {
+                part[place as usize] = gradient;
+            }
+            *total += loops::sum(self.passed);
+        }
+    }
+}
+
+/// Lets through the gradients of outputs that are not 0 or below.
+#[inline(always)]
+pub(crate) fn rectify_backward<C: Real>(outputs: &[C], gradient: &mut [C]) {
+    for (gradient, &output) in gradient.iter_mut().zip(outputs) {
+        *gradient = if output <= C::ZERO { C::ZERO } else { *gradient };
+    }
+}
+
+/// Where places in a plane with rows of `columns` lie in one with rows of `width`. They are in the `rows` rows from row
+/// `first` on.
+#[inline(always)]
+fn positions(index: &[u32], first: usize, rows: usize, columns: usize, width: usize, positions: &mut [u32]) {
+    let between = (width - columns) as u32;
+    for (position, &place) in positions.iter_mut().zip(index) {
+        let mut row = first as u32;
+        for next in first + 1..first + rows {
+            row += u32::from(place >= (next * columns) as u32);
+        }
+        *position = place.wrapping_add(row * between);
+    }
+}
