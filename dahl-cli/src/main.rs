@@ -1,25 +1,83 @@
-//! The command `dahl`.
+//! The command `dahl`: what runs saw of the machine, of codelets and of time, for people and, with `--json`, for programs.
+//!
+//! A subcommand is a room: what it is told (`Arguments`), and `run`, which makes a report and hands it to [`Output`].
+//! What goes wrong is a [`Trouble`], which is printed here and nowhere else.
 
+mod bench;
+mod choices;
+mod completions;
+mod machine;
+mod output;
+mod perf;
+mod progress;
 mod study;
+mod table;
+mod trace;
+mod trouble;
+mod units;
 
-use clap::{Parser, Subcommand};
+use std::process::ExitCode;
 
-/// Looks at machines, performance models and traces of dahl, and runs its studies.
+use clap::{CommandFactory, Parser, Subcommand};
+
+use output::Output;
+use trouble::Trouble;
+
+const AFTER_HELP: &str = "\
+Examples:
+  dahl machine
+  dahl perf --dir models explain matmul
+  dahl trace summary run.json
+  dahl bench overhead
+
+Exit codes:
+  0  it is done, or whoever read the output wanted no more of it
+  1  it was understood, and failed: nothing is stored, a file cannot be written, a task failed
+  2  it was not understood: wrong arguments, a file that cannot be read, a name that is not there";
+
+/// Looks at machines, performance models and traces of dahl, and runs its benchmarks and studies.
 #[derive(Parser)]
-#[command(name = "dahl", version)]
+#[command(name = "dahl", version, after_help = AFTER_HELP)]
 struct Arguments {
+    #[command(flatten)]
+    output: Output,
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Subcommand)]
 enum Command {
+    /// Shows what there is to compute with: processors, memories, workers, devices, and how fast memory is.
+    Machine(machine::Arguments),
+    /// Tells how long codelets took, by the performance models that runs have stored.
+    Perf(perf::Arguments),
+    /// Reads a trace of a run: a summary, a page to look at, and formats of other programs.
+    Trace(trace::Arguments),
+    /// Measures what the runtime itself costs.
+    Bench(bench::Arguments),
     /// Runs a study: a CSV file and plots, in a folder of their own.
     Study(study::Arguments),
+    /// Prints a script by which a shell completes this command's words.
+    Completions(completions::Arguments),
 }
 
-fn main() -> std::process::ExitCode {
-    match Arguments::parse().command {
-        Command::Study(arguments) => study::run(&arguments),
+impl Command {
+    fn run(&self, output: &Output) -> Result<(), Trouble> {
+        match self {
+            Self::Machine(arguments) => machine::run(arguments, output),
+            Self::Perf(arguments) => perf::run(arguments, output),
+            Self::Trace(arguments) => trace::run(arguments, output),
+            Self::Bench(arguments) => bench::run(arguments, output),
+            Self::Study(arguments) => study::run(arguments, output),
+            Self::Completions(script) => completions::run(script, Arguments::command(), output),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match arguments.command.run(&arguments.output) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(trouble) => trouble.report(),
     }
 }

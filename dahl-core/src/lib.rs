@@ -8,6 +8,7 @@
 //! * `array`, `memory`: data, and where they lie.
 //! * `task`: submission and dependencies. `scheduler`: which worker. `worker`: running.
 //! * `choice`: which kernel, and on how many cores. `explain`: why calls took different times.
+//! * `statistics`: what a run has done, in figures.
 //! * `check`: what kernels did, compared with what they declare. `stall`: why nothing goes on.
 //! * [`mod@print`]: arrays as text.
 //! * [`device`]: machines to be simulated. `simulation`: the events of such a run.
@@ -37,11 +38,13 @@ pub mod shape;
 pub mod simd;
 mod simulation;
 mod stall;
+mod statistics;
 mod sync;
 mod task;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod topology;
+mod trace;
 mod worker;
 
 pub use access::{AccessMode, Reduction};
@@ -71,6 +74,10 @@ pub use runtime::Runtime;
 pub use scheduler::{Eager, Scheduler, WorkStealing, WorkerInfo, Workers};
 pub use shape::Extents;
 pub use simulation::WorkerUse;
+pub use statistics::{
+    ArenaStatistics, CodeletStatistics, HostStatistics, KernelStatistics, MemoryStatistics, Statistics,
+    TaskCounts, TransferStatistics, WorkerStatistics,
+};
 pub use task::{ReadyTask, Tag, Task};
 pub use topology::{Binding, Processor, Topology};
 

@@ -1,8 +1,9 @@
 //! The lines of a trace file: Chrome's trace events, one a line.
 //!
 //! The file is a JSON array whose closing bracket may be missing, as Chrome's format allows: it is written while the
-//! program runs, so one that is cut short by a crash opens as well. The first line says what wrote it ([`About`]), the
-//! last one, if the run came to its end, when that was ([`End`]).
+//! program runs, so one that is cut short by a crash opens as well. Brackets have lines of their own; every other line
+//! but the last ends with a comma. The first one says what wrote the file ([`About`]), the last one, if the run came to
+//! its end, when that was ([`End`]). Between them, lines are in no order of time.
 //!
 //! A worker is a thread (`tid`) of its memory node (`pid`). Transfers lie on threads of their own: one for each pair of
 //! memory nodes. Both numbers begin at 1, since viewers take number 0 for the idle process.
@@ -145,9 +146,10 @@ pub enum What {
 pub struct Task {
     /// Its number in the order of submission.
     pub task: u64,
-    /// The codelet's full name: module and name.
+    /// The codelet's full name: module and name; of a task that the runtime adds to a reduction, that of a contribution.
     pub codelet: String,
-    /// The kernel that ran; nothing if the task was cancelled, or failed before.
+    /// The kernel that ran: `fold` or `finish` of a task that the runtime adds to a reduction. Nothing if the task was
+    /// cancelled, or failed before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
     /// The element type of each data parameter.
@@ -159,15 +161,17 @@ pub struct Task {
     /// How long the model expected it to take when it was taken, if it knew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predicted_us: Option<f64>,
-    /// How long the kernel took.
+    /// How long the kernel took, which is how long the slice is.
     pub measured_us: f64,
     /// When it was submitted.
     pub submitted_us: f64,
-    /// When all that it depends on had ended.
+    /// When all that it depends on had ended; of a task that commutes, when it was its turn as well.
     pub ready_us: f64,
     /// When the worker took it.
     pub taken_us: f64,
-    /// The tasks that it directly depends on, those of its arrays' chains: partitions and reductions included.
+    /// The tasks that it directly depends on, those of its arrays' chains, in order. A partition is no task: what is done
+    /// with a part depends on what was done with the whole, and the other way round. Tasks that commute do not depend on
+    /// each other.
     pub after: Vec<u64>,
     /// The name that the submitter gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -188,7 +192,8 @@ pub struct Task {
 /// An array that a task uses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArrayUse {
-    /// The number of the array or part, never given twice in a run.
+    /// The number of the array or part, never given twice in a run. A contribution to a reduction uses the array that it
+    /// is to, and so do its folds.
     pub array: u64,
     /// The access mode: `R`, `W`, `RW`, `REDUX`, `COMMUTE`.
     pub mode: String,
@@ -218,6 +223,23 @@ pub enum Cause {
     Transfer,
     /// There was none: the run's end.
     End,
+}
+
+impl Cause {
+    /// All of them, in the order in which they come before a task.
+    pub const ALL: [Self; 5] =
+        [Self::Submission, Self::Dependency, Self::Scheduler, Self::Transfer, Self::End];
+
+    /// The cause as it is written in the file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Submission => "submission",
+            Self::Dependency => "dependency",
+            Self::Scheduler => "scheduler",
+            Self::Transfer => "transfer",
+            Self::End => "end",
+        }
+    }
 }
 
 /// Elements that were copied.
@@ -266,7 +288,7 @@ pub struct Counter {
     pub args: Memory,
 }
 
-/// How much memory was in use at a node.
+/// How much memory was reserved at a node: by arrays, by arenas with what they keep to use anew, by workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
     /// In bytes.

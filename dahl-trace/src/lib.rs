@@ -1,8 +1,30 @@
 //! Traces of dahl's runs: what is in the file, and what is made of it.
 //!
 //! A runtime with `DAHL_TRACE=run.json` writes the file while it runs ([`format`]). It opens in Perfetto and in
-//! `chrome://tracing` as it is.
+//! `chrome://tracing` as it is. [`Trace::read`] makes a model of the run of it, and the model can be
+//!
+//! * summed up ([`Trace::summary`]): where the time went;
+//! * looked at: a report in HTML ([`Trace::write_html`]);
+//! * taken elsewhere: to ViTE and StarVZ ([`Trace::write_paje`]), to Graphviz ([`Trace::write_dot`]), and as a whole file to
+//!   Perfetto ([`Trace::write_chrome`]).
 //!
 //! Not here: recording (`dahl-core`), and the command that reads files (`dahl-cli`).
 
+mod critical_path;
 pub mod format;
+mod graph;
+mod html;
+mod palette;
+mod read;
+mod summary;
+mod trace;
+mod write;
+
+pub use critical_path::CriticalPath;
+pub use graph::Graph;
+pub use read::Error;
+pub use summary::{
+    CodeletSummary, CriticalPathSummary, IdleSummary, MemorySummary, PathCodelet, Summary, TransferSummary,
+    WorkerSummary,
+};
+pub use trace::{ArrayUse, Cut, Idle, Link, MemorySample, Node, Task, Text, Trace, Transfer, Worker};

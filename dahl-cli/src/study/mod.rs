@@ -1,16 +1,202 @@
-//! Studies: programs that measure one question and write what they found.
+//! Studies: commands that ask one question each, and write what they find: tables, figures, and where these come from.
+//!
+//! A study is a file: it says which variants there are, what is measured of each, and what its figures show. Rounds and
+//! medians are in `rounds`, the files in `results`, the style of figures in `plot`, what is run in `programs`. What they
+//! have shown is in `docs/studies`.
 
-use std::process::ExitCode;
+mod batch_size;
+mod element_type;
+mod fast_device;
+mod findings;
+mod granularity;
+mod layers;
+mod plot;
+mod programs;
+mod results;
+mod rounds;
+mod scheduler;
+mod session;
+mod softmax;
+mod workers;
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::choices::unknown;
+use crate::output::{HEADING, Output};
+use crate::trouble::Trouble;
+use findings::Findings;
+use results::{About, Checkout, Folder};
+use session::Session;
+pub(crate) use session::Settings;
+
+/// All of them, in the order of the page that shows them.
+const STUDIES: [&Study; 8] = [
+    &granularity::STUDY,
+    &batch_size::STUDY,
+    &element_type::STUDY,
+    &workers::STUDY,
+    &scheduler::STUDY,
+    &softmax::STUDY,
+    &layers::STUDY,
+    &fast_device::STUDY,
+];
+
+/// A study.
+pub(crate) struct Study {
+    pub(crate) name: &'static str,
+    /// What it asks, in a line.
+    pub(crate) question: &'static str,
+    pub(crate) time: Time,
+    /// Rounds of variants that are run in turn, if nothing is said.
+    pub(crate) rounds: usize,
+    run: fn(&mut Session<'_>) -> Result<Findings, Trouble>,
+}
+
+/// The time that a study measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Time {
+    /// That of this machine: medians, with their spread.
+    Real,
+    /// That of simulated machines: exact, and the same on every machine.
+    Virtual,
+    /// Each in tables of its own.
+    Both,
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Real => "real",
+            Self::Virtual => "virtual",
+            Self::Both => "both",
+        })
+    }
+}
 
 /// What `dahl study` is told.
 #[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  dahl study                          lists the studies
+  dahl study granularity              runs one; its files go to results/DATE-granularity-COMMIT
+  dahl study softmax --rounds 15      more rounds
+  dahl study idle --quick --out /tmp/idle")]
 pub(crate) struct Arguments {
-    /// The study's name.
-    name: String,
+    /// The study's name; without one, all are listed.
+    name: Option<String>,
+    /// Lists the studies.
+    #[arg(long)]
+    list: bool,
+    /// The folder for the files; those of an earlier run there are written anew.
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Measures little: to see in seconds whether a study works.
+    #[arg(long)]
+    quick: bool,
+    /// The seed of random numbers.
+    #[arg(long, default_value_t = 42)]
+    seed: u64,
+    /// Rounds of measuring in real time; each study has a number of its own.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: Option<u32>,
+    /// The most CPU workers in real time [default: one for each core].
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    workers: Option<u32>,
 }
 
-/// Runs a study.
-pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    eprintln!("dahl: there is no study `{}`", arguments.name);
-    ExitCode::from(2)
+/// Runs a study, or lists them.
+pub(crate) fn run(arguments: &Arguments, output: &Output) -> Result<(), Trouble> {
+    let Some(name) = arguments.name.as_ref().filter(|_| !arguments.list) else {
+        return output.show(&Listing::new());
+    };
+    let Some(study) = STUDIES.into_iter().find(|study| study.name == name) else {
+        let names: Vec<String> = STUDIES.iter().map(|study| study.name.to_owned()).collect();
+        return Err(unknown("study", name, "dahl", &names));
+    };
+    let settings = Settings {
+        seed: arguments.seed,
+        rounds: arguments
+            .rounds
+            .map_or(if arguments.quick { 2 } else { study.rounds }, |rounds| rounds as usize),
+        workers: arguments
+            .workers
+            .map_or_else(|| dahl::Topology::of_this_machine().cores(), |workers| workers as usize),
+        is_quick: arguments.quick,
+    };
+    let checkout = Checkout::of_this_build();
+    let about = About::of(study, &settings, &checkout);
+    let folder = match &arguments.out {
+        Some(path) => Folder::at(path)?,
+        None => Folder::new(study.name, about.date(), &checkout.short())?,
+    };
+    let mut session = Session::new(settings, &folder, about, output);
+    let findings = (study.run)(&mut session)?;
+    let about = session.end();
+    folder.text("summary.md", &format!("{findings}\n{}\n", provenance(study, &about)))?;
+    folder.text("about.toml", &about.text()?)?;
+    output.show(&Report { study: study.name, folder: folder.path().to_owned(), findings })
+}
+
+/// The line under a study's tables.
+fn provenance(study: &Study, about: &About) -> String {
+    match study.time {
+        Time::Virtual => "Virtual time: exact, and the same on every machine.".to_owned(),
+        Time::Real => {
+            format!("Medians of rounds in turn, with what lies between the quartiles. {}.", about.machine())
+        }
+        Time::Both => {
+            format!("Real time: medians of rounds in turn. {}. Virtual time is exact.", about.machine())
+        }
+    }
+}
+
+/// The studies that there are.
+#[derive(Serialize)]
+struct Listing {
+    studies: Vec<Listed>,
+}
+
+#[derive(Serialize)]
+struct Listed {
+    name: &'static str,
+    question: &'static str,
+    time: String,
+}
+
+impl Listing {
+    fn new() -> Self {
+        let listed = |study: &Study| Listed {
+            name: study.name,
+            question: study.question,
+            time: study.time.to_string(),
+        };
+        Self { studies: STUDIES.into_iter().map(listed).collect() }
+    }
+}
+
+impl fmt::Display for Listing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{HEADING}{:<14} {:<8} question{HEADING:#}", "study", "time")?;
+        for Listed { name, question, time } in &self.studies {
+            writeln!(f, "{name:<14} {time:<8} {question}")?;
+        }
+        Ok(())
+    }
+}
+
+/// What a study has found, and where its files are.
+#[derive(Serialize)]
+struct Report {
+    study: &'static str,
+    folder: PathBuf,
+    findings: Findings,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n{HEADING}{}{HEADING:#}", self.findings, self.folder.display())
+    }
 }

@@ -215,6 +215,9 @@ impl ArrayState {
         // SAFETY: as above.
         let shared = unsafe { &mut *state.fixed.get() }.shared.take();
         if let Some(shared) = shared {
+            if let Some(recorder) = shared.recorder() {
+                recorder.gone(state.index);
+            }
             if dying_bytes > 0 {
                 state.dying_bytes.store(0, Ordering::Relaxed);
                 shared.memory().end_dying(dying_bytes);
@@ -372,6 +375,11 @@ impl ArrayState {
 
     pub(crate) fn copies(&self) -> &Copies {
         &self.copies
+    }
+
+    /// The name of its elements' type.
+    pub(crate) fn element_name(&self) -> &'static str {
+        self.fixed().element.map_or("", |element| element.name)
     }
 
     /// Bytes of the elements.

@@ -1,8 +1,12 @@
 //! Settings that come from a call, or else from a variable.
 
 use std::env;
+use std::path::PathBuf;
+// A static's, whose order nobody relies on.
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::statistics::Output;
 use crate::topology::Binding;
 
 /// What was set by a call, or else by a variable that holds a number, or else the default.
@@ -59,4 +63,25 @@ pub(super) fn binding(set: Option<Binding>) -> Result<(&'static str, Binding)> {
         return Err(Error::new(ErrorKind::Config { setting: variable, value: text, expected }));
     };
     Ok((variable, binding))
+}
+
+/// Where the statistics of a run go when it ends, if anywhere.
+#[track_caller]
+pub(super) fn statistics(set: Option<bool>, file: Option<PathBuf>) -> Result<Option<Output>> {
+    let variable = "DAHL_STATS";
+    match (set, file) {
+        (Some(false), _) => Ok(None),
+        (_, Some(file)) => Output::json("statistics_file", &file).map(Some),
+        (Some(true), None) => Ok(Some(Output::Tables)),
+        (None, None) => match env::var(variable) {
+            Ok(text) => Output::of_variable(variable, &text),
+            Err(_) => Ok(None),
+        },
+    }
+}
+
+/// The name of the next runtime of this process that is given none.
+pub(super) fn default_name() -> String {
+    static BUILT: AtomicUsize = AtomicUsize::new(0);
+    format!("runtime {}", 1 + BUILT.fetch_add(1, Ordering::Relaxed))
 }

@@ -5,11 +5,12 @@ mod schedulers;
 
 use std::env;
 use std::fmt;
+use std::panic::Location;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use environment::{binding, count, from_environment};
+use environment::{binding, count, default_name, from_environment, statistics};
 use schedulers::{Size, named_scheduler, recording};
 
 use crate::choice::{KernelPolicy, TeamPolicy};
@@ -20,7 +21,9 @@ use crate::perf::{self, Store};
 use crate::runtime::Runtime;
 use crate::scheduler::{Misfits, Recorded, Recording, Scheduler, Shuffled};
 use crate::stall::OnStall;
+use crate::statistics::Output;
 use crate::topology::{Binding, Processor};
+use crate::trace::TraceFile;
 
 /// Tasks in flight, if nothing is said.
 const TASKS_IN_FLIGHT: usize = 4096;
@@ -35,6 +38,7 @@ const STALL_AFTER: Duration = Duration::from_secs(60);
 /// | [`scheduler`](Self::scheduler) | `DAHL_SCHED` | `ws` |
 /// | [`plan`](Self::plan) | `DAHL_PLAN`: a file | none |
 /// | [`write_plan`](Self::write_plan) | `DAHL_WRITE_PLAN`: a file | none |
+/// | [`trace`](Self::trace) | `DAHL_TRACE`: a file, `NAME.json` | none |
 /// | [`rand_seed`](Self::rand_seed) | `DAHL_RAND_SEED` | 0 |
 /// | [`tasks_in_flight`](Self::tasks_in_flight) | `DAHL_TASKS_IN_FLIGHT` | 4096 |
 /// | [`memory_limit_mb`](Self::memory_limit_mb) | `DAHL_LIMIT_MB` | none |
@@ -47,6 +51,7 @@ const STALL_AFTER: Duration = Duration::from_secs(60);
 /// | [`check`](Self::check) | `DAHL_CHECK`: 0 or 1 | on if this crate has debug assertions |
 /// | [`check_seed`](Self::check_seed) | `DAHL_CHECK_SEED` | none |
 /// | [`stall_report_after`](Self::stall_report_after) | `DAHL_STALL_SECONDS` | 60; 0 for never |
+/// | [`statistics`](Self::statistics), [`statistics_file`](Self::statistics_file) | `DAHL_STATS`: 0, 1 or `FILE.json` | 0 |
 #[derive(Default)]
 #[must_use = "a builder does nothing until `.build()`"]
 pub struct RuntimeBuilder {
@@ -56,6 +61,7 @@ pub struct RuntimeBuilder {
     custom: Option<Box<dyn Scheduler>>,
     plan: Option<PathBuf>,
     write_plan: Option<PathBuf>,
+    trace: Option<PathBuf>,
     rand_seed: Option<u64>,
     tasks_in_flight: Option<usize>,
     memory_limit_mb: Option<usize>,
@@ -69,6 +75,9 @@ pub struct RuntimeBuilder {
     check_seed: Option<u64>,
     stall_after: Option<Duration>,
     on_stall: Option<OnStall>,
+    name: Option<String>,
+    statistics: Option<bool>,
+    statistics_file: Option<PathBuf>,
 }
 
 /// Settings that are complete and checked.
@@ -82,6 +91,8 @@ pub(crate) struct Config {
     pub(crate) misfits: Option<Arc<Misfits>>,
     /// The plan that the run writes.
     pub(crate) recording: Option<Arc<Recording>>,
+    /// Where the run is traced to.
+    pub(crate) trace: Option<TraceFile>,
     pub(crate) tasks_in_flight: usize,
     pub(crate) limit_bytes: Option<usize>,
     pub(crate) observer: Option<Arc<dyn Observer>>,
@@ -94,6 +105,12 @@ pub(crate) struct Config {
     /// None for never.
     pub(crate) stall_after: Option<Duration>,
     pub(crate) on_stall: Option<OnStall>,
+    pub(crate) name: String,
+    pub(crate) built_at: &'static Location<'static>,
+    /// Where statistics go when the run ends, if anywhere.
+    pub(crate) statistics: Option<Output>,
+    /// Whether it is measured how long workers wait.
+    pub(crate) measures_waits: bool,
 }
 
 impl RuntimeBuilder {
@@ -134,6 +151,14 @@ impl RuntimeBuilder {
     /// Writes which worker ran which task to a file when the runtime is dropped: a plan, as text.
     pub fn write_plan(mut self, path: impl Into<PathBuf>) -> Self {
         self.write_plan = Some(path.into());
+        self
+    }
+
+    /// Writes what happens, and when, to a file while the program runs: a trace (`docs/debugging-and-performance.md`),
+    /// which opens in Perfetto, and in `dahl trace`. If this process has written a trace of that name, it is
+    /// `NAME-2.json`, and so on.
+    pub fn trace(mut self, path: impl Into<PathBuf>) -> Self {
+        self.trace = Some(path.into());
         self
     }
 
@@ -231,6 +256,27 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Names the runtime, for statistics where several runtimes print theirs: else it is `runtime 1`, `runtime 2`, in
+    /// the order in which they are built.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Sets whether [statistics](Runtime::statistics) are printed to standard error when the runtime is dropped. Then it
+    /// is also measured how long workers have no task, which costs nothing while they have tasks.
+    pub fn statistics(mut self, statistics: bool) -> Self {
+        self.statistics = Some(statistics);
+        self
+    }
+
+    /// Writes the same statistics to a file as JSON instead. Of several runtimes that are to write `run.json`, the second
+    /// one writes `run.2.json`.
+    pub fn statistics_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.statistics_file = Some(path.into());
+        self
+    }
+
     /// Starts the runtime.
     ///
     /// # Errors
@@ -289,6 +335,7 @@ impl RuntimeBuilder {
         if let Some(recording) = &recording {
             scheduler = Box::new(Recorded::new(scheduler, Arc::clone(recording)));
         }
+        let trace = TraceFile::from_settings(self.trace)?;
         let seconds = |seconds| Some(Duration::from_secs(seconds));
         let stall_after = from_environment(
             "DAHL_STALL_SECONDS",
@@ -297,6 +344,7 @@ impl RuntimeBuilder {
             "a number of seconds",
             seconds,
         )?;
+        let statistics = statistics(self.statistics, self.statistics_file)?;
         Runtime::start(Config {
             cpu_workers,
             processors,
@@ -304,6 +352,7 @@ impl RuntimeBuilder {
             scheduler,
             misfits,
             recording,
+            trace,
             tasks_in_flight,
             limit_bytes,
             observer: self.observer,
@@ -314,6 +363,10 @@ impl RuntimeBuilder {
             check,
             stall_after: Some(stall_after).filter(|time| !time.is_zero()),
             on_stall: self.on_stall,
+            name: self.name.unwrap_or_else(default_name),
+            built_at: Location::caller(),
+            measures_waits: statistics.is_some(),
+            statistics,
         })
     }
 }

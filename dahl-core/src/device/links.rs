@@ -11,6 +11,7 @@ use crate::observer::Observer;
 use crate::perf::TransferTime;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::trace::Recorder;
 
 /// Elements that were copied from one memory node to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,8 @@ pub struct TransferTotal {
     pub count: u64,
     /// How many bytes.
     pub bytes: u64,
+    /// How long they were on their way, in nanoseconds: from the begin of each transfer to its end.
+    pub time_ns: u64,
 }
 
 /// The devices of a simulated machine.
@@ -48,6 +51,7 @@ pub(crate) struct Devices {
     links: Mutex<Links>,
     clock: Clock,
     observer: Option<Arc<dyn Observer>>,
+    recorder: Option<Arc<Recorder>>,
 }
 
 #[derive(Default)]
@@ -64,28 +68,36 @@ const TO: usize = 0;
 const FROM: usize = 1;
 
 impl Links {
-    fn count(&mut self, transfer: Transfer) {
+    fn count(&mut self, transfer: Transfer, time_ns: u64) {
         let Transfer { from, to, bytes, .. } = transfer;
         let place = self.totals.iter().position(|total| (total.from, total.to) == (from, to));
         let place = place.unwrap_or_else(|| {
-            self.totals.push(TransferTotal { from, to, count: 0, bytes: 0 });
+            self.totals.push(TransferTotal { from, to, ..TransferTotal::default() });
             self.totals.len() - 1
         });
         self.totals[place].count += 1;
         self.totals[place].bytes += bytes as u64;
+        self.totals[place].time_ns += time_ns;
     }
 }
 
 impl Devices {
-    pub(crate) fn new(machine: Machine, clock: Clock, observer: Option<Arc<dyn Observer>>) -> Self {
+    pub(crate) fn new(
+        machine: Machine,
+        clock: Clock,
+        observer: Option<Arc<dyn Observer>>,
+        recorder: Option<Arc<Recorder>>,
+    ) -> Self {
         let memory = |(index, device): (usize, &VirtualDevice)| {
-            DeviceMemory::new(index + 1, MemoryNode::of_device(&device.name, device.limit_bytes()))
+            let node = index + 1;
+            let memory = MemoryNode::of_device(&device.name, device.limit_bytes());
+            DeviceMemory::new(node, memory.recorded(node, recorder.as_ref()))
         };
         let memories: Vec<_> = machine.devices.iter().enumerate().map(memory).collect();
         let links = Links { free_ns: vec![[0; 2]; memories.len()], ..Links::default() };
         let lost =
             machine.devices.iter().map(|device| AtomicBool::new(device.lost_after == Some(0))).collect();
-        Self { machine, memories, lost, links: Mutex::new(links), clock, observer }
+        Self { machine, memories, lost, links: Mutex::new(links), clock, observer, recorder }
     }
 
     pub(crate) fn machine(&self) -> &Machine {
@@ -151,9 +163,13 @@ impl Devices {
                 *free_ns = end_ns;
             }
         }
-        links.count(transfer);
+        let begin_ns = begin_ns.unwrap_or(end_ns);
+        links.count(transfer, end_ns - begin_ns);
         if self.observer.is_some() {
-            links.unseen.push((transfer, begin_ns.unwrap_or(end_ns), end_ns));
+            links.unseen.push((transfer, begin_ns, end_ns));
+        }
+        if let Some(recorder) = &self.recorder {
+            recorder.transferred(transfer, begin_ns, end_ns);
         }
         end_ns
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::region::{Carved, Chunk, Region, RegionRef};
 use super::shortage::wait_for;
-use super::{Block, Holder, Shortage, block_in_submission, round_up};
+use super::{ArenaUse, Block, Holder, Shortage, block_in_submission, round_up};
 use crate::array::{Array, Content, Origin};
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
@@ -82,6 +82,12 @@ impl fmt::Debug for ArenaShared {
     }
 }
 
+impl Drop for ArenaShared {
+    fn drop(&mut self) {
+        self.runtime.memory().end_arena(self.holder.location, self.peak_bytes.load(Ordering::Relaxed));
+    }
+}
+
 impl ArenaShared {
     fn free(&self) -> MutexGuard<'_, FreeRegions> {
         self.free.lock().unwrap_or_else(|poison| poison.into_inner())
@@ -137,6 +143,21 @@ impl ArenaShared {
             freed += reserved;
         }
         freed
+    }
+
+    /// The line that made it.
+    pub(super) fn location(&self) -> &'static Location<'static> {
+        self.holder.location
+    }
+
+    /// Adds what it holds.
+    pub(super) fn add_to(&self, sum: ArenaUse) -> ArenaUse {
+        ArenaUse {
+            current_bytes: sum.current_bytes + self.current_bytes.load(Ordering::Relaxed),
+            reserved_bytes: sum.reserved_bytes + self.reserved_bytes.load(Ordering::Relaxed),
+            peak_bytes: sum.peak_bytes.max(self.peak_bytes.load(Ordering::Relaxed)),
+            ..sum
+        }
     }
 
     /// Bytes that are reserved and not carved off.

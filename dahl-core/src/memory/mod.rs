@@ -26,6 +26,7 @@ pub(crate) use region::RegionRef;
 pub use shortage::Shortage;
 pub(crate) use shortage::block_in_submission;
 pub(crate) use slab::Slab;
+pub(crate) use usage::ArenaUse;
 pub use usage::{MemoryHolder, MemoryUse};
 
 /// Where arrays begin: a cache line, and the width of an AVX-512 register.

@@ -5,9 +5,10 @@ use std::panic::Location;
 use std::sync::{Arc, PoisonError, Weak};
 
 use super::arena::ArenaShared;
-use super::usage::{MemoryHolder, MemoryUse};
+use super::usage::{ArenaUse, MemoryHolder, MemoryUse};
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
+use crate::trace::Recorder;
 
 /// The name of the main memory.
 pub(super) const HOST: &str = "host";
@@ -42,6 +43,8 @@ pub(crate) struct MemoryNode {
     deaths: AtomicU64,
     holders: Mutex<HashMap<Holder, usize>>,
     arenas: Mutex<Arenas>,
+    /// Who notes changes for a trace, and under which number of a node.
+    recorder: Option<(usize, Arc<Recorder>)>,
 }
 
 #[derive(Debug, Default)]
@@ -49,6 +52,8 @@ struct Arenas {
     list: Vec<Weak<ArenaShared>>,
     /// At this length the list is cleared of those that are gone.
     prune_at: usize,
+    /// For each line that made arenas how many, and of those that are gone the most bytes that one held.
+    lines: HashMap<&'static Location<'static>, (u64, usize)>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -65,7 +70,21 @@ impl MemoryNode {
         Self { name: name.to_owned(), limit_bytes, ..Self::default() }
     }
 
-    pub(super) fn name(&self) -> &str {
+    /// The same, whose changes `recorder` notes as those of memory node `node`.
+    pub(crate) fn recorded(self, node: usize, recorder: Option<&Arc<Recorder>>) -> Self {
+        Self { recorder: recorder.map(|recorder| (node, Arc::clone(recorder))), ..self }
+    }
+
+    /// Notes that so many bytes more, or fewer, are reserved.
+    fn record(&self, bytes: i64) {
+        if let Some((node, recorder)) = &self.recorder
+            && bytes != 0
+        {
+            recorder.reserved(*node, bytes);
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
@@ -109,6 +128,7 @@ impl MemoryNode {
         if bytes > 0 {
             *lock(&self.holders).entry(holder).or_default() += bytes;
         }
+        self.record(bytes as i64);
     }
 
     /// Counts `bytes` as free again.
@@ -123,6 +143,7 @@ impl MemoryNode {
             }
         }
         self.reserved_bytes.fetch_sub(bytes, Ordering::AcqRel);
+        self.record(-(bytes as i64));
     }
 
     /// Notes that the owner of `bytes` has let go, and tasks in flight hold them still.
@@ -156,6 +177,28 @@ impl MemoryNode {
             arenas.prune_at = 2 * arenas.list.len() + 16;
         }
         arenas.list.push(Arc::downgrade(arena));
+        arenas.lines.entry(arena.location()).or_default().0 += 1;
+    }
+
+    /// Notes that an arena is gone which held at most `peak_bytes`.
+    pub(super) fn end_arena(&self, location: &'static Location<'static>, peak_bytes: usize) {
+        let mut arenas = lock(&self.arenas);
+        let (_, peak) = arenas.lines.entry(location).or_default();
+        *peak = peak_bytes.max(*peak);
+    }
+
+    /// What the arenas hold, line by line.
+    pub(crate) fn arena_uses(&self) -> Vec<ArenaUse> {
+        let alive = self.arenas();
+        let lines = lock(&self.arenas).lines.clone();
+        let use_of = |(location, (made, peak_bytes)): (&'static Location<'static>, (u64, usize))| {
+            let arenas = alive.iter().filter(|arena| arena.location() == location);
+            let gone = ArenaUse { made, peak_bytes, ..ArenaUse::none(location) };
+            arenas.fold(gone, |sum, arena| arena.add_to(sum))
+        };
+        let mut uses: Vec<_> = lines.into_iter().map(use_of).collect();
+        uses.sort_by_key(|line| line.location);
+        uses
     }
 
     /// The arenas, and those that are gone but whose regions tasks in flight hold.

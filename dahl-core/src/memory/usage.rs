@@ -36,6 +36,27 @@ pub struct MemoryHolder {
     pub bytes: usize,
 }
 
+/// What the arenas of one line of the program hold, and held.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ArenaUse {
+    /// The line that made them.
+    pub(crate) location: &'static Location<'static>,
+    /// How many it made.
+    pub(crate) made: u64,
+    /// Bytes of arrays in those that are there.
+    pub(crate) current_bytes: usize,
+    /// Bytes that those hold which are there.
+    pub(crate) reserved_bytes: usize,
+    /// The most bytes that one of them held at once, be it gone.
+    pub(crate) peak_bytes: usize,
+}
+
+impl ArenaUse {
+    pub(super) fn none(location: &'static Location<'static>) -> Self {
+        Self { location, made: 0, current_bytes: 0, reserved_bytes: 0, peak_bytes: 0 }
+    }
+}
+
 impl fmt::Display for MemoryHolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { what, location, bytes } = self;

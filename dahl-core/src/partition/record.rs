@@ -289,6 +289,12 @@ impl Partition {
         self.shared
     }
 
+    /// The slot of the whole, if the join ends the split's access to it.
+    pub(crate) fn returned_whole(&self) -> Option<u32> {
+        // SAFETY: the whole's release comes after the split's access, which ends after the join.
+        (!self.shared).then(|| unsafe { &*self.whole }.index())
+    }
+
     /// What the split does: the parts are where the whole is, and hold what it holds.
     ///
     /// # Safety

@@ -1,7 +1,9 @@
 //! [`History`]: what performance models have recorded, for people to read.
 
 use super::entry::Entry;
+use super::models::{REQUIRED, REQUIRED_VIRTUAL};
 use super::samples::Totals;
+use super::work::Work;
 
 /// How often a kernel of a codelet ran with one footprint, and how long it took. Times leave out the first call of each
 /// worker, which [`first_us`](Self::first_us) is about, unless there was no other.
@@ -29,6 +31,8 @@ pub struct History {
     /// Spread of the last durations in microseconds: their median absolute deviation times 1.4826, which is the standard
     /// deviation if they are normally distributed.
     pub spread_us: f64,
+    /// How many of them were the first call of a worker in a run. None in virtual time.
+    pub first_calls: u64,
     /// Mean duration of the first calls, one for each worker and run, in microseconds. Nothing in virtual time, where
     /// they are like all others.
     pub first_us: Option<f64>,
@@ -57,6 +61,17 @@ pub struct WorkerHistory {
 }
 
 impl History {
+    /// How much work a task is, for comparing footprints: `flops`, or `bytes` if the declaration does not say.
+    pub fn size(&self) -> f64 {
+        Work { flops: self.flops, bytes: self.bytes }.size()
+    }
+
+    /// Whether there are enough durations for its median to be what is expected of such tasks.
+    pub fn is_expected(&self) -> bool {
+        let required = if self.first_calls == 0 { REQUIRED_VIRTUAL } else { REQUIRED };
+        self.count - self.first_calls >= required
+    }
+
     /// What all workers measured, and earlier runs; nothing if there is nothing.
     pub(super) fn of_all(entry: &Entry) -> Option<Self> {
         Self::new(entry, entry.totals(), entry.median_and_spread_ns())
@@ -92,6 +107,7 @@ impl History {
             count: totals.tasks(),
             median_us: median_ns / 1e3,
             spread_us: spread_ns / 1e3,
+            first_calls: totals.first_calls,
             first_us: first_ns.map(|ns| ns / 1e3),
             mean_us: mean_ns / 1e3,
             deviation_us: deviation_ns / 1e3,

@@ -11,6 +11,7 @@ mod entry;
 mod estimate;
 mod family;
 mod history;
+mod measured;
 mod models;
 mod prediction;
 mod regression;
@@ -26,9 +27,13 @@ mod work;
 
 pub use estimate::{Basis, Estimate};
 pub use history::{History, WorkerHistory};
+pub(crate) use measured::Measured;
 pub(crate) use models::{ModelCache, Models, Settings};
 pub use prediction::{CodeletPredictionError, PredictionError, PredictionErrors};
+pub use regression::Curve;
+pub(crate) use samples::Totals;
 pub(crate) use store::Store;
+pub use store::{StoredMachine, StoredModels, StoredProcessor, StoredTransfer, UnusableFile};
 pub use transfers::TransferTime;
 pub(crate) use work::{kernel_of, work};
 

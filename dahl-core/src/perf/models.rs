@@ -20,8 +20,8 @@ use crate::sync::{Mutex, MutexGuard};
 use crate::task::{Kind, Record};
 
 /// Durations before an estimate is made of them: in virtual time, where all are alike; in real time; and to calibrate.
-const REQUIRED_VIRTUAL: u64 = 1;
-const REQUIRED: u64 = 2;
+pub(super) const REQUIRED_VIRTUAL: u64 = 1;
+pub(super) const REQUIRED: u64 = 2;
 const REQUIRED_TO_CALIBRATE: u64 = 5;
 
 /// What the settings of a runtime say of its performance models.
@@ -196,9 +196,14 @@ impl Models {
             .collect()
     }
 
+    /// What is known of each footprint, in the order of the first tasks.
+    pub(super) fn entries(&self) -> Vec<Arc<Entry>> {
+        self.known().entries.clone()
+    }
+
     /// What each worker measured in this run.
     pub(crate) fn worker_histories(&self) -> Vec<WorkerHistory> {
-        let entries = self.known().entries.clone();
+        let entries = self.entries();
         entries.iter().flat_map(|entry| History::of_workers(entry, self.workers)).collect()
     }
 
@@ -246,7 +251,7 @@ impl Models {
     pub(crate) fn save(&self) -> Result<()> {
         let Some(store) = &self.store else { return Ok(()) };
         let mut transfers = self.transfers.unsaved();
-        let entries = self.known().entries.clone();
+        let entries = self.entries();
         let changes = entries.iter().filter_map(Change::of).collect();
         store.save(changes, &transfers, &self.warnings)?;
         transfers.clear();

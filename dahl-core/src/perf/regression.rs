@@ -1,5 +1,7 @@
 //! [`Curve`]: a duration as a function of the work, fitted to what was measured of other footprints.
 
+use super::history::History;
+
 /// Different sizes that a curve is fitted to, at least: one more than it has parameters.
 const SIZES: usize = 4;
 /// So far beyond the sizes that were measured a curve is believed.
@@ -10,9 +12,11 @@ const WORST_MISS: f64 = 0.3;
 const EXPONENTS: (f64, f64) = (0.2, 3.0);
 const STEPS: usize = 28;
 
-/// `ns = a size^b + c`, where `a` and `c` are not negative.
+/// How long a kernel takes on a kind of worker as a function of a task's [size](History::size): `a size^b + c`, where `a`
+/// and `c` are not negative. It is what is expected of footprints that have not been measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Curve {
+pub struct Curve {
+    /// In nanoseconds, for the largest size.
     a: f64,
     b: f64,
     c: f64,
@@ -28,6 +32,29 @@ struct Point {
 }
 
 impl Curve {
+    /// The curve through the medians of histories that differ in the footprint alone, if there is one: it needs 4 sizes, and
+    /// must not miss half of them by more than 30 %.
+    pub fn through<'h>(histories: impl IntoIterator<Item = &'h History>) -> Option<Self> {
+        let is_expected = |history: &&History| history.is_expected();
+        let points = histories.into_iter().filter(is_expected);
+        Self::fit(&points.map(|history| (history.size(), history.median_us * 1e3)).collect::<Vec<_>>())
+    }
+
+    /// `a`, `b` and `c` of `a size^b + c` in microseconds.
+    pub fn coefficients(&self) -> (f64, f64, f64) {
+        (self.a / self.largest.powf(self.b) / 1e3, self.b, self.c / 1e3)
+    }
+
+    /// The smallest and the largest size that it is fitted to.
+    pub fn sizes(&self) -> (f64, f64) {
+        (self.smallest, self.largest)
+    }
+
+    /// The duration at `size` in microseconds, if that is not so far from what was measured that nobody believes it.
+    pub fn us(&self, size: f64) -> Option<f64> {
+        self.is_near(size).then(|| self.ns(size) / 1e3)
+    }
+
     /// The curve with the least sum of relative deviations from `points`, each a size and a duration in nanoseconds.
     /// Absolute ones, not squares: a footprint that was measured badly does not bend it. Nothing if there are fewer than
     /// [`SIZES`] different sizes, or no curve fits.
@@ -50,8 +77,15 @@ impl Curve {
 
     /// The duration at `size`, if that is not too far from what was measured.
     pub(super) fn at(&self, size: f64) -> Option<u64> {
-        let is_near = (self.smallest / REACH..=self.largest * REACH).contains(&size);
-        is_near.then(|| (self.a * (size / self.largest).powf(self.b) + self.c).round() as u64)
+        self.is_near(size).then(|| self.ns(size).round() as u64)
+    }
+
+    fn is_near(&self, size: f64) -> bool {
+        (self.smallest / REACH..=self.largest * REACH).contains(&size)
+    }
+
+    fn ns(&self, size: f64) -> f64 {
+        self.a * (size / self.largest).powf(self.b) + self.c
     }
 }
 

@@ -29,16 +29,16 @@ pub(super) struct Samples {
 
 /// Sums over many durations, in nanoseconds. They say nothing of single ones, but can be added.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Totals {
+pub(crate) struct Totals {
     /// First calls of workers, which the rest leaves out.
-    pub(super) first_calls: u64,
-    pub(super) first_ns: f64,
-    pub(super) count: u64,
-    pub(super) sum_ns: f64,
-    pub(super) squares: f64,
+    pub(crate) first_calls: u64,
+    pub(crate) first_ns: f64,
+    pub(crate) count: u64,
+    pub(crate) sum_ns: f64,
+    pub(crate) squares: f64,
     /// Meaningless if there are none.
-    pub(super) min_ns: f64,
-    pub(super) max_ns: f64,
+    pub(crate) min_ns: f64,
+    pub(crate) max_ns: f64,
 }
 
 impl Samples {
@@ -120,7 +120,7 @@ impl Samples {
 }
 
 impl Totals {
-    pub(super) fn plus(self, other: Self) -> Self {
+    pub(crate) fn plus(self, other: Self) -> Self {
         let (min_ns, max_ns) = match (self.count, other.count) {
             (_, 0) => (self.min_ns, self.max_ns),
             (0, _) => (other.min_ns, other.max_ns),
@@ -150,7 +150,7 @@ impl Totals {
     }
 
     /// All tasks, first calls too.
-    pub(super) fn tasks(&self) -> u64 {
+    pub(crate) fn tasks(&self) -> u64 {
         self.first_calls + self.count
     }
 

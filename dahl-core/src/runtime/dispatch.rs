@@ -13,6 +13,9 @@ impl Shared {
         if let Some(Simulated { devices, simulation }) = &self.simulated {
             let stepped = simulation.step(self, devices);
             devices.show_transfers();
+            if let Some(trace) = &self.trace {
+                trace.step();
+            }
             return stepped;
         }
         let Ok(mut bench) = self.helper.try_lock() else { return false };
@@ -69,6 +72,9 @@ impl Shared {
 
     /// Takes a task whose dependencies are met.
     pub(crate) fn schedule(&self, task: ReadyTask, worker: Option<usize>) {
+        if let Some(recorder) = self.recorder() {
+            task.peek().note_ready(recorder.now_ns());
+        }
         if let Some(worker) = task.wants_prefetch() {
             task.prefetch(worker);
         }

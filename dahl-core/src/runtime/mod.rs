@@ -22,6 +22,7 @@ use crate::memory::{Arena, Block, Holder, MemoryUse, require_len};
 use crate::perf::{History, PredictionErrors, TransferTime, WorkerHistory};
 use crate::scheduler::WorkerInfo;
 use crate::simulation::WorkerUse;
+use crate::statistics::{Output, Statistics};
 use crate::worker::{self, Threads};
 
 /// Runs tasks on its workers. Several can live in one process.
@@ -29,7 +30,8 @@ use crate::worker::{self, Threads};
 /// Code that uses it reads as if each call were done when it returns. In fact calls return at once, tasks run as soon
 /// as what they depend on is there, and whoever looks at an array waits for just the tasks that make it.
 ///
-/// Dropping it waits for all tasks and prints the failures that nobody has seen.
+/// Dropping it waits for all tasks and prints the failures that nobody has seen, and its
+/// [statistics](RuntimeBuilder::statistics) if they are wanted.
 ///
 /// ```
 /// # fn main() -> dahl_core::Result<()> {
@@ -43,6 +45,8 @@ use crate::worker::{self, Threads};
 pub struct Runtime {
     shared: Arc<Shared>,
     threads: Threads,
+    /// Where its statistics go when it is dropped, if anywhere.
+    output: Option<Output>,
 }
 
 impl Runtime {
@@ -61,12 +65,17 @@ impl Runtime {
     }
 
     #[track_caller]
-    pub(crate) fn start(config: Config) -> Result<Self> {
+    pub(crate) fn start(mut config: Config) -> Result<Self> {
+        let output = config.statistics.take();
         let location = Location::caller();
         let shared = Arc::new(Shared::new(config));
+        let no_thread = |error: String| Error::at(ErrorKind::Workers(error), location);
+        if let Some(trace) = &shared.trace {
+            trace.start().map_err(|error| no_thread(error.to_string()))?;
+        }
         let threads = if shared.is_simulated() { Ok(Threads::none()) } else { Threads::start(&shared) };
-        let threads = threads.map_err(|error| Error::at(ErrorKind::Workers(error.to_string()), location))?;
-        Ok(Self { shared, threads })
+        let threads = threads.map_err(|error| no_thread(error.to_string()))?;
+        Ok(Self { shared, threads, output })
     }
 
     /// A new arena. It reserves what its arrays need as they are made.
@@ -89,9 +98,7 @@ impl Runtime {
 
     /// How much memory is in use, and who holds it, for each memory node: the main memory, and those of devices.
     pub fn memory(&self) -> Vec<MemoryUse> {
-        let devices = self.shared.devices().map(Devices::memories).unwrap_or_default();
-        let of_devices = devices.iter().map(|device| device.memory().usage());
-        std::iter::once(self.shared.memory().usage()).chain(of_devices).collect()
+        self.shared.memory_uses()
     }
 
     /// What was copied between memory nodes so far; nothing if there is only one.
@@ -225,6 +232,16 @@ impl Runtime {
         self.shared.trails().explain(codelet)
     }
 
+    /// What the run has done so far, in figures: workers, codelets, transfers, memory.
+    pub fn statistics(&self) -> Statistics {
+        Statistics::of(&self.shared)
+    }
+
+    /// Its name, as the [settings](RuntimeBuilder::name) say.
+    pub fn name(&self) -> &str {
+        self.shared.name()
+    }
+
     /// What checked mode has noticed so far that is no failure; nothing if the mode is off.
     pub fn check_notes(&self) -> Vec<CheckNote> {
         self.shared.check_notes().map(CheckNotes::all).unwrap_or_default()
@@ -251,6 +268,8 @@ impl Drop for Runtime {
         if !on_worker {
             self.shared.drain();
         }
+        // Before the workers stop: they may go on waiting, which counts until now.
+        let statistics = self.output.as_ref().map(|output| (output, self.statistics()));
         self.shared.write_plan();
         self.shared.stop();
         self.threads.let_go();
@@ -260,8 +279,14 @@ impl Drop for Runtime {
         for failure in self.shared.unseen_failures() {
             eprintln!("dahl: {}", failure.report());
         }
+        if let Some((output, statistics)) = &statistics {
+            output.write(statistics);
+        }
         if !on_worker {
             self.threads.join();
+            if let Some(trace) = &self.shared.trace {
+                trace.finish();
+            }
             if let Err(error) = self.save_performance_models() {
                 eprintln!("dahl: {error}");
             }

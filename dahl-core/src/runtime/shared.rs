@@ -1,6 +1,7 @@
 //! [`Shared`]: what the workers, the arrays and the host share.
 
 use std::fmt;
+use std::panic::Location;
 use std::sync::Arc;
 
 use crossbeam_queue::SegQueue;
@@ -15,15 +16,17 @@ use crate::config::Config;
 use crate::device::Devices;
 use crate::error::Failure;
 use crate::explain::Trails;
-use crate::memory::{MemoryNode, Slab};
+use crate::memory::{MemoryNode, MemoryUse, Slab};
 use crate::observer::{Observer, Submission};
 use crate::perf::Models;
 use crate::scheduler::{Misfits, Recording, Scheduler, WorkerInfo, Workers};
 use crate::simulation::{Simulation, WorkerUse};
 use crate::stall::{Stall, Watch};
+use crate::statistics::Gathering;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, Patience, thread};
 use crate::task::{ReadyTask, Record};
+use crate::trace::{Recorder, Trace};
 use crate::worker::{self, Bench, Monitor, Sleep, Team};
 
 /// What the workers, the arrays and the host share. It lives as long as any of them.
@@ -57,9 +60,13 @@ pub(crate) struct Shared {
     /// Of a simulated machine.
     pub(super) simulated: Option<Simulated>,
     observer: Option<Arc<dyn Observer>>,
+    pub(super) trace: Option<Trace>,
     /// In checked mode alone.
     check_notes: Option<CheckNotes>,
     stall: Stall,
+    gathering: Gathering,
+    name: String,
+    built_at: &'static Location<'static>,
 }
 
 /// What a runtime on a simulated machine has besides.
@@ -76,10 +83,11 @@ impl fmt::Debug for Shared {
 
 impl Shared {
     pub(super) fn new(config: Config) -> Self {
-        let memory = Arc::new(MemoryNode::new(config.limit_bytes));
         let clock = if config.machine.is_some() { Clock::start_virtual() } else { Clock::start() };
+        let recorder = config.trace.is_some().then(|| Arc::new(Recorder::new(clock.clone())));
+        let memory = Arc::new(MemoryNode::new(config.limit_bytes).recorded(HOME, recorder.as_ref()));
         let simulated = config.machine.map(|machine| {
-            let devices = Devices::new(machine, clock.clone(), config.observer.clone());
+            let devices = Devices::new(machine, clock.clone(), config.observer.clone(), recorder.clone());
             Simulated { simulation: Simulation::new(config.cpu_workers, &memory, &devices), devices }
         });
         let devices = simulated.as_ref().map_or(&[][..], |simulated| &simulated.devices.machine().devices);
@@ -93,8 +101,17 @@ impl Shared {
         let links = devices.to_vec();
         let infos = Workers::new(infos, links, clock.clone(), Arc::clone(&sleep));
         let models = Models::new(config.performance, workers, clock.is_virtual());
+        let gathering = Gathering::new(config.measures_waits && !clock.is_virtual(), workers);
         let mut scheduler = config.scheduler;
         scheduler.start(&infos);
+        let trace = config.trace.zip(recorder).map(|(file, recorder)| {
+            let devices =
+                simulated.as_ref().map(|simulated| simulated.devices.memories()).unwrap_or_default();
+            let of_devices = devices.iter().map(|device| device.memory());
+            let nodes: Vec<_> =
+                std::iter::once(&memory).chain(of_devices).map(|node| node.name().to_owned()).collect();
+            Trace::new(file, recorder, infos.as_slice(), &nodes, scheduler.name())
+        });
         Self {
             records: Slab::new(Record::new),
             arrays: Slab::new(ArrayState::free),
@@ -120,8 +137,12 @@ impl Shared {
             limit: config.tasks_in_flight as u32,
             simulated,
             observer: config.observer,
+            trace,
             check_notes: config.check.then(CheckNotes::default),
             stall: Stall::new(config.stall_after, config.on_stall, workers),
+            gathering,
+            name: config.name,
+            built_at: config.built_at,
         }
     }
 
@@ -163,8 +184,28 @@ impl Shared {
         &self.stall
     }
 
+    pub(crate) fn gathering(&self) -> &Gathering {
+        &self.gathering
+    }
+
+    /// What messages about several runtimes call it.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The line that built it.
+    pub(crate) fn built_at(&self) -> &'static Location<'static> {
+        self.built_at
+    }
+
     pub(crate) fn models(&self) -> &Models {
         &self.models
+    }
+
+    /// What notes the run for a trace, if there is one.
+    #[inline]
+    pub(crate) fn recorder(&self) -> Option<&Recorder> {
+        self.trace.as_ref().map(Trace::recorder)
     }
 
     pub(crate) fn choices(&self) -> &Choices {
@@ -235,6 +276,11 @@ impl Shared {
         self.completed.iter().map(|count| count.load(Ordering::Acquire)).sum()
     }
 
+    /// How many tasks a worker has completed, or the host, which has the number behind the last.
+    pub(crate) fn completed_by(&self, worker: usize) -> u64 {
+        self.completed[worker].load(Ordering::Acquire)
+    }
+
     /// How many tasks have been submitted.
     pub(crate) fn submitted(&self) -> u64 {
         self.submitted.load(Ordering::Relaxed)
@@ -278,6 +324,13 @@ impl Shared {
         self.simulated.as_ref().map(|simulated| &simulated.devices)
     }
 
+    /// How much is in use of each memory node.
+    pub(crate) fn memory_uses(&self) -> Vec<MemoryUse> {
+        let devices = self.devices().map(Devices::memories).unwrap_or_default();
+        let of_devices = devices.iter().map(|device| device.memory().usage());
+        std::iter::once(self.memory.usage()).chain(of_devices).collect()
+    }
+
     /// Moves a simulation on until `holds`.
     pub(crate) fn simulate_until(&self, holds: impl Fn() -> bool) {
         let mut idle = None;
@@ -314,7 +367,7 @@ impl Shared {
     }
 
     /// What each worker of a simulation has done.
-    pub(super) fn worker_uses(&self) -> Vec<WorkerUse> {
+    pub(crate) fn worker_uses(&self) -> Vec<WorkerUse> {
         let uses = |Simulated { devices, simulation }: &Simulated| simulation.uses(self, devices);
         self.simulated.as_ref().map(uses).unwrap_or_default()
     }

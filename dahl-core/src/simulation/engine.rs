@@ -151,6 +151,7 @@ impl Engine {
         worker.taken += 1;
         let begin_ns = shared.clock().now_ns().max(worker.free_ns).max(outcome.arrived_ns());
         worker.free_ns = begin_ns.saturating_add(outcome.duration_ns());
+        outcome.begin_at(begin_ns);
         self.events.push(Reverse((worker.free_ns, self.made, index)));
         self.made += 1;
         worker.issued.push_back(Task::new(record, outcome));

@@ -15,7 +15,7 @@ use crate::array::{ArrayState, Contribution};
 use crate::codelet::{Accumulator, Codelet, Kernel};
 use crate::partition::Partition;
 use crate::shape::Layout;
-use crate::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use crate::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 /// Accesses that a record holds itself; further ones lie beside it and are kept for its next task.
 const INLINE: usize = 4;
@@ -39,6 +39,8 @@ pub(crate) struct Record {
     next: AtomicPtr<Record>,
     /// The number of the last array whose turn it has, plus one.
     turn: AtomicU32,
+    /// When it became ready, if the run is traced.
+    ready_ns: AtomicU64,
     inline: [Access; INLINE],
     #[allow(clippy::vec_box, reason = "links stay where they are while the vector grows")]
     more: UnsafeCell<Vec<Box<Access>>>,
@@ -189,6 +191,7 @@ impl Record {
             callback: UnsafeCell::new(None),
             next: AtomicPtr::new(ptr::null_mut()),
             turn: AtomicU32::new(0),
+            ready_ns: AtomicU64::new(0),
             inline: std::array::from_fn(|_| Access::new()),
             more: UnsafeCell::new(Vec::new()),
         }
@@ -200,6 +203,16 @@ impl Record {
 
     pub(super) fn turn(&self) -> &AtomicU32 {
         &self.turn
+    }
+
+    /// Notes when it became ready. Whoever hands it to the scheduler calls.
+    pub(crate) fn note_ready(&self, now_ns: u64) {
+        self.ready_ns.store(now_ns, Ordering::Relaxed);
+    }
+
+    /// When it became ready, if the run is traced.
+    pub(crate) fn ready_ns(&self) -> u64 {
+        self.ready_ns.load(Ordering::Relaxed)
     }
 
     pub(crate) fn body(&self) -> &Body {

@@ -71,6 +71,9 @@ impl<'s> Step<'s> {
     }
 
     fn append(&mut self, record: &Record) {
+        if let Some(recorder) = self.shared.recorder() {
+            recorder.appended(record, returned_whole(record));
+        }
         let links = record.accesses().filter(|access| access.array().is_some()).count() as u32;
         record.arm(links);
         self.own = record;
@@ -203,6 +206,13 @@ impl Step<'_> {
             }
         }
     }
+}
+
+/// The slot of the whole, if the record is a join that ends the split's access to it.
+fn returned_whole(record: &Record) -> Option<u32> {
+    let Kind::Join(partition) = record.body().kind else { return None };
+    // SAFETY: the join's record, which is not submitted yet, keeps its partition.
+    unsafe { &*partition }.returned_whole()
 }
 
 impl Events for Step<'_> {

@@ -74,6 +74,9 @@ pub(crate) fn wait_for_access(
         return Err(Error::at(ErrorKind::InsideKernel { call }, location));
     }
     array.make_way(mode);
+    if let Some(recorder) = array.shared().recorder() {
+        recorder.host(array, mode);
+    }
     if !array.chain().is_quiet() {
         let shared = array.shared();
         let waiter = Waiter::new();

@@ -13,6 +13,7 @@ use crate::explain::TrailCache;
 use crate::memory::{Buffer, MemoryNode};
 use crate::perf::ModelCache;
 use crate::scheduler::CPU;
+use crate::trace::Run;
 
 /// What a thread that runs tasks keeps from one to the next.
 pub(crate) struct Bench {
@@ -40,6 +41,10 @@ pub(crate) struct Bench {
     pub(super) is_in_pool: bool,
     /// Whether data were copied for the running task from another memory node.
     pub(super) transferred: bool,
+    /// How long the kernel of the running task ran, if it failed.
+    pub(super) lost_ns: u64,
+    /// What a trace will say of the running task, if there is one.
+    pub(super) run: Run,
 }
 
 // SAFETY: the operands' pointers are leftovers of a task that has ended; they are cleared before the next.
@@ -65,6 +70,8 @@ impl Bench {
             room_ns: 0,
             is_in_pool: false,
             transferred: false,
+            lost_ns: 0,
+            run: Run::default(),
         }
     }
 

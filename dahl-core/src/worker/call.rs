@@ -111,6 +111,10 @@ pub(super) fn call(
     let has_team = bench.is_in_pool && shared.workers() > 1;
     let place = Place { kind: &bench.kind, idle: if has_team { idle } else { 0 }, has_team };
     let plan = bench.choices.plan(shared.choices(), place, codelet, record);
+    if shared.recorder().is_some() {
+        bench.run.with(shared.models(), &bench.kind, codelet, plan.kernel.name(), record);
+        bench.run.team = plan.team;
+    }
     let others = shared.workers() - usize::from(bench.worker.is_some());
     let others_busy = simulated_ns.is_none().then(|| others.saturating_sub(idle));
     let result = call_kernel(shared, bench, record, codelet, &plan, simulated_ns);
@@ -146,19 +150,29 @@ fn call_kernel(
     let crew = Crew::new(shared, plan, bench.is_in_pool);
     let start_ns = shared.clock().now_ns();
     shared.stall().begin(bench.worker, start_ns);
+    bench.run.begin_ns = Some(start_ns);
     // SAFETY: invariant V of `Operand`: the task is ready, so it holds its accesses: shared ones to what it reads,
     // exclusive ones to what it writes. Private and scratch buffers are its own. Arrays lie in zeroed blocks, so all
     // is initialised, and in blocks or vectors aligned for their elements.
-    unsafe { run(crew, kernel, &bench.operands, &body.arguments, &mut bench.packs) }?;
+    let ran = unsafe { run(crew, kernel, &bench.operands, &body.arguments, &mut bench.packs) };
     let kernel_ns = simulated_ns.unwrap_or_else(|| shared.clock().now_ns() - start_ns);
+    if ran.is_err() {
+        bench.lost_ns = kernel_ns;
+    }
+    ran?;
+    bench.run.kernel_ns = Some(kernel_ns);
     if let Some(notes) = shared.check_notes() {
-        let Bench { operands, packs, inspection, .. } = bench;
+        let Bench { operands, packs, inspection, lost_ns, .. } = bench;
         let again = |operands: &[Operand]| {
             // SAFETY: invariant V: these operands are as above, but for buffers of the inspection's own.
             unsafe { run(crew, kernel, operands, &body.arguments, packs) }.is_ok()
         };
         // SAFETY: invariant V, as above; the kernel has ended, and its views with it.
-        unsafe { inspection.end(inspected, operands, notes, again) }.map_err(Obstacle::Failed)?;
+        let passed = unsafe { inspection.end(inspected, operands, notes, again) };
+        passed.map_err(|message| {
+            *lost_ns = kernel_ns;
+            Obstacle::Failed(message)
+        })?;
     }
     match renamed {
         // SAFETY: the task's access to the target is exclusive, and no view is left.

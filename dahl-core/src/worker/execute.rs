@@ -12,13 +12,18 @@ use crate::codelet::Codelet;
 use crate::error::Failure;
 use crate::perf::{self, Measurement};
 use crate::runtime::Shared;
+use crate::statistics::Loss;
 use crate::task::{Access, Kind, ReadyTask, Record, Step};
+use crate::trace::Run;
 
 /// Runs a task, and what must follow. Never panics, whatever the kernel does.
 pub(crate) fn execute(shared: &Shared, bench: &mut Bench, task: ReadyTask) {
     let record = task.record();
     let codelet = record.body().codelet.expect("a task that workers run has a codelet");
     shared.stall().take(bench.worker, record.body().sequence);
+    if let Some(recorder) = shared.recorder() {
+        bench.run = Run::taken_at(recorder.now_ns());
+    }
     let outcome = run_task(shared, bench, record, codelet, None);
     complete(shared, bench, record, outcome);
 }
@@ -56,10 +61,20 @@ fn measured(
     simulated_ns: Option<u64>,
     run: impl FnOnce() -> Result<(), Obstacle>,
 ) -> Result<(), Obstacle> {
+    let kernel = perf::kernel_of(record);
+    if let (Some(_), Some(kernel)) = (shared.recorder(), kernel) {
+        bench.run.with(shared.models(), &bench.kind, codelet, kernel, record);
+    }
     let start_ns = shared.clock().now_ns();
-    run()?;
+    bench.run.begin_ns = Some(start_ns);
+    let ran = run();
     let time_ns = simulated_ns.unwrap_or_else(|| shared.clock().now_ns() - start_ns);
-    if let Some(kernel) = perf::kernel_of(record) {
+    if ran.is_err() {
+        bench.lost_ns = time_ns;
+    }
+    ran?;
+    bench.run.kernel_ns = Some(time_ns);
+    if let Some(kernel) = kernel {
         let measurement = Measurement { time_ns, ..Measurement::default() };
         bench.models.record(shared.models(), &bench.kind, codelet, kernel, record, measurement);
     }
@@ -70,7 +85,10 @@ fn measured(
 pub(super) fn complete(shared: &Shared, bench: &mut Bench, record: &Record, outcome: Result<(), Obstacle>) {
     let codelet = record.body().codelet.expect("a task that workers run has a codelet");
     let mut failed = None;
+    let is_cancelled = matches!(outcome, Err(Obstacle::Cancelled(_)));
     if let Err(obstacle) = outcome {
+        let loss = if is_cancelled { Loss::Cancelled } else { Loss::Failed };
+        shared.gathering().lose(bench.worker, codelet, loss, std::mem::take(&mut bench.lost_ns));
         let failure = match obstacle {
             Obstacle::Cancelled(first_cause) => first_cause,
             Obstacle::Failed(message) => {
@@ -94,6 +112,9 @@ pub(super) fn complete(shared: &Shared, bench: &mut Bench, record: &Record, outc
             }
         }
         failed = Some(failure);
+    }
+    if let Some(recorder) = shared.recorder() {
+        recorder.ended(record, bench.worker, bench.run, failed.as_ref(), is_cancelled);
     }
     shared.stall().end(bench.worker);
     shared.tell_completed(record.body().sequence, bench.worker);

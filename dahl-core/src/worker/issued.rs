@@ -7,6 +7,7 @@ use crate::device::Speed;
 use crate::perf;
 use crate::runtime::Shared;
 use crate::task::{Access, Kind, Record};
+use crate::trace::Run;
 
 /// What a task that has been issued came to; it is completed later.
 pub(crate) struct Issued {
@@ -14,6 +15,7 @@ pub(crate) struct Issued {
     duration_ns: u64,
     arrived_ns: u64,
     pinned: Vec<Pin>,
+    run: Run,
 }
 
 impl Issued {
@@ -25,6 +27,11 @@ impl Issued {
     /// When its data are there.
     pub(crate) fn arrived_ns(&self) -> u64 {
         self.arrived_ns
+    }
+
+    /// Says when it begins.
+    pub(crate) fn begin_at(&mut self, begin_ns: u64) {
+        self.run.begin_ns = Some(begin_ns);
     }
 
     /// Whether it could not begin because a memory is too small.
@@ -52,6 +59,7 @@ pub(crate) fn issue(
         Kind::Kernel => speed.duration_ns(codelet.name, flops, bytes),
         _ => speed.duration_ns("", None, bytes),
     };
+    bench.run = Run::taken_at(shared.clock().now_ns());
     let result = match failure {
         Some(failure) => Err(Obstacle::Failed(failure)),
         None => run_task(shared, bench, record, codelet, Some(duration_ns)),
@@ -59,11 +67,14 @@ pub(crate) fn issue(
     let arrivals = record.accesses().filter_map(Access::array);
     let arrivals = arrivals.map(|array| array.copies().arrived_ns(bench.node));
     let arrived_ns = arrivals.max().unwrap_or(0).max(std::mem::take(&mut bench.room_ns));
-    Issued { result, duration_ns, arrived_ns, pinned: std::mem::take(&mut bench.pinned) }
+    let run = Run { arrived_ns, kernel_ns: Some(duration_ns), ..bench.run };
+    Issued { result, duration_ns, arrived_ns, pinned: std::mem::take(&mut bench.pinned), run }
 }
 
 /// Completes a task of a simulation.
 pub(crate) fn finish(shared: &Shared, bench: &mut Bench, record: &Record, issued: Issued) {
     issued.pinned.into_iter().for_each(Pin::let_go);
+    bench.lost_ns = if issued.result.is_err() { issued.duration_ns } else { 0 };
+    bench.run = issued.run;
     complete(shared, bench, record, issued.result);
 }

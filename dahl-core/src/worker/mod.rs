@@ -58,6 +58,7 @@ fn as_kernel<R>(kernel: impl FnOnce() -> R) -> R {
 /// The life of worker `worker`: until the runtime stops and nothing is left to do.
 pub(crate) fn run(shared: &Arc<Shared>, worker: usize) {
     let mut bench = Bench::new(Some(worker), format!("cpu {worker}"), shared.memory()).in_pool();
+    shared.gathering().begin(worker, shared.clock());
     while let Some(task) = next(shared, worker, &mut bench) {
         execute(shared, &mut bench, task);
     }
@@ -69,6 +70,8 @@ fn next(shared: &Shared, worker: usize, bench: &mut Bench) -> Option<crate::Read
         return Some(task);
     }
     let team = shared.team();
+    let gathering = shared.gathering();
+    let _waits = gathering.wait(worker, shared.clock());
     let _idle = team.rest(); // before anybody is told, who may submit what this worker could help with
     bench.recycler.flush(shared);
     shared.progress().notify();
@@ -78,7 +81,8 @@ fn next(shared: &Shared, worker: usize, bench: &mut Bench) -> Option<crate::Read
             if let Some(task) = shared.next_task(worker) {
                 return Some(task);
             }
-            if team.is_wanted() && team.help(shared.sleep()) {
+            let help = || team.help(shared.sleep());
+            if team.is_wanted() && gathering.help(worker, shared.clock(), help) {
                 patience = Patience::new(SPIN);
             }
             spin_loop();

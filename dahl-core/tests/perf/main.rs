@@ -6,6 +6,7 @@ mod expectation;
 mod machines;
 mod program;
 mod storage;
+mod stored;
 mod transfers;
 mod unusable;
 mod writers;

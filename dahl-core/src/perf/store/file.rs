@@ -84,24 +84,31 @@ struct Versioned {
     version: u32,
 }
 
+/// How the new name of a file ends that cannot be used, and what is wrong with it.
+pub(super) type Unusable = (&'static str, String);
+
 /// Reads a file; nothing if there is none. One that cannot be used is set aside.
 pub(super) fn read<F: Stored>(path: &Path, warnings: &Warnings) -> io::Result<Option<F>> {
-    let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    match parse(&bytes) {
-        Ok(file) => Ok(Some(file)),
-        Err((reason, fact)) => {
+    match examine(path)? {
+        None => Ok(None),
+        Some(Ok(file)) => Ok(Some(file)),
+        Some(Err((reason, fact))) => {
             set_aside(path, reason, &fact, warnings)?;
             Ok(None)
         }
     }
 }
 
-/// The file, or how its new name ends and what is wrong with it.
-fn parse<F: Stored>(bytes: &[u8]) -> Result<F, (&'static str, String)> {
+/// Reads a file and leaves it where it is; nothing if there is none.
+pub(super) fn examine<F: Stored>(path: &Path) -> io::Result<Option<Result<F, Unusable>>> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(parse(&bytes))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn parse<F: Stored>(bytes: &[u8]) -> Result<F, Unusable> {
     let corrupt = |fact: &dyn std::fmt::Display| ("corrupt", fact.to_string().trim_end().to_owned());
     let text = std::str::from_utf8(bytes).map_err(|error| corrupt(&error))?;
     let Versioned { version } = toml::from_str(text).map_err(|error| corrupt(&error))?;
@@ -154,6 +161,14 @@ impl CodeletFile {
 
     pub(super) fn text(&self) -> String {
         toml::to_string(self).expect("histories are plain data")
+    }
+
+    /// What it says, for people to read.
+    pub(super) fn histories(&self) -> impl Iterator<Item = History> {
+        self.history.iter().filter_map(|history| {
+            let hash = u64::from_str_radix(&history.declaration, 16).ok()?;
+            Some(history.history(&self.codelet, &self.module, hash))
+        })
     }
 }
 
@@ -230,7 +245,7 @@ impl StoredHistory {
     }
 
     /// What it says, for people to read.
-    pub(super) fn history(&self, codelet: &str, module: &str, declaration: u64) -> History {
+    fn history(&self, codelet: &str, module: &str, declaration: u64) -> History {
         let first = self.first_us.unwrap_or(0.0);
         let or_first = |us: Option<f64>| us.unwrap_or(first);
         History {
@@ -244,6 +259,7 @@ impl StoredHistory {
             count: self.count,
             median_us: or_first(self.median_us),
             spread_us: self.spread_us.unwrap_or(0.0),
+            first_calls: self.first_calls,
             first_us: self.first_us,
             mean_us: or_first(self.mean_us),
             deviation_us: self.deviation_us.unwrap_or(0.0),

@@ -21,8 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 const LOCK: &str = "lock";
-const MACHINE: &str = "machine.toml";
-const TRANSFERS: &str = "transfers.toml";
+pub(super) const MACHINE: &str = "machine.toml";
+pub(super) const TRANSFERS: &str = "transfers.toml";
 
 /// Where the performance models of a machine are stored.
 #[derive(Debug)]
@@ -209,7 +209,7 @@ impl Store {
 }
 
 /// The files of codelets in a folder, in the order of their names.
-fn codelet_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+pub(super) fn codelet_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let is_of_codelet = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default();
         path.extension().is_some_and(|extension| extension == "toml") && name != MACHINE && name != TRANSFERS

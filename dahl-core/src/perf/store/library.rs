@@ -65,11 +65,6 @@ impl Library {
 
     /// What nobody has asked for.
     pub(in super::super) fn histories(&self) -> impl Iterator<Item = History> {
-        self.files.iter().flat_map(|file| {
-            file.history.iter().filter_map(|history| {
-                let hash = u64::from_str_radix(&history.declaration, 16).ok()?;
-                Some(history.history(&file.codelet, &file.module, hash))
-            })
-        })
+        self.files.iter().flat_map(CodeletFile::histories)
     }
 }

@@ -6,6 +6,8 @@ use std::thread::available_parallelism;
 use serde::{Deserialize, Serialize};
 
 use super::VERSION;
+use super::file::Stored;
+use super::stored::StoredProcessor;
 use crate::device::Machine;
 use crate::simd;
 
@@ -64,6 +66,17 @@ impl MachineFacts {
         if self.real.is_some() { "real" } else { "simulated" }
     }
 
+    /// The processor of a real machine.
+    pub(super) fn processor(&self) -> Option<StoredProcessor> {
+        let Cores { cpu, cores, simd, build } = self.real.clone()?;
+        Some(StoredProcessor { name: cpu, processors: cores, simd: simd.to_lowercase(), build })
+    }
+
+    /// The model of a simulated machine.
+    pub(super) fn simulated(&self) -> Option<Machine> {
+        self.simulated.clone()
+    }
+
     pub(super) fn text(&self) -> String {
         toml::to_string(self).expect("a machine is plain data")
     }
@@ -76,6 +89,13 @@ impl MachineFacts {
             Some(line) => format!("it is of another machine, where `{line}`"),
             None => "it is of another machine".to_owned(),
         }
+    }
+}
+
+impl Stored for MachineFacts {
+    fn wrong(&self) -> Option<String> {
+        let of = [self.real.is_some(), self.simulated.is_some()];
+        (of == [false; 2] || of == [true; 2]).then(|| "expected either `real` or `simulated`".to_owned())
     }
 }
 

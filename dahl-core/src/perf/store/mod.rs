@@ -10,6 +10,7 @@ mod file;
 mod folder;
 mod library;
 mod machine;
+mod stored;
 
 use std::fs;
 use std::io;
@@ -19,6 +20,7 @@ pub(super) use change::Change;
 pub(super) use file::CopyTime;
 pub(crate) use folder::Store;
 pub(super) use library::Library;
+pub use stored::{StoredMachine, StoredModels, StoredProcessor, StoredTransfer, UnusableFile};
 
 /// The version of the files' format.
 const VERSION: u32 = 1;

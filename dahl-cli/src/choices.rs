@@ -1,0 +1,36 @@
+//! What is said of a name that is not there: names like it, and all that are.
+
+use crate::trouble::Trouble;
+
+/// Names at least as like as this are taken to be meant. 1 is the same name.
+const LIKENESS: f64 = 0.7;
+/// So many like names are told.
+const NEAR: usize = 3;
+
+/// The trouble with a name: there is no `what` of it in `place`, but there are `choices`.
+pub(crate) fn unknown(what: &str, name: &str, place: &str, choices: &[String]) -> Trouble {
+    let near = near(name, choices);
+    let meant = match near.is_empty() {
+        true => String::new(),
+        false => format!("; did you mean {}?", quoted(&near, " or ")),
+    };
+    let there_are = match choices.is_empty() {
+        true => format!("there is no {what}"),
+        false => format!("it has: {}", choices.join(", ")),
+    };
+    Trouble::Input(format!("there is no {what} `{name}` in {place}{meant}\n{there_are}"))
+}
+
+/// The choices that are like `name`, the most like first.
+fn near<'c>(name: &str, choices: &'c [String]) -> Vec<&'c str> {
+    let last = |name: &str| name.rsplit("::").next().unwrap_or_default().to_lowercase();
+    let likeness = |choice: &String| strsim::jaro_winkler(&last(name), &last(choice));
+    let mut near: Vec<_> = choices.iter().map(|choice| (likeness(choice), choice.as_str())).collect();
+    near.retain(|(likeness, _)| *likeness >= LIKENESS);
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    near.into_iter().take(NEAR).map(|(_, choice)| choice).collect()
+}
+
+fn quoted(names: &[&str], between: &str) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(between)
+}

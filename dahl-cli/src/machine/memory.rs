@@ -1,0 +1,61 @@
+//! [`Memory`]: how much main memory there is.
+
+use std::fs;
+
+use serde::Serialize;
+
+/// The main memory; nothing of what the system does not say.
+#[derive(Serialize)]
+pub(super) struct Memory {
+    pub(super) total_bytes: Option<u64>,
+    /// What programs could have now without swapping.
+    pub(super) available_bytes: Option<u64>,
+    /// What this process's control group may use, if that is limited.
+    pub(super) limit_bytes: Option<u64>,
+    pub(super) numa_nodes: Vec<NumaNode>,
+}
+
+/// The memory of a NUMA node.
+#[derive(Serialize)]
+pub(super) struct NumaNode {
+    pub(super) node: usize,
+    pub(super) total_bytes: u64,
+}
+
+impl Memory {
+    pub(super) fn here() -> Self {
+        let facts = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+        let limit = fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
+        let node = |node: usize| {
+            let path = format!("/sys/devices/system/node/node{node}/meminfo");
+            let total_bytes = bytes(&fs::read_to_string(path).ok()?, "MemTotal")?;
+            Some(NumaNode { node, total_bytes })
+        };
+        Self {
+            total_bytes: bytes(&facts, "MemTotal"),
+            available_bytes: bytes(&facts, "MemAvailable"),
+            limit_bytes: limit.and_then(|limit| limit.trim().parse().ok()),
+            // Numbers of nodes may have gaps; there are few.
+            numa_nodes: (0..1024).filter_map(node).collect(),
+        }
+    }
+}
+
+/// The figure of that name: lines are as in `MemTotal: 16336848 kB`, for a node after its own name.
+fn bytes(facts: &str, name: &str) -> Option<u64> {
+    let line = facts.lines().find_map(|line| Some(line.split_once(name)?.1.strip_prefix(':')?))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn figures_of_the_system_and_of_a_node() {
+        let system = "MemTotal:       16336848 kB\nMemFree:          523 kB\n";
+        assert_eq!(bytes(system, "MemTotal"), Some(16_336_848 << 10));
+        assert_eq!(bytes("Node 0 MemTotal:       8 kB\n", "MemTotal"), Some(8 << 10));
+        assert_eq!(bytes(system, "MemAvailable"), None);
+    }
+}

@@ -1,0 +1,161 @@
+//! `dahl machine`: what there is to compute with, what of it a runtime uses, and how fast memory is.
+//!
+//! Facts are the system's own, bandwidths are measured here, and those of links to virtual devices are their model's: the
+//! report says which is which. What is absent is said to be.
+
+mod absent;
+mod bandwidth;
+mod links;
+mod memory;
+mod processor;
+mod report;
+
+use std::path::PathBuf;
+
+use dahl::{Machine, Runtime};
+use serde::Serialize;
+
+use crate::output::Output;
+use crate::trouble::Trouble;
+use absent::Absence;
+use bandwidth::Bandwidth;
+use links::Link;
+use memory::Memory;
+use processor::Processors;
+
+const EXAMPLES: &str = "\
+Examples:
+  dahl machine
+  dahl machine --no-measurements
+  DAHL_NCPU=4 DAHL_MACHINE=machine.toml dahl machine --json";
+
+/// What `dahl machine` is told.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The model of a machine to be simulated, as in `docs/devices.md`.
+    #[arg(long, value_name = "FILE", env = "DAHL_MACHINE", hide_env_values = true)]
+    model: Option<PathBuf>,
+    /// Measures no bandwidths, which takes some seconds.
+    #[arg(long)]
+    no_measurements: bool,
+}
+
+/// What there is.
+#[derive(Serialize)]
+struct Report {
+    host: String,
+    processors: Processors,
+    memory: Memory,
+    runtime: RuntimeFacts,
+    /// Nothing if it was not to be measured.
+    bandwidth: Option<Bandwidth>,
+    links: Vec<Link>,
+    absent: Vec<Absence>,
+}
+
+/// What a runtime with the settings of the environment has.
+#[derive(Serialize)]
+struct RuntimeFacts {
+    scheduler: &'static str,
+    /// Whether time is virtual.
+    simulated: bool,
+    /// The file of the machine that is simulated.
+    model: Option<PathBuf>,
+    workers: Vec<Worker>,
+    nodes: Vec<Node>,
+}
+
+/// A worker of it.
+#[derive(Serialize)]
+struct Worker {
+    number: usize,
+    name: String,
+    kind: String,
+    node: usize,
+    /// That it is bound to.
+    processor: Option<usize>,
+    /// Of that processor.
+    numa_node: Option<usize>,
+    /// Of the model.
+    modelled: Option<Modelled>,
+}
+
+/// How fast a model says that a worker is.
+#[derive(Clone, Serialize)]
+struct Modelled {
+    gflops: f64,
+    gbytes_per_s: f64,
+    overhead_us: f64,
+}
+
+/// A memory node.
+#[derive(Serialize)]
+struct Node {
+    number: usize,
+    name: String,
+    limit_bytes: Option<usize>,
+}
+
+pub(crate) fn run(arguments: &Arguments, output: &Output) -> Result<(), Trouble> {
+    let path = arguments.model.clone().filter(|path| !path.as_os_str().is_empty());
+    let model = path.as_ref().map(Machine::from_file).transpose()?;
+    let runtime = RuntimeFacts::of(&runtime(model.as_ref())?, model.as_ref(), path);
+    let bandwidth = match arguments.no_measurements {
+        true => None,
+        false => Some(Bandwidth::measure(output)?),
+    };
+    output.show(&Report {
+        host: host(),
+        processors: Processors::here(),
+        memory: Memory::here(),
+        links: model.as_ref().map(links::of_model).unwrap_or_default(),
+        runtime,
+        bandwidth,
+        absent: absent::absences(),
+    })
+}
+
+/// With the settings of the environment.
+fn runtime(model: Option<&Machine>) -> dahl::Result<Runtime> {
+    match model {
+        Some(model) => Runtime::builder().virtual_machine(model.clone()).build(),
+        None => Runtime::new(),
+    }
+}
+
+fn host() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    Some(name.trim()).filter(|name| !name.is_empty()).unwrap_or("localhost").to_owned()
+}
+
+impl RuntimeFacts {
+    fn of(rt: &Runtime, model: Option<&Machine>, path: Option<PathBuf>) -> Self {
+        let modelled = |node: usize| {
+            let model = model?;
+            let device = node.checked_sub(1).and_then(|device| model.devices.get(device));
+            let speed = device.map_or(&model.cpu.speed, |device| &device.speed);
+            let (gflops, gbytes_per_s, overhead_us) = (speed.gflops, speed.gbytes_per_s, speed.overhead_us);
+            Some(Modelled { gflops, gbytes_per_s, overhead_us })
+        };
+        let workers = rt.worker_infos().iter().enumerate().map(|(number, info)| Worker {
+            number,
+            name: info.name.clone(),
+            kind: info.kind.clone(),
+            node: info.node,
+            processor: info.processor,
+            numa_node: info.numa_node,
+            modelled: modelled(info.node),
+        });
+        let nodes = rt.memory().into_iter().enumerate();
+        Self {
+            scheduler: rt.scheduler(),
+            simulated: model.is_some(),
+            model: path,
+            workers: workers.collect(),
+            nodes: nodes
+                .map(|(number, node)| Node { number, name: node.name, limit_bytes: node.limit_bytes })
+                .collect(),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Study: which layers a device runs faster than a CPU worker, by size of the batch.
+//!
+//! The machine is simulated: a CPU worker, and a device that computes 20 times and moves bytes 50 times as fast, but takes
+//! five times as long to begin a task, behind a link. Each layer runs forward and backward on either worker, and the
+//! performance models say how long its tasks take there. With transfers, its input, output and their gradients go over the
+//! link, as they do when the layers around it run on the CPU: their times are those of `Runtime::transfer_times`.
+
+use std::collections::BTreeMap;
+
+use dahl::Speed;
+use dahl::prelude::*;
+use dahl_nn::layer::{AvgPool2d, Backward, Conv2d, Conv2dOptions, Dense, Layer, MaxPool2d, Relu};
+use serde::Serialize;
+
+use super::findings::Findings;
+use super::plot::{Axis, Figure, Lines, Point, Series, at};
+use super::programs::{DEVICE, Pinned, beside_cpu};
+use super::session::Session;
+use super::{Study, Time};
+use crate::trouble::Trouble;
+
+pub(super) const STUDY: Study = Study {
+    name: "layers",
+    question: "Which layers are faster on a device than on a CPU worker, and from which batch on?",
+    time: Time::Virtual,
+    rounds: 1,
+    run,
+};
+
+const CPU: Speed = Speed { gflops: 50.0, gbytes_per_s: 10.0, overhead_us: 1.0, codelets: BTreeMap::new() };
+const GPU: Speed = Speed { gflops: 1000.0, gbytes_per_s: 500.0, overhead_us: 5.0, codelets: BTreeMap::new() };
+const LATENCY_US: f64 = 10.0;
+const LINK_GBYTES_PER_S: f64 = 12.0;
+
+/// The layers: what they are called, and what enters a sample's.
+const LAYERS: [(&str, &[usize]); 7] = [
+    ("conv 1->8, 3x3", &[1, 28, 28]),
+    ("conv 8->16, 3x3", &[8, 13, 13]),
+    ("relu", &[8, 26, 26]),
+    ("max-pool 2", &[8, 26, 26]),
+    ("avg-pool 2", &[8, 26, 26]),
+    ("dense 1352->10", &[1352]),
+    ("dense 512->512", &[512]),
+];
+
+/// A layer by its place in [`LAYERS`].
+fn layer<'m>(arena: &'m Arena, index: usize, seed: u64) -> dahl::Result<Box<dyn Layer<'m, f32> + 'm>> {
+    let (name, input) = LAYERS[index];
+    let convolution = |filters| {
+        let [channels, rows, cols] = [input[0], input[1], input[2]];
+        let options = Conv2dOptions::square(3);
+        let layer = Conv2d::new(arena, [channels, rows, cols], filters, options, seed, 0)?;
+        dahl::Result::Ok(Box::new(layer.expect("3x3 fits")))
+    };
+    Ok(match name {
+        "conv 1->8, 3x3" => convolution(8)?,
+        "conv 8->16, 3x3" => convolution(16)?,
+        "relu" => Box::new(Relu::new(input)),
+        "max-pool 2" => Box::new(MaxPool2d::new([input[0], input[1], input[2]], 2).expect("it fits")),
+        "avg-pool 2" => Box::new(AvgPool2d::new([input[0], input[1], input[2]], 2).expect("it fits")),
+        "dense 1352->10" => Box::new(Dense::new(arena, input[0], 10, seed, 0)?),
+        _ => Box::new(Dense::new(arena, input[0], 512, seed, 0)?),
+    })
+}
+
+/// What a layer takes, in microseconds.
+struct Times {
+    /// Of its tasks, on each worker.
+    cpu_us: f64,
+    device_us: f64,
+    /// To bring there and back what enters and leaves.
+    transfers_us: f64,
+    tasks: u64,
+}
+
+/// How long the layer's tasks take on worker `worker`, by the performance models, how many they are, and the transfers.
+fn measure(index: usize, batch: usize, worker: usize, seed: u64) -> Result<(f64, u64, f64), Trouble> {
+    let machine = beside_cpu(CPU, GPU, LATENCY_US, LINK_GBYTES_PER_S);
+    let builder = Runtime::builder().cpu_workers(1).virtual_machine(machine);
+    let rt = builder.custom_scheduler(Pinned::to(worker)).build()?;
+    let arena = rt.arena();
+    let mut layer = layer(&arena, index, seed)?;
+    let input: Matrix<f32> = arena.zeros([batch, LAYERS[index].1.iter().product()])?;
+    rt.wait()?;
+    let before = tasks_of(&rt);
+    let forward = layer.forward(&arena, &input)?;
+    let gradient: Matrix<f32> = arena.zeros(forward.output.shape())?;
+    let pass = Backward { input: &input, forward: &forward, gradient: &gradient, needs_input_gradient: true };
+    drop(layer.backward(&arena, pass)?);
+    rt.wait()?;
+    let (mut us, mut tasks) = (0.0, 0);
+    for history in rt.performance_models() {
+        let key = (
+            history.module.clone(),
+            history.codelet.clone(),
+            history.kernel.clone(),
+            history.footprint.clone(),
+        );
+        let count = history.count - before.get(&key).copied().unwrap_or(0);
+        us += history.median_us * count as f64;
+        tasks += count;
+    }
+    let transfer_us = |bytes: usize| {
+        let way = rt.transfer_times().into_iter().find(|time| time.from == 0).expect("there is a link");
+        way.latency_us + bytes as f64 / way.gbytes_per_s / 1e3
+    };
+    let transfers = 2.0 * (transfer_us(bytes(input.shape())) + transfer_us(bytes(forward.output.shape())));
+    Ok((us, tasks, transfers))
+}
+
+fn bytes(shape: [usize; 2]) -> usize {
+    shape[0] * shape[1] * size_of::<f32>()
+}
+
+/// What histories are of: module, codelet, kernel and footprint.
+type Key = (String, String, String, Vec<Vec<usize>>);
+
+/// How many tasks the models know already.
+fn tasks_of(rt: &Runtime) -> BTreeMap<Key, u64> {
+    let histories = rt.performance_models().into_iter();
+    histories
+        .map(|history| ((history.module, history.codelet, history.kernel, history.footprint), history.count))
+        .collect()
+}
+
+fn times(index: usize, batch: usize, seed: u64) -> Result<Times, Trouble> {
+    let (cpu_us, tasks, transfers_us) = measure(index, batch, 0, seed)?;
+    let (device_us, _, _) = measure(index, batch, 1, seed)?;
+    Ok(Times { cpu_us, device_us, transfers_us, tasks })
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    layer: &'static str,
+    batch: usize,
+    tasks: u64,
+    cpu_us: f64,
+    device_us: f64,
+    transfers_us: f64,
+    /// How many times as fast the device is, its transfers not counted.
+    speedup: f64,
+    /// The same with them.
+    speedup_with_transfers: f64,
+}
+
+fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
+    let batches: &[usize] = session.either(&[1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024], &[1, 16]);
+    session
+        .setting("device", format!("{DEVICE}: {GPU:?}, {LATENCY_US} us and {LINK_GBYTES_PER_S} GB/s away"));
+    session.setting("cpu", format!("{CPU:?}"));
+    let progress = session.progress(LAYERS.len() * batches.len(), "layers");
+    let mut rows = Vec::new();
+    for (index, (layer, _)) in LAYERS.into_iter().enumerate() {
+        for &batch in batches {
+            progress.begin(format!("{layer}, {batch} samples"));
+            let Times { cpu_us, device_us, transfers_us, tasks } =
+                times(index, batch, session.settings.seed)?;
+            let speedup_with_transfers = cpu_us / (device_us + transfers_us);
+            let speedup = cpu_us / device_us;
+            rows.push(Row {
+                layer,
+                batch,
+                tasks,
+                cpu_us,
+                device_us,
+                transfers_us,
+                speedup,
+                speedup_with_transfers,
+            });
+            progress.done();
+        }
+    }
+    session.table("layers.csv", &rows)?;
+    session.figure("layers.svg", &figure(&rows, batches))?;
+
+    let mut findings = Findings::new([
+        "layer",
+        "device faster from batch",
+        "with transfers",
+        "times as fast at the largest",
+        "with transfers ",
+    ]);
+    for (layer, _) in LAYERS {
+        let of_layer = || rows.iter().filter(|row| row.layer == layer);
+        let last = of_layer().last().expect("there are batches");
+        findings.row([
+            layer.to_owned(),
+            faster_from(of_layer(), |row| row.speedup),
+            faster_from(of_layer(), |row| row.speedup_with_transfers),
+            format!("{:.1}", last.speedup),
+            format!("{:.1}", last.speedup_with_transfers),
+        ]);
+    }
+    Ok(findings)
+}
+
+/// The smallest batch from which on the device is faster; rows have larger and larger ones.
+fn faster_from<'r>(rows: impl Iterator<Item = &'r Row>, speedup: fn(&Row) -> f64) -> String {
+    let mut from = None;
+    for row in rows {
+        from = if speedup(row) > 1.0 { from.or(Some(row.batch)) } else { None };
+    }
+    from.map_or("never".to_owned(), |batch| batch.to_string())
+}
+
+fn figure(rows: &[Row], batches: &[usize]) -> Figure {
+    let ends = vec![(batches[0] as f64, 1.0), (batches[batches.len() - 1] as f64, 1.0)];
+    let panel = |caption: &str, speedup: &dyn Fn(&Row) -> f64| {
+        let shown: Vec<usize> = batches.iter().copied().filter(|batch| batch.ilog2() % 2 == 0).collect();
+        let x = Axis::log("samples in a batch").ticks(at(&shown, |batch| batch as f64));
+        let mut lines = Lines::new(caption, x, Axis::log("times as fast as a CPU worker"));
+        for (layer, _) in LAYERS {
+            let of_layer = rows.iter().filter(|row| row.layer == layer);
+            let points = of_layer.map(|row| Point::exact(row.batch as f64, speedup(row)));
+            lines = lines.series(Series::new(layer, points.collect()));
+        }
+        lines.guide("as fast", ends.clone())
+    };
+    Figure::new("Layers on a device, forward and backward, simulated", 2)
+        .panel(panel("its tasks alone", &|row| row.speedup))
+        .panel(panel("with transfers from and to the CPU", &|row| row.speedup_with_transfers))
+}

@@ -1,0 +1,80 @@
+//! [`Legend`]: what colours and markers mean, beside the panels.
+
+use plotters::element::DashedPathElement;
+use plotters::prelude::*;
+
+use super::palette::{GUIDE, colour, marker};
+use super::{Area, Drawn, TEXT_SIZE};
+
+const LINE_HEIGHT: i32 = 22;
+const TOP: i32 = 34;
+const KEY_WIDTH: i32 = 26;
+/// How wide a character is, about.
+const CHARACTER_WIDTH: f64 = 6.6;
+
+/// How something is drawn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Key {
+    Line,
+    Area,
+    /// A dashed line that stands for no measurement.
+    Guide,
+}
+
+/// Names in the order in which they first come, each with a colour of its own.
+#[derive(Default)]
+pub(super) struct Legend {
+    entries: Vec<(String, Key)>,
+}
+
+impl Legend {
+    pub(super) fn add(&mut self, name: &str, key: Key) {
+        if !name.is_empty() && self.entries.iter().all(|entry| entry.0 != name) {
+            self.entries.push((name.to_owned(), key));
+        }
+    }
+
+    /// The number of a name among those that are drawn alike; 0 if it is not explained.
+    pub(super) fn index(&self, name: &str) -> usize {
+        let coloured = self.entries.iter().filter(|(_, key)| *key != Key::Guide);
+        coloured.map(|(entry, _)| entry).position(|entry| entry == name).unwrap_or(0)
+    }
+
+    /// Whether there is something to explain.
+    fn is_needed(&self) -> bool {
+        self.entries.len() > 1
+    }
+
+    pub(super) fn width(&self) -> u32 {
+        if !self.is_needed() {
+            return 14;
+        }
+        let longest = self.entries.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        (f64::from(KEY_WIDTH) + 26.0 + longest as f64 * CHARACTER_WIDTH) as u32
+    }
+
+    pub(super) fn draw(&self, area: &Area<'_>) -> Drawn {
+        if !self.is_needed() {
+            return Ok(());
+        }
+        for (row, (name, key)) in self.entries.iter().enumerate() {
+            let (y, index) = (TOP + LINE_HEIGHT * row as i32, self.index(name));
+            let line = vec![(8, y), (8 + KEY_WIDTH, y)];
+            match key {
+                Key::Guide => area.draw(&DashedPathElement::new(line, 5, 4, GUIDE.stroke_width(1)))?,
+                Key::Area => {
+                    let corners = [(8, y - 6), (8 + KEY_WIDTH, y + 6)];
+                    area.draw(&Rectangle::new(corners, colour(index).filled()))?;
+                }
+                Key::Line => {
+                    area.draw(&PathElement::new(line, colour(index).stroke_width(2)))?;
+                    area.draw(&marker(index, (8 + KEY_WIDTH / 2, y)))?;
+                }
+            }
+            let font = ("sans-serif", TEXT_SIZE).into_font().color(&BLACK);
+            let text = (8 + KEY_WIDTH + 7, y - TEXT_SIZE as i32 / 2);
+            area.draw(&Text::new(name.clone(), text, font))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,150 @@
+//! [`About`]: where a study's figures come from.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::SystemTime;
+
+use serde::Serialize;
+
+use super::Checkout;
+use crate::study::Settings;
+use crate::trouble::Trouble;
+
+/// What is said where something is not known.
+const ABSENT: &str = "absent";
+
+/// What `about.toml` says.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct About {
+    study: String,
+    question: String,
+    /// `real`, or `virtual` for a study whose figures are exact.
+    time: String,
+    command: String,
+    started: String,
+    ended: String,
+    settings: BTreeMap<String, toml::Value>,
+    sources: Sources,
+    machine: Machine,
+}
+
+/// What ran.
+#[derive(Clone, Debug, Serialize)]
+struct Sources {
+    version: String,
+    /// The commit of the checkout, as the study began.
+    commit: String,
+    committed: String,
+    /// `clean`, or `dirty` if files differ from the commit.
+    tree: String,
+    /// When the command was built: before `committed`, it may have been from other sources.
+    built: String,
+    build: String,
+    rustc: String,
+}
+
+/// Where it ran.
+#[derive(Clone, Debug, Serialize)]
+struct Machine {
+    host: String,
+    os: String,
+    cpu: String,
+    cores: usize,
+    /// Processors that the process may use.
+    processors: usize,
+    instruction_set: String,
+    /// The mean number of processes that ran or waited, in the minute before.
+    load: String,
+}
+
+fn line_of(path: &str) -> Option<String> {
+    fs::read_to_string(path).ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+fn or_absent(fact: Option<String>) -> String {
+    fact.unwrap_or_else(|| ABSENT.to_owned())
+}
+
+fn seconds(time: SystemTime) -> String {
+    humantime::format_rfc3339_seconds(time).to_string()
+}
+
+impl Sources {
+    fn new(checkout: &Checkout) -> Self {
+        let built = std::env::current_exe().and_then(fs::metadata).and_then(|metadata| metadata.modified());
+        let tree = checkout.is_dirty.map(|is_dirty| if is_dirty { "dirty" } else { "clean" });
+        Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit: or_absent(checkout.commit.clone()),
+            committed: or_absent(checkout.committed.clone()),
+            tree: or_absent(tree.map(str::to_owned)),
+            built: or_absent(built.ok().map(seconds)),
+            build: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
+            rustc: env!("DAHL_RUSTC").to_owned(),
+        }
+    }
+}
+
+impl Machine {
+    fn here() -> Self {
+        let topology = dahl::Topology::of_this_machine();
+        let facts = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let cpu = facts.lines().find(|line| line.starts_with("model name"));
+        let cpu = cpu.and_then(|line| Some(line.split_once(':')?.1.trim().to_owned()));
+        let load = line_of("/proc/loadavg").and_then(|line| Some(line.split(' ').next()?.to_owned()));
+        Self {
+            host: or_absent(line_of("/proc/sys/kernel/hostname")),
+            os: format!("{} {}", std::env::consts::OS, or_absent(line_of("/proc/sys/kernel/osrelease"))),
+            cpu: or_absent(cpu),
+            cores: topology.cores(),
+            processors: topology.processors().len(),
+            instruction_set: format!("{} {}", std::env::consts::ARCH, dahl::simd::level()),
+            load: or_absent(load),
+        }
+    }
+}
+
+impl About {
+    /// Of a study that begins now.
+    pub(crate) fn of(study: &crate::study::Study, settings: &Settings, checkout: &Checkout) -> Self {
+        let values = [
+            ("seed", toml::Value::from(settings.seed as i64)),
+            ("rounds", toml::Value::from(settings.rounds as i64)),
+            ("workers", toml::Value::from(settings.workers as i64)),
+            ("quick", toml::Value::from(settings.is_quick)),
+        ];
+        Self {
+            study: study.name.to_owned(),
+            question: study.question.to_owned(),
+            time: study.time.to_string(),
+            command: std::env::args().collect::<Vec<_>>().join(" "),
+            started: seconds(SystemTime::now()),
+            ended: String::new(),
+            settings: values.map(|(name, value)| (name.to_owned(), value)).into(),
+            sources: Sources::new(checkout),
+            machine: Machine::here(),
+        }
+    }
+
+    /// Adds a setting of the study itself.
+    pub(crate) fn setting(&mut self, name: &str, value: impl Into<toml::Value>) {
+        self.settings.insert(name.to_owned(), value.into());
+    }
+
+    /// The day on which the study began, `2026-11-21`.
+    pub(crate) fn date(&self) -> &str {
+        &self.started[..10]
+    }
+
+    /// The text of `about.toml`, for a study that ends now.
+    pub(crate) fn text(mut self) -> Result<String, Trouble> {
+        self.ended = seconds(SystemTime::now());
+        toml::to_string(&self).map_err(|error| Trouble::Failed(format!("about.toml: {error}")))
+    }
+
+    /// The machine in a few words, for pages.
+    pub(crate) fn machine(&self) -> String {
+        let Machine { cpu, cores, instruction_set, .. } = &self.machine;
+        format!("{cpu}, {cores} cores, {instruction_set}, {} build", self.sources.build)
+    }
+}

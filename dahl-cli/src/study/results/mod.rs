@@ -1,0 +1,75 @@
+//! [`Folder`]: where a study's files go, and what stamps them.
+//!
+//! A folder has tables as CSV, figures as SVG, `summary.md` with what a page shows of them, and `about.toml`, which says
+//! where the figures come from. The other files have no stamps, so a study in virtual time writes the same bytes each
+//! time.
+
+mod about;
+mod checkout;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+pub(crate) use about::About;
+pub(crate) use checkout::Checkout;
+
+use super::plot::Figure;
+use crate::trouble::Trouble;
+
+/// A study's folder.
+pub(crate) struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Makes the folder that the user has named; files of the study that are there are written anew.
+    pub(crate) fn at(path: &Path) -> Result<Self, Trouble> {
+        fs::create_dir_all(path).map_err(|error| Trouble::unwritable(path, error))?;
+        Ok(Self { path: path.to_owned() })
+    }
+
+    /// Makes a folder that is not there yet: `results/DATE-STUDY-COMMIT`, and a number if there is one.
+    pub(crate) fn new(study: &str, date: &str, commit: &str) -> Result<Self, Trouble> {
+        let results = Path::new("results");
+        fs::create_dir_all(results).map_err(|error| Trouble::unwritable(results, error))?;
+        let name = format!("{date}-{study}-{commit}");
+        let numbered = (2..).map(|number| format!("{name}-{number}"));
+        for name in std::iter::once(name.clone()).chain(numbered) {
+            let path = results.join(name);
+            match fs::create_dir(&path) {
+                Ok(()) => return Ok(Self { path }),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Trouble::unwritable(&path, error)),
+            }
+        }
+        unreachable!("some number is free")
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes a table: a line for each row, under the names of its fields.
+    pub(crate) fn table(&self, name: &str, rows: &[impl Serialize]) -> Result<(), Trouble> {
+        let path = self.path.join(name);
+        let write = || -> csv::Result<()> {
+            let mut writer = csv::Writer::from_path(&path)?;
+            rows.iter().try_for_each(|row| writer.serialize(row))?;
+            Ok(writer.flush()?)
+        };
+        write().map_err(|error| Trouble::unwritable(&path, error))
+    }
+
+    /// Writes a figure.
+    pub(crate) fn figure(&self, name: &str, figure: &Figure) -> Result<(), Trouble> {
+        figure.write(&self.path.join(name))
+    }
+
+    /// Writes a text.
+    pub(crate) fn text(&self, name: &str, text: &str) -> Result<(), Trouble> {
+        let path = self.path.join(name);
+        fs::write(&path, text).map_err(|error| Trouble::unwritable(&path, error))
+    }
+}

@@ -1,0 +1,74 @@
+//! Measuring in real time: variants in turn, round by round, so that what else the machine does meets all of them alike.
+
+use super::session::Session;
+use crate::trouble::Trouble;
+
+/// Measurements of one variant: their median and quartiles, and the ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Spread {
+    pub(crate) median: f64,
+    /// A quarter of the measurements are below.
+    pub(crate) low: f64,
+    /// A quarter of the measurements are above.
+    pub(crate) high: f64,
+}
+
+impl Spread {
+    /// Of measurements, at least one.
+    pub(crate) fn of(mut values: Vec<f64>) -> Self {
+        values.sort_by(f64::total_cmp);
+        let at = |share: f64| {
+            let place = share * (values.len() - 1) as f64;
+            let (below, above) = (values[place.floor() as usize], values[place.ceil() as usize]);
+            below + (above - below) * place.fract()
+        };
+        Self { median: at(0.5), low: at(0.25), high: at(0.75) }
+    }
+
+    /// Of one figure of each round.
+    pub(crate) fn over<M>(rounds: &[M], figure: impl Fn(&M) -> f64) -> Self {
+        Self::of(rounds.iter().map(figure).collect())
+    }
+}
+
+/// Measures each variant once a round. The measurements of each variant, in the order of the variants.
+///
+/// A round before the first one is not counted: in it code is loaded, and memory touched. Each round begins with another
+/// variant, so that none always follows the same one.
+pub(crate) fn in_turn<V, M>(
+    session: &Session<'_>,
+    what: &'static str,
+    variants: &[V],
+    name: impl Fn(&V) -> String,
+    mut measure: impl FnMut(&V) -> Result<M, Trouble>,
+) -> Result<Vec<Vec<M>>, Trouble> {
+    let rounds = session.settings.rounds;
+    let progress = session.progress((rounds + 1) * variants.len(), what);
+    let mut measured: Vec<Vec<M>> = variants.iter().map(|_| Vec::new()).collect();
+    for round in 0..=rounds {
+        for step in 0..variants.len() {
+            let index = (step + round) % variants.len();
+            progress.begin(format!("round {round} of {rounds}: {}", name(&variants[index])));
+            let measurement = measure(&variants[index])?;
+            if round > 0 {
+                measured[index].push(measurement);
+            }
+            progress.done();
+        }
+    }
+    Ok(measured)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Spread;
+
+    #[test]
+    fn quartiles_lie_between_measurements() {
+        let spread = Spread::of(vec![4.0, 1.0, 3.0, 2.0, 5.0]);
+        assert_eq!(spread, Spread { median: 3.0, low: 2.0, high: 4.0 });
+        let spread = Spread::of(vec![1.0, 2.0]);
+        assert_eq!(spread, Spread { median: 1.5, low: 1.25, high: 1.75 });
+        assert_eq!(Spread::of(vec![7.0]), Spread { median: 7.0, low: 7.0, high: 7.0 });
+    }
+}

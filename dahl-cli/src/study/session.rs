@@ -1,0 +1,68 @@
+//! [`Session`]: one run of a study.
+
+use serde::Serialize;
+
+use super::plot::Figure;
+use super::results::{About, Folder};
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::trouble::Trouble;
+
+/// What every study is told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    pub(crate) seed: u64,
+    pub(crate) rounds: usize,
+    /// The most CPU workers in real time.
+    pub(crate) workers: usize,
+    /// Whether to measure little.
+    pub(crate) is_quick: bool,
+}
+
+/// A run of a study: its settings, and where its results go.
+pub(crate) struct Session<'a> {
+    pub(crate) settings: Settings,
+    folder: &'a Folder,
+    about: About,
+    output: &'a Output,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn new(settings: Settings, folder: &'a Folder, about: About, output: &'a Output) -> Self {
+        Self { settings, folder, about, output }
+    }
+
+    /// `quick` if little is to be measured, else `whole`.
+    pub(crate) fn either<T>(&self, whole: T, quick: T) -> T {
+        if self.settings.is_quick { quick } else { whole }
+    }
+
+    /// Adds a setting of the study itself to what is said of its results.
+    pub(crate) fn setting(&mut self, name: &str, value: impl Into<toml::Value>) {
+        self.about.setting(name, value);
+    }
+
+    /// Progress through so many steps.
+    pub(crate) fn progress(&self, steps: usize, what: &'static str) -> Progress {
+        self.output.progress(steps, what)
+    }
+
+    /// The file of a trace, which is one of the results.
+    pub(crate) fn path(&self, name: &str) -> std::path::PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a table as CSV.
+    pub(crate) fn table(&self, name: &str, rows: &[impl Serialize]) -> Result<(), Trouble> {
+        self.folder.table(name, rows)
+    }
+
+    /// Writes a figure as SVG.
+    pub(crate) fn figure(&self, name: &str, figure: &Figure) -> Result<(), Trouble> {
+        self.folder.figure(name, figure)
+    }
+
+    pub(super) fn end(self) -> About {
+        self.about
+    }
+}

@@ -1,0 +1,141 @@
+//! Bad input: the exit code is 2, nothing is printed, and the error names what is wrong, where, and the choices.
+
+use std::fs;
+
+use crate::folder::{Folder, text};
+
+/// Runs `dahl` with these words, and expects that it refuses them, saying all of `facts`.
+fn refuses(folder: &Folder, words: &str, facts: &[&str]) {
+    let output = folder.dahl(words);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(2), "dahl {words}: {out}{err}");
+    assert_eq!(out, "", "dahl {words}");
+    for fact in facts {
+        assert!(err.contains(fact), "dahl {words}: `{fact}` is not in: {err}");
+    }
+}
+
+#[test]
+fn no_and_unknown_commands() {
+    let folder = Folder::new();
+    refuses(&folder, "machin", &["unrecognized subcommand 'machin'", "'machine'"]);
+    refuses(&folder, "perf", &["Usage: dahl perf", "explain"]);
+    refuses(&folder, "completions tcsh", &["'tcsh'", "bash", "elvish", "fish", "powershell", "zsh"]);
+}
+
+#[test]
+fn models_of_machines() {
+    let folder = Folder::new();
+    refuses(&folder, "machine --model nothing.toml", &["nothing.toml", "No such file"]);
+    folder.write("bad.toml", "[cpu]\nspeed = { gflops = 3, gbytes = 1 }\n");
+    let choices = ["gbytes_per_s", "overhead_us", "codelets"];
+    refuses(&folder, "machine --model bad.toml", &["bad.toml", "line 2, column 24", "`gbytes`"]);
+    refuses(&folder, "machine --model bad.toml", &choices);
+    folder.write("bad.toml", "[[device]]\nname = \"gpu\"\nlink_gbytes_per_s = 0\n");
+    refuses(&folder, "machine --model bad.toml", &["bad.toml", "device `gpu`", "link_gbytes_per_s = 0"]);
+}
+
+#[test]
+fn settings_in_the_environment() {
+    let folder = Folder::new();
+    let output = folder.command("dahl").arg("machine").env("DAHL_SCHED", "best").output().expect("it runs");
+    assert_eq!(output.status.code(), Some(2));
+    let err = text(&output.stderr);
+    assert!(err.contains("DAHL_SCHED = `best`: expected one of ws, eager"), "{err}");
+}
+
+#[test]
+fn folders_without_models() {
+    let folder = Folder::new();
+    for words in ["perf ls", "perf show matmul", "perf plot matmul", "perf explain matmul"] {
+        refuses(&folder, words, &["--dir FOLDER", "DAHL_PERF_DIR"]);
+        refuses(&folder, &format!("{words} --dir nothing"), &["nothing", "No such file"]);
+        refuses(
+            &folder,
+            &format!("{words} --dir models/host"),
+            &["models/host", "HOST/real-NUMBER/machine.toml"],
+        );
+    }
+}
+
+#[test]
+fn codelets_and_machines_that_are_not_there() {
+    let folder = Folder::new();
+    let all = "it has: dahl::ops::dot::dot, dahl::ops::matmul::matmul, dahl::ops::softmax::softmax";
+    for command in ["show", "plot", "explain"] {
+        let words = format!("perf --dir models {command} matmull");
+        refuses(&folder, &words, &["`matmull` in models", "did you mean `dahl::ops::matmul::matmul`?", all]);
+    }
+    refuses(&folder, "perf --dir models show Dot", &["did you mean `dahl::ops::dot::dot`?"]);
+    let machines = ["no machine `virtual`", "host/real-", "host/simulated-"];
+    refuses(&folder, "perf --dir models --machine virtual ls", &machines);
+}
+
+#[test]
+fn a_file_of_models_that_cannot_be_used_is_named_and_left_out() {
+    let folder = Folder::new();
+    let host = fs::read_dir(folder.path("models/host")).expect("the fixture has a host");
+    let machines = host.map(|machine| machine.expect("it can be read").path());
+    let real = machines.into_iter().find(|path| path.to_string_lossy().contains("real-"));
+    let file = real.expect("one is real").join("dahl.ops.dot.dot.toml");
+    let spoilt = fs::read_to_string(&file).expect("it is there").replacen("count = ", "count = x", 1);
+    fs::write(&file, &spoilt).expect("it can be written");
+    let output = folder.dahl("perf --dir models ls");
+    let err = text(&output.stderr);
+    assert!(output.status.success(), "{err}");
+    assert!(err.contains("dahl.ops.dot.dot.toml: TOML parse error at line"), "{err}");
+    assert!(text(&output.stdout).contains("matmul"));
+    assert_eq!(fs::read_to_string(&file).expect("it is still there"), spoilt);
+}
+
+#[test]
+fn traces() {
+    let folder = Folder::new();
+    let whole = fs::read_to_string(folder.path("run.json")).expect("the fixture has it");
+    folder.write("empty.json", "");
+    folder.write("other.json", "[\n{\"ph\":\"M\",\"pid\":1,\"tid\":1,\"name\":\"other\",\"args\":{}}\n]\n");
+    let damaged: Vec<_> =
+        whole.lines().enumerate().map(|(i, line)| if i == 4 { "{]," } else { line }).collect();
+    folder.write("damaged.json", &damaged.join("\n"));
+    for form in ["summary", "html", "chrome", "paje", "dot"] {
+        refuses(&folder, &format!("trace {form} nothing.json"), &["nothing.json", "No such file"]);
+        refuses(&folder, &format!("trace {form} empty.json"), &["empty.json"]);
+        refuses(&folder, &format!("trace {form} other.json"), &["other.json:2", "dahl"]);
+        refuses(&folder, &format!("trace {form} damaged.json"), &["damaged.json:5"]);
+    }
+    refuses(&folder, "perf explain matmul --trace damaged.json", &["damaged.json:5"]);
+    refuses(
+        &folder,
+        "perf explain dot --trace run.json",
+        &["`dot` in run.json", "dahl::ops::matmul::matmul_add"],
+    );
+    refuses(&folder, "trace chrome run.json -o run.json", &["run.json is the trace itself"]);
+    assert_eq!(fs::read_to_string(folder.path("run.json")).expect("it is still there"), whole);
+    refuses(&folder, "--json trace dot run.json -o -", &["`--output -`", "`--json`"]);
+}
+
+#[test]
+fn what_cannot_be_written_has_failed() {
+    let folder = Folder::new();
+    for words in ["trace chrome run.json -o no/such.json", "perf --dir models plot dot -o no/such.svg"] {
+        let output = folder.dahl(words);
+        assert_eq!(output.status.code(), Some(1), "{words}");
+        let err = text(&output.stderr);
+        assert!(err.contains("no/such.") && err.contains("cannot be written"), "{words}: {err}");
+    }
+}
+
+#[test]
+fn benchmarks() {
+    let folder = Folder::new();
+    refuses(&folder, "bench overhead --graph tree", &["'tree'", "independent, chain, random"]);
+    refuses(&folder, "bench overhead --scheduler best", &["scheduler = `best`", "ws, eager"]);
+    refuses(&folder, "bench overhead --workers 0", &["'0'", "1..=1024"]);
+    refuses(&folder, "bench overhead --workers 1,two", &["'two'"]);
+    refuses(&folder, "bench overhead --tasks 0", &["'0'"]);
+    let mut simulated = folder.command("dahl");
+    let output = simulated.args(["bench", "overhead"]).env("DAHL_MACHINE", "machine.toml").output();
+    let output = output.expect("it runs");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("DAHL_MACHINE = `machine.toml`"));
+}

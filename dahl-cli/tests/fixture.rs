@@ -1,0 +1,119 @@
+//! Writes what the other tests look at, in `tests/fixture`, anew: performance models of this machine, in real time, and of
+//! a simulated one, and a trace of a run on each. What it measures differs from run to run, so it runs when it is asked to,
+//! and the golden outputs are made again after it:
+//!
+//! ```text
+//! cargo test -p dahl-cli --test fixture -- --ignored
+//! TRYCMD=overwrite cargo test -p dahl-cli --test command
+//! ```
+
+use std::fs;
+use std::path::Path;
+
+use dahl::prelude::*;
+use dahl::{Machine, Result, RuntimeBuilder, ops};
+
+const MODELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixture/models");
+const MACHINE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixture/machine.toml");
+/// A trace in real time, and one of the simulated machine.
+const REAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixture/run.json");
+const SIMULATED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixture/simulated.json");
+/// What the host is called in the fixture.
+const HOST: &str = "host";
+
+const TASKS: usize = 40;
+
+fn products<T: Real>(rt: &Runtime) -> Result<()> {
+    for extent in [16, 32, 64, 96, 128, 192, 256] {
+        let (a, b) = (rt.zeros::<T, 2>([extent, extent])?, rt.zeros([extent, extent])?);
+        let mut out = rt.zeros([extent, extent])?;
+        (0..TASKS).try_for_each(|_| ops::matmul(&a, &b, &mut out, false, false))?;
+    }
+    rt.wait()
+}
+
+fn sums(rt: &Runtime) -> Result<()> {
+    for len in [1 << 8, 1 << 12, 1 << 16, 1 << 20] {
+        let (x, y) = (rt.zeros::<f32, 1>([len])?, rt.zeros::<f32, 1>([len])?);
+        let mut out = rt.zeros::<f32, 0>([])?;
+        for kernel in ["rust", "dot_c"] {
+            for _ in 0..TASKS {
+                ops::Dot::task(&x, &y, &mut out).kernel(kernel).submit()?;
+            }
+            rt.wait()?;
+        }
+    }
+    Ok(())
+}
+
+fn softmaxes(rt: &Runtime) -> Result<()> {
+    let input = rt.zeros::<f32, 2>([64, 1000])?;
+    let mut out = rt.zeros::<f32, 2>([64, 1000])?;
+    (0..TASKS).try_for_each(|_| ops::softmax(&input, &mut out, 1))?;
+    rt.wait()
+}
+
+fn run(settings: RuntimeBuilder) -> Result<()> {
+    let rt = settings.cpu_workers(2).performance_dir(MODELS).check(false).build()?;
+    products::<f32>(&rt)?;
+    products::<f64>(&rt)?;
+    sums(&rt)?;
+    softmaxes(&rt)
+}
+
+#[test]
+#[ignore = "it writes the fixture anew, with what it measures now"]
+fn write_the_models() -> Result<()> {
+    let models = Path::new(MODELS);
+    if models.exists() {
+        fs::remove_dir_all(models).expect("the fixture is ours");
+    }
+    run(Runtime::builder().scheduler("eager"))?;
+    let machine = Machine::from_file(MACHINE)?;
+    run(Runtime::builder().scheduler("dmda").virtual_machine(machine))?;
+    let host = fs::read_dir(models).expect("it was written").next().expect("it has a host");
+    let host = host.expect("it can be read").path();
+    fs::remove_file(host.join("lock")).expect("nobody holds it");
+    fs::rename(host, models.join(HOST)).expect("the name is free");
+    Ok(())
+}
+
+/// `c = a x b` in tiles.
+fn tiled_product(rt: &Runtime) -> Result<()> {
+    const TILES: usize = 4;
+    let tiles = |value: f32| -> Result<Vec<Matrix<'static, f32>>> {
+        (0..TILES * TILES).map(|_| rt.from_vec([96, 96], vec![value; 96 * 96])).collect()
+    };
+    let (a, b, mut c) = (tiles(0.5)?, tiles(0.25)?, tiles(0.0)?);
+    for (row, column) in (0..TILES).flat_map(|row| (0..TILES).map(move |column| (row, column))) {
+        let out = &mut c[row * TILES + column];
+        ops::matmul(&a[row * TILES], &b[column], out, false, false)?;
+        for k in 1..TILES {
+            ops::matmul_add(&a[row * TILES + k], &b[k * TILES + column], out, false, false)?;
+        }
+    }
+    rt.wait()
+}
+
+#[test]
+#[ignore = "it writes the fixture anew, with what it measures now"]
+fn write_the_traces() -> Result<()> {
+    let settings = || Runtime::builder().cpu_workers(2).check(false).scheduler("dmda");
+    tiled_product(&settings().trace(REAL).build()?)?;
+    tiled_product(&settings().trace(SIMULATED).virtual_machine(Machine::from_file(MACHINE)?).build()?)?;
+    for path in [REAL, SIMULATED] {
+        let trace = fs::read_to_string(path).expect("it was written");
+        fs::write(path, named(&trace)).expect("it can be written again");
+    }
+    Ok(())
+}
+
+/// A trace whose program and host have the fixture's names.
+fn named(trace: &str) -> String {
+    let with = |text: String, field: &str, name: &str| {
+        let (before, rest) = text.split_once(&format!("\"{field}\":\"")).expect("a trace says so");
+        let (_, after) = rest.split_once('"').expect("a string ends");
+        format!("{before}\"{field}\":\"{name}\"{after}")
+    };
+    with(with(trace.to_owned(), "program", "tiled_product"), "host", HOST)
+}

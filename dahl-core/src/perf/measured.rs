@@ -1,0 +1,46 @@
+//! [`Measured`]: the sums of this run, as the runtime's statistics are made of them.
+
+use super::entry::Entry;
+use super::models::Models;
+use super::samples::Totals;
+use super::statistics::Window;
+use crate::codelet::Codelet;
+
+/// What this run measured of one kernel for one footprint on one kind of worker; nothing of what was loaded.
+pub(crate) struct Measured {
+    pub(crate) codelet: &'static Codelet,
+    /// `fold` and `finish` are what a reduction does besides.
+    pub(crate) kernel: &'static str,
+    /// The kind of worker.
+    pub(crate) kind: String,
+    /// The sums of each worker; the host has the number behind the last.
+    pub(crate) rows: Vec<(usize, Totals)>,
+    /// The median of the last durations in nanoseconds, first calls left out.
+    pub(crate) median_ns: Option<u64>,
+}
+
+impl Models {
+    /// What this run has measured, in the order of the first tasks.
+    pub(crate) fn measured(&self) -> Vec<Measured> {
+        self.entries().iter().filter_map(|entry| Measured::of(entry)).collect()
+    }
+}
+
+impl Measured {
+    fn of(entry: &Entry) -> Option<Self> {
+        let rows: Vec<_> = entry.rows().map(|(worker, row)| (worker, row.totals())).collect();
+        if rows.iter().all(|(_, totals)| totals.tasks() == 0) {
+            return None;
+        }
+        let mut window = Window::new();
+        let each = Window::share(rows.len(), super::samples::WINDOW);
+        entry.rows().flat_map(|(_, row)| row.recent().take(each)).for_each(|ns| window.push(ns));
+        Some(Self {
+            codelet: entry.family.codelet,
+            kernel: entry.family.kernel,
+            kind: entry.family.kind.clone(),
+            rows,
+            median_ns: window.median(),
+        })
+    }
+}

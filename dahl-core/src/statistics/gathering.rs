@@ -1,0 +1,179 @@
+//! [`Gathering`]: what is counted for the statistics alone.
+
+use std::sync::PoisonError;
+
+use crossbeam_utils::CachePadded;
+
+use crate::clock::Clock;
+use crate::codelet::Codelet;
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{Mutex, MutexGuard};
+
+/// What is counted for the statistics alone.
+#[derive(Debug)]
+pub(crate) struct Gathering {
+    /// Whether it is measured how long workers look for tasks.
+    measures_waits: bool,
+    /// Of each worker, and last of the host.
+    tallies: Vec<CachePadded<Tally>>,
+    /// Tasks that failed or were cancelled, for each codelet that has such.
+    losses: Mutex<Vec<(&'static Codelet, Losses)>>,
+}
+
+/// What happened to one worker, which alone writes.
+#[derive(Debug, Default)]
+struct Tally {
+    failed: AtomicU64,
+    cancelled: AtomicU64,
+    lost_ns: AtomicU64,
+    /// Times without a task that are over.
+    waiting_ns: AtomicU64,
+    /// The begin of the one that is not, plus one; 0 for none.
+    waiting_since: AtomicU64,
+    /// The part of these times in which jobs of other workers' kernels were done.
+    helping_ns: AtomicU64,
+}
+
+/// How a task ended that did not end well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// It failed itself.
+    Failed,
+    /// One that it depends on failed.
+    Cancelled,
+}
+
+/// Tasks that did not end well.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Losses {
+    pub(super) failed: u64,
+    pub(super) cancelled: u64,
+    /// How long their kernels ran.
+    pub(super) lost_ns: u64,
+}
+
+/// How long a worker had no task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Waits {
+    pub(super) waiting_ns: u64,
+    pub(super) helping_ns: u64,
+}
+
+/// Adds to a counter that this thread alone writes.
+fn add(counter: &AtomicU64, amount: u64) {
+    counter.store(counter.load(Ordering::Relaxed).saturating_add(amount), Ordering::Relaxed);
+}
+
+impl Gathering {
+    /// For so many workers, which wait from the start.
+    pub(crate) fn new(measures_waits: bool, workers: usize) -> Self {
+        let tallies: Vec<_> = (0..=workers).map(|_| CachePadded::<Tally>::default()).collect();
+        tallies.iter().for_each(|tally| tally.waiting_since.store(1, Ordering::Relaxed));
+        Self { measures_waits, tallies, losses: Mutex::default() }
+    }
+
+    fn tally(&self, worker: Option<usize>) -> &Tally {
+        &self.tallies[worker.unwrap_or(self.tallies.len() - 1)]
+    }
+
+    fn all_losses(&self) -> MutexGuard<'_, Vec<(&'static Codelet, Losses)>> {
+        self.losses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a task that did not end well, after its kernel had run for `lost_ns`.
+    #[cold]
+    pub(crate) fn lose(&self, worker: Option<usize>, codelet: &'static Codelet, loss: Loss, lost_ns: u64) {
+        let tally = self.tally(worker);
+        let counter = if loss == Loss::Failed { &tally.failed } else { &tally.cancelled };
+        add(counter, 1);
+        add(&tally.lost_ns, lost_ns);
+        let one = Losses {
+            failed: u64::from(loss == Loss::Failed),
+            cancelled: u64::from(loss == Loss::Cancelled),
+            lost_ns,
+        };
+        let mut losses = self.all_losses();
+        match losses.iter_mut().find(|(known, _)| std::ptr::eq(*known, codelet)) {
+            Some((_, sum)) => *sum = sum.plus(one),
+            None => losses.push((codelet, one)),
+        }
+    }
+
+    /// Notes that the thread of a worker begins, which ends its first wait.
+    pub(crate) fn begin(&self, worker: usize, clock: &Clock) {
+        self.tally(Some(worker)).end_wait(clock.now_ns());
+    }
+
+    /// Measures how long a worker looks for a task, until the guard is dropped.
+    pub(crate) fn wait<'g>(&'g self, worker: usize, clock: &'g Clock) -> Option<impl Drop + use<'g>> {
+        /// Ends the measurement.
+        struct Waiting<'g>(&'g Tally, &'g Clock);
+        impl Drop for Waiting<'_> {
+            fn drop(&mut self) {
+                self.0.end_wait(self.1.now_ns());
+            }
+        }
+        self.measures_waits.then(|| {
+            let tally = self.tally(Some(worker));
+            if tally.waiting_since.load(Ordering::Relaxed) == 0 {
+                tally.waiting_since.store(clock.now_ns() + 1, Ordering::Relaxed);
+            }
+            Waiting(tally, clock)
+        })
+    }
+
+    /// Measures how long a worker without a task helps others, if it does.
+    pub(crate) fn help(&self, worker: usize, clock: &Clock, help: impl FnOnce() -> bool) -> bool {
+        if !self.measures_waits {
+            return help();
+        }
+        let begin_ns = clock.now_ns();
+        let helped = help();
+        if helped {
+            add(&self.tally(Some(worker)).helping_ns, clock.now_ns() - begin_ns);
+        }
+        helped
+    }
+
+    /// Tasks of a worker that did not end well.
+    pub(super) fn losses_of(&self, worker: Option<usize>) -> Losses {
+        let tally = self.tally(worker);
+        let [failed, cancelled, lost_ns] =
+            [&tally.failed, &tally.cancelled, &tally.lost_ns].map(|counter| counter.load(Ordering::Relaxed));
+        Losses { failed, cancelled, lost_ns }
+    }
+
+    /// Such tasks, by codelet.
+    pub(super) fn losses(&self) -> Vec<(&'static Codelet, Losses)> {
+        self.all_losses().clone()
+    }
+
+    /// How long a worker had no task until `now_ns`, if that is measured.
+    pub(super) fn waits_of(&self, worker: usize, now_ns: u64) -> Option<Waits> {
+        let tally = self.tally(Some(worker));
+        let running = tally.waiting_since.load(Ordering::Relaxed).checked_sub(1);
+        let running_ns = running.map_or(0, |since_ns| now_ns.saturating_sub(since_ns));
+        self.measures_waits.then(|| Waits {
+            waiting_ns: tally.waiting_ns.load(Ordering::Relaxed) + running_ns,
+            helping_ns: tally.helping_ns.load(Ordering::Relaxed),
+        })
+    }
+}
+
+impl Tally {
+    fn end_wait(&self, now_ns: u64) {
+        let Some(since_ns) = self.waiting_since.load(Ordering::Relaxed).checked_sub(1) else { return };
+        add(&self.waiting_ns, now_ns.saturating_sub(since_ns));
+        self.waiting_since.store(0, Ordering::Relaxed);
+    }
+}
+
+impl Losses {
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            failed: self.failed + other.failed,
+            cancelled: self.cancelled + other.cancelled,
+            lost_ns: self.lost_ns.saturating_add(other.lost_ns),
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! What a run has done, in figures: workers, codelets, transfers, memory. Read at any time, and printed at the end of the
+//! run if the settings say so.
+//!
+//! Most of it is counted anyway: tasks by the runtime, durations by the performance models, bytes by memory nodes and
+//! links. A task that ends well is therefore not counted here at all. What is [gathered](Gathering) here are tasks that
+//! fail or are cancelled, and, if the settings ask for it, how long workers look for tasks: at the begin and at the end of
+//! each such time, so not while they have tasks.
+//!
+//! `figures` has what users see, `account` makes it, `text` prints it, `output` says where it goes.
+//!
+//! Not here: what is expected of tasks (`perf`), and why calls of one codelet differ (`explain`).
+
+mod account;
+mod figures;
+mod gathering;
+mod output;
+mod quantity;
+mod text;
+
+pub use figures::{
+    ArenaStatistics, CodeletStatistics, HostStatistics, KernelStatistics, MemoryStatistics, Statistics,
+    TaskCounts, TransferStatistics, WorkerStatistics,
+};
+pub(crate) use gathering::{Gathering, Loss};
+pub(crate) use output::Output;

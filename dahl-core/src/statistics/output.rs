@@ -1,0 +1,90 @@
+//! [`Output`]: where the statistics of a run go when it ends.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+// A static's, at which no threads of a runtime meet.
+use std::sync::{Mutex, PoisonError};
+
+use super::Statistics;
+use crate::error::{Error, ErrorKind, Result};
+
+/// What the variable may be.
+const CHOICES: &str = "0, 1 for tables on standard error, or a file to write whose name ends in `.json`";
+
+/// The files that runtimes of this process write.
+static FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Where the statistics of a run go when it ends.
+#[derive(Debug)]
+pub(crate) enum Output {
+    /// To standard error, as tables.
+    Tables,
+    /// To a file, as JSON.
+    Json { path: PathBuf, file: File },
+}
+
+impl Output {
+    /// Where they go by the text of a variable; nothing if nowhere.
+    ///
+    /// # Errors
+    /// If it is no such text, or the file cannot be written.
+    #[track_caller]
+    pub(crate) fn of_variable(setting: &'static str, text: &str) -> Result<Option<Self>> {
+        match text.trim() {
+            "" | "0" => Ok(None),
+            "1" => Ok(Some(Self::Tables)),
+            path if path.ends_with(".json") => Self::json(setting, Path::new(path)).map(Some),
+            _ => {
+                let (value, expected) = (text.to_owned(), CHOICES.to_owned());
+                Err(Error::new(ErrorKind::Config { setting, value, expected }))
+            }
+        }
+    }
+
+    /// To a file, which is made now. If another runtime of the process writes `run.json`, it is `run.2.json`, and so on.
+    ///
+    /// # Errors
+    /// If it cannot be.
+    #[track_caller]
+    pub(crate) fn json(setting: &'static str, path: &Path) -> Result<Self> {
+        let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+        let numbered = (2..).map(|number| path.with_extension(format!("{number}.json")));
+        let mut paths = std::iter::once(path.to_owned()).chain(numbered);
+        let path = paths.find(|path| !files.contains(path)).expect("there is no last number");
+        match File::create(&path) {
+            Ok(file) => {
+                files.push(path.clone());
+                Ok(Self::Json { path, file })
+            }
+            Err(error) => {
+                let expected = format!("a file to write: {error}; or {CHOICES}");
+                Err(Error::new(ErrorKind::Config { setting, value: path.display().to_string(), expected }))
+            }
+        }
+    }
+
+    /// Writes them. What goes wrong is printed.
+    pub(crate) fn write(&self, statistics: &Statistics) {
+        match self {
+            Self::Tables => print(&format!("dahl: {statistics}")),
+            Self::Json { path, file } => {
+                if let Err(error) = write_json(file, statistics) {
+                    let path = path.display();
+                    print(&format!("dahl: the statistics cannot be written to {path}: {error}\n"));
+                }
+            }
+        }
+    }
+}
+
+/// Prints in one piece. Nobody is left to tell if it cannot be.
+fn print(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+fn write_json(mut file: &File, statistics: &Statistics) -> io::Result<()> {
+    let mut text = serde_json::to_string_pretty(statistics)?;
+    text.push('\n');
+    file.write_all(text.as_bytes())
+}

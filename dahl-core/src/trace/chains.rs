@@ -1,0 +1,257 @@
+//! [`Chains`]: which tasks a task depends on, by the rules of access modes.
+//!
+//! A second, sequential account of what `task::chain` does with links: accesses to an array form groups, of one
+//! exclusive access or of several that share (readers, or tasks that commute), and each access comes after all of the group
+//! before its own. Beginnings and ends of partitions, and the host, which are no tasks, stand for the tasks that they
+//! depend on themselves.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use super::event::Use;
+use crate::access::AccessMode;
+
+/// Readers of an array that are remembered until it is written, whether they have ended or not; of more of them, the
+/// earlier half is, if they have not ended.
+const READERS: usize = 4096;
+
+/// A task that others may depend on.
+#[derive(Debug)]
+pub(super) struct Predecessor {
+    pub(super) sequence: u64,
+    /// Where its slice is, once it has ended.
+    pub(super) place: OnceLock<Place>,
+}
+
+/// The end of a slice.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) pid: u32,
+    pub(super) tid: u32,
+    pub(super) begin_ns: u64,
+    pub(super) end_ns: u64,
+}
+
+pub(super) type Predecessors = Vec<Arc<Predecessor>>;
+
+/// The accesses to each array so far, as far as later ones depend on them.
+#[derive(Debug, Default)]
+pub(super) struct Chains {
+    /// By the slot of the array.
+    chains: HashMap<u32, Chain>,
+    /// Numbers given to arrays.
+    numbers: u64,
+}
+
+#[derive(Debug)]
+struct Chain {
+    /// The array's number, which no other one gets.
+    number: u64,
+    kind: Group,
+    /// The tasks of the last group.
+    members: Predecessors,
+    /// Those of the one before it.
+    before: Predecessors,
+    /// How many members there may be before some are forgotten.
+    most: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Group {
+    Exclusive,
+    Readers,
+    Commuting,
+}
+
+impl Group {
+    fn of(mode: AccessMode) -> Self {
+        match mode {
+            AccessMode::R => Self::Readers,
+            AccessMode::COMMUTE => Self::Commuting,
+            _ => Self::Exclusive,
+        }
+    }
+}
+
+impl Chains {
+    /// The number of the array of this slot.
+    pub(super) fn number(&mut self, slot: u32) -> u64 {
+        self.chain(slot).number
+    }
+
+    /// Adds a task: what it depends on, in the order of submission.
+    pub(super) fn add_task(&mut self, task: &Arc<Predecessor>, uses: &[Use]) -> Predecessors {
+        let mut after = Predecessors::new();
+        for access in uses {
+            self.chain(access.slot).enter(Group::of(access.mode), &mut after);
+        }
+        in_order(&mut after);
+        for access in uses {
+            self.chain(access.slot).add(task);
+        }
+        after
+    }
+
+    /// Adds the beginning of a partition. What was done with its parts when it was open before has ended, or else it
+    /// would not be used anew.
+    pub(super) fn begin_partition(&mut self, uses: &[Use]) {
+        for part in uses.iter().skip(1) {
+            let chain = self.chain(part.slot);
+            (chain.members, chain.before) = (Predecessors::new(), Predecessors::new());
+        }
+        self.add_passage(uses);
+    }
+
+    /// Adds what is no task, and what it stands for: what it depends on.
+    pub(super) fn add_passage(&mut self, uses: &[Use]) -> Predecessors {
+        let mut after = Predecessors::new();
+        for access in uses {
+            self.chain(access.slot).enter(Group::of(access.mode), &mut after);
+        }
+        in_order(&mut after);
+        for access in uses {
+            self.chain(access.slot).pass(&after);
+        }
+        after
+    }
+
+    /// Adds an exclusive access of the host's.
+    pub(super) fn add_host(&mut self, slot: u32) {
+        let mut after = Predecessors::new();
+        let chain = self.chain(slot);
+        chain.enter(Group::Exclusive, &mut after);
+        chain.pass(&after);
+    }
+
+    /// Lets the access with which a partition began stand for what it ended with.
+    pub(super) fn end_partition(&mut self, whole: u32, after: Predecessors) {
+        self.chain(whole).members = after;
+    }
+
+    /// Forgets the array of this slot.
+    pub(super) fn forget(&mut self, slot: u32) {
+        self.chains.remove(&slot);
+    }
+
+    /// How many arrays are remembered.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.chains.len()
+    }
+
+    fn chain(&mut self, slot: u32) -> &mut Chain {
+        let Self { chains, numbers } = self;
+        chains.entry(slot).or_insert_with(|| {
+            *numbers += 1;
+            Chain {
+                number: *numbers,
+                kind: Group::Exclusive,
+                members: Predecessors::new(),
+                before: Predecessors::new(),
+                most: READERS,
+            }
+        })
+    }
+}
+
+impl Chain {
+    /// Begins a group, unless the access shares the last one; adds what it depends on to `after`.
+    fn enter(&mut self, kind: Group, after: &mut Predecessors) {
+        if kind == Group::Exclusive || kind != self.kind {
+            // Of a group in which only passages were, the members are those before it.
+            if !self.members.is_empty() {
+                self.before = std::mem::take(&mut self.members);
+            }
+            (self.kind, self.most) = (kind, READERS);
+        }
+        after.extend(self.before.iter().cloned());
+    }
+
+    fn add(&mut self, task: &Arc<Predecessor>) {
+        if self.members.last().is_some_and(|last| Arc::ptr_eq(last, task)) {
+            return; // two reads of one array
+        }
+        if self.members.len() >= self.most {
+            let mut place = 0;
+            let half = self.most / 2;
+            self.members.retain(|member| {
+                place += 1;
+                place > half || member.place.get().is_none()
+            });
+            self.most = READERS.max(2 * self.members.len());
+        }
+        self.members.push(Arc::clone(task));
+    }
+
+    /// Adds what stands for the tasks of `after`.
+    fn pass(&mut self, after: &Predecessors) {
+        self.members.extend(after.iter().cloned());
+        in_order(&mut self.members);
+    }
+}
+
+/// Puts tasks in the order of submission, each once.
+fn in_order(tasks: &mut Predecessors) {
+    tasks.sort_unstable_by_key(|task| task.sequence);
+    tasks.dedup_by_key(|task| task.sequence);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn access(slot: u32, mode: AccessMode) -> Use {
+        Use { slot, known_as: slot, mode, element: "f32", is_operand: true }
+    }
+
+    /// Adds a task, and ends it at once.
+    fn add(chains: &mut Chains, sequence: u64, uses: &[Use]) -> (Arc<Predecessor>, Vec<u64>) {
+        let task = Arc::new(Predecessor { sequence, place: OnceLock::new() });
+        let after = chains.add_task(&task, uses).iter().map(|task| task.sequence).collect();
+        task.place.set(Place { pid: 1, tid: 1, begin_ns: 0, end_ns: 0 }).expect("once");
+        (task, after)
+    }
+
+    #[test]
+    fn what_no_array_leads_to_is_forgotten() {
+        let mut chains = Chains::default();
+        let first = Arc::downgrade(&add(&mut chains, 0, &[access(7, AccessMode::RW)]).0);
+        for sequence in 1..1000 {
+            let (_, after) = add(&mut chains, sequence, &[access(7, AccessMode::RW)]);
+            assert_eq!(after, [sequence - 1]);
+        }
+        assert!(first.upgrade().is_none(), "two groups are kept, not a thousand");
+        let last = Arc::downgrade(&add(&mut chains, 1000, &[access(7, AccessMode::R)]).0);
+        let number = chains.number(7);
+        chains.forget(7);
+        assert_eq!((chains.len(), last.upgrade().is_none()), (0, true));
+        assert_ne!(chains.number(7), number, "the slot is another array's now");
+    }
+
+    #[test]
+    fn readers_that_have_ended_are_kept_up_to_a_bound() {
+        let mut chains = Chains::default();
+        let write = [access(0, AccessMode::RW)];
+        let read = |chains: &mut Chains, count: u64| {
+            (1..=count).for_each(|sequence| drop(add(chains, sequence, &[access(0, AccessMode::R)])));
+        };
+        add(&mut chains, 0, &write);
+        read(&mut chains, READERS as u64);
+        let (_, after) = add(&mut chains, READERS as u64 + 1, &write);
+        assert_eq!(after.len(), READERS, "all of them");
+        read(&mut chains, 100_000);
+        let (_, after) = add(&mut chains, 100_001, &write);
+        assert!(after.len() <= READERS && after.len() >= READERS / 2, "{}", after.len());
+        assert_eq!(after.last(), Some(&100_000), "the latest ones");
+    }
+
+    #[test]
+    fn readers_that_run_are_not_forgotten() {
+        let mut chains = Chains::default();
+        let runs = Arc::new(Predecessor { sequence: 0, place: OnceLock::new() });
+        chains.add_task(&runs, &[access(0, AccessMode::R)]);
+        (1..20_000).for_each(|sequence| drop(add(&mut chains, sequence, &[access(0, AccessMode::R)])));
+        let (_, after) = add(&mut chains, 20_000, &[access(0, AccessMode::W)]);
+        assert_eq!(after.first(), Some(&0));
+    }
+}

@@ -1,0 +1,108 @@
+//! [`TraceFile`]: the file of a trace, which is whole up to some moment at any time.
+
+use std::collections::HashSet;
+use std::env;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde::Serialize;
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// What the name of a trace ends in.
+const EXTENSION: &str = "json";
+
+/// The files that this process has written traces to: a later runtime does not write over an earlier one's.
+static WRITTEN: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
+
+/// The file of a trace. Lines are gathered, and written together.
+#[derive(Debug)]
+pub(crate) struct TraceFile {
+    path: PathBuf,
+    file: File,
+    lines: Vec<u8>,
+    /// Whether writing has failed, and was complained of.
+    is_broken: bool,
+}
+
+impl TraceFile {
+    /// The file that the settings name, if they do.
+    ///
+    /// # Errors
+    /// If there can be no such file, or its name is not that of a trace.
+    #[track_caller]
+    pub(crate) fn from_settings(set: Option<PathBuf>) -> Result<Option<Self>> {
+        let variable = || env::var_os("DAHL_TRACE").filter(|path| !path.is_empty()).map(PathBuf::from);
+        let (setting, path) = match (set, variable()) {
+            (Some(path), _) => ("trace", path),
+            (None, Some(path)) => ("DAHL_TRACE", path),
+            (None, None) => return Ok(None),
+        };
+        if path.extension().is_none_or(|extension| extension != EXTENSION) {
+            let expected = "a file `NAME.json`; `dahl trace html|paje|dot FILE` makes others of it";
+            return Err(wrong(setting, &path, expected.to_owned()));
+        }
+        match Self::create(&path) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) => {
+                Err(wrong(setting, &path, format!("a file `NAME.json` that can be written: {error}")))
+            }
+        }
+    }
+
+    /// Creates it. If this process has written to a file of that name, it is `NAME-2.json`, and so on.
+    fn create(path: &Path) -> io::Result<Self> {
+        let absolute = std::path::absolute(path)?;
+        let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = written.get_or_insert_default();
+        let stem = absolute.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let numbered = |number: u32| absolute.with_file_name(format!("{stem}-{number}.{EXTENSION}"));
+        let is_new = |path: &PathBuf| !written.contains(path);
+        let names = std::iter::once(absolute.clone()).chain((2..).map(numbered));
+        let path = names.into_iter().find(is_new).expect("numbers do not end");
+        let file = File::create(&path)?;
+        written.insert(path.clone());
+        Ok(Self { path, file, lines: b"[\n".to_vec(), is_broken: false })
+    }
+
+    /// Adds a line.
+    pub(super) fn push(&mut self, line: &impl Serialize) {
+        self.push_last(line);
+        self.lines.truncate(self.lines.len() - 1);
+        self.lines.extend_from_slice(b",\n");
+    }
+
+    fn push_last(&mut self, line: &impl Serialize) {
+        serde_json::to_writer(&mut self.lines, line).expect("lines are plain data, written to memory");
+        self.lines.push(b'\n');
+    }
+
+    /// Writes what was added.
+    pub(super) fn flush(&mut self) {
+        if self.lines.is_empty() {
+            return;
+        }
+        if !self.is_broken
+            && let Err(error) = self.file.write_all(&self.lines)
+        {
+            self.is_broken = true;
+            let path = self.path.display();
+            eprintln!("dahl: the trace {path} cannot be written: {error}; it ends here, and the run goes on");
+        }
+        self.lines.clear();
+    }
+
+    /// Writes the last line, and the end of the array.
+    pub(super) fn end(mut self, line: &impl Serialize) {
+        self.push_last(line);
+        self.lines.extend_from_slice(b"]\n");
+        self.flush();
+    }
+}
+
+#[track_caller]
+fn wrong(setting: &'static str, path: &Path, expected: String) -> Error {
+    Error::new(ErrorKind::Config { setting, value: path.display().to_string(), expected })
+}

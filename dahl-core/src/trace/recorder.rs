@@ -1,0 +1,124 @@
+//! [`Recorder`]: what the runtime tells of what happens.
+
+use std::sync::Arc;
+
+use super::event::{Combination, Ended, Event, Failed, Footprint, Ordered, Submitted, Use};
+use super::lanes::Lanes;
+use super::run::Run;
+use crate::access::AccessMode;
+use crate::array::ArrayState;
+use crate::clock::Clock;
+use crate::device::Transfer;
+use crate::error::Failure;
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::task::{Kind, Record};
+
+/// Notes what happens, on whatever thread.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    pub(super) lanes: Lanes,
+    clock: Clock,
+    /// Whether somebody will write it.
+    is_on: AtomicBool,
+}
+
+impl Recorder {
+    pub(crate) fn new(clock: Clock) -> Self {
+        Self { lanes: Lanes::new(), clock, is_on: AtomicBool::new(true) }
+    }
+
+    pub(crate) fn now_ns(&self) -> u64 {
+        self.clock.now_ns()
+    }
+
+    pub(super) fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Lets everything that happens from now on be forgotten.
+    pub(super) fn turn_off(&self) {
+        self.is_on.store(false, Ordering::Release);
+    }
+
+    fn note(&self, ordered: Ordered) {
+        if self.is_on.load(Ordering::Relaxed) {
+            self.lanes.push(Event::Ordered(self.lanes.next_number(), ordered));
+        }
+    }
+
+    /// A record is about to be appended to the chains of its arrays. `returned` is the slot of the whole, if it is a
+    /// join that ends the split's access to it.
+    #[cold]
+    pub(crate) fn appended(&self, record: &Record, returned: Option<u32>) {
+        let body = record.body();
+        match body.kind {
+            Kind::Kernel | Kind::Fold(_) | Kind::Finish(_) => self.note(Ordered::Task(Submitted {
+                sequence: body.sequence,
+                codelet: body.codelet.expect("a task that workers run has a codelet"),
+                combination: Combination::of(body.kind),
+                in_place: body.in_place,
+                uses: Use::of(record),
+                footprint: Footprint::of(record),
+                name: body.name,
+                priority: body.priority,
+                location: body.location,
+                at_ns: self.now_ns(),
+            })),
+            Kind::Host(_) => {} // noted before it is known whether there is anything to wait for
+            Kind::Split(_) => self.note(Ordered::Split(Use::of(record))),
+            Kind::Join(_) => self.note(Ordered::Join { uses: Use::of(record), whole: returned }),
+        }
+    }
+
+    /// The host waits for an access to `array`.
+    #[cold]
+    pub(crate) fn host(&self, array: &ArrayState, mode: AccessMode) {
+        if !mode.is_shared() {
+            self.note(Ordered::Host(array.index()));
+        }
+    }
+
+    /// Nobody will use the array of this slot any more.
+    #[cold]
+    pub(crate) fn gone(&self, slot: u32) {
+        self.note(Ordered::Gone(slot));
+    }
+
+    #[cold]
+    pub(crate) fn transferred(&self, transfer: Transfer, begin_ns: u64, end_ns: u64) {
+        self.note(Ordered::Transferred { transfer, begin_ns, end_ns });
+    }
+
+    /// A task has ended, and what depends on it has not been told yet.
+    #[cold]
+    pub(crate) fn ended(
+        &self,
+        record: &Record,
+        worker: Option<usize>,
+        run: Run,
+        failure: Option<&Arc<Failure>>,
+        is_cancelled: bool,
+    ) {
+        if !self.is_on.load(Ordering::Relaxed) {
+            return;
+        }
+        let failed =
+            |failure| if is_cancelled { Failed::Cancelled(failure) } else { Failed::Itself(failure) };
+        self.lanes.push(Event::Ended(Ended {
+            sequence: record.body().sequence,
+            worker,
+            run,
+            ready_ns: record.ready_ns(),
+            ended_ns: self.now_ns(),
+            failure: failure.cloned().map(failed),
+        }));
+    }
+
+    /// So many bytes more, or fewer, are reserved at a memory node.
+    #[cold]
+    pub(crate) fn reserved(&self, node: usize, bytes: i64) {
+        if self.is_on.load(Ordering::Relaxed) {
+            self.lanes.push(Event::Reserved { node, bytes, at_ns: self.now_ns() });
+        }
+    }
+}

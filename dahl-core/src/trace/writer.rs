@@ -1,0 +1,265 @@
+//! [`Writer`]: makes lines of events. One thread at a time has it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, OnceLock};
+
+use dahl_trace::format::{Cause, End, Fact, Idle, Line, Metadata, Transfer as TransferLine, What};
+
+use super::chains::{Chains, Place, Predecessor, Predecessors};
+use super::event::{Ended, Event, Ordered, Submitted};
+use super::file::TraceFile;
+use super::idle::{Steps, causes};
+use super::lines;
+use super::memory::Reserved;
+use super::transfers::Tracks;
+use crate::device::Transfer;
+use crate::scheduler::WorkerInfo;
+
+/// A gap between two tasks in real time that is worth a slice: shorter ones are what the runtime takes for a task.
+const SHORTEST_IDLE_NS: u64 = 1_000;
+
+/// What the writer knows of the runtime.
+#[derive(Clone, Copy)]
+pub(super) struct Stage<'a> {
+    pub(super) workers: &'a [WorkerInfo],
+    /// Of the memory nodes.
+    pub(super) nodes: &'a [String],
+    pub(super) scheduler: &'a str,
+    pub(super) is_virtual: bool,
+}
+
+/// Makes lines of events.
+#[derive(Debug)]
+pub(super) struct Writer {
+    file: TraceFile,
+    /// The workers, and last the host.
+    seats: Vec<Seat>,
+    shortest_idle_ns: u64,
+    /// The number of the ordered event that comes next, and those that came before it was there.
+    next: u64,
+    early: BTreeMap<u64, Ordered>,
+    chains: Chains,
+    /// Tasks that were submitted and have no slice yet.
+    submitted: HashMap<u64, Pending>,
+    /// Tasks that have ended, and whose line cannot be written yet.
+    ended: Vec<Ended>,
+    reserved: Reserved,
+    tracks: Tracks,
+    nodes: Vec<String>,
+    tasks: u64,
+    arrows: u64,
+    latest_ns: u64,
+}
+
+/// Where a worker's slices lie.
+#[derive(Debug)]
+struct Seat {
+    pid: u32,
+    tid: u32,
+    /// The end of its last task.
+    free_ns: u64,
+    /// Of the host, which runs tasks only when it waits, nobody asks why it runs none.
+    is_host: bool,
+}
+
+/// A task that was submitted.
+#[derive(Debug)]
+struct Pending {
+    task: Submitted,
+    itself: Arc<Predecessor>,
+    /// The numbers of its arrays.
+    numbers: Vec<u64>,
+    after: Predecessors,
+}
+
+impl Writer {
+    pub(super) fn new(file: TraceFile, stage: Stage<'_>) -> Self {
+        let Stage { workers, nodes, is_virtual, .. } = stage;
+        let mut seats: Vec<Seat> =
+            workers.iter().enumerate().map(|(index, info)| Seat::new(info.node, index)).collect();
+        seats.push(Seat { is_host: true, ..Seat::new(0, workers.len()) });
+        let mut writer = Self {
+            file,
+            seats,
+            shortest_idle_ns: if is_virtual { 1 } else { SHORTEST_IDLE_NS },
+            next: 0,
+            early: BTreeMap::new(),
+            chains: Chains::default(),
+            submitted: HashMap::new(),
+            ended: Vec::new(),
+            reserved: Reserved::new(nodes.len()),
+            tracks: Tracks::new(nodes.len()),
+            nodes: nodes.to_vec(),
+            tasks: 0,
+            arrows: 0,
+            latest_ns: 0,
+        };
+        writer.introduce(stage);
+        writer.file.flush();
+        writer
+    }
+
+    /// Writes who is there.
+    fn introduce(&mut self, stage: Stage<'_>) {
+        self.file.push(&lines::about(stage.scheduler, stage.is_virtual));
+        for (node, name) in stage.nodes.iter().enumerate() {
+            self.file.push(&lines::node_name(node, name));
+        }
+        for (index, (info, seat)) in stage.workers.iter().zip(&self.seats).enumerate() {
+            self.file.push(&lines::thread_name(seat.pid, seat.tid, info.name.clone()));
+            self.file.push(&lines::worker(seat.pid, seat.tid, Some(index), &info.kind));
+        }
+        for line in lines::host(self.seats[stage.workers.len()].tid) {
+            self.file.push(&line);
+        }
+    }
+
+    /// Takes an event.
+    pub(super) fn take(&mut self, event: Event) {
+        match event {
+            Event::Ordered(number, ordered) => {
+                self.early.insert(number, ordered);
+                while let Some(ordered) = self.early.remove(&self.next) {
+                    self.next += 1;
+                    self.take_ordered(ordered);
+                }
+            }
+            Event::Ended(ended) => self.end_task(ended),
+            Event::Reserved { node, bytes, at_ns } => self.reserved.change(at_ns, node, bytes),
+        }
+    }
+
+    fn take_ordered(&mut self, ordered: Ordered) {
+        match ordered {
+            Ordered::Task(task) => self.submit(task),
+            Ordered::Host(slot) => self.chains.add_host(slot),
+            Ordered::Split(uses) => self.chains.begin_partition(&uses),
+            Ordered::Join { uses, whole } => {
+                let after = self.chains.add_passage(&uses);
+                if let Some(whole) = whole {
+                    self.chains.end_partition(whole, after);
+                }
+            }
+            Ordered::Transferred { transfer, begin_ns, end_ns } => self.transfer(transfer, begin_ns, end_ns),
+            Ordered::Gone(slot) => self.chains.forget(slot),
+        }
+    }
+
+    fn submit(&mut self, task: Submitted) {
+        let itself = Arc::new(Predecessor { sequence: task.sequence, place: OnceLock::new() });
+        let numbers = task.uses.iter().map(|access| self.chains.number(access.known_as)).collect();
+        let after = self.chains.add_task(&itself, &task.uses);
+        self.submitted.insert(task.sequence, Pending { task, itself, numbers, after });
+    }
+
+    /// Writes what was taken. Lines that had to wait for others may be written now.
+    pub(super) fn flush(&mut self) {
+        loop {
+            let before = self.ended.len();
+            for ended in std::mem::take(&mut self.ended) {
+                self.end_task(ended);
+            }
+            if self.ended.len() == before {
+                break;
+            }
+        }
+        for line in self.reserved.take_lines() {
+            self.file.push(&line);
+        }
+        self.file.flush();
+    }
+
+    /// Writes the lines of a task, or keeps it, as long as it or one before it is not known yet.
+    fn end_task(&mut self, ended: Ended) {
+        let seat = ended.worker.unwrap_or(self.seats.len() - 1);
+        let is_known = |pending: &Pending| pending.after.iter().all(|task| task.place.get().is_some());
+        let waits_for_its_turn = self.ended.iter().any(|earlier| earlier.worker == ended.worker);
+        if waits_for_its_turn || !self.submitted.get(&ended.sequence).is_some_and(is_known) {
+            return self.ended.push(ended);
+        }
+        let pending = self.submitted.remove(&ended.sequence).expect("just seen");
+        let place = self.seats[seat].place(&ended);
+        self.write_idle(seat, &pending, &ended, place);
+        self.seats[seat].free_ns = place.end_ns;
+        let after = pending.after.iter().map(|task| task.sequence).collect();
+        self.file.push(&lines::task(&pending.task, &pending.numbers, after, &ended, place));
+        for before in &pending.after {
+            let from = *before.place.get().expect("known");
+            for line in lines::arrows(self.arrows, from, place) {
+                self.file.push(&line);
+            }
+            self.arrows += 1;
+        }
+        pending.itself.place.set(place).expect("a task ends once");
+        self.tasks += 1;
+        self.latest_ns = self.latest_ns.max(place.end_ns);
+    }
+
+    fn write_idle(&mut self, seat: usize, pending: &Pending, ended: &Ended, place: Place) {
+        let Seat { free_ns, is_host, .. } = self.seats[seat];
+        if is_host || place.begin_ns < free_ns + self.shortest_idle_ns {
+            return;
+        }
+        let steps = Steps {
+            submitted_ns: pending.task.at_ns,
+            ready_ns: ended.ready_ns,
+            taken_ns: ended.run.taken_ns,
+            arrived_ns: ended.run.arrived_ns,
+        };
+        for (cause, begin_ns, end_ns) in causes(free_ns, place.begin_ns, steps) {
+            self.push_idle(Place { begin_ns, end_ns, ..place }, cause, Some(ended.sequence));
+        }
+    }
+
+    fn push_idle(&mut self, place: Place, cause: Cause, before: Option<u64>) {
+        let name = match cause {
+            Cause::Submission => "idle: submission",
+            Cause::Dependency => "idle: dependency",
+            Cause::Scheduler => "idle: scheduler",
+            Cause::Transfer => "idle: transfer",
+            Cause::End => "idle: end",
+        };
+        self.file.push(&lines::slice(name.to_owned(), place, What::Idle(Idle { cause, before })));
+    }
+
+    fn transfer(&mut self, transfer: Transfer, begin_ns: u64, end_ns: u64) {
+        let Transfer { from, to, bytes, .. } = transfer;
+        let (tid, is_first) = self.tracks.place(from, to, begin_ns, end_ns);
+        let place = Place { pid: lines::node_pid(to), tid, begin_ns, end_ns };
+        if is_first {
+            let name = format!("{} to {}", self.nodes[from], self.nodes[to]);
+            self.file.push(&lines::thread_name(place.pid, tid, name));
+        }
+        let array = self.chains.number(transfer.array);
+        let what = TransferLine { array, from: from as u32, to: to as u32, bytes: bytes as u64 };
+        self.file.push(&lines::slice(format!("array {array}"), place, What::Transfer(what)));
+        self.latest_ns = self.latest_ns.max(end_ns);
+    }
+
+    /// Writes the end of a run that ends now.
+    pub(super) fn end(mut self, now_ns: u64) {
+        self.flush();
+        let end_ns = now_ns.max(self.latest_ns);
+        for seat in 0..self.seats.len() - 1 {
+            let Seat { pid, tid, free_ns, .. } = self.seats[seat];
+            if free_ns + self.shortest_idle_ns <= end_ns {
+                self.push_idle(Place { pid, tid, begin_ns: free_ns, end_ns }, Cause::End, None);
+            }
+        }
+        let end = End { end_us: lines::microseconds(end_ns), tasks: self.tasks };
+        self.file.end(&Line::Metadata(Metadata { pid: 1, tid: 0, fact: Fact::End(end) }));
+    }
+}
+
+impl Seat {
+    fn new(node: usize, index: usize) -> Self {
+        Self { pid: lines::node_pid(node), tid: index as u32 + 1, free_ns: 0, is_host: false }
+    }
+
+    /// Where a task's slice lies: from the call of its kernel to its end. One that was cancelled has no length.
+    fn place(&self, ended: &Ended) -> Place {
+        let begin_ns = ended.run.begin_ns.unwrap_or(ended.ended_ns);
+        let end_ns = ended.run.kernel_ns.map_or(ended.ended_ns, |kernel_ns| begin_ns + kernel_ns);
+        Place { pid: self.pid, tid: self.tid, begin_ns, end_ns: end_ns.max(begin_ns) }
+    }
+}

@@ -1,0 +1,46 @@
+//! Why a file is no trace that can be read.
+
+use crate::format::VERSION;
+use std::io;
+
+/// Why a file is no trace that can be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file cannot be read.
+    #[error("{file}: {error}")]
+    Read {
+        /// The file.
+        file: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// The file is empty.
+    #[error(
+        "{file}: it is empty; a trace begins with a line `[`. Was the program ended before it submitted anything?"
+    )]
+    Empty {
+        /// The file.
+        file: String,
+    },
+    /// The file is a trace of another version of the format.
+    #[error(
+        "{file}: a trace of version {version}; this program reads version {VERSION}: use the `dahl` that came with the library that wrote it"
+    )]
+    Version {
+        /// The file.
+        file: String,
+        /// Its version.
+        version: u64,
+    },
+    /// The file is a trace, or something else, of which a line makes no sense.
+    #[error("{file}:{line}: {problem}")]
+    Damaged {
+        /// The file.
+        file: String,
+        /// The number of the line, from 1.
+        line: usize,
+        /// What is wrong, and what was expected.
+        problem: String,
+    },
+}

@@ -1,0 +1,191 @@
+//! One line after the other.
+//!
+//! These are the lines of [`crate::format`], read without copies: `format::Line` makes half a dozen allocations of a task,
+//! and what a line says is looked at twice there. A test holds the two together.
+
+use super::Error;
+use crate::trace::Cut;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::io::BufRead;
+
+/// An event as it lies in the line.
+#[derive(Deserialize)]
+pub(super) struct Event<'a> {
+    #[serde(borrow)]
+    pub(super) ph: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(super) name: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(super) cat: Cow<'a, str>,
+    #[serde(default)]
+    pub(super) ts: f64,
+    #[serde(default)]
+    pub(super) dur: f64,
+    #[serde(default)]
+    pub(super) pid: u32,
+    #[serde(default)]
+    pub(super) tid: u32,
+    #[serde(borrow, default)]
+    pub(super) args: Option<&'a RawValue>,
+}
+
+/// Text as it lies in the line.
+#[derive(Deserialize)]
+pub(super) struct Borrowed<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
+
+/// [`crate::format::Task`] as it lies in the line.
+#[derive(Deserialize)]
+pub(super) struct Task<'a> {
+    pub(super) task: u64,
+    #[serde(borrow)]
+    pub(super) codelet: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(super) kernel: Option<Borrowed<'a>>,
+    #[serde(borrow)]
+    pub(super) elements: &'a RawValue,
+    #[serde(borrow)]
+    pub(super) footprint: &'a RawValue,
+    #[serde(borrow)]
+    pub(super) arrays: Vec<ArrayUse<'a>>,
+    #[serde(default)]
+    pub(super) predicted_us: Option<f64>,
+    pub(super) measured_us: f64,
+    pub(super) submitted_us: f64,
+    pub(super) ready_us: f64,
+    pub(super) taken_us: f64,
+    pub(super) after: Vec<u64>,
+    #[serde(borrow, default)]
+    pub(super) name: Option<Borrowed<'a>>,
+    #[serde(borrow)]
+    pub(super) at: Cow<'a, str>,
+    #[serde(default)]
+    pub(super) priority: i32,
+    #[serde(default)]
+    pub(super) team: bool,
+    #[serde(borrow, default)]
+    pub(super) failure: Option<Borrowed<'a>>,
+}
+
+/// [`crate::format::ArrayUse`] as it lies in the line.
+#[derive(Deserialize)]
+pub(super) struct ArrayUse<'a> {
+    pub(super) array: u64,
+    #[serde(borrow)]
+    pub(super) mode: Cow<'a, str>,
+}
+
+/// What is wrong with a line.
+pub(super) enum Problem {
+    /// It is not what was expected.
+    Json {
+        expected: &'static str,
+        error: serde_json::Error,
+        /// Where the text that was looked at lies in memory: within the line.
+        address: usize,
+    },
+    /// It makes no sense.
+    Wrong(String),
+    /// It belongs to another version.
+    Version(u64),
+}
+
+/// The lines of a file, and where in it we are.
+pub(super) struct Lines<'a, R> {
+    file: &'a str,
+    input: R,
+    buffer: Vec<u8>,
+    number: usize,
+    opened: bool,
+    closed: bool,
+    in_the_middle: bool,
+}
+
+impl<'a, R: BufRead> Lines<'a, R> {
+    pub(super) fn new(file: &'a str, input: R) -> Self {
+        Self {
+            file,
+            input,
+            buffer: Vec::new(),
+            number: 0,
+            opened: false,
+            closed: false,
+            in_the_middle: false,
+        }
+    }
+
+    /// The next line with an event in it, without the brackets and commas around it.
+    pub(super) fn next(&mut self) -> Result<Option<&[u8]>, Error> {
+        while self.fill()? {
+            let mut line = self.buffer.trim_ascii();
+            if !self.opened && !line.is_empty() {
+                line = match line.strip_prefix(b"[") {
+                    Some(rest) => rest,
+                    None => {
+                        return Err(self.damaged("expected `[`: a trace is an array of events, one a line"));
+                    }
+                };
+                self.opened = true;
+            }
+            if self.closed && !line.is_empty() {
+                return Err(self.damaged("expected nothing after `]`"));
+            }
+            self.closed |= line.ends_with(b"]");
+            line = line.strip_suffix(b"]").or(line.strip_suffix(b",")).unwrap_or(line);
+            if !line.is_empty() {
+                let start = line.as_ptr().addr() - self.buffer.as_ptr().addr();
+                return Ok(Some(&self.buffer[start..start + line.len()]));
+            }
+        }
+        Ok(None)
+    }
+
+    fn fill(&mut self) -> Result<bool, Error> {
+        self.buffer.clear();
+        let read = self.input.read_until(b'\n', &mut self.buffer);
+        let read = read.map_err(|error| Error::Read { file: self.file.to_owned(), error })?;
+        self.number += usize::from(read > 0);
+        Ok(read > 0)
+    }
+
+    /// The error that `problem` is, unless it is that the last line breaks off.
+    pub(super) fn refuse(&mut self, problem: Problem) -> Result<(), Error> {
+        if self.breaks_off(&problem) {
+            self.in_the_middle = true;
+            return Ok(());
+        }
+        Err(match problem {
+            Problem::Json { expected, error, address } => {
+                let column = address - self.buffer.as_ptr().addr() + error.column();
+                let place = format!(" at line {} column {}", error.line(), error.column());
+                let error = error.to_string().replace(&place, "");
+                self.damaged(&format!("column {column}: expected {expected}: {error}"))
+            }
+            Problem::Wrong(problem) => self.damaged(&problem),
+            Problem::Version(version) => Error::Version { file: self.file.to_owned(), version },
+        })
+    }
+
+    /// Whether the line is the last, and what is wrong with it is that it ends.
+    fn breaks_off(&self, problem: &Problem) -> bool {
+        let Problem::Json { error, address, .. } = problem else { return false };
+        let column = address - self.buffer.as_ptr().addr() + error.column();
+        // A number that ends with its point is called wrong, though more of it could have followed.
+        !self.buffer.ends_with(b"\n") && (error.is_eof() || column >= self.buffer.len())
+    }
+
+    /// The error that something is wrong in the line that was read last.
+    pub(super) fn damaged(&self, problem: &str) -> Error {
+        let file = self.file.to_owned();
+        match self.number {
+            0 => Error::Empty { file },
+            line => Error::Damaged { file, line, problem: problem.to_owned() },
+        }
+    }
+
+    /// Where the file ends, should the run not have come to its end.
+    pub(super) fn end(&self) -> Cut {
+        Cut { line: self.number - usize::from(self.in_the_middle), in_the_middle: self.in_the_middle }
+    }
+}

@@ -1,0 +1,54 @@
+//! From a file to the model of a run.
+//!
+//! Lines are read one by one ([`line`](self)), so a file may be larger than memory. What the lines say is
+//! gathered, checked and put in order at the end.
+
+mod error;
+mod gather;
+mod line;
+mod share;
+
+pub use error::Error;
+
+use crate::Trace;
+use gather::Gathered;
+use line::Lines;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+impl Trace {
+    /// Reads the file at `path`.
+    ///
+    /// A file that ends before the run does opens: [`Trace::cut`] says so.
+    ///
+    /// # Errors
+    /// If it cannot be read, is of another version, or is damaged elsewhere than at its end.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let file = path.display().to_string();
+        match File::open(path) {
+            Ok(opened) => gathered(&file, BufReader::with_capacity(1 << 20, opened)),
+            Err(error) => Err(Error::Read { file, error }),
+        }
+    }
+
+    /// Makes a trace of the contents of a file, which errors call `the text`.
+    ///
+    /// # Errors
+    /// As [`Trace::read`].
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        gathered("the text", text.as_bytes())
+    }
+}
+
+fn gathered(file: &str, input: impl BufRead) -> Result<Trace, Error> {
+    let mut lines = Lines::new(file, input);
+    let mut gathered = Gathered::default();
+    while let Some(line) = lines.next()? {
+        if let Err(problem) = gathered.take(line) {
+            lines.refuse(problem)?;
+        }
+    }
+    gathered.finish(lines.end()).map_err(|problem| lines.damaged(&problem))
+}

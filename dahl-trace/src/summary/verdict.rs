@@ -1,0 +1,69 @@
+//! One sentence that says where the time goes.
+
+use super::{CodeletSummary, Summary};
+use crate::summary::text::{percent, time};
+
+/// From this share on workers are called busy.
+const BUSY: f64 = 0.9;
+/// From this share of the run on the critical path is what keeps it from being shorter.
+const BOUND: f64 = 0.75;
+
+pub(super) fn of(summary: &Summary) -> String {
+    let Some(longest) = summary.codelets.first() else {
+        return "No task ran.".to_owned();
+    };
+    let most = mostly(longest, summary.codelets.len());
+    let busy = percent(summary.busy_share);
+    let (cause, idle, all) = largest_cause(summary);
+    if summary.busy_share >= BUSY || idle == 0.0 {
+        return format!("Workers were busy {busy} of the time, {most}.");
+    }
+    let share = percent(idle / all);
+    let why = match cause {
+        "submission" => "the next task had not been submitted yet".to_owned(),
+        "dependency" => dependency(summary),
+        "scheduler" => format!(
+            "tasks were ready and not taken yet (a task takes {} on average)",
+            time(summary.codelets.iter().map(|codelet| codelet.total_us).sum::<f64>() / summary.tasks as f64)
+        ),
+        "transfer" => "data were on their way".to_owned(),
+        "end of the run" => "there was nothing left to do before the end of the run".to_owned(),
+        _ => "the trace does not say why".to_owned(),
+    };
+    format!("Workers were busy {busy} of the time, {most}; for {share} of the rest, {why}.")
+}
+
+/// What workers were busy with.
+fn mostly(longest: &CodeletSummary, codelets: usize) -> String {
+    match codelets {
+        1 => format!("with {}", longest.name),
+        _ => format!("{} of it with {}", percent(longest.share), longest.name),
+    }
+}
+
+fn dependency(summary: &Summary) -> String {
+    let path = &summary.critical_path;
+    let share = percent(path.share);
+    if path.share >= BOUND {
+        format!(
+            "tasks waited for others, and the critical path takes {share} of the run: more workers would not help"
+        )
+    } else {
+        format!(
+            "tasks waited for others, though the critical path takes only {share} of the run: another order might help"
+        )
+    }
+}
+
+/// Why workers were idle for most of their idle time, for how long, and for how long they were idle at all.
+fn largest_cause(summary: &Summary) -> (&'static str, f64, f64) {
+    let mut sums = super::IdleSummary::default().causes();
+    for worker in &summary.workers {
+        for (sum, (_, us)) in sums.iter_mut().zip(worker.idle.causes()) {
+            sum.1 += us;
+        }
+    }
+    let all = sums.iter().map(|(_, us)| us).sum();
+    let (cause, idle) = sums.into_iter().rev().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or(("unknown", 0.0));
+    (cause, idle, all)
+}
