@@ -121,7 +121,8 @@ fn the_critical_path_is_shown_and_hidden() {
 
 #[test]
 fn names_are_text_and_never_markup() {
-    let evil = r#"</script><script>document.title = "no"</script><img src=x onerror="document.title = 'no'">"#;
+    let evil =
+        r#"</script><script>document.title = "no"</script><img src=x onerror="document.title = 'no'">"#;
     let mut lines = by_hand::diamond();
     made::rename(&mut lines, evil);
     let page = open!(made::text(&lines));

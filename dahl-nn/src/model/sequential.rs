@@ -39,15 +39,17 @@ pub struct Sequential<'m, T: Real> {
     input: Vec<usize>,
     seed: u64,
     layers: Vec<Box<dyn Layer<'m, T> + 'm>>,
+    /// For each layer, whether the one that runs before it does what it would.
+    absorbed: Vec<bool>,
 }
 
-/// What a forward pass leaves behind, for the backward pass: what left each layer, and for an identity nothing.
+/// What a forward pass leaves behind, for the backward pass: what left each layer that ran.
 pub struct Trace<'s, T: Real> {
     forwards: Vec<Option<Forward<'s, T>>>,
 }
 
 impl<T: Real> Trace<'_, T> {
-    /// What left the last layer that is not an identity; nothing if there is none.
+    /// What left the last layer that ran; nothing if there is none.
     pub fn output(&self) -> Option<&Matrix<'_, T>> {
         self.forwards.iter().rev().flatten().next().map(|forward| &forward.output)
     }
@@ -62,7 +64,7 @@ impl<'m, T: Real> Sequential<'m, T> {
     /// A model without layers yet, for samples of shape `input`. Its parameters will live in `arena` and are drawn
     /// from the random numbers of `seed`.
     pub fn new<const N: usize>(arena: &'m Arena, input: [usize; N], seed: u64) -> Self {
-        Self { arena, input: input.to_vec(), seed, layers: Vec::new() }
+        Self { arena, input: input.to_vec(), seed, layers: Vec::new(), absorbed: Vec::new() }
     }
 
     /// Adds a convolution with `filters` square filters of `size` by `size`, which move by one, without padding.
@@ -148,6 +150,12 @@ impl<'m, T: Real> Sequential<'m, T> {
 
     /// Adds a layer of the user's.
     pub fn layer(mut self, layer: impl Layer<'m, T> + 'm) -> Self {
+        let before = self.absorbed.iter().rposition(|absorbed| !absorbed);
+        let absorbed = match (layer.epilogue(), before) {
+            (Some(epilogue), Some(before)) => self.layers[before].absorb(epilogue),
+            _ => false,
+        };
+        self.absorbed.push(absorbed);
         self.layers.push(Box::new(layer));
         self
     }
@@ -226,7 +234,7 @@ impl<'m, T: Real> Sequential<'m, T> {
     pub fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Trace<'s, T>> {
         let mut trace = Trace { forwards: Vec::with_capacity(self.layers.len()) };
         for (index, layer) in self.layers.iter().enumerate() {
-            let forward = if layer.is_identity() {
+            let forward = if layer.is_identity() || self.absorbed[index] {
                 None
             } else {
                 Some(layer.forward(step, trace.input_of(index, input))?)

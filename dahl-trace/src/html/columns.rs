@@ -196,7 +196,9 @@ fn rows<'a>(trace: &'a Trace, codelets: &Codelets) -> Vec<CodeletRow<'a>> {
         first[codelet].get_or_insert(task);
     }
     let named = first.into_iter().flatten().zip(&codelets.names);
-    named.map(|(task, named)| CodeletRow { name: &task.codelet, path: &task.path, color: named.color }).collect()
+    named
+        .map(|(task, named)| CodeletRow { name: &task.codelet, path: &task.path, color: named.color })
+        .collect()
 }
 
 impl Tasks {

@@ -79,12 +79,16 @@ impl Page {
 
     /// Waits until what has changed is drawn.
     fn drawn(&self) {
-        self.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))");
+        self.value(
+            "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))",
+        );
     }
 
     /// Where a task is on the screen, which is scrolled there.
     pub fn task(&self, number: u64) -> (f64, f64) {
-        self.value("document.querySelector('#chart').scrollIntoView({ block: 'center', behavior: 'instant' })");
+        self.value(
+            "document.querySelector('#chart').scrollIntoView({ block: 'center', behavior: 'instant' })",
+        );
         self.drawn();
         let place = |part: &str| self.number(&format!("report.place({number}).{part}"));
         (place("x"), place("y"))
@@ -101,7 +105,9 @@ impl Page {
         self.value(&format!("{found}.scrollIntoView({{ block: 'center', behavior: 'instant' }})"));
         self.drawn();
         let middle = |from: &str, to: &str| {
-            self.number(&format!("(({{ {from}, {to} }}) => {from} + {to} / 2)({found}.getBoundingClientRect())"))
+            self.number(&format!(
+                "(({{ {from}, {to} }}) => {from} + {to} / 2)({found}.getBoundingClientRect())"
+            ))
         };
         let (x, y) = (middle("left", "width"), middle("top", "height"));
         self.tab.click_point(Point { x, y }).unwrap();

@@ -45,10 +45,7 @@ impl<T: Real<Compute: Lanes>> Source<T::Compute> for Unpool<'_, T> {
             widen(simd, &self.gradient[covered.clone()], self.passed);
             widen(simd, &self.out[covered.clone()], self.outputs);
             rectify_backward(self.outputs, self.passed);
-            let lines = self.places.chunks_exact_mut(cols).zip(self.index[covered].chunks_exact(cols));
-            for (row, (places, index)) in lines.enumerate() {
-                positions(index, row * self.size[0], self.size[0], columns, plane.width(), places);
-            }
+            positions(&self.index[covered], plane, self.places);
             part.fill(T::Compute::ZERO);
             for (&place, &gradient) in self.places.iter().zip(&*self.passed) {
                 part[place as usize] = gradient;
@@ -66,16 +63,44 @@ pub(crate) fn rectify_backward<C: Real>(outputs: &[C], gradient: &mut [C]) {
     }
 }
 
-/// Where places in a plane with rows of `columns` lie in one with rows of `width`. They are in the `rows` rows from row
-/// `first` on.
+/// The largest place whose row [`positions`] finds in `f32`.
+const MOST_PLACES: usize = 1 << 20;
+
+/// Where places in a plane with rows of `columns` lie in one with rows of `width`.
 #[inline(always)]
-fn positions(index: &[u32], first: usize, rows: usize, columns: usize, width: usize, positions: &mut [u32]) {
+fn positions(index: &[u32], plane: &Plane, positions: &mut [u32]) {
+    let ([rows, columns], width) = (plane.output(), plane.width());
     let between = (width - columns) as u32;
-    for (position, &place) in positions.iter_mut().zip(index) {
-        let mut row = first as u32;
-        for next in first + 1..first + rows {
-            row += u32::from(place >= (next * columns) as u32);
+    if rows * columns > MOST_PLACES || between == 0 {
+        for (position, &place) in positions.iter_mut().zip(index) {
+            *position = place + place / columns as u32 * between;
         }
-        *position = place.wrapping_add(row * between);
+        return;
+    }
+    // A division that is done in vectors: `(place + 1/2) / columns` is at least `1 / (2 columns)` from a whole number, and
+    // its error, below `2 * 2^-24` of it, is less than that as long as there are fewer than 2^22 places.
+    let reciprocal = 1.0 / columns as f32;
+    for (position, &place) in positions.iter_mut().zip(index) {
+        let row = ((place as i32 as f32 + 0.5) * reciprocal) as i32 as u32;
+        *position = place.wrapping_add(row.wrapping_mul(between));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_places_are_exact() {
+        for columns in [1, 2, 3, 5, 13, 24, 26, 127, 511, 1023] {
+            let rows = MOST_PLACES / columns;
+            let plane = Plane { image: [rows, columns + 2], kernel: [1, 3], padding: [0, 0] };
+            let index: Vec<u32> = (0..(rows * columns) as u32).collect();
+            let mut found = vec![0; index.len()];
+            positions(&index, &plane, &mut found);
+            for (&place, &position) in index.iter().zip(&found) {
+                assert_eq!(position, place + place / columns as u32 * 2, "{place} in rows of {columns}");
+            }
+        }
     }
 }
