@@ -122,9 +122,9 @@ fn wrong_shapes_are_refused() {
     let filters = array::<f32, 4>(&rt, [3, 2, 3, 3], 2);
     let (bias, short) = (array::<f32, 1>(&rt, [3], 3), array::<f32, 1>(&rt, [2], 3));
     let mut out = array::<f32, 4>(&rt, [1, 3, 3, 3], 4);
-    assert_refused(conv2d_relu(&input, &filters, &short, &mut out, [0, 0]), "bias.len()");
-    assert_refused(conv2d_relu(&input, &filters, &bias, &mut out, [1, 0]), "conv2d_relu");
+    assert_refused(conv2d_relu(&input, &filters, &short, &mut out, [0, 0]), &["bias.len()"]);
+    assert_refused(conv2d_relu(&input, &filters, &bias, &mut out, [1, 0]), &["conv2d_relu"]);
     let refused =
         conv2d_relu_max_pool2d_init(&rt.arena(), &input, &filters, &bias, [0, 0], [0, 2]).map(|_| ());
-    assert_refused(refused, "size[0] > 0");
+    assert_refused(refused, &["size[0] > 0"]);
 }
