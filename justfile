@@ -46,3 +46,7 @@ fixtures:
     python3 -m venv target/fixtures
     target/fixtures/bin/pip install --quiet torch numpy safetensors
     for script in dahl-nn/tests/reference/*.py tests/pytorch/make_fixtures.py; do target/fixtures/bin/python "$script" || exit 1; done
+
+# Runs all studies, or those named, and writes what docs/studies shows of them. For a machine with nothing else to do.
+studies *names:
+    scripts/studies.sh {{names}}

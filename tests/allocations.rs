@@ -105,6 +105,25 @@ fn allocations_do_not_grow_with_the_number_of_tasks() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn statistics_allocate_nothing_before_they_are_asked_for() -> Result<()> {
+    let _counting = COUNTING.lock().unwrap_or_else(|poison| poison.into_inner());
+    let builder = Runtime::builder().cpu_workers(2).tasks_in_flight(TASKS_IN_FLIGHT).check(false);
+    let rt = builder.statistics(true).build()?;
+    let mut arena = rt.arena();
+    let x = rt.from_vec([100], vec![1.0_f32; 100])?;
+    let mut sum = rt.zeros([])?;
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    for _ in 0..STEPS {
+        step(&mut arena, &x, &mut sum)?;
+    }
+    rt.wait()?;
+    let count = ALLOCATIONS.load(Ordering::Relaxed) - before;
+    assert!(count <= POOLS, "{count} allocations in {} tasks", 3 * STEPS);
+    assert!(rt.statistics().workers.iter().all(|worker| worker.waiting_us.is_some()));
+    Ok(())
+}
+
 /// Partitions for change and for reading, and parts of parts, with tasks on all of them.
 fn step_in_parts(x: &mut Matrix<'_, f32>, sum: &mut Scalar<'_, f32>) -> Result<()> {
     for part in x.partition_mut(Axis(0), 3)?.iter_mut() {

@@ -34,3 +34,16 @@ fn near<'c>(name: &str, choices: &'c [String]) -> Vec<&'c str> {
 fn quoted(names: &[&str], between: &str) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(between)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::near;
+
+    #[test]
+    fn names_are_near_by_their_last_part() {
+        let choices = ["dahl::ops::matmul", "dahl::ops::matmul_add", "dahl::ops::dot"].map(str::to_owned);
+        assert_eq!(near("matmull", &choices), ["dahl::ops::matmul", "dahl::ops::matmul_add"]);
+        assert_eq!(near("DOT", &choices), ["dahl::ops::dot"]);
+        assert!(near("softmax", &choices).is_empty());
+    }
+}

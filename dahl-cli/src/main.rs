@@ -6,6 +6,7 @@
 mod bench;
 mod choices;
 mod completions;
+mod load;
 mod machine;
 mod output;
 mod perf;

@@ -19,7 +19,7 @@ pub(crate) struct Output {
     /// Prints one JSON object, and nothing else, on the standard output.
     #[arg(long, global = true)]
     json: bool,
-    /// Shows no progress.
+    /// Shows no progress and no notes.
     #[arg(short, long, global = true)]
     quiet: bool,
 }
@@ -43,6 +43,13 @@ impl Output {
     /// Whether the standard output is for one JSON object.
     pub(crate) fn is_json(&self) -> bool {
         self.json
+    }
+
+    /// Says something besides the report, on the standard error.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.quiet {
+            anstream::eprintln!("dahl: {text}");
+        }
     }
 
     /// Progress through `steps` steps, on the standard error if that is a terminal.

@@ -81,8 +81,9 @@ fn write_the_models() -> Result<()> {
 /// `c = a x b` in tiles.
 fn tiled_product(rt: &Runtime) -> Result<()> {
     const TILES: usize = 4;
+    const EXTENT: usize = 256;
     let tiles = |value: f32| -> Result<Vec<Matrix<'static, f32>>> {
-        (0..TILES * TILES).map(|_| rt.from_vec([96, 96], vec![value; 96 * 96])).collect()
+        (0..TILES * TILES).map(|_| rt.from_vec([EXTENT, EXTENT], vec![value; EXTENT * EXTENT])).collect()
     };
     let (a, b, mut c) = (tiles(0.5)?, tiles(0.25)?, tiles(0.0)?);
     for (row, column) in (0..TILES).flat_map(|row| (0..TILES).map(move |column| (row, column))) {
@@ -98,9 +99,10 @@ fn tiled_product(rt: &Runtime) -> Result<()> {
 #[test]
 #[ignore = "it writes the fixture anew, with what it measures now"]
 fn write_the_traces() -> Result<()> {
-    let settings = || Runtime::builder().cpu_workers(2).check(false).scheduler("dmda");
-    tiled_product(&settings().trace(REAL).build()?)?;
-    tiled_product(&settings().trace(SIMULATED).virtual_machine(Machine::from_file(MACHINE)?).build()?)?;
+    let settings = |scheduler| Runtime::builder().cpu_workers(2).check(false).scheduler(scheduler);
+    tiled_product(&settings("ws").trace(REAL).build()?)?;
+    let simulated = settings("dmda").virtual_machine(Machine::from_file(MACHINE)?);
+    tiled_product(&simulated.trace(SIMULATED).build()?)?;
     for path in [REAL, SIMULATED] {
         let trace = fs::read_to_string(path).expect("it was written");
         fs::write(path, named(&trace)).expect("it can be written again");

@@ -10,6 +10,7 @@
 //! * `choice`: which kernel, and on how many cores. `explain`: why calls took different times.
 //! * `statistics`: what a run has done, in figures.
 //! * `check`: what kernels did, compared with what they declare. `stall`: why nothing goes on.
+//! * `trace`: what happened, and when, in a file.
 //! * [`mod@print`]: arrays as text.
 //! * [`device`]: machines to be simulated. `simulation`: the events of such a run.
 //! * [`simd`]: kernels compiled for several instruction sets. [`perf`]: how long it took. [`error`]: what went wrong.

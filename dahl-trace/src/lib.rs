@@ -1,12 +1,23 @@
 //! Traces of dahl's runs: what is in the file, and what is made of it.
 //!
-//! A runtime with `DAHL_TRACE=run.json` writes the file while it runs ([`format`]). It opens in Perfetto and in
+//! A runtime with `DAHL_TRACE=run.json` writes the file while it runs ([`mod@format`]). It opens in Perfetto and in
 //! `chrome://tracing` as it is. [`Trace::read`] makes a model of the run of it, and the model can be
 //!
 //! * summed up ([`Trace::summary`]): where the time went;
 //! * looked at: a report in HTML ([`Trace::write_html`]);
 //! * taken elsewhere: to ViTE and StarVZ ([`Trace::write_paje`]), to Graphviz ([`Trace::write_dot`]), and as a whole file to
 //!   Perfetto ([`Trace::write_chrome`]).
+//!
+//! ```no_run
+//! let trace = dahl_trace::Trace::read("run.json")?;
+//! let summary = trace.summary();
+//! println!("{summary}");
+//! for worker in &summary.workers {
+//!     println!("{}: idle for {} us because of transfers", worker.name, worker.idle.transfer_us);
+//! }
+//! trace.write_html(std::fs::File::create("run.html")?)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! Not here: recording (`dahl-core`), and the command that reads files (`dahl-cli`).
 

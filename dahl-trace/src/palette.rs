@@ -1,7 +1,7 @@
 //! Colours of codelets and of causes of idle time, told apart by people who see colours differently, too.
 //!
-//! The first eight of codelets are Okabe and Ito's (without black, with a darker yellow) and a violet; idle time is in
-//! greys, so that work stands out.
+//! The first six of codelets are Okabe and Ito's, but for black and the light yellow; a violet, a dark yellow, a brown and a
+//! slate follow. Idle time is in muted colours, so that work stands out.
 
 use crate::format::Cause;
 use crate::trace::{Task, Trace};
@@ -60,7 +60,7 @@ fn color(place: usize) -> &'static str {
     }
 }
 
-/// The colour of idle time, the darker the more can be done about it.
+/// The colour of idle time: muted, and pale where nothing can be done about it.
 pub(crate) fn idle_color(cause: Cause) -> &'static str {
     match cause {
         Cause::Submission => "#a39a8c",

@@ -9,7 +9,7 @@ use page::Page;
 /// As [`Page::open`]; the test ends where there is no browser.
 macro_rules! open {
     ($text:expr) => {
-        match Page::open(&$text) {
+        match Page::open($text) {
             Some(page) => page,
             None => return,
         }
@@ -18,7 +18,7 @@ macro_rules! open {
 
 #[test]
 fn the_summary_is_on_the_page() {
-    let page = open!(made::cholesky(8, 3));
+    let page = open!(&made::cholesky(8, 3));
     assert_eq!(page.text("#program"), "cholesky");
     assert!(page.text("#verdict").starts_with("Workers were busy "), "{}", page.text("#verdict"));
     assert_eq!(page.number("report.state.tasks"), 120.0);
@@ -29,11 +29,12 @@ fn the_summary_is_on_the_page() {
 
 #[test]
 fn the_wheel_zooms_where_the_pointer_is_and_keys_undo_it() {
-    let page = open!(made::cholesky(8, 3));
+    let page = open!(&made::cholesky(8, 3));
     let whole = page.number("report.state.whole");
     let (x, y) = page.task(60);
     let before = page.number("report.state.from");
-    page.wheel(x, y, -600.0);
+    page.wheel(x, y, -300.0);
+    page.wheel(x, y, -300.0);
     let (from, to) = (page.number("report.state.from"), page.number("report.state.to"));
     assert!(before < from && to < whole && to - from < whole / 2.0, "{from} to {to} of {whole}");
     let (after, _) = page.task(60);
@@ -54,7 +55,7 @@ fn the_wheel_zooms_where_the_pointer_is_and_keys_undo_it() {
 #[test]
 fn a_click_selects_a_task_and_its_links_lead_on() {
     let text = made::cholesky(8, 3);
-    let page = open!(text);
+    let page = open!(&text);
     let trace = dahl_trace::Trace::parse(&text).unwrap();
     let graph = trace.graph();
     let index = (20..120).find(|&index| graph.predecessors(index).len() > 1).unwrap();
@@ -80,7 +81,7 @@ fn a_click_selects_a_task_and_its_links_lead_on() {
 
 #[test]
 fn the_table_sorts_and_picks_out_and_the_search_finds() {
-    let page = open!(made::cholesky(8, 3));
+    let page = open!(&made::cholesky(8, 3));
     let rows = "[...document.querySelectorAll('#codelets tbody .name button')].map((name) => name.textContent).join(' ')";
     page.click("[data-column='codelet']");
     assert_eq!(page.string(rows), "gemm potrf syrk trsm");
@@ -106,7 +107,7 @@ fn the_table_sorts_and_picks_out_and_the_search_finds() {
 #[test]
 fn the_critical_path_is_shown_and_hidden() {
     let text = made::cholesky(8, 3);
-    let page = open!(text);
+    let page = open!(&text);
     let path = dahl_trace::Trace::parse(&text).unwrap().critical_path();
     assert_eq!(page.number("report.state.path.length"), path.tasks.len() as f64);
     page.click("#critical");
@@ -125,7 +126,7 @@ fn names_are_text_and_never_markup() {
         r#"</script><script>document.title = "no"</script><img src=x onerror="document.title = 'no'">"#;
     let mut lines = by_hand::diamond();
     made::rename(&mut lines, evil);
-    let page = open!(made::text(&lines));
+    let page = open!(&made::text(&lines));
     page.click_task(1);
     assert!(page.text("#panel").contains(evil));
     assert_eq!(page.string("document.title"), "net: where the time goes");
@@ -135,10 +136,10 @@ fn names_are_text_and_never_markup() {
 
 #[test]
 fn what_is_odd_about_a_run_is_said() {
-    let page = open!(made::text(&by_hand::diamond()));
+    let page = open!(&made::text(&by_hand::diamond()));
     assert!(page.text("#notices").contains("Virtual time"), "{}", page.text("#notices"));
     let text = made::cholesky(8, 3);
-    let page = open!(text[..text.len() / 2].to_owned());
+    let page = open!(&text[..text.len() / 2]);
     assert!(page.text("#notices").contains("Cut short"), "{}", page.text("#notices"));
     assert!(page.number("report.state.tasks") > 10.0);
     page.has_no_complaint();
@@ -146,22 +147,33 @@ fn what_is_odd_about_a_run_is_said() {
 
 #[test]
 fn runs_of_nothing_and_of_one_task_open() {
-    let page = open!(made::text(&by_hand::nothing()));
+    let page = open!(&made::text(&by_hand::nothing()));
     assert_eq!(page.text("#verdict"), "No task ran.");
     page.focus("#chart");
     "0+-npzc".chars().for_each(|key| page.key(&key.to_string()));
     ["ArrowUp", "ArrowDown", "Home", "End", "Escape"].iter().for_each(|key| page.key(key));
     page.has_no_complaint();
-    let page = open!(made::text(&by_hand::one()));
+    let page = open!(&made::text(&by_hand::one()));
     page.click_task(0);
     assert!(page.text("#panel").contains("It depends on no task in the trace."));
+    page.has_no_complaint();
+}
+
+#[test]
+fn what_failed_is_one_click_away() {
+    let mut lines = by_hand::diamond();
+    made::fail(&mut lines, 2, "it said: \"no\"");
+    let page = open!(&made::text(&lines));
+    page.click("#failed");
+    assert_eq!(page.number("report.state.selected"), 2.0);
+    assert!(page.text("#panel .failure").contains("it said: \"no\""));
     page.has_no_complaint();
 }
 
 /// A hundred thousand tasks: the page is below 20 MB, opens, and is drawn anew for each step of the wheel.
 #[test]
 fn a_hundred_thousand_tasks_open() {
-    let page = open!(made::cholesky(84, 15));
+    let page = open!(&made::cholesky(84, 15));
     assert_eq!(page.number("report.state.tasks"), 102_340.0);
     assert!(page.bytes < 20_000_000, "{} bytes", page.bytes);
     let (x, y) = page.task(50_000);

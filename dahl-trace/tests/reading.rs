@@ -79,6 +79,17 @@ fn a_file_that_breaks_off_inside_a_character_opens() {
     assert!(trace.tasks().is_empty());
 }
 
+/// As a loss of power leaves it.
+#[test]
+fn a_file_whose_end_is_zeros_opens_as_cut_there() {
+    let text = made::text(&by_hand::diamond());
+    for end in 0..text.len() {
+        let lost = |zeros| Trace::parse(&(text[..end].to_owned() + &"\0".repeat(zeros)));
+        let cut = lost(0).map_err(|error| error.to_string());
+        assert_eq!(lost(4096).map_err(|error| error.to_string()), cut, "{end}");
+    }
+}
+
 #[test]
 fn of_a_cut_file_a_whole_one_can_be_written() {
     let text = made::cholesky(6, 3);
@@ -108,6 +119,8 @@ fn damage_is_an_error_with_its_place() {
         told(r#""ts":10.0"#, r#""ts":-10.0"#),
         told(r#""dur":30.0"#, r#""dur":"#),
         told(r#""after":[0]"#, r#""after":[3]"#),
+        told(r#""predicted_us":"#, r#""predicted_us":-5.0,"x":"#),
+        told(r#""measured_us":"#, r#""measured_us":-5.0,"x":"#),
         told(r#""pid":2,"args":{"bytes":4000}"#, r#""pid":0,"args":{"bytes":4000}"#),
         told("\n]", "\n]\n{}"),
         Trace::parse("").unwrap_err().to_string(),
@@ -126,7 +139,9 @@ fn damage_is_an_error_with_its_place() {
         the text:17: column 109: expected why a worker is idle: unknown variant `weather`, expected one of `submission`, `dependency`, `scheduler`, `transfer`, `end`
         the text:12: `ts` is -10, expected microseconds from 0 to 9e12
         the text:12: column 43: expected an event: expected value
-        the text:27: task 1 comes after itself, by way of others
+        the text:12: task 1 comes after itself, by way of others
+        the text:12: `predicted_us` is -5, expected microseconds from 0 to 9e12
+        the text:10: `measured_us` is -5, expected microseconds from 0 to 9e12
         the text:15: `pid` is 0, expected a number from 1
         the text:28: expected nothing after `]`
         the text: it is empty; a trace begins with a line `[`. Was the program ended before it submitted anything?
@@ -138,4 +153,12 @@ fn damage_is_an_error_with_its_place() {
 fn a_file_that_is_not_there_is_named() {
     let error = Trace::read("no/such/run.json").unwrap_err();
     assert_eq!(error.to_string(), "no/such/run.json: No such file or directory (os error 2)");
+}
+
+#[test]
+fn extents_beyond_all_memory_have_no_size() {
+    let text = made::text(&by_hand::diamond()).replace("[2,3]", "[18446744073709551615,3]");
+    let mut paje = Vec::new();
+    Trace::parse(&text).unwrap().write_paje(&mut paje).unwrap();
+    assert!(String::from_utf8(paje).unwrap().contains("18446744073709551615"));
 }

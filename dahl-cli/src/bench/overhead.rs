@@ -8,6 +8,7 @@ use std::time::Instant;
 use dahl::{Binding, Runtime};
 use serde::Serialize;
 
+use crate::load::Load;
 use crate::output::Output;
 use crate::table::Table;
 use crate::trouble::Trouble;
@@ -48,6 +49,7 @@ struct Report {
     rounds: u16,
     /// `debug` if dahl has debug assertions, which cost time, otherwise `release`.
     build: &'static str,
+    load: Load,
     rows: Vec<Row>,
 }
 
@@ -72,6 +74,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Trouble>
     let workers = arguments.workers();
     let rounds = usize::from(arguments.rounds) + 1;
     let progress = output.progress(workers.len() * graphs.len() * rounds, "rounds");
+    let load = Load::now();
     let mut rows = Vec::new();
     for workers in workers {
         let rt = arguments.runtime(workers)?;
@@ -88,7 +91,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Trouble>
     }
     drop(progress);
     let build = if cfg!(debug_assertions) { "debug" } else { "release" };
-    output.show(&Report { tasks: arguments.tasks, rounds: arguments.rounds, build, rows })
+    output.show(&Report { tasks: arguments.tasks, rounds: arguments.rounds, build, load, rows })
 }
 
 /// Nanoseconds a task.
@@ -138,6 +141,7 @@ impl fmt::Display for Report {
         }
         write!(f, "{table}")?;
         let Self { tasks, rounds, build, .. } = self;
-        writeln!(f, "The median of {rounds} rounds of {tasks} empty tasks, {build} build.")
+        writeln!(f, "The median of {rounds} rounds of {tasks} empty tasks, {build} build.")?;
+        write!(f, "{}", self.load)
     }
 }

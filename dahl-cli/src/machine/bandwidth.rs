@@ -8,6 +8,7 @@ use std::time::Instant;
 use dahl::Topology;
 use serde::Serialize;
 
+use crate::load::Load;
 use crate::output::Output;
 use crate::trouble::Trouble;
 
@@ -25,6 +26,7 @@ pub(super) struct Bandwidth {
     pub(super) basis: &'static str,
     pub(super) buffer_bytes: usize,
     pub(super) rounds: usize,
+    pub(super) load: Load,
     /// Each core alone: its first processor.
     pub(super) alone: Vec<OfCore>,
     /// All of them at once.
@@ -47,6 +49,7 @@ impl Bandwidth {
         let cores = &order[..topology.cores().min(order.len())];
         let buffer_bytes = (ALL_BYTES / (2 * cores.len())).clamp(LEAST_BYTES, BUFFER_BYTES);
         let progress = output.progress(cores.len() + 1, "memory copies");
+        let load = Load::now();
         let mut alone = Vec::new();
         for &processor in cores {
             progress.begin(format!("processor {processor}"));
@@ -61,7 +64,7 @@ impl Bandwidth {
         let slowest = |round: usize| rounds.iter().map(|(_, ns)| ns[round]).fold(0.0, f64::max);
         let slowest_ns = median((0..ROUNDS).map(slowest).collect());
         let together_gbytes_per_s = (buffer_bytes * cores.len()) as f64 / slowest_ns;
-        Ok(Self { basis: "measured", buffer_bytes, rounds: ROUNDS, alone, together_gbytes_per_s })
+        Ok(Self { basis: "measured", buffer_bytes, rounds: ROUNDS, load, alone, together_gbytes_per_s })
     }
 }
 

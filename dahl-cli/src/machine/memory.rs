@@ -43,7 +43,7 @@ impl Memory {
 
 /// The figure of that name: lines are as in `MemTotal: 16336848 kB`, for a node after its own name.
 fn bytes(facts: &str, name: &str) -> Option<u64> {
-    let line = facts.lines().find_map(|line| Some(line.split_once(name)?.1.strip_prefix(':')?))?;
+    let line = facts.lines().find_map(|line| line.split_once(name)?.1.strip_prefix(':'))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
 }
 

@@ -166,6 +166,10 @@ impl fmt::Display for Bandwidth {
             line(f, &format!("processor {}", core.processor), &format!("{rate} GB/s alone{bound}"))?;
         }
         let rate = units::significant(self.together_gbytes_per_s);
-        line(f, "all cores at once", &format!("{rate} GB/s"))
+        line(f, "all cores at once", &format!("{rate} GB/s"))?;
+        match self.load.to_string() {
+            load if load.is_empty() => Ok(()),
+            load => write!(f, "  {load}"),
+        }
     }
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::From;
-use super::family::{Family, later_calls};
+use super::family::{self, Family, later_calls};
 use super::selection::{Known, MachineName, Selection};
 use crate::output::{HEADING, Output};
 use crate::table::Table;
@@ -22,7 +22,7 @@ const EXAMPLES: &str = "\
 Examples:
   dahl perf --dir models explain matmul
   dahl perf --dir models --machine real explain matmul --json
-  dahl perf --dir models explain gemm --trace run.json";
+  dahl perf --dir models explain matmul --trace run.json";
 
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -51,7 +51,20 @@ struct Explained {
     first_calls: u64,
     /// Over all calls but first ones, as all that follows.
     average: Option<Average>,
+    /// The same for each kernel, element types and kind of worker.
+    families: Vec<FamilyAverage>,
     causes: Vec<Cause>,
+}
+
+/// The average of one kernel for some element types on a kind of worker.
+#[derive(Serialize)]
+struct FamilyAverage {
+    kernel: String,
+    worker_kind: String,
+    elements: Vec<String>,
+    tasks: u64,
+    footprints: usize,
+    average: Option<Average>,
 }
 
 /// The durations of all calls but first ones.
@@ -91,9 +104,26 @@ impl Explained {
             machine: known.machine.clone(),
             tasks: histories().map(|history| history.count).sum(),
             first_calls: histories().map(|history| history.first_calls).sum(),
-            average: Average::of(known),
+            average: Average::of(of_tasks(known)),
+            families: of_tasks(known).map(FamilyAverage::new).collect(),
             causes: causes(of_tasks(known)),
         }
+    }
+}
+
+impl Explained {
+    fn by_family(&self) -> Table {
+        let headings =
+            ["average of", "on", "for", ">footprints", ">tasks", ">mean", ">deviation", ">min", ">max"];
+        let mut table = Table::new(&headings).indent(2);
+        for FamilyAverage { kernel, worker_kind, elements, tasks, footprints, average } in &self.families {
+            let times = average.as_ref().map(|a| [a.mean_us, a.deviation_us, a.min_us, a.max_us]);
+            let times = times.map_or([const { String::new() }; 4], |times| times.map(units::time));
+            let elements = family::elements(elements);
+            let counts = [footprints.to_string(), tasks.to_string()];
+            table.row([kernel.clone(), worker_kind.clone(), elements].into_iter().chain(counts).chain(times));
+        }
+        table
     }
 }
 
@@ -102,9 +132,23 @@ fn of_tasks<'k, 's>(known: &'k Known<'s>) -> impl Iterator<Item = &'k Family<'s>
     known.families.iter().filter(|family| !family.is_of_reduction())
 }
 
+impl FamilyAverage {
+    fn new(family: &Family<'_>) -> Self {
+        Self {
+            kernel: family.kernel().to_owned(),
+            worker_kind: family.worker_kind().to_owned(),
+            elements: family.elements().to_vec(),
+            tasks: family.count(),
+            footprints: family.histories.len(),
+            average: Average::of(std::iter::once(family)),
+        }
+    }
+}
+
 impl Average {
-    fn of(known: &Known<'_>) -> Option<Self> {
-        let all = of_tasks(known).flat_map(|family| family.histories.iter());
+    /// Over all calls of these families but first ones; nothing if there are no others.
+    fn of<'s: 'f, 'f>(families: impl Iterator<Item = &'f Family<'s>>) -> Option<Self> {
+        let all = families.flat_map(|family| family.histories.iter());
         let measured: Vec<_> = all.filter(|history| later_calls(history) > 0).collect();
         let calls: f64 = measured.iter().map(|history| later_calls(history) as f64).sum();
         if calls == 0.0 {
@@ -142,7 +186,7 @@ impl fmt::Display for Report {
 
 impl fmt::Display for Explained {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { codelet, machine, tasks, first_calls, average, causes } = self;
+        let Self { codelet, machine, tasks, first_calls, average, causes, .. } = self;
         writeln!(f, "{HEADING}{codelet}{HEADING:#} on {machine}")?;
         let Some(average) = average else {
             return writeln!(
@@ -168,6 +212,9 @@ impl fmt::Display for Explained {
                 "  Of the variance, {explained} lies between footprints, kernels, element types and kinds of worker, and {rest} \
                  among calls that agree in all of these.",
             )?;
+        }
+        if self.families.len() > 1 {
+            write!(f, "\n{}", self.by_family())?;
         }
         writeln!(f)?;
         let mut table = Table::new(&[

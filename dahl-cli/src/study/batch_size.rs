@@ -2,16 +2,16 @@
 //!
 //! * Throughput: samples a second over many steps, which follow each other without waiting.
 //! * Latency: how long a single step takes, from its submission until its loss is known.
-//! * Memory: the most that was reserved for arrays at once, with those of the steps on their way.
+//! * Memory: the most that was reserved for arrays at once, in a single step, and in many: the trainer has as many steps on
+//!   their way as keep workers busy, fewer where their activations would take much memory.
 //! * Loss: the mean over the samples of the last epoch; each size sees the same samples, so a larger one updates less often.
 
-use dahl::Runtime;
 use dahl_nn::prelude::*;
 use serde::Serialize;
 
 use super::findings::Findings;
 use super::plot::{Axis, Figure, Lines, Point, Series, at, number};
-use super::programs::{Cnn, First};
+use super::programs::{Cnn, First, unchecked};
 use super::rounds::{Spread, in_turn};
 use super::session::Session;
 use super::{Study, Time};
@@ -21,18 +21,20 @@ pub(super) const STUDY: Study = Study {
     name: "batch-size",
     question: "What do larger batches bring in throughput, and cost in latency, memory and loss?",
     time: Time::Real,
-    rounds: 7,
+    rounds: 11,
     run,
 };
 
 const FILTERS: usize = 8;
 /// Single steps of which the latency is the mean.
 const STEPS: usize = 8;
+const MB: f64 = (1 << 20) as f64;
 
 struct Round {
     samples_per_s: f64,
     latency_us: f64,
     peak_bytes: usize,
+    step_bytes: usize,
     loss: f64,
 }
 
@@ -42,16 +44,18 @@ fn measure(
     samples: usize,
     batch: usize,
 ) -> Result<Round, Trouble> {
-    let rt = Runtime::builder().cpu_workers(session.settings.workers).build()?;
+    let rt = unchecked().cpu_workers(session.settings.workers).build()?;
     let cnn = Cnn::new(FILTERS, batch, session.settings.seed);
     let trained = cnn.train::<f32>(&rt, &First::new(&data.train, samples))?;
     let peak_bytes = rt.memory()[0].peak_bytes;
     // One batch an epoch: the next one begins when its loss is known.
+    let rt = unchecked().cpu_workers(session.settings.workers).build()?;
     let single = Cnn { epochs: STEPS, ..cnn }.train::<f32>(&rt, &First::new(&data.train, batch))?;
     Ok(Round {
         samples_per_s: samples as f64 / (trained.ns as f64 / 1e9),
         latency_us: single.ns as f64 / 1e3 / STEPS as f64,
         peak_bytes,
+        step_bytes: rt.memory()[0].peak_bytes,
         loss: trained.losses.last().copied().unwrap_or(f64::NAN),
     })
 }
@@ -68,14 +72,22 @@ struct Row {
     peak_mb: f64,
     peak_mb_low: f64,
     peak_mb_high: f64,
+    step_mb: f64,
+    step_mb_low: f64,
+    step_mb_high: f64,
     loss: f64,
 }
 
 impl Row {
+    fn speed(&self) -> Spread {
+        Spread { median: self.samples_per_s, low: self.samples_per_s_low, high: self.samples_per_s_high }
+    }
+
     fn new(batch: usize, rounds: &[Round]) -> Self {
         let speed = Spread::over(rounds, |round| round.samples_per_s);
         let latency = Spread::over(rounds, |round| round.latency_us);
-        let peak = Spread::over(rounds, |round| round.peak_bytes as f64 / f64::from(1 << 20));
+        let peak = Spread::over(rounds, |round| round.peak_bytes as f64 / MB);
+        let step = Spread::over(rounds, |round| round.step_bytes as f64 / MB);
         Self {
             batch,
             samples_per_s: speed.median,
@@ -87,6 +99,9 @@ impl Row {
             peak_mb: peak.median,
             peak_mb_low: peak.low,
             peak_mb_high: peak.high,
+            step_mb: step.median,
+            step_mb_low: step.low,
+            step_mb_high: step.high,
             loss: rounds[0].loss,
         }
     }
@@ -106,26 +121,44 @@ fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
     session.table("batch-size.csv", &rows)?;
     session.figure("batch-size.svg", &figure(&rows, batches))?;
 
-    let mut findings =
-        Findings::new(["batch", "samples/s", "latency of a step, us", "peak memory, MB", "loss"]);
+    let mut findings = Findings::new([
+        "batch",
+        "samples/s",
+        "latency of a step, us",
+        "memory of a step, MB",
+        "of many, MB",
+        "loss",
+    ]);
     for row in &rows {
         findings.row([
             row.batch.to_string(),
             number(row.samples_per_s),
             number(row.latency_us),
+            format!("{:.1}", row.step_mb),
             format!("{:.1}", row.peak_mb),
             format!("{:.3}", row.loss),
         ]);
     }
+    findings.remark(conclusion(&rows));
+    Ok(findings)
+}
+
+/// The smallest batch that is as fast as the best one, as far as the rounds can tell.
+fn conclusion(rows: &[Row]) -> String {
     let best =
         rows.iter().max_by(|a, b| a.samples_per_s.total_cmp(&b.samples_per_s)).expect("there are batches");
-    let enough = rows.iter().find(|row| row.samples_per_s >= 0.9 * best.samples_per_s).unwrap_or(best);
-    findings.remark(format!(
-        "Nine tenths of the best throughput are reached with batches of {}, whose step takes {} us.",
+    let enough = rows.iter().position(|row| !row.speed().is_apart(&best.speed())).unwrap_or(0);
+    if enough == 0 {
+        return "The differences in throughput from the best are within the spread.".to_owned();
+    }
+    let enough = &rows[enough];
+    format!(
+        "All batches smaller than {} have less throughput than the best, those of {}; a step of {} takes {} us.",
+        enough.batch,
+        best.batch,
         enough.batch,
         number(enough.latency_us)
-    ));
-    Ok(findings)
+    )
 }
 
 fn figure(rows: &[Row], batches: &[usize]) -> Figure {
@@ -133,22 +166,54 @@ fn figure(rows: &[Row], batches: &[usize]) -> Figure {
         let shown: Vec<usize> = batches.iter().copied().filter(|batch| batch.ilog2() % 2 == 0).collect();
         Axis::log("samples in a batch").ticks(at(&shown, |batch| batch as f64))
     };
-    let panel = |caption: &str, y: Axis, point: &dyn Fn(&Row) -> [f64; 3]| {
+    let series = |name: &str, point: &dyn Fn(&Row) -> [f64; 3]| {
         let points = rows.iter().map(|row| {
             let [y, low, high] = point(row);
             Point { x: row.batch as f64, y, low, high }
         });
-        Lines::new(caption, x(), y).series(Series::new("", points.collect()))
+        Series::new(name, points.collect())
     };
+    let speed = series(MANY, &|row| [row.samples_per_s, row.samples_per_s_low, row.samples_per_s_high]);
+    let latency = series(SINGLE, &|row| [row.latency_us, row.latency_us_low, row.latency_us_high]);
+    let peak = series(MANY, &|row| [row.peak_mb, row.peak_mb_low, row.peak_mb_high]);
+    let step = series(SINGLE, &|row| [row.step_mb, row.step_mb_low, row.step_mb_high]);
+    let memory = Lines::new("peak memory of arrays", x(), Axis::log("MB (2^20 bytes)"));
     Figure::new("Training a small network, by size of the batch", 2)
-        .panel(panel("throughput", Axis::linear("samples/s"), &|row| {
-            [row.samples_per_s, row.samples_per_s_low, row.samples_per_s_high]
-        }))
-        .panel(panel("latency of a single step", Axis::log("µs"), &|row| {
-            [row.latency_us, row.latency_us_low, row.latency_us_high]
-        }))
-        .panel(panel("peak memory of arrays", Axis::log("MB (2^20 bytes)"), &|row| {
-            [row.peak_mb, row.peak_mb_low, row.peak_mb_high]
-        }))
-        .panel(panel("loss after the same samples", Axis::linear("mean loss"), &|row| [row.loss; 3]))
+        .panel(Lines::new("throughput", x(), Axis::linear("samples/s")).series(speed))
+        .panel(Lines::new("latency", x(), Axis::log("µs")).series(latency))
+        .panel(memory.series(peak).series(step))
+        .panel(
+            Lines::new("loss after the same samples", x(), Axis::linear("mean loss"))
+                .series(series(MANY, &|row| [row.loss; 3])),
+        )
+}
+
+/// What the legend calls steps that follow each other without waiting.
+const MANY: &str = "many steps";
+/// What the legend calls one that is waited for.
+const SINGLE: &str = "a single step";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(batch: usize, speeds: [f64; 3]) -> Row {
+        let rounds = speeds.map(|samples_per_s| Round {
+            samples_per_s,
+            latency_us: 100.0,
+            peak_bytes: 0,
+            step_bytes: 0,
+            loss: 0.0,
+        });
+        Row::new(batch, &rounds)
+    }
+
+    #[test]
+    fn nothing_is_concluded_from_quartiles_that_overlap() {
+        let noise = [row(1, [100.0, 200.0, 300.0]), row(2, [150.0, 250.0, 350.0])];
+        assert!(conclusion(&noise).contains("within the spread"), "{}", conclusion(&noise));
+        let clear = [row(1, [10.0, 11.0, 12.0]), row(2, [20.0, 21.0, 22.0]), row(4, [20.0, 21.5, 22.0])];
+        let text = conclusion(&clear);
+        assert!(text.contains("smaller than 2") && text.contains("those of 4"), "{text}");
+    }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::findings::Findings;
 use super::plot::{Axis, Bar, Bars, Figure, Lines, Point, Series, at, number};
-use super::programs::{Cnn, First};
+use super::programs::{Cnn, First, unchecked};
 use super::rounds::{Spread, in_turn};
 use super::session::Session;
 use super::{Study, Time};
@@ -20,7 +20,7 @@ pub(super) const STUDY: Study = Study {
     name: "element-type",
     question: "What do f16, bf16, f32 and f64 differ in: time, memory, and the loss in the end?",
     time: Time::Real,
-    rounds: 7,
+    rounds: 11,
     run,
 };
 
@@ -30,17 +30,20 @@ const TYPES: [&str; 4] = ["f16", "bf16", "f32", "f64"];
 
 struct Round {
     samples_per_s: f64,
-    peak_bytes: usize,
+    /// Of a single step: of many, as many are on their way as fit into a limit that is the same for all types.
+    step_bytes: usize,
     losses: Vec<f64>,
     accuracy: f64,
 }
 
 fn measure<T: Real>(session: &Session<'_>, data: &First<'_>, epochs: usize) -> Result<Round, Trouble> {
-    let rt = Runtime::builder().cpu_workers(session.settings.workers).build()?;
+    let rt = unchecked().cpu_workers(session.settings.workers).build()?;
     let trained = Cnn { epochs, ..Cnn::new(FILTERS, BATCH, session.settings.seed) }.train::<T>(&rt, data)?;
+    let alone = unchecked().cpu_workers(session.settings.workers).build()?;
+    Cnn::new(FILTERS, BATCH, session.settings.seed).train::<T>(&alone, &data.first(BATCH))?;
     Ok(Round {
         samples_per_s: (epochs * data.len()) as f64 / (trained.ns as f64 / 1e9),
-        peak_bytes: rt.memory()[0].peak_bytes,
+        step_bytes: alone.memory()[0].peak_bytes,
         losses: trained.losses,
         accuracy: trained.accuracy,
     })
@@ -52,9 +55,9 @@ struct Row {
     samples_per_s: f64,
     samples_per_s_low: f64,
     samples_per_s_high: f64,
-    peak_mb: f64,
-    peak_mb_low: f64,
-    peak_mb_high: f64,
+    step_mb: f64,
+    step_mb_low: f64,
+    step_mb_high: f64,
     /// Of the last epoch.
     loss: f64,
     accuracy: f64,
@@ -70,17 +73,21 @@ struct Loss {
 }
 
 impl Row {
+    fn speed(&self) -> Spread {
+        Spread { median: self.samples_per_s, low: self.samples_per_s_low, high: self.samples_per_s_high }
+    }
+
     fn new(element: &'static str, rounds: &[Round]) -> Self {
         let speed = Spread::over(rounds, |round| round.samples_per_s);
-        let peak = Spread::over(rounds, |round| round.peak_bytes as f64 / f64::from(1 << 20));
+        let peak = Spread::over(rounds, |round| round.step_bytes as f64 / f64::from(1 << 20));
         Self {
             element,
             samples_per_s: speed.median,
             samples_per_s_low: speed.low,
             samples_per_s_high: speed.high,
-            peak_mb: peak.median,
-            peak_mb_low: peak.low,
-            peak_mb_high: peak.high,
+            step_mb: peak.median,
+            step_mb_low: peak.low,
+            step_mb_high: peak.high,
             loss: rounds[0].losses.last().copied().unwrap_or(f64::NAN),
             accuracy: rounds[0].accuracy,
         }
@@ -121,19 +128,35 @@ fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
     session.figure("element-type.svg", &figure(&rows, &losses))?;
 
     let single = rows.iter().find(|row| row.element == "f32").expect("f32 is one of the types");
-    let mut findings = Findings::new(["type", "samples/s", "of f32", "peak memory, MB", "loss", "accuracy"]);
+    let mut findings =
+        Findings::new(["type", "samples/s", "of f32", "memory of a step, MB", "loss", "accuracy"]);
     for row in &rows {
         findings.row([
             row.element.to_owned(),
             number(row.samples_per_s),
             format!("{:.2}", row.samples_per_s / single.samples_per_s),
-            format!("{:.1}", row.peak_mb),
+            format!("{:.1}", row.step_mb),
             format!("{:.5}", row.loss),
             format!("{:.1} %", 100.0 * row.accuracy),
         ]);
     }
+    findings.remark(conclusion(&rows, single));
     findings.remark("Every round had the same losses, to the last bit.");
     Ok(findings)
+}
+
+/// Which types are faster or slower than f32, as far as the rounds can tell.
+fn conclusion(rows: &[Row], single: &Row) -> String {
+    let against = |row: &Row| {
+        let words = match row.samples_per_s < single.samples_per_s {
+            _ if !row.speed().is_apart(&single.speed()) => "within the spread",
+            true => "slower",
+            false => "faster",
+        };
+        format!("{} {words}", row.element)
+    };
+    let others: Vec<String> = rows.iter().filter(|row| row.element != single.element).map(against).collect();
+    format!("Throughput, against f32: {}.", others.join(", "))
 }
 
 fn losses(element: &'static str, losses: &[f64], double: &[f64]) -> Vec<Loss> {
@@ -148,15 +171,15 @@ fn losses(element: &'static str, losses: &[f64], double: &[f64]) -> Vec<Loss> {
 
 fn figure(rows: &[Row], losses: &[Loss]) -> Figure {
     let mut speeds = Bars::new("throughput", Axis::linear("samples/s"));
-    let mut peaks = Bars::new("peak memory of arrays", Axis::linear("MB (2^20 bytes)"));
+    let mut peaks = Bars::new("peak memory of a step", Axis::linear("MB (2^20 bytes)"));
     let mut lines = Lines::new("loss", epochs(losses), Axis::linear("mean loss").near_data());
     let mut far =
         Lines::new("distance of the loss from that in f64", epochs(losses), Axis::log("of the loss"));
     for row in rows {
         let speed = Bar::new(row.element, row.element, row.samples_per_s);
         speeds = speeds.bar(speed.spread(row.samples_per_s_low, row.samples_per_s_high));
-        let peak = Bar::new(row.element, row.element, row.peak_mb);
-        peaks = peaks.bar(peak.spread(row.peak_mb_low, row.peak_mb_high));
+        let peak = Bar::new(row.element, row.element, row.step_mb);
+        peaks = peaks.bar(peak.spread(row.step_mb_low, row.step_mb_high));
         let points = |figure: &dyn Fn(&Loss) -> f64| {
             let of_type = losses.iter().filter(|loss| loss.element == row.element);
             let points = of_type.map(|loss| Point::exact(loss.epoch as f64, figure(loss)));

@@ -1,7 +1,8 @@
 //! Study: does a device that is five times as fast make a run five times as fast?
 //!
 //! A network is trained on a simulated machine: on one CPU worker; on it and a device that is five times as fast in everything,
-//! placed by `dmda` with performance models from earlier runs; and on the device alone. One thing is varied at a time. What is
+//! placed by a scheduler whose performance models know the tasks, or have learned them in four trainings before; and on the
+//! device alone. One thing is varied at a time. What is
 //! not simulated is the time of submitting tasks, and of the host's own work, which real runs have besides.
 
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use serde::Serialize;
 
 use super::findings::Findings;
 use super::plot::{Axis, Bar, Bars, Figure, Lines, Point, Series, at, number};
-use super::programs::{Cnn, First, Pinned, beside_cpu, first_and_known, of_cpu};
+use super::programs::{Cnn, First, Models, beside_cpu, learned, unchecked};
 use super::session::Session;
 use super::{Study, Time};
 use crate::trouble::Trouble;
@@ -26,6 +27,14 @@ pub(super) const STUDY: Study = Study {
 };
 
 const TIMES_AS_FAST: f64 = 5.0;
+/// Schedulers that know how long tasks and transfers take, and whose models know all tasks. The bars are the first one's.
+const SCHEDULERS: [&str; 2] = ["dmda", "heft"];
+/// The first one, without models at the beginning.
+const LEARNING: &str = "dmda, learning";
+/// Of runs on the device alone.
+const ALONE: &str = "device alone";
+/// What is compared with the CPU worker.
+const WAYS: [&str; 4] = [SCHEDULERS[0], SCHEDULERS[1], LEARNING, ALONE];
 /// The number of the device's worker.
 const DEVICE_WORKER: usize = 1;
 /// The most samples that a run sees.
@@ -96,17 +105,21 @@ impl Setup {
         })
     }
 
-    /// On the CPU worker; on both; on the device.
-    fn runs(&self, data: &FashionMnist, steps: usize, seed: u64) -> Result<[Run; 3], Trouble> {
-        let cpu = Runtime::builder().cpu_workers(1).virtual_machine(of_cpu(Speed::default())).build()?;
+    /// On the CPU worker, and in each of the [`WAYS`].
+    fn runs(&self, data: &FashionMnist, steps: usize, seed: u64) -> Result<Runs, Trouble> {
         let program = |rt: &Runtime| self.train(rt, data, steps, seed);
-        let both =
-            Runtime::builder().cpu_workers(1).virtual_machine(self.machine()).scheduler("dmda").build()?;
-        let [_, both] = first_and_known(&both, program)?;
-        let device = Runtime::builder().cpu_workers(1).virtual_machine(self.machine());
-        let device = device.custom_scheduler(Pinned::to(DEVICE_WORKER)).build()?;
-        Ok([program(&cpu)?, both, program(&device)?])
+        let (models, [cpu, device]) = Models::of(self.machine(), 1, program)?;
+        let known = |scheduler| program(&models.builder().scheduler(scheduler).build()?);
+        let learning = unchecked().cpu_workers(1).virtual_machine(self.machine()).scheduler(SCHEDULERS[0]);
+        let learning = learned(&learning.build()?, program)?;
+        Ok(Runs { cpu, ways: [known(SCHEDULERS[0])?, known(SCHEDULERS[1])?, learning, device] })
     }
+}
+
+/// The same training, on different workers.
+struct Runs {
+    cpu: Run,
+    ways: [Run; WAYS.len()],
 }
 
 #[derive(Debug, Serialize)]
@@ -119,38 +132,33 @@ struct Row {
     samples_per_task: Option<usize>,
     latency_us: f64,
     link_gbytes_per_s: f64,
+    /// One of the [`WAYS`].
+    way: &'static str,
     cpu_us: f64,
-    both_us: f64,
-    device_us: f64,
-    speedup_both: f64,
-    speedup_device: f64,
-    device_busy_both: f64,
-    device_busy_alone: f64,
-    transferred_mb_both: f64,
-    transferred_mb_device: f64,
+    time_us: f64,
+    speedup: f64,
+    device_busy: f64,
+    transferred_mb: f64,
 }
 
-impl Row {
-    fn new(varied: &'static str, value: String, setup: &Setup, [cpu, both, device]: [Run; 3]) -> Self {
-        Self {
-            varied,
-            value,
-            batch: setup.batch,
-            filters: setup.filters,
-            samples_per_task: setup.samples_per_task,
-            latency_us: setup.latency_us,
-            link_gbytes_per_s: setup.link_gbytes_per_s,
-            cpu_us: cpu.us,
-            both_us: both.us,
-            device_us: device.us,
-            speedup_both: cpu.us / both.us,
-            speedup_device: cpu.us / device.us,
-            device_busy_both: both.device_busy,
-            device_busy_alone: device.device_busy,
-            transferred_mb_both: both.megabytes,
-            transferred_mb_device: device.megabytes,
-        }
-    }
+/// The rows of a setup: one for each way.
+fn rows_of(varied: &'static str, value: &str, setup: &Setup, runs: &Runs) -> Vec<Row> {
+    let row = |(way, run): (&'static str, &Run)| Row {
+        varied,
+        value: value.to_owned(),
+        batch: setup.batch,
+        filters: setup.filters,
+        samples_per_task: setup.samples_per_task,
+        latency_us: setup.latency_us,
+        link_gbytes_per_s: setup.link_gbytes_per_s,
+        way,
+        cpu_us: runs.cpu.us,
+        time_us: run.us,
+        speedup: runs.cpu.us / run.us,
+        device_busy: run.device_busy,
+        transferred_mb: run.megabytes,
+    };
+    WAYS.into_iter().zip(&runs.ways).map(row).collect()
 }
 
 /// One thing that is varied.
@@ -197,23 +205,24 @@ fn sweeps(session: &Session<'_>) -> [Sweep; 5] {
     ]
 }
 
-/// What the legend calls the runs.
-const BOTH: &str = "CPU worker and device";
-const ALONE: &str = "device alone";
+/// What the legend calls a way.
+fn title(way: &str) -> String {
+    if way == ALONE { way.to_owned() } else { format!("CPU worker and device, {way}") }
+}
 
 impl Sweep {
     fn panel(&self, rows: &[Row]) -> Lines {
         let x = Axis::log(self.axis).ticks(at(&self.values, |value| value));
         let mut lines = Lines::new(format!("by {}", self.varied), x, Axis::linear("times as fast").to(6.5));
-        let both: fn(&Row) -> f64 = |row| row.speedup_both;
-        for (name, speedup) in [(BOTH, both), (ALONE, |row: &Row| row.speedup_device)] {
-            let points = self.values.iter().zip(rows).map(|(&value, row)| Point::exact(value, speedup(row)));
-            lines = lines.series(Series::new(name, points.collect()));
+        for way in WAYS {
+            let of_run = rows.iter().filter(|row| row.way == way);
+            let points = self.values.iter().zip(of_run).map(|(&value, row)| Point::exact(value, row.speedup));
+            lines = lines.series(Series::new(title(way), points.collect()));
         }
         let (first, last) = (self.values[0], self.values[self.values.len() - 1]);
-        lines
-            .guide("5 and 1 times", vec![(first, TIMES_AS_FAST), (last, TIMES_AS_FAST)])
-            .guide("5 and 1 times", vec![(first, 1.0), (last, 1.0)])
+        let guide =
+            |lines: Lines, times| lines.guide("5 times and once", vec![(first, times), (last, times)]);
+        guide(guide(lines, TIMES_AS_FAST), 1.0)
     }
 }
 
@@ -228,49 +237,55 @@ fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
     let count = sweeps.iter().map(|sweep| sweep.values.len()).sum::<usize>() + ABSENT.len();
     let progress = session.progress(count, "fast-device");
     let seed = session.settings.seed;
-    let measure = |varied, value: String, setup: &Setup| {
+    let measure = |varied, value: &str, setup: &Setup| {
         progress.begin(format!("{varied} {value}"));
-        let row = Row::new(varied, value, setup, setup.runs(&data, steps, seed)?);
+        let runs = setup.runs(&data, steps, seed)?;
         progress.done();
-        Ok::<_, Trouble>(row)
+        Ok::<_, Trouble>(rows_of(varied, value, setup, &runs))
     };
     let mut rows = Vec::new();
     let mut figure =
         Figure::new("A run with a device 5 times as fast, against a CPU worker alone (simulated)", 3);
     for sweep in &sweeps {
-        let values =
-            sweep.values.iter().map(|&value| measure(sweep.varied, value.to_string(), &(sweep.setup)(value)));
-        let of_sweep: Vec<Row> = values.collect::<Result<_, _>>()?;
+        let mut of_sweep = Vec::new();
+        for &value in &sweep.values {
+            of_sweep.extend(measure(sweep.varied, &value.to_string(), &(sweep.setup)(value))?);
+        }
         figure = figure.panel(sweep.panel(&of_sweep));
         rows.extend(of_sweep);
     }
     let mut bars = Bars::new("by what the device has no kernels of", Axis::linear("times as fast").to(6.5));
     for (name, absent) in ABSENT {
-        let row = measure("no kernels of", name.to_owned(), &Setup { absent, ..base })?;
-        bars = bars.bar(Bar::new(name, BOTH, row.speedup_both));
-        bars = bars.bar(Bar::new("", ALONE, row.speedup_device));
-        rows.push(row);
+        let of_setup = measure("no kernels of", name, &Setup { absent, ..base })?;
+        for (label, way) in [(name, SCHEDULERS[0]), ("", ALONE)] {
+            let row = of_setup.iter().find(|row| row.way == way).expect("each has a row");
+            bars = bars.bar(Bar::new(label, title(way), row.speedup));
+        }
+        rows.extend(of_setup);
     }
     session.table("fast-device.csv", &rows)?;
-    session.figure("fast-device.svg", &figure.panel(bars.guide("5 and 1 times", TIMES_AS_FAST)))?;
+    session.figure("fast-device.svg", &figure.panel(bars.guide("5 times and once", TIMES_AS_FAST)))?;
+    Ok(findings(&rows))
+}
 
+/// A line for each setup: how many times as fast each run is, and what the first scheduler makes of the device.
+fn findings(rows: &[Row]) -> Findings {
     let mut findings = Findings::new([
         "varied",
         "value",
-        "CPU worker and device",
+        "dmda",
+        "heft",
+        "dmda, learning",
         "device alone",
-        "device busy, of both",
-        "transferred, MB",
+        "device busy, dmda",
+        "MB moved, dmda",
     ]);
-    for row in &rows {
-        findings.row([
-            row.varied.to_owned(),
-            row.value.clone(),
-            format!("{:.2}", row.speedup_both),
-            format!("{:.2}", row.speedup_device),
-            format!("{:.0} %", 100.0 * row.device_busy_both),
-            number(row.transferred_mb_both),
-        ]);
+    for of_setup in rows.chunks(WAYS.len()) {
+        let first = &of_setup[0];
+        let cells = [first.varied.to_owned(), first.value.clone()].into_iter();
+        let speedups = of_setup.iter().map(|row| format!("{:.2}", row.speedup));
+        let last = [format!("{:.0} %", 100.0 * first.device_busy), number(first.transferred_mb)];
+        findings.row(cells.chain(speedups).chain(last));
     }
-    Ok(findings)
+    findings
 }

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::findings::Findings;
 use super::plot::{Axis, Figure, Lines, Point, Series, at};
-use super::programs::{DEVICE, Pinned, beside_cpu};
+use super::programs::{DEVICE, Pinned, beside_cpu, unchecked};
 use super::session::Session;
 use super::{Study, Time};
 use crate::trouble::Trouble;
@@ -76,7 +76,7 @@ struct Times {
 /// How long the layer's tasks take on worker `worker`, by the performance models, how many they are, and the transfers.
 fn measure(index: usize, batch: usize, worker: usize, seed: u64) -> Result<(f64, u64, f64), Trouble> {
     let machine = beside_cpu(CPU, GPU, LATENCY_US, LINK_GBYTES_PER_S);
-    let builder = Runtime::builder().cpu_workers(1).virtual_machine(machine);
+    let builder = unchecked().cpu_workers(1).virtual_machine(machine);
     let rt = builder.custom_scheduler(Pinned::to(worker)).build()?;
     let arena = rt.arena();
     let mut layer = layer(&arena, index, seed)?;
@@ -182,7 +182,7 @@ fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
     ]);
     for (layer, _) in LAYERS {
         let of_layer = || rows.iter().filter(|row| row.layer == layer);
-        let last = of_layer().last().expect("there are batches");
+        let last = of_layer().next_back().expect("there are batches");
         findings.row([
             layer.to_owned(),
             faster_from(of_layer(), |row| row.speedup),

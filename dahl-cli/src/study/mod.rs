@@ -6,9 +6,11 @@
 
 mod batch_size;
 mod element_type;
+mod environment;
 mod fast_device;
 mod findings;
 mod granularity;
+mod idle;
 mod layers;
 mod plot;
 mod programs;
@@ -33,7 +35,7 @@ use session::Session;
 pub(crate) use session::Settings;
 
 /// All of them, in the order of the page that shows them.
-const STUDIES: [&Study; 8] = [
+const STUDIES: [&Study; 9] = [
     &granularity::STUDY,
     &batch_size::STUDY,
     &element_type::STUDY,
@@ -42,6 +44,7 @@ const STUDIES: [&Study; 8] = [
     &softmax::STUDY,
     &layers::STUDY,
     &fast_device::STUDY,
+    &idle::STUDY,
 ];
 
 /// A study.
@@ -126,6 +129,10 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> Result<(), Trouble>
             .map_or_else(|| dahl::Topology::of_this_machine().cores(), |workers| workers as usize),
         is_quick: arguments.quick,
     };
+    if cfg!(debug_assertions) && !arguments.quick {
+        return Err(slow_build(name));
+    }
+    environment::leave(output)?;
     let checkout = Checkout::of_this_build();
     let about = About::of(study, &settings, &checkout);
     let folder = match &arguments.out {
@@ -135,22 +142,34 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> Result<(), Trouble>
     let mut session = Session::new(settings, &folder, about, output);
     let findings = (study.run)(&mut session)?;
     let about = session.end();
-    folder.text("summary.md", &format!("{findings}\n{}\n", provenance(study, &about)))?;
+    let provenance = provenance(study, &settings, &about);
+    folder.text("summary.md", &format!("{findings}\n{provenance}\n"))?;
     folder.text("about.toml", &about.text()?)?;
-    output.show(&Report { study: study.name, folder: folder.path().to_owned(), findings })
+    output.show(&Report { study: study.name, folder: folder.path().to_owned(), findings, provenance })
 }
 
-/// The line under a study's tables.
-fn provenance(study: &Study, about: &About) -> String {
-    match study.time {
-        Time::Virtual => "Virtual time: exact, and the same on every machine.".to_owned(),
+/// Why a build that is not optimised measures nothing.
+fn slow_build(study: &str) -> Trouble {
+    Trouble::Input(format!(
+        "this is a debug build, whose times say nothing: `cargo run --release -p dahl-cli -- study {study}`; \
+         with --quick it shows whether the study works"
+    ))
+}
+
+/// The line under a study's tables. That of virtual time is the same for the same sources.
+fn provenance(study: &Study, settings: &Settings, about: &About) -> String {
+    let (rounds, build, machine) = (settings.rounds, about.build(), about.machine());
+    let plural = if rounds == 1 { "" } else { "s" };
+    let line = match study.time {
+        Time::Virtual => format!("Virtual time: exact, and the same on every machine; {build}."),
         Time::Real => {
-            format!("Medians of rounds in turn, with what lies between the quartiles. {}.", about.machine())
+            format!("{rounds} round{plural} in turn, medians; {build}. {machine}.")
         }
         Time::Both => {
-            format!("Real time: medians of rounds in turn. {}. Virtual time is exact.", about.machine())
+            format!("Real time: {rounds} round{plural} in turn; {build}. {machine}. Virtual time is exact.")
         }
-    }
+    };
+    if settings.is_quick { format!("{line}\n\nquick: shows only that it works.") } else { line }
 }
 
 /// The studies that there are.
@@ -193,10 +212,11 @@ struct Report {
     study: &'static str,
     folder: PathBuf,
     findings: Findings,
+    provenance: String,
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}\n{HEADING}{}{HEADING:#}", self.findings, self.folder.display())
+        writeln!(f, "{}\n{}\n\n{HEADING}{}{HEADING:#}", self.findings, self.provenance, self.folder.display())
     }
 }

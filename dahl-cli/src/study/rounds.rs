@@ -3,7 +3,7 @@
 use super::session::Session;
 use crate::trouble::Trouble;
 
-/// Measurements of one variant: their median and quartiles, and the ends.
+/// Measurements of one variant: their median and quartiles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spread {
     pub(crate) median: f64,
@@ -23,6 +23,11 @@ impl Spread {
             below + (above - below) * place.fract()
         };
         Self { median: at(0.5), low: at(0.25), high: at(0.75) }
+    }
+
+    /// Whether the quartiles of the two do not overlap, so that one may be said to be above the other.
+    pub(crate) fn is_apart(&self, other: &Self) -> bool {
+        self.high < other.low || other.high < self.low
     }
 
     /// Of one figure of each round.
@@ -62,6 +67,17 @@ pub(crate) fn in_turn<V, M>(
 #[cfg(test)]
 mod tests {
     use super::Spread;
+
+    #[test]
+    fn what_overlaps_is_not_apart() {
+        let spread = |low, high| Spread { median: f64::midpoint(low, high), low, high };
+        for (first, second, is_apart) in
+            [((1.0, 2.0), (2.5, 3.0), true), ((1.0, 2.0), (1.5, 3.0), false), ((1.0, 4.0), (2.0, 3.0), false)]
+        {
+            let (first, second) = (spread(first.0, first.1), spread(second.0, second.1));
+            assert_eq!((first.is_apart(&second), second.is_apart(&first)), (is_apart, is_apart));
+        }
+    }
 
     #[test]
     fn quartiles_lie_between_measurements() {

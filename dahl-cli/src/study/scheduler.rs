@@ -4,13 +4,13 @@
 //! on a simulated machine with two CPU workers and a device five times as fast as one of them. There, performance models know
 //! the tasks from earlier runs, or nothing.
 
-use dahl::{Machine, Runtime, Speed};
+use dahl::{Machine, Runtime, RuntimeBuilder, Speed};
 use dahl_nn::prelude::*;
 use serde::Serialize;
 
 use super::findings::Findings;
-use super::plot::{Axis, Bar, Bars, Figure, number};
-use super::programs::{Cholesky, Cnn, First, beside_cpu, first_and_known, of_tiles};
+use super::plot::{Axis, Bar, Bars, Figure};
+use super::programs::{Cholesky, Cnn, First, Models, beside_cpu, of_tiles, unchecked};
 use super::rounds::{Spread, in_turn};
 use super::session::Session;
 use super::{Study, Time};
@@ -20,7 +20,7 @@ pub(super) const STUDY: Study = Study {
     name: "scheduler",
     question: "Which scheduler is fastest on a network, on a factorisation, and beside a device?",
     time: Time::Both,
-    rounds: 7,
+    rounds: 11,
     run,
 };
 
@@ -85,6 +85,12 @@ const SIMULATED: &str = "2 CPU workers and a device";
 const KNOWN: &str = "models know the tasks";
 const UNKNOWN: &str = "no models";
 
+impl Row {
+    fn spread(&self) -> Spread {
+        Spread { median: self.time_us, low: self.time_us_low, high: self.time_us_high }
+    }
+}
+
 fn real(session: &Session<'_>, data: &FashionMnist) -> Result<Vec<Row>, Trouble> {
     let programs = [
         Program::Cnn { steps: session.either(48, 2) },
@@ -98,7 +104,7 @@ fn real(session: &Session<'_>, data: &FashionMnist) -> Result<Vec<Row>, Trouble>
     let name = |(program, scheduler): &(Program, &str)| format!("{scheduler}: {}", program.name());
     let seed = session.settings.seed;
     let measured = in_turn(session, "scheduler", &variants, name, |&(program, scheduler)| {
-        let builder = Runtime::builder().cpu_workers(session.settings.workers);
+        let builder = unchecked().cpu_workers(session.settings.workers);
         program.run(&builder.scheduler(scheduler).rand_seed(seed).build()?, data, seed)
     })?;
     let row = |(&(program, scheduler), rounds): (&(Program, &'static str), &Vec<f64>)| {
@@ -118,12 +124,14 @@ fn simulated(session: &Session<'_>, data: &FashionMnist) -> Result<Vec<Row>, Tro
     let progress = session.progress(programs.len() * Runtime::schedulers().len(), "scheduler");
     let mut rows = Vec::new();
     for program in programs {
+        let (models, _) = Models::of(program.machine(), SIMULATED_WORKERS, |rt| program.run(rt, data, seed))?;
         for scheduler in Runtime::schedulers() {
             progress.begin(format!("{scheduler}: {}, simulated", program.name()));
-            let builder =
-                Runtime::builder().cpu_workers(SIMULATED_WORKERS).virtual_machine(program.machine());
-            let rt = builder.scheduler(scheduler).rand_seed(seed).build()?;
-            let [first_us, known_us] = first_and_known(&rt, |rt| program.run(rt, data, seed))?;
+            let first = unchecked().cpu_workers(SIMULATED_WORKERS).virtual_machine(program.machine());
+            let us = |builder: RuntimeBuilder| {
+                program.run(&builder.scheduler(scheduler).rand_seed(seed).build()?, data, seed)
+            };
+            let (first_us, known_us) = (us(first)?, us(models.builder())?);
             rows.extend([(KNOWN, known_us), (UNKNOWN, first_us)].map(|(models, time_us)| Row {
                 machine: SIMULATED,
                 program: program.name(),
@@ -144,13 +152,64 @@ fn panels(mut figure: Figure, rows: &[Row]) -> Figure {
     programs.dedup();
     for program in programs {
         let mut bars = Bars::new(program, Axis::linear("time (ms)"));
-        for row in rows.iter().filter(|row| row.program == program) {
-            let bar = Bar::new(row.scheduler, row.models, row.time_us / 1e3);
+        // That of tests uses one worker alone, and would hide the others.
+        let shown = rows.iter().filter(|row| row.program == program && row.scheduler != "sequential");
+        let mut last = "";
+        for row in shown {
+            let label = if row.scheduler == last { "" } else { row.scheduler };
+            last = row.scheduler;
+            let bar = Bar::new(label, row.models, row.time_us / 1e3);
             bars = bars.bar(bar.spread(row.time_us_low / 1e3, row.time_us_high / 1e3));
         }
         figure = figure.panel(bars);
     }
     figure
+}
+
+/// A line for each scheduler: its times relative to the best, by machine, program and what models know.
+fn findings(real: &[Row], simulated: &[Row]) -> Findings {
+    let mut findings = Findings::new([
+        "scheduler",
+        "here: CNN",
+        "here: Cholesky",
+        "device: CNN",
+        "no models",
+        "device: Cholesky",
+        "no models ",
+    ]);
+    for scheduler in Runtime::schedulers() {
+        let cell = |row: &Row, rows: &[Row]| {
+            let of_program = rows.iter().filter(|other| other.program == row.program);
+            let best_us = of_program.map(|row| row.time_us).fold(f64::INFINITY, f64::min);
+            format!("{:.2}", row.time_us / best_us)
+        };
+        let of = |rows: &[Row]| -> Vec<String> {
+            rows.iter().filter(|row| row.scheduler == *scheduler).map(|row| cell(row, rows)).collect()
+        };
+        findings.row([vec![(*scheduler).to_owned()], of(real), of(simulated)].concat());
+    }
+    for rows in real.chunks(Runtime::schedulers().len()) {
+        findings.remark(conclusion(rows));
+    }
+    findings.remark("Times relative to the fastest of the same program on the same machine.");
+    findings
+}
+
+/// The fastest scheduler of a program on this machine, as far as the rounds can tell.
+fn conclusion(rows: &[Row]) -> String {
+    let best = rows.iter().min_by(|a, b| a.time_us.total_cmp(&b.time_us)).expect("there are schedulers");
+    let others = rows.iter().filter(|row| row.scheduler != best.scheduler);
+    let alike: Vec<&str> =
+        others.filter(|row| !row.spread().is_apart(&best.spread())).map(|row| row.scheduler).collect();
+    if alike.is_empty() {
+        return format!("Here, {}: {} is the fastest.", best.program, best.scheduler);
+    }
+    format!(
+        "Here, {}: {} has the least median; the differences of {} from it are within the spread.",
+        best.program,
+        best.scheduler,
+        alike.join(", ")
+    )
 }
 
 fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
@@ -169,21 +228,5 @@ fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
     let title = "Schedulers on two CPU workers and a device, simulated";
     session.figure("virtual.svg", &panels(Figure::new(title, 2), &simulated))?;
 
-    let mut findings =
-        Findings::new(["machine", "program", "scheduler", "models", "time, us", "of the best"]);
-    for rows in [&real, &simulated] {
-        for row in rows {
-            let of_program = rows.iter().filter(|other| other.program == row.program);
-            let best_us = of_program.map(|row| row.time_us).fold(f64::INFINITY, f64::min);
-            findings.row([
-                row.machine.to_owned(),
-                row.program.clone(),
-                row.scheduler.to_owned(),
-                row.models.to_owned(),
-                number(row.time_us),
-                format!("{:.2}", row.time_us / best_us),
-            ]);
-        }
-    }
-    Ok(findings)
+    Ok(findings(&real, &simulated))
 }

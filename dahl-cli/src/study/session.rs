@@ -47,11 +47,6 @@ impl<'a> Session<'a> {
         self.output.progress(steps, what)
     }
 
-    /// The file of a trace, which is one of the results.
-    pub(crate) fn path(&self, name: &str) -> std::path::PathBuf {
-        self.folder.path().join(name)
-    }
-
     /// Writes a table as CSV.
     pub(crate) fn table(&self, name: &str, rows: &[impl Serialize]) -> Result<(), Trouble> {
         self.folder.table(name, rows)
@@ -62,7 +57,8 @@ impl<'a> Session<'a> {
         self.folder.figure(name, figure)
     }
 
-    pub(super) fn end(self) -> About {
+    pub(super) fn end(mut self) -> About {
+        self.about.end();
         self.about
     }
 }

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::findings::Findings;
 use super::plot::{Axis, Figure, Lines, Point, Series, number};
+use super::programs::unchecked;
 use super::rounds::{Spread, in_turn};
 use super::session::Session;
 use super::{Study, Time};
@@ -20,7 +21,7 @@ pub(super) const STUDY: Study = Study {
     name: "softmax",
     question: "What does softmax gain as one codelet, against four, by size?",
     time: Time::Real,
-    rounds: 9,
+    rounds: 15,
     run,
 };
 
@@ -97,7 +98,7 @@ struct Variant {
 impl Variant {
     /// Microseconds of a softmax.
     fn measure(&self) -> Result<f64, Trouble> {
-        let rt = Runtime::builder().cpu_workers(self.workers).build()?;
+        let rt = unchecked().cpu_workers(self.workers).build()?;
         let matrices = (0..MATRICES).map(|_| Operands::new(&rt, self.rows, self.seed));
         let mut matrices: Vec<Operands> = matrices.collect::<dahl::Result<_>>()?;
         matrices.iter_mut().try_for_each(|operands| operands.run(self.codelets))?;
@@ -113,7 +114,7 @@ impl Variant {
 
 /// Refuses to measure two ways that compute different things.
 fn require_same(seed: u64) -> Result<(), Trouble> {
-    let rt = Runtime::builder().cpu_workers(1).build()?;
+    let rt = unchecked().cpu_workers(1).build()?;
     let mut operands = Operands::new(&rt, 9, seed)?;
     operands.one()?;
     let one = operands.out.to_vec()?;
@@ -137,6 +138,12 @@ struct Row {
     time_us_high: f64,
     /// Of the time of one codelet, with the same workers.
     of_one: f64,
+}
+
+impl Row {
+    fn spread(&self) -> Spread {
+        Spread { median: self.time_us, low: self.time_us_low, high: self.time_us_high }
+    }
 }
 
 fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
@@ -174,7 +181,25 @@ fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
             format!("{:.2}", pair[1].of_one),
         ]);
     }
+    for &workers in &workers {
+        let of_workers: Vec<&Row> = rows.iter().filter(|row| row.workers == workers).collect();
+        findings.remark(conclusion(&of_workers, workers));
+    }
     Ok(findings)
+}
+
+/// At how many sizes one way is faster than the other, as far as the rounds can tell. Rows come in pairs.
+fn conclusion(rows: &[&Row], workers: usize) -> String {
+    let apart = || rows.chunks(2).filter(|pair| pair[0].spread().is_apart(&pair[1].spread()));
+    let slower = apart().filter(|pair| pair[1].of_one > 1.0).count();
+    let faster = apart().count() - slower;
+    let sizes = rows.len() / 2;
+    let plural = if workers == 1 { "" } else { "s" };
+    format!(
+        "{workers} worker{plural}: of {sizes} sizes, four codelets take longer at {slower}, shorter at {faster}; at {} the \
+         differences are within the spread.",
+        sizes - slower - faster
+    )
 }
 
 /// Variants come in pairs: of one codelet and of four.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::findings::Findings;
 use super::granularity::powers_to;
 use super::plot::{Axis, Figure, Lines, Point, Series, at};
-use super::programs::{Cholesky, Cnn, First, of_cpu, of_tiles};
+use super::programs::{Cholesky, Cnn, First, of_cpu, of_tiles, unchecked};
 use super::rounds::{Spread, in_turn};
 use super::session::Session;
 use super::{Study, Time};
@@ -20,7 +20,7 @@ pub(super) const STUDY: Study = Study {
     name: "workers",
     question: "How do programs scale with the number of CPU workers?",
     time: Time::Both,
-    rounds: 7,
+    rounds: 11,
     run,
 };
 
@@ -57,7 +57,7 @@ impl Program {
     /// The runtime of a simulated machine.
     fn simulated(self) -> RuntimeBuilder {
         let machine = of_cpu(Speed::default());
-        Runtime::builder().virtual_machine(match self {
+        unchecked().virtual_machine(match self {
             Self::Cnn { .. } => machine,
             Self::Cholesky(_) => of_tiles(machine),
         })
@@ -76,6 +76,12 @@ struct Row {
     speedup: f64,
 }
 
+impl Row {
+    fn spread(&self) -> Spread {
+        Spread { median: self.time_us, low: self.time_us_low, high: self.time_us_high }
+    }
+}
+
 fn real(session: &Session<'_>, data: &FashionMnist) -> Result<Vec<Row>, Trouble> {
     let steps = |samples: usize, batch: usize| samples / batch;
     let samples = session.either(4096, 512);
@@ -89,7 +95,7 @@ fn real(session: &Session<'_>, data: &FashionMnist) -> Result<Vec<Row>, Trouble>
         programs.iter().flat_map(|&program| workers.iter().map(move |&workers| (program, workers))).collect();
     let name = |(program, workers): &(Program, usize)| format!("{} on {workers} workers", program.name());
     let measured = in_turn(session, "workers", &variants, name, |&(program, workers)| {
-        let rt = Runtime::builder().cpu_workers(workers).build()?;
+        let rt = unchecked().cpu_workers(workers).build()?;
         program.run(&rt, data, session.settings.seed).map(|ns| ns as f64 / 1e3)
     })?;
     let spreads: Vec<Spread> = measured.iter().map(|rounds| Spread::over(rounds, |us| *us)).collect();
@@ -191,5 +197,28 @@ fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
             findings.row([row.program.clone(), row.time.to_owned(), row.workers.to_string(), speedup]);
         }
     }
+    if last(&real) > 1 {
+        findings.remark(conclusion(&real, last(&real)));
+    }
     Ok(findings)
+}
+
+/// Which programs are faster with all workers than with one, as far as the rounds can tell.
+fn conclusion(rows: &[Row], most: usize) -> String {
+    let against = |row: &Row| {
+        let alone = rows.iter().find(|other| other.program == row.program && other.workers == 1);
+        let words = match alone {
+            Some(alone) if alone.spread().is_apart(&row.spread()) => {
+                if row.speedup > 1.0 {
+                    "faster"
+                } else {
+                    "slower"
+                }
+            }
+            _ => "within the spread",
+        };
+        format!("{} {words}", row.program)
+    };
+    let programs: Vec<String> = rows.iter().filter(|row| row.workers == most).map(against).collect();
+    format!("In real time, {most} workers against one: {}.", programs.join("; "))
 }

@@ -29,7 +29,7 @@ fn models_of_machines() {
     refuses(&folder, "machine --model nothing.toml", &["nothing.toml", "No such file"]);
     folder.write("bad.toml", "[cpu]\nspeed = { gflops = 3, gbytes = 1 }\n");
     let choices = ["gbytes_per_s", "overhead_us", "codelets"];
-    refuses(&folder, "machine --model bad.toml", &["bad.toml", "line 2, column 24", "`gbytes`"]);
+    refuses(&folder, "machine --model bad.toml", &["bad.toml", "line 2, column 23", "`gbytes`"]);
     refuses(&folder, "machine --model bad.toml", &choices);
     folder.write("bad.toml", "[[device]]\nname = \"gpu\"\nlink_gbytes_per_s = 0\n");
     refuses(&folder, "machine --model bad.toml", &["bad.toml", "device `gpu`", "link_gbytes_per_s = 0"]);

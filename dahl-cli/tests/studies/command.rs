@@ -5,6 +5,9 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
+/// What quick runs say of themselves.
+pub(crate) const QUICK: &str = "quick: shows only that it works";
+
 /// Runs the command with these arguments.
 pub(crate) fn dahl(arguments: &[&str]) -> Output {
     in_folder(Path::new("."), arguments)
@@ -12,8 +15,13 @@ pub(crate) fn dahl(arguments: &[&str]) -> Output {
 
 /// The same in a folder.
 pub(crate) fn in_folder(folder: &Path, arguments: &[&str]) -> Output {
+    with_settings(folder, arguments, &[])
+}
+
+/// The same with settings in the environment.
+pub(crate) fn with_settings(folder: &Path, arguments: &[&str], settings: &[(&str, &str)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dahl"));
-    command.current_dir(folder).args(arguments);
+    command.current_dir(folder).args(arguments).envs(settings.iter().copied());
     command.output().expect("the command is built")
 }
 
@@ -26,5 +34,6 @@ pub(crate) fn quick(study: &str, settings: &[&str]) -> TempDir {
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{study}: {stderr}");
     assert!(stdout.contains(out), "{study} says where its files are: {stdout}");
+    assert!(stdout.contains(QUICK), "{study} says that it has measured little: {stdout}");
     folder
 }

@@ -69,9 +69,10 @@ pub(crate) fn about(study: &str, text: &str) {
     assert!(about["command"].as_str().is_some_and(|command| command.contains("--quick")));
     let of = |name: &str| about.get(name).and_then(toml::Value::as_table).expect("a part");
     said(of("sources"), &["version", "commit", "committed", "tree", "built", "build", "rustc"]);
-    said(of("machine"), &["host", "os", "cpu", "instruction_set", "load"]);
+    said(of("machine"), &["host", "os", "cpu", "instruction_set", "load_at_start", "load_at_end"]);
     assert!(of("machine")["cores"].as_integer().is_some_and(|cores| cores > 0));
-    for name in ["seed", "rounds", "workers"] {
+    said(of("settings"), &["seed"]);
+    for name in ["rounds", "workers"] {
         assert!(of("settings")[name].is_integer(), "{study}: {name}");
     }
     assert_eq!(of("settings")["quick"].as_bool(), Some(true));

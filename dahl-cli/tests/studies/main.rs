@@ -6,8 +6,9 @@ mod files;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
-use command::{dahl, quick};
+use command::{QUICK, dahl, quick};
 use files::{about, column, files_of, require_svg, table};
 
 /// A table of a study: its file, columns, number of rows by `--quick --workers 2`, and variants.
@@ -20,7 +21,7 @@ struct Table {
     variants: (&'static str, &'static [&'static str]),
 }
 
-const TABLES: [Table; 10] = [
+const TABLES: [Table; 12] = [
     Table {
         study: "granularity",
         file: "efficiency.csv",
@@ -32,14 +33,14 @@ const TABLES: [Table; 10] = [
         study: "batch-size",
         file: "batch-size.csv",
         columns: "batch,samples_per_s,samples_per_s_low,samples_per_s_high,latency_us,latency_us_low,latency_us_high,\
-                  peak_mb,peak_mb_low,peak_mb_high,loss",
+                  peak_mb,peak_mb_low,peak_mb_high,step_mb,step_mb_low,step_mb_high,loss",
         rows: 3,
         variants: ("batch", &["1", "16", "64"]),
     },
     Table {
         study: "element-type",
         file: "element-type.csv",
-        columns: "element,samples_per_s,samples_per_s_low,samples_per_s_high,peak_mb,peak_mb_low,peak_mb_high,loss,accuracy",
+        columns: "element,samples_per_s,samples_per_s_low,samples_per_s_high,step_mb,step_mb_low,step_mb_high,loss,accuracy",
         rows: 4,
         variants: ("element", &["f16", "bf16", "f32", "f64"]),
     },
@@ -88,21 +89,46 @@ const TABLES: [Table; 10] = [
     Table {
         study: "fast-device",
         file: "fast-device.csv",
-        columns: "varied,value,batch,filters,samples_per_task,latency_us,link_gbytes_per_s,cpu_us,both_us,device_us,\
-                  speedup_both,speedup_device,device_busy_both,device_busy_alone,transferred_mb_both,transferred_mb_device",
-        rows: 5 * 2 + 5,
+        columns: "varied,value,batch,filters,samples_per_task,latency_us,link_gbytes_per_s,way,cpu_us,time_us,\
+                  speedup,device_busy,transferred_mb",
+        rows: (5 * 2 + 5) * 4,
         variants: (
             "varied",
             &["batch", "filters", "samples per task", "latency", "bandwidth", "no kernels of"],
         ),
     },
+    Table {
+        study: "idle",
+        file: "real.csv",
+        columns: IDLE,
+        rows: 3,
+        variants: ("batch", &["32", "64", "128"]),
+    },
+    Table {
+        study: "idle",
+        file: "virtual.csv",
+        columns: IDLE,
+        rows: 3 + 3 * 2,
+        variants: ("workers", &["cpu", "device"]),
+    },
 ];
+
+const IDLE: &str = "machine,time,batch,workers,tasks,submission,dependency,scheduler,transfer,end,other";
 
 const SCHEDULERS: &[&str] =
     &["ws", "eager", "lws", "prio", "random", "dm", "dmda", "dmdas", "heft", "sequential"];
 
-const STUDIES: [&str; 8] =
-    ["granularity", "batch-size", "element-type", "workers", "scheduler", "softmax", "layers", "fast-device"];
+const STUDIES: [&str; 9] = [
+    "granularity",
+    "batch-size",
+    "element-type",
+    "workers",
+    "scheduler",
+    "softmax",
+    "layers",
+    "fast-device",
+    "idle",
+];
 
 /// Studies whose files are all exact.
 const VIRTUAL: [&str; 2] = ["layers", "fast-device"];
@@ -133,8 +159,58 @@ fn every_study_writes_its_tables_and_figures() {
         }
         assert!(tables > 0, "{study} has no table here");
         assert!(files["summary.md"].starts_with("| "), "{study}: {}", files["summary.md"]);
+        let provenance = provenance(&files["summary.md"]);
+        assert!(files["summary.md"].ends_with(&format!("\n\n{QUICK}.\n")), "{study}: {provenance}");
+        let is_virtual = VIRTUAL.contains(&study);
+        assert!(provenance.contains(" build of "), "{study}: {provenance}");
+        for fact in ["rounds in turn", "load average"] {
+            assert_eq!(provenance.contains(fact), !is_virtual, "{study}: {fact}: {provenance}");
+        }
         about(study, &files["about.toml"]);
     }
+}
+
+/// The line that says where figures come from.
+fn provenance(summary: &str) -> &str {
+    summary.lines().rfind(|line| line.contains("time: ") || line.contains("in turn")).unwrap_or_default()
+}
+
+#[test]
+fn settings_of_the_environment_do_not_reach_a_study() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let arguments = ["study", "idle", "--quick", "--workers", "1", "--out", "out", "--json"];
+    let settings =
+        [("DAHL_TRACE", "trace.json"), ("DAHL_STATS", "statistics.json"), ("DAHL_SCHED", "no scheduler")];
+    let output = command::with_settings(folder.path(), &arguments, &settings);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    assert!(stderr.contains("DAHL_SCHED, DAHL_STATS, DAHL_TRACE"), "{stderr}");
+    let entries = fs::read_dir(folder.path()).expect("it is there");
+    let names: Vec<_> = entries.map(|entry| entry.expect("an entry").file_name()).collect();
+    assert_eq!(names, ["out"], "no runtime was traced");
+    let about: toml::Table = files_of(&folder.path().join("out"))["about.toml"].parse().expect("TOML");
+    let ignored: Vec<_> =
+        about["ignored"].as_array().expect("a list").iter().filter_map(toml::Value::as_str).collect();
+    assert_eq!(ignored, ["DAHL_SCHED", "DAHL_STATS", "DAHL_TRACE"]);
+}
+
+#[test]
+fn the_largest_seed_is_recorded_as_it_is() {
+    let seed = u64::MAX.to_string();
+    let files = files_of(quick("layers", &["--seed", &seed]).path());
+    let about: toml::Table = files["about.toml"].parse().expect("TOML");
+    assert_eq!(about["settings"]["seed"].as_str(), Some(seed.as_str()));
+    assert_eq!(about["ignored"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn a_debug_build_measures_nothing() {
+    let output = dahl(&["study", "granularity"]);
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8(output.stderr).expect("text");
+    assert!(text.contains("cargo run --release -p dahl-cli -- study granularity"), "{text}");
+    assert!(text.contains("--quick"), "{text}");
 }
 
 #[test]
@@ -157,10 +233,48 @@ fn studies_in_virtual_time_write_the_same_bytes_each_time() {
         assert!(first.remove("about.toml").is_some() && second.remove("about.toml").is_some());
         assert_eq!(first, second, "{study}");
     }
-    for (study, file) in [("workers", "virtual.csv"), ("scheduler", "virtual.csv")] {
+    for (study, file) in [("workers", "virtual.csv"), ("scheduler", "virtual.csv"), ("idle", "virtual.csv")] {
         let [first, second] =
             [quick(study, &[]), quick(study, &[])].map(|folder| files_of(folder.path())[file].clone());
         assert_eq!(first, second, "{study}");
+    }
+}
+
+#[test]
+fn causes_of_idle_time_and_tasks_add_up() {
+    let files = files_of(quick("idle", &["--workers", "2"]).path());
+    for name in ["real.csv", "virtual.csv"] {
+        let (columns, rows) = table(&files[name]);
+        let first = columns.iter().position(|column| column == "tasks").expect("a column");
+        for row in rows {
+            let shares: Vec<f64> =
+                row[first..].iter().map(|share| share.parse().expect("a number")).collect();
+            assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)), "{row:?}");
+            assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-6, "{row:?}");
+            assert!(shares[0] > 0.0, "it runs tasks: {row:?}");
+            let other = shares[shares.len() - 1];
+            assert!(name == "real.csv" || other < 1e-6, "virtual time passes for a reason: {row:?}");
+        }
+    }
+}
+
+#[test]
+fn pages_show_what_the_last_run_has_written() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/studies");
+    let page = fs::read_to_string(docs.join("README.md")).expect("there is a page");
+    for study in STUDIES {
+        let folder = docs.join("data").join(study);
+        let files = files_of(&folder);
+        let shown = page.split_once(&format!("<!-- summary: {study} -->\n\n"));
+        let shown = shown.and_then(|(_, rest)| Some(rest.split_once("\n<!-- end -->")?.0));
+        assert_eq!(shown, Some(files["summary.md"].as_str()), "{study}");
+        for (name, text) in files.iter().filter(|(name, _)| name.ends_with(".svg")) {
+            require_svg(&format!("{study}/{name}"), text);
+            assert!(page.contains(&format!("](data/{study}/{name})")), "the page shows {study}/{name}");
+        }
+        for fact in ["quick = false", "build = \"release\""] {
+            assert!(files["about.toml"].contains(fact), "{study}: {fact}");
+        }
     }
 }
 

@@ -271,7 +271,7 @@ impl RuntimeBuilder {
     }
 
     /// Writes the same statistics to a file as JSON instead. Of several runtimes that are to write `run.json`, the second
-    /// one writes `run.2.json`.
+    /// one writes `run-2.json`.
     pub fn statistics_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.statistics_file = Some(path.into());
         self

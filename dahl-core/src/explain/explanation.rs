@@ -48,6 +48,9 @@ pub struct KernelExplanation {
     pub by_transfer: Vec<Under>,
     /// By whether idle workers helped.
     pub by_team: Vec<Under>,
+    /// The calls that took more than twice the largest median above: what is told apart here does not explain them, but
+    /// perhaps another program on the processor, or elements that the kernel takes longer for.
+    pub outliers: Option<Spread>,
 }
 
 /// The calls under one circumstance.
@@ -112,7 +115,7 @@ impl KernelExplanation {
             let calls = calls.iter().copied().filter(|call| call.others_busy == Some(load));
             Under::new(format!("{load} other{} busy", if load == 1 { "" } else { "s" }), calls)
         });
-        Self {
+        let explanation = Self {
             kernel: first.kernel,
             worker_kind: first.kind.to_string(),
             elements: first.codelet.parameters.iter().map(|parameter| parameter.element.name).collect(),
@@ -124,20 +127,40 @@ impl KernelExplanation {
             by_load: by_load.collect(),
             by_transfer: yes_or_no(["data there", "data copied"], |call| call.transferred),
             by_team: yes_or_no(["alone", "with a team"], |call| call.team),
-        }
+            outliers: None,
+        };
+        let usual_us = explanation.largest_median_us();
+        let outliers =
+            calls.into_iter().filter(|call| usual_us.is_some_and(|usual| us(call.time_ns) > 2.0 * usual));
+        Self { outliers: Spread::of(outliers), ..explanation }
     }
 
-    /// The circumstance that the medians differ most by, and how many times the largest is the smallest.
+    /// The circumstances, each with its name.
+    fn circumstances(&self) -> [(&'static str, &[Under]); 4] {
+        [
+            ("worker", &self.by_worker),
+            ("load", &self.by_load),
+            ("transfer", &self.by_transfer),
+            ("team", &self.by_team),
+        ]
+    }
+
+    /// The largest median under any circumstance that there are enough calls of.
+    fn largest_median_us(&self) -> Option<f64> {
+        let spreads = self.circumstances().into_iter().flat_map(|(_, under)| under).map(|under| under.spread);
+        spreads.filter(|spread| spread.count >= ENOUGH).map(|spread| spread.median_us).max_by(f64::total_cmp)
+    }
+
+    /// The circumstance that the medians differ most by, and how many times the largest is the smallest. What there are
+    /// fewer than 3 calls of is not compared.
     pub fn largest_factor(&self) -> Option<(&'static str, f64)> {
         let of_first = || {
             let median_us = self.all?.median_us;
             let longest = self.first_calls_us.iter().map(|&(_, us)| us).max_by(f64::total_cmp)?;
             Some(("first call", longest / median_us))
         };
-        let factors = [("worker", &self.by_worker), ("load", &self.by_load)]
-            .into_iter()
-            .chain([("transfer", &self.by_transfer), ("team", &self.by_team)])
-            .filter_map(|(name, under)| Some((name, factor(under)?)));
+        let factors =
+            self.circumstances().into_iter().filter_map(|(name, under)| Some((name, factor(under)?)));
         factors
             .chain(of_first())
             .filter(|(_, factor)| factor.is_finite() && *factor >= 1.0)
@@ -165,11 +188,15 @@ fn us(ns: u64) -> f64 {
     ns as f64 / 1e3
 }
 
+/// Calls under a circumstance before their median says something of it: of two, one may be an outlier.
+const ENOUGH: usize = 3;
+
 /// How many times the smallest median is in the largest; nothing where there is nothing to compare.
 fn factor(under: &[Under]) -> Option<f64> {
-    let medians = || under.iter().map(|under| under.spread.median_us);
+    let enough = || under.iter().map(|under| under.spread).filter(|spread| spread.count >= ENOUGH);
+    let medians = || enough().map(|spread| spread.median_us);
     let (least, most) = (medians().min_by(f64::total_cmp)?, medians().max_by(f64::total_cmp)?);
-    (under.len() > 1).then_some(most / least)
+    (enough().count() > 1).then_some(most / least)
 }
 
 impl fmt::Display for Explanation {
@@ -196,12 +223,13 @@ impl fmt::Display for KernelExplanation {
         for (worker, us) in &self.first_calls_us {
             writeln!(f, "    {:<12} {worker:<16} {:>14}{us:>12.1}", "first call", "")?;
         }
-        let circumstances =
-            [("worker", &self.by_worker), ("load", &self.by_load), ("transfer", &self.by_transfer)];
-        for (name, under) in circumstances.into_iter().chain([("team", &self.by_team)]) {
+        for (name, under) in self.circumstances() {
             for Under { circumstance, spread } in under {
                 writeln!(f, "    {name:<12} {circumstance:<16} {spread}")?;
             }
+        }
+        if let Some(outliers) = &self.outliers {
+            writeln!(f, "    {:<12} {:<16} {outliers}", "outliers", "")?;
         }
         match self.largest_factor() {
             Some((name, factor)) => writeln!(f, "    largest factor: {name}, {factor:.2} times"),
@@ -214,5 +242,24 @@ impl fmt::Display for Spread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { count, min_us, median_us, max_us } = self;
         write!(f, "{count:>5} calls, {median_us:>12.1} us ({min_us:.1} to {max_us:.1})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn under(count: usize, median_us: f64) -> Under {
+        let spread = Spread { count, min_us: median_us, median_us, max_us: median_us };
+        Under { circumstance: String::new(), spread }
+    }
+
+    #[test]
+    fn few_calls_prove_nothing() {
+        assert_eq!(factor(&[under(50, 2.0), under(3, 6.0)]), Some(3.0));
+        assert_eq!(factor(&[under(50, 2.0), under(2, 600.0)]), None);
+        assert_eq!(factor(&[under(50, 2.0), under(2, 600.0), under(9, 1.0)]), Some(2.0));
+        assert_eq!(factor(&[under(50, 2.0)]), None);
+        assert_eq!(factor(&[]), None);
     }
 }

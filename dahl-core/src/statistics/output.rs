@@ -1,7 +1,7 @@
 //! [`Output`]: where the statistics of a run go when it ends.
 
-use std::fs::File;
-use std::io::{self, Write as _};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind as IoErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 // A static's, at which no threads of a runtime meet.
 use std::sync::{Mutex, PoisonError};
@@ -21,7 +21,7 @@ pub(crate) enum Output {
     /// To standard error, as tables.
     Tables,
     /// To a file, as JSON.
-    Json { path: PathBuf, file: File },
+    Json(PathBuf),
 }
 
 impl Output {
@@ -42,20 +42,24 @@ impl Output {
         }
     }
 
-    /// To a file, which is made now. If another runtime of the process writes `run.json`, it is `run.2.json`, and so on.
+    /// To a file. What it holds now stays until the run ends. If another runtime of the process writes `run.json`, it is
+    /// `run-2.json`, and so on.
     ///
     /// # Errors
-    /// If it cannot be.
+    /// If it cannot be written.
     #[track_caller]
     pub(crate) fn json(setting: &'static str, path: &Path) -> Result<Self> {
         let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
-        let numbered = (2..).map(|number| path.with_extension(format!("{number}.json")));
-        let mut paths = std::iter::once(path.to_owned()).chain(numbered);
-        let path = paths.find(|path| !files.contains(path)).expect("there is no last number");
-        match File::create(&path) {
-            Ok(file) => {
-                files.push(path.clone());
-                Ok(Self::Json { path, file })
+        // The program may change its working directory.
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let stem = absolute.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let numbered = (2..).map(|number: u32| absolute.with_file_name(format!("{stem}-{number}.json")));
+        let mut paths = std::iter::once(absolute.clone()).chain(numbered);
+        let free = paths.find(|path| !files.contains(path)).expect("there is no last number");
+        match try_out(&free) {
+            Ok(()) => {
+                files.push(free.clone());
+                Ok(Self::Json(free))
             }
             Err(error) => {
                 let expected = format!("a file to write: {error}; or {CHOICES}");
@@ -68,8 +72,8 @@ impl Output {
     pub(crate) fn write(&self, statistics: &Statistics) {
         match self {
             Self::Tables => print(&format!("dahl: {statistics}")),
-            Self::Json { path, file } => {
-                if let Err(error) = write_json(file, statistics) {
+            Self::Json(path) => {
+                if let Err(error) = write_json(path, statistics) {
                     let path = path.display();
                     print(&format!("dahl: the statistics cannot be written to {path}: {error}\n"));
                 }
@@ -83,8 +87,28 @@ fn print(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-fn write_json(mut file: &File, statistics: &Statistics) -> io::Result<()> {
+/// The name beside `path` under which a file is written before it takes the place of `path`.
+fn aside(path: &Path) -> PathBuf {
+    path.with_extension(format!("json.{}.new", std::process::id()))
+}
+
+/// Whether the file can be written, without a change of what it holds.
+fn try_out(path: &Path) -> io::Result<()> {
+    let aside = aside(path);
+    File::create(&aside)?;
+    fs::remove_file(&aside)?;
+    match OpenOptions::new().write(true).open(path) {
+        Err(error) if error.kind() == IoErrorKind::NotFound => Ok(()),
+        tried => tried.map(drop),
+    }
+}
+
+/// Writes the file whole, or leaves what was there.
+fn write_json(path: &Path, statistics: &Statistics) -> io::Result<()> {
     let mut text = serde_json::to_string_pretty(statistics)?;
     text.push('\n');
-    file.write_all(text.as_bytes())
+    let aside = aside(path);
+    fs::write(&aside, text).and_then(|()| fs::rename(&aside, path)).inspect_err(|_| {
+        let _ = fs::remove_file(&aside);
+    })
 }

@@ -39,7 +39,7 @@ pub(super) fn energy(joules: f64) -> String {
 
 /// A share of the whole.
 pub(super) fn share(share: f64) -> String {
-    format!("{:.1}%", 100.0 * share)
+    format!("{:.1} %", 100.0 * share)
 }
 
 /// An amount with its unit.

@@ -74,7 +74,7 @@ pub(super) struct Use {
 }
 
 /// The extents of each operand: their number, then they.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Footprint(Box<[usize]>);
 
 /// A task that has ended.
@@ -123,17 +123,18 @@ impl Use {
     /// The accesses of a record to arrays.
     pub(super) fn of(record: &Record) -> Box<[Self]> {
         let operands = record.body().accesses - record.body().tags;
-        let with_array = record.accesses().enumerate().filter_map(|(place, access)| {
-            let array = access.array()?;
-            Some(Self {
+        let mut uses = Vec::with_capacity(record.body().accesses);
+        for (place, access) in record.accesses().enumerate() {
+            let Some(array) = access.array() else { continue };
+            uses.push(Self {
                 slot: array.index(),
                 known_as: array.id(),
                 mode: access.body().mode,
                 element: array.element_name(),
                 is_operand: place < operands,
-            })
-        });
-        with_array.collect()
+            });
+        }
+        uses.into()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::env;
-use std::fs::File;
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -52,19 +52,28 @@ impl TraceFile {
         }
     }
 
-    /// Creates it. If this process has written to a file of that name, it is `NAME-2.json`, and so on.
+    /// Creates it. If this process has written to a file of that name, or another one is doing so, it is `NAME-2.json`, and
+    /// so on.
     fn create(path: &Path) -> io::Result<Self> {
         let absolute = std::path::absolute(path)?;
+        let folder = absolute.parent().unwrap_or(&absolute).canonicalize()?;
+        let absolute = folder.join(absolute.file_name().unwrap_or_default());
         let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
         let written = written.get_or_insert_default();
         let stem = absolute.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let numbered = |number: u32| absolute.with_file_name(format!("{stem}-{number}.{EXTENSION}"));
-        let is_new = |path: &PathBuf| !written.contains(path);
         let names = std::iter::once(absolute.clone()).chain((2..).map(numbered));
-        let path = names.into_iter().find(is_new).expect("numbers do not end");
-        let file = File::create(&path)?;
-        written.insert(path.clone());
-        Ok(Self { path, file, lines: b"[\n".to_vec(), is_broken: false })
+        for path in names.filter(|path| !written.contains(path)) {
+            let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path)?;
+            // Held until the file is closed, however the process ends. Where there are no locks, names are as told.
+            if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+                continue;
+            }
+            file.set_len(0).or_else(|error| if is_regular(&file) { Err(error) } else { Ok(()) })?;
+            written.insert(path.clone());
+            return Ok(Self { path, file, lines: b"[\n".to_vec(), is_broken: false });
+        }
+        unreachable!("numbers do not end")
     }
 
     /// Adds a line.
@@ -100,6 +109,11 @@ impl TraceFile {
         self.lines.extend_from_slice(b"]\n");
         self.flush();
     }
+}
+
+/// Whether it is a file that has a length: a pipe has none.
+fn is_regular(file: &File) -> bool {
+    file.metadata().is_ok_and(|metadata| metadata.is_file())
 }
 
 #[track_caller]

@@ -17,6 +17,7 @@ mod recorder;
 mod run;
 mod session;
 mod transfers;
+mod waiting;
 mod writer;
 
 pub(crate) use file::TraceFile;

@@ -85,13 +85,14 @@ impl Trace {
 
     /// Ends the file. What happens from now on is in no trace.
     pub(crate) fn finish(&self) {
+        let now_ns = self.desk.recorder.now_ns(); // the time to write the rest is no part of the run
         *lock(&self.desk.is_over) = true;
         self.desk.over.notify_all();
         let thread = lock(&self.thread).take();
         if let Some(thread) = thread {
             let _ = thread.join(); // should it have panicked, the file ends there
         }
-        self.desk.finish();
+        self.desk.finish(now_ns);
     }
 }
 
@@ -116,16 +117,94 @@ impl Desk {
     }
 
     fn write(&self) {
-        if let Some(writer) = &mut *lock(&self.writer) {
-            self.recorder.lanes.drain(|event| writer.take(event));
-            writer.flush();
-        }
+        let mut place = lock(&self.writer);
+        let Some(mut writer) = place.take() else { return };
+        let off = TurnOff(&self.recorder); // should it panic, nobody will write any more, and the file ends there
+        self.recorder.lanes.drain(|event| writer.take(event));
+        writer.flush();
+        std::mem::forget(off);
+        *place = Some(writer);
     }
 
-    fn finish(&self) {
+    fn finish(&self, now_ns: u64) {
         let Some(mut writer) = lock(&self.writer).take() else { return };
         self.recorder.turn_off();
         self.recorder.lanes.drain(|event| writer.take(event));
-        writer.end(self.recorder.now_ns());
+        writer.end(now_ns);
+    }
+}
+
+struct TurnOff<'a>(&'a Recorder);
+
+impl Drop for TurnOff<'_> {
+    fn drop(&mut self) {
+        self.0.turn_off();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::access::AccessMode;
+    use crate::clock::Clock;
+    use crate::trace::event::{Event, Ordered, Use};
+    use crate::trace::waiting::tests::{ended, task};
+
+    const RW: Use = Use { slot: 0, known_as: 0, mode: AccessMode::RW, element: "f32", is_operand: true };
+
+    /// A trace that nobody writes unless asked to, and its file.
+    fn trace(name: &str) -> (Trace, PathBuf) {
+        let path = std::env::temp_dir().join(format!("dahl-{name}-{}.json", std::process::id()));
+        let file = TraceFile::from_settings(Some(path.clone())).expect("it can be written");
+        let recorder = Arc::new(Recorder::new(Clock::start()));
+        let workers: Vec<_> = (0..3).map(|worker| WorkerInfo::cpu(worker, None)).collect();
+        let trace = Trace::new(file.expect("it is set"), recorder, &workers, &["main".to_owned()], "eager");
+        (trace, path)
+    }
+
+    #[test]
+    fn what_was_noted_when_the_writer_looks_is_in_the_file() {
+        const TASKS: u64 = 9_000;
+        let (trace, path) = trace("unwritten");
+        let lanes = &trace.recorder().lanes;
+        // The lanes are emptied in the order of their threads: the last tasks first.
+        for worker in (0..3).rev() {
+            std::thread::scope(|threads| {
+                let end = || {
+                    (worker..TASKS).step_by(3).for_each(|sequence| {
+                        lanes.push(Event::Ended(ended(sequence, Some(worker as usize))));
+                    })
+                };
+                threads.spawn(end);
+            });
+        }
+        for sequence in 0..TASKS {
+            lanes.push(Event::Ordered(lanes.next_number(), Ordered::Task(task(sequence, &[RW]))));
+        }
+        trace.desk.write();
+        assert_eq!(lock(&trace.desk.writer).as_ref().map(Writer::unwritten), Some(0));
+        let text = fs::read_to_string(&path).expect("the trace"); // as it is if the program crashes now
+        assert_eq!(text.matches("\"cat\":\"task\"").count() as u64, TASKS);
+        drop(trace);
+        fs::remove_file(path).expect("it is there");
+    }
+
+    #[test]
+    fn nothing_is_noted_for_a_writer_that_has_panicked() {
+        let (trace, path) = trace("panicked");
+        let recorder = trace.recorder();
+        recorder.lanes.push(Event::Ordered(recorder.lanes.next_number(), Ordered::Task(task(0, &[]))));
+        recorder.lanes.push(Event::Ended(ended(0, Some(9)))); // there is no such worker
+        assert!(catch_unwind(AssertUnwindSafe(|| trace.desk.write())).is_err());
+        recorder.lanes.drain(drop);
+        recorder.gone(0);
+        recorder.reserved(0, 1);
+        recorder.lanes.drain(|event| panic!("{event:?}"));
+        drop(trace);
+        fs::remove_file(path).expect("it is there");
     }
 }

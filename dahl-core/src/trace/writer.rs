@@ -1,22 +1,25 @@
 //! [`Writer`]: makes lines of events. One thread at a time has it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use dahl_trace::format::{Cause, End, Fact, Idle, Line, Metadata, Transfer as TransferLine, What};
 
-use super::chains::{Chains, Place, Predecessor, Predecessors};
+use super::chains::{Chains, Place, Predecessor};
 use super::event::{Ended, Event, Ordered, Submitted};
 use super::file::TraceFile;
 use super::idle::{Steps, causes};
 use super::lines;
 use super::memory::Reserved;
 use super::transfers::Tracks;
+use super::waiting::{Pending, Waiting};
 use crate::device::Transfer;
 use crate::scheduler::WorkerInfo;
 
 /// A gap between two tasks in real time that is worth a slice: shorter ones are what the runtime takes for a task.
 const SHORTEST_IDLE_NS: u64 = 1_000;
+/// Tasks after which their lines are written, whatever else there is to take.
+const TOGETHER: u64 = 1024;
 
 /// What the writer knows of the runtime.
 #[derive(Clone, Copy)]
@@ -39,10 +42,7 @@ pub(super) struct Writer {
     next: u64,
     early: BTreeMap<u64, Ordered>,
     chains: Chains,
-    /// Tasks that were submitted and have no slice yet.
-    submitted: HashMap<u64, Pending>,
-    /// Tasks that have ended, and whose line cannot be written yet.
-    ended: Vec<Ended>,
+    waiting: Waiting,
     reserved: Reserved,
     tracks: Tracks,
     nodes: Vec<String>,
@@ -62,16 +62,6 @@ struct Seat {
     is_host: bool,
 }
 
-/// A task that was submitted.
-#[derive(Debug)]
-struct Pending {
-    task: Submitted,
-    itself: Arc<Predecessor>,
-    /// The numbers of its arrays.
-    numbers: Vec<u64>,
-    after: Predecessors,
-}
-
 impl Writer {
     pub(super) fn new(file: TraceFile, stage: Stage<'_>) -> Self {
         let Stage { workers, nodes, is_virtual, .. } = stage;
@@ -85,8 +75,7 @@ impl Writer {
             next: 0,
             early: BTreeMap::new(),
             chains: Chains::default(),
-            submitted: HashMap::new(),
-            ended: Vec::new(),
+            waiting: Waiting::default(),
             reserved: Reserved::new(nodes.len()),
             tracks: Tracks::new(nodes.len()),
             nodes: nodes.to_vec(),
@@ -124,7 +113,10 @@ impl Writer {
                     self.take_ordered(ordered);
                 }
             }
-            Event::Ended(ended) => self.end_task(ended),
+            Event::Ended(ended) => {
+                self.waiting.end(ended);
+                self.write_tasks();
+            }
             Event::Reserved { node, bytes, at_ns } => self.reserved.change(at_ns, node, bytes),
         }
     }
@@ -149,40 +141,39 @@ impl Writer {
         let itself = Arc::new(Predecessor { sequence: task.sequence, place: OnceLock::new() });
         let numbers = task.uses.iter().map(|access| self.chains.number(access.known_as)).collect();
         let after = self.chains.add_task(&itself, &task.uses);
-        self.submitted.insert(task.sequence, Pending { task, itself, numbers, after });
+        self.waiting.submit(Pending { task, itself, numbers, after });
+        self.write_tasks();
     }
 
-    /// Writes what was taken. Lines that had to wait for others may be written now.
+    /// Writes what was taken.
     pub(super) fn flush(&mut self) {
-        loop {
-            let before = self.ended.len();
-            for ended in std::mem::take(&mut self.ended) {
-                self.end_task(ended);
-            }
-            if self.ended.len() == before {
-                break;
-            }
-        }
         for line in self.reserved.take_lines() {
             self.file.push(&line);
         }
         self.file.flush();
     }
 
-    /// Writes the lines of a task, or keeps it, as long as it or one before it is not known yet.
-    fn end_task(&mut self, ended: Ended) {
-        let seat = ended.worker.unwrap_or(self.seats.len() - 1);
-        let is_known = |pending: &Pending| pending.after.iter().all(|task| task.place.get().is_some());
-        let waits_for_its_turn = self.ended.iter().any(|earlier| earlier.worker == ended.worker);
-        if waits_for_its_turn || !self.submitted.get(&ended.sequence).is_some_and(is_known) {
-            return self.ended.push(ended);
+    /// How many tasks have ended and have no line.
+    #[cfg(test)]
+    pub(super) fn unwritten(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Writes the lines of tasks that wait for nothing more.
+    fn write_tasks(&mut self) {
+        while let Some((pending, ended)) = self.waiting.next() {
+            let place = self.write_task(&pending, &ended);
+            self.waiting.written(&pending.itself, place);
         }
-        let pending = self.submitted.remove(&ended.sequence).expect("just seen");
-        let place = self.seats[seat].place(&ended);
-        self.write_idle(seat, &pending, &ended, place);
+    }
+
+    fn write_task(&mut self, pending: &Pending, ended: &Ended) -> Place {
+        let seat = ended.worker.unwrap_or(self.seats.len() - 1);
+        let place = self.seats[seat].place(ended);
+        self.write_idle(seat, pending, ended, place);
         self.seats[seat].free_ns = place.end_ns;
         let after = pending.after.iter().map(|task| task.sequence).collect();
-        self.file.push(&lines::task(&pending.task, &pending.numbers, after, &ended, place));
+        self.file.push(&lines::task(&pending.task, &pending.numbers, after, ended, place));
         for before in &pending.after {
             let from = *before.place.get().expect("known");
             for line in lines::arrows(self.arrows, from, place) {
@@ -190,9 +181,12 @@ impl Writer {
             }
             self.arrows += 1;
         }
-        pending.itself.place.set(place).expect("a task ends once");
         self.tasks += 1;
         self.latest_ns = self.latest_ns.max(place.end_ns);
+        if self.tasks.is_multiple_of(TOGETHER) {
+            self.file.flush();
+        }
+        place
     }
 
     fn write_idle(&mut self, seat: usize, pending: &Pending, ended: &Ended, place: Place) {

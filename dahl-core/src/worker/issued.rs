@@ -19,7 +19,7 @@ pub(crate) struct Issued {
 }
 
 impl Issued {
-    /// How long it takes, by the model of the machine.
+    /// How long it takes, by the model of the machine; nothing if it was cancelled.
     pub(crate) fn duration_ns(&self) -> u64 {
         self.duration_ns
     }
@@ -64,6 +64,9 @@ pub(crate) fn issue(
         Some(failure) => Err(Obstacle::Failed(failure)),
         None => run_task(shared, bench, record, codelet, Some(duration_ns)),
     };
+    // One that was cancelled takes no time; one that failed as injected keeps what it took.
+    let is_cancelled = matches!(result, Err(Obstacle::Cancelled(_)));
+    let duration_ns = if is_cancelled { 0 } else { duration_ns };
     let arrivals = record.accesses().filter_map(Access::array);
     let arrivals = arrivals.map(|array| array.copies().arrived_ns(bench.node));
     let arrived_ns = arrivals.max().unwrap_or(0).max(std::mem::take(&mut bench.room_ns));

@@ -394,6 +394,23 @@ fn a_task_that_is_told_to_fail_fails_alone() -> Result<()> {
 }
 
 #[test]
+fn cancelled_tasks_take_no_time_and_failed_ones_do() -> Result<()> {
+    let rt = cpu(1, 1.0).virtual_device(device("gpu", 3.0).fails_at(2)).build()?;
+    let (mut x, mut y) = (array(&rt)?, array(&rt)?);
+    (0..100).try_for_each(|_| step(&mut x, 1))?; // the elements are there at 11 us
+    assert!(rt.wait().is_err());
+    assert_eq!(now_us(&rt), 11.0 + 2.0 * 3.0);
+    let gpu = &rt.worker_uses()[1];
+    assert_eq!((gpu.tasks, gpu.busy_us), (100, 6.0));
+    step(&mut x, 0)?;
+    fill(&mut y, 1, 0)?;
+    assert!(x.to_vec().is_err());
+    assert_eq!(y.to_vec()?, [1; LEN]);
+    assert_eq!(now_us(&rt), 17.0 + 1.0, "the CPU worker is free at once");
+    Ok(())
+}
+
+#[test]
 fn what_a_device_has_no_kernel_for_runs_elsewhere() -> Result<()> {
     let mut speed = each_takes(1.0);
     speed.codelets.insert("step".to_owned(), CodeletSpeed { absent: true, ..CodeletSpeed::default() });

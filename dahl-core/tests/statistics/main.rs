@@ -132,15 +132,17 @@ fn failed_and_cancelled_tasks_are_counted_in_virtual_time() -> Result<()> {
     step(&mut x, 0)?;
     step(&mut x, 0)?;
     step(&mut y, 0)?;
+    step(&mut y, 0)?;
     assert!(rt.wait().is_err());
     let statistics = rt.statistics();
     adds_up(&statistics);
     let tasks = &statistics.tasks;
-    assert_eq!((tasks.submitted, tasks.completed, tasks.failed, tasks.cancelled), (4, 1, 1, 2));
+    assert_eq!((tasks.submitted, tasks.completed, tasks.failed, tasks.cancelled), (5, 2, 1, 2));
+    assert_eq!((statistics.time_us, statistics.workers[0].busy_us), (12.0, 12.0));
     assert_eq!(tasks.unfinished, 0);
     let codelets: Vec<_> =
-        statistics.codelets.iter().map(|c| (c.codelet, c.count, c.failed, c.cancelled)).collect();
-    assert_eq!(codelets, [("step", 3, 0, 2), ("fill", 1, 1, 0)]);
+        statistics.codelets.iter().map(|c| (c.codelet, c.count, c.failed, c.cancelled, c.total_us)).collect();
+    assert_eq!(codelets, [("step", 4, 0, 2, 8.0), ("fill", 1, 1, 0, 4.0)], "what was cancelled took no time");
     assert_eq!(statistics.workers[0].cancelled, 2);
     Ok(())
 }

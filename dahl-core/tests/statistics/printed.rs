@@ -117,16 +117,16 @@ fn tables_show_workers_codelets_transfers_and_memory() {
             dahl: statistics of training, built at FILE
               virtual time 32.00 us, scheduler ws, 6 tasks: 6 completed, 0 failed, 0 cancelled; 2.672 mJ
 
-              worker  tasks      busy  share      idle    energy
-              cpu 0       2  8.000 us  25.0%  24.00 us  104.0 uJ
-              cpu 1       1  4.000 us  12.5%  28.00 us  68.00 uJ
-              gpu         3  6.000 us  18.8%  26.00 us  2.500 mJ
+              worker  tasks      busy   share      idle    energy
+              cpu 0       2  8.000 us  25.0 %  24.00 us  104.0 uJ
+              cpu 1       1  4.000 us  12.5 %  28.00 us  68.00 uJ
+              gpu         3  6.000 us  18.8 %  26.00 us  2.500 mJ
 
               codelet                  tasks     total  of busy  shapes      mean    median       min       max
-              step (i64)                   5  14.00 us    77.8%       -         -         -         -         -
+              step (i64)                   5  14.00 us   77.8 %       -         -         -         -         -
                 rust on cpu                2  8.000 us        -       2  4.000 us         -  4.000 us  4.000 us
                 rust on gpu                3  6.000 us        -       1  2.000 us  2.000 us  2.000 us  2.000 us
-              fill (i64), rust on cpu      1  4.000 us    22.2%       1  4.000 us  4.000 us  4.000 us  4.000 us
+              fill (i64), rust on cpu      1  4.000 us   22.2 %       1  4.000 us  4.000 us  4.000 us  4.000 us
 
               transfers    count   bytes      time   bandwidth
               host to gpu      1  1000 B  11.00 us  0.091 GB/s
@@ -151,8 +151,8 @@ fn a_run_without_tasks_is_printed() {
               virtual time 0.000 us, scheduler ws, 0 tasks: 0 completed, 0 failed, 0 cancelled; 0.000 uJ
 
               worker  tasks      busy  share      idle    energy
-              cpu 0       0  0.000 us   0.0%  0.000 us  0.000 uJ
-              gpu         0  0.000 us   0.0%  0.000 us  0.000 uJ
+              cpu 0       0  0.000 us  0.0 %  0.000 us  0.000 uJ
+              gpu         0  0.000 us  0.0 %  0.000 us  0.000 uJ
 
               no task has run
 
@@ -169,15 +169,15 @@ fn failures_do_not_hide_statistics() {
         "failure",
         &expect![[r#"
             dahl: statistics of runtime 1, built at FILE
-              virtual time 8.000 us, scheduler ws, 2 tasks: 0 completed, 1 failed, 1 cancelled; 480.0 uJ
+              virtual time 4.000 us, scheduler ws, 2 tasks: 0 completed, 1 failed, 1 cancelled; 240.0 uJ
 
-              worker  tasks  failed  cancelled      busy   share      idle    energy
-              cpu 0       2       1          1  8.000 us  100.0%  0.000 us  80.00 uJ
-              gpu         0       -          -  0.000 us    0.0%  8.000 us  400.0 uJ
+              worker  tasks  failed  cancelled      busy    share      idle    energy
+              cpu 0       2       1          1  4.000 us  100.0 %  0.000 us  40.00 uJ
+              gpu         0       -          -  0.000 us    0.0 %  4.000 us  200.0 uJ
 
               codelet     tasks  failed  cancelled     total  of busy  shapes  mean  median  min  max
-              fill (i64)      1       1          -  4.000 us    50.0%       -     -       -    -    -
-              step (i64)      1       -          1  4.000 us    50.0%       -     -       -    -    -
+              fill (i64)      1       1          -  4.000 us  100.0 %       -     -       -    -    -
+              step (i64)      1       -          1  0.000 us    0.0 %       -     -       -    -    -
 
               memory  arrays  reserved       peak
               host       0 B       0 B  1.000 KiB
@@ -194,12 +194,12 @@ fn a_panic_does_not_hide_statistics() {
             dahl: statistics of runtime 1, built at FILE
               virtual time 4.000 us, scheduler ws, 1 task: 1 completed, 0 failed, 0 cancelled; 240.0 uJ
 
-              worker  tasks      busy   share      idle    energy
-              cpu 0       1  4.000 us  100.0%  0.000 us  40.00 uJ
-              gpu         0  0.000 us    0.0%  4.000 us  200.0 uJ
+              worker  tasks      busy    share      idle    energy
+              cpu 0       1  4.000 us  100.0 %  0.000 us  40.00 uJ
+              gpu         0  0.000 us    0.0 %  4.000 us  200.0 uJ
 
               codelet                  tasks     total  of busy  shapes      mean    median       min       max
-              step (i64), rust on cpu      1  4.000 us   100.0%       1  4.000 us  4.000 us  4.000 us  4.000 us
+              step (i64), rust on cpu      1  4.000 us  100.0 %       1  4.000 us  4.000 us  4.000 us  4.000 us
 
               memory  arrays  reserved       peak
               host       0 B       0 B  1.000 KiB
@@ -269,7 +269,22 @@ fn every_runtime_has_a_file_of_its_own() {
     let folder = tempfile::tempdir().expect("a folder");
     run("several", Some("run.json"), folder.path());
     let tasks = |file: &str| json(&folder.path().join(file))["tasks"]["submitted"].clone();
-    assert_eq!(["run.json", "run.2.json", "run.3.json"].map(tasks), [1, 2, 3]);
+    assert_eq!(["run.json", "run-2.json", "run-3.json"].map(tasks), [1, 2, 3]);
+}
+
+#[test]
+fn a_file_keeps_what_it_holds_until_the_run_ends() -> Result<()> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.json");
+    std::fs::write(&path, "earlier figures").expect("it can be written");
+    let files = || std::fs::read_dir(folder.path()).expect("it is there").count();
+    let rt = machine(1).statistics_file(&path).build()?;
+    assert_eq!(std::fs::read_to_string(&path).expect("it is there"), "earlier figures");
+    assert_eq!(files(), 1, "a crash leaves nothing beside it");
+    drop(rt);
+    assert_eq!(json(&path)["tasks"]["submitted"], 0);
+    assert_eq!(files(), 1);
+    Ok(())
 }
 
 fn refusal(result: Result<Runtime>) -> (String, String) {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 
-use dahl_core::{Result, Runtime};
+use dahl_core::{Machine, Result, Runtime};
 
 use crate::edges::assert_times;
 use crate::file::Folder;
@@ -52,6 +52,29 @@ fn a_program_that_is_aborted_leaves_what_had_been_written() -> Result<()> {
         let before: Vec<u64> = (place as u64).checked_sub(1).into_iter().collect();
         assert_eq!((task.task, &task.after), (place as u64, &before));
     }
+    assert_times(&file);
+    Ok(())
+}
+
+#[test]
+fn a_simulation_that_is_aborted_leaves_what_had_been_written() -> Result<()> {
+    let test = "crash::a_simulation_that_is_aborted_leaves_what_had_been_written";
+    if is_child(test) {
+        let rt = Runtime::builder().cpu_workers(1).virtual_machine(Machine::default()).build()?;
+        let mut x: M<'static> = rt.zeros([2, 2])?;
+        for _ in 0..TASKS {
+            step(&mut x).submit()?;
+        }
+        rt.wait()?; // at least a step for each task
+        std::process::abort();
+    }
+    let folder = Folder::new();
+    let output = child(test, &folder.path()).output().expect("it runs");
+    assert_eq!(output.status.signal(), Some(6), "it was aborted: {output:?}");
+    let file = folder.read();
+    assert!(!file.is_whole);
+    let tasks = file.tasks().len();
+    assert!((200..TASKS).contains(&tasks), "what 256 steps did is there, the last steps are not: {tasks}");
     assert_times(&file);
     Ok(())
 }

@@ -390,6 +390,22 @@ fn tasks_that_commute_depend_on_no_other_and_are_ready_at_their_turn() -> Result
 }
 
 #[test]
+fn tags_make_dependencies_and_are_no_arrays_of_a_task() -> Result<()> {
+    let file = traced(cpu(2), |rt| {
+        let (mut x, mut y) = (array(rt)?, array(rt)?);
+        let mut tag = rt.tag()?;
+        step(&mut x).tag(&mut tag).submit()?;
+        step(&mut y).after(&tag).submit()
+    })?;
+    let tasks = file.tasks();
+    assert_eq!((&tasks[0].0.after[..], &tasks[1].0.after[..]), (&[][..], &[0][..]));
+    for (task, _) in tasks {
+        assert_eq!((task.arrays.len(), task.elements.len(), task.footprint.len()), (1, 1, 1), "{task:?}");
+    }
+    Ok(())
+}
+
+#[test]
 fn partitions_are_no_tasks_and_dependencies_go_through_them() -> Result<()> {
     let file = traced(cpu(2), |rt| {
         let mut x = array(rt)?;

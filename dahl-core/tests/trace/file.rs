@@ -63,7 +63,25 @@ impl File {
         if is_whole {
             serde_json::from_str::<serde_json::Value>(text).expect("the whole is JSON");
         }
-        Self { lines, is_whole }
+        let file = Self { lines, is_whole };
+        file.assert_read_alike(text);
+        file
+    }
+
+    /// Sees to it that those who make reports of a trace find in it what is there.
+    fn assert_read_alike(&self, text: &str) {
+        let trace = dahl_trace::Trace::parse(text).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(trace.cut().is_none(), self.is_whole);
+        let seen = (trace.tasks().len(), trace.idle().len(), trace.transfers().len(), trace.memory().len());
+        let there = (self.tasks().len(), self.idle().len(), self.transfers().len(), self.memory().len());
+        assert_eq!(seen, there, "tasks, idle slices, transfers, counters");
+        for (seen, (task, slice)) in trace.tasks().iter().zip(self.tasks()) {
+            assert_eq!(
+                (seen.number, seen.start_ns, seen.end_ns()),
+                (task.task, ns(slice.ts), ns(slice.ts) + ns(slice.dur))
+            );
+            assert_eq!(seen.after[..], task.after[..]);
+        }
     }
 
     fn facts(&self) -> impl Iterator<Item = (u32, u32, &Fact)> {

@@ -1,6 +1,7 @@
 //! Which file a trace is written to.
 
 use std::env;
+use std::fs;
 use std::process::Command;
 
 use dahl_core::{Result, Runtime};
@@ -52,6 +53,18 @@ fn several_runtimes_of_a_process_do_not_write_over_each_other() -> Result<()> {
     let tasks = |name: &str| File::read(&folder.named(name)).tasks().len();
     let names = ["run.json", "run-2.json", "run-3.json", "other.json"];
     assert_eq!(names.map(tasks), [0, 1, 4, 0]);
+    Ok(())
+}
+
+#[test]
+fn a_file_that_another_process_is_writing_is_left_alone() -> Result<()> {
+    let folder = Folder::new();
+    fs::write(folder.path(), "another's").expect("a file");
+    let of_another = fs::OpenOptions::new().write(true).open(folder.path()).expect("the file");
+    of_another.lock().expect("a lock");
+    drop(builder().trace(folder.path()).build()?);
+    assert_eq!(fs::read_to_string(folder.path()).expect("the file"), "another's");
+    assert_eq!(File::read(&folder.named("run-2.json")).tasks().len(), 0);
     Ok(())
 }
 
@@ -108,5 +121,28 @@ fn the_environment_names_a_trace() -> Result<()> {
     let output = child(test, &folder.named("run.html")).output().expect("it runs");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("DAHL_TRACE") && text.contains("run.html") && text.contains("NAME.json"), "{text}");
+    Ok(())
+}
+
+#[test]
+fn a_full_disk_ends_the_trace_and_not_the_run() -> Result<()> {
+    let test = "files::a_full_disk_ends_the_trace_and_not_the_run";
+    if is_child(test) {
+        let rt = builder().build()?;
+        let mut x: M<'static> = rt.zeros([2, 2])?;
+        for _ in 0..10 {
+            step(&mut x).submit()?;
+        }
+        println!("{:?}", x.to_vec()?);
+        return Ok(());
+    }
+    let folder = Folder::new();
+    std::os::unix::fs::symlink("/dev/full", folder.path()).expect("a link");
+    let output = child(test, &folder.path()).output().expect("it runs");
+    let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && text.contains("[1023, 1023, 1023, 1023]"), "{text}");
+    let complaint =
+        format!("dahl: the trace {} cannot be written: No space left on device", folder.path().display());
+    assert_eq!(errors.matches(&complaint).count(), 1, "{errors}");
     Ok(())
 }

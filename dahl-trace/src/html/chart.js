@@ -1,7 +1,9 @@
 // The timeline: a row for each worker, by memory node, and for what is copied to it; the axis above.
 
 /** How high what is not a worker's row is, in pixels. */
-const NODE = 26, LINK = 15, GAP = 5;
+const NODE = 26,
+  LINK = 15,
+  GAP = 5;
 /** How strongly tasks are drawn that do not stand out. */
 const DIM = 0.13;
 /** Of how many neighbours the arrows are drawn. */
@@ -35,7 +37,9 @@ class Chart {
   /** The rows from top to bottom. */
   layOut() {
     const { run } = this;
-    const high = Math.max(14, Math.min(32, Math.floor(720 / Math.max(run.workers.length, 1))));
+    // Few workers get high rows; many still fit on a screen or two.
+    const many = Math.max(run.workers.length, 1);
+    const high = Math.floor(Math.max(14, Math.min(30 + 60 / many, 720 / many)));
     const rows = [];
     let top = 0;
     const add = (row) => {
@@ -43,11 +47,20 @@ class Chart {
       top += row.height + (row.kind === "node" ? 0 : GAP);
     };
     for (const node of run.nodes) {
-      const workers = [...run.workers.keys()].filter((worker) => run.workers[worker].node === node.number);
+      const workers = [...run.workers.keys()].filter(
+        (worker) => run.workers[worker].node === node.number && run.isShown(worker),
+      );
       const links = [...run.links.keys()].filter((link) => run.links[link].to === node.number);
       if (workers.length + links.length === 0) continue;
       add({ kind: "node", height: NODE, name: node.name });
-      for (const worker of workers) add({ kind: "worker", height: high, worker, spans: run.byWorker[worker], idle: run.idleByWorker[worker] });
+      for (const worker of workers)
+        add({
+          kind: "worker",
+          height: high,
+          worker,
+          spans: run.byWorker[worker],
+          idle: run.idleByWorker[worker],
+        });
       for (const link of links) add({ kind: "link", height: LINK, link, spans: run.byLink[link] });
     }
     this.rows = rows;
@@ -58,17 +71,28 @@ class Chart {
   /** The rows' names, at their left. */
   label() {
     const { run } = this;
-    byId("rows").replaceChildren(...this.rows.map((row) => {
-      const style = `top:${row.top}px;height:${row.height}px`;
-      if (row.kind === "node") return make("div", { class: "node", style, title: row.name }, row.name);
-      if (row.kind === "link") {
-        const { from, name } = run.links[row.link];
-        return make("div", { class: "via", style, title: name }, make("span", { class: "name" }, `from ${run.nodeName(from)}`));
-      }
-      const { name, busy_us: busy, idle_us: idle } = run.summary.workers[row.worker];
-      const use = busy + idle > 0 ? percent(busy / (busy + idle)) : "";
-      return make("div", { style, title: `${name}: busy ${use}` }, make("span", { class: "name" }, name), make("span", { class: "use" }, use));
-    }));
+    byId("rows").replaceChildren(
+      ...this.rows.map((row) => {
+        const style = `top:${row.top}px;height:${row.height}px`;
+        if (row.kind === "node") return make("div", { class: "node", style, title: row.name }, row.name);
+        if (row.kind === "link") {
+          const { from, name } = run.links[row.link];
+          return make(
+            "div",
+            { class: "via", style, title: name },
+            make("span", { class: "name" }, `from ${run.nodeName(from)}`),
+          );
+        }
+        const { name, busy_us: busy, idle_us: idle } = run.summary.workers[row.worker];
+        const use = busy + idle > 0 ? percent(busy / (busy + idle)) : "";
+        return make(
+          "div",
+          { style, title: `${name}: busy ${use}` },
+          make("span", { class: "name" }, name),
+          make("span", { class: "use" }, use),
+        );
+      }),
+    );
     const tasks = plural(run.tasks.count, "task");
     this.canvas.setAttribute("aria-label", `Timeline of ${tasks} on ${plural(run.workers.length, "worker")}`);
   }
@@ -100,16 +124,53 @@ class Chart {
     const { run, state, theme, view } = this;
     if (row.kind === "link") {
       const alpha = state.critical || state.matching !== null ? DIM * 2 : 0.75;
-      drawSpans(context, { top: row.top + 3, height: row.height - 6, gap: true }, view, row.spans, () => 0, [{ style: theme.quiet, alpha }]);
+      drawSpans(context, { top: row.top + 3, height: row.height - 6, gap: true }, view, row.spans, () => 0, [
+        { style: theme.quiet, alpha },
+      ]);
     }
     if (row.kind !== "worker") return;
     const of = run.tasks.codelet;
     const own = theme.codelets.map((style) => ({ style, alpha: 1 }));
     const fills = [...own, ...own.map(({ style }) => ({ style, alpha: DIM }))];
     const strip = { top: row.top, height: row.height - 5, gap: true };
-    drawSpans(context, strip, view, row.spans, (task) => (state.stands(task) ? of[task] : own.length + of[task]), fills);
-    drawCauses(context, { top: row.top + row.height - 4, height: 4 }, view, row.idle, run.idle.cause, theme.causes);
+    drawSpans(
+      context,
+      strip,
+      view,
+      row.spans,
+      (task) => (state.stands(task) ? of[task] : own.length + of[task]),
+      fills,
+    );
+    drawCauses(
+      context,
+      { top: row.top + row.height - 4, height: 4 },
+      view,
+      row.idle,
+      run.idle.cause,
+      theme.causes,
+    );
     if (row.height >= 20) this.drawNames(context, row);
+    for (const task of run.tasks.failure.keys())
+      if (run.tasks.worker[task] === row.worker) this.drawFailed(context, task);
+  }
+
+  /** A frame and a cross: what failed or was cancelled is seen at any size. */
+  drawFailed(context, task) {
+    const { left, right, top, bottom } = this.box(task);
+    if (right < 0 || left > this.view.width) return;
+    Object.assign(context, { strokeStyle: this.theme.failed, lineWidth: 2 });
+    context.strokeRect(left, top + 1, right - left, bottom - top - 2);
+    const middle = (left + right) / 2,
+      high = (top + bottom) / 2;
+    context.beginPath();
+    for (const [x, y] of [
+      [-4, -4],
+      [-4, 4],
+    ]) {
+      context.moveTo(middle + x, high + y);
+      context.lineTo(middle - x, high - y);
+    }
+    context.stroke();
   }
 
   /** The codelets' names where there is room. */
@@ -119,11 +180,14 @@ class Chart {
     context.textAlign = "left";
     context.textBaseline = "middle";
     row.spans.within(view.from, view.to, (task) => {
-      const left = Math.max(view.x(run.tasks.start[task]), 0), right = Math.min(view.x(run.end(task)), view.width);
+      const left = Math.max(view.x(run.tasks.start[task]), 0),
+        right = Math.min(view.x(run.end(task)), view.width);
       const room = right - left - 12;
       if (room < 18) return;
       const name = run.codelet(task).name;
-      const text = [`${name} #${run.tasks.number[task]}`, name].find((text) => context.measureText(text).width <= room);
+      const text = [`${name} #${run.tasks.number[task]}`, name].find(
+        (text) => context.measureText(text).width <= room,
+      );
       if (text === undefined) return;
       const stands = state.stands(task);
       context.globalAlpha = stands ? 1 : 0.55;
@@ -136,55 +200,65 @@ class Chart {
   /** Where a task is: `{ left, right, top, bottom }`. */
   box(task) {
     const row = this.rowOf[this.run.tasks.worker[task]];
-    const left = this.view.x(this.run.tasks.start[task]), right = this.view.x(this.run.end(task));
+    const left = this.view.x(this.run.tasks.start[task]),
+      right = this.view.x(this.run.end(task));
     return { left, right: Math.max(right, left + 2), top: row.top, bottom: row.top + row.height - 5 };
   }
 
   drawPath(context) {
     const { run, theme } = this;
-    context.strokeStyle = theme.ink;
-    context.lineWidth = 1.2;
-    context.globalAlpha = 0.75;
-    context.beginPath();
+    const lines = new Path2D();
     for (let i = 1; i < run.path.length; i++) {
-      const from = this.box(run.path[i - 1]), to = this.box(run.path[i]);
+      const from = this.box(run.path[i - 1]),
+        to = this.box(run.path[i]);
       if (to.left < -10 || from.right > this.view.width + 10) continue;
       if (from.top === to.top && to.left - from.right < 2) continue;
-      arrow(context, from, to);
+      arrow(lines, from, to);
     }
-    context.stroke();
+    this.stroke(context, lines, theme.ink, []);
+  }
+
+  /** A line that can be seen on any colour. */
+  stroke(context, path, style, dash) {
+    for (const [color, width, alpha] of [
+      [this.theme.sheet, 3.6, 0.7],
+      [style, 1.4, 1],
+    ]) {
+      Object.assign(context, { strokeStyle: color, lineWidth: width, globalAlpha: alpha });
+      context.setLineDash(width > 2 ? [] : dash);
+      context.stroke(path);
+    }
+    context.setLineDash([]);
     context.globalAlpha = 1;
   }
 
   drawSelected(context) {
     const { run, state, theme } = this;
     const own = this.box(state.selected);
-    context.lineWidth = 1.4;
-    context.strokeStyle = theme.ink;
-    context.beginPath();
-    for (const before of run.before(state.selected).slice(0, ARROWS)) arrow(context, this.box(before), own);
-    context.stroke();
-    context.strokeStyle = theme.accent;
-    context.setLineDash([5, 3]);
-    context.beginPath();
-    for (const after of run.after(state.selected).slice(0, ARROWS)) arrow(context, own, this.box(after));
-    context.stroke();
-    context.setLineDash([]);
+    const lines = new Path2D(),
+      dashes = new Path2D();
+    for (const before of run.before(state.selected).slice(0, ARROWS)) arrow(lines, this.box(before), own);
+    for (const after of run.after(state.selected).slice(0, ARROWS)) arrow(dashes, own, this.box(after));
+    this.stroke(context, lines, theme.ink, []);
+    this.stroke(context, dashes, theme.ink, [4, 3]);
     context.strokeStyle = theme.ink;
     context.lineWidth = 2;
     context.strokeRect(own.left - 1, own.top - 1, own.right - own.left + 2, own.bottom - own.top + 2);
     context.strokeStyle = theme.sheet;
     context.lineWidth = 1;
-    if (own.right - own.left > 6) context.strokeRect(own.left + 0.5, own.top + 0.5, own.right - own.left - 1, own.bottom - own.top - 1);
+    if (own.right - own.left > 6)
+      context.strokeRect(own.left + 0.5, own.top + 0.5, own.right - own.left - 1, own.bottom - own.top - 1);
   }
 
   /** Round times some hundred pixels apart. */
   ticks(width) {
+    if (this.run.duration === 0) return { step: 1, times: [] };
     const rough = (this.state.to - this.state.from) / Math.max(width / 110, 1);
     const power = 10 ** Math.floor(Math.log10(rough));
     const step = power * [1, 2, 5, 10].find((times) => power * times >= rough);
     const times = [];
-    for (let tick = Math.ceil(this.state.from / step) * step; tick <= this.state.to; tick += step) times.push(tick);
+    for (let tick = Math.ceil(this.state.from / step) * step; tick <= this.state.to; tick += step)
+      times.push(tick);
     return { step, times };
   }
 
@@ -204,7 +278,8 @@ class Chart {
       context.textAlign = x < half ? "left" : "center";
       context.fillText(text, x < half ? Math.max(x, 0) : x, height / 2 - 2);
     }
-    byId("window").textContent = `${time(this.state.to - this.state.from)} shown`;
+    byId("window").textContent =
+      this.run.duration === 0 ? "" : `${time(this.state.to - this.state.from)} shown`;
   }
 
   /** What is at a place of the chart: `{ task }`, `{ idle }`, `{ transfer }`, or null. */
@@ -212,11 +287,14 @@ class Chart {
     const row = this.rows.find((row) => y >= row.top - 1 && y < row.top + row.height + 1);
     if (row === undefined || row.kind === "node") return null;
     const find = (spans, room) => {
-      const moment = this.view.time(x), reach = room / this.view.scale;
-      let found = null, least = Infinity;
+      const moment = this.view.time(x),
+        reach = room / this.view.scale;
+      let found = null,
+        least = Infinity;
       spans.within(moment - reach, moment + reach, (member) => {
         const away = Math.max(spans.start[member] - moment, moment - spans.end(member), 0);
-        if (away < least || (away === least && spans.duration[member] > spans.duration[found])) [found, least] = [member, away];
+        if (away < least || (away === least && spans.duration[member] > spans.duration[found]))
+          [found, least] = [member, away];
       });
       return found;
     };
@@ -232,13 +310,14 @@ class Chart {
   }
 }
 
-/** Adds a curve from the end of a box to the beginning of another, with a head. */
-function arrow(context, from, to) {
-  const begin = [from.right, (from.top + from.bottom) / 2], end = [to.left, (to.top + to.bottom) / 2];
+/** Adds to a path a curve from the end of a box to the beginning of another, with a head. */
+function arrow(path, from, to) {
+  const begin = [from.right, (from.top + from.bottom) / 2],
+    end = [to.left, (to.top + to.bottom) / 2];
   const bend = Math.max(Math.min(Math.abs(end[0] - begin[0]) / 2, 60), 14);
-  context.moveTo(...begin);
-  context.bezierCurveTo(begin[0] + bend, begin[1], end[0] - bend, end[1], ...end);
-  context.moveTo(end[0] - 6, end[1] - 3.5);
-  context.lineTo(...end);
-  context.lineTo(end[0] - 6, end[1] + 3.5);
+  path.moveTo(...begin);
+  path.bezierCurveTo(begin[0] + bend, begin[1], end[0] - bend, end[1], ...end);
+  path.moveTo(end[0] - 6, end[1] - 3.5);
+  path.lineTo(...end);
+  path.lineTo(end[0] - 6, end[1] + 3.5);
 }

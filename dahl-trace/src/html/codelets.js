@@ -9,13 +9,21 @@ const COLUMNS = [
   ["median", (row) => row.median_us, (row) => time(row.median_us * 1000)],
   ["min", (row) => row.min_us, (row) => time(row.min_us * 1000)],
   ["max", (row) => row.max_us, (row) => time(row.max_us * 1000)],
-  ["prediction error", (row) => row.prediction_error ?? -1, (row) => (row.prediction_error === null ? "\u2013" : percent(row.prediction_error))],
+  [
+    "prediction error",
+    (row) => row.prediction_error ?? -1,
+    (row) => (row.prediction_error === null ? "\u2013" : percent(row.prediction_error)),
+  ],
 ];
 
 class Codelets {
   constructor(run, state) {
     Object.assign(this, { run, state, column: 2, isDescending: true });
-    this.rows = run.codelets.map((codelet, place) => ({ ...run.summary.codelets.find((row) => row.path === codelet.path), color: codelet.color, place }));
+    this.rows = run.codelets.map((codelet, place) => ({
+      ...run.summary.codelets.find((row) => row.path === codelet.path),
+      color: codelet.color,
+      place,
+    }));
     this.build();
     const filter = byId("filter");
     filter.append(...run.codelets.map(({ name }, place) => make("option", { value: place }, name)));
@@ -30,7 +38,13 @@ class Codelets {
   }
 
   build() {
-    const heads = COLUMNS.map(([name], column) => make("th", { scope: "col" }, make("button", { type: "button", "data-column": name, onclick: () => this.sort(column) }, name)));
+    const heads = COLUMNS.map(([name], column) =>
+      make(
+        "th",
+        { scope: "col" },
+        make("button", { type: "button", "data-column": name, onclick: () => this.sort(column) }, name),
+      ),
+    );
     this.heads = heads;
     this.body = make("tbody");
     byId("codelets").replaceChildren(make("thead", null, make("tr", null, heads)), this.body);
@@ -46,25 +60,51 @@ class Codelets {
   sorted() {
     const value = COLUMNS[this.column][1];
     const sign = this.isDescending ? -1 : 1;
-    return [...this.rows].sort((a, b) => sign * (typeof value(a) === "string" ? value(a).localeCompare(value(b)) : value(a) - value(b)));
+    return [...this.rows].sort(
+      (a, b) =>
+        sign * (typeof value(a) === "string" ? value(a).localeCompare(value(b)) : value(a) - value(b)),
+    );
   }
 
   draw() {
     this.heads.forEach((head, column) => {
-      if (column === this.column) head.setAttribute("aria-sort", this.isDescending ? "descending" : "ascending");
+      if (column === this.column)
+        head.setAttribute("aria-sort", this.isDescending ? "descending" : "ascending");
       else head.removeAttribute("aria-sort");
     });
     this.body.replaceChildren(...this.sorted().map((row) => this.row(row)));
-    if (this.rows.length === 0) this.body.append(make("tr", null, make("td", { colspan: COLUMNS.length, class: "quiet" }, "No task ran.")));
+    if (this.rows.length === 0)
+      this.body.append(
+        make("tr", null, make("td", { colspan: COLUMNS.length, class: "quiet" }, "No task ran.")),
+      );
   }
 
   row(row) {
     const choose = () => this.state.choose(this.state.codelet === row.place ? null : row.place);
     const isChosen = this.state.codelet === row.place;
-    const name = make("span", { class: "name" }, swatch(row.color), make("button", { type: "button", class: "link", "aria-pressed": String(isChosen) }, row.name), make("span", { class: "path" }, row.path));
-    const share = [make("span", { class: "share" }, make("span", { color: row.color, style: `width:${row.share * 100}%` })), percent(row.share)];
-    const cells = COLUMNS.map(([title, , text]) => make("td", null, title === "codelet" ? name : title === "share" ? share : text(row)));
-    return make("tr", { class: isChosen ? "chosen" : null, "data-codelet": row.place, onclick: choose }, cells);
+    const name = make(
+      "span",
+      { class: "name" },
+      swatch(row.color),
+      make("button", { type: "button", class: "link", "aria-pressed": String(isChosen) }, row.name),
+      make("span", { class: "path" }, row.path),
+    );
+    const share = [
+      make(
+        "span",
+        { class: "share" },
+        make("span", { color: row.color, style: `width:${row.share * 100}%` }),
+      ),
+      percent(row.share),
+    ];
+    const cells = COLUMNS.map(([title, , text]) =>
+      make("td", null, title === "codelet" ? name : title === "share" ? share : text(row)),
+    );
+    return make(
+      "tr",
+      { class: isChosen ? "chosen" : null, "data-codelet": row.place, onclick: choose },
+      cells,
+    );
   }
 
   /** Follows the choice, wherever it was made. */

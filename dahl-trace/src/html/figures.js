@@ -18,7 +18,14 @@ function time(ns) {
 
 /** A point in time in nanoseconds, as exactly as steps of `step` need it. */
 function moment(ns, step) {
-  const [unit, name] = ns < 1e3 && step < 1e3 ? [1, "ns"] : step < 1e6 && ns < 1e6 ? [1e3, "us"] : step < 1e9 && ns < 1e9 ? [1e6, "ms"] : [1e9, "s"];
+  const [unit, name] =
+    ns < 1e3 && step < 1e3
+      ? [1, "ns"]
+      : step < 1e6 && ns < 1e6
+        ? [1e3, "us"]
+        : step < 1e9 && ns < 1e9
+          ? [1e6, "ms"]
+          : [1e9, "s"];
   const places = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / unit) - 1e-9)));
   return `${(ns / unit).toFixed(places)} ${name}`;
 }
@@ -51,10 +58,10 @@ function make(tag, given, ...children) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (name === "color") element.style.setProperty("--color", value);
-    else if (name === "style") element.style.cssText = value;
+    else if (name === "style") element.style.cssText += value;
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return element;
 }
 

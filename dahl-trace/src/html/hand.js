@@ -5,7 +5,16 @@ const PAUSE = 350;
 
 class Hand {
   constructor(state, chart, minimap, memory, tooltip) {
-    Object.assign(this, { state, chart, minimap, memory, tooltip, pointers: new Map(), turned: -Infinity, scrolls: false });
+    Object.assign(this, {
+      state,
+      chart,
+      minimap,
+      memory,
+      tooltip,
+      pointers: new Map(),
+      turned: -Infinity,
+      scrolls: false,
+    });
     window.addEventListener("wheel", (event) => this.turn(event), { passive: true, capture: true });
     this.onChart(chart.canvas, (x, y) => chart.at(x, y));
     this.onChart(memory.canvas, (x, y) => memory.at(x, y));
@@ -30,7 +39,8 @@ class Hand {
       else this.hover(event, canvas, find);
     });
     canvas.addEventListener("pointerup", (event) => {
-      if (this.pointers.delete(event.pointerId) && this.moved < 4) this.click(canvas, find(event.offsetX, event.offsetY));
+      if (this.pointers.delete(event.pointerId) && this.moved < 4)
+        this.click(canvas, find(event.offsetX, event.offsetY));
       canvas.classList.remove("moving");
     });
     canvas.addEventListener("pointercancel", (event) => this.pointers.delete(event.pointerId));
@@ -67,7 +77,10 @@ class Hand {
     this.state.move((middle(before) - middle(after)) / canvas.clientWidth);
     if (after.length !== 2) return;
     const apart = (list) => Math.max(Math.abs(list[0] - list[1]), 10);
-    this.state.zoom(apart(before) / apart(after), new View(this.state, canvas.clientWidth).time(middle(after)));
+    this.state.zoom(
+      apart(before) / apart(after),
+      new View(this.state, canvas.clientWidth).time(middle(after)),
+    );
   }
 
   hover(event, canvas, find) {
@@ -83,15 +96,20 @@ class Hand {
   onMinimap(canvas) {
     const { state } = this;
     const place = (event) => (event.offsetX / canvas.clientWidth) * state.whole;
-    canvas.addEventListener("wheel", (event) => {
-      if (this.scrolls) return;
-      event.preventDefault();
-      state.zoom(Math.exp(Math.max(-300, Math.min(300, event.deltaY)) * 0.0022), place(event));
-    }, { passive: false });
+    canvas.addEventListener(
+      "wheel",
+      (event) => {
+        if (this.scrolls) return;
+        event.preventDefault();
+        state.zoom(Math.exp(Math.max(-300, Math.min(300, event.deltaY)) * 0.0022), place(event));
+      },
+      { passive: false },
+    );
     let held = null;
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
-      const moment = place(event), length = state.to - state.from;
+      const moment = place(event),
+        length = state.to - state.from;
       const isInside = moment >= state.from && moment <= state.to && length < state.whole;
       // Inside the window it is taken hold of; elsewhere, and where all is shown, a new one is drawn.
       held = isInside ? { offset: moment - state.from } : { begin: moment };
@@ -99,12 +117,16 @@ class Hand {
     canvas.addEventListener("pointermove", (event) => {
       if (held === null) return;
       const moment = Math.min(Math.max(place(event), 0), state.whole);
-      if (held.offset !== undefined) state.show(moment - held.offset, moment - held.offset + state.to - state.from);
-      else if (Math.abs(moment - held.begin) > state.whole / 400) state.show(Math.min(moment, held.begin), Math.max(moment, held.begin));
+      if (held.offset !== undefined)
+        state.show(moment - held.offset, moment - held.offset + state.to - state.from);
+      else if (Math.abs(moment - held.begin) > state.whole / 400)
+        state.show(Math.min(moment, held.begin), Math.max(moment, held.begin));
     });
     canvas.addEventListener("pointerup", (event) => {
-      const moment = place(event), half = (state.to - state.from) / 2;
-      if (held?.begin !== undefined && Math.abs(moment - held.begin) <= state.whole / 400) state.show(moment - half, moment + half);
+      const moment = place(event),
+        half = (state.to - state.from) / 2;
+      if (held?.begin !== undefined && Math.abs(moment - held.begin) <= state.whole / 400)
+        state.show(moment - half, moment + half);
       held = null;
     });
   }
@@ -113,12 +135,21 @@ class Hand {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const { state } = this;
     const does = {
-      ArrowLeft: () => state.move(-0.2), ArrowRight: () => state.move(0.2),
-      "+": () => state.zoom(0.6), "=": () => state.zoom(0.6), "-": () => state.zoom(1 / 0.6),
-      0: () => state.show(0, state.whole), Home: () => state.show(0, state.to - state.from), End: () => state.show(state.whole - (state.to - state.from), state.whole),
-      n: () => this.beside(1), p: () => this.beside(-1), ArrowDown: () => this.across(1), ArrowUp: () => this.across(-1),
+      ArrowLeft: () => state.move(-0.2),
+      ArrowRight: () => state.move(0.2),
+      "+": () => state.zoom(0.6),
+      "=": () => state.zoom(0.6),
+      "-": () => state.zoom(1 / 0.6),
+      0: () => state.show(0, state.whole),
+      Home: () => state.show(0, state.to - state.from),
+      End: () => state.show(state.whole - (state.to - state.from), state.whole),
+      n: () => this.beside(1),
+      p: () => this.beside(-1),
+      ArrowDown: () => this.across(1),
+      ArrowUp: () => this.across(-1),
       z: () => state.selected !== null && state.zoomTo(state.selected),
-      c: () => state.setCritical(!state.critical), Escape: () => state.select(null),
+      c: () => state.setCritical(!state.critical),
+      Escape: () => state.select(null),
     }[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (does === undefined) return;
     event.preventDefault();
@@ -138,8 +169,16 @@ class Hand {
     const { run } = state;
     if (state.selected === null) return this.beside(1);
     const own = run.tasks.start[state.selected];
-    for (let worker = run.tasks.worker[state.selected] + step; run.byWorker[worker] !== undefined; worker += step) {
-      const near = run.byWorker[worker].members.reduce((best, task) => (Math.abs(run.tasks.start[task] - own) < Math.abs(run.tasks.start[best] - own) ? task : best), run.byWorker[worker].members[0]);
+    for (
+      let worker = run.tasks.worker[state.selected] + step;
+      run.byWorker[worker] !== undefined;
+      worker += step
+    ) {
+      const near = run.byWorker[worker].members.reduce(
+        (best, task) =>
+          Math.abs(run.tasks.start[task] - own) < Math.abs(run.tasks.start[best] - own) ? task : best,
+        run.byWorker[worker].members[0],
+      );
       if (near !== undefined) return state.jump(near);
     }
   }

@@ -12,7 +12,9 @@ const hand = new Hand(state, chart, minimap, memory, tooltip);
 const overview = new Overview(run, state);
 const codelets = new Codelets(run, state);
 
-let frames = 0, frame = null, drawn_ms = 0;
+let frames = 0,
+  frame = null,
+  drawn_ms = 0;
 
 function draw() {
   frame = null;
@@ -42,6 +44,7 @@ byId("farther").addEventListener("click", () => state.zoom(1 / 0.6));
 byId("all").addEventListener("click", () => state.show(0, state.whole));
 byId("copied").hidden = run.links.length === 0 && run.summary.memory.length === 0;
 new ResizeObserver(redraw).observe(byId("chart"));
+new ResizeObserver(() => overview.whole()).observe(byId("whole"));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   theme.read();
   redraw();
@@ -55,9 +58,19 @@ Object.defineProperty(window, "report", {
     get state() {
       const number = (task) => (task === null ? null : run.tasks.number[task]);
       return {
-        from: state.from, to: state.to, whole: state.whole, selected: number(state.selected), codelet: state.codelet,
-        search: state.search, matches: state.matching === null ? null : state.matches, critical: state.critical,
-        path: run.path.map(number), tasks: run.tasks.count, rows: codelets.sorted().map((row) => row.name), frames, drawn_ms,
+        from: state.from,
+        to: state.to,
+        whole: state.whole,
+        selected: number(state.selected),
+        codelet: state.codelet,
+        search: state.search,
+        matches: state.matching === null ? null : state.matches,
+        critical: state.critical,
+        path: run.path.map(number),
+        tasks: run.tasks.count,
+        rows: codelets.sorted().map((row) => row.name),
+        frames,
+        drawn_ms,
       };
     },
     /** Where on the page the middle of a task is, if it is shown. */

@@ -1,24 +1,40 @@
 // How much memory was in use at each node, under the timeline and in its window.
 
 /** How high a node's curve is, in pixels, and what is between two. */
-const CURVE = 44, BETWEEN = 10;
+const CURVE = 44,
+  BETWEEN = 10;
 
 class MemoryCharts {
   constructor(run, state, theme) {
     Object.assign(this, { run, state, theme, canvas: byId("memory") });
     const { at, bytes: used, node } = run.memory;
-    this.curves = run.nodes.map(({ number, name }) => {
-      const samples = [];
-      for (let i = 0; i < at.length; i++) if (node[i] === number) samples.push(i);
-      const peak = samples.reduce((most, i) => Math.max(most, used[i]), 0);
-      return { name, peak, at: samples.map((i) => at[i]), bytes: samples.map((i) => used[i]) };
-    }).filter((curve) => curve.at.length > 0);
+    this.curves = run.nodes
+      .map(({ number, name }) => {
+        const samples = [];
+        for (let i = 0; i < at.length; i++) if (node[i] === number) samples.push(i);
+        const peak = samples.reduce((most, i) => Math.max(most, used[i]), 0);
+        return { name, peak, at: samples.map((i) => at[i]), bytes: samples.map((i) => used[i]) };
+      })
+      .filter((curve) => curve.at.length > 0);
     this.height = this.curves.length * (CURVE + BETWEEN);
-    byId("memory-rows").replaceChildren(...this.curves.map((curve, i) =>
-      make("div", { style: `top:${BETWEEN + i * (CURVE + BETWEEN)}px;height:${CURVE}px`, title: `${curve.name}: at most ${bytes(curve.peak)}` },
-        make("span", { class: "name" }, curve.name), make("span", { class: "use" }, `\u2264 ${bytes(curve.peak)}`))));
+    byId("memory-rows").replaceChildren(
+      ...this.curves.map((curve, i) =>
+        make(
+          "div",
+          {
+            style: `top:${BETWEEN + i * (CURVE + BETWEEN)}px;height:${CURVE}px`,
+            title: `${curve.name}: at most ${bytes(curve.peak)}`,
+          },
+          make("span", { class: "name" }, curve.name),
+          make("span", { class: "use" }, `\u2264 ${bytes(curve.peak)}`),
+        ),
+      ),
+    );
     const told = this.curves.map((curve) => `${curve.name}: at most ${bytes(curve.peak)}`).join("; ");
-    this.canvas.setAttribute("aria-label", `Memory in use over time. ${told || "The trace has nothing of it."}`);
+    this.canvas.setAttribute(
+      "aria-label",
+      `Memory in use over time. ${told || "The trace has nothing of it."}`,
+    );
   }
 
   draw() {
@@ -58,7 +74,8 @@ class MemoryCharts {
 
   /** The place of the last sample at or before a time; -1 if there is none. */
   last(curve, moment) {
-    let low = 0, high = curve.at.length;
+    let low = 0,
+      high = curve.at.length;
     while (low < high) {
       const middle = (low + high) >> 1;
       if (curve.at[middle] <= moment) low = middle + 1;
@@ -73,6 +90,8 @@ class MemoryCharts {
     if (curve === undefined) return null;
     const moment = new View(this.state, this.canvas.clientWidth).time(x);
     const place = this.last(curve, moment);
-    return { memory: { name: curve.name, bytes: place < 0 ? 0 : curve.bytes[place], moment, peak: curve.peak } };
+    return {
+      memory: { name: curve.name, bytes: place < 0 ? 0 : curve.bytes[place], moment, peak: curve.peak },
+    };
   }
 }

@@ -15,9 +15,11 @@ class Minimap {
     const workers = Math.max(run.workers.filter((worker) => worker.number !== null).length, 1);
     const scale = width / Math.max(run.duration, 1);
     for (let task = 0; task < run.tasks.count; task++) {
-      const left = run.tasks.start[task] * scale, right = run.end(task) * scale;
+      const left = run.tasks.start[task] * scale,
+        right = run.end(task) * scale;
       for (let at = Math.floor(left); at <= right && at < width; at++) {
-        this.shares[at * kinds + run.tasks.codelet[task]] += (Math.min(right, at + 1) - Math.max(left, at)) / workers;
+        this.shares[at * kinds + run.tasks.codelet[task]] +=
+          (Math.min(right, at + 1) - Math.max(left, at)) / workers;
       }
     }
   }
@@ -40,14 +42,16 @@ class Minimap {
       if (share === 0) continue;
       let below = 0;
       for (let other = 0; other < codelet; other++) below += this.shares[at * kinds + other];
-      const bottom = height * (1 - Math.min(below, 1)), top = height * (1 - Math.min(below + share, 1));
+      const bottom = height * (1 - Math.min(below, 1)),
+        top = height * (1 - Math.min(below + share, 1));
       context.fillRect(at, top, 1, bottom - top);
     }
   }
 
   drawWindow(context, width, height) {
     const { state, theme } = this;
-    const left = (state.from / state.whole) * width, right = (state.to / state.whole) * width;
+    const left = (state.from / state.whole) * width,
+      right = (state.to / state.whole) * width;
     context.fillStyle = theme.sheet;
     context.globalAlpha = 0.72;
     context.fillRect(0, 0, left, height);
@@ -55,6 +59,11 @@ class Minimap {
     context.globalAlpha = 1;
     context.strokeStyle = theme.ink;
     context.lineWidth = 1;
-    context.strokeRect(Math.max(left, 0) + 0.5, 0.5, Math.max(Math.min(right, width) - Math.max(left, 0) - 1, 2), height - 1);
+    context.strokeRect(
+      Math.max(left, 0) + 0.5,
+      0.5,
+      Math.max(Math.min(right, width) - Math.max(left, 0) - 1, 2),
+      height - 1,
+    );
   }
 }

@@ -10,7 +10,13 @@ use columns::Page;
 use std::io::{self, BufWriter, Write};
 
 const PAGE: &str = include_str!("page.html");
-const STYLE: &str = include_str!("style.css");
+const STYLES: [&str; 5] = [
+    include_str!("page.css"),
+    include_str!("overview.css"),
+    include_str!("timeline.css"),
+    include_str!("tables.css"),
+    include_str!("narrow.css"),
+];
 const SCRIPTS: [&str; 14] = [
     include_str!("figures.js"),
     include_str!("run.js"),
@@ -43,7 +49,7 @@ impl Trace {
             out.write_all(text.as_bytes())?;
             match mark {
                 "title}}" => out.write_all(escaped(&self.about().program).as_bytes())?,
-                "style}}" => out.write_all(STYLE.as_bytes())?,
+                "style}}" => STYLES.iter().try_for_each(|style| out.write_all(style.as_bytes()))?,
                 "script}}" => SCRIPTS.iter().try_for_each(|script| out.write_all(script.as_bytes()))?,
                 "data}}" => out.write_all(data(self)?.as_bytes())?,
                 other => unreachable!("page.html has a mark {other}"),

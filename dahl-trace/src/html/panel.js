@@ -11,6 +11,15 @@ class Panel {
   draw() {
     const task = this.state.selected;
     this.element.replaceChildren(...(task === null ? this.nothing() : this.task(task)));
+    this.element.scrollTop = 0;
+    byId("said").textContent = task === null ? "" : this.sentence(task);
+  }
+
+  /** The task in one sentence, for those who hear the page. */
+  sentence(task) {
+    const { run } = this;
+    const { tasks } = run;
+    return `${run.codelet(task).name}, task ${tasks.number[task]}, on ${run.workers[tasks.worker[task]].name}: took ${time(tasks.duration[task])}, waited for ${plural(run.before(task).length, "task")}`;
   }
 
   nothing() {
@@ -18,7 +27,11 @@ class Panel {
     const longest = this.longest();
     return [
       make("h3", null, "No task selected"),
-      make("p", { class: "quiet" }, "Click a task to see what it waited for, which tasks it depends on, and which depend on it."),
+      make(
+        "p",
+        { class: "quiet" },
+        "Click a task to see what it waited for, which tasks it depends on, and which depend on it.",
+      ),
       make("h4", null, "The longest tasks"),
       this.tasks(longest),
     ];
@@ -49,9 +62,12 @@ class Panel {
       ...this.life(task),
       ...this.neighbours("Waited for", run.before(task), "It depends on no task in the trace."),
       ...this.neighbours("Waited for by", run.after(task), "No task in the trace depends on it."),
-      make("div", { class: "actions" },
+      make(
+        "div",
+        { class: "actions" },
         make("button", { type: "button", onclick: () => state.zoomTo(task) }, "Zoom to it"),
-        make("button", { type: "button", onclick: () => state.select(null) }, "Close")),
+        make("button", { type: "button", onclick: () => state.select(null) }, "Close"),
+      ),
     ].filter((part) => part !== null);
   }
 
@@ -68,13 +84,24 @@ class Panel {
     const all = steps.reduce((sum, [, ns]) => sum + Math.max(ns, 0), 0);
     return [
       make("h4", null, `Its life: ${time(all)} from submission to end`),
-      make("div", { class: "span", "aria-hidden": true }, steps.filter(([, ns]) => ns > 0).map(([, ns, color]) => make("span", { color, style: `flex:${ns / all} 0 0` }))),
-      list([["submitted", moment(tasks.submitted[task], 1e3)], ...steps.map(([what, ns]) => [what, time(ns)]), ["ended", moment(this.run.end(task), 1e3)]]),
+      make(
+        "div",
+        { class: "span", "aria-hidden": true },
+        steps
+          .filter(([, ns]) => ns > 0)
+          .map(([, ns, color]) => make("span", { color, style: `flex:${ns / all} 0 0` })),
+      ),
+      list([
+        ["submitted", this.run.instant(tasks.submitted[task])],
+        ...steps.map(([what, ns]) => [what, time(ns)]),
+        ["ended", this.run.instant(this.run.end(task))],
+      ]),
     ];
   }
 
   neighbours(title, tasks, none) {
-    if (tasks.length === 0) return [make("h4", null, title), make("p", { class: "quiet", style: "margin:0" }, none)];
+    if (tasks.length === 0)
+      return [make("h4", null, title), make("p", { class: "quiet", style: "margin:0" }, none)];
     const more = tasks.length - LISTED;
     return [
       make("h4", null, `${title} ${plural(tasks.length, "task")}`),
@@ -86,12 +113,24 @@ class Panel {
   /** Links to tasks. */
   tasks(tasks) {
     const { run, state } = this;
-    return make("ul", null, tasks.map((task) => {
-      const { name, color } = run.codelet(task);
-      const number = run.tasks.number[task];
-      return make("li", null, swatch(color),
-        make("button", { type: "button", class: "link", "data-task": number, onclick: () => state.jump(task) }, `${name} #${number}`),
-        make("span", { class: "quiet" }, time(run.tasks.duration[task])));
-    }));
+    return make(
+      "ul",
+      null,
+      tasks.map((task) => {
+        const { name, color } = run.codelet(task);
+        const number = run.tasks.number[task];
+        return make(
+          "li",
+          null,
+          swatch(color),
+          make(
+            "button",
+            { type: "button", class: "link", "data-task": number, onclick: () => state.jump(task) },
+            `${name} #${number}`,
+          ),
+          make("span", { class: "quiet" }, time(run.tasks.duration[task])),
+        );
+      }),
+    );
   }
 }

@@ -55,8 +55,14 @@ function drawSpans(context, strip, view, spans, paint, fills) {
     flush();
     context.globalAlpha = fills[fill].alpha;
     context.fillStyle = fills[fill].style;
-    const from = Math.max(left, -2), to = Math.min(right, view.width + 2);
-    context.fillRect(from, strip.top, Math.max(to - from - (strip.gap && right - left > 5 ? 1 : 0), 1), strip.height);
+    const from = Math.max(left, -2),
+      to = Math.min(right, view.width + 2);
+    context.fillRect(
+      from,
+      strip.top,
+      Math.max(to - from - (strip.gap && right - left > 5 ? 1 : 0), 1),
+      strip.height,
+    );
   });
   flush();
   context.globalAlpha = 1;
@@ -66,22 +72,41 @@ function drawSpans(context, strip, view, spans, paint, fills) {
 function drawCauses(context, strip, view, spans, causeOf, styles) {
   const columns = new Float64Array(Math.ceil(view.width + 1) * styles.length);
   spans.within(view.from, view.to, (member) => {
-    const left = Math.max(view.x(spans.start[member]), 0), right = Math.min(view.x(spans.end(member)), view.width);
+    const left = Math.max(view.x(spans.start[member]), 0),
+      right = Math.min(view.x(spans.end(member)), view.width);
     for (let at = Math.floor(left); at < right; at++) {
       columns[at * styles.length + causeOf[member]] += Math.min(right, at + 1) - Math.max(left, at);
     }
   });
-  for (let at = 0; at < view.width; at++) {
-    let most = -1, all = 0;
-    for (let cause = 0; cause < styles.length; cause++) {
-      const share = columns[at * styles.length + cause];
-      all += share;
-      if (share > 0 && (most < 0 || share > columns[at * styles.length + most])) most = cause;
+  // Columns alike are one rectangle.
+  let begin = 0,
+    last = -1;
+  const flush = (until) => {
+    if (last >= 0) {
+      context.globalAlpha = Math.min(1, 0.15 + (0.85 * (last % 64)) / 63);
+      context.fillStyle = styles[Math.floor(last / 64)];
+      context.fillRect(begin, strip.top, until - begin, strip.height);
     }
-    if (most < 0) continue;
-    context.globalAlpha = Math.min(1, 0.15 + 0.85 * all);
-    context.fillStyle = styles[most];
-    context.fillRect(at, strip.top, 1, strip.height);
+    begin = until;
+  };
+  const width = Math.ceil(view.width);
+  for (let at = 0; at < width; at++) {
+    const now = most(columns.subarray(at * styles.length, (at + 1) * styles.length));
+    if (now === last) continue;
+    flush(at);
+    last = now;
   }
+  flush(width);
   context.globalAlpha = 1;
+}
+
+/** The place of the largest of some shares, times 64, plus their sum in 63rds; -1 if there are none. */
+function most(shares) {
+  let largest = -1,
+    sum = 0;
+  for (let place = 0; place < shares.length; place++) {
+    sum += shares[place];
+    if (shares[place] > 0 && (largest < 0 || shares[place] > shares[largest])) largest = place;
+  }
+  return largest < 0 ? -1 : largest * 64 + Math.round(Math.min(sum, 1) * 63);
 }

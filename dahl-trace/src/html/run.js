@@ -37,7 +37,8 @@ class Spans {
 
   /** The first place whose member may not have ended at `time`. */
   first(time) {
-    let low = 0, high = this.members.length;
+    let low = 0,
+      high = this.members.length;
     while (low < high) {
       const middle = (low + high) >> 1;
       if (this.reach[middle] < time) low = middle + 1;
@@ -58,7 +59,19 @@ class Spans {
 
 class Run {
   constructor(page) {
-    for (const name of ["about", "cut", "summary", "nodes", "workers", "links", "codelets", "causes", "texts", "path"]) this[name] = page[name];
+    for (const name of [
+      "about",
+      "cut",
+      "summary",
+      "nodes",
+      "workers",
+      "links",
+      "codelets",
+      "causes",
+      "texts",
+      "path",
+    ])
+      this[name] = page[name];
     this.duration = page.duration;
     this.readTasks(page.tasks);
     const { idle, transfers, memory } = page;
@@ -82,13 +95,21 @@ class Run {
       number: summed(columns.number),
       codelet: Uint32Array.from(columns.codelet),
       worker: Uint32Array.from(columns.worker),
-      submitted, ready, taken, start,
+      submitted,
+      ready,
+      taken,
+      start,
       duration: Float64Array.from(columns.duration),
       predicted: columns.predicted.map((less, i) => (less === null ? null : columns.duration[i] + less)),
-      kernel: columns.kernel, parameters: columns.parameters, at: columns.at, modes: columns.modes,
+      kernel: columns.kernel,
+      parameters: columns.parameters,
+      at: columns.at,
+      modes: columns.modes,
       arrays: columns.arrays,
       firstArray: starts(columns.modes.map((modes) => this.modes(modes).length)),
-      name: new Map(columns.name), failure: new Map(columns.failure), priority: new Map(columns.priority),
+      name: new Map(columns.name),
+      failure: new Map(columns.failure),
+      priority: new Map(columns.priority),
       team: new Set(columns.team),
     };
     this.places = new Map();
@@ -102,7 +123,8 @@ class Run {
     const before = new Uint32Array(columns.back.length);
     const counts = new Uint32Array(count);
     for (let i = 0; i < count; i++) {
-      for (let edge = firstBefore[i]; edge < firstBefore[i + 1]; edge++) counts[before[edge] = i - columns.back[edge]]++;
+      for (let edge = firstBefore[i]; edge < firstBefore[i + 1]; edge++)
+        counts[(before[edge] = i - columns.back[edge])]++;
     }
     const firstAfter = starts(counts);
     const next = firstAfter.slice();
@@ -123,6 +145,18 @@ class Run {
 
   modes(place) {
     return this.texts[place] === "" ? [] : this.texts[place].split(" ");
+  }
+
+  /** A time as exactly as six digits of the whole run are. */
+  instant(ns) {
+    return ns === 0
+      ? "0"
+      : moment(ns, Math.max(1, 10 ** (Math.floor(Math.log10(Math.max(this.duration, 1))) - 5)));
+  }
+
+  /** Whether a worker has a row: the host has one if it helped. */
+  isShown(worker) {
+    return this.workers[worker].number !== null || this.byWorker[worker].members.length > 0;
   }
 
   end(task) {

@@ -101,7 +101,9 @@ class State {
 
   /** Whether a task stands out. */
   stands(task) {
-    return (this.matching === null || this.matching[task] === 1) && (!this.critical || this.run.onPath[task] === 1);
+    return (
+      (this.matching === null || this.matching[task] === 1) && (!this.critical || this.run.onPath[task] === 1)
+    );
   }
 
   /** The next task that stands out after the one selected, in the order of submission. */
@@ -121,7 +123,15 @@ function finder(run, search) {
   const text = search.toLowerCase();
   if (/^#\d+$/.test(text)) return (task) => run.tasks.number[task] === Number(text.slice(1));
   const has = run.texts.map((other) => other.toLowerCase().includes(text));
-  const codelets = run.codelets.map((codelet) => codelet.path.toLowerCase().includes(text) || codelet.name.toLowerCase().includes(text));
+  const codelets = run.codelets.map(
+    (codelet) => codelet.path.toLowerCase().includes(text) || codelet.name.toLowerCase().includes(text),
+  );
   const { tasks } = run;
-  return (task) => codelets[tasks.codelet[task]] || has[tasks.at[task]] || has[tasks.kernel[task] - 1] || has[tasks.name.get(task)] || has[tasks.failure.get(task)] || false;
+  return (task) =>
+    codelets[tasks.codelet[task]] ||
+    has[tasks.at[task]] ||
+    has[tasks.kernel[task] - 1] ||
+    has[tasks.name.get(task)] ||
+    has[tasks.failure.get(task)] ||
+    false;
 }

@@ -8,10 +8,12 @@ class Theme {
 
   read() {
     const style = getComputedStyle(document.documentElement);
-    for (const name of ["sheet", "ink", "quiet", "line", "faint", "accent"]) this[name] = style.getPropertyValue(`--${name}`).trim();
+    for (const name of ["sheet", "ink", "quiet", "line", "faint", "accent", "failed"])
+      this[name] = style.getPropertyValue(`--${name}`).trim();
     const lift = parseFloat(style.getPropertyValue("--lift")) / 100;
     this.codelets = this.run.codelets.map(({ color }) => lifted(color, lift));
-    this.causes = this.run.causes.map(({ color }) => lifted(color, lift));
+    const end = style.getPropertyValue("--end").trim();
+    this.causes = this.run.causes.map(({ name, color }) => lifted(name === "end" ? end : color, lift));
     this.inks = this.codelets.map(inkOn);
   }
 }

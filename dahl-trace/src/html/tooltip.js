@@ -7,14 +7,18 @@ const MEANING = {
   scheduler: "The next task was ready, and not taken yet: scheduling, and the runtime's own work.",
   transfer: "The next task's data were on their way.",
   end: "There was no further task for this worker.",
-  unknown: "The trace does not say: the runtime's own work between tasks, or a file that is cut short.",
+  unknown: "The trace does not say: gaps of less than 1 us between tasks, or a file that is cut short.",
 };
 
 /** What is known of a task, as pairs of a name and a text. */
 function facts(run, task) {
   const { tasks } = run;
-  const predicted = tasks.predicted[task], took = tasks.duration[task];
-  const error = predicted === null || took === 0 ? "" : ` (${predicted >= took ? "+" : "\u2212"}${percent(Math.abs(predicted - took) / took)})`;
+  const predicted = tasks.predicted[task],
+    took = tasks.duration[task];
+  const error =
+    predicted === null || took === 0 || predicted === took
+      ? ""
+      : ` (${predicted >= took ? "+" : "\u2212"}${percent(Math.abs(predicted - took) / took)})`;
   const all = [
     ["took", time(took)],
     ["predicted", predicted === null ? "not known" : time(predicted) + error],
@@ -31,7 +35,11 @@ function facts(run, task) {
 }
 
 function list(pairs) {
-  return make("dl", null, pairs.map(([name, text]) => [make("dt", null, name), make("dd", null, text)]));
+  return make(
+    "dl",
+    null,
+    pairs.map(([name, text]) => [make("dt", null, name), make("dd", null, text)]),
+  );
 }
 
 class Tooltip {
@@ -59,23 +67,46 @@ class Tooltip {
     if (task !== undefined) {
       const { name, color } = run.codelet(task);
       const failure = run.failure(task);
-      const pairs = [["began", moment(run.tasks.start[task], 1e3)], ...facts(run, task), ...(failure === null ? [] : [["failed", failure]])];
+      const pairs = [
+        ["began", this.run.instant(run.tasks.start[task])],
+        ...facts(run, task),
+        ...(failure === null ? [] : [["failed", failure]]),
+      ];
       return [title(swatch(color), `${name} #${run.tasks.number[task]}`), list(pairs)];
     }
     if (idle !== undefined) {
-      const { name, color } = run.causes[run.idle.cause[idle]];
+      const { name } = run.causes[run.idle.cause[idle]];
+      const color = name === "end" ? "var(--end)" : run.causes[run.idle.cause[idle]].color;
       const next = run.idle.before[idle] - 1;
       const then = next < 0 ? [] : [["then", `${run.codelet(next).name} #${run.tasks.number[next]}`]];
-      return [title(swatch(color, true), `idle: ${name}`), make("div", { class: "quiet" }, MEANING[name]), list([["for", time(run.idle.duration[idle])], ...then])];
+      return [
+        title(swatch(color, true), `idle: ${name}`),
+        make("div", { class: "quiet" }, MEANING[name]),
+        list([["for", time(run.idle.duration[idle])], ...then]),
+      ];
     }
     if (transfer !== undefined) {
       const { transfers } = run;
       const link = run.links[transfers.link[transfer]];
-      const took = transfers.duration[transfer], size = transfers.bytes[transfer];
+      const took = transfers.duration[transfer],
+        size = transfers.bytes[transfer];
       const speed = took === 0 ? "" : `, ${bytes((size / took) * 1e9)}/s`;
-      const pairs = [["from", run.nodeName(link.from)], ["to", run.nodeName(link.to)], ["size", bytes(size)], ["took", time(took) + speed], ["array", String(transfers.array[transfer])]];
+      const pairs = [
+        ["from", run.nodeName(link.from)],
+        ["to", run.nodeName(link.to)],
+        ["size", bytes(size)],
+        ["took", time(took) + speed],
+        ["array", String(transfers.array[transfer])],
+      ];
       return [title(`transfer: ${run.texts[transfers.name[transfer]]}`), list(pairs)];
     }
-    return [title(memory.name), list([["in use", bytes(memory.bytes)], ["at", moment(memory.moment, 1e3)], ["at most", bytes(memory.peak)]])];
+    return [
+      title(memory.name),
+      list([
+        ["in use", bytes(memory.bytes)],
+        ["at", this.run.instant(memory.moment)],
+        ["at most", bytes(memory.peak)],
+      ]),
+    ];
   }
 }

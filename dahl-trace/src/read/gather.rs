@@ -8,7 +8,7 @@ use crate::graph::Graph;
 use crate::trace::{ArrayUse, Cut, Idle, Link, MemorySample, Node, Task, Transfer, Worker};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 /// The events of a file so far.
 #[derive(Default)]
@@ -23,7 +23,8 @@ pub(super) struct Gathered {
     links: Vec<Link>,
     link_index: HashMap<u32, usize>,
     tasks: Vec<Task>,
-    numbers: HashSet<u64>,
+    /// The line of each task, by its number.
+    task_lines: HashMap<u64, usize>,
     idle: Vec<Idle>,
     transfers: Vec<Transfer>,
     memory: Vec<MemorySample>,
@@ -31,6 +32,14 @@ pub(super) struct Gathered {
     texts: Texts,
     elements: Lists<String>,
     footprints: Lists<Vec<usize>>,
+    /// The number of the line that is looked at.
+    line: usize,
+}
+
+/// What is wrong with the lines together, and in which line; in the last if that is not said.
+pub(super) struct Flaw {
+    pub(super) line: Option<usize>,
+    pub(super) problem: String,
 }
 
 /// The arguments of an event.
@@ -63,7 +72,8 @@ fn number(what: &str, given: u32) -> Result<u32, Problem> {
 }
 
 impl Gathered {
-    pub(super) fn take(&mut self, line: &[u8]) -> Result<(), Problem> {
+    pub(super) fn take(&mut self, number: usize, line: &[u8]) -> Result<(), Problem> {
+        self.line = number;
         let event: Event = serde_json::from_slice(line).map_err(|error| json("an event", error, line))?;
         if self.about.is_none() && event.name != "dahl" {
             return wrong(
@@ -147,7 +157,7 @@ impl Gathered {
 
     fn task(&mut self, event: &Event, start_ns: u64, duration_ns: u64) -> Result<(), Problem> {
         let task: line::Task = args(event, "a task")?;
-        if !self.numbers.insert(task.task) {
+        if self.task_lines.insert(task.task, self.line).is_some() {
             return wrong(format!("a second task of the number {}", task.task));
         }
         let mut shared = |text: Option<line::Borrowed>| text.map(|text| self.texts.get(&text.0));
@@ -155,6 +165,9 @@ impl Gathered {
         let arrays = task.arrays.iter();
         let arrays =
             arrays.map(|used| ArrayUse { array: used.array, mode: self.texts.get(&used.mode) }).collect();
+        for (what, us) in [("predicted_us", task.predicted_us), ("measured_us", Some(task.measured_us))] {
+            us.map(|us| nanoseconds(what, us)).transpose()?;
+        }
         self.tasks.push(Task {
             number: task.task,
             codelet: self.texts.get(&event.name),
@@ -213,8 +226,9 @@ impl Gathered {
     }
 
     /// The run, if all was there; `cut` is where the file ends.
-    pub(super) fn finish(mut self, cut: Cut) -> Result<Trace, String> {
-        let about = self.about.take().ok_or("it ends before it says what wrote it")?;
+    pub(super) fn finish(mut self, cut: Cut) -> Result<Trace, Flaw> {
+        let nothing = || Flaw { line: None, problem: "it ends before it says what wrote it".to_owned() };
+        let about = self.about.take().ok_or_else(nothing)?;
         self.tasks.sort_by_key(|task| task.number);
         self.idle.sort_by_key(|idle| (idle.start_ns, idle.worker));
         self.transfers.sort_by_key(|transfer| (transfer.start_ns, transfer.link));
@@ -222,8 +236,11 @@ impl Gathered {
         self.name_workers();
         self.sort_workers();
         self.sort_links();
-        let waits =
-            |index: usize| format!("task {} comes after itself, by way of others", self.tasks[index].number);
+        let waits = |index: usize| {
+            let number = self.tasks[index].number;
+            let problem = format!("task {number} comes after itself, by way of others");
+            Flaw { line: self.task_lines.get(&number).copied(), problem }
+        };
         let graph = Graph::of(&self.tasks).map_err(waits)?;
         Ok(Trace {
             about,

@@ -115,8 +115,8 @@ impl<'a, R: BufRead> Lines<'a, R> {
         }
     }
 
-    /// The next line with an event in it, without the brackets and commas around it.
-    pub(super) fn next(&mut self) -> Result<Option<&[u8]>, Error> {
+    /// The next line with an event in it, without the brackets and commas around it, and its number.
+    pub(super) fn next(&mut self) -> Result<Option<(usize, &[u8])>, Error> {
         while self.fill()? {
             let mut line = self.buffer.trim_ascii();
             if !self.opened && !line.is_empty() {
@@ -135,7 +135,8 @@ impl<'a, R: BufRead> Lines<'a, R> {
             line = line.strip_suffix(b"]").or(line.strip_suffix(b",")).unwrap_or(line);
             if !line.is_empty() {
                 let start = line.as_ptr().addr() - self.buffer.as_ptr().addr();
-                return Ok(Some(&self.buffer[start..start + line.len()]));
+                let end = start + line.len();
+                return Ok(Some((self.number, &self.buffer[start..end])));
             }
         }
         Ok(None)
@@ -145,8 +146,14 @@ impl<'a, R: BufRead> Lines<'a, R> {
         self.buffer.clear();
         let read = self.input.read_until(b'\n', &mut self.buffer);
         let read = read.map_err(|error| Error::Read { file: self.file.to_owned(), error })?;
-        self.number += usize::from(read > 0);
-        Ok(read > 0)
+        if !self.buffer.ends_with(b"\n") {
+            // A loss of power leaves zeros where the file's last blocks were to be.
+            let text = self.buffer.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+            self.buffer.truncate(text);
+        }
+        let is_line = read > 0 && !self.buffer.is_empty();
+        self.number += usize::from(is_line);
+        Ok(is_line)
     }
 
     /// The error that `problem` is, unless it is that the last line breaks off.

@@ -1,6 +1,6 @@
 //! From a file to the model of a run.
 //!
-//! Lines are read one by one ([`line`](self)), so a file may be larger than memory. What the lines say is
+//! Lines are read one by one (`line`), so the file as such is never in memory. What they say is
 //! gathered, checked and put in order at the end.
 
 mod error;
@@ -45,10 +45,13 @@ impl Trace {
 fn gathered(file: &str, input: impl BufRead) -> Result<Trace, Error> {
     let mut lines = Lines::new(file, input);
     let mut gathered = Gathered::default();
-    while let Some(line) = lines.next()? {
-        if let Err(problem) = gathered.take(line) {
+    while let Some((number, line)) = lines.next()? {
+        if let Err(problem) = gathered.take(number, line) {
             lines.refuse(problem)?;
         }
     }
-    gathered.finish(lines.end()).map_err(|problem| lines.damaged(&problem))
+    gathered.finish(lines.end()).map_err(|flaw| match flaw.line {
+        Some(line) => Error::Damaged { file: file.to_owned(), line, problem: flaw.problem },
+        None => lines.damaged(&flaw.problem),
+    })
 }

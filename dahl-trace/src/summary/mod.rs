@@ -83,7 +83,7 @@ pub struct IdleSummary {
     pub transfer_us: f64,
     /// There was none.
     pub end_us: f64,
-    /// The trace does not say why: the runtime's own work between tasks, or a file that is cut.
+    /// The trace does not say why: gaps of less than 1 us between tasks, or a file that is cut.
     pub unknown_us: f64,
 }
 

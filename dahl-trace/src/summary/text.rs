@@ -21,7 +21,9 @@ impl Display for Summary {
             writeln!(out, "The file ends before the run does: after line {}{piece}.", cut.line)?;
         }
         writeln!(out, "{}", self.verdict)?;
-        table(out, "worker", &WORKER, self.workers.iter().map(worker).collect())?;
+        // The host is one of them only if it helped.
+        let workers = self.workers.iter().filter(|worker| worker.number.is_some() || worker.tasks > 0);
+        table(out, "worker", &WORKER, workers.map(worker).collect())?;
         table(out, "codelet", &CODELET, self.codelets.iter().map(codelet).collect())?;
         let transfers = self.transfers.iter().map(|link| {
             let cells = vec![count(link.count), bytes(link.bytes), time(link.total_us)];
@@ -87,6 +89,7 @@ fn table(out: &mut Formatter, title: &str, heads: &[&str], rows: Vec<(String, Ve
     if rows.is_empty() {
         return Ok(());
     }
+    writeln!(out)?;
     let length = |text: &str| text.chars().count();
     let first = rows.iter().map(|(name, _)| length(name)).chain([length(title)]).max().unwrap_or(0);
     let width = |column: usize| {
@@ -100,7 +103,6 @@ fn table(out: &mut Formatter, title: &str, heads: &[&str], rows: Vec<(String, Ve
         }
         writeln!(out)
     };
-    line("", &mut std::iter::empty())?;
     line(title, &mut heads.iter().copied())?;
     rows.iter().try_for_each(|(name, cells)| line(name, &mut cells.iter().map(String::as_str)))
 }
@@ -139,6 +141,7 @@ pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
         0.0 => "0 %".to_owned(),
+        percent if percent < 0.05 => "< 0.1 %".to_owned(),
         percent if percent < 9.95 => format!("{percent:.1} %"),
         percent => format!("{percent:.0} %"),
     }

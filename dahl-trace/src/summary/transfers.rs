@@ -18,7 +18,7 @@ pub(super) fn summarized(trace: &Trace) -> Vec<TransferSummary> {
     for transfer in trace.transfers() {
         let link = &mut transfers[transfer.link];
         link.count += 1;
-        link.bytes += transfer.bytes;
+        link.bytes = link.bytes.saturating_add(transfer.bytes);
         link.total_us += us(transfer.duration_ns);
     }
     transfers

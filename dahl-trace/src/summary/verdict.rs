@@ -7,6 +7,8 @@ use crate::summary::text::{percent, time};
 const BUSY: f64 = 0.9;
 /// From this share of the run on the critical path is what keeps it from being shorter.
 const BOUND: f64 = 0.75;
+/// Tasks that take less on average are short beside what the runtime does between them.
+const SHORT_US: f64 = 10.0;
 
 pub(super) fn of(summary: &Summary) -> String {
     let Some(longest) = summary.codelets.first() else {
@@ -22,12 +24,11 @@ pub(super) fn of(summary: &Summary) -> String {
     let why = match cause {
         "submission" => "the next task had not been submitted yet".to_owned(),
         "dependency" => dependency(summary),
-        "scheduler" => format!(
-            "tasks were ready and not taken yet (a task takes {} on average)",
-            time(summary.codelets.iter().map(|codelet| codelet.total_us).sum::<f64>() / summary.tasks as f64)
-        ),
+        "scheduler" => {
+            format!("tasks were ready and not taken yet (a task takes {} on average)", time(mean_us(summary)))
+        }
         "transfer" => "data were on their way".to_owned(),
-        "end of the run" => "there was nothing left to do before the end of the run".to_owned(),
+        "end of the run" => "there was no further task".to_owned(),
         _ => "the trace does not say why".to_owned(),
     };
     format!("Workers were busy {busy} of the time, {most}; for {share} of the rest, {why}.")
@@ -41,13 +42,25 @@ fn mostly(longest: &CodeletSummary, codelets: usize) -> String {
     }
 }
 
+/// How long a task takes on average.
+fn mean_us(summary: &Summary) -> f64 {
+    summary.codelets.iter().map(|codelet| codelet.total_us).sum::<f64>() / summary.tasks as f64
+}
+
+/// The path has kernels and transfers, and not the runtime's time between tasks.
 fn dependency(summary: &Summary) -> String {
     let path = &summary.critical_path;
     let share = percent(path.share);
+    let mean_us = mean_us(summary);
     if path.share >= BOUND {
         format!(
             "tasks waited for others, and the critical path takes {share} of the run: more workers would not help"
         )
+    } else if mean_us < SHORT_US && !summary.is_virtual {
+        let mean = time(mean_us);
+        format!("tasks waited for others, and take only {mean} on average: they are too short")
+    } else if path.tasks == summary.tasks {
+        "tasks waited for others, and all are in one chain: there is no other order".to_owned()
     } else {
         format!(
             "tasks waited for others, though the critical path takes only {share} of the run: another order might help"

@@ -27,7 +27,7 @@ pub(super) fn write(trace: &Trace, out: impl Write) -> io::Result<()> {
     }
     if trace.cut().is_none() {
         let end = End { end_us: us(trace.duration_ns()), tasks: trace.tasks().len() as u64 };
-        lines.write(&Line::Metadata(Metadata { pid: 0, tid: 0, fact: Fact::End(end) }))?;
+        lines.write(&Line::Metadata(Metadata { pid: 1, tid: 0, fact: Fact::End(end) }))?;
     }
     lines.finish()
 }
@@ -58,7 +58,7 @@ fn us(ns: u64) -> f64 {
 fn metadata(trace: &Trace) -> impl Iterator<Item = Line> {
     let fact = |pid, tid, fact| Line::Metadata(Metadata { pid, tid, fact });
     let named = |name: &str| Named { name: name.to_owned() };
-    let about = fact(0, 0, Fact::Dahl(trace.about().clone()));
+    let about = fact(1, 0, Fact::Dahl(trace.about().clone()));
     let nodes = trace.nodes().iter();
     let nodes = nodes.map(move |node| fact(node.number + 1, 0, Fact::ProcessName(named(&node.name))));
     let workers = trace.workers().iter().flat_map(move |worker| {

@@ -9,7 +9,6 @@ use crate::Trace;
 use crate::format::Cause;
 use crate::palette::Codelets;
 use crate::trace::{Idle, Task, Transfer};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufWriter, Write};
 
 pub(super) fn write(trace: &Trace, out: impl Write) -> io::Result<()> {
@@ -183,17 +182,16 @@ fn starpu_state(cause: Cause) -> &'static str {
     }
 }
 
-/// Size, Params, Footprint, Tag, JobId and SubmitOrder, as StarPU's.
+/// Size, Params, Footprint, Tag, JobId and SubmitOrder, as StarPU's; what is not known is `NA`, as in R.
 fn details(task: &Task) -> String {
-    let mut hasher = DefaultHasher::new();
-    (&task.elements, &task.footprint).hash(&mut hasher);
-    let footprint = hasher.finish();
-    let size = size(task).map_or(String::new(), |size| size.to_string());
-    let (params, tag) = (quoted(&task.parameters()), quoted(task.name.as_deref().unwrap_or("")));
-    format!("\"{size}\" {params} {footprint:016x} {tag} {0} {0}", task.number)
+    let parameters = task.parameters();
+    let footprint = crc32fast::hash(parameters.as_bytes());
+    let size = size(task).map_or("NA".to_owned(), |size| size.to_string());
+    let (params, tag) = (quoted(&parameters), quoted(task.name.as_deref().unwrap_or("NA")));
+    format!("{size} {params} {footprint:08x} {tag} {0} {0}", task.number)
 }
 
-/// The bytes of a task's arrays; nothing if it has elements of a type of the user's.
+/// The bytes of a task's arrays; nothing if it has elements of a type of the user's, or more than can be counted.
 fn size(task: &Task) -> Option<usize> {
     let bytes = |element: &str| match element {
         "u8" | "i8" | "bool" => Some(1),
@@ -202,6 +200,10 @@ fn size(task: &Task) -> Option<usize> {
         "f64" | "u64" | "i64" => Some(8),
         _ => None,
     };
-    let arrays = task.elements.iter().zip(&*task.footprint);
-    arrays.map(|(element, extents)| Some(bytes(element)? * extents.iter().product::<usize>())).sum()
+    let mut arrays = task.elements.iter().zip(&*task.footprint);
+    arrays.try_fold(0_usize, |sum, (element, extents)| {
+        let size =
+            extents.iter().try_fold(bytes(element)?, |size: usize, extent| size.checked_mul(*extent))?;
+        sum.checked_add(size)
+    })
 }

@@ -10,7 +10,7 @@ type Place = (u32, u32);
 const CPU: Place = (1, 1);
 const DEVICE: Place = (2, 2);
 
-pub fn workers() -> Vec<Line> {
+pub(crate) fn workers() -> Vec<Line> {
     let worker =
         |number, kind: &str, node| Fact::Worker(Worker { worker: Some(number), kind: kind.to_owned(), node });
     vec![
@@ -23,7 +23,7 @@ pub fn workers() -> Vec<Line> {
     ]
 }
 
-pub fn task(number: u64, codelet: &str, (pid, tid): Place, times: [f64; 5], after: &[u64]) -> Line {
+pub(crate) fn task(number: u64, codelet: &str, (pid, tid): Place, times: [f64; 5], after: &[u64]) -> Line {
     let [submitted_us, ready_us, taken_us, ts, dur] = times;
     let task = Task {
         task: number,
@@ -47,7 +47,7 @@ pub fn task(number: u64, codelet: &str, (pid, tid): Place, times: [f64; 5], afte
     Line::Slice(Slice { name: codelet.to_owned(), ts, dur, pid, tid, what: What::Task(Box::new(task)) })
 }
 
-pub fn idle(cause: Cause, (pid, tid): Place, ts: f64, dur: f64, before: Option<u64>) -> Line {
+pub(crate) fn idle(cause: Cause, (pid, tid): Place, ts: f64, dur: f64, before: Option<u64>) -> Line {
     let what = What::Idle(Idle { cause, before });
     Line::Slice(Slice { name: format!("idle: {}", cause.name()), ts, dur, pid, tid, what })
 }
@@ -57,7 +57,7 @@ fn memory(pid: u32, ts: f64, bytes: u64) -> Line {
 }
 
 /// Four tasks on a processor and a device: `0 -> 1 -> 3` and `0 -> 2 -> 3`, with one transfer that is waited for.
-pub fn diamond() -> Vec<Line> {
+pub(crate) fn diamond() -> Vec<Line> {
     let transfer = What::Transfer(Transfer { array: 2, from: 0, to: 1, bytes: 4000 });
     let mut last = task(3, "sum", CPU, [3.0, 60.0, 60.5, 60.5, 19.5], &[1, 2]);
     if let Line::Slice(Slice { what: What::Task(task), .. }) = &mut last {
@@ -98,12 +98,12 @@ pub fn diamond() -> Vec<Line> {
 }
 
 /// No task at all.
-pub fn nothing() -> Vec<Line> {
+pub(crate) fn nothing() -> Vec<Line> {
     vec![about("nothing", false), end(0.0, 0)]
 }
 
 /// One task on one worker.
-pub fn one() -> Vec<Line> {
+pub(crate) fn one() -> Vec<Line> {
     let mut lines = vec![about("one", false)];
     lines.extend(workers().drain(..3));
     lines.extend([task(0, "fill", CPU, [1.0, 1.0, 1.0, 1.0, 9.0], &[]), end(10.0, 1)]);

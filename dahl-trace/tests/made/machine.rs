@@ -10,13 +10,13 @@ use std::collections::HashMap;
 const BYTES: u64 = 512 * 512 * 4;
 
 /// What a task does.
-pub struct Work {
-    pub codelet: &'static str,
-    pub us: f64,
+pub(crate) struct Work {
+    pub(crate) codelet: &'static str,
+    pub(crate) us: f64,
     /// How many times faster the device is.
-    pub speedup: f64,
-    pub arrays: Vec<(u64, &'static str)>,
-    pub priority: i32,
+    pub(crate) speedup: f64,
+    pub(crate) arrays: Vec<(u64, &'static str)>,
+    pub(crate) priority: i32,
 }
 
 struct Processor {
@@ -32,7 +32,7 @@ struct Array {
     nodes: Vec<u32>,
 }
 
-pub struct Machine {
+pub(crate) struct Machine {
     processors: Vec<Processor>,
     arrays: HashMap<u64, Array>,
     ends: Vec<u64>,
@@ -47,7 +47,7 @@ fn us(ns: u64) -> f64 {
 }
 
 impl Machine {
-    pub fn new(cpus: u32, device: bool) -> Self {
+    pub(crate) fn new(cpus: u32, device: bool) -> Self {
         let mut lines =
             vec![about("cholesky", false), metadata(1, 0, Fact::ProcessName(named("memory 0: host")))];
         let mut processors = Vec::new();
@@ -77,7 +77,7 @@ impl Machine {
         }
     }
 
-    pub fn submit(&mut self, work: Work) {
+    pub(crate) fn submit(&mut self, work: Work) {
         let number = self.ends.len() as u64;
         let after = self.after(&work);
         let submitted = 20_000 + number * 800;
@@ -143,14 +143,14 @@ impl Machine {
     }
 
     fn hold(&mut self, array: u64, node: u32, at: u64) {
-        if !self.arrays.contains_key(&array) {
-            self.arrays.insert(array, Array { nodes: vec![0], ..Array::default() });
-            self.memory[0] += BYTES;
-            self.memory(0, at);
-        }
-        let held = self.arrays.get_mut(&array).unwrap();
-        if !held.nodes.contains(&node) {
-            held.nodes.push(node);
+        let held = self.arrays.entry(array).or_default();
+        let missing = [0, node]
+            .into_iter()
+            .filter(|at| !held.nodes.contains(at) && (*at == node || held.nodes.is_empty()));
+        let mut missing: Vec<u32> = missing.collect();
+        missing.dedup();
+        held.nodes.extend(&missing);
+        for node in missing {
             self.memory[node as usize] += BYTES;
             self.memory(node, at);
         }
@@ -229,7 +229,7 @@ impl Machine {
     }
 
     /// The lines, to the end of the run.
-    pub fn lines(mut self) -> Vec<Line> {
+    pub(crate) fn lines(mut self) -> Vec<Line> {
         let last = self.ends.iter().copied().max().unwrap_or(0);
         for place in 0..self.processors.len() {
             let free = self.processors[place].free_ns;

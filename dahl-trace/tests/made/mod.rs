@@ -1,39 +1,39 @@
 //! Traces to read: a Cholesky factorisation in tiles as a machine with a device would run it, and small ones by hand.
 
-#![allow(dead_code, unreachable_pub, reason = "each test program uses some of them")]
+#![allow(dead_code, reason = "each test program uses some of them")]
 
-pub mod by_hand;
+pub(crate) mod by_hand;
 mod machine;
 
 use dahl_trace::format::{About, End, Fact, Line, Metadata, Named, Slice, What};
 use machine::{Machine, Work};
 
 /// The lines of a file.
-pub fn text(lines: &[Line]) -> String {
+pub(crate) fn text(lines: &[Line]) -> String {
     let lines: Vec<String> = lines.iter().map(|line| serde_json::to_string(line).unwrap()).collect();
     format!("[\n{}\n]\n", lines.join(",\n"))
 }
 
-pub fn metadata(pid: u32, tid: u32, fact: Fact) -> Line {
+pub(crate) fn metadata(pid: u32, tid: u32, fact: Fact) -> Line {
     Line::Metadata(Metadata { pid, tid, fact })
 }
 
-pub fn named(name: &str) -> Named {
+pub(crate) fn named(name: &str) -> Named {
     Named { name: name.to_owned() }
 }
 
-pub fn about(program: &str, is_virtual: bool) -> Line {
+pub(crate) fn about(program: &str, is_virtual: bool) -> Line {
     let (program, host, scheduler) = (program.to_owned(), "node7".to_owned(), "dmda".to_owned());
     let about = About { version: 1, program, host, started: 1_795_280_400, is_virtual, scheduler };
-    metadata(0, 0, Fact::Dahl(about))
+    metadata(1, 0, Fact::Dahl(about))
 }
 
-pub fn end(end_us: f64, tasks: u64) -> Line {
-    metadata(0, 0, Fact::End(End { end_us, tasks }))
+pub(crate) fn end(end_us: f64, tasks: u64) -> Line {
+    metadata(1, 0, Fact::End(End { end_us, tasks }))
 }
 
 /// A Cholesky factorisation of `tiles * tiles` tiles of 512 x 512, on `cpus` processors and one device.
-pub fn cholesky(tiles: usize, cpus: u32) -> String {
+pub(crate) fn cholesky(tiles: usize, cpus: u32) -> String {
     let mut machine = Machine::new(cpus, true);
     let tile = |row: usize, column: usize| (row * tiles + column) as u64;
     for step in 0..tiles {
@@ -64,7 +64,7 @@ pub fn cholesky(tiles: usize, cpus: u32) -> String {
 }
 
 /// `count` short tasks of a dozen codelets on `cpus` processors: chains of random length.
-pub fn chains(count: usize, cpus: u32) -> String {
+pub(crate) fn chains(count: usize, cpus: u32) -> String {
     let names = [
         "matmul",
         "add",
@@ -91,12 +91,23 @@ pub fn chains(count: usize, cpus: u32) -> String {
 }
 
 /// Gives every codelet and task the name.
-pub fn rename(lines: &mut [Line], name: &str) {
+pub(crate) fn rename(lines: &mut [Line], name: &str) {
     for line in lines {
         if let Line::Slice(Slice { name: shown, what: What::Task(task), .. }) = line {
             *shown = name.to_owned();
             task.name = Some(name.to_owned());
             task.codelet = format!("{name}::{name}");
+        }
+    }
+}
+
+/// Lets the task of this number fail.
+pub(crate) fn fail(lines: &mut [Line], number: u64, why: &str) {
+    for line in lines {
+        if let Line::Slice(Slice { what: What::Task(task), .. }) = line
+            && task.task == number
+        {
+            (task.kernel, task.failure) = (None, Some(why.to_owned()));
         }
     }
 }

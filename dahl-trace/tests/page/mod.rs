@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex};
 /// The names under which Chromium is installed.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-pub struct Page {
-    pub bytes: usize,
+pub(crate) struct Page {
+    pub(crate) bytes: usize,
     tab: Arc<Tab>,
     complaints: Arc<Mutex<Vec<String>>>,
     _browser: Browser,
@@ -31,7 +31,7 @@ fn chromium() -> Option<PathBuf> {
 
 impl Page {
     /// Opens the report of a trace; nothing, and a word about it, if there is no browser.
-    pub fn open(text: &str) -> Option<Self> {
+    pub(crate) fn open(text: &str) -> Option<Self> {
         let Some(path) = chromium() else {
             eprintln!("skipped: there is no chromium");
             return None;
@@ -52,7 +52,8 @@ impl Page {
         tab.set_default_timeout(std::time::Duration::from_secs(120));
         let complaints = listen(&tab);
         tab.navigate_to(&format!("file://{}", file.display())).unwrap();
-        tab.wait_until_navigated().unwrap();
+        // The scripts fill the panel in one go with all else.
+        tab.wait_for_element("#panel > *").unwrap();
         Some(Self { bytes: html.len(), tab, complaints, _browser: browser, _folder: folder })
     }
 
@@ -60,20 +61,20 @@ impl Page {
         self.tab.evaluate(expression, true).unwrap().value.unwrap_or(Value::Null)
     }
 
-    pub fn number(&self, expression: &str) -> f64 {
+    pub(crate) fn number(&self, expression: &str) -> f64 {
         let value = self.value(expression);
         value.as_f64().unwrap_or_else(|| panic!("{expression} is {value}"))
     }
 
-    pub fn string(&self, expression: &str) -> String {
+    pub(crate) fn string(&self, expression: &str) -> String {
         self.value(expression).as_str().unwrap_or_else(|| panic!("{expression} is no text")).to_owned()
     }
 
-    pub fn is_true(&self, expression: &str) -> bool {
+    pub(crate) fn is_true(&self, expression: &str) -> bool {
         self.value(expression) == Value::Bool(true)
     }
 
-    pub fn text(&self, selector: &str) -> String {
+    pub(crate) fn text(&self, selector: &str) -> String {
         self.string(&format!("document.querySelector({selector:?}).textContent"))
     }
 
@@ -85,7 +86,7 @@ impl Page {
     }
 
     /// Where a task is on the screen, which is scrolled there.
-    pub fn task(&self, number: u64) -> (f64, f64) {
+    pub(crate) fn task(&self, number: u64) -> (f64, f64) {
         self.value(
             "document.querySelector('#chart').scrollIntoView({ block: 'center', behavior: 'instant' })",
         );
@@ -94,13 +95,13 @@ impl Page {
         (place("x"), place("y"))
     }
 
-    pub fn click_task(&self, number: u64) {
+    pub(crate) fn click_task(&self, number: u64) {
         let (x, y) = self.task(number);
         self.tab.click_point(Point { x, y }).unwrap();
         self.drawn();
     }
 
-    pub fn click(&self, selector: &str) {
+    pub(crate) fn click(&self, selector: &str) {
         let found = format!("document.querySelector({selector:?})");
         self.value(&format!("{found}.scrollIntoView({{ block: 'center', behavior: 'instant' }})"));
         self.drawn();
@@ -114,27 +115,27 @@ impl Page {
         self.drawn();
     }
 
-    pub fn focus(&self, selector: &str) {
+    pub(crate) fn focus(&self, selector: &str) {
         self.value(&format!("document.querySelector({selector:?}).focus()"));
     }
 
-    pub fn key(&self, key: &str) {
+    pub(crate) fn key(&self, key: &str) {
         self.tab.press_key(key).unwrap();
         self.drawn();
     }
 
-    pub fn write(&self, text: &str) {
+    pub(crate) fn write(&self, text: &str) {
         self.tab.type_str(text).unwrap();
         self.drawn();
     }
 
     /// Turns the wheel at a place.
-    pub fn wheel(&self, x: f64, y: f64, by: f64) {
+    pub(crate) fn wheel(&self, x: f64, y: f64, by: f64) {
         self.mouse(Kind::MouseWheel, (x, y), by);
         self.drawn();
     }
 
-    pub fn drag(&self, from: (f64, f64), to: (f64, f64)) {
+    pub(crate) fn drag(&self, from: (f64, f64), to: (f64, f64)) {
         self.mouse(Kind::MousePressed, from, 0.0);
         self.mouse(Kind::MouseMoved, ((from.0 + to.0) / 2.0, from.1), 0.0);
         self.mouse(Kind::MouseMoved, to, 0.0);
@@ -166,12 +167,12 @@ impl Page {
     }
 
     /// What the timeline looks like.
-    pub fn pixels(&self) -> String {
+    pub(crate) fn pixels(&self) -> String {
         self.string("document.querySelector('#chart').toDataURL()")
     }
 
     /// The console has said nothing, and nothing was thrown.
-    pub fn has_no_complaint(&self) {
+    pub(crate) fn has_no_complaint(&self) {
         self.drawn();
         assert_eq!(*self.complaints.lock().unwrap(), [] as [String; 0]);
     }

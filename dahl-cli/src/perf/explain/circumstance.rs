@@ -248,3 +248,78 @@ impl fmt::Display for What {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = r#"[
+{"ph":"M","pid":0,"tid":0,"name":"dahl","args":{"version":1,"program":"p","host":"h","started":0,"virtual":false,"scheduler":"ws"}},
+{"ph":"M","pid":1,"tid":0,"name":"process_name","args":{"name":"host"}},
+{"ph":"M","pid":2,"tid":0,"name":"process_name","args":{"name":"gpu"}},
+{"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"cpu 0"}},
+{"ph":"M","pid":1,"tid":1,"name":"worker","args":{"worker":0,"kind":"cpu","node":0}},
+{"ph":"M","pid":2,"tid":2,"name":"thread_name","args":{"name":"gpu"}},
+{"ph":"M","pid":2,"tid":2,"name":"worker","args":{"worker":1,"kind":"gpu","node":1}},
+{"ph":"M","pid":2,"tid":10000,"name":"thread_name","args":{"name":"host to gpu"}}"#;
+
+    /// A task on worker 0 or 1 that reads array 7.
+    fn task(number: u64, worker: u32, start_us: f64, us: f64, team: bool) -> String {
+        let place = format!(r#""pid":{},"tid":{}"#, worker + 1, worker + 1);
+        format!(
+            r#",
+{{"ph":"X","name":"f","ts":{start_us},"dur":{us},{place},"cat":"task","args":{{"task":{number},"codelet":"m::f","kernel":"k",
+"elements":["f32"],"footprint":[[8]],"arrays":[{{"array":7,"mode":"R"}}],"measured_us":{us},"submitted_us":0.0,"ready_us":0.0,
+"taken_us":{start_us},"after":[],"at":"p.rs:1","team":{team}}}}}"#
+        )
+        .replace(",\n\"", ",\"")
+    }
+
+    /// On the CPU a call of 10 us, then, with help, one of 5; on the device one after a copy, while the CPU works, and one
+    /// after all that.
+    fn run() -> Trace {
+        let copy = r#",
+{"ph":"X","name":"a","ts":1.0,"dur":1.0,"pid":2,"tid":10000,"cat":"transfer","args":{"array":7,"from":0,"to":1,"bytes":32}}"#;
+        let tasks = [
+            task(0, 0, 0.0, 10.0, false),
+            task(1, 1, 2.0, 4.0, false),
+            task(2, 0, 10.0, 5.0, true),
+            task(3, 1, 20.0, 2.0, false),
+        ];
+        let text = format!("{HEAD}{}{copy}\n]\n", tasks.concat());
+        Trace::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+
+    #[test]
+    fn calls_are_put_under_what_was_so_when_they_began() {
+        let explained = Circumstances::of("f", &run(), Path::new("run.json")).expect("it has run");
+        assert_eq!((explained.calls, explained.groups), (4, 2));
+        let under: Vec<_> = explained
+            .circumstances
+            .iter()
+            .map(|one| (one.what, &*one.value, one.calls, one.median_us, one.of_like_calls))
+            .collect();
+        // The lower of two is the median: 5 us of like calls on the CPU, 2 us on the device.
+        let expected = [
+            (What::FirstCall, "a later call", 2, 2.0, 1.0),
+            (What::FirstCall, "first on its worker", 2, 4.0, 2.0),
+            (What::Worker, "cpu 0", 2, 5.0, 1.0),
+            (What::Worker, "gpu", 2, 2.0, 1.0),
+            (What::OthersBusy, "0", 3, 5.0, 1.0),
+            (What::OthersBusy, "1", 1, 4.0, 2.0),
+            (What::Transfer, "data had been copied", 1, 4.0, 2.0),
+            (What::Transfer, "data were there", 3, 5.0, 1.0),
+            (What::Team, "alone", 3, 4.0, 2.0),
+            (What::Team, "with idle workers", 1, 5.0, 1.0),
+        ];
+        assert_eq!(under, expected);
+        assert_eq!(explained.largest().map(|(_, factor)| factor), Some(2.0));
+    }
+
+    #[test]
+    fn tasks_that_begin_together_find_each_other_busy() {
+        let text = format!("{HEAD}{}{}\n]\n", task(0, 0, 1.0, 3.0, false), task(1, 1, 1.0, 3.0, false));
+        let trace = Trace::parse(&text).expect("it is a trace");
+        assert_eq!(others_busy(trace.tasks()), [1, 1]);
+    }
+}

@@ -53,11 +53,6 @@ impl Cholesky {
         rt.wait()?;
         Ok(rt.clock().now_ns() - begin_ns)
     }
-
-    /// Operations, to the leading order.
-    pub(crate) fn flops(&self) -> f64 {
-        ((self.tiles * self.rows) as f64).powi(3) / 3.0
-    }
 }
 
 /// Right-looking; tasks on the critical path have the highest priorities.

@@ -23,7 +23,9 @@ pub(crate) struct Cnn {
 /// What a training has shown.
 #[derive(Clone, Debug)]
 pub(crate) struct Trained {
-    /// How long it took, without making the network.
+    /// When it began, by the runtime's clock: the network was there.
+    pub(crate) begin_ns: u64,
+    /// How long it took.
     pub(crate) ns: u64,
     /// Mean losses of the epochs.
     pub(crate) losses: Vec<f64>,
@@ -55,7 +57,7 @@ impl Cnn {
         let ns = rt.clock().now_ns() - begin_ns;
         let losses = history.epochs.iter().map(|epoch| epoch.loss).collect();
         let accuracy = history.epochs.last().map_or(0.0, |epoch| epoch.accuracy);
-        Ok(Trained { ns, losses, accuracy })
+        Ok(Trained { begin_ns, ns, losses, accuracy })
     }
 }
 
@@ -69,6 +71,11 @@ pub(crate) struct First<'a> {
 impl<'a> First<'a> {
     pub(crate) fn new(images: &'a Images, samples: usize) -> Self {
         Self { images, samples: samples.min(images.len()) }
+    }
+
+    /// The first samples of these.
+    pub(crate) fn first(&self, samples: usize) -> Self {
+        Self { samples: samples.min(self.samples), ..*self }
     }
 }
 

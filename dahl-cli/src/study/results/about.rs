@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use serde::Serialize;
 
 use super::Checkout;
-use crate::study::Settings;
+use crate::study::{Settings, Study, environment};
 use crate::trouble::Trouble;
 
 /// What is said where something is not known.
@@ -23,6 +23,10 @@ pub(crate) struct About {
     command: String,
     started: String,
     ended: String,
+    /// Settings of the environment that were there, and did not reach the study.
+    ignored: Vec<String>,
+    #[serde(skip)]
+    short: String,
     settings: BTreeMap<String, toml::Value>,
     sources: Sources,
     machine: Machine,
@@ -53,8 +57,10 @@ struct Machine {
     /// Processors that the process may use.
     processors: usize,
     instruction_set: String,
-    /// The mean number of processes that ran or waited, in the minute before.
-    load: String,
+    /// The mean number of processes that ran or waited, in the minute before the study.
+    load_at_start: String,
+    /// The same in its last minute.
+    load_at_end: String,
 }
 
 fn line_of(path: &str) -> Option<String> {
@@ -63,6 +69,11 @@ fn line_of(path: &str) -> Option<String> {
 
 fn or_absent(fact: Option<String>) -> String {
     fact.unwrap_or_else(|| ABSENT.to_owned())
+}
+
+/// How busy the machine is.
+fn load() -> String {
+    or_absent(line_of("/proc/loadavg").and_then(|line| Some(line.split(' ').next()?.to_owned())))
 }
 
 fn seconds(time: SystemTime) -> String {
@@ -91,7 +102,6 @@ impl Machine {
         let facts = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let cpu = facts.lines().find(|line| line.starts_with("model name"));
         let cpu = cpu.and_then(|line| Some(line.split_once(':')?.1.trim().to_owned()));
-        let load = line_of("/proc/loadavg").and_then(|line| Some(line.split(' ').next()?.to_owned()));
         Self {
             host: or_absent(line_of("/proc/sys/kernel/hostname")),
             os: format!("{} {}", std::env::consts::OS, or_absent(line_of("/proc/sys/kernel/osrelease"))),
@@ -99,16 +109,18 @@ impl Machine {
             cores: topology.cores(),
             processors: topology.processors().len(),
             instruction_set: format!("{} {}", std::env::consts::ARCH, dahl::simd::level()),
-            load: or_absent(load),
+            load_at_start: load(),
+            load_at_end: String::new(),
         }
     }
 }
 
 impl About {
     /// Of a study that begins now.
-    pub(crate) fn of(study: &crate::study::Study, settings: &Settings, checkout: &Checkout) -> Self {
+    pub(crate) fn of(study: &Study, settings: &Settings, checkout: &Checkout) -> Self {
         let values = [
-            ("seed", toml::Value::from(settings.seed as i64)),
+            // As text: numbers of TOML have a sign.
+            ("seed", toml::Value::from(settings.seed.to_string())),
             ("rounds", toml::Value::from(settings.rounds as i64)),
             ("workers", toml::Value::from(settings.workers as i64)),
             ("quick", toml::Value::from(settings.is_quick)),
@@ -120,6 +132,8 @@ impl About {
             command: std::env::args().collect::<Vec<_>>().join(" "),
             started: seconds(SystemTime::now()),
             ended: String::new(),
+            ignored: environment::ignored(),
+            short: checkout.short(),
             settings: values.map(|(name, value)| (name.to_owned(), value)).into(),
             sources: Sources::new(checkout),
             machine: Machine::here(),
@@ -136,15 +150,27 @@ impl About {
         &self.started[..10]
     }
 
-    /// The text of `about.toml`, for a study that ends now.
-    pub(crate) fn text(mut self) -> Result<String, Trouble> {
+    /// The study ends now.
+    pub(crate) fn end(&mut self) {
         self.ended = seconds(SystemTime::now());
-        toml::to_string(&self).map_err(|error| Trouble::Failed(format!("about.toml: {error}")))
+        self.machine.load_at_end = load();
     }
 
-    /// The machine in a few words, for pages.
+    /// The text of `about.toml`.
+    pub(crate) fn text(&self) -> Result<String, Trouble> {
+        toml::to_string(self).map_err(|error| Trouble::Failed(format!("about.toml: {error}")))
+    }
+
+    /// The machine in a few words, and how busy it was, for pages.
     pub(crate) fn machine(&self) -> String {
-        let Machine { cpu, cores, instruction_set, .. } = &self.machine;
-        format!("{cpu}, {cores} cores, {instruction_set}, {} build", self.sources.build)
+        let Machine { cpu, cores, instruction_set, load_at_start, load_at_end, .. } = &self.machine;
+        format!(
+            "{cpu}, {cores} cores, {instruction_set}; load average {load_at_start} at the start, {load_at_end} at the end"
+        )
+    }
+
+    /// What ran, in a few words: `release build of 1234567`.
+    pub(crate) fn build(&self) -> String {
+        format!("{} build of {}", self.sources.build, self.short)
     }
 }

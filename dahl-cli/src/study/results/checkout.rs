@@ -10,9 +10,12 @@ pub(crate) struct Checkout {
     pub(crate) commit: Option<String>,
     /// When it was made.
     pub(crate) committed: Option<String>,
-    /// Whether files differ from it.
+    /// Whether files differ from it, but for those that studies themselves write into the pages.
     pub(crate) is_dirty: Option<bool>,
 }
+
+/// All but these.
+const PAGES: &str = ":(top,exclude)docs/studies";
 
 impl Checkout {
     pub(crate) fn of_this_build() -> Self {
@@ -29,7 +32,7 @@ impl Checkout {
         Self {
             commit: git(&["rev-parse", "HEAD"]),
             committed: git(&["log", "-1", "--format=%cI"]),
-            is_dirty: git(&["status", "--porcelain", "--untracked-files=no"])
+            is_dirty: git(&["status", "--porcelain", "--untracked-files=no", "--", ":/", PAGES])
                 .map(|changes| !changes.is_empty()),
         }
     }

@@ -1,0 +1,46 @@
+//! Settings of the environment, `DAHL_*`: none of them reaches a study.
+//!
+//! What matters to a study is what it says itself: `DAHL_TRACE` would trace every runtime of it, and `DAHL_MACHINE` would
+//! simulate them. A program cannot take back what is in its environment while threads may read it, so the command begins
+//! anew without them.
+
+use std::env;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use crate::output::Output;
+use crate::trouble::Trouble;
+
+/// What settings begin with.
+const PREFIX: &str = "DAHL_";
+/// Tells the command that begins anew which settings there were.
+const IGNORED: &str = "STUDY_IGNORED";
+
+/// Begins the command anew without the settings, if there are any.
+pub(crate) fn leave(output: &Output) -> Result<(), Trouble> {
+    let mut names: Vec<String> = env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
+    names.retain(|name| name.starts_with(PREFIX));
+    names.sort();
+    if names.is_empty() {
+        return Ok(());
+    }
+    output.note(&format!("ignored, as a study sets all that matters itself: {}", names.join(", ")));
+    let failed =
+        |error| Trouble::Failed(format!("the study cannot begin without {}: {error}", names.join(", ")));
+    let mut command = Command::new(env::current_exe().map_err(failed)?);
+    let mut arguments = env::args_os();
+    arguments.next().into_iter().for_each(|name| {
+        command.arg0(name);
+    });
+    command.args(arguments).env(IGNORED, names.join(" "));
+    names.iter().for_each(|name| {
+        command.env_remove(name);
+    });
+    Err(failed(command.exec()))
+}
+
+/// The settings that there were.
+pub(crate) fn ignored() -> Vec<String> {
+    let names = env::var(IGNORED).unwrap_or_default();
+    names.split_whitespace().map(str::to_owned).collect()
+}

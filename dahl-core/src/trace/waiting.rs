@@ -1,0 +1,227 @@
+//! [`Waiting`]: tasks whose lines wait for those of others.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use super::chains::{Place, Predecessor, Predecessors};
+use super::event::{Ended, Submitted};
+
+/// Tasks that have no line yet. The line of a task comes after those of the tasks that it depends on, and after that
+/// of the task that its worker ran before.
+///
+/// A task that cannot be written waits for one thing at a time, and is looked at again when that is there: no oftener
+/// than it has tasks to wait for, whatever the order in which the threads' events come.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    /// By number, those that were submitted.
+    submitted: HashMap<u64, Pending>,
+    /// By number, those that have ended.
+    ended: HashMap<u64, Finished>,
+    /// Those that wait for the line of a task.
+    behind: HashMap<u64, Vec<u64>>,
+    /// Those whose lines can perhaps be written now.
+    due: VecDeque<u64>,
+    /// For each worker, the task that it ended last.
+    latest: HashMap<usize, u64>,
+    #[cfg(test)]
+    looks: u64,
+}
+
+/// A task that was submitted.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub(super) task: Submitted,
+    pub(super) itself: Arc<Predecessor>,
+    /// The numbers of its arrays.
+    pub(super) numbers: Vec<u64>,
+    pub(super) after: Predecessors,
+}
+
+/// A task that has ended.
+#[derive(Debug)]
+struct Finished {
+    ended: Ended,
+    /// The task that its worker ran before. The host has none: several threads are the host, and nothing is told of
+    /// the time between its tasks.
+    turn: Option<u64>,
+    /// How many of the tasks that it depends on are known to have lines.
+    met: usize,
+}
+
+impl Waiting {
+    pub(super) fn submit(&mut self, pending: Pending) {
+        let sequence = pending.task.sequence;
+        self.submitted.insert(sequence, pending);
+        if self.ended.contains_key(&sequence) {
+            self.due.push_back(sequence);
+        }
+    }
+
+    pub(super) fn end(&mut self, ended: Ended) {
+        let sequence = ended.sequence;
+        let turn = ended.worker.and_then(|worker| self.latest.insert(worker, sequence));
+        self.ended.insert(sequence, Finished { ended, turn, met: 0 });
+        self.due.push_back(sequence);
+    }
+
+    /// A task whose line can be written now. Once it is, [`Self::written`] must be told.
+    pub(super) fn next(&mut self) -> Option<(Pending, Ended)> {
+        while let Some(sequence) = self.due.pop_front() {
+            #[cfg(test)]
+            (self.looks += 1);
+            if !self.submitted.contains_key(&sequence) {
+                continue; // it is due again when it is
+            }
+            if let Some(before) = self.missing(sequence) {
+                self.behind.entry(before).or_default().push(sequence);
+                continue;
+            }
+            let finished = self.ended.remove(&sequence).expect("what is due has ended");
+            return self.submitted.remove(&sequence).map(|pending| (pending, finished.ended));
+        }
+        None
+    }
+
+    /// A task that must have its line before that of this one, which has ended and was submitted.
+    fn missing(&mut self, sequence: u64) -> Option<u64> {
+        let turn = self.ended[&sequence].turn;
+        if let Some(turn) = turn.filter(|turn| self.ended.contains_key(turn)) {
+            return Some(turn);
+        }
+        let finished = self.ended.get_mut(&sequence)?;
+        let after = &self.submitted[&sequence].after[finished.met..];
+        let met = after.iter().position(|before| before.place.get().is_none());
+        finished.met += met.unwrap_or(after.len());
+        met.map(|met| after[met].sequence)
+    }
+
+    /// The line of a task is written: its slice lies there.
+    pub(super) fn written(&mut self, task: &Predecessor, place: Place) {
+        task.place.set(place).expect("a task ends once");
+        self.due.extend(self.behind.remove(&task.sequence).into_iter().flatten());
+    }
+
+    /// How many tasks have ended and have no line.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.ended.len()
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::panic::Location;
+    use std::sync::OnceLock;
+
+    use super::*;
+    use crate::codelet::Codelet;
+    use crate::trace::event::{Footprint, Use};
+    use crate::trace::run::Run;
+
+    static STEP: Codelet = Codelet::new("step", module_path!(), 1);
+    const PLACE: Place = Place { pid: 1, tid: 1, begin_ns: 0, end_ns: 0 };
+
+    pub(in crate::trace) fn task(sequence: u64, uses: &[Use]) -> Submitted {
+        Submitted {
+            sequence,
+            codelet: &STEP,
+            combination: None,
+            in_place: false,
+            uses: uses.into(),
+            footprint: Footprint::default(),
+            name: None,
+            priority: 0,
+            location: Location::caller(),
+            at_ns: 0,
+        }
+    }
+
+    fn submitted(sequence: u64, after: &[&Arc<Predecessor>]) -> Pending {
+        let task = task(sequence, &[]);
+        let itself = Arc::new(Predecessor { sequence, place: OnceLock::new() });
+        Pending {
+            task,
+            itself,
+            numbers: Vec::new(),
+            after: after.iter().map(|&task| Arc::clone(task)).collect(),
+        }
+    }
+
+    pub(in crate::trace) fn ended(sequence: u64, worker: Option<usize>) -> Ended {
+        Ended { sequence, worker, run: Run::default(), ready_ns: 0, ended_ns: 0, failure: None }
+    }
+
+    /// Writes what can be written: which tasks.
+    fn write(waiting: &mut Waiting) -> Vec<u64> {
+        let next = || {
+            let (pending, _) = waiting.next()?;
+            waiting.written(&pending.itself, PLACE);
+            Some(pending.task.sequence)
+        };
+        std::iter::from_fn(next).collect()
+    }
+
+    /// Submits a chain; its tasks.
+    fn chain(waiting: &mut Waiting, tasks: u64) -> Predecessors {
+        let mut all = Predecessors::new();
+        for sequence in 0..tasks {
+            let pending = submitted(sequence, &all.last().into_iter().collect::<Vec<_>>());
+            all.push(Arc::clone(&pending.itself));
+            waiting.submit(pending);
+        }
+        all
+    }
+
+    #[test]
+    fn a_chain_across_workers_is_looked_at_as_often_as_it_has_arrows() {
+        const TASKS: u64 = 30_000;
+        let mut waiting = Waiting::default();
+        chain(&mut waiting, TASKS);
+        for worker in (0..3).rev() {
+            for sequence in (worker..TASKS).step_by(3) {
+                waiting.end(ended(sequence, Some(worker as usize)));
+            }
+            assert_eq!(write(&mut waiting).is_empty(), worker > 0, "all begins with the first task");
+        }
+        assert_eq!((waiting.len(), waiting.submitted.len(), waiting.behind.len()), (0, 0, 0));
+        assert!(waiting.looks <= 3 * TASKS, "its end, its turn and its arrow, not {}", waiting.looks);
+    }
+
+    #[test]
+    fn a_task_is_looked_at_once_for_each_that_it_waits_for() {
+        const TASKS: u64 = 2_000;
+        let mut waiting = Waiting::default();
+        let all: Vec<_> = (0..TASKS).map(|sequence| submitted(sequence, &[])).collect();
+        let before: Vec<_> = all.iter().map(|pending| Arc::clone(&pending.itself)).collect();
+        all.into_iter().for_each(|pending| waiting.submit(pending));
+        waiting.submit(submitted(TASKS, &before.iter().collect::<Vec<_>>()));
+        waiting.end(ended(TASKS, None));
+        for sequence in 0..TASKS - 1 {
+            waiting.end(ended(sequence, None));
+            assert_eq!(write(&mut waiting), [sequence]);
+        }
+        waiting.end(ended(TASKS - 1, None));
+        assert_eq!(write(&mut waiting), [TASKS - 1, TASKS]);
+        assert!(waiting.looks <= 2 * TASKS + 2, "{}", waiting.looks);
+    }
+
+    #[test]
+    fn lines_wait_for_submissions_and_for_turns() {
+        let mut waiting = Waiting::default();
+        waiting.end(ended(1, Some(0)));
+        waiting.end(ended(0, Some(0)));
+        waiting.submit(submitted(0, &[]));
+        assert!(write(&mut waiting).is_empty(), "its worker ran another before");
+        waiting.submit(submitted(1, &[]));
+        assert_eq!(write(&mut waiting), [1, 0]);
+    }
+
+    #[test]
+    fn threads_that_are_the_host_do_not_wait_for_each_other() {
+        let mut waiting = Waiting::default();
+        chain(&mut waiting, 2);
+        waiting.end(ended(1, None)); // of a thread whose lane comes first
+        waiting.end(ended(0, None));
+        assert_eq!(write(&mut waiting), [0, 1]);
+    }
+}
