@@ -10,5 +10,5 @@ fn main() {
     let version = Command::new(compiler).arg("--version").output().ok();
     let version = version.and_then(|output| String::from_utf8(output.stdout).ok());
     let version = version.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| "absent".to_owned());
-    println!("cargo::rustc-env=DAHL_RUSTC={}", version.trim());
+    println!("cargo::rustc-env=STUDY_RUSTC={}", version.trim());
 }

@@ -79,6 +79,19 @@ fn schedulers() -> impl Iterator<Item = &'static str> {
     Runtime::schedulers().iter().copied().filter(|&name| name != "static")
 }
 
+/// How often memory was allocated for all steps.
+fn allocations_of_steps(rt: &Runtime) -> Result<u64> {
+    let mut arena = rt.arena();
+    let x = rt.from_vec([100], vec![1.0_f32; 100])?;
+    let mut sum = rt.zeros([])?;
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    for _ in 0..STEPS {
+        step(&mut arena, &x, &mut sum)?;
+    }
+    rt.wait()?;
+    Ok(ALLOCATIONS.load(Ordering::Relaxed) - before)
+}
+
 #[test]
 fn allocations_do_not_grow_with_the_number_of_tasks() -> Result<()> {
     let _counting = COUNTING.lock().unwrap_or_else(|poison| poison.into_inner());
@@ -89,15 +102,7 @@ fn allocations_do_not_grow_with_the_number_of_tasks() -> Result<()> {
             .tasks_in_flight(TASKS_IN_FLIGHT)
             .check(false) // which keeps copies of what it compares
             .build()?;
-        let mut arena = rt.arena();
-        let x = rt.from_vec([100], vec![1.0_f32; 100])?;
-        let mut sum = rt.zeros([])?;
-        let before = ALLOCATIONS.load(Ordering::Relaxed);
-        for _ in 0..STEPS {
-            step(&mut arena, &x, &mut sum)?;
-        }
-        rt.wait()?;
-        let count = ALLOCATIONS.load(Ordering::Relaxed) - before;
+        let count = allocations_of_steps(&rt)?;
         println!("{scheduler}: {count} allocations in {} tasks", 3 * STEPS);
         let pools = if scheduler == "heft" { POOLS + GRAPH } else { POOLS };
         assert!(count <= pools, "{scheduler}: {count} allocations in {} tasks", 3 * STEPS);
@@ -110,15 +115,7 @@ fn statistics_allocate_nothing_before_they_are_asked_for() -> Result<()> {
     let _counting = COUNTING.lock().unwrap_or_else(|poison| poison.into_inner());
     let builder = Runtime::builder().cpu_workers(2).tasks_in_flight(TASKS_IN_FLIGHT).check(false);
     let rt = builder.statistics(true).build()?;
-    let mut arena = rt.arena();
-    let x = rt.from_vec([100], vec![1.0_f32; 100])?;
-    let mut sum = rt.zeros([])?;
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
-    for _ in 0..STEPS {
-        step(&mut arena, &x, &mut sum)?;
-    }
-    rt.wait()?;
-    let count = ALLOCATIONS.load(Ordering::Relaxed) - before;
+    let count = allocations_of_steps(&rt)?;
     assert!(count <= POOLS, "{count} allocations in {} tasks", 3 * STEPS);
     assert!(rt.statistics().workers.iter().all(|worker| worker.waiting_us.is_some()));
     Ok(())

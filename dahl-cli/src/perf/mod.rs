@@ -9,6 +9,9 @@ mod show;
 
 use std::path::{Path, PathBuf};
 
+use clap::ValueHint;
+use clap::builder::{OsStringValueParser, TypedValueParser};
+
 use crate::output::Output;
 use crate::trouble::Trouble;
 use selection::Selection;
@@ -33,7 +36,9 @@ pub(crate) struct Arguments {
 #[derive(clap::Args)]
 pub(crate) struct From {
     /// The folder where performance models are stored.
+    // Any text, so that an empty variable is as one that is not set, as it is for a runtime.
     #[arg(long, global = true, value_name = "FOLDER", env = "DAHL_PERF_DIR", hide_env_values = true)]
+    #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from), value_hint = ValueHint::DirPath)]
     dir: Option<PathBuf>,
     /// Looks at this machine alone: its name, or the beginning of it, as `perf ls` says it.
     #[arg(long, global = true, value_name = "NAME")]

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use dahl::ErrorKind;
 use dahl::perf::{StoredMachine, StoredModels};
 use serde::Serialize;
 
@@ -44,7 +45,7 @@ impl Selection {
                     .to_owned(),
             )
         })?;
-        let mut models = StoredModels::read(folder)?;
+        let mut models = StoredModels::read(folder).map_err(|error| no_folder(folder, error))?;
         for unusable in &models.unusable {
             let fact = unusable.fact.trim_end();
             anstream::eprintln!("dahl: warning: {}: {fact}; it is left out", unusable.path.display());
@@ -90,6 +91,16 @@ fn keep_machine(models: &mut StoredModels, name: &str, folder: &Path) -> Result<
     match models.machines.is_empty() {
         true => Err(unknown("machine", name, &folder.display().to_string(), &names)),
         false => Ok(()),
+    }
+}
+
+fn no_folder(folder: &Path, error: dahl::Error) -> Trouble {
+    match error.kind() {
+        ErrorKind::Config { expected, .. } => Trouble::Input(format!(
+            "{}: expected {expected}; `--dir FOLDER` or DAHL_PERF_DIR names it",
+            folder.display()
+        )),
+        _ => error.into(),
     }
 }
 

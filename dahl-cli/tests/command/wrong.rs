@@ -49,13 +49,25 @@ fn folders_without_models() {
     let folder = Folder::new();
     for words in ["perf ls", "perf show matmul", "perf plot matmul", "perf explain matmul"] {
         refuses(&folder, words, &["--dir FOLDER", "DAHL_PERF_DIR"]);
-        refuses(&folder, &format!("{words} --dir nothing"), &["nothing", "No such file"]);
+        let named = ["nothing: expected a folder", "No such file", "`--dir FOLDER` or DAHL_PERF_DIR"];
+        refuses(&folder, &format!("{words} --dir nothing"), &named);
         refuses(
             &folder,
             &format!("{words} --dir models/host"),
             &["models/host", "HOST/real-NUMBER/machine.toml"],
         );
     }
+}
+
+/// An empty variable is one that is not set, as it is for a runtime.
+#[test]
+fn an_empty_variable_names_no_folder() {
+    let folder = Folder::new();
+    let mut command = folder.command("dahl");
+    let output = command.args(["perf", "ls"]).env("DAHL_PERF_DIR", "").output().expect("it runs");
+    assert_eq!(output.status.code(), Some(2));
+    let err = text(&output.stderr);
+    assert!(err.contains("give `--dir FOLDER`, or set DAHL_PERF_DIR"), "{err}");
 }
 
 #[test]

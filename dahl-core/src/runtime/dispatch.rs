@@ -2,7 +2,8 @@
 
 use crossbeam_queue::SegQueue;
 
-use super::shared::{Shared, Simulated};
+use super::shared::Shared;
+use super::simulated::Simulated;
 use crate::sync::thread;
 use crate::task::ReadyTask;
 use crate::worker;

@@ -2,6 +2,7 @@
 
 mod dispatch;
 mod shared;
+mod simulated;
 
 use std::fmt;
 use std::panic::Location;

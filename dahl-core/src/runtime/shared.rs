@@ -8,6 +8,7 @@ use crossbeam_queue::SegQueue;
 use crossbeam_utils::CachePadded;
 
 use super::dispatch::without_unwinding;
+use super::simulated::Simulated;
 use crate::array::{ArrayState, HOME};
 use crate::check::CheckNotes;
 use crate::choice::Choices;
@@ -20,11 +21,11 @@ use crate::memory::{MemoryNode, MemoryUse, Slab};
 use crate::observer::{Observer, Submission};
 use crate::perf::Models;
 use crate::scheduler::{Misfits, Recording, Scheduler, WorkerInfo, Workers};
-use crate::simulation::{Simulation, WorkerUse};
+use crate::simulation::Simulation;
 use crate::stall::{Stall, Watch};
 use crate::statistics::Gathering;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use crate::sync::{Mutex, MutexGuard, Patience, thread};
+use crate::sync::{Mutex, MutexGuard};
 use crate::task::{ReadyTask, Record};
 use crate::trace::{Recorder, Trace};
 use crate::worker::{self, Bench, Monitor, Sleep, Team};
@@ -67,12 +68,6 @@ pub(crate) struct Shared {
     gathering: Gathering,
     name: String,
     built_at: &'static Location<'static>,
-}
-
-/// What a runtime on a simulated machine has besides.
-pub(super) struct Simulated {
-    pub(super) devices: Devices,
-    pub(super) simulation: Simulation,
 }
 
 impl fmt::Debug for Shared {
@@ -143,6 +138,13 @@ impl Shared {
             gathering,
             name: config.name,
             built_at: config.built_at,
+        }
+    }
+
+    /// A worker goes. With the last one the trace ends: the runtime itself may have been dropped before, by a task.
+    pub(crate) fn leave(&self) {
+        if let Some(trace) = &self.trace {
+            trace.leave();
         }
     }
 
@@ -314,62 +316,11 @@ impl Shared {
         self.progress.wait_until(&mut Watch::new(self), holds);
     }
 
-    /// Whether time is virtual, and workers are simulated.
-    pub(crate) fn is_simulated(&self) -> bool {
-        self.simulated.is_some()
-    }
-
-    /// The devices of a simulated machine.
-    pub(crate) fn devices(&self) -> Option<&Devices> {
-        self.simulated.as_ref().map(|simulated| &simulated.devices)
-    }
-
     /// How much is in use of each memory node.
     pub(crate) fn memory_uses(&self) -> Vec<MemoryUse> {
         let devices = self.devices().map(Devices::memories).unwrap_or_default();
         let of_devices = devices.iter().map(|device| device.memory().usage());
         std::iter::once(self.memory.usage()).chain(of_devices).collect()
-    }
-
-    /// Moves a simulation on until `holds`.
-    pub(crate) fn simulate_until(&self, holds: impl Fn() -> bool) {
-        let mut idle = None;
-        while !holds() {
-            if self.help() {
-                idle = None;
-                continue;
-            }
-            // Another thread moves it on, or is about to submit what this one waits for.
-            thread::yield_now();
-            let Some(after) = self.stall.after else { continue };
-            if idle.get_or_insert_with(|| Patience::new(after)).is_over() {
-                self.stall.report(self, self.completed());
-                idle = None;
-            }
-        }
-        self.show_transfers();
-        self.serve_if_stopped();
-    }
-
-    /// Shows the observer what was transferred. The caller holds no lock.
-    fn show_transfers(&self) {
-        if let Some(devices) = self.devices() {
-            devices.show_transfers();
-        }
-    }
-
-    /// Lets the host wait until the elements that it fetched are there.
-    pub(crate) fn arrive(&self, array: &ArrayState) {
-        if let Some(Simulated { devices, simulation }) = &self.simulated {
-            simulation.advance(self, devices, array.copies().arrived_ns(HOME));
-            devices.show_transfers();
-        }
-    }
-
-    /// What each worker of a simulation has done.
-    pub(crate) fn worker_uses(&self) -> Vec<WorkerUse> {
-        let uses = |Simulated { devices, simulation }: &Simulated| simulation.uses(self, devices);
-        self.simulated.as_ref().map(uses).unwrap_or_default()
     }
 
     pub(crate) fn count_completed(&self, worker: Option<usize>) {

@@ -7,7 +7,7 @@ use super::file::TraceFile;
 use super::recorder::Recorder;
 use super::writer::{Stage, Writer};
 use crate::scheduler::WorkerInfo;
-use crate::sync::atomic::{AtomicU32, Ordering};
+use crate::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use crate::sync::thread::{Builder, JoinHandle};
 use crate::sync::{Condvar, Mutex, MutexGuard};
 
@@ -23,6 +23,8 @@ pub(crate) struct Trace {
     thread: Mutex<Option<JoinHandle<()>>>,
     /// Steps of a simulation since something was written.
     steps: AtomicU32,
+    /// Workers that have not gone. In virtual time none has a thread, and none goes.
+    present: AtomicUsize,
 }
 
 /// What the thread shares that writes.
@@ -56,7 +58,8 @@ impl Trace {
             is_over: Mutex::new(false),
             over: Condvar::new(),
         };
-        Self { desk: Arc::new(desk), thread: Mutex::new(None), steps: AtomicU32::new(0) }
+        let present = AtomicUsize::new(workers.len());
+        Self { desk: Arc::new(desk), thread: Mutex::new(None), steps: AtomicU32::new(0), present }
     }
 
     pub(crate) fn recorder(&self) -> &Recorder {
@@ -80,6 +83,13 @@ impl Trace {
         if self.steps.fetch_add(1, Ordering::Relaxed) + 1 >= STEPS {
             self.steps.store(0, Ordering::Relaxed);
             self.desk.write();
+        }
+    }
+
+    /// A worker goes. With the last one the file ends.
+    pub(crate) fn leave(&self) {
+        if self.present.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.finish();
         }
     }
 

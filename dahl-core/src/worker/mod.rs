@@ -62,6 +62,7 @@ pub(crate) fn run(shared: &Arc<Shared>, worker: usize) {
     while let Some(task) = next(shared, worker, &mut bench) {
         execute(shared, &mut bench, task);
     }
+    shared.leave();
 }
 
 /// The next task; sleeps until there is one. Nothing when the runtime has stopped.

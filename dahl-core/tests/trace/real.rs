@@ -1,7 +1,9 @@
 //! Traces of real time: threads that submit, and the host that helps.
 
 use std::collections::HashSet;
+use std::fs;
 use std::sync::Barrier;
+use std::thread;
 
 use dahl_core::{Result, Runtime};
 
@@ -76,5 +78,20 @@ fn each_task_has_one_slice_on_the_thread_that_ran_it() -> Result<()> {
     for (idle, slice) in file.idle() {
         assert!(idle.before.is_some() || slice.ts + slice.dur >= file.end().expect("an end").end_us - 0.001);
     }
+    Ok(())
+}
+
+/// A task that drops its runtime, of which an array is never given back: what it shares lives on, the trace does not.
+#[test]
+fn a_runtime_that_a_task_drops_leaves_a_whole_trace() -> Result<()> {
+    let folder = Folder::new();
+    let rt = Runtime::builder().cpu_workers(2).trace(folder.path()).build()?;
+    let mut x: M<'static> = rt.zeros([2, 2])?;
+    step(&mut x).callback(move |_| drop(rt)).submit()?;
+    std::mem::forget(x);
+    while !fs::read_to_string(folder.path()).expect("the trace").ends_with("\n]\n") {
+        thread::yield_now();
+    }
+    assert_eq!(folder.read().tasks().len(), 1);
     Ok(())
 }

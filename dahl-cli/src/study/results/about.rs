@@ -91,7 +91,7 @@ impl Sources {
             tree: or_absent(tree.map(str::to_owned)),
             built: or_absent(built.ok().map(seconds)),
             build: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
-            rustc: env!("DAHL_RUSTC").to_owned(),
+            rustc: env!("STUDY_RUSTC").to_owned(),
         }
     }
 }
