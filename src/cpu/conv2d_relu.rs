@@ -10,7 +10,7 @@ use dahl_core::rayon::prelude::*;
 use dahl_core::{Element, Real};
 
 use super::conv2d::{self, Convolution, IMAGES, in_compute, is_finite, widened_len};
-use super::direct::{self, Order, Plane, Relu, ReluPool, Unpool, pool, pooled};
+use super::direct::{self, Order, Plane, PoolRoom, Relu, ReluPool, Unpool, pooled};
 use super::lanes::{Lanes, in_lanes};
 use super::row_major::add_sums;
 use super::scratch::with_scratch;
@@ -63,30 +63,48 @@ pub(crate) fn forward_relu_pool<T: Real>(
         return;
     }
     let plane = conv.plane().expect("a convolution by steps of one");
-    let columns = conv.window.positions()[1];
-    let [rows, cols] = pooled(conv.window.positions(), size);
-    with_scratch([cols], |[best]: [&mut [T::Compute]; 1]| {
-        let direct = in_lanes!(T as U => {
-            let epilogue = ReluPool::<U> {
-                out: cast_slice_mut(out),
-                index,
-                out_channels: conv.out_channels,
-                size,
-                best: cast_slice_mut(best),
-            };
-            convolve::<U, _>(conv, plane, cast_slice(input), cast_slice(filters), cast_slice(bias), epilogue);
-        });
-        if direct.is_none() {
-            step_by_step(conv, input, filters, bias, |image, filter, sums| {
-                for row in 0..rows {
-                    let begin = ((image * conv.out_channels + filter) * rows + row) * cols;
-                    let first = row * size[0] * columns;
-                    pool(&sums[first..], columns, size, first, columns, best, &mut index[begin..][..cols]);
-                    T::narrow_slice(best, &mut out[begin..][..cols]);
-                }
+    let output = conv.window.positions();
+    let [lengths, row_lengths] = PoolRoom::<T>::lengths(output, size);
+    with_scratch([lengths], |[places]: [&mut [u32]; 1]| {
+        with_scratch([lengths, row_lengths, row_lengths], |[best, row, offsets]: [&mut [T::Compute]; 3]| {
+            let direct = in_lanes!(T as U => {
+                let room = PoolRoom {
+                    best: cast_slice_mut(best),
+                    places,
+                    row: cast_slice_mut(row),
+                    offsets: cast_slice_mut(offsets),
+                };
+                let (out, out_channels) = (cast_slice_mut(out), conv.out_channels);
+                let epilogue = ReluPool::<U> { out, index, out_channels, size, room };
+                convolve::<U, _>(conv, plane, cast_slice(input), cast_slice(filters), cast_slice(bias), epilogue);
             });
-        }
+            if direct.is_none() {
+                step_by_step(conv, input, filters, bias, |image, filter, sums| {
+                    let len = pooled(output, size).iter().product();
+                    let begin = (image * conv.out_channels + filter) * len;
+                    pool(sums, output, size, &mut best[..len], &mut index[begin..][..len]);
+                    T::narrow_slice(&best[..len], &mut out[begin..][..len]);
+                });
+            }
+        });
     });
+}
+
+/// The largest of each window of a plane of sums, rectified, and where it was.
+fn pool<C: Real>(sums: &[C], output: [usize; 2], size: [usize; 2], best: &mut [C], index: &mut [u32]) {
+    let cols = pooled(output, size)[1];
+    for (window, (best, index)) in best.iter_mut().zip(index).enumerate() {
+        let first = window / cols * size[0] * output[1] + window % cols * size[1];
+        let (mut largest, mut place) = (sums[first], first);
+        for row in 0..size[0] {
+            for at in first + row * output[1]..first + row * output[1] + size[1] {
+                if !largest.is_nan() && (sums[at] > largest || sums[at].is_nan()) {
+                    (largest, place) = (sums[at], at);
+                }
+            }
+        }
+        (*best, *index) = (largest.max(C::ZERO), place as u32);
+    }
 }
 
 /// A direct convolution, whose sums the epilogue takes.
@@ -231,8 +249,9 @@ pub(crate) fn backward_pooled<T: Real>(
     let plane = conv.plane().expect("a convolution by steps of one");
     let channel_len = pooled_len / conv.out_channels;
     let direct = if is_finite(input) {
-        with_scratch([channel_len; 2], |[gradients, outputs]: [&mut [T::Compute]; 2]| {
-            with_scratch([channel_len], |[places]: [&mut [u32]; 1]| {
+        let room = Unpool::<T>::room(channel_len);
+        with_scratch([room; 2], |[gradients, outputs]: [&mut [T::Compute]; 2]| {
+            with_scratch([room], |[places]: [&mut [u32]; 1]| {
                 in_lanes!(T as U => {
                     let source = Unpool::<U> {
                         gradient: cast_slice(passed.gradient),

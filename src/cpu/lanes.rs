@@ -11,6 +11,8 @@ use pulp::{Scalar, Simd, WithSimd};
 pub(crate) trait Lanes: Real<Compute = Self> {
     /// Several elements.
     type Vector<S: Simd>: Copy;
+    /// A truth value for each of them.
+    type Mask<S: Simd>: Copy;
 
     /// How many elements a vector has.
     fn lanes<S: Simd>() -> usize {
@@ -27,6 +29,23 @@ pub(crate) trait Lanes: Real<Compute = Self> {
         b: Self::Vector<S>,
         c: Self::Vector<S>,
     ) -> Self::Vector<S>;
+
+    /// For each lane, whether `a > b`; NaN is larger than what is not.
+    fn is_larger<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Mask<S>;
+
+    /// For each lane, `a` where the mask is set and `b` elsewhere.
+    fn select<S: Simd>(
+        simd: S,
+        mask: Self::Mask<S>,
+        a: Self::Vector<S>,
+        b: Self::Vector<S>,
+    ) -> Self::Vector<S>;
+
+    /// The element of these bits, to be selected as others are.
+    fn of_bits(bits: u32) -> Self;
+
+    /// The lower bits of the element.
+    fn bits(self) -> u32;
 
     /// The sum of the lanes.
     fn sum<S: Simd>(simd: S, vector: Self::Vector<S>) -> Self;
@@ -54,9 +73,31 @@ pub(crate) fn copy<C: Lanes, S: Simd>(_simd: S, from: &[C], to: &mut [C]) {
 }
 
 macro_rules! lanes {
-    ($element:ty, $vector:ident, $splat:ident, $mul_add:ident, $sum:ident, $as:ident, $as_mut:ident) => {
+    ($element:ty, $bits:ty, $vector:ident, $mask:ident, $splat:ident, $mul_add:ident, $sum:ident, $as:ident, $as_mut:ident,
+     $le:ident, $not:ident, $and:ident, $select:ident) => {
         impl Lanes for $element {
             type Vector<S: Simd> = S::$vector;
+            type Mask<S: Simd> = S::$mask;
+
+            #[inline(always)]
+            fn is_larger<S: Simd>(simd: S, a: S::$vector, b: S::$vector) -> S::$mask {
+                simd.$and(simd.$not(simd.$le(a, b)), simd.$le(b, b))
+            }
+
+            #[inline(always)]
+            fn select<S: Simd>(simd: S, mask: S::$mask, a: S::$vector, b: S::$vector) -> S::$vector {
+                simd.$select(mask, a, b)
+            }
+
+            #[inline(always)]
+            fn of_bits(bits: u32) -> Self {
+                Self::from_bits(<$bits>::from(bits))
+            }
+
+            #[inline(always)]
+            fn bits(self) -> u32 {
+                self.to_bits() as u32
+            }
 
             #[inline(always)]
             fn splat<S: Simd>(simd: S, value: Self) -> S::$vector {
@@ -86,8 +127,36 @@ macro_rules! lanes {
     };
 }
 
-lanes!(f32, f32s, splat_f32s, mul_add_e_f32s, reduce_sum_f32s, as_simd_f32s, as_mut_simd_f32s);
-lanes!(f64, f64s, splat_f64s, mul_add_e_f64s, reduce_sum_f64s, as_simd_f64s, as_mut_simd_f64s);
+lanes!(
+    f32,
+    u32,
+    f32s,
+    m32s,
+    splat_f32s,
+    mul_add_e_f32s,
+    reduce_sum_f32s,
+    as_simd_f32s,
+    as_mut_simd_f32s,
+    less_than_or_equal_f32s,
+    not_m32s,
+    and_m32s,
+    select_f32s
+);
+lanes!(
+    f64,
+    u64,
+    f64s,
+    m64s,
+    splat_f64s,
+    mul_add_e_f64s,
+    reduce_sum_f64s,
+    as_simd_f64s,
+    as_mut_simd_f64s,
+    less_than_or_equal_f64s,
+    not_m64s,
+    and_m64s,
+    select_f64s
+);
 
 /// Runs `work` with the vectors of this machine's [`level`].
 pub(crate) fn in_vectors<W: WithSimd>(work: W) -> W::Output {

@@ -61,9 +61,9 @@ pub(crate) fn convolve<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>>(
     });
 }
 
-/// The length of a buffer for the sums of one filter.
+/// The length of a buffer for the sums of one filter: behind the last one a vector may begin.
 fn sums_len(plane: &Plane) -> usize {
-    plane.positions().next_multiple_of(MOST_VECTORS * MOST_LANES)
+    (plane.positions() + MOST_LANES).next_multiple_of(MOST_VECTORS * MOST_LANES)
 }
 
 struct Convolve<'a, T: Real, E> {
@@ -88,12 +88,16 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> WithSimd for Convolve<'_,
             self.plane.border(simd, image, self.planes);
             for (begin, size) in blocks(self.shape.out_channels, MOST) {
                 match size {
-                    1 => self.block::<S, 1>(simd, number, begin),
-                    2 => self.block::<S, 2>(simd, number, begin),
-                    3 => self.block::<S, 3>(simd, number, begin),
-                    4 => self.block::<S, 4>(simd, number, begin),
-                    5 => self.block::<S, 5>(simd, number, begin),
-                    _ => self.block::<S, MOST>(simd, number, begin),
+                    1 => self.block::<S, 1>(simd, begin),
+                    2 => self.block::<S, 2>(simd, begin),
+                    3 => self.block::<S, 3>(simd, begin),
+                    4 => self.block::<S, 4>(simd, begin),
+                    5 => self.block::<S, 5>(simd, begin),
+                    _ => self.block::<S, MOST>(simd, begin),
+                }
+                let sums = self.sums.chunks_exact_mut(sums_len(&self.plane)).take(size);
+                for (filter, sums) in sums.enumerate() {
+                    self.epilogue.take(simd, &self.plane, [number, begin + filter], sums);
                 }
             }
         }
@@ -101,15 +105,14 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> WithSimd for Convolve<'_,
 }
 
 impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
-    /// The outputs of `F` filters from number `begin` on, for one image.
+    /// The sums of `F` filters from number `begin` on, for one image.
     #[inline(always)]
-    fn block<S: Simd, const F: usize>(&mut self, simd: S, image: usize, begin: usize) {
+    fn block<S: Simd, const F: usize>(&mut self, simd: S, begin: usize) {
         let of_filter = self.shape.in_channels * self.shape.taps;
         let (filters, _) = self.filters[begin * of_filter..][..F * of_filter].as_chunks::<F>();
         let bias = self
             .bias
             .map_or([T::Compute::ZERO; F], |bias| std::array::from_fn(|filter| bias[begin + filter]));
-        let sums_len = sums_len(&self.plane);
         // As many vectors as there are registers for, and enough that no sum waits for the one before.
         if S::REGISTER_COUNT < 32 {
             positions::<_, S, F, 2>(simd, &self.plane, filters, bias, self.planes, self.sums);
@@ -117,9 +120,6 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
             positions::<_, S, F, MOST_VECTORS>(simd, &self.plane, filters, bias, self.planes, self.sums);
         } else {
             positions::<_, S, F, 4>(simd, &self.plane, filters, bias, self.planes, self.sums);
-        }
-        for (filter, sums) in self.sums.chunks_exact_mut(sums_len).take(F).enumerate() {
-            self.epilogue.take(simd, &self.plane, [image, begin + filter], sums);
         }
     }
 }

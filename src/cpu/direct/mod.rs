@@ -27,5 +27,5 @@ pub(crate) use convolve::{Epilogue, Write, convolve};
 pub(crate) use filters::{Filters, Order};
 pub(crate) use gradient::{Given, gradient};
 pub(crate) use plane::Plane;
-pub(crate) use relu::{Relu, ReluPool, pool, pooled};
+pub(crate) use relu::{PoolRoom, Relu, ReluPool, pooled};
 pub(crate) use unpool::Unpool;

@@ -5,7 +5,7 @@ use pulp::Simd;
 
 use super::gradient::Source;
 use super::plane::{Plane, widen};
-use super::relu::pooled;
+use super::relu::{WINDOWS, pooled};
 use crate::cpu::lanes::Lanes;
 
 /// Each element of `gradient` goes to the place of its window's largest sum, if that was above 0 (or NaN, as in
@@ -19,12 +19,19 @@ pub(crate) struct Unpool<'a, T: Real> {
     pub(crate) size: [usize; 2],
     /// The gradient by the bias, to which the sums of the channels are added.
     pub(crate) by_bias: &'a mut [T::Compute],
-    /// As long as a channel of the pooled output.
+    /// [`Unpool::room`] long.
     pub(crate) passed: &'a mut [T::Compute],
     /// As long.
     pub(crate) outputs: &'a mut [T::Compute],
     /// As long.
     pub(crate) places: &'a mut [u32],
+}
+
+impl<T: Real> Unpool<'_, T> {
+    /// The room for a channel of the pooled output, of which whole vectors of windows are read.
+    pub(crate) fn room(pooled_len: usize) -> usize {
+        pooled_len + WINDOWS
+    }
 }
 
 impl<T: Real<Compute: Lanes>> Source<T::Compute> for Unpool<'_, T> {
@@ -37,20 +44,72 @@ impl<T: Real<Compute: Lanes>> Source<T::Compute> for Unpool<'_, T> {
         parts: &mut [T::Compute],
         part_len: usize,
     ) {
-        let ([_, columns], [rows, cols]) = (plane.output(), pooled(plane.output(), self.size));
         let channels = self.by_bias.len();
-        for (channel, (part, total)) in parts.chunks_exact_mut(part_len).zip(&mut *self.by_bias).enumerate() {
-            let covered =
-                (image * channels + channel) * rows * cols..(image * channels + channel + 1) * rows * cols;
-            widen(simd, &self.gradient[covered.clone()], self.passed);
-            widen(simd, &self.out[covered.clone()], self.outputs);
-            rectify_backward(self.outputs, self.passed);
-            positions(&self.index[covered], plane, self.places);
+        let len = pooled(plane.output(), self.size).iter().product();
+        for (channel, part) in parts.chunks_exact_mut(part_len).enumerate() {
+            let covered = (image * channels + channel) * len..(image * channels + channel + 1) * len;
+            widen(simd, &self.gradient[covered.clone()], &mut self.passed[..len]);
+            widen(simd, &self.out[covered.clone()], &mut self.outputs[..len]);
+            rectify_backward(&self.outputs[..len], &mut self.passed[..len]);
+            self.places[..len].copy_from_slice(&self.index[covered]);
+            self.by_bias[channel] += loops::sum(&self.passed[..len]);
             part.fill(T::Compute::ZERO);
-            for (&place, &gradient) in self.places.iter().zip(&*self.passed) {
-                part[place as usize] = gradient;
+            // With a step that is known, neighbouring windows are written in vectors.
+            match self.size[1] {
+                2 => self.spread::<2>(plane, part),
+                3 => self.spread::<3>(plane, part),
+                _ => self.scatter(len, plane, part),
             }
-            *total += loops::sum(self.passed);
+        }
+    }
+}
+
+impl<T: Real<Compute: Lanes>> Unpool<'_, T> {
+    /// Writes what passed to its places. Windows have `COLUMNS` columns.
+    #[inline(always)]
+    fn spread<const COLUMNS: usize>(&self, plane: &Plane, part: &mut [T::Compute]) {
+        let ([rows, cols], columns) = (pooled(plane.output(), self.size), plane.output()[1]);
+        // Whole vectors of windows: behind the row's end they are zeros, which the next row overwrites.
+        let windows = cols.next_multiple_of(WINDOWS);
+        for row in 0..rows {
+            let passed = &self.passed[row * cols..][..windows];
+            let places = &self.places[row * cols..][..windows];
+            for window_row in 0..self.size[0] {
+                let first = (row * self.size[0] + window_row) * columns;
+                let (line, _) =
+                    part[(row * self.size[0] + window_row) * plane.width()..].as_chunks_mut::<COLUMNS>();
+                let windows = windows.min(line.len());
+                spread_row(&mut line[..windows], &passed[..windows], &places[..windows], cols, first as u32);
+            }
+        }
+    }
+
+    /// [`spread`](Self::spread) for windows of any size.
+    fn scatter(&self, len: usize, plane: &Plane, part: &mut [T::Compute]) {
+        let (columns, width) = (plane.output()[1], plane.width());
+        for (&passed, &place) in self.passed.iter().zip(&*self.places).take(len) {
+            let place = place as usize;
+            part[place / columns * width + place % columns] = passed;
+        }
+    }
+}
+
+/// Writes one row of the elements of windows: that at its window's place gets what passed, the others 0. The first has the
+/// place `first`, and windows from number `cols` on are none.
+#[inline(always)]
+fn spread_row<C: Real, const COLUMNS: usize>(
+    line: &mut [[C; COLUMNS]],
+    passed: &[C],
+    places: &[u32],
+    cols: usize,
+    first: u32,
+) {
+    let (cols, step) = (cols as u32, COLUMNS as u32);
+    for window in 0..line.len() {
+        let passed = if (window as u32) < cols { passed[window] } else { C::ZERO };
+        let at = places[window].wrapping_sub(first + window as u32 * step);
+        for column in 0..COLUMNS {
+            line[window][column] = if at == column as u32 { passed } else { C::ZERO };
         }
     }
 }
@@ -60,47 +119,5 @@ impl<T: Real<Compute: Lanes>> Source<T::Compute> for Unpool<'_, T> {
 pub(crate) fn rectify_backward<C: Real>(outputs: &[C], gradient: &mut [C]) {
     for (gradient, &output) in gradient.iter_mut().zip(outputs) {
         *gradient = if output <= C::ZERO { C::ZERO } else { *gradient };
-    }
-}
-
-/// The largest place whose row [`positions`] finds in `f32`.
-const MOST_PLACES: usize = 1 << 20;
-
-/// Where places in a plane with rows of `columns` lie in one with rows of `width`.
-#[inline(always)]
-fn positions(index: &[u32], plane: &Plane, positions: &mut [u32]) {
-    let ([rows, columns], width) = (plane.output(), plane.width());
-    let between = (width - columns) as u32;
-    if rows * columns > MOST_PLACES || between == 0 {
-        for (position, &place) in positions.iter_mut().zip(index) {
-            *position = place + place / columns as u32 * between;
-        }
-        return;
-    }
-    // A division that is done in vectors: `(place + 1/2) / columns` is at least `1 / (2 columns)` from a whole number, and
-    // its error, below `2 * 2^-24` of it, is less than that as long as there are fewer than 2^22 places.
-    let reciprocal = 1.0 / columns as f32;
-    for (position, &place) in positions.iter_mut().zip(index) {
-        let row = ((place as i32 as f32 + 0.5) * reciprocal) as i32 as u32;
-        *position = place.wrapping_add(row.wrapping_mul(between));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_of_places_are_exact() {
-        for columns in [1, 2, 3, 5, 13, 24, 26, 127, 511, 1023] {
-            let rows = MOST_PLACES / columns;
-            let plane = Plane { image: [rows, columns + 2], kernel: [1, 3], padding: [0, 0] };
-            let index: Vec<u32> = (0..(rows * columns) as u32).collect();
-            let mut found = vec![0; index.len()];
-            positions(&index, &plane, &mut found);
-            for (&place, &position) in index.iter().zip(&found) {
-                assert_eq!(position, place + place / columns as u32 * 2, "{place} in rows of {columns}");
-            }
-        }
     }
 }
