@@ -54,7 +54,7 @@ fn gradient<'a, 'm>(
     };
     let layer = layer.borrow();
     let gradient = Gradient::new(layer.name(), forward, backward).drawn("input", &shape);
-    let parameters = layer.parameters().into_iter();
+    let parameters = layer.parameters().iter();
     parameters.fold(gradient, |gradient, parameter| gradient.drawn(parameter.name, &parameter.shape))
 }
 

@@ -33,8 +33,8 @@ impl Conv2dOptions {
 /// `weight: [out_channels, in_channels, kernel rows, kernel cols]`, `bias: [out_channels]`.
 #[derive(Debug)]
 pub struct Conv2d<'m, T: Real> {
-    weight: Parameter<'m, T>,
-    bias: Parameter<'m, T>,
+    /// Weight and bias.
+    parameters: [Parameter<'m, T>; 2],
     input: [usize; 3],
     output: [usize; 3],
     options: Conv2dOptions,
@@ -71,7 +71,7 @@ impl<'m, T: Real> Conv2d<'m, T> {
         let weight = Parameter::uniform(arena, "weight", &shape, bound, seed, offset)?;
         let bias = Parameter::uniform(arena, "bias", &[filters], bound, seed, offset + weight.len() as u64)?;
         let output = [filters, rows, cols];
-        Ok(Some(Self { weight, bias, input, output, options, relu: false, pool: None }))
+        Ok(Some(Self { parameters: [weight, bias], input, output, options, relu: false, pool: None }))
     }
 
     /// The shape of a sample that leaves the layer, with what it has taken over.
@@ -108,12 +108,12 @@ impl<'m, T: Real> Layer<'m, T> for Conv2d<'m, T> {
         &self.output
     }
 
-    fn parameters(&self) -> Vec<&Parameter<'m, T>> {
-        vec![&self.weight, &self.bias]
+    fn parameters(&self) -> &[Parameter<'m, T>] {
+        &self.parameters
     }
 
-    fn parameters_mut(&mut self) -> Vec<&mut Parameter<'m, T>> {
-        vec![&mut self.weight, &mut self.bias]
+    fn parameters_mut(&mut self) -> &mut [Parameter<'m, T>] {
+        &mut self.parameters
     }
 
     fn absorb(&mut self, next: Epilogue) -> bool {
@@ -128,8 +128,9 @@ impl<'m, T: Real> Layer<'m, T> for Conv2d<'m, T> {
     fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Forward<'s, T>> {
         let Conv2dOptions { stride, padding, .. } = self.options;
         let input = input.reshaped(images(input.shape()[0], self.input))?;
-        let weight = self.weight.value.reshaped(self.weight_shape())?;
-        let bias = &self.bias.value;
+        let [weight, bias] = &self.parameters;
+        let weight = weight.value.reshaped(self.weight_shape())?;
+        let bias = &bias.value;
         if let Some(size) = self.pool {
             let (output, places) =
                 ops::conv2d_relu_max_pool2d_init(step, &input, &weight, bias, padding, [size; 2])?;
@@ -159,8 +160,9 @@ impl<'m, T: Real> Layer<'m, T> for Conv2d<'m, T> {
                 let gradient = pass.gradient.reshaped(pooled)?;
                 let (output, places) = (pass.forward.output.reshaped(pooled)?, places.reshaped(pooled)?);
                 if !pass.needs_input_gradient {
-                    let mut by_weight = self.weight.gradient.reshaped_mut(weight_shape)?;
-                    let by_bias = &mut self.bias.gradient;
+                    let [weight, bias] = &mut self.parameters;
+                    let mut by_weight = weight.gradient.reshaped_mut(weight_shape)?;
+                    let by_bias = &mut bias.gradient;
                     ops::conv2d_relu_max_pool2d_backward(
                         &input,
                         &gradient,
@@ -204,13 +206,14 @@ impl<T: Real> Conv2d<'_, T> {
     ) -> dahl::Result<Option<Matrix<'s, T>>> {
         let Conv2dOptions { stride, padding, .. } = self.options;
         let weight_shape = self.weight_shape();
-        let mut by_weight = self.weight.gradient.reshaped_mut(weight_shape)?;
+        let [weight, bias] = &mut self.parameters;
+        let mut by_weight = weight.gradient.reshaped_mut(weight_shape)?;
         ops::conv2d_backward_filters(input, gradient, &mut by_weight, stride, padding)?;
-        ops::bias_backward(gradient, &mut self.bias.gradient, 1)?;
+        ops::bias_backward(gradient, &mut bias.gradient, 1)?;
         if !needs_input_gradient {
             return Ok(None);
         }
-        let weight = self.weight.value.reshaped(weight_shape)?;
+        let weight = weight.value.reshaped(weight_shape)?;
         let mut by_input = step.zeros(images(input.shape()[0], self.input))?;
         ops::conv2d_backward_input(gradient, &weight, &mut by_input, stride, padding)?;
         flat(by_input).map(Some)

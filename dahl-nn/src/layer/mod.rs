@@ -53,13 +53,13 @@ pub trait Layer<'m, T: Real>: Send {
     }
 
     /// Its parameters, in PyTorch's order.
-    fn parameters(&self) -> Vec<&Parameter<'m, T>> {
-        Vec::new()
+    fn parameters(&self) -> &[Parameter<'m, T>] {
+        &[]
     }
 
     /// Its parameters, in PyTorch's order, to be changed.
-    fn parameters_mut(&mut self) -> Vec<&mut Parameter<'m, T>> {
-        Vec::new()
+    fn parameters_mut(&mut self) -> &mut [Parameter<'m, T>] {
+        &mut []
     }
 
     /// Maps a batch through the layer.

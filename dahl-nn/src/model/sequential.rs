@@ -16,6 +16,9 @@ const BYTES_AHEAD: usize = 64 << 20;
 /// Batches that may be on their way at once, however small.
 const BATCHES_AHEAD: usize = 64;
 
+/// Layers whose forward pass is kept without an allocation.
+const LAYERS: usize = 12;
+
 /// Layers in a row. Each is made for the shape that leaves the one before it.
 ///
 /// Layers are numbered from 0, all of them, so that parameters have the names of PyTorch's `nn.Sequential` of the same
@@ -45,18 +48,43 @@ pub struct Sequential<'m, T: Real> {
 
 /// What a forward pass leaves behind, for the backward pass: what left each layer that ran.
 pub struct Trace<'s, T: Real> {
-    forwards: Vec<Option<Forward<'s, T>>>,
+    first: [Option<Forward<'s, T>>; LAYERS],
+    more: Vec<Option<Forward<'s, T>>>,
 }
 
-impl<T: Real> Trace<'_, T> {
+impl<'s, T: Real> Trace<'s, T> {
+    fn new(layers: usize) -> Self {
+        let mut more = Vec::new();
+        more.resize_with(layers.saturating_sub(LAYERS), || None);
+        Self { first: [const { None }; LAYERS], more }
+    }
+
+    /// What left layer `index`.
+    fn of_layer(&self, index: usize) -> Option<&Forward<'s, T>> {
+        let more = index.checked_sub(LAYERS);
+        more.map_or_else(|| &self.first[index], |index| &self.more[index]).as_ref()
+    }
+
+    fn of_layer_mut(&mut self, index: usize) -> &mut Option<Forward<'s, T>> {
+        match index.checked_sub(LAYERS) {
+            None => &mut self.first[index],
+            Some(index) => &mut self.more[index],
+        }
+    }
+
+    /// What left the last of the layers before layer `index` that ran.
+    fn before(&self, index: usize) -> Option<&Matrix<'s, T>> {
+        (0..index).rev().find_map(|index| self.of_layer(index)).map(|forward| &forward.output)
+    }
+
     /// What left the last layer that ran; nothing if there is none.
     pub fn output(&self) -> Option<&Matrix<'_, T>> {
-        self.forwards.iter().rev().flatten().next().map(|forward| &forward.output)
+        self.before(LAYERS + self.more.len())
     }
 
     /// What entered layer `index`, where `input` entered the first.
     fn input_of<'a>(&'a self, index: usize, input: &'a Matrix<'_, T>) -> &'a Matrix<'a, T> {
-        self.forwards[..index].iter().rev().flatten().next().map_or(input, |forward| &forward.output)
+        self.before(index).map_or(input, |output| output)
     }
 }
 
@@ -215,7 +243,7 @@ impl<'m, T: Real> Sequential<'m, T> {
     pub fn parameters(&self) -> impl Iterator<Item = (String, &Parameter<'m, T>)> {
         self.layers.iter().enumerate().flat_map(|(index, layer)| {
             let named = move |parameter: &'_ _| -> String { name_of(index, parameter) };
-            layer.parameters().into_iter().map(move |parameter| (named(parameter), parameter))
+            layer.parameters().iter().map(move |parameter| (named(parameter), parameter))
         })
     }
 
@@ -232,14 +260,11 @@ impl<'m, T: Real> Sequential<'m, T> {
     /// # Errors
     /// As the layers.
     pub fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Trace<'s, T>> {
-        let mut trace = Trace { forwards: Vec::with_capacity(self.layers.len()) };
+        let mut trace = Trace::new(self.layers.len());
         for (index, layer) in self.layers.iter().enumerate() {
-            let forward = if layer.is_identity() || self.absorbed[index] {
-                None
-            } else {
-                Some(layer.forward(step, trace.input_of(index, input))?)
-            };
-            trace.forwards.push(forward);
+            if !layer.is_identity() && !self.absorbed[index] {
+                *trace.of_layer_mut(index) = Some(layer.forward(step, trace.input_of(index, input))?);
+            }
         }
         Ok(trace)
     }
@@ -260,7 +285,7 @@ impl<'m, T: Real> Sequential<'m, T> {
         };
         let mut latest = gradient;
         for (index, layer) in self.layers.iter_mut().enumerate().skip(first).rev() {
-            let Some(forward) = &trace.forwards[index] else { continue };
+            let Some(forward) = trace.of_layer(index) else { continue };
             let pass = Backward {
                 input: trace.input_of(index, input),
                 forward,
