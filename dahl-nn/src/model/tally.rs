@@ -18,28 +18,37 @@ pub(crate) struct Tally<'a, T: Real> {
 #[derive(Debug)]
 pub(crate) struct Tallies<'a, T: Real> {
     arena: &'a Arena,
-    /// The most batches that are on their way. Reading the oldest once so many follow it keeps the workers busy, and
-    /// memory bounded.
+    /// The most batches that are on their way: so many that the workers stay busy, few enough that memory is bounded.
     ahead: usize,
     waiting: VecDeque<Tally<'a, T>>,
+    /// Those that have been read.
+    free: Vec<Tally<'a, T>>,
     pub(crate) sum: TallySum,
 }
 
 impl<'a, T: Real> Tallies<'a, T> {
     pub(crate) fn new(arena: &'a Arena, ahead: usize) -> Self {
-        Self { arena, ahead, waiting: VecDeque::with_capacity(ahead), sum: TallySum::default() }
+        let (waiting, free) = (VecDeque::with_capacity(ahead), Vec::with_capacity(ahead));
+        Self { arena, ahead, waiting, free, sum: TallySum::default() }
     }
 
-    /// A tally for the next batch: that of the oldest one, if enough are on their way.
+    /// A tally for the next batch. If enough are on their way, it waits for half of them, so that it need not for the
+    /// next ones: to sleep and be woken takes longer than a small batch.
     pub(crate) fn next(&mut self, samples: usize) -> dahl::Result<Tally<'a, T>> {
-        if self.waiting.len() < self.ahead {
-            return Ok(Tally { loss: self.arena.zeros([])?, correct: self.arena.zeros([])?, samples });
+        if self.waiting.len() >= self.ahead {
+            let half = self.waiting.len().div_ceil(2);
+            self.waiting[half - 1].loss.read()?;
+            for tally in self.waiting.drain(..half) {
+                self.sum.add(&tally)?;
+                self.free.push(tally);
+            }
         }
-        let mut oldest = self.waiting.pop_front().expect("batches on their way");
-        self.sum.add(&oldest)?;
-        oldest.loss.write()?[[]] = T::ZERO;
-        oldest.correct.write()?[[]] = 0;
-        Ok(Tally { samples, ..oldest })
+        let Some(mut tally) = self.free.pop() else {
+            return Ok(Tally { loss: self.arena.zeros([])?, correct: self.arena.zeros([])?, samples });
+        };
+        tally.loss.write()?[[]] = T::ZERO;
+        tally.correct.write()?[[]] = 0;
+        Ok(Tally { samples, ..tally })
     }
 
     /// The batch has been submitted.

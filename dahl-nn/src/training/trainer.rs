@@ -14,7 +14,8 @@ use crate::model::{Evaluation, Sequential, Tallies, Tally, TallySum};
 use crate::optimizer::Optimizer;
 
 /// Elements of the widest layer's output that a task handles, if nothing is said: enough that the task's own cost does
-/// not count, few enough that a large batch keeps several workers busy.
+/// not count, few enough that a large batch keeps several workers busy. If the model has more parameters, as many as
+/// those: each part reads them all.
 const ELEMENTS_PER_TASK: usize = 1 << 17;
 
 /// How often an epoch moves the progress bar.
@@ -136,7 +137,8 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
 
     /// Parts of about the same size, each with elements enough.
     fn default_granularity(&self) -> usize {
-        let most = (ELEMENTS_PER_TASK / self.model.widest().max(1)).max(1);
+        let elements = ELEMENTS_PER_TASK.max(self.model.parameter_count());
+        let most = (elements / self.model.widest().max(1)).max(1);
         self.batch_size.div_ceil(self.batch_size.div_ceil(most))
     }
 
