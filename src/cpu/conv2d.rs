@@ -250,7 +250,7 @@ pub(crate) fn backward_filters<T: Real>(
     if let Some(plane) = conv.plane()
         && is_finite(input)
         && let Some(()) = in_lanes!(T as U => {
-            let gradient = Given::<U>(cast_slice(gradient));
+            let gradient = Given::<U> { gradient: cast_slice(gradient), out_channels: conv.out_channels };
             let total = cast_slice_mut(filters_gradient);
             direct::gradient::<U, _>(plane, conv.filters(), cast_slice(input), gradient, total);
         })

@@ -222,11 +222,11 @@ impl<'m, T: Real> Sequential<'m, T> {
     /// How many batches of so many samples may be on their way at once: as many as keep all workers busy, fewer where
     /// their activations would take much memory.
     pub(crate) fn batches_ahead(&self, samples: usize) -> usize {
-        let shapes = self.layers.iter().map(|layer| layer.output_shape());
-        let features: usize = shapes.map(|shape| shape.iter().product::<usize>()).sum();
+        let layers = self.layers.iter().zip(&self.absorbed).filter(|(_, absorbed)| !**absorbed);
+        let features: usize = layers.map(|(layer, _)| layer.output_shape().iter().product::<usize>()).sum();
         // Each activation has a gradient of the same size.
         let bytes = samples.saturating_mul(2 * features).saturating_mul(size_of::<T>());
-        (BYTES_AHEAD / bytes.max(1)).clamp(2, BATCHES_AHEAD)
+        (BYTES_AHEAD / bytes.max(1)).clamp(1, BATCHES_AHEAD)
     }
 
     /// The arena that the parameters live in.

@@ -1,5 +1,7 @@
 //! [`Unpool`]: the gradient by the sums, from the gradient by what [`ReluPool`](super::ReluPool) made of them.
 
+use std::ops::Range;
+
 use dahl_core::{Element, Real, simd as loops};
 use pulp::Simd;
 
@@ -41,12 +43,13 @@ impl<T: Real<Compute: Lanes>> Source<T::Compute> for Unpool<'_, T> {
         simd: S,
         plane: &Plane,
         image: usize,
+        filters: Range<usize>,
         parts: &mut [T::Compute],
         part_len: usize,
     ) {
         let channels = self.by_bias.len();
         let len = pooled(plane.output(), self.size).iter().product();
-        for (channel, part) in parts.chunks_exact_mut(part_len).enumerate() {
+        for (channel, part) in filters.zip(parts.chunks_exact_mut(part_len)) {
             let covered = (image * channels + channel) * len..(image * channels + channel + 1) * len;
             widen(simd, &self.gradient[covered.clone()], &mut self.passed[..len]);
             widen(simd, &self.out[covered.clone()], &mut self.outputs[..len]);
