@@ -201,11 +201,11 @@ impl<'m> Layer<'m, f64> for Forgetful<'m> {
         self.0.output_shape()
     }
 
-    fn parameters(&self) -> Vec<&Parameter<'m, f64>> {
+    fn parameters(&self) -> &[Parameter<'m, f64>] {
         self.0.parameters()
     }
 
-    fn parameters_mut(&mut self) -> Vec<&mut Parameter<'m, f64>> {
+    fn parameters_mut(&mut self) -> &mut [Parameter<'m, f64>] {
         self.0.parameters_mut()
     }
 
