@@ -11,8 +11,11 @@
 
 pub(crate) mod compensated;
 pub(crate) mod conv2d;
+pub(crate) mod conv2d_relu;
+pub(crate) mod direct;
 pub(crate) mod gemm;
 pub(crate) mod im2col;
+pub(crate) mod lanes;
 pub(crate) mod philox;
 pub(crate) mod row_major;
 pub(crate) mod scaled;
