@@ -1,6 +1,7 @@
-"""What is written into a page: tables, between `<!-- NAME -->` and `<!-- end -->`."""
+"""What is written into a page, between `<!-- NAME -->` and `<!-- end -->`: tables, and which targets are met."""
 
 import pathlib
+from dataclasses import dataclass, field
 
 
 def table(columns: list[str], rows: list[list[str]]) -> str:
@@ -19,6 +20,28 @@ def table(columns: list[str], rows: list[list[str]]) -> str:
     dashes = ("-" * (width + 1) for width in widths)
     ends = (dash + (":" if column.startswith(">") else "-") for dash, column in zip(dashes, columns, strict=True))
     return "\n".join([line(names), "|" + "|".join(ends) + "|", *map(line, rows)]) + "\n"
+
+
+@dataclass
+class Targets:
+    """Which rows meet a target, by what it asks for."""
+
+    asked: dict[str, list[tuple[str, str, bool]]] = field(default_factory=dict)
+
+    def judge(self, target: str, row: str, value: str, is_met: bool) -> str:
+        """Notes whether a row meets a target; `yes` or `no`."""
+        self.asked.setdefault(target, []).append((row, value, is_met))
+        return "yes" if is_met else "no"
+
+    def text(self) -> str:
+        """For each target, in how many rows it is met, and in which it is not."""
+        rows = []
+        for target, judged in self.asked.items():
+            missed = [f"{row}: {value}" for row, value, is_met in judged if not is_met]
+            met = len(judged) - len(missed)
+            answer = "met" if not missed else "not met" if met == 0 else "met in part"
+            rows.append([target, answer, f"{met} of {len(judged)}", "; ".join(missed) or "-"])
+        return table(["target", "", ">rows", "not met by"], rows)
 
 
 def write(page: pathlib.Path, section: str, text: str) -> None:

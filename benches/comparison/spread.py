@@ -29,3 +29,8 @@ def significant(value: float) -> str:
     """Three digits, and thousands apart."""
     digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
     return f"{value:,.{digits}f}"
+
+
+def times(spread: Spread) -> str:
+    """A ratio with its quartiles."""
+    return spread.text(lambda ratio: f"{ratio:.2f}") + " x"

@@ -1,18 +1,13 @@
 """What was measured, as tables that say which targets are met."""
 
 import pathlib
-from dataclasses import dataclass, field
 
 import kernels
 from training import MEMORY, SPEED_UP, Row, speed
 
-from comparison.page import table
+from comparison.page import Targets, table
 from comparison.rounds import ratios
-from comparison.spread import Spread, significant
-
-
-def times(spread: Spread) -> str:
-    return spread.text(lambda ratio: f"{ratio:.2f}") + " x"
+from comparison.spread import Spread, significant, times
 
 
 def percent(share: float) -> str:
@@ -21,28 +16,6 @@ def percent(share: float) -> str:
 
 def memory(measurement: dict) -> float:
     return measurement["peak_resident_bytes"] / 2**20
-
-
-@dataclass
-class Targets:
-    """Which rows meet a target, by what it asks for."""
-
-    asked: dict[str, list[tuple[str, str, bool]]] = field(default_factory=dict)
-
-    def judge(self, target: str, row: str, value: str, is_met: bool) -> str:
-        """Notes whether a row meets a target; `yes` or `no`."""
-        self.asked.setdefault(target, []).append((row, value, is_met))
-        return "yes" if is_met else "no"
-
-    def text(self) -> str:
-        """For each target, in how many rows it is met, and in which it is not."""
-        rows = []
-        for target, judged in self.asked.items():
-            missed = [f"{row}: {value}" for row, value, is_met in judged if not is_met]
-            met = len(judged) - len(missed)
-            answer = "met" if not missed else "not met" if met == 0 else "met in part"
-            rows.append([target, answer, f"{met} of {len(judged)}", "; ".join(missed) or "-"])
-        return table(["target", "", ">rows", "not met by"], rows)
 
 
 def training(measured: dict[Row, dict], formats: dict[Row, str], targets: Targets) -> str:
