@@ -1,18 +1,19 @@
 //! Study: how small tasks may be.
 //!
-//! The same work is cut into more and more tasks, by two of the patterns of Task Bench (Slaughter et al. 2020, *Task Bench:
-//! A Parameterized Benchmark for Evaluating Parallel Runtime Performance*): `chains`, where a task follows one other, and
-//! `stencil`, where it follows three. A task multiplies and adds in registers, so that memory does not matter.
+//! The same work is cut into more and more tasks, by four of the graphs of Task Bench (Slaughter et al. 2020, *Task Bench: A
+//! Parameterized Benchmark for Evaluating Parallel Runtime Performance*), four tasks wide for each worker, in dahl and as
+//! rayon forks and joins them step by step.
 //!
 //! * Efficiency: how long the work takes in a plain loop on one core, at least, divided by the time of all workers.
 //! * Granularity: the time of all workers, divided by the number of tasks. METG, the minimum effective task granularity, is
 //!   the one at which the efficiency is a half.
 
-use std::hint::black_box;
+mod fork_join;
+mod pattern;
+mod work;
+
 use std::time::Instant;
 
-use dahl::prelude::*;
-use dahl::simd::{Vectorised, dispatch};
 use serde::Serialize;
 
 use super::findings::Findings;
@@ -22,6 +23,8 @@ use super::rounds::{Spread, in_turn};
 use super::session::Session;
 use super::{Study, Time};
 use crate::trouble::Trouble;
+use pattern::{Cells, Pattern};
+use work::{NUMBERS, plain_loop};
 
 pub(super) const STUDY: Study = Study {
     name: "granularity",
@@ -31,92 +34,35 @@ pub(super) const STUDY: Study = Study {
     run,
 };
 
-/// Tasks that may run at once.
-const WIDTH: usize = 32;
+/// Tasks that may run at once, for each worker.
+const WIDTH: usize = 4;
 
-/// Numbers that each task works on: a register's worth.
-const NUMBERS: usize = 8;
+/// Steps of the largest tasks.
+const LEAST_STEPS: u64 = 32;
 
-/// `v = 0.5 v + 1`, so often for each number.
-#[inline(always)]
-fn multiply_and_add(values: &mut [f32], times: u64) {
-    let mut numbers = [0.0; NUMBERS];
-    numbers.copy_from_slice(values);
-    for _ in 0..times {
-        for number in &mut numbers {
-            *number = 0.5 * *number + 1.0;
-        }
-    }
-    values.copy_from_slice(&numbers);
-}
-
-/// A task of a chain.
-#[codelet(RW, cpu_only)]
-fn link(values: &mut [f32], times: u64) {
-    multiply_and_add(values, times);
-}
-
-/// A task of a stencil: it reads what three tasks have written a step before.
-#[codelet(R, R, R, W, cpu_only)]
-fn cell(left: &[f32], middle: &[f32], right: &[f32], out: &mut [f32], times: u64) {
-    for (i, out) in out.iter_mut().enumerate() {
-        *out = (left[i] + middle[i] + right[i]) / 3.0;
-    }
-    multiply_and_add(out, times);
-}
-
-/// The same loop without a task around it.
-struct Loop(u64);
-
-impl Vectorised for Loop {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let mut values = [1.0; NUMBERS];
-        multiply_and_add(black_box(&mut values), self.0);
-        black_box(values);
-    }
-}
-
+/// What runs the tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Pattern {
-    Chains,
-    Stencil,
+enum System {
+    Dahl,
+    Rayon,
 }
 
-impl Pattern {
+impl System {
+    const ALL: [Self; 2] = [Self::Dahl, Self::Rayon];
+
     fn name(self) -> &'static str {
         match self {
-            Self::Chains => "chains",
-            Self::Stencil => "stencil",
+            Self::Dahl => "dahl",
+            Self::Rayon => "rayon",
         }
-    }
-
-    /// Submits so many steps of tasks.
-    fn submit(self, rows: &mut [Vec<Vector<'static, f32>>; 2], steps: u64, times: u64) -> dahl::Result<()> {
-        let [before, after] = rows;
-        for step in 0..steps {
-            match self {
-                Self::Chains => before.iter_mut().try_for_each(|values| link(values, times))?,
-                Self::Stencil => {
-                    let (read, written) =
-                        if step % 2 == 0 { (&*before, &mut *after) } else { (&*after, &mut *before) };
-                    for (i, out) in written.iter_mut().enumerate() {
-                        let (left, right) = (&read[(i + WIDTH - 1) % WIDTH], &read[(i + 1) % WIDTH]);
-                        cell(left, &read[i], right, out, times)?;
-                    }
-                }
-            }
-        }
-        Ok(())
     }
 }
 
-/// The work in so many steps of [`WIDTH`] tasks.
+/// The work in so many steps.
 #[derive(Clone, Copy, Debug)]
 struct Variant {
+    system: System,
     pattern: Pattern,
     workers: usize,
     steps: u64,
@@ -131,30 +77,58 @@ struct Round {
 }
 
 impl Variant {
+    fn width(&self) -> usize {
+        WIDTH * self.workers
+    }
+
     fn tasks(&self) -> u64 {
-        self.steps * WIDTH as u64
+        self.pattern.tasks(self.steps, self.width())
+    }
+
+    /// Multiplications and additions of a task.
+    fn times(&self) -> u64 {
+        self.total / self.tasks()
     }
 
     fn measure(&self) -> Result<Round, Trouble> {
+        let tasks_us = match self.system {
+            System::Dahl => self.with_dahl()?,
+            System::Rayon => self.with_rayon()?,
+        };
+        let begin = Instant::now();
+        plain_loop(self.total);
+        Ok(Round { loop_us: begin.elapsed().as_secs_f64() * 1e6, tasks_us })
+    }
+
+    fn with_dahl(&self) -> Result<f64, Trouble> {
         let rt = unchecked().cpu_workers(self.workers).build()?;
-        let row = || (0..WIDTH).map(|_| rt.zeros([NUMBERS])).collect::<dahl::Result<Vec<_>>>();
+        let row = || (0..self.width()).map(|_| rt.zeros([NUMBERS])).collect::<dahl::Result<Cells>>();
         let mut rows = [row()?, row()?];
         // Records of tasks are made as they are first needed.
-        self.pattern.submit(&mut rows, self.steps.min(256), 1)?;
+        self.pattern.submit(&mut rows, self.steps.min(2048), 1)?;
         rt.wait()?;
         let begin = Instant::now();
-        self.pattern.submit(&mut rows, self.steps, self.total / self.tasks())?;
+        self.pattern.submit(&mut rows, self.steps, self.times())?;
         rt.wait()?;
-        let tasks_us = begin.elapsed().as_secs_f64() * 1e6;
-        drop(rt);
-        let begin = Instant::now();
-        dispatch(Loop(self.total));
-        Ok(Round { loop_us: begin.elapsed().as_secs_f64() * 1e6, tasks_us })
+        Ok(begin.elapsed().as_secs_f64() * 1e6)
+    }
+
+    fn with_rayon(&self) -> Result<f64, Trouble> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.workers).build();
+        let pool = pool.map_err(|error| Trouble::Input(format!("rayon has no threads: {error}")))?;
+        let mut rows = [fork_join::cells(self.width()), fork_join::cells(self.width())];
+        Ok(pool.install(|| {
+            fork_join::run(self.pattern, &mut rows, self.steps.min(2048), 1);
+            let begin = Instant::now();
+            fork_join::run(self.pattern, &mut rows, self.steps, self.times());
+            begin.elapsed().as_secs_f64() * 1e6
+        }))
     }
 }
 
 #[derive(Debug, Serialize)]
 struct Row {
+    system: System,
     pattern: Pattern,
     workers: usize,
     tasks: u64,
@@ -173,8 +147,11 @@ impl Row {
 
     fn new(variant: &Variant, rounds: &[Round], loop_us: f64) -> Self {
         let (workers, tasks) = (variant.workers as f64, variant.tasks() as f64);
+        // The tasks' share of it: where it cannot be cut into equal parts, a rest is left.
+        let loop_us = loop_us * (tasks * variant.times() as f64) / variant.total as f64;
         let efficiency = Spread::over(rounds, |round| loop_us / (workers * round.tasks_us));
         Self {
+            system: variant.system,
             pattern: variant.pattern,
             workers: variant.workers,
             tasks: variant.tasks(),
@@ -208,69 +185,95 @@ pub(super) fn powers_to(most: usize) -> Vec<usize> {
     powers.chain([most]).collect()
 }
 
-fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
-    let total: u64 = session.either(1 << 23, 1 << 19);
-    let most_steps: u64 = session.either(1 << 12, 1 << 8);
-    session.setting("multiply_adds", total as i64);
-    session.setting("tasks_at_once", WIDTH as i64);
-    let workers = powers_to(session.settings.workers);
-    let steps = || (0..).map(|power| 1 << power).take_while(|steps| *steps <= most_steps);
+/// All that are measured: fewer and larger tasks before more and smaller ones.
+fn variants(workers: &[usize], total: u64, most_tasks: u64) -> Vec<Variant> {
     let mut variants = Vec::new();
-    for pattern in [Pattern::Chains, Pattern::Stencil] {
-        for &workers in &workers {
-            variants.extend(steps().map(|steps| Variant { pattern, workers, steps, total }));
+    for system in System::ALL {
+        for pattern in Pattern::ALL {
+            for &workers in workers {
+                let most_steps = (most_tasks / (WIDTH * workers) as u64).max(LEAST_STEPS);
+                let steps = std::iter::successors(Some(LEAST_STEPS), |steps| Some(2 * steps));
+                let steps = steps.take_while(|&steps| steps <= most_steps);
+                variants.extend(steps.map(|steps| Variant { system, pattern, workers, steps, total }));
+            }
         }
     }
-    let name = |variant: &Variant| format!("{} tasks on {} workers", variant.tasks(), variant.workers);
+    variants
+}
+
+fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
+    let total: u64 = session.either(1 << 23, 1 << 19);
+    session.setting("multiply_adds", total as i64);
+    session.setting("tasks_at_once_for_each_worker", WIDTH as i64);
+    let workers = powers_to(session.settings.workers);
+    let variants = variants(&workers, total, session.either(1 << 17, 1 << 13));
+    let name = |variant: &Variant| {
+        let (system, pattern) = (variant.system.name(), variant.pattern.name());
+        format!("{pattern}, {} tasks on {} workers, {system}", variant.tasks(), variant.workers)
+    };
     let measured = in_turn(session, "granularity", &variants, name, Variant::measure)?;
     // The work is the same in all, and what disturbs the loop only adds to its time.
     let loop_us = measured.iter().flatten().map(|round| round.loop_us).fold(f64::INFINITY, f64::min);
     let rows: Vec<Row> =
         variants.iter().zip(&measured).map(|(variant, rounds)| Row::new(variant, rounds, loop_us)).collect();
     session.table("efficiency.csv", &rows)?;
-    let of =
-        |pattern, workers| rows.iter().filter(move |row| row.pattern == pattern && row.workers == workers);
+    session.figure("efficiency.svg", &figure(&rows, &workers))?;
+    Ok(findings(&rows, &workers))
+}
 
+/// The rows of a line of the figure, the largest tasks first.
+fn line(rows: &[Row], system: System, pattern: Pattern, workers: usize) -> impl Iterator<Item = &Row> {
+    rows.iter().filter(move |row| (row.system, row.pattern, row.workers) == (system, pattern, workers))
+}
+
+fn figure(rows: &[Row], workers: &[usize]) -> Figure {
+    let ends = rows
+        .iter()
+        .map(|row| row.granularity_us)
+        .fold((f64::INFINITY, 0.0_f64), |(least, most), us| (least.min(us), most.max(us)));
     let mut figure = Figure::new("Efficiency against task granularity", 2);
-    let mut findings =
-        Findings::new(["pattern", "workers", "METG at 50 %", "efficiency of the largest tasks"]);
-    for pattern in [Pattern::Chains, Pattern::Stencil] {
-        let caption = match pattern {
-            Pattern::Chains => "chains: a task follows one other",
-            Pattern::Stencil => "stencil: a task follows three others",
-        };
+    for pattern in Pattern::ALL {
         let (x, y) = (Axis::log("workers x time / tasks (µs)"), Axis::linear("efficiency").to(1.1));
-        let mut lines = Lines::new(caption, x, y);
-        for &workers in &workers {
-            let point = |row: &Row| Point {
-                x: row.granularity_us,
-                y: row.efficiency,
-                low: row.efficiency_low,
-                high: row.efficiency_high,
-            };
-            let plural = if workers == 1 { "" } else { "s" };
-            lines = lines.series(Series::new(
-                format!("{workers} worker{plural}"),
-                of(pattern, workers).map(point).collect(),
-            ));
-            let largest = of(pattern, workers).map(|row| row.efficiency).next().unwrap_or(0.0);
+        let mut lines = Lines::new(pattern.caption(), x, y);
+        for system in System::ALL {
+            for &workers in workers {
+                let point = |row: &Row| Point {
+                    x: row.granularity_us,
+                    y: row.efficiency,
+                    low: row.efficiency_low,
+                    high: row.efficiency_high,
+                };
+                let plural = if workers == 1 { "" } else { "s" };
+                lines = lines.series(Series::new(
+                    format!("{}, {workers} worker{plural}", system.name()),
+                    line(rows, system, pattern, workers).map(point).collect(),
+                ));
+            }
+        }
+        figure = figure.panel(lines.guide("a half", vec![(ends.0, 0.5), (ends.1, 0.5)]));
+    }
+    figure
+}
+
+fn findings(rows: &[Row], workers: &[usize]) -> Findings {
+    let mut findings =
+        Findings::new(["pattern", "workers", "METG at 50 %", "rayon's", "efficiency of the largest tasks"]);
+    for pattern in Pattern::ALL {
+        for &workers in workers {
+            let of = |system| line(rows, system, pattern, workers);
+            let largest = of(System::Dahl).map(|row| row.efficiency).next().unwrap_or(0.0);
             findings.row([
                 pattern.name().to_owned(),
                 workers.to_string(),
-                metg(of(pattern, workers)),
+                metg(of(System::Dahl)),
+                metg(of(System::Rayon)),
                 format!("{:.0} %", 100.0 * largest),
             ]);
         }
-        let ends = rows
-            .iter()
-            .map(|row| row.granularity_us)
-            .fold((f64::INFINITY, 0.0_f64), |(least, most), us| (least.min(us), most.max(us)));
-        figure = figure.panel(lines.guide("a half", vec![(ends.0, 0.5), (ends.1, 0.5)]));
     }
-    session.figure("efficiency.svg", &figure)?;
     let smallest = rows.iter().map(|row| row.work_us).fold(f64::INFINITY, f64::min);
     findings.remark(format!("The smallest tasks have {} us of work.", number(smallest)));
-    Ok(findings)
+    findings
 }
 
 #[cfg(test)]
@@ -279,6 +282,7 @@ mod tests {
 
     fn row(granularity_us: f64, efficiency: f64) -> Row {
         Row {
+            system: System::Dahl,
             pattern: Pattern::Chains,
             workers: 1,
             tasks: 1,
