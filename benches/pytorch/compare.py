@@ -7,7 +7,7 @@
     target/pytorch/bin/python benches/pytorch/compare.py --quick                      shows that it works
     target/pytorch/bin/python benches/pytorch/compare.py --again                      the page from the last whole run
 
-A row is `network-type-batch-workers`, `conv-type` or `gemm-type`. A run of some rows, and a quick one, writes
+A row is `network-type-batch-workers`, `conv-type`, `gemm-type` or `map-type`. A run of some rows, and a quick one, writes
 target/comparison/performance.md in place of the page.
 """
 
@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benches"))
 
 import report
-from kernels import Convolutions, Products
+from kernels import Convolutions, Maps, Products
 from training import MNIST, ROWS, SMALL, Programs, Row
 
 from comparison import page, program, rounds
@@ -53,10 +53,16 @@ class Selection:
         self.training = [row for row in usual if wanted(str(row))]
         convolutions = ("bf16",) if quick and patterns is None else Convolutions.ROWS
         self.convolutions = [row for row in convolutions if wanted(f"conv-{row}")]
+        maps = ("bf16",) if quick and patterns is None else Maps.ROWS
+        self.maps = [row for row in maps if wanted(f"map-{row}")]
         self.products = [row for row in Products.ROWS if wanted(f"gemm-{row}") and Products.is_there()]
 
+    def kernels(self) -> dict[str, list[str]]:
+        """The element types of each kind of kernel."""
+        return {"conv": self.convolutions, "gemm": self.products, "map": self.maps}
+
     def names(self) -> list[str]:
-        kernels = [f"conv-{row}" for row in self.convolutions] + [f"gemm-{row}" for row in self.products]
+        kernels = [f"{part}-{row}" for part, rows in self.kernels().items() for row in rows]
         return [str(row) for row in self.training] + kernels
 
 
@@ -68,14 +74,15 @@ def measure(selection: Selection, count: int, quick: bool) -> dict:
         programs.try_out(row)
     training = rounds.in_turn(selection.training, {"dahl": programs.dahl, "PyTorch": programs.torch}, count)
     kernels = {}
-    parts = {
-        "conv": (Convolutions(0.03 if quick else 0.1), selection.convolutions),
-        "gemm": (Products(0.03 if quick else 0.3, 512 if quick else 2048), selection.products),
+    convolutions = Convolutions(0.03 if quick else 0.1)
+    products = Products(0.03 if quick else 0.3, 512 if quick else 2048)
+    programs_of = {
+        "conv": {"dahl": convolutions.dahl, "PyTorch": convolutions.torch},
+        "gemm": {"dahl": products.dahl, "PyTorch": products.torch},
+        "map": {"dahl": Maps().dahl},
     }
-    for part, (sides, rows) in parts.items():
-        kernels[part] = rounds.in_turn(
-            rows, {"dahl": sides.dahl, "PyTorch": sides.torch}, count, lambda row, part=part: f"{part}-{row}"
-        )
+    for part, rows in selection.kernels().items():
+        kernels[part] = rounds.in_turn(rows, programs_of[part], count, f"{part}-{{}}".format)
     return {
         "about": occasion.text(count, programs.version) if programs.version else occasion.text(count),
         "training": {str(row): sides for row, sides in training.items()},
@@ -100,6 +107,8 @@ def sections(kept: dict, chart: pathlib.Path, link: str) -> dict[str, str]:
         texts["convolution"] = "\n".join([report.convolutions(kept["conv"], targets), kept["about"]])
     if kept["gemm"]:
         texts["gemm"] = "\n".join([report.products(kept["gemm"], targets), kept["about"]])
+    if kept["map"]:
+        texts["maps"] = "\n".join([report.maps(kept["map"], targets), kept["about"]])
     return {"targets": targets.text(), **texts}
 
 

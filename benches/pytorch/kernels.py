@@ -1,4 +1,4 @@
-"""Rows of kernels: convolutions and matrix products on one core, against PyTorch and against what the core can do."""
+"""Rows of kernels on one core: convolutions, matrix products, maps; against PyTorch, and against what the core can do."""
 
 import json
 import sys
@@ -16,6 +16,8 @@ FEW, MANY = ["64 x 1->3,", "64 x 1->4,", "64 x 1->5,"], ["64 x 32->64,", "64 x 6
 # Shares of the limit that are to be reached, by type; those of f16 are of the limit in f32, in which it computes.
 CONVOLUTION_TARGETS = {"f32": 0.75, "f64": 0.75}
 GEMM_TARGETS = {"f32": 0.85, "f64": 0.85, "f16": 0.5}
+# The share of a copy's bandwidth that maps and reductions are to reach.
+BANDWIDTH_TARGET = 0.85
 # How much fewer operations per second 3 and 5 filters may have than 4.
 UNEVEN = 0.15
 
@@ -96,3 +98,17 @@ class Products:
         for size in sizes:
             command += ["--size", str(size)]
         return {str(line["size"]): line["gflops"] for line in program.lines(command, OMP_NUM_THREADS="1")}
+
+
+class Maps:
+    """Rows are element types; a measurement has the bandwidth of each op, and that of a copy beside it. dahl alone."""
+
+    ROWS = ("f32", "f64", "f16", "bf16")
+
+    @cached_property
+    def bench(self) -> str:
+        return program.bench("dahl", "bandwidth")
+
+    def dahl(self, element: str) -> dict:
+        lines = program.lines([self.bench, "--json", "--type", element])
+        return {line["op"]: (line["gb_per_s"], line["copy_gb_per_s"]) for line in lines}

@@ -140,6 +140,20 @@ def products(measured: dict[str, dict], targets: Targets) -> str:
     return table(["type", ">size", ">GFLOP/s", ">dahl / PyTorch", ">of the limit"], rows)
 
 
+def maps(measured: dict[str, dict], targets: Targets) -> str:
+    """The table of maps and reductions: gigabytes per second, and shares of what a copy reaches."""
+    rows = []
+    for element, of in measured.items():
+        for op in of["dahl"][0]:
+            own, copy = (Spread.of([measurement[op][which] for measurement in of["dahl"]]) for which in (0, 1))
+            share = Spread.of([measurement[op][0] / measurement[op][1] for measurement in of["dahl"]])
+            asked = f"maps and reductions: at least {percent(kernels.BANDWIDTH_TARGET)} of a copy's bandwidth"
+            is_met = share.median >= kernels.BANDWIDTH_TARGET
+            met = targets.judge(asked, f"{op} {element}", percent(share.median), is_met)
+            rows.append([element, op, significant(own.median), significant(copy.median), share.text(percent), met])
+    return table(["type", "op", ">GB/s", ">a copy", ">share", "met"], rows)
+
+
 def chart(measured: dict[Row, dict], path: pathlib.Path) -> None:
     """The ratios of training with their quartiles, and what they are to be."""
     import matplotlib
