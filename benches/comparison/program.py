@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shlex
 import subprocess
 import sys
 
@@ -25,12 +26,36 @@ def bench(package: str, name: str) -> str:
     raise ProgramError(f"`{' '.join(command)}` has built no program")
 
 
-def lines(command: list[str], **environment: str) -> list[dict]:
-    """Runs a program; the lines of JSON that it prints. Settings of dahl in the environment do not reach it."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("DAHL_", "STARPU_"))}
-    ended = subprocess.run(command, cwd=ROOT, env=env | environment, capture_output=True, text=True, check=False)
+def environment() -> dict[str, str]:
+    """Settings of dahl and StarPU in the environment reach no program."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("DAHL_", "STARPU_"))}
+
+
+def lines(command: list[str], **settings: str) -> list[dict]:
+    """Runs a program; the lines of JSON that it prints."""
+    ended = subprocess.run(command, cwd=ROOT, env=environment() | settings, capture_output=True, text=True, check=False)
     found = [json.loads(line) for line in ended.stdout.splitlines() if line.startswith("{")]
     if ended.returncode != 0 or not found:
         told = ended.stderr.strip().splitlines()[-12:]
         raise ProgramError("\n".join([f"`{' '.join(command)}` ended with {ended.returncode}", *told]))
     return found
+
+
+class Server:
+    """A program that answers each line of arguments by a line of JSON: it starts once."""
+
+    def __init__(self, command: list[str]) -> None:
+        self.command = command
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, cwd=ROOT, env=environment(), stdin=pipe, stdout=pipe, text=True)
+
+    def answer(self, arguments: list[str]) -> dict:
+        try:
+            self.process.stdin.write(shlex.join(arguments) + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass  # the line that it does not answer tells
+        line = self.process.stdout.readline()
+        if not line.startswith("{"):
+            raise ProgramError(f"`{shlex.join(self.command)}` has no answer to `{shlex.join(arguments)}`")
+        return json.loads(line)

@@ -49,7 +49,7 @@ class Selection:
         def wanted(name: str) -> bool:
             return patterns is None or any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
 
-        usual = [SMALL[2], SMALL[3], MNIST[8], MNIST[9]] if quick and patterns is None else ROWS
+        usual = [SMALL[2], MNIST[8]] if quick and patterns is None else ROWS
         self.training = [row for row in usual if wanted(str(row))]
         convolutions = ("bf16",) if quick and patterns is None else Convolutions.ROWS
         self.convolutions = [row for row in convolutions if wanted(f"conv-{row}")]

@@ -6,12 +6,17 @@
 The counterpart of `dahl-nn/benches/throughput.rs`: the same networks and images in the same order, forward, loss and
 accuracy, backward and update of every batch. The first epoch warms up; then as many follow as fill the seconds, at least
 one.
+
+With --serve it reads such arguments line by line, and runs each row in a process of its own, forked where PyTorch is
+loaded and has done nothing yet: loading it takes longer than most rows.
 """
 
 import argparse
 import gzip
 import json
+import os
 import pathlib
+import shlex
 import sys
 import time
 
@@ -96,7 +101,7 @@ def peak_resident_bytes() -> int | None:
     return None
 
 
-def arguments() -> argparse.Namespace:
+def arguments(line: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--network", choices=["small", "mnist"], default="small")
     parser.add_argument("--type", choices=TYPES, default="f32")
@@ -107,11 +112,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--data", type=pathlib.Path, default=EMBEDDED, help="a folder of IDX files")
     parser.add_argument("--memory-format", choices=["contiguous", "channels_last"], default="contiguous")
-    return parser.parse_args()
+    parser.add_argument("--serve", action="store_true", help="reads arguments from the standard input")
+    return parser.parse_args(line)
 
 
-def main() -> None:
-    settings = arguments()
+def run(settings: argparse.Namespace) -> None:
+    """Trains, and prints the line."""
     torch.set_num_threads(settings.workers)
     training = Training(settings)
     epochs = [training.epoch()]
@@ -127,7 +133,27 @@ def main() -> None:
         "peak_resident_bytes": peak_resident_bytes(),
         "version": torch.__version__,
     }
-    print(json.dumps(result))
+    print(json.dumps(result), flush=True)
+
+
+def serve() -> None:
+    """A process for each line; it ends with the first that fails."""
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            run(arguments(shlex.split(line)))
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        if status != 0:
+            sys.exit(f"{line.strip()}: {os.waitstatus_to_exitcode(status)}")
+
+
+def main() -> None:
+    settings = arguments()
+    if settings.serve:
+        serve()
+    else:
+        run(settings)
 
 
 if __name__ == "__main__":

@@ -73,14 +73,20 @@ class Programs:
         self.seconds = seconds
         self.epochs: dict[Row, int] = {}
         self.formats: dict[Row, str] = {}
+        self.memory: dict[Row, int | None] = {}
         self.version = ""
 
     @cached_property
     def throughput(self) -> str:
         return program.bench("dahl-nn", "throughput")
 
+    @cached_property
+    def train(self) -> program.Server:
+        return program.Server([sys.executable, str(HERE / "train.py"), "--serve"])
+
     def try_out(self, row: Row) -> None:
-        """Finds how many epochs dahl needs to fill the seconds, and which memory format is the faster in PyTorch."""
+        """Finds how many epochs dahl needs to fill the seconds, which memory format is the faster in PyTorch, and the
+        memory that PyTorch needs: a forked process does not count all that was loaded before."""
         print(f"trying {row}", file=sys.stderr, flush=True)
         command = [self.throughput, *row.arguments(), "--epochs", "3"]
         epoch_seconds = row.samples / speed(program.lines(command)[-1])
@@ -89,14 +95,16 @@ class Programs:
         if len(formats) > 1:
             formats.sort(key=lambda name: speed(self.torch(row, name, "--epochs", "2")), reverse=True)
         self.formats[row] = formats[0]
+        command = [sys.executable, str(HERE / "train.py"), *row.arguments(), "--memory-format", formats[0]]
+        self.memory[row] = program.lines([*command, "--epochs", "2"])[-1]["peak_resident_bytes"]
 
     def dahl(self, row: Row) -> dict:
         return program.lines([self.throughput, *row.arguments(), "--epochs", str(self.epochs[row])])[-1]
 
     def torch(self, row: Row, memory_format: str = "", *more: str) -> dict:
         memory_format = memory_format or self.formats[row]
-        command = [sys.executable, str(HERE / "train.py"), *row.arguments(), "--memory-format", memory_format]
+        command = [*row.arguments(), "--memory-format", memory_format]
         command += more or ["--seconds", str(self.seconds)]
-        measurement = program.lines(command, OMP_NUM_THREADS=str(row.workers))[-1]
+        measurement = self.train.answer(command)
         self.version = f"PyTorch {measurement['version']}"
-        return measurement
+        return measurement | {"peak_resident_bytes": self.memory.get(row)}
