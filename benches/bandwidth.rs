@@ -62,8 +62,10 @@ impl Settings {
             return Ok(());
         }
         let len = BYTES / size_of::<T>();
-        let numbers = |step: usize| (0..len).map(|i| T::from_f64((i * step % 4001) as f64 / 1000.3 - 2.0));
-        let (x, y) = (rt.from_vec([len], numbers(7919).collect())?, rt.from_vec([len], numbers(104_729).collect())?);
+        let numbers =
+            |step: usize| (0..len).map(move |i| T::from_f64((i * step % 4001) as f64 / 1000.3 - 2.0));
+        let (x, y) =
+            (rt.from_vec([len], numbers(7919).collect())?, rt.from_vec([len], numbers(104_729).collect())?);
         let (mut relu, mut sum) = (rt.zeros::<T, 1>([len])?, rt.zeros::<T, 1>([len])?);
         let mut mean = rt.zeros::<T, 0>([])?;
         let cases = [
@@ -102,8 +104,7 @@ impl Settings {
         let speed = median_gb_per_s(of_op, case.arrays * BYTES);
         let copy = median_gb_per_s(of_copy, 2 * BYTES);
         if self.is_json {
-            let line =
-                serde_json::json!({ "op": case.op, "type": element, "gb_per_s": speed, "copy_gb_per_s": copy });
+            let line = serde_json::json!({ "op": case.op, "type": element, "gb_per_s": speed, "copy_gb_per_s": copy });
             println!("{line}");
         } else {
             println!("{:<6} {element:<5} {speed:>7.1} GB/s, a copy {copy:>7.1} GB/s", case.op);

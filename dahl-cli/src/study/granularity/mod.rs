@@ -165,11 +165,15 @@ impl Row {
 }
 
 /// The granularity at which the efficiency is a half, between the two rows around it, if their quartiles do not overlap; rows
-/// have more and more tasks.
+/// have more and more tasks. `< 0.10 us`, if it is more than a half with tasks as small as that.
 fn metg<'r>(rows: impl Iterator<Item = &'r Row>) -> String {
     let rows: Vec<&Row> = rows.collect();
     let around = rows.windows(2).find(|pair| pair[0].efficiency >= 0.5 && pair[1].efficiency < 0.5);
-    let Some(around) = around else { return "not reached".to_owned() };
+    let Some(around) = around else {
+        let smallest = rows.last().filter(|row| row.efficiency >= 0.5);
+        return smallest
+            .map_or("not reached".to_owned(), |smallest| format!("< {:.2} us", smallest.granularity_us));
+    };
     if !around[0].spread().is_apart(&around[1].spread()) {
         return "within the spread".to_owned();
     }
@@ -298,7 +302,8 @@ mod tests {
     fn metg_lies_between_the_rows_around_a_half() {
         let rows = [row(100.0, 0.99), row(10.0, 0.75), row(1.0, 0.25)];
         assert_eq!(metg(rows.iter()), "3.16 us");
-        assert_eq!(metg(rows[..2].iter()), "not reached");
+        assert_eq!(metg(rows[..2].iter()), "< 10.00 us");
+        assert_eq!(metg(rows[2..].iter()), "not reached");
         let noise = rows.map(|row| Row { efficiency_low: 0.1, efficiency_high: 0.9, ..row });
         assert_eq!(metg(noise.iter()), "within the spread");
     }
