@@ -1,6 +1,7 @@
 """What is written into a page, between `<!-- NAME -->` and `<!-- end -->`: tables, and which targets are met."""
 
 import pathlib
+import textwrap
 from dataclasses import dataclass, field
 
 
@@ -34,14 +35,19 @@ class Targets:
         return "yes" if is_met else "no"
 
     def text(self) -> str:
-        """For each target, in how many rows it is met, and in which it is not."""
-        rows = []
+        """A list: for each target, in how many rows it is met, and the rows in which it is not."""
+        items = []
         for target, judged in self.asked.items():
             missed = [f"{row}: {value}" for row, value, is_met in judged if not is_met]
             met = len(judged) - len(missed)
             answer = "met" if not missed else "not met" if met == 0 else "met in part"
-            rows.append([target, answer, f"{met} of {len(judged)}", "; ".join(missed) or "-"])
-        return table(["target", "", ">rows", "not met by"], rows)
+            item = f"* {target}: **{answer}**, {met} of {len(judged)}."
+            if missed:
+                item += f" Not by {'; '.join(missed)}."
+            items.append(
+                textwrap.fill(item, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+            )
+        return "\n".join(items) + "\n"
 
 
 def write(page: pathlib.Path, section: str, text: str) -> None:
