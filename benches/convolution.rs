@@ -1,12 +1,15 @@
 //! Convolution in its three directions on one worker, in GFLOP/s, by the median of its tasks.
 //!
-//! `cargo bench --bench convolution`.
+//! `cargo bench --bench convolution [-- --type f32 --case "64 x 64->64" --json]`: those of the type, and whose name has the
+//! text in it; a line of JSON for each. `benches/pytorch/compare.py` runs it, and the same in PyTorch, in turn.
 
 use std::time::Instant;
 
 use dahl::Result;
 use dahl::ops::*;
 use dahl::prelude::*;
+use lexopt::prelude::*;
+use serde_json::json;
 
 const TASKS: usize = 15;
 
@@ -21,6 +24,11 @@ struct Case {
 }
 
 impl Case {
+    fn name(&self) -> String {
+        let Self { batch, channels: [from, to], kernel, padding, image } = self;
+        format!("{batch} x {from}->{to}, {kernel}x{kernel}, pad {padding}, {image}x{image}")
+    }
+
     fn output(&self) -> usize {
         self.image + 2 * self.padding + 1 - self.kernel
     }
@@ -67,7 +75,61 @@ fn speeds<T: Real>(rt: &Runtime, case: Case) -> Result<[f64; 3]> {
     Ok([forward, backward, of_filters])
 }
 
-fn main() -> Result<()> {
+/// What is measured, and how it is shown.
+#[derive(Default)]
+struct Settings {
+    element: Option<String>,
+    case: String,
+    is_json: bool,
+}
+
+impl Settings {
+    fn parse() -> std::result::Result<Self, lexopt::Error> {
+        let mut settings = Self::default();
+        let mut parser = lexopt::Parser::from_env();
+        while let Some(argument) = parser.next()? {
+            match argument {
+                Long("type") => settings.element = Some(parser.value()?.string()?),
+                Long("case") => settings.case = parser.value()?.string()?,
+                Long("json") => settings.is_json = true,
+                Long("bench") => {} // cargo says so
+                other => return Err(other.unexpected()),
+            }
+        }
+        Ok(settings)
+    }
+
+    /// Measures a case in a type, if it is wanted, and prints it.
+    fn row<T: Real>(&self, rt: &Runtime, element: &str, case: Case) -> Result<()> {
+        let name = case.name();
+        if self.element.as_ref().is_some_and(|wanted| wanted != element) || !name.contains(&self.case) {
+            return Ok(());
+        }
+        let [forward, backward_input, backward_filters] = speeds::<T>(rt, case)?;
+        if self.is_json {
+            let line = json!({
+                "case": name,
+                "type": element,
+                "batch": case.batch,
+                "in_channels": case.channels[0],
+                "out_channels": case.channels[1],
+                "kernel": case.kernel,
+                "padding": case.padding,
+                "image": case.image,
+                "forward": forward,
+                "backward_input": backward_input,
+                "backward_filters": backward_filters,
+            });
+            println!("{line}");
+        } else {
+            println!("{name:<36} {element:>5} {forward:>9.1} {backward_input:>9.1} {backward_filters:>9.1}");
+        }
+        Ok(())
+    }
+}
+
+fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let settings = Settings::parse()?;
     let rt = Runtime::builder().cpu_workers(1).check(false).build()?;
     let cases = [
         Case { batch: 64, channels: [1, 4], kernel: 3, padding: 0, image: 28 },
@@ -80,20 +142,17 @@ fn main() -> Result<()> {
         Case { batch: 64, channels: [64, 128], kernel: 1, padding: 0, image: 14 },
         Case { batch: 64, channels: [256, 256], kernel: 3, padding: 1, image: 7 },
     ];
-    println!(
-        "{:<36} {:>5} {:>9} {:>9} {:>9}",
-        "convolution, GFLOP/s", "type", "forward", "by input", "filters"
-    );
+    if !settings.is_json {
+        println!(
+            "{:<36} {:>5} {:>9} {:>9} {:>9}",
+            "convolution, GFLOP/s", "type", "forward", "by input", "filters"
+        );
+    }
     for case in cases {
-        let Case { batch, channels: [from, to], kernel, padding, image } = case;
-        let name = format!("{batch} x {from}->{to}, {kernel}x{kernel}, pad {padding}, {image}x{image}");
-        let print = |element: &str, [forward, backward, of_filters]: [f64; 3]| {
-            println!("{name:<36} {element:>5} {forward:>9.1} {backward:>9.1} {of_filters:>9.1}");
-        };
-        print("f32", speeds::<f32>(&rt, case)?);
-        print("f64", speeds::<f64>(&rt, case)?);
-        print("bf16", speeds::<bf16>(&rt, case)?);
-        print("f16", speeds::<f16>(&rt, case)?);
+        settings.row::<f32>(&rt, "f32", case)?;
+        settings.row::<f64>(&rt, "f64", case)?;
+        settings.row::<bf16>(&rt, "bf16", case)?;
+        settings.row::<f16>(&rt, "f16", case)?;
     }
     Ok(())
 }
