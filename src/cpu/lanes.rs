@@ -30,6 +30,18 @@ pub(crate) trait Lanes: Real<Compute = Self> {
         c: Self::Vector<S>,
     ) -> Self::Vector<S>;
 
+    /// `a * b`.
+    fn multiply<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
+
+    /// Lane `i` of the result is lane `i + by` of `vector`, counted round.
+    fn rotate_left<S: Simd>(simd: S, vector: Self::Vector<S>, by: usize) -> Self::Vector<S>;
+
+    /// The elements, fewer than a vector has or as many, and zeros.
+    fn load_first<S: Simd>(simd: S, elements: &[Self]) -> Self::Vector<S>;
+
+    /// Writes as many elements as there is room for, at most a vector.
+    fn store_first<S: Simd>(simd: S, vector: Self::Vector<S>, elements: &mut [Self]);
+
     /// For each lane, whether `a > b`; NaN is larger than what is not.
     fn is_larger<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Mask<S>;
 
@@ -74,10 +86,31 @@ pub(crate) fn copy<C: Lanes, S: Simd>(_simd: S, from: &[C], to: &mut [C]) {
 
 macro_rules! lanes {
     ($element:ty, $bits:ty, $vector:ident, $mask:ident, $splat:ident, $mul_add:ident, $sum:ident, $as:ident, $as_mut:ident,
-     $le:ident, $not:ident, $and:ident, $select:ident) => {
+     $le:ident, $not:ident, $and:ident, $select:ident,
+     $mul:ident, $rotate:ident, $load:ident, $store:ident) => {
         impl Lanes for $element {
             type Vector<S: Simd> = S::$vector;
             type Mask<S: Simd> = S::$mask;
+
+            #[inline(always)]
+            fn multiply<S: Simd>(simd: S, a: S::$vector, b: S::$vector) -> S::$vector {
+                simd.$mul(a, b)
+            }
+
+            #[inline(always)]
+            fn rotate_left<S: Simd>(simd: S, vector: S::$vector, by: usize) -> S::$vector {
+                simd.$rotate(vector, by)
+            }
+
+            #[inline(always)]
+            fn load_first<S: Simd>(simd: S, elements: &[Self]) -> S::$vector {
+                simd.$load(elements)
+            }
+
+            #[inline(always)]
+            fn store_first<S: Simd>(simd: S, vector: S::$vector, elements: &mut [Self]) {
+                simd.$store(elements, vector);
+            }
 
             #[inline(always)]
             fn is_larger<S: Simd>(simd: S, a: S::$vector, b: S::$vector) -> S::$mask {
@@ -140,7 +173,11 @@ lanes!(
     less_than_or_equal_f32s,
     not_m32s,
     and_m32s,
-    select_f32s
+    select_f32s,
+    mul_f32s,
+    rotate_left_f32s,
+    partial_load_f32s,
+    partial_store_f32s
 );
 lanes!(
     f64,
@@ -155,7 +192,11 @@ lanes!(
     less_than_or_equal_f64s,
     not_m64s,
     and_m64s,
-    select_f64s
+    select_f64s,
+    mul_f64s,
+    rotate_left_f64s,
+    partial_load_f64s,
+    partial_store_f64s
 );
 
 /// Runs `work` with the vectors of this machine's [`level`].
