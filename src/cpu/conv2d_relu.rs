@@ -97,9 +97,10 @@ fn pool<C: Real>(sums: &[C], output: [usize; 2], size: [usize; 2], best: &mut [C
         let first = window / cols * size[0] * output[1] + window % cols * size[1];
         let (mut largest, mut place) = (sums[first], first);
         for row in 0..size[0] {
-            for at in first + row * output[1]..first + row * output[1] + size[1] {
-                if !largest.is_nan() && (sums[at] > largest || sums[at].is_nan()) {
-                    (largest, place) = (sums[at], at);
+            let begin = first + row * output[1];
+            for (column, &sum) in sums[begin..begin + size[1]].iter().enumerate() {
+                if !largest.is_nan() && (sum > largest || sum.is_nan()) {
+                    (largest, place) = (sum, begin + column);
                 }
             }
         }
@@ -296,18 +297,15 @@ fn backward_step_by_step<T: Real>(
 }
 
 /// The gradient by the sums, in planes of `positions`.
-pub(crate) fn unpool<T: Real, C: Real>(positions: usize, passed: Passed<'_, T>, sums: &mut [C])
-where
-    T: Real<Compute = C>,
-{
-    sums.fill(C::ZERO);
+pub(crate) fn unpool<T: Real>(positions: usize, passed: Passed<'_, T>, sums: &mut [T::Compute]) {
+    sums.fill(T::Compute::ZERO);
     let pooled_len = passed.gradient.len() / (sums.len() / positions).max(1);
     let planes = passed.gradient.chunks_exact(pooled_len).zip(passed.out.chunks_exact(pooled_len));
     let planes = planes.zip(passed.index.chunks_exact(pooled_len));
     for (sums, ((gradient, out), index)) in sums.chunks_exact_mut(positions).zip(planes) {
         for ((&gradient, &out), &place) in gradient.iter().zip(out).zip(index) {
             let is_shut = out <= T::ZERO;
-            sums[place as usize] = if is_shut { C::ZERO } else { gradient.widen() };
+            sums[place as usize] = if is_shut { T::Compute::ZERO } else { gradient.widen() };
         }
     }
 }

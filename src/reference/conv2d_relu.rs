@@ -74,8 +74,8 @@ pub(crate) fn relu_max_pool2d_backward(
     let cols = out.dim().3;
     for ((image, channel, row, col), &gradient) in gradient.indexed_iter() {
         let place = index[[image, channel, row, col]] as usize;
-        let is_open = !(output[[image, channel, row, col]] <= 0.0);
-        out[[image, channel, place / cols, place % cols]] = if is_open { gradient } else { 0.0 };
+        let is_shut = output[[image, channel, row, col]] <= 0.0;
+        out[[image, channel, place / cols, place % cols]] = if is_shut { 0.0 } else { gradient };
     }
 }
 

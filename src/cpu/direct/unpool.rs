@@ -111,8 +111,8 @@ fn spread_row<C: Real, const COLUMNS: usize>(
     for window in 0..line.len() {
         let passed = if (window as u32) < cols { passed[window] } else { C::ZERO };
         let at = places[window].wrapping_sub(first + window as u32 * step);
-        for column in 0..COLUMNS {
-            line[window][column] = if at == column as u32 { passed } else { C::ZERO };
+        for (column, element) in line[window].iter_mut().enumerate() {
+            *element = if at == column as u32 { passed } else { C::ZERO };
         }
     }
 }
