@@ -289,8 +289,12 @@ fn backward_step_by_step<T: Real>(
     with_scratch(lengths, |[wide_input, sums]: [&mut [T::Compute]; 2]| {
         T::widen_slice(input, wide_input);
         unpool(conv.positions(), passed, sums);
-        for (place, sums) in sums.chunks_exact(conv.positions()).enumerate() {
-            by_bias[place % conv.out_channels] += dahl_core::simd::sum(sums);
+        let pooled_len = passed.gradient.len() / (conv.batch * conv.out_channels);
+        let planes = passed.gradient.chunks_exact(pooled_len).zip(passed.out.chunks_exact(pooled_len));
+        for (place, (gradient, out)) in planes.enumerate() {
+            for (&gradient, _) in gradient.iter().zip(out).filter(|(_, out)| !(**out <= T::ZERO)) {
+                by_bias[place % conv.out_channels] += gradient.widen();
+            }
         }
         conv2d::backward_filters(conv, wide_input, sums, by_filters);
     });

@@ -99,8 +99,9 @@ pub(crate) fn conv2d_relu_max_pool2d_backward(
     for (channel, total) in by_bias.iter_mut().enumerate() {
         let mut sum = Sum::default();
         sum.add(*total);
-        for ((_, of, _, _), &gradient) in by_sums.indexed_iter() {
-            if of == channel {
+        for ((image, of, row, col), &gradient) in gradient.indexed_iter() {
+            let is_shut = output[[image, of, row, col]] <= 0.0;
+            if of == channel && !is_shut {
                 sum.add(gradient);
             }
         }

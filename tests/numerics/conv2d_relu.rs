@@ -1,11 +1,15 @@
+use dahl::testing::within;
+
 use super::*;
 
-numerics!(conv2d_relu: ops::Conv2dRelu, ([2, 3, 8, 7], [5, 3, 3, 2], [5], _), ([1, 1]));
+// What overflows is NaN or infinite by the order of the sum, and the rectifier makes 0 of the one and not of the other.
 numerics!(
-    conv2d_relu_max_pool2d: ops::Conv2dReluMaxPool2d,
-    ([2, 3, 8, 7], [7, 3, 3, 2], [7], _, _),
-    ([1, 0], [2, 3])
+    conv2d_relu: ops::Conv2dRelu,
+    (within(-1000.0, 1000.0, [2, 3, 8, 7]), within(-1000.0, 1000.0, [5, 3, 3, 2]), [5], _),
+    ([1, 1])
 );
+// `conv2d_relu_max_pool2d` is compared in `tests/ops`, on numbers whose sums are exact: which of two sums is larger may be
+// a question of rounding.
 numerics!(
     relu_max_pool2d_backward: ops::ReluMaxPool2dBackward,
     ([2, 3, 4, 7], [2, 3, 4, 7], below(56, [2, 3, 4, 7]), output([2, 3, 8, 7])),

@@ -57,10 +57,10 @@ impl<T: Real<Compute: Lanes>> Source<T::Compute> for Unpool<'_, T> {
             self.places[..len].copy_from_slice(&self.index[covered]);
             self.by_bias[channel] += loops::sum(&self.passed[..len]);
             part.fill(T::Compute::ZERO);
-            // With a step that is known, neighbouring windows are written in vectors.
-            match self.size[1] {
-                2 => self.spread::<2>(plane, part),
-                3 => self.spread::<3>(plane, part),
+            // Windows that are known are written in vectors.
+            match self.size {
+                [2, 2] => self.spread::<2, 2>(plane, part),
+                [3, 3] => self.spread::<3, 3>(plane, part),
                 _ => self.scatter(len, plane, part),
             }
         }
@@ -68,22 +68,27 @@ impl<T: Real<Compute: Lanes>> Source<T::Compute> for Unpool<'_, T> {
 }
 
 impl<T: Real<Compute: Lanes>> Unpool<'_, T> {
-    /// Writes what passed to its places. Windows have `COLUMNS` columns.
+    /// Writes what passed to its places, for windows of `ROWS` by `COLUMNS`.
     #[inline(always)]
-    fn spread<const COLUMNS: usize>(&self, plane: &Plane, part: &mut [T::Compute]) {
+    fn spread<const ROWS: usize, const COLUMNS: usize>(&self, plane: &Plane, part: &mut [T::Compute]) {
         let ([rows, cols], columns) = (pooled(plane.output(), self.size), plane.output()[1]);
         // Whole vectors of windows: behind the row's end they are zeros, which the next row overwrites.
         let windows = cols.next_multiple_of(WINDOWS);
+        let mut outside = 0;
         for row in 0..rows {
             let passed = &self.passed[row * cols..][..windows];
             let places = &self.places[row * cols..][..windows];
-            for window_row in 0..self.size[0] {
-                let first = (row * self.size[0] + window_row) * columns;
-                let (line, _) =
-                    part[(row * self.size[0] + window_row) * plane.width()..].as_chunks_mut::<COLUMNS>();
+            outside |= places_outside::<ROWS, COLUMNS>(places, cols, row * ROWS * columns, columns);
+            for window_row in 0..ROWS {
+                let first = (row * ROWS + window_row) * columns;
+                let (line, _) = part[(row * ROWS + window_row) * plane.width()..].as_chunks_mut::<COLUMNS>();
                 let windows = windows.min(line.len());
                 spread_row(&mut line[..windows], &passed[..windows], &places[..windows], cols, first as u32);
             }
+        }
+        if outside != 0 {
+            part.fill(T::Compute::ZERO);
+            self.scatter(rows * cols, plane, part);
         }
     }
 
@@ -95,6 +100,28 @@ impl<T: Real<Compute: Lanes>> Unpool<'_, T> {
             part[place / columns * width + place % columns] = passed;
         }
     }
+}
+
+/// Not 0 if the place of one of `cols` windows is not in it, as no pooling makes it. The first window begins at place
+/// `first`, and a row of the plane has so many columns.
+#[inline(always)]
+fn places_outside<const ROWS: usize, const COLUMNS: usize>(
+    places: &[u32],
+    cols: usize,
+    first: usize,
+    columns: usize,
+) -> u32 {
+    let (cols, first, columns, step) = (cols as u32, first as u32, columns as u32, COLUMNS as u32);
+    let mut outside = 0;
+    for (window, &place) in places.iter().enumerate() {
+        let at = place.wrapping_sub(first + window as u32 * step);
+        let mut is_inside = window as u32 >= cols;
+        for row in 0..ROWS {
+            is_inside |= at.wrapping_sub(row as u32 * columns) < step;
+        }
+        outside |= u32::from(!is_inside);
+    }
+    outside
 }
 
 /// Writes one row of the elements of windows: that at its window's place gets what passed, the others 0. The first has the
