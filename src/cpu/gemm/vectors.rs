@@ -63,7 +63,7 @@ pub(super) fn same_type<T: 'static, U: 'static>(view: ArrayView2<'_, T>) -> Arra
 
 /// `view`, whose element type is `U`.
 #[allow(unsafe_code, reason = "the type system does not know that two types are one")]
-fn same_type_mut<T: 'static, U: 'static>(view: ArrayViewMut2<'_, T>) -> ArrayViewMut2<'_, U> {
+pub(super) fn same_type_mut<T: 'static, U: 'static>(view: ArrayViewMut2<'_, T>) -> ArrayViewMut2<'_, U> {
     assert_eq!(TypeId::of::<T>(), TypeId::of::<U>());
     // SAFETY: both types are one by the assertion, and the original is moved in here: it is not used again, and has
     // nothing to drop.
