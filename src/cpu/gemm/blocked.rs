@@ -15,8 +15,10 @@ use super::tile::{Left, Place, ROWS, Scale, Tile, VECTORS};
 use crate::cpu::lanes::{Lanes, in_vectors};
 use crate::cpu::scratch::with_scratch;
 
-/// The most elements of the depth that a tile sums before it writes.
+/// The most elements of the depth that a tile sums before it writes,
 const DEPTH: usize = 512;
+/// and for so few rows that the right factor is read once: neighbouring tiles then read what lies close together.
+const FEW_ROWS_DEPTH: usize = 32;
 /// Bytes of a packed block of the right factor: a part of the second-level cache.
 const RIGHT_BYTES: usize = 512 * 1024;
 /// Bytes of a transposed block of the left factor.
@@ -36,6 +38,13 @@ pub(super) struct Blocked<'a, C> {
     pub(super) b: ArrayView2<'a, C>,
     pub(super) out: ArrayViewMut2<'a, C>,
     pub(super) scale: Scale<C>,
+    /// The most elements of the depth that a tile sums before it writes.
+    pub(super) depth: usize,
+}
+
+/// The depth of the blocks of a product of `rows`.
+pub(super) fn block_depth(rows: usize) -> usize {
+    if rows < ROWS { FEW_ROWS_DEPTH } else { DEPTH }
 }
 
 impl<'a, C: Lanes> Blocked<'a, C> {
@@ -43,7 +52,7 @@ impl<'a, C: Lanes> Blocked<'a, C> {
         let [rows, columns, depth] = [self.out.nrows(), self.out.ncols(), self.a.ncols()];
         assert!(self.out.strides()[1] == 1 || columns <= 1);
         assert!(self.a.nrows() == rows && self.b.dim() == (depth, columns));
-        let depth = depth.div_ceil(depth.div_ceil(DEPTH).max(1)).max(1);
+        let depth = depth.div_ceil(depth.div_ceil(self.depth).max(1)).max(1);
         let bytes = depth * size_of::<C>();
         let transposes = self.a.strides()[1] != 1 && rows * bytes > STRIDED_BYTES;
         let in_place = self.in_place();
@@ -86,7 +95,7 @@ impl<C: Lanes> WithSimd for InBlocks<'_, '_, C> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let Self { product, in_place, sizes: [rows, columns, deep], left: transposed, right: packed } = self;
-        let Blocked { a, b, mut out, scale } = product;
+        let Blocked { a, b, mut out, scale, .. } = product;
         let ([all_rows, all], depth) = ([out.nrows(), out.ncols()], a.ncols());
         let width = width::<C, S>();
         let [row_stride, a_strides] = [out.strides(), a.strides()];

@@ -10,7 +10,8 @@
 //! share out rows and columns.
 //!
 //! Types with a compute type of their own, `f16` and `bf16`, are widened block by block and accumulate in it over the
-//! whole inner dimension. Other types take a plain loop.
+//! whole inner dimension; where the machine multiplies pairs of `bf16`, they stay as they are (`bf16.rs`). Other types take a
+//! plain loop.
 
 use dahl_core::{Element, ElementType, Real};
 use ndarray::{ArrayView2, ArrayViewMut2, s};
