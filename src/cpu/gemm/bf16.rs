@@ -156,6 +156,7 @@ fn pack(b: ArrayView2<'_, bf16>, panels: &mut [Pair]) {
 /// `rows` rows of `left` are valid for reads, and those of `place` for reads and writes; nothing else writes the ones or
 /// accesses the others meanwhile.
 #[allow(unsafe_code, reason = "tiles of one matrix are written through one pointer")]
+#[allow(clippy::multiple_unsafe_ops_per_block, reason = "one of them is called")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
 unsafe fn block(left: Left<Pair>, rows: usize, right: &[Pair], place: Place<f32>) {
     let panel_len = left.depth * WIDTH;
@@ -202,11 +203,11 @@ unsafe fn tile<const R: usize, const V: usize>(left: Left<Pair>, right: &[Pair],
     for line in &lines[..left.depth] {
         let vectors: [__m512bh; V] = std::array::from_fn(|vector| {
             // SAFETY: `vector` is below `VECTORS`, of which a line has all.
-            in_pairs(unsafe { _mm512_loadu_si512(line.as_ptr().add(vector * LANES).cast()) })
+            in_pairs(unsafe { _mm512_loadu_si512(line.as_ptr().wrapping_add(vector * LANES).cast()) })
         });
         for (row, sums) in sums.iter_mut().enumerate() {
             // SAFETY: `row` is below `R`, and `first` is in the first row of `left`, which the caller vouches for.
-            let pair = unsafe { first.offset(row as isize * row_stride).read_unaligned() };
+            let pair = unsafe { first.wrapping_offset(row as isize * row_stride).read_unaligned() };
             let pair = in_pairs(_mm512_set1_epi32(pair));
             for (sum, &vector) in sums.iter_mut().zip(&vectors) {
                 *sum = _mm512_dpbf16_ps(*sum, pair, vector);
@@ -230,6 +231,7 @@ unsafe fn tile<const R: usize, const V: usize>(left: Left<Pair>, right: &[Pair],
 /// # Safety
 /// They are valid for reads and writes.
 #[allow(unsafe_code, reason = "takes a pointer")]
+#[allow(clippy::multiple_unsafe_ops_per_block, reason = "all of them concern one vector")]
 #[target_feature(enable = "avx512f")]
 unsafe fn add(out: *mut f32, count: usize, sum: __m512) {
     if count >= LANES {

@@ -11,7 +11,7 @@ use ndarray::{ArrayView2, ArrayViewMut2, s};
 use pulp::{Simd, WithSimd};
 
 use super::pack::{pack, packed_len, rows_len, transpose};
-use super::tile::{Left, Place, ROWS, Scale, Tile, VECTORS};
+use super::tile::{Compute, Left, Place, ROWS, Scale, Tile, VECTORS};
 use crate::cpu::lanes::{Lanes, in_vectors};
 use crate::cpu::scratch::with_scratch;
 
@@ -186,6 +186,7 @@ fn read_in_place<C: Lanes, S: Simd>(columns: usize) -> usize {
 /// The elements of `rows` rows of `left` are valid for reads, and those of `place` for reads and writes; nothing else writes
 /// the ones or accesses the others meanwhile.
 #[allow(unsafe_code, reason = "several tiles of one matrix are written through one pointer")]
+#[allow(clippy::multiple_unsafe_ops_per_block, reason = "one of them is called")]
 #[inline(always)]
 unsafe fn block<C: Lanes, S: Simd>(
     simd: S,
@@ -230,15 +231,12 @@ unsafe fn line<C: Lanes, S: Simd, const R: usize>(
         let columns = width.min(place.columns - column);
         let place = Place { first: place.first.wrapping_add(column), columns, ..place };
         // SAFETY: the caller vouches for `R` rows, and the columns are some of those.
+        let tile = unsafe { Tile::<C, R>::new(left, b, place, scale) };
         match columns.div_ceil(C::lanes::<S>()) {
-            1 => S::vectorize(simd, unsafe { Tile::<C, R, 1>::new(left, b, place, scale) }),
-            2 => S::vectorize(simd, unsafe { Tile::<C, R, 2>::new(left, b, place, scale) }),
-            3 if S::REGISTER_COUNT >= 32 => {
-                S::vectorize(simd, unsafe { Tile::<C, R, 3>::new(left, b, place, scale) })
-            }
-            _ if S::REGISTER_COUNT >= 32 => {
-                S::vectorize(simd, unsafe { Tile::<C, R, 4>::new(left, b, place, scale) })
-            }
+            1 => S::vectorize(simd, Compute::<C, R, 1>(tile)),
+            2 => S::vectorize(simd, Compute::<C, R, 2>(tile)),
+            3 if S::REGISTER_COUNT >= 32 => S::vectorize(simd, Compute::<C, R, 3>(tile)),
+            _ if S::REGISTER_COUNT >= 32 => S::vectorize(simd, Compute::<C, R, 4>(tile)),
             _ => unreachable!("a tile is two vectors wide"),
         }
     }

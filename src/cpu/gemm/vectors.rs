@@ -83,7 +83,7 @@ impl Method {
     fn of<C>(a: &ArrayView2<'_, C>, b: &ArrayView2<'_, C>) -> Self {
         let (rows, depth, columns) = (a.nrows(), a.ncols(), b.ncols());
         let along = a.strides()[1] == 1 && b.strides()[0] == 1;
-        let few = rows.min(columns) < 4 || rows.min(columns) <= 128 && depth >= 256;
+        let few = rows.min(columns) < 4 || rows.min(columns) <= 16 && depth >= 256;
         if along && few && depth >= 16 { Self::Dot } else { Self::Blocked(block_depth(rows)) }
     }
 }
