@@ -27,7 +27,9 @@ mod tile;
 mod vectors;
 
 use tile::Scale;
-use vectors::{product_in_vectors, same_type, same_type_mut};
+#[cfg(target_arch = "x86_64")]
+use vectors::same_type_mut;
+use vectors::{product_in_vectors, same_type};
 
 /// Extents of the blocks in which types are widened: rows of `a`, columns of `b`, and the dimension between.
 const BLOCK_ROWS: usize = 512;
