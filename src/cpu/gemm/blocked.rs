@@ -11,12 +11,14 @@ use ndarray::{ArrayView2, ArrayViewMut2, s};
 use pulp::{Simd, WithSimd};
 
 use super::pack::{pack, packed_len, rows_len, transpose};
-use super::tile::{Left, Place, ROWS, Scale, Tile, VECTORS};
+use super::tile::{Compute, Left, Place, ROWS, Scale, Tile, VECTORS};
 use crate::cpu::lanes::{Lanes, in_vectors};
 use crate::cpu::scratch::with_scratch;
 
-/// The most elements of the depth that a tile sums before it writes.
+/// The most elements of the depth that a tile sums before it writes,
 const DEPTH: usize = 512;
+/// and for so few rows that the right factor is read once: neighbouring tiles then read what lies close together.
+const FEW_ROWS_DEPTH: usize = 32;
 /// Bytes of a packed block of the right factor: a part of the second-level cache.
 const RIGHT_BYTES: usize = 512 * 1024;
 /// Bytes of a transposed block of the left factor.
@@ -36,6 +38,13 @@ pub(super) struct Blocked<'a, C> {
     pub(super) b: ArrayView2<'a, C>,
     pub(super) out: ArrayViewMut2<'a, C>,
     pub(super) scale: Scale<C>,
+    /// The most elements of the depth that a tile sums before it writes.
+    pub(super) depth: usize,
+}
+
+/// The depth of the blocks of a product of `rows`.
+pub(super) fn block_depth(rows: usize) -> usize {
+    if rows < ROWS { FEW_ROWS_DEPTH } else { DEPTH }
 }
 
 impl<'a, C: Lanes> Blocked<'a, C> {
@@ -43,7 +52,7 @@ impl<'a, C: Lanes> Blocked<'a, C> {
         let [rows, columns, depth] = [self.out.nrows(), self.out.ncols(), self.a.ncols()];
         assert!(self.out.strides()[1] == 1 || columns <= 1);
         assert!(self.a.nrows() == rows && self.b.dim() == (depth, columns));
-        let depth = depth.div_ceil(depth.div_ceil(DEPTH).max(1)).max(1);
+        let depth = depth.div_ceil(depth.div_ceil(self.depth).max(1)).max(1);
         let bytes = depth * size_of::<C>();
         let transposes = self.a.strides()[1] != 1 && rows * bytes > STRIDED_BYTES;
         let in_place = self.in_place();
@@ -86,7 +95,7 @@ impl<C: Lanes> WithSimd for InBlocks<'_, '_, C> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let Self { product, in_place, sizes: [rows, columns, deep], left: transposed, right: packed } = self;
-        let Blocked { a, b, mut out, scale } = product;
+        let Blocked { a, b, mut out, scale, .. } = product;
         let ([all_rows, all], depth) = ([out.nrows(), out.ncols()], a.ncols());
         let width = width::<C, S>();
         let [row_stride, a_strides] = [out.strides(), a.strides()];
@@ -177,6 +186,7 @@ fn read_in_place<C: Lanes, S: Simd>(columns: usize) -> usize {
 /// The elements of `rows` rows of `left` are valid for reads, and those of `place` for reads and writes; nothing else writes
 /// the ones or accesses the others meanwhile.
 #[allow(unsafe_code, reason = "several tiles of one matrix are written through one pointer")]
+#[allow(clippy::multiple_unsafe_ops_per_block, reason = "one of them is called")]
 #[inline(always)]
 unsafe fn block<C: Lanes, S: Simd>(
     simd: S,
@@ -221,15 +231,12 @@ unsafe fn line<C: Lanes, S: Simd, const R: usize>(
         let columns = width.min(place.columns - column);
         let place = Place { first: place.first.wrapping_add(column), columns, ..place };
         // SAFETY: the caller vouches for `R` rows, and the columns are some of those.
+        let tile = unsafe { Tile::<C, R>::new(left, b, place, scale) };
         match columns.div_ceil(C::lanes::<S>()) {
-            1 => S::vectorize(simd, unsafe { Tile::<C, R, 1>::new(left, b, place, scale) }),
-            2 => S::vectorize(simd, unsafe { Tile::<C, R, 2>::new(left, b, place, scale) }),
-            3 if S::REGISTER_COUNT >= 32 => {
-                S::vectorize(simd, unsafe { Tile::<C, R, 3>::new(left, b, place, scale) })
-            }
-            _ if S::REGISTER_COUNT >= 32 => {
-                S::vectorize(simd, unsafe { Tile::<C, R, 4>::new(left, b, place, scale) })
-            }
+            1 => S::vectorize(simd, Compute::<C, R, 1>(tile)),
+            2 => S::vectorize(simd, Compute::<C, R, 2>(tile)),
+            3 if S::REGISTER_COUNT >= 32 => S::vectorize(simd, Compute::<C, R, 3>(tile)),
+            _ if S::REGISTER_COUNT >= 32 => S::vectorize(simd, Compute::<C, R, 4>(tile)),
             _ => unreachable!("a tile is two vectors wide"),
         }
     }

@@ -10,13 +10,16 @@
 //! share out rows and columns.
 //!
 //! Types with a compute type of their own, `f16` and `bf16`, are widened block by block and accumulate in it over the
-//! whole inner dimension. Other types take a plain loop.
+//! whole inner dimension; where the machine multiplies pairs of `bf16`, they stay as they are (`bf16.rs`). Other types take a
+//! plain loop.
 
 use dahl_core::{Element, ElementType, Real};
 use ndarray::{ArrayView2, ArrayViewMut2, s};
 
 use super::scratch::with_scratch;
 
+#[cfg(target_arch = "x86_64")]
+mod bf16;
 mod blocked;
 mod dot;
 mod pack;
@@ -24,10 +27,12 @@ mod tile;
 mod vectors;
 
 use tile::Scale;
+#[cfg(target_arch = "x86_64")]
+use vectors::same_type_mut;
 use vectors::{product_in_vectors, same_type};
 
 /// Extents of the blocks in which types are widened: rows of `a`, columns of `b`, and the dimension between.
-const BLOCK_ROWS: usize = 256;
+const BLOCK_ROWS: usize = 512;
 const BLOCK_COLS: usize = 512;
 const BLOCK_INNER: usize = 512;
 
@@ -144,6 +149,10 @@ pub(crate) fn add_product<T: Real>(
     // Where `T` is its own compute type, widening would only copy: the same view then, by its own type.
     if computes_in_itself::<T>() {
         return product(same_type(a), same_type(b), out, true);
+    }
+    #[cfg(target_arch = "x86_64")]
+    if ElementType::of::<T>().is::<half::bf16>() && bf16::is_available() && out.strides()[1] == 1 {
+        return bf16::add_product(same_type(a), same_type(b), same_type_mut(out));
     }
     let lengths =
         [BLOCK_ROWS.min(rows) * BLOCK_INNER.min(inner), BLOCK_INNER.min(inner) * BLOCK_COLS.min(cols)];

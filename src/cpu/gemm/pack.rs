@@ -15,7 +15,7 @@ pub(super) fn packed_len(columns: usize, depth: usize, width: usize) -> usize {
     columns.next_multiple_of(width) * depth
 }
 
-/// Packs a matrix in panels of `width` columns. Columns that the last one has too few are zeros.
+/// Packs a matrix in panels of `width` columns. The last one may have fewer; zeros fill its last vector.
 ///
 /// # Shapes
 /// `matrix: [depth, columns]`, `panels: [columns / width, depth, width]`.
@@ -27,18 +27,19 @@ pub(super) fn pack<C: Lanes, S: Simd>(simd: S, matrix: ArrayView2<'_, C>, width:
     }
     for (panel, first) in panels.chunks_exact_mut(depth * width).zip((0..columns).step_by(width)) {
         let count = width.min(columns - first);
+        let filled = count.next_multiple_of(C::lanes::<S>());
         if matrix.strides()[1] == 1 {
             for (from, to) in matrix.rows().into_iter().zip(panel.chunks_exact_mut(width)) {
                 let from = &from.to_slice().expect("elements of a row lie side by side")[first..][..count];
                 copy(simd, from, &mut to[..count]);
-                to[count..].fill(C::ZERO);
+                to[count..filled].fill(C::ZERO);
             }
         } else if matrix.strides()[0] == 1 {
             let column =
                 |number: usize| matrix.column(first + number).to_slice().expect("elements lie side by side");
             squares(simd, column, [count, depth], panel, width);
-            if count < width {
-                panel.chunks_exact_mut(width).for_each(|to| to[count..].fill(C::ZERO));
+            if count < filled {
+                panel.chunks_exact_mut(width).for_each(|to| to[count..filled].fill(C::ZERO));
             }
         } else {
             for (from, to) in matrix.rows().into_iter().zip(panel.chunks_exact_mut(width)) {

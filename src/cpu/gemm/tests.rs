@@ -119,12 +119,13 @@ fn every_remainder_of_the_inner_dimension_is_right() {
 
 #[test]
 fn blocks_meet_where_they_should() {
-    assert_exact::<f32>([2, 1100, 600]);
-    assert_exact::<f32>([1050, 520, 70]);
-    assert_exact::<f64>([40, 600, 300]);
-    assert_exact::<f64>([600, 530, 50]);
-    assert_exact::<half::f16>([300, 520, 530]);
-    assert_exact::<half::bf16>([300, 520, 530]);
+    assert_exact::<f32>([2, 1030, 300]);
+    assert_exact::<f32>([1030, 513, 5]);
+    assert_exact::<f64>([7, 600, 140]);
+    assert_exact::<half::f16>([515, 3, 6]);
+    assert_exact::<half::f16>([3, 515, 520]);
+    assert_exact::<half::bf16>([515, 3, 6]);
+    assert_exact::<half::bf16>([3, 1030, 520]);
 }
 
 #[test]

@@ -44,19 +44,20 @@ pub(super) struct Scale<C> {
     pub(super) beta: C,
 }
 
-/// Multiplies `R` rows with `V` vectors of columns and writes what `place` has of them.
+/// A product of `R` rows with a few vectors of columns, of which `place` has what is written.
 ///
 /// # Shapes
-/// `left: [R, depth]`; `right: [depth, stride]` and `stride`: its first `V` vectors of columns are taken. The last row may
-/// end behind them.
-pub(super) struct Tile<'a, C, const R: usize, const V: usize> {
+/// `left: [R, depth]`; `right: [depth, stride]` and `stride`: its first vectors of columns are taken, as many as asked for.
+/// The last row may end behind them.
+#[derive(Clone, Copy)]
+pub(super) struct Tile<'a, C, const R: usize> {
     left: Left<C>,
     right: (&'a [C], usize),
     place: Place<C>,
     scale: Scale<C>,
 }
 
-impl<'a, C, const R: usize, const V: usize> Tile<'a, C, R, V> {
+impl<'a, C, const R: usize> Tile<'a, C, R> {
     /// # Safety
     /// While it lives, the elements of `R` rows of `left` are valid for reads, and those of `place` for reads and writes;
     /// nothing else writes the ones or accesses the others.
@@ -72,13 +73,16 @@ impl<'a, C, const R: usize, const V: usize> Tile<'a, C, R, V> {
     }
 }
 
-impl<C: Lanes, const R: usize, const V: usize> WithSimd for Tile<'_, C, R, V> {
+/// Computes a [`Tile`] of `V` vectors.
+pub(super) struct Compute<'a, C, const R: usize, const V: usize>(pub(super) Tile<'a, C, R>);
+
+impl<C: Lanes, const R: usize, const V: usize> WithSimd for Compute<'_, C, R, V> {
     type Output = ();
 
     #[allow(unsafe_code, reason = "several tiles of one matrix are written through one pointer")]
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { left, right: (b, stride), place, scale } = self;
+        let Tile { left, right: (b, stride), place, scale } = self.0;
         let lanes = C::lanes::<S>();
         assert!(place.columns <= V * lanes);
         if left.depth >= PREFETCH_DEPTH {
@@ -88,15 +92,13 @@ impl<C: Lanes, const R: usize, const V: usize> WithSimd for Tile<'_, C, R, V> {
                 }
             }
         }
-        // SAFETY: as `new` asks.
+        // SAFETY: `new` asks for the elements of `left`.
         let sums = unsafe { sums::<C, S, R, V>(simd, left, b, stride) };
         let plain = scale.alpha == C::ONE && scale.beta == C::ZERO;
         for (row, sums) in sums.iter().enumerate() {
-            // SAFETY: `row` is one of `place`, and as `new` asks.
-            let out = unsafe {
-                let first = place.first.offset(row as isize * place.row_stride);
-                std::slice::from_raw_parts_mut(first, place.columns)
-            };
+            let first = place.first.wrapping_offset(row as isize * place.row_stride);
+            // SAFETY: `row` is one of `place`, whose elements `new` asks for.
+            let out = unsafe { std::slice::from_raw_parts_mut(first, place.columns) };
             if place.columns < V * lanes {
                 for (out, &sum) in out.chunks_mut(lanes).zip(sums) {
                     let scaled = if plain { sum } else { scaled(simd, scale, sum, C::load_first(simd, out)) };
@@ -148,8 +150,9 @@ unsafe fn sums<C: Lanes, S: Simd, const R: usize, const V: usize>(
         let (vectors, _) = C::vectors::<S>(&rest[..V * C::lanes::<S>()]);
         let vectors: [C::Vector<S>; V] = vectors.try_into().expect("as many as asked for");
         for (row, sums) in sums.iter_mut().enumerate() {
+            let element = first.wrapping_offset(row as isize * row_stride);
             // SAFETY: `row` is below `R`, and `first` is the first element of a depth of `left`.
-            let a = C::splat(simd, unsafe { *first.offset(row as isize * row_stride) });
+            let a = C::splat(simd, unsafe { *element });
             for (sum, &vector) in sums.iter_mut().zip(&vectors) {
                 *sum = C::multiply_add(simd, a, vector, *sum);
             }

@@ -5,7 +5,7 @@ use std::any::TypeId;
 use dahl_core::{Real, rayon};
 use ndarray::{ArrayView2, ArrayViewMut2, Axis};
 
-use super::blocked::Blocked;
+use super::blocked::{Blocked, block_depth};
 use super::dot::Dot;
 use super::tile::Scale;
 use super::{Cores, matrix_mut};
@@ -63,7 +63,7 @@ pub(super) fn same_type<T: 'static, U: 'static>(view: ArrayView2<'_, T>) -> Arra
 
 /// `view`, whose element type is `U`.
 #[allow(unsafe_code, reason = "the type system does not know that two types are one")]
-fn same_type_mut<T: 'static, U: 'static>(view: ArrayViewMut2<'_, T>) -> ArrayViewMut2<'_, U> {
+pub(super) fn same_type_mut<T: 'static, U: 'static>(view: ArrayViewMut2<'_, T>) -> ArrayViewMut2<'_, U> {
     assert_eq!(TypeId::of::<T>(), TypeId::of::<U>());
     // SAFETY: both types are one by the assertion, and the original is moved in here: it is not used again, and has
     // nothing to drop.
@@ -75,16 +75,16 @@ fn same_type_mut<T: 'static, U: 'static>(view: ArrayViewMut2<'_, T>) -> ArrayVie
 enum Method {
     /// [`Dot`].
     Dot,
-    /// [`Blocked`].
-    Blocked,
+    /// [`Blocked`], with blocks of this depth.
+    Blocked(usize),
 }
 
 impl Method {
     fn of<C>(a: &ArrayView2<'_, C>, b: &ArrayView2<'_, C>) -> Self {
         let (rows, depth, columns) = (a.nrows(), a.ncols(), b.ncols());
         let along = a.strides()[1] == 1 && b.strides()[0] == 1;
-        let few = rows.min(columns) < 4 || rows.min(columns) <= 128 && depth >= 256;
-        if along && few && depth >= 16 { Self::Dot } else { Self::Blocked }
+        let few = rows.min(columns) < 4 || rows.min(columns) <= 16 && depth >= 256;
+        if along && few && depth >= 16 { Self::Dot } else { Self::Blocked(block_depth(rows)) }
     }
 }
 
@@ -131,7 +131,7 @@ fn share<C: Lanes>(
     if pieces <= 1 || extent < 2 {
         return match method {
             Method::Dot => in_vectors(Dot { a, b, out, scale }),
-            Method::Blocked => Blocked { a, b, out, scale }.run(),
+            Method::Blocked(depth) => Blocked { a, b, out, scale, depth }.run(),
         };
     }
     let cut = (extent * first / pieces).max(1);
