@@ -73,8 +73,9 @@ class Products:
 
     @staticmethod
     def is_there() -> bool:
-        """Whether dahl has the bench."""
-        return (program.ROOT / "benches" / "gemm.rs").exists()
+        """Whether dahl has the bench, and it answers `--json --type f32 --size 256` by a line with `size` and `gflops`."""
+        source = program.ROOT / "benches" / "gemm.rs"
+        return source.exists() and 'Long("json")' in source.read_text()
 
     @cached_property
     def bench(self) -> str:

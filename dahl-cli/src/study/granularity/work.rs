@@ -28,7 +28,7 @@ pub(super) fn mean<const N: usize>(inputs: [&[f32]; N], out: &mut [f32]) {
     }
 }
 
-/// The same for the same instructions as in a codelet, without a task around it.
+/// [`multiply_and_add`], compiled for the instructions that codelets are compiled for.
 struct Bare<'v>(&'v mut [f32], u64);
 
 impl Vectorised for Bare<'_> {
