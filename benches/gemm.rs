@@ -123,7 +123,8 @@ fn measure<T: Real>(
 fn compare<T: Real>(rt: &Runtime, case: Case) -> Result<()> {
     let speed = measure::<T>(rt, case, true)?;
     let [rows, inner, cols] = case.extents;
-    let layout: String = case.transposed.map(|transposed| if transposed { 'T' } else { 'N' }).iter().collect();
+    let layout: String =
+        case.transposed.map(|transposed| if transposed { 'T' } else { 'N' }).iter().collect();
     print!("{:<6}{:<18}{layout:>4}{:>10.1}", T::NAME, format!("{rows}x{inner}x{cols}"), speed.dahl);
     match speed.of_crate {
         Some((speed, ratio)) => println!("{speed:>10.1}{ratio:>8.2}"),
@@ -153,7 +154,11 @@ fn wanted() -> std::result::Result<Option<(String, Vec<usize>)>, lexopt::Error> 
     Ok(json.then_some((element, sizes)))
 }
 
-fn as_json(rt: &Runtime, element: &str, sizes: &[usize]) -> std::result::Result<(), Box<dyn std::error::Error>> {
+fn as_json(
+    rt: &Runtime,
+    element: &str,
+    sizes: &[usize],
+) -> std::result::Result<(), Box<dyn std::error::Error>> {
     for &size in sizes {
         let speed = match element {
             "f16" => measure::<f16>(rt, square(size), false)?,

@@ -292,8 +292,10 @@ fn backward_step_by_step<T: Real>(
         let pooled_len = passed.gradient.len() / (conv.batch * conv.out_channels);
         let planes = passed.gradient.chunks_exact(pooled_len).zip(passed.out.chunks_exact(pooled_len));
         for (place, (gradient, out)) in planes.enumerate() {
-            for (&gradient, _) in gradient.iter().zip(out).filter(|(_, out)| !(**out <= T::ZERO)) {
-                by_bias[place % conv.out_channels] += gradient.widen();
+            for (&gradient, &out) in gradient.iter().zip(out) {
+                let is_shut = out <= T::ZERO;
+                by_bias[place % conv.out_channels] +=
+                    if is_shut { T::Compute::ZERO } else { gradient.widen() };
             }
         }
         conv2d::backward_filters(conv, wide_input, sums, by_filters);
