@@ -7,9 +7,12 @@ use dahl::prelude::*;
 
 use crate::reference::{array, assert_refused, exact};
 
-/// Images, filters, padding, windows: one channel; more filters than a block has; windows that leave something over; one
+/// Shapes of images and filters, padding, windows.
+type Case = ([usize; 4], [usize; 4], [usize; 2], [usize; 2]);
+
+/// One channel; more filters than a block has; windows that leave something over; one
 /// position; no image; rows longer than a vector.
-const CASES: [([usize; 4], [usize; 4], [usize; 2], [usize; 2]); 7] = [
+const CASES: [Case; 7] = [
     ([2, 1, 8, 8], [4, 1, 3, 3], [0, 0], [2, 2]),
     ([2, 3, 7, 9], [7, 3, 3, 2], [1, 1], [2, 3]),
     ([1, 2, 5, 6], [13, 2, 1, 1], [0, 0], [1, 2]),
