@@ -143,7 +143,7 @@ pub(crate) fn forward<T: Real>(conv: &Convolution, input: &[T], filters: &[T], o
     if out.is_empty() {
         return;
     }
-    if taps == 0 {
+    if input.is_empty() || taps == 0 {
         out.fill(T::ZERO);
         return;
     }
@@ -229,7 +229,7 @@ pub(crate) fn backward_filters<T: Real>(
 ) {
     conv.assert_lengths(input.len(), filters_gradient.len(), gradient.len());
     let (taps, positions, columns) = (conv.taps(), conv.positions(), conv.window.positions()[1]);
-    if gradient.is_empty() || taps == 0 {
+    if gradient.is_empty() || input.is_empty() || taps == 0 {
         return;
     }
     let tile = conv.tile_rows::<T::Compute>() * columns;
@@ -283,11 +283,13 @@ pub(crate) fn backward_input<T: Real>(
 ) {
     conv.assert_lengths(input_gradient.len(), filters.len(), gradient.len());
     let (taps, positions, columns) = (conv.taps(), conv.positions(), conv.window.positions()[1]);
-    if gradient.is_empty() || taps == 0 {
+    if gradient.is_empty() || input_gradient.is_empty() || taps == 0 {
         input_gradient.fill(T::ZERO);
         return;
     }
+    // Filters meet the border of zeros, which are no zeros any more if an element is infinite.
     if let Some(plane) = conv.plane().and_then(|plane| plane.reversed())
+        && is_finite(filters)
         && let Some(()) = in_lanes!(T as U => {
             let by_input = cast_slice_mut(input_gradient);
             direct_backward_input::<U>(conv, plane, cast_slice(gradient), cast_slice(filters), by_input);

@@ -35,7 +35,7 @@ pub(crate) fn forward_relu<T: Real>(
         return;
     }
     let plane = conv.plane().expect("a convolution by steps of one");
-    let direct = in_lanes!(T as U => {
+    let direct = in_lanes!(T as U if !input.is_empty() => {
         let epilogue = Relu::<U> { out: cast_slice_mut(out), out_channels: conv.out_channels };
         convolve::<U, _>(conv, plane, cast_slice(input), cast_slice(filters), cast_slice(bias), epilogue);
     });
@@ -67,7 +67,7 @@ pub(crate) fn forward_relu_pool<T: Real>(
     let [lengths, row_lengths] = PoolRoom::<T>::lengths(output, size);
     with_scratch([lengths], |[places]: [&mut [u32]; 1]| {
         with_scratch([lengths, row_lengths, row_lengths], |[best, row, offsets]: [&mut [T::Compute]; 3]| {
-            let direct = in_lanes!(T as U => {
+            let direct = in_lanes!(T as U if !input.is_empty() => {
                 let room = PoolRoom {
                     best: cast_slice_mut(best),
                     places,
@@ -211,8 +211,11 @@ pub(crate) fn backward_pooled<T: Real>(
     by_filters: &mut [T::Compute],
     by_bias: &mut [T::Compute],
 ) {
-    if passed.gradient.is_empty() || by_filters.is_empty() {
+    if passed.gradient.is_empty() {
         return;
+    }
+    if by_filters.is_empty() || input.is_empty() {
+        return backward_step_by_step(conv, input, passed, by_filters, by_bias);
     }
     let pooled_len = passed.gradient.len() / conv.batch;
     if conv.batch > IMAGES {

@@ -7,6 +7,9 @@ use dahl_core::Real;
 use dahl_core::simd::{Level, level};
 use pulp::{Scalar, Simd, WithSimd};
 
+/// The most elements that a vector has.
+pub(crate) const MOST_LANES: usize = 16;
+
 /// An element type with vectors of its own.
 pub(crate) trait Lanes: Real<Compute = Self> {
     /// Several elements.
@@ -16,6 +19,7 @@ pub(crate) trait Lanes: Real<Compute = Self> {
 
     /// How many elements a vector has.
     fn lanes<S: Simd>() -> usize {
+        const { assert!(size_of::<Self::Vector<S>>() <= MOST_LANES * size_of::<Self>()) };
         size_of::<Self::Vector<S>>() / size_of::<Self>()
     }
 
@@ -217,11 +221,16 @@ pub(crate) fn in_vectors<W: WithSimd>(work: W) -> W::Output {
 }
 
 /// `Some($then)`, where `$U` names the type that `$T` is, if that or its compute type has vectors; slices of the one are
-/// to be cast to slices of the other.
+/// to be cast to slices of the other. Nothing if the condition does not hold.
 macro_rules! in_lanes {
-    ($T:ty as $U:ident => $then:expr) => {{
+    ($T:ty as $U:ident => $then:expr) => {
+        in_lanes!($T as $U if true => $then)
+    };
+    ($T:ty as $U:ident if $condition:expr => $then:expr) => {{
         let element = dahl_core::ElementType::of::<$T>();
-        if element.is::<f32>() {
+        if !$condition {
+            None
+        } else if element.is::<f32>() {
             type $U = f32;
             Some($then)
         } else if element.is::<f64>() {

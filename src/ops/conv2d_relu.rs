@@ -153,11 +153,12 @@ fn conv2d_relu_max_pool2d_on_cores<T: Real>(
 ///
 /// # Shapes
 /// `gradient`, `output` and `index` as the outputs of [`conv2d_relu_max_pool2d`], `out` as the output of
-/// [`conv2d_relu`]. The places are in different windows, so none is met twice.
+/// [`conv2d_relu`]. The places are in different windows, so none is met twice; one that is not in `out` fails the task.
 #[codelet(
     R, R, R, W,
     check(gradient.shape() == index.shape() && gradient.shape() == output.shape()),
     check(gradient.shape()[..2] == out.shape()[..2]),
+    check(gradient.shape()[2] <= out.shape()[2] && gradient.shape()[3] <= out.shape()[3]),
     flops = gradient.len(),
     cpu_only,
     reference = crate::reference::conv2d_relu::relu_max_pool2d_backward,

@@ -1,7 +1,7 @@
 use dahl::ops::{
-    bias_backward, bias_init, conv2d_backward_filters, conv2d_init, conv2d_relu, conv2d_relu_init,
-    conv2d_relu_max_pool2d_backward, conv2d_relu_max_pool2d_init, max_pool2d_backward, max_pool2d_init,
-    relu_backward_init, relu_init, relu_max_pool2d_backward,
+    bias_backward, bias_init, conv2d_backward_filters, conv2d_backward_input, conv2d_init, conv2d_relu,
+    conv2d_relu_init, conv2d_relu_max_pool2d_backward, conv2d_relu_max_pool2d_init, max_pool2d_backward,
+    max_pool2d_init, relu_backward_init, relu_init, relu_max_pool2d_backward,
 };
 use dahl::prelude::*;
 
@@ -11,8 +11,8 @@ use crate::reference::{array, assert_refused, exact};
 type Case = ([usize; 4], [usize; 4], [usize; 2], [usize; 2]);
 
 /// One channel; more filters than a block has; windows that leave something over; one
-/// position; no image; rows longer than a vector.
-const CASES: [Case; 7] = [
+/// position; no image; rows longer than a vector; windows longer than a vector; windows up to the last sum; no channel.
+const CASES: [Case; 10] = [
     ([2, 1, 8, 8], [4, 1, 3, 3], [0, 0], [2, 2]),
     ([2, 3, 7, 9], [7, 3, 3, 2], [1, 1], [2, 3]),
     ([1, 2, 5, 6], [13, 2, 1, 1], [0, 0], [1, 2]),
@@ -20,6 +20,9 @@ const CASES: [Case; 7] = [
     ([1, 1, 3, 3], [1, 1, 3, 3], [0, 0], [1, 1]),
     ([0, 2, 6, 6], [3, 2, 3, 3], [1, 1], [2, 2]),
     ([2, 1, 5, 70], [3, 1, 3, 3], [1, 1], [2, 2]),
+    ([1, 1, 5, 20], [1, 1, 1, 1], [0, 0], [5, 20]),
+    ([1, 1, 240, 33], [1, 1, 1, 1], [0, 0], [3, 3]),
+    ([2, 0, 4, 4], [3, 0, 3, 3], [1, 1], [2, 2]),
 ];
 
 /// The numbers that a row of ops gives. Types that compute in themselves round at the same places, but for the order of the
@@ -116,6 +119,20 @@ fn an_infinite_element_reaches_only_its_own_sums() {
     let infinite: Vec<bool> = by_filters.iter().map(|sum| sum.is_infinite()).collect();
     assert_eq!(infinite, [true, false, false, true, false, false, false, false, false]);
     assert!(by_filters.iter().all(|sum| !sum.is_nan()));
+}
+
+/// A tap that never meets an element does not reach its gradient, also if it is infinite.
+#[test]
+fn an_infinite_tap_reaches_only_its_own_elements() {
+    let rt = Runtime::new().unwrap();
+    let gradient = rt.from_vec([1, 1, 2, 2], vec![1.0_f32; 4]).unwrap();
+    let mut taps = vec![1.0_f32; 4];
+    taps[3] = f32::INFINITY; // meets the elements of the last row and column of each window
+    let filters = rt.from_vec([1, 1, 2, 2], taps).unwrap();
+    let mut by_input = rt.zeros([1, 1, 3, 3]).unwrap();
+    conv2d_backward_input(&gradient, &filters, &mut by_input, [1, 1], [0, 0]).unwrap();
+    let infinity = f32::INFINITY;
+    assert_eq!(by_input.to_vec().unwrap(), [1.0, 2.0, 1.0, 2.0, infinity, infinity, 1.0, infinity, infinity]);
 }
 
 #[test]

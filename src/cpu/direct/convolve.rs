@@ -5,16 +5,19 @@ use pulp::{Simd, WithSimd};
 
 use super::filters::{Filters, MOST, blocks};
 use super::plane::Plane;
-use crate::cpu::lanes::{Lanes, in_vectors};
+use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
 use crate::cpu::scratch::with_scratch;
 
 /// The most vectors of positions whose sums are kept in registers at once.
 const MOST_VECTORS: usize = 8;
-/// The most elements of a vector.
-const MOST_LANES: usize = 16;
 
 /// What becomes of the sums.
 pub(crate) trait Epilogue<C> {
+    /// How many sums behind the last one it may read; they mean nothing.
+    fn reach(&self) -> usize {
+        0
+    }
+
     /// Takes the sums of an image and a filter, of these numbers: those of row `r` and column `c` at `r * width + c`.
     fn take<S: Simd>(&mut self, simd: S, plane: &Plane, place: [usize; 2], sums: &mut [C]);
 }
@@ -54,16 +57,12 @@ pub(crate) fn convolve<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>>(
     epilogue: E,
 ) {
     assert_eq!(filters.len(), shape.len());
-    let lengths = [plane.buffer_len(shape.in_channels, MOST_VECTORS * MOST_LANES), MOST * sums_len(&plane)];
+    let sums_len = (plane.positions() + epilogue.reach()).next_multiple_of(MOST_VECTORS * MOST_LANES);
+    let lengths = [plane.buffer_len(shape.in_channels, MOST_VECTORS * MOST_LANES), MOST * sums_len];
     with_scratch(lengths, |[planes, sums]: [&mut [T::Compute]; 2]| {
         planes.fill(T::Compute::ZERO); // what lies behind the last plane is read, and not used
-        in_vectors(Convolve { plane, shape, images, filters, bias, epilogue, planes, sums });
+        in_vectors(Convolve { plane, shape, images, filters, bias, epilogue, planes, sums, sums_len });
     });
-}
-
-/// The length of a buffer for the sums of one filter: behind the last one a vector may begin.
-fn sums_len(plane: &Plane) -> usize {
-    (plane.positions() + MOST_LANES).next_multiple_of(MOST_VECTORS * MOST_LANES)
 }
 
 struct Convolve<'a, T: Real, E> {
@@ -75,6 +74,8 @@ struct Convolve<'a, T: Real, E> {
     epilogue: E,
     planes: &'a mut [T::Compute],
     sums: &'a mut [T::Compute],
+    /// Of one filter.
+    sums_len: usize,
 }
 
 impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> WithSimd for Convolve<'_, T, E> {
@@ -95,7 +96,7 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> WithSimd for Convolve<'_,
                     5 => self.block::<S, 5>(simd, begin),
                     _ => self.block::<S, MOST>(simd, begin),
                 }
-                let sums = self.sums.chunks_exact_mut(sums_len(&self.plane)).take(size);
+                let sums = self.sums.chunks_exact_mut(self.sums_len).take(size);
                 for (filter, sums) in sums.enumerate() {
                     self.epilogue.take(simd, &self.plane, [number, begin + filter], sums);
                 }
@@ -115,11 +116,19 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
             .map_or([T::Compute::ZERO; F], |bias| std::array::from_fn(|filter| bias[begin + filter]));
         // As many vectors as there are registers for, and enough that no sum waits for the one before.
         if S::REGISTER_COUNT < 32 {
-            positions::<_, S, F, 2>(simd, &self.plane, filters, bias, self.planes, self.sums);
+            positions::<_, S, F, 2>(simd, &self.plane, filters, bias, self.planes, self.sums, self.sums_len);
         } else if F <= 2 {
-            positions::<_, S, F, MOST_VECTORS>(simd, &self.plane, filters, bias, self.planes, self.sums);
+            positions::<_, S, F, MOST_VECTORS>(
+                simd,
+                &self.plane,
+                filters,
+                bias,
+                self.planes,
+                self.sums,
+                self.sums_len,
+            );
         } else {
-            positions::<_, S, F, 4>(simd, &self.plane, filters, bias, self.planes, self.sums);
+            positions::<_, S, F, 4>(simd, &self.plane, filters, bias, self.planes, self.sums, self.sums_len);
         }
     }
 }
@@ -133,8 +142,9 @@ fn positions<C: Lanes, S: Simd, const F: usize, const V: usize>(
     bias: [C; F],
     planes: &[C],
     sums: &mut [C],
+    sums_len: usize,
 ) {
-    let (step, sums_len) = (V * C::lanes::<S>(), sums_len(plane));
+    let step = V * C::lanes::<S>();
     for begin in (0..plane.positions()).step_by(step) {
         let tile = tile::<C, S, F, V>(simd, plane, filters, bias, &planes[begin..]);
         for (filter, tile) in tile.iter().enumerate() {

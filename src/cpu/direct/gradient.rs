@@ -7,14 +7,12 @@ use pulp::{Simd, WithSimd};
 
 use super::filters::{Filters, blocks};
 use super::plane::Plane;
-use crate::cpu::lanes::{Lanes, in_vectors};
+use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
 use crate::cpu::scratch::with_scratch;
 
 /// The most filters, and the most taps, whose sums are kept in registers at once.
 const FILTERS: usize = 6;
 const TAPS: usize = 3;
-/// The most elements of a vector.
-const MOST_LANES: usize = 16;
 
 /// The most bytes of vectors of sums that are kept over all images.
 const SUMS_BYTES: usize = 4 << 20;

@@ -5,7 +5,7 @@ use pulp::Simd;
 
 use super::convolve::Epilogue;
 use super::plane::{Plane, narrow};
-use crate::cpu::lanes::Lanes;
+use crate::cpu::lanes::{Lanes, MOST_LANES};
 
 /// `out = max(sums, 0)`, `[batch, out_channels, rows, columns]`.
 pub(crate) struct Relu<'a, T> {
@@ -66,6 +66,11 @@ impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for Relu<'_, T> {
 }
 
 impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for ReluPool<'_, T> {
+    /// The last vector of windows begins before the end of a row, and the last column of a window is as far again.
+    fn reach(&self) -> usize {
+        self.size[1] + MOST_LANES
+    }
+
     #[inline(always)]
     fn take<S: Simd>(
         &mut self,

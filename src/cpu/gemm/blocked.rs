@@ -12,7 +12,7 @@ use pulp::{Simd, WithSimd};
 
 use super::pack::{pack, packed_len, rows_len, transpose};
 use super::tile::{Compute, Left, Place, ROWS, Scale, Tile, VECTORS};
-use crate::cpu::lanes::{Lanes, in_vectors};
+use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
 use crate::cpu::scratch::with_scratch;
 
 /// The most elements of the depth that a tile sums before it writes,
@@ -29,8 +29,6 @@ const STRIDED_BYTES: usize = 32 * 1024;
 const PACK_ROWS: usize = 6 * ROWS;
 /// and if it has at most so many bytes.
 const PACK_BYTES: usize = 64 * 1024;
-/// The most elements of a vector.
-const MOST_LANES: usize = 16;
 
 /// `out = alpha * a x b + beta * out`, whose rows have their elements side by side.
 pub(super) struct Blocked<'a, C> {

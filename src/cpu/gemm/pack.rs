@@ -5,10 +5,7 @@ use ndarray::ArrayView2;
 use pulp::Simd;
 
 use super::tile::Left;
-use crate::cpu::lanes::{Lanes, copy};
-
-/// The most elements of a vector.
-const MOST_LANES: usize = 16;
+use crate::cpu::lanes::{Lanes, MOST_LANES, copy};
 
 /// The length of the buffer that [`pack`] needs.
 pub(super) fn packed_len(columns: usize, depth: usize, width: usize) -> usize {
