@@ -38,7 +38,18 @@ pub(super) fn is_available() -> bool {
     level() == Level::V4 && is_x86_feature_detected!("avx512bf16")
 }
 
-/// `out += a x b`. Subnormal numbers count as zeros, as the instruction has it.
+/// Whether the instruction takes all elements for what they are: to it, subnormal ones are zeros.
+pub(super) fn is_exact(matrix: ArrayView2<'_, bf16>) -> bool {
+    let is_subnormal = |element: &bf16| element.to_bits() & 0x7f80 == 0 && element.to_bits() & 0x7f != 0;
+    let matrix = if matrix.strides()[1] == 1 { matrix } else { matrix.reversed_axes() };
+    !matrix.rows().into_iter().any(|row| match row.to_slice() {
+        // Without a way out of the loop, it is one in vectors.
+        Some(row) => row.iter().fold(false, |found, element| found | is_subnormal(element)),
+        None => row.iter().any(is_subnormal),
+    })
+}
+
+/// `out += a x b`, for matrices that are [exact](is_exact). Sums that are subnormal in `f32` become zero.
 ///
 /// # Panics
 /// If the machine lacks the instruction, or the shapes do not agree.

@@ -152,7 +152,10 @@ pub(crate) fn add_product<T: Real>(
     }
     #[cfg(target_arch = "x86_64")]
     if ElementType::of::<T>().is::<half::bf16>() && bf16::is_available() && out.strides()[1] == 1 {
-        return bf16::add_product(same_type(a), same_type(b), same_type_mut(out));
+        let (a, b) = (same_type(a), same_type(b));
+        if bf16::is_exact(a) && bf16::is_exact(b) {
+            return bf16::add_product(a, b, same_type_mut(out));
+        }
     }
     let lengths =
         [BLOCK_ROWS.min(rows) * BLOCK_INNER.min(inner), BLOCK_INNER.min(inner) * BLOCK_COLS.min(cols)];
