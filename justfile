@@ -61,3 +61,19 @@ ptx:
 # Runs all studies, or those named, and writes what docs/studies shows of them. For a machine with nothing else to do.
 studies *names:
     scripts/studies.sh {{names}}
+
+# Compares dahl with PyTorch, StarPU and rayon and writes docs/performance.md: half an hour, when nothing else runs.
+performance: performance-pytorch performance-starpu performance-granularity
+
+# Compares dahl with PyTorch: all rows, or `just performance-pytorch --quick`, `--rows 'small-f32-*'`.
+performance-pytorch *options:
+    benches/pytorch/setup.sh
+    target/pytorch/bin/python benches/pytorch/compare.py {{options}}
+
+# Compares the cost of a task with StarPU's (needs libstarpu-dev, Debian's).
+performance-starpu *options:
+    benches/starpu/compare.py {{options}}
+
+# Measures how small tasks may be, beside rayon: the study, its page, and docs/performance.md.
+performance-granularity *options:
+    benches/granularity.py {{options}}

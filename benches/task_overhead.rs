@@ -1,15 +1,22 @@
-//! What a task costs: submission to end of empty tasks, through a generated wrapper with all its checks.
+//! What a task costs: submission to end of empty tasks, and the memory of those that wait, through generated wrappers with
+//! all their checks.
 //!
-//! `cargo bench --bench task_overhead [-- WORKERS]`. Each row is the median of several rounds of 200,000 tasks.
+//! `cargo bench --bench task_overhead [-- --workers 2 --graph chain --scheduler eager --rounds 3 --json]`. Each row is the
+//! median of several rounds of 200,000 tasks, after one that is not counted. `benches/starpu/compare.py` runs it, and the
+//! same tasks in StarPU, in turn.
 
-use std::time::Instant;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use dahl::Result;
 use dahl::prelude::*;
+use dahl::{Result, RuntimeBuilder};
+use lexopt::prelude::*;
 
 const TASKS: usize = 200_000;
 const ARRAYS: usize = 64;
-const ROUNDS: usize = 7;
+
+/// How long a task of `independent 1 us` works.
+const WORK: Duration = Duration::from_micros(1);
 
 /// Does nothing to three arrays.
 #[codelet(R, R, W)]
@@ -21,6 +28,32 @@ fn empty(a: &[f32], b: &[f32], out: &mut [f32]) {
 #[codelet(RW)]
 fn touch(x: &mut [f32]) {
     let _ = x;
+}
+
+/// Works for some time, as a clock tells it.
+#[codelet(RW)]
+fn work(x: &mut [f32]) {
+    let _ = x;
+    let begin = Instant::now();
+    while begin.elapsed() < WORK {
+        std::hint::spin_loop();
+    }
+}
+
+/// Whether tasks that hold a worker may end.
+static IS_OPEN: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new());
+
+fn set_open(is_open: bool) {
+    *IS_OPEN.0.lock().unwrap_or_else(PoisonError::into_inner) = is_open;
+    IS_OPEN.1.notify_all();
+}
+
+/// Holds a worker until it may go on.
+#[codelet(RW)]
+fn hold(x: &mut [f32]) {
+    let _ = x;
+    let is_open = IS_OPEN.0.lock().unwrap_or_else(PoisonError::into_inner);
+    drop(IS_OPEN.1.wait_while(is_open, |is_open| !*is_open));
 }
 
 /// Numbers below `bound`, the same in every run (xorshift64).
@@ -36,7 +69,29 @@ impl Random {
 }
 
 type Arrays = Vec<Vector<'static, f32>>;
-type Program = fn(&mut Arrays) -> Result<()>;
+
+/// What the tasks are, and what they depend on.
+struct Graph {
+    name: &'static str,
+    submit: fn(&mut Arrays) -> Result<()>,
+}
+
+const GRAPHS: [Graph; 4] = [
+    Graph { name: "independent", submit: independent },
+    Graph { name: "chain", submit: chain },
+    Graph { name: "random", submit: random },
+    Graph { name: "independent-1us", submit: independent_1us },
+];
+
+/// RW on 64 arrays in turn.
+fn independent(arrays: &mut Arrays) -> Result<()> {
+    (0..TASKS).try_for_each(|i| touch(&mut arrays[i % ARRAYS]))
+}
+
+/// RW on one array.
+fn chain(arrays: &mut Arrays) -> Result<()> {
+    (0..TASKS).try_for_each(|_| touch(&mut arrays[0]))
+}
 
 /// R, R, W on random ones of 64 arrays, the output another than the inputs.
 fn random(arrays: &mut Arrays) -> Result<()> {
@@ -55,43 +110,132 @@ fn random(arrays: &mut Arrays) -> Result<()> {
     Ok(())
 }
 
-/// RW on 64 arrays in turn.
-fn independent(arrays: &mut Arrays) -> Result<()> {
-    (0..TASKS).try_for_each(|i| touch(&mut arrays[i % ARRAYS]))
+/// The same as `independent`, with work.
+fn independent_1us(arrays: &mut Arrays) -> Result<()> {
+    (0..TASKS).try_for_each(|i| work(&mut arrays[i % ARRAYS]))
 }
 
-/// RW on one array.
-fn chain(arrays: &mut Arrays) -> Result<()> {
-    (0..TASKS).try_for_each(|_| touch(&mut arrays[0]))
+fn arrays(rt: &Runtime, count: usize) -> Result<Arrays> {
+    (0..count).map(|_| rt.zeros([1])).collect()
 }
 
-fn main() -> Result<()> {
-    let workers: Vec<usize> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
-    let workers = if workers.is_empty() { vec![1, 2] } else { workers };
-    println!(
-        "{:<10} {:>8} {:<16} {:>9} {:>9} {:>9}",
-        "scheduler", "workers", "tasks", "median", "min", "max"
-    );
-    for scheduler in ["ws", "eager"] {
-        for &workers in &workers {
-            let rt = Runtime::builder().cpu_workers(workers).scheduler(scheduler).build()?;
-            let mut arrays = (0..ARRAYS).map(|_| rt.zeros([1])).collect::<Result<Arrays>>()?;
-            let programs: [(&str, Program); 3] =
-                [("R, R, W random", random), ("RW independent", independent), ("RW chain", chain)];
-            for (name, program) in programs {
-                let mut ns = Vec::new();
-                for _ in 0..ROUNDS {
-                    let start = Instant::now();
-                    program(&mut arrays)?;
-                    rt.wait()?;
-                    ns.push(start.elapsed().as_nanos() as f64 / TASKS as f64);
-                }
-                ns.sort_by(f64::total_cmp);
-                let (median, min, max) = (ns[ROUNDS / 2], ns[0], ns[ROUNDS - 1]);
-                println!(
-                    "{scheduler:<10} {workers:>8} {name:<16} {median:>6.0} ns {min:>6.0} ns {max:>6.0} ns"
-                );
+/// Memory that the process has, in bytes, where the system tells.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
+}
+
+#[derive(Default)]
+struct Settings {
+    workers: Vec<usize>,
+    graph: Option<String>,
+    scheduler: Option<String>,
+    rounds: Option<usize>,
+    is_json: bool,
+}
+
+impl Settings {
+    fn parse() -> std::result::Result<Self, lexopt::Error> {
+        let mut settings = Self::default();
+        let mut parser = lexopt::Parser::from_env();
+        while let Some(argument) = parser.next()? {
+            match argument {
+                Long("workers") => settings.workers.push(parser.value()?.parse()?),
+                Long("graph") => settings.graph = Some(parser.value()?.string()?),
+                Long("scheduler") => settings.scheduler = Some(parser.value()?.string()?),
+                Long("rounds") => settings.rounds = Some(parser.value()?.parse()?),
+                Long("json") => settings.is_json = true,
+                Long("bench") => {} // cargo says so
+                other => return Err(other.unexpected()),
             }
+        }
+        if settings.workers.is_empty() {
+            settings.workers = vec![1, 2];
+        }
+        Ok(settings)
+    }
+
+    fn builder(&self, workers: usize) -> RuntimeBuilder {
+        let builder = Runtime::builder().cpu_workers(workers);
+        match &self.scheduler {
+            Some(scheduler) => builder.scheduler(scheduler),
+            None => builder,
+        }
+    }
+
+    /// Nanoseconds a task, round by round.
+    fn times(&self, graph: &Graph, workers: usize) -> Result<Vec<f64>> {
+        let rt = self.builder(workers).build()?;
+        let mut arrays = arrays(&rt, ARRAYS)?;
+        let mut times = Vec::new();
+        for _ in 0..=self.rounds.unwrap_or(7) {
+            let begin = Instant::now();
+            (graph.submit)(&mut arrays)?;
+            rt.wait()?;
+            times.push(begin.elapsed().as_nanos() as f64 / TASKS as f64);
+        }
+        times.remove(0);
+        times.sort_by(f64::total_cmp);
+        Ok(times)
+    }
+
+    /// Bytes of each task that is submitted and has not begun: all of them, while the workers are held.
+    fn bytes_in_flight(&self, graph: &Graph, workers: usize) -> Result<Option<f64>> {
+        let rt = self.builder(workers).tasks_in_flight(TASKS + workers).build()?;
+        let (mut arrays, mut held) = (arrays(&rt, ARRAYS)?, arrays(&rt, workers)?);
+        touch(&mut arrays[0])?;
+        rt.wait()?;
+        set_open(false);
+        held.iter_mut().try_for_each(hold)?;
+        let before = resident_bytes();
+        let submitted = (graph.submit)(&mut arrays);
+        let after = resident_bytes();
+        set_open(true);
+        rt.wait()?;
+        submitted?;
+        let grown = before.zip(after).map(|(before, after)| after.saturating_sub(before));
+        Ok(grown.map(|bytes| bytes as f64 / TASKS as f64))
+    }
+
+    fn row(&self, graph: &Graph, workers: usize) -> Result<()> {
+        // The memory first: what a round has touched, the next one uses again.
+        let bytes = self.bytes_in_flight(graph, workers)?;
+        let times = self.times(graph, workers)?;
+        let (median, min, max) = (times[times.len() / 2], times[0], times[times.len() - 1]);
+        if self.is_json {
+            let line = serde_json::json!({
+                "graph": graph.name,
+                "workers": workers,
+                "ns_per_task": median,
+                "bytes_per_task": bytes,
+            });
+            println!("{line}");
+        } else {
+            let bytes = bytes.map_or("unknown".to_owned(), |bytes| format!("{bytes:.0} B"));
+            let name = graph.name;
+            println!(
+                "{name:<16} {workers:>8} {median:>7.0} ns {min:>7.0} ns {max:>7.0} ns {bytes:>14} in flight"
+            );
+        }
+        Ok(())
+    }
+}
+
+fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let settings = Settings::parse()?;
+    if !settings.is_json {
+        println!(
+            "{:<16} {:>8} {:>10} {:>10} {:>10} {:>14}",
+            "tasks", "workers", "median", "min", "max", "memory"
+        );
+    }
+    for graph in &GRAPHS {
+        if settings.graph.as_ref().is_some_and(|wanted| wanted != graph.name) {
+            continue;
+        }
+        for &workers in &settings.workers {
+            settings.row(graph, workers)?;
         }
     }
     Ok(())

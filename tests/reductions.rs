@@ -319,3 +319,24 @@ fn a_panic_while_combining_fails_the_reduction_and_nothing_else() -> Result<()> 
 fn the_mode_is_shown_in_short() {
     assert_eq!(Product::MODES.map(AccessMode::name), ["R", "REDUX(..)"]);
 }
+
+#[test]
+fn what_is_settled_is_combined_before_it_is_read() -> Result<()> {
+    for rt in runtimes() {
+        let x = rt.from_vec([2], vec![3.0, 5.0])?;
+        let mut out = rt.zeros([])?;
+        out.write()?[[]] = 2.0;
+        for _ in 0..6 {
+            product(&x, &mut out)?;
+        }
+        rt.wait()?;
+        let contributed = rt.statistics().tasks.submitted;
+        out.settle()?;
+        let settled = rt.statistics().tasks.submitted;
+        rt.wait()?;
+        assert_eq!(out.read()?[[]], 2.0 * 15_f64.powi(6));
+        assert!(settled > contributed, "the tasks that combine are submitted at once");
+        assert_eq!(rt.statistics().tasks.submitted, settled, "reading submits none");
+    }
+    Ok(())
+}

@@ -54,7 +54,7 @@ fn gradient<'a, 'm>(
     };
     let layer = layer.borrow();
     let gradient = Gradient::new(layer.name(), forward, backward).drawn("input", &shape);
-    let parameters = layer.parameters().into_iter();
+    let parameters = layer.parameters().iter();
     parameters.fold(gradient, |gradient, parameter| gradient.drawn(parameter.name, &parameter.shape))
 }
 
@@ -201,11 +201,11 @@ impl<'m> Layer<'m, f64> for Forgetful<'m> {
         self.0.output_shape()
     }
 
-    fn parameters(&self) -> Vec<&Parameter<'m, f64>> {
+    fn parameters(&self) -> &[Parameter<'m, f64>] {
         self.0.parameters()
     }
 
-    fn parameters_mut(&mut self) -> Vec<&mut Parameter<'m, f64>> {
+    fn parameters_mut(&mut self) -> &mut [Parameter<'m, f64>] {
         self.0.parameters_mut()
     }
 

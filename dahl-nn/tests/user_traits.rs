@@ -14,15 +14,15 @@ fn stretch<T: Real>(x: T, gamma: T, beta: T) -> T {
 /// Stretches and shifts every feature by the same two learned numbers.
 struct StretchLayer<'m, T: Real> {
     shape: Vec<usize>,
-    gamma: Parameter<'m, T>,
-    beta: Parameter<'m, T>,
+    /// `gamma` and `beta`.
+    parameters: [Parameter<'m, T>; 2],
 }
 
 impl<'m, T: Real> StretchLayer<'m, T> {
     fn new(arena: &'m Arena, shape: &[usize]) -> dahl::Result<Self> {
         let gamma = Parameter::uniform(arena, "gamma", &[1], 0.1, 1, 0)?;
         let beta = Parameter::uniform(arena, "beta", &[1], 0.1, 2, 0)?;
-        Ok(Self { shape: shape.to_vec(), gamma, beta })
+        Ok(Self { shape: shape.to_vec(), parameters: [gamma, beta] })
     }
 
     /// A parameter for every feature of every sample.
@@ -46,17 +46,18 @@ impl<'m, T: Real> Layer<'m, T> for StretchLayer<'m, T> {
         &self.shape
     }
 
-    fn parameters(&self) -> Vec<&Parameter<'m, T>> {
-        vec![&self.gamma, &self.beta]
+    fn parameters(&self) -> &[Parameter<'m, T>] {
+        &self.parameters
     }
 
-    fn parameters_mut(&mut self) -> Vec<&mut Parameter<'m, T>> {
-        vec![&mut self.gamma, &mut self.beta]
+    fn parameters_mut(&mut self) -> &mut [Parameter<'m, T>] {
+        &mut self.parameters
     }
 
     fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Forward<'s, T>> {
-        let gamma = Self::spread(step, &self.gamma, input.shape())?;
-        let beta = Self::spread(step, &self.beta, input.shape())?;
+        let [gamma, beta] = &self.parameters;
+        let gamma = Self::spread(step, gamma, input.shape())?;
+        let beta = Self::spread(step, beta, input.shape())?;
         stretch_init(step, input, &gamma, &beta).map(Forward::new)
     }
 
@@ -65,12 +66,13 @@ impl<'m, T: Real> Layer<'m, T> for StretchLayer<'m, T> {
         step: &'s Arena,
         pass: Backward<'_, T>,
     ) -> dahl::Result<Option<Matrix<'s, T>>> {
-        let gamma = Self::spread(step, &self.gamma, pass.input.shape())?;
-        let factor = ops::exp_init(step, &gamma)?;
+        let [gamma, beta] = &mut self.parameters;
+        let spread = Self::spread(step, gamma, pass.input.shape())?;
+        let factor = ops::exp_init(step, &spread)?;
         let by_input = ops::mul_init(step, pass.gradient, &factor)?;
         let by_gamma = ops::mul_init(step, &by_input, pass.input)?;
-        ops::sum(&by_gamma, &mut *self.gamma.gradient.reshaped_mut([])?)?;
-        ops::sum(pass.gradient, &mut *self.beta.gradient.reshaped_mut([])?)?;
+        ops::sum(&by_gamma, &mut *gamma.gradient.reshaped_mut([])?)?;
+        ops::sum(pass.gradient, &mut *beta.gradient.reshaped_mut([])?)?;
         Ok(Some(by_input))
     }
 }

@@ -12,13 +12,16 @@
 
 use std::ops::Range;
 
+use bytemuck::{cast_slice, cast_slice_mut};
 use dahl_core::rayon::prelude::*;
 use dahl_core::simd::{Vectorised, dispatch};
 use dahl_core::{Element, Real};
 use ndarray::s;
 
+use super::direct::{self, Filters, Given, Order, Plane, Write};
 use super::gemm::{computes_in_itself, matrix, matrix_mut, product};
 use super::im2col::{Window, pack, unpack_add};
+use super::lanes::{Lanes, in_lanes};
 use super::row_major::add_sums;
 use super::scratch::with_scratch;
 
@@ -37,12 +40,12 @@ pub(crate) struct Convolution {
 
 impl Convolution {
     /// Elements of one image.
-    fn image_len(&self) -> usize {
+    pub(super) fn image_len(&self) -> usize {
         self.in_channels * self.window.image[0] * self.window.image[1]
     }
 
     /// Output pixels of one channel of one image.
-    fn positions(&self) -> usize {
+    pub(super) fn positions(&self) -> usize {
         let [rows, cols] = self.window.positions();
         rows * cols
     }
@@ -65,6 +68,18 @@ impl Convolution {
         (0..rows).step_by(step).map(move |row| row..rows.min(row + step))
     }
 
+    /// The planes of a direct convolution, if the kernel moves by one.
+    pub(super) fn plane(&self) -> Option<Plane> {
+        let Window { image, kernel, stride, padding } = self.window;
+        (stride == [1, 1]).then_some(Plane { image, kernel, padding })
+    }
+
+    /// Its filters.
+    pub(super) fn filters(&self) -> Filters {
+        let taps = self.window.kernel[0] * self.window.kernel[1];
+        Filters { out_channels: self.out_channels, in_channels: self.in_channels, taps }
+    }
+
     fn assert_lengths(&self, input: usize, filters: usize, out: usize) {
         assert_eq!(input, self.batch * self.image_len());
         assert_eq!(filters, self.out_channels * self.taps());
@@ -72,10 +87,44 @@ impl Convolution {
     }
 }
 
+/// [`forward`] by a direct convolution.
+fn direct_forward<T: Real<Compute: Lanes>>(
+    conv: &Convolution,
+    plane: Plane,
+    input: &[T],
+    filters: &[T],
+    out: &mut [T],
+) {
+    let shape = conv.filters();
+    let lengths = [widened_len::<T>(filters.len()), shape.len()];
+    with_scratch(lengths, |[wide, packed]: [&mut [T::Compute]; 2]| {
+        shape.pack(in_compute(filters, wide), Order::Forward, packed);
+        direct::convolve(plane, shape, input, packed, None, Write { out, out_channels: conv.out_channels });
+    });
+}
+
+/// [`backward_input`] by a direct convolution of the gradient with the reversed filters.
+fn direct_backward_input<T: Real<Compute: Lanes>>(
+    conv: &Convolution,
+    plane: Plane,
+    gradient: &[T],
+    filters: &[T],
+    input_gradient: &mut [T],
+) {
+    let forward = conv.filters();
+    let shape = Filters { out_channels: forward.in_channels, in_channels: forward.out_channels, ..forward };
+    let lengths = [widened_len::<T>(filters.len()), shape.len()];
+    with_scratch(lengths, |[wide, packed]: [&mut [T::Compute]; 2]| {
+        shape.pack(in_compute(filters, wide), Order::Reversed, packed);
+        let write = Write { out: input_gradient, out_channels: conv.in_channels };
+        direct::convolve(plane, shape, gradient, packed, None, write);
+    });
+}
+
 /// `values` themselves if they are in the compute type, else widened into `buffer`.
-fn in_compute<'a, T: Real>(values: &'a [T], buffer: &'a mut [T::Compute]) -> &'a [T::Compute] {
+pub(super) fn in_compute<'a, T: Real>(values: &'a [T], buffer: &'a mut [T::Compute]) -> &'a [T::Compute] {
     if computes_in_itself::<T>() {
-        bytemuck::cast_slice(values)
+        cast_slice(values)
     } else {
         T::widen_slice(values, buffer);
         buffer
@@ -83,7 +132,7 @@ fn in_compute<'a, T: Real>(values: &'a [T], buffer: &'a mut [T::Compute]) -> &'a
 }
 
 /// The length of the buffer that [`in_compute`] needs.
-fn widened_len<T: Real>(length: usize) -> usize {
+pub(super) fn widened_len<T: Real>(length: usize) -> usize {
     if computes_in_itself::<T>() { 0 } else { length }
 }
 
@@ -94,8 +143,13 @@ pub(crate) fn forward<T: Real>(conv: &Convolution, input: &[T], filters: &[T], o
     if out.is_empty() {
         return;
     }
-    if taps == 0 {
+    if input.is_empty() || taps == 0 {
         out.fill(T::ZERO);
+        return;
+    }
+    if let Some(plane) = conv.plane()
+        && let Some(()) = in_lanes!(T as U => direct_forward::<U>(conv, plane, cast_slice(input), cast_slice(filters), cast_slice_mut(out)))
+    {
         return;
     }
     let tile = conv.tile_rows::<T::Compute>() * columns;
@@ -110,10 +164,10 @@ pub(crate) fn forward<T: Real>(conv: &Convolution, input: &[T], filters: &[T], o
         let images = input.chunks_exact(conv.image_len());
         for (image, out) in images.zip(out.chunks_exact_mut(conv.out_channels * positions)) {
             let in_place = computes_in_itself::<T>();
-            let sums = if in_place { bytemuck::cast_slice_mut(&mut *out) } else { &mut *wide_out };
+            let sums = if in_place { cast_slice_mut(&mut *out) } else { &mut *wide_out };
             let mut sums = matrix_mut(sums, [conv.out_channels, positions]);
             if pointwise {
-                product(filters, matrix(bytemuck::cast_slice(image), [taps, positions]), sums, false);
+                product(filters, matrix(cast_slice(image), [taps, positions]), sums, false);
                 continue;
             }
             for rows in conv.tiles::<T::Compute>() {
@@ -146,8 +200,25 @@ pub(crate) fn forward_on_cores<T: Real>(conv: &Convolution, input: &[T], filters
     images.for_each(|(input, out)| forward(&image, input, filters, out));
 }
 
+/// Whether no element is infinite or NaN.
+pub(super) fn is_finite<T: Real>(elements: &[T]) -> bool {
+    /// [`is_finite`] in vectors.
+    struct IsFinite<'a, T>(&'a [T]);
+    impl<T: Real> Vectorised for IsFinite<'_, T> {
+        type Output = bool;
+
+        #[inline(always)]
+        fn run(self) -> bool {
+            self.0.chunks(256).all(|elements| {
+                elements.iter().fold(true, |is_finite, element| is_finite & element.is_finite())
+            })
+        }
+    }
+    dispatch(IsFinite(elements))
+}
+
 /// Images whose filter gradients are added one after the other before their sum is added to the total.
-const IMAGES: usize = 64;
+pub(super) const IMAGES: usize = 64;
 
 /// The gradient by the filters, added to `filters_gradient` (in the compute type).
 pub(crate) fn backward_filters<T: Real>(
@@ -158,7 +229,7 @@ pub(crate) fn backward_filters<T: Real>(
 ) {
     conv.assert_lengths(input.len(), filters_gradient.len(), gradient.len());
     let (taps, positions, columns) = (conv.taps(), conv.positions(), conv.window.positions()[1]);
-    if gradient.is_empty() || taps == 0 {
+    if gradient.is_empty() || input.is_empty() || taps == 0 {
         return;
     }
     let tile = conv.tile_rows::<T::Compute>() * columns;
@@ -174,6 +245,16 @@ pub(crate) fn backward_filters<T: Real>(
             }
             add_sums(sums, [1, groups, filters_gradient.len()], filters_gradient);
         });
+        return;
+    }
+    if let Some(plane) = conv.plane()
+        && is_finite(input)
+        && let Some(()) = in_lanes!(T as U => {
+            let gradient = Given::<U> { gradient: cast_slice(gradient), out_channels: conv.out_channels };
+            let total = cast_slice_mut(filters_gradient);
+            direct::gradient::<U, _>(plane, conv.filters(), cast_slice(input), gradient, total);
+        })
+    {
         return;
     }
     let lengths = [taps * tile, widened_len::<T>(gradient_len)];
@@ -202,8 +283,18 @@ pub(crate) fn backward_input<T: Real>(
 ) {
     conv.assert_lengths(input_gradient.len(), filters.len(), gradient.len());
     let (taps, positions, columns) = (conv.taps(), conv.positions(), conv.window.positions()[1]);
-    if gradient.is_empty() || taps == 0 {
+    if gradient.is_empty() || input_gradient.is_empty() || taps == 0 {
         input_gradient.fill(T::ZERO);
+        return;
+    }
+    // Filters meet the border of zeros, which are no zeros any more if an element is infinite.
+    if let Some(plane) = conv.plane().and_then(|plane| plane.reversed())
+        && is_finite(filters)
+        && let Some(()) = in_lanes!(T as U => {
+            let by_input = cast_slice_mut(input_gradient);
+            direct_backward_input::<U>(conv, plane, cast_slice(gradient), cast_slice(filters), by_input);
+        })
+    {
         return;
     }
     let tile = conv.tile_rows::<T::Compute>() * columns;
@@ -219,7 +310,7 @@ pub(crate) fn backward_input<T: Real>(
         for (gradient, image) in gradients.zip(input_gradient.chunks_exact_mut(conv.image_len())) {
             let gradient = matrix(in_compute(gradient, wide_gradient), [conv.out_channels, positions]);
             let in_place = computes_in_itself::<T>();
-            let sums = if in_place { bytemuck::cast_slice_mut(&mut *image) } else { &mut *wide_image };
+            let sums = if in_place { cast_slice_mut(&mut *image) } else { &mut *wide_image };
             sums.fill(T::Compute::ZERO);
             for rows in conv.tiles::<T::Compute>() {
                 let covered = rows.start * columns..rows.end * columns;

@@ -12,6 +12,7 @@ pub(crate) mod arithmetic;
 pub(crate) mod bias;
 pub(crate) mod comparison;
 pub(crate) mod conv2d;
+pub(crate) mod conv2d_relu;
 pub(crate) mod cross_entropy;
 pub(crate) mod error_function;
 pub(crate) mod exponential;

@@ -10,6 +10,7 @@ mod arithmetic;
 mod bias;
 mod comparison;
 mod conv2d;
+mod conv2d_relu;
 mod cross_entropy;
 mod error_function;
 mod exponential;

@@ -73,6 +73,7 @@ mod cast;
 mod comparison;
 mod concat;
 mod conv2d;
+mod conv2d_relu;
 mod copy;
 mod cross_entropy;
 mod diag;

@@ -25,9 +25,9 @@ const TABLES: [Table; 12] = [
     Table {
         study: "granularity",
         file: "efficiency.csv",
-        columns: "pattern,workers,tasks,work_us,granularity_us,efficiency,efficiency_low,efficiency_high",
-        rows: 2 * 2 * 9,
-        variants: ("pattern", &["chains", "stencil"]),
+        columns: "system,pattern,workers,tasks,work_us,granularity_us,efficiency,efficiency_low,efficiency_high",
+        rows: 2 * 4 * (7 + 6),
+        variants: ("pattern", &["chains", "stencil", "fft", "tree"]),
     },
     Table {
         study: "batch-size",

@@ -44,6 +44,7 @@ use crate::print::Printed;
 use crate::runtime::Shared;
 use crate::shape::{Extents, Layout, row_major_strides};
 use crate::task::Step;
+use crate::worker;
 
 /// An array of rank 0.
 pub type Scalar<'m, T> = Array<'m, T, 0>;
@@ -181,6 +182,23 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         ndarray::Dim<[usize; N]>: ndarray::Dimension,
     {
         ReadGuard::acquire(self)
+    }
+
+    /// Submits now what otherwise the next access would: the tasks that combine contributions to a reduction, and those
+    /// that join parts again. It waits for nothing.
+    ///
+    /// For a result that is read much later: by then it is there, and [`read`](Array::read) does not wait for a task that
+    /// it has only just submitted.
+    ///
+    /// # Errors
+    /// Inside a kernel.
+    #[track_caller]
+    pub fn settle(&self) -> Result<()> {
+        if worker::in_kernel() {
+            return Err(Error::at(ErrorKind::InsideKernel { call: "settle" }, Location::caller()));
+        }
+        self.handle.state().make_way(AccessMode::R);
+        Ok(())
     }
 
     /// Waits for the tasks that use the array, and gives a view of it that can be changed.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use dahl::prelude::*;
+use dahl::simd::{self, Vectorised};
 
 use super::Dataset;
 use super::idx::Idx;
@@ -77,6 +78,26 @@ impl Images {
     }
 }
 
+/// Pixels as features from 0 to 1, in vectors.
+struct Shades<'a, T> {
+    pixels: &'a [u8],
+    features: &'a mut [T],
+}
+
+impl<T: Real> Vectorised for Shades<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        // The quotient is rounded to the compute type first, which has more than twice the digits of a narrower `T`: so
+        // what is rounded twice is what is rounded once.
+        let white = T::Compute::from_f64(255.0);
+        for (feature, &pixel) in self.features.iter_mut().zip(self.pixels) {
+            *feature = T::narrow(T::Compute::from_f64(f64::from(pixel)) / white);
+        }
+    }
+}
+
 impl Dataset for Images {
     fn len(&self) -> usize {
         self.labels.len()
@@ -91,9 +112,7 @@ impl Dataset for Images {
     }
 
     fn copy_sample<T: Real>(&self, index: usize, features: &mut [T]) {
-        for (feature, &pixel) in features.iter_mut().zip(self.pixels(index)) {
-            *feature = T::from_f64(f64::from(pixel) / 255.0);
-        }
+        simd::dispatch(Shades { pixels: self.pixels(index), features });
     }
 
     fn label(&self, index: usize) -> u32 {

@@ -46,8 +46,11 @@ pub(crate) fn load<'s, T: Real>(
     data: &impl Dataset,
     indices: &[usize],
 ) -> dahl::Result<(Matrix<'s, T>, Vector<'s, u32>)> {
-    let labels = labels(data, indices)?;
-    Ok((load_features(step, data, indices)?, step.from_slice([indices.len()], &labels)?))
+    let mut labels = step.zeros([indices.len()])?;
+    for (label, &index) in labels.write()?.iter_mut().zip(indices) {
+        *label = checked_label(data, index)?;
+    }
+    Ok((load_features(step, data, indices)?, labels))
 }
 
 /// The samples of these numbers, as `[batch, features]`.
@@ -67,11 +70,9 @@ pub(crate) fn load_features<'s, T: Real>(
     Ok(samples)
 }
 
-fn labels(data: &impl Dataset, indices: &[usize]) -> Result<Vec<u32>> {
-    let classes = data.classes();
-    let checked = |&sample: &usize| match data.label(sample) {
-        label if (label as usize) < classes => Ok(label),
-        label => Err(Error::Label { sample, label, classes }),
-    };
-    indices.iter().map(checked).collect()
+fn checked_label(data: &impl Dataset, sample: usize) -> Result<u32> {
+    match (data.label(sample), data.classes()) {
+        (label, classes) if (label as usize) < classes => Ok(label),
+        (label, classes) => Err(Error::Label { sample, label, classes }),
+    }
 }

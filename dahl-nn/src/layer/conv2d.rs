@@ -3,7 +3,7 @@
 use dahl::ops;
 use dahl::prelude::*;
 
-use super::{Backward, Forward, Layer, Parameter, flat, images};
+use super::{Backward, Epilogue, Forward, Layer, Parameter, flat, images};
 
 /// How a [`Conv2d`] moves over the image; `[rows, cols]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,16 +25,23 @@ impl Conv2dOptions {
 
 /// Maps each image through filters: `output = conv2d(input, weight) + bias`.
 ///
+/// If its kernel moves by one, it takes over a [`Relu`](super::Relu) that follows, and a [`MaxPool2d`](super::MaxPool2d) that
+/// follows that: then all three are one task.
+///
 /// # Shapes
 /// Samples `[in_channels, rows, cols]` to `[out_channels, (rows + 2 padding - kernel) / stride + 1, ..]`;
 /// `weight: [out_channels, in_channels, kernel rows, kernel cols]`, `bias: [out_channels]`.
 #[derive(Debug)]
 pub struct Conv2d<'m, T: Real> {
-    weight: Parameter<'m, T>,
-    bias: Parameter<'m, T>,
+    /// Weight and bias.
+    parameters: [Parameter<'m, T>; 2],
     input: [usize; 3],
     output: [usize; 3],
     options: Conv2dOptions,
+    /// Whether it rectifies its output.
+    relu: bool,
+    /// The extent of the windows whose largest element is left, then.
+    pool: Option<usize>,
 }
 
 impl<'m, T: Real> Conv2d<'m, T> {
@@ -63,7 +70,15 @@ impl<'m, T: Real> Conv2d<'m, T> {
         let bound = 1.0 / (fan_in.max(1) as f64).sqrt();
         let weight = Parameter::uniform(arena, "weight", &shape, bound, seed, offset)?;
         let bias = Parameter::uniform(arena, "bias", &[filters], bound, seed, offset + weight.len() as u64)?;
-        Ok(Some(Self { weight, bias, input, output: [filters, rows, cols], options }))
+        let output = [filters, rows, cols];
+        Ok(Some(Self { parameters: [weight, bias], input, output, options, relu: false, pool: None }))
+    }
+
+    /// The shape of a sample that leaves the layer, with what it has taken over.
+    fn pooled(&self) -> [usize; 3] {
+        let [channels, rows, cols] = self.output;
+        let size = self.pool.unwrap_or(1);
+        [channels, rows / size, cols / size]
     }
 
     fn weight_shape(&self) -> [usize; 4] {
@@ -93,20 +108,41 @@ impl<'m, T: Real> Layer<'m, T> for Conv2d<'m, T> {
         &self.output
     }
 
-    fn parameters(&self) -> Vec<&Parameter<'m, T>> {
-        vec![&self.weight, &self.bias]
+    fn parameters(&self) -> &[Parameter<'m, T>] {
+        &self.parameters
     }
 
-    fn parameters_mut(&mut self) -> Vec<&mut Parameter<'m, T>> {
-        vec![&mut self.weight, &mut self.bias]
+    fn parameters_mut(&mut self) -> &mut [Parameter<'m, T>] {
+        &mut self.parameters
+    }
+
+    fn absorb(&mut self, next: Epilogue) -> bool {
+        match next {
+            Epilogue::Relu if !self.relu && self.options.stride == [1; 2] => self.relu = true,
+            Epilogue::MaxPool2d { size } if self.relu && self.pool.is_none() => self.pool = Some(size),
+            _ => return false,
+        }
+        true
     }
 
     fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Forward<'s, T>> {
-        let batch = input.shape()[0];
-        let input = input.reshaped(images(batch, self.input))?;
-        let weight = self.weight.value.reshaped(self.weight_shape())?;
-        let mut output = ops::conv2d_init(step, &input, &weight, self.options.stride, self.options.padding)?;
-        ops::bias_self(&mut output, &self.bias.value, 1)?;
+        let Conv2dOptions { stride, padding, .. } = self.options;
+        let input = input.reshaped(images(input.shape()[0], self.input))?;
+        let [weight, bias] = &self.parameters;
+        let weight = weight.value.reshaped(self.weight_shape())?;
+        let bias = &bias.value;
+        if let Some(size) = self.pool {
+            let (output, places) =
+                ops::conv2d_relu_max_pool2d_init(step, &input, &weight, bias, padding, [size; 2])?;
+            return Ok(Forward { output: flat(output)?, places: Some(flat(places)?) });
+        }
+        let output = if self.relu {
+            ops::conv2d_relu_init(step, &input, &weight, bias, padding)?
+        } else {
+            let mut output = ops::conv2d_init(step, &input, &weight, stride, padding)?;
+            ops::bias_self(&mut output, bias, 1)?;
+            output
+        };
         Ok(Forward::new(flat(output)?))
     }
 
@@ -115,20 +151,71 @@ impl<'m, T: Real> Layer<'m, T> for Conv2d<'m, T> {
         step: &'s Arena,
         pass: Backward<'_, T>,
     ) -> dahl::Result<Option<Matrix<'s, T>>> {
-        let Conv2dOptions { stride, padding, .. } = self.options;
         let batch = pass.input.shape()[0];
         let input = pass.input.reshaped(images(batch, self.input))?;
-        let gradient = pass.gradient.reshaped(images(batch, self.output))?;
+        let (weight_shape, padding) = (self.weight_shape(), self.options.padding);
+        let by_sums = match (self.pool, &pass.forward.places) {
+            (Some(size), Some(places)) => {
+                let pooled = images(batch, self.pooled());
+                let gradient = pass.gradient.reshaped(pooled)?;
+                let (output, places) = (pass.forward.output.reshaped(pooled)?, places.reshaped(pooled)?);
+                if !pass.needs_input_gradient {
+                    let [weight, bias] = &mut self.parameters;
+                    let mut by_weight = weight.gradient.reshaped_mut(weight_shape)?;
+                    let by_bias = &mut bias.gradient;
+                    ops::conv2d_relu_max_pool2d_backward(
+                        &input,
+                        &gradient,
+                        &output,
+                        &places,
+                        &mut by_weight,
+                        by_bias,
+                        padding,
+                        [size; 2],
+                    )?;
+                    return Ok(None);
+                }
+                let mut by_sums = step.zeros(images(batch, self.output))?;
+                ops::relu_max_pool2d_backward(&gradient, &output, &places, &mut by_sums)?;
+                Some(by_sums)
+            }
+            _ if self.relu => {
+                let by_sums = ops::relu_backward_init(step, &pass.forward.output, pass.gradient)?;
+                Some(by_sums.reshape(images(batch, self.output))?)
+            }
+            _ => None,
+        };
+        match &by_sums {
+            Some(by_sums) => self.backward_from(step, &input, by_sums, pass.needs_input_gradient),
+            None => {
+                let by_sums = pass.gradient.reshaped(images(batch, self.output))?;
+                self.backward_from(step, &input, &by_sums, pass.needs_input_gradient)
+            }
+        }
+    }
+}
+
+impl<T: Real> Conv2d<'_, T> {
+    /// Backward from the gradient by the convolution's own output.
+    fn backward_from<'s>(
+        &mut self,
+        step: &'s Arena,
+        input: &Tensor<'_, T>,
+        gradient: &Tensor<'_, T>,
+        needs_input_gradient: bool,
+    ) -> dahl::Result<Option<Matrix<'s, T>>> {
+        let Conv2dOptions { stride, padding, .. } = self.options;
         let weight_shape = self.weight_shape();
-        let mut by_weight = self.weight.gradient.reshaped_mut(weight_shape)?;
-        ops::conv2d_backward_filters(&input, &gradient, &mut by_weight, stride, padding)?;
-        ops::bias_backward(&gradient, &mut self.bias.gradient, 1)?;
-        if !pass.needs_input_gradient {
+        let [weight, bias] = &mut self.parameters;
+        let mut by_weight = weight.gradient.reshaped_mut(weight_shape)?;
+        ops::conv2d_backward_filters(input, gradient, &mut by_weight, stride, padding)?;
+        ops::bias_backward(gradient, &mut bias.gradient, 1)?;
+        if !needs_input_gradient {
             return Ok(None);
         }
-        let weight = self.weight.value.reshaped(weight_shape)?;
-        let mut by_input = step.zeros(images(batch, self.input))?;
-        ops::conv2d_backward_input(&gradient, &weight, &mut by_input, stride, padding)?;
+        let weight = weight.value.reshaped(weight_shape)?;
+        let mut by_input = step.zeros(images(input.shape()[0], self.input))?;
+        ops::conv2d_backward_input(gradient, &weight, &mut by_input, stride, padding)?;
         flat(by_input).map(Some)
     }
 }

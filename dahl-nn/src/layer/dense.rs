@@ -12,8 +12,8 @@ use super::{Backward, Forward, Layer, Parameter};
 /// `bias: [outputs]`.
 #[derive(Debug)]
 pub struct Dense<'m, T: Real> {
-    weight: Parameter<'m, T>,
-    bias: Parameter<'m, T>,
+    /// Weight and bias.
+    parameters: [Parameter<'m, T>; 2],
     inputs: usize,
     output: [usize; 1],
 }
@@ -33,7 +33,7 @@ impl<'m, T: Real> Dense<'m, T> {
         let bound = 1.0 / (inputs.max(1) as f64).sqrt();
         let weight = Parameter::uniform(arena, "weight", &[outputs, inputs], bound, seed, offset)?;
         let bias = Parameter::uniform(arena, "bias", &[outputs], bound, seed, offset + weight.len() as u64)?;
-        Ok(Self { weight, bias, inputs, output: [outputs] })
+        Ok(Self { parameters: [weight, bias], inputs, output: [outputs] })
     }
 }
 
@@ -50,18 +50,19 @@ impl<'m, T: Real> Layer<'m, T> for Dense<'m, T> {
         &self.output
     }
 
-    fn parameters(&self) -> Vec<&Parameter<'m, T>> {
-        vec![&self.weight, &self.bias]
+    fn parameters(&self) -> &[Parameter<'m, T>] {
+        &self.parameters
     }
 
-    fn parameters_mut(&mut self) -> Vec<&mut Parameter<'m, T>> {
-        vec![&mut self.weight, &mut self.bias]
+    fn parameters_mut(&mut self) -> &mut [Parameter<'m, T>] {
+        &mut self.parameters
     }
 
     fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Forward<'s, T>> {
-        let weight = self.weight.value.reshaped([self.output[0], self.inputs])?;
+        let [weight, bias] = &self.parameters;
+        let weight = weight.value.reshaped([self.output[0], self.inputs])?;
         let mut output = ops::matmul_init(step, input, &weight, false, true)?;
-        ops::bias_self(&mut output, &self.bias.value, 1)?;
+        ops::bias_self(&mut output, &bias.value, 1)?;
         Ok(Forward::new(output))
     }
 
@@ -71,13 +72,14 @@ impl<'m, T: Real> Layer<'m, T> for Dense<'m, T> {
         pass: Backward<'_, T>,
     ) -> dahl::Result<Option<Matrix<'s, T>>> {
         let shape = [self.output[0], self.inputs];
-        let mut by_weight = self.weight.gradient.reshaped_mut(shape)?;
+        let [weight, bias] = &mut self.parameters;
+        let mut by_weight = weight.gradient.reshaped_mut(shape)?;
         ops::matmul_add(pass.gradient, pass.input, &mut by_weight, true, false)?;
-        ops::bias_backward(pass.gradient, &mut self.bias.gradient, 1)?;
+        ops::bias_backward(pass.gradient, &mut bias.gradient, 1)?;
         if !pass.needs_input_gradient {
             return Ok(None);
         }
-        let weight = self.weight.value.reshaped(shape)?;
+        let weight = weight.value.reshaped(shape)?;
         ops::matmul_init(step, pass.gradient, &weight, false, false).map(Some)
     }
 }

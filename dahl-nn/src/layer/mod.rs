@@ -40,14 +40,26 @@ pub trait Layer<'m, T: Real>: Send {
         false
     }
 
+    /// What the layer does, if the layer before it may be able to do that as well, with its own output still at hand.
+    fn epilogue(&self) -> Option<Epilogue> {
+        None
+    }
+
+    /// Takes over what the next layer does. True if it did: then its output, and what enters its backward, are the next
+    /// layer's, and a model skips that layer.
+    fn absorb(&mut self, next: Epilogue) -> bool {
+        let _ = next;
+        false
+    }
+
     /// Its parameters, in PyTorch's order.
-    fn parameters(&self) -> Vec<&Parameter<'m, T>> {
-        Vec::new()
+    fn parameters(&self) -> &[Parameter<'m, T>] {
+        &[]
     }
 
     /// Its parameters, in PyTorch's order, to be changed.
-    fn parameters_mut(&mut self) -> Vec<&mut Parameter<'m, T>> {
-        Vec::new()
+    fn parameters_mut(&mut self) -> &mut [Parameter<'m, T>] {
+        &mut []
     }
 
     /// Maps a batch through the layer.
@@ -65,6 +77,19 @@ pub trait Layer<'m, T: Real>: Send {
     /// As the ops it is made of.
     fn backward<'s>(&mut self, step: &'s Arena, pass: Backward<'_, T>)
     -> dahl::Result<Option<Matrix<'s, T>>>;
+}
+
+/// What a layer does that has no parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Epilogue {
+    /// [`Relu`].
+    Relu,
+    /// [`MaxPool2d`].
+    MaxPool2d {
+        /// The extent of the window.
+        size: usize,
+    },
 }
 
 /// What a layer's forward leaves behind.

@@ -3,7 +3,7 @@
 use dahl::ops;
 use dahl::prelude::*;
 
-use super::{Backward, Forward, Layer, flat, images};
+use super::{Backward, Epilogue, Forward, Layer, flat, images};
 
 /// The largest element of each window of every channel. Where it was is kept for backward.
 ///
@@ -72,6 +72,10 @@ impl<'m, T: Real> Layer<'m, T> for MaxPool2d {
 
     fn output_shape(&self) -> &[usize] {
         &self.window.output
+    }
+
+    fn epilogue(&self) -> Option<Epilogue> {
+        Some(Epilogue::MaxPool2d { size: self.window.size })
     }
 
     fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Forward<'s, T>> {

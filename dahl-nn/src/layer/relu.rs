@@ -3,7 +3,7 @@
 use dahl::ops;
 use dahl::prelude::*;
 
-use super::{Backward, Forward, Layer};
+use super::{Backward, Epilogue, Forward, Layer};
 
 /// `output = max(input, 0)`, element by element; NaN stays NaN.
 #[derive(Debug)]
@@ -25,6 +25,10 @@ impl<'m, T: Real> Layer<'m, T> for Relu {
 
     fn output_shape(&self) -> &[usize] {
         &self.shape
+    }
+
+    fn epilogue(&self) -> Option<Epilogue> {
+        Some(Epilogue::Relu)
     }
 
     fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Forward<'s, T>> {

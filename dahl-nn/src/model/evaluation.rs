@@ -6,7 +6,7 @@ use dahl::ops;
 use dahl::prelude::*;
 
 use super::Sequential;
-use super::tally::{Tally, TallySum};
+use super::tally::Tallies;
 use crate::dataset::{Dataset, load, load_features};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
@@ -34,26 +34,19 @@ impl<'m, T: Real> Sequential<'m, T> {
         self.require_fit("evaluate", data)?;
         let mut step = self.arena().sibling();
         let totals = self.arena().sibling();
-        let ahead = self.batches_ahead(BATCH);
-        let mut tallies = VecDeque::new();
-        let mut sum = TallySum::default();
+        let mut tallies = Tallies::new(&totals, self.batches_ahead(BATCH));
         let indices: Vec<usize> = (0..data.len()).collect();
         for indices in indices.chunks(BATCH) {
             let (input, labels) = load(&step, data, indices)?;
             let trace = self.forward(&step, &input)?;
             let output = trace.output().unwrap_or(&input);
-            let mut tally = Tally::new(&totals, indices.len())?;
+            let mut tally = tallies.next(indices.len())?;
             loss.add_to(&step, &mut tally.loss, output, &labels, 1.0 / indices.len() as f64)?;
             ops::count_correct(output, &labels, &mut tally.correct)?;
-            tallies.push_back(tally);
+            tallies.push(tally)?;
             step.reset();
-            if tallies.len() > ahead {
-                sum.add(tallies.pop_front())?;
-            }
         }
-        while !tallies.is_empty() {
-            sum.add(tallies.pop_front())?;
-        }
+        let sum = tallies.finish()?;
         Ok(Evaluation { loss: sum.mean_loss(), accuracy: sum.accuracy(), correct: sum.correct })
     }
 

@@ -7,4 +7,4 @@ mod tally;
 
 pub use evaluation::Evaluation;
 pub use sequential::{Sequential, Trace};
-pub(crate) use tally::{Tally, TallySum};
+pub(crate) use tally::{Tallies, Tally, TallySum};

@@ -16,6 +16,9 @@ const BYTES_AHEAD: usize = 64 << 20;
 /// Batches that may be on their way at once, however small.
 const BATCHES_AHEAD: usize = 64;
 
+/// Layers whose forward pass is kept without an allocation.
+const LAYERS: usize = 12;
+
 /// Layers in a row. Each is made for the shape that leaves the one before it.
 ///
 /// Layers are numbered from 0, all of them, so that parameters have the names of PyTorch's `nn.Sequential` of the same
@@ -39,22 +42,49 @@ pub struct Sequential<'m, T: Real> {
     input: Vec<usize>,
     seed: u64,
     layers: Vec<Box<dyn Layer<'m, T> + 'm>>,
+    /// For each layer, whether the one that runs before it does what it would.
+    absorbed: Vec<bool>,
 }
 
-/// What a forward pass leaves behind, for the backward pass: what left each layer, and for an identity nothing.
+/// What a forward pass leaves behind, for the backward pass: what left each layer that ran.
 pub struct Trace<'s, T: Real> {
-    forwards: Vec<Option<Forward<'s, T>>>,
+    first: [Option<Forward<'s, T>>; LAYERS],
+    more: Vec<Option<Forward<'s, T>>>,
 }
 
-impl<T: Real> Trace<'_, T> {
-    /// What left the last layer that is not an identity; nothing if there is none.
+impl<'s, T: Real> Trace<'s, T> {
+    fn new(layers: usize) -> Self {
+        let mut more = Vec::new();
+        more.resize_with(layers.saturating_sub(LAYERS), || None);
+        Self { first: [const { None }; LAYERS], more }
+    }
+
+    /// What left layer `index`.
+    fn of_layer(&self, index: usize) -> Option<&Forward<'s, T>> {
+        let more = index.checked_sub(LAYERS);
+        more.map_or_else(|| &self.first[index], |index| &self.more[index]).as_ref()
+    }
+
+    fn of_layer_mut(&mut self, index: usize) -> &mut Option<Forward<'s, T>> {
+        match index.checked_sub(LAYERS) {
+            None => &mut self.first[index],
+            Some(index) => &mut self.more[index],
+        }
+    }
+
+    /// What left the last of the layers before layer `index` that ran.
+    fn before(&self, index: usize) -> Option<&Matrix<'s, T>> {
+        (0..index).rev().find_map(|index| self.of_layer(index)).map(|forward| &forward.output)
+    }
+
+    /// What left the last layer that ran; nothing if there is none.
     pub fn output(&self) -> Option<&Matrix<'_, T>> {
-        self.forwards.iter().rev().flatten().next().map(|forward| &forward.output)
+        self.before(LAYERS + self.more.len())
     }
 
     /// What entered layer `index`, where `input` entered the first.
     fn input_of<'a>(&'a self, index: usize, input: &'a Matrix<'_, T>) -> &'a Matrix<'a, T> {
-        self.forwards[..index].iter().rev().flatten().next().map_or(input, |forward| &forward.output)
+        self.before(index).map_or(input, |output| output)
     }
 }
 
@@ -62,7 +92,7 @@ impl<'m, T: Real> Sequential<'m, T> {
     /// A model without layers yet, for samples of shape `input`. Its parameters will live in `arena` and are drawn
     /// from the random numbers of `seed`.
     pub fn new<const N: usize>(arena: &'m Arena, input: [usize; N], seed: u64) -> Self {
-        Self { arena, input: input.to_vec(), seed, layers: Vec::new() }
+        Self { arena, input: input.to_vec(), seed, layers: Vec::new(), absorbed: Vec::new() }
     }
 
     /// Adds a convolution with `filters` square filters of `size` by `size`, which move by one, without padding.
@@ -148,6 +178,12 @@ impl<'m, T: Real> Sequential<'m, T> {
 
     /// Adds a layer of the user's.
     pub fn layer(mut self, layer: impl Layer<'m, T> + 'm) -> Self {
+        let before = self.absorbed.iter().rposition(|absorbed| !absorbed);
+        let absorbed = match (layer.epilogue(), before) {
+            (Some(epilogue), Some(before)) => self.layers[before].absorb(epilogue),
+            _ => false,
+        };
+        self.absorbed.push(absorbed);
         self.layers.push(Box::new(layer));
         self
     }
@@ -186,11 +222,11 @@ impl<'m, T: Real> Sequential<'m, T> {
     /// How many batches of so many samples may be on their way at once: as many as keep all workers busy, fewer where
     /// their activations would take much memory.
     pub(crate) fn batches_ahead(&self, samples: usize) -> usize {
-        let shapes = self.layers.iter().map(|layer| layer.output_shape());
-        let features: usize = shapes.map(|shape| shape.iter().product::<usize>()).sum();
+        let layers = self.layers.iter().zip(&self.absorbed).filter(|(_, absorbed)| !**absorbed);
+        let features: usize = layers.map(|(layer, _)| layer.output_shape().iter().product::<usize>()).sum();
         // Each activation has a gradient of the same size.
         let bytes = samples.saturating_mul(2 * features).saturating_mul(size_of::<T>());
-        (BYTES_AHEAD / bytes.max(1)).clamp(2, BATCHES_AHEAD)
+        (BYTES_AHEAD / bytes.max(1)).clamp(1, BATCHES_AHEAD)
     }
 
     /// The arena that the parameters live in.
@@ -207,7 +243,7 @@ impl<'m, T: Real> Sequential<'m, T> {
     pub fn parameters(&self) -> impl Iterator<Item = (String, &Parameter<'m, T>)> {
         self.layers.iter().enumerate().flat_map(|(index, layer)| {
             let named = move |parameter: &'_ _| -> String { name_of(index, parameter) };
-            layer.parameters().into_iter().map(move |parameter| (named(parameter), parameter))
+            layer.parameters().iter().map(move |parameter| (named(parameter), parameter))
         })
     }
 
@@ -224,14 +260,11 @@ impl<'m, T: Real> Sequential<'m, T> {
     /// # Errors
     /// As the layers.
     pub fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Trace<'s, T>> {
-        let mut trace = Trace { forwards: Vec::with_capacity(self.layers.len()) };
+        let mut trace = Trace::new(self.layers.len());
         for (index, layer) in self.layers.iter().enumerate() {
-            let forward = if layer.is_identity() {
-                None
-            } else {
-                Some(layer.forward(step, trace.input_of(index, input))?)
-            };
-            trace.forwards.push(forward);
+            if !layer.is_identity() && !self.absorbed[index] {
+                *trace.of_layer_mut(index) = Some(layer.forward(step, trace.input_of(index, input))?);
+            }
         }
         Ok(trace)
     }
@@ -252,7 +285,7 @@ impl<'m, T: Real> Sequential<'m, T> {
         };
         let mut latest = gradient;
         for (index, layer) in self.layers.iter_mut().enumerate().skip(first).rev() {
-            let Some(forward) = &trace.forwards[index] else { continue };
+            let Some(forward) = trace.of_layer(index) else { continue };
             let pass = Backward {
                 input: trace.input_of(index, input),
                 forward,

@@ -1,5 +1,7 @@
 //! [`Tally`]: loss and hits of one batch, which its tasks add up; and the sum of those that have been read.
 
+use std::collections::VecDeque;
+
 use dahl::prelude::*;
 
 /// Loss and hits of one batch. Tasks add to them; reading waits for the batch.
@@ -12,9 +14,58 @@ pub(crate) struct Tally<'a, T: Real> {
     samples: usize,
 }
 
-impl<'a, T: Real> Tally<'a, T> {
-    pub(crate) fn new(arena: &'a Arena, samples: usize) -> dahl::Result<Self> {
-        Ok(Self { loss: arena.zeros([])?, correct: arena.zeros([])?, samples })
+/// The tallies of batches that are on their way, and the sum of those that were.
+#[derive(Debug)]
+pub(crate) struct Tallies<'a, T: Real> {
+    arena: &'a Arena,
+    /// The most batches that are on their way: so many that the workers stay busy, few enough that memory is bounded.
+    ahead: usize,
+    waiting: VecDeque<Tally<'a, T>>,
+    /// Those that have been read.
+    free: Vec<Tally<'a, T>>,
+    pub(crate) sum: TallySum,
+}
+
+impl<'a, T: Real> Tallies<'a, T> {
+    pub(crate) fn new(arena: &'a Arena, ahead: usize) -> Self {
+        let (waiting, free) = (VecDeque::with_capacity(ahead), Vec::with_capacity(ahead));
+        Self { arena, ahead, waiting, free, sum: TallySum::default() }
+    }
+
+    /// A tally for the next batch. If enough are on their way, it waits for half of them, so that it need not for the
+    /// next ones: to sleep and be woken takes longer than a small batch.
+    pub(crate) fn next(&mut self, samples: usize) -> dahl::Result<Tally<'a, T>> {
+        if self.waiting.len() >= self.ahead {
+            let half = self.waiting.len().div_ceil(2);
+            self.waiting[half - 1].loss.read()?;
+            for tally in self.waiting.drain(..half) {
+                self.sum.add(&tally)?;
+                self.free.push(tally);
+            }
+        }
+        let Some(mut tally) = self.free.pop() else {
+            return Ok(Tally { loss: self.arena.zeros([])?, correct: self.arena.zeros([])?, samples });
+        };
+        tally.loss.write()?[[]] = T::ZERO;
+        tally.correct.write()?[[]] = 0;
+        Ok(Tally { samples, ..tally })
+    }
+
+    /// The batch has been submitted.
+    pub(crate) fn push(&mut self, tally: Tally<'a, T>) -> dahl::Result<()> {
+        // So that nobody waits for what adds up the parts, when the batch is long done.
+        tally.loss.settle()?;
+        tally.correct.settle()?;
+        self.waiting.push_back(tally);
+        Ok(())
+    }
+
+    /// Waits for all batches.
+    pub(crate) fn finish(mut self) -> dahl::Result<TallySum> {
+        for tally in &self.waiting {
+            self.sum.add(tally)?;
+        }
+        Ok(self.sum)
     }
 }
 
@@ -28,11 +79,10 @@ pub(crate) struct TallySum {
 
 impl TallySum {
     /// Waits for a batch and adds it.
-    pub(crate) fn add<T: Real>(&mut self, batch: Option<Tally<'_, T>>) -> dahl::Result<()> {
-        let Some(Tally { loss, correct, samples }) = batch else { return Ok(()) };
-        self.loss += loss.read()?[[]].to_f64() * samples as f64;
-        self.correct += u64::from(correct.read()?[[]]);
-        self.samples += samples;
+    fn add<T: Real>(&mut self, batch: &Tally<'_, T>) -> dahl::Result<()> {
+        self.loss += batch.loss.read()?[[]].to_f64() * batch.samples as f64;
+        self.correct += u64::from(batch.correct.read()?[[]]);
+        self.samples += batch.samples;
         Ok(())
     }
 

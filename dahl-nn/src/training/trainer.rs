@@ -1,6 +1,5 @@
 //! [`Trainer`]: shows a model a data set, batch by batch.
 
-use std::collections::VecDeque;
 use std::time::Instant;
 
 use dahl::ops;
@@ -11,11 +10,12 @@ use super::history::{Epoch, History};
 use crate::dataset::{Dataset, load};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
-use crate::model::{Evaluation, Sequential, Tally, TallySum};
+use crate::model::{Evaluation, Sequential, Tallies, Tally, TallySum};
 use crate::optimizer::Optimizer;
 
 /// Elements of the widest layer's output that a task handles, if nothing is said: enough that the task's own cost does
-/// not count, few enough that a large batch keeps several workers busy.
+/// not count, few enough that a large batch keeps several workers busy. If the model has more parameters, as many as
+/// those: each part reads them all.
 const ELEMENTS_PER_TASK: usize = 1 << 17;
 
 /// How often an epoch moves the progress bar.
@@ -137,7 +137,8 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
 
     /// Parts of about the same size, each with elements enough.
     fn default_granularity(&self) -> usize {
-        let most = (ELEMENTS_PER_TASK / self.model.widest().max(1)).max(1);
+        let elements = ELEMENTS_PER_TASK.max(self.model.parameter_count());
+        let most = (elements / self.model.widest().max(1)).max(1);
         self.batch_size.div_ceil(self.batch_size.div_ceil(most))
     }
 
@@ -157,29 +158,21 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
     ) -> dahl::Result<Epoch> {
         let totals = self.model.arena().sibling();
         let granularity = self.granularity.unwrap_or_else(|| self.default_granularity());
-        // Reading the oldest batch once so many follow it keeps the workers busy, and memory bounded.
-        let ahead = self.model.batches_ahead(self.batch_size);
-        let mut tallies = VecDeque::new();
-        let mut sum = TallySum::default();
+        let mut tallies = Tallies::new(&totals, self.model.batches_ahead(self.batch_size));
         let bar = self.progress.then(|| progress_bar(epoch, self.epochs, data.len()));
         let (mut shown, shown_every) = (0, data.len() / PROGRESS_TICKS);
         let start = Instant::now();
         for indices in indices.chunks(self.batch_size) {
-            let mut tally = Tally::new(&totals, indices.len())?;
+            let mut tally = tallies.next(indices.len())?;
             self.batch(step, data, indices, granularity, &mut tally)?;
-            tallies.push_back(tally);
+            tallies.push(tally)?;
             step.reset();
-            if tallies.len() > ahead {
-                sum.add(tallies.pop_front())?;
-            }
-            if let Some(bar) = bar.as_ref().filter(|_| sum.samples > shown + shown_every) {
-                shown = sum.samples;
-                show(bar, &sum, start);
+            if let Some(bar) = bar.as_ref().filter(|_| tallies.sum.samples > shown + shown_every) {
+                shown = tallies.sum.samples;
+                show(bar, &tallies.sum, start);
             }
         }
-        while !tallies.is_empty() {
-            sum.add(tallies.pop_front())?;
-        }
+        let sum = tallies.finish()?;
         let samples_per_second = data.len() as f64 / start.elapsed().as_secs_f64();
         if let Some(bar) = bar {
             show(&bar, &sum, start);

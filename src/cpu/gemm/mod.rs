@@ -1,20 +1,38 @@
 //! [`product`]: matrix products on strided operands.
 //!
-//! `f32` and `f64` go to the crate `gemm` (AVX-512, AVX2, NEON, chosen at run time), on one core, since tasks are the
-//! parallelism, or on those of the rayon pool that the caller is in. Either way each sum is made in the same order: the
-//! crate cuts the inner dimension by its length and the caches alone, and cores share out rows and columns.
+//! `f32` and `f64` are multiplied in vectors ([`vectors`]: AVX-512, AVX2, SSE or NEON, found at run time), on one core, since
+//! tasks are the parallelism, or on those of the rayon pool that the caller is in:
+//!
+//! * [`blocked`]: tiles of the output in registers ([`tile`]), of factors that are packed ([`pack`]) where that pays,
+//! * [`dot`]: for few rows or columns, where the elements that a sum multiplies lie side by side in both factors.
+//!
+//! Each sum is made in an order that the shape and the strides of the whole product determine, not the number of cores, which
+//! share out rows and columns.
 //!
 //! Types with a compute type of their own, `f16` and `bf16`, are widened block by block and accumulate in it over the
-//! whole inner dimension; the crate's own `f16` product rounds its sum to `f16` after each of its blocks. Other types
-//! take a plain loop.
+//! whole inner dimension; where the machine multiplies pairs of `bf16`, they stay as they are (`bf16.rs`). Other types take a
+//! plain loop.
 
 use dahl_core::{Element, ElementType, Real};
 use ndarray::{ArrayView2, ArrayViewMut2, s};
 
 use super::scratch::with_scratch;
 
+#[cfg(target_arch = "x86_64")]
+mod bf16;
+mod blocked;
+mod dot;
+mod pack;
+mod tile;
+mod vectors;
+
+use tile::Scale;
+#[cfg(target_arch = "x86_64")]
+use vectors::same_type_mut;
+use vectors::{product_in_vectors, same_type};
+
 /// Extents of the blocks in which types are widened: rows of `a`, columns of `b`, and the dimension between.
-const BLOCK_ROWS: usize = 256;
+const BLOCK_ROWS: usize = 512;
 const BLOCK_COLS: usize = 512;
 const BLOCK_INNER: usize = 512;
 
@@ -27,8 +45,8 @@ pub(crate) enum Cores {
     Pool,
 }
 
-/// Whether `T` is one of the types that the crate `gemm` multiplies with the accuracy promised here.
-fn has_gemm<T: Real>() -> bool {
+/// Whether `T` has vectors, so that [`product_in_vectors`] takes it.
+fn has_vectors<T: Real>() -> bool {
     let element = ElementType::of::<T>();
     element.is::<f32>() || element.is::<f64>()
 }
@@ -69,63 +87,14 @@ pub(crate) fn product_on<T: Real>(
     if rows == 0 || cols == 0 {
     } else if !computes_in_itself::<T>() {
         widened_product(a, b, out, accumulate);
-    } else if has_gemm::<T>() {
+    } else if has_vectors::<T>() {
         let beta = if accumulate { T::ONE } else { T::ZERO };
-        gemm_product(cores, T::ONE, a, b, beta, out);
+        product_in_vectors(cores, a, b, out, Scale { alpha: T::ONE, beta });
     } else {
         if !accumulate {
             out.fill(T::ZERO);
         }
         plain_product(a, b, out);
-    }
-}
-
-/// [`product`] by the crate `gemm`.
-#[allow(unsafe_code, reason = "the crate `gemm` takes raw pointers")]
-fn gemm_product<T: Real>(
-    cores: Cores,
-    alpha: T,
-    a: ArrayView2<'_, T>,
-    b: ArrayView2<'_, T>,
-    beta: T,
-    mut out: ArrayViewMut2<'_, T>,
-) {
-    assert!(has_gemm::<T>() && a.ncols() == b.nrows() && out.dim() == (a.nrows(), b.ncols()));
-    let (rows, inner, cols) = (a.nrows(), a.ncols(), b.ncols());
-    let (a_strides, b_strides) = (a.strides(), b.strides());
-    let (row_stride, col_stride) = (out.strides()[0], out.strides()[1]);
-    let parallelism = match cores {
-        Cores::One => gemm::Parallelism::None,
-        Cores::Pool => gemm::Parallelism::Rayon(0),
-    };
-    // SAFETY:
-    // - `a`, `b` and `out` are views, so each pointer with its strides is valid for every index below its extents, and
-    //   the extents passed are theirs by the assertion: `a: [rows, inner]`, `b: [inner, cols]`, `out: [rows, cols]`.
-    // - `out` is a mutable view: nothing else reads or writes its elements meanwhile, `a` and `b` included, and no two
-    //   of its indices are the same element.
-    // - `T` is `f32` or `f64` by the assertion, which the crate supports.
-    unsafe {
-        gemm::gemm(
-            rows,
-            cols,
-            inner,
-            out.as_mut_ptr(),
-            col_stride,
-            row_stride,
-            beta != T::ZERO,
-            a.as_ptr(),
-            a_strides[1],
-            a_strides[0],
-            b.as_ptr(),
-            b_strides[1],
-            b_strides[0],
-            beta,
-            alpha,
-            false,
-            false,
-            false,
-            parallelism,
-        );
     }
 }
 
@@ -143,8 +112,8 @@ pub(crate) fn scaled_product<T: Real>(
     let ((rows, inner), cols) = (a.dim(), b.ncols());
     assert_eq!(inner, b.nrows(), "gemm: a has {inner} columns but b has {} rows", b.nrows());
     assert_eq!(out.dim(), (rows, cols), "gemm: out must have the rows of a and the columns of b");
-    if has_gemm::<T>() && rows > 0 && cols > 0 {
-        return gemm_product(Cores::One, alpha, a, b, beta, out);
+    if has_vectors::<T>() && rows > 0 && cols > 0 {
+        return product_in_vectors(Cores::One, a, b, out, Scale { alpha, beta });
     }
     let (alpha, beta) = (alpha.widen(), beta.widen());
     for (a, mut out) in a.rows().into_iter().zip(out.rows_mut()) {
@@ -178,8 +147,15 @@ pub(crate) fn add_product<T: Real>(
     assert_eq!(inner, b.nrows(), "add_product: a has {inner} columns but b has {} rows", b.nrows());
     assert_eq!(out.dim(), (rows, cols), "add_product: out must have the rows of a and the columns of b");
     // Where `T` is its own compute type, widening would only copy: the same view then, by its own type.
-    if let Some((a, b)) = as_compute(&a).zip(as_compute(&b)) {
-        return product(a, b, out, true);
+    if computes_in_itself::<T>() {
+        return product(same_type(a), same_type(b), out, true);
+    }
+    #[cfg(target_arch = "x86_64")]
+    if ElementType::of::<T>().is::<half::bf16>() && bf16::is_available() && out.strides()[1] == 1 {
+        let (a, b) = (same_type(a), same_type(b));
+        if bf16::is_exact(a) && bf16::is_exact(b) {
+            return bf16::add_product(a, b, same_type_mut(out));
+        }
     }
     let lengths =
         [BLOCK_ROWS.min(rows) * BLOCK_INNER.min(inner), BLOCK_INNER.min(inner) * BLOCK_COLS.min(cols)];
@@ -200,16 +176,6 @@ pub(crate) fn add_product<T: Real>(
             }
         }
     });
-}
-
-/// `matrix` itself, if `T` is its own compute type.
-#[allow(unsafe_code, reason = "the type system does not know that two types are one")]
-fn as_compute<'a, T: Real>(matrix: &ArrayView2<'a, T>) -> Option<ArrayView2<'a, T::Compute>> {
-    computes_in_itself::<T>().then(|| {
-        // SAFETY: `T` and `T::Compute` have one `TypeId`, so both sides are the same type, which is `Copy` for shared
-        // views.
-        unsafe { std::mem::transmute_copy::<ArrayView2<'a, T>, ArrayView2<'a, T::Compute>>(matrix) }
-    })
 }
 
 /// [`product`] for a type that is widened to compute: tile by tile of `out`, so that each element is rounded once.
@@ -277,67 +243,4 @@ fn narrow<T: Real>(from: &[T::Compute], mut to: ArrayViewMut2<'_, T>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Small integers, whose products and sums are exact in whatever order.
-    fn integers(shape: [usize; 2], seed: usize) -> ndarray::Array2<f64> {
-        ndarray::Array2::from_shape_fn(shape, |(i, j)| ((i * 7 + j * 5 + seed) % 11) as f64 - 5.0)
-    }
-
-    #[test]
-    fn the_plain_product_agrees_with_the_crate() {
-        let (a, b) = (integers([7, 13], 1), integers([13, 5], 2));
-        let (mut fast, mut plain) = (integers([7, 5], 3), integers([7, 5], 3));
-        product(a.view(), b.view(), fast.view_mut(), true);
-        plain_product(a.view(), b.view(), plain.view_mut());
-        assert_eq!(fast, plain);
-    }
-
-    #[test]
-    fn several_cores_give_the_same_bits() {
-        let fractions = |shape: [usize; 2], seed: usize| {
-            integers(shape, seed).mapv_into(|value| (value * 0.1).exp()) - integers(shape, seed + 3) * 0.37
-        };
-        let pool = dahl_core::rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("three threads");
-        for [rows, inner, cols] in
-            [[500, 784, 128], [65, 3000, 64], [300, 1031, 257], [1, 5000, 900], [9, 40, 3]]
-        {
-            let (a, b) = (fractions([rows, inner], 1), fractions([cols, inner], 2).reversed_axes());
-            let mut alone = fractions([rows, cols], 3);
-            let mut together = alone.clone();
-            product(a.view(), b.view(), alone.view_mut(), true);
-            pool.install(|| product_on(Cores::Pool, a.view(), b.view(), together.view_mut(), true));
-            assert_eq!(alone.mapv(f64::to_bits), together.mapv(f64::to_bits), "{rows} {inner} {cols}");
-        }
-    }
-
-    #[test]
-    fn strides_may_be_any() {
-        let (a, b) = (integers([14, 9], 1), integers([9, 6], 2));
-        let (every_second, backwards) = (a.slice(s![..;2, ..]), b.slice(s![.., ..;-1]));
-        let mut expected = ndarray::Array2::zeros([7, 6]);
-        product(every_second.to_owned().view(), backwards.to_owned().view(), expected.view_mut(), false);
-        let mut out = ndarray::Array2::from_elem([12, 7], f64::NAN);
-        product(
-            every_second,
-            backwards,
-            out.slice_mut(s![..;-2, ..;-1]).reversed_axes().slice_mut(s![..7, ..6]),
-            false,
-        );
-        for ((i, j), &value) in expected.indexed_iter() {
-            assert_eq!(out[[11 - 2 * j, 6 - i]], value);
-        }
-    }
-
-    #[test]
-    #[should_panic(expected = "a has 3 columns but b has 2 rows")]
-    fn inner_dimensions_must_agree() {
-        product(
-            integers([2, 3], 1).view(),
-            integers([2, 4], 1).view(),
-            integers([2, 4], 1).view_mut(),
-            false,
-        );
-    }
-}
+mod tests;

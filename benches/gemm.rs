@@ -1,0 +1,211 @@
+//! Matrix products on one core: `matmul` here beside the crate `gemm`, called in turn, in GFLOP/s by the best of the rounds,
+//! with the median of the ratios.
+//!
+//! `cargo bench --bench gemm`; or square ones of one type, without the crate, a line of JSON each:
+//! `cargo bench --bench gemm -- --json --type f32 --size 256 --size 512`.
+
+#![allow(unsafe_code, reason = "the crate `gemm` takes raw pointers")]
+
+use std::time::Instant;
+
+use dahl::Result;
+use dahl::ndarray::{Array2, ArrayView2};
+use dahl::ops::*;
+use dahl::prelude::*;
+use dahl::{bf16, f16};
+
+/// Seconds that one size takes, about.
+const SECONDS: f64 = 0.5;
+
+/// `[rows, inner] x [inner, cols]`, of which the factors may be transposes.
+#[derive(Clone, Copy)]
+struct Case {
+    extents: [usize; 3],
+    transposed: [bool; 2],
+}
+
+fn numbers<T: Real>([rows, cols]: [usize; 2]) -> Array2<T> {
+    Array2::from_shape_fn([rows, cols], |(i, j)| {
+        T::from_f64(((i * 7919 + j * 104_729) % 4001) as f64 / 1000.3 - 2.0)
+    })
+}
+
+fn stored([rows, cols]: [usize; 2], transposed: bool) -> [usize; 2] {
+    if transposed { [cols, rows] } else { [rows, cols] }
+}
+
+fn seen<T>(matrix: &Array2<T>, transposed: bool) -> ArrayView2<'_, T> {
+    if transposed { matrix.t() } else { matrix.view() }
+}
+
+/// The crate's product; it has none for `bf16`.
+fn product_of_crate<T: Real>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut Array2<T>) {
+    let ([rows, inner], cols) = ([a.nrows(), a.ncols()], b.ncols());
+    assert!(b.nrows() == inner && out.dim() == (rows, cols) && T::NAME != bf16::NAME);
+    let (a_strides, b_strides) = (a.strides(), b.strides());
+    // SAFETY: the extents and strides are those of the views, `out` is row-major and borrowed mutably, and the crate knows
+    // the types `f16`, `f32` and `f64`.
+    unsafe {
+        gemm::gemm(
+            rows,
+            cols,
+            inner,
+            out.as_mut_ptr(),
+            1,
+            cols as isize,
+            false,
+            a.as_ptr(),
+            a_strides[1],
+            a_strides[0],
+            b.as_ptr(),
+            b_strides[1],
+            b_strides[0],
+            T::ZERO,
+            T::ONE,
+            false,
+            false,
+            false,
+            gemm::Parallelism::None,
+        );
+    }
+}
+
+fn seconds(mut work: impl FnMut() -> Result<()>) -> Result<f64> {
+    let begin = Instant::now();
+    work()?;
+    Ok(begin.elapsed().as_secs_f64())
+}
+
+/// The best speed of dahl and of the crate, and the median of their ratio.
+struct Speed {
+    dahl: f64,
+    of_crate: Option<(f64, f64)>,
+}
+
+fn measure<T: Real>(
+    rt: &Runtime,
+    Case { extents: [rows, inner, cols], transposed }: Case,
+    with_crate: bool,
+) -> Result<Speed> {
+    let (a_shape, b_shape) = (stored([rows, inner], transposed[0]), stored([inner, cols], transposed[1]));
+    let (a, b) = (numbers::<T>(a_shape), numbers::<T>(b_shape));
+    let (in_a, in_b) = (
+        rt.from_vec(a_shape, a.iter().copied().collect())?,
+        rt.from_vec(b_shape, b.iter().copied().collect())?,
+    );
+    let mut out = rt.zeros::<T, 2>([rows, cols])?;
+    let mut of_crate = Array2::from_elem([rows, cols], T::ZERO);
+    let with_crate = with_crate && T::NAME != bf16::NAME;
+    let mut ours =
+        || seconds(|| matmul(&in_a, &in_b, &mut out, transposed[0], transposed[1]).and_then(|()| rt.wait()));
+    let once = ours()?.min(ours()?);
+    let rounds = ((SECONDS / once) as usize).clamp(5, 2000);
+    let (mut best, mut ratios) = ([f64::MAX; 2], Vec::new());
+    for _ in 0..rounds {
+        let time = ours()?;
+        best[0] = best[0].min(time);
+        if with_crate {
+            let other = seconds(|| {
+                product_of_crate(seen(&a, transposed[0]), seen(&b, transposed[1]), &mut of_crate);
+                Ok(())
+            })?;
+            best[1] = best[1].min(other);
+            ratios.push(other / time);
+        }
+    }
+    ratios.sort_by(f64::total_cmp);
+    let speed = |time: f64| 2.0 * (rows * inner * cols) as f64 / time / 1e9;
+    let of_crate = ratios.get(ratios.len() / 2).map(|&ratio| (speed(best[1]), ratio));
+    Ok(Speed { dahl: speed(best[0]), of_crate })
+}
+
+/// A line of the table.
+fn compare<T: Real>(rt: &Runtime, case: Case) -> Result<()> {
+    let speed = measure::<T>(rt, case, true)?;
+    let [rows, inner, cols] = case.extents;
+    let layout: String =
+        case.transposed.map(|transposed| if transposed { 'T' } else { 'N' }).iter().collect();
+    print!("{:<6}{:<18}{layout:>4}{:>10.1}", T::NAME, format!("{rows}x{inner}x{cols}"), speed.dahl);
+    match speed.of_crate {
+        Some((speed, ratio)) => println!("{speed:>10.1}{ratio:>8.2}"),
+        None => println!("{:>10}{:>8}", "-", "-"),
+    }
+    Ok(())
+}
+
+fn square(size: usize) -> Case {
+    Case { extents: [size; 3], transposed: [false; 2] }
+}
+
+/// The type and the sizes that are asked for as JSON, if they are.
+fn wanted() -> std::result::Result<Option<(String, Vec<usize>)>, lexopt::Error> {
+    use lexopt::prelude::*;
+    let (mut json, mut element, mut sizes) = (false, "f32".to_owned(), Vec::new());
+    let mut parser = lexopt::Parser::from_env();
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Long("json") => json = true,
+            Long("type") => element = parser.value()?.string()?,
+            Long("size") => sizes.push(parser.value()?.parse()?),
+            Long("bench") => {} // cargo says so
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok(json.then_some((element, sizes)))
+}
+
+fn as_json(
+    rt: &Runtime,
+    element: &str,
+    sizes: &[usize],
+) -> std::result::Result<(), Box<dyn std::error::Error>> {
+    for &size in sizes {
+        let speed = match element {
+            "f16" => measure::<f16>(rt, square(size), false)?,
+            "bf16" => measure::<bf16>(rt, square(size), false)?,
+            "f32" => measure::<f32>(rt, square(size), false)?,
+            "f64" => measure::<f64>(rt, square(size), false)?,
+            other => return Err(format!("a type is f16, bf16, f32 or f64, not `{other}`").into()),
+        };
+        println!("{}", serde_json::json!({ "size": size, "gflops": speed.dahl }));
+    }
+    Ok(())
+}
+
+fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let rt = Runtime::builder().cpu_workers(1).check(false).build()?;
+    if let Some((element, sizes)) = wanted()? {
+        return as_json(&rt, &element, &sizes);
+    }
+    let case = |extents, transposed| Case { extents, transposed };
+    let cases = [
+        square(16),
+        square(64),
+        square(128),
+        square(256),
+        square(512),
+        square(1024),
+        square(2048),
+        case([512; 3], [false, true]),
+        case([512; 3], [true, false]),
+        case([512; 3], [true, true]),
+        // A dense layer of 676 inputs and 10 outputs, and its gradients.
+        case([34, 676, 10], [false, true]),
+        case([34, 10, 676], [false, false]),
+        case([10, 34, 676], [true, false]),
+        // One of 9,216 inputs and 128 outputs.
+        case([64, 9216, 128], [false, true]),
+        case([64, 128, 9216], [false, false]),
+        case([128, 64, 9216], [true, false]),
+        case([1, 1024, 1024], [false, false]),
+        case([1024, 1024, 1], [false, false]),
+    ];
+    println!("type  extents         layout      dahl      gemm   ratio   (dahl: with the task around it)");
+    for case in cases {
+        compare::<f32>(&rt, case)?;
+        compare::<f64>(&rt, case)?;
+        compare::<f16>(&rt, case)?;
+        compare::<bf16>(&rt, case)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! What one core can compute at most: multiply-adds in registers, in GFLOP/s, as a line of JSON.
+//!
+//! `cargo bench --bench peak`. It is the limit that `benches/pytorch/compare.py` measures kernels against. (Products of bf16
+//! that add up in f32, `vdpbf16ps`, have twice that of f32, where the processor has them.)
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use pulp::{Arch, Simd, WithSimd};
+
+/// Numbers of one register that are worked on at once: more than a multiply-add takes cycles, times those that begin in one.
+const CHAINS: usize = 16;
+
+/// Multiply-adds of each chain between two looks at the clock.
+const STEPS: usize = 100_000;
+
+const ROUNDS: usize = 9;
+
+/// How long each round works before the clock counts, so that the core has its full speed.
+const WARM_UP: Duration = Duration::from_millis(20);
+
+struct Single;
+
+impl WithSimd for Single {
+    type Output = usize;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> usize {
+        let (factor, summand) = (simd.splat_f32s(black_box(0.5)), simd.splat_f32s(black_box(1.0)));
+        let mut chains = [simd.splat_f32s(black_box(1.0)); CHAINS];
+        for _ in 0..STEPS {
+            for chain in &mut chains {
+                *chain = simd.mul_add_f32s(*chain, factor, summand);
+            }
+        }
+        let sum = chains.into_iter().reduce(|sum, chain| simd.add_f32s(sum, chain));
+        black_box(sum.map(|sum| simd.reduce_sum_f32s(sum)));
+        S::F32_LANES
+    }
+}
+
+struct Double;
+
+impl WithSimd for Double {
+    type Output = usize;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> usize {
+        let (factor, summand) = (simd.splat_f64s(black_box(0.5)), simd.splat_f64s(black_box(1.0)));
+        let mut chains = [simd.splat_f64s(black_box(1.0)); CHAINS];
+        for _ in 0..STEPS {
+            for chain in &mut chains {
+                *chain = simd.mul_add_f64s(*chain, factor, summand);
+            }
+        }
+        let sum = chains.into_iter().reduce(|sum, chain| simd.add_f64s(sum, chain));
+        black_box(sum.map(|sum| simd.reduce_sum_f64s(sum)));
+        S::F64_LANES
+    }
+}
+
+/// Billions of operations per second in the best round: what disturbs a round only adds to its time.
+fn gflops(work: impl Fn() -> usize) -> f64 {
+    let mut best = 0.0_f64;
+    for _ in 0..ROUNDS {
+        let begin = Instant::now();
+        while begin.elapsed() < WARM_UP {
+            work();
+        }
+        let begin = Instant::now();
+        let lanes = work();
+        let flops = (2 * lanes * CHAINS * STEPS) as f64;
+        best = best.max(flops / begin.elapsed().as_secs_f64() / 1e9);
+    }
+    best
+}
+
+fn main() {
+    let arch = Arch::new();
+    let (f32, f64) = (gflops(|| arch.dispatch(Single)), gflops(|| arch.dispatch(Double)));
+    println!("{}", serde_json::json!({ "f32": f32, "f64": f64 }));
+}

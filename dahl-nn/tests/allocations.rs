@@ -1,0 +1,59 @@
+//! A training allocates nothing in its steady state: how often memory is asked for does not depend on its length.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dahl::prelude::*;
+use dahl_nn::prelude::*;
+
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: every call goes to the system's allocator, with what the caller gave.
+#[allow(unsafe_code, reason = "counts allocations")]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const SAMPLES: usize = 400;
+const BATCH: usize = 4;
+const EPOCHS: usize = 20;
+/// What the pools may still grow, as workers get ahead of each other and fall behind, in all of these steps.
+const POOLS: u64 = 400;
+/// For each epoch: the order of its samples and its record.
+const OF_AN_EPOCH: u64 = 20;
+
+#[test]
+fn a_long_training_allocates_no_more_than_a_short_one() -> dahl::Result<()> {
+    let rt = Runtime::builder().cpu_workers(2).check(false).tasks_in_flight(256).build()?;
+    let arena = rt.arena();
+    let data = Synthetic::new(&[1, 12, 12], 4, SAMPLES, 5);
+    let model = Sequential::<f32>::new(&arena, [1, 12, 12], 3).conv2d(4, 3)?.relu()?.max_pool2d(2)?;
+    let mut model = model.conv2d(4, 3)?.relu()?.flatten()?.dense(8)?.relu()?.dense(4)?;
+    let mut allocations = Vec::new();
+    for epochs in [EPOCHS, EPOCHS] {
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        let trainer = Trainer::new(&mut model, CrossEntropy, Sgd::new(0.01).momentum(0.9));
+        trainer.batch_size(BATCH).granularity(2).epochs(epochs).fit(&data)?;
+        rt.wait()?;
+        allocations.push(ALLOCATIONS.load(Ordering::Relaxed) - before);
+    }
+    let steps = EPOCHS * SAMPLES / BATCH;
+    println!("allocations of {steps} steps, of {steps} more: {allocations:?}");
+    let most = POOLS + OF_AN_EPOCH * EPOCHS as u64;
+    assert!(allocations[1] <= most, "{} allocations in {steps} steps", allocations[1]);
+    Ok(())
+}

@@ -1,0 +1,320 @@
+//! Convolution with what follows it in a network, while the sums are at hand: bias, rectifier, and pooling; and the
+//! gradient by the filters behind all three.
+//!
+//! A convolution of few channels takes less time than writing its output to memory and reading it again. Here the output
+//! never gets there. Types without vectors take the same steps one after the other.
+
+use bytemuck::{cast_slice, cast_slice_mut};
+use dahl_core::rayon;
+use dahl_core::rayon::prelude::*;
+use dahl_core::{Element, Real};
+
+use super::conv2d::{self, Convolution, IMAGES, in_compute, is_finite, widened_len};
+use super::direct::{self, Order, Plane, PoolRoom, Relu, ReluPool, Unpool, pooled};
+use super::lanes::{Lanes, in_lanes};
+use super::row_major::add_sums;
+use super::scratch::with_scratch;
+
+/// What `out` becomes.
+pub(crate) struct Pooled<'a, T> {
+    /// The window; windows do not overlap.
+    pub(crate) size: [usize; 2],
+    pub(crate) out: &'a mut [T],
+    pub(crate) index: &'a mut [u32],
+}
+
+/// `out = max(conv2d(input, filters) + bias, 0)`.
+pub(crate) fn forward_relu<T: Real>(
+    conv: &Convolution,
+    input: &[T],
+    filters: &[T],
+    bias: &[T],
+    out: &mut [T],
+) {
+    if out.is_empty() {
+        return;
+    }
+    let plane = conv.plane().expect("a convolution by steps of one");
+    let direct = in_lanes!(T as U if !input.is_empty() => {
+        let epilogue = Relu::<U> { out: cast_slice_mut(out), out_channels: conv.out_channels };
+        convolve::<U, _>(conv, plane, cast_slice(input), cast_slice(filters), cast_slice(bias), epilogue);
+    });
+    if direct.is_none() {
+        let positions = conv.positions();
+        step_by_step(conv, input, filters, bias, |image, filter, sums| {
+            let out = &mut out[(image * conv.out_channels + filter) * positions..][..positions];
+            for (out, sum) in out.iter_mut().zip(sums) {
+                *out = T::narrow(sum.max(T::Compute::ZERO));
+            }
+        });
+    }
+}
+
+/// [`forward_relu`], of which the largest of each window remains.
+pub(crate) fn forward_relu_pool<T: Real>(
+    conv: &Convolution,
+    input: &[T],
+    filters: &[T],
+    bias: &[T],
+    pooling: Pooled<'_, T>,
+) {
+    let Pooled { size, out, index } = pooling;
+    if out.is_empty() {
+        return;
+    }
+    let plane = conv.plane().expect("a convolution by steps of one");
+    let output = conv.window.positions();
+    let [lengths, row_lengths] = PoolRoom::<T>::lengths(output, size);
+    with_scratch([lengths], |[places]: [&mut [u32]; 1]| {
+        with_scratch([lengths, row_lengths, row_lengths], |[best, row, offsets]: [&mut [T::Compute]; 3]| {
+            let direct = in_lanes!(T as U if !input.is_empty() => {
+                let room = PoolRoom {
+                    best: cast_slice_mut(best),
+                    places,
+                    row: cast_slice_mut(row),
+                    offsets: cast_slice_mut(offsets),
+                };
+                let (out, out_channels) = (cast_slice_mut(out), conv.out_channels);
+                let epilogue = ReluPool::<U> { out, index, out_channels, size, room };
+                convolve::<U, _>(conv, plane, cast_slice(input), cast_slice(filters), cast_slice(bias), epilogue);
+            });
+            if direct.is_none() {
+                step_by_step(conv, input, filters, bias, |image, filter, sums| {
+                    let len = pooled(output, size).iter().product();
+                    let begin = (image * conv.out_channels + filter) * len;
+                    pool(sums, output, size, &mut best[..len], &mut index[begin..][..len]);
+                    T::narrow_slice(&best[..len], &mut out[begin..][..len]);
+                });
+            }
+        });
+    });
+}
+
+/// The largest of each window of a plane of sums, rectified, and where it was.
+fn pool<C: Real>(sums: &[C], output: [usize; 2], size: [usize; 2], best: &mut [C], index: &mut [u32]) {
+    let cols = pooled(output, size)[1];
+    for (window, (best, index)) in best.iter_mut().zip(index).enumerate() {
+        let first = window / cols * size[0] * output[1] + window % cols * size[1];
+        let (mut largest, mut place) = (sums[first], first);
+        for row in 0..size[0] {
+            let begin = first + row * output[1];
+            for (column, &sum) in sums[begin..begin + size[1]].iter().enumerate() {
+                if !largest.is_nan() && (sum > largest || sum.is_nan()) {
+                    (largest, place) = (sum, begin + column);
+                }
+            }
+        }
+        (*best, *index) = (largest.max(C::ZERO), place as u32);
+    }
+}
+
+/// A direct convolution, whose sums the epilogue takes.
+fn convolve<T: Real<Compute: Lanes>, E: direct::Epilogue<T::Compute>>(
+    conv: &Convolution,
+    plane: Plane,
+    input: &[T],
+    filters: &[T],
+    bias: &[T],
+    epilogue: E,
+) {
+    let shape = conv.filters();
+    let lengths = [widened_len::<T>(filters.len()), shape.len(), widened_len::<T>(bias.len())];
+    with_scratch(lengths, |[wide, packed, wide_bias]: [&mut [T::Compute]; 3]| {
+        shape.pack(in_compute(filters, wide), Order::Forward, packed);
+        let bias = in_compute(bias, wide_bias);
+        direct::convolve(plane, shape, input, packed, Some(bias), epilogue);
+    });
+}
+
+/// Calls `take` with the sums of each image and filter, the bias added, for types without vectors.
+fn step_by_step<T: Real>(
+    conv: &Convolution,
+    input: &[T],
+    filters: &[T],
+    bias: &[T],
+    mut take: impl FnMut(usize, usize, &[T::Compute]),
+) {
+    let positions = conv.positions();
+    let lengths = [input.len(), filters.len(), conv.batch * conv.out_channels * positions];
+    with_scratch(lengths, |[wide_input, wide_filters, sums]: [&mut [T::Compute]; 3]| {
+        T::widen_slice(input, wide_input);
+        T::widen_slice(filters, wide_filters);
+        conv2d::forward(conv, wide_input, wide_filters, sums);
+        for (place, sums) in sums.chunks_exact_mut(positions).enumerate() {
+            let (image, filter) = (place / conv.out_channels, place % conv.out_channels);
+            let bias = bias[filter].widen();
+            sums.iter_mut().for_each(|sum| *sum += bias);
+            take(image, filter, sums);
+        }
+    });
+}
+
+/// Images that a core takes at once: enough that filters are not packed for each, few enough that all cores have some.
+pub(crate) fn images_at_once(batch: usize) -> usize {
+    batch.div_ceil(2 * rayon::current_num_threads()).max(1)
+}
+
+/// [`forward_relu`] on the cores of the rayon pool: each takes whole images, so the bits are the same.
+pub(crate) fn forward_relu_on_cores<T: Real>(
+    conv: &Convolution,
+    input: &[T],
+    filters: &[T],
+    bias: &[T],
+    out: &mut [T],
+) {
+    if out.is_empty() || input.is_empty() {
+        return forward_relu(conv, input, filters, bias, out);
+    }
+    let (at_once, out_len) = (images_at_once(conv.batch), out.len() / conv.batch);
+    let inputs = input.par_chunks(at_once * conv.image_len());
+    inputs.zip(out.par_chunks_mut(at_once * out_len)).for_each(|(input, out)| {
+        let images = Convolution { batch: out.len() / out_len, ..*conv };
+        forward_relu(&images, input, filters, bias, out);
+    });
+}
+
+/// [`forward_relu_pool`] on the cores of the rayon pool.
+pub(crate) fn forward_relu_pool_on_cores<T: Real>(
+    conv: &Convolution,
+    input: &[T],
+    filters: &[T],
+    bias: &[T],
+    pooling: Pooled<'_, T>,
+) {
+    let Pooled { size, out, index } = pooling;
+    if out.is_empty() || input.is_empty() {
+        return forward_relu_pool(conv, input, filters, bias, Pooled { size, out, index });
+    }
+    let (at_once, out_len) = (images_at_once(conv.batch), out.len() / conv.batch);
+    let inputs = input.par_chunks(at_once * conv.image_len());
+    let outs = out.par_chunks_mut(at_once * out_len).zip(index.par_chunks_mut(at_once * out_len));
+    inputs.zip(outs).for_each(|(input, (out, index))| {
+        let images = Convolution { batch: out.len() / out_len, ..*conv };
+        forward_relu_pool(&images, input, filters, bias, Pooled { size, out, index });
+    });
+}
+
+/// What [`forward_relu_pool`] made, and the gradient by it.
+#[derive(Clone, Copy)]
+pub(crate) struct Passed<'a, T> {
+    pub(crate) size: [usize; 2],
+    pub(crate) gradient: &'a [T],
+    pub(crate) out: &'a [T],
+    pub(crate) index: &'a [u32],
+}
+
+/// The gradient by the filters and the one by the bias, behind rectifier and pooling, added to both.
+pub(crate) fn backward_pooled<T: Real>(
+    conv: &Convolution,
+    input: &[T],
+    passed: Passed<'_, T>,
+    by_filters: &mut [T::Compute],
+    by_bias: &mut [T::Compute],
+) {
+    if passed.gradient.is_empty() {
+        return;
+    }
+    if by_filters.is_empty() || input.is_empty() {
+        return backward_step_by_step(conv, input, passed, by_filters, by_bias);
+    }
+    let pooled_len = passed.gradient.len() / conv.batch;
+    if conv.batch > IMAGES {
+        // As `conv2d::backward_filters`: the sums of some images at a time.
+        let groups = conv.batch.div_ceil(IMAGES);
+        let lengths = [groups * by_filters.len(), groups * by_bias.len()];
+        with_scratch(lengths, |[filters, biases]: [&mut [T::Compute]; 2]| {
+            filters.fill(T::Compute::ZERO);
+            biases.fill(T::Compute::ZERO);
+            let totals =
+                filters.chunks_exact_mut(by_filters.len()).zip(biases.chunks_exact_mut(by_bias.len()));
+            for (group, (filters, biases)) in totals.enumerate() {
+                let images = group * IMAGES..conv.batch.min((group + 1) * IMAGES);
+                let pooled = images.start * pooled_len..images.end * pooled_len;
+                let passed = Passed {
+                    size: passed.size,
+                    gradient: &passed.gradient[pooled.clone()],
+                    out: &passed.out[pooled.clone()],
+                    index: &passed.index[pooled],
+                };
+                let input = &input[images.start * conv.image_len()..images.end * conv.image_len()];
+                backward_pooled(
+                    &Convolution { batch: images.len(), ..*conv },
+                    input,
+                    passed,
+                    filters,
+                    biases,
+                );
+            }
+            add_sums(filters, [1, groups, by_filters.len()], by_filters);
+            add_sums(biases, [1, groups, by_bias.len()], by_bias);
+        });
+        return;
+    }
+    let plane = conv.plane().expect("a convolution by steps of one");
+    let channel_len = pooled_len / conv.out_channels;
+    let direct = if is_finite(input) {
+        let room = Unpool::<T>::room(channel_len);
+        with_scratch([room; 2], |[gradients, outputs]: [&mut [T::Compute]; 2]| {
+            with_scratch([room], |[places]: [&mut [u32]; 1]| {
+                in_lanes!(T as U => {
+                    let source = Unpool::<U> {
+                        gradient: cast_slice(passed.gradient),
+                        out: cast_slice(passed.out),
+                        index: passed.index,
+                        size: passed.size,
+                        by_bias: cast_slice_mut(by_bias),
+                        passed: cast_slice_mut(gradients),
+                        outputs: cast_slice_mut(outputs),
+                        places,
+                    };
+                    let by_filters = cast_slice_mut(by_filters);
+                    direct::gradient::<U, _>(plane, conv.filters(), cast_slice(input), source, by_filters);
+                })
+            })
+        })
+    } else {
+        None
+    };
+    if direct.is_none() {
+        backward_step_by_step(conv, input, passed, by_filters, by_bias);
+    }
+}
+
+/// [`backward_pooled`] by the gradient by the sums, for types without vectors.
+fn backward_step_by_step<T: Real>(
+    conv: &Convolution,
+    input: &[T],
+    passed: Passed<'_, T>,
+    by_filters: &mut [T::Compute],
+    by_bias: &mut [T::Compute],
+) {
+    let lengths = [input.len(), conv.batch * conv.out_channels * conv.positions()];
+    with_scratch(lengths, |[wide_input, sums]: [&mut [T::Compute]; 2]| {
+        T::widen_slice(input, wide_input);
+        unpool(conv.positions(), passed, sums);
+        let pooled_len = passed.gradient.len() / (conv.batch * conv.out_channels);
+        let planes = passed.gradient.chunks_exact(pooled_len).zip(passed.out.chunks_exact(pooled_len));
+        for (place, (gradient, out)) in planes.enumerate() {
+            for (&gradient, &out) in gradient.iter().zip(out) {
+                let is_shut = out <= T::ZERO;
+                by_bias[place % conv.out_channels] +=
+                    if is_shut { T::Compute::ZERO } else { gradient.widen() };
+            }
+        }
+        conv2d::backward_filters(conv, wide_input, sums, by_filters);
+    });
+}
+
+/// The gradient by the sums, in planes of `positions`.
+pub(crate) fn unpool<T: Real>(positions: usize, passed: Passed<'_, T>, sums: &mut [T::Compute]) {
+    sums.fill(T::Compute::ZERO);
+    let pooled_len = passed.gradient.len() / (sums.len() / positions).max(1);
+    let planes = passed.gradient.chunks_exact(pooled_len).zip(passed.out.chunks_exact(pooled_len));
+    let planes = planes.zip(passed.index.chunks_exact(pooled_len));
+    for (sums, ((gradient, out), index)) in sums.chunks_exact_mut(positions).zip(planes) {
+        for ((&gradient, &out), &place) in gradient.iter().zip(out).zip(index) {
+            let is_shut = out <= T::ZERO;
+            sums[place as usize] = if is_shut { T::Compute::ZERO } else { gradient.widen() };
+        }
+    }
+}

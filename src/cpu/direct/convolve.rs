@@ -1,0 +1,184 @@
+//! [`convolve`]: the sums of a few filters at a few vectors of positions in registers, over all channels and taps.
+
+use dahl_core::{Element, Real};
+use pulp::{Simd, WithSimd};
+
+use super::filters::{Filters, MOST, blocks};
+use super::plane::Plane;
+use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
+use crate::cpu::scratch::with_scratch;
+
+/// The most vectors of positions whose sums are kept in registers at once.
+const MOST_VECTORS: usize = 8;
+
+/// What becomes of the sums.
+pub(crate) trait Epilogue<C> {
+    /// How many sums behind the last one it may read; they mean nothing.
+    fn reach(&self) -> usize {
+        0
+    }
+
+    /// Takes the sums of an image and a filter, of these numbers: those of row `r` and column `c` at `r * width + c`.
+    fn take<S: Simd>(&mut self, simd: S, plane: &Plane, place: [usize; 2], sums: &mut [C]);
+}
+
+/// Writes them to the output, `[batch, out_channels, rows, columns]`.
+pub(crate) struct Write<'a, T> {
+    pub(crate) out: &'a mut [T],
+    pub(crate) out_channels: usize,
+}
+
+impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for Write<'_, T> {
+    #[inline(always)]
+    fn take<S: Simd>(
+        &mut self,
+        simd: S,
+        plane: &Plane,
+        [image, filter]: [usize; 2],
+        sums: &mut [T::Compute],
+    ) {
+        let [rows, columns] = plane.output();
+        let out = &mut self.out[(image * self.out_channels + filter) * rows * columns..][..rows * columns];
+        plane.gather(simd, sums, out);
+    }
+}
+
+/// `out[n, f, r, c] = bias[f] + sum over i, j, k of filters[f, i, j, k] * image[n, i, r + j - padding, c + k - padding]`,
+/// which `epilogue` takes. `filters` are [packed](Filters::pack); without a bias it is 0.
+///
+/// # Shapes
+/// `images: [batch, in_channels, rows, columns]`, `bias: [out_channels]`.
+pub(crate) fn convolve<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>>(
+    plane: Plane,
+    shape: Filters,
+    images: &[T],
+    filters: &[T::Compute],
+    bias: Option<&[T::Compute]>,
+    epilogue: E,
+) {
+    assert_eq!(filters.len(), shape.len());
+    let sums_len = (plane.positions() + epilogue.reach()).next_multiple_of(MOST_VECTORS * MOST_LANES);
+    let lengths = [plane.buffer_len(shape.in_channels, MOST_VECTORS * MOST_LANES), MOST * sums_len];
+    with_scratch(lengths, |[planes, sums]: [&mut [T::Compute]; 2]| {
+        planes.fill(T::Compute::ZERO); // what lies behind the last plane is read, and not used
+        in_vectors(Convolve { plane, shape, images, filters, bias, epilogue, planes, sums, sums_len });
+    });
+}
+
+struct Convolve<'a, T: Real, E> {
+    plane: Plane,
+    shape: Filters,
+    images: &'a [T],
+    filters: &'a [T::Compute],
+    bias: Option<&'a [T::Compute]>,
+    epilogue: E,
+    planes: &'a mut [T::Compute],
+    sums: &'a mut [T::Compute],
+    /// Of one filter.
+    sums_len: usize,
+}
+
+impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> WithSimd for Convolve<'_, T, E> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        let [rows, columns] = self.plane.image;
+        let image_len = self.shape.in_channels * rows * columns;
+        for (number, image) in self.images.chunks_exact(image_len).enumerate() {
+            self.plane.border(simd, image, self.planes);
+            for (begin, size) in blocks(self.shape.out_channels, MOST) {
+                match size {
+                    1 => self.block::<S, 1>(simd, begin),
+                    2 => self.block::<S, 2>(simd, begin),
+                    3 => self.block::<S, 3>(simd, begin),
+                    4 => self.block::<S, 4>(simd, begin),
+                    5 => self.block::<S, 5>(simd, begin),
+                    _ => self.block::<S, MOST>(simd, begin),
+                }
+                let sums = self.sums.chunks_exact_mut(self.sums_len).take(size);
+                for (filter, sums) in sums.enumerate() {
+                    self.epilogue.take(simd, &self.plane, [number, begin + filter], sums);
+                }
+            }
+        }
+    }
+}
+
+impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
+    /// The sums of `F` filters from number `begin` on, for one image.
+    #[inline(always)]
+    fn block<S: Simd, const F: usize>(&mut self, simd: S, begin: usize) {
+        let of_filter = self.shape.in_channels * self.shape.taps;
+        let (filters, _) = self.filters[begin * of_filter..][..F * of_filter].as_chunks::<F>();
+        let bias = self
+            .bias
+            .map_or([T::Compute::ZERO; F], |bias| std::array::from_fn(|filter| bias[begin + filter]));
+        // As many vectors as there are registers for, and enough that no sum waits for the one before.
+        if S::REGISTER_COUNT < 32 {
+            positions::<_, S, F, 2>(simd, &self.plane, filters, bias, self.planes, self.sums, self.sums_len);
+        } else if F <= 2 {
+            positions::<_, S, F, MOST_VECTORS>(
+                simd,
+                &self.plane,
+                filters,
+                bias,
+                self.planes,
+                self.sums,
+                self.sums_len,
+            );
+        } else {
+            positions::<_, S, F, 4>(simd, &self.plane, filters, bias, self.planes, self.sums, self.sums_len);
+        }
+    }
+}
+
+/// The sums of `F` filters at all positions, `V` vectors of them at a time.
+#[inline(always)]
+fn positions<C: Lanes, S: Simd, const F: usize, const V: usize>(
+    simd: S,
+    plane: &Plane,
+    filters: &[[C; F]],
+    bias: [C; F],
+    planes: &[C],
+    sums: &mut [C],
+    sums_len: usize,
+) {
+    let step = V * C::lanes::<S>();
+    for begin in (0..plane.positions()).step_by(step) {
+        let tile = tile::<C, S, F, V>(simd, plane, filters, bias, &planes[begin..]);
+        for (filter, tile) in tile.iter().enumerate() {
+            let (to, _) = C::vectors_mut::<S>(&mut sums[filter * sums_len + begin..][..step]);
+            to.copy_from_slice(tile);
+        }
+    }
+}
+
+/// The sums of `F` filters at the first `V` vectors of positions.
+#[inline(always)]
+fn tile<C: Lanes, S: Simd, const F: usize, const V: usize>(
+    simd: S,
+    plane: &Plane,
+    filters: &[[C; F]],
+    bias: [C; F],
+    planes: &[C],
+) -> [[C::Vector<S>; V]; F] {
+    let mut sums = bias.map(|bias| [C::splat(simd, bias); V]);
+    let [kernel_rows, kernel_columns] = plane.kernel;
+    for (channel, taps) in filters.chunks_exact(plane.taps()).enumerate() {
+        for row in 0..kernel_rows {
+            let line = &planes[channel * plane.len() + row * plane.width()..];
+            for (column, filters) in taps[row * kernel_columns..][..kernel_columns].iter().enumerate() {
+                let (vectors, _) = C::vectors::<S>(&line[column..][..V * C::lanes::<S>()]);
+                let vectors: [C::Vector<S>; V] = vectors.try_into().expect("as many as asked for");
+                for (sums, &filter) in sums.iter_mut().zip(filters) {
+                    let filter = C::splat(simd, filter);
+                    for (sum, &vector) in sums.iter_mut().zip(&vectors) {
+                        *sum = C::multiply_add(simd, filter, vector, *sum);
+                    }
+                }
+            }
+        }
+    }
+    sums
+}

@@ -1,0 +1,85 @@
+//! [`Filters`]: filters in the order in which [`convolve`](super::convolve()) reads them.
+
+use super::super::lanes::Lanes;
+
+/// The most filters whose sums are kept in registers at once.
+pub(super) const MOST: usize = 6;
+
+/// How a convolution sees filters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Order {
+    /// As they are: `[out_channels, in_channels, taps]`.
+    Forward,
+    /// For the gradient by the input: `[in_channels, out_channels, taps]`, the taps from the last to the first.
+    Reversed,
+}
+
+/// Filters in blocks of a few: for each channel and tap, those of a block lie side by side.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Filters {
+    pub(crate) out_channels: usize,
+    pub(crate) in_channels: usize,
+    pub(crate) taps: usize,
+}
+
+/// Cuts `count` filters or channels into blocks of nearly the same size, at most `most`: where each begins, and its size.
+pub(super) fn blocks(count: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
+    let blocks = count.div_ceil(most);
+    (0..blocks).map(move |block| {
+        let (begin, end) = (block * count / blocks, (block + 1) * count / blocks);
+        (begin, end - begin)
+    })
+}
+
+impl Filters {
+    pub(crate) fn len(&self) -> usize {
+        self.out_channels * self.in_channels * self.taps
+    }
+
+    /// Writes filters to `packed`, in blocks. `out_channels` and `in_channels` are those of the convolution to be made:
+    /// with [`Order::Reversed`] the filters have them the other way round.
+    pub(crate) fn pack<C: Lanes>(&self, filters: &[C], order: Order, packed: &mut [C]) {
+        let Self { out_channels, in_channels, taps } = *self;
+        assert!(filters.len() == self.len() && packed.len() == self.len());
+        let mut packed = packed.iter_mut();
+        for (begin, size) in blocks(out_channels, MOST) {
+            for channel in 0..in_channels {
+                for tap in 0..taps {
+                    for filter in begin..begin + size {
+                        let place = match order {
+                            Order::Forward => (filter * in_channels + channel) * taps + tap,
+                            Order::Reversed => (channel * out_channels + filter) * taps + taps - 1 - tap,
+                        };
+                        *packed.next().expect("as many as there are") = filters[place];
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_of_nearly_one_size() {
+        let sizes = |count| blocks(count, 6).map(|(_, size)| size).collect::<Vec<_>>();
+        assert_eq!(sizes(4), [4]);
+        assert_eq!(sizes(7), [3, 4]);
+        assert_eq!(sizes(13), [4, 4, 5]);
+        assert_eq!(sizes(64).iter().sum::<usize>(), 64);
+        assert!(sizes(64).iter().all(|&size| size == 5 || size == 6));
+        assert!(sizes(0).is_empty());
+    }
+
+    #[test]
+    fn filters_of_a_block_lie_side_by_side() {
+        let filters: Vec<f32> = (0..12).map(|value| value as f32).collect();
+        let mut packed = [0.0; 12];
+        Filters { out_channels: 3, in_channels: 2, taps: 2 }.pack(&filters, Order::Forward, &mut packed);
+        assert_eq!(packed, [0.0, 4.0, 8.0, 1.0, 5.0, 9.0, 2.0, 6.0, 10.0, 3.0, 7.0, 11.0]);
+        Filters { out_channels: 2, in_channels: 3, taps: 2 }.pack(&filters, Order::Reversed, &mut packed);
+        assert_eq!(packed, [1.0, 3.0, 0.0, 2.0, 5.0, 7.0, 4.0, 6.0, 9.0, 11.0, 8.0, 10.0]);
+    }
+}

@@ -1,0 +1,229 @@
+//! [`gradient`]: the gradient by the filters, with the sums of a few filters and taps in registers, over all positions.
+
+use std::ops::Range;
+
+use dahl_core::{Element, Real};
+use pulp::{Simd, WithSimd};
+
+use super::filters::{Filters, blocks};
+use super::plane::Plane;
+use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
+use crate::cpu::scratch::with_scratch;
+
+/// The most filters, and the most taps, whose sums are kept in registers at once.
+const FILTERS: usize = 6;
+const TAPS: usize = 3;
+
+/// The most bytes of vectors of sums that are kept over all images.
+const SUMS_BYTES: usize = 4 << 20;
+
+/// Where the gradient by the sums comes from.
+pub(crate) trait Source<C> {
+    /// Writes the gradient by the sums of image number `image` and these filters to its positions, each filter's to a
+    /// part that is `part_len` long; 0 between the rows and behind them.
+    fn fill<S: Simd>(
+        &mut self,
+        simd: S,
+        plane: &Plane,
+        image: usize,
+        filters: Range<usize>,
+        parts: &mut [C],
+        part_len: usize,
+    );
+}
+
+/// It is there: `[batch, out_channels, rows, columns]`.
+pub(crate) struct Given<'a, T> {
+    pub(crate) gradient: &'a [T],
+    pub(crate) out_channels: usize,
+}
+
+impl<T: Real<Compute: Lanes>> Source<T::Compute> for Given<'_, T> {
+    #[inline(always)]
+    fn fill<S: Simd>(
+        &mut self,
+        simd: S,
+        plane: &Plane,
+        image: usize,
+        filters: Range<usize>,
+        parts: &mut [T::Compute],
+        part_len: usize,
+    ) {
+        let len: usize = plane.output().iter().product();
+        let covered = (image * self.out_channels + filters.start) * len
+            ..(image * self.out_channels + filters.end) * len;
+        plane.spread(simd, &self.gradient[covered], parts, part_len);
+    }
+}
+
+/// `filters_gradient[f, i, j, k] += sum over n, r, c of gradient[n, f, r, c] * image[n, i, r + j - padding, c + k - padding]`.
+///
+/// # Shapes
+/// `images: [batch, in_channels, rows, columns]`, `gradient` as the output, `filters_gradient: [out_channels, in_channels, taps]`.
+pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
+    plane: Plane,
+    shape: Filters,
+    images: &[T],
+    gradient: G,
+    filters_gradient: &mut [T::Compute],
+) {
+    assert_eq!(filters_gradient.len(), shape.len());
+    let part_len = plane.positions().next_multiple_of(MOST_LANES);
+    // The planes are made again for each of these groups of filters: mostly there is one.
+    let of_filter = shape.in_channels * shape.taps * MOST_LANES;
+    let at_once =
+        (SUMS_BYTES / size_of::<T::Compute>() / of_filter).clamp(FILTERS, shape.out_channels.max(FILTERS));
+    let filters = shape.out_channels.min(at_once);
+    let lengths = [plane.buffer_len(shape.in_channels, MOST_LANES), filters * part_len, filters * of_filter];
+    with_scratch(lengths, |[planes, parts, sums]: [&mut [T::Compute]; 3]| {
+        planes.fill(T::Compute::ZERO); // what lies behind the last plane is multiplied by zeros: it must be finite
+        let work = Gradient {
+            plane,
+            shape,
+            at_once,
+            images,
+            gradient,
+            filters_gradient,
+            planes,
+            parts,
+            part_len,
+            sums,
+        };
+        in_vectors(work);
+    });
+}
+
+struct Gradient<'a, T: Real, G> {
+    plane: Plane,
+    shape: Filters,
+    /// The most filters whose sums are kept.
+    at_once: usize,
+    images: &'a [T],
+    gradient: G,
+    filters_gradient: &'a mut [T::Compute],
+    planes: &'a mut [T::Compute],
+    /// The gradient of an image by the sums of some filters, at its positions, each filter's part `part_len` long.
+    parts: &'a mut [T::Compute],
+    part_len: usize,
+    /// For some filters, all channels and all taps, the sums over all images, each in a vector: adding up its lanes takes
+    /// as long as a few rows.
+    sums: &'a mut [T::Compute],
+}
+
+impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> WithSimd for Gradient<'_, T, G> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        for (begin, filters) in blocks(self.shape.out_channels, self.at_once) {
+            self.sums.fill(T::Compute::ZERO);
+            let image_len = self.shape.in_channels * self.plane.image[0] * self.plane.image[1];
+            for (number, image) in self.images.chunks_exact(image_len).enumerate() {
+                self.plane.border(simd, image, self.planes);
+                let parts = &mut self.parts[..filters * self.part_len];
+                self.gradient.fill(simd, &self.plane, number, begin..begin + filters, parts, self.part_len);
+                self.add_image(simd, filters);
+            }
+            self.add_sums(simd, begin, filters);
+        }
+    }
+}
+
+impl<T: Real<Compute: Lanes>, G> Gradient<'_, T, G> {
+    /// Adds what an image gives to the sums of filters.
+    #[inline(always)]
+    fn add_image<S: Simd>(&mut self, simd: S, filters: usize) {
+        for (begin, size) in blocks(filters, FILTERS) {
+            match size {
+                1 => self.block::<S, 1>(simd, begin),
+                2 => self.block::<S, 2>(simd, begin),
+                3 => self.block::<S, 3>(simd, begin),
+                4 => self.block::<S, 4>(simd, begin),
+                5 => self.block::<S, 5>(simd, begin),
+                _ => self.block::<S, FILTERS>(simd, begin),
+            }
+        }
+    }
+
+    /// The same for `F` filters from number `begin` on.
+    #[inline(always)]
+    fn block<S: Simd, const F: usize>(&mut self, simd: S, begin: usize) {
+        for channel in 0..self.shape.in_channels {
+            for (tap, size) in blocks(self.shape.taps, TAPS) {
+                match size {
+                    1 => self.taps::<S, F, 1>(simd, begin, channel, tap),
+                    2 => self.taps::<S, F, 2>(simd, begin, channel, tap),
+                    _ => self.taps::<S, F, TAPS>(simd, begin, channel, tap),
+                }
+            }
+        }
+    }
+
+    /// The same for `K` taps of one channel, from number `tap` on.
+    #[inline(always)]
+    fn taps<S: Simd, const F: usize, const K: usize>(
+        &mut self,
+        simd: S,
+        begin: usize,
+        channel: usize,
+        tap: usize,
+    ) {
+        let vectors = self.plane.positions().div_ceil(T::Compute::lanes::<S>());
+        let elements = vectors * T::Compute::lanes::<S>();
+        let mut parts = [[].as_slice(); F];
+        for (filter, part) in parts.iter_mut().enumerate() {
+            *part = T::Compute::vectors::<S>(&self.parts[(begin + filter) * self.part_len..][..elements]).0;
+        }
+        let plane = &self.planes[channel * self.plane.len()..];
+        let mut windows = [[].as_slice(); K];
+        for (index, window) in windows.iter_mut().enumerate() {
+            *window = T::Compute::vectors::<S>(&plane[self.plane.offset(tap + index)..][..elements]).0;
+        }
+        let first = (begin * self.shape.in_channels + channel * F) * self.shape.taps + tap * F;
+        let (sums, _) = T::Compute::vectors_mut::<S>(self.sums).0[first..][..K * F].as_chunks_mut::<F>();
+        let sums: &mut [_; K] = sums.try_into().expect("as many as asked for");
+        *sums = add_products::<T::Compute, S, F, K>(simd, vectors, parts, windows, *sums);
+    }
+
+    /// Adds the lanes of the sums of filters to the gradient, where those have numbers from `first` on.
+    #[inline(always)]
+    fn add_sums<S: Simd>(&mut self, simd: S, first: usize, filters: usize) {
+        let of_filter = self.shape.in_channels * self.shape.taps;
+        let (sums, _) = T::Compute::vectors::<S>(self.sums);
+        for (begin, size) in blocks(filters, FILTERS) {
+            let sums = sums[begin * of_filter..][..size * of_filter].chunks_exact(size);
+            for (tap, sums) in sums.enumerate() {
+                for (filter, &sum) in sums.iter().enumerate() {
+                    self.filters_gradient[(first + begin + filter) * of_filter + tap] +=
+                        T::Compute::sum(simd, sum);
+                }
+            }
+        }
+    }
+}
+
+/// Adds the products of each part with each window, position by position, to vectors of sums.
+#[inline(always)]
+fn add_products<C: Lanes, S: Simd, const F: usize, const K: usize>(
+    simd: S,
+    vectors: usize,
+    parts: [&[C::Vector<S>]; F],
+    windows: [&[C::Vector<S>]; K],
+    mut sums: [[C::Vector<S>; F]; K],
+) -> [[C::Vector<S>; F]; K] {
+    // Loops, and no closures: a closure is compiled without the machine's vectors if it is not inlined.
+    let zero = C::splat(simd, C::ZERO);
+    for position in 0..vectors {
+        let mut of_parts = [zero; F];
+        for (vector, part) in of_parts.iter_mut().zip(&parts) {
+            *vector = part[position];
+        }
+        for tap in 0..K {
+            let window = windows[tap][position];
+            for filter in 0..F {
+                sums[tap][filter] = C::multiply_add(simd, of_parts[filter], window, sums[tap][filter]);
+            }
+        }
+    }
+    sums
+}

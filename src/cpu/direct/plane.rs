@@ -1,0 +1,139 @@
+//! [`Plane`]: an image with its border, as the kernels read it.
+
+use dahl_core::{Element, Real};
+use pulp::Simd;
+
+use crate::cpu::gemm::computes_in_itself;
+use crate::cpu::lanes::{self, Lanes};
+
+/// A channel of an image with its border of zeros, over which a kernel moves by one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plane {
+    /// Rows and columns of the image.
+    pub(crate) image: [usize; 2],
+    /// Rows and columns of the kernel.
+    pub(crate) kernel: [usize; 2],
+    /// Zeros around the image: above and below, left and right.
+    pub(crate) padding: [usize; 2],
+}
+
+impl Plane {
+    /// The plane of the gradient by the input: the output is the image, with as much padding as the kernel is larger than
+    /// one. None if the padding of this one is larger than that.
+    pub(crate) fn reversed(&self) -> Option<Self> {
+        let padding = |axis: usize| (self.kernel[axis] - 1).checked_sub(self.padding[axis]);
+        Some(Self { image: self.output(), kernel: self.kernel, padding: [padding(0)?, padding(1)?] })
+    }
+
+    /// Elements of a row, with its border.
+    pub(super) fn width(&self) -> usize {
+        self.image[1] + 2 * self.padding[1]
+    }
+
+    /// Elements of the plane.
+    pub(super) fn len(&self) -> usize {
+        self.width() * (self.image[0] + 2 * self.padding[0])
+    }
+
+    /// Rows and columns of the output.
+    pub(super) fn output(&self) -> [usize; 2] {
+        [0, 1].map(|axis| self.image[axis] + 2 * self.padding[axis] + 1 - self.kernel[axis])
+    }
+
+    /// Positions: all of the output, and those between its rows.
+    pub(super) fn positions(&self) -> usize {
+        self.output()[0] * self.width()
+    }
+
+    /// Elements of the kernel.
+    pub(super) fn taps(&self) -> usize {
+        self.kernel[0] * self.kernel[1]
+    }
+
+    /// How far from a position the element lies that a tap multiplies.
+    pub(super) fn offset(&self, tap: usize) -> usize {
+        tap / self.kernel[1] * self.width() + tap % self.kernel[1]
+    }
+
+    /// Elements that `channels` planes take, of which `beyond` positions past the last one may be read as well.
+    pub(super) fn buffer_len(&self, channels: usize, beyond: usize) -> usize {
+        channels * self.len() + self.kernel[1] + beyond
+    }
+
+    /// Copies an image into planes, one a channel.
+    #[inline(always)]
+    pub(super) fn border<T: Real<Compute: Lanes>, S: Simd>(
+        &self,
+        simd: S,
+        image: &[T],
+        planes: &mut [T::Compute],
+    ) {
+        let ([rows, columns], [above, left], width) = (self.image, self.padding, self.width());
+        if self.padding == [0, 0] {
+            return widen(simd, image, &mut planes[..image.len()]);
+        }
+        for (image, plane) in image.chunks_exact(rows * columns).zip(planes.chunks_exact_mut(self.len())) {
+            plane[..above * width].fill(T::Compute::ZERO);
+            plane[(above + rows) * width..].fill(T::Compute::ZERO);
+            let lines = plane[above * width..].chunks_exact_mut(width);
+            for (line, row) in lines.zip(image.chunks_exact(columns)) {
+                line[..left].fill(T::Compute::ZERO);
+                widen(simd, row, &mut line[left..][..columns]);
+                line[left + columns..].fill(T::Compute::ZERO);
+            }
+        }
+    }
+
+    /// Copies an output, channel by channel, to positions: zeros between its rows, and in the rest of each of `parts`.
+    #[inline(always)]
+    pub(super) fn spread<T: Real<Compute: Lanes>, S: Simd>(
+        &self,
+        simd: S,
+        output: &[T],
+        parts: &mut [T::Compute],
+        part_len: usize,
+    ) {
+        let ([rows, columns], width) = (self.output(), self.width());
+        for (output, part) in output.chunks_exact(rows * columns).zip(parts.chunks_exact_mut(part_len)) {
+            let (lines, rest) = part.split_at_mut(rows * width);
+            for (line, row) in lines.chunks_exact_mut(width).zip(output.chunks_exact(columns)) {
+                let (line, between) = line.split_at_mut(columns);
+                widen(simd, row, line);
+                between.fill(T::Compute::ZERO);
+            }
+            rest.fill(T::Compute::ZERO);
+        }
+    }
+
+    /// Copies the sums of one channel of an output from their positions.
+    #[inline(always)]
+    pub(super) fn gather<T: Real<Compute: Lanes>, S: Simd>(
+        &self,
+        simd: S,
+        sums: &[T::Compute],
+        output: &mut [T],
+    ) {
+        let [_, columns] = self.output();
+        for (row, line) in output.chunks_exact_mut(columns).zip(sums.chunks_exact(self.width())) {
+            narrow(simd, &line[..columns], row);
+        }
+    }
+}
+
+#[inline(always)]
+pub(super) fn widen<T: Real<Compute: Lanes>, S: Simd>(simd: S, from: &[T], to: &mut [T::Compute]) {
+    if computes_in_itself::<T>() {
+        lanes::copy(simd, bytemuck::cast_slice(from), to);
+    } else {
+        T::widen_slice(from, to);
+    }
+}
+
+#[inline(always)]
+pub(super) fn narrow<T: Real<Compute: Lanes>, S: Simd>(simd: S, from: &[T::Compute], to: &mut [T]) {
+    if computes_in_itself::<T>() {
+        lanes::copy(simd, from, bytemuck::cast_slice_mut(to));
+    } else {
+        T::narrow_slice(from, to);
+    }
+}

@@ -1,0 +1,264 @@
+//! [`add_product`]: products of `bf16` by the instruction that multiplies pairs of them and adds to `f32` (AVX512-BF16).
+//!
+//! As in [`blocked`](super::blocked), with pairs of elements that follow each other in the depth in place of elements: a tile
+//! of sums stays in registers, the right factor is packed in panels as wide as a tile. The left factor is packed in pairs
+//! where it is not in that order already. If the depth is odd, the last pair has a zero.
+
+use std::arch::is_x86_feature_detected;
+use std::arch::x86_64::{
+    __m512, __m512bh, __m512i, _mm512_add_ps, _mm512_dpbf16_ps, _mm512_loadu_ps, _mm512_loadu_si512,
+    _mm512_mask_storeu_ps, _mm512_maskz_loadu_ps, _mm512_set1_epi32, _mm512_setzero_ps, _mm512_storeu_ps,
+};
+
+use dahl_core::simd::{Level, level};
+use half::bf16;
+use ndarray::{ArrayView2, ArrayViewMut2, s};
+
+use super::tile::{Left, Place};
+use crate::cpu::scratch::with_scratch;
+
+/// The most rows of a tile.
+const ROWS: usize = 6;
+/// The most vectors of columns of a tile.
+const VECTORS: usize = 4;
+/// Sums in a vector.
+const LANES: usize = 16;
+/// Columns of a tile.
+const WIDTH: usize = VECTORS * LANES;
+/// The most pairs of the depth that a tile sums before it writes.
+const PAIRS: usize = 512;
+/// Bytes of a packed block of the right factor: a part of the second-level cache.
+const RIGHT_BYTES: usize = 512 * 1024;
+
+/// Two elements that follow each other in the depth.
+type Pair = [bf16; 2];
+
+/// Whether this machine has the instruction.
+pub(super) fn is_available() -> bool {
+    level() == Level::V4 && is_x86_feature_detected!("avx512bf16")
+}
+
+/// Whether the instruction takes all elements for what they are: to it, subnormal ones are zeros.
+pub(super) fn is_exact(matrix: ArrayView2<'_, bf16>) -> bool {
+    let is_subnormal = |element: &bf16| element.to_bits() & 0x7f80 == 0 && element.to_bits() & 0x7f != 0;
+    let matrix = if matrix.strides()[1] == 1 { matrix } else { matrix.reversed_axes() };
+    !matrix.rows().into_iter().any(|row| match row.to_slice() {
+        // Without a way out of the loop, it is one in vectors.
+        Some(row) => row.iter().fold(false, |found, element| found | is_subnormal(element)),
+        None => row.iter().any(is_subnormal),
+    })
+}
+
+/// `out += a x b`, for matrices that are [exact](is_exact). Sums that are subnormal in `f32` become zero.
+///
+/// # Panics
+/// If the machine lacks the instruction, or the shapes do not agree.
+#[allow(
+    unsafe_code,
+    reason = "target features, and tiles of one matrix that are written through one pointer"
+)]
+pub(super) fn add_product(a: ArrayView2<'_, bf16>, b: ArrayView2<'_, bf16>, mut out: ArrayViewMut2<'_, f32>) {
+    let ((rows, columns), depth) = (out.dim(), a.ncols());
+    assert!(is_available() && a.nrows() == rows && b.dim() == (depth, columns));
+    assert!(out.strides()[1] == 1 || columns <= 1);
+    if rows == 0 || columns == 0 || depth == 0 {
+        return;
+    }
+    let blocks = depth.div_ceil(2 * PAIRS);
+    let pairs = depth.div_ceil(2 * blocks);
+    let block_columns = (RIGHT_BYTES / (4 * pairs)).next_multiple_of(WIDTH).min(columns);
+    let lengths = [rows * pairs, block_columns.next_multiple_of(WIDTH) * pairs];
+    let row_stride = out.strides()[0];
+    let first = out.as_mut_ptr();
+    with_scratch(lengths, |[left, right]: [&mut [Pair]; 2]| {
+        for begin in (0..depth).step_by(2 * pairs) {
+            let depths = begin..depth.min(begin + 2 * pairs);
+            let pairs = depths.len().div_ceil(2);
+            let left = left_in_pairs(a.slice(s![.., depths.clone()]), left);
+            for column in (0..columns).step_by(block_columns) {
+                let end = columns.min(column + block_columns);
+                let b = b.slice(s![depths.clone(), column..end]);
+                // SAFETY: the instruction is there, as asserted.
+                unsafe { pack(b, right) };
+                let right = &right[..(end - column).next_multiple_of(WIDTH) * pairs];
+                let place = Place { first: first.wrapping_add(column), row_stride, columns: end - column };
+                // SAFETY: the instruction is there, as asserted. `left` has `rows` rows of `pairs`; `place` has columns of
+                // `out`, which is borrowed mutably and whose rows have their elements side by side.
+                unsafe { block(left, rows, right, place) };
+            }
+        }
+    });
+}
+
+/// The rows of a matrix in pairs: where they are, if they are in that order, or copied to `buffer`.
+fn left_in_pairs(a: ArrayView2<'_, bf16>, buffer: &mut [Pair]) -> Left<Pair> {
+    let (rows, depth) = a.dim();
+    let pairs = depth.div_ceil(2);
+    if a.strides()[1] == 1 && depth % 2 == 0 && a.strides()[0] % 2 == 0 {
+        return Left { first: a.as_ptr().cast(), strides: [a.strides()[0] / 2, 1], depth: pairs };
+    }
+    let buffer = &mut buffer[..rows * pairs];
+    if a.strides()[0] == 1 {
+        interleave(a.reversed_axes(), rows, buffer);
+        return Left { first: buffer.as_ptr(), strides: [1, rows as isize], depth: pairs };
+    }
+    for (from, to) in a.rows().into_iter().zip(buffer.chunks_exact_mut(pairs)) {
+        along(from.iter().copied(), to.iter_mut());
+    }
+    Left { first: buffer.as_ptr(), strides: [pairs as isize, 1], depth: pairs }
+}
+
+/// Writes elements in pairs; if their number is odd, with a zero.
+#[inline(always)]
+fn along<'a>(mut from: impl Iterator<Item = bf16>, to: impl Iterator<Item = &'a mut Pair>) {
+    for to in to {
+        *to = [from.next().unwrap_or(bf16::ZERO), from.next().unwrap_or(bf16::ZERO)];
+    }
+}
+
+/// `to[i, j] = [matrix[2 i, j], matrix[2 i + 1, j]]`, with rows of `width`, and zeros behind the columns of `matrix`, whose
+/// rows have their elements side by side.
+#[inline(always)]
+fn interleave(matrix: ArrayView2<'_, bf16>, width: usize, to: &mut [Pair]) {
+    let (depth, columns) = matrix.dim();
+    let line = |row: usize| matrix.row(row).to_slice().expect("elements of a row lie side by side");
+    for (pair, to) in to.chunks_exact_mut(width).take(depth.div_ceil(2)).enumerate() {
+        let even = line(2 * pair);
+        if 2 * pair + 1 < depth {
+            let odd = line(2 * pair + 1);
+            to.iter_mut().zip(even).zip(odd).for_each(|((to, &even), &odd)| *to = [even, odd]);
+        } else {
+            to.iter_mut().zip(even).for_each(|(to, &even)| *to = [even, bf16::ZERO]);
+        }
+        to[columns..].fill([bf16::ZERO; 2]);
+    }
+}
+
+/// Packs a block of the right factor.
+///
+/// # Shapes
+/// `b: [depth, columns]`, `panels: [columns / WIDTH, pairs, WIDTH]`.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
+fn pack(b: ArrayView2<'_, bf16>, panels: &mut [Pair]) {
+    let (depth, columns) = b.dim();
+    let pairs = depth.div_ceil(2);
+    for (first, panel) in (0..columns).step_by(WIDTH).zip(panels.chunks_exact_mut(pairs * WIDTH)) {
+        let b = b.slice(s![.., first..columns.min(first + WIDTH)]);
+        if b.strides()[1] == 1 {
+            interleave(b, WIDTH, panel);
+        } else {
+            if b.ncols() < WIDTH {
+                panel.fill([bf16::ZERO; 2]);
+            }
+            for (number, column) in b.columns().into_iter().enumerate() {
+                let to = panel[number..].iter_mut().step_by(WIDTH);
+                match column.to_slice() {
+                    Some(column) => along(column.iter().copied(), to),
+                    None => along(column.iter().copied(), to),
+                }
+            }
+        }
+    }
+}
+
+/// Adds the product of rows and a packed block of columns.
+///
+/// # Safety
+/// `rows` rows of `left` are valid for reads, and those of `place` for reads and writes; nothing else writes the ones or
+/// accesses the others meanwhile.
+#[allow(unsafe_code, reason = "tiles of one matrix are written through one pointer")]
+#[allow(clippy::multiple_unsafe_ops_per_block, reason = "one of them is called")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
+unsafe fn block(left: Left<Pair>, rows: usize, right: &[Pair], place: Place<f32>) {
+    let panel_len = left.depth * WIDTH;
+    let mut row = 0;
+    while row < rows {
+        let left = left.below(row);
+        let count = match rows - row {
+            1 => 1,
+            2 | 3 => 2,
+            4 | 5 => 4,
+            _ => ROWS,
+        };
+        for (panel, column) in right.chunks_exact(panel_len).zip((0..place.columns).step_by(WIDTH)) {
+            let ahead = row as isize * place.row_stride + column as isize;
+            let columns = WIDTH.min(place.columns - column);
+            let place = Place { first: place.first.wrapping_offset(ahead), columns, ..place };
+            // SAFETY: the caller vouches for the rows from `row` on, which are as many as the tile has or more.
+            unsafe {
+                match (count, columns.div_ceil(LANES)) {
+                    (1, _) => tile::<1, VECTORS>(left, panel, place),
+                    (2, _) => tile::<2, VECTORS>(left, panel, place),
+                    (4, _) => tile::<4, VECTORS>(left, panel, place),
+                    (_, 1) => tile::<ROWS, 1>(left, panel, place),
+                    (_, 2) => tile::<ROWS, 2>(left, panel, place),
+                    _ => tile::<ROWS, VECTORS>(left, panel, place),
+                }
+            }
+        }
+        row += count;
+    }
+}
+
+/// Adds the product of `R` rows and `V` vectors of columns.
+///
+/// # Safety
+/// As for [`block`], with `R` rows.
+#[allow(unsafe_code, reason = "tiles of one matrix are written through one pointer")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
+unsafe fn tile<const R: usize, const V: usize>(left: Left<Pair>, right: &[Pair], place: Place<f32>) {
+    let [row_stride, depth_stride] = left.strides;
+    let mut sums = [[_mm512_setzero_ps(); V]; R];
+    let mut first = left.first.cast::<i32>();
+    let (lines, _) = right.as_chunks::<WIDTH>();
+    for line in &lines[..left.depth] {
+        let vectors: [__m512bh; V] = std::array::from_fn(|vector| {
+            // SAFETY: `vector` is below `VECTORS`, of which a line has all.
+            in_pairs(unsafe { _mm512_loadu_si512(line.as_ptr().wrapping_add(vector * LANES).cast()) })
+        });
+        for (row, sums) in sums.iter_mut().enumerate() {
+            // SAFETY: `row` is below `R`, and `first` is in the first row of `left`, which the caller vouches for.
+            let pair = unsafe { first.wrapping_offset(row as isize * row_stride).read_unaligned() };
+            let pair = in_pairs(_mm512_set1_epi32(pair));
+            for (sum, &vector) in sums.iter_mut().zip(&vectors) {
+                *sum = _mm512_dpbf16_ps(*sum, pair, vector);
+            }
+        }
+        first = first.wrapping_offset(depth_stride);
+    }
+    for (row, sums) in sums.iter().enumerate() {
+        let out = place.first.wrapping_offset(row as isize * place.row_stride);
+        for (vector, &sum) in sums.iter().enumerate() {
+            let left = place.columns.saturating_sub(vector * LANES);
+            let out = out.wrapping_add(vector * LANES);
+            // SAFETY: the caller vouches for the elements of `place`, which has as many here as are read and written.
+            unsafe { add(out, left, sum) };
+        }
+    }
+}
+
+/// Adds a vector to as many elements as there are, `count`, at most a vector.
+///
+/// # Safety
+/// They are valid for reads and writes.
+#[allow(unsafe_code, reason = "takes a pointer")]
+#[allow(clippy::multiple_unsafe_ops_per_block, reason = "all of them concern one vector")]
+#[target_feature(enable = "avx512f")]
+unsafe fn add(out: *mut f32, count: usize, sum: __m512) {
+    if count >= LANES {
+        // SAFETY: there is a whole vector.
+        unsafe { _mm512_storeu_ps(out, _mm512_add_ps(_mm512_loadu_ps(out), sum)) };
+    } else {
+        let mask = (1_u16 << count) - 1;
+        // SAFETY: the mask has the bits of the elements that there are.
+        unsafe { _mm512_mask_storeu_ps(out, mask, _mm512_add_ps(_mm512_maskz_loadu_ps(mask, out), sum)) };
+    }
+}
+
+/// The same bits, as the instruction takes them.
+#[allow(unsafe_code, reason = "there is no safe conversion")]
+#[inline(always)]
+fn in_pairs(vector: __m512i) -> __m512bh {
+    // SAFETY: both are 64 bytes, and any of their bits are valid.
+    unsafe { std::mem::transmute(vector) }
+}

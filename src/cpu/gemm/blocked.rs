@@ -1,0 +1,242 @@
+//! [`Blocked`]: products of packed panels, in blocks that stay in the caches.
+//!
+//! For a block of the depth the right factor is packed in panels as wide as a tile, of which one at a time stays in the
+//! first-level cache while all panels of a block of the left factor, from the second-level cache, pass it by. (The scheme of
+//! Goto and van de Geijn 2008, *Anatomy of High-Performance Matrix Multiplication*, and of BLIS.)
+//!
+//! Each element of the output is one sum over each block of the depth, in the order of the depth, and their sum. It does not
+//! depend on where a block of rows or columns begins, so neither on how cores share them.
+
+use ndarray::{ArrayView2, ArrayViewMut2, s};
+use pulp::{Simd, WithSimd};
+
+use super::pack::{pack, packed_len, rows_len, transpose};
+use super::tile::{Compute, Left, Place, ROWS, Scale, Tile, VECTORS};
+use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
+use crate::cpu::scratch::with_scratch;
+
+/// The most elements of the depth that a tile sums before it writes,
+const DEPTH: usize = 512;
+/// and for so few rows that the right factor is read once: neighbouring tiles then read what lies close together.
+const FEW_ROWS_DEPTH: usize = 32;
+/// Bytes of a packed block of the right factor: a part of the second-level cache.
+const RIGHT_BYTES: usize = 512 * 1024;
+/// Bytes of a transposed block of the left factor.
+const LEFT_BYTES: usize = 2 * 1024 * 1024;
+/// A left factor whose rows are strided is not transposed below these bytes.
+const STRIDED_BYTES: usize = 32 * 1024;
+/// A right factor is read where it is for products of at most so many rows, too few for packing to pay,
+const PACK_ROWS: usize = 6 * ROWS;
+/// and if it has at most so many bytes.
+const PACK_BYTES: usize = 64 * 1024;
+
+/// `out = alpha * a x b + beta * out`, whose rows have their elements side by side.
+pub(super) struct Blocked<'a, C> {
+    pub(super) a: ArrayView2<'a, C>,
+    pub(super) b: ArrayView2<'a, C>,
+    pub(super) out: ArrayViewMut2<'a, C>,
+    pub(super) scale: Scale<C>,
+    /// The most elements of the depth that a tile sums before it writes.
+    pub(super) depth: usize,
+}
+
+/// The depth of the blocks of a product of `rows`.
+pub(super) fn block_depth(rows: usize) -> usize {
+    if rows < ROWS { FEW_ROWS_DEPTH } else { DEPTH }
+}
+
+impl<'a, C: Lanes> Blocked<'a, C> {
+    pub(super) fn run(self) {
+        let [rows, columns, depth] = [self.out.nrows(), self.out.ncols(), self.a.ncols()];
+        assert!(self.out.strides()[1] == 1 || columns <= 1);
+        assert!(self.a.nrows() == rows && self.b.dim() == (depth, columns));
+        let depth = depth.div_ceil(depth.div_ceil(self.depth).max(1)).max(1);
+        let bytes = depth * size_of::<C>();
+        let transposes = self.a.strides()[1] != 1 && rows * bytes > STRIDED_BYTES;
+        let in_place = self.in_place();
+        let rows = if transposes { (LEFT_BYTES / bytes).next_multiple_of(ROWS).min(rows) } else { rows };
+        let most_width = VECTORS * MOST_LANES;
+        let columns = if in_place.is_some() {
+            columns
+        } else {
+            (RIGHT_BYTES / bytes).next_multiple_of(most_width).min(columns)
+        };
+        let packed = if in_place.is_some() { columns.min(most_width) } else { columns };
+        let lengths =
+            [if transposes { rows_len(rows, depth) } else { 0 }, packed_len(packed, depth, most_width)];
+        with_scratch(lengths, |[left, right]: [&mut [C]; 2]| {
+            in_vectors(InBlocks { product: self, in_place, sizes: [rows, columns, depth], left, right });
+        });
+    }
+
+    /// The elements of the right factor, if it is read where it is.
+    fn in_place(&self) -> Option<&'a [C]> {
+        let elements = self.b.to_slice()?;
+        (self.out.nrows() <= PACK_ROWS || size_of_val(elements) <= PACK_BYTES).then_some(elements)
+    }
+}
+
+/// A product with the sizes of its blocks and room for them.
+struct InBlocks<'a, 'b, C> {
+    product: Blocked<'a, C>,
+    in_place: Option<&'a [C]>,
+    /// Rows, columns and depth of a block.
+    sizes: [usize; 3],
+    left: &'b mut [C],
+    right: &'b mut [C],
+}
+
+impl<C: Lanes> WithSimd for InBlocks<'_, '_, C> {
+    type Output = ();
+
+    #[allow(unsafe_code, reason = "several tiles of one matrix are written through one pointer")]
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { product, in_place, sizes: [rows, columns, deep], left: transposed, right: packed } = self;
+        let Blocked { a, b, mut out, scale, .. } = product;
+        let ([all_rows, all], depth) = ([out.nrows(), out.ncols()], a.ncols());
+        let width = width::<C, S>();
+        let [row_stride, a_strides] = [out.strides(), a.strides()];
+        let (row_stride, a_strides) = (row_stride[0], [a_strides[0], a_strides[1]]);
+        let (first_a, first) = (a.as_ptr(), out.as_mut_ptr());
+        for begin in (0..depth.max(1)).step_by(deep) {
+            let depths = begin..depth.min(begin + deep);
+            let scale = if begin == 0 { scale } else { Scale { beta: C::ONE, ..scale } };
+            for row in (0..all_rows).step_by(rows) {
+                let rows = row..all_rows.min(row + rows);
+                let left = if transposed.is_empty() {
+                    let ahead = row as isize * a_strides[0] + begin as isize * a_strides[1];
+                    Left { first: first_a.wrapping_offset(ahead), strides: a_strides, depth: depths.len() }
+                } else {
+                    transpose(simd, a.slice(s![rows.clone(), depths.clone()]), transposed)
+                };
+                for column in (0..all).step_by(columns) {
+                    let end = all.min(column + columns);
+                    // Of a factor that is read where it is, what does not fill a tile is packed all the same.
+                    let from = if in_place.is_some() { read_in_place::<C, S>(all) } else { column };
+                    if from < end {
+                        pack(simd, b.slice(s![depths.clone(), from..end]), width, packed);
+                    }
+                    let right = Right {
+                        in_place: in_place.map(|elements| (&elements[begin * all..depths.end * all], all)),
+                        packed,
+                        depth: depths.len(),
+                    };
+                    let ahead = row as isize * row_stride + column as isize;
+                    let place =
+                        Place { first: first.wrapping_offset(ahead), row_stride, columns: end - column };
+                    // SAFETY: the rows `rows` and the depths `depths` are some of `a`, or copied from there, and the rows
+                    // and columns of `place` some of `out`, which is borrowed mutably and whose rows have their elements
+                    // side by side.
+                    unsafe { block::<C, S>(simd, left, rows.len(), right, place, scale) };
+                }
+            }
+        }
+    }
+}
+
+/// A block of the right factor.
+#[derive(Clone, Copy)]
+struct Right<'a, C> {
+    /// Its elements and the distance of its rows, if it is read where it is.
+    in_place: Option<(&'a [C], usize)>,
+    /// The panels that are packed: all, or the last one.
+    packed: &'a [C],
+    depth: usize,
+}
+
+impl<'a, C> Right<'a, C> {
+    /// The columns from `column` on, and the distance of their rows.
+    #[inline(always)]
+    fn panel<S: Simd>(&self, column: usize, width: usize) -> (&'a [C], usize)
+    where
+        C: Lanes,
+    {
+        match self.in_place {
+            Some((elements, columns)) if column < read_in_place::<C, S>(columns) => {
+                (elements.get(column..).unwrap_or_default(), columns)
+            }
+            Some(_) => (self.packed, width),
+            None => (&self.packed[column * self.depth..][..width * self.depth], width),
+        }
+    }
+}
+
+/// Columns of a tile.
+#[inline(always)]
+fn width<C: Lanes, S: Simd>() -> usize {
+    C::lanes::<S>() * if S::REGISTER_COUNT < 32 { VECTORS / 2 } else { VECTORS }
+}
+
+/// How many of a number of columns are read where they are: the others do not fill a tile or vectors.
+#[inline(always)]
+fn read_in_place<C: Lanes, S: Simd>(columns: usize) -> usize {
+    if columns.is_multiple_of(C::lanes::<S>()) {
+        columns
+    } else {
+        columns / width::<C, S>() * width::<C, S>()
+    }
+}
+
+/// The product of rows and columns of a block.
+///
+/// # Safety
+/// The elements of `rows` rows of `left` are valid for reads, and those of `place` for reads and writes; nothing else writes
+/// the ones or accesses the others meanwhile.
+#[allow(unsafe_code, reason = "several tiles of one matrix are written through one pointer")]
+#[allow(clippy::multiple_unsafe_ops_per_block, reason = "one of them is called")]
+#[inline(always)]
+unsafe fn block<C: Lanes, S: Simd>(
+    simd: S,
+    left: Left<C>,
+    rows: usize,
+    right: Right<'_, C>,
+    place: Place<C>,
+    scale: Scale<C>,
+) {
+    let mut row = 0;
+    while row < rows {
+        let left = left.below(row);
+        let place = Place { first: place.first.wrapping_offset(row as isize * place.row_stride), ..place };
+        // SAFETY: of the rows, which the caller vouches for, at least as many are left as a line of tiles has.
+        row += unsafe {
+            match rows - row {
+                1 => line::<C, S, 1>(simd, left, right, place, scale),
+                2 | 3 => line::<C, S, 2>(simd, left, right, place, scale),
+                4 | 5 => line::<C, S, 4>(simd, left, right, place, scale),
+                _ => line::<C, S, ROWS>(simd, left, right, place, scale),
+            }
+        };
+    }
+}
+
+/// The tiles of `R` rows, whose number it returns.
+///
+/// # Safety
+/// As for [`block`], with `R` rows.
+#[allow(unsafe_code, reason = "several tiles of one matrix are written through one pointer")]
+#[inline(always)]
+unsafe fn line<C: Lanes, S: Simd, const R: usize>(
+    simd: S,
+    left: Left<C>,
+    right: Right<'_, C>,
+    place: Place<C>,
+    scale: Scale<C>,
+) -> usize {
+    let width = width::<C, S>();
+    for column in (0..place.columns).step_by(width) {
+        let b = right.panel::<S>(column, width);
+        let columns = width.min(place.columns - column);
+        let place = Place { first: place.first.wrapping_add(column), columns, ..place };
+        // SAFETY: the caller vouches for `R` rows, and the columns are some of those.
+        let tile = unsafe { Tile::<C, R>::new(left, b, place, scale) };
+        match columns.div_ceil(C::lanes::<S>()) {
+            1 => S::vectorize(simd, Compute::<C, R, 1>(tile)),
+            2 => S::vectorize(simd, Compute::<C, R, 2>(tile)),
+            3 if S::REGISTER_COUNT >= 32 => S::vectorize(simd, Compute::<C, R, 3>(tile)),
+            _ if S::REGISTER_COUNT >= 32 => S::vectorize(simd, Compute::<C, R, 4>(tile)),
+            _ => unreachable!("a tile is two vectors wide"),
+        }
+    }
+    R
+}

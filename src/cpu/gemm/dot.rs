@@ -1,0 +1,129 @@
+//! [`Dot`]: products whose sums are in the lanes of vectors along the depth, where the elements of both factors lie side by
+//! side: nothing is packed, and few elements of the output use the vectors in full.
+
+use ndarray::{ArrayView2, ArrayViewMut2};
+use pulp::{Simd, WithSimd};
+
+use super::tile::Scale;
+use crate::cpu::lanes::Lanes;
+
+/// Bytes of a row that are summed before the next one: those of a few rows stay in the first-level cache.
+const LINE_BYTES: usize = 8 * 1024;
+
+/// `out = alpha * a x b + beta * out`, where rows of `a` and columns of `b` have their elements side by side.
+pub(super) struct Dot<'a, C> {
+    pub(super) a: ArrayView2<'a, C>,
+    pub(super) b: ArrayView2<'a, C>,
+    pub(super) out: ArrayViewMut2<'a, C>,
+    pub(super) scale: Scale<C>,
+}
+
+impl<C: Lanes> WithSimd for Dot<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        let depth = self.a.ncols();
+        let step = LINE_BYTES / size_of::<C>();
+        let scale = self.scale;
+        for begin in (0..depth.max(1)).step_by(step) {
+            let depths = [begin, depth.min(begin + step)];
+            self.scale = if begin == 0 { scale } else { Scale { beta: C::ONE, ..scale } };
+            let (rows, columns) = self.out.dim();
+            let mut column = 0;
+            while column < columns {
+                column += match columns - column {
+                    left if left >= 8 && rows == 1 => self.columns::<S, 8>(simd, column, depths),
+                    1 => self.columns::<S, 1>(simd, column, depths),
+                    2 | 3 => self.columns::<S, 2>(simd, column, depths),
+                    _ => self.columns::<S, 4>(simd, column, depths),
+                };
+            }
+        }
+    }
+}
+
+impl<C: Lanes> Dot<'_, C> {
+    /// `N` columns of the output, from one on. Returns their number.
+    #[inline(always)]
+    fn columns<S: Simd, const N: usize>(&mut self, simd: S, column: usize, depths: [usize; 2]) -> usize {
+        let rows = self.out.nrows();
+        let mut row = 0;
+        while row < rows {
+            row += match rows - row {
+                _ if N == 8 => self.tile::<S, 1, N>(simd, [row, column], depths),
+                1 => self.tile::<S, 1, N>(simd, [row, column], depths),
+                2 | 3 => self.tile::<S, 2, N>(simd, [row, column], depths),
+                _ if S::REGISTER_COUNT < 32 => self.tile::<S, 2, N>(simd, [row, column], depths),
+                _ => self.tile::<S, 4, N>(simd, [row, column], depths),
+            };
+        }
+        N
+    }
+
+    /// `R` rows and `N` columns of the output. Returns the number of rows.
+    #[inline(always)]
+    fn tile<S: Simd, const R: usize, const N: usize>(
+        &mut self,
+        simd: S,
+        [row, column]: [usize; 2],
+        [begin, end]: [usize; 2],
+    ) -> usize {
+        let a: [&[C]; R] = std::array::from_fn(|number| {
+            let line = self.a.row(row + number).to_slice().expect("elements of a row lie side by side");
+            &line[begin..end]
+        });
+        let b: [&[C]; N] = std::array::from_fn(|number| {
+            let line = self.b.column(column + number).to_slice().expect("elements lie side by side");
+            &line[begin..end]
+        });
+        let sums = S::vectorize(simd, Sums { a, b });
+        let Scale { alpha, beta } = self.scale;
+        for (number, sums) in sums.iter().enumerate() {
+            for (place, &sum) in sums.iter().enumerate() {
+                let out = &mut self.out[[row + number, column + place]];
+                *out = if beta == C::ZERO { alpha * sum } else { alpha * sum + beta * *out };
+            }
+        }
+        R
+    }
+}
+
+/// The products of `R` rows with `N` columns.
+struct Sums<'a, C, const R: usize, const N: usize> {
+    a: [&'a [C]; R],
+    b: [&'a [C]; N],
+}
+
+impl<C: Lanes, const R: usize, const N: usize> WithSimd for Sums<'_, C, R, N> {
+    type Output = [[C; N]; R];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> [[C; N]; R] {
+        let depth = self.a[0].len();
+        let (a, b) = (self.a.map(|line| &line[..depth]), self.b.map(|line| &line[..depth]));
+        let vectors = depth / C::lanes::<S>();
+        let wide_a = a.map(|line| &C::vectors::<S>(line).0[..vectors]);
+        let wide_b = b.map(|line| &C::vectors::<S>(line).0[..vectors]);
+        let mut sums = [[C::splat(simd, C::ZERO); N]; R];
+        for place in 0..vectors {
+            let wide_b = wide_b.map(|line| line[place]);
+            for (sums, a) in sums.iter_mut().zip(wide_a) {
+                let a = a[place];
+                for (sum, &b) in sums.iter_mut().zip(&wide_b) {
+                    *sum = C::multiply_add(simd, a, b, *sum);
+                }
+            }
+        }
+        let mut totals = [[C::ZERO; N]; R];
+        for ((totals, sums), a) in totals.iter_mut().zip(sums).zip(a) {
+            for ((total, sum), b) in totals.iter_mut().zip(sums).zip(b) {
+                *total = <C as Lanes>::sum(simd, sum);
+                for place in vectors * C::lanes::<S>()..depth {
+                    *total += a[place] * b[place];
+                }
+            }
+        }
+        totals
+    }
+}

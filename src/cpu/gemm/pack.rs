@@ -1,0 +1,141 @@
+//! Factors in the order in which [`tile`](super::tile) reads them: [`pack`] for the right one, [`transpose`] for a left one
+//! whose rows are strided.
+
+use ndarray::ArrayView2;
+use pulp::Simd;
+
+use super::tile::Left;
+use crate::cpu::lanes::{Lanes, MOST_LANES, copy};
+
+/// The length of the buffer that [`pack`] needs.
+pub(super) fn packed_len(columns: usize, depth: usize, width: usize) -> usize {
+    columns.next_multiple_of(width) * depth
+}
+
+/// Packs a matrix in panels of `width` columns. The last one may have fewer; zeros fill its last vector.
+///
+/// # Shapes
+/// `matrix: [depth, columns]`, `panels: [columns / width, depth, width]`.
+#[inline(always)]
+pub(super) fn pack<C: Lanes, S: Simd>(simd: S, matrix: ArrayView2<'_, C>, width: usize, panels: &mut [C]) {
+    let (depth, columns) = matrix.dim();
+    if depth == 0 {
+        return;
+    }
+    for (panel, first) in panels.chunks_exact_mut(depth * width).zip((0..columns).step_by(width)) {
+        let count = width.min(columns - first);
+        let filled = count.next_multiple_of(C::lanes::<S>());
+        if matrix.strides()[1] == 1 {
+            for (from, to) in matrix.rows().into_iter().zip(panel.chunks_exact_mut(width)) {
+                let from = &from.to_slice().expect("elements of a row lie side by side")[first..][..count];
+                copy(simd, from, &mut to[..count]);
+                to[count..filled].fill(C::ZERO);
+            }
+        } else if matrix.strides()[0] == 1 {
+            let column =
+                |number: usize| matrix.column(first + number).to_slice().expect("elements lie side by side");
+            squares(simd, column, [count, depth], panel, width);
+            if count < filled {
+                panel.chunks_exact_mut(width).for_each(|to| to[count..filled].fill(C::ZERO));
+            }
+        } else {
+            for (from, to) in matrix.rows().into_iter().zip(panel.chunks_exact_mut(width)) {
+                to.fill(C::ZERO);
+                to.iter_mut().zip(from.iter().skip(first)).for_each(|(to, &from)| *to = from);
+            }
+        }
+    }
+}
+
+/// The distance of rows that [`transpose`] writes: not a power of two, for they would lie in the same part of a cache.
+fn row_len(depth: usize) -> usize {
+    depth.next_multiple_of(MOST_LANES) + MOST_LANES
+}
+
+/// The length of the buffer that [`transpose`] needs.
+pub(super) fn rows_len(rows: usize, depth: usize) -> usize {
+    rows * row_len(depth)
+}
+
+/// Copies a matrix to `buffer`, so that the elements of a row lie side by side.
+#[inline(always)]
+pub(super) fn transpose<C: Lanes, S: Simd>(simd: S, matrix: ArrayView2<'_, C>, buffer: &mut [C]) -> Left<C> {
+    let (rows, depth) = matrix.dim();
+    let row_len = row_len(depth);
+    let buffer = &mut buffer[..rows * row_len];
+    if matrix.strides()[0] == 1 {
+        let column = |number: usize| matrix.column(number).to_slice().expect("elements lie side by side");
+        squares(simd, column, [depth, rows], buffer, row_len);
+    } else {
+        for (from, to) in matrix.rows().into_iter().zip(buffer.chunks_exact_mut(row_len)) {
+            to.iter_mut().zip(from).for_each(|(to, &from)| *to = from);
+        }
+    }
+    Left { first: buffer.as_ptr(), strides: [row_len as isize, 1], depth }
+}
+
+/// `to[i * stride + j] = line(j)[i]` for `lines` of a `length`, in squares of vectors.
+#[inline(always)]
+fn squares<'a, C: Lanes, S: Simd>(
+    simd: S,
+    line: impl Fn(usize) -> &'a [C],
+    [lines, length]: [usize; 2],
+    to: &mut [C],
+    stride: usize,
+) {
+    let lanes = C::lanes::<S>();
+    let (whole_lines, whole) = (lines / lanes * lanes, length / lanes * lanes);
+    let zero = C::splat(simd, C::ZERO);
+    for group in (0..whole_lines).step_by(lanes) {
+        let group_lines: [&[C]; MOST_LANES] =
+            std::array::from_fn(|number| if number < lanes { &line(group + number)[..length] } else { &[] });
+        for begin in (0..whole).step_by(lanes) {
+            let mut square = [zero; MOST_LANES];
+            for (vector, line) in square.iter_mut().zip(group_lines).take(lanes) {
+                *vector = C::vectors::<S>(&line[begin..begin + lanes]).0[0];
+            }
+            for (place, vector) in transposed::<C, S>(simd, square).iter().enumerate().take(lanes) {
+                let to = &mut to[(begin + place) * stride + group..][..lanes];
+                C::vectors_mut::<S>(to).0[0] = *vector;
+            }
+        }
+    }
+    for number in 0..lines {
+        let done = if number < whole_lines { whole } else { 0 };
+        for (place, &value) in line(number).iter().enumerate().take(length).skip(done) {
+            to[place * stride + number] = value;
+        }
+    }
+}
+
+/// A square of as many vectors as a vector has elements, transposed.
+#[inline(always)]
+fn transposed<C: Lanes, S: Simd>(simd: S, square: [C::Vector<S>; MOST_LANES]) -> [C::Vector<S>; MOST_LANES] {
+    let square = exchanged::<C, S, 1>(simd, square);
+    let square = exchanged::<C, S, 2>(simd, square);
+    let square = exchanged::<C, S, 4>(simd, square);
+    exchanged::<C, S, 8>(simd, square)
+}
+
+/// A round of [`transposed`]: lanes with this bit of their number set are exchanged with those, `BIT` lanes before, of the
+/// vector `BIT` behind.
+#[inline(always)]
+fn exchanged<C: Lanes, S: Simd, const BIT: usize>(
+    simd: S,
+    mut square: [C::Vector<S>; MOST_LANES],
+) -> [C::Vector<S>; MOST_LANES] {
+    let lanes = C::lanes::<S>();
+    if BIT >= lanes {
+        return square;
+    }
+    let bits: [C; MOST_LANES] = std::array::from_fn(|lane| if lane & BIT == 0 { C::ZERO } else { C::ONE });
+    let set = C::is_larger(simd, C::vectors::<S>(&bits[..lanes]).0[0], C::splat(simd, C::ZERO));
+    for low in 0..MOST_LANES - BIT {
+        if low & BIT == 0 && low < lanes {
+            let (a, b) = (square[low], square[low + BIT]);
+            square[low] = C::select(simd, set, C::rotate_left(simd, b, lanes - BIT), a);
+            square[low + BIT] = C::select(simd, set, b, C::rotate_left(simd, a, BIT));
+        }
+    }
+    square
+}

@@ -1,0 +1,174 @@
+use super::*;
+
+/// Small integers, whose products and sums are exact in whatever order.
+fn integers(shape: [usize; 2], seed: usize) -> ndarray::Array2<f64> {
+    ndarray::Array2::from_shape_fn(shape, |(i, j)| ((i * 7 + j * 5 + seed) % 11) as f64 - 5.0)
+}
+
+#[test]
+fn the_plain_product_agrees_with_that_in_vectors() {
+    let (a, b) = (integers([7, 13], 1), integers([13, 5], 2));
+    let (mut fast, mut plain) = (integers([7, 5], 3), integers([7, 5], 3));
+    product(a.view(), b.view(), fast.view_mut(), true);
+    plain_product(a.view(), b.view(), plain.view_mut());
+    assert_eq!(fast, plain);
+}
+
+#[test]
+fn several_cores_give_the_same_bits() {
+    let fractions = |shape: [usize; 2], seed: usize| {
+        integers(shape, seed).mapv_into(|value| (value * 0.1).exp()) - integers(shape, seed + 3) * 0.37
+    };
+    let pool = dahl_core::rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("three threads");
+    for [rows, inner, cols] in [[500, 784, 128], [65, 3000, 64], [300, 1031, 257], [1, 5000, 900], [9, 40, 3]]
+    {
+        let (a, b) = (fractions([rows, inner], 1), fractions([cols, inner], 2).reversed_axes());
+        let mut alone = fractions([rows, cols], 3);
+        let mut together = alone.clone();
+        product(a.view(), b.view(), alone.view_mut(), true);
+        pool.install(|| product_on(Cores::Pool, a.view(), b.view(), together.view_mut(), true));
+        assert_eq!(alone.mapv(f64::to_bits), together.mapv(f64::to_bits), "{rows} {inner} {cols}");
+    }
+}
+
+#[test]
+fn strides_may_be_any() {
+    let (a, b) = (integers([14, 9], 1), integers([9, 6], 2));
+    let (every_second, backwards) = (a.slice(s![..;2, ..]), b.slice(s![.., ..;-1]));
+    let mut expected = ndarray::Array2::zeros([7, 6]);
+    product(every_second.to_owned().view(), backwards.to_owned().view(), expected.view_mut(), false);
+    let mut out = ndarray::Array2::from_elem([12, 7], f64::NAN);
+    product(
+        every_second,
+        backwards,
+        out.slice_mut(s![..;-2, ..;-1]).reversed_axes().slice_mut(s![..7, ..6]),
+        false,
+    );
+    for ((i, j), &value) in expected.indexed_iter() {
+        assert_eq!(out[[11 - 2 * j, 6 - i]], value);
+    }
+}
+
+#[test]
+#[should_panic(expected = "a has 3 columns but b has 2 rows")]
+fn inner_dimensions_must_agree() {
+    product(integers([2, 3], 1).view(), integers([2, 4], 1).view(), integers([2, 4], 1).view_mut(), false);
+}
+
+/// Small integers in the type `T`, with rows or columns side by side.
+fn matrix_of<T: Real>(shape: [usize; 2], seed: usize, transposed: bool) -> ndarray::Array2<T> {
+    let [rows, cols] = shape;
+    let value = |i: usize, j: usize| T::from_f64(((i * 7 + j * 5 + seed) % 11) as f64 - 5.0);
+    if transposed {
+        ndarray::Array2::from_shape_fn([cols, rows], |(j, i)| value(i, j)).reversed_axes()
+    } else {
+        ndarray::Array2::from_shape_fn([rows, cols], |(i, j)| value(i, j))
+    }
+}
+
+/// Sums of integers are exact, so each element must be right, whatever the layouts.
+fn assert_exact<T: Real>([rows, inner, cols]: [usize; 3]) {
+    for layouts in 0..8 {
+        let is = |bit: usize| layouts >> bit & 1 == 1;
+        let a = matrix_of::<T>([rows, inner], 1, is(0));
+        let b = matrix_of::<T>([inner, cols], 2, is(1));
+        for accumulate in [false, true] {
+            // Without `accumulate` nothing of what was there may be read.
+            let mut out = matrix_of::<T>([rows, cols], 3, is(2));
+            let before = out.clone();
+            if !accumulate {
+                out.fill(T::NAN);
+            }
+            product(a.view(), b.view(), out.view_mut(), accumulate);
+            for ((i, j), &value) in out.indexed_iter() {
+                let products = a.row(i).into_iter().zip(b.column(j)).map(|(a, b)| a.to_f64() * b.to_f64());
+                let old = if accumulate { before[[i, j]].to_f64() } else { 0.0 };
+                let exact = old + products.sum::<f64>();
+                let name = T::NAME;
+                assert_eq!(
+                    value,
+                    T::from_f64(exact),
+                    "{name} {rows}x{inner}x{cols} at {i}, {j}, layouts {layouts}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_remainder_of_a_tile_is_right() {
+    for rows in 1..=14 {
+        for cols in [1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 80, 129] {
+            assert_exact::<f32>([rows, 5, cols]);
+            assert_exact::<f64>([cols, 3, rows]);
+        }
+    }
+}
+
+#[test]
+fn every_remainder_of_the_inner_dimension_is_right() {
+    for inner in [0, 1, 2, 3, 15, 16, 17, 31, 33, 255, 256, 257, 511, 512, 513, 1025, 2049] {
+        assert_exact::<f32>([7, inner, 70]);
+        assert_exact::<f32>([3, inner, 3]);
+        assert_exact::<f64>([9, inner, 35]);
+        assert_exact::<f64>([1, inner, 11]);
+        assert_exact::<half::f16>([7, inner, 37]);
+        assert_exact::<half::bf16>([7, inner, 37]);
+    }
+}
+
+#[test]
+fn blocks_meet_where_they_should() {
+    assert_exact::<f32>([2, 1030, 300]);
+    assert_exact::<f32>([1030, 513, 5]);
+    assert_exact::<f64>([7, 600, 140]);
+    assert_exact::<half::f16>([515, 3, 6]);
+    assert_exact::<half::f16>([3, 515, 520]);
+    assert_exact::<half::bf16>([515, 3, 6]);
+    assert_exact::<half::bf16>([3, 1030, 520]);
+}
+
+#[test]
+fn what_is_not_finite_stays_where_it_belongs() {
+    for (rows, inner, cols) in [(8, 20, 70), (2, 40, 3), (40, 600, 70)] {
+        for layouts in 0..4 {
+            let mut a = matrix_of::<f32>([rows, inner], 1, layouts & 1 == 1);
+            let mut b = matrix_of::<f32>([inner, cols], 2, layouts & 2 == 2);
+            a[[0, inner - 1]] = f32::NAN;
+            b[[inner - 1, cols - 1]] = f32::INFINITY;
+            a.slice_mut(s![1.., inner - 1]).fill(2.0);
+            let mut out = matrix_of::<f32>([rows, cols], 3, false);
+            product(a.view(), b.view(), out.view_mut(), true);
+            for ((i, j), value) in out.indexed_iter() {
+                assert_eq!(value.is_nan(), i == 0, "{value} at {i}, {j}");
+                assert_eq!(*value == f32::INFINITY, i > 0 && j == cols - 1, "{value} at {i}, {j}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_beyond_the_range_of_f16_are_infinite_only_when_rounded() {
+    use half::f16;
+    let a = ndarray::Array2::from_elem([3, 600], f16::from_f32(200.0));
+    let mut b = ndarray::Array2::from_elem([600, 40], f16::from_f32(200.0));
+    b.slice_mut(s![300.., ..20]).fill(f16::from_f32(-200.0));
+    let mut out = ndarray::Array2::from_elem([3, 40], f16::ZERO);
+    product(a.view(), b.view(), out.view_mut(), false);
+    // 300 products of 40,000 are beyond 65,504; taken away again, they leave 0.
+    assert!(out.slice(s![.., ..20]).iter().all(|&value| value == f16::ZERO));
+    assert!(out.slice(s![.., 20..]).iter().all(|&value| value == f16::INFINITY));
+}
+
+#[test]
+fn scales_are_applied_once() {
+    for shape in [[7, 1100, 70], [2, 600, 3]] {
+        let [rows, inner, cols] = shape;
+        let (a, b) = (integers([rows, inner], 1), integers([inner, cols], 2));
+        let (mut plain, mut scaled) = (integers([rows, cols], 3), integers([rows, cols], 3));
+        let before = scaled.clone();
+        product(a.view(), b.view(), plain.view_mut(), false);
+        scaled_product(-2.0, a.view(), b.view(), 3.0, scaled.view_mut());
+        assert_eq!(scaled, before * 3.0 - plain * 2.0);
+    }
+}

@@ -1,0 +1,177 @@
+//! [`Tile`]: the sums of a few rows and a few vectors of columns, kept in registers over a block of the depth.
+
+use pulp::{Simd, WithSimd};
+
+use crate::cpu::lanes::Lanes;
+
+/// The most rows of a tile.
+pub(super) const ROWS: usize = 6;
+/// The most vectors of columns of a tile; half as many where there are half as many registers.
+pub(super) const VECTORS: usize = 4;
+
+/// Depth from which a tile takes long enough for the output to arrive meanwhile.
+const PREFETCH_DEPTH: usize = 64;
+
+/// A part of the left factor: rows of `depth` elements.
+#[derive(Clone, Copy)]
+pub(super) struct Left<C> {
+    pub(super) first: *const C,
+    /// The distances of rows and of the elements of one.
+    pub(super) strides: [isize; 2],
+    pub(super) depth: usize,
+}
+
+impl<C> Left<C> {
+    /// The rows from `row` on.
+    #[inline(always)]
+    pub(super) fn below(self, row: usize) -> Self {
+        Self { first: self.first.wrapping_offset(row as isize * self.strides[0]), ..self }
+    }
+}
+
+/// A part of the output: rows of `columns` elements that lie side by side.
+#[derive(Clone, Copy)]
+pub(super) struct Place<C> {
+    pub(super) first: *mut C,
+    pub(super) row_stride: isize,
+    pub(super) columns: usize,
+}
+
+/// What becomes of the output: `out = alpha * sums + beta * out`; with a `beta` of 0 it is not read.
+#[derive(Clone, Copy)]
+pub(super) struct Scale<C> {
+    pub(super) alpha: C,
+    pub(super) beta: C,
+}
+
+/// A product of `R` rows with a few vectors of columns, of which `place` has what is written.
+///
+/// # Shapes
+/// `left: [R, depth]`; `right: [depth, stride]` and `stride`: its first vectors of columns are taken, as many as asked for.
+/// The last row may end behind them.
+#[derive(Clone, Copy)]
+pub(super) struct Tile<'a, C, const R: usize> {
+    left: Left<C>,
+    right: (&'a [C], usize),
+    place: Place<C>,
+    scale: Scale<C>,
+}
+
+impl<'a, C, const R: usize> Tile<'a, C, R> {
+    /// # Safety
+    /// While it lives, the elements of `R` rows of `left` are valid for reads, and those of `place` for reads and writes;
+    /// nothing else writes the ones or accesses the others.
+    #[allow(unsafe_code, reason = "several tiles of one matrix are written through one pointer")]
+    #[inline(always)]
+    pub(super) unsafe fn new(
+        left: Left<C>,
+        right: (&'a [C], usize),
+        place: Place<C>,
+        scale: Scale<C>,
+    ) -> Self {
+        Self { left, right, place, scale }
+    }
+}
+
+/// Computes a [`Tile`] of `V` vectors.
+pub(super) struct Compute<'a, C, const R: usize, const V: usize>(pub(super) Tile<'a, C, R>);
+
+impl<C: Lanes, const R: usize, const V: usize> WithSimd for Compute<'_, C, R, V> {
+    type Output = ();
+
+    #[allow(unsafe_code, reason = "several tiles of one matrix are written through one pointer")]
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Tile { left, right: (b, stride), place, scale } = self.0;
+        let lanes = C::lanes::<S>();
+        assert!(place.columns <= V * lanes);
+        if left.depth >= PREFETCH_DEPTH {
+            for row in 0..R as isize {
+                for vector in 0..V {
+                    prefetch(place.first.wrapping_offset(row * place.row_stride + (vector * lanes) as isize));
+                }
+            }
+        }
+        // SAFETY: `new` asks for the elements of `left`.
+        let sums = unsafe { sums::<C, S, R, V>(simd, left, b, stride) };
+        let plain = scale.alpha == C::ONE && scale.beta == C::ZERO;
+        for (row, sums) in sums.iter().enumerate() {
+            let first = place.first.wrapping_offset(row as isize * place.row_stride);
+            // SAFETY: `row` is one of `place`, whose elements `new` asks for.
+            let out = unsafe { std::slice::from_raw_parts_mut(first, place.columns) };
+            if place.columns < V * lanes {
+                for (out, &sum) in out.chunks_mut(lanes).zip(sums) {
+                    let scaled = if plain { sum } else { scaled(simd, scale, sum, C::load_first(simd, out)) };
+                    C::store_first(simd, scaled, out);
+                }
+            } else if plain {
+                for (out, &sum) in C::vectors_mut::<S>(out).0.iter_mut().zip(sums) {
+                    *out = sum;
+                }
+            } else {
+                for (out, &sum) in C::vectors_mut::<S>(out).0.iter_mut().zip(sums) {
+                    *out = scaled(simd, scale, sum, *out);
+                }
+            }
+        }
+    }
+}
+
+/// `alpha * sum + beta * out`.
+#[inline(always)]
+fn scaled<C: Lanes, S: Simd>(
+    simd: S,
+    Scale { alpha, beta }: Scale<C>,
+    sum: C::Vector<S>,
+    out: C::Vector<S>,
+) -> C::Vector<S> {
+    let zero = C::splat(simd, C::ZERO);
+    let old = if beta == C::ZERO { zero } else { C::multiply(simd, C::splat(simd, beta), out) };
+    C::multiply_add(simd, C::splat(simd, alpha), sum, old)
+}
+
+/// The sums of `R` rows and `V` vectors of columns.
+///
+/// # Safety
+/// The elements of `R` rows of `left` are valid for reads, and nothing writes them meanwhile.
+#[allow(unsafe_code, reason = "without it each element of `a` would be one comparison more")]
+#[inline(always)]
+unsafe fn sums<C: Lanes, S: Simd, const R: usize, const V: usize>(
+    simd: S,
+    left: Left<C>,
+    b: &[C],
+    stride: usize,
+) -> [[C::Vector<S>; V]; R] {
+    let mut sums = [[C::splat(simd, C::ZERO); V]; R];
+    let mut rest = b;
+    let [row_stride, depth_stride] = left.strides;
+    let mut first = left.first;
+    for _ in 0..left.depth {
+        let (vectors, _) = C::vectors::<S>(&rest[..V * C::lanes::<S>()]);
+        let vectors: [C::Vector<S>; V] = vectors.try_into().expect("as many as asked for");
+        for (row, sums) in sums.iter_mut().enumerate() {
+            let element = first.wrapping_offset(row as isize * row_stride);
+            // SAFETY: `row` is below `R`, and `first` is the first element of a depth of `left`.
+            let a = C::splat(simd, unsafe { *element });
+            for (sum, &vector) in sums.iter_mut().zip(&vectors) {
+                *sum = C::multiply_add(simd, a, vector, *sum);
+            }
+        }
+        first = first.wrapping_offset(depth_stride);
+        rest = &rest[stride.min(rest.len())..];
+    }
+    sums
+}
+
+/// Brings what is at `place` to the first-level cache.
+#[allow(unsafe_code, reason = "takes a raw pointer")]
+#[inline(always)]
+fn prefetch<C>(place: *const C) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch neither reads nor faults, whatever the address.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(place.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
+}

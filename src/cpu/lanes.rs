@@ -1,0 +1,250 @@
+//! [`Lanes`]: element types whose loops are written in vectors, and [`in_vectors`], which runs them.
+//!
+//! For loops that must keep many sums in registers. The compiler does not find that by itself; other loops are plain ones, which
+//! [`dahl_core::simd::dispatch`] compiles. The vectors are those of the crate `pulp`.
+
+use dahl_core::Real;
+use dahl_core::simd::{Level, level};
+use pulp::{Scalar, Simd, WithSimd};
+
+/// The most elements that a vector has.
+pub(crate) const MOST_LANES: usize = 16;
+
+/// An element type with vectors of its own.
+pub(crate) trait Lanes: Real<Compute = Self> {
+    /// Several elements.
+    type Vector<S: Simd>: Copy;
+    /// A truth value for each of them.
+    type Mask<S: Simd>: Copy;
+
+    /// How many elements a vector has.
+    fn lanes<S: Simd>() -> usize {
+        const { assert!(size_of::<Self::Vector<S>>() <= MOST_LANES * size_of::<Self>()) };
+        size_of::<Self::Vector<S>>() / size_of::<Self>()
+    }
+
+    /// `value` in each lane.
+    fn splat<S: Simd>(simd: S, value: Self) -> Self::Vector<S>;
+
+    /// `a * b + c`, rounded once where the machine has an instruction for that.
+    fn multiply_add<S: Simd>(
+        simd: S,
+        a: Self::Vector<S>,
+        b: Self::Vector<S>,
+        c: Self::Vector<S>,
+    ) -> Self::Vector<S>;
+
+    /// `a * b`.
+    fn multiply<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
+
+    /// Lane `i` of the result is lane `i + by` of `vector`, counted round.
+    fn rotate_left<S: Simd>(simd: S, vector: Self::Vector<S>, by: usize) -> Self::Vector<S>;
+
+    /// The elements, fewer than a vector has or as many, and zeros.
+    fn load_first<S: Simd>(simd: S, elements: &[Self]) -> Self::Vector<S>;
+
+    /// Writes as many elements as there is room for, at most a vector.
+    fn store_first<S: Simd>(simd: S, vector: Self::Vector<S>, elements: &mut [Self]);
+
+    /// For each lane, whether `a > b`; NaN is larger than what is not.
+    fn is_larger<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Mask<S>;
+
+    /// For each lane, `a` where the mask is set and `b` elsewhere.
+    fn select<S: Simd>(
+        simd: S,
+        mask: Self::Mask<S>,
+        a: Self::Vector<S>,
+        b: Self::Vector<S>,
+    ) -> Self::Vector<S>;
+
+    /// The element of these bits, to be selected as others are.
+    fn of_bits(bits: u32) -> Self;
+
+    /// The lower bits of the element.
+    fn bits(self) -> u32;
+
+    /// The sum of the lanes.
+    fn sum<S: Simd>(simd: S, vector: Self::Vector<S>) -> Self;
+
+    /// The elements as vectors, and those that do not fill one.
+    fn vectors<S: Simd>(elements: &[Self]) -> (&[Self::Vector<S>], &[Self]);
+
+    /// As [`vectors`](Self::vectors).
+    fn vectors_mut<S: Simd>(elements: &mut [Self]) -> (&mut [Self::Vector<S>], &mut [Self]);
+}
+
+/// Copies `from` to `to`, which is as long.
+#[inline(always)]
+pub(crate) fn copy<C: Lanes, S: Simd>(_simd: S, from: &[C], to: &mut [C]) {
+    assert_eq!(from.len(), to.len());
+    let Some(last) = from.len().checked_sub(C::lanes::<S>()) else {
+        return to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+    };
+    let (vectors, _) = C::vectors::<S>(from);
+    for (to, from) in C::vectors_mut::<S>(to).0.iter_mut().zip(vectors) {
+        *to = *from;
+    }
+    // The last vector overlaps the one before.
+    C::vectors_mut::<S>(&mut to[last..]).0.copy_from_slice(C::vectors::<S>(&from[last..]).0);
+}
+
+macro_rules! lanes {
+    ($element:ty, $bits:ty, $vector:ident, $mask:ident, $splat:ident, $mul_add:ident, $sum:ident, $as:ident, $as_mut:ident,
+     $le:ident, $not:ident, $and:ident, $select:ident,
+     $mul:ident, $rotate:ident, $load:ident, $store:ident) => {
+        impl Lanes for $element {
+            type Vector<S: Simd> = S::$vector;
+            type Mask<S: Simd> = S::$mask;
+
+            #[inline(always)]
+            fn multiply<S: Simd>(simd: S, a: S::$vector, b: S::$vector) -> S::$vector {
+                simd.$mul(a, b)
+            }
+
+            #[inline(always)]
+            fn rotate_left<S: Simd>(simd: S, vector: S::$vector, by: usize) -> S::$vector {
+                simd.$rotate(vector, by)
+            }
+
+            #[inline(always)]
+            fn load_first<S: Simd>(simd: S, elements: &[Self]) -> S::$vector {
+                simd.$load(elements)
+            }
+
+            #[inline(always)]
+            fn store_first<S: Simd>(simd: S, vector: S::$vector, elements: &mut [Self]) {
+                simd.$store(elements, vector);
+            }
+
+            #[inline(always)]
+            fn is_larger<S: Simd>(simd: S, a: S::$vector, b: S::$vector) -> S::$mask {
+                simd.$and(simd.$not(simd.$le(a, b)), simd.$le(b, b))
+            }
+
+            #[inline(always)]
+            fn select<S: Simd>(simd: S, mask: S::$mask, a: S::$vector, b: S::$vector) -> S::$vector {
+                simd.$select(mask, a, b)
+            }
+
+            #[inline(always)]
+            fn of_bits(bits: u32) -> Self {
+                Self::from_bits(<$bits>::from(bits))
+            }
+
+            #[inline(always)]
+            fn bits(self) -> u32 {
+                self.to_bits() as u32
+            }
+
+            #[inline(always)]
+            fn splat<S: Simd>(simd: S, value: Self) -> S::$vector {
+                simd.$splat(value)
+            }
+
+            #[inline(always)]
+            fn multiply_add<S: Simd>(simd: S, a: S::$vector, b: S::$vector, c: S::$vector) -> S::$vector {
+                simd.$mul_add(a, b, c)
+            }
+
+            #[inline(always)]
+            fn sum<S: Simd>(simd: S, vector: S::$vector) -> Self {
+                simd.$sum(vector)
+            }
+
+            #[inline(always)]
+            fn vectors<S: Simd>(elements: &[Self]) -> (&[S::$vector], &[Self]) {
+                S::$as(elements)
+            }
+
+            #[inline(always)]
+            fn vectors_mut<S: Simd>(elements: &mut [Self]) -> (&mut [S::$vector], &mut [Self]) {
+                S::$as_mut(elements)
+            }
+        }
+    };
+}
+
+lanes!(
+    f32,
+    u32,
+    f32s,
+    m32s,
+    splat_f32s,
+    mul_add_e_f32s,
+    reduce_sum_f32s,
+    as_simd_f32s,
+    as_mut_simd_f32s,
+    less_than_or_equal_f32s,
+    not_m32s,
+    and_m32s,
+    select_f32s,
+    mul_f32s,
+    rotate_left_f32s,
+    partial_load_f32s,
+    partial_store_f32s
+);
+lanes!(
+    f64,
+    u64,
+    f64s,
+    m64s,
+    splat_f64s,
+    mul_add_e_f64s,
+    reduce_sum_f64s,
+    as_simd_f64s,
+    as_mut_simd_f64s,
+    less_than_or_equal_f64s,
+    not_m64s,
+    and_m64s,
+    select_f64s,
+    mul_f64s,
+    rotate_left_f64s,
+    partial_load_f64s,
+    partial_store_f64s
+);
+
+/// Runs `work` with the vectors of this machine's [`level`].
+pub(crate) fn in_vectors<W: WithSimd>(work: W) -> W::Output {
+    match level() {
+        #[cfg(target_arch = "x86_64")]
+        Level::V4 if let Some(simd) = pulp::x86::V4::try_new() => Simd::vectorize(simd, work),
+        #[cfg(target_arch = "x86_64")]
+        Level::V4 | Level::V3 if let Some(simd) = pulp::x86::V3::try_new() => Simd::vectorize(simd, work),
+        #[cfg(target_arch = "x86_64")]
+        Level::V4 | Level::V3 | Level::V2 if let Some(simd) = pulp::x86::V2::try_new() => {
+            Simd::vectorize(simd, work)
+        }
+        #[cfg(target_arch = "aarch64")]
+        Level::Neon if let Some(simd) = pulp::aarch64::Neon::try_new() => Simd::vectorize(simd, work),
+        _ => work.with_simd(Scalar),
+    }
+}
+
+/// `Some($then)`, where `$U` names the type that `$T` is, if that or its compute type has vectors; slices of the one are
+/// to be cast to slices of the other. Nothing if the condition does not hold.
+macro_rules! in_lanes {
+    ($T:ty as $U:ident => $then:expr) => {
+        in_lanes!($T as $U if true => $then)
+    };
+    ($T:ty as $U:ident if $condition:expr => $then:expr) => {{
+        let element = dahl_core::ElementType::of::<$T>();
+        if !$condition {
+            None
+        } else if element.is::<f32>() {
+            type $U = f32;
+            Some($then)
+        } else if element.is::<f64>() {
+            type $U = f64;
+            Some($then)
+        } else if element.is::<half::f16>() {
+            type $U = half::f16;
+            Some($then)
+        } else if element.is::<half::bf16>() {
+            type $U = half::bf16;
+            Some($then)
+        } else {
+            None
+        }
+    }};
+}
+pub(crate) use in_lanes;

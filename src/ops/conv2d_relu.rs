@@ -1,0 +1,229 @@
+//! [`conv2d_relu`]: convolution with bias and rectifier in one task, and with pooling; and their gradients.
+//!
+//! The same numbers as [`conv2d`](super::conv2d()), [`bias`](super::bias()), [`relu`](super::relu()) and
+//! [`max_pool2d`](super::max_pool2d()) one after the other, but that half-precision types round once, at the end. The
+//! kernel moves by one; `padding` is `[rows, cols]`, zeros on both sides. Windows of `size` do not overlap.
+
+use dahl::ndarray::{ArrayView1, ArrayView4, ArrayViewMut1, ArrayViewMut4};
+use dahl::prelude::*;
+
+use super::conv2d::{fits, kernel_of};
+use crate::cpu::conv2d::Convolution;
+use crate::cpu::conv2d_relu::{
+    Passed, Pooled, backward_pooled, forward_relu, forward_relu_on_cores, forward_relu_pool,
+    forward_relu_pool_on_cores, unpool,
+};
+use crate::cpu::im2col::{Window, positions};
+use crate::cpu::row_major::{elements, write};
+use crate::cpu::scratch::with_scratch;
+
+/// The shape of the sums; extents of 0 where the filter does not fit.
+fn output_shape(input: [usize; 4], filters: [usize; 4], padding: [usize; 2]) -> [usize; 4] {
+    let [rows, cols] = [0, 1].map(|axis| positions(input[axis + 2], filters[axis + 2], 1, padding[axis]));
+    [input[0], filters[0], rows, cols]
+}
+
+/// The shape of what is left of them.
+fn pooled_shape([batch, channels, rows, cols]: [usize; 4], size: [usize; 2]) -> [usize; 4] {
+    [batch, channels, rows.checked_div(size[0]).unwrap_or(0), cols.checked_div(size[1]).unwrap_or(0)]
+}
+
+fn convolution(input: &[usize], filters: &[usize], padding: [usize; 2]) -> Convolution {
+    Convolution {
+        batch: input[0],
+        in_channels: input[1],
+        out_channels: filters[0],
+        window: Window {
+            image: [input[2], input[3]],
+            kernel: [filters[2], filters[3]],
+            stride: [1, 1],
+            padding,
+        },
+    }
+}
+
+/// `out = max(conv2d(input, filters) + bias, 0)`, where `bias[f]` is added to channel `f`; NaN stays NaN.
+///
+/// # Shapes
+/// `input: [batch, in_channels, rows, cols]`, `filters: [out_channels, in_channels, kernel rows, kernel cols]`,
+/// `bias: [out_channels]`, `out: [batch, out_channels, rows + 2 padding - kernel rows + 1, ..]`.
+#[codelet(
+    R, R, R, W,
+    shape(out = output_shape(input.shape(), filters.shape(), padding)),
+    check(input.shape()[1] == filters.shape()[1]),
+    check(bias.len() == filters.shape()[0]),
+    check(fits(input.shape(), kernel_of(filters.shape()), [1, 1], padding)),
+    flops = 2 * out.len() * (filters.len() / filters.shape()[0].max(1) + 1),
+    parallel = conv2d_relu_on_cores,
+    reference = crate::reference::conv2d_relu::conv2d_relu,
+    error = sum(n = filters.len() / filters.shape()[0].max(1) + 1)
+)]
+pub fn conv2d_relu<T: Real>(
+    input: ArrayView4<T>,
+    filters: ArrayView4<T>,
+    bias: ArrayView1<T>,
+    out: ArrayViewMut4<T>,
+    padding: [usize; 2],
+) {
+    let conv = convolution(input.shape(), filters.shape(), padding);
+    let (input, filters) = (input.as_standard_layout(), filters.as_standard_layout());
+    let bias = bias.as_standard_layout();
+    write(out, |out| forward_relu(&conv, elements(&input), elements(&filters), elements(&bias), out));
+}
+
+/// [`conv2d_relu`] on several cores.
+fn conv2d_relu_on_cores<T: Real>(
+    input: ArrayView4<T>,
+    filters: ArrayView4<T>,
+    bias: ArrayView1<T>,
+    out: ArrayViewMut4<T>,
+    padding: [usize; 2],
+) {
+    let conv = convolution(input.shape(), filters.shape(), padding);
+    let (input, filters) = (input.as_standard_layout(), filters.as_standard_layout());
+    let bias = bias.as_standard_layout();
+    write(out, |out| {
+        forward_relu_on_cores(&conv, elements(&input), elements(&filters), elements(&bias), out)
+    });
+}
+
+/// `out = ` the largest element of each window of [`conv2d_relu`]; NaN if one is NaN. `index` is where in the plane of
+/// the convolution's output it is, `row * cols + col`: the first of equal ones before the rectifier, or of NaN.
+///
+/// # Shapes
+/// `input`, `filters` and `bias` as for [`conv2d_relu`]; `out` and `index` have the rows and columns of its output, divided
+/// by `size`. What is left over is not looked at.
+#[codelet(
+    R, R, R, W, W,
+    shape(out = pooled_shape(output_shape(input.shape(), filters.shape(), padding), size)),
+    shape(index = pooled_shape(output_shape(input.shape(), filters.shape(), padding), size)),
+    check(input.shape()[1] == filters.shape()[1]),
+    check(bias.len() == filters.shape()[0]),
+    check(fits(input.shape(), kernel_of(filters.shape()), [1, 1], padding)),
+    check(size[0] > 0 && size[1] > 0),
+    flops = 2 * out.len() * size[0] * size[1] * (filters.len() / filters.shape()[0].max(1) + 2),
+    cpu_only,
+    parallel = conv2d_relu_max_pool2d_on_cores,
+    reference = crate::reference::conv2d_relu::conv2d_relu_max_pool2d,
+    error = sum(n = filters.len() / filters.shape()[0].max(1) + 1)
+)]
+pub fn conv2d_relu_max_pool2d<T: Real>(
+    input: ArrayView4<T>,
+    filters: ArrayView4<T>,
+    bias: ArrayView1<T>,
+    out: ArrayViewMut4<T>,
+    index: ArrayViewMut4<u32>,
+    padding: [usize; 2],
+    size: [usize; 2],
+) {
+    let conv = convolution(input.shape(), filters.shape(), padding);
+    let (input, filters) = (input.as_standard_layout(), filters.as_standard_layout());
+    let bias = bias.as_standard_layout();
+    write(out, |out| {
+        write(index, |index| {
+            let pooling = Pooled { size, out, index };
+            forward_relu_pool(&conv, elements(&input), elements(&filters), elements(&bias), pooling);
+        });
+    });
+}
+
+/// [`conv2d_relu_max_pool2d`] on several cores.
+fn conv2d_relu_max_pool2d_on_cores<T: Real>(
+    input: ArrayView4<T>,
+    filters: ArrayView4<T>,
+    bias: ArrayView1<T>,
+    out: ArrayViewMut4<T>,
+    index: ArrayViewMut4<u32>,
+    padding: [usize; 2],
+    size: [usize; 2],
+) {
+    let conv = convolution(input.shape(), filters.shape(), padding);
+    let (input, filters) = (input.as_standard_layout(), filters.as_standard_layout());
+    let bias = bias.as_standard_layout();
+    write(out, |out| {
+        write(index, |index| {
+            let pooling = Pooled { size, out, index };
+            forward_relu_pool_on_cores(&conv, elements(&input), elements(&filters), elements(&bias), pooling);
+        });
+    });
+}
+
+/// The gradient of [`conv2d_relu_max_pool2d`] by the convolution's output: each element of `gradient` goes to the place
+/// that was the maximum, if `output`, which it became, is above 0 or NaN.
+///
+/// # Shapes
+/// `gradient`, `output` and `index` as the outputs of [`conv2d_relu_max_pool2d`], `out` as the output of
+/// [`conv2d_relu`]. The places are in different windows, so none is met twice; one that is not in `out` fails the task.
+#[codelet(
+    R, R, R, W,
+    check(gradient.shape() == index.shape() && gradient.shape() == output.shape()),
+    check(gradient.shape()[..2] == out.shape()[..2]),
+    check(gradient.shape()[2] <= out.shape()[2] && gradient.shape()[3] <= out.shape()[3]),
+    flops = gradient.len(),
+    cpu_only,
+    reference = crate::reference::conv2d_relu::relu_max_pool2d_backward,
+    error = rounded
+)]
+pub fn relu_max_pool2d_backward<T: Real>(
+    gradient: ArrayView4<T>,
+    output: ArrayView4<T>,
+    index: ArrayView4<u32>,
+    out: ArrayViewMut4<T>,
+) {
+    let positions = out.shape()[2] * out.shape()[3];
+    let (gradient, output) = (gradient.as_standard_layout(), output.as_standard_layout());
+    let index = index.as_standard_layout();
+    let passed = Passed {
+        size: [1, 1],
+        gradient: elements(&gradient),
+        out: elements(&output),
+        index: elements(&index),
+    };
+    write(out, |out| {
+        if passed.gradient.is_empty() {
+            return out.fill(T::ZERO);
+        }
+        with_scratch([out.len()], |[sums]: [&mut [T::Compute]; 1]| {
+            unpool(positions, passed, sums);
+            T::narrow_slice(sums, out);
+        });
+    });
+}
+
+/// Adds to `by_filters` and `by_bias` the gradients of [`conv2d_relu_max_pool2d`] by its filters and its bias: those of
+/// the parts of a batch add up.
+///
+/// # Shapes
+/// `input` as its input; `gradient`, `output` and `index` as its outputs; `by_filters` and `by_bias` as its filters and its
+/// bias.
+#[codelet(
+    R, R, R, R, REDUX, REDUX,
+    check(gradient.shape() == pooled_shape(output_shape(input.shape(), by_filters.shape(), padding), size)),
+    check(gradient.shape() == index.shape() && gradient.shape() == output.shape()),
+    check(input.shape()[1] == by_filters.shape()[1]),
+    check(by_bias.len() == by_filters.shape()[0]),
+    check(size[0] > 0 && size[1] > 0),
+    flops = 2 * gradient.len() * size[0] * size[1] * (by_filters.len() / by_filters.shape()[0].max(1)),
+    cpu_only,
+    reference = crate::reference::conv2d_relu::conv2d_relu_max_pool2d_backward,
+    error = sum(n = gradient.len() / gradient.shape()[1].max(1) + 1)
+)]
+pub fn conv2d_relu_max_pool2d_backward<T: Real>(
+    input: ArrayView4<T>,
+    gradient: ArrayView4<T>,
+    output: ArrayView4<T>,
+    index: ArrayView4<u32>,
+    by_filters: ArrayViewMut4<T::Compute>,
+    by_bias: ArrayViewMut1<T::Compute>,
+    padding: [usize; 2],
+    size: [usize; 2],
+) {
+    let conv = convolution(input.shape(), by_filters.shape(), padding);
+    let (input, gradient) = (input.as_standard_layout(), gradient.as_standard_layout());
+    let (output, index) = (output.as_standard_layout(), index.as_standard_layout());
+    let passed =
+        Passed { size, gradient: elements(&gradient), out: elements(&output), index: elements(&index) };
+    write(by_filters, |by_filters| {
+        write(by_bias, |by_bias| backward_pooled(&conv, elements(&input), passed, by_filters, by_bias));
+    });
+}

@@ -1,0 +1,111 @@
+//! Convolution with bias, rectifier and pooling: the references of each, one after the other.
+
+use ndarray::{Array4, ArrayView1, ArrayView4, ArrayViewMut1, ArrayViewMut4};
+
+use super::conv2d::{conv2d as convolve, conv2d_backward_filters};
+use super::sum::Sum;
+
+/// The convolution's output with the bias added.
+fn sums(
+    input: ArrayView4<'_, f64>,
+    filters: ArrayView4<'_, f64>,
+    bias: ArrayView1<'_, f64>,
+    padding: [usize; 2],
+) -> Array4<f64> {
+    let (batch, _, rows, cols) = input.dim();
+    let (channels, _, kernel_rows, kernel_cols) = filters.dim();
+    let shape =
+        [batch, channels, rows + 2 * padding[0] + 1 - kernel_rows, cols + 2 * padding[1] + 1 - kernel_cols];
+    let mut out = Array4::zeros(shape);
+    convolve(input, filters, out.view_mut(), [1, 1], padding);
+    for ((_, channel, _, _), out) in out.indexed_iter_mut() {
+        *out += bias[channel];
+    }
+    out
+}
+
+fn rectified(sum: f64) -> f64 {
+    if sum <= 0.0 { 0.0 } else { sum }
+}
+
+pub(crate) fn conv2d_relu(
+    input: ArrayView4<'_, f64>,
+    filters: ArrayView4<'_, f64>,
+    bias: ArrayView1<'_, f64>,
+    mut out: ArrayViewMut4<'_, f64>,
+    padding: [usize; 2],
+) {
+    out.zip_mut_with(&sums(input, filters, bias, padding), |out, &sum| *out = rectified(sum));
+}
+
+pub(crate) fn conv2d_relu_max_pool2d(
+    input: ArrayView4<'_, f64>,
+    filters: ArrayView4<'_, f64>,
+    bias: ArrayView1<'_, f64>,
+    mut out: ArrayViewMut4<'_, f64>,
+    mut index: ArrayViewMut4<'_, u32>,
+    padding: [usize; 2],
+    size: [usize; 2],
+) {
+    let sums = sums(input, filters, bias, padding);
+    for ((image, channel, row, col), out) in out.indexed_iter_mut() {
+        let window = (0..size[0]).flat_map(|down| (0..size[1]).map(move |right| [down, right]));
+        let places = window.map(|[down, right]| [row * size[0] + down, col * size[1] + right]);
+        let mut best: Option<([usize; 2], f64)> = None;
+        for place in places {
+            let sum = sums[[image, channel, place[0], place[1]]];
+            if best.is_none_or(|(_, best)| !best.is_nan() && (sum > best || sum.is_nan())) {
+                best = Some((place, sum));
+            }
+        }
+        let (place, sum) = best.expect("a window has elements");
+        *out = rectified(sum);
+        index[[image, channel, row, col]] = (place[0] * sums.dim().3 + place[1]) as u32;
+    }
+}
+
+pub(crate) fn relu_max_pool2d_backward(
+    gradient: ArrayView4<'_, f64>,
+    output: ArrayView4<'_, f64>,
+    index: ArrayView4<'_, u32>,
+    mut out: ArrayViewMut4<'_, f64>,
+) {
+    out.fill(0.0);
+    let cols = out.dim().3;
+    for ((image, channel, row, col), &gradient) in gradient.indexed_iter() {
+        let place = index[[image, channel, row, col]] as usize;
+        let is_shut = output[[image, channel, row, col]] <= 0.0;
+        out[[image, channel, place / cols, place % cols]] = if is_shut { 0.0 } else { gradient };
+    }
+}
+
+#[allow(clippy::too_many_arguments, reason = "as the op")]
+pub(crate) fn conv2d_relu_max_pool2d_backward(
+    input: ArrayView4<'_, f64>,
+    gradient: ArrayView4<'_, f64>,
+    output: ArrayView4<'_, f64>,
+    index: ArrayView4<'_, u32>,
+    by_filters: ArrayViewMut4<'_, f64>,
+    mut by_bias: ArrayViewMut1<'_, f64>,
+    padding: [usize; 2],
+    _: [usize; 2],
+) {
+    let (batch, _, rows, cols) = input.dim();
+    let (channels, _, kernel_rows, kernel_cols) = by_filters.dim();
+    let shape =
+        [batch, channels, rows + 2 * padding[0] + 1 - kernel_rows, cols + 2 * padding[1] + 1 - kernel_cols];
+    let mut by_sums = Array4::zeros(shape);
+    relu_max_pool2d_backward(gradient, output, index, by_sums.view_mut());
+    for (channel, total) in by_bias.iter_mut().enumerate() {
+        let mut sum = Sum::default();
+        sum.add(*total);
+        for ((image, of, row, col), &gradient) in gradient.indexed_iter() {
+            let is_shut = output[[image, of, row, col]] <= 0.0;
+            if of == channel && !is_shut {
+                sum.add(gradient);
+            }
+        }
+        *total = sum.total();
+    }
+    conv2d_backward_filters(input, by_sums.view(), by_filters, [1, 1], padding);
+}

@@ -1,0 +1,150 @@
+use dahl::ops::{
+    bias_backward, bias_init, conv2d_backward_filters, conv2d_backward_input, conv2d_init, conv2d_relu,
+    conv2d_relu_init, conv2d_relu_max_pool2d_backward, conv2d_relu_max_pool2d_init, max_pool2d_backward,
+    max_pool2d_init, relu_backward_init, relu_init, relu_max_pool2d_backward,
+};
+use dahl::prelude::*;
+
+use crate::reference::{array, assert_refused, exact};
+
+/// Shapes of images and filters, padding, windows.
+type Case = ([usize; 4], [usize; 4], [usize; 2], [usize; 2]);
+
+/// One channel; more filters than a block has; windows that leave something over; one
+/// position; no image; rows longer than a vector; windows longer than a vector; windows up to the last sum; no channel.
+const CASES: [Case; 10] = [
+    ([2, 1, 8, 8], [4, 1, 3, 3], [0, 0], [2, 2]),
+    ([2, 3, 7, 9], [7, 3, 3, 2], [1, 1], [2, 3]),
+    ([1, 2, 5, 6], [13, 2, 1, 1], [0, 0], [1, 2]),
+    ([3, 2, 6, 5], [2, 2, 5, 5], [2, 2], [3, 2]),
+    ([1, 1, 3, 3], [1, 1, 3, 3], [0, 0], [1, 1]),
+    ([0, 2, 6, 6], [3, 2, 3, 3], [1, 1], [2, 2]),
+    ([2, 1, 5, 70], [3, 1, 3, 3], [1, 1], [2, 2]),
+    ([1, 1, 5, 20], [1, 1, 1, 1], [0, 0], [5, 20]),
+    ([1, 1, 240, 33], [1, 1, 1, 1], [0, 0], [3, 3]),
+    ([2, 0, 4, 4], [3, 0, 3, 3], [1, 1], [2, 2]),
+];
+
+/// The numbers that a row of ops gives. Types that compute in themselves round at the same places, but for the order of the
+/// bias, so small whole numbers make all exact.
+fn whole<T: Real, const N: usize>(rt: &Runtime, shape: [usize; N], seed: usize) -> Array<'static, T, N> {
+    let count = shape.iter().product();
+    let numbers = (0..count).map(|i| T::from_f64(((i * 7 + seed * 5) % 11) as f64 - 5.0)).collect();
+    rt.from_vec(shape, numbers).unwrap()
+}
+
+fn one_task_gives_what_a_row_of_ops_gives<T: Real>() {
+    let rt = Runtime::new().unwrap();
+    let arena = rt.arena();
+    for (shape, filters_shape, padding, size) in CASES {
+        let input = whole::<T, 4>(&rt, shape, 1);
+        let filters = whole::<T, 4>(&rt, filters_shape, 2);
+        let bias = whole::<T, 1>(&rt, [filters_shape[0]], 3);
+
+        let sums = conv2d_init(&arena, &input, &filters, [1, 1], padding).unwrap();
+        let sums = bias_init(&arena, &sums, &bias, 1).unwrap();
+        let rectified = relu_init(&arena, &sums).unwrap();
+        let (pooled, places) = max_pool2d_init(&arena, &sums, size, size, [0, 0]).unwrap();
+        let pooled = relu_init(&arena, &pooled).unwrap();
+
+        let made = conv2d_relu_init(&arena, &input, &filters, &bias, padding).unwrap();
+        assert_eq!(exact(&made), exact(&rectified), "{shape:?} by {filters_shape:?}");
+        let (out, index) =
+            conv2d_relu_max_pool2d_init(&arena, &input, &filters, &bias, padding, size).unwrap();
+        assert_eq!(exact(&out), exact(&pooled), "{shape:?} by {filters_shape:?}, pooled");
+        assert_eq!(index.to_vec().unwrap(), places.to_vec().unwrap());
+
+        let gradient = whole::<T, 4>(&rt, pooled.shape(), 4);
+        let masked = relu_backward_init(&arena, &pooled, &gradient).unwrap();
+        let mut by_sums = rt.zeros(sums.shape()).unwrap();
+        max_pool2d_backward(&masked, &places, &mut by_sums).unwrap();
+        let mut at_once = whole::<T, 4>(&rt, sums.shape(), 5);
+        relu_max_pool2d_backward(&gradient, &out, &index, &mut at_once).unwrap();
+        assert_eq!(exact(&at_once), exact(&by_sums));
+
+        let (mut by_filters, mut by_bias) =
+            (whole::<T, 4>(&rt, filters_shape, 6), whole::<T, 1>(&rt, [filters_shape[0]], 7));
+        conv2d_backward_filters(&input, &by_sums, &mut by_filters, [1, 1], padding).unwrap();
+        bias_backward(&by_sums, &mut by_bias, 1).unwrap();
+        let (mut filters_at_once, mut bias_at_once) =
+            (whole::<T, 4>(&rt, filters_shape, 6), whole::<T, 1>(&rt, [filters_shape[0]], 7));
+        conv2d_relu_max_pool2d_backward(
+            &input,
+            &gradient,
+            &out,
+            &index,
+            &mut filters_at_once,
+            &mut bias_at_once,
+            padding,
+            size,
+        )
+        .unwrap();
+        assert_eq!(exact(&filters_at_once), exact(&by_filters), "{shape:?} by {filters_shape:?}");
+        assert_eq!(exact(&bias_at_once), exact(&by_bias));
+    }
+}
+
+for_each_real!(one_task_gives_what_a_row_of_ops_gives);
+
+#[test]
+fn nan_stays_and_its_gradient_passes() {
+    let rt = Runtime::new().unwrap();
+    let arena = rt.arena();
+    let input = rt.from_vec([1, 1, 2, 2], vec![-1.0_f32, f32::NAN, -3.0, -4.0]).unwrap();
+    let filters = rt.from_vec([1, 1, 1, 1], vec![1.0_f32]).unwrap();
+    let bias = rt.from_vec([1], vec![0.0_f32]).unwrap();
+    let out = conv2d_relu_init(&arena, &input, &filters, &bias, [0, 0]).unwrap().to_vec().unwrap();
+    assert!(out[1].is_nan());
+    assert_eq!([out[0], out[2], out[3]], [0.0; 3]);
+    let (out, index) = conv2d_relu_max_pool2d_init(&arena, &input, &filters, &bias, [0, 0], [2, 2]).unwrap();
+    assert!(out.to_vec().unwrap()[0].is_nan());
+    assert_eq!(index.to_vec().unwrap(), [1]);
+    let gradient = rt.from_vec([1, 1, 1, 1], vec![2.0_f32]).unwrap();
+    let mut by_sums = rt.zeros([1, 1, 2, 2]).unwrap();
+    relu_max_pool2d_backward(&gradient, &out, &index, &mut by_sums).unwrap();
+    assert_eq!(by_sums.to_vec().unwrap(), [0.0, 2.0, 0.0, 0.0]);
+}
+
+/// Between the rows of an output lie positions that are worked on and not used: an infinite element there changes nothing.
+#[test]
+fn an_infinite_element_reaches_only_its_own_sums() {
+    let rt = Runtime::new().unwrap();
+    let mut pixels = vec![1.0_f64; 16];
+    pixels[4] = f64::INFINITY; // row 1, column 0: taps of columns 1 and 2 never see it
+    let input = rt.from_vec([1, 1, 4, 4], pixels).unwrap();
+    let gradient = rt.from_vec([1, 1, 2, 2], vec![1.0_f64; 4]).unwrap();
+    let mut by_filters = rt.zeros([1, 1, 3, 3]).unwrap();
+    conv2d_backward_filters(&input, &gradient, &mut by_filters, [1, 1], [0, 0]).unwrap();
+    let by_filters = by_filters.to_vec().unwrap();
+    let infinite: Vec<bool> = by_filters.iter().map(|sum| sum.is_infinite()).collect();
+    assert_eq!(infinite, [true, false, false, true, false, false, false, false, false]);
+    assert!(by_filters.iter().all(|sum| !sum.is_nan()));
+}
+
+/// A tap that never meets an element does not reach its gradient, also if it is infinite.
+#[test]
+fn an_infinite_tap_reaches_only_its_own_elements() {
+    let rt = Runtime::new().unwrap();
+    let gradient = rt.from_vec([1, 1, 2, 2], vec![1.0_f32; 4]).unwrap();
+    let mut taps = vec![1.0_f32; 4];
+    taps[3] = f32::INFINITY; // meets the elements of the last row and column of each window
+    let filters = rt.from_vec([1, 1, 2, 2], taps).unwrap();
+    let mut by_input = rt.zeros([1, 1, 3, 3]).unwrap();
+    conv2d_backward_input(&gradient, &filters, &mut by_input, [1, 1], [0, 0]).unwrap();
+    let infinity = f32::INFINITY;
+    assert_eq!(by_input.to_vec().unwrap(), [1.0, 2.0, 1.0, 2.0, infinity, infinity, 1.0, infinity, infinity]);
+}
+
+#[test]
+fn wrong_shapes_are_refused() {
+    let rt = Runtime::new().unwrap();
+    let input = array::<f32, 4>(&rt, [1, 2, 5, 5], 1);
+    let filters = array::<f32, 4>(&rt, [3, 2, 3, 3], 2);
+    let (bias, short) = (array::<f32, 1>(&rt, [3], 3), array::<f32, 1>(&rt, [2], 3));
+    let mut out = array::<f32, 4>(&rt, [1, 3, 3, 3], 4);
+    assert_refused(conv2d_relu(&input, &filters, &short, &mut out, [0, 0]), &["bias.len()"]);
+    assert_refused(conv2d_relu(&input, &filters, &bias, &mut out, [1, 0]), &["conv2d_relu"]);
+    let refused =
+        conv2d_relu_max_pool2d_init(&rt.arena(), &input, &filters, &bias, [0, 0], [0, 2]).map(|_| ());
+    assert_refused(refused, &["size[0] > 0"]);
+}
