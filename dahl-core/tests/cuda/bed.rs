@@ -65,7 +65,8 @@ pub(crate) struct Bed(MutexGuard<'static, Option<StandIn>>);
 
 impl Bed {
     fn of_any_driver() -> Self {
-        static DRIVER: LazyLock<Mutex<Option<StandIn>>> = LazyLock::new(|| Mutex::new(StandIn::unless_real()));
+        static DRIVER: LazyLock<Mutex<Option<StandIn>>> =
+            LazyLock::new(|| Mutex::new(StandIn::unless_real()));
         Self(DRIVER.lock().unwrap_or_else(PoisonError::into_inner))
     }
 

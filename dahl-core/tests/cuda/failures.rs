@@ -77,3 +77,18 @@ fn work_for_any_worker_goes_on_where_a_device_is_lost() {
         while rt.wait().is_err() {}
     }
 }
+
+#[test]
+fn an_error_that_the_bindings_do_not_know_loses_the_device_and_is_said_by_number() {
+    // No release of CUDA has had it: a newer one may return what dahl was not built with.
+    let Some(_bed) = Bed::new("fail=launch:1=54321") else { return };
+    let rt = builder().build().expect("it can be had");
+    let one = rt.from_vec([1, 4], vec![1; 4]).expect("it can be had");
+    let mut x = rt.zeros([1, 4]).expect("it can be had");
+    add(&one, &mut x, cuda(0)).expect("it is right");
+    let error = x.to_vec().expect_err("it failed").to_string();
+    assert!(error.contains("cuLaunchKernel: error 54321"), "{error}");
+    let refused = add(&one, &mut x, cuda(0)).expect_err("the device is lost").to_string();
+    assert!(refused.contains("cannot run it"), "{refused}");
+    while rt.wait().is_err() {}
+}
