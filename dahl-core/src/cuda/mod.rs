@@ -9,6 +9,7 @@ mod absent;
 #[cfg(feature = "cuda")]
 mod driver;
 mod element;
+mod fold;
 mod image;
 mod kernel;
 mod launch;
@@ -22,6 +23,7 @@ pub(crate) use driver::{
     Allocation, CudaDevice, CudaError, Found, Function, Landing, Mark, Moved, Names, Pinned, Unloaded,
 };
 pub use element::{CudaArgument, CudaElement, CudaTypeParameter, CudaView};
+pub(crate) use fold::{finish, fold};
 pub use image::CudaImage;
 pub use kernel::{CudaInstance, CudaKernel, CudaPass};
 pub use launch::{CudaLaunch, CudaLaunches};

@@ -1,14 +1,15 @@
 //! From a task to its launch.
 
+use super::super::execute::is_missing;
 use super::super::obstacle::Obstacle;
 use super::Worker;
 use super::operands::Operands;
 use super::parameters::Parameters;
-use super::underway::Underway;
+use super::underway::{Circumstances, Underway};
 use crate::codelet::Codelet;
 use crate::cuda::{CudaError, CudaInstance, CudaLaunch, CudaLaunches, Function, Mark, Pinned, Unloaded};
 use crate::perf;
-use crate::task::Record;
+use crate::task::{Kind, Record};
 use crate::trace::Run;
 
 /// Where a `Task`'s failure lies in its memory: behind the scratch, at a multiple of this.
@@ -32,6 +33,7 @@ impl Worker<'_> {
         if let (Some(_), Some(kernel)) = (self.shared.recorder(), perf::kernel_of(record)) {
             self.bench.run.with(self.shared.models(), &self.bench.kind, codelet, kernel, record);
         }
+        let circumstances = self.circumstances(record);
         let plan = self.plan(record, codelet)?;
         self.shared.stall().begin(Some(self.number), self.shared.clock().now_ns());
         let Plan { operands, mut parameters, launches, failure } = plan;
@@ -42,7 +44,15 @@ impl Worker<'_> {
             operands.stamp(end);
         }
         let (begin, verdict) = self.expect(launched)?;
-        Ok(Underway::new(record, begin, self.expect(end)?, verdict, self.bench.run))
+        Ok(Underway::new(record, (begin, self.expect(end)?), verdict, self.bench.run, circumstances))
+    }
+
+    fn circumstances(&self, record: &Record) -> Circumstances {
+        let idle = self.shared.team().idle();
+        Circumstances {
+            others_busy: Some(self.shared.cpu_workers().saturating_sub(idle)),
+            transferred: record.operands().any(|access| is_missing(access, self.bench.node)),
+        }
     }
 
     /// Turns an error of the driver into a failure of the task; if it means that the device is lost, all hear of it.
@@ -56,17 +66,25 @@ impl Worker<'_> {
     }
 
     fn plan<'r>(&mut self, record: &'r Record, codelet: &'static Codelet) -> Result<Plan<'r>, Obstacle> {
-        let instance = codelet.cuda.expect("a worker that can run a task has a kernel of it");
-        let mut operands = self.operands(record, codelet)?;
+        let instance = record.cuda_of_reduction().or(codelet.cuda);
+        let instance = instance.expect("a worker that can run a task has a kernel of it");
+        let (mut operands, keep_old) = match record.body().kind {
+            Kind::Fold(_) | Kind::Finish(_) => self.operands_of_reduction(record)?,
+            _ => (self.operands(record, codelet)?, false),
+        };
         let shapes: Vec<&[usize]> = operands.list.iter().map(|operand| operand.layout.extents()).collect();
-        let arguments = &record.body().arguments;
+        let of_finish = [u8::from(keep_old)];
+        let arguments = match record.body().kind {
+            Kind::Finish(_) => of_finish.as_slice(),
+            _ => record.body().arguments.as_slice(),
+        };
         let CudaLaunches { scratch_bytes, launches } =
             instance.launches(&shapes, arguments).map_err(Obstacle::Failed)?;
         let mut parameters = Parameters::default();
         for (operand, view) in operands.list.iter().zip(instance.kernel.views) {
             parameters.push_view(operand, view);
         }
-        let mut rest = arguments.as_slice();
+        let mut rest = arguments;
         for argument in instance.kernel.arguments {
             let (bytes, others) = rest.split_at(argument.size_bytes(instance.types));
             parameters.push_argument(bytes);

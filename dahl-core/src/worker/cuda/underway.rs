@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 use super::super::obstacle::Obstacle;
 use super::Worker;
 use crate::cuda::{CudaError, Mark, Pinned};
+use crate::explain::Call;
 use crate::perf::{self, Measurement};
 use crate::task::Record;
 use crate::trace::Run;
@@ -17,14 +18,31 @@ pub(super) struct Underway {
     /// What its kernel says, if it can say that it failed.
     verdict: Option<Pinned>,
     run: Run,
+    circumstances: Circumstances,
+}
+
+/// What was so when a task was issued, for who asks why it took as long as it did.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Circumstances {
+    /// CPU workers that had a task.
+    pub(super) others_busy: Option<usize>,
+    /// Whether elements were copied to the device for it.
+    pub(super) transferred: bool,
 }
 
 /// What a kernel says that did not fail.
 const FINE: u64 = u64::MAX;
 
 impl Underway {
-    pub(super) fn new(record: &Record, begin: Mark, end: Mark, verdict: Option<Pinned>, run: Run) -> Self {
-        Self { record: NonNull::from(record), begin, end, verdict, run }
+    /// A task that has been issued between two marks.
+    pub(super) fn new(
+        record: &Record,
+        (begin, end): (Mark, Mark),
+        verdict: Option<Pinned>,
+        run: Run,
+        circumstances: Circumstances,
+    ) -> Self {
+        Self { record: NonNull::from(record), begin, end, verdict, run, circumstances }
     }
 
     /// The record. It stays until the task has been ended.
@@ -71,7 +89,11 @@ impl Underway {
         bench.run.kernel_ns = Some(time_ns);
         if let Some(kernel) = perf::kernel_of(record) {
             let measurement = Measurement { time_ns, ..Measurement::default() };
-            bench.models.record(shared.models(), &bench.kind, codelet, kernel, record, measurement);
+            let key = bench.models.record(shared.models(), &bench.kind, codelet, kernel, record, measurement);
+            let Circumstances { others_busy, transferred } = self.circumstances;
+            let call = Call { time_ns, others_busy, team: false, transferred };
+            let of = (codelet, kernel);
+            bench.trails.record(shared.trails(), key, (&bench.name, &bench.kind), of, record, call);
         }
         Ok(())
     }
