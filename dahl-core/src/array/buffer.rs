@@ -41,6 +41,10 @@ impl ArrayState {
     ///
     /// # Safety
     /// The caller holds an exclusive access.
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
     pub(crate) unsafe fn prepare_total_at(
         &self,
         node: usize,
