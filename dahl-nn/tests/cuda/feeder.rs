@@ -38,7 +38,7 @@ impl Dataset for Watching<'_> {
     }
 
     fn copy_sample<T: Real>(&self, index: usize, features: &mut [T]) {
-        if index % BATCH == 0 {
+        if index.is_multiple_of(BATCH) {
             let up = self
                 .rt
                 .transfers()
