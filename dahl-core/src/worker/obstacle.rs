@@ -14,6 +14,8 @@ pub(super) enum Obstacle {
     Cancelled(Arc<Failure>),
     /// It failed itself: what happened.
     Failed(String),
+    /// Its worker turned out to have no kernel that can run it: why.
+    Unable(String),
     /// A memory that it needs cannot be had.
     NoRoom(Shortage),
 }

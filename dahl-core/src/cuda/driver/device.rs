@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, c_void};
 use std::fmt;
+use std::ptr::NonNull;
 use std::sync::{Arc, PoisonError};
 
 use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute, CUfunction_attribute, CUmemPool_attribute};
@@ -17,10 +18,11 @@ use super::pinned::{Pinned, Staging};
 use super::stream::{COMPUTE, DOWN, STREAMS, Stream, UP};
 use super::timeline::Timeline;
 use crate::clock::Clock;
-use crate::cuda::{CudaImage, CudaLaunch};
+use crate::cuda::{CudaCallError, CudaImage, CudaLaunch, CudaLibrary, libraries};
 use crate::device::Transfer;
 use crate::memory::Reservation;
 use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicBool, Ordering};
 
 /// The dynamic shared memory of a block that every kernel may have.
 const SHARED_BYTES: u32 = 48 << 10;
@@ -32,6 +34,8 @@ pub(crate) struct CudaDevice {
     free_bytes: usize,
     link: Link,
     modules: Modules,
+    /// Whether cuBLAS was asked for, and did not want this device.
+    lacks_cublas: AtomicBool,
     staging: Arc<Staging>,
     /// Copies that are on their way, or were until lately.
     transfers: Mutex<Vec<(Transfer, Moved)>>,
@@ -97,6 +101,7 @@ impl CudaDevice {
             free_bytes,
             link,
             modules: Modules::new(&context, capability(device)?),
+            lacks_cublas: AtomicBool::new(false),
             staging: Arc::new(staging),
             transfers: Mutex::default(),
             timeline,
@@ -170,6 +175,40 @@ impl CudaDevice {
 
     pub(crate) fn function(&self, image: &'static CudaImage, entry: &str) -> Result<Function, Unloaded> {
         self.modules.function(image, entry)
+    }
+
+    /// Whether kernels can call a library.
+    pub(crate) fn has_library(&self, library: CudaLibrary) -> bool {
+        match library {
+            CudaLibrary::Cublas => !self.lacks_cublas.load(Ordering::Relaxed) && libraries::is_there(library),
+        }
+    }
+
+    /// Notes that a library does not want this device.
+    pub(crate) fn leave_out(&self, library: CudaLibrary) {
+        match library {
+            CudaLibrary::Cublas => self.lacks_cublas.store(true, Ordering::Relaxed),
+        }
+    }
+
+    /// The compute capability: 90 for 9.0.
+    pub(crate) fn capability(&self) -> u32 {
+        self.modules.capability()
+    }
+
+    /// The compute stream, a `CUstream`.
+    pub(crate) fn compute_stream(&self) -> NonNull<c_void> {
+        NonNull::new(self.stream(COMPUTE).raw().cast())
+            .expect("streams that were created are not the default one")
+    }
+
+    /// Calls a library, with the device's context current; it is given the compute stream.
+    pub(crate) fn in_context<R>(
+        &self,
+        call: impl FnOnce(NonNull<c_void>) -> Result<R, CudaCallError>,
+    ) -> Result<R, CudaCallError> {
+        let _entered = self.enter().map_err(|error| CudaCallError::Failed(error.to_string()))?;
+        call(self.compute_stream())
     }
 
     /// Gives a launch to the compute stream. `parameters` point to the values of the kernel's parameters.

@@ -4,10 +4,10 @@ use super::super::obstacle::Obstacle;
 use super::Worker;
 use super::operands::Operands;
 use super::parameters::Parameters;
-use super::underway::Underway;
-use crate::codelet::Codelet;
-use crate::cuda::{CudaError, CudaInstance, CudaLaunch, CudaLaunches, Function, Mark, Pinned, Unloaded};
-use crate::perf;
+use super::underway::{Issued, Underway};
+use crate::choice::Place;
+use crate::codelet::{CUDA, Codelet, Kernel};
+use crate::cuda::{CudaError, CudaInstance, CudaLaunch, CudaLaunches, Function, Mark, Unloaded};
 use crate::task::Record;
 use crate::trace::Run;
 
@@ -15,8 +15,7 @@ use crate::trace::Run;
 const LINE: usize = 256;
 
 /// What a task is launched with.
-struct Plan<'r> {
-    operands: Operands<'r>,
+struct Plan {
     parameters: Parameters,
     launches: Vec<(Function, CudaLaunch)>,
     /// Of a kernel that takes a `Task`: where in the last of the task's own allocations its failure lies.
@@ -29,24 +28,77 @@ impl Worker<'_> {
         let codelet = record.body().codelet.expect("a task that workers run has a codelet");
         let _named = self.names.enter(codelet.name);
         self.bench.run = Run::taken_at(self.shared.clock().now_ns());
-        if let (Some(_), Some(kernel)) = (self.shared.recorder(), perf::kernel_of(record)) {
-            self.bench.run.with(self.shared.models(), &self.bench.kind, codelet, kernel, record);
+        let (shared, device) = (self.shared, self.device);
+        let place = Place { kind: &self.bench.kind, idle: 0, has_team: false, cuda: Some(device) };
+        let choice = self.bench.choices.plan(shared.choices(), place, codelet, record);
+        match self.issue_by(choice.kernel, record, codelet) {
+            Ok((issued, end)) => {
+                let is_chosen = issued.kernel == choice.kernel.name();
+                if !is_chosen {
+                    choice.end(None);
+                    return Ok(Underway::new(record, issued, end, None, self.bench.run));
+                }
+                Ok(Underway::new(record, issued, end, Some(choice), self.bench.run))
+            }
+            Err(obstacle) => {
+                choice.end(None);
+                Err(obstacle)
+            }
         }
-        let plan = self.plan(record, codelet)?;
-        self.shared.stall().begin(Some(self.number), self.shared.clock().now_ns());
-        let Plan { operands, mut parameters, launches, failure } = plan;
-        let launched = self.launch(&operands, &mut parameters, &launches, failure);
+    }
+
+    /// Gives a task to the streams by this kernel; by the codelet's own where a library cannot do it. What was issued, and a mark
+    /// behind it.
+    fn issue_by(
+        &mut self,
+        kernel: &'static Kernel,
+        record: &Record,
+        codelet: &'static Codelet,
+    ) -> Result<(Issued, Mark), Obstacle> {
+        let mut operands = self.operands(record, codelet)?;
+        let mut issued = None;
+        if kernel.cuda_entry().is_some() {
+            self.note(kernel, codelet, record);
+            let called = self.call(kernel, &mut operands, record);
+            let may_launch = codelet.cuda.is_some() && record.body().kernel.is_none();
+            issued = match called {
+                Err((_, true)) if may_launch => None,
+                // The submitter wanted this kernel and no other.
+                Err((Obstacle::Unable(reason), true)) if record.body().kernel.is_some() => {
+                    return Err(Obstacle::Failed(reason));
+                }
+                Err((obstacle, true)) => return Err(obstacle),
+                called => Some(called.map_err(|(obstacle, _)| obstacle)),
+            };
+        }
+        let issued = match issued {
+            Some(issued) => issued,
+            None => {
+                self.note(&CUDA, codelet, record);
+                let plan = self.plan(record, codelet, &mut operands)?;
+                let launched = self.launch(&operands, plan);
+                self.expect(launched)
+            }
+        };
         // Whatever is in the stream: what comes after waits for it.
         let end = self.device.compute_mark();
         if let Ok(end) = &end {
             operands.stamp(end);
         }
-        let (begin, verdict) = self.expect(launched)?;
-        Ok(Underway::new(record, begin, self.expect(end)?, verdict, self.bench.run))
+        Ok((issued?, self.expect(end)?))
+    }
+
+    /// Notes which kernel is about to run.
+    fn note(&mut self, kernel: &'static Kernel, codelet: &'static Codelet, record: &Record) {
+        self.shared.stall().begin(Some(self.number), self.shared.clock().now_ns());
+        if self.shared.recorder().is_some() {
+            let bench = &mut self.bench;
+            bench.run.with(self.shared.models(), &bench.kind, codelet, kernel.name(), record);
+        }
     }
 
     /// Turns an error of the driver into a failure of the task; if it means that the device is lost, all hear of it.
-    fn expect<R>(&self, result: Result<R, CudaError>) -> Result<R, Obstacle> {
+    pub(super) fn expect<R>(&self, result: Result<R, CudaError>) -> Result<R, Obstacle> {
         result.map_err(|error| {
             if error.is_loss() {
                 self.shared.lose_device(self.device.index());
@@ -55,9 +107,13 @@ impl Worker<'_> {
         })
     }
 
-    fn plan<'r>(&mut self, record: &'r Record, codelet: &'static Codelet) -> Result<Plan<'r>, Obstacle> {
+    fn plan(
+        &mut self,
+        record: &Record,
+        codelet: &'static Codelet,
+        operands: &mut Operands<'_>,
+    ) -> Result<Plan, Obstacle> {
         let instance = codelet.cuda.expect("a worker that can run a task has a kernel of it");
-        let mut operands = self.operands(record, codelet)?;
         let shapes: Vec<&[usize]> = operands.list.iter().map(|operand| operand.layout.extents()).collect();
         let arguments = &record.body().arguments;
         let CudaLaunches { scratch_bytes, launches } =
@@ -75,13 +131,13 @@ impl Worker<'_> {
         let mut failure = None;
         if instance.kernel.takes_task {
             let place = (scratch_bytes as usize).next_multiple_of(LINE);
-            let memory = self.own_memory(&mut operands, place + LINE, record)?.addr() as u64;
+            let memory = self.own_memory(operands, place + LINE, record)?.addr() as u64;
             parameters.push_task(memory, memory + place as u64);
             failure = Some(place);
         }
         let launches = launches.into_iter().map(|launch| Ok((self.function(&instance, &launch)?, launch)));
         let launches = launches.collect::<Result<Vec<_>, Obstacle>>()?;
-        Ok(Plan { operands, parameters, launches, failure })
+        Ok(Plan { parameters, launches, failure })
     }
 
     fn function(&self, instance: &CudaInstance, launch: &CudaLaunch) -> Result<Function, Obstacle> {
@@ -95,21 +151,16 @@ impl Worker<'_> {
         }
     }
 
-    /// Gives the launches to the compute stream: the mark before them, and where the kernel's verdict will be.
-    fn launch(
-        &self,
-        operands: &Operands<'_>,
-        parameters: &mut Parameters,
-        launches: &[(Function, CudaLaunch)],
-        failure: Option<usize>,
-    ) -> Result<(Mark, Option<Pinned>), CudaError> {
+    /// Gives the launches to the compute stream.
+    fn launch(&self, operands: &Operands<'_>, plan: Plan) -> Result<Issued, CudaError> {
+        let Plan { mut parameters, launches, failure } = plan;
         let memory = failure.and_then(|place| Some((operands.own.last()?, place)));
         if let Some((memory, place)) = memory {
             self.device.set_bytes(memory, place, 0xff, 8)?;
         }
         let begin = self.device.compute_mark()?;
         let mut pointers = parameters.pointers();
-        for (function, launch) in launches {
+        for (function, launch) in &launches {
             // SAFETY: the parameters are those of the kernel, whose declaration was checked against the codelet's when that
             // was compiled (`CudaKernel::check`), in the layout of `dahl.cuh`. The operands lead to memory that was
             // entered when it was fetched, and that is stamped with a mark behind this launch before anybody else is let
@@ -117,6 +168,6 @@ impl Worker<'_> {
             unsafe { self.device.launch(*function, launch, &mut pointers) }?;
         }
         let verdict = memory.map(|(memory, place)| self.device.fetch_word(memory, place)).transpose()?;
-        Ok((begin, verdict))
+        Ok(Issued { begin, verdict, kernel: CUDA.name() })
     }
 }

@@ -4,8 +4,9 @@ use std::ptr::NonNull;
 
 use super::super::obstacle::Obstacle;
 use super::Worker;
+use crate::choice::Plan;
 use crate::cuda::{CudaError, Mark, Pinned};
-use crate::perf::{self, Measurement};
+use crate::perf::Measurement;
 use crate::task::Record;
 use crate::trace::Run;
 
@@ -16,15 +17,29 @@ pub(super) struct Underway {
     end: Mark,
     /// What its kernel says, if it can say that it failed.
     verdict: Option<Pinned>,
+    /// The kernel's name.
+    kernel: &'static str,
+    /// The choice that this is to be measured for.
+    choice: Option<Plan>,
     run: Run,
+}
+
+/// What was put into the compute stream.
+pub(super) struct Issued {
+    pub(super) begin: Mark,
+    /// Where the kernel's verdict will be, if it can say that it failed.
+    pub(super) verdict: Option<Pinned>,
+    /// The kernel's name.
+    pub(super) kernel: &'static str,
 }
 
 /// What a kernel says that did not fail.
 const FINE: u64 = u64::MAX;
 
 impl Underway {
-    pub(super) fn new(record: &Record, begin: Mark, end: Mark, verdict: Option<Pinned>, run: Run) -> Self {
-        Self { record: NonNull::from(record), begin, end, verdict, run }
+    pub(super) fn new(record: &Record, issued: Issued, end: Mark, choice: Option<Plan>, run: Run) -> Self {
+        let Issued { begin, verdict, kernel } = issued;
+        Self { record: NonNull::from(record), begin, end, verdict, kernel, choice, run }
     }
 
     /// The record. It stays until the task has been ended.
@@ -61,6 +76,7 @@ impl Underway {
         if let Some(verdict) = self.verdict {
             let place = device.take_word(verdict);
             if place != FINE {
+                self.choice.into_iter().for_each(|choice| choice.end(None));
                 bench.lost_ns = time_ns;
                 let name = codelet.cuda.map_or(codelet.name, |instance| instance.kernel.name);
                 return Err(Obstacle::Failed(format!(
@@ -69,10 +85,9 @@ impl Underway {
             }
         }
         bench.run.kernel_ns = Some(time_ns);
-        if let Some(kernel) = perf::kernel_of(record) {
-            let measurement = Measurement { time_ns, ..Measurement::default() };
-            bench.models.record(shared.models(), &bench.kind, codelet, kernel, record, measurement);
-        }
+        self.choice.into_iter().for_each(|choice| choice.end(Some(time_ns)));
+        let measurement = Measurement { time_ns, ..Measurement::default() };
+        bench.models.record(shared.models(), &bench.kind, codelet, self.kernel, record, measurement);
         Ok(())
     }
 }
