@@ -69,12 +69,18 @@ impl Bed {
         static STAND_IN: LazyLock<Mutex<StandIn>> = LazyLock::new(|| Mutex::new(StandIn::load()));
         let stand_in = STAND_IN.lock().unwrap_or_else(PoisonError::into_inner);
         stand_in.reset(settings);
+        stand_in.products();
         Self(stand_in)
     }
 
     /// What the stand-in has found to be wrong.
     pub(crate) fn findings(&self) -> String {
         self.0.findings()
+    }
+
+    /// The products that cuBLAS was asked for since this was asked last, a line each.
+    pub(crate) fn products(&self) -> String {
+        self.0.products()
     }
 }
 
