@@ -55,6 +55,7 @@ fn convolution(input: &[usize], filters: &[usize], padding: [usize; 2]) -> Convo
     check(fits(input.shape(), kernel_of(filters.shape()), [1, 1], padding)),
     flops = 2 * out.len() * (filters.len() / filters.shape()[0].max(1) + 1),
     parallel = conv2d_relu_on_cores,
+    cuda = crate::kernels::CONV2D_RELU,
     reference = crate::reference::conv2d_relu::conv2d_relu,
     error = sum(n = filters.len() / filters.shape()[0].max(1) + 1)
 )]
@@ -102,8 +103,8 @@ fn conv2d_relu_on_cores<T: Real>(
     check(fits(input.shape(), kernel_of(filters.shape()), [1, 1], padding)),
     check(size[0] > 0 && size[1] > 0),
     flops = 2 * out.len() * size[0] * size[1] * (filters.len() / filters.shape()[0].max(1) + 2),
-    cpu_only,
     parallel = conv2d_relu_max_pool2d_on_cores,
+    cuda = crate::kernels::CONV2D_RELU_MAX_POOL2D,
     reference = crate::reference::conv2d_relu::conv2d_relu_max_pool2d,
     error = sum(n = filters.len() / filters.shape()[0].max(1) + 1)
 )]
@@ -160,7 +161,7 @@ fn conv2d_relu_max_pool2d_on_cores<T: Real>(
     check(gradient.shape()[..2] == out.shape()[..2]),
     check(gradient.shape()[2] <= out.shape()[2] && gradient.shape()[3] <= out.shape()[3]),
     flops = gradient.len(),
-    cpu_only,
+    cuda = crate::kernels::RELU_MAX_POOL2D_BACKWARD,
     reference = crate::reference::conv2d_relu::relu_max_pool2d_backward,
     error = rounded
 )]
@@ -204,7 +205,7 @@ pub fn relu_max_pool2d_backward<T: Real>(
     check(by_bias.len() == by_filters.shape()[0]),
     check(size[0] > 0 && size[1] > 0),
     flops = 2 * gradient.len() * size[0] * size[1] * (by_filters.len() / by_filters.shape()[0].max(1)),
-    cpu_only,
+    cuda = crate::kernels::CONV2D_RELU_MAX_POOL2D_BACKWARD,
     reference = crate::reference::conv2d_relu::conv2d_relu_max_pool2d_backward,
     error = sum(n = gradient.len() / gradient.shape()[1].max(1) + 1)
 )]

@@ -10,4 +10,5 @@ mod memory;
 #[path = "../random_programs/on_cuda.rs"]
 #[expect(dead_code, reason = "the random programs use the rest")]
 mod on_cuda;
+mod peers;
 mod work;

@@ -8,7 +8,7 @@ use crate::bed::{
 
 #[test]
 fn no_device_is_no_error_unless_one_is_wanted() {
-    let _bed = Bed::new("devices=0");
+    let Some(_bed) = Bed::new("devices=0") else { return };
     let rt = builder().build().expect("none is wanted");
     assert!(rt.worker_infos().iter().all(|info| info.is_cpu()));
     let error = builder().cuda_devices(1).build().expect_err("there is none").to_string();
@@ -17,7 +17,7 @@ fn no_device_is_no_error_unless_one_is_wanted() {
 
 #[test]
 fn a_device_is_a_worker_with_a_memory() {
-    let _bed = Bed::new("devices=2");
+    let Some(_bed) = Bed::new("devices=2") else { return };
     let rt = builder().build().expect("it can be had");
     let names: Vec<_> = rt.worker_infos().iter().map(|info| (info.name.as_str(), info.node)).collect();
     assert_eq!(names, [("cpu 0", 0), ("cpu 1", 0), ("cuda 0", 1), ("cuda 1", 2)]);
@@ -29,14 +29,14 @@ fn a_device_is_a_worker_with_a_memory() {
 
 #[test]
 fn fewer_devices_can_be_used() {
-    let _bed = Bed::new("devices=2");
+    let Some(_bed) = Bed::new("devices=2") else { return };
     assert_eq!(builder().cuda_devices(1).build().expect("it can be had").workers(), 3);
     assert_eq!(builder().cuda_devices(0).build().expect("it can be had").workers(), 2);
 }
 
 #[test]
 fn what_a_device_computes_is_copied_once_each_way() {
-    in_seeds("", || {
+    in_seeds(1, || {
         let rt = builder().build().expect("it can be had");
         let mut x = rt.from_vec([4, 3], (0..12).collect()).expect("it can be had");
         for add in 0..9 {
@@ -50,7 +50,7 @@ fn what_a_device_computes_is_copied_once_each_way() {
 
 #[test]
 fn a_task_of_the_cpu_waits_for_what_a_device_computes() {
-    in_seeds("", || {
+    in_seeds(1, || {
         let rt = builder().build().expect("it can be had");
         let x = rt.from_vec([2, 2], vec![1, 2, 3, 4]).expect("it can be had");
         let mut on_device = rt.zeros([2, 2]).expect("it can be had");
@@ -66,7 +66,7 @@ fn a_task_of_the_cpu_waits_for_what_a_device_computes() {
 
 #[test]
 fn elements_go_from_device_to_device() {
-    in_seeds("devices=2", || {
+    in_seeds(2, || {
         let rt = builder().build().expect("it can be had");
         let mut x = rt.from_vec([1, 2], vec![1, 2]).expect("it can be had");
         scale(&mut x, 1, cuda(0)).expect("it is right");
@@ -79,7 +79,7 @@ fn elements_go_from_device_to_device() {
 
 #[test]
 fn a_task_in_place_writes_over_its_input() {
-    in_seeds("", || {
+    in_seeds(1, || {
         let rt = builder().build().expect("it can be had");
         let x = rt.from_vec([1, 3], vec![1, 2, 3]).expect("it can be had");
         let mut y = rt.from_vec([1, 3], vec![10, 20, 30]).expect("it can be had");
@@ -91,7 +91,7 @@ fn a_task_in_place_writes_over_its_input() {
 
 #[test]
 fn what_is_only_written_is_not_copied_there() {
-    in_seeds("", || {
+    in_seeds(1, || {
         let rt = builder().build().expect("it can be had");
         let x = rt.from_vec([1, 2], vec![1, 2]).expect("it can be had");
         let mut out = rt.zeros([1, 2]).expect("it can be had");
@@ -103,7 +103,7 @@ fn what_is_only_written_is_not_copied_there() {
 
 #[test]
 fn arrays_outlive_the_runtime() {
-    in_seeds("", || {
+    in_seeds(1, || {
         let rt = builder().build().expect("it can be had");
         let mut x = rt.from_vec([1, 2], vec![1, 2]).expect("it can be had");
         scale(&mut x, 1, cuda(0)).expect("it is right");
@@ -114,7 +114,7 @@ fn arrays_outlive_the_runtime() {
 
 #[test]
 fn what_has_no_kernel_there_is_refused_where_it_is_submitted() {
-    let _bed = Bed::new("");
+    let Some(_bed) = Bed::new("") else { return };
     let rt = builder().build().expect("it can be had");
     let (x, mut out) = (rt.zeros([1, 1]).expect("it can be had"), rt.zeros([1, 1]).expect("it can be had"));
     let error = refused_on_device(&x, &mut out);
@@ -123,7 +123,7 @@ fn what_has_no_kernel_there_is_refused_where_it_is_submitted() {
 
 #[test]
 fn tasks_on_a_device_have_performance_models() -> Result<()> {
-    let _bed = Bed::new("");
+    let Some(_bed) = Bed::new("") else { return Ok(()) };
     let rt: Runtime = builder().build()?;
     let mut x = rt.zeros([8, 8])?;
     for _ in 0..3 {

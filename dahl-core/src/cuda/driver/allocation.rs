@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::sys::{self, CUdeviceptr};
+use cudarc::driver::sys::CUdeviceptr;
 
+use super::calls;
 use super::device::CudaDevice;
 use super::error::{CudaError, check};
 use super::landing::Landing;
@@ -51,7 +52,7 @@ impl Allocation {
         let mut address = 0;
         let raw = device.stream(stream).raw();
         // SAFETY: room for an address; the stream is the device's.
-        let code = unsafe { sys::cuMemAllocAsync(&raw mut address, reservation.bytes(), raw) };
+        let code = unsafe { calls::cuMemAllocAsync(&raw mut address, reservation.bytes(), raw) };
         check("cuMemAllocAsync", code)?;
         Ok(Self {
             address,
@@ -173,7 +174,7 @@ impl Allocation {
         let (to, up) = (self.address + start as u64, self.device.stream(UP));
         // SAFETY: A, and the stream waits for what is done with the memory (D2); the buffer is not used again before
         // the mark below has passed.
-        let code = unsafe { sys::cuMemcpyHtoDAsync_v2(to, buffer.pointer().cast(), bytes, up.raw()) };
+        let code = unsafe { calls::cuMemcpyHtoDAsync_v2(to, buffer.pointer().cast(), bytes, up.raw()) };
         check("cuMemcpyHtoDAsync", code)?;
         self.device.staging().give_back(buffer, up.mark()?);
         Ok(())
@@ -204,7 +205,7 @@ impl Allocation {
         let _entered = self.device.enter()?;
         let (from, down) = (self.address + start as u64, self.device.stream(DOWN));
         // SAFETY: A, and the stream waits for what wrote the memory (D2); the buffer is the landing's.
-        let code = unsafe { sys::cuMemcpyDtoHAsync_v2(buffer.pointer().cast(), from, bytes, down.raw()) };
+        let code = unsafe { calls::cuMemcpyDtoHAsync_v2(buffer.pointer().cast(), from, bytes, down.raw()) };
         check("cuMemcpyDtoHAsync", code)?;
         landing.push(buffer, bytes, down.mark()?);
         Ok(())
@@ -220,7 +221,7 @@ impl Allocation {
         let _entered = device.enter()?;
         // SAFETY: A of both, and the stream waits for what is done with either (D2).
         let code = unsafe {
-            sys::cuMemcpyPeerAsync(
+            calls::cuMemcpyPeerAsync(
                 self.address,
                 device.context().raw(),
                 from.address,
@@ -245,7 +246,7 @@ impl Drop for Allocation {
         // An error leaves the memory to the driver: the device is lost, and with it the memory.
         if ordered.is_ok() {
             // SAFETY: A; D3: the stream has been told to wait for everything that uses the memory.
-            unsafe { sys::cuMemFreeAsync(self.address, stream.raw()) };
+            unsafe { calls::cuMemFreeAsync(self.address, stream.raw()) };
         }
     }
 }

@@ -3,8 +3,9 @@
 use std::ptr;
 use std::sync::Arc;
 
-use cudarc::driver::sys::{self, CUcontext, CUdevice};
+use cudarc::driver::sys::{CUcontext, CUdevice};
 
+use super::calls;
 use super::error::{CudaError, check};
 
 /// The primary context of a device, which everything in this process shares.
@@ -26,8 +27,12 @@ impl Context {
     pub(super) fn retain(device: CUdevice) -> Result<Arc<Self>, CudaError> {
         let mut raw = ptr::null_mut();
         // SAFETY: a device that the driver has named, and room for a context.
-        check("cuDevicePrimaryCtxRetain", unsafe { sys::cuDevicePrimaryCtxRetain(&raw mut raw, device) })?;
+        check("cuDevicePrimaryCtxRetain", unsafe { calls::cuDevicePrimaryCtxRetain(&raw mut raw, device) })?;
         Ok(Arc::new(Self { device, raw }))
+    }
+
+    pub(super) fn device(&self) -> CUdevice {
+        self.device
     }
 
     pub(super) fn raw(&self) -> CUcontext {
@@ -38,10 +43,10 @@ impl Context {
     pub(super) fn enter(&self) -> Result<Entered, CudaError> {
         let mut before = ptr::null_mut();
         // SAFETY: room for a context.
-        check("cuCtxGetCurrent", unsafe { sys::cuCtxGetCurrent(&raw mut before) })?;
+        check("cuCtxGetCurrent", unsafe { calls::cuCtxGetCurrent(&raw mut before) })?;
         if before != self.raw {
             // SAFETY: X.
-            check("cuCtxSetCurrent", unsafe { sys::cuCtxSetCurrent(self.raw) })?;
+            check("cuCtxSetCurrent", unsafe { calls::cuCtxSetCurrent(self.raw) })?;
         }
         Ok(Entered { before, changed: before != self.raw })
     }
@@ -50,7 +55,7 @@ impl Context {
 impl Drop for Context {
     fn drop(&mut self) {
         // SAFETY: X; nobody uses it after this.
-        unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
+        unsafe { calls::cuDevicePrimaryCtxRelease_v2(self.device) };
     }
 }
 
@@ -66,7 +71,7 @@ impl Drop for Entered {
         // A thread that had none keeps this one: most often it is a worker's, which comes back at once.
         if self.changed && !self.before.is_null() {
             // SAFETY: it was this thread's current one before; if it has gone meanwhile, the call fails and no more.
-            unsafe { sys::cuCtxSetCurrent(self.before) };
+            unsafe { calls::cuCtxSetCurrent(self.before) };
         }
     }
 }

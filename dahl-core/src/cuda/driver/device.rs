@@ -5,9 +5,10 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::{Arc, PoisonError};
 
-use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute, CUfunction_attribute, CUmemPool_attribute};
+use cudarc::driver::sys::{CUdevice, CUdevice_attribute, CUfunction_attribute};
 
 use super::allocation::{Allocation, Moved};
+use super::calls;
 use super::context::{Context, Entered};
 use super::error::{CudaError, check};
 use super::library;
@@ -15,6 +16,7 @@ use super::link::Link;
 use super::mark::{Events, Mark};
 use super::modules::{Function, Modules, Unloaded};
 use super::pinned::{Pinned, Staging};
+use super::pool;
 use super::stream::{COMPUTE, DOWN, STREAMS, Stream, UP};
 use super::timeline::Timeline;
 use crate::clock::Clock;
@@ -64,28 +66,42 @@ impl CudaDevice {
         }
         let mut count = 0;
         // SAFETY: room for a number.
-        if let Err(error) = check("cuDeviceGetCount", unsafe { sys::cuDeviceGetCount(&raw mut count) }) {
+        if let Err(error) = check("cuDeviceGetCount", unsafe { calls::cuDeviceGetCount(&raw mut count) }) {
             return Found::None(error.to_string());
         }
         let most = most.min(usize::try_from(count).unwrap_or(0));
         let devices: Result<Vec<_>, CudaError> = (0..most).map(|index| Self::open(index, clock)).collect();
         match devices {
             Ok(devices) if devices.is_empty() => Found::None("the driver knows no device".to_owned()),
-            Ok(devices) => Found::Devices(devices),
+            Ok(devices) => match Self::open_to_each_other(&devices) {
+                Ok(()) => Found::Devices(devices),
+                Err(error) => Found::None(error.to_string()),
+            },
             Err(error) => Found::None(error.to_string()),
         }
+    }
+
+    /// Lets the devices copy from one to the other.
+    fn open_to_each_other(devices: &[Arc<Self>]) -> Result<(), CudaError> {
+        let raw = |device: &Arc<Self>| device.context.device();
+        for device in devices {
+            let _entered = device.enter()?;
+            let mut others = devices.iter().filter(|other| other.index != device.index);
+            others.try_for_each(|other| pool::open_to(raw(device), raw(other)))?;
+        }
+        Ok(())
     }
 
     fn open(index: usize, clock: &Clock) -> Result<Arc<Self>, CudaError> {
         let mut device: CUdevice = 0;
         // SAFETY: room for a device.
-        check("cuDeviceGet", unsafe { sys::cuDeviceGet(&raw mut device, index as i32) })?;
+        check("cuDeviceGet", unsafe { calls::cuDeviceGet(&raw mut device, index as i32) })?;
         let context = Context::retain(device)?;
         let _entered = context.enter()?;
-        keep_memory(device)?;
+        pool::keep_memory(device)?;
         let (mut free_bytes, mut total_bytes) = (0, 0);
         // SAFETY: room for two numbers; the context is current.
-        let code = unsafe { sys::cuMemGetInfo_v2(&raw mut free_bytes, &raw mut total_bytes) };
+        let code = unsafe { calls::cuMemGetInfo_v2(&raw mut free_bytes, &raw mut total_bytes) };
         check("cuMemGetInfo", code)?;
         let events = Events::new(&context);
         let stream = |number| Stream::new((index, number), &context, &events);
@@ -230,13 +246,14 @@ impl CudaDevice {
             // More than every kernel may have must be asked for.
             let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
             // SAFETY: the function's module is loaded (D6).
-            let code = unsafe { sys::cuFuncSetAttribute(function.0, attribute, launch.shared_bytes as i32) };
+            let code =
+                unsafe { calls::cuFuncSetAttribute(function.0, attribute, launch.shared_bytes as i32) };
             check("cuFuncSetAttribute", code)?;
         }
         let ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]) = (launch.grid, launch.block);
         // SAFETY: the caller's; the driver has read the values when the call returns.
         let code = unsafe {
-            sys::cuLaunchKernel(
+            calls::cuLaunchKernel(
                 function.0,
                 grid_x,
                 grid_y,
@@ -264,7 +281,7 @@ impl CudaDevice {
         let _entered = self.enter()?;
         let to = allocation.pointer().addr() as u64 + start as u64;
         // SAFETY: within the allocation, which the compute stream has entered.
-        let code = unsafe { sys::cuMemsetD8Async(to, byte, bytes, self.stream(COMPUTE).raw()) };
+        let code = unsafe { calls::cuMemsetD8Async(to, byte, bytes, self.stream(COMPUTE).raw()) };
         check("cuMemsetD8Async", code)
     }
 
@@ -274,8 +291,9 @@ impl CudaDevice {
         let _entered = self.enter()?;
         let from = allocation.pointer().addr() as u64 + start as u64;
         // SAFETY: within the allocation, which the compute stream has entered; the buffer is as large, and ours.
-        let code =
-            unsafe { sys::cuMemcpyDtoHAsync_v2(word.pointer().cast(), from, 8, self.stream(COMPUTE).raw()) };
+        let code = unsafe {
+            calls::cuMemcpyDtoHAsync_v2(word.pointer().cast(), from, 8, self.stream(COMPUTE).raw())
+        };
         check("cuMemcpyDtoHAsync", code)?;
         Ok(word)
     }
@@ -334,7 +352,7 @@ fn name(device: CUdevice) -> Result<String, CudaError> {
     let mut text = [0_u8; 256];
     let len = text.len() as i32 - 1;
     // SAFETY: room for so many characters.
-    check("cuDeviceGetName", unsafe { sys::cuDeviceGetName(text.as_mut_ptr().cast(), len, device) })?;
+    check("cuDeviceGetName", unsafe { calls::cuDeviceGetName(text.as_mut_ptr().cast(), len, device) })?;
     let text = CStr::from_bytes_until_nul(&text).unwrap_or_default();
     Ok(text.to_string_lossy().into_owned())
 }
@@ -345,23 +363,10 @@ fn capability(device: CUdevice) -> Result<u32, CudaError> {
         let mut value = 0;
         // SAFETY: room for a number.
         check("cuDeviceGetAttribute", unsafe {
-            sys::cuDeviceGetAttribute(&raw mut value, attribute, device)
+            calls::cuDeviceGetAttribute(&raw mut value, attribute, device)
         })?;
         Ok(value as u32)
     };
     let major = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
     Ok(10 * major + attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?)
-}
-
-/// Lets the device's pool keep what is freed: else it goes back to the system at every wait.
-fn keep_memory(device: CUdevice) -> Result<(), CudaError> {
-    let mut pool = std::ptr::null_mut();
-    // SAFETY: room for a pool.
-    check("cuDeviceGetDefaultMemPool", unsafe { sys::cuDeviceGetDefaultMemPool(&raw mut pool, device) })?;
-    let mut all = u64::MAX;
-    let attribute = CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
-    // SAFETY: the attribute is a number of 64 bits.
-    check("cuMemPoolSetAttribute", unsafe {
-        sys::cuMemPoolSetAttribute(pool, attribute, (&raw mut all).cast())
-    })
 }

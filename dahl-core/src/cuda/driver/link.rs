@@ -3,9 +3,10 @@
 // A static's, whose order nobody relies on.
 use std::sync::{Mutex, PoisonError};
 
-use cudarc::driver::sys::{self, CUdeviceptr, CUresult};
+use cudarc::driver::sys::{CUdeviceptr, CUstream};
 
-use super::error::{CudaError, check};
+use super::calls;
+use super::error::{Code, CudaError, check};
 use super::pinned::Staging;
 use super::stream::Stream;
 
@@ -22,7 +23,7 @@ const LARGE: usize = 4 << 20;
 const REPETITIONS: usize = 3;
 
 /// One way of a copy: device address, host address, bytes, stream.
-type Copy = unsafe fn(CUdeviceptr, *mut u8, usize, sys::CUstream) -> CUresult;
+type Copy = unsafe fn(CUdeviceptr, *mut u8, usize, CUstream) -> Code;
 
 impl Link {
     /// What copies of the device of this name take, measured once for the process.
@@ -41,7 +42,7 @@ impl Link {
     fn measure(stream: &Stream, staging: &Staging) -> Result<Self, CudaError> {
         let mut address = 0;
         // SAFETY: room for an address; the stream is the caller's.
-        let code = unsafe { sys::cuMemAllocAsync(&raw mut address, LARGE, stream.raw()) };
+        let code = unsafe { calls::cuMemAllocAsync(&raw mut address, LARGE, stream.raw()) };
         check("cuMemAllocAsync", code)?;
         let buffer = staging.take(LARGE)?;
         let best_us = |copy: Copy, bytes: usize| -> Result<f64, CudaError> {
@@ -62,7 +63,7 @@ impl Link {
         let (small_us, large_us): (f64, f64) = (small_us?, large_us?);
         staging.give_back_free(buffer);
         // SAFETY: allocated above, and nothing is left to be done with it.
-        check("cuMemFreeAsync", unsafe { sys::cuMemFreeAsync(address, stream.raw()) })?;
+        check("cuMemFreeAsync", unsafe { calls::cuMemFreeAsync(address, stream.raw()) })?;
         // Clocks that are too coarse for a difference leave a rate that is large, not one that does not exist.
         let bytes_us = (large_us - small_us).max(0.001);
         Ok(Self { latency_us: small_us.max(0.001), gbytes_per_s: (LARGE - SMALL) as f64 / bytes_us / 1e3 })
@@ -71,14 +72,14 @@ impl Link {
 
 /// # Safety
 /// Both are memory of so many bytes, which nobody uses until the stream has come here.
-unsafe fn up(to: CUdeviceptr, from: *mut u8, bytes: usize, stream: sys::CUstream) -> CUresult {
+unsafe fn up(to: CUdeviceptr, from: *mut u8, bytes: usize, stream: CUstream) -> Code {
     // SAFETY: the caller's.
-    unsafe { sys::cuMemcpyHtoDAsync_v2(to, from.cast(), bytes, stream) }
+    unsafe { calls::cuMemcpyHtoDAsync_v2(to, from.cast(), bytes, stream) }
 }
 
 /// # Safety
 /// As [`up`].
-unsafe fn down(from: CUdeviceptr, to: *mut u8, bytes: usize, stream: sys::CUstream) -> CUresult {
+unsafe fn down(from: CUdeviceptr, to: *mut u8, bytes: usize, stream: CUstream) -> Code {
     // SAFETY: the caller's.
-    unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), from, bytes, stream) }
+    unsafe { calls::cuMemcpyDtoHAsync_v2(to.cast(), from, bytes, stream) }
 }

@@ -4,8 +4,9 @@ use std::fmt;
 use std::ptr;
 use std::sync::{Arc, PoisonError};
 
-use cudarc::driver::sys::{self, CUevent, CUevent_flags, CUresult};
+use cudarc::driver::sys::{CUevent, CUevent_flags, CUstream};
 
+use super::calls;
 use super::context::Context;
 use super::error::{CudaError, check};
 use crate::sync::Mutex;
@@ -55,7 +56,7 @@ impl Events {
         // Threads that wait for it sleep.
         let flags = CUevent_flags::CU_EVENT_BLOCKING_SYNC as u32;
         // SAFETY: room for an event; the context is current.
-        check("cuEventCreate", unsafe { sys::cuEventCreate(&raw mut event, flags) })?;
+        check("cuEventCreate", unsafe { calls::cuEventCreate(&raw mut event, flags) })?;
         Ok(event)
     }
 
@@ -65,14 +66,14 @@ impl Events {
     /// `raw` is a stream of the context, which is current.
     pub(super) unsafe fn record(
         self: &Arc<Self>,
-        raw: sys::CUstream,
+        raw: CUstream,
         stream: (usize, usize),
         number: u64,
     ) -> Result<Mark, CudaError> {
         let event = self.take()?;
         let mark = Mark(Arc::new(Point { event, events: Arc::clone(self), stream, number }));
         // SAFETY: the event is the mark's alone; the stream is the caller's.
-        check("cuEventRecord", unsafe { sys::cuEventRecord(event, raw) })?;
+        check("cuEventRecord", unsafe { calls::cuEventRecord(event, raw) })?;
         Ok(mark)
     }
 }
@@ -81,7 +82,7 @@ impl Drop for Events {
     fn drop(&mut self) {
         for Free(event) in self.free.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
             // SAFETY: no mark has it. Streams that wait for it took note of what was recorded when they were told to.
-            unsafe { sys::cuEventDestroy_v2(event) };
+            unsafe { calls::cuEventDestroy_v2(event) };
         }
     }
 }
@@ -109,7 +110,7 @@ impl Mark {
     /// Whether everything before it has been done.
     pub(crate) fn is_passed(&self) -> Result<bool, CudaError> {
         // SAFETY: the event is there as long as the mark.
-        let code = unsafe { sys::cuEventQuery(self.0.event) };
+        let code = unsafe { calls::cuEventQuery(self.0.event) };
         match check("cuEventQuery", code) {
             Ok(()) => Ok(true),
             Err(error) if error.is_not_ready() => Ok(false),
@@ -120,7 +121,7 @@ impl Mark {
     /// Waits until everything before it has been done. Needs nothing of other threads.
     pub(crate) fn wait(&self) -> Result<(), CudaError> {
         // SAFETY: the event is there as long as the mark.
-        check("cuEventSynchronize", unsafe { sys::cuEventSynchronize(self.0.event) })
+        check("cuEventSynchronize", unsafe { calls::cuEventSynchronize(self.0.event) })
     }
 
     /// How long after `earlier` it was passed, in nanoseconds. Both have been.
@@ -128,8 +129,9 @@ impl Mark {
         let mut milliseconds = 0.0_f32;
         // SAFETY: both events are there as long as the marks, and there is room for a number.
         let code =
-            unsafe { sys::cuEventElapsedTime_v2(&raw mut milliseconds, earlier.0.event, self.0.event) };
-        (code == CUresult::CUDA_SUCCESS).then(|| (f64::from(milliseconds.max(0.0)) * 1e6).round() as u64)
+            unsafe { calls::cuEventElapsedTime_v2(&raw mut milliseconds, earlier.0.event, self.0.event) };
+        check("cuEventElapsedTime", code).ok()?;
+        Some((f64::from(milliseconds.max(0.0)) * 1e6).round() as u64)
     }
 }
 

@@ -6,6 +6,7 @@
 #![allow(unsafe_code, reason = "calls functions of a library in C, on handles that this room keeps")]
 
 mod allocation;
+mod calls;
 mod context;
 mod device;
 mod error;
@@ -16,6 +17,7 @@ mod mark;
 mod modules;
 mod nvtx;
 mod pinned;
+mod pool;
 mod stream;
 mod timeline;
 

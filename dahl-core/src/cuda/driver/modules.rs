@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::{Arc, OnceLock, PoisonError};
 
-use cudarc::driver::sys::{self, CUfunction, CUmodule};
+use cudarc::driver::sys::{CUfunction, CUmodule};
 use dahl_cuda::nvrtc::{Cache, Nvrtc, Target};
 
+use super::calls;
 use super::context::Context;
 use super::error::{CudaError, check};
 use crate::cuda::CudaImage;
@@ -105,7 +106,7 @@ impl Modules {
         let _entered = self.context.enter().map_err(Unloaded::Failed)?;
         let mut function = std::ptr::null_mut();
         // SAFETY: the module is loaded (D6), the name ends in zero, and there is room for a function.
-        let code = unsafe { sys::cuModuleGetFunction(&raw mut function, module.0, name.as_ptr()) };
+        let code = unsafe { calls::cuModuleGetFunction(&raw mut function, module.0, name.as_ptr()) };
         match check("cuModuleGetFunction", code) {
             Ok(()) => Ok(Function(function)),
             Err(error) if error.is_loss() => Err(Unloaded::Failed(error)),
@@ -126,7 +127,7 @@ impl Modules {
         let _entered = self.context.enter().map_err(Unloaded::Failed)?;
         let mut module = std::ptr::null_mut();
         // SAFETY: room for a module; the image is whole: machine code that says how long it is, or PTX that ends in zero.
-        let code = unsafe { sys::cuModuleLoadData(&raw mut module, bytes.as_ptr().cast()) };
+        let code = unsafe { calls::cuModuleLoadData(&raw mut module, bytes.as_ptr().cast()) };
         match check("cuModuleLoadData", code) {
             Ok(()) => Ok(Module(module)),
             Err(error) if error.is_loss() => Err(Unloaded::Failed(error)),
@@ -147,7 +148,7 @@ impl Drop for Modules {
         let loaded = self.loaded.get_mut().unwrap_or_else(PoisonError::into_inner);
         for module in loaded.modules.values().flatten() {
             // SAFETY: it is loaded, and the device's streams have nothing to do any more (D6).
-            unsafe { sys::cuModuleUnload(module.0) };
+            unsafe { calls::cuModuleUnload(module.0) };
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use cudarc::driver::sys;
 
+use super::calls;
 use super::context::Context;
 use super::error::{CudaError, check};
 use super::mark::Mark;
@@ -52,7 +53,7 @@ impl Pinned {
         let mut pointer = std::ptr::null_mut();
         let flags = sys::CU_MEMHOSTALLOC_PORTABLE;
         // SAFETY: room for a pointer; the context is current.
-        check("cuMemHostAlloc", unsafe { sys::cuMemHostAlloc(&raw mut pointer, bytes, flags) })?;
+        check("cuMemHostAlloc", unsafe { calls::cuMemHostAlloc(&raw mut pointer, bytes, flags) })?;
         let pointer = NonNull::new(pointer.cast::<u8>()).expect("the driver gave memory");
         // SAFETY: `bytes` bytes were just allocated.
         unsafe { pointer.write_bytes(0, bytes) };
@@ -68,7 +69,7 @@ impl Drop for Pinned {
     fn drop(&mut self) {
         if let Ok(_entered) = self.context.enter() {
             // SAFETY: P; D4: it is dropped when its device's streams are idle, or the device is lost.
-            unsafe { sys::cuMemFreeHost(self.pointer.as_ptr().cast()) };
+            unsafe { calls::cuMemFreeHost(self.pointer.as_ptr().cast()) };
         }
     }
 }

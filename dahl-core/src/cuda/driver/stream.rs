@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::ptr;
 use std::sync::{Arc, PoisonError};
 
-use cudarc::driver::sys::{self, CUstream, CUstream_flags};
+use cudarc::driver::sys::{CUstream, CUstream_flags};
 
+use super::calls;
 use super::context::Context;
 use super::error::{CudaError, check};
 use super::mark::{Events, Mark};
@@ -62,7 +63,7 @@ impl Stream {
         let mut raw = ptr::null_mut();
         let flags = CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
         // SAFETY: room for a stream; the context is current.
-        check("cuStreamCreate", unsafe { sys::cuStreamCreate(&raw mut raw, flags) })?;
+        check("cuStreamCreate", unsafe { calls::cuStreamCreate(&raw mut raw, flags) })?;
         let (context, events) = (Arc::clone(context), Arc::clone(events));
         Ok(Self { raw, id, context, events, order: Mutex::default() })
     }
@@ -102,7 +103,7 @@ impl Stream {
         }
         let _entered = self.context.enter()?;
         // SAFETY: S; the event is there as long as the mark, and 0 is the flag of an ordinary wait.
-        check("cuStreamWaitEvent", unsafe { sys::cuStreamWaitEvent(self.raw, mark.event(), 0) })?;
+        check("cuStreamWaitEvent", unsafe { calls::cuStreamWaitEvent(self.raw, mark.event(), 0) })?;
         *seen = mark.number();
         Ok(())
     }
@@ -111,13 +112,13 @@ impl Stream {
     pub(super) fn synchronize(&self) -> Result<(), CudaError> {
         let _entered = self.context.enter()?;
         // SAFETY: S.
-        check("cuStreamSynchronize", unsafe { sys::cuStreamSynchronize(self.raw) })
+        check("cuStreamSynchronize", unsafe { calls::cuStreamSynchronize(self.raw) })
     }
 }
 
 impl Drop for Stream {
     fn drop(&mut self) {
         // SAFETY: S; nobody uses it after this.
-        unsafe { sys::cuStreamDestroy_v2(self.raw) };
+        unsafe { calls::cuStreamDestroy_v2(self.raw) };
     }
 }

@@ -33,16 +33,14 @@ struct Loan<'w, 's, 'r> {
 }
 
 impl Worker<'_> {
-    /// Runs a kernel that calls a library: its work is in the compute stream. Nothing is there, and nothing is returned, if the library
-    /// cannot do this.
+    /// Runs a kernel that calls a library: its work is in the compute stream. If the library cannot do this, nothing is there.
     pub(super) fn call(
         &mut self,
         kernel: &'static Kernel,
         operands: &mut Operands<'_>,
         record: &Record,
-    ) -> Result<Issued, (Obstacle, bool)> {
+    ) -> Result<Issued, Obstacle> {
         let entry = kernel.cuda_entry().expect("a kernel that calls");
-        let failed = |obstacle| (obstacle, false);
         let mut libraries = std::mem::take(&mut self.libraries);
         // The handle is made before the time is taken.
         let ready = match kernel.library() {
@@ -60,18 +58,12 @@ impl Worker<'_> {
             _ => Ok(()),
         };
         self.libraries = libraries;
-        ran.map_err(failed)?;
+        ran?;
+        let said = |reason| format!("{}: {reason}", kernel.name());
         match result {
-            Ok(()) => {
-                let begin = self.expect(begin).map_err(failed)?;
-                Ok(Issued { begin, verdict: None, kernel: kernel.name() })
-            }
-            Err(CudaCallError::Unsupported(reason)) => {
-                Err((Obstacle::Unable(format!("{}: {reason}", kernel.name())), true))
-            }
-            Err(CudaCallError::Failed(reason)) => {
-                Err(failed(Obstacle::Failed(format!("{}: {reason}", kernel.name()))))
-            }
+            Ok(()) => Ok(Issued { begin: self.expect(begin)?, verdict: None, kernel: kernel.name() }),
+            Err(CudaCallError::Unsupported(reason)) => Err(Obstacle::Unable(said(reason))),
+            Err(CudaCallError::Failed(reason)) => Err(Obstacle::Failed(said(reason))),
         }
     }
 }

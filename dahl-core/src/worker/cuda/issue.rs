@@ -5,17 +5,17 @@ use super::Worker;
 use super::operands::Operands;
 use super::parameters::Parameters;
 use super::underway::{Issued, Underway};
-use crate::choice::Place;
+use crate::choice::{Place, Plan};
 use crate::codelet::{CUDA, Codelet, Kernel};
 use crate::cuda::{CudaError, CudaInstance, CudaLaunch, CudaLaunches, Function, Mark, Unloaded};
-use crate::task::Record;
+use crate::task::{Kind, Record};
 use crate::trace::Run;
 
 /// Where a `Task`'s failure lies in its memory: behind the scratch, at a multiple of this.
 const LINE: usize = 256;
 
 /// What a task is launched with.
-struct Plan {
+struct Launch {
     parameters: Parameters,
     launches: Vec<(Function, CudaLaunch)>,
     /// Of a kernel that takes a `Task`: where in the last of the task's own allocations its failure lies.
@@ -28,55 +28,57 @@ impl Worker<'_> {
         let codelet = record.body().codelet.expect("a task that workers run has a codelet");
         let _named = self.names.enter(codelet.name);
         self.bench.run = Run::taken_at(self.shared.clock().now_ns());
+        let choice = self.choose(codelet, record);
+        let issued = self.issue_by(choice.as_ref().map(|choice| choice.kernel), record, codelet);
+        // What is not measured as what was chosen ends the trial that it may have been.
+        let chosen = issued.as_ref().ok().map(|(issued, _)| issued.kernel);
+        let is_it = |choice: &Plan| Some(choice.kernel.name()) == chosen;
+        let (choice, other) = match choice {
+            Some(choice) if is_it(&choice) => (Some(choice), None),
+            other => (None, other),
+        };
+        other.into_iter().for_each(|other| other.end(None));
+        let (issued, end) = issued?;
+        Ok(Underway::new(record, issued, end, choice, self.bench.run))
+    }
+
+    /// Which of the codelet's kernels for the device runs the task; nothing if it is to run none of them.
+    fn choose(&mut self, codelet: &'static Codelet, record: &Record) -> Option<Plan> {
         let (shared, device) = (self.shared, self.device);
         let place = Place { kind: &self.bench.kind, idle: 0, has_team: false, cuda: Some(device) };
-        let choice = self.bench.choices.plan(shared.choices(), place, codelet, record);
-        match self.issue_by(choice.kernel, record, codelet) {
-            Ok((issued, end)) => {
-                let is_chosen = issued.kernel == choice.kernel.name();
-                if !is_chosen {
-                    choice.end(None);
-                    return Ok(Underway::new(record, issued, end, None, self.bench.run));
-                }
-                Ok(Underway::new(record, issued, end, Some(choice), self.bench.run))
-            }
-            Err(obstacle) => {
-                choice.end(None);
-                Err(obstacle)
-            }
-        }
+        let has_choice = matches!(record.body().kind, Kind::Kernel);
+        has_choice.then(|| self.bench.choices.plan(shared.choices(), place, codelet, record))
     }
 
     /// Gives a task to the streams by this kernel; by the codelet's own where a library cannot do it. What was issued, and a mark
     /// behind it.
     fn issue_by(
         &mut self,
-        kernel: &'static Kernel,
+        kernel: Option<&'static Kernel>,
         record: &Record,
         codelet: &'static Codelet,
     ) -> Result<(Issued, Mark), Obstacle> {
         let mut operands = self.operands(record, codelet)?;
         let mut issued = None;
-        if kernel.cuda_entry().is_some() {
+        if let Some(kernel) = kernel.filter(|kernel| kernel.cuda_entry().is_some()) {
             self.note(kernel, codelet, record);
-            let called = self.call(kernel, &mut operands, record);
             let may_launch = codelet.cuda.is_some() && record.body().kernel.is_none();
-            issued = match called {
-                Err((_, true)) if may_launch => None,
+            issued = match self.call(kernel, &mut operands, record) {
+                Err(Obstacle::Unable(_)) if may_launch => None,
                 // The submitter wanted this kernel and no other.
-                Err((Obstacle::Unable(reason), true)) if record.body().kernel.is_some() => {
+                Err(Obstacle::Unable(reason)) if record.body().kernel.is_some() => {
                     return Err(Obstacle::Failed(reason));
                 }
-                Err((obstacle, true)) => return Err(obstacle),
-                called => Some(called.map_err(|(obstacle, _)| obstacle)),
+                Err(Obstacle::Unable(reason)) => return Err(Obstacle::Unable(reason)),
+                called => Some(called),
             };
         }
         let issued = match issued {
             Some(issued) => issued,
             None => {
                 self.note(&CUDA, codelet, record);
-                let plan = self.plan(record, codelet, &mut operands)?;
-                let launched = self.launch(&operands, plan);
+                let launch = self.plan(record, codelet, &mut operands)?;
+                let launched = self.launch(&operands, launch);
                 self.expect(launched)
             }
         };
@@ -112,7 +114,7 @@ impl Worker<'_> {
         record: &Record,
         codelet: &'static Codelet,
         operands: &mut Operands<'_>,
-    ) -> Result<Plan, Obstacle> {
+    ) -> Result<Launch, Obstacle> {
         let instance = codelet.cuda.expect("a worker that can run a task has a kernel of it");
         let shapes: Vec<&[usize]> = operands.list.iter().map(|operand| operand.layout.extents()).collect();
         let arguments = &record.body().arguments;
@@ -137,7 +139,7 @@ impl Worker<'_> {
         }
         let launches = launches.into_iter().map(|launch| Ok((self.function(&instance, &launch)?, launch)));
         let launches = launches.collect::<Result<Vec<_>, Obstacle>>()?;
-        Ok(Plan { parameters, launches, failure })
+        Ok(Launch { parameters, launches, failure })
     }
 
     fn function(&self, instance: &CudaInstance, launch: &CudaLaunch) -> Result<Function, Obstacle> {
@@ -152,8 +154,8 @@ impl Worker<'_> {
     }
 
     /// Gives the launches to the compute stream.
-    fn launch(&self, operands: &Operands<'_>, plan: Plan) -> Result<Issued, CudaError> {
-        let Plan { mut parameters, launches, failure } = plan;
+    fn launch(&self, operands: &Operands<'_>, launch: Launch) -> Result<Issued, CudaError> {
+        let Launch { mut parameters, launches, failure } = launch;
         let memory = failure.and_then(|place| Some((operands.own.last()?, place)));
         if let Some((memory, place)) = memory {
             self.device.set_bytes(memory, place, 0xff, 8)?;

@@ -1,0 +1,93 @@
+//! A driver for one test at a time, and a scheduler that leaves to the CPU only what no device can do.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
+use cuda_stand_in::StandIn;
+use dahl::prelude::*;
+use dahl::{ReadyTask, RuntimeBuilder, Scheduler, Workers};
+
+/// The driver: the stand-in, or nothing where it is the machine's.
+pub(crate) struct Bed(MutexGuard<'static, Option<StandIn>>);
+
+impl Bed {
+    pub(crate) fn new() -> Self {
+        static DRIVER: LazyLock<Mutex<Option<StandIn>>> = LazyLock::new(|| Mutex::new(StandIn::unless_real()));
+        Self(DRIVER.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Begins anew on the stand-in, whose streams do their work in the order of this seed.
+    pub(crate) fn reset(&self, seed: u32) {
+        if let Some(stand_in) = self.0.as_ref() {
+            stand_in.reset(&format!("seed={seed}"));
+        }
+    }
+
+    /// What the stand-in has found to be wrong.
+    pub(crate) fn findings(&self) -> String {
+        self.0.as_ref().map_or_else(String::new, StandIn::findings)
+    }
+}
+
+/// The CPU worker, and the device's.
+const CPU: usize = 0;
+const DEVICE: usize = 1;
+
+/// Runs on the device whatever can run there.
+#[derive(Default)]
+struct OnDevice {
+    queues: [Mutex<VecDeque<ReadyTask>>; 2],
+    workers: Option<Workers>,
+    left: Left,
+}
+
+/// The codelets of which tasks were left to the CPU.
+#[derive(Clone, Default)]
+pub(crate) struct Left(Arc<Mutex<BTreeSet<String>>>);
+
+impl Left {
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+}
+
+/// One CPU worker and one device, which runs whatever it can; and what it cannot.
+pub(crate) fn on_device() -> (RuntimeBuilder, Left) {
+    let scheduler = OnDevice::default();
+    let left = scheduler.left.clone();
+    (Runtime::builder().cpu_workers(1).cuda_devices(1).custom_scheduler(scheduler), left)
+}
+
+impl OnDevice {
+    fn queue(&self, worker: usize) -> MutexGuard<'_, VecDeque<ReadyTask>> {
+        self.queues[worker].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Scheduler for OnDevice {
+    fn name(&self) -> &'static str {
+        "on-device"
+    }
+
+    fn start(&mut self, workers: &Workers) {
+        self.workers = Some(workers.clone());
+    }
+
+    fn push(&self, task: ReadyTask, _made_ready_by: Option<usize>) {
+        let worker = if task.can_run_on(DEVICE) { DEVICE } else { CPU };
+        if worker == CPU {
+            self.left.0.lock().unwrap_or_else(PoisonError::into_inner).insert(task.codelet().to_owned());
+        }
+        self.queue(worker).push_back(task);
+        self.workers.as_ref().expect("it was started").wake(worker);
+    }
+
+    fn pop(&self, worker: Option<usize>) -> Option<ReadyTask> {
+        // The submitting thread helps on the CPU.
+        self.queue(worker.unwrap_or(CPU)).pop_front()
+    }
+
+    fn wakes_workers(&self) -> bool {
+        true
+    }
+}

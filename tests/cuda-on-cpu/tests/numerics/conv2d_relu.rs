@@ -1,0 +1,49 @@
+use dahl::testing::Within;
+
+use super::*;
+
+/// Small whole numbers, whose sums are exact: which of two sums is larger is not a question of rounding, and some are equal.
+fn whole<const N: usize>(shape: [usize; N], seed: usize) -> Within<N> {
+    let count = shape.iter().product();
+    let values: Vec<f64> = (0..count).map(|i| ((i * 7 + seed * 5) % 11) as f64 - 5.0).collect();
+    holding(shape, &values)
+}
+
+// What overflows is NaN or infinite by the order of the sum, and the rectifier makes 0 of the one and not of the other.
+on_cpu!(
+    conv2d_relu: conv2d_relu of ops::Conv2dRelu,
+    (within(-1000.0, 1000.0, [2, 3, 8, 7]), within(-1000.0, 1000.0, [5, 3, 3, 2]), [5], _),
+    ([1, 1])
+);
+on_cpu!(
+    pooled: conv2d_relu_max_pool2d of ops::Conv2dReluMaxPool2d,
+    (whole([2, 3, 7, 9], 1), whole([7, 3, 3, 2], 2), whole([7], 3), _, _),
+    ([1, 1], [2, 3])
+);
+// More windows and channels than one tile has, of which some are left over.
+on_cpu!(
+    pooled_in_tiles: conv2d_relu_max_pool2d of ops::Conv2dReluMaxPool2d,
+    (whole([3, 1, 14, 15], 1), whole([67, 1, 3, 3], 2), whole([67], 3), _, _),
+    ([0, 1], [2, 2])
+);
+on_cpu!(
+    relu_max_pool2d_backward: relu_max_pool2d_backward of ops::ReluMaxPool2dBackward,
+    ([2, 3, 4, 7], [2, 3, 4, 7], below(56, [2, 3, 4, 7]), output([2, 3, 8, 7])),
+    ()
+);
+on_cpu!(
+    relu_max_pool2d_backward_of_large_planes: relu_max_pool2d_backward of ops::ReluMaxPool2dBackward,
+    ([1, 2, 17, 16], [1, 2, 17, 16], below(300, [1, 2, 17, 16]), output([1, 2, 20, 17])),
+    ()
+);
+on_cpu!(
+    backward: conv2d_relu_max_pool2d_backward of ops::Conv2dReluMaxPool2dBackward,
+    ([2, 3, 8, 7], [2, 5, 4, 2], [2, 5, 4, 2], below(48, [2, 5, 4, 2]), output([5, 3, 3, 2]), output([5])),
+    ([1, 0], [2, 3])
+);
+// More than one part of the positions.
+on_cpu!(
+    backward_in_parts: conv2d_relu_max_pool2d_backward of ops::Conv2dReluMaxPool2dBackward,
+    ([2, 1, 29, 27], [2, 2, 14, 13], [2, 2, 14, 13], below(783, [2, 2, 14, 13]), output([2, 1, 3, 3]), output([2])),
+    ([1, 1], [2, 2])
+);
