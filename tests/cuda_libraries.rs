@@ -5,7 +5,7 @@ use std::sync::{LazyLock, Mutex};
 use cuda_stand_in::StandIn;
 use dahl::ops::{Matmul, MatmulAdd, Matvec};
 use dahl::prelude::*;
-use dahl::{bf16, f16};
+use dahl::{Result, bf16, f16};
 
 static DRIVER: LazyLock<Mutex<Option<StandIn>>> = LazyLock::new(|| Mutex::new(StandIn::unless_real()));
 

@@ -66,6 +66,10 @@ impl CudaDevice {
         match self.0 {}
     }
 
+    pub(crate) fn allow_tf32(&self, _: bool) {
+        match self.0 {}
+    }
+
     pub(crate) fn has_library(&self, _: CudaLibrary) -> bool {
         match self.0 {}
     }

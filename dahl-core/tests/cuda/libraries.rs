@@ -202,6 +202,23 @@ fn cublas_is_told_types_modes_and_the_transpose() {
 }
 
 #[test]
+fn tf32_is_for_who_asks_for_it() {
+    let Some(bed) = Bed::new("") else { return };
+    // 2^-12 below 1 has no place among 10 bits of fraction.
+    let fine = 1.0 - 1.0 / 4096.0;
+    for (allowed, expected, compute) in [(false, fine, 68), (true, 1.0 - 1.0 / 2048.0, 77)] {
+        let rt = builder().cuda_tf32(allowed).build().expect("it can be had");
+        let a = rt.from_vec([1, 1], vec![fine]).expect("it can be had");
+        let b = rt.from_vec([1, 1], vec![1.0]).expect("it can be had");
+        let mut of = Factors::<f32, f32> { a, b, out: rt.zeros([1, 1]).expect("it can be had") };
+        task(product::<f32, f32>(), &mut of, [false; 2], false).on(cuda(0)).submit().expect("it is right");
+        assert_eq!(of.out.to_vec().expect("nothing failed"), [expected]);
+        let told = bed.products();
+        assert!(told.contains(&format!("f32 to f32 in {compute}")), "{told}");
+    }
+}
+
+#[test]
 fn its_work_is_in_the_order_of_the_stream() {
     in_seeds(2, || {
         let rt = builder().build().expect("it can be had");

@@ -38,6 +38,8 @@ pub(crate) struct CudaDevice {
     modules: Modules,
     /// Whether cuBLAS was asked for, and did not want this device.
     lacks_cublas: AtomicBool,
+    /// Whether libraries may compute in TF32.
+    allows_tf32: AtomicBool,
     staging: Arc<Staging>,
     /// Copies that are on their way, or were until lately.
     transfers: Mutex<Vec<(Transfer, Moved)>>,
@@ -118,6 +120,7 @@ impl CudaDevice {
             link,
             modules: Modules::new(&context, capability(device)?),
             lacks_cublas: AtomicBool::new(false),
+            allows_tf32: AtomicBool::new(false),
             staging: Arc::new(staging),
             transfers: Mutex::default(),
             timeline,
@@ -191,6 +194,15 @@ impl CudaDevice {
 
     pub(crate) fn function(&self, image: &'static CudaImage, entry: &str) -> Result<Function, Unloaded> {
         self.modules.function(image, entry)
+    }
+
+    /// Sets whether libraries may compute in TF32.
+    pub(crate) fn allow_tf32(&self, allowed: bool) {
+        self.allows_tf32.store(allowed, Ordering::Relaxed);
+    }
+
+    pub(crate) fn allows_tf32(&self) -> bool {
+        self.allows_tf32.load(Ordering::Relaxed)
     }
 
     /// Whether kernels can call a library.

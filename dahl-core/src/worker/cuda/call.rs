@@ -97,7 +97,7 @@ fn make_cublas(worker: &Worker<'_>, location: &'static Location<'static>) -> Res
     let most = worker.memory.memory().limit_bytes().map_or(usize::MAX, |limit| limit / PART_OF_LIMIT);
     let bytes = Cublas::advised_bytes(worker.device.capability()).min(most).max(LEAST_BYTES);
     let workspace = worker.allocate(bytes, "workspace of cuBLAS", location).map_err(no_room)?;
-    Cublas::new(worker.device, workspace, bytes, false)
+    Cublas::new(worker.device, workspace, bytes, worker.device.allows_tf32())
 }
 
 fn no_room(obstacle: Obstacle) -> CudaCallError {
