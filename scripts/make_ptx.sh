@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages=(. tests/user-crate)
+packages=(. dahl-nn tests/user-crate)
 cargo build --quiet -p dahl-build --bin dahl-ptx
 ptx=${CARGO_TARGET_DIR:-$PWD/target}/debug/dahl-ptx
 CUDA_HOME=$(scripts/cuda_toolkit.sh)

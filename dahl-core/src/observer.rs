@@ -112,7 +112,7 @@ impl<'a> Submission<'a> {
                 shared.has_kernel(worker, self.codelet())
                     && body.kernel.is_none_or(|kernel| shared.is_for(worker, kernel))
             }
-            _ => shared.worker(worker).is_cpu(),
+            _ => shared.worker(worker).is_cpu() || shared.can_reduce(worker, self.record),
         };
         is_there
             && match body.place {

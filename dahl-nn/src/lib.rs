@@ -25,3 +25,5 @@ pub use loss::{CrossEntropy, Loss};
 pub use model::Sequential;
 pub use optimizer::{Optimizer, Sgd};
 pub use training::Trainer;
+
+dahl::include_kernels!();

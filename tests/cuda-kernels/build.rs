@@ -9,7 +9,7 @@ const MARK: &str = "extern \"C\" __global__ void ";
 
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR"));
-    let generated = write_maps(Path::new("../../src/ops"), &out.join("maps"));
+    let mut generated = write_maps(Path::new("../../src/ops"), &out.join("maps"));
     let mut build = cc::Build::new();
     build
         .cpp(true)
@@ -28,7 +28,11 @@ fn main() {
         .flag("-Wno-unknown-pragmas")
         .flag("-Wno-unused-parameter")
         .file("src/switch.cpp");
-    let folders = [("operations", Path::new("../.."), "kernels"), ("mistakes", Path::new("."), "kernels")];
+    let folders = [
+        ("operations", Path::new("../.."), "kernels"),
+        ("networks", Path::new("../../dahl-nn"), "kernels"),
+        ("mistakes", Path::new("."), "kernels"),
+    ];
     for (name, package, folder) in folders.into_iter().chain([("generated", &*out, "maps")]) {
         let on_cpu =
             dahl_build::on_cpu(package, folder, &out.join(name)).unwrap_or_else(|error| panic!("{error}"));
@@ -39,13 +43,28 @@ fn main() {
         build.files(&on_cpu.units);
         fs::write(out.join(format!("{name}.rs")), on_cpu.table).expect("OUT_DIR is writable");
     }
-    let source = fs::canonicalize("others/plain.cu").expect("the kernels are there");
-    let unit = out.join("plain.cpp");
-    fs::write(&unit, format!("#include \"{}\"\n", source.display())).expect("OUT_DIR is writable");
-    add_entries(&unit, &source);
-    build.file(unit);
+    let reductions = Path::new("../../dahl-core/src/cuda/fold.cu");
+    for source in [Path::new("others/plain.cu"), reductions] {
+        let source = fs::canonicalize(source).expect("the kernels are there");
+        let unit = out.join(source.file_name().expect("a file")).with_extension("cpp");
+        fs::write(&unit, format!("#include \"{}\"\n", source.display())).expect("OUT_DIR is writable");
+        add_entries(&unit, &source);
+        build.file(unit);
+    }
+    // What the runtime compiles where it is first used, as it does maps.
+    let text = fs::read_to_string(reductions).expect("a kernel is text");
+    let names = entries(&text).collect::<Vec<_>>().join(" ");
+    let _ = writeln!(generated, "{{0x{:016x}, \"{names}\"}},", hash(&text));
     fs::write(out.join("maps.inc"), generated).expect("OUT_DIR is writable");
-    for other in ["../../kernels", "kernels", "others", "../../dahl-cuda/include", "src"] {
+    for other in [
+        "../../kernels",
+        "../../dahl-nn/kernels",
+        "../../dahl-core/src/cuda/fold.cu",
+        "kernels",
+        "others",
+        "../../dahl-cuda/include",
+        "src",
+    ] {
         println!("cargo::rerun-if-changed={other}");
     }
     build.compile("dahl_cuda_kernels");

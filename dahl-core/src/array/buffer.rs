@@ -33,6 +33,29 @@ impl ArrayState {
         unsafe { self.prepare_at(node, AccessMode::W, requester) }
     }
 
+    /// Brings the array to the memory `node`, for a reduction to enter it there; and whether it holds a value that the
+    /// reduction adds to.
+    ///
+    /// # Errors
+    /// As [`prepare_at`](Self::prepare_at).
+    ///
+    /// # Safety
+    /// The caller holds an exclusive access.
+    pub(crate) unsafe fn prepare_total_at(
+        &self,
+        node: usize,
+        requester: Requester,
+    ) -> Result<(*mut u8, bool), Missing> {
+        let keep_old = self.content.get() != Content::Unset;
+        if !keep_old {
+            self.set_ready();
+        }
+        let mode = if keep_old { AccessMode::RW } else { AccessMode::W };
+        // SAFETY: the caller's.
+        let pointer = unsafe { self.prepare_at(node, mode, requester) }?;
+        Ok((pointer, keep_old))
+    }
+
     /// Calls `finish` with the elements, contiguous, and whether they hold a value that a reduction adds to.
     ///
     /// # Errors

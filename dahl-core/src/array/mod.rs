@@ -201,6 +201,24 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         Ok(())
     }
 
+    /// Begins to copy the elements to the memory of worker `worker`, so that a task which reads them there finds them. It waits
+    /// for nothing, and does nothing if that worker works in the main memory, if its memory has no room to spare, if tasks still use
+    /// the array, or in a simulation.
+    ///
+    /// For what the host has written and tasks will read that cannot run yet: the next batch while this one is learned from.
+    #[track_caller]
+    pub fn prefetch(&self, worker: usize) {
+        let state = self.handle.state();
+        let shared = state.shared();
+        if worker >= shared.workers() || !shared.is_real_device(worker) || state.settled_pointer().is_none() {
+            return;
+        }
+        let requester = Requester { name: "prefetch", location: Location::caller() };
+        // SAFETY: no access is under way or owed, and the borrow of the array keeps writers from being submitted: that is a shared
+        // access of the host's.
+        unsafe { state.prefetch(shared.worker(worker).node, requester) };
+    }
+
     /// Waits for the tasks that use the array, and gives a view of it that can be changed.
     ///
     /// # Errors

@@ -388,6 +388,11 @@ impl ArrayState {
         &self.copies
     }
 
+    /// The type of its elements, if it is in use.
+    pub(crate) fn element(&self) -> Option<ElementType> {
+        self.fixed().element
+    }
+
     /// The name of its elements' type.
     pub(crate) fn element_name(&self) -> &'static str {
         self.fixed().element.map_or("", |element| element.name)

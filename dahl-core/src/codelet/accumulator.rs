@@ -5,6 +5,7 @@ use bytemuck::{cast_slice, cast_slice_mut};
 use super::combination::{Combination, Combines};
 use super::views::{Line, Views};
 use crate::access::Reduction;
+use crate::cuda::{self, CudaInstance};
 use crate::element::{Element, ElementType, Real};
 
 /// The private buffers of a `REDUX` parameter: their element type, identity and combination, and the step back to the
@@ -121,6 +122,22 @@ impl Accumulator {
     #[cfg(feature = "testing")]
     pub(crate) fn is_built_in(&self) -> bool {
         matches!(self.operation, Operation::BuiltIn { .. })
+    }
+
+    /// The kernel in CUDA that does what [`combine`](Self::combine) does, if there is one.
+    pub(crate) fn cuda_fold(&self) -> Option<CudaInstance> {
+        match self.operation {
+            Operation::BuiltIn { reduction, .. } => cuda::fold(reduction, self.element),
+            Operation::Custom { .. } => None,
+        }
+    }
+
+    /// The kernel in CUDA that does what [`finish`](Self::finish) does to an array of elements `target`, if there is one.
+    pub(crate) fn cuda_finish(&self, target: ElementType) -> Option<CudaInstance> {
+        match self.operation {
+            Operation::BuiltIn { reduction, .. } => cuda::finish(reduction, target, self.element),
+            Operation::Custom { .. } => None,
+        }
     }
 
     /// Fills a buffer with the identity.

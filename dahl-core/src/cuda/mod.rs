@@ -11,6 +11,7 @@ mod call;
 #[cfg(feature = "cuda")]
 mod driver;
 mod element;
+mod fold;
 mod image;
 mod kernel;
 mod launch;
@@ -30,6 +31,7 @@ pub(crate) use driver::{
     Allocation, CudaDevice, CudaError, Found, Function, Landing, Mark, Moved, Names, Pinned, Unloaded,
 };
 pub use element::{CudaArgument, CudaElement, CudaTypeParameter, CudaView};
+pub(crate) use fold::{finish, fold};
 pub use image::CudaImage;
 pub use kernel::{CudaInstance, CudaKernel, CudaPass};
 pub use launch::{CudaLaunch, CudaLaunches};

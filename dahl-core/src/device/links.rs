@@ -8,7 +8,7 @@ use super::memory::DeviceMemory;
 use super::real::{CudaSetting, worker_name};
 use crate::clock::Clock;
 use crate::codelet::{Codelet, Kernel};
-use crate::cuda::{CudaDevice, Moved};
+use crate::cuda::{CudaDevice, CudaInstance, Moved};
 use crate::memory::MemoryNode;
 use crate::observer::Observer;
 use crate::perf::TransferTime;
@@ -159,6 +159,12 @@ impl Devices {
             }
             None => self.machine.devices[device].speed.has(codelet.name),
         }
+    }
+
+    /// Whether device `device` is one of CUDA, is there, and has the kernel or may come to have it.
+    pub(crate) fn may_load(&self, device: usize, instance: CudaInstance) -> bool {
+        !self.is_lost(device)
+            && self.memories[device].cuda().is_some_and(|cuda| cuda.may_load(instance.kernel.image))
     }
 
     /// Loses a device with all that is in its memory. The caller holds no lock. False if it was lost already.

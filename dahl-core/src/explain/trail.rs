@@ -5,7 +5,7 @@ use std::sync::Arc;
 // Counters whose order nobody relies on: a call that is being written may be read or not.
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::codelet::{Codelet, Kernel};
+use crate::codelet::Codelet;
 use crate::footprint;
 use crate::sync::{Mutex, MutexGuard};
 use crate::task::Record;
@@ -85,7 +85,7 @@ impl TrailCache {
         trails: &Trails,
         key: u64,
         (worker, kind): (&str, &Arc<str>),
-        (codelet, kernel): (&'static Codelet, &'static Kernel),
+        (codelet, kernel): (&'static Codelet, &'static str),
         record: &Record,
         call: Call,
     ) {
@@ -94,7 +94,7 @@ impl TrailCache {
                 worker: worker.to_owned(),
                 kind: Arc::clone(kind),
                 codelet,
-                kernel: kernel.name(),
+                kernel,
                 footprint: footprint::extents(record),
                 count: AtomicU64::new(0),
                 first: AtomicU64::new(0),

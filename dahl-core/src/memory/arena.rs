@@ -11,6 +11,7 @@ use crate::array::{Array, Content, Origin};
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::runtime::Shared;
+use crate::scheduler::WorkerInfo;
 use crate::shape::checked_len;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
@@ -332,6 +333,11 @@ impl Arena {
         self.shared.usual_bytes.store(self.current.used_bytes(), Ordering::Relaxed);
         self.current.begin_dying();
         self.current = self.shared.take_region();
+    }
+
+    /// The workers of its runtime, as [`Runtime::worker_infos`](crate::Runtime::worker_infos) has them.
+    pub fn worker_infos(&self) -> &[WorkerInfo] {
+        self.shared.runtime.worker_infos()
     }
 
     /// Another arena of the same runtime.

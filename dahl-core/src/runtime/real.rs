@@ -1,7 +1,7 @@
 //! What a runtime with CUDA devices does besides: [`Shared`]'s part in who runs what.
 
 use super::shared::Shared;
-use crate::task::ReadyTask;
+use crate::task::{ReadyTask, Record};
 
 impl Shared {
     /// Whether there are workers of real devices.
@@ -13,6 +13,13 @@ impl Shared {
     /// Whether worker `worker` is one of a real device.
     pub(crate) fn is_real_device(&self, worker: usize) -> bool {
         self.has_real_devices() && !self.worker(worker).is_cpu()
+    }
+
+    /// Whether worker `worker` is one of a real device that can do what a task of a reduction does.
+    pub(crate) fn can_reduce(&self, worker: usize, task: &Record) -> bool {
+        let device = self.worker(worker).node.checked_sub(1).filter(|_| self.has_real_devices());
+        let (Some(devices), Some(device)) = (self.devices(), device) else { return false };
+        task.cuda_of_reduction().is_some_and(|instance| devices.may_load(device, instance))
     }
 
     /// Wakes a worker for a task that the scheduler has: one that can run it, so all where they differ.

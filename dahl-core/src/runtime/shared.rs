@@ -245,7 +245,7 @@ impl Shared {
         self.cpu_workers
     }
 
-    pub(super) fn worker_infos(&self) -> &[WorkerInfo] {
+    pub(crate) fn worker_infos(&self) -> &[WorkerInfo] {
         self.workers.as_slice()
     }
 

@@ -13,6 +13,7 @@ use super::wait::Waiter;
 use crate::access::AccessMode;
 use crate::array::{ArrayState, Contribution};
 use crate::codelet::{Accumulator, Codelet, Kernel};
+use crate::cuda::CudaInstance;
 use crate::partition::Partition;
 use crate::shape::Layout;
 use crate::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -241,6 +242,15 @@ impl Record {
     /// The accesses that the kernel sees.
     pub(crate) fn operands(&self) -> impl Iterator<Item = &Access> {
         self.accesses().take(self.body().accesses - self.body().tags)
+    }
+
+    /// The kernel in CUDA that does what a task of a reduction does, if there is one.
+    pub(crate) fn cuda_of_reduction(&self) -> Option<CudaInstance> {
+        match self.body().kind {
+            Kind::Fold(accumulator) => accumulator.cuda_fold(),
+            Kind::Finish(accumulator) => accumulator.cuda_finish(self.access(0).array()?.element()?),
+            Kind::Kernel | Kind::Host(_) | Kind::Split(_) | Kind::Join(_) => None,
+        }
     }
 
     /// Takes what is to be called when the task has ended.

@@ -124,7 +124,7 @@ pub(super) fn call(
     let measurement = Measurement { time_ns, ..Measurement::default() };
     let key = bench.models.record(shared.models(), &bench.kind, codelet, kernel.name(), record, measurement);
     let call = Call { time_ns, others_busy, team, transferred: bench.transferred };
-    let of = (codelet, kernel);
+    let of = (codelet, kernel.name());
     bench.trails.record(shared.trails(), key, (&bench.name, &bench.kind), of, record, call);
     Ok(())
 }

@@ -175,7 +175,7 @@ fn call_home(record: &Record) {
 }
 
 /// Whether an access reads an array that is not at `node`.
-fn is_missing(access: &Access, node: usize) -> bool {
+pub(super) fn is_missing(access: &Access, node: usize) -> bool {
     let reads = access.body().mode != AccessMode::W;
     reads && access.array().is_some_and(|array| array.missing_at(node).is_some())
 }

@@ -136,3 +136,54 @@ fn tasks_on_a_device_have_performance_models() -> Result<()> {
     assert_eq!((of_device.codelet.as_str(), of_device.count), ("scale", 3));
     Ok(())
 }
+
+#[test]
+fn a_prefetch_copies_what_a_task_then_finds() {
+    in_seeds(1, || {
+        let rt = builder().build().expect("it can be had");
+        let mut x = rt.from_vec([2, 2], vec![1, 2, 3, 4]).expect("it can be had");
+        x.prefetch(0);
+        x.prefetch(17);
+        rt.wait().expect("nothing failed");
+        assert_eq!(moves(&rt), [], "a CPU worker has no memory of its own, and there is no worker 17");
+        x.prefetch(cuda(0));
+        x.prefetch(cuda(0));
+        scale(&mut x, 1, cuda(0)).expect("it is right");
+        // Written on the device, it is not copied there again, nor are the old elements.
+        x.prefetch(cuda(0));
+        scale(&mut x, 1, cuda(0)).expect("it is right");
+        assert_eq!(x.to_vec().expect("nothing failed"), [31, 56, 81, 106]);
+        assert_eq!(moves(&rt), [(0, 1, 1), (1, 0, 1)]);
+    });
+}
+
+#[test]
+fn a_prefetch_makes_no_room() {
+    in_seeds(1, || {
+        // Room for two arrays.
+        let limit_mb = f64::from(2 * 64) / f64::from(1 << 20);
+        let rt = builder().cuda_limit_mb(limit_mb).build().expect("it can be had");
+        let arrays: Vec<_> =
+            (0..3).map(|i| rt.from_vec([1, 8], vec![i; 8]).expect("it can be had")).collect();
+        arrays.iter().for_each(|array| array.prefetch(cuda(0)));
+        let mut sum = rt.zeros([1, 8]).expect("it can be had");
+        arrays.iter().for_each(|array| add(array, &mut sum, cuda(0)).expect("it is right"));
+        assert_eq!(sum.to_vec().expect("nothing failed"), [3; 8]);
+        assert!(rt.memory()[1].peak_bytes <= 2 * 64, "{:?}", rt.memory()[1]);
+    });
+}
+
+#[test]
+fn calls_on_a_device_are_explained() {
+    let Some(_bed) = Bed::new("") else { return };
+    let rt = builder().build().expect("it can be had");
+    let mut x = rt.zeros([8, 8]).expect("it can be had");
+    for _ in 0..5 {
+        scale(&mut x, 0, cuda(0)).expect("it is right");
+    }
+    rt.wait().expect("nothing failed");
+    let explanation = rt.explain("scale");
+    let calls: Vec<_> =
+        explanation.kernels.iter().map(|kernel| (kernel.worker_kind.as_str(), kernel.count)).collect();
+    assert_eq!(calls, [(rt.worker_infos()[2].kind.as_str(), 5)]);
+}

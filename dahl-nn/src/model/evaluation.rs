@@ -7,7 +7,7 @@ use dahl::prelude::*;
 
 use super::Sequential;
 use super::tally::Tallies;
-use crate::dataset::{Dataset, load, load_features};
+use crate::dataset::{Dataset, Feeder};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
 
@@ -33,11 +33,12 @@ impl<'m, T: Real> Sequential<'m, T> {
     pub fn evaluate(&self, loss: impl Loss<T>, data: &impl Dataset) -> dahl::Result<Evaluation> {
         self.require_fit("evaluate", data)?;
         let mut step = self.arena().sibling();
+        let mut feeder = Feeder::new(&step);
         let totals = self.arena().sibling();
         let mut tallies = Tallies::new(&totals, self.batches_ahead(BATCH));
         let indices: Vec<usize> = (0..data.len()).collect();
         for indices in indices.chunks(BATCH) {
-            let (input, labels) = load(&step, data, indices)?;
+            let (input, labels) = feeder.load(&step, data, indices)?;
             let trace = self.forward(&step, &input)?;
             let output = trace.output().unwrap_or(&input);
             let mut tally = tallies.next(indices.len())?;
@@ -57,13 +58,14 @@ impl<'m, T: Real> Sequential<'m, T> {
     pub fn predict(&self, data: &impl Dataset) -> dahl::Result<Vec<u32>> {
         self.require_fit("predict", data)?;
         let mut step = self.arena().sibling();
+        let mut feeder = Feeder::new(&step);
         let outcomes = self.arena().sibling();
         let ahead = self.batches_ahead(BATCH);
         let mut predicted: VecDeque<Matrix<u32>> = VecDeque::new();
         let mut classes = Vec::with_capacity(data.len());
         let indices: Vec<usize> = (0..data.len()).collect();
         for indices in indices.chunks(BATCH) {
-            let input = load_features(&step, data, indices)?;
+            let input = feeder.load_features(&step, data, indices)?;
             let trace = self.forward(&step, &input)?;
             let output = trace.output().unwrap_or(&input);
             predicted.push_back(ops::arg_max_init(&outcomes, output, 1)?);

@@ -63,7 +63,12 @@ impl<T: Real> Optimizer<T> for Sgd<T> {
 ///
 /// # Shapes
 /// All `[elements]`.
-#[codelet(RW, R, check(value.len() == gradient.len()), flops = 4 * value.len())]
+#[codelet(
+    RW, R,
+    check(value.len() == gradient.len()),
+    flops = 4 * value.len(),
+    cuda = crate::kernels::DESCEND
+)]
 pub fn descend<T: Real>(value: &mut [T], gradient: &[T], learning_rate: f64, weight_decay: f64) {
     let (rate, decay) = (T::Compute::from_f64(learning_rate), T::Compute::from_f64(weight_decay));
     for (value, gradient) in value.iter_mut().zip(gradient) {
@@ -76,7 +81,12 @@ pub fn descend<T: Real>(value: &mut [T], gradient: &[T], learning_rate: f64, wei
 ///
 /// # Shapes
 /// All `[elements]`.
-#[codelet(RW, RW, R, check(value.len() == gradient.len() && value.len() == velocity.len()), flops = 6 * value.len())]
+#[codelet(
+    RW, RW, R,
+    check(value.len() == gradient.len() && value.len() == velocity.len()),
+    flops = 6 * value.len(),
+    cuda = crate::kernels::DESCEND_WITH_MOMENTUM
+)]
 pub fn descend_with_momentum<T: Real>(
     value: &mut [T],
     velocity: &mut [T],

@@ -7,7 +7,7 @@ use dahl::prelude::*;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::history::{Epoch, History};
-use crate::dataset::{Dataset, load};
+use crate::dataset::{Dataset, Feeder};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
 use crate::model::{Evaluation, Sequential, Tallies, Tally, TallySum};
@@ -35,6 +35,7 @@ pub struct Trainer<'t, 'm, T: Real, L, O> {
     shuffle: Option<u64>,
     progress: bool,
     validate: Option<Validate<'t, 'm, T, L>>,
+    feeder: Feeder,
 }
 
 /// Evaluates the model on data of a type that the trainer does not name.
@@ -43,6 +44,7 @@ type Validate<'t, 'm, T, L> = Box<dyn Fn(&Sequential<'m, T>, &L) -> dahl::Result
 impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
     /// A trainer for one epoch of batches of 64, shuffled.
     pub fn new(model: &'t mut Sequential<'m, T>, loss: L, optimizer: O) -> Self {
+        let feeder = Feeder::new(model.arena());
         Self {
             model,
             loss,
@@ -53,6 +55,7 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
             shuffle: Some(1),
             progress: false,
             validate: None,
+            feeder,
         }
     }
 
@@ -196,7 +199,7 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         }
         let factor = 1.0 / indices.len() as f64;
         for part in indices.chunks(granularity) {
-            let (input, labels) = load(step, data, part)?;
+            let (input, labels) = self.feeder.load(step, data, part)?;
             let trace = self.model.forward(step, &input)?;
             let output = trace.output().unwrap_or(&input);
             self.loss.add_to(step, &mut tally.loss, output, &labels, factor)?;

@@ -1,6 +1,7 @@
 //! A driver for one test at a time, and a scheduler that leaves to the CPU only what no device can do.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use cuda_stand_in::StandIn;
@@ -12,7 +13,8 @@ pub(crate) struct Bed(MutexGuard<'static, Option<StandIn>>);
 
 impl Bed {
     pub(crate) fn new() -> Self {
-        static DRIVER: LazyLock<Mutex<Option<StandIn>>> = LazyLock::new(|| Mutex::new(StandIn::unless_real()));
+        static DRIVER: LazyLock<Mutex<Option<StandIn>>> =
+            LazyLock::new(|| Mutex::new(StandIn::unless_real()));
         Self(DRIVER.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -39,6 +41,33 @@ struct OnDevice {
     queues: [Mutex<VecDeque<ReadyTask>>; 2],
     workers: Option<Workers>,
     left: Left,
+    gate: Gate,
+}
+
+/// Whether the device is given tasks; and who is woken when it is again.
+#[derive(Clone)]
+pub(crate) struct Gate(Arc<(AtomicBool, Mutex<Option<Workers>>)>);
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self(Arc::new((AtomicBool::new(true), Mutex::default())))
+    }
+}
+
+impl Gate {
+    pub(crate) fn close(&self) {
+        self.0.0.store(false, Ordering::SeqCst);
+    }
+
+    pub(crate) fn open(&self) {
+        self.0.0.store(true, Ordering::SeqCst);
+        let workers = self.0.1.lock().unwrap_or_else(PoisonError::into_inner);
+        workers.as_ref().expect("the runtime was built").wake(DEVICE);
+    }
+
+    fn is_open(&self) -> bool {
+        self.0.0.load(Ordering::SeqCst)
+    }
 }
 
 /// The codelets of which tasks were left to the CPU.
@@ -53,9 +82,15 @@ impl Left {
 
 /// One CPU worker and one device, which runs whatever it can; and what it cannot.
 pub(crate) fn on_device() -> (RuntimeBuilder, Left) {
+    let (runtime, left, _) = on_gated_device();
+    (runtime, left)
+}
+
+/// The same, and a gate before the device.
+pub(crate) fn on_gated_device() -> (RuntimeBuilder, Left, Gate) {
     let scheduler = OnDevice::default();
-    let left = scheduler.left.clone();
-    (Runtime::builder().cpu_workers(1).cuda_devices(1).custom_scheduler(scheduler), left)
+    let (left, gate) = (scheduler.left.clone(), scheduler.gate.clone());
+    (Runtime::builder().cpu_workers(1).cuda_devices(1).custom_scheduler(scheduler), left, gate)
 }
 
 impl OnDevice {
@@ -71,6 +106,7 @@ impl Scheduler for OnDevice {
 
     fn start(&mut self, workers: &Workers) {
         self.workers = Some(workers.clone());
+        *self.gate.0.1.lock().unwrap_or_else(PoisonError::into_inner) = Some(workers.clone());
     }
 
     fn push(&self, task: ReadyTask, _made_ready_by: Option<usize>) {
@@ -84,7 +120,8 @@ impl Scheduler for OnDevice {
 
     fn pop(&self, worker: Option<usize>) -> Option<ReadyTask> {
         // The submitting thread helps on the CPU.
-        self.queue(worker.unwrap_or(CPU)).pop_front()
+        let worker = worker.unwrap_or(CPU);
+        (worker == CPU || self.gate.is_open()).then(|| self.queue(worker).pop_front()).flatten()
     }
 
     fn wakes_workers(&self) -> bool {

@@ -1,13 +1,15 @@
 //! From a task to its launch.
 
+use super::super::execute::is_missing;
 use super::super::obstacle::Obstacle;
 use super::Worker;
 use super::operands::Operands;
 use super::parameters::Parameters;
-use super::underway::{Issued, Underway};
+use super::underway::{Circumstances, Issued, Underway};
 use crate::choice::{Place, Plan};
 use crate::codelet::{CUDA, Codelet, Kernel};
 use crate::cuda::{CudaError, CudaInstance, CudaLaunch, CudaLaunches, Function, Mark, Unloaded};
+use crate::perf;
 use crate::task::{Kind, Record};
 use crate::trace::Run;
 
@@ -28,6 +30,7 @@ impl Worker<'_> {
         let codelet = record.body().codelet.expect("a task that workers run has a codelet");
         let _named = self.names.enter(codelet.name);
         self.bench.run = Run::taken_at(self.shared.clock().now_ns());
+        let circumstances = self.circumstances(record);
         let choice = self.choose(codelet, record);
         let issued = self.issue_by(choice.as_ref().map(|choice| choice.kernel), record, codelet);
         // What is not measured as what was chosen ends the trial that it may have been.
@@ -39,7 +42,7 @@ impl Worker<'_> {
         };
         other.into_iter().for_each(|other| other.end(None));
         let (issued, end) = issued?;
-        Ok(Underway::new(record, issued, end, choice, self.bench.run))
+        Ok(Underway::new(record, issued, end, choice, self.bench.run, circumstances))
     }
 
     /// Which of the codelet's kernels for the device runs the task; nothing if it is to run none of them.
@@ -58,10 +61,13 @@ impl Worker<'_> {
         record: &Record,
         codelet: &'static Codelet,
     ) -> Result<(Issued, Mark), Obstacle> {
-        let mut operands = self.operands(record, codelet)?;
+        let (mut operands, keep_old) = match record.body().kind {
+            Kind::Fold(_) | Kind::Finish(_) => self.operands_of_reduction(record)?,
+            _ => (self.operands(record, codelet)?, false),
+        };
         let mut issued = None;
         if let Some(kernel) = kernel.filter(|kernel| kernel.cuda_entry().is_some()) {
-            self.note(kernel, codelet, record);
+            self.note(kernel.name(), codelet, record);
             let may_launch = codelet.cuda.is_some() && record.body().kernel.is_none();
             issued = match self.call(kernel, &mut operands, record) {
                 Err(Obstacle::Unable(_)) if may_launch => None,
@@ -76,9 +82,10 @@ impl Worker<'_> {
         let issued = match issued {
             Some(issued) => issued,
             None => {
-                self.note(&CUDA, codelet, record);
-                let launch = self.plan(record, codelet, &mut operands)?;
-                let launched = self.launch(&operands, launch);
+                let name = launched_name(record);
+                self.note(name, codelet, record);
+                let launch = self.plan(record, codelet, &mut operands, keep_old)?;
+                let launched = self.launch(name, &operands, launch);
                 self.expect(launched)
             }
         };
@@ -91,11 +98,19 @@ impl Worker<'_> {
     }
 
     /// Notes which kernel is about to run.
-    fn note(&mut self, kernel: &'static Kernel, codelet: &'static Codelet, record: &Record) {
+    fn note(&mut self, kernel: &'static str, codelet: &'static Codelet, record: &Record) {
         self.shared.stall().begin(Some(self.number), self.shared.clock().now_ns());
         if self.shared.recorder().is_some() {
             let bench = &mut self.bench;
-            bench.run.with(self.shared.models(), &bench.kind, codelet, kernel.name(), record);
+            bench.run.with(self.shared.models(), &bench.kind, codelet, kernel, record);
+        }
+    }
+
+    fn circumstances(&self, record: &Record) -> Circumstances {
+        let idle = self.shared.team().idle();
+        Circumstances {
+            others_busy: Some(self.shared.cpu_workers().saturating_sub(idle)),
+            transferred: record.operands().any(|access| is_missing(access, self.bench.node)),
         }
     }
 
@@ -114,17 +129,23 @@ impl Worker<'_> {
         record: &Record,
         codelet: &'static Codelet,
         operands: &mut Operands<'_>,
+        keep_old: bool,
     ) -> Result<Launch, Obstacle> {
-        let instance = codelet.cuda.expect("a worker that can run a task has a kernel of it");
+        let instance = record.cuda_of_reduction().or(codelet.cuda);
+        let instance = instance.expect("a worker that can run a task has a kernel of it");
         let shapes: Vec<&[usize]> = operands.list.iter().map(|operand| operand.layout.extents()).collect();
-        let arguments = &record.body().arguments;
+        let of_finish = [u8::from(keep_old)];
+        let arguments = match record.body().kind {
+            Kind::Finish(_) => of_finish.as_slice(),
+            _ => record.body().arguments.as_slice(),
+        };
         let CudaLaunches { scratch_bytes, launches } =
             instance.launches(&shapes, arguments).map_err(Obstacle::Failed)?;
         let mut parameters = Parameters::default();
         for (operand, view) in operands.list.iter().zip(instance.kernel.views) {
             parameters.push_view(operand, view);
         }
-        let mut rest = arguments.as_slice();
+        let mut rest = arguments;
         for argument in instance.kernel.arguments {
             let (bytes, others) = rest.split_at(argument.size_bytes(instance.types));
             parameters.push_argument(bytes);
@@ -154,7 +175,12 @@ impl Worker<'_> {
     }
 
     /// Gives the launches to the compute stream.
-    fn launch(&self, operands: &Operands<'_>, launch: Launch) -> Result<Issued, CudaError> {
+    fn launch(
+        &self,
+        kernel: &'static str,
+        operands: &Operands<'_>,
+        launch: Launch,
+    ) -> Result<Issued, CudaError> {
         let Launch { mut parameters, launches, failure } = launch;
         let memory = failure.and_then(|place| Some((operands.own.last()?, place)));
         if let Some((memory, place)) = memory {
@@ -170,6 +196,14 @@ impl Worker<'_> {
             unsafe { self.device.launch(*function, launch, &mut pointers) }?;
         }
         let verdict = memory.map(|(memory, place)| self.device.fetch_word(memory, place)).transpose()?;
-        Ok(Issued { begin, verdict, kernel: CUDA.name() })
+        Ok(Issued { begin, verdict, kernel })
+    }
+}
+
+/// The name of what is launched: the codelet's kernel in CUDA, or a step of a reduction.
+fn launched_name(record: &Record) -> &'static str {
+    match record.body().kind {
+        Kind::Kernel => CUDA.name(),
+        _ => perf::kernel_of(record).unwrap_or(CUDA.name()),
     }
 }

@@ -12,7 +12,7 @@ use crate::cuda::{Allocation, CudaError, Mark};
 use crate::device::Room;
 use crate::memory::Holder;
 use crate::shape::Layout;
-use crate::task::{AccessBody, Record};
+use crate::task::{AccessBody, Kind, Record};
 
 /// What a task works on.
 pub(super) struct Operands<'r> {
@@ -94,6 +94,39 @@ impl Worker<'_> {
             self.rename(&mut operands, record, codelet, output)?;
         }
         Ok(operands)
+    }
+
+    /// Brings the arrays of a reduction's task to the device, as [`operands`](Self::operands) does; and whether the first
+    /// one holds a value that is kept.
+    pub(super) fn operands_of_reduction<'r>(
+        &self,
+        record: &'r Record,
+    ) -> Result<(Operands<'r>, bool), Obstacle> {
+        let (node, requester) = (self.bench.node, fold::requester(record));
+        let mut operands =
+            Operands { list: Vec::new(), own: Vec::new(), renamed: None, arrays: Vec::new(), node };
+        let is_finish = matches!(record.body().kind, Kind::Finish(_));
+        let mut keep_old = true;
+        for (index, access) in record.accesses().enumerate() {
+            let array = access.array().expect("an array or a buffer, and another buffer");
+            let writes = index == 0;
+            let pointer = if is_finish && writes {
+                // SAFETY: the task is ready, so it holds its accesses, of which this one is exclusive.
+                let (pointer, keeps) = unsafe { array.prepare_total_at(node, requester) }?;
+                keep_old = keeps;
+                pointer
+            } else {
+                let mode = if writes { AccessMode::RW } else { AccessMode::R };
+                // SAFETY: as above; the access to what is read is shared.
+                unsafe { array.prepare_at(node, mode, requester) }?
+            };
+            operands.arrays.push((array, writes));
+            let mut layout = Layout::EMPTY;
+            layout.set_contiguous(access.body().layout.extents());
+            let element = array.element().expect("an array in use has elements");
+            operands.list.push(Operand { pointer, layout, element, writes, reads: true });
+        }
+        Ok((operands, keep_old))
     }
 
     /// Brings an array to the device.

@@ -6,6 +6,7 @@ use super::super::obstacle::Obstacle;
 use super::Worker;
 use crate::choice::Plan;
 use crate::cuda::{CudaError, Mark, Pinned};
+use crate::explain::Call;
 use crate::perf::Measurement;
 use crate::task::Record;
 use crate::trace::Run;
@@ -22,6 +23,16 @@ pub(super) struct Underway {
     /// The choice that this is to be measured for.
     choice: Option<Plan>,
     run: Run,
+    circumstances: Circumstances,
+}
+
+/// What was so when a task was issued, for who asks why it took as long as it did.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Circumstances {
+    /// CPU workers that had a task.
+    pub(super) others_busy: Option<usize>,
+    /// Whether elements were copied to the device for it.
+    pub(super) transferred: bool,
 }
 
 /// What was put into the compute stream.
@@ -37,9 +48,17 @@ pub(super) struct Issued {
 const FINE: u64 = u64::MAX;
 
 impl Underway {
-    pub(super) fn new(record: &Record, issued: Issued, end: Mark, choice: Option<Plan>, run: Run) -> Self {
+    /// A task that has been issued, up to `end`.
+    pub(super) fn new(
+        record: &Record,
+        issued: Issued,
+        end: Mark,
+        choice: Option<Plan>,
+        run: Run,
+        circumstances: Circumstances,
+    ) -> Self {
         let Issued { begin, verdict, kernel } = issued;
-        Self { record: NonNull::from(record), begin, end, verdict, kernel, choice, run }
+        Self { record: NonNull::from(record), begin, end, verdict, kernel, choice, run, circumstances }
     }
 
     /// The record. It stays until the task has been ended.
@@ -87,7 +106,12 @@ impl Underway {
         bench.run.kernel_ns = Some(time_ns);
         self.choice.into_iter().for_each(|choice| choice.end(Some(time_ns)));
         let measurement = Measurement { time_ns, ..Measurement::default() };
-        bench.models.record(shared.models(), &bench.kind, codelet, self.kernel, record, measurement);
+        let kernel = self.kernel;
+        let key = bench.models.record(shared.models(), &bench.kind, codelet, kernel, record, measurement);
+        let Circumstances { others_busy, transferred } = self.circumstances;
+        let call = Call { time_ns, others_busy, team: false, transferred };
+        let of = (codelet, kernel);
+        bench.trails.record(shared.trails(), key, (&bench.name, &bench.kind), of, record, call);
         Ok(())
     }
 }
