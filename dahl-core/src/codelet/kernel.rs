@@ -115,6 +115,10 @@ impl Kernel {
     }
 
     /// The function that calls a library, if it is such a kernel.
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
     pub(crate) fn cuda_entry(&self) -> Option<CudaEntry> {
         match self.entry {
             Entry::Call(entry, _) => Some(entry),

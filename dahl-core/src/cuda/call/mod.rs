@@ -5,6 +5,10 @@
 //! `worker::cuda`, which also has the libraries' handles (`cuda::libraries`). `cuda/LIBRARIES.md` is the design.
 //!
 //! Not here: which of a codelet's kernels runs (`choice`).
+#![cfg_attr(
+    any(dahl_fuzz, not(feature = "cuda")),
+    allow(dead_code, unused_imports, reason = "there are no such devices")
+)]
 
 mod gemm;
 mod library;
