@@ -47,9 +47,8 @@ pub(crate) fn compare(page: &str) -> Result<(), String> {
 
 /// The variable that `text` begins with.
 fn name_of(text: &str) -> String {
-    let is_part = |character: &char| {
-        character.is_ascii_uppercase() || character.is_ascii_digit() || *character == '_'
-    };
+    let is_part =
+        |character: &char| character.is_ascii_uppercase() || character.is_ascii_digit() || *character == '_';
     text.chars().take_while(is_part).collect()
 }
 
