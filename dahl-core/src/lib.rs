@@ -92,8 +92,8 @@ pub mod __private {
         Operands, Parameter, RawView, Run, Variants, Views,
     };
     pub use crate::cuda::{
-        CudaArgument, CudaElement, CudaImage, CudaKernel, CudaPass, CudaStep, CudaTypeParameter, CudaView,
-        Declared as CudaDeclared,
+        CudaArgument, CudaArray, CudaArrayMut, CudaCall, CudaCallError, CudaElement, CudaImage, CudaKernel,
+        CudaLibrary, CudaPass, CudaStep, CudaTypeParameter, CudaView, Declared as CudaDeclared,
     };
     pub use crate::shape::{DynExtents, Extents, IntoShape};
     pub use crate::simd::{Vectorised, dispatch};

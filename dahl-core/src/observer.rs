@@ -110,7 +110,7 @@ impl<'a> Submission<'a> {
         let is_there = match body.kind {
             Kind::Kernel => {
                 shared.has_kernel(worker, self.codelet())
-                    && (body.kernel.is_none() || !shared.is_real_device(worker))
+                    && body.kernel.is_none_or(|kernel| shared.is_for(worker, kernel))
             }
             _ => shared.worker(worker).is_cpu() || shared.can_reduce(worker, self.record),
         };
@@ -125,7 +125,7 @@ impl<'a> Submission<'a> {
     /// How long it is expected to run on worker `worker`, in nanoseconds, without transfers; nothing if nothing like it
     /// has been measured there.
     pub fn expected_ns(&self, worker: usize) -> Option<u64> {
-        self.shared.models().expected_ns(&self.shared.worker(worker).kind, self.record)
+        self.shared.expected(worker, self.record).map(|estimate| estimate.ns)
     }
 
     /// The arrays that it uses, in the order of the declaration.

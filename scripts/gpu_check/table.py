@@ -5,7 +5,7 @@ import subprocess
 
 from machine import Machine
 
-KINDS = ["dahl", "dahl, with the CPU", "eager", "compiled"]
+KINDS = ["dahl", "dahl, with the CPU", "dahl, its kernel", "cuBLAS", "eager", "compiled"]
 
 
 class Results:
@@ -51,16 +51,18 @@ class Results:
         return "\n\n".join(parts) + "\n"
 
     def comparison(self) -> list[str]:
-        """A line for each row: each program's figure, and dahl's over the better one of PyTorch's."""
+        """A line for each row: each program's figure, and dahl's over the better one of PyTorch's, and over cuBLAS called directly."""
         kinds = [kind for kind in KINDS if any(kind in row for row in self.rows.values())]
-        lines = ["| | " + " | ".join(kinds) + " | unit | dahl / PyTorch |", "|---|" + "---:|" * len(kinds) + "---|---:|"]
+        lines = ["| | " + " | ".join(kinds) + " | unit | dahl / PyTorch | dahl / cuBLAS |", "|---|" + "---:|" * len(kinds) + "---|---:|---:|"]
         for name, row in self.rows.items():
             figures = [f"{row[kind][0]:,.4g}" if kind in row else "" for kind in kinds]
             unit = next(iter(row.values()))[1]
             theirs = max((row[kind][0] for kind in ("eager", "compiled") if kind in row), default=None)
             ours = max((row[kind][0] for kind in KINDS[:2] if kind in row), default=None)
             ratio = f"{ours / theirs:.2f}" if ours and theirs else ""
-            lines.append(f"| {name} | {' | '.join(figures)} | {unit} | {ratio} |")
+            cublas = row["cuBLAS"][0] if "cuBLAS" in row else None
+            over_cublas = f"{ours / cublas:.3f}" if ours and cublas else ""
+            lines.append(f"| {name} | {' | '.join(figures)} | {unit} | {ratio} | {over_cublas} |")
         return lines
 
 

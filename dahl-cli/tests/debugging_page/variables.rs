@@ -47,7 +47,9 @@ pub(crate) fn compare(page: &str) -> Result<(), String> {
 
 /// The variable that `text` begins with.
 fn name_of(text: &str) -> String {
-    text.chars().take_while(|character| character.is_ascii_uppercase() || *character == '_').collect()
+    let is_part =
+        |character: &char| character.is_ascii_uppercase() || character.is_ascii_digit() || *character == '_';
+    text.chars().take_while(is_part).collect()
 }
 
 /// The variables that a line of code names, each as a string of its own.

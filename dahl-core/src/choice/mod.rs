@@ -25,6 +25,7 @@ pub use table::{KernelChoice, KernelChoices, KernelTrial, Ruling};
 use trials::{Settled, Trials};
 
 use crate::codelet::{Codelet, Kernel};
+use crate::cuda::CudaDevice;
 use crate::footprint;
 use crate::sync::atomic::{AtomicU32, Ordering};
 use crate::sync::{Mutex, MutexGuard};
@@ -64,6 +65,8 @@ pub(crate) struct Place<'p> {
     pub(crate) idle: usize,
     /// Whether others ever can.
     pub(crate) has_team: bool,
+    /// The device, if it is one of CUDA: kernels for CPUs do not run there, and no others do.
+    pub(crate) cuda: Option<&'p CudaDevice>,
 }
 
 /// The choice for tasks of one codelet, kind of worker and footprint.
@@ -124,10 +127,13 @@ impl Choices {
 
     /// The entry for tasks like this one, found or made.
     fn enter(&self, place: Place<'_>, codelet: &'static Codelet, record: &Record) -> Arc<Entry> {
-        let (mut kernels, is_choice) = candidates(codelet, record);
+        let (mut kernels, is_choice) = match place.only(codelet, record) {
+            Some(kernel) => (vec![kernel], false),
+            None => (place.kernels(codelet).collect(), true),
+        };
         let footprint = footprint::extents(record);
         let ruling = match is_choice {
-            true => self.rule(codelet, place.kind, record.body().in_place, &footprint, &mut kernels),
+            true => self.rule(codelet, place, record.body().in_place, &footprint, &mut kernels),
             false => Ruling::First,
         };
         let teams = place.has_team && self.teams == TeamPolicy::Measured;
@@ -137,7 +143,7 @@ impl Choices {
             kind: Arc::clone(place.kind),
             footprint,
             in_place: record.body().in_place,
-            is_choice: is_choice && (codelet.kernels.iter().flatten().nth(1).is_some() || teams),
+            is_choice: is_choice && (place.kernels(codelet).nth(1).is_some() || teams),
             ruling,
             trials: Mutex::new(Trials::new(&kernels, teams, may_mix)),
             kernels,
@@ -157,17 +163,17 @@ impl Choices {
     fn rule(
         &self,
         codelet: &'static Codelet,
-        kind: &str,
+        place: Place<'_>,
         in_place: bool,
         footprint: &[Vec<usize>],
         kernels: &mut Vec<&'static Kernel>,
     ) -> Ruling {
         let mut policy = &self.policy;
         if let KernelPolicy::Pinned(pins) = policy {
-            match pins.find(codelet, kind, in_place, footprint) {
-                Ok(Some((pinned, place))) => {
+            match pins.find(codelet, kernels, place.kind, in_place, footprint) {
+                Ok(Some((pinned, line))) => {
                     *kernels = vec![pinned];
-                    return Ruling::Pinned(place);
+                    return Ruling::Pinned(line);
                 }
                 Ok(None) => {}
                 Err(warning) => self.warn(warning),
@@ -189,19 +195,23 @@ impl Choices {
     }
 }
 
-/// The kernels that could run a task, and whether they are the codelet's to choose from.
-fn candidates(codelet: &'static Codelet, record: &Record) -> (Vec<&'static Kernel>, bool) {
-    match only(codelet, record) {
-        Some(kernel) => (vec![kernel], false),
-        None => (codelet.kernels.iter().flatten().collect(), true),
+impl Place<'_> {
+    /// The codelet's kernels for this kind of worker; on a CUDA device those whose libraries are there.
+    fn kernels(self, codelet: &'static Codelet) -> impl Iterator<Item = &'static Kernel> {
+        let on_cpu = codelet.kernels.iter().flatten().filter(move |_| self.cuda.is_none());
+        let is_there = move |device: &CudaDevice, kernel: &Kernel| {
+            kernel.library().is_none_or(|library| device.has_library(library))
+        };
+        let on_cuda = codelet.on_cuda();
+        on_cpu.chain(on_cuda.filter(move |kernel| self.cuda.is_some_and(|device| is_there(device, kernel))))
     }
-}
 
-/// The one kernel that can run a task, if the submitter named it or it is made for running in place.
-fn only(codelet: &'static Codelet, record: &Record) -> Option<&'static Kernel> {
-    let body = record.body();
-    let in_place = codelet.in_place.as_ref().filter(|_| body.in_place);
-    body.kernel.or_else(|| in_place.and_then(|in_place| in_place.kernel.as_ref()))
+    /// The one kernel that can run a task, if the submitter named it or it is made for running in place.
+    fn only(self, codelet: &'static Codelet, record: &Record) -> Option<&'static Kernel> {
+        let body = record.body();
+        let in_place = codelet.in_place.as_ref().filter(|_| body.in_place && self.cuda.is_none());
+        body.kernel.or_else(|| in_place.and_then(|in_place| in_place.kernel.as_ref()))
+    }
 }
 
 impl ChoiceCache {
@@ -213,8 +223,8 @@ impl ChoiceCache {
         codelet: &'static Codelet,
         record: &Record,
     ) -> Plan {
-        let only = only(codelet, record);
-        let mut kernels = codelet.kernels.iter().flatten();
+        let only = place.only(codelet, record);
+        let mut kernels = place.kernels(codelet);
         let first = only.or_else(|| kernels.next()).expect("checked when the task was submitted");
         let is_pinned = matches!(choices.policy, KernelPolicy::Pinned(_));
         let is_choice = only.is_none() && (kernels.next().is_some() || is_pinned);

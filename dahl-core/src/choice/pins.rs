@@ -89,25 +89,32 @@ impl Pins {
         &self.otherwise
     }
 
-    /// The kernel that the first row that fits names, and the row's place; nothing if none fits.
+    /// The one of `kernels`, those for this kind of worker, that the first row that fits names, and the row's place; nothing if none
+    /// fits. A row with a kernel for workers of another kind fits none of this kind.
     ///
     /// # Errors
     /// What is to be said if the codelet has no such kernel.
     pub(super) fn find(
         &self,
         codelet: &'static Codelet,
+        kernels: &[&'static Kernel],
         worker: &str,
         in_place: bool,
         footprint: &[Vec<usize>],
     ) -> Result<Option<(&'static Kernel, String)>, String> {
-        let fits = |pin: &&Pin| pin.row.fits(codelet, worker, in_place, footprint);
+        let is_here = |name: &str| kernels.iter().any(|kernel| kernel.name() == name);
+        let is_elsewhere = |name: &str| !is_here(name) && codelet.named(name).is_some();
+        let fits = |pin: &&Pin| {
+            pin.row.fits(codelet, worker, in_place, footprint) && !is_elsewhere(pin.row.kernel.as_ref())
+        };
         let Some(Pin { line, row }) = self.rows.iter().find(fits) else { return Ok(None) };
         let place = format!("{}:{line}", self.file);
         let name = row.kernel.as_ref();
-        match codelet.kernels.iter().flatten().find(|kernel| kernel.name() == name) {
-            Some(kernel) => Ok(Some((kernel, place))),
+        match kernels.iter().find(|kernel| kernel.name() == name) {
+            Some(kernel) => Ok(Some((*kernel, place))),
             None => {
-                let kernels: Vec<_> = codelet.kernels.iter().flatten().map(Kernel::name).collect();
+                let kernels = codelet.kernels.iter().flatten().chain(codelet.on_cuda());
+                let kernels: Vec<_> = kernels.map(Kernel::name).collect();
                 let (codelet, kernels) = (codelet.name, kernels.join(", "));
                 Err(format!(
                     "{place}: {codelet} has no kernel `{name}`; it has: {kernels}. The row is left aside"

@@ -4,6 +4,10 @@ use std::fmt;
 
 use super::c_kernel::{CEntry, CView};
 use super::views::Views;
+use crate::cuda::{CudaEntry, CudaLibrary};
+
+/// The kernel of every codelet that has one in CUDA, which is launched.
+pub(crate) static CUDA: Kernel = Kernel::on_cuda("cuda", Entry::Launch);
 
 /// One implementation of a codelet.
 #[derive(Clone, Copy)]
@@ -19,6 +23,10 @@ pub struct Kernel {
 enum Entry {
     Rust(fn(&mut Views<'_>)),
     C(CEntry),
+    /// On a device: what `Codelet::cuda` describes is launched.
+    Launch,
+    /// On a device: a function that calls a library, which has to be there if dahl knows it.
+    Call(CudaEntry, Option<CudaLibrary>),
 }
 
 /// How a kernel uses several cores. It gives the same bits for any number of them.
@@ -41,6 +49,15 @@ impl Kernel {
     /// A kernel in C, of a [`CKernel`](super::CKernel).
     pub(super) const fn c(name: &'static str, entry: CEntry) -> Self {
         Self { name, entry: Entry::C(entry), cores: Cores::One, equal: false }
+    }
+
+    /// A kernel on CUDA devices that calls `library`; nothing for one that dahl does not load.
+    pub const fn call(name: &'static str, library: Option<CudaLibrary>, entry: CudaEntry) -> Self {
+        Self::on_cuda(name, Entry::Call(entry, library))
+    }
+
+    const fn on_cuda(name: &'static str, entry: Entry) -> Self {
+        Self { name, entry, cores: Cores::One, equal: false }
     }
 
     /// Says that the kernel uses several cores by rayon's functions, and gives the same bits for any number of them.
@@ -87,8 +104,33 @@ impl Kernel {
     /// How a kernel in C takes its arrays; nothing for one in Rust.
     pub(crate) fn c_views(&self) -> Option<&'static [CView]> {
         match self.entry {
-            Entry::Rust(_) => None,
             Entry::C(entry) => Some(entry.views()),
+            Entry::Rust(_) | Entry::Launch | Entry::Call(..) => None,
+        }
+    }
+
+    /// Whether it runs on CUDA devices, and not on CPUs.
+    pub(crate) fn is_on_cuda(&self) -> bool {
+        matches!(self.entry, Entry::Launch | Entry::Call(..))
+    }
+
+    /// The function that calls a library, if it is such a kernel.
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
+    pub(crate) fn cuda_entry(&self) -> Option<CudaEntry> {
+        match self.entry {
+            Entry::Call(entry, _) => Some(entry),
+            _ => None,
+        }
+    }
+
+    /// The library that has to be there.
+    pub(crate) fn library(&self) -> Option<CudaLibrary> {
+        match self.entry {
+            Entry::Call(_, library) => library,
+            _ => None,
         }
     }
 
@@ -98,6 +140,9 @@ impl Kernel {
             (Cores::Either(entry), _) if team => entry(views),
             (_, Entry::Rust(entry)) => entry(views),
             (_, Entry::C(entry)) => entry.call(views),
+            (_, Entry::Launch | Entry::Call(..)) => {
+                panic!("`{}` runs on CUDA devices, of which none is left", self.name)
+            }
         }
     }
 }

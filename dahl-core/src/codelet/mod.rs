@@ -15,6 +15,7 @@ mod views;
 pub use accumulator::Accumulator;
 pub use c_kernel::{CArgument, CFunction, CKernel, CView, RawView};
 pub use combination::Combines;
+pub(crate) use kernel::CUDA;
 pub use kernel::Kernel;
 pub use operands::Operands;
 pub(crate) use operands::ShapeOf;
@@ -50,6 +51,8 @@ pub struct Codelet {
     pub kernels: &'static [Option<Kernel>],
     /// Its kernel in CUDA, if it names one that exists for these element types.
     pub cuda: Option<CudaInstance>,
+    /// Kernels for CUDA devices that call libraries.
+    pub cuda_calls: &'static [Kernel],
     /// Of a map: why its body could not be written in CUDA.
     pub no_cuda: Option<&'static str>,
     /// How it runs over one of its inputs (`_self`).
@@ -73,6 +76,7 @@ impl Codelet {
             arguments: &[],
             kernels: &[],
             cuda: None,
+            cuda_calls: &[],
             no_cuda: None,
             in_place: None,
             broadcasts: false,
@@ -102,6 +106,12 @@ impl Codelet {
     /// Sets its kernel in CUDA; `None` where it does not exist for these element types.
     pub const fn cuda(mut self, cuda: Option<CudaInstance>) -> Self {
         self.cuda = cuda;
+        self
+    }
+
+    /// Sets its kernels for CUDA devices that call libraries.
+    pub const fn cuda_calls(mut self, calls: &'static [Kernel]) -> Self {
+        self.cuda_calls = calls;
         self
     }
 
@@ -138,6 +148,17 @@ impl Codelet {
     /// The kernel that CPU workers run.
     pub(crate) fn cpu_kernel(&self) -> Option<&Kernel> {
         self.kernels.iter().flatten().next()
+    }
+
+    /// The kernels for CUDA devices: those that call libraries, which may not be there, and its own.
+    pub(crate) fn on_cuda(&self) -> impl Iterator<Item = &'static Kernel> + Clone + use<> {
+        self.cuda_calls.iter().chain(self.cuda.map(|_| &CUDA))
+    }
+
+    /// The kernel of that name, of any kind of worker.
+    pub(crate) fn named(&self, name: &str) -> Option<&'static Kernel> {
+        let kernels: &'static [Option<Kernel>] = self.kernels;
+        kernels.iter().flatten().chain(self.on_cuda()).find(|kernel| kernel.name() == name)
     }
 
     /// The index of the output that `_self` replaces.

@@ -10,12 +10,14 @@ use crate::error::{Error, ErrorKind, Result};
 
 const DEVICES: &str = "DAHL_NCUDA";
 const LIMIT: &str = "DAHL_CUDA_LIMIT_MB";
+const TF32: &str = "DAHL_CUDA_TF32";
 
 /// The devices, each with how much of its memory may be used.
 #[track_caller]
 pub(super) fn cuda_devices(
     set: Option<usize>,
     limit_mb: Option<f64>,
+    tf32: Option<bool>,
     clock: &Clock,
 ) -> Result<Vec<CudaSetting>> {
     if cfg!(dahl_fuzz) {
@@ -25,6 +27,8 @@ pub(super) fn cuda_devices(
     let number = |number: u64| usize::try_from(number).ok().map(Some);
     let wanted = from_environment(DEVICES, set.map(Some), None, "a whole number", number)?;
     let limit_bytes = limit_bytes(limit_mb)?;
+    let switch = |number: u64| (number <= 1).then_some(number == 1);
+    let tf32 = from_environment(TF32, tf32, false, "0 or 1", switch)?;
     let (devices, reason) = match CudaDevice::find(wanted.unwrap_or(usize::MAX), clock) {
         Found::Devices(devices) => (devices, String::new()),
         Found::None(reason) => (Vec::new(), format!(": {reason}")),
@@ -34,6 +38,7 @@ pub(super) fn cuda_devices(
         return Err(Error::new(ErrorKind::Config { setting, value: wanted.to_string(), expected }));
     }
     let setting = |device: std::sync::Arc<CudaDevice>| {
+        device.allow_tf32(tf32);
         let limit_bytes = limit_bytes.unwrap_or_else(|| device.free_bytes() / 10 * 9);
         CudaSetting { device, limit_bytes }
     };

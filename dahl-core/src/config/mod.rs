@@ -49,6 +49,7 @@ const STALL_AFTER: Duration = Duration::from_secs(60);
 /// | [`virtual_machine`](Self::virtual_machine) | `DAHL_MACHINE`: a model file | none: the real one |
 /// | [`cuda_devices`](Self::cuda_devices) | `DAHL_NCUDA` | all that there are |
 /// | [`cuda_limit_mb`](Self::cuda_limit_mb) | `DAHL_CUDA_LIMIT_MB` | nine tenths of what is free |
+/// | [`cuda_tf32`](Self::cuda_tf32) | `DAHL_CUDA_TF32`: 0 or 1 | 0 |
 /// | [`performance_dir`](Self::performance_dir) | `DAHL_PERF_DIR` | none: models are not stored |
 /// | [`calibrate`](Self::calibrate) | `DAHL_CALIBRATE`: 0 or 1 | 0 |
 /// | [`kernels`](Self::kernels) | `DAHL_KERNELS` | `equal` |
@@ -74,6 +75,7 @@ pub struct RuntimeBuilder {
     machine: Option<Machine>,
     cuda_devices: Option<usize>,
     cuda_limit_mb: Option<f64>,
+    cuda_tf32: Option<bool>,
     performance_dir: Option<PathBuf>,
     calibrate: Option<bool>,
     kernels: Option<String>,
@@ -219,6 +221,12 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Sets whether libraries may compute products of `f32` in TF32 on CUDA devices: faster, with 10 bits of fraction in place of 23.
+    pub fn cuda_tf32(mut self, allowed: bool) -> Self {
+        self.cuda_tf32 = Some(allowed);
+        self
+    }
+
     /// Adds a device to the machine that is simulated, which is [`Machine::default`] if nothing else was said.
     pub fn virtual_device(mut self, device: VirtualDevice) -> Self {
         self.machine.get_or_insert_default().devices.push(device);
@@ -323,7 +331,7 @@ impl RuntimeBuilder {
         }
         let clock = if machine.is_some() { Clock::start_virtual() } else { Clock::start() };
         let cuda = match &machine {
-            None => cuda_devices(self.cuda_devices, self.cuda_limit_mb, &clock)?,
+            None => cuda_devices(self.cuda_devices, self.cuda_limit_mb, self.cuda_tf32, &clock)?,
             Some(_) => Vec::new(),
         };
         let simulated = machine.as_ref().map_or(0, |machine| machine.devices.len());

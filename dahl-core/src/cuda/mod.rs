@@ -1,11 +1,13 @@
 //! Kernels in CUDA as `dahl-build` and `#[codelet]` describe them: what they take, how they are launched, and the image
-//! of device code that holds them; and `driver`, the devices that run them, behind the feature `cuda`.
+//! of device code that holds them; `call`, what kernels get that call libraries; and behind the feature `cuda` the devices that
+//! run them, `driver`, and the libraries.
 //!
 //! Data come from the tables that `dahl-build` writes and from the declarations of maps, as [`CudaKernel`]s, and
 //! go to [`Codelet::cuda`](crate::Codelet::cuda). Not here: tasks on a device (`worker::cuda`).
 
 #[cfg(not(feature = "cuda"))]
 mod absent;
+mod call;
 #[cfg(feature = "cuda")]
 mod driver;
 mod element;
@@ -13,11 +15,17 @@ mod fold;
 mod image;
 mod kernel;
 mod launch;
+#[cfg(feature = "cuda")]
+mod libraries;
 mod mismatch;
 mod step;
 
 #[cfg(not(feature = "cuda"))]
 pub(crate) use absent::{Allocation, CudaDevice, CudaError, Found, Landing, Mark, Moved};
+pub(crate) use call::CudaEntry;
+pub use call::{CudaArray, CudaArrayMut, CudaCall, CudaCallError, CudaLibrary};
+#[cfg(feature = "cuda")]
+pub(crate) use call::{Gemm, Lender};
 #[cfg(feature = "cuda")]
 pub(crate) use driver::{
     Allocation, CudaDevice, CudaError, Found, Function, Landing, Mark, Moved, Names, Pinned, Unloaded,
@@ -27,5 +35,7 @@ pub(crate) use fold::{finish, fold};
 pub use image::CudaImage;
 pub use kernel::{CudaInstance, CudaKernel, CudaPass};
 pub use launch::{CudaLaunch, CudaLaunches};
+#[cfg(feature = "cuda")]
+pub(crate) use libraries::Cublas;
 pub use mismatch::Declared;
 pub use step::CudaStep;

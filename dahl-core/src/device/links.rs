@@ -7,7 +7,7 @@ use super::machine::{Machine, VirtualDevice};
 use super::memory::DeviceMemory;
 use super::real::{CudaSetting, worker_name};
 use crate::clock::Clock;
-use crate::codelet::Codelet;
+use crate::codelet::{Codelet, Kernel};
 use crate::cuda::{CudaDevice, CudaInstance, Moved};
 use crate::memory::MemoryNode;
 use crate::observer::Observer;
@@ -152,7 +152,11 @@ impl Devices {
             return false;
         }
         match self.memories[device].cuda() {
-            Some(cuda) => codelet.cuda.is_some_and(|instance| cuda.may_load(instance.kernel.image)),
+            Some(cuda) => {
+                let is_there = |call: &Kernel| call.library().is_none_or(|library| cuda.has_library(library));
+                codelet.cuda.is_some_and(|instance| cuda.may_load(instance.kernel.image))
+                    || codelet.cuda_calls.iter().any(is_there)
+            }
             None => self.machine.devices[device].speed.has(codelet.name),
         }
     }

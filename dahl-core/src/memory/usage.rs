@@ -28,7 +28,8 @@ pub struct MemoryUse {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryHolder {
-    /// What it is for: `arena`, `array`, `reduction buffers`, `rename buffer`, `scratch`, `packed copies`.
+    /// What it is for: `arena`, `array`, `reduction buffers`, `rename buffer`, `scratch`, `packed copies`; on CUDA
+    /// devices also `workspace`, `workspace of cuBLAS`.
     pub what: &'static str,
     /// The line that made the arena or array, or submitted the task that first needed the buffer.
     pub location: &'static Location<'static>,

@@ -13,7 +13,7 @@ use super::table::Table;
 use super::transfers::{TransferTime, Transfers};
 use super::work::{Work, kernel_of, key, key_of, work};
 use super::{Measurement, warnings::Warnings};
-use crate::codelet::Codelet;
+use crate::codelet::{Codelet, Kernel};
 use crate::error::Result;
 use crate::footprint;
 use crate::sync::{Mutex, MutexGuard};
@@ -164,24 +164,32 @@ impl Models {
 
     /// How long the task of `record` is expected to run on a worker of the kind `kind`, with the kernel that it would
     /// run there, if that can be said. Of several kernels it is the one that has run most often: the one that is chosen.
-    pub(crate) fn expected(&self, kind: &str, record: &Record) -> Option<Estimate> {
+    pub(crate) fn expected(&self, kind: &str, is_cuda: bool, record: &Record) -> Option<Estimate> {
         let body = record.body();
         let codelet = body.codelet?;
+        if is_cuda && body.kernel.is_none() && matches!(body.kind, Kind::Kernel) {
+            let names = codelet.on_cuda().map(Kernel::name);
+            return self.of_most_often(kind, codelet, names, record);
+        }
         let first = kernel_of(record)?;
-        let of_first = self.estimate(kind, codelet, first, record);
         let is_fixed = body.kernel.is_some() || !matches!(body.kind, Kind::Kernel);
         if is_fixed || codelet.kernels.iter().flatten().nth(1).is_none() {
-            return of_first;
+            return self.estimate(kind, codelet, first, record);
         }
-        let others = codelet.kernels.iter().flatten().filter(|kernel| kernel.name() != first);
-        let of_others = others.filter_map(|kernel| self.estimate(kind, codelet, kernel.name(), record));
-        let of_all = of_first.into_iter().chain(of_others);
-        of_all.max_by_key(|estimate| (estimate.basis == Basis::Measured, estimate.samples))
+        let others = codelet.kernels.iter().flatten().map(Kernel::name).filter(|name| *name != first);
+        self.of_most_often(kind, codelet, std::iter::once(first).chain(others), record)
     }
 
-    /// As [`expected`](Self::expected), the duration alone, in nanoseconds.
-    pub(crate) fn expected_ns(&self, kind: &str, record: &Record) -> Option<u64> {
-        Some(self.expected(kind, record)?.ns)
+    /// The estimate of that of several kernels which has run most often.
+    fn of_most_often(
+        &self,
+        kind: &str,
+        codelet: &'static Codelet,
+        kernels: impl Iterator<Item = &'static str>,
+        record: &Record,
+    ) -> Option<Estimate> {
+        let of_all = kernels.filter_map(|kernel| self.estimate(kind, codelet, kernel, record));
+        of_all.max_by_key(|estimate| (estimate.basis == Basis::Measured, estimate.samples))
     }
 
     /// What is known, one row for each codelet, kernel, kind of worker, element types and footprint: in the order of

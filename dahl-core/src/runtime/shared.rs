@@ -12,14 +12,14 @@ use crate::array::{ArrayState, HOME};
 use crate::check::CheckNotes;
 use crate::choice::Choices;
 use crate::clock::Clock;
-use crate::codelet::Codelet;
+use crate::codelet::{Codelet, Kernel};
 use crate::config::Config;
 use crate::device::Devices;
 use crate::error::Failure;
 use crate::explain::Trails;
 use crate::memory::{MemoryNode, MemoryUse, Slab};
 use crate::observer::{Observer, Submission};
-use crate::perf::Models;
+use crate::perf::{Estimate, Models};
 use crate::scheduler::{Misfits, Recording, Scheduler, WorkerInfo, Workers};
 use crate::simulation::Simulation;
 use crate::stall::{Stall, Watch};
@@ -256,6 +256,21 @@ impl Shared {
             (Some(devices), Some(device)) => devices.can_run(device, codelet),
             _ => true,
         }
+    }
+
+    /// Whether worker `worker` is of the kind that a kernel is for, and what it calls is there.
+    pub(crate) fn is_for(&self, worker: usize, kernel: &Kernel) -> bool {
+        if !self.is_real_device(worker) {
+            return !kernel.is_on_cuda();
+        }
+        let cuda = self.devices().and_then(|devices| devices.cuda(self.worker(worker).node));
+        let has = |library| cuda.is_some_and(|cuda| cuda.has_library(library));
+        kernel.is_on_cuda() && kernel.library().is_none_or(has)
+    }
+
+    /// How long a task is expected to run on worker `worker`, if that can be said.
+    pub(crate) fn expected(&self, worker: usize, record: &Record) -> Option<Estimate> {
+        self.models().expected(&self.worker(worker).kind, self.is_real_device(worker), record)
     }
 
     /// What schedulers know of a worker.

@@ -260,7 +260,8 @@ impl Drop for Task<'_> {
 
 pub(super) fn no_kernel(codelet: &Codelet, name: Option<&str>) -> ErrorKind {
     let element = codelet.parameters.first().map_or("", |parameter| parameter.element.name);
-    let kernels = codelet.kernels.iter().flatten().map(|kernel| kernel.name()).collect::<Vec<_>>().join(", ");
+    let kernels = codelet.kernels.iter().flatten().chain(codelet.on_cuda());
+    let kernels = kernels.map(|kernel| kernel.name()).collect::<Vec<_>>().join(", ");
     let kernel = name.map_or_else(|| "kernel".to_owned(), |name| format!("kernel `{name}`"));
     ErrorKind::NoKernel { codelet: codelet.name, kernel, element, kernels }
 }

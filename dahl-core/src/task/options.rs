@@ -32,13 +32,21 @@ impl<'a> Task<'a> {
     }
 
     /// Runs the codelet's kernel of this name instead of its first: `"rust"` is the declared body, `"dot_c"` the one of
-    /// `cpu = [kernels::DOT_C]`, and one in Rust is called as the last segment of its path.
+    /// `cpu = [kernels::DOT_C]`, and one in Rust is called as the last segment of its path. On CUDA devices `"cuda"` is the kernel
+    /// in CUDA, and one of `cuda_call = [..]` is called as the last segment of its path too.
     ///
-    /// The submission fails if the codelet has no such kernel for these element types.
+    /// The submission fails if the codelet has no such kernel for these element types, or no worker is of its kind.
     pub fn kernel(mut self, name: &str) -> Self {
-        match self.codelet.kernels.iter().flatten().find(|kernel| kernel.name() == name) {
-            Some(kernel) => self.set(|body| body.kernel = Some(kernel)),
-            None => self.fail(Error::at(no_kernel(self.codelet, Some(name)), self.location)),
+        let is_able = |shared: &Shared, kernel| {
+            let able = |worker| shared.has_kernel(worker, self.codelet) && shared.is_for(worker, kernel);
+            (0..shared.workers()).any(able)
+        };
+        match (self.codelet.named(name), self.target) {
+            (Some(kernel), Some((shared, _))) if kernel.is_on_cuda() && !is_able(shared, kernel) => {
+                self.fail_for_workers(shared, format!("worker with the kernel `{name}`"));
+            }
+            (Some(kernel), _) => self.set(|body| body.kernel = Some(kernel)),
+            (None, _) => self.fail(Error::at(no_kernel(self.codelet, Some(name)), self.location)),
         }
         self
     }

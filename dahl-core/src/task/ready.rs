@@ -135,8 +135,7 @@ impl ReadyTask {
 
     /// As [`expected_ns`](Self::expected_ns), and how that is known.
     pub fn estimate(&self, worker: usize) -> Option<Estimate> {
-        let shared = self.shared();
-        shared.models().expected(&shared.worker(worker).kind, self.peek())
+        self.shared().expected(worker, self.peek())
     }
 
     /// Bytes that would be copied if it ran on worker `worker`.

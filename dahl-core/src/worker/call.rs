@@ -109,7 +109,7 @@ pub(super) fn call(
 ) -> Result<(), Obstacle> {
     let idle = shared.team().idle();
     let has_team = bench.is_in_pool && shared.cpu_workers() > 1;
-    let place = Place { kind: &bench.kind, idle: if has_team { idle } else { 0 }, has_team };
+    let place = Place { kind: &bench.kind, idle: if has_team { idle } else { 0 }, has_team, cuda: None };
     let plan = bench.choices.plan(shared.choices(), place, codelet, record);
     if shared.recorder().is_some() {
         bench.run.with(shared.models(), &bench.kind, codelet, plan.kernel.name(), record);

@@ -111,7 +111,7 @@ fn conclude<const LET_GO: bool>(
         shared.gathering().lose(bench.worker, codelet, loss, std::mem::take(&mut bench.lost_ns));
         let failure = match obstacle {
             Obstacle::Cancelled(first_cause) => first_cause,
-            Obstacle::Failed(message) => {
+            Obstacle::Failed(message) | Obstacle::Unable(message) => {
                 let failure = failure(bench, record, codelet, message);
                 shared.note_failure(&failure);
                 failure

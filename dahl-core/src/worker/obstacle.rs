@@ -14,6 +14,12 @@ pub(super) enum Obstacle {
     Cancelled(Arc<Failure>),
     /// It failed itself: what happened.
     Failed(String),
+    /// Its worker turned out to have no kernel that can run it: why.
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
+    Unable(String),
     /// A memory that it needs cannot be had.
     NoRoom(Shortage),
 }

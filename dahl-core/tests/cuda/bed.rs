@@ -74,13 +74,20 @@ impl Bed {
     /// such a test is about only the stand-in does.
     pub(crate) fn new(settings: &str) -> Option<Self> {
         let bed = Self::of_any_driver();
-        bed.0.as_ref()?.reset(settings);
+        let stand_in = bed.0.as_ref()?;
+        stand_in.reset(settings);
+        stand_in.products();
         Some(bed)
     }
 
     /// What the stand-in has found to be wrong.
     pub(crate) fn findings(&self) -> String {
         self.0.as_ref().map_or_else(String::new, StandIn::findings)
+    }
+
+    /// The products that cuBLAS was asked for since this was asked last, a line each.
+    pub(crate) fn products(&self) -> String {
+        self.0.as_ref().map_or_else(String::new, StandIn::products)
     }
 }
 

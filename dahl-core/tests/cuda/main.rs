@@ -5,6 +5,7 @@
 
 mod bed;
 mod failures;
+mod libraries;
 mod memory;
 #[path = "../random_programs/on_cuda.rs"]
 #[expect(dead_code, reason = "the random programs use the rest")]

@@ -1,13 +1,14 @@
 //! Rules for the options: what they name exists, and they fit the form and the modes.
 
 use quote::ToTokens;
-use syn::{Expr, Ident};
+use syn::{Expr, Ident, Path};
 
 use crate::errors::Errors;
 use crate::mode::Access;
-use crate::model::{Codelet, Form, Rank};
+use crate::model::{Codelet, Form, Kind, Rank};
 use crate::parse::{is_c_kernel, kernel_name};
 use crate::tokens;
+use crate::view::Layout;
 
 /// Reports options that do not fit the declaration.
 pub(super) fn check(codelet: &Codelet, errors: &mut Errors) {
@@ -16,6 +17,7 @@ pub(super) fn check(codelet: &Codelet, errors: &mut Errors) {
     kernels(codelet, errors);
     in_place(codelet, errors);
     cuda(codelet, errors);
+    cuda_calls(codelet, errors);
     if let (Form::Kernel, Some(broadcast)) = (codelet.form, &codelet.options.broadcast) {
         errors.at(broadcast, "`broadcast` stretches the inputs of a map; the views of a kernel stretch with ndarray's `broadcast` in its body");
     }
@@ -37,6 +39,43 @@ fn cuda(codelet: &Codelet, errors: &mut Errors) {
     }
 }
 
+/// A call gets views, and is for what is not `cpu_only`.
+fn cuda_calls(codelet: &Codelet, errors: &mut Errors) {
+    let Some(first) = codelet.options.cuda_call.first() else { return };
+    if codelet.form == Form::Map {
+        return errors.at(
+            &first.path,
+            "a library is given whole arrays, and a map has elements; declare a kernel with views",
+        );
+    }
+    if let Some(cpu_only) = &codelet.options.cpu_only {
+        errors.at(
+            cpu_only,
+            "`cpu_only` says that there is no kernel for other devices, and `cuda_call` names one; remove either",
+        );
+    }
+    for parameter in &codelet.parameters {
+        let is_array = matches!(&parameter.kind, Kind::View(view) if matches!(view.layout, Layout::Axes(_)));
+        if !is_array && !matches!(parameter.kind, Kind::Unknown) {
+            errors.at(&parameter.name, format!("`{}` has no rank, and the arrays that `cuda_call` gets have one: take an `ArrayView1` or the like", parameter.name));
+        }
+    }
+    for call in &codelet.options.cuda_call {
+        for (index, word) in call.words.iter().enumerate() {
+            if word != "cublas" && word != "equal" {
+                errors.at(
+                    word,
+                    format!(
+                        "`{word}` is not said of a kernel that calls a library; `cublas` and `equal` are"
+                    ),
+                );
+            } else if call.words[..index].contains(word) {
+                errors.at(word, format!("`{word}` is said twice; keep one"));
+            }
+        }
+    }
+}
+
 /// A map runs on several cores by itself, and a kernel in C does not.
 fn parallel(codelet: &Codelet, errors: &mut Errors) {
     let Some(path) = &codelet.options.parallel_kernel else { return };
@@ -52,7 +91,14 @@ const C_ALONE: &str = "a kernel in C runs on one core: the workers' threads are 
 
 /// What is said of further kernels, and their names, which choose one.
 fn kernels(codelet: &Codelet, errors: &mut Errors) {
-    let mut names = vec!["rust".to_owned()];
+    let mut names = vec!["rust".to_owned(), "cuda".to_owned()];
+    let mut take = |path: &Path, errors: &mut Errors| {
+        let name = kernel_name(path);
+        if names.contains(&name) {
+            errors.at(path, format!("another kernel of `{}` is called `{name}`, and `.kernel(\"{name}\")` could mean both; rename one", codelet.name));
+        }
+        names.push(name);
+    };
     for kernel in &codelet.options.cpu {
         for (index, word) in kernel.words.iter().enumerate() {
             if word != "parallel" && word != "equal" {
@@ -64,12 +110,9 @@ fn kernels(codelet: &Codelet, errors: &mut Errors) {
         if let (Some(word), true) = (kernel.word("parallel"), is_c_kernel(&kernel.path)) {
             errors.at(word, C_ALONE);
         }
-        let name = kernel_name(&kernel.path);
-        if names.contains(&name) {
-            errors.at(&kernel.path, format!("another kernel of `{}` is called `{name}`, and `.kernel(\"{name}\")` could mean both; rename one", codelet.name));
-        }
-        names.push(name);
+        take(&kernel.path, errors);
     }
+    codelet.options.cuda_call.iter().for_each(|call| take(&call.path, errors));
 }
 
 fn shapes(codelet: &Codelet, errors: &mut Errors) {

@@ -1,4 +1,5 @@
-//! Kernels in CUDA: the one that the option `cuda` names, and that of a map, which is written from its body.
+//! Kernels in CUDA: the one that the option `cuda` names, and that of a map, which is written from its body; and those that
+//! call libraries.
 
 use std::path::Path;
 
@@ -8,7 +9,10 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
+use super::local;
+use super::signature::Variant;
 use crate::model::{Codelet, Form, Kind};
+use crate::parse::{Further, kernel_name};
 use crate::view::Layout;
 
 /// What became of a map's body.
@@ -36,6 +40,60 @@ pub(super) fn kernel(codelet: &Codelet, map: Option<&MapInCuda>) -> Option<Token
             let kernel = quote_spanned!(path.span()=> #path.instance(#types));
             Some(quote!(.cuda(#kernel)))
         }
+    }
+}
+
+/// `.cuda_calls(..)`: the kernels that call libraries.
+pub(super) fn calls(codelet: &Codelet) -> Option<TokenStream> {
+    let calls = codelet.options.cuda_call.iter().map(|call| self::call(codelet, call));
+    (!codelet.options.cuda_call.is_empty()).then(|| quote!(.cuda_calls(const { &[#(#calls),*] })))
+}
+
+fn call(codelet: &Codelet, call: &Further) -> TokenStream {
+    let (root, path) = (&codelet.root, &call.path);
+    let (name, kernel, views) = (kernel_name(path), local("kernel"), local("views"));
+    let private = quote!(#root::__private);
+    let arrays: Vec<_> = codelet
+        .parameters
+        .iter()
+        .enumerate()
+        .map(|(index, parameter)| {
+            let rank = match &parameter.kind {
+                Kind::View(view) => view.layout,
+                Kind::Scalar | Kind::Unknown => Layout::AnyAxes,
+            };
+            let rank = Literal::usize_unsuffixed(if let Layout::Axes(axes) = rank { axes } else { 0 });
+            (codelet.is_mutable(index, Variant::Given), parameter.kernel_element(), rank)
+        })
+        .collect();
+    let types = arrays.iter().map(|(is_mutable, element, rank)| {
+        let array = local(if *is_mutable { "CudaArrayMut" } else { "CudaArray" });
+        quote!(#private::#array<'_, #element, #rank>)
+    });
+    let taken = arrays.iter().map(|(is_mutable, element, rank)| {
+        let method = local(if *is_mutable { "array_mut" } else { "array" });
+        quote!(#views.#method::<#element, #rank>())
+    });
+    let names: Vec<_> = (0..arrays.len()).map(|index| local(&format!("array_{index}"))).collect();
+    let argument_types: Vec<_> = codelet.arguments.iter().map(|argument| &argument.ty).collect();
+    let argument_names: Vec<_> = codelet.arguments.iter().map(|argument| &argument.name).collect();
+    let library = match call.word("cublas") {
+        Some(_) => quote!(::core::option::Option::Some(#private::CudaLibrary::Cublas)),
+        None => quote!(::core::option::Option::None),
+    };
+    let equal = call.word("equal").map(|_| quote!(.equal()));
+    let coerced = quote_spanned! {path.span()=>
+        #[allow(clippy::type_complexity)]
+        let #kernel: fn(&mut #private::CudaCall<'_>, #(#types,)* #(#argument_types),*)
+            -> ::core::result::Result<(), #private::CudaCallError> = #path;
+    };
+    quote! {
+        #private::Kernel::call(#name, #library, |#views| {
+            #coerced
+            #(let #names = #taken;)*
+            #(let #argument_names = #views.argument::<#argument_types>();)*
+            #kernel(#views, #(#names,)* #(#argument_names),*)
+        }) #equal
     }
 }
 

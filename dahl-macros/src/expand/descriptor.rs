@@ -40,6 +40,7 @@ pub(super) fn codelet(codelet: &Codelet, map: Option<&MapInCuda>) -> TokenStream
     let arguments = (!codelet.arguments.is_empty()).then(|| quote!(.arguments(&[#(#arguments),*])));
     let kernels = kernels(codelet);
     let cuda = cuda::kernel(codelet, map);
+    let cuda_calls = cuda::calls(codelet);
     let in_place = in_place(codelet);
     let broadcasts = codelet.options.broadcast.is_some().then(|| quote!(.broadcasts()));
     let flops = codelet.options.flops.as_ref().map(|flops| count(codelet, "flops", flops));
@@ -53,6 +54,7 @@ pub(super) fn codelet(codelet: &Codelet, map: Option<&MapInCuda>) -> TokenStream
                     #arguments
                     .kernels(const { &[#(#kernels),*] })
                     #cuda
+                    #cuda_calls
                     #in_place
                     #broadcasts
                     #flops

@@ -20,6 +20,7 @@ pub(crate) struct Options {
     pub(crate) cpu: Vec<Further>,
     pub(crate) cpu_only: Option<Ident>,
     pub(crate) cuda: Option<Path>,
+    pub(crate) cuda_call: Vec<Further>,
     pub(crate) broadcast: Option<Ident>,
     pub(crate) parallel: Option<Ident>,
     pub(crate) parallel_kernel: Option<Path>,
@@ -39,7 +40,7 @@ pub(crate) struct Shape {
     pub(crate) extents: Expr,
 }
 
-/// A kernel of `cpu = [..]`: `PATH`, with words before it that say something of it.
+/// A kernel of `cpu = [..]` or `cuda_call = [..]`: `PATH`, with words before it that say something of it.
 pub(crate) struct Further {
     pub(crate) words: Vec<Ident>,
     pub(crate) path: Path,
@@ -63,7 +64,7 @@ pub(crate) fn is_c_kernel(path: &Path) -> bool {
 }
 
 /// Every option with an example of its use, which errors show.
-const USAGE: [(&str, &str); 14] = [
+const USAGE: [(&str, &str); 15] = [
     ("shape", "shape(out = [a.nrows(), b.ncols()])"),
     ("check", "check(a.ncols() == b.nrows())"),
     ("in_place", "in_place = x"),
@@ -71,6 +72,7 @@ const USAGE: [(&str, &str); 14] = [
     ("cpu", "cpu = [dot_unrolled, parallel dot_of_parts]"),
     ("cpu_only", "cpu_only"),
     ("cuda", "cuda = kernels::CONV2D"),
+    ("cuda_call", "cuda_call = [cublas matmul_by_cublas]"),
     ("broadcast", "broadcast"),
     ("parallel", "parallel = softmax_by_rows"),
     ("flops", "flops = 2 * x.len()"),
@@ -144,14 +146,10 @@ impl Options {
             }
             "in_place" => self.in_place = Some(value(input)?),
             "in_place_kernel" => self.in_place_kernel = Some(value(input)?),
-            "cpu" => {
-                let _: Token![=] = input.parse()?;
-                let content;
-                bracketed!(content in input);
-                self.cpu.extend(Punctuated::<Further, Token![,]>::parse_terminated(&content)?);
-            }
+            "cpu" => self.cpu = list_of_kernels(input)?,
             "cpu_only" => self.cpu_only = Some(name),
             "cuda" => self.cuda = Some(value(input)?),
+            "cuda_call" => self.cuda_call = list_of_kernels(input)?,
             "broadcast" => self.broadcast = Some(name),
             "parallel" => {
                 self.parallel = Some(name);
@@ -187,6 +185,14 @@ impl Parse for Further {
         }
         Ok(Self { words, path: input.parse()? })
     }
+}
+
+/// Parses `= [WORD .. PATH, ..]`.
+fn list_of_kernels(input: ParseStream<'_>) -> syn::Result<Vec<Further>> {
+    let _: Token![=] = input.parse()?;
+    let content;
+    bracketed!(content in input);
+    Ok(Punctuated::<Further, Token![,]>::parse_terminated(&content)?.into_iter().collect())
 }
 
 /// Parses `= VALUE`.

@@ -31,6 +31,7 @@ static const Named KINDS[] = {
     {"wait", Kind::Wait, CUDA_ERROR_UNKNOWN},
     {"query", Kind::Query, CUDA_ERROR_UNKNOWN},
     {"graph", Kind::Graph, CUDA_ERROR_OUT_OF_MEMORY},
+    {"library", Kind::Library, CUresult(13)}, // a status of the library's: that work failed
     {"fault", Kind::Fault, CUDA_ERROR_ILLEGAL_ADDRESS},
     {"lost", Kind::Lost, CUDA_ERROR_UNKNOWN},
 };

@@ -7,7 +7,7 @@
 #include "api.h"
 
 // Of calls; `Fault` is of kernels that run, and `Lost` of any call.
-enum class Kind { Any, Init, Device, Context, Module, Alloc, HostAlloc, Free, Copy, Set, Launch, Stream, Event, Wait, Query, Graph, Fault, Lost };
+enum class Kind { Any, Init, Device, Context, Module, Alloc, HostAlloc, Free, Copy, Set, Launch, Stream, Event, Wait, Query, Graph, Library, Fault, Lost };
 
 class Failures {
     struct Demand {

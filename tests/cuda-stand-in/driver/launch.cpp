@@ -143,8 +143,7 @@ CUresult Launch::run() {
     return found_error(failure, is_address ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_ERROR_LAUNCH_FAILED);
 }
 
-// What a kernel reads has to be there, and what it writes is there from now on.
-static CUresult check_content(const std::vector<Access> &accesses, const std::string &label) {
+CUresult check_content(const std::vector<Access> &accesses, const std::string &label) {
     if (!driver().settings.uninitialised) return CUDA_SUCCESS;
     for (const Access &access : accesses) {
         bool is_known = access.mode == Mode::Read && access.allocation->is_device() && access.what.compare(0, 9, "parameter") == 0;
@@ -158,6 +157,13 @@ static CUresult check_content(const std::vector<Access> &accesses, const std::st
         }
     }
     return CUDA_SUCCESS;
+}
+
+void note_written(const std::vector<Access> &accesses) {
+    for (const Access &access : accesses) {
+        if (access.mode == Mode::Read || !access.allocation->is_device()) continue;
+        for (Interval interval : access.box.each()) access.allocation->initialised.add(interval);
+    }
 }
 
 CUresult launch_work(Work &work, std::shared_ptr<Launch> launch) {
@@ -174,10 +180,7 @@ CUresult launch_work(Work &work, std::shared_ptr<Launch> launch) {
         if (CUresult error = driver().failures.next(Kind::Fault, launch->context->device)) return error;
         if (CUresult error = check_content(accesses, label)) return error;
         if (CUresult error = launch->run()) return error;
-        for (const Access &access : accesses) {
-            if (access.mode == Mode::Read || !access.allocation->is_device()) continue;
-            for (Interval interval : access.box.each()) access.allocation->initialised.add(interval);
-        }
+        note_written(accesses);
         return CUDA_SUCCESS;
     };
     return CUDA_SUCCESS;

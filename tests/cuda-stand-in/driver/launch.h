@@ -27,3 +27,8 @@ struct Launch {
 // Fills `launch` from the arguments of a call.
 CUresult read_parameters(Launch &launch, void **parameters, void **extra);
 CUresult launch_work(Work &work, std::shared_ptr<Launch> launch);
+
+// What work reads has to be there, ..
+CUresult check_content(const std::vector<Access> &accesses, const std::string &label);
+// .. and what it writes is there from now on.
+void note_written(const std::vector<Access> &accesses);

@@ -8,7 +8,10 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <functional>
+#include <map>
 #include <sstream>
+#include <string_view>
 
 #include "driver.h"
 #include "launch.h"
@@ -23,22 +26,28 @@ static size_t library_bytes(const void *image) {
     return header.e_shoff + size_t(header.e_shentsize) * header.e_shnum;
 }
 
+// Opens such an image, each content once: a loaded file keeps its name, which so must not become another's.
+static void *open_library(std::string_view content) {
+    static std::map<std::pair<size_t, size_t>, void *> known;
+    void *&loaded = known[{std::hash<std::string_view>()(content), content.size()}];
+    if (loaded) return loaded;
+    int file = memfd_create("kernels", MFD_CLOEXEC);
+    while (file >= 0 && !content.empty()) {
+        ssize_t written = write(file, content.data(), content.size());
+        if (written <= 0) return nullptr;
+        content.remove_prefix(size_t(written));
+    }
+    // The file stays open, so that its number is no other file's.
+    return loaded = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
 // Loads such an image.
 static CUresult load_library(Module &module, const void *image, size_t bytes) {
-    int file = memfd_create("kernels", MFD_CLOEXEC);
-    const char *at = static_cast<const char *>(image);
-    for (size_t left = bytes; file >= 0 && left > 0;) {
-        ssize_t written = write(file, at, left);
-        if (written <= 0) return CUDA_ERROR_OPERATING_SYSTEM;
-        at += written;
-        left -= size_t(written);
-    }
-    std::string path = "/proc/self/fd/" + std::to_string(file);
-    module.loaded = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    close(file);
-    auto library = module.loaded ? reinterpret_cast<decltype(&dahl_on_cpu_library)>(dlsym(module.loaded, "dahl_on_cpu_library")) : nullptr;
+    void *loaded = open_library({static_cast<const char *>(image), bytes});
+    auto library = loaded ? reinterpret_cast<decltype(&dahl_on_cpu_library)>(dlsym(loaded, "dahl_on_cpu_library")) : nullptr;
     if (!library) {
-        found_error(std::string("an image of kernels does not load: ") + dlerror(), CUDA_ERROR_INVALID_IMAGE);
+        const char *why = dlerror();
+        found_error(std::string("an image of kernels does not load: ") + (why ? why : "no memory"), CUDA_ERROR_INVALID_IMAGE);
         return CUDA_ERROR_INVALID_IMAGE;
     }
     module.library = library();

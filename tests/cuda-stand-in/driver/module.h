@@ -17,7 +17,6 @@ struct Function {
 
 struct Module {
     std::string image; // its PTX; empty if it is machine code
-    void *loaded = nullptr;
     const dahl::on_cpu::Library *library;
     std::map<std::string, std::unique_ptr<Function>> functions;
 };

@@ -16,23 +16,25 @@ pub const FOLDER: &str = env!("CUDA_STAND_IN");
 #[derive(Debug)]
 pub struct StandIn {
     library: Library,
+    cublas: Library,
     _others: [Library; 2],
 }
 
 impl StandIn {
-    /// Loads it, with a stand-in for NVRTC that compiles for it. Who looks for `libcuda.so.1`, `libcuda.so` or `libnvrtc.so.13` from then
-    /// on finds them, whatever else is installed.
+    /// Loads it, with stand-ins for NVRTC, which compiles for it, and cuBLAS. Who looks for `libcuda.so.1`, `libcuda.so`,
+    /// `libnvrtc.so.13` or `libcublas.so.13` from then on finds them, whatever else is installed.
     ///
     /// # Panics
     /// If it does not load, or another one was loaded before.
     pub fn load() -> Self {
-        let [library, named, nvrtc] = ["libcuda.so.1", "libcuda.so", "libnvrtc.so.13"].map(|name| {
+        let names = ["libcuda.so.1", "libcuda.so", "libnvrtc.so.13", "libcublas.so.13"];
+        let [library, named, nvrtc, cublas] = names.map(|name| {
             let path = format!("{FOLDER}/{name}");
             // SAFETY: what runs when it is loaded fills a table of its own.
             let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_GLOBAL) };
             library.unwrap_or_else(|error| panic!("{path}: {error}"))
         });
-        let stand_in = Self { library, _others: [named, nvrtc] };
+        let stand_in = Self { library, cublas, _others: [named, nvrtc] };
         // SAFETY: the type is not used.
         let is_found = unsafe { Library::new("libcuda.so.1") };
         let found = is_found.expect("a library of this name is loaded");
@@ -70,6 +72,20 @@ impl StandIn {
     /// The same, and the memory that was not freed.
     pub fn findings_and_left(&self) -> String {
         self.text(true)
+    }
+
+    /// The products that cuBLAS was asked for since this was asked last, a line each: operations, extents, leading dimensions,
+    /// types, `beta`, and what its handle had been told.
+    pub fn products(&self) -> String {
+        // SAFETY: the function has this type.
+        let products = unsafe {
+            self.cublas.get::<unsafe extern "C" fn() -> *const c_char>(b"cublas_stand_in_products\0")
+        };
+        let products = products.expect("the library has it");
+        // SAFETY: it returns a text that stays until it is called again.
+        let text = unsafe { products() };
+        // SAFETY: as above; no other thread calls it, as it is said of this type's methods.
+        unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
     }
 
     fn text(&self, with_left: bool) -> String {

@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, c_void};
 use std::fmt;
+use std::ptr::NonNull;
 use std::sync::{Arc, PoisonError};
 
 use cudarc::driver::sys::{CUdevice, CUdevice_attribute, CUfunction_attribute};
@@ -19,10 +20,11 @@ use super::pool;
 use super::stream::{COMPUTE, DOWN, STREAMS, Stream, UP};
 use super::timeline::Timeline;
 use crate::clock::Clock;
-use crate::cuda::{CudaImage, CudaLaunch};
+use crate::cuda::{CudaCallError, CudaImage, CudaLaunch, CudaLibrary, libraries};
 use crate::device::Transfer;
 use crate::memory::Reservation;
 use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicBool, Ordering};
 
 /// The dynamic shared memory of a block that every kernel may have.
 const SHARED_BYTES: u32 = 48 << 10;
@@ -34,6 +36,10 @@ pub(crate) struct CudaDevice {
     free_bytes: usize,
     link: Link,
     modules: Modules,
+    /// Whether cuBLAS was asked for, and did not want this device.
+    lacks_cublas: AtomicBool,
+    /// Whether libraries may compute in TF32.
+    allows_tf32: AtomicBool,
     staging: Arc<Staging>,
     /// Copies that are on their way, or were until lately.
     transfers: Mutex<Vec<(Transfer, Moved)>>,
@@ -113,6 +119,8 @@ impl CudaDevice {
             free_bytes,
             link,
             modules: Modules::new(&context, capability(device)?),
+            lacks_cublas: AtomicBool::new(false),
+            allows_tf32: AtomicBool::new(false),
             staging: Arc::new(staging),
             transfers: Mutex::default(),
             timeline,
@@ -186,6 +194,49 @@ impl CudaDevice {
 
     pub(crate) fn function(&self, image: &'static CudaImage, entry: &str) -> Result<Function, Unloaded> {
         self.modules.function(image, entry)
+    }
+
+    /// Sets whether libraries may compute in TF32.
+    pub(crate) fn allow_tf32(&self, allowed: bool) {
+        self.allows_tf32.store(allowed, Ordering::Relaxed);
+    }
+
+    pub(crate) fn allows_tf32(&self) -> bool {
+        self.allows_tf32.load(Ordering::Relaxed)
+    }
+
+    /// Whether kernels can call a library.
+    pub(crate) fn has_library(&self, library: CudaLibrary) -> bool {
+        match library {
+            CudaLibrary::Cublas => !self.lacks_cublas.load(Ordering::Relaxed) && libraries::is_there(library),
+        }
+    }
+
+    /// Notes that a library does not want this device.
+    pub(crate) fn leave_out(&self, library: CudaLibrary) {
+        match library {
+            CudaLibrary::Cublas => self.lacks_cublas.store(true, Ordering::Relaxed),
+        }
+    }
+
+    /// The compute capability: 90 for 9.0.
+    pub(crate) fn capability(&self) -> u32 {
+        self.modules.capability()
+    }
+
+    /// The compute stream, a `CUstream`.
+    pub(crate) fn compute_stream(&self) -> NonNull<c_void> {
+        NonNull::new(self.stream(COMPUTE).raw().cast())
+            .expect("streams that were created are not the default one")
+    }
+
+    /// Calls a library, with the device's context current; it is given the compute stream.
+    pub(crate) fn in_context<R>(
+        &self,
+        call: impl FnOnce(NonNull<c_void>) -> Result<R, CudaCallError>,
+    ) -> Result<R, CudaCallError> {
+        let _entered = self.enter().map_err(|error| CudaCallError::Failed(error.to_string()))?;
+        call(self.compute_stream())
     }
 
     /// Gives a launch to the compute stream. `parameters` point to the values of the kernel's parameters.

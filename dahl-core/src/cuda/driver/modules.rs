@@ -58,6 +58,10 @@ impl Modules {
         Self { context: Arc::clone(context), capability, loaded: Mutex::default() }
     }
 
+    pub(super) fn capability(&self) -> u32 {
+        self.capability
+    }
+
     /// Whether an image is not known to be of no use: one of text needs a compiler.
     pub(super) fn may_load(&self, image: &'static CudaImage) -> bool {
         let is_possible = match image {

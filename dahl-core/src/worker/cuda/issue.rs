@@ -5,9 +5,10 @@ use super::super::obstacle::Obstacle;
 use super::Worker;
 use super::operands::Operands;
 use super::parameters::Parameters;
-use super::underway::{Circumstances, Underway};
-use crate::codelet::Codelet;
-use crate::cuda::{CudaError, CudaInstance, CudaLaunch, CudaLaunches, Function, Mark, Pinned, Unloaded};
+use super::underway::{Circumstances, Issued, Underway};
+use crate::choice::{Place, Plan};
+use crate::codelet::{CUDA, Codelet, Kernel};
+use crate::cuda::{CudaError, CudaInstance, CudaLaunch, CudaLaunches, Function, Mark, Unloaded};
 use crate::perf;
 use crate::task::{Kind, Record};
 use crate::trace::Run;
@@ -16,8 +17,7 @@ use crate::trace::Run;
 const LINE: usize = 256;
 
 /// What a task is launched with.
-struct Plan<'r> {
-    operands: Operands<'r>,
+struct Launch {
     parameters: Parameters,
     launches: Vec<(Function, CudaLaunch)>,
     /// Of a kernel that takes a `Task`: where in the last of the task's own allocations its failure lies.
@@ -30,21 +30,80 @@ impl Worker<'_> {
         let codelet = record.body().codelet.expect("a task that workers run has a codelet");
         let _named = self.names.enter(codelet.name);
         self.bench.run = Run::taken_at(self.shared.clock().now_ns());
-        if let (Some(_), Some(kernel)) = (self.shared.recorder(), perf::kernel_of(record)) {
-            self.bench.run.with(self.shared.models(), &self.bench.kind, codelet, kernel, record);
-        }
         let circumstances = self.circumstances(record);
-        let plan = self.plan(record, codelet)?;
-        self.shared.stall().begin(Some(self.number), self.shared.clock().now_ns());
-        let Plan { operands, mut parameters, launches, failure } = plan;
-        let launched = self.launch(&operands, &mut parameters, &launches, failure);
+        let choice = self.choose(codelet, record);
+        let issued = self.issue_by(choice.as_ref().map(|choice| choice.kernel), record, codelet);
+        // What is not measured as what was chosen ends the trial that it may have been.
+        let chosen = issued.as_ref().ok().map(|(issued, _)| issued.kernel);
+        let is_it = |choice: &Plan| Some(choice.kernel.name()) == chosen;
+        let (choice, other) = match choice {
+            Some(choice) if is_it(&choice) => (Some(choice), None),
+            other => (None, other),
+        };
+        other.into_iter().for_each(|other| other.end(None));
+        let (issued, end) = issued?;
+        Ok(Underway::new(record, issued, end, choice, self.bench.run, circumstances))
+    }
+
+    /// Which of the codelet's kernels for the device runs the task; nothing if it is to run none of them.
+    fn choose(&mut self, codelet: &'static Codelet, record: &Record) -> Option<Plan> {
+        let (shared, device) = (self.shared, self.device);
+        let place = Place { kind: &self.bench.kind, idle: 0, has_team: false, cuda: Some(device) };
+        let has_choice = matches!(record.body().kind, Kind::Kernel);
+        has_choice.then(|| self.bench.choices.plan(shared.choices(), place, codelet, record))
+    }
+
+    /// Gives a task to the streams by this kernel; by the codelet's own where a library cannot do it. What was issued, and a mark
+    /// behind it.
+    fn issue_by(
+        &mut self,
+        kernel: Option<&'static Kernel>,
+        record: &Record,
+        codelet: &'static Codelet,
+    ) -> Result<(Issued, Mark), Obstacle> {
+        let (mut operands, keep_old) = match record.body().kind {
+            Kind::Fold(_) | Kind::Finish(_) => self.operands_of_reduction(record)?,
+            _ => (self.operands(record, codelet)?, false),
+        };
+        let mut issued = None;
+        if let Some(kernel) = kernel.filter(|kernel| kernel.cuda_entry().is_some()) {
+            self.note(kernel.name(), codelet, record);
+            let may_launch = codelet.cuda.is_some() && record.body().kernel.is_none();
+            issued = match self.call(kernel, &mut operands, record) {
+                Err(Obstacle::Unable(_)) if may_launch => None,
+                // The submitter wanted this kernel and no other.
+                Err(Obstacle::Unable(reason)) if record.body().kernel.is_some() => {
+                    return Err(Obstacle::Failed(reason));
+                }
+                Err(Obstacle::Unable(reason)) => return Err(Obstacle::Unable(reason)),
+                called => Some(called),
+            };
+        }
+        let issued = match issued {
+            Some(issued) => issued,
+            None => {
+                let name = launched_name(record);
+                self.note(name, codelet, record);
+                let launch = self.plan(record, codelet, &mut operands, keep_old)?;
+                let launched = self.launch(name, &operands, launch);
+                self.expect(launched)
+            }
+        };
         // Whatever is in the stream: what comes after waits for it.
         let end = self.device.compute_mark();
         if let Ok(end) = &end {
             operands.stamp(end);
         }
-        let (begin, verdict) = self.expect(launched)?;
-        Ok(Underway::new(record, (begin, self.expect(end)?), verdict, self.bench.run, circumstances))
+        Ok((issued?, self.expect(end)?))
+    }
+
+    /// Notes which kernel is about to run.
+    fn note(&mut self, kernel: &'static str, codelet: &'static Codelet, record: &Record) {
+        self.shared.stall().begin(Some(self.number), self.shared.clock().now_ns());
+        if self.shared.recorder().is_some() {
+            let bench = &mut self.bench;
+            bench.run.with(self.shared.models(), &bench.kind, codelet, kernel, record);
+        }
     }
 
     fn circumstances(&self, record: &Record) -> Circumstances {
@@ -56,7 +115,7 @@ impl Worker<'_> {
     }
 
     /// Turns an error of the driver into a failure of the task; if it means that the device is lost, all hear of it.
-    fn expect<R>(&self, result: Result<R, CudaError>) -> Result<R, Obstacle> {
+    pub(super) fn expect<R>(&self, result: Result<R, CudaError>) -> Result<R, Obstacle> {
         result.map_err(|error| {
             if error.is_loss() {
                 self.shared.lose_device(self.device.index());
@@ -65,13 +124,15 @@ impl Worker<'_> {
         })
     }
 
-    fn plan<'r>(&mut self, record: &'r Record, codelet: &'static Codelet) -> Result<Plan<'r>, Obstacle> {
+    fn plan(
+        &mut self,
+        record: &Record,
+        codelet: &'static Codelet,
+        operands: &mut Operands<'_>,
+        keep_old: bool,
+    ) -> Result<Launch, Obstacle> {
         let instance = record.cuda_of_reduction().or(codelet.cuda);
         let instance = instance.expect("a worker that can run a task has a kernel of it");
-        let (mut operands, keep_old) = match record.body().kind {
-            Kind::Fold(_) | Kind::Finish(_) => self.operands_of_reduction(record)?,
-            _ => (self.operands(record, codelet)?, false),
-        };
         let shapes: Vec<&[usize]> = operands.list.iter().map(|operand| operand.layout.extents()).collect();
         let of_finish = [u8::from(keep_old)];
         let arguments = match record.body().kind {
@@ -93,13 +154,13 @@ impl Worker<'_> {
         let mut failure = None;
         if instance.kernel.takes_task {
             let place = (scratch_bytes as usize).next_multiple_of(LINE);
-            let memory = self.own_memory(&mut operands, place + LINE, record)?.addr() as u64;
+            let memory = self.own_memory(operands, place + LINE, record)?.addr() as u64;
             parameters.push_task(memory, memory + place as u64);
             failure = Some(place);
         }
         let launches = launches.into_iter().map(|launch| Ok((self.function(&instance, &launch)?, launch)));
         let launches = launches.collect::<Result<Vec<_>, Obstacle>>()?;
-        Ok(Plan { operands, parameters, launches, failure })
+        Ok(Launch { parameters, launches, failure })
     }
 
     fn function(&self, instance: &CudaInstance, launch: &CudaLaunch) -> Result<Function, Obstacle> {
@@ -113,21 +174,21 @@ impl Worker<'_> {
         }
     }
 
-    /// Gives the launches to the compute stream: the mark before them, and where the kernel's verdict will be.
+    /// Gives the launches to the compute stream.
     fn launch(
         &self,
+        kernel: &'static str,
         operands: &Operands<'_>,
-        parameters: &mut Parameters,
-        launches: &[(Function, CudaLaunch)],
-        failure: Option<usize>,
-    ) -> Result<(Mark, Option<Pinned>), CudaError> {
+        launch: Launch,
+    ) -> Result<Issued, CudaError> {
+        let Launch { mut parameters, launches, failure } = launch;
         let memory = failure.and_then(|place| Some((operands.own.last()?, place)));
         if let Some((memory, place)) = memory {
             self.device.set_bytes(memory, place, 0xff, 8)?;
         }
         let begin = self.device.compute_mark()?;
         let mut pointers = parameters.pointers();
-        for (function, launch) in launches {
+        for (function, launch) in &launches {
             // SAFETY: the parameters are those of the kernel, whose declaration was checked against the codelet's when that
             // was compiled (`CudaKernel::check`), in the layout of `dahl.cuh`. The operands lead to memory that was
             // entered when it was fetched, and that is stamped with a mark behind this launch before anybody else is let
@@ -135,6 +196,14 @@ impl Worker<'_> {
             unsafe { self.device.launch(*function, launch, &mut pointers) }?;
         }
         let verdict = memory.map(|(memory, place)| self.device.fetch_word(memory, place)).transpose()?;
-        Ok((begin, verdict))
+        Ok(Issued { begin, verdict, kernel })
+    }
+}
+
+/// The name of what is launched: the codelet's kernel in CUDA, or a step of a reduction.
+fn launched_name(record: &Record) -> &'static str {
+    match record.body().kind {
+        Kind::Kernel => CUDA.name(),
+        _ => perf::kernel_of(record).unwrap_or(CUDA.name()),
     }
 }

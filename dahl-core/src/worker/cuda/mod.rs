@@ -1,10 +1,11 @@
 //! The worker of a CUDA device: it issues tasks into the device's streams, and ends them when an event says that they
 //! have run (`cuda/README.md`).
 //!
-//! `issue` is from a task to its launch, `operands` where its arrays are, `parameters` what its kernel is given,
+//! `issue` is from a task to its launch, `call` to a library, `operands` where its arrays are, `parameters` what its kernel is given,
 //! `underway` what is in the streams. Not here: calls of the driver (`cuda::driver`), which copies arrays have (`array`).
 #![allow(unsafe_code, reason = "launches kernels on arrays of tasks that hold their accesses")]
 
+mod call;
 mod issue;
 mod operands;
 mod parameters;
@@ -15,6 +16,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use call::Libraries;
 use underway::Underway;
 
 use super::bench::Bench;
@@ -71,6 +73,8 @@ struct Worker<'s> {
     patience: Patience,
     /// What profilers are told.
     names: Names,
+    /// What its kernels have called so far.
+    libraries: Libraries,
 }
 
 impl<'s> Worker<'s> {
@@ -90,6 +94,7 @@ impl<'s> Worker<'s> {
             ended_ns: 0,
             patience: Patience::new(SPIN),
             names: Names::default(),
+            libraries: Libraries::default(),
         }
     }
 
@@ -182,12 +187,12 @@ impl<'s> Worker<'s> {
                     Step::of_worker(shared, Some(self.number), &mut self.bench.recycler).let_go(record);
                 }
             }
-            Err(Obstacle::NoRoom(shortage)) => {
+            Err(obstacle @ (Obstacle::NoRoom(_) | Obstacle::Unable(_))) => {
                 // Nothing of it is in the streams, and its accesses are as they were.
                 let task = ReadyTask::new(record, shared);
                 match able_cpu_worker(shared, &task) {
                     Some(able) => shared.send_to(able, task),
-                    None => self.fail(task.record(), Obstacle::NoRoom(shortage)),
+                    None => self.fail(task.record(), obstacle),
                 }
             }
             Err(obstacle) => self.fail(record, obstacle),

@@ -1,5 +1,7 @@
 //! [`Operands`]: where a task's arrays are on the device, and the memory that it has for itself.
 
+use std::panic::Location;
+
 use super::super::fold;
 use super::super::obstacle::{Obstacle, caught};
 use super::Worker;
@@ -169,14 +171,20 @@ impl Worker<'_> {
         bytes: usize,
         record: &Record,
     ) -> Result<*mut u8, Obstacle> {
-        let own = self.allocate(bytes, "scratch", record)?;
+        let own = self.allocate(bytes, "scratch", record.body().location)?;
         let pointer = own.pointer();
         operands.own.push(own);
         Ok(pointer)
     }
 
-    fn allocate(&self, bytes: usize, what: &'static str, record: &Record) -> Result<Allocation, Obstacle> {
-        let holder = Holder::new(what, record.body().location);
+    /// Memory that the compute stream may use, of unknown content.
+    pub(super) fn allocate(
+        &self,
+        bytes: usize,
+        what: &'static str,
+        location: &'static Location<'static>,
+    ) -> Result<Allocation, Obstacle> {
+        let holder = Holder::new(what, location);
         let failed = |error: CudaError| Missing::Device { node: self.bench.node, error: Some(error) };
         match self.memory.room(bytes, holder, false)? {
             (Room::Cuda(mut allocation), _) => {
@@ -200,7 +208,8 @@ impl Worker<'_> {
         let array = record.access(position).array().expect("a target is an array");
         let layout = operands.list[position].layout;
         let element = codelet.parameters[output].element;
-        let room = self.allocate(layout.len() * element.size_bytes, "rename buffer", record)?;
+        let room =
+            self.allocate(layout.len() * element.size_bytes, "rename buffer", record.body().location)?;
         let written = Operand { pointer: room.pointer(), layout, element, writes: true, reads: false };
         operands.list.insert(output, written);
         operands.renamed = Some((array, room));

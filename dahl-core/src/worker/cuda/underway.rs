@@ -4,9 +4,10 @@ use std::ptr::NonNull;
 
 use super::super::obstacle::Obstacle;
 use super::Worker;
+use crate::choice::Plan;
 use crate::cuda::{CudaError, Mark, Pinned};
 use crate::explain::Call;
-use crate::perf::{self, Measurement};
+use crate::perf::Measurement;
 use crate::task::Record;
 use crate::trace::Run;
 
@@ -17,6 +18,10 @@ pub(super) struct Underway {
     end: Mark,
     /// What its kernel says, if it can say that it failed.
     verdict: Option<Pinned>,
+    /// The kernel's name.
+    kernel: &'static str,
+    /// The choice that this is to be measured for.
+    choice: Option<Plan>,
     run: Run,
     circumstances: Circumstances,
 }
@@ -30,19 +35,30 @@ pub(super) struct Circumstances {
     pub(super) transferred: bool,
 }
 
+/// What was put into the compute stream.
+pub(super) struct Issued {
+    pub(super) begin: Mark,
+    /// Where the kernel's verdict will be, if it can say that it failed.
+    pub(super) verdict: Option<Pinned>,
+    /// The kernel's name.
+    pub(super) kernel: &'static str,
+}
+
 /// What a kernel says that did not fail.
 const FINE: u64 = u64::MAX;
 
 impl Underway {
-    /// A task that has been issued between two marks.
+    /// A task that has been issued, up to `end`.
     pub(super) fn new(
         record: &Record,
-        (begin, end): (Mark, Mark),
-        verdict: Option<Pinned>,
+        issued: Issued,
+        end: Mark,
+        choice: Option<Plan>,
         run: Run,
         circumstances: Circumstances,
     ) -> Self {
-        Self { record: NonNull::from(record), begin, end, verdict, run, circumstances }
+        let Issued { begin, verdict, kernel } = issued;
+        Self { record: NonNull::from(record), begin, end, verdict, kernel, choice, run, circumstances }
     }
 
     /// The record. It stays until the task has been ended.
@@ -79,6 +95,7 @@ impl Underway {
         if let Some(verdict) = self.verdict {
             let place = device.take_word(verdict);
             if place != FINE {
+                self.choice.into_iter().for_each(|choice| choice.end(None));
                 bench.lost_ns = time_ns;
                 let name = codelet.cuda.map_or(codelet.name, |instance| instance.kernel.name);
                 return Err(Obstacle::Failed(format!(
@@ -87,14 +104,14 @@ impl Underway {
             }
         }
         bench.run.kernel_ns = Some(time_ns);
-        if let Some(kernel) = perf::kernel_of(record) {
-            let measurement = Measurement { time_ns, ..Measurement::default() };
-            let key = bench.models.record(shared.models(), &bench.kind, codelet, kernel, record, measurement);
-            let Circumstances { others_busy, transferred } = self.circumstances;
-            let call = Call { time_ns, others_busy, team: false, transferred };
-            let of = (codelet, kernel);
-            bench.trails.record(shared.trails(), key, (&bench.name, &bench.kind), of, record, call);
-        }
+        self.choice.into_iter().for_each(|choice| choice.end(Some(time_ns)));
+        let measurement = Measurement { time_ns, ..Measurement::default() };
+        let kernel = self.kernel;
+        let key = bench.models.record(shared.models(), &bench.kind, codelet, kernel, record, measurement);
+        let Circumstances { others_busy, transferred } = self.circumstances;
+        let call = Call { time_ns, others_busy, team: false, transferred };
+        let of = (codelet, kernel);
+        bench.trails.record(shared.trails(), key, (&bench.name, &bench.kind), of, record, call);
         Ok(())
     }
 }

@@ -1,0 +1,9 @@
+//! [`CudaLibrary`]: a library that kernels need.
+
+/// A library of CUDA's that dahl loads where it is, and does without where it is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CudaLibrary {
+    /// Products of matrices: `libcublas`.
+    Cublas,
+}

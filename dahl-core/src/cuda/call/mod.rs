@@ -1,0 +1,146 @@
+//! [`CudaCall`]: what a kernel gets that calls a library of CUDA's instead of being launched (`cuda_call = [..]`).
+//!
+//! Such a kernel is a Rust function on the thread of the device's worker: it says what is to be computed, by views of
+//! the task's arrays on the device, and the library puts that into the device's stream. Data come from
+//! `worker::cuda`, which also has the libraries' handles (`cuda::libraries`). `cuda/LIBRARIES.md` is the design.
+//!
+//! Not here: which of a codelet's kernels runs (`choice`).
+#![cfg_attr(
+    any(dahl_fuzz, not(feature = "cuda")),
+    allow(dead_code, unused_imports, reason = "there are no such devices")
+)]
+
+mod gemm;
+mod library;
+mod refusal;
+mod view;
+
+use std::ffi::c_void;
+use std::ptr::NonNull;
+
+pub(crate) use gemm::{Gemm, Precision};
+pub use library::CudaLibrary;
+pub use refusal::CudaCallError;
+pub use view::{CudaArray, CudaArrayMut};
+
+use crate::argument::Argument;
+use crate::codelet::Operand;
+use crate::element::{Element, Real};
+
+/// A kernel that calls a library.
+pub(crate) type CudaEntry = fn(&mut CudaCall<'_>) -> Result<(), CudaCallError>;
+
+/// What the worker of a device lends to a call.
+pub(crate) trait Lender {
+    /// The stream in which the task is, a `CUstream`.
+    fn stream(&self) -> NonNull<c_void>;
+
+    /// Memory of the device for this task alone.
+    fn workspace(&mut self, bytes: usize) -> Result<u64, CudaCallError>;
+
+    /// Lets cuBLAS compute a product.
+    fn gemm(&mut self, gemm: &Gemm) -> Result<(), CudaCallError>;
+}
+
+/// A task that a library of CUDA's is to run: its arrays on the device, its arguments, and the libraries.
+///
+/// Nothing of it reads or writes the device's memory from the host: what the libraries are told happens in the order of
+/// the device's stream. A function that finds that it cannot say what is wanted returns
+/// [`CudaCallError::Unsupported`] before it has told them anything, and another kernel runs.
+pub struct CudaCall<'a> {
+    operands: &'a [Operand],
+    next: usize,
+    arguments: &'a [u8],
+    lender: &'a mut dyn Lender,
+}
+
+impl std::fmt::Debug for CudaCall<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CudaCall").field("operands", &self.operands.len()).finish_non_exhaustive()
+    }
+}
+
+impl<'a> CudaCall<'a> {
+    /// A call on these operands, whose addresses are the device's.
+    pub(crate) fn new(operands: &'a [Operand], arguments: &'a [u8], lender: &'a mut dyn Lender) -> Self {
+        Self { operands, next: 0, arguments, lender }
+    }
+
+    fn take<T: Element, const N: usize>(&mut self, writes: bool) -> CudaArray<'a, T, N> {
+        let (index, operand) = (self.next, &self.operands[self.next]);
+        self.next += 1;
+        assert!(
+            operand.element.is::<T>(),
+            "parameter {index} holds {}, not {}",
+            operand.element.name,
+            T::NAME
+        );
+        assert!(operand.writes || !writes, "parameter {index} is read only");
+        CudaArray::of(operand)
+    }
+
+    /// The next parameter, to be read.
+    ///
+    /// # Panics
+    /// If there is no such parameter, or its element type or rank is another.
+    pub fn array<T: Element, const N: usize>(&mut self) -> CudaArray<'a, T, N> {
+        self.take(false)
+    }
+
+    /// The next parameter, to be written.
+    ///
+    /// # Panics
+    /// If there is no such parameter, it is read only, or its element type or rank is another.
+    pub fn array_mut<T: Element, const N: usize>(&mut self) -> CudaArrayMut<'a, T, N> {
+        CudaArrayMut::new(self.take(true))
+    }
+
+    /// The next plain argument.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn argument<A: Argument>(&mut self) -> A {
+        let (argument, rest) = self.arguments.split_at(A::SIZE_BYTES);
+        self.arguments = rest;
+        A::decode(argument)
+    }
+
+    /// The stream in which the task is, a `CUstream` of the device's context, which is current: for a library of one's own. What
+    /// is put into it may use the arrays of this task; nothing may be put into another stream.
+    pub fn stream(&self) -> NonNull<c_void> {
+        self.lender.stream()
+    }
+
+    /// The address of memory of the device of this many bytes, aligned to 256, for what this call puts into the stream: it is
+    /// freed behind that.
+    ///
+    /// # Errors
+    /// If the device has no room.
+    pub fn workspace(&mut self, bytes: usize) -> Result<u64, CudaCallError> {
+        self.lender.workspace(bytes)
+    }
+
+    /// `out = alpha * a x b + beta * out`, by cuBLAS. Where `beta` is 0, what is in `out` is of no meaning.
+    ///
+    /// Sums are in the compute type, `f32` for `f16` and `bf16`, and for `f32` too without TF32 unless the user asked for it.
+    ///
+    /// # Shapes
+    /// `a: [rows, inner]`, `b: [inner, cols]`, `out: [rows, cols]`.
+    ///
+    /// # Errors
+    /// `Unsupported`, if cuBLAS has no product of such types, or a view has no axis along which its elements lie side by side.
+    ///
+    /// # Panics
+    /// If the shapes do not fit.
+    pub fn gemm<T: Real, O: Element>(
+        &mut self,
+        alpha: f64,
+        a: CudaArray<'_, T, 2>,
+        b: CudaArray<'_, T, 2>,
+        beta: f64,
+        out: &mut CudaArrayMut<'_, O, 2>,
+    ) -> Result<(), CudaCallError> {
+        let gemm = Gemm::new(alpha, a, b, beta, out.reborrow())?;
+        self.lender.gemm(&gemm)
+    }
+}

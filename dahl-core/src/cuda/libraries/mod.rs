@@ -1,0 +1,19 @@
+//! Libraries of CUDA's that kernels call, each loaded when it is first asked for, where it is: the only calls of them.
+//!
+//! `cuda/LIBRARIES.md` says what is asked of a library. Data come from [`CudaCall`](super::CudaCall); handles belong to the
+//! worker of a device.
+#![allow(unsafe_code, reason = "calls functions of a library in C, on handles that this room keeps")]
+
+mod cublas;
+mod search;
+
+pub(crate) use cublas::Cublas;
+
+use super::CudaLibrary;
+
+/// Whether a library is there.
+pub(super) fn is_there(library: CudaLibrary) -> bool {
+    match library {
+        CudaLibrary::Cublas => cublas::functions().is_ok(),
+    }
+}

@@ -1,0 +1,129 @@
+//! From a task to a library's call: [`Libraries`], the handles of a device's worker, and what it lends to a call.
+
+use std::ffi::c_void;
+use std::panic::Location;
+use std::ptr::NonNull;
+
+use super::super::obstacle::{Obstacle, caught};
+use super::Worker;
+use super::operands::Operands;
+use super::underway::Issued;
+use crate::codelet::Kernel;
+use crate::cuda::{Allocation, Cublas, CudaCall, CudaCallError, CudaLibrary, Gemm, Lender};
+use crate::task::Record;
+
+/// Of a device's limit, what a library's workspace may take.
+const PART_OF_LIMIT: usize = 16;
+/// The least that cuBLAS can do with.
+const LEAST_BYTES: usize = 64 << 10;
+
+/// The handles of libraries that a device's worker has, each made when it is first wanted.
+#[derive(Debug, Default)]
+pub(super) struct Libraries {
+    cublas: Option<Cublas>,
+}
+
+/// What a call is lent.
+struct Loan<'w, 's, 'r> {
+    worker: &'w Worker<'s>,
+    libraries: &'w mut Libraries,
+    record: &'r Record,
+    /// Memory of the task's own.
+    own: &'w mut Vec<Allocation>,
+}
+
+impl Worker<'_> {
+    /// Runs a kernel that calls a library: its work is in the compute stream. If the library cannot do this, nothing is there.
+    pub(super) fn call(
+        &mut self,
+        kernel: &'static Kernel,
+        operands: &mut Operands<'_>,
+        record: &Record,
+    ) -> Result<Issued, Obstacle> {
+        let entry = kernel.cuda_entry().expect("a kernel that calls");
+        let mut libraries = std::mem::take(&mut self.libraries);
+        // The handle is made before the time is taken.
+        let ready = match kernel.library() {
+            Some(CudaLibrary::Cublas) => libraries.cublas(self, record.body().location).map(drop),
+            None => Ok(()),
+        };
+        let begin = self.device.compute_mark();
+        let mut result = ready;
+        let Operands { list, own, .. } = &mut *operands;
+        let ran = match (&result, &begin) {
+            (Ok(()), Ok(_)) => caught(|| {
+                let mut loan = Loan { worker: self, libraries: &mut libraries, record, own };
+                result = entry(&mut CudaCall::new(list, &record.body().arguments, &mut loan));
+            }),
+            _ => Ok(()),
+        };
+        self.libraries = libraries;
+        ran?;
+        let said = |reason| format!("{}: {reason}", kernel.name());
+        match result {
+            Ok(()) => Ok(Issued { begin: self.expect(begin)?, verdict: None, kernel: kernel.name() }),
+            Err(CudaCallError::Unsupported(reason)) => Err(Obstacle::Unable(said(reason))),
+            Err(CudaCallError::Failed(reason)) => Err(Obstacle::Failed(said(reason))),
+        }
+    }
+}
+
+impl Libraries {
+    /// cuBLAS's handle.
+    fn cublas(
+        &mut self,
+        worker: &Worker<'_>,
+        location: &'static Location<'static>,
+    ) -> Result<&mut Cublas, CudaCallError> {
+        if self.cublas.is_none() {
+            let made = make_cublas(worker, location);
+            if let Err(error) = &made
+                && worker.device.has_library(CudaLibrary::Cublas)
+            {
+                worker.device.leave_out(CudaLibrary::Cublas);
+                eprintln!("dahl: {}: cuBLAS is not used: {error}", worker.bench.name());
+            }
+            // That there is none is no failure of the task.
+            self.cublas = Some(made.map_err(|error| CudaCallError::Unsupported(error.to_string()))?);
+        }
+        Ok(self.cublas.as_mut().expect("it is there now"))
+    }
+}
+
+fn make_cublas(worker: &Worker<'_>, location: &'static Location<'static>) -> Result<Cublas, CudaCallError> {
+    if !worker.device.has_library(CudaLibrary::Cublas) {
+        return Err(CudaCallError::Unsupported("there is no cuBLAS".to_owned()));
+    }
+    let most = worker.memory.memory().limit_bytes().map_or(usize::MAX, |limit| limit / PART_OF_LIMIT);
+    let bytes = Cublas::advised_bytes(worker.device.capability()).min(most).max(LEAST_BYTES);
+    let workspace = worker.allocate(bytes, "workspace of cuBLAS", location).map_err(no_room)?;
+    Cublas::new(worker.device, workspace, bytes, worker.device.allows_tf32())
+}
+
+fn no_room(obstacle: Obstacle) -> CudaCallError {
+    match obstacle {
+        Obstacle::Failed(reason) | Obstacle::Unable(reason) => CudaCallError::Failed(reason),
+        Obstacle::NoRoom(shortage) => CudaCallError::Unsupported(shortage.to_string()),
+        Obstacle::Cancelled(failure) => CudaCallError::Failed(failure.to_string()),
+    }
+}
+
+impl Lender for Loan<'_, '_, '_> {
+    fn stream(&self) -> NonNull<c_void> {
+        self.worker.device.compute_stream()
+    }
+
+    fn workspace(&mut self, bytes: usize) -> Result<u64, CudaCallError> {
+        let own = self.worker.allocate(bytes, "workspace", self.record.body().location).map_err(no_room)?;
+        let address = own.pointer().addr() as u64;
+        self.own.push(own);
+        Ok(address)
+    }
+
+    fn gemm(&mut self, gemm: &Gemm) -> Result<(), CudaCallError> {
+        let cublas = self.libraries.cublas(self.worker, self.record.body().location)?;
+        // SAFETY: the matrices are of views of the task's operands, which the compute stream entered when they were fetched; they
+        // are stamped with a mark behind this before anybody else is let at them (D2).
+        unsafe { cublas.gemm(gemm) }
+    }
+}

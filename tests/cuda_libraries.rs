@@ -1,0 +1,162 @@
+//! The matrix products on a CUDA device, by cuBLAS and by their kernels: each of the CPU's result, in every form and type.
+
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use cuda_stand_in::StandIn;
+use dahl::ops::{Matmul, MatmulAdd, Matvec};
+use dahl::prelude::*;
+use dahl::{Result, bf16, f16};
+
+static DRIVER: LazyLock<Mutex<Option<StandIn>>> = LazyLock::new(|| Mutex::new(StandIn::unless_real()));
+
+/// Begins anew on the stand-in for each seed, which is an order of what streams hold; once on the driver of a machine.
+fn in_seeds(test: impl Fn(&Runtime, usize, &dyn Fn() -> String) -> Result<()>) {
+    let driver = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
+    for seed in 0..4 {
+        if let Some(stand_in) = driver.as_ref() {
+            stand_in.reset(&format!("seed={seed}"));
+            stand_in.products();
+        }
+        let rt = match Runtime::builder().cpu_workers(1).cuda_devices(1).build() {
+            Ok(rt) => rt,
+            Err(error) if driver.is_none() => return eprintln!("not tested: {error}"),
+            Err(error) => panic!("{error}"),
+        };
+        let device = rt.worker_infos().iter().position(|info| !info.is_cpu()).expect("there is one");
+        let products = || driver.as_ref().map_or_else(String::new, StandIn::products);
+        test(&rt, device, &products).expect("nothing fails");
+        drop(rt);
+        match driver.as_ref() {
+            Some(stand_in) => assert_eq!(stand_in.findings(), "", "seed {seed}"),
+            None => return,
+        }
+    }
+}
+
+/// Small whole numbers, whose sums of products are exact in every type.
+fn numbers<T: Real>(count: usize, first: usize) -> Vec<T> {
+    (first..first + count).map(|i| T::from_f64([1.0, -2.0, 3.0, 0.0, -1.0, 2.0, 0.0][i * i % 7])).collect()
+}
+
+fn turned([rows, cols]: [usize; 2], turn: bool) -> [usize; 2] {
+    if turn { [cols, rows] } else { [rows, cols] }
+}
+
+const CPU: usize = 0;
+const SHAPES: [[usize; 3]; 3] = [[3, 5, 4], [1, 7, 2], [6, 1, 1]];
+const FORMS: [[bool; 2]; 4] = [[false, false], [false, true], [true, false], [true, true]];
+
+/// Every form of the products of matrices by the kernels of these names, and how many there were.
+fn matrices<T: Real>(rt: &Runtime, device: usize, name: &dyn Fn(&str) -> String) -> Result<usize> {
+    let mut count = 0;
+    for [rows, inner, cols] in SHAPES {
+        for [transpose_a, transpose_b] in FORMS {
+            let a: Matrix<'_, T> =
+                rt.from_vec(turned([rows, inner], transpose_a), numbers(rows * inner, 0))?;
+            let b: Matrix<'_, T> =
+                rt.from_vec(turned([inner, cols], transpose_b), numbers(inner * cols, 4))?;
+            let run = |worker: usize, [kernel, of_sum]: [&str; 2]| -> Result<[Vec<T>; 2]> {
+                let (mut out, mut sum) =
+                    (rt.zeros([rows, cols])?, rt.from_vec([rows, cols], numbers(rows * cols, 2))?);
+                Matmul::task(&a, &b, &mut out, transpose_a, transpose_b)
+                    .kernel(kernel)
+                    .on(worker)
+                    .submit()?;
+                // What was just computed is read on the same device, and added up.
+                MatmulAdd::task(&a, &b, &mut sum, transpose_a, transpose_b)
+                    .kernel(of_sum)
+                    .on(worker)
+                    .submit()?;
+                Ok([out.to_vec()?, sum.to_vec()?])
+            };
+            let found = run(device, [&name("matmul"), &name("matmul_add")])?;
+            assert_eq!(found, run(CPU, ["rust"; 2])?, "{} {:?}", T::NAME, [transpose_a, transpose_b]);
+            count += 2;
+        }
+    }
+    Ok(count)
+}
+
+/// Both forms of the product of a matrix and a vector, and how many there were.
+fn vectors<T: Real>(rt: &Runtime, device: usize, kernel: &str) -> Result<usize> {
+    let mut count = 0;
+    for ([rows, cols], transpose) in [([4, 6], false), ([4, 6], true), ([1, 5], false), ([5, 1], true)] {
+        let a: Matrix<'_, T> = rt.from_vec(turned([rows, cols], transpose), numbers(rows * cols, 1))?;
+        let x: Vector<'_, T> = rt.from_vec([cols], numbers(cols, 3))?;
+        let run = |worker: usize, kernel: &str| -> Result<Vec<T>> {
+            let mut out = rt.zeros([rows])?;
+            Matvec::task(&a, &x, &mut out, transpose).kernel(kernel).on(worker).submit()?;
+            out.to_vec()
+        };
+        assert_eq!(run(device, kernel)?, run(CPU, "rust")?, "{} {rows} x {cols}, {transpose}", T::NAME);
+        count += 1;
+    }
+    Ok(count)
+}
+
+fn all_types(rt: &Runtime, device: usize, suffix: Option<&str>) -> Result<usize> {
+    let name = |op: &str| suffix.map_or_else(|| "cuda".to_owned(), |suffix| format!("{op}_{suffix}"));
+    let mut count = 0;
+    for products in [matrices::<f32>, matrices::<f64>, matrices::<f16>, matrices::<bf16>] {
+        count += products(rt, device, &name)?;
+    }
+    for products in [vectors::<f32>, vectors::<f64>, vectors::<f16>, vectors::<bf16>] {
+        count += products(rt, device, &name("matvec"))?;
+    }
+    Ok(count)
+}
+
+#[test]
+fn cublas_and_the_cpu_agree() {
+    in_seeds(|rt, device, products| {
+        if !has_cublas(rt) {
+            return Ok(eprintln!("not tested: there is no cuBLAS"));
+        }
+        products();
+        let count = all_types(rt, device, Some("by_cublas"))?;
+        let told = products();
+        assert!(told.is_empty() || told.lines().count() == count, "{told}");
+        Ok(())
+    });
+}
+
+#[test]
+fn the_kernels_and_the_cpu_agree() {
+    in_seeds(|rt, device, products| {
+        all_types(rt, device, None)?;
+        assert_eq!(products(), "");
+        Ok(())
+    });
+}
+
+/// Whether the library is there: on the stand-in it is.
+fn has_cublas(rt: &Runtime) -> bool {
+    let x = rt.zeros::<f32, 2>([1, 1]).expect("it can be had");
+    let mut out = rt.zeros([1, 1]).expect("it can be had");
+    let has = Matmul::task(&x, &x, &mut out, false, false).kernel("matmul_by_cublas").submit().is_ok();
+    let is_stand_in = std::env::var("CUDA_STAND_IN").as_deref() != Ok("0");
+    assert!(has || !is_stand_in, "the stand-in has it");
+    rt.wait().expect("nothing fails");
+    has
+}
+
+#[test]
+fn it_is_chosen_where_it_is_there() {
+    in_seeds(|rt, device, _| {
+        if !has_cublas(rt) {
+            return Ok(());
+        }
+        let a: Matrix<'_, f32> = rt.from_vec([4, 4], numbers(16, 0))?;
+        let mut out = rt.zeros([4, 4])?;
+        Matmul::task(&a, &a, &mut out, false, true).on(device).submit()?;
+        rt.wait()?;
+        let models = rt.performance_models();
+        let kernels: Vec<_> =
+            models.iter().filter(|row| row.worker_kind != "cpu").map(|row| row.kernel.to_string()).collect();
+        assert!(
+            !kernels.is_empty() && kernels.iter().all(|kernel| kernel == "matmul_by_cublas"),
+            "{kernels:?}"
+        );
+        Ok(())
+    });
+}
