@@ -95,12 +95,8 @@ fn direct_forward<T: Real<Compute: Lanes>>(
     filters: &[T],
     out: &mut [T],
 ) {
-    let shape = conv.filters();
-    let lengths = [widened_len::<T>(filters.len()), shape.len()];
-    with_scratch(lengths, |[wide, packed]: [&mut [T::Compute]; 2]| {
-        shape.pack(in_compute(filters, wide), Order::Forward, packed);
-        direct::convolve(plane, shape, input, packed, None, Write { out, out_channels: conv.out_channels });
-    });
+    let write = Write { out, out_channels: conv.out_channels };
+    direct::convolve(plane, conv.filters(), input, (filters, Order::Forward), None, write);
 }
 
 /// [`backward_input`] by a direct convolution of the gradient with the reversed filters.
@@ -113,12 +109,8 @@ fn direct_backward_input<T: Real<Compute: Lanes>>(
 ) {
     let forward = conv.filters();
     let shape = Filters { out_channels: forward.in_channels, in_channels: forward.out_channels, ..forward };
-    let lengths = [widened_len::<T>(filters.len()), shape.len()];
-    with_scratch(lengths, |[wide, packed]: [&mut [T::Compute]; 2]| {
-        shape.pack(in_compute(filters, wide), Order::Reversed, packed);
-        let write = Write { out: input_gradient, out_channels: conv.in_channels };
-        direct::convolve(plane, shape, gradient, packed, None, write);
-    });
+    let write = Write { out: input_gradient, out_channels: conv.in_channels };
+    direct::convolve(plane, shape, gradient, (filters, Order::Reversed), None, write);
 }
 
 /// `values` themselves if they are in the compute type, else widened into `buffer`.

@@ -117,12 +117,9 @@ fn convolve<T: Real<Compute: Lanes>, E: direct::Epilogue<T::Compute>>(
     bias: &[T],
     epilogue: E,
 ) {
-    let shape = conv.filters();
-    let lengths = [widened_len::<T>(filters.len()), shape.len(), widened_len::<T>(bias.len())];
-    with_scratch(lengths, |[wide, packed, wide_bias]: [&mut [T::Compute]; 3]| {
-        shape.pack(in_compute(filters, wide), Order::Forward, packed);
-        let bias = in_compute(bias, wide_bias);
-        direct::convolve(plane, shape, input, packed, Some(bias), epilogue);
+    with_scratch([widened_len::<T>(bias.len())], |[wide]: [&mut [T::Compute]; 1]| {
+        let bias = in_compute(bias, wide);
+        direct::convolve(plane, conv.filters(), input, (filters, Order::Forward), Some(bias), epilogue);
     });
 }
 
