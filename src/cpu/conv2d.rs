@@ -15,13 +15,13 @@ use std::ops::Range;
 use bytemuck::{cast_slice, cast_slice_mut};
 use dahl_core::rayon::prelude::*;
 use dahl_core::simd::{Vectorised, dispatch};
-use dahl_core::{Element, Real};
+use dahl_core::{Element, ElementType, Real};
 use ndarray::s;
 
 use super::direct::{self, Filters, Given, Order, Plane, Write};
 use super::gemm::{computes_in_itself, matrix, matrix_mut, product};
 use super::im2col::{Window, pack, unpack_add};
-use super::lanes::{Lanes, in_lanes};
+use super::lanes::in_lanes;
 use super::row_major::add_sums;
 use super::scratch::with_scratch;
 
@@ -87,38 +87,52 @@ impl Convolution {
     }
 }
 
-/// [`forward`] by a direct convolution.
-fn direct_forward<T: Real<Compute: Lanes>>(
+/// [`forward`] by a direct convolution, of elements of a type that has vectors.
+fn direct_forward_of(
+    element: ElementType,
     conv: &Convolution,
     plane: Plane,
-    input: &[T],
-    filters: &[T],
-    out: &mut [T],
-) {
-    let shape = conv.filters();
-    let lengths = [widened_len::<T>(filters.len()), shape.len()];
-    with_scratch(lengths, |[wide, packed]: [&mut [T::Compute]; 2]| {
-        shape.pack(in_compute(filters, wide), Order::Forward, packed);
-        direct::convolve(plane, shape, input, packed, None, Write { out, out_channels: conv.out_channels });
-    });
+    [input, filters]: [&[u8]; 2],
+    out: &mut [u8],
+) -> Option<()> {
+    in_lanes!(element, U => {
+        let write = Write::<U> { out: cast_slice_mut(out), out_channels: conv.out_channels };
+        let filters = (cast_slice::<_, U>(filters), Order::Forward);
+        direct::convolve(plane, conv.filters(), cast_slice(input), filters, None, write);
+    })
 }
 
-/// [`backward_input`] by a direct convolution of the gradient with the reversed filters.
-fn direct_backward_input<T: Real<Compute: Lanes>>(
+/// [`backward_filters`] by sums in registers, of elements of a type that has vectors.
+fn direct_backward_filters(
+    element: ElementType,
     conv: &Convolution,
     plane: Plane,
-    gradient: &[T],
-    filters: &[T],
-    input_gradient: &mut [T],
-) {
+    [input, gradient]: [&[u8]; 2],
+    total: &mut [u8],
+) -> Option<()> {
+    in_lanes!(element, U => {
+        let gradient = Given::<U> { gradient: cast_slice(gradient), out_channels: conv.out_channels };
+        let input: &[U] = cast_slice(input);
+        direct::gradient(plane, conv.filters(), input, gradient, cast_slice_mut(total));
+    })
+}
+
+/// [`backward_input`] by a direct convolution of the gradient with the reversed filters, of elements of a type that has
+/// vectors.
+fn direct_backward_input(
+    element: ElementType,
+    conv: &Convolution,
+    plane: Plane,
+    [gradient, filters]: [&[u8]; 2],
+    input_gradient: &mut [u8],
+) -> Option<()> {
     let forward = conv.filters();
     let shape = Filters { out_channels: forward.in_channels, in_channels: forward.out_channels, ..forward };
-    let lengths = [widened_len::<T>(filters.len()), shape.len()];
-    with_scratch(lengths, |[wide, packed]: [&mut [T::Compute]; 2]| {
-        shape.pack(in_compute(filters, wide), Order::Reversed, packed);
-        let write = Write { out: input_gradient, out_channels: conv.in_channels };
-        direct::convolve(plane, shape, gradient, packed, None, write);
-    });
+    in_lanes!(element, U => {
+        let write = Write::<U> { out: cast_slice_mut(input_gradient), out_channels: conv.in_channels };
+        let filters = (cast_slice::<_, U>(filters), Order::Reversed);
+        direct::convolve(plane, shape, cast_slice(gradient), filters, None, write);
+    })
 }
 
 /// `values` themselves if they are in the compute type, else widened into `buffer`.
@@ -148,7 +162,13 @@ pub(crate) fn forward<T: Real>(conv: &Convolution, input: &[T], filters: &[T], o
         return;
     }
     if let Some(plane) = conv.plane()
-        && let Some(()) = in_lanes!(T as U => direct_forward::<U>(conv, plane, cast_slice(input), cast_slice(filters), cast_slice_mut(out)))
+        && let Some(()) = direct_forward_of(
+            ElementType::of::<T>(),
+            conv,
+            plane,
+            [cast_slice(input), cast_slice(filters)],
+            cast_slice_mut(out),
+        )
     {
         return;
     }
@@ -249,11 +269,13 @@ pub(crate) fn backward_filters<T: Real>(
     }
     if let Some(plane) = conv.plane()
         && is_finite(input)
-        && let Some(()) = in_lanes!(T as U => {
-            let gradient = Given::<U> { gradient: cast_slice(gradient), out_channels: conv.out_channels };
-            let total = cast_slice_mut(filters_gradient);
-            direct::gradient::<U, _>(plane, conv.filters(), cast_slice(input), gradient, total);
-        })
+        && let Some(()) = direct_backward_filters(
+            ElementType::of::<T>(),
+            conv,
+            plane,
+            [cast_slice(input), cast_slice(gradient)],
+            cast_slice_mut(filters_gradient),
+        )
     {
         return;
     }
@@ -290,10 +312,13 @@ pub(crate) fn backward_input<T: Real>(
     // Filters meet the border of zeros, which are no zeros any more if an element is infinite.
     if let Some(plane) = conv.plane().and_then(|plane| plane.reversed())
         && is_finite(filters)
-        && let Some(()) = in_lanes!(T as U => {
-            let by_input = cast_slice_mut(input_gradient);
-            direct_backward_input::<U>(conv, plane, cast_slice(gradient), cast_slice(filters), by_input);
-        })
+        && let Some(()) = direct_backward_input(
+            ElementType::of::<T>(),
+            conv,
+            plane,
+            [cast_slice(gradient), cast_slice(filters)],
+            cast_slice_mut(input_gradient),
+        )
     {
         return;
     }

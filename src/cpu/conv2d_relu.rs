@@ -7,7 +7,7 @@
 use bytemuck::{cast_slice, cast_slice_mut};
 use dahl_core::rayon;
 use dahl_core::rayon::prelude::*;
-use dahl_core::{Element, Real};
+use dahl_core::{Element, ElementType, Real};
 
 use super::conv2d::{self, Convolution, IMAGES, in_compute, is_finite, widened_len};
 use super::direct::{self, Order, Plane, PoolRoom, Relu, ReluPool, Unpool, pooled};
@@ -35,10 +35,8 @@ pub(crate) fn forward_relu<T: Real>(
         return;
     }
     let plane = conv.plane().expect("a convolution by steps of one");
-    let direct = in_lanes!(T as U if !input.is_empty() => {
-        let epilogue = Relu::<U> { out: cast_slice_mut(out), out_channels: conv.out_channels };
-        convolve::<U, _>(conv, plane, cast_slice(input), cast_slice(filters), cast_slice(bias), epilogue);
-    });
+    let operands = [cast_slice(input), cast_slice(filters), cast_slice(bias)];
+    let direct = direct_relu(ElementType::of::<T>(), conv, plane, operands, cast_slice_mut(out));
     if direct.is_none() {
         let positions = conv.positions();
         step_by_step(conv, input, filters, bias, |image, filter, sums| {
@@ -64,30 +62,67 @@ pub(crate) fn forward_relu_pool<T: Real>(
     }
     let plane = conv.plane().expect("a convolution by steps of one");
     let output = conv.window.positions();
-    let [lengths, row_lengths] = PoolRoom::<T>::lengths(output, size);
-    with_scratch([lengths], |[places]: [&mut [u32]; 1]| {
-        with_scratch([lengths, row_lengths, row_lengths], |[best, row, offsets]: [&mut [T::Compute]; 3]| {
-            let direct = in_lanes!(T as U if !input.is_empty() => {
-                let room = PoolRoom {
-                    best: cast_slice_mut(best),
-                    places,
-                    row: cast_slice_mut(row),
-                    offsets: cast_slice_mut(offsets),
-                };
+    let operands = [cast_slice(input), cast_slice(filters), cast_slice(bias)];
+    let untyped = PooledBytes { size, out: cast_slice_mut(out), index };
+    if direct_relu_pool(ElementType::of::<T>(), conv, plane, operands, untyped).is_some() {
+        return;
+    }
+    let len = pooled(output, size).iter().product();
+    with_scratch([len], |[best]: [&mut [T::Compute]; 1]| {
+        step_by_step(conv, input, filters, bias, |image, filter, sums| {
+            let begin = (image * conv.out_channels + filter) * len;
+            pool(sums, output, size, best, &mut index[begin..][..len]);
+            T::narrow_slice(best, &mut out[begin..][..len]);
+        });
+    });
+}
+
+/// [`Pooled`], of any type.
+struct PooledBytes<'a> {
+    size: [usize; 2],
+    out: &'a mut [u8],
+    index: &'a mut [u32],
+}
+
+/// [`forward_relu`] of an input, filters and a bias of a type that has vectors.
+fn direct_relu(
+    element: ElementType,
+    conv: &Convolution,
+    plane: Plane,
+    [input, filters, bias]: [&[u8]; 3],
+    out: &mut [u8],
+) -> Option<()> {
+    if input.is_empty() {
+        return None;
+    }
+    in_lanes!(element, U => {
+        let epilogue = Relu::<U> { out: cast_slice_mut(out), out_channels: conv.out_channels };
+        convolve::<U, _>(conv, plane, cast_slice(input), cast_slice(filters), cast_slice(bias), epilogue);
+    })
+}
+
+/// [`forward_relu_pool`], likewise.
+fn direct_relu_pool(
+    element: ElementType,
+    conv: &Convolution,
+    plane: Plane,
+    [input, filters, bias]: [&[u8]; 3],
+    PooledBytes { size, out, index }: PooledBytes<'_>,
+) -> Option<()> {
+    if input.is_empty() {
+        return None;
+    }
+    in_lanes!(element, U => {
+        let [len, row_len] = PoolRoom::<<U as Real>::Compute>::lengths(conv.window.positions(), size);
+        with_scratch([len], |[places]: [&mut [u32]; 1]| {
+            with_scratch([len, row_len, row_len], |[best, row, offsets]| {
+                let room = PoolRoom { best, places, row, offsets };
                 let (out, out_channels) = (cast_slice_mut(out), conv.out_channels);
                 let epilogue = ReluPool::<U> { out, index, out_channels, size, room };
                 convolve::<U, _>(conv, plane, cast_slice(input), cast_slice(filters), cast_slice(bias), epilogue);
             });
-            if direct.is_none() {
-                step_by_step(conv, input, filters, bias, |image, filter, sums| {
-                    let len = pooled(output, size).iter().product();
-                    let begin = (image * conv.out_channels + filter) * len;
-                    pool(sums, output, size, &mut best[..len], &mut index[begin..][..len]);
-                    T::narrow_slice(&best[..len], &mut out[begin..][..len]);
-                });
-            }
         });
-    });
+    })
 }
 
 /// The largest of each window of a plane of sums, rectified, and where it was.
@@ -117,12 +152,9 @@ fn convolve<T: Real<Compute: Lanes>, E: direct::Epilogue<T::Compute>>(
     bias: &[T],
     epilogue: E,
 ) {
-    let shape = conv.filters();
-    let lengths = [widened_len::<T>(filters.len()), shape.len(), widened_len::<T>(bias.len())];
-    with_scratch(lengths, |[wide, packed, wide_bias]: [&mut [T::Compute]; 3]| {
-        shape.pack(in_compute(filters, wide), Order::Forward, packed);
-        let bias = in_compute(bias, wide_bias);
-        direct::convolve(plane, shape, input, packed, Some(bias), epilogue);
+    with_scratch([widened_len::<T>(bias.len())], |[wide]: [&mut [T::Compute]; 1]| {
+        let bias = in_compute(bias, wide);
+        direct::convolve(plane, conv.filters(), input, (filters, Order::Forward), Some(bias), epilogue);
     });
 }
 
@@ -251,33 +283,40 @@ pub(crate) fn backward_pooled<T: Real>(
         return;
     }
     let plane = conv.plane().expect("a convolution by steps of one");
-    let channel_len = pooled_len / conv.out_channels;
+    let operands = [cast_slice(input), cast_slice(passed.gradient), cast_slice(passed.out)];
+    let sums = [cast_slice_mut(by_filters), cast_slice_mut(by_bias)];
     let direct = if is_finite(input) {
-        let room = Unpool::<T>::room(channel_len);
-        with_scratch([room; 2], |[gradients, outputs]: [&mut [T::Compute]; 2]| {
-            with_scratch([room], |[places]: [&mut [u32]; 1]| {
-                in_lanes!(T as U => {
-                    let source = Unpool::<U> {
-                        gradient: cast_slice(passed.gradient),
-                        out: cast_slice(passed.out),
-                        index: passed.index,
-                        size: passed.size,
-                        by_bias: cast_slice_mut(by_bias),
-                        passed: cast_slice_mut(gradients),
-                        outputs: cast_slice_mut(outputs),
-                        places,
-                    };
-                    let by_filters = cast_slice_mut(by_filters);
-                    direct::gradient::<U, _>(plane, conv.filters(), cast_slice(input), source, by_filters);
-                })
-            })
-        })
+        direct_backward(ElementType::of::<T>(), conv, plane, operands, (passed.size, passed.index), sums)
     } else {
         None
     };
     if direct.is_none() {
         backward_step_by_step(conv, input, passed, by_filters, by_bias);
     }
+}
+
+/// [`backward_pooled`] by sums in registers, for an input, a gradient and an output of a type that has vectors.
+fn direct_backward(
+    element: ElementType,
+    conv: &Convolution,
+    plane: Plane,
+    [input, gradient, out]: [&[u8]; 3],
+    (size, index): ([usize; 2], &[u32]),
+    [by_filters, by_bias]: [&mut [u8]; 2],
+) -> Option<()> {
+    let channel_len = index.len() / (conv.batch * conv.out_channels);
+    in_lanes!(element, U => {
+        let room = Unpool::<U>::room(channel_len);
+        with_scratch([room; 2], |[passed, outputs]| {
+            with_scratch([room], |[places]: [&mut [u32]; 1]| {
+                let (gradient, out) = (cast_slice(gradient), cast_slice(out));
+                let by_bias = cast_slice_mut(by_bias);
+                let source = Unpool::<U> { gradient, out, index, size, by_bias, passed, outputs, places };
+                let input: &[U] = cast_slice(input);
+                direct::gradient(plane, conv.filters(), input, source, cast_slice_mut(by_filters));
+            });
+        });
+    })
 }
 
 /// [`backward_pooled`] by the gradient by the sums, for types without vectors.

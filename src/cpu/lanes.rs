@@ -220,17 +220,12 @@ pub(crate) fn in_vectors<W: WithSimd>(work: W) -> W::Output {
     }
 }
 
-/// `Some($then)`, where `$U` names the type that `$T` is, if that or its compute type has vectors; slices of the one are
-/// to be cast to slices of the other. Nothing if the condition does not hold.
+/// `Some($then)`, where `$U` names the type that `$element` is, if that or its compute type has vectors. Used in functions that
+/// are not generic: so the loops are compiled in this package only, and not for every type in every crate that calls an op.
 macro_rules! in_lanes {
-    ($T:ty as $U:ident => $then:expr) => {
-        in_lanes!($T as $U if true => $then)
-    };
-    ($T:ty as $U:ident if $condition:expr => $then:expr) => {{
-        let element = dahl_core::ElementType::of::<$T>();
-        if !$condition {
-            None
-        } else if element.is::<f32>() {
+    ($element:expr, $U:ident => $then:expr) => {{
+        let element: dahl_core::ElementType = $element;
+        if element.is::<f32>() {
             type $U = f32;
             Some($then)
         } else if element.is::<f64>() {

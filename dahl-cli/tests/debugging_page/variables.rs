@@ -5,12 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders of the workspace whose code users run.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 8] = [
     "src",
     "dahl-core/src",
     "dahl-nn/src",
     "dahl-cli/src",
     "dahl-build/src",
+    "dahl-cuda/src",
     "dahl-macros/src",
     "dahl-trace/src",
 ];

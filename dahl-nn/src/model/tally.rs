@@ -1,6 +1,7 @@
 //! [`Tally`]: loss and hits of one batch, which its tasks add up; and the sum of those that have been read.
 
 use std::collections::VecDeque;
+use std::mem;
 
 use dahl::prelude::*;
 
@@ -60,12 +61,13 @@ impl<'a, T: Real> Tallies<'a, T> {
         Ok(())
     }
 
-    /// Waits for all batches.
-    pub(crate) fn finish(mut self) -> dahl::Result<TallySum> {
-        for tally in &self.waiting {
-            self.sum.add(tally)?;
+    /// Waits for all batches; the next one begins a new sum.
+    pub(crate) fn finish(&mut self) -> dahl::Result<TallySum> {
+        for tally in self.waiting.drain(..) {
+            self.sum.add(&tally)?;
+            self.free.push(tally);
         }
-        Ok(self.sum)
+        Ok(mem::take(&mut self.sum))
     }
 }
 

@@ -108,14 +108,15 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
     pub fn fit(mut self, data: &impl Dataset) -> dahl::Result<History> {
         self.require_settings()?;
         self.model.require_fit("fit", data)?;
-        let mut step = self.model.arena().sibling();
+        let (mut step, totals) = (self.model.arena().sibling(), self.model.arena().sibling());
+        let mut tallies = Tallies::new(&totals, self.model.batches_ahead(self.batch_size));
         let mut indices: Vec<usize> = (0..data.len()).collect();
         let mut history = History::default();
         for epoch in 1..=self.epochs {
             if let Some(seed) = self.shuffle {
                 indices = self.permutation(data.len(), seed.wrapping_add(epoch as u64))?;
             }
-            let mut record = self.epoch(epoch, &mut step, data, &indices)?;
+            let mut record = self.epoch(epoch, &mut step, &mut tallies, data, &indices)?;
             if let Some(validate) = &self.validate {
                 record.validation = Some(validate(self.model, &self.loss)?);
             }
@@ -156,12 +157,11 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         &mut self,
         epoch: usize,
         step: &mut Arena,
+        tallies: &mut Tallies<'_, T>,
         data: &D,
         indices: &[usize],
     ) -> dahl::Result<Epoch> {
-        let totals = self.model.arena().sibling();
         let granularity = self.granularity.unwrap_or_else(|| self.default_granularity());
-        let mut tallies = Tallies::new(&totals, self.model.batches_ahead(self.batch_size));
         let bar = self.progress.then(|| progress_bar(epoch, self.epochs, data.len()));
         let (mut shown, shown_every) = (0, data.len() / PROGRESS_TICKS);
         let start = Instant::now();

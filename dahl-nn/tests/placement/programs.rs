@@ -107,9 +107,10 @@ fn factorise(rt: &Runtime, tiles: usize) -> dahl::Result<()> {
     tiled_cholesky::factorise(&mut identity)
 }
 
-/// Four steps, each on a batch of 64 images.
+/// Four steps, each on a batch of 64 images in four parts.
 fn train(rt: &Runtime, filters: usize) -> dahl::Result<()> {
     const BATCH: usize = 64;
+    const PART: usize = 16;
     let network = rt.arena();
     let data = Synthetic::new(&[1, 28, 28], 10, 4 * BATCH, 7);
     let mut model = Sequential::<f32>::new(&network, [1, 28, 28], 42)
@@ -119,6 +120,6 @@ fn train(rt: &Runtime, filters: usize) -> dahl::Result<()> {
         .flatten()?
         .dense(10)?;
     let trainer = Trainer::new(&mut model, CrossEntropy, Sgd::new(0.05));
-    trainer.batch_size(BATCH).epochs(1).fit(&data)?;
+    trainer.batch_size(BATCH).granularity(PART).epochs(1).fit(&data)?;
     Ok(())
 }

@@ -3,7 +3,8 @@
 use dahl_core::{Element, Real};
 use pulp::{Simd, WithSimd};
 
-use super::filters::{Filters, MOST, blocks};
+use super::filters::{Filters, MOST, Order, blocks};
+use super::pairs::{self, ChannelPairs, Pair};
 use super::plane::Plane;
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
 use crate::cpu::scratch::with_scratch;
@@ -44,24 +45,43 @@ impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for Write<'_, T> {
 }
 
 /// `out[n, f, r, c] = bias[f] + sum over i, j, k of filters[f, i, j, k] * image[n, i, r + j - padding, c + k - padding]`,
-/// which `epilogue` takes. `filters` are [packed](Filters::pack); without a bias it is 0.
+/// which `epilogue` takes; without a bias it is 0.
 ///
 /// # Shapes
-/// `images: [batch, in_channels, rows, columns]`, `bias: [out_channels]`.
+/// `images: [batch, in_channels, rows, columns]`, `filters` as `order` says, `bias: [out_channels]`.
 pub(crate) fn convolve<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>>(
     plane: Plane,
     shape: Filters,
     images: &[T],
-    filters: &[T::Compute],
+    (filters, order): (&[T], Order),
     bias: Option<&[T::Compute]>,
     epilogue: E,
 ) {
-    assert_eq!(filters.len(), shape.len());
-    let sums_len = (plane.positions() + epilogue.reach()).next_multiple_of(MOST_VECTORS * MOST_LANES);
-    let lengths = [plane.buffer_len(shape.in_channels, MOST_VECTORS * MOST_LANES), MOST * sums_len];
-    with_scratch(lengths, |[planes, sums]: [&mut [T::Compute]; 2]| {
-        planes.fill(T::Compute::ZERO); // what lies behind the last plane is read, and not used
-        in_vectors(Convolve { plane, shape, images, filters, bias, epilogue, planes, sums, sums_len });
+    const BEYOND: usize = MOST_VECTORS * MOST_LANES;
+    let sums_len = (plane.positions() + epilogue.reach()).next_multiple_of(BEYOND);
+    // A pair of one channel would be half empty.
+    let in_pairs = pairs::are_multiplied::<T>() && shape.in_channels > 1 && pairs::are_exact(filters);
+    let pair_lengths = if in_pairs { ChannelPairs::lengths(&plane, &shape, BEYOND) } else { [0; 2] };
+    let lengths = [plane.buffer_len(shape.in_channels, BEYOND), MOST * sums_len, shape.len()];
+    with_scratch(pair_lengths, |buffers: [&mut [Pair]; 2]| {
+        let pairs = in_pairs.then(|| ChannelPairs::new(shape, filters, order, buffers));
+        with_scratch(lengths, |[planes, sums, packed]: [&mut [T::Compute]; 3]| {
+            planes.fill(T::Compute::ZERO); // what lies behind the last plane is read, and not used
+            shape.pack(filters, order, packed);
+            let filters = &*packed;
+            in_vectors(Convolve {
+                plane,
+                shape,
+                images,
+                filters,
+                bias,
+                epilogue,
+                pairs,
+                planes,
+                sums,
+                sums_len,
+            });
+        });
     });
 }
 
@@ -72,6 +92,8 @@ struct Convolve<'a, T: Real, E> {
     filters: &'a [T::Compute],
     bias: Option<&'a [T::Compute]>,
     epilogue: E,
+    /// The same in pairs, if the machine multiplies those.
+    pairs: Option<ChannelPairs<'a>>,
     planes: &'a mut [T::Compute],
     sums: &'a mut [T::Compute],
     /// Of one filter.
@@ -86,15 +108,18 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> WithSimd for Convolve<'_,
         let [rows, columns] = self.plane.image;
         let image_len = self.shape.in_channels * rows * columns;
         for (number, image) in self.images.chunks_exact(image_len).enumerate() {
-            self.plane.border(simd, image, self.planes);
+            let in_pairs = self.pairs.as_mut().is_some_and(|pairs| pairs.border(&self.plane, image));
+            if !in_pairs {
+                self.plane.border(simd, image, self.planes);
+            }
             for (begin, size) in blocks(self.shape.out_channels, MOST) {
                 match size {
-                    1 => self.block::<S, 1>(simd, begin),
-                    2 => self.block::<S, 2>(simd, begin),
-                    3 => self.block::<S, 3>(simd, begin),
-                    4 => self.block::<S, 4>(simd, begin),
-                    5 => self.block::<S, 5>(simd, begin),
-                    _ => self.block::<S, MOST>(simd, begin),
+                    1 => self.block::<S, 1>(simd, begin, in_pairs),
+                    2 => self.block::<S, 2>(simd, begin, in_pairs),
+                    3 => self.block::<S, 3>(simd, begin, in_pairs),
+                    4 => self.block::<S, 4>(simd, begin, in_pairs),
+                    5 => self.block::<S, 5>(simd, begin, in_pairs),
+                    _ => self.block::<S, MOST>(simd, begin, in_pairs),
                 }
                 let sums = self.sums.chunks_exact_mut(self.sums_len).take(size);
                 for (filter, sums) in sums.enumerate() {
@@ -108,12 +133,15 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> WithSimd for Convolve<'_,
 impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
     /// The sums of `F` filters from number `begin` on, for one image.
     #[inline(always)]
-    fn block<S: Simd, const F: usize>(&mut self, simd: S, begin: usize) {
-        let of_filter = self.shape.in_channels * self.shape.taps;
-        let (filters, _) = self.filters[begin * of_filter..][..F * of_filter].as_chunks::<F>();
+    fn block<S: Simd, const F: usize>(&mut self, simd: S, begin: usize, in_pairs: bool) {
         let bias = self
             .bias
             .map_or([T::Compute::ZERO; F], |bias| std::array::from_fn(|filter| bias[begin + filter]));
+        if in_pairs && let Some(pairs) = &self.pairs {
+            return pairs.sums(&self.plane, begin, bias, self.sums, self.sums_len);
+        }
+        let of_filter = self.shape.in_channels * self.shape.taps;
+        let (filters, _) = self.filters[begin * of_filter..][..F * of_filter].as_chunks::<F>();
         // As many vectors as there are registers for, and enough that no sum waits for the one before.
         if S::REGISTER_COUNT < 32 {
             positions::<_, S, F, 2>(simd, &self.plane, filters, bias, self.planes, self.sums, self.sums_len);

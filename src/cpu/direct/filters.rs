@@ -1,6 +1,6 @@
 //! [`Filters`]: filters in the order in which [`convolve`](super::convolve()) reads them.
 
-use super::super::lanes::Lanes;
+use dahl_core::Real;
 
 /// The most filters whose sums are kept in registers at once.
 pub(super) const MOST: usize = 6;
@@ -38,22 +38,38 @@ impl Filters {
 
     /// Writes filters to `packed`, in blocks. `out_channels` and `in_channels` are those of the convolution to be made:
     /// with [`Order::Reversed`] the filters have them the other way round.
-    pub(crate) fn pack<C: Lanes>(&self, filters: &[C], order: Order, packed: &mut [C]) {
-        let Self { out_channels, in_channels, taps } = *self;
+    pub(crate) fn pack<T: Real>(&self, filters: &[T], order: Order, packed: &mut [T::Compute]) {
         assert!(filters.len() == self.len() && packed.len() == self.len());
+        self.pack_channels(self.in_channels, packed, |filter, channel, tap| {
+            filters[self.place(order, filter, channel, tap)].widen()
+        });
+    }
+
+    /// The same for `channels`, each of what `element` gives for a filter, a channel and a tap.
+    pub(super) fn pack_channels<E>(
+        &self,
+        channels: usize,
+        packed: &mut [E],
+        element: impl Fn(usize, usize, usize) -> E,
+    ) {
         let mut packed = packed.iter_mut();
-        for (begin, size) in blocks(out_channels, MOST) {
-            for channel in 0..in_channels {
-                for tap in 0..taps {
+        for (begin, size) in blocks(self.out_channels, MOST) {
+            for channel in 0..channels {
+                for tap in 0..self.taps {
                     for filter in begin..begin + size {
-                        let place = match order {
-                            Order::Forward => (filter * in_channels + channel) * taps + tap,
-                            Order::Reversed => (channel * out_channels + filter) * taps + taps - 1 - tap,
-                        };
-                        *packed.next().expect("as many as there are") = filters[place];
+                        *packed.next().expect("as many as there are") = element(filter, channel, tap);
                     }
                 }
             }
+        }
+    }
+
+    /// Where the element of a filter, a channel and a tap is.
+    pub(super) fn place(&self, order: Order, filter: usize, channel: usize, tap: usize) -> usize {
+        let Self { out_channels, in_channels, taps } = *self;
+        match order {
+            Order::Forward => (filter * in_channels + channel) * taps + tap,
+            Order::Reversed => (channel * out_channels + filter) * taps + taps - 1 - tap,
         }
     }
 }

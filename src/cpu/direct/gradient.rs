@@ -3,9 +3,11 @@
 use std::ops::Range;
 
 use dahl_core::{Element, Real};
+use half::bf16;
 use pulp::{Simd, WithSimd};
 
 use super::filters::{Filters, blocks};
+use super::pairs::{self, POSITIONS, PositionPairs};
 use super::plane::Plane;
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
 use crate::cpu::scratch::with_scratch;
@@ -68,28 +70,36 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
     filters_gradient: &mut [T::Compute],
 ) {
     assert_eq!(filters_gradient.len(), shape.len());
-    let part_len = plane.positions().next_multiple_of(MOST_LANES);
+    let part_len = plane.positions().next_multiple_of(POSITIONS);
     // The planes are made again for each of these groups of filters: mostly there is one.
     let of_filter = shape.in_channels * shape.taps * MOST_LANES;
     let at_once =
         (SUMS_BYTES / size_of::<T::Compute>() / of_filter).clamp(FILTERS, shape.out_channels.max(FILTERS));
     let filters = shape.out_channels.min(at_once);
-    let lengths = [plane.buffer_len(shape.in_channels, MOST_LANES), filters * part_len, filters * of_filter];
-    with_scratch(lengths, |[planes, parts, sums]: [&mut [T::Compute]; 3]| {
-        planes.fill(T::Compute::ZERO); // what lies behind the last plane is multiplied by zeros: it must be finite
-        let work = Gradient {
-            plane,
-            shape,
-            at_once,
-            images,
-            gradient,
-            filters_gradient,
-            planes,
-            parts,
-            part_len,
-            sums,
-        };
-        in_vectors(work);
+    let lengths = [plane.buffer_len(shape.in_channels, POSITIONS), filters * part_len, filters * of_filter];
+    let in_pairs = pairs::are_multiplied::<T>();
+    let pair_lengths = if in_pairs { [lengths[0], lengths[1]] } else { [0; 2] };
+    with_scratch(pair_lengths, |[pair_planes, pair_parts]: [&mut [bf16]; 2]| {
+        with_scratch(lengths, |[planes, parts, sums]: [&mut [T::Compute]; 3]| {
+            // What lies behind the last plane is multiplied by zeros: it must be finite.
+            planes.fill(T::Compute::ZERO);
+            pair_planes.fill(bf16::ZERO);
+            let pairs = in_pairs.then_some(PositionPairs { planes: pair_planes, parts: pair_parts });
+            let work = Gradient {
+                plane,
+                shape,
+                at_once,
+                images,
+                gradient,
+                filters_gradient,
+                pairs,
+                planes,
+                parts,
+                part_len,
+                sums,
+            };
+            in_vectors(work);
+        });
     });
 }
 
@@ -101,6 +111,8 @@ struct Gradient<'a, T: Real, G> {
     images: &'a [T],
     gradient: G,
     filters_gradient: &'a mut [T::Compute],
+    /// The planes and the gradient in the type that they have, if the machine multiplies pairs of it.
+    pairs: Option<PositionPairs<'a>>,
     planes: &'a mut [T::Compute],
     /// The gradient of an image by the sums of some filters, at its positions, each filter's part `part_len` long.
     parts: &'a mut [T::Compute],
@@ -119,10 +131,13 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> WithSimd for Gradient<'_, T
             self.sums.fill(T::Compute::ZERO);
             let image_len = self.shape.in_channels * self.plane.image[0] * self.plane.image[1];
             for (number, image) in self.images.chunks_exact(image_len).enumerate() {
-                self.plane.border(simd, image, self.planes);
                 let parts = &mut self.parts[..filters * self.part_len];
                 self.gradient.fill(simd, &self.plane, number, begin..begin + filters, parts, self.part_len);
-                self.add_image(simd, filters);
+                let in_pairs = self.pairs.as_mut().is_some_and(|pairs| pairs.take(&self.plane, image, parts));
+                if !in_pairs {
+                    self.plane.border(simd, image, self.planes);
+                }
+                self.add_image(simd, filters, in_pairs);
             }
             self.add_sums(simd, begin, filters);
         }
@@ -132,28 +147,28 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> WithSimd for Gradient<'_, T
 impl<T: Real<Compute: Lanes>, G> Gradient<'_, T, G> {
     /// Adds what an image gives to the sums of filters.
     #[inline(always)]
-    fn add_image<S: Simd>(&mut self, simd: S, filters: usize) {
+    fn add_image<S: Simd>(&mut self, simd: S, filters: usize, in_pairs: bool) {
         for (begin, size) in blocks(filters, FILTERS) {
             match size {
-                1 => self.block::<S, 1>(simd, begin),
-                2 => self.block::<S, 2>(simd, begin),
-                3 => self.block::<S, 3>(simd, begin),
-                4 => self.block::<S, 4>(simd, begin),
-                5 => self.block::<S, 5>(simd, begin),
-                _ => self.block::<S, FILTERS>(simd, begin),
+                1 => self.block::<S, 1>(simd, begin, in_pairs),
+                2 => self.block::<S, 2>(simd, begin, in_pairs),
+                3 => self.block::<S, 3>(simd, begin, in_pairs),
+                4 => self.block::<S, 4>(simd, begin, in_pairs),
+                5 => self.block::<S, 5>(simd, begin, in_pairs),
+                _ => self.block::<S, FILTERS>(simd, begin, in_pairs),
             }
         }
     }
 
     /// The same for `F` filters from number `begin` on.
     #[inline(always)]
-    fn block<S: Simd, const F: usize>(&mut self, simd: S, begin: usize) {
+    fn block<S: Simd, const F: usize>(&mut self, simd: S, begin: usize, in_pairs: bool) {
         for channel in 0..self.shape.in_channels {
             for (tap, size) in blocks(self.shape.taps, TAPS) {
                 match size {
-                    1 => self.taps::<S, F, 1>(simd, begin, channel, tap),
-                    2 => self.taps::<S, F, 2>(simd, begin, channel, tap),
-                    _ => self.taps::<S, F, TAPS>(simd, begin, channel, tap),
+                    1 => self.taps::<S, F, 1>(simd, begin, channel, tap, in_pairs),
+                    2 => self.taps::<S, F, 2>(simd, begin, channel, tap, in_pairs),
+                    _ => self.taps::<S, F, TAPS>(simd, begin, channel, tap, in_pairs),
                 }
             }
         }
@@ -167,7 +182,19 @@ impl<T: Real<Compute: Lanes>, G> Gradient<'_, T, G> {
         begin: usize,
         channel: usize,
         tap: usize,
+        in_pairs: bool,
     ) {
+        let first = (begin * self.shape.in_channels + channel * F) * self.shape.taps + tap * F;
+        let lanes = T::Compute::lanes::<S>();
+        let sums = &mut self.sums[first * lanes..][..K * F * lanes];
+        if in_pairs && let Some(pairs) = &self.pairs {
+            let mut windows = [channel * self.plane.len(); K];
+            for (index, window) in windows.iter_mut().enumerate() {
+                *window += self.plane.offset(tap + index);
+            }
+            let (positions, part_len) = (self.plane.positions(), self.part_len);
+            return pairs.add_products::<_, F, K>(positions, begin, part_len, windows, sums);
+        }
         let vectors = self.plane.positions().div_ceil(T::Compute::lanes::<S>());
         let elements = vectors * T::Compute::lanes::<S>();
         let mut parts = [[].as_slice(); F];
@@ -179,8 +206,7 @@ impl<T: Real<Compute: Lanes>, G> Gradient<'_, T, G> {
         for (index, window) in windows.iter_mut().enumerate() {
             *window = T::Compute::vectors::<S>(&plane[self.plane.offset(tap + index)..][..elements]).0;
         }
-        let first = (begin * self.shape.in_channels + channel * F) * self.shape.taps + tap * F;
-        let (sums, _) = T::Compute::vectors_mut::<S>(self.sums).0[first..][..K * F].as_chunks_mut::<F>();
+        let (sums, _) = T::Compute::vectors_mut::<S>(sums).0.as_chunks_mut::<F>();
         let sums: &mut [_; K] = sums.try_into().expect("as many as asked for");
         *sums = add_products::<T::Compute, S, F, K>(simd, vectors, parts, windows, *sums);
     }

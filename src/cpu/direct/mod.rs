@@ -10,6 +10,8 @@
 //!   The gradient by the input is the same with filters turned round, and the gradient as the image.
 //! * [`gradient`]: keeps the sums of a few filters and taps in registers, over all positions.
 //!
+//! `bf16` is multiplied in [`pairs`] where the machine does that.
+//!
 //! Both need one load for several multiplications, so they run close to what the machine can multiply, for one channel
 //! as for hundreds. (The idea of a direct convolution without packing: Georganas et al. 2018, *Anatomy of
 //! High-Performance Deep Learning Convolutions on SIMD Architectures*.)
@@ -19,6 +21,7 @@
 mod convolve;
 mod filters;
 mod gradient;
+mod pairs;
 mod plane;
 mod relu;
 mod unpool;

@@ -129,7 +129,12 @@ impl About {
             study: study.name.to_owned(),
             question: study.question.to_owned(),
             time: study.time.to_string(),
-            command: std::env::args().collect::<Vec<_>>().join(" "),
+            // Where the program lies on this machine says nothing.
+            command: ["dahl".to_owned()]
+                .into_iter()
+                .chain(std::env::args().skip(1))
+                .collect::<Vec<_>>()
+                .join(" "),
             started: seconds(SystemTime::now()),
             ended: String::new(),
             ignored: environment::ignored(),

@@ -1,0 +1,194 @@
+//! The loops around the instruction `vdpbf16ps`.
+
+use std::arch::is_x86_feature_detected;
+use std::arch::x86_64::{
+    __m512, __m512bh, __m512i, _mm512_dpbf16_ps, _mm512_loadu_ps, _mm512_loadu_si512, _mm512_set1_epi32,
+    _mm512_set1_ps, _mm512_storeu_ps,
+};
+
+use dahl_core::simd::{Level, level};
+use half::bf16;
+
+use super::{POSITIONS, Pair};
+use crate::cpu::direct::plane::Plane;
+use crate::cpu::lanes::MOST_LANES;
+
+/// Sums in a vector, and pairs in one.
+const LANES: usize = MOST_LANES;
+
+/// Whether this machine has the instruction.
+pub(super) fn is_available() -> bool {
+    level() == Level::V4 && is_x86_feature_detected!("avx512bf16")
+}
+
+/// The sums of `F` filters at all positions, each filter's to a part of `sums` that is `sums_len` long.
+#[allow(unsafe_code, reason = "a target feature")]
+pub(super) fn sums<const F: usize>(
+    plane: &Plane,
+    filters: &[[Pair; F]],
+    bias: [f32; F],
+    planes: &[Pair],
+    sums: &mut [f32],
+    sums_len: usize,
+) {
+    assert!(is_available());
+    if F <= 2 {
+        // SAFETY: the instruction is there, as asserted.
+        unsafe { positions::<F, 8>(plane, filters, bias, planes, sums, sums_len) };
+    } else {
+        // SAFETY: as above.
+        unsafe { positions::<F, 4>(plane, filters, bias, planes, sums, sums_len) };
+    }
+}
+
+/// [`sums`], `V` vectors of positions at a time.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
+fn positions<const F: usize, const V: usize>(
+    plane: &Plane,
+    filters: &[[Pair; F]],
+    bias: [f32; F],
+    planes: &[Pair],
+    sums: &mut [f32],
+    sums_len: usize,
+) {
+    for begin in (0..plane.positions()).step_by(V * LANES) {
+        let tile = tile::<F, V>(plane, filters, bias, &planes[begin..]);
+        for (filter, tile) in tile.iter().enumerate() {
+            let (to, _) = sums[filter * sums_len + begin..][..V * LANES].as_chunks_mut::<LANES>();
+            for (to, &sum) in to.iter_mut().zip(tile) {
+                store(to, sum);
+            }
+        }
+    }
+}
+
+/// The sums of `F` filters at the first `V` vectors of positions.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
+#[inline]
+fn tile<const F: usize, const V: usize>(
+    plane: &Plane,
+    filters: &[[Pair; F]],
+    bias: [f32; F],
+    planes: &[Pair],
+) -> [[__m512; V]; F] {
+    let mut sums = [[_mm512_set1_ps(0.0); V]; F];
+    for (sums, &bias) in sums.iter_mut().zip(&bias) {
+        *sums = [_mm512_set1_ps(bias); V];
+    }
+    let [kernel_rows, kernel_columns] = plane.kernel;
+    for (channels, taps) in filters.chunks_exact(plane.taps()).enumerate() {
+        for row in 0..kernel_rows {
+            let line = &planes[channels * plane.len() + row * plane.width()..];
+            for (column, filters) in taps[row * kernel_columns..][..kernel_columns].iter().enumerate() {
+                let (pairs, _) = line[column..][..V * LANES].as_chunks::<LANES>();
+                let mut vectors = [in_pairs(_mm512_set1_epi32(0)); V];
+                for (vector, pairs) in vectors.iter_mut().zip(pairs) {
+                    *vector = load(pairs);
+                }
+                for (sums, &filter) in sums.iter_mut().zip(filters) {
+                    let filter = in_pairs(_mm512_set1_epi32(bytemuck::cast(filter)));
+                    for (sum, &vector) in sums.iter_mut().zip(&vectors) {
+                        *sum = _mm512_dpbf16_ps(*sum, filter, vector);
+                    }
+                }
+            }
+        }
+    }
+    sums
+}
+
+/// Adds the products of each part with each window, `vectors` of pairs each, to vectors of sums, `[K, F, lanes]`.
+#[allow(unsafe_code, reason = "a target feature")]
+pub(super) fn add_products<const F: usize, const K: usize>(
+    vectors: usize,
+    parts: [&[bf16]; F],
+    windows: [&[bf16]; K],
+    sums: &mut [f32],
+) {
+    assert!(is_available());
+    // SAFETY: the instruction is there, as asserted.
+    unsafe { add_pairs(vectors, parts, windows, sums) };
+}
+
+/// [`add_products`].
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
+fn add_pairs<const F: usize, const K: usize>(
+    vectors: usize,
+    parts: [&[bf16]; F],
+    windows: [&[bf16]; K],
+    sums: &mut [f32],
+) {
+    let (totals, _) = sums.as_chunks_mut::<LANES>();
+    let totals = &mut totals[..K * F];
+    let mut sums = [[_mm512_set1_ps(0.0); F]; K];
+    for tap in 0..K {
+        for filter in 0..F {
+            sums[tap][filter] = load_sums(&totals[tap * F + filter]);
+        }
+    }
+    let mut of_parts = [[].as_slice(); F];
+    for filter in 0..F {
+        of_parts[filter] = &parts[filter].as_chunks::<POSITIONS>().0[..vectors];
+    }
+    let mut of_windows = [[].as_slice(); K];
+    for tap in 0..K {
+        of_windows[tap] = &windows[tap].as_chunks::<POSITIONS>().0[..vectors];
+    }
+    for position in 0..vectors {
+        let mut gradient = [in_pairs(_mm512_set1_epi32(0)); F];
+        for filter in 0..F {
+            gradient[filter] = load_positions(&of_parts[filter][position]);
+        }
+        for tap in 0..K {
+            let window = load_positions(&of_windows[tap][position]);
+            for filter in 0..F {
+                sums[tap][filter] = _mm512_dpbf16_ps(sums[tap][filter], gradient[filter], window);
+            }
+        }
+    }
+    for tap in 0..K {
+        for filter in 0..F {
+            store(&mut totals[tap * F + filter], sums[tap][filter]);
+        }
+    }
+}
+
+#[allow(unsafe_code, reason = "a load takes a pointer")]
+#[target_feature(enable = "avx512f,avx512bf16")]
+#[inline]
+fn load(pairs: &[Pair; LANES]) -> __m512bh {
+    // SAFETY: they are 64 bytes.
+    in_pairs(unsafe { _mm512_loadu_si512(pairs.as_ptr().cast()) })
+}
+
+#[allow(unsafe_code, reason = "a load takes a pointer")]
+#[target_feature(enable = "avx512f,avx512bf16")]
+#[inline]
+fn load_positions(elements: &[bf16; POSITIONS]) -> __m512bh {
+    // SAFETY: they are 64 bytes.
+    in_pairs(unsafe { _mm512_loadu_si512(elements.as_ptr().cast()) })
+}
+
+#[allow(unsafe_code, reason = "a load takes a pointer")]
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn load_sums(sums: &[f32; LANES]) -> __m512 {
+    // SAFETY: they are 64 bytes.
+    unsafe { _mm512_loadu_ps(sums.as_ptr()) }
+}
+
+#[allow(unsafe_code, reason = "a store takes a pointer")]
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn store(to: &mut [f32; LANES], sums: __m512) {
+    // SAFETY: they are 64 bytes.
+    unsafe { _mm512_storeu_ps(to.as_mut_ptr(), sums) };
+}
+
+/// The same bits, as the instruction takes them.
+#[allow(unsafe_code, reason = "there is no safe conversion")]
+#[inline(always)]
+fn in_pairs(vector: __m512i) -> __m512bh {
+    // SAFETY: both are 64 bytes, and any of their bits are valid.
+    unsafe { std::mem::transmute(vector) }
+}
