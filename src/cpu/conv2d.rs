@@ -1,4 +1,4 @@
-//! Convolution of a batch of images and its gradients, by matrix products on packed patches.
+//! Convolution of a batch of images and its gradients; by matrix products on packed patches where there is no faster way.
 //!
 //! With `patches` of `[channels * kernel rows * kernel cols, positions]` for each image ([`im2col`](super::im2col)):
 //!
@@ -7,13 +7,15 @@
 //! * [`backward_input`]: `patches_gradient = filters^T x gradient`, added back to the pixels they came from.
 //!
 //! Patches are made for a few rows of output at a time, in a recycled buffer of [`TILE_BYTES`], or of one output row
-//! where that is more. There is no separate path for few input channels: it was tried, summing neighbouring pixels in
-//! registers, and the product on patches was two to six times as fast.
+//! where that is more.
+//!
+//! That is for kernels that move by more than one, and for numbers that a border of zeros would change; the others are made
+//! without patches ([`direct`](super::direct)), which is taken here.
 
 use std::ops::Range;
 
 use bytemuck::{cast_slice, cast_slice_mut};
-use dahl_core::rayon::prelude::*;
+use dahl_core::rayon::{self, prelude::*};
 use dahl_core::simd::{Vectorised, dispatch};
 use dahl_core::{Element, ElementType, Real};
 use ndarray::s;
@@ -212,12 +214,20 @@ pub(crate) fn forward<T: Real>(conv: &Convolution, input: &[T], filters: &[T], o
 pub(crate) fn forward_on_cores<T: Real>(conv: &Convolution, input: &[T], filters: &[T], out: &mut [T]) {
     conv.assert_lengths(input.len(), filters.len(), out.len());
     let (image_len, out_len) = (conv.image_len(), conv.out_channels * conv.positions());
-    let image = Convolution { batch: 1, ..*conv };
     if image_len == 0 || out_len == 0 {
         return forward(conv, input, filters, out);
     }
-    let images = input.par_chunks_exact(image_len).zip(out.par_chunks_exact_mut(out_len));
-    images.for_each(|(input, out)| forward(&image, input, filters, out));
+    let at_once = images_at_once(conv.batch);
+    let images = input.par_chunks(at_once * image_len).zip(out.par_chunks_mut(at_once * out_len));
+    images.for_each(|(input, out)| {
+        let images = Convolution { batch: out.len() / out_len, ..*conv };
+        forward(&images, input, filters, out);
+    });
+}
+
+/// Images that a core takes at once: enough that filters are not packed for each, few enough that all cores have some.
+pub(super) fn images_at_once(batch: usize) -> usize {
+    batch.div_ceil(2 * rayon::current_num_threads()).max(1)
 }
 
 /// Whether no element is infinite or NaN.

@@ -5,11 +5,10 @@
 //! never gets there. Types without vectors take the same steps one after the other.
 
 use bytemuck::{cast_slice, cast_slice_mut};
-use dahl_core::rayon;
 use dahl_core::rayon::prelude::*;
 use dahl_core::{Element, ElementType, Real};
 
-use super::conv2d::{self, Convolution, IMAGES, in_compute, is_finite, widened_len};
+use super::conv2d::{self, Convolution, IMAGES, images_at_once, in_compute, is_finite, widened_len};
 use super::direct::{self, Order, Plane, PoolRoom, Relu, ReluPool, Unpool, pooled};
 use super::lanes::{Lanes, in_lanes};
 use super::row_major::add_sums;
@@ -158,7 +157,7 @@ fn convolve<T: Real<Compute: Lanes>, E: direct::Epilogue<T::Compute>>(
     });
 }
 
-/// Calls `take` with the sums of each image and filter, the bias added, for types without vectors.
+/// Calls `take` with the sums of each image and filter, the bias added, for types without vectors, and for images of no elements.
 fn step_by_step<T: Real>(
     conv: &Convolution,
     input: &[T],
@@ -179,11 +178,6 @@ fn step_by_step<T: Real>(
             take(image, filter, sums);
         }
     });
-}
-
-/// Images that a core takes at once: enough that filters are not packed for each, few enough that all cores have some.
-pub(crate) fn images_at_once(batch: usize) -> usize {
-    batch.div_ceil(2 * rayon::current_num_threads()).max(1)
 }
 
 /// [`forward_relu`] on the cores of the rayon pool: each takes whole images, so the bits are the same.
@@ -319,7 +313,7 @@ fn direct_backward(
     })
 }
 
-/// [`backward_pooled`] by the gradient by the sums, for types without vectors.
+/// [`backward_pooled`] by the gradient by the sums, for types without vectors, and for inputs that are not finite.
 fn backward_step_by_step<T: Real>(
     conv: &Convolution,
     input: &[T],

@@ -26,7 +26,7 @@ pub(crate) trait Lanes: Real<Compute = Self> {
     /// `value` in each lane.
     fn splat<S: Simd>(simd: S, value: Self) -> Self::Vector<S>;
 
-    /// `a * b + c`, rounded once where the machine has an instruction for that.
+    /// `a * b + c`, rounded once in vectors.
     fn multiply_add<S: Simd>(
         simd: S,
         a: Self::Vector<S>,
@@ -210,10 +210,7 @@ pub(crate) fn in_vectors<W: WithSimd>(work: W) -> W::Output {
         Level::V4 if let Some(simd) = pulp::x86::V4::try_new() => Simd::vectorize(simd, work),
         #[cfg(target_arch = "x86_64")]
         Level::V4 | Level::V3 if let Some(simd) = pulp::x86::V3::try_new() => Simd::vectorize(simd, work),
-        #[cfg(target_arch = "x86_64")]
-        Level::V4 | Level::V3 | Level::V2 if let Some(simd) = pulp::x86::V2::try_new() => {
-            Simd::vectorize(simd, work)
-        }
+        // Without an instruction for it, `multiply_add` of the crate's vectors of 128 bits calls a function for each lane.
         #[cfg(target_arch = "aarch64")]
         Level::Neon if let Some(simd) = pulp::aarch64::Neon::try_new() => Simd::vectorize(simd, work),
         _ => work.with_simd(Scalar),

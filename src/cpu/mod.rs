@@ -5,7 +5,7 @@
 //! vectors of the machine ([`lanes`]), sums and products that keep their digits ([`sum_of`],
 //! [`compensated`], [`scaled`]), counter-based random numbers ([`philox`]), and the temporary memory that they recycle
 //! ([`scratch`]). Everything is safe to call and checks its bounds; this is the only room of
-//! the package that may use `unsafe`, and only [`gemm`] does.
+//! the package that may use `unsafe`, and only [`gemm`] and what multiplies [`pairs`] do.
 //!
 //! Not here: the declarations with their shapes and checks (`ops`), and plain vectorised loops and reductions
 //! (`dahl_core::simd`).
@@ -17,6 +17,7 @@ pub(crate) mod direct;
 pub(crate) mod gemm;
 pub(crate) mod im2col;
 pub(crate) mod lanes;
+pub(crate) mod pairs;
 pub(crate) mod philox;
 pub(crate) mod row_major;
 pub(crate) mod scaled;

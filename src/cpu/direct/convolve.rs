@@ -4,9 +4,10 @@ use dahl_core::{Element, Real};
 use pulp::{Simd, WithSimd};
 
 use super::filters::{Filters, MOST, Order, blocks};
-use super::pairs::{self, ChannelPairs, Pair};
+use super::pairs::{self, ChannelPairs};
 use super::plane::Plane;
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
+use crate::cpu::pairs::Pair;
 use crate::cpu::scratch::with_scratch;
 
 /// The most vectors of positions whose sums are kept in registers at once.
@@ -60,11 +61,11 @@ pub(crate) fn convolve<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>>(
     const BEYOND: usize = MOST_VECTORS * MOST_LANES;
     let sums_len = (plane.positions() + epilogue.reach()).next_multiple_of(BEYOND);
     // A pair of one channel would be half empty.
-    let in_pairs = pairs::are_multiplied::<T>() && shape.in_channels > 1 && pairs::are_exact(filters);
+    let in_pairs = pairs::are_multiplied::<T>() && shape.in_channels > 1;
     let pair_lengths = if in_pairs { ChannelPairs::lengths(&plane, &shape, BEYOND) } else { [0; 2] };
     let lengths = [plane.buffer_len(shape.in_channels, BEYOND), MOST * sums_len, shape.len()];
     with_scratch(pair_lengths, |buffers: [&mut [Pair]; 2]| {
-        let pairs = in_pairs.then(|| ChannelPairs::new(shape, filters, order, buffers));
+        let pairs = in_pairs.then(|| ChannelPairs::new(shape, (filters, order), bias, buffers)).flatten();
         with_scratch(lengths, |[planes, sums, packed]: [&mut [T::Compute]; 3]| {
             planes.fill(T::Compute::ZERO); // what lies behind the last plane is read, and not used
             shape.pack(filters, order, packed);

@@ -188,6 +188,10 @@ impl<T: Real<Compute: Lanes>, G> Gradient<'_, T, G> {
         let lanes = T::Compute::lanes::<S>();
         let sums = &mut self.sums[first * lanes..][..K * F * lanes];
         if in_pairs && let Some(pairs) = &self.pairs {
+            assert_eq!(
+                lanes, MOST_LANES,
+                "the level of this machine that multiplies pairs has its widest vectors"
+            );
             let mut windows = [channel * self.plane.len(); K];
             for (index, window) in windows.iter_mut().enumerate() {
                 *window += self.plane.offset(tap + index);

@@ -6,29 +6,26 @@
 //!   zeros at its side.
 //! * A gradient has two positions in a pair, which are side by side already.
 //!
-//! To the instruction subnormal elements are zeros; an image that has some takes the usual way.
+//! What is not [exact](pairs::are_exact) so takes the usual way: filters with all images, an image alone.
 
 use dahl_core::{ElementType, Real};
 use half::bf16;
 
 use super::filters::{Filters, Order};
 use super::plane::Plane;
+use crate::cpu::pairs::{self, Pair, are_exact, interleave};
 #[cfg(target_arch = "x86_64")]
-use instruction::{add_products, is_available, sums};
+use instruction::{add_products, sums};
 #[cfg(not(target_arch = "x86_64"))]
-use no_instruction::{add_products, is_available, sums};
+use no_instruction::{add_products, sums};
 
 #[cfg(target_arch = "x86_64")]
 mod instruction;
 
-/// What is called on machines that have no such instruction: nothing but the question whether they have.
+/// What is never called on machines that have no such instruction.
 #[cfg(not(target_arch = "x86_64"))]
 mod no_instruction {
     use super::{Pair, Plane, bf16};
-
-    pub(super) fn is_available() -> bool {
-        false
-    }
 
     pub(super) fn sums<const F: usize>(
         _: &Plane,
@@ -51,23 +48,12 @@ mod no_instruction {
     }
 }
 
-/// Two elements that are multiplied at once.
-pub(super) type Pair = [bf16; 2];
-
 /// Positions that are handled at once.
 pub(super) const POSITIONS: usize = 32;
 
 /// Whether the machine multiplies pairs of this type.
 pub(super) fn are_multiplied<T: Real>() -> bool {
-    ElementType::of::<T>().is::<bf16>() && is_available()
-}
-
-/// Whether no element is subnormal.
-pub(super) fn are_exact<T: Real>(elements: &[T]) -> bool {
-    // Without a way out of the loop, it is one in vectors.
-    bytemuck::cast_slice::<T, u16>(elements)
-        .chunks(4096)
-        .all(|bits| !bits.iter().fold(false, |found, bits| found | (bits & 0x7f80 == 0 && bits & 0x7f != 0)))
+    ElementType::of::<T>().is::<bf16>() && pairs::are_multiplied()
 }
 
 /// Pairs of so many channels.
@@ -89,14 +75,17 @@ impl<'a> ChannelPairs<'a> {
         [plane.buffer_len(pairs, beyond), shape.out_channels * pairs * shape.taps]
     }
 
-    /// Packs filters of type `bf16`.
+    /// Packs filters of type `bf16`; nothing if they or the bias are not exact.
     pub(super) fn new<T: Real>(
         shape: Filters,
-        filters: &[T],
-        order: Order,
+        (filters, order): (&[T], Order),
+        bias: Option<&[T::Compute]>,
         [planes, packed]: [&'a mut [Pair]; 2],
-    ) -> Self {
+    ) -> Option<Self> {
         let filters: &[bf16] = bytemuck::cast_slice(filters);
+        if !are_exact(filters) || !bias.is_none_or(|bias| pairs::are_exact_sums(bytemuck::cast_slice(bias))) {
+            return None;
+        }
         planes.fill([bf16::ZERO; 2]);
         shape.pack_channels(pairs_of(shape.in_channels), packed, |filter, pair, tap| {
             [2 * pair, 2 * pair + 1].map(|channel| {
@@ -104,10 +93,10 @@ impl<'a> ChannelPairs<'a> {
                 if is_there { filters[shape.place(order, filter, channel, tap)] } else { bf16::ZERO }
             })
         });
-        Self { shape, planes, filters: packed }
+        Some(Self { shape, planes, filters: packed })
     }
 
-    /// Copies an image into planes; false if it has elements that the instruction takes for others.
+    /// Copies an image into planes; false if it is not exact.
     pub(super) fn border<T: Real>(&mut self, plane: &Plane, image: &[T]) -> bool {
         let image: &[bf16] = bytemuck::cast_slice(image);
         let [rows, columns] = plane.image;
@@ -142,13 +131,6 @@ impl<'a> ChannelPairs<'a> {
     }
 }
 
-#[inline(always)]
-fn interleave(even: &[bf16], odd: &[bf16], to: &mut [Pair]) {
-    for ((to, &even), &odd) in to.iter_mut().zip(even).zip(odd) {
-        *to = [even, odd];
-    }
-}
-
 /// Planes of an image and the gradient by its sums, as they are.
 pub(super) struct PositionPairs<'a> {
     pub(super) planes: &'a mut [bf16],
@@ -157,7 +139,7 @@ pub(super) struct PositionPairs<'a> {
 
 impl PositionPairs<'_> {
     /// Copies an image into planes, and rounds the gradient, of which every element is a `bf16` already; false if one of
-    /// them has elements that the instruction takes for others. What lies around the planes is zero from the beginning.
+    /// them is not exact. What lies around the planes is zero from the beginning.
     pub(super) fn take<T: Real>(&mut self, plane: &Plane, image: &[T], parts: &[T::Compute]) -> bool {
         let image: &[bf16] = bytemuck::cast_slice(image);
         let [rows, columns] = plane.image;
@@ -189,5 +171,53 @@ impl PositionPairs<'_> {
         }
         let windows = windows.map(|window| &self.planes[window..][..elements]);
         add_products(elements / POSITIONS, parts, windows, bytemuck::cast_slice_mut(sums));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use half::bf16;
+
+    use crate::cpu::conv2d::{self, Convolution};
+    use crate::cpu::conv2d_relu::forward_relu;
+    use crate::cpu::im2col::Window;
+
+    fn numbers(len: usize) -> Vec<bf16> {
+        (0..len).map(|number| bf16::from_f32((number * 31 % 17) as f32 / 8.0 - 1.0)).collect()
+    }
+
+    fn forward(batch: usize, input: &[bf16]) -> Vec<bf16> {
+        let window = Window { image: [5, 6], kernel: [3, 2], stride: [1, 1], padding: [1, 0] };
+        let conv = Convolution { batch, in_channels: 3, out_channels: 4, window };
+        let mut out = vec![bf16::NAN; batch * 4 * 5 * 5];
+        conv2d::forward(&conv, input, &numbers(4 * 3 * 6), &mut out);
+        out
+    }
+
+    #[test]
+    fn an_image_with_small_elements_changes_no_other() {
+        let image_len = 3 * 5 * 6;
+        let mut input = numbers(3 * image_len);
+        input[image_len + 7] = bf16::from_bits(1);
+        let one_by_one: Vec<_> = input.chunks(image_len).flat_map(|image| forward(1, image)).collect();
+        assert_eq!(forward(3, &input), one_by_one);
+    }
+
+    /// A convolution of one element of each of two channels, and a bias, rectified.
+    fn of_one(input: f32, filter: f32, bias: bf16) -> bf16 {
+        let window = Window { image: [1, 1], kernel: [1, 1], stride: [1, 1], padding: [0, 0] };
+        let conv = Convolution { batch: 1, in_channels: 2, out_channels: 1, window };
+        let mut out = [bf16::NAN];
+        let (input, filters) = ([bf16::from_f32(input); 2], [bf16::from_f32(filter); 2]);
+        forward_relu(&conv, &input, &filters, &[bias], &mut out);
+        out[0]
+    }
+
+    #[test]
+    fn sums_that_are_subnormal_are_kept() {
+        let tiny = 2.0_f32.powi(-65);
+        assert_eq!(of_one(tiny, tiny, bf16::ZERO), bf16::from_f32(2.0 * tiny * tiny));
+        assert_eq!(of_one(0.0, 0.0, bf16::from_bits(1)), bf16::from_bits(1));
+        assert_eq!(of_one(1.5, 2.0, bf16::ONE), bf16::from_f32(7.0));
     }
 }

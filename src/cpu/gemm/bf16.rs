@@ -4,17 +4,16 @@
 //! of sums stays in registers, the right factor is packed in panels as wide as a tile. The left factor is packed in pairs
 //! where it is not in that order already. If the depth is odd, the last pair has a zero.
 
-use std::arch::is_x86_feature_detected;
 use std::arch::x86_64::{
-    __m512, __m512bh, __m512i, _mm512_add_ps, _mm512_dpbf16_ps, _mm512_loadu_ps, _mm512_loadu_si512,
+    __m512, __m512bh, _mm512_add_ps, _mm512_dpbf16_ps, _mm512_loadu_ps, _mm512_loadu_si512,
     _mm512_mask_storeu_ps, _mm512_maskz_loadu_ps, _mm512_set1_epi32, _mm512_setzero_ps, _mm512_storeu_ps,
 };
 
-use dahl_core::simd::{Level, level};
 use half::bf16;
 use ndarray::{ArrayView2, ArrayViewMut2, s};
 
 use super::tile::{Left, Place};
+use crate::cpu::pairs::{self, Pair, are_exact, are_multiplied, in_pairs};
 use crate::cpu::scratch::with_scratch;
 
 /// The most rows of a tile.
@@ -30,26 +29,16 @@ const PAIRS: usize = 512;
 /// Bytes of a packed block of the right factor: a part of the second-level cache.
 const RIGHT_BYTES: usize = 512 * 1024;
 
-/// Two elements that follow each other in the depth.
-type Pair = [bf16; 2];
-
-/// Whether this machine has the instruction.
-pub(super) fn is_available() -> bool {
-    level() == Level::V4 && is_x86_feature_detected!("avx512bf16")
-}
-
-/// Whether the instruction takes all elements for what they are: to it, subnormal ones are zeros.
+/// Whether products of these elements, and sums of the products, are [exact](are_exact) but for rounding.
 pub(super) fn is_exact(matrix: ArrayView2<'_, bf16>) -> bool {
-    let is_subnormal = |element: &bf16| element.to_bits() & 0x7f80 == 0 && element.to_bits() & 0x7f != 0;
     let matrix = if matrix.strides()[1] == 1 { matrix } else { matrix.reversed_axes() };
-    !matrix.rows().into_iter().any(|row| match row.to_slice() {
-        // Without a way out of the loop, it is one in vectors.
-        Some(row) => row.iter().fold(false, |found, element| found | is_subnormal(element)),
-        None => row.iter().any(is_subnormal),
+    matrix.rows().into_iter().all(|row| match row.to_slice() {
+        Some(row) => are_exact(row),
+        None => row.iter().all(|&element| pairs::is_exact(element)),
     })
 }
 
-/// `out += a x b`, for matrices that are [exact](is_exact). Sums that are subnormal in `f32` become zero.
+/// `out += a x b`, for matrices that are [exact](is_exact).
 ///
 /// # Panics
 /// If the machine lacks the instruction, or the shapes do not agree.
@@ -59,7 +48,7 @@ pub(super) fn is_exact(matrix: ArrayView2<'_, bf16>) -> bool {
 )]
 pub(super) fn add_product(a: ArrayView2<'_, bf16>, b: ArrayView2<'_, bf16>, mut out: ArrayViewMut2<'_, f32>) {
     let ((rows, columns), depth) = (out.dim(), a.ncols());
-    assert!(is_available() && a.nrows() == rows && b.dim() == (depth, columns));
+    assert!(are_multiplied() && a.nrows() == rows && b.dim() == (depth, columns));
     assert!(out.strides()[1] == 1 || columns <= 1);
     if rows == 0 || columns == 0 || depth == 0 {
         return;
@@ -126,7 +115,7 @@ fn interleave(matrix: ArrayView2<'_, bf16>, width: usize, to: &mut [Pair]) {
         let even = line(2 * pair);
         if 2 * pair + 1 < depth {
             let odd = line(2 * pair + 1);
-            to.iter_mut().zip(even).zip(odd).for_each(|((to, &even), &odd)| *to = [even, odd]);
+            pairs::interleave(even, odd, to);
         } else {
             to.iter_mut().zip(even).for_each(|(to, &even)| *to = [even, bf16::ZERO]);
         }
@@ -207,13 +196,14 @@ unsafe fn block(left: Left<Pair>, rows: usize, right: &[Pair], place: Place<f32>
 #[allow(unsafe_code, reason = "tiles of one matrix are written through one pointer")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
 unsafe fn tile<const R: usize, const V: usize>(left: Left<Pair>, right: &[Pair], place: Place<f32>) {
+    const { assert!(V <= VECTORS) };
     let [row_stride, depth_stride] = left.strides;
     let mut sums = [[_mm512_setzero_ps(); V]; R];
     let mut first = left.first.cast::<i32>();
     let (lines, _) = right.as_chunks::<WIDTH>();
     for line in &lines[..left.depth] {
         let vectors: [__m512bh; V] = std::array::from_fn(|vector| {
-            // SAFETY: `vector` is below `VECTORS`, of which a line has all.
+            // SAFETY: `vector` is below `V`, and a line has `VECTORS` vectors, which are as many or more.
             in_pairs(unsafe { _mm512_loadu_si512(line.as_ptr().wrapping_add(vector * LANES).cast()) })
         });
         for (row, sums) in sums.iter_mut().enumerate() {
@@ -253,12 +243,4 @@ unsafe fn add(out: *mut f32, count: usize, sum: __m512) {
         // SAFETY: the mask has the bits of the elements that there are.
         unsafe { _mm512_mask_storeu_ps(out, mask, _mm512_add_ps(_mm512_maskz_loadu_ps(mask, out), sum)) };
     }
-}
-
-/// The same bits, as the instruction takes them.
-#[allow(unsafe_code, reason = "there is no safe conversion")]
-#[inline(always)]
-fn in_pairs(vector: __m512i) -> __m512bh {
-    // SAFETY: both are 64 bytes, and any of their bits are valid.
-    unsafe { std::mem::transmute(vector) }
 }

@@ -7,7 +7,7 @@
 //! * [`dot`]: for few rows or columns, where the elements that a sum multiplies lie side by side in both factors.
 //!
 //! Each sum is made in an order that the shape and the strides of the whole product determine, not the number of cores, which
-//! share out rows and columns.
+//! share out rows and columns. (In bf16 also whether the factors have very small elements, see [`pairs`].)
 //!
 //! Types with a compute type of their own, `f16` and `bf16`, are widened block by block and accumulate in it over the
 //! whole inner dimension; where the machine multiplies pairs of `bf16`, they stay as they are (`bf16.rs`). Other types take a
@@ -16,6 +16,8 @@
 use dahl_core::{Element, ElementType, Real};
 use ndarray::{ArrayView2, ArrayViewMut2, s};
 
+#[cfg(target_arch = "x86_64")]
+use super::pairs;
 use super::scratch::with_scratch;
 
 #[cfg(target_arch = "x86_64")]
@@ -151,7 +153,7 @@ pub(crate) fn add_product<T: Real>(
         return product(same_type(a), same_type(b), out, true);
     }
     #[cfg(target_arch = "x86_64")]
-    if ElementType::of::<T>().is::<half::bf16>() && bf16::is_available() && out.strides()[1] == 1 {
+    if ElementType::of::<T>().is::<half::bf16>() && pairs::are_multiplied() && out.strides()[1] == 1 {
         let (a, b) = (same_type(a), same_type(b));
         if bf16::is_exact(a) && bf16::is_exact(b) {
             return bf16::add_product(a, b, same_type_mut(out));

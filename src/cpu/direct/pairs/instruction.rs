@@ -1,25 +1,19 @@
 //! The loops around the instruction `vdpbf16ps`.
 
-use std::arch::is_x86_feature_detected;
 use std::arch::x86_64::{
-    __m512, __m512bh, __m512i, _mm512_dpbf16_ps, _mm512_loadu_ps, _mm512_loadu_si512, _mm512_set1_epi32,
+    __m512, __m512bh, _mm512_dpbf16_ps, _mm512_loadu_ps, _mm512_loadu_si512, _mm512_set1_epi32,
     _mm512_set1_ps, _mm512_storeu_ps,
 };
 
-use dahl_core::simd::{Level, level};
 use half::bf16;
 
-use super::{POSITIONS, Pair};
+use super::POSITIONS;
 use crate::cpu::direct::plane::Plane;
 use crate::cpu::lanes::MOST_LANES;
+use crate::cpu::pairs::{Pair, are_multiplied, in_pairs};
 
 /// Sums in a vector, and pairs in one.
 const LANES: usize = MOST_LANES;
-
-/// Whether this machine has the instruction.
-pub(super) fn is_available() -> bool {
-    level() == Level::V4 && is_x86_feature_detected!("avx512bf16")
-}
 
 /// The sums of `F` filters at all positions, each filter's to a part of `sums` that is `sums_len` long.
 #[allow(unsafe_code, reason = "a target feature")]
@@ -31,7 +25,7 @@ pub(super) fn sums<const F: usize>(
     sums: &mut [f32],
     sums_len: usize,
 ) {
-    assert!(is_available());
+    assert!(are_multiplied());
     if F <= 2 {
         // SAFETY: the instruction is there, as asserted.
         unsafe { positions::<F, 8>(plane, filters, bias, planes, sums, sums_len) };
@@ -105,7 +99,7 @@ pub(super) fn add_products<const F: usize, const K: usize>(
     windows: [&[bf16]; K],
     sums: &mut [f32],
 ) {
-    assert!(is_available());
+    assert!(are_multiplied());
     // SAFETY: the instruction is there, as asserted.
     unsafe { add_pairs(vectors, parts, windows, sums) };
 }
@@ -183,12 +177,4 @@ fn load_sums(sums: &[f32; LANES]) -> __m512 {
 fn store(to: &mut [f32; LANES], sums: __m512) {
     // SAFETY: they are 64 bytes.
     unsafe { _mm512_storeu_ps(to.as_mut_ptr(), sums) };
-}
-
-/// The same bits, as the instruction takes them.
-#[allow(unsafe_code, reason = "there is no safe conversion")]
-#[inline(always)]
-fn in_pairs(vector: __m512i) -> __m512bh {
-    // SAFETY: both are 64 bytes, and any of their bits are valid.
-    unsafe { std::mem::transmute(vector) }
 }

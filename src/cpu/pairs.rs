@@ -1,0 +1,81 @@
+//! Pairs of `bf16`: what the instruction takes that multiplies two at once and adds both products to an `f32` (AVX512-BF16), and
+//! for which numbers it does that exactly.
+//!
+//! To the instruction subnormal factors and sums are zeros, whatever the thread's settings are. So only such factors are given
+//! to it that no sum can be subnormal: a product of two multiples of `2^-62`, as elements from `2^-55` on are, is a
+//! multiple of `2^-124`, sums of them are as well, and the least normal `f32` is `2^-126`.
+
+use half::bf16;
+
+/// Two elements that are multiplied at once.
+pub(crate) type Pair = [bf16; 2];
+
+/// The least element but zero that is given to the instruction.
+const LEAST: bf16 = bf16::from_bits((127 - 55) << 7);
+
+/// Whether this machine has the instruction. What else code for it uses, AVX-512 F, BW and VL, is part of that level.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn are_multiplied() -> bool {
+    use dahl_core::simd::{Level, level};
+    level() == Level::V4 && std::arch::is_x86_feature_detected!("avx512bf16")
+}
+
+/// Whether this machine has the instruction.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn are_multiplied() -> bool {
+    false
+}
+
+/// Whether products of these elements, and sums of the products, are exact but for rounding.
+pub(crate) fn are_exact(elements: &[bf16]) -> bool {
+    // Without a way out of the inner loop, it is one in vectors.
+    elements
+        .chunks(4096)
+        .all(|elements| !elements.iter().fold(false, |found, &element| found | !is_exact(element)))
+}
+
+/// [`are_exact`] of one.
+#[inline(always)]
+pub(crate) fn is_exact(element: bf16) -> bool {
+    let magnitude = element.to_bits() & 0x7fff;
+    magnitude == 0 || magnitude >= LEAST.to_bits()
+}
+
+/// Whether sums may begin with these.
+pub(crate) fn are_exact_sums(sums: &[f32]) -> bool {
+    sums.iter().all(|&sum| sum == 0.0 || sum.is_nan() || sum.abs() >= LEAST.to_f32())
+}
+
+/// `to[i] = [even[i], odd[i]]`.
+#[inline(always)]
+pub(crate) fn interleave(even: &[bf16], odd: &[bf16], to: &mut [Pair]) {
+    for ((to, &even), &odd) in to.iter_mut().zip(even).zip(odd) {
+        *to = [even, odd];
+    }
+}
+
+/// The same bits, as the instruction takes them.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code, reason = "there is no safe conversion")]
+#[inline(always)]
+pub(crate) fn in_pairs(vector: std::arch::x86_64::__m512i) -> std::arch::x86_64::__m512bh {
+    // SAFETY: both are 64 bytes, and any of their bits are valid.
+    unsafe { std::mem::transmute(vector) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_elements_are_not_exact() {
+        let least = 2.0_f32.powi(-55);
+        let exact = [0.0, -0.0, least, -least, 1.0, f32::MAX, f32::INFINITY, f32::NAN].map(bf16::from_f32);
+        assert!(are_exact(&exact));
+        for small in [bf16::from_bits(1), bf16::from_f32(-1e-38), bf16::from_bits(LEAST.to_bits() - 1)] {
+            assert!(!are_exact(&[bf16::ONE, small]), "{small:e}");
+            assert!(!are_exact_sums(&[1.0, small.to_f32()]), "{small:e}");
+        }
+        assert!(are_exact_sums(&[0.0, -1.0, least, f32::NAN, f32::INFINITY]));
+    }
+}
