@@ -5,6 +5,7 @@
 //! to it that no sum can be subnormal: a product of two multiples of `2^-62`, as elements from `2^-55` on are, is a
 //! multiple of `2^-124`, sums of them are as well, and the least normal `f32` is `2^-126`.
 
+use dahl_core::simd::{Vectorised, dispatch};
 use half::bf16;
 
 /// Two elements that are multiplied at once.
@@ -28,17 +29,27 @@ pub(crate) fn are_multiplied() -> bool {
 
 /// Whether products of these elements, and sums of the products, are exact but for rounding.
 pub(crate) fn are_exact(elements: &[bf16]) -> bool {
-    // Without a way out of the inner loop, it is one in vectors.
-    elements
-        .chunks(4096)
-        .all(|elements| !elements.iter().fold(false, |found, &element| found | !is_exact(element)))
+    /// [`are_exact`] in vectors.
+    struct AreExact<'a>(&'a [bf16]);
+    impl Vectorised for AreExact<'_> {
+        type Output = bool;
+
+        #[inline(always)]
+        fn run(self) -> bool {
+            // Without a way out of the inner loop, it is one in vectors.
+            self.0.chunks(4096).all(|elements| {
+                elements.iter().fold(true, |are_exact, &element| are_exact & is_exact(element))
+            })
+        }
+    }
+    dispatch(AreExact(elements))
 }
 
 /// [`are_exact`] of one.
 #[inline(always)]
 pub(crate) fn is_exact(element: bf16) -> bool {
     let magnitude = element.to_bits() & 0x7fff;
-    magnitude == 0 || magnitude >= LEAST.to_bits()
+    (magnitude == 0) | (magnitude >= LEAST.to_bits())
 }
 
 /// Whether sums may begin with these.
