@@ -89,52 +89,50 @@ impl Convolution {
     }
 }
 
-/// [`forward`] by a direct convolution, of elements of a type that has vectors.
-fn direct_forward_of(
-    element: ElementType,
-    conv: &Convolution,
-    plane: Plane,
-    [input, filters]: [&[u8]; 2],
-    out: &mut [u8],
-) -> Option<()> {
-    in_lanes!(element, U => {
-        let write = Write::<U> { out: cast_slice_mut(out), out_channels: conv.out_channels };
-        let filters = (cast_slice::<_, U>(filters), Order::Forward);
-        direct::convolve(plane, conv.filters(), cast_slice(input), filters, None, write);
-    })
+/// A convolution by steps of one, without patches, of elements of a type that has vectors; for other types its functions do nothing.
+///
+/// They are not generic: so the loops are compiled in this package only, and not for each type in every crate that calls an op.
+pub(super) struct Direct<'a> {
+    pub(super) element: ElementType,
+    pub(super) conv: &'a Convolution,
+    pub(super) plane: Plane,
 }
 
-/// [`backward_filters`] by sums in registers, of elements of a type that has vectors.
-fn direct_backward_filters(
-    element: ElementType,
-    conv: &Convolution,
-    plane: Plane,
-    [input, gradient]: [&[u8]; 2],
-    total: &mut [u8],
-) -> Option<()> {
-    in_lanes!(element, U => {
-        let gradient = Given::<U> { gradient: cast_slice(gradient), out_channels: conv.out_channels };
-        let input: &[U] = cast_slice(input);
-        direct::gradient(plane, conv.filters(), input, gradient, cast_slice_mut(total));
-    })
-}
+impl<'a> Direct<'a> {
+    /// That of elements of type `T`, if the kernel moves by one.
+    pub(super) fn of<T: Element>(conv: &'a Convolution) -> Option<Self> {
+        Some(Self { element: ElementType::of::<T>(), conv, plane: conv.plane()? })
+    }
 
-/// [`backward_input`] by a direct convolution of the gradient with the reversed filters, of elements of a type that has
-/// vectors.
-fn direct_backward_input(
-    element: ElementType,
-    conv: &Convolution,
-    plane: Plane,
-    [gradient, filters]: [&[u8]; 2],
-    input_gradient: &mut [u8],
-) -> Option<()> {
-    let forward = conv.filters();
-    let shape = Filters { out_channels: forward.in_channels, in_channels: forward.out_channels, ..forward };
-    in_lanes!(element, U => {
-        let write = Write::<U> { out: cast_slice_mut(input_gradient), out_channels: conv.in_channels };
-        let filters = (cast_slice::<_, U>(filters), Order::Reversed);
-        direct::convolve(plane, shape, cast_slice(gradient), filters, None, write);
-    })
+    /// [`forward`].
+    fn forward(&self, [input, filters]: [&[u8]; 2], out: &mut [u8]) -> Option<()> {
+        in_lanes!(self.element, U => {
+            let write = Write::<U> { out: cast_slice_mut(out), out_channels: self.conv.out_channels };
+            let filters = (cast_slice::<_, U>(filters), Order::Forward);
+            direct::convolve(self.plane, self.conv.filters(), cast_slice(input), filters, None, write);
+        })
+    }
+
+    /// [`backward_filters`], by sums in registers.
+    fn backward_filters(&self, [input, gradient]: [&[u8]; 2], total: &mut [u8]) -> Option<()> {
+        in_lanes!(self.element, U => {
+            let gradient = Given::<U> { gradient: cast_slice(gradient), out_channels: self.conv.out_channels };
+            let input: &[U] = cast_slice(input);
+            direct::gradient(self.plane, self.conv.filters(), input, gradient, cast_slice_mut(total));
+        })
+    }
+
+    /// [`backward_input`], by a convolution of the gradient with the reversed filters.
+    fn backward_input(&self, [gradient, filters]: [&[u8]; 2], input_gradient: &mut [u8]) -> Option<()> {
+        let (plane, forward) = (self.plane.reversed()?, self.conv.filters());
+        let shape =
+            Filters { out_channels: forward.in_channels, in_channels: forward.out_channels, ..forward };
+        in_lanes!(self.element, U => {
+            let write = Write::<U> { out: cast_slice_mut(input_gradient), out_channels: self.conv.in_channels };
+            let filters = (cast_slice::<_, U>(filters), Order::Reversed);
+            direct::convolve(plane, shape, cast_slice(gradient), filters, None, write);
+        })
+    }
 }
 
 /// `values` themselves if they are in the compute type, else widened into `buffer`.
@@ -163,14 +161,8 @@ pub(crate) fn forward<T: Real>(conv: &Convolution, input: &[T], filters: &[T], o
         out.fill(T::ZERO);
         return;
     }
-    if let Some(plane) = conv.plane()
-        && let Some(()) = direct_forward_of(
-            ElementType::of::<T>(),
-            conv,
-            plane,
-            [cast_slice(input), cast_slice(filters)],
-            cast_slice_mut(out),
-        )
+    if let Some(direct) = Direct::of::<T>(conv)
+        && let Some(()) = direct.forward([cast_slice(input), cast_slice(filters)], cast_slice_mut(out))
     {
         return;
     }
@@ -277,15 +269,10 @@ pub(crate) fn backward_filters<T: Real>(
         });
         return;
     }
-    if let Some(plane) = conv.plane()
+    let operands = [cast_slice(input), cast_slice(gradient)];
+    if let Some(direct) = Direct::of::<T>(conv)
         && is_finite(input)
-        && let Some(()) = direct_backward_filters(
-            ElementType::of::<T>(),
-            conv,
-            plane,
-            [cast_slice(input), cast_slice(gradient)],
-            cast_slice_mut(filters_gradient),
-        )
+        && let Some(()) = direct.backward_filters(operands, cast_slice_mut(filters_gradient))
     {
         return;
     }
@@ -320,15 +307,10 @@ pub(crate) fn backward_input<T: Real>(
         return;
     }
     // Filters meet the border of zeros, which are no zeros any more if an element is infinite.
-    if let Some(plane) = conv.plane().and_then(|plane| plane.reversed())
+    let operands = [cast_slice(gradient), cast_slice(filters)];
+    if let Some(direct) = Direct::of::<T>(conv)
         && is_finite(filters)
-        && let Some(()) = direct_backward_input(
-            ElementType::of::<T>(),
-            conv,
-            plane,
-            [cast_slice(gradient), cast_slice(filters)],
-            cast_slice_mut(input_gradient),
-        )
+        && let Some(()) = direct.backward_input(operands, cast_slice_mut(input_gradient))
     {
         return;
     }

@@ -6,10 +6,10 @@
 
 use bytemuck::{cast_slice, cast_slice_mut};
 use dahl_core::rayon::prelude::*;
-use dahl_core::{Element, ElementType, Real};
+use dahl_core::{Element, Real};
 
-use super::conv2d::{self, Convolution, IMAGES, images_at_once, in_compute, is_finite, widened_len};
-use super::direct::{self, Order, Plane, PoolRoom, Relu, ReluPool, Unpool, pooled};
+use super::conv2d::{self, Convolution, Direct, IMAGES, images_at_once, in_compute, is_finite, widened_len};
+use super::direct::{self, Order, PoolRoom, Relu, ReluPool, Unpool, pooled, rectified};
 use super::lanes::{Lanes, in_lanes};
 use super::row_major::add_sums;
 use super::scratch::with_scratch;
@@ -33,10 +33,9 @@ pub(crate) fn forward_relu<T: Real>(
     if out.is_empty() {
         return;
     }
-    let plane = conv.plane().expect("a convolution by steps of one");
+    let direct = Direct::of::<T>(conv).expect("a convolution by steps of one");
     let operands = [cast_slice(input), cast_slice(filters), cast_slice(bias)];
-    let direct = direct_relu(ElementType::of::<T>(), conv, plane, operands, cast_slice_mut(out));
-    if direct.is_none() {
+    if direct.relu(operands, cast_slice_mut(out)).is_none() {
         let positions = conv.positions();
         step_by_step(conv, input, filters, bias, |image, filter, sums| {
             let out = &mut out[(image * conv.out_channels + filter) * positions..][..positions];
@@ -59,11 +58,10 @@ pub(crate) fn forward_relu_pool<T: Real>(
     if out.is_empty() {
         return;
     }
-    let plane = conv.plane().expect("a convolution by steps of one");
+    let direct = Direct::of::<T>(conv).expect("a convolution by steps of one");
     let output = conv.window.positions();
     let operands = [cast_slice(input), cast_slice(filters), cast_slice(bias)];
-    let untyped = PooledBytes { size, out: cast_slice_mut(out), index };
-    if direct_relu_pool(ElementType::of::<T>(), conv, plane, operands, untyped).is_some() {
+    if direct.relu_pool(operands, PooledBytes { size, out: cast_slice_mut(out), index }).is_some() {
         return;
     }
     let len = pooled(output, size).iter().product();
@@ -83,45 +81,71 @@ struct PooledBytes<'a> {
     index: &'a mut [u32],
 }
 
-/// [`forward_relu`] of an input, filters and a bias of a type that has vectors.
-fn direct_relu(
-    element: ElementType,
-    conv: &Convolution,
-    plane: Plane,
-    [input, filters, bias]: [&[u8]; 3],
-    out: &mut [u8],
-) -> Option<()> {
-    if input.is_empty() {
-        return None;
+impl Direct<'_> {
+    /// [`forward_relu`].
+    fn relu(&self, [input, filters, bias]: [&[u8]; 3], out: &mut [u8]) -> Option<()> {
+        if input.is_empty() {
+            return None;
+        }
+        in_lanes!(self.element, U => {
+            let epilogue = Relu::<U> { out: cast_slice_mut(out), out_channels: self.conv.out_channels };
+            self.convolve::<U, _>([cast_slice(input), cast_slice(filters), cast_slice(bias)], epilogue);
+        })
     }
-    in_lanes!(element, U => {
-        let epilogue = Relu::<U> { out: cast_slice_mut(out), out_channels: conv.out_channels };
-        convolve::<U, _>(conv, plane, cast_slice(input), cast_slice(filters), cast_slice(bias), epilogue);
-    })
-}
 
-/// [`forward_relu_pool`], likewise.
-fn direct_relu_pool(
-    element: ElementType,
-    conv: &Convolution,
-    plane: Plane,
-    [input, filters, bias]: [&[u8]; 3],
-    PooledBytes { size, out, index }: PooledBytes<'_>,
-) -> Option<()> {
-    if input.is_empty() {
-        return None;
-    }
-    in_lanes!(element, U => {
-        let [len, row_len] = PoolRoom::<<U as Real>::Compute>::lengths(conv.window.positions(), size);
-        with_scratch([len], |[places]: [&mut [u32]; 1]| {
-            with_scratch([len, row_len, row_len], |[best, row, offsets]| {
-                let room = PoolRoom { best, places, row, offsets };
-                let (out, out_channels) = (cast_slice_mut(out), conv.out_channels);
-                let epilogue = ReluPool::<U> { out, index, out_channels, size, room };
-                convolve::<U, _>(conv, plane, cast_slice(input), cast_slice(filters), cast_slice(bias), epilogue);
+    /// [`forward_relu_pool`].
+    fn relu_pool(&self, [input, filters, bias]: [&[u8]; 3], pooling: PooledBytes<'_>) -> Option<()> {
+        if input.is_empty() {
+            return None;
+        }
+        let PooledBytes { size, out, index } = pooling;
+        in_lanes!(self.element, U => {
+            let [len, row_len] = PoolRoom::<<U as Real>::Compute>::lengths(self.conv.window.positions(), size);
+            with_scratch([len], |[places]: [&mut [u32]; 1]| {
+                with_scratch([len, row_len, row_len], |[best, row, offsets]| {
+                    let room = PoolRoom { best, places, row, offsets };
+                    let (out, out_channels) = (cast_slice_mut(out), self.conv.out_channels);
+                    let epilogue = ReluPool::<U> { out, index, out_channels, size, room };
+                    self.convolve::<U, _>([cast_slice(input), cast_slice(filters), cast_slice(bias)], epilogue);
+                });
             });
+        })
+    }
+
+    /// A convolution of an input with filters, and a bias, whose sums the epilogue takes.
+    fn convolve<T: Real<Compute: Lanes>, E: direct::Epilogue<T::Compute>>(
+        &self,
+        [input, filters, bias]: [&[T]; 3],
+        epilogue: E,
+    ) {
+        with_scratch([widened_len::<T>(bias.len())], |[wide]: [&mut [T::Compute]; 1]| {
+            let (filters, bias) = ((filters, Order::Forward), in_compute(bias, wide));
+            direct::convolve(self.plane, self.conv.filters(), input, filters, Some(bias), epilogue);
         });
-    })
+    }
+
+    /// [`backward_pooled`], by sums in registers.
+    fn backward_pooled(
+        &self,
+        [input, gradient, out]: [&[u8]; 3],
+        (size, index): ([usize; 2], &[u32]),
+        [by_filters, by_bias]: [&mut [u8]; 2],
+    ) -> Option<()> {
+        let channel_len = index.len() / (self.conv.batch * self.conv.out_channels);
+        in_lanes!(self.element, U => {
+            let room = Unpool::<U>::room(channel_len);
+            with_scratch([room; 2], |[passed, outputs]| {
+                with_scratch([room], |[places]: [&mut [u32]; 1]| {
+                    let (gradient, out) = (cast_slice(gradient), cast_slice(out));
+                    let by_bias = cast_slice_mut(by_bias);
+                    let source = Unpool::<U> { gradient, out, index, size, by_bias, passed, outputs, places };
+                    let input: &[U] = cast_slice(input);
+                    let shape = self.conv.filters();
+                    direct::gradient(self.plane, shape, input, source, cast_slice_mut(by_filters));
+                });
+            });
+        })
+    }
 }
 
 /// The largest of each window of a plane of sums, rectified, and where it was.
@@ -140,21 +164,6 @@ fn pool<C: Real>(sums: &[C], output: [usize; 2], size: [usize; 2], best: &mut [C
         }
         (*best, *index) = (largest.max(C::ZERO), place as u32);
     }
-}
-
-/// A direct convolution, whose sums the epilogue takes.
-fn convolve<T: Real<Compute: Lanes>, E: direct::Epilogue<T::Compute>>(
-    conv: &Convolution,
-    plane: Plane,
-    input: &[T],
-    filters: &[T],
-    bias: &[T],
-    epilogue: E,
-) {
-    with_scratch([widened_len::<T>(bias.len())], |[wide]: [&mut [T::Compute]; 1]| {
-        let bias = in_compute(bias, wide);
-        direct::convolve(plane, conv.filters(), input, (filters, Order::Forward), Some(bias), epilogue);
-    });
 }
 
 /// Calls `take` with the sums of each image and filter, the bias added, for types without vectors, and for images of no elements.
@@ -223,7 +232,6 @@ pub(crate) fn forward_relu_pool_on_cores<T: Real>(
 /// What [`forward_relu_pool`] made, and the gradient by it.
 #[derive(Clone, Copy)]
 pub(crate) struct Passed<'a, T> {
-    pub(crate) size: [usize; 2],
     pub(crate) gradient: &'a [T],
     pub(crate) out: &'a [T],
     pub(crate) index: &'a [u32],
@@ -234,14 +242,14 @@ pub(crate) fn backward_pooled<T: Real>(
     conv: &Convolution,
     input: &[T],
     passed: Passed<'_, T>,
-    by_filters: &mut [T::Compute],
-    by_bias: &mut [T::Compute],
+    size: [usize; 2],
+    [by_filters, by_bias]: [&mut [T::Compute]; 2],
 ) {
     if passed.gradient.is_empty() {
         return;
     }
     if by_filters.is_empty() || input.is_empty() {
-        return backward_step_by_step(conv, input, passed, by_filters, by_bias);
+        return backward_step_by_step(conv, input, passed, [by_filters, by_bias]);
     }
     let pooled_len = passed.gradient.len() / conv.batch;
     if conv.batch > IMAGES {
@@ -257,60 +265,25 @@ pub(crate) fn backward_pooled<T: Real>(
                 let images = group * IMAGES..conv.batch.min((group + 1) * IMAGES);
                 let pooled = images.start * pooled_len..images.end * pooled_len;
                 let passed = Passed {
-                    size: passed.size,
                     gradient: &passed.gradient[pooled.clone()],
                     out: &passed.out[pooled.clone()],
                     index: &passed.index[pooled],
                 };
                 let input = &input[images.start * conv.image_len()..images.end * conv.image_len()];
-                backward_pooled(
-                    &Convolution { batch: images.len(), ..*conv },
-                    input,
-                    passed,
-                    filters,
-                    biases,
-                );
+                let conv = Convolution { batch: images.len(), ..*conv };
+                backward_pooled(&conv, input, passed, size, [filters, biases]);
             }
             add_sums(filters, [1, groups, by_filters.len()], by_filters);
             add_sums(biases, [1, groups, by_bias.len()], by_bias);
         });
         return;
     }
-    let plane = conv.plane().expect("a convolution by steps of one");
+    let direct = Direct::of::<T>(conv).expect("a convolution by steps of one");
     let operands = [cast_slice(input), cast_slice(passed.gradient), cast_slice(passed.out)];
     let sums = [cast_slice_mut(by_filters), cast_slice_mut(by_bias)];
-    let direct = if is_finite(input) {
-        direct_backward(ElementType::of::<T>(), conv, plane, operands, (passed.size, passed.index), sums)
-    } else {
-        None
-    };
-    if direct.is_none() {
-        backward_step_by_step(conv, input, passed, by_filters, by_bias);
+    if !is_finite(input) || direct.backward_pooled(operands, (size, passed.index), sums).is_none() {
+        backward_step_by_step(conv, input, passed, [by_filters, by_bias]);
     }
-}
-
-/// [`backward_pooled`] by sums in registers, for an input, a gradient and an output of a type that has vectors.
-fn direct_backward(
-    element: ElementType,
-    conv: &Convolution,
-    plane: Plane,
-    [input, gradient, out]: [&[u8]; 3],
-    (size, index): ([usize; 2], &[u32]),
-    [by_filters, by_bias]: [&mut [u8]; 2],
-) -> Option<()> {
-    let channel_len = index.len() / (conv.batch * conv.out_channels);
-    in_lanes!(element, U => {
-        let room = Unpool::<U>::room(channel_len);
-        with_scratch([room; 2], |[passed, outputs]| {
-            with_scratch([room], |[places]: [&mut [u32]; 1]| {
-                let (gradient, out) = (cast_slice(gradient), cast_slice(out));
-                let by_bias = cast_slice_mut(by_bias);
-                let source = Unpool::<U> { gradient, out, index, size, by_bias, passed, outputs, places };
-                let input: &[U] = cast_slice(input);
-                direct::gradient(plane, conv.filters(), input, source, cast_slice_mut(by_filters));
-            });
-        });
-    })
 }
 
 /// [`backward_pooled`] by the gradient by the sums, for types without vectors, and for inputs that are not finite.
@@ -318,8 +291,7 @@ fn backward_step_by_step<T: Real>(
     conv: &Convolution,
     input: &[T],
     passed: Passed<'_, T>,
-    by_filters: &mut [T::Compute],
-    by_bias: &mut [T::Compute],
+    [by_filters, by_bias]: [&mut [T::Compute]; 2],
 ) {
     let lengths = [input.len(), conv.batch * conv.out_channels * conv.positions()];
     with_scratch(lengths, |[wide_input, sums]: [&mut [T::Compute]; 2]| {
@@ -329,9 +301,7 @@ fn backward_step_by_step<T: Real>(
         let planes = passed.gradient.chunks_exact(pooled_len).zip(passed.out.chunks_exact(pooled_len));
         for (place, (gradient, out)) in planes.enumerate() {
             for (&gradient, &out) in gradient.iter().zip(out) {
-                let is_shut = out <= T::ZERO;
-                by_bias[place % conv.out_channels] +=
-                    if is_shut { T::Compute::ZERO } else { gradient.widen() };
+                by_bias[place % conv.out_channels] += rectified(out, gradient.widen());
             }
         }
         conv2d::backward_filters(conv, wide_input, sums, by_filters);
@@ -346,8 +316,7 @@ pub(crate) fn unpool<T: Real>(positions: usize, passed: Passed<'_, T>, sums: &mu
     let planes = planes.zip(passed.index.chunks_exact(pooled_len));
     for (sums, ((gradient, out), index)) in sums.chunks_exact_mut(positions).zip(planes) {
         for ((&gradient, &out), &place) in gradient.iter().zip(out).zip(index) {
-            let is_shut = out <= T::ZERO;
-            sums[place as usize] = if is_shut { T::Compute::ZERO } else { gradient.widen() };
+            sums[place as usize] = rectified(out, gradient.widen());
         }
     }
 }

@@ -26,7 +26,7 @@ pub(crate) trait Lanes: Real<Compute = Self> {
     /// `value` in each lane.
     fn splat<S: Simd>(simd: S, value: Self) -> Self::Vector<S>;
 
-    /// `a * b + c`, rounded once in vectors.
+    /// `a * b + c`, rounded once where the machine has an instruction for that.
     fn multiply_add<S: Simd>(
         simd: S,
         a: Self::Vector<S>,
@@ -73,6 +73,21 @@ pub(crate) trait Lanes: Real<Compute = Self> {
     fn vectors_mut<S: Simd>(elements: &mut [Self]) -> (&mut [Self::Vector<S>], &mut [Self]);
 }
 
+/// Whether there is no instruction that multiplies and adds: the crate's vectors of 128 bits would call a function for each
+/// lane.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn rounds_twice<S: Simd>() -> bool {
+    std::any::TypeId::of::<S>() == std::any::TypeId::of::<pulp::x86::V2>()
+}
+
+/// Whether there is no instruction that multiplies and adds.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+fn rounds_twice<S: Simd>() -> bool {
+    false
+}
+
 /// Copies `from` to `to`, which is as long.
 #[inline(always)]
 pub(crate) fn copy<C: Lanes, S: Simd>(_simd: S, from: &[C], to: &mut [C]) {
@@ -89,7 +104,7 @@ pub(crate) fn copy<C: Lanes, S: Simd>(_simd: S, from: &[C], to: &mut [C]) {
 }
 
 macro_rules! lanes {
-    ($element:ty, $bits:ty, $vector:ident, $mask:ident, $splat:ident, $mul_add:ident, $sum:ident, $as:ident, $as_mut:ident,
+    ($element:ty, $bits:ty, $vector:ident, $mask:ident, $splat:ident, $add:ident, $mul_add:ident, $sum:ident, $as:ident, $as_mut:ident,
      $le:ident, $not:ident, $and:ident, $select:ident,
      $mul:ident, $rotate:ident, $load:ident, $store:ident) => {
         impl Lanes for $element {
@@ -143,7 +158,7 @@ macro_rules! lanes {
 
             #[inline(always)]
             fn multiply_add<S: Simd>(simd: S, a: S::$vector, b: S::$vector, c: S::$vector) -> S::$vector {
-                simd.$mul_add(a, b, c)
+                if rounds_twice::<S>() { simd.$add(simd.$mul(a, b), c) } else { simd.$mul_add(a, b, c) }
             }
 
             #[inline(always)]
@@ -170,6 +185,7 @@ lanes!(
     f32s,
     m32s,
     splat_f32s,
+    add_f32s,
     mul_add_e_f32s,
     reduce_sum_f32s,
     as_simd_f32s,
@@ -189,6 +205,7 @@ lanes!(
     f64s,
     m64s,
     splat_f64s,
+    add_f64s,
     mul_add_e_f64s,
     reduce_sum_f64s,
     as_simd_f64s,
@@ -210,7 +227,10 @@ pub(crate) fn in_vectors<W: WithSimd>(work: W) -> W::Output {
         Level::V4 if let Some(simd) = pulp::x86::V4::try_new() => Simd::vectorize(simd, work),
         #[cfg(target_arch = "x86_64")]
         Level::V4 | Level::V3 if let Some(simd) = pulp::x86::V3::try_new() => Simd::vectorize(simd, work),
-        // Without an instruction for it, `multiply_add` of the crate's vectors of 128 bits calls a function for each lane.
+        #[cfg(target_arch = "x86_64")]
+        Level::V4 | Level::V3 | Level::V2 if let Some(simd) = pulp::x86::V2::try_new() => {
+            Simd::vectorize(simd, work)
+        }
         #[cfg(target_arch = "aarch64")]
         Level::Neon if let Some(simd) = pulp::aarch64::Neon::try_new() => Simd::vectorize(simd, work),
         _ => work.with_simd(Scalar),

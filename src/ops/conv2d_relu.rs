@@ -174,12 +174,7 @@ pub fn relu_max_pool2d_backward<T: Real>(
     let positions = out.shape()[2] * out.shape()[3];
     let (gradient, output) = (gradient.as_standard_layout(), output.as_standard_layout());
     let index = index.as_standard_layout();
-    let passed = Passed {
-        size: [1, 1],
-        gradient: elements(&gradient),
-        out: elements(&output),
-        index: elements(&index),
-    };
+    let passed = Passed { gradient: elements(&gradient), out: elements(&output), index: elements(&index) };
     write(out, |out| {
         if passed.gradient.is_empty() {
             return out.fill(T::ZERO);
@@ -222,9 +217,10 @@ pub fn conv2d_relu_max_pool2d_backward<T: Real>(
     let conv = convolution(input.shape(), by_filters.shape(), padding);
     let (input, gradient) = (input.as_standard_layout(), gradient.as_standard_layout());
     let (output, index) = (output.as_standard_layout(), index.as_standard_layout());
-    let passed =
-        Passed { size, gradient: elements(&gradient), out: elements(&output), index: elements(&index) };
+    let passed = Passed { gradient: elements(&gradient), out: elements(&output), index: elements(&index) };
     write(by_filters, |by_filters| {
-        write(by_bias, |by_bias| backward_pooled(&conv, elements(&input), passed, by_filters, by_bias));
+        write(by_bias, |by_bias| {
+            backward_pooled(&conv, elements(&input), passed, size, [by_filters, by_bias]);
+        });
     });
 }

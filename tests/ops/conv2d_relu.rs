@@ -11,8 +11,9 @@ use crate::reference::{array, assert_refused, exact};
 type Case = ([usize; 4], [usize; 4], [usize; 2], [usize; 2]);
 
 /// One channel; more filters than a block has; windows that leave something over; one
-/// position; no image; rows longer than a vector; windows longer than a vector; windows up to the last sum; no channel.
-const CASES: [Case; 10] = [
+/// position; no image; rows longer than a vector; windows longer than a vector; windows up to the last sum; no channel; more
+/// images than are added up at a time.
+const CASES: [Case; 11] = [
     ([2, 1, 8, 8], [4, 1, 3, 3], [0, 0], [2, 2]),
     ([2, 3, 7, 9], [7, 3, 3, 2], [1, 1], [2, 3]),
     ([1, 2, 5, 6], [13, 2, 1, 1], [0, 0], [1, 2]),
@@ -23,6 +24,7 @@ const CASES: [Case; 10] = [
     ([1, 1, 5, 20], [1, 1, 1, 1], [0, 0], [5, 20]),
     ([1, 1, 240, 33], [1, 1, 1, 1], [0, 0], [3, 3]),
     ([2, 0, 4, 4], [3, 0, 3, 3], [1, 1], [2, 2]),
+    ([130, 1, 5, 4], [2, 1, 2, 3], [0, 0], [2, 2]),
 ];
 
 /// The numbers that a row of ops gives. Types that compute in themselves round at the same places, but for the order of the
@@ -103,6 +105,21 @@ fn nan_stays_and_its_gradient_passes() {
     let mut by_sums = rt.zeros([1, 1, 2, 2]).unwrap();
     relu_max_pool2d_backward(&gradient, &out, &index, &mut by_sums).unwrap();
     assert_eq!(by_sums.to_vec().unwrap(), [0.0, 2.0, 0.0, 0.0]);
+    let (mut by_filters, mut by_bias) = (rt.zeros([1, 1, 1, 1]).unwrap(), rt.zeros([1]).unwrap());
+    let (padding, size) = ([0, 0], [2, 2]);
+    conv2d_relu_max_pool2d_backward(
+        &input,
+        &gradient,
+        &out,
+        &index,
+        &mut by_filters,
+        &mut by_bias,
+        padding,
+        size,
+    )
+    .unwrap();
+    assert!(by_filters.to_vec().unwrap()[0].is_nan());
+    assert_eq!(by_bias.to_vec().unwrap(), [2.0]);
 }
 
 /// Between the rows of an output lie positions that are worked on and not used: an infinite element there changes nothing.

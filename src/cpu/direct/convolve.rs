@@ -3,7 +3,7 @@
 use dahl_core::{Element, Real};
 use pulp::{Simd, WithSimd};
 
-use super::filters::{Filters, MOST, Order, blocks};
+use super::filters::{Filters, MOST, Order, blocks, of_size};
 use super::pairs::{self, ChannelPairs};
 use super::plane::Plane;
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
@@ -67,21 +67,8 @@ pub(crate) fn convolve<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>>(
     with_scratch(pair_lengths, |buffers: [&mut [Pair]; 2]| {
         let pairs = in_pairs.then(|| ChannelPairs::new(shape, (filters, order), bias, buffers)).flatten();
         with_scratch(lengths, |[planes, sums, packed]: [&mut [T::Compute]; 3]| {
-            planes.fill(T::Compute::ZERO); // what lies behind the last plane is read, and not used
-            shape.pack(filters, order, packed);
-            let filters = &*packed;
-            in_vectors(Convolve {
-                plane,
-                shape,
-                images,
-                filters,
-                bias,
-                epilogue,
-                pairs,
-                planes,
-                sums,
-                sums_len,
-            });
+            let singles = Singles { filters: (filters, order), is_ready: false, planes, packed };
+            in_vectors(Convolve { plane, shape, images, bias, epilogue, pairs, singles, sums, sums_len });
         });
     });
 }
@@ -90,15 +77,46 @@ struct Convolve<'a, T: Real, E> {
     plane: Plane,
     shape: Filters,
     images: &'a [T],
-    filters: &'a [T::Compute],
     bias: Option<&'a [T::Compute]>,
     epilogue: E,
-    /// The same in pairs, if the machine multiplies those.
+    /// Planes and filters in pairs, if the machine multiplies those.
     pairs: Option<ChannelPairs<'a>>,
-    planes: &'a mut [T::Compute],
+    singles: Singles<'a, T>,
     sums: &'a mut [T::Compute],
     /// Of one filter.
     sums_len: usize,
+}
+
+/// Planes and filters one by one, in the compute type.
+struct Singles<'a, T: Real> {
+    filters: (&'a [T], Order),
+    /// Whether an image has needed them.
+    is_ready: bool,
+    planes: &'a mut [T::Compute],
+    packed: &'a mut [T::Compute],
+}
+
+impl<T: Real<Compute: Lanes>> Singles<'_, T> {
+    /// Copies an image into planes. With the first one the filters are packed.
+    #[inline(always)]
+    fn border<S: Simd>(&mut self, simd: S, plane: &Plane, shape: &Filters, image: &[T]) {
+        if !self.is_ready {
+            self.is_ready = true;
+            self.planes.fill(T::Compute::ZERO); // what lies behind the last plane is read, and not used
+            shape.pack(self.filters.0, self.filters.1, self.packed);
+        }
+        plane.border(simd, image, self.planes);
+    }
+}
+
+/// The planes of an image, and where the sums of a few filters at their positions go.
+pub(super) struct Sums<'a, P, C> {
+    pub(super) plane: &'a Plane,
+    /// The elements of the planes.
+    pub(super) planes: &'a [P],
+    /// The sums, `sums_len` for each filter.
+    pub(super) sums: &'a mut [C],
+    pub(super) sums_len: usize,
 }
 
 impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> WithSimd for Convolve<'_, T, E> {
@@ -111,17 +129,10 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> WithSimd for Convolve<'_,
         for (number, image) in self.images.chunks_exact(image_len).enumerate() {
             let in_pairs = self.pairs.as_mut().is_some_and(|pairs| pairs.border(&self.plane, image));
             if !in_pairs {
-                self.plane.border(simd, image, self.planes);
+                self.singles.border(simd, &self.plane, &self.shape, image);
             }
             for (begin, size) in blocks(self.shape.out_channels, MOST) {
-                match size {
-                    1 => self.block::<S, 1>(simd, begin, in_pairs),
-                    2 => self.block::<S, 2>(simd, begin, in_pairs),
-                    3 => self.block::<S, 3>(simd, begin, in_pairs),
-                    4 => self.block::<S, 4>(simd, begin, in_pairs),
-                    5 => self.block::<S, 5>(simd, begin, in_pairs),
-                    _ => self.block::<S, MOST>(simd, begin, in_pairs),
-                }
+                of_size!(size, F => self.block::<S, F>(simd, begin, in_pairs));
                 let sums = self.sums.chunks_exact_mut(self.sums_len).take(size);
                 for (filter, sums) in sums.enumerate() {
                     self.epilogue.take(simd, &self.plane, [number, begin + filter], sums);
@@ -138,40 +149,31 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
         let bias = self
             .bias
             .map_or([T::Compute::ZERO; F], |bias| std::array::from_fn(|filter| bias[begin + filter]));
+        let (plane, sums, sums_len) = (&self.plane, &mut *self.sums, self.sums_len);
         if in_pairs && let Some(pairs) = &self.pairs {
-            return pairs.sums(&self.plane, begin, bias, self.sums, self.sums_len);
+            return pairs.add_up(begin, bias, plane, sums, sums_len);
         }
         let of_filter = self.shape.in_channels * self.shape.taps;
-        let (filters, _) = self.filters[begin * of_filter..][..F * of_filter].as_chunks::<F>();
+        let (filters, _) = self.singles.packed[begin * of_filter..][..F * of_filter].as_chunks::<F>();
+        let sums = Sums { plane, planes: &*self.singles.planes, sums, sums_len };
         // As many vectors as there are registers for, and enough that no sum waits for the one before.
         if S::REGISTER_COUNT < 32 {
-            positions::<_, S, F, 2>(simd, &self.plane, filters, bias, self.planes, self.sums, self.sums_len);
+            add_up::<_, S, F, 2>(simd, filters, bias, sums);
         } else if F <= 2 {
-            positions::<_, S, F, MOST_VECTORS>(
-                simd,
-                &self.plane,
-                filters,
-                bias,
-                self.planes,
-                self.sums,
-                self.sums_len,
-            );
+            add_up::<_, S, F, MOST_VECTORS>(simd, filters, bias, sums);
         } else {
-            positions::<_, S, F, 4>(simd, &self.plane, filters, bias, self.planes, self.sums, self.sums_len);
+            add_up::<_, S, F, 4>(simd, filters, bias, sums);
         }
     }
 }
 
 /// The sums of `F` filters at all positions, `V` vectors of them at a time.
 #[inline(always)]
-fn positions<C: Lanes, S: Simd, const F: usize, const V: usize>(
+fn add_up<C: Lanes, S: Simd, const F: usize, const V: usize>(
     simd: S,
-    plane: &Plane,
     filters: &[[C; F]],
     bias: [C; F],
-    planes: &[C],
-    sums: &mut [C],
-    sums_len: usize,
+    Sums { plane, planes, sums, sums_len }: Sums<'_, C, C>,
 ) {
     let step = V * C::lanes::<S>();
     for begin in (0..plane.positions()).step_by(step) {

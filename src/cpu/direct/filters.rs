@@ -31,6 +31,25 @@ pub(super) fn blocks(count: usize, most: usize) -> impl Iterator<Item = (usize, 
     })
 }
 
+/// `$then`, where the constant `$F` is the size of a block: from 1 to [`MOST`].
+macro_rules! of_size {
+    ($size:expr, $F:ident => $then:expr) => {
+        match $size {
+            1 => of_size!(1, $F, $then),
+            2 => of_size!(2, $F, $then),
+            3 => of_size!(3, $F, $then),
+            4 => of_size!(4, $F, $then),
+            5 => of_size!(5, $F, $then),
+            _ => of_size!($crate::cpu::direct::filters::MOST, $F, $then),
+        }
+    };
+    ($size:expr, $F:ident, $then:expr) => {{
+        const $F: usize = $size;
+        $then
+    }};
+}
+pub(super) use of_size;
+
 impl Filters {
     pub(crate) fn len(&self) -> usize {
         self.out_channels * self.in_channels * self.taps

@@ -6,14 +6,13 @@ use dahl_core::{Element, Real};
 use half::bf16;
 use pulp::{Simd, WithSimd};
 
-use super::filters::{Filters, blocks};
+use super::filters::{Filters, MOST, blocks, of_size};
 use super::pairs::{self, POSITIONS, PositionPairs};
 use super::plane::Plane;
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
 use crate::cpu::scratch::with_scratch;
 
-/// The most filters, and the most taps, whose sums are kept in registers at once.
-const FILTERS: usize = 6;
+/// The most taps whose sums are kept in registers at once, for [`MOST`] filters.
 const TAPS: usize = 3;
 
 /// The most bytes of vectors of sums that are kept over all images.
@@ -74,15 +73,13 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
     // The planes are made again for each of these groups of filters: mostly there is one.
     let of_filter = shape.in_channels * shape.taps * MOST_LANES;
     let at_once =
-        (SUMS_BYTES / size_of::<T::Compute>() / of_filter).clamp(FILTERS, shape.out_channels.max(FILTERS));
+        (SUMS_BYTES / size_of::<T::Compute>() / of_filter).clamp(MOST, shape.out_channels.max(MOST));
     let filters = shape.out_channels.min(at_once);
     let lengths = [plane.buffer_len(shape.in_channels, POSITIONS), filters * part_len, filters * of_filter];
     let in_pairs = pairs::are_multiplied::<T>();
     let pair_lengths = if in_pairs { [lengths[0], lengths[1]] } else { [0; 2] };
     with_scratch(pair_lengths, |[pair_planes, pair_parts]: [&mut [bf16]; 2]| {
         with_scratch(lengths, |[planes, parts, sums]: [&mut [T::Compute]; 3]| {
-            // What lies behind the last plane is multiplied by zeros: it must be finite.
-            planes.fill(T::Compute::ZERO);
             pair_planes.fill(bf16::ZERO);
             let pairs = in_pairs.then_some(PositionPairs { planes: pair_planes, parts: pair_parts });
             let work = Gradient {
@@ -94,6 +91,7 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
                 filters_gradient,
                 pairs,
                 planes,
+                is_filled: false,
                 parts,
                 part_len,
                 sums,
@@ -114,6 +112,8 @@ struct Gradient<'a, T: Real, G> {
     /// The planes and the gradient in the type that they have, if the machine multiplies pairs of it.
     pairs: Option<PositionPairs<'a>>,
     planes: &'a mut [T::Compute],
+    /// Whether all of the planes has been written.
+    is_filled: bool,
     /// The gradient of an image by the sums of some filters, at its positions, each filter's part `part_len` long.
     parts: &'a mut [T::Compute],
     part_len: usize,
@@ -135,7 +135,7 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> WithSimd for Gradient<'_, T
                 self.gradient.fill(simd, &self.plane, number, begin..begin + filters, parts, self.part_len);
                 let in_pairs = self.pairs.as_mut().is_some_and(|pairs| pairs.take(&self.plane, image, parts));
                 if !in_pairs {
-                    self.plane.border(simd, image, self.planes);
+                    self.border(simd, image);
                 }
                 self.add_image(simd, filters, in_pairs);
             }
@@ -145,18 +145,22 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> WithSimd for Gradient<'_, T
 }
 
 impl<T: Real<Compute: Lanes>, G> Gradient<'_, T, G> {
+    /// Copies an image into planes.
+    #[inline(always)]
+    fn border<S: Simd>(&mut self, simd: S, image: &[T]) {
+        if !self.is_filled {
+            self.is_filled = true;
+            // What lies behind the last plane is multiplied by zeros: it must be finite.
+            self.planes.fill(T::Compute::ZERO);
+        }
+        self.plane.border(simd, image, self.planes);
+    }
+
     /// Adds what an image gives to the sums of filters.
     #[inline(always)]
     fn add_image<S: Simd>(&mut self, simd: S, filters: usize, in_pairs: bool) {
-        for (begin, size) in blocks(filters, FILTERS) {
-            match size {
-                1 => self.block::<S, 1>(simd, begin, in_pairs),
-                2 => self.block::<S, 2>(simd, begin, in_pairs),
-                3 => self.block::<S, 3>(simd, begin, in_pairs),
-                4 => self.block::<S, 4>(simd, begin, in_pairs),
-                5 => self.block::<S, 5>(simd, begin, in_pairs),
-                _ => self.block::<S, FILTERS>(simd, begin, in_pairs),
-            }
+        for (begin, size) in blocks(filters, MOST) {
+            of_size!(size, F => self.block::<S, F>(simd, begin, in_pairs));
         }
     }
 
@@ -199,8 +203,8 @@ impl<T: Real<Compute: Lanes>, G> Gradient<'_, T, G> {
             let (positions, part_len) = (self.plane.positions(), self.part_len);
             return pairs.add_products::<_, F, K>(positions, begin, part_len, windows, sums);
         }
-        let vectors = self.plane.positions().div_ceil(T::Compute::lanes::<S>());
-        let elements = vectors * T::Compute::lanes::<S>();
+        let vectors = self.plane.positions().div_ceil(lanes);
+        let elements = vectors * lanes;
         let mut parts = [[].as_slice(); F];
         for (filter, part) in parts.iter_mut().enumerate() {
             *part = T::Compute::vectors::<S>(&self.parts[(begin + filter) * self.part_len..][..elements]).0;
@@ -220,7 +224,7 @@ impl<T: Real<Compute: Lanes>, G> Gradient<'_, T, G> {
     fn add_sums<S: Simd>(&mut self, simd: S, first: usize, filters: usize) {
         let of_filter = self.shape.in_channels * self.shape.taps;
         let (sums, _) = T::Compute::vectors::<S>(self.sums);
-        for (begin, size) in blocks(filters, FILTERS) {
+        for (begin, size) in blocks(filters, MOST) {
             let sums = sums[begin * of_filter..][..size * of_filter].chunks_exact(size);
             for (tap, sums) in sums.enumerate() {
                 for (filter, &sum) in sums.iter().enumerate() {

@@ -6,18 +6,20 @@
 //!   zeros at its side.
 //! * A gradient has two positions in a pair, which are side by side already.
 //!
-//! What is not [exact](pairs::are_exact) so takes the usual way: filters with all images, an image alone.
+//! Numbers of which the instruction would not give [exact](pairs::are_exact) products go the way of all other types: of filters
+//! or a bias all images of the call, of an image that image alone.
 
 use dahl_core::{ElementType, Real};
 use half::bf16;
 
+use super::convolve::Sums;
 use super::filters::{Filters, Order};
 use super::plane::Plane;
 use crate::cpu::pairs::{self, Pair, are_exact, interleave};
 #[cfg(target_arch = "x86_64")]
-use instruction::{add_products, sums};
+use instruction::{add_products, add_up};
 #[cfg(not(target_arch = "x86_64"))]
-use no_instruction::{add_products, sums};
+use no_instruction::{add_products, add_up};
 
 #[cfg(target_arch = "x86_64")]
 mod instruction;
@@ -25,16 +27,9 @@ mod instruction;
 /// What is never called on machines that have no such instruction.
 #[cfg(not(target_arch = "x86_64"))]
 mod no_instruction {
-    use super::{Pair, Plane, bf16};
+    use super::{Pair, Sums, bf16};
 
-    pub(super) fn sums<const F: usize>(
-        _: &Plane,
-        _: &[[Pair; F]],
-        _: [f32; F],
-        _: &[Pair],
-        _: &mut [f32],
-        _: usize,
-    ) {
+    pub(super) fn add_up<const F: usize>(_: &[[Pair; F]], _: [f32; F], _: Sums<'_, Pair, f32>) {
         unreachable!("this machine has no pairs");
     }
 
@@ -116,18 +111,22 @@ impl<'a> ChannelPairs<'a> {
     }
 
     /// The sums of `F` filters from number `begin` on, at all positions, to parts of `sums` that are `sums_len` long.
-    pub(super) fn sums<C: Real, const F: usize>(
+    pub(super) fn add_up<C: Real, const F: usize>(
         &self,
-        plane: &Plane,
         begin: usize,
         bias: [C; F],
-        sums_of_filters: &mut [C],
+        plane: &Plane,
+        sums: &mut [C],
         sums_len: usize,
     ) {
         let of_filter = pairs_of(self.shape.in_channels) * self.shape.taps;
         let (filters, _) = self.filters[begin * of_filter..][..F * of_filter].as_chunks::<F>();
         let bias = bias.map(|bias| bytemuck::cast(bias));
-        sums(plane, filters, bias, self.planes, bytemuck::cast_slice_mut(sums_of_filters), sums_len);
+        add_up(
+            filters,
+            bias,
+            Sums { plane, planes: self.planes, sums: bytemuck::cast_slice_mut(sums), sums_len },
+        );
     }
 }
 

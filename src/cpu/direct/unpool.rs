@@ -53,7 +53,9 @@ impl<T: Real<Compute: Lanes>> Source<T::Compute> for Unpool<'_, T> {
             let covered = (image * channels + channel) * len..(image * channels + channel + 1) * len;
             widen(simd, &self.gradient[covered.clone()], &mut self.passed[..len]);
             widen(simd, &self.out[covered.clone()], &mut self.outputs[..len]);
-            rectify_backward(&self.outputs[..len], &mut self.passed[..len]);
+            for (gradient, &output) in self.passed[..len].iter_mut().zip(&*self.outputs) {
+                *gradient = rectified(output, *gradient);
+            }
             self.places[..len].copy_from_slice(&self.index[covered]);
             self.by_bias[channel] += loops::sum(&self.passed[..len]);
             part.fill(T::Compute::ZERO);
@@ -144,10 +146,8 @@ fn spread_row<C: Real, const COLUMNS: usize>(
     }
 }
 
-/// Lets through the gradients of outputs that are not 0 or below.
+/// What a rectifier lets through of a gradient, by its output: nothing if that is 0 or below.
 #[inline(always)]
-pub(crate) fn rectify_backward<C: Real>(outputs: &[C], gradient: &mut [C]) {
-    for (gradient, &output) in gradient.iter_mut().zip(outputs) {
-        *gradient = if output <= C::ZERO { C::ZERO } else { *gradient };
-    }
+pub(crate) fn rectified<T: Real, C: Real>(output: T, gradient: C) -> C {
+    if output <= T::ZERO { C::ZERO } else { gradient }
 }

@@ -8,6 +8,7 @@ use std::arch::x86_64::{
 use half::bf16;
 
 use super::POSITIONS;
+use crate::cpu::direct::convolve::Sums;
 use crate::cpu::direct::plane::Plane;
 use crate::cpu::lanes::MOST_LANES;
 use crate::cpu::pairs::{Pair, are_multiplied, in_pairs};
@@ -15,35 +16,25 @@ use crate::cpu::pairs::{Pair, are_multiplied, in_pairs};
 /// Sums in a vector, and pairs in one.
 const LANES: usize = MOST_LANES;
 
-/// The sums of `F` filters at all positions, each filter's to a part of `sums` that is `sums_len` long.
+/// The sums of `F` filters at all positions.
 #[allow(unsafe_code, reason = "a target feature")]
-pub(super) fn sums<const F: usize>(
-    plane: &Plane,
-    filters: &[[Pair; F]],
-    bias: [f32; F],
-    planes: &[Pair],
-    sums: &mut [f32],
-    sums_len: usize,
-) {
+pub(super) fn add_up<const F: usize>(filters: &[[Pair; F]], bias: [f32; F], sums: Sums<'_, Pair, f32>) {
     assert!(are_multiplied());
     if F <= 2 {
         // SAFETY: the instruction is there, as asserted.
-        unsafe { positions::<F, 8>(plane, filters, bias, planes, sums, sums_len) };
+        unsafe { in_vectors::<F, 8>(filters, bias, sums) };
     } else {
         // SAFETY: as above.
-        unsafe { positions::<F, 4>(plane, filters, bias, planes, sums, sums_len) };
+        unsafe { in_vectors::<F, 4>(filters, bias, sums) };
     }
 }
 
-/// [`sums`], `V` vectors of positions at a time.
+/// [`add_up`], `V` vectors of positions at a time.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
-fn positions<const F: usize, const V: usize>(
-    plane: &Plane,
+fn in_vectors<const F: usize, const V: usize>(
     filters: &[[Pair; F]],
     bias: [f32; F],
-    planes: &[Pair],
-    sums: &mut [f32],
-    sums_len: usize,
+    Sums { plane, planes, sums, sums_len }: Sums<'_, Pair, f32>,
 ) {
     for begin in (0..plane.positions()).step_by(V * LANES) {
         let tile = tile::<F, V>(plane, filters, bias, &planes[begin..]);
