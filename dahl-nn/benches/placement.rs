@@ -17,13 +17,16 @@ use dahl::Runtime;
 use programs::{CPU_WORKERS, DEVICE_SPEED, Program, Workers};
 use search::search;
 
-const PROGRAMS: [Program; 6] = [
+const PROGRAMS: [Program; 9] = [
     Program::Matmul(4),
     Program::Matmul(8),
     Program::Cholesky(8),
     Program::Cholesky(12),
-    Program::Cnn(4),
-    Program::Cnn(32),
+    Program::Cnn(4, 16),
+    Program::Cnn(16, 16),
+    Program::Cnn(32, 16),
+    Program::Cnn(4, 64),
+    Program::Cnn(32, 64),
 ];
 
 const SCHEDULERS: [&str; 9] = ["eager", "ws", "lws", "prio", "random", "dm", "dmda", "dmdas", "heft"];

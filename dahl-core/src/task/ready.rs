@@ -149,8 +149,22 @@ impl ReadyTask {
         self.transfers(worker).map(|(_, time_ns)| time_ns).sum()
     }
 
+    /// Of a task that reads nothing, how long the copies take of what it writes, from worker `worker` to where that has been
+    /// until now. Nothing if it reads something.
+    pub(crate) fn returning_ns(&self, worker: usize) -> Option<u64> {
+        let shared = self.shared();
+        let node = shared.worker(worker).node;
+        if self.peek().operands().any(|access| access.body().mode != AccessMode::W) {
+            return None;
+        }
+        let missing =
+            self.peek().operands().filter_map(Access::array).filter_map(|array| array.missing_at(node));
+        let time = |(to, bytes)| shared.devices().map_or(0, |devices| devices.transfer_ns(node, to, bytes));
+        Some(missing.map(time).sum())
+    }
+
     /// For each array that it reads and that is not at memory node `node`: its number, where it is, and its bytes.
-    fn missing(&self, node: usize) -> impl Iterator<Item = (u32, usize, usize)> {
+    pub(crate) fn missing(&self, node: usize) -> impl Iterator<Item = (u32, usize, usize)> {
         let reads = self.peek().operands().filter(|access| access.body().mode != AccessMode::W);
         reads.filter_map(Access::array).filter_map(move |array| {
             let (from, bytes) = array.missing_at(node)?;

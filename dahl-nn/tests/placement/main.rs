@@ -12,7 +12,7 @@ use plan::Plan;
 use programs::{Program, Workers};
 use search::{calibrated, evaluate, graph, on_device, search};
 
-const PROGRAMS: [Program; 3] = [Program::Matmul(4), Program::Cholesky(6), Program::Cnn(4)];
+const PROGRAMS: [Program; 3] = [Program::Matmul(4), Program::Cholesky(6), Program::Cnn(4, 16)];
 
 fn scheduled(program: Program, workers: Workers, scheduler: &str) -> u64 {
     program.run(workers, Runtime::builder().scheduler(scheduler)).unwrap().ns
@@ -39,11 +39,22 @@ fn a_search_finds_a_placement_that_is_better_than_either_kind_of_worker_alone() 
 
 #[test]
 fn dmda_is_within_a_tenth_of_the_best_static_placement_where_tasks_outlast_transfers() {
-    for program in [Program::Matmul(4), Program::Cholesky(6), Program::Cholesky(8), Program::Cnn(32)] {
+    for program in [Program::Matmul(4), Program::Cholesky(6), Program::Cholesky(8), Program::Cnn(32, 16)] {
         let folder = tempfile::tempdir().unwrap();
         let dmda = calibrated(program, folder.path(), |builder| builder.scheduler("dmda")).unwrap();
         let found = search(program, 1, 300).unwrap();
         assert!(dmda * 10 <= found.ns * 11, "{program:?}: {dmda} ns, and {} ns were found", found.ns);
+        let alone = scheduled(program, Workers::Cpu, "eager").min(on_device(program).unwrap());
+        assert!(dmda * 20 <= alone * 21, "{program:?}: {dmda} ns, and {alone} ns on one kind of worker");
+    }
+}
+
+#[test]
+fn dmda_with_models_is_no_slower_on_networks_than_either_kind_of_worker_alone() {
+    for (filters, part) in [(4, 16), (16, 16), (32, 16), (4, 64), (16, 64), (32, 64)] {
+        let program = Program::Cnn(filters, part);
+        let folder = tempfile::tempdir().unwrap();
+        let dmda = calibrated(program, folder.path(), |builder| builder.scheduler("dmda")).unwrap();
         let alone = scheduled(program, Workers::Cpu, "eager").min(on_device(program).unwrap());
         assert!(dmda * 20 <= alone * 21, "{program:?}: {dmda} ns, and {alone} ns on one kind of worker");
     }

@@ -32,8 +32,8 @@ pub enum Program {
     Matmul(usize),
     /// A factorisation in so many tiles each way.
     Cholesky(usize),
-    /// Steps of training a network with a convolution of so many filters.
-    Cnn(usize),
+    /// Steps of training a network with a convolution of so many filters, on parts of so many images.
+    Cnn(usize, usize),
 }
 
 /// Which workers there are.
@@ -51,7 +51,7 @@ impl Program {
         match self {
             Self::Matmul(tiles) => format!("matmul, {tiles} x {tiles} tiles"),
             Self::Cholesky(tiles) => format!("Cholesky, {tiles} x {tiles} tiles"),
-            Self::Cnn(filters) => format!("CNN, {filters} filters"),
+            Self::Cnn(filters, part) => format!("CNN, {filters} filters, {part} images"),
         }
     }
 
@@ -60,7 +60,7 @@ impl Program {
         // As many times fewer operations, and as many times fewer bytes, as the real program has.
         let (flops, bytes) = match self {
             Self::Matmul(_) | Self::Cholesky(_) => (SCALE.powi(3), SCALE.powi(2)),
-            Self::Cnn(_) => (1.0, 1.0),
+            Self::Cnn(..) => (1.0, 1.0),
         };
         let speed = Speed { gflops: 200.0 / flops, gbytes_per_s: 20.0 / bytes, ..Speed::default() };
         let device = VirtualDevice::new("gpu").speed(speed.times(DEVICE_SPEED)).link(10.0, 12.0 / bytes);
@@ -76,7 +76,7 @@ impl Program {
         match self {
             Self::Matmul(tiles) => multiply(&rt, tiles)?,
             Self::Cholesky(tiles) => factorise(&rt, tiles)?,
-            Self::Cnn(filters) => train(&rt, filters)?,
+            Self::Cnn(filters, part) => train(&rt, filters, part)?,
         }
         rt.wait()?;
         let busy_us = rt.worker_uses().iter().map(|worker| worker.busy_us).collect();
@@ -107,10 +107,9 @@ fn factorise(rt: &Runtime, tiles: usize) -> dahl::Result<()> {
     tiled_cholesky::factorise(&mut identity)
 }
 
-/// Four steps, each on a batch of 64 images in four parts.
-fn train(rt: &Runtime, filters: usize) -> dahl::Result<()> {
+/// Four steps, each on a batch of 64 images in parts.
+fn train(rt: &Runtime, filters: usize, part: usize) -> dahl::Result<()> {
     const BATCH: usize = 64;
-    const PART: usize = 16;
     let network = rt.arena();
     let data = Synthetic::new(&[1, 28, 28], 10, 4 * BATCH, 7);
     let mut model = Sequential::<f32>::new(&network, [1, 28, 28], 42)
@@ -120,6 +119,6 @@ fn train(rt: &Runtime, filters: usize) -> dahl::Result<()> {
         .flatten()?
         .dense(10)?;
     let trainer = Trainer::new(&mut model, CrossEntropy, Sgd::new(0.05));
-    trainer.batch_size(BATCH).granularity(PART).epochs(1).fit(&data)?;
+    trainer.batch_size(BATCH).granularity(part).epochs(1).fit(&data)?;
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! [`Explorer`]: tasks of which it is not known how long they run on each kind of worker.
 //!
 //! They wait together, in groups of one footprint, for workers that run out of tasks. One of a kind that is known takes
-//! any; one of a kind that is not takes a *sample*, one at a time for each kind, unless no other kind could run the
-//! task. As soon as all kinds are known the group is placed like other tasks. After [`SAMPLES`] samples of a kind
+//! any, but for the last ones if a kind is to be tried to which less is copied; one of a kind that is not takes a *sample*, one
+//! at a time for each kind, unless no other kind could run the task. As soon as all kinds are known the group is placed like other tasks. After [`SAMPLES`] samples of a kind
 //! without an estimate, it counts as known: exploring ends whatever happens.
 
 use std::collections::{HashMap, VecDeque};
@@ -42,6 +42,14 @@ pub(super) struct Estimate {
     /// Whether a worker of the kind can run it.
     pub(super) is_able: bool,
     pub(super) expected_ns: Option<u64>,
+    /// How long the copies take that the task needs there.
+    pub(super) copies_ns: u64,
+}
+
+impl Estimate {
+    pub(super) fn is_unknown(&self) -> bool {
+        self.is_able && self.expected_ns.is_none()
+    }
 }
 
 /// What there is for a worker.
@@ -62,8 +70,7 @@ impl Explorer {
     pub(super) fn is_open(&self, footprint: u64, estimates: &[Estimate]) -> bool {
         let group = self.by_footprint.get(&footprint).map(|&group| &self.groups[group]);
         let taken = |kind: usize| group.map_or(0, |group| group.kinds[kind].taken);
-        let unknown = |estimate: &Estimate| estimate.is_able && estimate.expected_ns.is_none();
-        estimates.iter().enumerate().any(|(kind, estimate)| unknown(estimate) && taken(kind) < SAMPLES)
+        estimates.iter().enumerate().any(|(kind, estimate)| estimate.is_unknown() && taken(kind) < SAMPLES)
     }
 
     pub(super) fn push(&mut self, footprint: u64, kinds: usize, task: ReadyTask) {
@@ -103,6 +110,9 @@ impl Explorer {
             let is_known = estimates[kind].expected_ns.is_some();
             let is_only = estimates.iter().filter(|estimate| estimate.is_able).count() == 1;
             let may_try = group.kinds[kind].running == 0 && group.kinds[kind].taken < SAMPLES;
+            if is_known && group.is_left_to_nearer(kind, estimates) {
+                continue;
+            }
             if is_known || is_only || may_try {
                 let group = &mut self.groups[index];
                 if !is_known {
@@ -134,7 +144,20 @@ impl Explorer {
 
 impl Group {
     fn is_open(&self, estimates: &[Estimate]) -> bool {
-        let unknown = |estimate: &Estimate| estimate.is_able && estimate.expected_ns.is_none();
-        estimates.iter().zip(&self.kinds).any(|(estimate, kind)| unknown(estimate) && kind.taken < SAMPLES)
+        estimates
+            .iter()
+            .zip(&self.kinds)
+            .any(|(estimate, kind)| estimate.is_unknown() && kind.taken < SAMPLES)
+    }
+
+    /// Whether all of its tasks are for kinds that are to be tried and to which less is copied than to kind `kind`.
+    fn is_left_to_nearer(&self, kind: usize, estimates: &[Estimate]) -> bool {
+        let is_nearer = |(estimate, samples): &(&Estimate, &Samples)| {
+            estimate.is_unknown()
+                && estimate.copies_ns < estimates[kind].copies_ns
+                && samples.running == 0
+                && samples.taken < SAMPLES
+        };
+        estimates.iter().zip(&self.kinds).filter(is_nearer).count() >= self.tasks.len()
     }
 }

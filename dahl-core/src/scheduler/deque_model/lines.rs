@@ -1,11 +1,12 @@
 //! [`Lines`]: the lines of all workers, and tasks that are in none of them yet.
 
 use super::explorer::{Estimate, Explorer, Found};
+use super::kinds::Kinds;
 use super::line::{Line, Taken};
 use super::{Order, Rule};
 use crate::access::AccessMode;
 use crate::scheduler::sorted::Place;
-use crate::scheduler::{WorkerInfo, Workers, suits};
+use crate::scheduler::{Workers, suits};
 use crate::task::ReadyTask;
 
 /// What a task counts as of which nothing is known, before anything is, in nanoseconds.
@@ -30,15 +31,6 @@ pub(super) struct Lines {
     placed: u64,
     served: Served,
     tasks: usize,
-}
-
-/// The kinds of workers.
-#[derive(Debug, Default)]
-struct Kinds {
-    /// The kind of each worker.
-    of: Vec<usize>,
-    /// The workers of each kind.
-    members: Vec<Vec<usize>>,
 }
 
 /// Workers that have got something to do.
@@ -79,38 +71,6 @@ impl Served {
     /// Whether all must look.
     pub(super) fn is_for_all(self) -> bool {
         self.all
-    }
-}
-
-impl Kinds {
-    fn new(workers: &[WorkerInfo]) -> Self {
-        let mut names: Vec<&str> = Vec::new();
-        let mut kinds = Self::default();
-        for (worker, info) in workers.iter().enumerate() {
-            let known = names.iter().position(|&name| name == info.kind);
-            let kind = known.unwrap_or(names.len());
-            if known.is_none() {
-                names.push(&info.kind);
-                kinds.members.push(Vec::new());
-            }
-            kinds.of.push(kind);
-            kinds.members[kind].push(worker);
-        }
-        kinds
-    }
-
-    /// How long a task runs on each kind.
-    fn estimate(&self, task: &ReadyTask, estimates: &mut Vec<Estimate>) {
-        estimates.clear();
-        estimates.extend(self.members.iter().map(|members| {
-            let able = members.iter().find(|&&worker| task.can_run_on(worker));
-            let expected_ns = if task.is_combination() {
-                Some(0)
-            } else {
-                able.and_then(|&worker| task.expected_ns(worker))
-            };
-            Estimate { is_able: able.is_some(), expected_ns }
-        }));
     }
 }
 
@@ -195,9 +155,8 @@ impl Lines {
 
     /// Places a task, or keeps it for whoever can measure it.
     fn place_or_explore(&mut self, task: ReadyTask, rank: i64, now_ns: u64) {
-        self.kinds.estimate(&task, &mut self.estimates);
-        let is_unknown = |estimate: &Estimate| estimate.is_able && estimate.expected_ns.is_none();
-        if self.estimates.iter().any(is_unknown) {
+        self.kinds.estimate(self.rule, &task, &mut self.estimates);
+        if self.estimates.iter().any(Estimate::is_unknown) {
             let footprint = task.footprint();
             if self.explorer.is_open(footprint, &self.estimates) {
                 self.explorer.push(footprint, self.estimates.len(), task);
@@ -218,9 +177,9 @@ impl Lines {
             |worker: usize| self.estimates[self.kinds.of[worker]].expected_ns.unwrap_or(self.typical_ns);
         let fastest = able().min_by_key(|&worker| run_ns(worker));
         let ends = able().map(|worker| {
-            let (end_ns, cost) =
-                self.lines[worker].end_of(now_ns, place, run_ns(worker), self.transfer_ns(&task, worker));
-            (end_ns + self.leaving_ns(&task, worker, fastest), worker, cost)
+            let transfer_ns = self.transfer_ns(&task, worker);
+            let (end_ns, cost) = self.lines[worker].end_of(now_ns, place, run_ns(worker), transfer_ns);
+            (end_ns + self.later_ns(&task, worker, transfer_ns, fastest), worker, cost)
         });
         let (_, worker, cost) = ends.min_by_key(|&(end_ns, ..)| end_ns).unwrap_or_default();
         if cost.run_ns > 0 {
@@ -243,17 +202,41 @@ impl Lines {
         task.transfers(worker).filter(|&(array, _)| !comes(array)).map(|(_, time_ns)| time_ns).sum()
     }
 
+    /// How long the copies take that are needed later because a task runs on a worker. What it writes without having read
+    /// anything is wanted where it was, and whoever wants it there waits for the copy: it counts twice, as if it came and
+    /// went.
+    fn later_ns(&self, task: &ReadyTask, worker: usize, transfer_ns: u64, fastest: Option<usize>) -> u64 {
+        if !self.rule.counts_transfers {
+            return 0;
+        }
+        match task.returning_ns(worker) {
+            Some(returning_ns) => 2 * returning_ns,
+            None => self.following_ns(task, worker).min(transfer_ns) + self.leaving_ns(task, worker, fastest),
+        }
+    }
+
+    /// How long the copies take of what a task makes on a worker, back to where most of what it lacks comes from: as likely as
+    /// not what goes with it is still there.
+    fn following_ns(&self, task: &ReadyTask, worker: usize) -> u64 {
+        let node = self.nodes[worker];
+        let Some((_, from, _)) = task.missing(node).max_by_key(|&(.., bytes)| bytes) else { return 0 };
+        let made = task.arrays().filter(|array| array.mode != AccessMode::R);
+        made.map(|array| self.between_ns(node, from, array.bytes)).sum()
+    }
+
     /// How long the copies take of what a task makes anew on a worker, to the one that is fastest for it: as likely as not
     /// what follows runs there. Without it a chain of tasks that begins with data on the slower worker would stay there,
     /// since each of them alone takes less time than its data would on their way. What it changes is where it is already.
     fn leaving_ns(&self, task: &ReadyTask, worker: usize, fastest: Option<usize>) -> u64 {
-        let (Some(fastest), Some(workers)) = (fastest, &self.workers) else { return 0 };
+        let Some(fastest) = fastest else { return 0 };
         let (from, to) = (self.nodes[worker], self.nodes[fastest]);
-        if !self.rule.counts_transfers || from == to {
-            return 0;
-        }
-        let written = task.arrays().filter(|array| array.mode == AccessMode::W);
-        written.map(|array| workers.transfer_ns(from, to, array.bytes)).sum()
+        let written = task.arrays().filter(|array| from != to && array.mode == AccessMode::W);
+        written.map(|array| self.between_ns(from, to, array.bytes)).sum()
+    }
+
+    /// How long a copy takes from one memory node to another.
+    fn between_ns(&self, from: usize, to: usize, bytes: usize) -> u64 {
+        self.workers.as_ref().map_or(0, |workers| workers.transfer_ns(from, to, bytes))
     }
 
     /// A task for a worker.
@@ -265,10 +248,11 @@ impl Lines {
             if self.explorer.waiting() == 0 {
                 return Popped::Nothing;
             }
-            let kinds = &self.kinds;
+            let (rule, kinds) = (self.rule, &self.kinds);
             let estimates = &mut self.estimates;
             let kind = kinds.of[worker];
-            let found = self.explorer.pop(kind, worker, estimates, |task, into| kinds.estimate(task, into));
+            let estimate = |task: &ReadyTask, into: &mut Vec<Estimate>| kinds.estimate(rule, task, into);
+            let found = self.explorer.pop(kind, worker, estimates, estimate);
             match found {
                 None => return Popped::Nothing,
                 Some(Found::Task(task, sample_of)) => {

@@ -7,6 +7,7 @@
 
 mod explorer;
 mod graph;
+mod kinds;
 mod line;
 mod lines;
 
