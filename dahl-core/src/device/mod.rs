@@ -1,4 +1,4 @@
-//! [`Machine`]: a machine to be simulated, its devices, and how long things take on it; [`Devices`]: those of a runtime,
+//! [`Machine`]: a machine to be simulated, its devices, and how long things take on it; and the devices of a runtime,
 //! simulated or real, with their memories.
 //!
 //! A *virtual device* is a worker with a memory node of its own. Its kernels really run, on this machine's CPU and in
