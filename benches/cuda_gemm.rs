@@ -14,7 +14,7 @@ use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DevicePtrMut
 use dahl::ops::Matmul;
 use dahl::prelude::*;
 use dahl::{bf16, f16};
-use libloading::Library;
+use libloading::{Library, Symbol};
 
 const ROUNDS: usize = 5;
 /// What one program is measured for in a round, about.
@@ -22,6 +22,8 @@ const AT_LEAST: Duration = Duration::from_millis(40);
 
 type Failure = Box<dyn std::error::Error>;
 type Handle = *mut c_void;
+type Create = unsafe extern "C" fn(*mut Handle) -> c_int;
+type SetStream = unsafe extern "C" fn(Handle, *mut c_void) -> c_int;
 type Gemm = unsafe extern "C" fn(
     Handle,
     c_int,
@@ -60,17 +62,15 @@ impl Cublas {
         let library = load("libcublas.so.13").or_else(|_| load("libcublas.so.12"))?;
         let stream = context.new_stream()?;
         let mut handle = ptr::null_mut();
-        // SAFETY: the function has this type; the context is current.
-        let status = unsafe {
-            library.get::<unsafe extern "C" fn(*mut Handle) -> c_int>(b"cublasCreate_v2\0")?(&raw mut handle)
-        };
+        // SAFETY: the function has this type.
+        let create: Symbol<'_, Create> = unsafe { library.get(b"cublasCreate_v2\0") }?;
+        // SAFETY: room for a handle; the context is current.
+        let status = unsafe { create(&raw mut handle) };
         check("cublasCreate", status)?;
-        // SAFETY: the function has this type; the stream is the handle's context's.
-        let status = unsafe {
-            let set =
-                library.get::<unsafe extern "C" fn(Handle, *mut c_void) -> c_int>(b"cublasSetStream_v2\0")?;
-            set(handle, stream.cu_stream().cast())
-        };
+        // SAFETY: the function has this type.
+        let set_stream: Symbol<'_, SetStream> = unsafe { library.get(b"cublasSetStream_v2\0") }?;
+        // SAFETY: the stream is the handle's context's.
+        let status = unsafe { set_stream(handle, stream.cu_stream().cast()) };
         check("cublasSetStream", status)?;
         Ok(Self { library, handle, stream })
     }

@@ -10,13 +10,12 @@ import sys
 TESTS = [
     ("dahl-core", "random_programs"),
     ("dahl-core", "cuda"),
-    ("dahl", "cuda"),
     ("dahl", "cuda_libraries"),
     ("dahl-nn", "cuda"),
     ("dahl-cuda", "nvrtc"),
 ]
 # The benchmarks, of which `rows.py` knows how they are called.
-BENCHES = [("dahl", "cuda"), ("dahl", "cuda_gemm"), ("dahl-nn", "throughput")]
+BENCHES = [("dahl", "cuda_bandwidth"), ("dahl", "cuda_gemm"), ("dahl-nn", "throughput")]
 LIST = "list.json"
 
 

@@ -33,27 +33,22 @@ def run(root: pathlib.Path, folder: pathlib.Path, machine: Machine, clock: Clock
     """PyTorch's rows first: they say what there is to be reached."""
     pytorch(root, folder, machine, clock.part(0.6), results)
     programs = {(program["package"], program["name"]): program["file"] for program in listed(folder)["bench"]}
-    if file := programs.get(("dahl", "cuda")):
-        output, status, _ = run_one([f"./{file}", "--json"], folder, machine, clock.left() * 0.5)
-        for line in lines(output):
-            results.row(line["row"], "dahl", line["value"], line["unit"])
-        if status != 0:
-            results.absent("some rows of the benchmark `cuda` of dahl", f"it ended with {status}: {output.strip()[-200:]}")
-    if file := programs.get(("dahl", "cuda_gemm")):
-        products(file, folder, machine, clock, results)
+    for name in ("cuda_bandwidth", "cuda_gemm"):
+        if file := programs.get(("dahl", name)):
+            operations(name, file, folder, machine, clock, results)
     if file := programs.get(("dahl-nn", "throughput")):
         train(file, folder, machine, clock, results)
 
 
-def products(file: str, folder: pathlib.Path, machine: Machine, clock: Clock, results: Results) -> None:
-    """Matrix products in dahl, and by cuBLAS called directly, in turn."""
+def operations(name: str, file: str, folder: pathlib.Path, machine: Machine, clock: Clock, results: Results) -> None:
+    """The rows of a benchmark of single operations: in dahl, and by what is called directly beside it."""
     command = [f"./{file}", *(["--tiny"] if machine.is_stand_in else [])]
-    output, status, _ = run_one(command, folder, machine, clock.left() * 0.4)
+    output, status, _ = run_one(command, folder, machine, clock.left() * 0.3)
     for line in lines(output):
         results.row(line["row"], line["kind"], line["value"], line["unit"])
     if status != 0:
         why = "no time left" if status is None else f"it ended with {status}: {output.strip()[-200:]}"
-        results.absent("some matrix products of dahl and cuBLAS", why)
+        results.absent(f"some rows of the benchmark `{name}` of dahl", why)
 
 
 def train(file: str, folder: pathlib.Path, machine: Machine, clock: Clock, results: Results) -> None:
