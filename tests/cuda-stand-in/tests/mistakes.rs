@@ -64,8 +64,11 @@ fn pinned_memory_is_read_too_early() {
         let (address, _used) = cudarc::driver::DevicePtr::device_ptr(&x, &stream);
         // SAFETY: not safe: the target is read before the copy has ended.
         unsafe { result::memcpy_dtoh_async(host, address, stream.cu_stream()) }.unwrap();
-        // SAFETY: as above; in volatile reads, since another thread writes.
-        let early: Vec<f32> = (0..N).map(|i| unsafe { host.as_ptr().add(i).read_volatile() }).collect();
+        let early: Vec<f32> = (0..N)
+            .map(|i| host.as_ptr().wrapping_add(i))
+            // SAFETY: as above; in volatile reads, since another thread writes.
+            .map(|element| unsafe { element.read_volatile() })
+            .collect();
         assert!(early.iter().all(|number| number.is_nan()));
         stream.synchronize().unwrap();
         assert!(is_scaled(target.as_slice().unwrap(), 1.0));
