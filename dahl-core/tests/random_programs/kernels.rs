@@ -6,8 +6,13 @@ mod on_cuda;
 use std::panic::resume_unwind;
 
 use dahl_core::__private::{Accumulator, InPlace, Kernel, Parameter, Views};
+#[cfg(feature = "cuda")]
+use dahl_core::Runtime;
 use dahl_core::ndarray::Ix2;
 use dahl_core::{AccessMode, Codelet, ElementType, Matrix, Reduction, Result, Task};
+
+#[cfg(feature = "cuda")]
+use crate::program::{COLUMNS, ROWS};
 
 const I64: ElementType = ElementType::of::<i64>();
 const F32: ElementType = ElementType::of::<f32>();
@@ -154,6 +159,39 @@ pub(crate) fn three(codelet: &'static Codelet, a: &M<'_>, b: &M<'_>, out: &mut M
     task.write(out);
     task.require_same_shapes();
     task.submit()
+}
+
+/// Lets worker `worker` of a device measure each kernel so often that it may launch them together afterwards.
+#[cfg(feature = "cuda")]
+pub(crate) fn measure(rt: &Runtime, worker: usize) -> Result<()> {
+    let shape = [ROWS, COLUMNS];
+    let (a, mut out, mut total) = (rt.zeros(shape)?, rt.zeros(shape)?, rt.zeros(shape)?);
+    let on_device = |task: Task| task.on(worker).submit();
+    for _ in 0..5 {
+        for codelet in [&MIX, &MAP] {
+            let mut task = Task::new(codelet);
+            task.read(&a);
+            task.read(&a);
+            task.write(&mut out);
+            on_device(task)?;
+        }
+        for codelet in [&ADD_UP, &ADD_ANY] {
+            let mut task = Task::new(codelet);
+            task.read(&a);
+            task.write(&mut out);
+            on_device(task)?;
+        }
+        let mut task = Task::new(&FILL);
+        task.write(&mut out);
+        task.argument(0_i64);
+        on_device(task)?;
+        let mut task = Task::new(&FILL_TOTAL);
+        task.write(&mut total);
+        task.argument(0_f32);
+        on_device(task)?;
+        rt.wait()?;
+    }
+    Ok(())
 }
 
 /// Over the first of two (`MIX`, renamed) or the second (`MAP`).
