@@ -74,8 +74,8 @@ fn a_step_that_repeats_is_one_graph() {
         assert_eq!(y.to_vec().expect("nothing failed"), [71; 4]);
         let after = graphs(&rt);
         assert_eq!((before.launches, before.kept), (0, 0), "{before:?}");
-        // The first time it is launched one by one.
-        assert_eq!((after.instantiated, after.launches, after.kernels), (1, 9, 36), "{after:?}");
+        // The first time an array is brought in the middle, the second time it is launched one by one.
+        assert_eq!((after.instantiated, after.launches, after.kernels), (1, 8, 32), "{after:?}");
     });
 }
 
@@ -98,9 +98,9 @@ fn other_arrays_and_arguments_change_the_nodes_of_the_graph() {
         assert_eq!(x.to_vec().expect("nothing failed"), [2 + 4 + 6 + 8 + 10; 4]);
         assert_eq!(y.to_vec().expect("nothing failed"), [1 + 3 + 5 + 7 + 9; 4]);
         let graphs = graphs(&rt);
-        assert_eq!((graphs.instantiated, graphs.launches), (1, 9), "{graphs:?}");
+        assert_eq!((graphs.instantiated, graphs.launches), (1, 8), "{graphs:?}");
         // Each time but the first, which made it: the value that is filled in, and the array.
-        assert_eq!(graphs.updated, 8 * 2, "{graphs:?}");
+        assert_eq!(graphs.updated, 7 * 2, "{graphs:?}");
     });
 }
 

@@ -165,7 +165,8 @@ pub(crate) fn three(codelet: &'static Codelet, a: &M<'_>, b: &M<'_>, out: &mut M
 #[cfg(feature = "cuda")]
 pub(crate) fn measure(rt: &Runtime, worker: usize) -> Result<()> {
     let shape = [ROWS, COLUMNS];
-    let (a, mut out, mut total) = (rt.zeros(shape)?, rt.zeros(shape)?, rt.zeros(shape)?);
+    let (a, mut out): (M<'_>, M<'_>) = (rt.zeros(shape)?, rt.zeros(shape)?);
+    let mut total: F<'_> = rt.zeros(shape)?;
     let on_device = |task: Task| task.on(worker).submit();
     for _ in 0..5 {
         for codelet in [&MIX, &MAP] {
