@@ -105,7 +105,8 @@ fn a_training_with_graphs_gives_the_same_bits_with_fewer_launches() {
             let (runtime, _) = on_device();
             let outcome = train::<f32>(runtime.cuda_graphs(graphs), Descent::WithMomentum);
             assert_eq!(bed.findings(), "", "seed {seed}");
-            let calls = ["launch", "graph", "event", "query", "alloc", "free"].map(|kind| (kind, bed.calls(kind)));
+            let calls =
+                ["launch", "graph", "event", "query", "alloc", "free"].map(|kind| (kind, bed.calls(kind)));
             println!("seed {seed}, graphs {graphs}: {calls:?}, {} kernels", bed.calls("fault"));
             (outcome, calls)
         };
@@ -114,6 +115,9 @@ fn a_training_with_graphs_gives_the_same_bits_with_fewer_launches() {
         let [(_, single_launches), ..] = single_calls;
         let [(_, launches), ..] = calls;
         // On the stand-in; another driver does not count.
-        assert!(launches < single_launches || single_launches == 0, "seed {seed}: {launches} and {single_launches}");
+        assert!(
+            launches < single_launches || single_launches == 0,
+            "seed {seed}: {launches} and {single_launches}"
+        );
     }
 }
