@@ -250,7 +250,10 @@ impl ChoiceCache {
 
 impl Plan {
     /// Whether its time is measured for the choice.
-    #[cfg_attr(any(dahl_fuzz, not(feature = "cuda")), expect(dead_code, reason = "there are no such devices"))]
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
     pub(crate) fn is_trial(&self) -> bool {
         self.trial.is_some()
     }

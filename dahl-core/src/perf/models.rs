@@ -296,7 +296,10 @@ impl ModelCache {
         key
     }
     /// How often this worker has measured such tasks, first calls aside.
-    #[cfg_attr(any(dahl_fuzz, not(feature = "cuda")), expect(dead_code, reason = "there are no such devices"))]
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
     pub(crate) fn measured(
         &self,
         kind: &str,

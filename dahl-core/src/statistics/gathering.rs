@@ -105,7 +105,10 @@ impl Gathering {
 
     /// Counts a task that ended well and was launched together with others, so that its own time is not known; and how long all
     /// of them took, which is said of one of them.
-    #[cfg_attr(any(dahl_fuzz, not(feature = "cuda")), expect(dead_code, reason = "there are no such devices"))]
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
     pub(crate) fn end_together(&self, worker: Option<usize>, codelet: &'static Codelet, all_ns: u64) {
         add(&self.tally(worker).together_ns, all_ns);
         let mut together = self.together.lock().unwrap_or_else(PoisonError::into_inner);

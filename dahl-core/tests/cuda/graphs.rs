@@ -127,6 +127,32 @@ fn other_shapes_are_another_graph() {
     });
 }
 
+#[test]
+fn a_long_step_is_several_graphs_that_begin_alike() {
+    in_seeds(1, || {
+        let rt = builder().cuda_graphs(true).build().expect("it can be had");
+        let mut x = zeros(&rt, 4);
+        let mut steps = Steps::new(&rt, 4);
+        let one = rt.from_vec([1, 4], vec![1; 4]).expect("it can be had");
+        steps.measure(&one, &mut x);
+        for _ in 0..6 {
+            steps.run(|begin| {
+                add(begin, &mut x, cuda(0)).expect("it is right");
+                (0..39).for_each(|_| add(&one, &mut x, cuda(0)).expect("it is right"));
+            });
+        }
+        assert_eq!(x.to_vec().expect("nothing failed"), [6 * 39; 4]);
+        // The first step is 32 and 8, and those that know where a run begins are 16, 16 and 8. Of the second one the first 16 come
+        // for the first time.
+        let graphs = graphs(&rt);
+        assert_eq!(
+            (graphs.instantiated, graphs.launches, graphs.kernels),
+            (2, 14, 24 + 4 * 40),
+            "{graphs:?}"
+        );
+    });
+}
+
 /// Ten steps of four tasks each, on two arrays; what they are in the end.
 fn ten_steps(rt: &Runtime) -> [Vec<i64>; 2] {
     let (mut x, mut y) = (zeros(rt, 4), zeros(rt, 4));

@@ -11,9 +11,6 @@ use dahl_core::Runtime;
 use dahl_core::ndarray::Ix2;
 use dahl_core::{AccessMode, Codelet, ElementType, Matrix, Reduction, Result, Task};
 
-#[cfg(feature = "cuda")]
-use crate::program::{COLUMNS, ROWS};
-
 const I64: ElementType = ElementType::of::<i64>();
 const F32: ElementType = ElementType::of::<f32>();
 
@@ -161,10 +158,11 @@ pub(crate) fn three(codelet: &'static Codelet, a: &M<'_>, b: &M<'_>, out: &mut M
     task.submit()
 }
 
-/// Lets worker `worker` of a device measure each kernel so often that it may launch them together afterwards.
+/// Lets worker `worker` of a device measure each kernel on arrays of this shape so often that it may launch
+/// them together afterwards.
 #[cfg(feature = "cuda")]
-pub(crate) fn measure(rt: &Runtime, worker: usize) -> Result<()> {
-    let shape = [ROWS, COLUMNS];
+#[allow(dead_code, reason = "the tests of coherence have the kernels too, and no such device")]
+pub(crate) fn measure(rt: &Runtime, worker: usize, shape: [usize; 2]) -> Result<()> {
     let (a, mut out): (M<'_>, M<'_>) = (rt.zeros(shape)?, rt.zeros(shape)?);
     let mut total: F<'_> = rt.zeros(shape)?;
     let on_device = |task: Task| task.on(worker).submit();

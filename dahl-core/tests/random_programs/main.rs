@@ -340,7 +340,8 @@ proptest! {
         let rt = builder.build().expect("it can be had");
         // Graphs are of what was measured and comes again.
         let (measured, times) = if graphs { (devices, 4) } else { (0, 1) };
-        (0..measured).try_for_each(|device| measure(&rt, workers + device)).expect("every call is right");
+        let shape = [ROWS, COLUMNS];
+        (0..measured).try_for_each(|device| measure(&rt, workers + device, shape)).expect("every call is right");
         (0..times).try_for_each(|_| check(&program, &rt, false)).expect("every call is right");
         if forgets_nothing(&program) {
             let held: Vec<_> = rt.memory().iter().map(|node| node.current_bytes).collect();

@@ -114,9 +114,14 @@ impl Collected {
         record: impl Fn(&Mark) -> Result<(), CudaError>,
     ) -> Result<(), CudaError> {
         let mark = self.mark.take();
-        let begun = mark.as_ref().map_or(Ok(()), |mark| record(&mark.begin()));
+        if let Some(begin) = mark.as_ref().map(Mark::begin)
+            && let Err(error) = record(&begin)
+        {
+            // How long it ran will not be known, and no more.
+            begin.give_up(error);
+        }
         // SAFETY: the caller's.
-        let issued = begun.and_then(|()| unsafe { self.issue_launches(raw) });
+        let issued = unsafe { self.issue_launches(raw) };
         let issued = issued.and_then(|()| mark.as_ref().map_or(Ok(()), record)).map_err(CudaError::as_loss);
         if let Err(error) = issued {
             self.mark = mark;
