@@ -143,7 +143,8 @@ impl Statistics {
                         let name = format!("  {} on {}", kernel.kernel, kernel.worker_kind);
                         let count = kernel.count.to_string();
                         let total = duration(kernel.total_us);
-                        let cells = [&name, &count, NOTHING, NOTHING, &total, NOTHING].map(str::to_owned);
+                        let cells = [&name, &count, NOTHING, NOTHING, NOTHING, &total, NOTHING];
+                        let cells = cells.map(str::to_owned);
                         table.add(cells.into_iter().chain(kernel.cells()));
                     }
                 }
