@@ -78,8 +78,8 @@ pub use scheduler::{Eager, Scheduler, WorkStealing, WorkerInfo, Workers};
 pub use shape::Extents;
 pub use simulation::WorkerUse;
 pub use statistics::{
-    ArenaStatistics, CodeletStatistics, HostStatistics, KernelStatistics, MemoryStatistics, Statistics,
-    TaskCounts, TransferStatistics, WorkerStatistics,
+    ArenaStatistics, CodeletStatistics, GraphStatistics, HostStatistics, KernelStatistics, MemoryStatistics,
+    Statistics, TaskCounts, TransferStatistics, WorkerStatistics,
 };
 pub use task::{ReadyTask, Tag, Task};
 pub use topology::{Binding, Processor, Topology};

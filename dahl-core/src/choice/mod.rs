@@ -249,6 +249,15 @@ impl ChoiceCache {
 }
 
 impl Plan {
+    /// Whether its time is measured for the choice.
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
+    pub(crate) fn is_trial(&self) -> bool {
+        self.trial.is_some()
+    }
+
     /// Notes how long the kernel ran; nothing if it failed.
     pub(crate) fn end(self, time_ns: Option<u64>) {
         if let Some((entry, candidate)) = self.trial {

@@ -11,6 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 const DEVICES: &str = "DAHL_NCUDA";
 const LIMIT: &str = "DAHL_CUDA_LIMIT_MB";
 const TF32: &str = "DAHL_CUDA_TF32";
+const GRAPHS: &str = "DAHL_CUDA_GRAPHS";
 
 /// The devices, each with how much of its memory may be used.
 #[track_caller]
@@ -18,6 +19,7 @@ pub(super) fn cuda_devices(
     set: Option<usize>,
     limit_mb: Option<f64>,
     tf32: Option<bool>,
+    graphs: Option<bool>,
     clock: &Clock,
 ) -> Result<Vec<CudaSetting>> {
     if cfg!(dahl_fuzz) {
@@ -29,6 +31,7 @@ pub(super) fn cuda_devices(
     let limit_bytes = limit_bytes(limit_mb)?;
     let switch = |number: u64| (number <= 1).then_some(number == 1);
     let tf32 = from_environment(TF32, tf32, false, "0 or 1", switch)?;
+    let graphs = from_environment(GRAPHS, graphs, false, "0 or 1", switch)?;
     let (devices, reason) = match CudaDevice::find(wanted.unwrap_or(usize::MAX), clock) {
         Found::Devices(devices) => (devices, String::new()),
         Found::None(reason) => (Vec::new(), format!(": {reason}")),
@@ -39,6 +42,7 @@ pub(super) fn cuda_devices(
     }
     let setting = |device: std::sync::Arc<CudaDevice>| {
         device.allow_tf32(tf32);
+        device.hold_back(graphs);
         let limit_bytes = limit_bytes.unwrap_or_else(|| device.free_bytes() / 10 * 9);
         CudaSetting { device, limit_bytes }
     };

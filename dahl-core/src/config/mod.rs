@@ -50,6 +50,7 @@ const STALL_AFTER: Duration = Duration::from_secs(60);
 /// | [`cuda_devices`](Self::cuda_devices) | `DAHL_NCUDA` | all that there are |
 /// | [`cuda_limit_mb`](Self::cuda_limit_mb) | `DAHL_CUDA_LIMIT_MB` | nine tenths of what is free |
 /// | [`cuda_tf32`](Self::cuda_tf32) | `DAHL_CUDA_TF32`: 0 or 1 | 0 |
+/// | [`cuda_graphs`](Self::cuda_graphs) | `DAHL_CUDA_GRAPHS`: 0 or 1 | 0 |
 /// | [`performance_dir`](Self::performance_dir) | `DAHL_PERF_DIR` | none: models are not stored |
 /// | [`calibrate`](Self::calibrate) | `DAHL_CALIBRATE`: 0 or 1 | 0 |
 /// | [`kernels`](Self::kernels) | `DAHL_KERNELS` | `equal` |
@@ -76,6 +77,7 @@ pub struct RuntimeBuilder {
     cuda_devices: Option<usize>,
     cuda_limit_mb: Option<f64>,
     cuda_tf32: Option<bool>,
+    cuda_graphs: Option<bool>,
     performance_dir: Option<PathBuf>,
     calibrate: Option<bool>,
     kernels: Option<String>,
@@ -227,6 +229,13 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Sets whether CUDA devices launch kernels that come again and again together, as graphs, with fewer calls of the driver
+    /// (`docs/cuda-devices.md`). Results are the same bits. How long each of these tasks took is not known.
+    pub fn cuda_graphs(mut self, graphs: bool) -> Self {
+        self.cuda_graphs = Some(graphs);
+        self
+    }
+
     /// Adds a device to the machine that is simulated, which is [`Machine::default`] if nothing else was said.
     pub fn virtual_device(mut self, device: VirtualDevice) -> Self {
         self.machine.get_or_insert_default().devices.push(device);
@@ -331,7 +340,10 @@ impl RuntimeBuilder {
         }
         let clock = if machine.is_some() { Clock::start_virtual() } else { Clock::start() };
         let cuda = match &machine {
-            None => cuda_devices(self.cuda_devices, self.cuda_limit_mb, self.cuda_tf32, &clock)?,
+            None => {
+                let (limit_mb, graphs) = (self.cuda_limit_mb, self.cuda_graphs);
+                cuda_devices(self.cuda_devices, limit_mb, self.cuda_tf32, graphs, &clock)?
+            }
             Some(_) => Vec::new(),
         };
         let simulated = machine.as_ref().map_or(0, |machine| machine.devices.len());

@@ -36,6 +36,17 @@ pub(crate) struct Mark(Infallible);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CudaError(Infallible);
 
+/// What graphs have come to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GraphCounts {
+    pub(crate) instantiated: u64,
+    pub(crate) refused: u64,
+    pub(crate) replayed: u64,
+    pub(crate) kernels: u64,
+    pub(crate) updated: u64,
+    pub(crate) kept: u64,
+}
+
 /// What was found when devices were looked for.
 #[derive(Debug)]
 pub(crate) enum Found {
@@ -67,6 +78,18 @@ impl CudaDevice {
     }
 
     pub(crate) fn allow_tf32(&self, _: bool) {
+        match self.0 {}
+    }
+
+    pub(crate) fn hold_back(&self, _: bool) {
+        match self.0 {}
+    }
+
+    pub(crate) fn holds_back(&self) -> bool {
+        match self.0 {}
+    }
+
+    pub(crate) fn graph_counts(&self) -> GraphCounts {
         match self.0 {}
     }
 

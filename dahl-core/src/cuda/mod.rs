@@ -21,14 +21,15 @@ mod mismatch;
 mod step;
 
 #[cfg(not(feature = "cuda"))]
-pub(crate) use absent::{Allocation, CudaDevice, CudaError, Found, Landing, Mark, Moved};
+pub(crate) use absent::{Allocation, CudaDevice, CudaError, Found, GraphCounts, Landing, Mark, Moved};
 pub(crate) use call::CudaEntry;
 pub use call::{CudaArray, CudaArrayMut, CudaCall, CudaCallError, CudaLibrary};
 #[cfg(feature = "cuda")]
 pub(crate) use call::{Gemm, Lender};
 #[cfg(feature = "cuda")]
 pub(crate) use driver::{
-    Allocation, CudaDevice, CudaError, Found, Function, Landing, Mark, Moved, Names, Pinned, Unloaded,
+    Allocation, CudaDevice, CudaError, Found, Function, GraphCounts, KernelParameters, Landing, Mark, Moved,
+    Names, Pinned, Unloaded,
 };
 pub use element::{CudaArgument, CudaElement, CudaTypeParameter, CudaView};
 pub(crate) use fold::{finish, fold};

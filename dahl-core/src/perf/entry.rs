@@ -138,6 +138,11 @@ impl Entry {
         window
     }
 
+    /// How many durations, but for the first call, worker `worker` has measured.
+    pub(super) fn measured_by(&self, worker: usize) -> u64 {
+        self.rows[worker].get().map_or(0, |row| row.count())
+    }
+
     /// What each worker has measured; the host has the last number.
     pub(super) fn rows(&self) -> impl Iterator<Item = (usize, &Samples)> {
         self.rows.iter().enumerate().filter_map(|(worker, row)| Some((worker, row.get()?.as_ref())))

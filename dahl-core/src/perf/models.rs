@@ -295,4 +295,19 @@ impl ModelCache {
         entry.add(self.worker.unwrap_or(models.workers), measurement.time_ns);
         key
     }
+    /// How often this worker has measured such tasks, first calls aside.
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
+    pub(crate) fn measured(
+        &self,
+        kind: &str,
+        codelet: &'static Codelet,
+        kernel: &'static str,
+        record: &Record,
+    ) -> u64 {
+        let entry = self.entries.get(&key(codelet, kernel, kind, record));
+        entry.zip(self.worker).map_or(0, |(entry, worker)| entry.measured_by(worker))
+    }
 }

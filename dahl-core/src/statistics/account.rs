@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 
 use super::figures::{
-    ArenaStatistics, CodeletStatistics, HostStatistics, KernelStatistics, MemoryStatistics, Statistics,
-    TaskCounts, TransferStatistics, WorkerStatistics,
+    ArenaStatistics, CodeletStatistics, GraphStatistics, HostStatistics, KernelStatistics, MemoryStatistics,
+    Statistics, TaskCounts, TransferStatistics, WorkerStatistics,
 };
 use super::gathering::Losses;
 use crate::codelet::Codelet;
+use crate::cuda::GraphCounts;
 use crate::device::{Devices, TransferTotal};
 use crate::memory::{ArenaUse, MemoryUse};
 use crate::perf::{Measured, Totals};
@@ -52,7 +53,8 @@ impl Statistics {
             tasks: TaskCounts::of(submitted, ended.iter().sum(), &losses),
             workers,
             host,
-            codelets: codelets(&measured, losses),
+            codelets: codelets(&measured, losses, shared.gathering().together()),
+            graphs: graphs(shared),
             transfers: transfers(shared, &memory),
             memory: memory.into_iter().map(MemoryStatistics::of).collect(),
             arenas: shared.memory().arena_uses().into_iter().map(ArenaStatistics::of).collect(),
@@ -68,6 +70,28 @@ impl TaskCounts {
         let completed = ended.saturating_sub(failed + cancelled);
         let submitted = submitted.max(ended);
         Self { submitted, completed, failed, cancelled, unfinished: submitted - ended }
+    }
+}
+
+/// What the graphs of each CUDA device that may have some came to.
+fn graphs(shared: &Shared) -> Vec<GraphStatistics> {
+    let memories = shared.devices().map_or(&[][..], |devices| devices.memories()).iter();
+    let devices = memories.filter_map(|memory| memory.cuda()).filter(|device| device.holds_back());
+    devices.enumerate().map(|(index, device)| GraphStatistics::of(index, device.graph_counts())).collect()
+}
+
+impl GraphStatistics {
+    fn of(device: usize, counts: GraphCounts) -> Self {
+        let GraphCounts { instantiated, refused, replayed, kernels, updated, kept } = counts;
+        Self {
+            device: format!("cuda {device}"),
+            instantiated,
+            refused,
+            launches: replayed,
+            kernels,
+            updated,
+            kept,
+        }
     }
 }
 
@@ -91,7 +115,8 @@ impl WorkerStatistics {
         let losses = shared.gathering().losses_of(Some(worker));
         let totals = totals_of(worker, measured);
         let simulated = uses.get(worker);
-        let measured_us = us(total_ns(&totals) + losses.lost_ns as f64);
+        let others_ns = losses.lost_ns + shared.gathering().together_ns_of(worker);
+        let measured_us = us(total_ns(&totals) + others_ns as f64);
         // In a simulation what was begun is measured at once; what has ended is what counts.
         let busy_us = simulated.map_or(measured_us, |simulated| simulated.busy_us);
         let time_us = us(now_ns as f64);
@@ -137,23 +162,40 @@ fn elements(codelet: &Codelet) -> impl Iterator<Item = &'static str> {
     codelet.parameters.iter().map(|parameter| parameter.element.name)
 }
 
+/// What is known of the tasks of one codelet.
+struct Group<'m> {
+    codelet: &'static Codelet,
+    measured: Vec<&'m Measured>,
+    losses: Losses,
+    /// Tasks that were launched together with others.
+    together: u64,
+}
+
 /// What the tasks of each codelet took, the longest first.
-fn codelets(measured: &[Measured], losses: Vec<(&'static Codelet, Losses)>) -> Vec<CodeletStatistics> {
-    let mut groups: Vec<(&'static Codelet, Vec<&Measured>, Losses)> = Vec::new();
-    let group_of = |groups: &mut Vec<_>, codelet: &'static Codelet| {
-        let is_it = |(known, ..): &(&Codelet, _, _)| is_same(known, codelet);
-        groups.iter().position(is_it).unwrap_or_else(|| {
-            groups.push((codelet, Vec::new(), Losses::default()));
+fn codelets(
+    measured: &[Measured],
+    losses: Vec<(&'static Codelet, Losses)>,
+    together: Vec<(&'static Codelet, u64)>,
+) -> Vec<CodeletStatistics> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    let place_of = |groups: &mut Vec<Group<'_>>, codelet: &'static Codelet| {
+        groups.iter().position(|group| is_same(group.codelet, codelet)).unwrap_or_else(|| {
+            let (measured, losses) = (Vec::new(), Losses::default());
+            groups.push(Group { codelet, measured, losses, together: 0 });
             groups.len() - 1
         })
     };
     for measured in measured {
-        let place = group_of(&mut groups, measured.codelet);
-        groups[place].1.push(measured);
+        let place = place_of(&mut groups, measured.codelet);
+        groups[place].measured.push(measured);
     }
     for (codelet, lost) in losses {
-        let place = group_of(&mut groups, codelet);
-        groups[place].2 = groups[place].2.plus(lost);
+        let place = place_of(&mut groups, codelet);
+        groups[place].losses = groups[place].losses.plus(lost);
+    }
+    for (codelet, count) in together {
+        let place = place_of(&mut groups, codelet);
+        groups[place].together += count;
     }
     let mut codelets: Vec<_> = groups.into_iter().map(CodeletStatistics::of).collect();
     let busy_us: f64 = codelets.iter().map(|codelet| codelet.total_us).sum();
@@ -164,7 +206,8 @@ fn codelets(measured: &[Measured], losses: Vec<(&'static Codelet, Losses)>) -> V
 
 impl CodeletStatistics {
     /// All but its share.
-    fn of((codelet, measured, losses): (&'static Codelet, Vec<&Measured>, Losses)) -> Self {
+    fn of(group: Group<'_>) -> Self {
+        let Group { codelet, measured, losses, together } = group;
         let mut groups: Vec<Vec<&Measured>> = Vec::new();
         for measured in measured {
             let key = (measured.kernel, measured.kind.as_str());
@@ -180,9 +223,10 @@ impl CodeletStatistics {
             codelet: codelet.name,
             module: codelet.module,
             elements: elements(codelet).collect(),
-            count: kernels.iter().map(|kernel| kernel.count).sum::<u64>() + failed + cancelled,
+            count: kernels.iter().map(|kernel| kernel.count).sum::<u64>() + failed + cancelled + together,
             failed,
             cancelled,
+            together,
             total_us: kernels.iter().map(|kernel| kernel.total_us).sum::<f64>() + us(lost_ns as f64),
             busy_share: 0.0,
             kernels,

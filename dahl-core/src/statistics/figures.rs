@@ -27,6 +27,8 @@ pub struct Statistics {
     pub host: Option<HostStatistics>,
     /// What the tasks of each codelet took: the codelet with the longest time first.
     pub codelets: Vec<CodeletStatistics>,
+    /// What the graphs of each CUDA device came to; nothing unless the settings allow graphs.
+    pub graphs: Vec<GraphStatistics>,
     /// What was copied between memory nodes, pair by pair.
     pub transfers: Vec<TransferStatistics>,
     /// The memory nodes: the main memory, and those of devices.
@@ -125,6 +127,8 @@ pub struct CodeletStatistics {
     pub failed: u64,
     /// Those that did not run, since one that they depend on failed.
     pub cancelled: u64,
+    /// Those that a CUDA device launched together with others. How long each took is not known: what follows leaves them out.
+    pub together: u64,
     /// How long its kernels ran, all calls together, in microseconds. Calls that failed are in it.
     pub total_us: f64,
     /// The part of the time in which any kernels ran, from 0 to 1.
@@ -160,6 +164,26 @@ pub struct KernelStatistics {
     pub first_calls: u64,
     /// Their mean in microseconds, if there were any.
     pub first_us: Option<f64>,
+}
+
+/// What the graphs of a CUDA device came to: launches that come again and again, given to the driver in one call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct GraphStatistics {
+    /// The device's name.
+    pub device: String,
+    /// Graphs that were made executable.
+    pub instantiated: u64,
+    /// Those that the driver refused; their kernels were launched one by one.
+    pub refused: u64,
+    /// How often a graph was launched.
+    pub launches: u64,
+    /// How many kernels these launches had.
+    pub kernels: u64,
+    /// How many of them had other parameters than the time before.
+    pub updated: u64,
+    /// Graphs that there are now.
+    pub kept: u64,
 }
 
 /// What went from one memory node to another.

@@ -18,6 +18,8 @@ pub(crate) struct Gathering {
     tallies: Vec<CachePadded<Tally>>,
     /// Tasks that failed or were cancelled, for each codelet that has such.
     losses: Mutex<Vec<(&'static Codelet, Losses)>>,
+    /// Tasks that were launched together with others, for each codelet that has such.
+    together: Mutex<Vec<(&'static Codelet, u64)>>,
 }
 
 /// What happened to one worker, which alone writes.
@@ -26,6 +28,8 @@ struct Tally {
     failed: AtomicU64,
     cancelled: AtomicU64,
     lost_ns: AtomicU64,
+    /// How long ran what was launched together.
+    together_ns: AtomicU64,
     /// Times without a task that are over.
     waiting_ns: AtomicU64,
     /// The begin of the one that is not, plus one; 0 for none.
@@ -69,7 +73,7 @@ impl Gathering {
     pub(crate) fn new(measures_waits: bool, workers: usize) -> Self {
         let tallies: Vec<_> = (0..=workers).map(|_| CachePadded::<Tally>::default()).collect();
         tallies.iter().for_each(|tally| tally.waiting_since.store(1, Ordering::Relaxed));
-        Self { measures_waits, tallies, losses: Mutex::default() }
+        Self { measures_waits, tallies, losses: Mutex::default(), together: Mutex::default() }
     }
 
     fn tally(&self, worker: Option<usize>) -> &Tally {
@@ -97,6 +101,31 @@ impl Gathering {
             Some((_, sum)) => *sum = sum.plus(one),
             None => losses.push((codelet, one)),
         }
+    }
+
+    /// Counts a task that ended well and was launched together with others, so that its own time is not known; and how long all
+    /// of them took, which is said of one of them.
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
+    pub(crate) fn end_together(&self, worker: Option<usize>, codelet: &'static Codelet, all_ns: u64) {
+        add(&self.tally(worker).together_ns, all_ns);
+        let mut together = self.together.lock().unwrap_or_else(PoisonError::into_inner);
+        match together.iter_mut().find(|(known, _)| std::ptr::eq(*known, codelet)) {
+            Some((_, count)) => *count += 1,
+            None => together.push((codelet, 1)),
+        }
+    }
+
+    /// Such tasks, by codelet.
+    pub(super) fn together(&self) -> Vec<(&'static Codelet, u64)> {
+        self.together.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How long such tasks of a worker ran.
+    pub(super) fn together_ns_of(&self, worker: usize) -> u64 {
+        self.tally(Some(worker)).together_ns.load(Ordering::Relaxed)
     }
 
     /// Notes that the thread of a worker begins, which ends its first wait.

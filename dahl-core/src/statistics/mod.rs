@@ -18,8 +18,8 @@ mod quantity;
 mod text;
 
 pub use figures::{
-    ArenaStatistics, CodeletStatistics, HostStatistics, KernelStatistics, MemoryStatistics, Statistics,
-    TaskCounts, TransferStatistics, WorkerStatistics,
+    ArenaStatistics, CodeletStatistics, GraphStatistics, HostStatistics, KernelStatistics, MemoryStatistics,
+    Statistics, TaskCounts, TransferStatistics, WorkerStatistics,
 };
 pub(crate) use gathering::{Gathering, Loss};
 pub(crate) use output::Output;

@@ -25,7 +25,7 @@ impl Table {
 
     /// Whether the column is left out if there is nothing in it.
     fn is_optional(&self, column: usize) -> bool {
-        ["failed", "cancelled", "first calls", "limit"].contains(&self.columns[column])
+        ["failed", "cancelled", "together", "first calls", "limit"].contains(&self.columns[column])
     }
 
     fn is_empty(&self, column: usize) -> bool {
@@ -77,6 +77,9 @@ impl fmt::Display for Statistics {
             true => writeln!(f, "  no task has run\n")?,
             false => writeln!(f, "{}", self.codelet_table())?,
         }
+        if !self.graphs.is_empty() {
+            writeln!(f, "{}", self.graph_table())?;
+        }
         if !self.transfers.is_empty() {
             writeln!(f, "{}", self.transfer_table())?;
         }
@@ -124,7 +127,7 @@ impl Statistics {
     }
 
     fn codelet_table(&self) -> Table {
-        let columns = ["codelet", "tasks", "failed", "cancelled", "total", "of busy"];
+        let columns = ["codelet", "tasks", "failed", "cancelled", "together", "total", "of busy"];
         let of_kernels = ["shapes", "mean", "median", "min", "max", "first calls"];
         let mut table = Table::new(columns.into_iter().chain(of_kernels));
         for codelet in &self.codelets {
@@ -140,11 +143,22 @@ impl Statistics {
                         let name = format!("  {} on {}", kernel.kernel, kernel.worker_kind);
                         let count = kernel.count.to_string();
                         let total = duration(kernel.total_us);
-                        let cells = [&name, &count, NOTHING, NOTHING, &total, NOTHING].map(str::to_owned);
+                        let cells = [&name, &count, NOTHING, NOTHING, NOTHING, &total, NOTHING];
+                        let cells = cells.map(str::to_owned);
                         table.add(cells.into_iter().chain(kernel.cells()));
                     }
                 }
             }
+        }
+        table
+    }
+
+    fn graph_table(&self) -> Table {
+        let mut table = Table::new(["graphs", "made", "refused", "kept", "launches", "kernels", "updated"]);
+        for graphs in &self.graphs {
+            let counts = [graphs.instantiated, graphs.refused, graphs.kept, graphs.launches, graphs.kernels];
+            let counts = counts.into_iter().chain([graphs.updated]).map(|count| count.to_string());
+            table.add([graphs.device.clone()].into_iter().chain(counts));
         }
         table
     }
@@ -217,7 +231,7 @@ impl WorkerStatistics {
 
 impl CodeletStatistics {
     /// The name is followed by `place`.
-    fn cells(&self, place: &str) -> [String; 6] {
+    fn cells(&self, place: &str) -> [String; 7] {
         let mut elements = self.elements.clone();
         elements.sort_unstable();
         elements.dedup();
@@ -226,6 +240,7 @@ impl CodeletStatistics {
             self.count.to_string(),
             if_any(self.failed),
             if_any(self.cancelled),
+            if_any(self.together),
             duration(self.total_us),
             share(self.busy_share),
         ]

@@ -1,6 +1,6 @@
 //! Codelets with kernels for devices, and runtimes to run them.
 
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use cuda_stand_in::StandIn;
 use dahl_core::__private::{InPlace, Kernel, Parameter};
@@ -60,6 +60,52 @@ static ADD_ON_CPU: Codelet = Codelet::new("add_on_cpu", module_path!(), 4)
         out.iter_mut().zip(x).for_each(|(out, x)| *out += x);
     }))]);
 
+/// `out = value`.
+static FILL: Codelet = Codelet::new("fill", module_path!(), 5)
+    .parameters(&[Parameter::new("out", AccessMode::W, I64)])
+    .arguments(&["value"])
+    .kernels(&[Some(Kernel::new("rust", |views| {
+        let value: i64 = views.argument();
+        views.slice_mut::<i64>().fill(value);
+    }))])
+    .cuda(on_cuda::FILL.instance(&[]));
+
+/// The gates that are open: those up to this number.
+static OPEN: (Mutex<i64>, Condvar) = (Mutex::new(0), Condvar::new());
+
+/// What ends on the CPU when its gate is open.
+static HOLD: Codelet = Codelet::new("hold", module_path!(), 6)
+    .parameters(&[Parameter::new("x", AccessMode::RW, I64)])
+    .arguments(&["gate"])
+    .kernels(&[Some(Kernel::new("rust", |views| {
+        let gate: i64 = views.argument();
+        let open = OPEN.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_closed = |open: &mut i64| *open < gate;
+        drop(OPEN.1.wait_while(open, is_closed).unwrap_or_else(PoisonError::into_inner));
+    }))]);
+
+/// Keeps what reads an array from beginning until this is dropped. There is one at a time.
+pub(crate) struct Gate(i64);
+
+impl Gate {
+    /// A gate before everything that reads or writes `x` from now on.
+    pub(crate) fn before(x: &mut M<'_>) -> Self {
+        let number = *OPEN.0.lock().unwrap_or_else(PoisonError::into_inner) + 1;
+        let mut task = Task::new(&HOLD);
+        task.write(x);
+        task.argument(number);
+        task.submit().expect("it is right");
+        Self(number)
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        *OPEN.0.lock().unwrap_or_else(PoisonError::into_inner) = self.0;
+        OPEN.1.notify_all();
+    }
+}
+
 /// The driver of CUDA, which one test at a time uses: the stand-in, or, where the environment says `CUDA_STAND_IN=0`, that of the machine.
 pub(crate) struct Bed(MutexGuard<'static, Option<StandIn>>);
 
@@ -83,6 +129,11 @@ impl Bed {
     /// What the stand-in has found to be wrong.
     pub(crate) fn findings(&self) -> String {
         self.0.as_ref().map_or_else(String::new, StandIn::findings)
+    }
+
+    /// How many calls of a kind the stand-in has had.
+    pub(crate) fn calls(&self, kind: &str) -> u64 {
+        self.0.as_ref().map_or(0, |stand_in| stand_in.calls(kind))
     }
 
     /// The products that cuBLAS was asked for since this was asked last, a line each.
@@ -182,4 +233,12 @@ pub(crate) fn moves(rt: &Runtime) -> Vec<(usize, usize, u64)> {
         rt.transfers().iter().map(|&TransferTotal { from, to, count, .. }| (from, to, count)).collect();
     moves.sort_unstable();
     moves
+}
+
+#[track_caller]
+pub(crate) fn fill(out: &mut M<'_>, value: i64, worker: usize) -> Result<()> {
+    let mut task = Task::new(&FILL);
+    task.write(out);
+    task.argument(value);
+    task.on(worker).submit()
 }

@@ -5,6 +5,7 @@
 
 mod bed;
 mod failures;
+mod graphs;
 mod libraries;
 mod memory;
 #[path = "../random_programs/on_cuda.rs"]

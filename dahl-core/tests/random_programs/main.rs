@@ -22,6 +22,8 @@ use cuda_stand_in::StandIn;
 use dahl_core::__private::{identity, uninit};
 use dahl_core::ndarray::Axis;
 use dahl_core::{Result, Runtime, RuntimeBuilder};
+#[cfg(feature = "cuda")]
+use kernels::measure;
 use kernels::{
     F, M, MAP, MIX, abandon, add_any, add_up, fill, fill_total, reduce, scale, three, two_in_place,
 };
@@ -323,6 +325,7 @@ proptest! {
         workers in 1..3_usize,
         scheduler in prop::sample::select(schedulers()),
         tasks in prop_oneof![Just(1_usize), Just(3), Just(4096)],
+        graphs in any::<bool>(),
     ) {
         let stand_in = stand_in();
         // Of the machine's own driver, which has no seeds, the first device.
@@ -333,8 +336,13 @@ proptest! {
         let limit_mb = f64::from(64 * lines) / f64::from(1 << 20);
         let builder = Runtime::builder().cuda_devices(devices).cuda_limit_mb(limit_mb);
         let builder = with_scheduler(builder, scheduler).cpu_workers(workers).tasks_in_flight(tasks);
-        let rt = builder.observer(Arc::new(Transfers::default())).build().expect("it can be had");
-        check(&program, &rt, false).expect("every call is right");
+        let builder = builder.observer(Arc::new(Transfers::default())).cuda_graphs(graphs);
+        let rt = builder.build().expect("it can be had");
+        // Graphs are of what was measured and comes again.
+        let (measured, times) = if graphs { (devices, 4) } else { (0, 1) };
+        let shape = [ROWS, COLUMNS];
+        (0..measured).try_for_each(|device| measure(&rt, workers + device, shape)).expect("every call is right");
+        (0..times).try_for_each(|_| check(&program, &rt, false)).expect("every call is right");
         if forgets_nothing(&program) {
             let held: Vec<_> = rt.memory().iter().map(|node| node.current_bytes).collect();
             prop_assert!(held.iter().all(|&bytes| bytes == 0), "{held:?}");

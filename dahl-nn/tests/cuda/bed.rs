@@ -25,6 +25,11 @@ impl Bed {
         }
     }
 
+    /// How many calls of a kind the stand-in has had since; none where the driver is the machine's.
+    pub(crate) fn calls(&self, kind: &str) -> u64 {
+        self.0.as_ref().map_or(0, |stand_in| stand_in.calls(kind))
+    }
+
     /// What the stand-in has found to be wrong.
     pub(crate) fn findings(&self) -> String {
         self.0.as_ref().map_or_else(String::new, StandIn::findings)

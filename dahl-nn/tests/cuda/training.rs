@@ -95,3 +95,29 @@ fn a_training_on_a_device_gives_the_same_bits_each_time() {
         assert_eq!(bed.findings(), "", "seed {seed}");
     }
 }
+
+#[test]
+fn a_training_with_graphs_gives_the_same_bits_with_fewer_launches() {
+    let bed = Bed::new();
+    for seed in 0..3 {
+        let run = |graphs: bool| {
+            bed.reset(seed);
+            let (runtime, _) = on_device();
+            let outcome = train::<f32>(runtime.cuda_graphs(graphs), Descent::WithMomentum);
+            assert_eq!(bed.findings(), "", "seed {seed}");
+            let calls =
+                ["launch", "graph", "event", "query", "alloc", "free"].map(|kind| (kind, bed.calls(kind)));
+            println!("seed {seed}, graphs {graphs}: {calls:?}, {} kernels", bed.calls("fault"));
+            (outcome, calls)
+        };
+        let ((singly, single_calls), (together, calls)) = (run(false), run(true));
+        assert_eq!(singly, together, "seed {seed}");
+        let [(_, single_launches), ..] = single_calls;
+        let [(_, launches), ..] = calls;
+        // On the stand-in; another driver does not count.
+        assert!(
+            launches < single_launches || single_launches == 0,
+            "seed {seed}: {launches} and {single_launches}"
+        );
+    }
+}

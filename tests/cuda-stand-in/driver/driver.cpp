@@ -164,3 +164,11 @@ extern "C" __attribute__((visibility("default"))) const char *cuda_stand_in_find
     if (with_left && driver().memory) text += driver().memory->left();
     return text.c_str();
 }
+
+// The calls since, of each kind. The text stays until the next call.
+extern "C" __attribute__((visibility("default"))) const char *cuda_stand_in_calls() {
+    static std::string text;
+    std::lock_guard<std::mutex> lock(driver_mutex());
+    text = driver().failures.calls();
+    return text.c_str();
+}

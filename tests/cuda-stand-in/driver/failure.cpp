@@ -65,7 +65,17 @@ Failures::Failures(const std::string &text) {
     }
 }
 
+std::string Failures::calls() const {
+    std::string text;
+    for (const Named &named : KINDS) {
+        auto found = counts.find(named.kind);
+        if (found != counts.end()) text += std::string(named.name) + " " + std::to_string(found->second) + "\n";
+    }
+    return text;
+}
+
 CUresult Failures::next(Kind kind, int device) {
+    counts[kind]++;
     CUresult error = CUDA_SUCCESS;
     for (Demand &demand : demands) {
         bool counts = demand.kind == kind || (demand.kind == Kind::Any && kind != Kind::Fault && kind != Kind::Lost);

@@ -1,6 +1,7 @@
 // Failures on demand: `CUDA_STAND_IN_FAIL=launch:5` and so on.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,13 @@ class Failures {
         uint64_t seen = 0;
     };
     std::vector<Demand> demands;
+    std::map<Kind, uint64_t> counts;
 
   public:
     // `KIND[@DEVICE]:N[-M][=ERROR]`, with commas between. Says on stderr what it does not understand.
     explicit Failures(const std::string &text = "");
     // Counts one of this kind; its error if it is to fail.
     CUresult next(Kind kind, int device);
+    // How many there were of each kind: "launch 5", a line each.
+    std::string calls() const;
 };

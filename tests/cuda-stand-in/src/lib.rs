@@ -88,6 +88,21 @@ impl StandIn {
         unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
     }
 
+    /// How many calls of a kind there were since the last reset, by the words of failures on demand: `launch`, `graph`, `event`.
+    /// Of `fault` it is kernels that ran, and of `lost` calls that need a context.
+    pub fn calls(&self, kind: &str) -> u64 {
+        // SAFETY: the function has this type.
+        let calls =
+            unsafe { self.library.get::<unsafe extern "C" fn() -> *const c_char>(b"cuda_stand_in_calls\0") };
+        let calls = calls.expect("the library has it");
+        // SAFETY: it returns a text that stays until it is called again.
+        let text = unsafe { calls() };
+        // SAFETY: as above; no other thread calls it, as it is said of this type's methods.
+        let text = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
+        let line = text.lines().find_map(|line| line.strip_prefix(kind)?.strip_prefix(' '));
+        line.map_or(0, |count| count.parse().expect("a number"))
+    }
+
     fn text(&self, with_left: bool) -> String {
         // SAFETY: the function has this type.
         let findings = unsafe {

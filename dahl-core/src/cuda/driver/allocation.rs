@@ -19,8 +19,8 @@ const PIECE: usize = 4 << 20;
 /// Memory of a device, from its pool.
 ///
 /// # Invariant
-/// A: `address` leads to `bytes` bytes of the device's memory from when its stream has come to the allocation until it comes to
-/// the free that `drop` puts there.
+/// A: `address` leads to as many bytes of the device's memory as are reserved, from when its stream has come to the allocation
+/// until it comes to the free that `drop` puts there.
 #[derive(Debug)]
 pub(crate) struct Allocation {
     address: CUdeviceptr,
@@ -31,7 +31,7 @@ pub(crate) struct Allocation {
     written: Option<Mark>,
     /// Works that have read it since, the last one of each stream.
     read: Vec<Mark>,
-    _reservation: Reservation,
+    reservation: Reservation,
 }
 
 /// From when to when elements were on their way.
@@ -50,17 +50,28 @@ impl Allocation {
     ) -> Result<Self, CudaError> {
         let _entered = device.enter()?;
         let mut address = 0;
-        let raw = device.stream(stream).raw();
-        // SAFETY: room for an address; the stream is the device's.
-        let code = unsafe { calls::cuMemAllocAsync(&raw mut address, reservation.bytes(), raw) };
-        check("cuMemAllocAsync", code)?;
+        let stream_of = device.stream(stream);
+        // What the stream holds back does not know this memory, which may come before it.
+        let mut allocate = || {
+            let (bytes, raw) = (reservation.bytes(), stream_of.raw_ahead());
+            // SAFETY: room for an address; the stream is the device's.
+            check("cuMemAllocAsync", unsafe { calls::cuMemAllocAsync(&raw mut address, bytes, raw) })
+        };
+        match allocate() {
+            // What is freed behind that which is held back may suffice.
+            Err(error) if error.is_out_of_memory() && device.stream(COMPUTE).is_holding_back() => {
+                device.issue()?;
+                allocate()?;
+            }
+            allocated => allocated?,
+        }
         Ok(Self {
             address,
             device: Arc::clone(device),
             last: stream,
             written: None,
             read: Vec::new(),
-            _reservation: reservation,
+            reservation,
         })
     }
 
@@ -172,9 +183,10 @@ impl Allocation {
         fill(buffer.pointer());
         let _entered = self.device.enter()?;
         let (to, up) = (self.address + start as u64, self.device.stream(UP));
+        let raw = up.raw()?;
         // SAFETY: A, and the stream waits for what is done with the memory (D2); the buffer is not used again before
         // the mark below has passed.
-        let code = unsafe { calls::cuMemcpyHtoDAsync_v2(to, buffer.pointer().cast(), bytes, up.raw()) };
+        let code = unsafe { calls::cuMemcpyHtoDAsync_v2(to, buffer.pointer().cast(), bytes, raw) };
         check("cuMemcpyHtoDAsync", code)?;
         self.device.staging().give_back(buffer, up.mark()?);
         Ok(())
@@ -204,8 +216,9 @@ impl Allocation {
         let buffer = self.device.staging().take(bytes)?;
         let _entered = self.device.enter()?;
         let (from, down) = (self.address + start as u64, self.device.stream(DOWN));
+        let raw = down.raw()?;
         // SAFETY: A, and the stream waits for what wrote the memory (D2); the buffer is the landing's.
-        let code = unsafe { calls::cuMemcpyDtoHAsync_v2(buffer.pointer().cast(), from, bytes, down.raw()) };
+        let code = unsafe { calls::cuMemcpyDtoHAsync_v2(buffer.pointer().cast(), from, bytes, raw) };
         check("cuMemcpyDtoHAsync", code)?;
         landing.push(buffer, bytes, down.mark()?);
         Ok(())
@@ -219,6 +232,7 @@ impl Allocation {
         from.enter(up, false)?;
         let begin = up.mark()?;
         let _entered = device.enter()?;
+        let raw = up.raw()?;
         // SAFETY: A of both, and the stream waits for what is done with either (D2).
         let code = unsafe {
             calls::cuMemcpyPeerAsync(
@@ -227,7 +241,7 @@ impl Allocation {
                 from.address,
                 from.device.context().raw(),
                 bytes,
-                up.raw(),
+                raw,
             )
         };
         check("cuMemcpyPeerAsync", code)?;
@@ -245,8 +259,8 @@ impl Drop for Allocation {
         let ordered = self.written.iter().chain(&self.read).try_for_each(|mark| stream.wait(mark));
         // An error leaves the memory to the driver: the device is lost, and with it the memory.
         if ordered.is_ok() {
-            // SAFETY: A; D3: the stream has been told to wait for everything that uses the memory.
-            unsafe { calls::cuMemFreeAsync(self.address, stream.raw()) };
+            // SAFETY: A; D3: the stream has been told to wait for everything that uses the memory. The context is current.
+            let _ = unsafe { stream.free(self.address, self.reservation.bytes()) };
         }
     }
 }

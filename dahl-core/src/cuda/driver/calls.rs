@@ -4,12 +4,13 @@
 //! called through cudarc, which gives results as a Rust `enum`: a driver newer than that `enum` may return a number that it does
 //! not have, and such a value must not exist.
 
-use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_void};
 use std::sync::OnceLock;
 
 use cudarc::driver::sys::{
-    self, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUfunction_attribute,
-    CUmemAccessDesc, CUmemPool_attribute, CUmemoryPool, CUmodule, CUresult, CUstream,
+    self, CUDA_KERNEL_NODE_PARAMS, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction,
+    CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUmemAccessDesc, CUmemPool_attribute,
+    CUmemoryPool, CUmodule, CUresult, CUstream,
 };
 use libloading::Library;
 
@@ -131,4 +132,13 @@ calls! {
         function: CUfunction, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint, block_z: c_uint,
         shared_bytes: c_uint, stream: CUstream, parameters: *mut *mut c_void, extra: *mut *mut c_void
     );
+    cuGraphCreate(graph: *mut CUgraph, flags: c_uint);
+    cuGraphDestroy(graph: CUgraph);
+    cuGraphAddKernelNode_v2(
+        node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, launch: *const CUDA_KERNEL_NODE_PARAMS
+    );
+    cuGraphInstantiateWithFlags(executable: *mut CUgraphExec, graph: CUgraph, flags: c_ulonglong);
+    cuGraphExecDestroy(executable: CUgraphExec);
+    cuGraphExecKernelNodeSetParams_v2(executable: CUgraphExec, node: CUgraphNode, launch: *const CUDA_KERNEL_NODE_PARAMS);
+    cuGraphLaunch(executable: CUgraphExec, stream: CUstream);
 }

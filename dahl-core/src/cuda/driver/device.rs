@@ -5,12 +5,14 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::{Arc, PoisonError};
 
-use cudarc::driver::sys::{CUdevice, CUdevice_attribute, CUfunction_attribute};
+use cudarc::driver::sys::{CUdevice, CUdevice_attribute};
 
 use super::allocation::{Allocation, Moved};
 use super::calls;
 use super::context::{Context, Entered};
 use super::error::{CudaError, check};
+use super::graphs::GraphCounts;
+use super::launches::{Form, KernelParameters};
 use super::library;
 use super::link::Link;
 use super::mark::{Events, Mark};
@@ -25,9 +27,6 @@ use crate::device::Transfer;
 use crate::memory::Reservation;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, Ordering};
-
-/// The dynamic shared memory of a block that every kernel may have.
-const SHARED_BYTES: u32 = 48 << 10;
 
 /// A device of CUDA.
 pub(crate) struct CudaDevice {
@@ -44,7 +43,9 @@ pub(crate) struct CudaDevice {
     /// Copies that are on their way, or were until lately.
     transfers: Mutex<Vec<(Transfer, Moved)>>,
     timeline: Timeline,
-    streams: [Stream; STREAMS],
+    streams: [Arc<Stream>; STREAMS],
+    /// Whether launches may be held back, to be given to the driver as graphs.
+    holds_back: AtomicBool,
     // Last: what is above uses it.
     context: Arc<Context>,
 }
@@ -125,6 +126,7 @@ impl CudaDevice {
             transfers: Mutex::default(),
             timeline,
             streams,
+            holds_back: AtomicBool::new(false),
             context: Arc::clone(&context),
         }))
     }
@@ -156,7 +158,7 @@ impl CudaDevice {
         &self.context
     }
 
-    pub(super) fn stream(&self, number: usize) -> &Stream {
+    pub(super) fn stream(&self, number: usize) -> &Arc<Stream> {
         &self.streams[number]
     }
 
@@ -179,7 +181,7 @@ impl CudaDevice {
 
     /// Waits until it has nothing to do any more.
     pub(crate) fn synchronize(&self) -> Result<(), CudaError> {
-        self.streams.iter().try_for_each(Stream::synchronize)
+        self.streams.iter().try_for_each(|stream| stream.synchronize())
     }
 
     /// A mark behind what the compute stream has been given.
@@ -224,9 +226,9 @@ impl CudaDevice {
         self.modules.capability()
     }
 
-    /// The compute stream, a `CUstream`.
+    /// The compute stream, a `CUstream`. While it [holds work back](Self::issue), that is not in it yet.
     pub(crate) fn compute_stream(&self) -> NonNull<c_void> {
-        NonNull::new(self.stream(COMPUTE).raw().cast())
+        NonNull::new(self.stream(COMPUTE).raw_ahead().cast())
             .expect("streams that were created are not the default one")
     }
 
@@ -235,51 +237,48 @@ impl CudaDevice {
         &self,
         call: impl FnOnce(NonNull<c_void>) -> Result<R, CudaCallError>,
     ) -> Result<R, CudaCallError> {
-        let _entered = self.enter().map_err(|error| CudaCallError::Failed(error.to_string()))?;
+        let failed = |error: CudaError| CudaCallError::Failed(error.to_string());
+        let _entered = self.enter().map_err(failed)?;
+        self.issue().map_err(failed)?;
         call(self.compute_stream())
     }
 
-    /// Gives a launch to the compute stream. `parameters` point to the values of the kernel's parameters.
+    /// Gives a launch to the compute stream, which may hold it back if `may_wait`: then nothing is wrong with it.
     ///
     /// # Safety
-    /// There are as many parameters as the kernel has, of its types; the memory that they lead to has been
+    /// The parameters are those of the kernel, of its types; the memory that they lead to has been
     /// [entered](Allocation::enter_compute), and what follows on it waits for a mark behind the launch.
     pub(crate) unsafe fn launch(
         &self,
         function: Function,
         launch: &CudaLaunch,
-        parameters: &mut [*mut c_void],
+        parameters: KernelParameters<'_>,
+        may_wait: bool,
     ) -> Result<(), CudaError> {
         if launch.grid.contains(&0) {
             return Ok(());
         }
-        let _entered = self.enter()?;
-        if launch.shared_bytes > SHARED_BYTES {
-            // More than every kernel may have must be asked for.
-            let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-            // SAFETY: the function's module is loaded (D6).
-            let code =
-                unsafe { calls::cuFuncSetAttribute(function.0, attribute, launch.shared_bytes as i32) };
-            check("cuFuncSetAttribute", code)?;
-        }
-        let ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]) = (launch.grid, launch.block);
-        // SAFETY: the caller's; the driver has read the values when the call returns.
-        let code = unsafe {
-            calls::cuLaunchKernel(
-                function.0,
-                grid_x,
-                grid_y,
-                grid_z,
-                block_x,
-                block_y,
-                block_z,
-                launch.shared_bytes,
-                self.stream(COMPUTE).raw(),
-                parameters.as_mut_ptr(),
-                std::ptr::null_mut(),
-            )
-        };
-        check("cuLaunchKernel", code)
+        // SAFETY: the caller's.
+        unsafe { self.stream(COMPUTE).launch(Form::new(function, launch), parameters, may_wait) }
+    }
+
+    /// Sets whether launches may be held back, to be given to the driver as graphs.
+    pub(crate) fn hold_back(&self, allowed: bool) {
+        self.holds_back.store(allowed, Ordering::Relaxed);
+    }
+
+    pub(crate) fn holds_back(&self) -> bool {
+        self.holds_back.load(Ordering::Relaxed)
+    }
+
+    /// Gives the driver the launches that the compute stream holds back.
+    pub(crate) fn issue(&self) -> Result<(), CudaError> {
+        self.stream(COMPUTE).issue()
+    }
+
+    /// What graphs have come to.
+    pub(crate) fn graph_counts(&self) -> GraphCounts {
+        self.stream(COMPUTE).graph_counts()
     }
 
     /// Lets the compute stream write `byte` to `bytes` bytes.
@@ -291,9 +290,10 @@ impl CudaDevice {
         bytes: usize,
     ) -> Result<(), CudaError> {
         let _entered = self.enter()?;
+        let raw = self.stream(COMPUTE).raw()?;
         let to = allocation.pointer().addr() as u64 + start as u64;
         // SAFETY: within the allocation, which the compute stream has entered.
-        let code = unsafe { calls::cuMemsetD8Async(to, byte, bytes, self.stream(COMPUTE).raw()) };
+        let code = unsafe { calls::cuMemsetD8Async(to, byte, bytes, raw) };
         check("cuMemsetD8Async", code)
     }
 
@@ -301,11 +301,10 @@ impl CudaDevice {
     pub(crate) fn fetch_word(&self, allocation: &Allocation, start: usize) -> Result<Pinned, CudaError> {
         let word = self.staging.take(8)?;
         let _entered = self.enter()?;
+        let raw = self.stream(COMPUTE).raw()?;
         let from = allocation.pointer().addr() as u64 + start as u64;
         // SAFETY: within the allocation, which the compute stream has entered; the buffer is as large, and ours.
-        let code = unsafe {
-            calls::cuMemcpyDtoHAsync_v2(word.pointer().cast(), from, 8, self.stream(COMPUTE).raw())
-        };
+        let code = unsafe { calls::cuMemcpyDtoHAsync_v2(word.pointer().cast(), from, 8, raw) };
         check("cuMemcpyDtoHAsync", code)?;
         Ok(word)
     }
@@ -351,6 +350,9 @@ impl Drop for CudaDevice {
     fn drop(&mut self) {
         // D6. If that fails the device is lost, and does nothing any more.
         let _ = self.synchronize();
+        if let Ok(_entered) = self.enter() {
+            self.stream(COMPUTE).forget_graphs();
+        }
     }
 }
 

@@ -40,11 +40,13 @@ const SURVIVED: [CUresult; 18] = [
 pub(crate) struct CudaError {
     call: &'static str,
     code: Code,
+    /// Whether more than the call is lost, whatever the code says.
+    lost: bool,
 }
 
 /// The result of a call as one of Rust's.
 pub(super) fn check(call: &'static str, code: Code) -> Result<(), CudaError> {
-    if code.is(CUresult::CUDA_SUCCESS) { Ok(()) } else { Err(CudaError { call, code }) }
+    if code.is(CUresult::CUDA_SUCCESS) { Ok(()) } else { Err(CudaError { call, code, lost: false }) }
 }
 
 impl Code {
@@ -78,7 +80,12 @@ impl CudaError {
 
     /// Whether the device is of no use any more: everything but what is wrong with one call alone.
     pub(crate) fn is_loss(&self) -> bool {
-        !SURVIVED.iter().any(|&known| self.code.is(known))
+        self.lost || !SURVIVED.iter().any(|&known| self.code.is(known))
+    }
+
+    /// The same of a call that others have been told would succeed: the device cannot be used any more.
+    pub(super) fn as_loss(self) -> Self {
+        Self { lost: true, ..self }
     }
 }
 

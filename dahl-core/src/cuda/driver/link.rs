@@ -1,5 +1,6 @@
 //! [`Link`]: how long copies between the host and a device take, as measured when the device is opened.
 
+use std::sync::Arc;
 // A static's, whose order nobody relies on.
 use std::sync::{Mutex, PoisonError};
 
@@ -27,7 +28,7 @@ type Copy = unsafe fn(CUdeviceptr, *mut u8, usize, CUstream) -> Code;
 
 impl Link {
     /// What copies of the device of this name take, measured once for the process.
-    pub(super) fn of(name: &str, stream: &Stream, staging: &Staging) -> Result<Self, CudaError> {
+    pub(super) fn of(name: &str, stream: &Arc<Stream>, staging: &Staging) -> Result<Self, CudaError> {
         static KNOWN: Mutex<Vec<(String, Link)>> = Mutex::new(Vec::new());
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, link)) = known.iter().find(|(of, _)| of == name) {
@@ -39,10 +40,10 @@ impl Link {
     }
 
     /// Measures copies both ways, by the slower of the two. The stream has nothing to do, and its context is current.
-    fn measure(stream: &Stream, staging: &Staging) -> Result<Self, CudaError> {
-        let mut address = 0;
+    fn measure(stream: &Arc<Stream>, staging: &Staging) -> Result<Self, CudaError> {
+        let (mut address, raw) = (0, stream.raw()?);
         // SAFETY: room for an address; the stream is the caller's.
-        let code = unsafe { calls::cuMemAllocAsync(&raw mut address, LARGE, stream.raw()) };
+        let code = unsafe { calls::cuMemAllocAsync(&raw mut address, LARGE, raw) };
         check("cuMemAllocAsync", code)?;
         let buffer = staging.take(LARGE)?;
         let best_us = |copy: Copy, bytes: usize| -> Result<f64, CudaError> {
@@ -50,7 +51,7 @@ impl Link {
             for _ in 0..REPETITIONS {
                 let begin = stream.mark()?;
                 // SAFETY: memory of the device and of the host of at least so many bytes, which nobody else has.
-                let code = unsafe { copy(address, buffer.pointer(), bytes, stream.raw()) };
+                let code = unsafe { copy(address, buffer.pointer(), bytes, raw) };
                 check("cuMemcpyAsync", code)?;
                 let end = stream.mark()?;
                 end.wait()?;
@@ -63,7 +64,7 @@ impl Link {
         let (small_us, large_us): (f64, f64) = (small_us?, large_us?);
         staging.give_back_free(buffer);
         // SAFETY: allocated above, and nothing is left to be done with it.
-        check("cuMemFreeAsync", unsafe { calls::cuMemFreeAsync(address, stream.raw()) })?;
+        check("cuMemFreeAsync", unsafe { calls::cuMemFreeAsync(address, raw) })?;
         // Clocks that are too coarse for a difference leave a rate that is large, not one that does not exist.
         let bytes_us = (large_us - small_us).max(0.001);
         Ok(Self { latency_us: small_us.max(0.001), gbytes_per_s: (LARGE - SMALL) as f64 / bytes_us / 1e3 })

@@ -2,26 +2,37 @@
 
 use std::fmt;
 use std::ptr;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 
 use cudarc::driver::sys::{CUevent, CUevent_flags, CUstream};
 
 use super::calls;
 use super::context::Context;
 use super::error::{CudaError, check};
+use super::stream::Stream;
 use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicBool, Ordering};
 
-/// A place in a stream: an event that has been recorded there.
+/// A place in a stream: an event that has been recorded there, or will be.
 #[derive(Clone)]
 pub(crate) struct Mark(Arc<Point>);
 
 struct Point {
-    event: CUevent,
+    /// The event once it has been recorded, or why it never will be.
+    recorded: OnceLock<Result<CUevent, CudaError>>,
     events: Arc<Events>,
     /// The device, and which of its streams.
     stream: (usize, usize),
     /// Of marks of one stream, later ones have larger numbers.
     number: u64,
+    /// The stream that records it when it issues what it holds back.
+    holder: Option<Arc<Stream>>,
+    /// Where what its stream held back begins, which it is the end of.
+    begin: OnceLock<Mark>,
+    /// Whether somebody has been told how long that ran.
+    is_counted: AtomicBool,
+    /// Whether it is known that it has been passed.
+    is_passed: AtomicBool,
 }
 
 // SAFETY: events of the driver may be used by any thread.
@@ -60,21 +71,23 @@ impl Events {
         Ok(event)
     }
 
-    /// A mark at the end of a stream. `number` is larger than those of the marks before it.
+    /// Records a mark at the end of a stream.
     ///
     /// # Safety
-    /// `raw` is a stream of the context, which is current.
-    pub(super) unsafe fn record(
-        self: &Arc<Self>,
-        raw: CUstream,
-        stream: (usize, usize),
-        number: u64,
-    ) -> Result<Mark, CudaError> {
+    /// `raw` is the mark's stream, and its context is current.
+    pub(super) unsafe fn record(&self, mark: &Mark, raw: CUstream) -> Result<(), CudaError> {
         let event = self.take()?;
-        let mark = Mark(Arc::new(Point { event, events: Arc::clone(self), stream, number }));
-        // SAFETY: the event is the mark's alone; the stream is the caller's.
-        check("cuEventRecord", unsafe { calls::cuEventRecord(event, raw) })?;
-        Ok(mark)
+        // SAFETY: the event is this mark's alone; the stream is the caller's.
+        let recorded = check("cuEventRecord", unsafe { calls::cuEventRecord(event, raw) });
+        match recorded {
+            Ok(()) => mark.settle(Ok(event)),
+            Err(_) => self.give_back(event),
+        }
+        recorded
+    }
+
+    fn give_back(&self, event: CUevent) {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner).push(Free(event));
     }
 }
 
@@ -89,11 +102,55 @@ impl Drop for Events {
 
 impl Drop for Point {
     fn drop(&mut self) {
-        self.events.free.lock().unwrap_or_else(PoisonError::into_inner).push(Free(self.event));
+        if let Some(&Ok(event)) = self.recorded.get() {
+            self.events.give_back(event);
+        }
     }
 }
 
 impl Mark {
+    /// A mark that will be recorded: at once, or when `holder` issues what it holds back. `number` is larger than those of the
+    /// marks before it.
+    pub(super) fn new(
+        events: &Arc<Events>,
+        stream: (usize, usize),
+        number: u64,
+        holder: Option<&Arc<Stream>>,
+    ) -> Self {
+        Self(Arc::new(Point {
+            recorded: OnceLock::new(),
+            events: Arc::clone(events),
+            stream,
+            number,
+            holder: holder.cloned(),
+            begin: OnceLock::new(),
+            is_counted: AtomicBool::new(false),
+            is_passed: AtomicBool::new(false),
+        }))
+    }
+
+    /// A mark to be recorded before what was held back, which this is the end of.
+    pub(super) fn begin(&self) -> Self {
+        let Point { events, stream, number, .. } = &*self.0;
+        self.0.begin.get_or_init(|| Self::new(events, *stream, *number, None)).clone()
+    }
+
+    /// How long what was held back ran, in nanoseconds, if this is its end and nobody has asked before. It has been passed.
+    pub(crate) fn take_held_back_ns(&self) -> Option<u64> {
+        let is_taken = self.0.is_counted.swap(true, Ordering::Relaxed);
+        self.0.begin.get().filter(|_| !is_taken).and_then(|begin| self.ns_since(begin))
+    }
+
+    /// Notes that it will never be recorded.
+    pub(super) fn give_up(&self, error: CudaError) {
+        self.settle(Err(error));
+    }
+
+    fn settle(&self, recorded: Result<CUevent, CudaError>) {
+        // Once: by whoever issues what is held back, which has this mark no more after that.
+        let _ = self.0.recorded.set(recorded);
+    }
+
     /// The device, and which of its streams it is in.
     pub(super) fn stream(&self) -> (usize, usize) {
         self.0.stream
@@ -103,16 +160,43 @@ impl Mark {
         self.0.number
     }
 
-    pub(super) fn event(&self) -> CUevent {
-        self.0.event
+    /// The event, which is in the stream, with what is before it.
+    pub(super) fn event(&self) -> Result<CUevent, CudaError> {
+        if let Some(recorded) = self.0.recorded.get() {
+            return *recorded;
+        }
+        // If that fails, the mark knows it.
+        let issued = self.0.holder.as_ref().map_or(Ok(()), |holder| holder.issue());
+        match self.0.recorded.get() {
+            Some(recorded) => *recorded,
+            None => Err(issued.expect_err("what is issued has its mark")),
+        }
     }
 
-    /// Whether everything before it has been done.
+    /// Whether the work before it is still held back.
+    pub(crate) fn is_held_back(&self) -> bool {
+        self.0.recorded.get().is_none()
+    }
+
+    /// Whether both are one: nothing lies between them.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Whether everything before it has been done. What is held back is not issued for that.
     pub(crate) fn is_passed(&self) -> Result<bool, CudaError> {
+        let event = match self.0.recorded.get() {
+            None => return Ok(false),
+            Some(_) if self.0.is_passed.load(Ordering::Acquire) => return Ok(true),
+            Some(recorded) => (*recorded)?,
+        };
         // SAFETY: the event is there as long as the mark.
-        let code = unsafe { calls::cuEventQuery(self.0.event) };
+        let code = unsafe { calls::cuEventQuery(event) };
         match check("cuEventQuery", code) {
-            Ok(()) => Ok(true),
+            Ok(()) => {
+                self.0.is_passed.store(true, Ordering::Release);
+                Ok(true)
+            }
             Err(error) if error.is_not_ready() => Ok(false),
             Err(error) => Err(error),
         }
@@ -121,15 +205,15 @@ impl Mark {
     /// Waits until everything before it has been done. Needs nothing of other threads.
     pub(crate) fn wait(&self) -> Result<(), CudaError> {
         // SAFETY: the event is there as long as the mark.
-        check("cuEventSynchronize", unsafe { calls::cuEventSynchronize(self.0.event) })
+        check("cuEventSynchronize", unsafe { calls::cuEventSynchronize(self.event()?) })
     }
 
     /// How long after `earlier` it was passed, in nanoseconds. Both have been.
     pub(crate) fn ns_since(&self, earlier: &Self) -> Option<u64> {
         let mut milliseconds = 0.0_f32;
+        let (start, end) = (earlier.event().ok()?, self.event().ok()?);
         // SAFETY: both events are there as long as the marks, and there is room for a number.
-        let code =
-            unsafe { calls::cuEventElapsedTime_v2(&raw mut milliseconds, earlier.0.event, self.0.event) };
+        let code = unsafe { calls::cuEventElapsedTime_v2(&raw mut milliseconds, start, end) };
         check("cuEventElapsedTime", code).ok()?;
         Some((f64::from(milliseconds.max(0.0)) * 1e6).round() as u64)
     }

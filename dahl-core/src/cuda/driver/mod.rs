@@ -7,10 +7,13 @@
 
 mod allocation;
 mod calls;
+mod collected;
 mod context;
 mod device;
 mod error;
+mod graphs;
 mod landing;
+mod launches;
 mod library;
 mod link;
 mod mark;
@@ -24,7 +27,9 @@ mod timeline;
 pub(crate) use allocation::{Allocation, Moved};
 pub(crate) use device::{CudaDevice, Found};
 pub(crate) use error::CudaError;
+pub(crate) use graphs::GraphCounts;
 pub(crate) use landing::Landing;
+pub(crate) use launches::KernelParameters;
 pub(crate) use mark::Mark;
 pub(crate) use modules::{Function, Unloaded};
 pub(crate) use nvtx::Names;

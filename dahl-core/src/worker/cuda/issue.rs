@@ -16,6 +16,9 @@ use crate::trace::Run;
 /// Where a `Task`'s failure lies in its memory: behind the scratch, at a multiple of this.
 const LINE: usize = 256;
 
+/// How often a task's kernel must have been measured for its footprint before it is launched together with others.
+const MEASURED: u64 = 4;
+
 /// What a task is launched with.
 struct Launch {
     parameters: Parameters,
@@ -30,9 +33,9 @@ impl Worker<'_> {
         let codelet = record.body().codelet.expect("a task that workers run has a codelet");
         let _named = self.names.enter(codelet.name);
         self.bench.run = Run::taken_at(self.shared.clock().now_ns());
-        let circumstances = self.circumstances(record);
+        let mut circumstances = self.circumstances(record);
         let choice = self.choose(codelet, record);
-        let issued = self.issue_by(choice.as_ref().map(|choice| choice.kernel), record, codelet);
+        let issued = self.issue_by(choice.as_ref(), record, codelet, &mut circumstances);
         // What is not measured as what was chosen ends the trial that it may have been.
         let chosen = issued.as_ref().ok().map(|(issued, _)| issued.kernel);
         let is_it = |choice: &Plan| Some(choice.kernel.name()) == chosen;
@@ -45,6 +48,17 @@ impl Worker<'_> {
         Ok(Underway::new(record, issued, end, choice, self.bench.run, circumstances))
     }
 
+    /// Whether a task's launches may be held back, to be issued with others as a graph: then nobody measures it alone.
+    fn may_wait(&self, kernel: &'static str, choice: Option<&Plan>, record: &Record) -> bool {
+        let codelet = record.body().codelet.expect("a task that workers run has a codelet");
+        let instance = record.cuda_of_reduction().or(codelet.cuda);
+        // What such a kernel says is fetched at once.
+        let has_verdict = instance.is_some_and(|instance| instance.kernel.takes_task);
+        let is_looked_at = self.shared.recorder().is_some() || choice.is_some_and(Plan::is_trial);
+        let measured = || self.bench.models.measured(&self.bench.kind, codelet, kernel, record);
+        self.device.holds_back() && !has_verdict && !is_looked_at && measured() >= MEASURED
+    }
+
     /// Which of the codelet's kernels for the device runs the task; nothing if it is to run none of them.
     fn choose(&mut self, codelet: &'static Codelet, record: &Record) -> Option<Plan> {
         let (shared, device) = (self.shared, self.device);
@@ -53,21 +67,26 @@ impl Worker<'_> {
         has_choice.then(|| self.bench.choices.plan(shared.choices(), place, codelet, record))
     }
 
-    /// Gives a task to the streams by this kernel; by the codelet's own where a library cannot do it. What was issued, and a mark
-    /// behind it.
+    /// Gives a task to the streams by the kernel of `choice`; by the codelet's own where a library cannot do it. What was issued, and
+    /// a mark behind it.
     fn issue_by(
         &mut self,
-        kernel: Option<&'static Kernel>,
+        choice: Option<&Plan>,
         record: &Record,
         codelet: &'static Codelet,
+        circumstances: &mut Circumstances,
     ) -> Result<(Issued, Mark), Obstacle> {
         let (mut operands, keep_old) = match record.body().kind {
             Kind::Fold(_) | Kind::Finish(_) => self.operands_of_reduction(record)?,
             _ => (self.operands(record, codelet)?, false),
         };
         let mut issued = None;
+        let kernel: Option<&'static Kernel> = choice.map(|choice| choice.kernel);
         if let Some(kernel) = kernel.filter(|kernel| kernel.cuda_entry().is_some()) {
             self.note(kernel.name(), codelet, record);
+            // The library gives its work to the stream itself.
+            let issued_before = self.device.issue();
+            self.expect(issued_before)?;
             let may_launch = codelet.cuda.is_some() && record.body().kernel.is_none();
             issued = match self.call(kernel, &mut operands, record) {
                 Err(Obstacle::Unable(_)) if may_launch => None,
@@ -85,7 +104,8 @@ impl Worker<'_> {
                 let name = launched_name(record);
                 self.note(name, codelet, record);
                 let launch = self.plan(record, codelet, &mut operands, keep_old)?;
-                let launched = self.launch(name, &operands, launch);
+                circumstances.held_back = self.may_wait(name, choice, record);
+                let launched = self.launch(name, &operands, launch, circumstances.held_back);
                 self.expect(launched)
             }
         };
@@ -110,6 +130,7 @@ impl Worker<'_> {
         let idle = self.shared.team().idle();
         Circumstances {
             others_busy: Some(self.shared.cpu_workers().saturating_sub(idle)),
+            held_back: false,
             transferred: record.operands().any(|access| is_missing(access, self.bench.node)),
         }
     }
@@ -174,28 +195,33 @@ impl Worker<'_> {
         }
     }
 
-    /// Gives the launches to the compute stream.
+    /// Gives the launches to the compute stream, which may hold them back if they `may_wait`.
     fn launch(
         &self,
         kernel: &'static str,
         operands: &Operands<'_>,
         launch: Launch,
+        may_wait: bool,
     ) -> Result<Issued, CudaError> {
-        let Launch { mut parameters, launches, failure } = launch;
+        let Launch { parameters, launches, failure } = launch;
+        if !may_wait {
+            self.device.issue()?;
+        }
         let memory = failure.and_then(|place| Some((operands.own.last()?, place)));
         if let Some((memory, place)) = memory {
             self.device.set_bytes(memory, place, 0xff, 8)?;
         }
-        let begin = self.device.compute_mark()?;
-        let mut pointers = parameters.pointers();
+        // Where what is held back begins nobody knows yet.
+        let begin = if may_wait { None } else { Some(self.device.compute_mark()?) };
         for (function, launch) in &launches {
             // SAFETY: the parameters are those of the kernel, whose declaration was checked against the codelet's when that
             // was compiled (`CudaKernel::check`), in the layout of `dahl.cuh`. The operands lead to memory that was
             // entered when it was fetched, and that is stamped with a mark behind this launch before anybody else is let
             // at it: the task holds its accesses until it is let go, which comes after (D2).
-            unsafe { self.device.launch(*function, launch, &mut pointers) }?;
+            unsafe { self.device.launch(*function, launch, parameters.all(), may_wait) }?;
         }
         let verdict = memory.map(|(memory, place)| self.device.fetch_word(memory, place)).transpose()?;
+        let begin = begin.map_or_else(|| self.device.compute_mark(), Ok)?;
         Ok(Issued { begin, verdict, kernel })
     }
 }

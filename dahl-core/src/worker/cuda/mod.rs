@@ -30,7 +30,7 @@ use crate::sync::thread::{Builder, JoinHandle};
 use crate::sync::{Patience, spin_loop, thread};
 use crate::task::{ReadyTask, Record, Step};
 
-/// Tasks that are issued and not ended: enough that the device need not wait for the host, few enough that what is taken
+/// Tasks, or groups of tasks that were launched together, that are issued and not ended: enough that the device need not wait for the host, few enough that what is taken
 /// could not have been done elsewhere sooner.
 const AHEAD: usize = 4;
 /// How long a worker looks whether a task has ended, or there is another, before it sleeps.
@@ -107,12 +107,13 @@ impl<'s> Worker<'s> {
         if self.end_tasks() {
             self.patience = Patience::new(SPIN);
         }
-        if self.underway.len() < AHEAD
-            && let Some(task) = self.shared.next_task(self.number)
-        {
-            self.take(task);
-            self.patience = Patience::new(SPIN);
-            return true;
+        if self.has_room() {
+            if let Some(task) = self.shared.next_task(self.number) {
+                self.take(task);
+                self.patience = Patience::new(SPIN);
+                return true;
+            }
+            self.issue_all();
         }
         if !self.patience.is_over() {
             thread::yield_now();
@@ -120,6 +121,23 @@ impl<'s> Worker<'s> {
             return true;
         }
         self.sleep()
+    }
+
+    /// Whether it may take another task: there are few enough underway, where those that are launched together are one, and may
+    /// get more as long as they are held back.
+    fn has_room(&self) -> bool {
+        let Some(last) = self.underway.back() else { return true };
+        let next = self.underway.iter().skip(1);
+        let groups = 1 + self.underway.iter().zip(next).filter(|(task, next)| !task.ends_with(next)).count();
+        groups < AHEAD || (groups == AHEAD && last.is_held_back())
+    }
+
+    /// Gives the driver what the compute stream holds back: there is no task to be added.
+    fn issue_all(&self) {
+        if self.underway.back().is_some_and(Underway::is_held_back) {
+            // If that fails, the tasks' marks say so.
+            let _ = self.device.issue();
+        }
     }
 
     /// Sleeps until there is a task, or while the device works. False if the runtime has stopped.
@@ -134,7 +152,7 @@ impl<'s> Worker<'s> {
             shared.sleep().wake_all();
             return false;
         }
-        let has_room = self.underway.len() < AHEAD;
+        let has_room = self.has_room();
         let look = || if has_room { shared.next_task(number) } else { None };
         let _waits = (!is_busy).then(|| shared.gathering().wait(number, shared.clock()));
         if let Some(task) = shared.sleep().sleep(number, look, stopped, is_busy.then_some(NAP)) {

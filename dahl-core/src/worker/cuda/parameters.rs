@@ -1,9 +1,7 @@
 //! [`Parameters`]: what a kernel is given, as `dahl.cuh` lays it out.
 
-use std::ffi::c_void;
-
 use crate::codelet::Operand;
-use crate::cuda::CudaView;
+use crate::cuda::{CudaView, KernelParameters};
 use crate::shape::MAX_RANK;
 
 /// A kernel's parameters, each aligned to 8 bytes.
@@ -53,10 +51,9 @@ impl Parameters {
         self.words.extend([scratch, failure]);
     }
 
-    /// A pointer to each, as the driver wants them. They are valid until this changes.
-    pub(super) fn pointers(&mut self) -> Vec<*mut c_void> {
-        let first = self.words.as_mut_ptr();
-        self.starts.iter().map(|&start| first.wrapping_add(start).cast()).collect()
+    /// All of them, as the driver's room wants them.
+    pub(super) fn all(&self) -> KernelParameters<'_> {
+        KernelParameters { words: &self.words, starts: &self.starts }
     }
 }
 
@@ -102,6 +99,6 @@ mod tests {
         assert_eq!(parameters.starts, [0, 1, 3]);
         assert_eq!(parameters.words[1..], [7, 9, 16, 32]);
         assert_eq!(parameters.words[0].to_ne_bytes()[..4], 1.5_f32.to_ne_bytes());
-        assert_eq!(parameters.pointers().len(), 3);
+        assert_eq!(parameters.all().starts.len(), 3);
     }
 }

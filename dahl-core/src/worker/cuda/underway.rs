@@ -33,6 +33,8 @@ pub(super) struct Circumstances {
     pub(super) others_busy: Option<usize>,
     /// Whether elements were copied to the device for it.
     pub(super) transferred: bool,
+    /// Whether its launches were given to the driver together with those of others, so that its own time is not known.
+    pub(super) held_back: bool,
 }
 
 /// What was put into the compute stream.
@@ -73,6 +75,16 @@ impl Underway {
         self.verdict.is_none()
     }
 
+    /// Whether it ends with the same mark as `other`.
+    pub(super) fn ends_with(&self, other: &Self) -> bool {
+        self.end.is_same(&other.end)
+    }
+
+    /// Whether it is still to be given to the driver.
+    pub(super) fn is_held_back(&self) -> bool {
+        self.end.is_held_back()
+    }
+
     pub(super) fn has_run(&self) -> Result<bool, CudaError> {
         self.end.is_passed()
     }
@@ -87,6 +99,13 @@ impl Underway {
         let Worker { shared, device, bench, ended_ns, .. } = worker;
         let record = self.record();
         let codelet = record.body().codelet.expect("a task that workers run has a codelet");
+        if self.circumstances.held_back {
+            // Those that were launched together end together: the first one counts the time of all.
+            let all_ns = self.end.take_held_back_ns().unwrap_or(0);
+            bench.run = self.run;
+            shared.gathering().end_together(bench.worker, codelet, all_ns);
+            return Ok(());
+        }
         let time_ns = self.end.ns_since(&self.begin).unwrap_or(0);
         // One after the other, whatever the clocks' difference.
         let begin_ns = device.passed_ns(&self.begin).max(*ended_ns);
@@ -108,7 +127,7 @@ impl Underway {
         let measurement = Measurement { time_ns, ..Measurement::default() };
         let kernel = self.kernel;
         let key = bench.models.record(shared.models(), &bench.kind, codelet, kernel, record, measurement);
-        let Circumstances { others_busy, transferred } = self.circumstances;
+        let Circumstances { others_busy, transferred, .. } = self.circumstances;
         let call = Call { time_ns, others_busy, team: false, transferred };
         let of = (codelet, kernel);
         bench.trails.record(shared.trails(), key, (&bench.name, &bench.kind), of, record, call);
