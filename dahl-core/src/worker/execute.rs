@@ -121,7 +121,8 @@ pub(super) fn complete(shared: &Shared, bench: &mut Bench, record: &Record, outc
     // SAFETY: this thread runs the task, and completes it below.
     let callback = unsafe { record.take_callback() };
     let location = record.body().location;
-    Step::of_worker(shared, bench.worker, &mut bench.recycler).complete(record);
+    let Bench { recycler, next, .. } = bench;
+    Step::of_worker(shared, bench.worker, recycler, next).complete(record);
     if let Some(callback) = callback {
         if let Err(Obstacle::Failed(message)) = caught(|| callback.call(failed.as_ref())) {
             let message = format!("its callback {message}");
