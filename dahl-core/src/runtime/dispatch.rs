@@ -4,7 +4,7 @@ use crossbeam_queue::SegQueue;
 
 use super::shared::Shared;
 use crate::sync::thread;
-use crate::task::ReadyTask;
+use crate::task::{ReadyTask, Record};
 use crate::worker;
 
 impl Shared {
@@ -73,11 +73,21 @@ impl Shared {
         }
     }
 
+    /// Notes when a task has become ready, for a trace.
+    pub(crate) fn note_ready(&self, record: &Record) {
+        if let Some(recorder) = self.recorder() {
+            record.note_ready(recorder.now_ns());
+        }
+    }
+
+    /// Whether a worker goes on with a task that its own has made ready.
+    pub(crate) fn lets_workers_go_on(&self) -> bool {
+        without_unwinding(|| self.scheduler.lets_workers_go_on())
+    }
+
     /// Takes a task whose dependencies are met.
     pub(crate) fn schedule(&self, task: ReadyTask, worker: Option<usize>) {
-        if let Some(recorder) = self.recorder() {
-            task.peek().note_ready(recorder.now_ns());
-        }
+        self.note_ready(task.peek());
         if let Some(worker) = task.wants_prefetch() {
             task.prefetch(worker);
         }

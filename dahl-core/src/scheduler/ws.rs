@@ -22,6 +22,10 @@ impl Scheduler for WorkStealing {
         "ws"
     }
 
+    fn lets_workers_go_on(&self) -> bool {
+        true
+    }
+
     fn push(&self, task: ReadyTask, worker: Option<usize>) {
         worker.and_then(|worker| self.own.get(worker)).unwrap_or(&self.host).push(task);
     }

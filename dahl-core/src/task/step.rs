@@ -12,7 +12,7 @@ use crate::array::ArrayState;
 use crate::partition::Partition;
 use crate::runtime::Shared;
 use crate::sync::atomic::Ordering;
-use crate::worker::Recycler;
+use crate::worker::{Next, Recycler};
 
 /// The consequences of a change to the chains: tasks that can run go to the scheduler, records and arrays that nobody
 /// needs any more go back.
@@ -25,6 +25,8 @@ pub(crate) struct Step<'s> {
     /// The worker that makes the change, if it is one.
     worker: Option<usize>,
     recycler: Option<&'s mut Recycler>,
+    /// What that worker goes on with.
+    next: Option<&'s mut Next>,
     /// Splits and joins that are ready, linked through [`Record::next`].
     inline: *const Record,
 }
@@ -38,13 +40,19 @@ impl<'s> Step<'s> {
             own_retired: 0,
             worker,
             recycler: None,
+            next: None,
             inline: ptr::null(),
         }
     }
 
-    /// A step of a worker, which gives records back in bulk.
-    pub(crate) fn of_worker(shared: &'s Shared, worker: Option<usize>, recycler: &'s mut Recycler) -> Self {
-        Self { recycler: Some(recycler), ..Self::new(shared, worker) }
+    /// A step of a worker, which gives records back in bulk and goes on with what it makes ready.
+    pub(crate) fn of_worker(
+        shared: &'s Shared,
+        worker: Option<usize>,
+        recycler: &'s mut Recycler,
+        next: &'s mut Next,
+    ) -> Self {
+        Self { recycler: Some(recycler), next: Some(next), ..Self::new(shared, worker) }
     }
 
     /// Appends the links of a task that has been filled in, and hands it over once it is ready.
@@ -193,7 +201,15 @@ impl<'s> Step<'s> {
         match record.body().kind {
             Kind::Kernel if record.body().commutes => self.take_turns(record),
             Kind::Kernel | Kind::Fold(_) | Kind::Finish(_) => {
-                self.shared.schedule(ReadyTask::new(record, self.shared), self.worker);
+                let task = ReadyTask::new(record, self.shared);
+                let others = match &mut self.next {
+                    Some(next) => next.keep(task),
+                    None => Some(task),
+                };
+                match others {
+                    Some(task) => self.shared.schedule(task, self.worker),
+                    None => self.shared.note_ready(record),
+                }
             }
             // SAFETY: the waiter stays until it is told, which happens here, once.
             Kind::Host(waiter) => unsafe { (*waiter).tell() },

@@ -4,7 +4,7 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::Recycler;
+use super::{Next, Recycler};
 use crate::array::{ArrayState, HOME};
 use crate::check::Inspection;
 use crate::choice::ChoiceCache;
@@ -12,6 +12,7 @@ use crate::codelet::{Operand, Packs};
 use crate::explain::TrailCache;
 use crate::memory::{Buffer, MemoryNode};
 use crate::perf::ModelCache;
+use crate::runtime::Shared;
 use crate::scheduler::CPU;
 use crate::trace::Run;
 
@@ -28,6 +29,8 @@ pub(crate) struct Bench {
     pub(super) choices: ChoiceCache,
     pub(super) trails: TrailCache,
     pub(crate) recycler: Recycler,
+    /// What it goes on with, if it is a worker's.
+    pub(super) next: Next,
     /// The memory that its kernels work in.
     pub(super) node: usize,
     pub(super) memory: Arc<MemoryNode>,
@@ -63,6 +66,7 @@ impl Bench {
             choices: ChoiceCache::default(),
             trails: TrailCache::default(),
             recycler: Recycler::default(),
+            next: Next::default(),
             node: HOME,
             memory: Arc::clone(memory),
             kind: Arc::from(CPU),
@@ -73,6 +77,12 @@ impl Bench {
             lost_ns: 0,
             run: Run::default(),
         }
+    }
+
+    /// The bench of a worker's thread, which takes what it goes on with from here.
+    pub(super) fn going_on(mut self, shared: &Shared) -> Self {
+        self.next = self.worker.map_or_else(Next::default, |worker| Next::of(worker, shared));
+        self
     }
 
     /// The bench of a thread of the runtime's pool.

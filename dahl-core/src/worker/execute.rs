@@ -135,7 +135,8 @@ fn conclude<const LET_GO: bool>(
     // SAFETY: this thread runs the task, and completes it below.
     let callback = unsafe { record.take_callback() };
     let location = record.body().location;
-    let mut step = Step::of_worker(shared, bench.worker, &mut bench.recycler);
+    let Bench { recycler, next, .. } = bench;
+    let mut step = Step::of_worker(shared, bench.worker, recycler, next);
     if LET_GO {
         step.end(record);
     } else {

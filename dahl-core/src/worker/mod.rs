@@ -9,6 +9,7 @@ mod cuda;
 mod execute;
 mod fold;
 mod issued;
+mod next;
 mod obstacle;
 mod recycler;
 mod sleep;
@@ -22,6 +23,7 @@ use std::time::Duration;
 pub(crate) use bench::Bench;
 pub(crate) use execute::execute;
 pub(crate) use issued::{Issued, finish, issue};
+pub(crate) use next::Next;
 pub(crate) use recycler::Recycler;
 pub(crate) use sleep::{Lookout, Monitor, Sleep};
 pub(crate) use team::Team;
@@ -59,7 +61,8 @@ fn as_kernel<R>(kernel: impl FnOnce() -> R) -> R {
 
 /// The life of worker `worker`: until the runtime stops and nothing is left to do.
 pub(crate) fn run(shared: &Arc<Shared>, worker: usize) {
-    let mut bench = Bench::new(Some(worker), format!("cpu {worker}"), shared.memory()).in_pool();
+    let mut bench =
+        Bench::new(Some(worker), format!("cpu {worker}"), shared.memory()).in_pool().going_on(shared);
     shared.gathering().begin(worker, shared.clock());
     while let Some(task) = next(shared, worker, &mut bench) {
         execute(shared, &mut bench, task);
@@ -69,7 +72,7 @@ pub(crate) fn run(shared: &Arc<Shared>, worker: usize) {
 
 /// The next task; sleeps until there is one. Nothing when the runtime has stopped.
 fn next(shared: &Shared, worker: usize, bench: &mut Bench) -> Option<crate::ReadyTask> {
-    if let Some(task) = shared.next_task(worker) {
+    if let Some(task) = bench.next.take().or_else(|| shared.next_task(worker)) {
         return Some(task);
     }
     let team = shared.team();
