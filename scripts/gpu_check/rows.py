@@ -40,20 +40,22 @@ def run(root: pathlib.Path, folder: pathlib.Path, machine: Machine, clock: Clock
         if status != 0:
             results.absent("some rows of the benchmark `cuda` of dahl", f"it ended with {status}: {output.strip()[-200:]}")
     if file := programs.get(("dahl", "cuda_gemm")):
-        products(file, folder, machine, clock, results)
+        in_turn("some matrix products of dahl and cuBLAS", file, folder, machine, clock, results)
+    if file := programs.get(("dahl", "cuda_convolution")):
+        in_turn("some convolutions of dahl", file, folder, machine, clock, results)
     if file := programs.get(("dahl-nn", "throughput")):
         train(file, folder, machine, clock, results)
 
 
-def products(file: str, folder: pathlib.Path, machine: Machine, clock: Clock, results: Results) -> None:
-    """Matrix products in dahl, and by cuBLAS called directly, in turn."""
+def in_turn(what: str, file: str, folder: pathlib.Path, machine: Machine, clock: Clock, results: Results) -> None:
+    """Matrix products in dahl, and by cuBLAS called directly, in turn; or convolutions as they are chosen and by their kernels."""
     command = [f"./{file}", *(["--tiny"] if machine.is_stand_in else [])]
     output, status, _ = run_one(command, folder, machine, clock.left() * 0.4)
     for line in lines(output):
         results.row(line["row"], line["kind"], line["value"], line["unit"])
     if status != 0:
         why = "no time left" if status is None else f"it ended with {status}: {output.strip()[-200:]}"
-        results.absent("some matrix products of dahl and cuBLAS", why)
+        results.absent(what, why)
 
 
 def train(file: str, folder: pathlib.Path, machine: Machine, clock: Clock, results: Results) -> None:

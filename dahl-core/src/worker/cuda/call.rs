@@ -18,6 +18,9 @@ use crate::task::Record;
 const PART_OF_LIMIT: usize = 16;
 /// The least that cuBLAS can do with.
 const LEAST_BYTES: usize = 64 << 10;
+/// The most that a convolution's algorithm may take besides: of a number of its own, so that which one is taken does not depend on
+/// how much of a large device was free when the runtime was built.
+const MOST_BYTES: usize = 1 << 30;
 
 /// The handles of libraries that a device's worker has, each made when it is first wanted.
 #[derive(Debug, Default)]
@@ -89,7 +92,8 @@ impl Libraries {
 
     /// cuDNN's handle.
     fn cudnn(&mut self, worker: &Worker<'_>) -> Result<&mut Cudnn, CudaCallError> {
-        let make = || Cudnn::new(worker.device, most_bytes(worker), worker.device.allows_tf32());
+        let most = most_bytes(worker).min(MOST_BYTES);
+        let make = || Cudnn::new(worker.device, most, worker.device.allows_tf32());
         made(&mut self.cudnn, worker, CudaLibrary::Cudnn, make)
     }
 }

@@ -20,7 +20,7 @@ use crate::cuda::call::{Convolution, ConvolutionShape, CudaCallError, Precision}
 /// cuDNN's handle on one device, whose work goes into the compute stream.
 ///
 /// # Invariant
-/// C: `handle` is one of `device`'s context until this is dropped.
+/// H: `handle` is one of `device`'s context until this is dropped.
 pub(crate) struct Cudnn {
     functions: &'static Functions,
     handle: NonNull<c_void>,
@@ -56,7 +56,7 @@ impl Cudnn {
                 return Err(CudaCallError::Failed("cudnnCreate: no handle".to_owned()));
             };
             let this = Self { functions, handle, terms, plans: HashMap::new(), device: Arc::clone(device) };
-            // SAFETY: N, C; the stream is of the handle's context.
+            // SAFETY: N, H; the stream is of the handle's context.
             let status = unsafe { (functions.set_stream)(handle.as_ptr(), stream.as_ptr()) };
             functions.check("cudnnSetStream", status)?;
             Ok(this)
@@ -72,7 +72,7 @@ impl Cudnn {
             return plan.as_ref().map(|plan| plan.workspace_bytes).map_err(Clone::clone);
         }
         let plan = self.device.in_context(|_| {
-            // SAFETY: C; the context is current.
+            // SAFETY: H; the context is current.
             unsafe { Plan::new(self.functions, self.handle.as_ptr(), shape, self.terms) }
         });
         let bytes = plan.as_ref().map(|plan| plan.workspace_bytes).map_err(Clone::clone);
@@ -108,7 +108,7 @@ impl Cudnn {
         let [first, second, written] = plan.descriptors.arrays(shape.direction);
         let [a, b, out] = shape.direction.ordered(convolution.addresses.map(place));
         self.device.in_context(|_| {
-            // SAFETY: N, C, E; the factors are of the compute type, on the host. The caller's: the arrays are there, and as large
+            // SAFETY: N, H, E; the factors are of the compute type, on the host. The caller's: the arrays are there, and as large
             // as the descriptors say, since these were taken from views (`Convolution::new`).
             let status = unsafe {
                 (way.convolve)(
@@ -135,7 +135,7 @@ impl Cudnn {
 impl Drop for Cudnn {
     fn drop(&mut self) {
         let _ = self.device.in_context(|_| {
-            // SAFETY: N, C; the compute stream has ended when the worker's handles go.
+            // SAFETY: N, H; the compute stream has ended when the worker's handles go.
             unsafe { (self.functions.destroy)(self.handle.as_ptr()) };
             Ok(())
         });
