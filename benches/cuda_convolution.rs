@@ -98,7 +98,7 @@ fn rows<T: Real>(rt: &Runtime, case: Case) -> Result<()> {
     let gradient = rt.from_vec([batch, to, size, size], numbers::<T>(batch * to * size * size, 2))?;
     let mut out = rt.zeros::<T, 4>([batch, to, size, size])?;
     let mut by_input = rt.zeros::<T, 4>([batch, from, image, image])?;
-    let mut by_filters = rt.zeros::<T::Compute, 4>([to, from, kernel, kernel])?;
+    let mut by_filters = rt.zeros::<T, 4>([to, from, kernel, kernel])?;
     measure(rt, &format!("conv2d-{name}"), case.flops(), |own| {
         let task = Conv2d::task(&input, &filters, &mut out, [1; 2], edge).on_kind(kind);
         if own { task.kernel("cuda").submit() } else { task.submit() }

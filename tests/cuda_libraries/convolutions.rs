@@ -39,19 +39,14 @@ fn tensor<'rt, T: Real>(rt: &'rt Runtime, extents: [usize; 4], first: usize) -> 
 }
 
 /// The output, the gradient by the input, and twice that by the filters added to something, by the kernels of these names.
-type Results<T, C> = (Vec<T>, Vec<T>, Vec<C>);
+type Results<T> = [Vec<T>; 3];
 
-fn all_three<T: Real>(
-    rt: &Runtime,
-    case: Case,
-    worker: usize,
-    kernels: [&str; 3],
-) -> Result<Results<T, T::Compute>> {
+fn all_three<T: Real>(rt: &Runtime, case: Case, worker: usize, kernels: [&str; 3]) -> Result<Results<T>> {
     let Case { stride, padding, .. } = case;
     let (input, filters) = (tensor::<T>(rt, case.input, 0)?, tensor::<T>(rt, case.filters, 4)?);
     let gradient = tensor::<T>(rt, case.output(), 2)?;
     let (mut out, mut by_input) = (rt.zeros(case.output())?, rt.zeros(case.input)?);
-    let mut by_filters = tensor::<T::Compute>(rt, case.filters, 1)?;
+    let mut by_filters = tensor::<T>(rt, case.filters, 1)?;
     Conv2d::task(&input, &filters, &mut out, stride, padding).kernel(kernels[0]).on(worker).submit()?;
     Conv2dBackwardInput::task(&gradient, &filters, &mut by_input, stride, padding)
         .kernel(kernels[1])
@@ -63,7 +58,7 @@ fn all_three<T: Real>(
             .on(worker)
             .submit()?;
     }
-    Ok((out.to_vec()?, by_input.to_vec()?, by_filters.to_vec()?))
+    Ok([out.to_vec()?, by_input.to_vec()?, by_filters.to_vec()?])
 }
 
 fn compare<T: Real>(rt: &Runtime, device: usize, kernels: [&str; 3]) -> Result<()> {
@@ -154,7 +149,7 @@ fn run_freely<T: Real>(rt: &Runtime, device: usize, count: usize) -> Result<()> 
     let gradient = tensor::<T>(rt, SMALL.output(), 2)?;
     for _ in 0..count {
         let (mut out, mut by_input) = (rt.zeros(SMALL.output())?, rt.zeros(SMALL.input)?);
-        let mut by_filters = tensor::<T::Compute>(rt, SMALL.filters, 1)?;
+        let mut by_filters = tensor::<T>(rt, SMALL.filters, 1)?;
         Conv2d::task(&input, &filters, &mut out, stride, padding).on(device).submit()?;
         Conv2dBackwardInput::task(&gradient, &filters, &mut by_input, stride, padding).on(device).submit()?;
         for _ in 0..2 {
@@ -162,7 +157,7 @@ fn run_freely<T: Real>(rt: &Runtime, device: usize, count: usize) -> Result<()> 
                 .on(device)
                 .submit()?;
         }
-        let found = (out.to_vec()?, by_input.to_vec()?, by_filters.to_vec()?);
+        let found = [out.to_vec()?, by_input.to_vec()?, by_filters.to_vec()?];
         assert_eq!(found, expected, "{}", T::NAME);
     }
     Ok(())
@@ -238,7 +233,7 @@ fn a_submitter_who_wants_cudnn_alone_hears_that_it_has_no_sums_of_halves() {
         }
         let input = tensor::<f16>(rt, SMALL.input, 0)?;
         let gradient = tensor::<f16>(rt, SMALL.output(), 2)?;
-        let mut by_filters = rt.zeros::<f32, 4>(SMALL.filters)?;
+        let mut by_filters = rt.zeros::<f16, 4>(SMALL.filters)?;
         Conv2dBackwardFilters::task(&input, &gradient, &mut by_filters, [1, 1], [1, 0])
             .kernel(BY_CUDNN[2])
             .on(device)
