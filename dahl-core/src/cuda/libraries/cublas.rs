@@ -95,18 +95,15 @@ pub(super) fn functions() -> Result<&'static Functions, &'static str> {
 
 fn load() -> Result<Functions, String> {
     let library = search::load("cublas", &["13", "12"], "DAHL_CUBLAS")?;
-    // SAFETY: B: each field is of the type of its function.
-    let functions = unsafe {
-        Functions {
-            create: function(&library, b"cublasCreate_v2\0")?,
-            destroy: function(&library, b"cublasDestroy_v2\0")?,
-            set_stream: function(&library, b"cublasSetStream_v2\0")?,
-            set_workspace: function(&library, b"cublasSetWorkspace_v2\0")?,
-            set_math_mode: function(&library, b"cublasSetMathMode\0")?,
-            set_atomics_mode: function(&library, b"cublasSetAtomicsMode\0")?,
-            gemm: function(&library, b"cublasGemmEx_64\0")?,
-            describe: function(&library, b"cublasGetStatusString\0")?,
-        }
+    let functions = Functions {
+        create: function(&library, b"cublasCreate_v2\0")?,
+        destroy: function(&library, b"cublasDestroy_v2\0")?,
+        set_stream: function(&library, b"cublasSetStream_v2\0")?,
+        set_workspace: function(&library, b"cublasSetWorkspace_v2\0")?,
+        set_math_mode: function(&library, b"cublasSetMathMode\0")?,
+        set_atomics_mode: function(&library, b"cublasSetAtomicsMode\0")?,
+        gemm: function(&library, b"cublasGemmEx_64\0")?,
+        describe: function(&library, b"cublasGetStatusString\0")?,
     };
     std::mem::forget(library); // B
     Ok(functions)

@@ -15,15 +15,12 @@ pub(super) type Status = c_int;
 /// It takes any number, and returns nothing or a text that ends in zero and is never freed.
 pub(super) type Describe = unsafe extern "C" fn(Status) -> *const c_char;
 
-/// A function of a library.
+/// A function of a library, for the field of its type: the invariants B of cuBLAS's functions and N of cuDNN's.
 ///
 /// # Errors
 /// If the library does not have it.
-///
-/// # Safety
-/// What it becomes is of the function's type.
-pub(super) unsafe fn function<F: Copy>(library: &Library, name: &[u8]) -> Result<F, String> {
-    // SAFETY: the caller's.
+pub(super) fn function<F: Copy>(library: &Library, name: &[u8]) -> Result<F, String> {
+    // SAFETY: the field that it becomes is of the function's type (B, N).
     let found: Result<Symbol<'_, F>, _> = unsafe { library.get(name) };
     found.map(|symbol| *symbol).map_err(|error| error.to_string())
 }

@@ -109,42 +109,39 @@ pub(crate) fn functions() -> Result<&'static Functions, &'static str> {
 
 fn load() -> Result<Functions, String> {
     let library = search::load("cudnn", &["9"], "DAHL_CUDNN")?;
-    // SAFETY: N: each field is of the type of its function.
-    let functions = unsafe {
-        Functions {
-            create: function(&library, b"cudnnCreate\0")?,
-            destroy: function(&library, b"cudnnDestroy\0")?,
-            set_stream: function(&library, b"cudnnSetStream\0")?,
-            create_tensor: function(&library, b"cudnnCreateTensorDescriptor\0")?,
-            destroy_tensor: function(&library, b"cudnnDestroyTensorDescriptor\0")?,
-            set_tensor: function(&library, b"cudnnSetTensor4dDescriptorEx\0")?,
-            create_filter: function(&library, b"cudnnCreateFilterDescriptor\0")?,
-            destroy_filter: function(&library, b"cudnnDestroyFilterDescriptor\0")?,
-            set_filter: function(&library, b"cudnnSetFilter4dDescriptor\0")?,
-            create_convolution: function(&library, b"cudnnCreateConvolutionDescriptor\0")?,
-            destroy_convolution: function(&library, b"cudnnDestroyConvolutionDescriptor\0")?,
-            set_convolution: function(&library, b"cudnnSetConvolution2dDescriptor\0")?,
-            set_math_type: function(&library, b"cudnnSetConvolutionMathType\0")?,
-            forward: Way {
-                advise: function(&library, b"cudnnGetConvolutionForwardAlgorithm_v7\0")?,
-                convolve: function(&library, b"cudnnConvolutionForward\0")?,
-                advise_name: "cudnnGetConvolutionForwardAlgorithm_v7",
-                convolve_name: "cudnnConvolutionForward",
-            },
-            backward_data: Way {
-                advise: function(&library, b"cudnnGetConvolutionBackwardDataAlgorithm_v7\0")?,
-                convolve: function(&library, b"cudnnConvolutionBackwardData\0")?,
-                advise_name: "cudnnGetConvolutionBackwardDataAlgorithm_v7",
-                convolve_name: "cudnnConvolutionBackwardData",
-            },
-            backward_filter: Way {
-                advise: function(&library, b"cudnnGetConvolutionBackwardFilterAlgorithm_v7\0")?,
-                convolve: function(&library, b"cudnnConvolutionBackwardFilter\0")?,
-                advise_name: "cudnnGetConvolutionBackwardFilterAlgorithm_v7",
-                convolve_name: "cudnnConvolutionBackwardFilter",
-            },
-            describe: function(&library, b"cudnnGetErrorString\0")?,
-        }
+    let functions = Functions {
+        create: function(&library, b"cudnnCreate\0")?,
+        destroy: function(&library, b"cudnnDestroy\0")?,
+        set_stream: function(&library, b"cudnnSetStream\0")?,
+        create_tensor: function(&library, b"cudnnCreateTensorDescriptor\0")?,
+        destroy_tensor: function(&library, b"cudnnDestroyTensorDescriptor\0")?,
+        set_tensor: function(&library, b"cudnnSetTensor4dDescriptorEx\0")?,
+        create_filter: function(&library, b"cudnnCreateFilterDescriptor\0")?,
+        destroy_filter: function(&library, b"cudnnDestroyFilterDescriptor\0")?,
+        set_filter: function(&library, b"cudnnSetFilter4dDescriptor\0")?,
+        create_convolution: function(&library, b"cudnnCreateConvolutionDescriptor\0")?,
+        destroy_convolution: function(&library, b"cudnnDestroyConvolutionDescriptor\0")?,
+        set_convolution: function(&library, b"cudnnSetConvolution2dDescriptor\0")?,
+        set_math_type: function(&library, b"cudnnSetConvolutionMathType\0")?,
+        forward: Way {
+            advise: function(&library, b"cudnnGetConvolutionForwardAlgorithm_v7\0")?,
+            convolve: function(&library, b"cudnnConvolutionForward\0")?,
+            advise_name: "cudnnGetConvolutionForwardAlgorithm_v7",
+            convolve_name: "cudnnConvolutionForward",
+        },
+        backward_data: Way {
+            advise: function(&library, b"cudnnGetConvolutionBackwardDataAlgorithm_v7\0")?,
+            convolve: function(&library, b"cudnnConvolutionBackwardData\0")?,
+            advise_name: "cudnnGetConvolutionBackwardDataAlgorithm_v7",
+            convolve_name: "cudnnConvolutionBackwardData",
+        },
+        backward_filter: Way {
+            advise: function(&library, b"cudnnGetConvolutionBackwardFilterAlgorithm_v7\0")?,
+            convolve: function(&library, b"cudnnConvolutionBackwardFilter\0")?,
+            advise_name: "cudnnGetConvolutionBackwardFilterAlgorithm_v7",
+            convolve_name: "cudnnConvolutionBackwardFilter",
+        },
+        describe: function(&library, b"cudnnGetErrorString\0")?,
     };
     std::mem::forget(library); // N
     Ok(functions)
