@@ -15,7 +15,7 @@ TESTS = [
     ("dahl-cuda", "nvrtc"),
 ]
 # The benchmarks, of which `rows.py` knows how they are called.
-BENCHES = [("dahl", "cuda_bandwidth"), ("dahl", "cuda_gemm"), ("dahl-nn", "throughput")]
+BENCHES = [("dahl", "cuda_bandwidth"), ("dahl", "cuda_gemm"), ("dahl", "cuda_convolution"), ("dahl-nn", "throughput")]
 LIST = "list.json"
 
 

@@ -8,7 +8,9 @@ the host around a wait for it. `--tiny` runs on the CPU, in sizes that say nothi
 """
 
 import argparse
+import functools
 import gzip
+import itertools
 import json
 import pathlib
 import time
@@ -66,6 +68,24 @@ def kernels(device: str, tiny: bool) -> Iterator[Row]:
         for size in (16,) if tiny else (256, 1024, 4096, 8192):
             a, b = (torch.randn(size, size, device=device, dtype=torch.float32).to(dtype) for _ in range(2))
             yield Row(f"matmul-{element}-{size}", torch.matmul, (a, b), 2 * size**3 / 1e12, "TFLOP/s")
+
+
+def convolutions(device: str, tiny: bool) -> Iterator[Row]:
+    """Those of `benches/cuda_convolution.rs`: batch, channels, extent of the filters, padding, extent of the images."""
+    cases = [(500, 1, 32, 3, 0, 28), (500, 32, 64, 3, 0, 26), (128, 64, 64, 3, 1, 56), (128, 256, 256, 3, 1, 14)]
+    for batch, inputs, outputs, kernel, padding, image in [(2, 3, 4, 3, 1, 6)] if tiny else cases:
+        size = image + 2 * padding + 1 - kernel
+        amount = 2 * batch * outputs * size**2 * inputs * kernel**2 / 1e12
+        shapes = [(batch, inputs, image, image), (outputs, inputs, kernel, kernel), (batch, outputs, size, size)]
+        for element, dtype in TYPES.items():
+            x, w, y = (torch.randn(shape, device=device, dtype=torch.float32).to(dtype) for shape in shapes)
+            name = f"{element}-{batch}x{inputs}to{outputs}-{kernel}pad{padding}-{image}"
+            forward = functools.partial(nn.functional.conv2d, padding=padding)
+            by_input = functools.partial(nn.grad.conv2d_input, shapes[0], padding=padding)
+            by_filters = functools.partial(nn.grad.conv2d_weight, weight_size=shapes[1], padding=padding)
+            yield Row(f"conv2d-{name}", forward, (x, w), amount, "TFLOP/s")
+            yield Row(f"conv2d_backward_input-{name}", by_input, (w, y), amount, "TFLOP/s")
+            yield Row(f"conv2d_backward_filters-{name}", lambda x, y, by_filters=by_filters: by_filters(input=x, grad_output=y), (x, y), amount, "TFLOP/s")
 
 
 def idx(path: pathlib.Path) -> torch.Tensor:
@@ -130,11 +150,14 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     settings = arguments()
+    # By its defaults PyTorch computes products of f32 in f32, and convolutions in TF32: here both in f32, as dahl does.
+    torch.backends.cudnn.allow_tf32 = False
     end = time.monotonic() + settings.seconds
     device = "cpu" if settings.tiny else "cuda"
     for kind in ("eager", "compiled"):
         rows: list = [lambda name=name: Training(name, device, settings.data, settings.tiny) for name in settings.trainings]
-        for make in [*rows, *(lambda row=row: row for row in kernels(device, settings.tiny))]:
+        operations = itertools.chain(kernels(device, settings.tiny), convolutions(device, settings.tiny))
+        for make in [*rows, *(lambda row=row: row for row in operations)]:
             if time.monotonic() > end:
                 return
             row = make()

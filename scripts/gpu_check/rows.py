@@ -33,7 +33,7 @@ def run(root: pathlib.Path, folder: pathlib.Path, machine: Machine, clock: Clock
     """PyTorch's rows first: they say what there is to be reached."""
     pytorch(root, folder, machine, clock.part(0.6), results)
     programs = {(program["package"], program["name"]): program["file"] for program in listed(folder)["bench"]}
-    for name in ("cuda_bandwidth", "cuda_gemm"):
+    for name in ("cuda_bandwidth", "cuda_gemm", "cuda_convolution"):
         if file := programs.get(("dahl", name)):
             operations(name, file, folder, machine, clock, results)
     if file := programs.get(("dahl-nn", "throughput")):

@@ -4,6 +4,7 @@
 //! Courville 2016, *Deep Learning*, section 9.1). `stride` and `padding` are `[rows, cols]`; the padding is zeros, on
 //! both sides. A bias is added by [`bias`](super::bias) along axis 1.
 
+use dahl::cuda::{CudaArray, CudaArrayMut, CudaCall, CudaCallError};
 use dahl::ndarray::{ArrayView4, ArrayViewMut4};
 use dahl::prelude::*;
 
@@ -58,6 +59,7 @@ fn convolution(input: &[usize], filters: &[usize], stride: [usize; 2], padding: 
     flops = 2 * out.len() * (filters.len() / filters.shape()[0].max(1)),
     parallel = conv2d_on_cores,
     cuda = crate::kernels::CONV2D,
+    cuda_call = [cudnn conv2d_by_cudnn],
     reference = crate::reference::conv2d::conv2d,
     error = sum(n = filters.len() / filters.shape()[0].max(1))
 )]
@@ -86,6 +88,18 @@ fn conv2d_on_cores<T: Real>(
     write(out, |out| forward_on_cores(&conv, elements(&input), elements(&filters), out));
 }
 
+/// [`conv2d`] by cuDNN.
+fn conv2d_by_cudnn<T: Real>(
+    call: &mut CudaCall<'_>,
+    input: CudaArray<'_, T, 4>,
+    filters: CudaArray<'_, T, 4>,
+    mut out: CudaArrayMut<'_, T, 4>,
+    stride: [usize; 2],
+    padding: [usize; 2],
+) -> Result<(), CudaCallError> {
+    call.convolution(input, filters, &mut out, stride, padding)
+}
+
 /// The gradient of [`conv2d`] by its input, from the gradient by its output.
 ///
 /// Rows and columns of the input that no position of the kernel reaches, which a stride can leave over, get 0; so the
@@ -99,6 +113,7 @@ fn conv2d_on_cores<T: Real>(
     check(out.shape()[1] == filters.shape()[1]),
     flops = 2 * gradient.len() * (filters.len() / filters.shape()[0].max(1)),
     cuda = crate::kernels::CONV2D_BACKWARD_INPUT,
+    cuda_call = [cudnn conv2d_backward_input_by_cudnn],
     reference = crate::reference::conv2d::conv2d_backward_input,
     error = sum(n = filters.len() / filters.shape()[1].max(1))
 )]
@@ -114,6 +129,18 @@ pub fn conv2d_backward_input<T: Real>(
     write(out, |out| backward_input(&conv, elements(&gradient), elements(&filters), out));
 }
 
+/// [`conv2d_backward_input`] by cuDNN.
+fn conv2d_backward_input_by_cudnn<T: Real>(
+    call: &mut CudaCall<'_>,
+    gradient: CudaArray<'_, T, 4>,
+    filters: CudaArray<'_, T, 4>,
+    mut out: CudaArrayMut<'_, T, 4>,
+    stride: [usize; 2],
+    padding: [usize; 2],
+) -> Result<(), CudaCallError> {
+    call.convolution_backward_data(gradient, filters, &mut out, stride, padding)
+}
+
 /// Adds to `out` the gradient of [`conv2d`] by its filters, from the gradient by its output: those of the parts of a
 /// batch add up.
 ///
@@ -125,6 +152,7 @@ pub fn conv2d_backward_input<T: Real>(
     check(input.shape()[1] == out.shape()[1]),
     flops = 2 * gradient.len() * (out.len() / out.shape()[0].max(1)),
     cuda = crate::kernels::CONV2D_BACKWARD_FILTERS,
+    cuda_call = [cudnn conv2d_backward_filters_by_cudnn],
     reference = crate::reference::conv2d::conv2d_backward_filters,
     error = sum(n = gradient.len() / gradient.shape()[1].max(1) + 1)
 )]
@@ -138,4 +166,16 @@ pub fn conv2d_backward_filters<T: Real>(
     let conv = convolution(input.shape(), out.shape(), stride, padding);
     let (input, gradient) = (input.as_standard_layout(), gradient.as_standard_layout());
     write(out, |out| backward_filters(&conv, elements(&input), elements(&gradient), out));
+}
+
+/// [`conv2d_backward_filters`] by cuDNN, which has no sums in `f32` of halves: of those the kernel in CUDA makes the gradient.
+fn conv2d_backward_filters_by_cudnn<T: Real>(
+    call: &mut CudaCall<'_>,
+    input: CudaArray<'_, T, 4>,
+    gradient: CudaArray<'_, T, 4>,
+    mut out: CudaArrayMut<'_, T::Compute, 4>,
+    stride: [usize; 2],
+    padding: [usize; 2],
+) -> Result<(), CudaCallError> {
+    call.convolution_backward_filter(input, gradient, 1.0, &mut out, stride, padding)
 }

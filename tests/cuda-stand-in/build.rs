@@ -1,5 +1,5 @@
-//! Builds `libcuda.so.1`, the sources in `driver` with the kernels that `cuda-kernels` compiled, `libnvrtc.so.13`, and
-//! `libcublas.so.13`.
+//! Builds `libcuda.so.1`, the sources in `driver` with the kernels that `cuda-kernels` compiled, `libnvrtc.so.13`,
+//! `libcublas.so.13` and `libcudnn.so.9`.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -7,7 +7,7 @@ use std::{env, fs};
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR"));
     let kernels = env::var("DEP_DAHL_CUDA_KERNELS_FOLDER").expect("cuda-kernels says where its archive is");
-    for folder in ["driver", "nvrtc", "cublas", "../cuda-kernels/src", "../../dahl-cuda/include"] {
+    for folder in ["driver", "nvrtc", "cublas", "cudnn", "../cuda-kernels/src", "../../dahl-cuda/include"] {
         println!("cargo::rerun-if-changed={folder}");
     }
     let mut build = cc::Build::new();
@@ -45,12 +45,14 @@ fn main() {
         .arg(folder.join("libcuda.so"))
         .arg(&library);
     assert!(link.status().expect("the compiler runs").success(), "libcuda.so does not link");
-    // cuBLAS's, which puts its work into the other's streams.
-    let mut link = build.get_compiler().to_command();
-    link.args(["-shared", "-Wl,-soname,libcublas.so.13", "-Wl,-rpath,$ORIGIN", "cublas/cublas.cpp", "-o"])
-        .arg(folder.join("libcublas.so.13"))
-        .arg(&library);
-    assert!(link.status().expect("the compiler runs").success(), "libcublas.so.13 does not build");
+    // cuBLAS's and cuDNN's, which put their work into the other's streams.
+    for (source, name) in [("cublas/cublas.cpp", "libcublas.so.13"), ("cudnn/cudnn.cpp", "libcudnn.so.9")] {
+        let mut link = build.get_compiler().to_command();
+        link.args(["-shared", &format!("-Wl,-soname,{name}"), "-Wl,-rpath,$ORIGIN", source, "-o"])
+            .arg(folder.join(name))
+            .arg(&library);
+        assert!(link.status().expect("the compiler runs").success(), "{name} does not build");
+    }
     // NVRTC's: one file, which finds the headers of kernels where they are now.
     let sources = fs::canonicalize("../cuda-kernels/src").expect("the folder is there");
     let mut compile = build.get_compiler().to_command();

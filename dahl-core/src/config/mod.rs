@@ -223,7 +223,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets whether libraries may compute products of `f32` in TF32 on CUDA devices: faster, with 10 bits of fraction in place of 23.
+    /// Sets whether libraries may compute with `f32` in TF32 on CUDA devices: faster, with 10 bits of fraction in place of 23.
     pub fn cuda_tf32(mut self, allowed: bool) -> Self {
         self.cuda_tf32 = Some(allowed);
         self

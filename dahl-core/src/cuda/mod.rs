@@ -23,9 +23,9 @@ mod step;
 #[cfg(not(feature = "cuda"))]
 pub(crate) use absent::{Allocation, CudaDevice, CudaError, Found, GraphCounts, Landing, Mark, Moved};
 pub(crate) use call::CudaEntry;
-pub use call::{CudaArray, CudaArrayMut, CudaCall, CudaCallError, CudaLibrary};
 #[cfg(feature = "cuda")]
-pub(crate) use call::{Gemm, Lender};
+pub(crate) use call::{Convolution, Gemm, Lender};
+pub use call::{CudaArray, CudaArrayMut, CudaCall, CudaCallError, CudaLibrary};
 #[cfg(feature = "cuda")]
 pub(crate) use driver::{
     Allocation, CudaDevice, CudaError, Found, Function, GraphCounts, KernelParameters, Landing, Mark, Moved,
@@ -37,6 +37,6 @@ pub use image::CudaImage;
 pub use kernel::{CudaInstance, CudaKernel, CudaPass};
 pub use launch::{CudaLaunch, CudaLaunches};
 #[cfg(feature = "cuda")]
-pub(crate) use libraries::Cublas;
+pub(crate) use libraries::{Cublas, Cudnn};
 pub use mismatch::Declared;
 pub use step::CudaStep;

@@ -123,6 +123,7 @@ impl Bed {
         let stand_in = bed.0.as_ref()?;
         stand_in.reset(settings);
         stand_in.products();
+        stand_in.convolutions();
         Some(bed)
     }
 
@@ -139,6 +140,11 @@ impl Bed {
     /// The products that cuBLAS was asked for since this was asked last, a line each.
     pub(crate) fn products(&self) -> String {
         self.0.as_ref().map_or_else(String::new, StandIn::products)
+    }
+
+    /// The convolutions that cuDNN was asked for since this was asked last, a line each.
+    pub(crate) fn convolutions(&self) -> String {
+        self.0.as_ref().map_or_else(String::new, StandIn::convolutions)
     }
 }
 

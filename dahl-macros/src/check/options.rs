@@ -62,18 +62,27 @@ fn cuda_calls(codelet: &Codelet, errors: &mut Errors) {
     }
     for call in &codelet.options.cuda_call {
         for (index, word) in call.words.iter().enumerate() {
-            if word != "cublas" && word != "equal" {
+            let before = &call.words[..index];
+            if !is_library(word) && word != "equal" {
                 errors.at(
                     word,
                     format!(
-                        "`{word}` is not said of a kernel that calls a library; `cublas` and `equal` are"
+                        "`{word}` is not said of a kernel that calls a library; `cublas`, `cudnn` and `equal` are"
                     ),
                 );
-            } else if call.words[..index].contains(word) {
+            } else if before.contains(word) {
                 errors.at(word, format!("`{word}` is said twice; keep one"));
+            } else if is_library(word) && before.iter().any(is_library) {
+                errors
+                    .at(word, "a kernel needs one library, and another is named before; declare two kernels");
             }
         }
     }
+}
+
+/// Whether a word before a path of `cuda_call` says which library is needed.
+fn is_library(word: &Ident) -> bool {
+    word == "cublas" || word == "cudnn"
 }
 
 /// A map runs on several cores by itself, and a kernel in C does not.

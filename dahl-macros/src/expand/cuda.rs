@@ -77,9 +77,12 @@ fn call(codelet: &Codelet, call: &Further) -> TokenStream {
     let names: Vec<_> = (0..arrays.len()).map(|index| local(&format!("array_{index}"))).collect();
     let argument_types: Vec<_> = codelet.arguments.iter().map(|argument| &argument.ty).collect();
     let argument_names: Vec<_> = codelet.arguments.iter().map(|argument| &argument.name).collect();
-    let library = match call.word("cublas") {
-        Some(_) => quote!(::core::option::Option::Some(#private::CudaLibrary::Cublas)),
-        None => quote!(::core::option::Option::None),
+    let library = if call.word("cublas").is_some() {
+        quote!(::core::option::Option::Some(#private::CudaLibrary::Cublas))
+    } else if call.word("cudnn").is_some() {
+        quote!(::core::option::Option::Some(#private::CudaLibrary::Cudnn))
+    } else {
+        quote!(::core::option::Option::None)
     };
     let equal = call.word("equal").map(|_| quote!(.equal()));
     let coerced = quote_spanned! {path.span()=>

@@ -6,8 +6,8 @@
 #include <mutex>
 #include <string>
 
+#include "../driver/element.h"
 #include "../driver/library.h"
-#include "dahl.cuh"
 
 // `cublasStatus_t`, `cublasOperation_t`, `cudaDataType_t`, `cublasComputeType_t`.
 enum { SUCCESS = 0, NOT_INITIALIZED = 1, INVALID_VALUE = 7, EXECUTION_FAILED = 13, NOT_SUPPORTED = 15 };
@@ -29,7 +29,7 @@ struct Handle {
 
 struct Matrix {
     uint64_t address;
-    int type;
+    Element element;
     int64_t leading;
 };
 
@@ -39,47 +39,18 @@ std::string products;
 
 #define BLAS extern "C" __attribute__((visibility("default"))) int
 
-static size_t bytes_of(int type) { return type == R_64F ? 8 : type == R_32F ? 4 : 2; }
-
-static const char *name_of(int type) {
+static Element element_of(int type) {
     switch (type) {
-    case R_32F: return "f32";
-    case R_64F: return "f64";
-    case R_16F: return "f16";
-    case R_16BF: return "bf16";
-    default: return nullptr;
+    case R_32F: return Element::F32;
+    case R_64F: return Element::F64;
+    case R_16F: return Element::F16;
+    case R_16BF: return Element::BF16;
+    default: return Element::None;
     }
 }
 
-static double load(const Matrix &of, int64_t row, int64_t col) {
-    uint64_t at = of.address + uint64_t(row + col * of.leading) * bytes_of(of.type);
-    switch (of.type) {
-    case R_64F: return *reinterpret_cast<const double *>(at);
-    case R_32F: return *reinterpret_cast<const float *>(at);
-    case R_16F: return dahl::widen(*reinterpret_cast<const dahl::f16 *>(at));
-    default: return dahl::widen(*reinterpret_cast<const dahl::bf16 *>(at));
-    }
-}
-
-static void store(const Matrix &to, int64_t row, int64_t col, double value) {
-    uint64_t at = to.address + uint64_t(row + col * to.leading) * bytes_of(to.type);
-    switch (to.type) {
-    case R_64F: *reinterpret_cast<double *>(at) = value; break;
-    case R_32F: *reinterpret_cast<float *>(at) = float(value); break;
-    case R_16F: *reinterpret_cast<dahl::f16 *>(at) = dahl::narrow<dahl::f16>(float(value)); break;
-    default: *reinterpret_cast<dahl::bf16 *>(at) = dahl::narrow<dahl::bf16>(float(value)); break;
-    }
-}
-
-// As TF32 has it: 10 bits of fraction. A device rounds; that some are lost is what shows.
-static double without_tail(double value) {
-    float narrow = float(value);
-    uint32_t bits;
-    memcpy(&bits, &narrow, 4);
-    bits &= 0xFFFFE000;
-    memcpy(&narrow, &bits, 4);
-    return narrow;
-}
+static uint64_t place(const Matrix &of, int64_t row, int64_t col) { return of.address + uint64_t(row + col * of.leading) * bytes_of(of.element); }
+static double load(const Matrix &of, int64_t row, int64_t col) { return load(of.element, place(of, row, col)); }
 
 // The status of a call that the settings let fail, or that has no context.
 static int failure() {
@@ -159,7 +130,7 @@ static bool has_types(int compute, int a, int c) {
 }
 
 static LibraryAccess access(const Matrix &matrix, int64_t rows, int64_t cols, bool writes, const char *what) {
-    size_t bytes = bytes_of(matrix.type);
+    size_t bytes = bytes_of(matrix.element);
     return {matrix.address, uint64_t(rows) * bytes, uint64_t(cols), uint64_t(matrix.leading) * bytes, writes, what};
 }
 
@@ -173,14 +144,14 @@ BLAS cublasGemmEx_64(Handle *handle, int op_a, int op_b, int64_t m, int64_t n, i
     if (op_a < N || op_a > C || op_b < N || op_b > C || m < 0 || n < 0 || k < 0 || !alpha_at || !beta_at) return INVALID_VALUE;
     auto at_least = [](int64_t leading, int64_t rows) { return leading >= (rows > 1 ? rows : 1); };
     if (!at_least(lda, op_a == N ? m : k) || !at_least(ldb, op_b == N ? k : n) || !at_least(ldc, m)) return INVALID_VALUE;
-    if (!name_of(a_type) || a_type != b_type || !has_types(compute, a_type, c_type)) return NOT_SUPPORTED;
+    if (element_of(a_type) == Element::None || a_type != b_type || !has_types(compute, a_type, c_type)) return NOT_SUPPORTED;
     auto factor = [&](const void *at) { return compute == COMPUTE_64F ? *static_cast<const double *>(at) : double(*static_cast<const float *>(at)); };
     double alpha = factor(alpha_at), beta = factor(beta_at);
-    Matrix a{a_at, a_type, lda}, b{b_at, b_type, ldb}, c{c_at, c_type, ldc};
+    Matrix a{a_at, element_of(a_type), lda}, b{b_at, element_of(b_type), ldb}, c{c_at, element_of(c_type), ldc};
 
     char line[256];
     snprintf(line, sizeof line, "%c%c %ldx%ldx%ld, leading %ld %ld %ld, %s to %s in %d, beta %g, workspace %s, math %d, atomics %d\n", "NTC"[op_a], "NTC"[op_b],
-             long(m), long(n), long(k), long(lda), long(ldb), long(ldc), name_of(a_type), name_of(c_type), compute, beta,
+             long(m), long(n), long(k), long(lda), long(ldb), long(ldc), name_of(a.element), name_of(c.element), compute, beta,
              handle->workspace_bytes ? "given" : "own", handle->math, handle->atomics);
     {
         std::lock_guard<std::mutex> lock(mutex);
@@ -207,7 +178,7 @@ BLAS cublasGemmEx_64(Handle *handle, int op_a, int op_b, int64_t m, int64_t n, i
                 }
                 double value = alpha * sum;
                 if (beta != 0) value += beta * load(c, row, col);
-                store(c, row, col, value);
+                store(c.element, place(c, row, col), value);
             }
         }
         // What is there of other work is gone.

@@ -17,24 +17,25 @@ pub const FOLDER: &str = env!("CUDA_STAND_IN");
 pub struct StandIn {
     library: Library,
     cublas: Library,
+    cudnn: Library,
     _others: [Library; 2],
 }
 
 impl StandIn {
-    /// Loads it, with stand-ins for NVRTC, which compiles for it, and cuBLAS. Who looks for `libcuda.so.1`, `libcuda.so`,
-    /// `libnvrtc.so.13` or `libcublas.so.13` from then on finds them, whatever else is installed.
+    /// Loads it, with stand-ins for NVRTC, which compiles for it, cuBLAS and cuDNN. Who looks for `libcuda.so.1`, `libcuda.so`,
+    /// `libnvrtc.so.13`, `libcublas.so.13` or `libcudnn.so.9` from then on finds them, whatever else is installed.
     ///
     /// # Panics
     /// If it does not load, or another one was loaded before.
     pub fn load() -> Self {
-        let names = ["libcuda.so.1", "libcuda.so", "libnvrtc.so.13", "libcublas.so.13"];
-        let [library, named, nvrtc, cublas] = names.map(|name| {
+        let names = ["libcuda.so.1", "libcuda.so", "libnvrtc.so.13", "libcublas.so.13", "libcudnn.so.9"];
+        let [library, named, nvrtc, cublas, cudnn] = names.map(|name| {
             let path = format!("{FOLDER}/{name}");
             // SAFETY: what runs when it is loaded fills a table of its own.
             let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_GLOBAL) };
             library.unwrap_or_else(|error| panic!("{path}: {error}"))
         });
-        let stand_in = Self { library, cublas, _others: [named, nvrtc] };
+        let stand_in = Self { library, cublas, cudnn, _others: [named, nvrtc] };
         // SAFETY: the type is not used.
         let is_found = unsafe { Library::new("libcuda.so.1") };
         let found = is_found.expect("a library of this name is loaded");
@@ -77,13 +78,21 @@ impl StandIn {
     /// The products that cuBLAS was asked for since this was asked last, a line each: operations, extents, leading dimensions,
     /// types, `beta`, and what its handle had been told.
     pub fn products(&self) -> String {
-        // SAFETY: the function has this type.
-        let products = unsafe {
-            self.cublas.get::<unsafe extern "C" fn() -> *const c_char>(b"cublas_stand_in_products\0")
-        };
-        let products = products.expect("the library has it");
+        Self::said(&self.cublas, b"cublas_stand_in_products\0")
+    }
+
+    /// The convolutions that cuDNN was asked for since this was asked last, a line each: direction, extents, stride, padding, types,
+    /// algorithm, the convolution's math, bytes of workspace, and `beta`.
+    pub fn convolutions(&self) -> String {
+        Self::said(&self.cudnn, b"cudnn_stand_in_convolutions\0")
+    }
+
+    fn said(library: &Library, function: &[u8]) -> String {
+        // SAFETY: the functions of these names have this type.
+        let said = unsafe { library.get::<unsafe extern "C" fn() -> *const c_char>(function) };
+        let said = said.expect("the library has it");
         // SAFETY: it returns a text that stays until it is called again.
-        let text = unsafe { products() };
+        let text = unsafe { said() };
         // SAFETY: as above; no other thread calls it, as it is said of this type's methods.
         unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
     }

@@ -4,6 +4,7 @@
 //! of dahl's are, is to BLAS its own transpose. So where the rows of `out` are contiguous, BLAS is asked for the transpose of
 //! what is wanted: `out^T = b^T x a^T`, with the factors in the other order.
 
+use super::precision::Precision;
 use super::refusal::CudaCallError;
 use super::view::CudaArray;
 use crate::element::{Element, Real};
@@ -33,27 +34,6 @@ pub(crate) struct Factor {
     pub(crate) leading: i64,
     /// Whether it is the transpose of what is meant.
     pub(crate) is_transposed: bool,
-}
-
-/// The types of elements that BLAS has products of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Precision {
-    F16,
-    Bf16,
-    F32,
-    F64,
-}
-
-impl Precision {
-    fn of<T: Element>() -> Option<Self> {
-        match T::NAME {
-            "f16" => Some(Self::F16),
-            "bf16" => Some(Self::Bf16),
-            "f32" => Some(Self::F32),
-            "f64" => Some(Self::F64),
-            _ => None,
-        }
-    }
 }
 
 impl Gemm {

@@ -6,4 +6,19 @@
 pub enum CudaLibrary {
     /// Products of matrices: `libcublas`.
     Cublas,
+    /// Convolutions: `libcudnn`.
+    Cudnn,
+}
+
+impl CudaLibrary {
+    /// How many there are.
+    pub(crate) const COUNT: usize = 2;
+
+    /// What NVIDIA calls it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Cublas => "cuBLAS",
+            Self::Cudnn => "cuDNN",
+        }
+    }
 }

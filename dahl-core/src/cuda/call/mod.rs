@@ -10,16 +10,21 @@
     allow(dead_code, unused_imports, reason = "there are no such devices")
 )]
 
+mod convolution;
 mod gemm;
 mod library;
+mod precision;
 mod refusal;
 mod view;
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
-pub(crate) use gemm::{Gemm, Precision};
+use convolution::Tensor;
+pub(crate) use convolution::{Convolution, ConvolutionShape, Direction, TensorShape};
+pub(crate) use gemm::Gemm;
 pub use library::CudaLibrary;
+pub(crate) use precision::Precision;
 pub use refusal::CudaCallError;
 pub use view::{CudaArray, CudaArrayMut};
 
@@ -40,6 +45,9 @@ pub(crate) trait Lender {
 
     /// Lets cuBLAS compute a product.
     fn gemm(&mut self, gemm: &Gemm) -> Result<(), CudaCallError>;
+
+    /// Lets cuDNN compute a convolution, or one of its gradients.
+    fn convolve(&mut self, convolution: &Convolution) -> Result<(), CudaCallError>;
 }
 
 /// A task that a library of CUDA's is to run: its arrays on the device, its arguments, and the libraries.
@@ -142,5 +150,86 @@ impl<'a> CudaCall<'a> {
     ) -> Result<(), CudaCallError> {
         let gemm = Gemm::new(alpha, a, b, beta, out.reborrow())?;
         self.lender.gemm(&gemm)
+    }
+
+    /// The convolution of `input` with `filters`, by cuDNN: `out[n, f, r, c] = sum over i, j, k of filters[f, i, j, k] *
+    /// input[n, i, r * stride[0] + j - padding[0], c * stride[1] + k - padding[1]]`, with zeros outside of the image.
+    ///
+    /// Sums are of products, in the compute type, as for [`gemm`](Self::gemm), and of the same bits each time: no transforms, no
+    /// atomics. So it is in both gradients.
+    ///
+    /// # Shapes
+    /// `input: [batch, in_channels, rows, cols]`, `filters: [out_channels, in_channels, kernel rows, kernel cols]`,
+    /// `out: [batch, out_channels, (rows + 2 padding - kernel rows) / stride + 1, ..]`.
+    ///
+    /// # Errors
+    /// `Unsupported`, if cuDNN has no such convolution of such types, an array has no elements or more than 2^31, elements overlap,
+    /// the filters are not contiguous, or the device has no room for what an algorithm needs besides.
+    ///
+    /// # Panics
+    /// If the shapes do not fit.
+    pub fn convolution<T: Real>(
+        &mut self,
+        input: CudaArray<'_, T, 4>,
+        filters: CudaArray<'_, T, 4>,
+        out: &mut CudaArrayMut<'_, T, 4>,
+        stride: [usize; 2],
+        padding: [usize; 2],
+    ) -> Result<(), CudaCallError> {
+        let tensors = [Tensor::of(input), Tensor::of(filters), Tensor::of(out.reborrow())];
+        self.convolve::<T>(Direction::Forward, tensors, 0.0, stride, padding)
+    }
+
+    /// The gradient of a [`convolution`](Self::convolution) by its input, `out`, from the gradient by its output, by cuDNN.
+    ///
+    /// # Errors
+    /// As for [`convolution`](Self::convolution).
+    ///
+    /// # Panics
+    /// If the shapes do not fit.
+    pub fn convolution_backward_data<T: Real>(
+        &mut self,
+        gradient: CudaArray<'_, T, 4>,
+        filters: CudaArray<'_, T, 4>,
+        out: &mut CudaArrayMut<'_, T, 4>,
+        stride: [usize; 2],
+        padding: [usize; 2],
+    ) -> Result<(), CudaCallError> {
+        let tensors = [Tensor::of(out.reborrow()), Tensor::of(filters), Tensor::of(gradient)];
+        self.convolve::<T>(Direction::BackwardData, tensors, 0.0, stride, padding)
+    }
+
+    /// The gradient of a [`convolution`](Self::convolution) by its filters, from the gradient by its output, by cuDNN:
+    /// `out = gradient by the filters + beta * out`. Where `beta` is 0, what is in `out` is of no meaning.
+    ///
+    /// # Errors
+    /// As for [`convolution`](Self::convolution). Of halves cuDNN adds up in `f32` and writes halves: sums in an array of `f32` it does
+    /// not have.
+    ///
+    /// # Panics
+    /// If the shapes do not fit.
+    pub fn convolution_backward_filter<T: Real, O: Element>(
+        &mut self,
+        input: CudaArray<'_, T, 4>,
+        gradient: CudaArray<'_, T, 4>,
+        beta: f64,
+        out: &mut CudaArrayMut<'_, O, 4>,
+        stride: [usize; 2],
+        padding: [usize; 2],
+    ) -> Result<(), CudaCallError> {
+        let tensors = [Tensor::of(input), Tensor::of(out.reborrow()), Tensor::of(gradient)];
+        self.convolve::<T>(Direction::BackwardFilter, tensors, beta, stride, padding)
+    }
+
+    fn convolve<T: Real>(
+        &mut self,
+        direction: Direction,
+        tensors: [Tensor; 3],
+        beta: f64,
+        stride: [usize; 2],
+        padding: [usize; 2],
+    ) -> Result<(), CudaCallError> {
+        let convolution = Convolution::new::<T>(direction, tensors, beta, stride, padding)?;
+        self.lender.convolve(&convolution)
     }
 }

@@ -35,8 +35,8 @@ pub(crate) struct CudaDevice {
     free_bytes: usize,
     link: Link,
     modules: Modules,
-    /// Whether cuBLAS was asked for, and did not want this device.
-    lacks_cublas: AtomicBool,
+    /// Which libraries were asked for, and did not want this device.
+    lacks: [AtomicBool; CudaLibrary::COUNT],
     /// Whether libraries may compute in TF32.
     allows_tf32: AtomicBool,
     staging: Arc<Staging>,
@@ -120,7 +120,7 @@ impl CudaDevice {
             free_bytes,
             link,
             modules: Modules::new(&context, capability(device)?),
-            lacks_cublas: AtomicBool::new(false),
+            lacks: Default::default(),
             allows_tf32: AtomicBool::new(false),
             staging: Arc::new(staging),
             transfers: Mutex::default(),
@@ -209,16 +209,12 @@ impl CudaDevice {
 
     /// Whether kernels can call a library.
     pub(crate) fn has_library(&self, library: CudaLibrary) -> bool {
-        match library {
-            CudaLibrary::Cublas => !self.lacks_cublas.load(Ordering::Relaxed) && libraries::is_there(library),
-        }
+        !self.lacks[library as usize].load(Ordering::Relaxed) && libraries::is_there(library)
     }
 
     /// Notes that a library does not want this device.
     pub(crate) fn leave_out(&self, library: CudaLibrary) {
-        match library {
-            CudaLibrary::Cublas => self.lacks_cublas.store(true, Ordering::Relaxed),
-        }
+        self.lacks[library as usize].store(true, Ordering::Relaxed);
     }
 
     /// The compute capability: 90 for 9.0.

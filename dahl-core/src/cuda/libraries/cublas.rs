@@ -1,18 +1,15 @@
 //! [`Cublas`]: cuBLAS on one device.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::ptr::{self, NonNull};
 use std::sync::{Arc, OnceLock};
 
-use libloading::{Library, Symbol};
-
 use super::search;
+use super::status::{Describe, Status, function, outcome};
 use crate::cuda::call::{CudaCallError, Gemm, Precision};
 use crate::cuda::{Allocation, CudaDevice};
 
-/// `cublasStatus_t`, a C enum that later versions may add to: so it is a number here.
-type Status = c_int;
 type Handle = *mut c_void;
 
 type Create = unsafe extern "C" fn(*mut Handle) -> Status;
@@ -20,7 +17,6 @@ type Destroy = unsafe extern "C" fn(Handle) -> Status;
 type SetStream = unsafe extern "C" fn(Handle, *mut c_void) -> Status;
 type SetWorkspace = unsafe extern "C" fn(Handle, *mut c_void, usize) -> Status;
 type SetMode = unsafe extern "C" fn(Handle, c_int) -> Status;
-type Describe = unsafe extern "C" fn(Status) -> *const c_char;
 /// Handle, operations, extents, alpha, two matrices, beta, the result; a matrix is its address, type and leading dimension;
 /// then the compute type and the algorithm.
 type GemmEx = unsafe extern "C" fn(
@@ -98,7 +94,7 @@ pub(super) fn functions() -> Result<&'static Functions, &'static str> {
 }
 
 fn load() -> Result<Functions, String> {
-    let library = search::load("cublas", "DAHL_CUBLAS")?;
+    let library = search::load("cublas", &["13", "12"], "DAHL_CUBLAS")?;
     let functions = Functions {
         create: function(&library, b"cublasCreate_v2\0")?,
         destroy: function(&library, b"cublasDestroy_v2\0")?,
@@ -113,30 +109,9 @@ fn load() -> Result<Functions, String> {
     Ok(functions)
 }
 
-fn function<F: Copy>(library: &Library, name: &[u8]) -> Result<F, String> {
-    // SAFETY: the field that it becomes is of the function's type (B).
-    let found: Result<Symbol<'_, F>, _> = unsafe { library.get(name) };
-    found.map(|symbol| *symbol).map_err(|error| error.to_string())
-}
-
 impl Functions {
     fn check(&self, call: &str, status: Status) -> Result<(), CudaCallError> {
-        if status == 0 {
-            return Ok(());
-        }
-        // SAFETY: B; it takes any number.
-        let text = unsafe { (self.describe)(status) };
-        let text = if text.is_null() {
-            "an unknown status".into()
-        } else {
-            // SAFETY: a text of the library's that ends in zero and is never freed.
-            unsafe { CStr::from_ptr(text) }.to_string_lossy()
-        };
-        let message = format!("{call}: {text} ({status})");
-        Err(match UNSUPPORTED.contains(&status) {
-            true => CudaCallError::Unsupported(message),
-            false => CudaCallError::Failed(message),
-        })
+        outcome(call, status, self.describe, |status| UNSUPPORTED.contains(&status))
     }
 }
 

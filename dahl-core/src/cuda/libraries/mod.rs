@@ -5,9 +5,12 @@
 #![allow(unsafe_code, reason = "calls functions of a library in C, on handles that this room keeps")]
 
 mod cublas;
+mod cudnn;
 mod search;
+mod status;
 
 pub(crate) use cublas::Cublas;
+pub(crate) use cudnn::Cudnn;
 
 use super::CudaLibrary;
 
@@ -15,5 +18,6 @@ use super::CudaLibrary;
 pub(super) fn is_there(library: CudaLibrary) -> bool {
     match library {
         CudaLibrary::Cublas => cublas::functions().is_ok(),
+        CudaLibrary::Cudnn => cudnn::functions().is_ok(),
     }
 }

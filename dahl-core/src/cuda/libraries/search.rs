@@ -5,16 +5,14 @@ use std::path::PathBuf;
 
 use libloading::Library;
 
-/// Major versions of CUDA whose libraries have the functions that this room calls, the newest first.
-const VERSIONS: [&str; 2] = ["13", "12"];
-
-/// Loads `lib{name}.so`: the one that `variable` names (a file, or the folder that it is in; 0 for none), else where the system
-/// finds libraries, else in `CUDA_HOME`, `CUDA_PATH` or `/usr/local/cuda`.
+/// Loads `lib{name}.so` of the first of these major versions, which have the functions that this room calls: the one that
+/// `variable` names (a file, or the folder that it is in; 0 for none), else where the system finds libraries, else in
+/// `CUDA_HOME`, `CUDA_PATH` or `/usr/local/cuda`.
 ///
 /// # Errors
 /// Why there is none.
-pub(super) fn load(name: &str, variable: &str) -> Result<Library, String> {
-    let names: Vec<String> = VERSIONS.iter().map(|version| format!("lib{name}.so.{version}")).collect();
+pub(super) fn load(name: &str, versions: &[&str], variable: &str) -> Result<Library, String> {
+    let names: Vec<String> = versions.iter().map(|version| format!("lib{name}.so.{version}")).collect();
     let of_folder = |folder: PathBuf| names.iter().map(move |name| folder.join(name)).collect::<Vec<_>>();
     let places = match env::var_os(variable).filter(|place| !place.is_empty()) {
         Some(place) if place == "0" => return Err(format!("{variable} is 0")),

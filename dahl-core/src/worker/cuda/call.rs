@@ -9,18 +9,24 @@ use super::Worker;
 use super::operands::Operands;
 use super::underway::Issued;
 use crate::codelet::Kernel;
-use crate::cuda::{Allocation, Cublas, CudaCall, CudaCallError, CudaLibrary, Gemm, Lender};
+use crate::cuda::{
+    Allocation, Convolution, Cublas, CudaCall, CudaCallError, CudaLibrary, Cudnn, Gemm, Lender,
+};
 use crate::task::Record;
 
 /// Of a device's limit, what a library's workspace may take.
 const PART_OF_LIMIT: usize = 16;
 /// The least that cuBLAS can do with.
 const LEAST_BYTES: usize = 64 << 10;
+/// The most that a convolution's algorithm may take besides: of a number of its own, so that which one is taken does not depend on
+/// how much of a large device was free when the runtime was built.
+const MOST_BYTES: usize = 1 << 30;
 
 /// The handles of libraries that a device's worker has, each made when it is first wanted.
 #[derive(Debug, Default)]
 pub(super) struct Libraries {
     cublas: Option<Cublas>,
+    cudnn: Option<Cudnn>,
 }
 
 /// What a call is lent.
@@ -45,6 +51,7 @@ impl Worker<'_> {
         // The handle is made before the time is taken.
         let ready = match kernel.library() {
             Some(CudaLibrary::Cublas) => libraries.cublas(self, record.body().location).map(drop),
+            Some(CudaLibrary::Cudnn) => libraries.cudnn(self).map(drop),
             None => Ok(()),
         };
         let begin = self.device.compute_mark();
@@ -75,29 +82,48 @@ impl Libraries {
         worker: &Worker<'_>,
         location: &'static Location<'static>,
     ) -> Result<&mut Cublas, CudaCallError> {
-        if self.cublas.is_none() {
-            let made = make_cublas(worker, location);
-            if let Err(error) = &made
-                && worker.device.has_library(CudaLibrary::Cublas)
-            {
-                worker.device.leave_out(CudaLibrary::Cublas);
-                eprintln!("dahl: {}: cuBLAS is not used: {error}", worker.bench.name());
-            }
-            // That there is none is no failure of the task.
-            self.cublas = Some(made.map_err(|error| CudaCallError::Unsupported(error.to_string()))?);
-        }
-        Ok(self.cublas.as_mut().expect("it is there now"))
+        made(&mut self.cublas, worker, CudaLibrary::Cublas, || {
+            let most = most_bytes(worker);
+            let bytes = Cublas::advised_bytes(worker.device.capability()).min(most).max(LEAST_BYTES);
+            let workspace = worker.allocate(bytes, "workspace of cuBLAS", location).map_err(no_room)?;
+            Cublas::new(worker.device, workspace, bytes, worker.device.allows_tf32())
+        })
+    }
+
+    /// cuDNN's handle.
+    fn cudnn(&mut self, worker: &Worker<'_>) -> Result<&mut Cudnn, CudaCallError> {
+        let most = most_bytes(worker).min(MOST_BYTES);
+        let make = || Cudnn::new(worker.device, most, worker.device.allows_tf32());
+        made(&mut self.cudnn, worker, CudaLibrary::Cudnn, make)
     }
 }
 
-fn make_cublas(worker: &Worker<'_>, location: &'static Location<'static>) -> Result<Cublas, CudaCallError> {
-    if !worker.device.has_library(CudaLibrary::Cublas) {
-        return Err(CudaCallError::Unsupported("there is no cuBLAS".to_owned()));
+/// What a library's workspace may take.
+fn most_bytes(worker: &Worker<'_>) -> usize {
+    worker.memory.memory().limit_bytes().map_or(usize::MAX, |limit| limit / PART_OF_LIMIT)
+}
+
+/// The handle of a library, which is made if there is none. Where it cannot be, the device does without from now on.
+fn made<'h, H>(
+    handle: &'h mut Option<H>,
+    worker: &Worker<'_>,
+    library: CudaLibrary,
+    make: impl FnOnce() -> Result<H, CudaCallError>,
+) -> Result<&'h mut H, CudaCallError> {
+    // That there is none is no failure of the task.
+    let unsupported = |reason: String| Err(CudaCallError::Unsupported(reason));
+    match handle {
+        Some(handle) => Ok(handle),
+        None if !worker.device.has_library(library) => unsupported(format!("there is no {}", library.name())),
+        None => match make() {
+            Ok(made) => Ok(handle.insert(made)),
+            Err(error) => {
+                worker.device.leave_out(library);
+                eprintln!("dahl: {}: {} is not used: {error}", worker.bench.name(), library.name());
+                unsupported(error.to_string())
+            }
+        },
     }
-    let most = worker.memory.memory().limit_bytes().map_or(usize::MAX, |limit| limit / PART_OF_LIMIT);
-    let bytes = Cublas::advised_bytes(worker.device.capability()).min(most).max(LEAST_BYTES);
-    let workspace = worker.allocate(bytes, "workspace of cuBLAS", location).map_err(no_room)?;
-    Cublas::new(worker.device, workspace, bytes, worker.device.allows_tf32())
 }
 
 fn no_room(obstacle: Obstacle) -> CudaCallError {
@@ -125,5 +151,13 @@ impl Lender for Loan<'_, '_, '_> {
         // SAFETY: the matrices are of views of the task's operands, which the compute stream entered when they were fetched; they
         // are stamped with a mark behind this before anybody else is let at them (D2).
         unsafe { cublas.gemm(gemm) }
+    }
+
+    fn convolve(&mut self, convolution: &Convolution) -> Result<(), CudaCallError> {
+        let bytes = self.libraries.cudnn(self.worker)?.prepare(&convolution.shape)?;
+        let workspace = if bytes > 0 { self.workspace(bytes)? } else { 0 };
+        let cudnn = self.libraries.cudnn(self.worker)?;
+        // SAFETY: as for `gemm`; the workspace is the task's own, and was entered.
+        unsafe { cudnn.convolve(convolution, workspace) }
     }
 }

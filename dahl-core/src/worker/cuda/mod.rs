@@ -202,7 +202,8 @@ impl<'s> Worker<'s> {
                 let is_let_go = underway.is_let_go();
                 self.underway.push_back(underway);
                 if is_let_go {
-                    Step::of_worker(shared, Some(self.number), &mut self.bench.recycler).let_go(record);
+                    let Bench { recycler, next, .. } = &mut self.bench;
+                    Step::of_worker(shared, Some(self.number), recycler, next).let_go(record);
                 }
             }
             Err(obstacle @ (Obstacle::NoRoom(_) | Obstacle::Unable(_))) => {

@@ -1,4 +1,4 @@
-// The product of matrices in `libraries.rs`, as a kernel.
+// The product of matrices in `product.rs`, as a kernel.
 #include "dahl.cuh"
 using namespace dahl;
 

@@ -1,48 +1,15 @@
-//! The matrix products on a CUDA device, by cuBLAS and by their kernels: each of the CPU's result, in every form and type.
+//! The matrix products, by cuBLAS and by their kernels.
 
-use std::sync::{LazyLock, Mutex, PoisonError};
-
-use cuda_stand_in::StandIn;
 use dahl::ops::{Matmul, MatmulAdd, Matvec};
 use dahl::prelude::*;
 use dahl::{Result, bf16, f16};
 
-static DRIVER: LazyLock<Mutex<Option<StandIn>>> = LazyLock::new(|| Mutex::new(StandIn::unless_real()));
-
-/// Begins anew on the stand-in for each seed, which is an order of what streams hold; once on the driver of a machine.
-fn in_seeds(test: impl Fn(&Runtime, usize, &dyn Fn() -> String) -> Result<()>) {
-    let driver = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
-    for seed in 0..4 {
-        if let Some(stand_in) = driver.as_ref() {
-            stand_in.reset(&format!("seed={seed}"));
-            stand_in.products();
-        }
-        let rt = match Runtime::builder().cpu_workers(1).cuda_devices(1).build() {
-            Ok(rt) => rt,
-            Err(error) if driver.is_none() => return eprintln!("not tested: {error}"),
-            Err(error) => panic!("{error}"),
-        };
-        let device = rt.worker_infos().iter().position(|info| !info.is_cpu()).expect("there is one");
-        let products = || driver.as_ref().map_or_else(String::new, StandIn::products);
-        test(&rt, device, &products).expect("nothing fails");
-        drop(rt);
-        match driver.as_ref() {
-            Some(stand_in) => assert_eq!(stand_in.findings(), "", "seed {seed}"),
-            None => return,
-        }
-    }
-}
-
-/// Small whole numbers, whose sums of products are exact in every type.
-fn numbers<T: Real>(count: usize, first: usize) -> Vec<T> {
-    (first..first + count).map(|i| T::from_f64([1.0, -2.0, 3.0, 0.0, -1.0, 2.0, 0.0][i * i % 7])).collect()
-}
+use crate::{CPU, in_seeds, measured, numbers};
 
 fn turned([rows, cols]: [usize; 2], turn: bool) -> [usize; 2] {
     if turn { [cols, rows] } else { [rows, cols] }
 }
 
-const CPU: usize = 0;
 const SHAPES: [[usize; 3]; 3] = [[3, 5, 4], [1, 7, 2], [6, 1, 1]];
 const FORMS: [[bool; 2]; 4] = [[false, false], [false, true], [true, false], [true, true]];
 
@@ -151,13 +118,7 @@ fn it_is_chosen_where_it_is_there() {
         let mut out = rt.zeros([4, 4])?;
         Matmul::task(&a, &a, &mut out, false, true).on(device).submit()?;
         rt.wait()?;
-        let models = rt.performance_models();
-        let kernels: Vec<_> =
-            models.iter().filter(|row| row.worker_kind != "cpu").map(|row| row.kernel.to_string()).collect();
-        assert!(
-            !kernels.is_empty() && kernels.iter().all(|kernel| kernel == "matmul_by_cublas"),
-            "{kernels:?}"
-        );
+        assert_eq!(measured(rt), ["matmul_by_cublas"]);
         Ok(())
     });
 }
