@@ -1,13 +1,17 @@
 //! One row of the comparison with PyTorch: trains a network and prints the speed of each epoch as a line of JSON.
 //!
 //! `cargo bench -p dahl-nn --bench throughput -- --network small --type f32 --batch-size 10 --workers 1 --samples 6000`.
-//! `benches/pytorch/compare.py` runs it, and the same network in PyTorch, in turn.
+//! `benches/pytorch/compare.py` runs it, and the same network in PyTorch, in turn; `scripts/gpu_check.sh` on CUDA devices: `--scheduler dmda`,
+//! or `--on-devices`, where CPU workers get the tasks alone that no device can run.
 //!
 //! Forward, loss and accuracy, backward and update of every batch, on the first samples of Fashion-MNIST in their order.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dahl::prelude::*;
+use dahl::{ReadyTask, Scheduler, WorkerInfo, Workers};
 use dahl_nn::dataset::Images;
 use dahl_nn::prelude::*;
 use lexopt::prelude::*;
@@ -19,6 +23,8 @@ struct Settings {
     workers: usize,
     samples: usize,
     epochs: usize,
+    scheduler: Option<String>,
+    on_devices: bool,
     data: Option<PathBuf>,
 }
 
@@ -31,6 +37,8 @@ impl Settings {
             workers: 1,
             samples: 6000,
             epochs: 4,
+            scheduler: None,
+            on_devices: false,
             data: None,
         };
         let mut parser = lexopt::Parser::from_env();
@@ -42,12 +50,48 @@ impl Settings {
                 Long("workers") => settings.workers = parser.value()?.parse()?,
                 Long("samples") => settings.samples = parser.value()?.parse()?,
                 Long("epochs") => settings.epochs = parser.value()?.parse()?,
+                Long("scheduler") => settings.scheduler = Some(parser.value()?.string()?),
+                Long("on-devices") => settings.on_devices = true,
                 Long("data") => settings.data = Some(parser.value()?.into()),
                 Long("bench") => {} // cargo says so
                 other => return Err(other.unexpected()),
             }
         }
         Ok(settings)
+    }
+}
+
+/// Tasks that a device can run go to devices, the others to CPU workers; in the order in which they became ready.
+#[derive(Default)]
+struct OnDevices {
+    workers: Vec<WorkerInfo>,
+    tasks: [Mutex<VecDeque<ReadyTask>>; 2],
+}
+
+impl OnDevices {
+    fn queue(&self, is_device: bool) -> MutexGuard<'_, VecDeque<ReadyTask>> {
+        self.tasks[usize::from(is_device)].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Scheduler for OnDevices {
+    fn name(&self) -> &'static str {
+        "on-devices"
+    }
+
+    fn start(&mut self, workers: &Workers) {
+        self.workers = workers.as_slice().to_vec();
+    }
+
+    fn push(&self, task: ReadyTask, _: Option<usize>) {
+        let mut devices = self.workers.iter().enumerate().filter(|(_, info)| !info.is_cpu());
+        let is_for_device = devices.any(|(worker, _)| task.can_run_on(worker));
+        self.queue(is_for_device).push_back(task);
+    }
+
+    fn pop(&self, worker: Option<usize>) -> Option<ReadyTask> {
+        let is_device = worker.is_some_and(|worker| !self.workers[worker].is_cpu());
+        self.queue(is_device).pop_front()
     }
 }
 
@@ -65,7 +109,14 @@ fn network<'m, T: Real>(arena: &'m Arena, name: &str) -> dahl::Result<Option<Seq
 }
 
 fn run<T: Real>(settings: &Settings, data: &Images) -> Result<(), Box<dyn std::error::Error>> {
-    let rt = Runtime::builder().cpu_workers(settings.workers).build()?;
+    let mut builder = Runtime::builder().cpu_workers(settings.workers);
+    if let Some(scheduler) = &settings.scheduler {
+        builder = builder.scheduler(scheduler);
+    }
+    if settings.on_devices {
+        builder = builder.custom_scheduler(OnDevices::default());
+    }
+    let rt = builder.build()?;
     let arena = rt.arena();
     let mut model = network::<T>(&arena, &settings.network)?.ok_or("a network is `small` or `mnist`")?;
     let trainer = Trainer::new(&mut model, CrossEntropy, Sgd::new(0.01));

@@ -39,8 +39,8 @@ def main() -> int:
         results.absent("a CUDA device", here.why_no_device)
     else:
         # Half of the time at most for what has to be right, the rest for what has to be fast.
-        tests.run(folder, here, clock.part(0.3), results)
-        tests.sanitize(folder, here, clock.part(0.2), results)
+        tests.run(folder, here, clock.part(0.25), results)
+        tests.sanitize(folder, here, clock.part(0.35), results)
         rows.run(ROOT, folder, here, clock, results)
     path = settings.table or folder / "gpu_check.md"
     path.write_text(results.page())

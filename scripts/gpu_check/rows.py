@@ -52,14 +52,20 @@ def operations(name: str, file: str, folder: pathlib.Path, machine: Machine, clo
 
 
 def train(file: str, folder: pathlib.Path, machine: Machine, clock: Clock, results: Results) -> None:
-    """dahl's trainings, on the device alone, and on it and the processors together."""
-    kinds = {"dahl": {"DAHL_NCPU": "0"}, "dahl, with the CPU": {}}
+    """dahl's trainings: on the device alone, on the CPU alone, and on both together."""
+    everyone = ["--workers", str(max(1, machine.processors - 1))]
+    kinds = {
+        "dahl": ("1", ["--on-devices"]),
+        "dahl, CPU alone": ("0", everyone),
+        "dahl, CPU and device": ("1", [*everyone, "--scheduler", "dmda"]),
+    }
     left = [(row, kind) for row in trainings(machine.is_stand_in) for kind in kinds]
     while left and clock.left() > 5:
         row, kind = left.pop(0)
         _, network, element, batch = row.split("-")
-        own = dict(machine.environment, DAHL_NCUDA="1", **kinds[kind])
-        command = [f"./{file}", "--network", network, "--type", element, "--batch-size", batch, "--samples", str(min(6000, 60 * int(batch)))]
+        devices, options = kinds[kind]
+        own = dict(machine.environment, DAHL_NCUDA=devices)
+        command = [f"./{file}", "--network", network, "--type", element, "--batch-size", batch, "--samples", str(min(6000, 60 * int(batch))), *options]
         started = Machine(**{**vars(machine), "environment": own})
         output, status, _ = run_one(command, folder, started, min(30.0, clock.left()))
         said = lines(output)

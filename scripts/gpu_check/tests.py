@@ -15,6 +15,8 @@ from table import Results
 
 # What finds accesses out of bounds, of what nothing has written, races in shared memory, and wrong barriers.
 TOOLS = ["memcheck", "initcheck", "racecheck", "synccheck"]
+# Test programs that are run under it.
+SANITIZED = ["cuda", "cuda_libraries"]
 # Its exit status when it finds something.
 FOUND = 86
 
@@ -70,18 +72,24 @@ def sanitize(folder: pathlib.Path, machine: Machine, clock: Clock, results: Resu
     if not machine.sanitizer:
         results.absent("compute-sanitizer", "it does not run on the stand-in" if machine.is_stand_in else "it is not installed here")
         return
-    programs = listed(folder)["test"]
-    for index, tool in enumerate(TOOLS):
-        for program in programs:
-            name = f"{tool}, {program['package']}: {program['name']}"
-            share = clock.left() / (len(TOOLS) - index) / len(programs)
-            if share < 5:
-                results.test(name, "not run: no time left", 0.0)
-                continue
-            command = [machine.sanitizer, "--tool", tool, "--error-exitcode", str(FOUND), f"./{program['file']}"]
-            output, status, seconds = run_one(command, folder, machine, share)
-            (folder / f"{tool}-{program['file']}.log").write_text(output)
-            summary = re.findall(r"(?:ERROR|RACECHECK) SUMMARY: (.*)", output)
-            said = "did not end in time; " if status is None else ""
-            said += summary[-1] if summary else "no errors so far" if status is None else outcome(output, status)
-            results.test(name, said, seconds, failed=status not in (0, None))
+    # Of the library's tests those that run its own kernels and streams; the random programs take too long for it.
+    programs = [program for program in listed(folder)["test"] if program["name"] in SANITIZED]
+    left = [(tool, program) for tool in TOOLS for program in programs]
+    while left:
+        tool, program = left.pop(0)
+        name = f"{tool}, {program['package']}: {program['name']}"
+        share = clock.left() / (len(left) + 1)
+        if share < 3:
+            results.test(name, "not run: no time left", 0.0, failed=True)
+            continue
+        command = [machine.sanitizer, "--tool", tool, "--error-exitcode", str(FOUND), f"./{program['file']}"]
+        output, status, seconds = run_one(command, folder, machine, share)
+        (folder / f"{tool}-{program['file']}.log").write_text(output)
+        summary = re.findall(r"(?:ERROR|RACECHECK) SUMMARY: (.*)", output)
+        # A program that was stopped has no summary, but what was found until then.
+        found = len(re.findall(r"^========= (?:Invalid|Uninitialized|Error|Warning|Barrier|Race)", output, re.MULTILINE))
+        if status is None:
+            said = f"did not end in time; {found} errors until then"
+        else:
+            said = summary[-1] if summary else outcome(output, status)
+        results.test(name, said, seconds, failed=status != 0 if status is not None else found > 0)

@@ -56,8 +56,11 @@ impl ArrayState {
         }
         let mode = if keep_old { AccessMode::RW } else { AccessMode::W };
         // SAFETY: the caller's.
-        let pointer = unsafe { self.prepare_at(node, mode, requester) }?;
-        Ok((pointer, keep_old))
+        let prepared = unsafe { self.prepare_at(node, mode, requester) };
+        if prepared.is_err() && !keep_old {
+            self.content.set(Content::Unset); // who tries elsewhere finds no value, as here
+        }
+        Ok((prepared?, keep_old))
     }
 
     /// Calls `finish` with the elements, contiguous, and whether they hold a value that a reduction adds to.

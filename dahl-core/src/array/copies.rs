@@ -371,12 +371,14 @@ impl ArrayState {
         let mut guard = self.copies.list();
         let list = &mut *guard;
         let Some(place) = list.place(node) else { return };
-        if list.landing.as_ref().is_some_and(|landing| !landing.is_passed().unwrap_or(false)) {
+        // One that is under way from another device ends yet.
+        if list.landing.as_ref().is_some_and(|landing| landing.is_passed().is_err()) {
             list.landing = None;
         }
-        let is_dirty = self.copies.rank(list, place) == Rank::Dirty;
         list.copies.swap_remove(place);
-        if is_dirty {
+        let is_somewhere =
+            self.copies.is_home() || list.landing.is_some() || list.copies.iter().any(|copy| copy.valid);
+        if !is_somewhere && list.lost.is_none() {
             list.lost = Some((self.loss(list, &format!("`{device}`")), false));
         }
     }

@@ -74,6 +74,8 @@ impl ArrayState {
             let (Room::Cuda(source), Room::Cuda(to)) = (&mut source.room, &mut to.room) else {
                 return Ok(());
             };
+            // What went wrong on the source's device is not the fault of the other one.
+            source.check().map_err(|error| Missing::Device { node: from, error: Some(error) })?;
             (from, to.copy_from(source, self.bytes()))
         };
         let moved = moved.map_err(|error| Missing::Device { node, error: Some(error) })?;

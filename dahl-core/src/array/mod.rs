@@ -202,7 +202,7 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     }
 
     /// Begins to copy the elements to the memory of worker `worker`, so that a task which reads them there finds them. It waits
-    /// for nothing, and does nothing if that worker works in the main memory, if its memory has no room to spare, if tasks still use
+    /// for no task, though it may for copies before it; and it does nothing if that worker works in the main memory, if its memory has no room to spare, if tasks still use
     /// the array, or in a simulation.
     ///
     /// For what the host has written and tasks will read that cannot run yet: the next batch while this one is learned from.

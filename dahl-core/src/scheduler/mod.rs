@@ -61,7 +61,7 @@ pub trait Scheduler: Send + Sync {
     /// A task for `worker`; for the submitting thread, which helps, if there is none.
     fn pop(&self, worker: Option<usize>) -> Option<ReadyTask>;
 
-    /// A task has ended that was popped: its [number](ReadyTask::sequence), and the worker that ran it.
+    /// A task has ended that was popped, or that a worker went on with: its [number](ReadyTask::sequence), and the worker that ran it.
     fn completed(&self, sequence: u64, worker: Option<usize>) {
         let _ = (sequence, worker);
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::bench::Bench;
 use super::call::{call, prepare};
 use super::fold;
+use super::next::Next;
 use super::obstacle::{Obstacle, caught};
 use crate::access::AccessMode;
 use crate::array::{ArrayState, HOME};
@@ -136,6 +137,9 @@ fn conclude<const LET_GO: bool>(
     let callback = unsafe { record.take_callback() };
     let location = record.body().location;
     let Bench { recycler, next, .. } = bench;
+    // Behind a callback no task waits that others could run.
+    let (mut none, has_callback) = (Next::default(), callback.is_some());
+    let next = if has_callback { &mut none } else { next };
     let mut step = Step::of_worker(shared, bench.worker, recycler, next);
     if LET_GO {
         step.end(record);

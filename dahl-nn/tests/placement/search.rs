@@ -83,6 +83,7 @@ pub fn search(program: Program, seed: u64, evaluations: usize) -> dahl::Result<F
     for scheduler in SCHEDULERS {
         starts.push(of_scheduler(program, scheduler, graph.tasks.len())?);
     }
+    starts.push(of_cpu_workers(program, graph.tasks.len())?);
     let mut evaluated = starts.len();
     for plan in starts {
         let ns = evaluate(program, &plan)?;
@@ -111,6 +112,14 @@ pub fn search(program: Program, seed: u64, evaluations: usize) -> dahl::Result<F
     Ok(Found { plan: best_plan, ns: best_ns, evaluated })
 }
 
+/// The placement of CPU workers alone, who take tasks as they come.
+fn of_cpu_workers(program: Program, tasks: usize) -> dahl::Result<Plan> {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let path = folder.path().join("plan");
+    program.run(Workers::Cpu, Runtime::builder().scheduler("eager").write_plan(&path))?;
+    Ok(Plan::from_file(&path, tasks).expect("a run writes its plan"))
+}
+
 /// The placement that a scheduler makes.
 fn of_scheduler(program: Program, scheduler: &str, tasks: usize) -> dahl::Result<Plan> {
     let folder = tempfile::tempdir().expect("there is room for a folder");
@@ -133,7 +142,7 @@ pub fn calibrated(
     Ok(program.run(Workers::Both, settings(builder()))?.ns)
 }
 
-/// Placements to begin with: everything on the device, everything on CPU workers, and a share of the arrays' writers on each: in the order of
+/// Placements to begin with, beside those of schedulers: everything on the device, everything on CPU workers, and a share of the arrays' writers on each: in the order of
 /// submission, and the longest chain first.
 fn starts(graph: &Graph, random: &mut Random) -> Vec<Plan> {
     let tasks = graph.tasks.len();

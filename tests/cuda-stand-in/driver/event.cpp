@@ -3,7 +3,7 @@
 #include "graph.h"
 
 template <class F> static CUresult of_event(Kind kind, CUevent event, F body) {
-    return initialised(kind, [&] {
+    return in_context(kind, [&](Context &) {
         if (!driver().has(event)) return CUDA_ERROR_INVALID_HANDLE;
         if (event->capture) return CUDA_ERROR_CAPTURED_EVENT;
         return body();

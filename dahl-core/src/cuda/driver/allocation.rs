@@ -104,9 +104,19 @@ impl Allocation {
             }
         }
         if writes {
-            self.read.iter().try_for_each(|mark| stream.wait(mark))?;
+            // A device that is lost reads no more.
+            let is_own = |mark: &Mark| mark.stream().0 == self.device.index();
+            let mut reads = self.read.iter().filter(|mark| is_own(mark) || mark.is_passed().is_ok());
+            reads.try_for_each(|mark| stream.wait(mark))?;
         }
         Ok(())
+    }
+
+    /// Whether nothing is known to have gone wrong with the work that wrote it.
+    pub(crate) fn check(&self) -> Result<(), CudaError> {
+        let Some(mark) = &self.written else { return Ok(()) };
+        mark.event()?;
+        mark.is_passed().map(drop)
     }
 
     fn leave(&mut self, stream: usize, mark: &Mark, wrote: bool) {
@@ -188,7 +198,13 @@ impl Allocation {
         // the mark below has passed.
         let code = unsafe { calls::cuMemcpyHtoDAsync_v2(to, buffer.pointer().cast(), bytes, raw) };
         check("cuMemcpyHtoDAsync", code)?;
-        self.device.staging().give_back(buffer, up.mark()?);
+        match up.mark() {
+            Ok(mark) => self.device.staging().give_back(buffer, mark),
+            Err(error) => {
+                std::mem::forget(buffer); // the copy may be under way
+                return Err(error);
+            }
+        }
         Ok(())
     }
 
@@ -220,7 +236,13 @@ impl Allocation {
         // SAFETY: A, and the stream waits for what wrote the memory (D2); the buffer is the landing's.
         let code = unsafe { calls::cuMemcpyDtoHAsync_v2(buffer.pointer().cast(), from, bytes, raw) };
         check("cuMemcpyDtoHAsync", code)?;
-        landing.push(buffer, bytes, down.mark()?);
+        match down.mark() {
+            Ok(mark) => landing.push(buffer, bytes, mark),
+            Err(error) => {
+                std::mem::forget(buffer); // the copy may be under way
+                return Err(error);
+            }
+        }
         Ok(())
     }
 

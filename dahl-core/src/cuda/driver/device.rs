@@ -73,15 +73,25 @@ impl CudaDevice {
             return Found::None(error.to_string());
         }
         let most = most.min(usize::try_from(count).unwrap_or(0));
-        let devices: Result<Vec<_>, CudaError> = (0..most).map(|index| Self::open(index, clock)).collect();
-        match devices {
-            Ok(devices) if devices.is_empty() => Found::None("the driver knows no device".to_owned()),
-            Ok(devices) => match Self::open_to_each_other(&devices) {
-                Ok(()) => Found::Devices(devices),
-                Err(error) => Found::None(error.to_string()),
-            },
-            Err(error) => Found::None(error.to_string()),
+        let mut devices = Vec::new();
+        for index in 0..most {
+            match Self::open(index, clock) {
+                Ok(device) => devices.push(device),
+                // Numbers have no gaps: those after it are left out as well.
+                Err(error) if index == 0 => return Found::None(error.to_string()),
+                Err(error) => {
+                    eprintln!("dahl: CUDA device {index} is not used, nor are those after it: {error}");
+                    break;
+                }
+            }
         }
+        if devices.is_empty() {
+            return Found::None("the driver knows no device".to_owned());
+        }
+        if let Err(error) = Self::open_to_each_other(&devices) {
+            eprintln!("dahl: CUDA devices copy to each other through the main memory: {error}");
+        }
+        Found::Devices(devices)
     }
 
     /// Lets the devices copy from one to the other.
@@ -182,6 +192,11 @@ impl CudaDevice {
     /// Waits until it has nothing to do any more.
     pub(crate) fn synchronize(&self) -> Result<(), CudaError> {
         self.streams.iter().try_for_each(|stream| stream.synchronize())
+    }
+
+    /// The same, whatever went wrong with what it had to do.
+    pub(crate) fn drain(&self) {
+        self.streams.iter().for_each(|stream| stream.drain());
     }
 
     /// A mark behind what the compute stream has been given.
@@ -344,8 +359,7 @@ impl CudaDevice {
 
 impl Drop for CudaDevice {
     fn drop(&mut self) {
-        // D6. If that fails the device is lost, and does nothing any more.
-        let _ = self.synchronize();
+        self.drain(); // D6
         if let Ok(_entered) = self.enter() {
             self.stream(COMPUTE).forget_graphs();
         }

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock, PoisonError};
 use cudarc::driver::sys::{CUevent, CUevent_flags, CUstream};
 
 use super::calls;
-use super::context::Context;
+use super::context::{Context, Entered};
 use super::error::{CudaError, check};
 use super::stream::Stream;
 use crate::sync::Mutex;
@@ -190,7 +190,8 @@ impl Mark {
             Some(_) if self.0.is_passed.load(Ordering::Acquire) => return Ok(true),
             Some(recorded) => (*recorded)?,
         };
-        // SAFETY: the event is there as long as the mark.
+        let _entered = self.enter()?;
+        // SAFETY: the event is there as long as the mark; its context is current.
         let code = unsafe { calls::cuEventQuery(event) };
         match check("cuEventQuery", code) {
             Ok(()) => {
@@ -204,14 +205,22 @@ impl Mark {
 
     /// Waits until everything before it has been done. Needs nothing of other threads.
     pub(crate) fn wait(&self) -> Result<(), CudaError> {
-        // SAFETY: the event is there as long as the mark.
-        check("cuEventSynchronize", unsafe { calls::cuEventSynchronize(self.event()?) })
+        let event = self.event()?;
+        let _entered = self.enter()?;
+        // SAFETY: the event is there as long as the mark; its context is current.
+        check("cuEventSynchronize", unsafe { calls::cuEventSynchronize(event) })
+    }
+
+    /// Makes the context of its device current: whoever waits may be any thread.
+    fn enter(&self) -> Result<Entered, CudaError> {
+        self.0.events.context.enter()
     }
 
     /// How long after `earlier` it was passed, in nanoseconds. Both have been.
     pub(crate) fn ns_since(&self, earlier: &Self) -> Option<u64> {
         let mut milliseconds = 0.0_f32;
         let (start, end) = (earlier.event().ok()?, self.event().ok()?);
+        let _entered = self.enter().ok()?;
         // SAFETY: both events are there as long as the marks, and there is room for a number.
         let code = unsafe { calls::cuEventElapsedTime_v2(&raw mut milliseconds, start, end) };
         check("cuEventElapsedTime", code).ok()?;

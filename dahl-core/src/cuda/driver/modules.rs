@@ -130,7 +130,8 @@ impl Modules {
         let code = unsafe { calls::cuModuleLoadData(&raw mut module, bytes.as_ptr().cast()) };
         match check("cuModuleLoadData", code) {
             Ok(()) => Ok(Module(module)),
-            Err(error) if error.is_loss() => Err(Unloaded::Failed(error)),
+            // There may be memory for it later.
+            Err(error) if error.is_loss() || error.is_out_of_memory() => Err(Unloaded::Failed(error)),
             Err(error) => Err(Unloaded::Refused(error.to_string())),
         }
     }

@@ -198,8 +198,9 @@ impl Stream {
         *recorded += 1;
         // Numbers grow under the lock, in the order in which marks are recorded.
         let mark = Mark::new(&self.events, self.id, *recorded, None);
+        // Work that has no mark cannot be waited for by others: without one the device is not used any more.
         // SAFETY: S, and the context is current.
-        unsafe { self.events.record(&mark, self.raw) }?;
+        unsafe { self.events.record(&mark, self.raw) }.map_err(CudaError::as_loss)?;
         Ok(mark)
     }
 
@@ -232,6 +233,16 @@ impl Stream {
         let raw = self.raw()?;
         // SAFETY: S.
         check("cuStreamSynchronize", unsafe { calls::cuStreamSynchronize(raw) })
+    }
+
+    /// The same of what the driver was given, whatever went wrong with it: nothing of it goes on after this.
+    pub(super) fn drain(&self) {
+        // What is held back is given up by it, if it cannot be issued.
+        let _ = self.issue();
+        if let Ok(_entered) = self.context.enter() {
+            // SAFETY: S. An error says that the device is lost, and does nothing any more.
+            unsafe { calls::cuStreamSynchronize(self.raw) };
+        }
     }
 }
 

@@ -12,6 +12,8 @@ pub(super) struct Kinds {
     pub(super) of: Vec<usize>,
     /// The workers of each kind.
     members: Vec<Vec<usize>>,
+    /// Of each kind, one worker for each memory node.
+    places: Vec<Vec<usize>>,
 }
 
 impl Kinds {
@@ -24,8 +26,12 @@ impl Kinds {
             if known.is_none() {
                 names.push(&info.kind);
                 kinds.members.push(Vec::new());
+                kinds.places.push(Vec::new());
             }
             kinds.of.push(kind);
+            if kinds.members[kind].iter().all(|&other: &usize| workers[other].node != info.node) {
+                kinds.places[kind].push(worker);
+            }
             kinds.members[kind].push(worker);
         }
         kinds
@@ -52,8 +58,8 @@ impl Kinds {
     fn count_copies(&self, task: &ReadyTask, estimates: &mut [Estimate]) {
         let copies_ns =
             |worker: &usize| task.returning_ns(*worker).unwrap_or_else(|| task.transfer_ns(*worker));
-        for (members, estimate) in self.members.iter().zip(estimates) {
-            let able = members.iter().filter(|&&worker| task.can_run_on(worker));
+        for (places, estimate) in self.places.iter().zip(estimates) {
+            let able = places.iter().filter(|&&worker| task.can_run_on(worker));
             estimate.copies_ns = able.map(copies_ns).min().unwrap_or(0);
         }
     }

@@ -253,6 +253,7 @@ impl<'s> Worker<'s> {
 
     /// Fails what the device had not done when it was lost.
     fn fail_all(&mut self) {
+        self.device.drain(); // what it may still do writes memory that goes with the tasks
         while let Some(underway) = self.underway.pop_front() {
             // What had run before has.
             let lost = !underway.has_run().unwrap_or(false);

@@ -107,7 +107,9 @@ impl Worker<'_> {
             Operands { list: Vec::new(), own: Vec::new(), renamed: None, arrays: Vec::new(), node };
         let is_finish = matches!(record.body().kind, Kind::Finish(_));
         let mut keep_old = true;
-        for (index, access) in record.accesses().enumerate() {
+        // What is read comes first: a total that has got its room here has a value for whoever runs the task elsewhere.
+        let accesses: Vec<_> = record.accesses().enumerate().collect();
+        for (index, access) in accesses.into_iter().rev() {
             let array = access.array().expect("an array or a buffer, and another buffer");
             let writes = index == 0;
             let pointer = if is_finish && writes {
@@ -126,6 +128,7 @@ impl Worker<'_> {
             let element = array.element().expect("an array in use has elements");
             operands.list.push(Operand { pointer, layout, element, writes, reads: true });
         }
+        operands.list.reverse();
         Ok((operands, keep_old))
     }
 
