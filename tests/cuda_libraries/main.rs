@@ -54,6 +54,7 @@ fn asked(stand_in: &StandIn) -> String {
 
 /// The kernels of operations that were measured on the device: not what ends a reduction.
 fn measured(rt: &Runtime) -> Vec<String> {
+    rt.wait().expect("nothing fails"); // elements may be home before what computed them is measured
     let models = rt.performance_models();
     let on_device = models.iter().filter(|row| row.worker_kind != "cpu");
     let kernels = on_device.map(|row| row.kernel.to_string());
