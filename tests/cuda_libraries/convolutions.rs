@@ -161,7 +161,7 @@ fn run_freely<T: Real>(rt: &Runtime, device: usize, count: usize) -> Result<()> 
         let found = [out.to_vec()?, by_input.to_vec()?, by_filters.to_vec()?];
         assert_eq!(found, expected, "{}", T::NAME);
     }
-    Ok(())
+    rt.wait()
 }
 
 #[test]
