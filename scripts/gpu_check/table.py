@@ -5,7 +5,10 @@ import subprocess
 
 from machine import Machine
 
-KINDS = ["dahl", "dahl, with the CPU", "dahl, its kernel", "cuBLAS", "eager", "compiled"]
+ALONE = ["dahl", "dahl, CPU alone"]
+TOGETHER = "dahl, CPU and device"
+KINDS = [*ALONE, TOGETHER, "dahl, its kernel", "cuBLAS", "eager", "compiled"]
+RATIOS = ["dahl / PyTorch", "dahl / cuBLAS", "together / better alone"]
 
 
 class Results:
@@ -51,19 +54,26 @@ class Results:
         return "\n\n".join(parts) + "\n"
 
     def comparison(self) -> list[str]:
-        """A line for each row: each program's figure, and dahl's over the better one of PyTorch's, and over cuBLAS called directly."""
+        """A line for each row: each program's figure, and dahl's over the better one of PyTorch's, over cuBLAS called directly, and
+        with the processors and the device together over the better of the two alone."""
         kinds = [kind for kind in KINDS if any(kind in row for row in self.rows.values())]
-        lines = ["| | " + " | ".join(kinds) + " | unit | dahl / PyTorch | dahl / cuBLAS |", "|---|" + "---:|" * len(kinds) + "---|---:|---:|"]
+        lines = ["| | " + " | ".join([*kinds, "unit", *RATIOS]) + " |", "|---|" + "---:|" * len(kinds) + "---|" + "---:|" * len(RATIOS)]
         for name, row in self.rows.items():
             figures = [f"{row[kind][0]:,.4g}" if kind in row else "" for kind in kinds]
             unit = next(iter(row.values()))[1]
-            theirs = max((row[kind][0] for kind in ("eager", "compiled") if kind in row), default=None)
-            ours = max((row[kind][0] for kind in KINDS[:2] if kind in row), default=None)
-            ratio = f"{ours / theirs:.2f}" if ours and theirs else ""
-            cublas = row["cuBLAS"][0] if "cuBLAS" in row else None
-            over_cublas = f"{ours / cublas:.3f}" if ours and cublas else ""
-            lines.append(f"| {name} | {' | '.join(figures)} | {unit} | {ratio} | {over_cublas} |")
+            dahl, together = best(row, ["dahl"]), best(row, [TOGETHER])
+            ratios = [over(dahl, best(row, ["eager", "compiled"])), over(dahl, best(row, ["cuBLAS"])), over(together, best(row, ALONE))]
+            lines.append(f"| {name} | {' | '.join([*figures, unit, *ratios])} |")
         return lines
+
+
+def best(row: dict[str, tuple[float, str]], kinds: list[str]) -> float | None:
+    """The largest figure of a row, of these programs."""
+    return max((row[kind][0] for kind in kinds if kind in row), default=None)
+
+
+def over(figure: float | None, other: float | None) -> str:
+    return f"{figure / other:.3f}" if figure and other else ""
 
 
 def commit() -> str:

@@ -58,8 +58,11 @@ def run(folder: pathlib.Path, machine: Machine, clock: Clock, results: Results) 
         results.absent(absent, "there is none in this version of dahl")
     for program in programs["test"]:
         name = f"{program['package']}: {program['name']}"
+        if machine.is_stand_in and program["name"] == "nvrtc":
+            results.absent(name, "it reads what NVRTC makes, which the stand-in for it does not")
+            continue
         if clock.left() < 5:
-            results.test(name, "not run: no time left", 0.0)
+            results.test(name, "not run: no time left", 0.0, failed=True)
             continue
         output, status, seconds = run_one([f"./{program['file']}"], folder, machine, clock.left())
         (folder / f"{program['file']}.log").write_text(output)
