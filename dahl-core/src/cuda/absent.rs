@@ -131,6 +131,10 @@ impl Allocation {
         match self.0 {}
     }
 
+    pub(crate) fn check(&self) -> Result<(), CudaError> {
+        match self.0 {}
+    }
+
     pub(crate) unsafe fn upload(&mut self, _: &Operand) -> Result<Moved, CudaError> {
         match self.0 {}
     }
