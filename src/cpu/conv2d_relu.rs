@@ -6,7 +6,7 @@
 
 use bytemuck::{cast_slice, cast_slice_mut};
 use dahl_core::rayon::prelude::*;
-use dahl_core::{Element, Real};
+use dahl_core::{Element, ElementType, Real};
 
 use super::conv2d::{self, Convolution, Direct, IMAGES, images_at_once, in_compute, is_finite, widened_len};
 use super::direct::{self, Order, PoolRoom, Relu, ReluPool, Unpool, pooled, rectified};
@@ -308,8 +308,54 @@ fn backward_step_by_step<T: Real>(
     });
 }
 
+/// The gradient by the sums, in planes of `output` rows and columns, from planes of `pooled`.
+pub(crate) fn backward_relu_pool<T: Real>(
+    output: [usize; 2],
+    pooled: [usize; 2],
+    passed: Passed<'_, T>,
+    out: &mut [T],
+) {
+    if passed.gradient.is_empty() {
+        return out.fill(T::ZERO);
+    }
+    let operands = [cast_slice(passed.gradient), cast_slice(passed.out)];
+    let element = ElementType::of::<T>();
+    if unpool_in_vectors(element, [output, pooled], operands, passed.index, cast_slice_mut(out)).is_none() {
+        with_scratch([out.len()], |[sums]: [&mut [T::Compute]; 1]| {
+            unpool(output.iter().product(), passed, sums);
+            T::narrow_slice(sums, out);
+        });
+    }
+}
+
+/// [`backward_relu_pool`], if the type has vectors.
+fn unpool_in_vectors(
+    element: ElementType,
+    [output, left]: [[usize; 2]; 2],
+    [gradient, out]: [&[u8]; 2],
+    index: &[u32],
+    result: &mut [u8],
+) -> Option<()> {
+    // Of windows that would have left more, the size is not known.
+    let size = [output[0] / left[0], output[1] / left[1]];
+    if pooled(output, size) != left {
+        return None;
+    }
+    let len: usize = left.iter().product();
+    in_lanes!(element, U => {
+        let room = Unpool::<U>::room(len);
+        with_scratch([room, room, index.len() / len], |[passed, outputs, by_bias]| {
+            with_scratch([room], |[places]: [&mut [u32]; 1]| {
+                let (gradient, out) = (cast_slice(gradient), cast_slice(out));
+                let source = Unpool::<U> { gradient, out, index, size, by_bias, passed, outputs, places };
+                direct::unpool(output, source, cast_slice_mut(result));
+            });
+        });
+    })
+}
+
 /// The gradient by the sums, in planes of `positions`.
-pub(crate) fn unpool<T: Real>(positions: usize, passed: Passed<'_, T>, sums: &mut [T::Compute]) {
+fn unpool<T: Real>(positions: usize, passed: Passed<'_, T>, sums: &mut [T::Compute]) {
     sums.fill(T::Compute::ZERO);
     let pooled_len = passed.gradient.len() / (sums.len() / positions).max(1);
     let planes = passed.gradient.chunks_exact(pooled_len).zip(passed.out.chunks_exact(pooled_len));

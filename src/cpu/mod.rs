@@ -23,3 +23,4 @@ pub(crate) mod row_major;
 pub(crate) mod scaled;
 pub(crate) mod scratch;
 pub(crate) mod sum_of;
+pub(crate) mod tiles;

@@ -10,12 +10,11 @@ use dahl::prelude::*;
 use super::conv2d::{fits, kernel_of};
 use crate::cpu::conv2d::Convolution;
 use crate::cpu::conv2d_relu::{
-    Passed, Pooled, backward_pooled, forward_relu, forward_relu_on_cores, forward_relu_pool,
-    forward_relu_pool_on_cores, unpool,
+    Passed, Pooled, backward_pooled, backward_relu_pool, forward_relu, forward_relu_on_cores,
+    forward_relu_pool, forward_relu_pool_on_cores,
 };
 use crate::cpu::im2col::{Window, positions};
 use crate::cpu::row_major::{elements, write};
-use crate::cpu::scratch::with_scratch;
 
 /// The shape of the sums; extents of 0 where the filter does not fit.
 fn output_shape(input: [usize; 4], filters: [usize; 4], padding: [usize; 2]) -> [usize; 4] {
@@ -171,19 +170,11 @@ pub fn relu_max_pool2d_backward<T: Real>(
     index: ArrayView4<u32>,
     out: ArrayViewMut4<T>,
 ) {
-    let positions = out.shape()[2] * out.shape()[3];
+    let planes = [out.shape(), gradient.shape()].map(|shape| [shape[2], shape[3]]);
     let (gradient, output) = (gradient.as_standard_layout(), output.as_standard_layout());
     let index = index.as_standard_layout();
     let passed = Passed { gradient: elements(&gradient), out: elements(&output), index: elements(&index) };
-    write(out, |out| {
-        if passed.gradient.is_empty() {
-            return out.fill(T::ZERO);
-        }
-        with_scratch([out.len()], |[sums]: [&mut [T::Compute]; 1]| {
-            unpool(positions, passed, sums);
-            T::narrow_slice(sums, out);
-        });
-    });
+    write(out, |out| backward_relu_pool(planes[0], planes[1], passed, out));
 }
 
 /// Adds to `by_filters` and `by_bias` the gradients of [`conv2d_relu_max_pool2d`] by its filters and its bias: those of

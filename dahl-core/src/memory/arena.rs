@@ -15,6 +15,7 @@ use crate::scheduler::WorkerInfo;
 use crate::shape::checked_len;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
+use crate::worker;
 
 /// Memory for arrays that go together, such as those of one training step.
 ///
@@ -335,6 +336,34 @@ impl Arena {
         self.current = self.shared.take_region();
     }
 
+    /// [Resets](Self::reset), and waits until tasks in flight hold at most `bytes` bytes of arrays from before: so a loop holds
+    /// no more than that and what one turn of it makes, however far the tasks are behind.
+    ///
+    /// In a kernel it does not wait.
+    ///
+    /// ```
+    /// # use dahl_core::{Runtime, Vector};
+    /// # fn main() -> dahl_core::Result<()> {
+    /// # let rt = Runtime::builder().cpu_workers(1).build()?;
+    /// let mut arena = rt.arena();
+    /// for _ in 0..100 {
+    ///     let x: Vector<f32> = arena.zeros([1 << 18])?; // and tasks that use it
+    ///     arena.reset_within(4 << 20);
+    /// }
+    /// assert!(arena.peak_bytes() <= 5 << 20);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn reset_within(&mut self, bytes: usize) {
+        self.reset();
+        let (shared, runtime) = (&self.shared, &self.shared.runtime);
+        let may_go_on = || shared.dying_bytes.load(Ordering::Acquire) <= bytes;
+        if !may_go_on() && !worker::in_kernel() {
+            // With nothing in flight, what is left is held by an array that was forgotten.
+            runtime.wait_until(|| may_go_on() || runtime.is_drained());
+        }
+    }
+
     /// The workers of its runtime, as [`Runtime::worker_infos`](crate::Runtime::worker_infos) has them.
     pub fn worker_infos(&self) -> &[WorkerInfo] {
         self.shared.runtime.worker_infos()
@@ -344,6 +373,11 @@ impl Arena {
     #[track_caller]
     pub fn sibling(&self) -> Arena {
         Arena::new(Arc::clone(&self.shared.runtime))
+    }
+
+    /// Bytes of the arrays that live here, since the last reset.
+    pub fn used_bytes(&self) -> usize {
+        self.current.used_bytes()
     }
 
     /// Bytes of the arrays that live here, and of those from before a reset that tasks in flight use.

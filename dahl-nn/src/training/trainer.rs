@@ -18,6 +18,9 @@ use crate::optimizer::Optimizer;
 /// those: each part reads them all.
 const ELEMENTS_PER_TASK: usize = 1 << 17;
 
+/// Bytes of parts that may be on their way while the next one is made, if that keeps all workers busy.
+const BYTES_AHEAD: usize = 32 << 20;
+
 /// How often an epoch moves the progress bar.
 const PROGRESS_TICKS: usize = 200;
 
@@ -169,7 +172,6 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
             let mut tally = tallies.next(indices.len())?;
             self.batch(step, data, indices, granularity, &mut tally)?;
             tallies.push(tally)?;
-            step.reset();
             if let Some(bar) = bar.as_ref().filter(|_| tallies.sum.samples > shown + shown_every) {
                 shown = tallies.sum.samples;
                 show(bar, &tallies.sum, start);
@@ -185,10 +187,10 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         Ok(Epoch { epoch, loss, accuracy, correct, samples_per_second, validation: None })
     }
 
-    /// Submits the tasks of one batch.
+    /// Submits the tasks of one batch, part by part; each has `step` to itself.
     fn batch<D: Dataset>(
         &mut self,
-        step: &Arena,
+        step: &mut Arena,
         data: &D,
         indices: &[usize],
         granularity: usize,
@@ -199,18 +201,33 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         }
         let factor = 1.0 / indices.len() as f64;
         for part in indices.chunks(granularity) {
-            let (input, labels) = self.feeder.load(step, data, part)?;
-            let trace = self.model.forward(step, &input)?;
-            let output = trace.output().unwrap_or(&input);
-            self.loss.add_to(step, &mut tally.loss, output, &labels, factor)?;
-            ops::count_correct(output, &labels, &mut tally.correct)?;
-            let gradient = self.loss.gradient(step, output, &labels, factor)?;
-            self.model.backward(step, &input, &trace, gradient)?;
+            self.part(step, data, part, factor, tally)?;
+            // A part holds its arrays until its last task has ended, and each worker may be at another one.
+            let of_parts = step.worker_infos().len() * step.used_bytes();
+            step.reset_within(BYTES_AHEAD.max(of_parts));
         }
         for (index, parameter) in self.model.parameters_mut().enumerate() {
             self.optimizer.update(index, parameter)?;
         }
         Ok(())
+    }
+
+    /// Submits forward and backward of one part of a batch, whose samples count by `factor`.
+    fn part<D: Dataset>(
+        &mut self,
+        step: &Arena,
+        data: &D,
+        indices: &[usize],
+        factor: f64,
+        tally: &mut Tally<'_, T>,
+    ) -> dahl::Result<()> {
+        let (input, labels) = self.feeder.load(step, data, indices)?;
+        let trace = self.model.forward(step, &input)?;
+        let output = trace.output().unwrap_or(&input);
+        self.loss.add_to(step, &mut tally.loss, output, &labels, factor)?;
+        ops::count_correct(output, &labels, &mut tally.correct)?;
+        let gradient = self.loss.gradient(step, output, &labels, factor)?;
+        self.model.backward(step, &input, &trace, gradient)
     }
 }
 

@@ -4,11 +4,12 @@ use dahl_core::{Element, Real};
 use pulp::{Simd, WithSimd};
 
 use super::filters::{Filters, MOST, Order, blocks, of_size};
-use super::pairs::{self, ChannelPairs};
+use super::pairs::{self, ChannelPairs, Lengths};
 use super::plane::Plane;
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
 use crate::cpu::pairs::Pair;
 use crate::cpu::scratch::with_scratch;
+use crate::cpu::tiles::{BLOCK, Step};
 
 /// The most vectors of positions whose sums are kept in registers at once.
 const MOST_VECTORS: usize = 8;
@@ -62,15 +63,29 @@ pub(crate) fn convolve<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>>(
     let sums_len = (plane.positions() + epilogue.reach()).next_multiple_of(BEYOND);
     // A pair of one channel would be half empty.
     let in_pairs = pairs::are_multiplied::<T>() && shape.in_channels > 1;
-    let pair_lengths = if in_pairs { ChannelPairs::lengths(&plane, &shape, BEYOND) } else { [0; 2] };
-    let lengths = [plane.buffer_len(shape.in_channels, BEYOND), MOST * sums_len, shape.len()];
-    with_scratch(pair_lengths, |buffers: [&mut [Pair]; 2]| {
-        let pairs = in_pairs.then(|| ChannelPairs::new(shape, (filters, order), bias, buffers)).flatten();
+    let at_once = if in_pairs && pairs::tiles_are_worthwhile(&shape) { BLOCK } else { MOST };
+    let lengths = [plane.buffer_len(shape.in_channels, BEYOND), at_once * sums_len, shape.len()];
+    with_pairs(in_pairs.then(|| ChannelPairs::lengths(&plane, &shape, BEYOND)), |buffers| {
+        let pairs =
+            buffers.and_then(|buffers| ChannelPairs::new(shape, &plane, (filters, order), bias, buffers));
         with_scratch(lengths, |[planes, sums, packed]: [&mut [T::Compute]; 3]| {
             let singles = Singles { filters: (filters, order), is_ready: false, planes, packed };
             in_vectors(Convolve { plane, shape, images, bias, epilogue, pairs, singles, sums, sums_len });
         });
     });
+}
+
+/// Buffers of [`ChannelPairs`].
+type PairBuffers<'a> = ([&'a mut [Pair]; 2], &'a mut [f32], &'a mut [Step]);
+
+/// Calls `f` with buffers of these lengths, or without.
+fn with_pairs<R>(lengths: Option<Lengths>, f: impl FnOnce(Option<PairBuffers<'_>>) -> R) -> R {
+    let Some(Lengths { pairs, initial, steps }) = lengths else { return f(None) };
+    with_scratch(pairs, |pairs| {
+        with_scratch([initial], |[initial]: [&mut [f32]; 1]| {
+            with_scratch([steps], |[steps]: [&mut [Step]; 1]| f(Some((pairs, initial, steps))))
+        })
+    })
 }
 
 struct Convolve<'a, T: Real, E> {
@@ -131,14 +146,35 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> WithSimd for Convolve<'_,
             if !in_pairs {
                 self.singles.border(simd, &self.plane, &self.shape, image);
             }
+            if in_pairs && let Some(pairs) = self.pairs.as_ref().filter(|pairs| pairs.is_tiled()) {
+                for begin in (0..self.shape.out_channels).step_by(BLOCK) {
+                    let size = BLOCK.min(self.shape.out_channels - begin);
+                    pairs.add_up_in_tiles((begin, size), &self.plane, self.sums, self.sums_len);
+                    let sums = self.sums.chunks_exact_mut(self.sums_len).take(size);
+                    take_all(simd, &mut self.epilogue, &self.plane, [number, begin], sums);
+                }
+                continue;
+            }
             for (begin, size) in blocks(self.shape.out_channels, MOST) {
                 of_size!(size, F => self.block::<S, F>(simd, begin, in_pairs));
                 let sums = self.sums.chunks_exact_mut(self.sums_len).take(size);
-                for (filter, sums) in sums.enumerate() {
-                    self.epilogue.take(simd, &self.plane, [number, begin + filter], sums);
-                }
+                take_all(simd, &mut self.epilogue, &self.plane, [number, begin], sums);
             }
         }
+    }
+}
+
+/// Gives the epilogue the sums of filters, the first of which has number `begin`.
+#[inline(always)]
+fn take_all<'a, C: 'a, S: Simd>(
+    simd: S,
+    epilogue: &mut impl Epilogue<C>,
+    plane: &Plane,
+    [image, begin]: [usize; 2],
+    sums: impl Iterator<Item = &'a mut [C]>,
+) {
+    for (filter, sums) in sums.enumerate() {
+        epilogue.take(simd, plane, [image, begin + filter], sums);
     }
 }
 

@@ -7,10 +7,12 @@ use half::bf16;
 use pulp::{Simd, WithSimd};
 
 use super::filters::{Filters, MOST, blocks, of_size};
-use super::pairs::{self, POSITIONS, PositionPairs};
+use super::pairs::{self, POSITIONS, PositionPairs, TiledGradient};
 use super::plane::Plane;
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
+use crate::cpu::pairs::Pair;
 use crate::cpu::scratch::with_scratch;
+use crate::cpu::tiles::Step;
 
 /// The most taps whose sums are kept in registers at once, for [`MOST`] filters.
 const TAPS: usize = 3;
@@ -76,12 +78,8 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
         (SUMS_BYTES / size_of::<T::Compute>() / of_filter).clamp(MOST, shape.out_channels.max(MOST));
     let filters = shape.out_channels.min(at_once);
     let lengths = [plane.buffer_len(shape.in_channels, POSITIONS), filters * part_len, filters * of_filter];
-    let in_pairs = pairs::are_multiplied::<T>();
-    let pair_lengths = if in_pairs { [lengths[0], lengths[1]] } else { [0; 2] };
-    with_scratch(pair_lengths, |[pair_planes, pair_parts]: [&mut [bf16]; 2]| {
+    with_pairs::<T, _>(&plane, &shape, filters, part_len, |pairs| {
         with_scratch(lengths, |[planes, parts, sums]: [&mut [T::Compute]; 3]| {
-            pair_planes.fill(bf16::ZERO);
-            let pairs = in_pairs.then_some(PositionPairs { planes: pair_planes, parts: pair_parts });
             let work = Gradient {
                 plane,
                 shape,
@@ -99,6 +97,37 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
             in_vectors(work);
         });
     });
+}
+
+/// Calls `f` with planes and a gradient in pairs of `T`, if the machine multiplies those.
+fn with_pairs<T: Real, R>(
+    plane: &Plane,
+    shape: &Filters,
+    filters: usize,
+    part_len: usize,
+    f: impl FnOnce(Option<PositionPairs<'_>>) -> R,
+) -> R {
+    if !pairs::are_multiplied::<T>() {
+        return f(None);
+    }
+    let is_tiled = pairs::tiles_are_worthwhile(shape);
+    let channels = if is_tiled { TiledGradient::planes(shape) } else { shape.in_channels };
+    let [tiled_parts, sums, steps] =
+        if is_tiled { TiledGradient::lengths(shape, filters, part_len) } else { [0; 3] };
+    with_scratch(
+        [plane.buffer_len(channels, POSITIONS), filters * part_len],
+        |[planes, parts]: [&mut [bf16]; 2]| {
+            planes.fill(bf16::ZERO);
+            with_scratch([tiled_parts], |[tiled_parts]: [&mut [Pair]; 1]| {
+                with_scratch([sums], |[sums]: [&mut [f32]; 1]| {
+                    with_scratch([steps], |[steps]: [&mut [Step]; 1]| {
+                        let tiled = is_tiled.then(|| TiledGradient::new(*shape, tiled_parts, sums, steps));
+                        f(Some(PositionPairs { planes, parts, tiled }))
+                    })
+                })
+            })
+        },
+    )
 }
 
 struct Gradient<'a, T: Real, G> {
@@ -129,6 +158,9 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> WithSimd for Gradient<'_, T
     fn with_simd<S: Simd>(mut self, simd: S) {
         for (begin, filters) in blocks(self.shape.out_channels, self.at_once) {
             self.sums.fill(T::Compute::ZERO);
+            if let Some(tiled) = self.tiled() {
+                tiled.begin();
+            }
             let image_len = self.shape.in_channels * self.plane.image[0] * self.plane.image[1];
             for (number, image) in self.images.chunks_exact(image_len).enumerate() {
                 let parts = &mut self.parts[..filters * self.part_len];
@@ -141,6 +173,13 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> WithSimd for Gradient<'_, T
             }
             self.add_sums(simd, begin, filters);
         }
+    }
+}
+
+impl<'a, T: Real, G> Gradient<'a, T, G> {
+    /// The sums that tiles make.
+    fn tiled(&mut self) -> Option<&mut TiledGradient<'a>> {
+        self.pairs.as_mut()?.tiled.as_mut()
     }
 }
 
@@ -159,6 +198,12 @@ impl<T: Real<Compute: Lanes>, G> Gradient<'_, T, G> {
     /// Adds what an image gives to the sums of filters.
     #[inline(always)]
     fn add_image<S: Simd>(&mut self, simd: S, filters: usize, in_pairs: bool) {
+        if in_pairs
+            && let Some(pairs) = &mut self.pairs
+            && pairs.add_image_in_tiles(&self.plane, filters, self.part_len)
+        {
+            return;
+        }
         for (begin, size) in blocks(filters, MOST) {
             of_size!(size, F => self.block::<S, F>(simd, begin, in_pairs));
         }
@@ -223,6 +268,10 @@ impl<T: Real<Compute: Lanes>, G> Gradient<'_, T, G> {
     #[inline(always)]
     fn add_sums<S: Simd>(&mut self, simd: S, first: usize, filters: usize) {
         let of_filter = self.shape.in_channels * self.shape.taps;
+        if let Some(tiled) = self.pairs.as_ref().and_then(|pairs| pairs.tiled.as_ref()) {
+            let gradient = &mut self.filters_gradient[first * of_filter..][..filters * of_filter];
+            tiled.add_to(bytemuck::cast_slice_mut(gradient));
+        }
         let (sums, _) = T::Compute::vectors::<S>(self.sums);
         for (begin, size) in blocks(filters, MOST) {
             let sums = sums[begin * of_filter..][..size * of_filter].chunks_exact(size);

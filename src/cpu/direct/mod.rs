@@ -31,4 +31,4 @@ pub(crate) use filters::{Filters, Order};
 pub(crate) use gradient::{Given, gradient};
 pub(crate) use plane::Plane;
 pub(crate) use relu::{PoolRoom, Relu, ReluPool, pooled};
-pub(crate) use unpool::{Unpool, rectified};
+pub(crate) use unpool::{Unpool, rectified, unpool};

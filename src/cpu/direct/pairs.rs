@@ -6,6 +6,8 @@
 //!   zeros at its side.
 //! * A gradient has two positions in a pair, which are side by side already.
 //!
+//! Where the machine multiplies whole [tiles](crate::cpu::tiles), those do it, with the same pairs: `tiles.rs`.
+//!
 //! Numbers of which the instruction would not give [exact](pairs::are_exact) products go the way of all other types: of filters
 //! or a bias all images of the call, of an image that image alone.
 
@@ -16,6 +18,7 @@ use super::convolve::Sums;
 use super::filters::{Filters, Order};
 use super::plane::Plane;
 use crate::cpu::pairs::{self, Pair, are_exact, interleave};
+use crate::cpu::tiles::Step;
 #[cfg(target_arch = "x86_64")]
 use instruction::{add_products, add_up};
 #[cfg(not(target_arch = "x86_64"))]
@@ -23,6 +26,9 @@ use no_instruction::{add_products, add_up};
 
 #[cfg(target_arch = "x86_64")]
 mod instruction;
+mod tiles;
+
+pub(super) use tiles::{TiledFilters, TiledGradient, are_worthwhile as tiles_are_worthwhile};
 
 /// What is never called on machines that have no such instruction.
 #[cfg(not(target_arch = "x86_64"))]
@@ -60,35 +66,69 @@ fn pairs_of(channels: usize) -> usize {
 pub(super) struct ChannelPairs<'a> {
     shape: Filters,
     planes: &'a mut [Pair],
-    filters: &'a mut [Pair],
+    filters: PairedFilters<'a>,
+}
+
+/// Filters, in the order in which they are multiplied.
+enum PairedFilters<'a> {
+    /// In vectors: a few at a time.
+    InVectors(&'a mut [Pair]),
+    InTiles(TiledFilters<'a>),
+}
+
+/// The lengths of the buffers of [`ChannelPairs`]: of its planes, of its filters, of what their sums begin with, and the number of
+/// steps.
+pub(super) struct Lengths {
+    pub(super) pairs: [usize; 2],
+    pub(super) initial: usize,
+    pub(super) steps: usize,
 }
 
 impl<'a> ChannelPairs<'a> {
-    /// The lengths of its planes, of which `beyond` elements past the last may be read, and of its filters.
-    pub(super) fn lengths(plane: &Plane, shape: &Filters, beyond: usize) -> [usize; 2] {
+    /// The lengths of its buffers; `beyond` elements past the last of its planes may be read.
+    pub(super) fn lengths(plane: &Plane, shape: &Filters, beyond: usize) -> Lengths {
+        if tiles_are_worthwhile(shape) {
+            let [filters, initial] = TiledFilters::lengths(shape);
+            let planes = plane.buffer_len(TiledFilters::planes(shape), beyond);
+            return Lengths { pairs: [planes, filters], initial, steps: TiledFilters::steps(shape) };
+        }
         let pairs = pairs_of(shape.in_channels);
-        [plane.buffer_len(pairs, beyond), shape.out_channels * pairs * shape.taps]
+        let planes = plane.buffer_len(pairs, beyond);
+        Lengths { pairs: [planes, shape.out_channels * pairs * shape.taps], initial: 0, steps: 0 }
     }
 
     /// Packs filters of type `bf16`; nothing if they or the bias are not exact.
     pub(super) fn new<T: Real>(
         shape: Filters,
+        plane: &Plane,
         (filters, order): (&[T], Order),
         bias: Option<&[T::Compute]>,
-        [planes, packed]: [&'a mut [Pair]; 2],
+        ([planes, packed], initial, steps): ([&'a mut [Pair]; 2], &'a mut [f32], &'a mut [Step]),
     ) -> Option<Self> {
         let filters: &[bf16] = bytemuck::cast_slice(filters);
-        if !are_exact(filters) || !bias.is_none_or(|bias| pairs::are_exact_sums(bytemuck::cast_slice(bias))) {
+        let bias = bias.map(|bias| bytemuck::cast_slice::<_, f32>(bias));
+        if !are_exact(filters) || !bias.is_none_or(pairs::are_exact_sums) {
             return None;
         }
         planes.fill([bf16::ZERO; 2]);
-        shape.pack_channels(pairs_of(shape.in_channels), packed, |filter, pair, tap| {
+        let element = |filter, pair: usize, tap| {
             [2 * pair, 2 * pair + 1].map(|channel| {
                 let is_there = channel < shape.in_channels;
                 if is_there { filters[shape.place(order, filter, channel, tap)] } else { bf16::ZERO }
             })
-        });
-        Some(Self { shape, planes, filters: packed })
+        };
+        let filters = if tiles_are_worthwhile(&shape) {
+            PairedFilters::InTiles(TiledFilters::pack(&shape, plane, bias, (packed, initial), steps, element))
+        } else {
+            shape.pack_channels(pairs_of(shape.in_channels), packed, element);
+            PairedFilters::InVectors(packed)
+        };
+        Some(Self { shape, planes, filters })
+    }
+
+    /// Whether [`add_up_in_tiles`](Self::add_up_in_tiles) makes its sums, not [`add_up`](Self::add_up).
+    pub(super) fn is_tiled(&self) -> bool {
+        matches!(self.filters, PairedFilters::InTiles(_))
     }
 
     /// Copies an image into planes; false if it is not exact.
@@ -110,6 +150,18 @@ impl<'a> ChannelPairs<'a> {
         are_exact(image)
     }
 
+    /// The sums of up to [`BLOCK`](crate::cpu::tiles::BLOCK) filters from number `begin` on, at all positions, to parts of `sums` that are `sums_len` long.
+    pub(super) fn add_up_in_tiles<C: Real>(
+        &self,
+        block: (usize, usize),
+        plane: &Plane,
+        sums: &mut [C],
+        sums_len: usize,
+    ) {
+        let PairedFilters::InTiles(filters) = &self.filters else { unreachable!("filters are in vectors") };
+        filters.add_up(block, plane, self.planes, bytemuck::cast_slice_mut(sums), sums_len);
+    }
+
     /// The sums of `F` filters from number `begin` on, at all positions, to parts of `sums` that are `sums_len` long.
     pub(super) fn add_up<C: Real, const F: usize>(
         &self,
@@ -119,8 +171,9 @@ impl<'a> ChannelPairs<'a> {
         sums: &mut [C],
         sums_len: usize,
     ) {
+        let PairedFilters::InVectors(filters) = &self.filters else { unreachable!("filters are in tiles") };
         let of_filter = pairs_of(self.shape.in_channels) * self.shape.taps;
-        let (filters, _) = self.filters[begin * of_filter..][..F * of_filter].as_chunks::<F>();
+        let (filters, _) = filters[begin * of_filter..][..F * of_filter].as_chunks::<F>();
         let bias = bias.map(|bias| bytemuck::cast(bias));
         add_up(
             filters,
@@ -134,6 +187,8 @@ impl<'a> ChannelPairs<'a> {
 pub(super) struct PositionPairs<'a> {
     pub(super) planes: &'a mut [bf16],
     pub(super) parts: &'a mut [bf16],
+    /// The sums, if tiles make them.
+    pub(super) tiled: Option<TiledGradient<'a>>,
 }
 
 impl PositionPairs<'_> {
@@ -151,6 +206,13 @@ impl PositionPairs<'_> {
         let rounded = &mut self.parts[..parts.len()];
         bf16::narrow_slice(bytemuck::cast_slice(parts), rounded);
         are_exact(image) && are_exact(rounded)
+    }
+
+    /// Adds what the image that was taken gives to the sums of all filters; false if tiles do not make them.
+    pub(super) fn add_image_in_tiles(&mut self, plane: &Plane, filters: usize, part_len: usize) -> bool {
+        let Some(tiled) = &mut self.tiled else { return false };
+        tiled.add_image(plane, self.planes, &self.parts[..filters * part_len], part_len);
+        true
     }
 
     /// Adds the products of `F` parts from number `begin` on, each `part_len` long, with `K` windows of the planes to vectors

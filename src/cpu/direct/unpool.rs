@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use dahl_core::{Element, Real, simd as loops};
-use pulp::Simd;
+use pulp::{Simd, WithSimd};
 
 use super::gradient::Source;
-use super::plane::{Plane, widen};
+use super::plane::{Plane, narrow, widen};
 use super::relu::{WINDOWS, pooled};
-use crate::cpu::lanes::Lanes;
+use crate::cpu::lanes::{Lanes, in_vectors};
+use crate::cpu::scratch::with_scratch;
 
 /// Each element of `gradient` goes to the place of its window's largest sum, if that was above 0 (or NaN, as in
 /// [`relu_backward`](crate::ops::relu_backward)); all other sums get 0. What goes anywhere is added up for each channel.
@@ -67,6 +68,33 @@ impl<T: Real<Compute: Lanes>> Source<T::Compute> for Unpool<'_, T> {
             }
         }
     }
+}
+
+/// Writes what `source` gives for each plane of `output` rows and columns.
+pub(crate) fn unpool<T: Real<Compute: Lanes>>(output: [usize; 2], source: Unpool<'_, T>, out: &mut [T]) {
+    struct Planes<'a, T: Real> {
+        plane: Plane,
+        source: Unpool<'a, T>,
+        part: &'a mut [T::Compute],
+        out: &'a mut [T],
+    }
+    impl<T: Real<Compute: Lanes>> WithSimd for Planes<'_, T> {
+        type Output = ();
+
+        #[inline(always)]
+        fn with_simd<S: Simd>(mut self, simd: S) {
+            let len = self.part.len();
+            for (number, out) in self.out.chunks_exact_mut(len).enumerate() {
+                self.source.fill(simd, &self.plane, 0, number..number + 1, self.part, len);
+                narrow(simd, self.part, out);
+            }
+        }
+    }
+    // Without a border, and by a kernel of one element: positions are those of the output.
+    let plane = Plane { image: output, kernel: [1, 1], padding: [0, 0] };
+    with_scratch([plane.positions()], |[part]: [&mut [T::Compute]; 1]| {
+        in_vectors(Planes { plane, source, part, out });
+    });
 }
 
 impl<T: Real<Compute: Lanes>> Unpool<'_, T> {

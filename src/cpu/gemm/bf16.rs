@@ -108,7 +108,7 @@ fn along<'a>(mut from: impl Iterator<Item = bf16>, to: impl Iterator<Item = &'a 
 /// `to[i, j] = [matrix[2 i, j], matrix[2 i + 1, j]]`, with rows of `width`, and zeros behind the columns of `matrix`, whose
 /// rows have their elements side by side.
 #[inline(always)]
-fn interleave(matrix: ArrayView2<'_, bf16>, width: usize, to: &mut [Pair]) {
+pub(super) fn interleave(matrix: ArrayView2<'_, bf16>, width: usize, to: &mut [Pair]) {
     let (depth, columns) = matrix.dim();
     let line = |row: usize| matrix.row(row).to_slice().expect("elements of a row lie side by side");
     for (pair, to) in to.chunks_exact_mut(width).take(depth.div_ceil(2)).enumerate() {

@@ -10,8 +10,8 @@
 //! share out rows and columns. (In bf16 also whether the factors have very small elements, see [`pairs`].)
 //!
 //! Types with a compute type of their own, `f16` and `bf16`, are widened block by block and accumulate in it over the
-//! whole inner dimension; where the machine multiplies pairs of `bf16`, they stay as they are (`bf16.rs`). Other types take a
-//! plain loop.
+//! whole inner dimension; where the machine multiplies pairs of `bf16`, they stay as they are (`bf16.rs`, and `tiles.rs` where
+//! it multiplies whole tiles of them). Other types take a plain loop.
 
 use dahl_core::{Element, ElementType, Real};
 use ndarray::{ArrayView2, ArrayViewMut2, s};
@@ -26,6 +26,8 @@ mod blocked;
 mod dot;
 mod pack;
 mod tile;
+#[cfg(target_arch = "x86_64")]
+mod tiles;
 mod vectors;
 
 use tile::Scale;
@@ -37,6 +39,9 @@ use vectors::{product_in_vectors, same_type};
 const BLOCK_ROWS: usize = 512;
 const BLOCK_COLS: usize = 512;
 const BLOCK_INNER: usize = 512;
+/// Extents of the blocks of the output whose sums are kept until they are rounded: each factor is packed once for each.
+const SUMS_ROWS: usize = 1024;
+const SUMS_COLS: usize = 1024;
 
 /// On how many cores a product runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -143,7 +148,7 @@ fn plain_product<T: Real>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut out: A
 pub(crate) fn add_product<T: Real>(
     a: ArrayView2<'_, T>,
     b: ArrayView2<'_, T>,
-    mut out: ArrayViewMut2<'_, T::Compute>,
+    out: ArrayViewMut2<'_, T::Compute>,
 ) {
     let (rows, inner, cols) = (a.nrows(), a.ncols(), b.ncols());
     assert_eq!(inner, b.nrows(), "add_product: a has {inner} columns but b has {} rows", b.nrows());
@@ -155,10 +160,23 @@ pub(crate) fn add_product<T: Real>(
     #[cfg(target_arch = "x86_64")]
     if ElementType::of::<T>().is::<half::bf16>() && pairs::are_multiplied() && out.strides()[1] == 1 {
         let (a, b) = (same_type(a), same_type(b));
+        if tiles::are_worthwhile(rows, inner, cols) {
+            return tiles::add_product(a, b, same_type_mut(out), add_widened_product);
+        }
         if bf16::is_exact(a) && bf16::is_exact(b) {
             return bf16::add_product(a, b, same_type_mut(out));
         }
     }
+    add_widened_product(a, b, out);
+}
+
+/// [`add_product`] of elements that are widened, block by block.
+fn add_widened_product<T: Real>(
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    mut out: ArrayViewMut2<'_, T::Compute>,
+) {
+    let ((rows, inner), cols) = (a.dim(), b.ncols());
     let lengths =
         [BLOCK_ROWS.min(rows) * BLOCK_INNER.min(inner), BLOCK_INNER.min(inner) * BLOCK_COLS.min(cols)];
     with_scratch(lengths, |[wide_a, wide_b]: [&mut [T::Compute]; 2]| {
@@ -188,11 +206,11 @@ fn widened_product<T: Real>(
     accumulate: bool,
 ) {
     let (rows, cols) = out.dim();
-    with_scratch([BLOCK_ROWS.min(rows) * BLOCK_COLS.min(cols)], |[sums]: [&mut [T::Compute]; 1]| {
-        for row in (0..rows).step_by(BLOCK_ROWS) {
-            let rows = row..rows.min(row + BLOCK_ROWS);
-            for col in (0..cols).step_by(BLOCK_COLS) {
-                let cols = col..cols.min(col + BLOCK_COLS);
+    with_scratch([SUMS_ROWS.min(rows) * SUMS_COLS.min(cols)], |[sums]: [&mut [T::Compute]; 1]| {
+        for row in (0..rows).step_by(SUMS_ROWS) {
+            let rows = row..rows.min(row + SUMS_ROWS);
+            for col in (0..cols).step_by(SUMS_COLS) {
+                let cols = col..cols.min(col + SUMS_COLS);
                 let mut tile = out.slice_mut(s![rows.clone(), cols.clone()]);
                 let sums = &mut sums[..tile.len()];
                 sums.fill(T::Compute::ZERO);

@@ -1,0 +1,188 @@
+//! [`add_product`]: products of `bf16` by registers that are multiplied as matrices ([`tiles`]).
+//!
+//! Both factors are copied in the order in which tiles are loaded, with zeros behind their last rows, columns and pairs: the
+//! left one in strips of [`BLOCK`] rows, the right one in panels of [`BLOCK`] columns, each for [`DEPTH`] of the depth, so
+//! that a panel stays in the first-level cache while the strips pass by.
+
+use half::bf16;
+use ndarray::{ArrayView2, ArrayViewMut2, s};
+
+use super::bf16::interleave;
+use crate::cpu::pairs::{Pair, are_exact};
+use crate::cpu::scratch::with_scratch;
+use crate::cpu::tiles::{self, BLOCK, Initial, Left, Right, SIDE, Step, Sums, Tiles};
+
+/// Of the depth, what is multiplied before sums are written: an even number of elements.
+const DEPTH: usize = 512;
+/// Rows whose strips stay in the second-level cache while the panels pass by.
+const ROWS: usize = 1024;
+/// Elements of a tile along the depth.
+const STEP: usize = 2 * SIDE;
+
+/// Whether tiles are faster than vectors of pairs: if not much of them would be zeros.
+pub(super) fn are_worthwhile(rows: usize, depth: usize, columns: usize) -> bool {
+    tiles::are_there() && rows >= SIDE / 2 && depth >= SIDE && columns >= SIDE / 2
+}
+
+/// `out += a x b`. Parts of the depth whose elements are not [exact](are_exact) are left to `otherwise`.
+///
+/// # Panics
+/// If the machine has no tiles, the shapes do not agree, or the elements of a row of `out` are not side by side.
+pub(super) fn add_product(
+    a: ArrayView2<'_, bf16>,
+    b: ArrayView2<'_, bf16>,
+    mut out: ArrayViewMut2<'_, f32>,
+    otherwise: impl Fn(ArrayView2<'_, bf16>, ArrayView2<'_, bf16>, ArrayViewMut2<'_, f32>),
+) {
+    let ((rows, columns), depth) = (out.dim(), a.ncols());
+    assert!(a.nrows() == rows && b.dim() == (depth, columns));
+    assert!(out.strides()[1] == 1 || columns <= 1);
+    if rows == 0 || columns == 0 {
+        return;
+    }
+    let steps = depth.min(DEPTH).div_ceil(STEP);
+    let lengths = [rows, columns].map(|extent| extent.next_multiple_of(BLOCK) * steps * SIDE);
+    with_scratch(lengths, |[left, right]: [&mut [Pair]; 2]| {
+        for begin in (0..depth).step_by(DEPTH) {
+            let depths = begin..depth.min(begin + DEPTH);
+            let steps = depths.len().div_ceil(STEP);
+            let (a, b) = (a.slice(s![.., depths.clone()]), b.slice(s![depths, ..]));
+            let left = &mut left[..rows.next_multiple_of(BLOCK) * steps * SIDE];
+            let right = &mut right[..columns.next_multiple_of(BLOCK) * steps * SIDE];
+            let is_exact = Tiles::with(|tiles| {
+                pack_left(tiles, a, left);
+                pack_right(tiles, b, right);
+                let is_exact = are_exact(left.as_flattened()) && are_exact(right.as_flattened());
+                if is_exact {
+                    add_packed(tiles, left, right, steps, out.view_mut());
+                }
+                is_exact
+            });
+            if !is_exact {
+                otherwise(a, b, out.view_mut());
+            }
+        }
+    });
+}
+
+/// Copies the left factor.
+///
+/// # Shapes
+/// `a: [rows, depth]`, `strips: [rows / BLOCK, depth / STEP, BLOCK, SIDE]`.
+fn pack_left(tiles: &Tiles, a: ArrayView2<'_, bf16>, strips: &mut [Pair]) {
+    let (rows, depth) = a.dim();
+    let steps = depth.div_ceil(STEP);
+    let strips = strips.as_chunks_mut::<SIDE>().0.chunks_exact_mut(steps * BLOCK);
+    for (first, strip) in (0..rows).step_by(BLOCK).zip(strips) {
+        let rows = first..rows.min(first + BLOCK);
+        for (begin, tile) in (0..depth).step_by(STEP).zip(strip.chunks_exact_mut(BLOCK)) {
+            let a = a.slice(s![rows.clone(), begin..depth.min(begin + STEP)]);
+            if a.strides()[0] == 1 && a.strides()[1] != 1 {
+                // Its columns lie side by side: they are the rows of pairs, before rows and columns are exchanged.
+                let (tiles_of, _) = tile.as_chunks_mut::<SIDE>();
+                for (part, tile) in tiles_of.iter_mut().enumerate() {
+                    let there = (part * SIDE).min(a.nrows())..((part + 1) * SIDE).min(a.nrows());
+                    let lines = a.slice(s![there, ..]).reversed_axes();
+                    interleave(lines, SIDE, tile.as_flattened_mut());
+                    tile[lines.nrows().div_ceil(2)..].fill([[bf16::ZERO; 2]; SIDE]);
+                    tiles.transpose(tile);
+                }
+                continue;
+            }
+            for (row, to) in a.rows().into_iter().zip(&mut *tile) {
+                copy(row, to.as_flattened_mut());
+            }
+            tile[a.nrows()..].fill([[bf16::ZERO; 2]; SIDE]);
+        }
+    }
+}
+
+/// Copies elements, and zeros behind them.
+#[inline(always)]
+fn copy(from: ndarray::ArrayView1<'_, bf16>, to: &mut [bf16]) {
+    match from.to_slice() {
+        Some(from) => to[..from.len()].copy_from_slice(from),
+        None => to.iter_mut().zip(from).for_each(|(to, &from)| *to = from),
+    }
+    to[from.len()..].fill(bf16::ZERO);
+}
+
+/// Copies the right factor.
+///
+/// # Shapes
+/// `b: [depth, columns]`, `panels: [columns / BLOCK, depth / 2, BLOCK]`, where the depth is a multiple of [`STEP`].
+fn pack_right(tiles: &Tiles, b: ArrayView2<'_, bf16>, panels: &mut [Pair]) {
+    let (depth, columns) = b.dim();
+    let pairs = depth.div_ceil(STEP) * SIDE;
+    for (first, panel) in (0..columns).step_by(BLOCK).zip(panels.chunks_exact_mut(pairs * BLOCK)) {
+        let b = b.slice(s![.., first..columns.min(first + BLOCK)]);
+        if b.strides()[1] == 1 || b.ncols() == 1 && b.strides()[0] != 1 {
+            interleave(b, BLOCK, panel);
+            panel[depth.div_ceil(2) * BLOCK..].fill([bf16::ZERO; 2]);
+            continue;
+        }
+        // Its columns lie side by side, or nothing does: tile by tile, rows and columns exchanged.
+        let (lines, _) = panel.as_chunks_mut::<BLOCK>();
+        for (begin, lines) in (0..depth).step_by(STEP).zip(lines.chunks_exact_mut(SIDE)) {
+            let b = b.slice(s![begin..depth.min(begin + STEP), ..]);
+            for part in 0..BLOCK / SIDE {
+                let mut tile = [[[bf16::ZERO; 2]; SIDE]; SIDE];
+                for (column, to) in b.columns().into_iter().skip(part * SIDE).zip(&mut tile) {
+                    copy(column, to.as_flattened_mut());
+                }
+                tiles.transpose(&mut tile);
+                for (line, tile) in lines.iter_mut().zip(&tile) {
+                    line[part * SIDE..][..SIDE].copy_from_slice(tile);
+                }
+            }
+        }
+    }
+}
+
+/// Adds the product of packed factors.
+#[allow(unsafe_code, reason = "blocks of one matrix are written through one pointer")]
+fn add_packed(tiles: &Tiles, left: &[Pair], right: &[Pair], steps: usize, mut out: ArrayViewMut2<'_, f32>) {
+    let (rows, columns) = out.dim();
+    let len = steps * SIDE * BLOCK; // of a strip, and of a panel
+    assert!(left.len() == rows.div_ceil(BLOCK) * len && right.len() == columns.div_ceil(BLOCK) * len);
+    let bytes = |pairs: usize| pairs * size_of::<Pair>();
+    let mut of_step = [Step { left: 0, right: 0 }; DEPTH / STEP];
+    for (index, step) in of_step.iter_mut().enumerate() {
+        *step = Step { left: bytes(index * BLOCK * SIDE), right: bytes(index * SIDE * BLOCK) };
+    }
+    let mut edge = [[0.0_f32; BLOCK]; BLOCK];
+    for first in (0..rows).step_by(ROWS) {
+        for (panel, right) in right.chunks_exact(len).enumerate() {
+            for row in (first..rows.min(first + ROWS)).step_by(BLOCK) {
+                let columns = panel * BLOCK..columns.min((panel + 1) * BLOCK);
+                let mut out = out.slice_mut(s![row..rows.min(row + BLOCK), columns]);
+                let count = if out.nrows() <= SIDE { SIDE } else { BLOCK };
+                let left = &left[row / BLOCK * len..][..len];
+                let left = Left { first: left.as_ptr(), row_bytes: bytes(SIDE), rows: count };
+                let right = Right { first: right.as_ptr(), row_bytes: bytes(BLOCK) };
+                let is_whole = out.dim() == (count, BLOCK);
+                let sums = if is_whole {
+                    Sums { first: out.as_mut_ptr(), row_bytes: out.strides()[0] as usize * size_of::<f32>() }
+                } else {
+                    Sums { first: edge.as_mut_ptr().cast(), row_bytes: BLOCK * size_of::<f32>() }
+                };
+                if !is_whole {
+                    edge.iter_mut().zip(out.rows()).for_each(|(to, from)| {
+                        to.iter_mut().zip(from).for_each(|(to, &from)| *to = from);
+                    });
+                }
+                let initial: Initial = sums.as_initial();
+                // SAFETY:
+                // - strip and panel have `len` pairs, which are those of `steps` steps, at most as many as `of_step` has.
+                // - `sums` has `count` rows of `BLOCK` elements: a block of `out`, which is borrowed mutably and whose rows
+                //   have their elements side by side, however far they are apart; or `edge`.
+                unsafe { tiles.add_products(left, right, &of_step[..steps], initial, sums) };
+                if !is_whole {
+                    edge.iter().zip(out.rows_mut()).for_each(|(from, mut to)| {
+                        to.iter_mut().zip(from).for_each(|(to, &from)| *to = from);
+                    });
+                }
+            }
+        }
+    }
+}
