@@ -235,6 +235,24 @@ fn what_arenas_keep_is_given_to_others() {
 }
 
 #[test]
+fn a_reset_within_bytes_waits_for_the_tasks_that_hold_more() {
+    let rt = Runtime::builder().cpu_workers(1).build().unwrap();
+    let mut arena = rt.arena();
+    for _ in 0..100 {
+        let mut x = arena.zeros::<f32, 1>([MB_LEN]).unwrap();
+        for _ in 0..10 {
+            increment(&mut x).unwrap(); // each takes longer than to submit it
+        }
+        drop(x);
+        arena.reset_within(3 * MB);
+    }
+    assert!(arena.peak_bytes() <= 4 * MB, "{} bytes", arena.peak_bytes());
+    rt.wait().unwrap();
+    std::mem::forget(arena.zeros::<f32, 1>([MB_LEN]).unwrap());
+    arena.reset_within(0); // nothing is in flight that could let go of it
+}
+
+#[test]
 fn forgotten_arrays_are_an_error_and_not_a_hang() {
     let rt = runtime(2, 2);
     std::mem::forget(rt.zeros::<f32, 1>([MB_LEN]).unwrap());

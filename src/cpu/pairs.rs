@@ -52,9 +52,27 @@ pub(crate) fn is_exact(element: bf16) -> bool {
     (magnitude == 0) | (magnitude >= LEAST.to_bits())
 }
 
+/// The least magnitude but zero that sums may begin with: from here on an `f32` is a multiple of `2^-124`.
+const LEAST_SUM: u32 = (127 - 101) << 23;
+
 /// Whether sums may begin with these.
 pub(crate) fn are_exact_sums(sums: &[f32]) -> bool {
-    sums.iter().all(|&sum| sum == 0.0 || sum.is_nan() || sum.abs() >= LEAST.to_f32())
+    /// [`are_exact_sums`] in vectors.
+    struct AreExact<'a>(&'a [f32]);
+    impl Vectorised for AreExact<'_> {
+        type Output = bool;
+
+        #[inline(always)]
+        fn run(self) -> bool {
+            self.0.chunks(4096).all(|sums| {
+                sums.iter().fold(true, |are_exact, &sum| {
+                    let magnitude = sum.to_bits() & (u32::MAX >> 1);
+                    are_exact & ((magnitude == 0) | (magnitude >= LEAST_SUM))
+                })
+            })
+        }
+    }
+    dispatch(AreExact(sums))
 }
 
 /// `to[i] = [even[i], odd[i]]`.
@@ -85,7 +103,10 @@ mod tests {
         assert!(are_exact(&exact));
         for small in [bf16::from_bits(1), bf16::from_f32(-1e-38), bf16::from_bits(LEAST.to_bits() - 1)] {
             assert!(!are_exact(&[bf16::ONE, small]), "{small:e}");
-            assert!(!are_exact_sums(&[1.0, small.to_f32()]), "{small:e}");
+        }
+        let least = 2.0_f32.powi(-101);
+        for small in [f32::from_bits(1), -1e-38, least.next_down()] {
+            assert!(!are_exact_sums(&[1.0, small]), "{small:e}");
         }
         assert!(are_exact_sums(&[0.0, -1.0, least, f32::NAN, f32::INFINITY]));
     }

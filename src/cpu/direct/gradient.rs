@@ -107,7 +107,7 @@ fn with_pairs<T: Real, R>(
     part_len: usize,
     f: impl FnOnce(Option<PositionPairs<'_>>) -> R,
 ) -> R {
-    if !pairs::are_multiplied::<T>() {
+    if !pairs::are_worthwhile::<T>(shape) {
         return f(None);
     }
     let is_tiled = pairs::tiles_are_worthwhile(shape);

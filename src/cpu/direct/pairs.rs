@@ -52,9 +52,10 @@ mod no_instruction {
 /// Positions that are handled at once.
 pub(super) const POSITIONS: usize = 32;
 
-/// Whether the machine multiplies pairs of this type.
-pub(super) fn are_multiplied<T: Real>() -> bool {
-    ElementType::of::<T>().is::<bf16>() && pairs::are_multiplied()
+/// Whether pairs of this type are faster than its compute type. Machines that have tiles are slow at pairs in vectors.
+pub(super) fn are_worthwhile<T: Real>(shape: &Filters) -> bool {
+    let are_multiplied = ElementType::of::<T>().is::<bf16>() && pairs::are_multiplied();
+    are_multiplied && (tiles_are_worthwhile(shape) || !crate::cpu::tiles::are_there())
 }
 
 /// Pairs of so many channels.

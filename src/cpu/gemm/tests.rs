@@ -106,6 +106,15 @@ fn every_remainder_of_a_tile_is_right() {
 }
 
 #[test]
+fn every_remainder_of_a_block_of_tiles_is_right() {
+    for rows in [8, 15, 16, 17, 31, 32, 33, 50] {
+        for cols in [8, 15, 16, 17, 31, 32, 33, 80] {
+            assert_exact::<half::bf16>([rows, 33, cols]);
+        }
+    }
+}
+
+#[test]
 fn every_remainder_of_the_inner_dimension_is_right() {
     for inner in [0, 1, 2, 3, 15, 16, 17, 31, 33, 255, 256, 257, 511, 512, 513, 1025, 2049] {
         assert_exact::<f32>([7, inner, 70]);
@@ -114,6 +123,7 @@ fn every_remainder_of_the_inner_dimension_is_right() {
         assert_exact::<f64>([1, inner, 11]);
         assert_exact::<half::f16>([7, inner, 37]);
         assert_exact::<half::bf16>([7, inner, 37]);
+        assert_exact::<half::bf16>([20, inner, 40]);
     }
 }
 
@@ -126,6 +136,29 @@ fn blocks_meet_where_they_should() {
     assert_exact::<half::f16>([3, 515, 520]);
     assert_exact::<half::bf16>([515, 3, 6]);
     assert_exact::<half::bf16>([3, 1030, 520]);
+    assert_exact::<half::bf16>([1030, 20, 40]);
+    assert_exact::<half::bf16>([20, 20, 1040]);
+}
+
+#[test]
+fn factors_that_are_subnormal_count() {
+    use half::bf16;
+    let (small, large) = (bf16::from_bits(1), bf16::from_f32(2.0_f32.powi(100)));
+    for [rows, cols] in [[3, 5], [40, 40], [2, 70]] {
+        let mut a = ndarray::Array2::from_elem([rows, 1030], bf16::ZERO);
+        let mut b = ndarray::Array2::from_elem([1030, cols], bf16::ZERO);
+        a[[rows - 1, 600]] = small;
+        b[[600, 1]] = large;
+        a[[1, 700]] = bf16::ONE;
+        b[[700, 0]] = small;
+        let mut out = ndarray::Array2::from_elem([rows, cols], bf16::NAN);
+        product(a.view(), b.view(), out.view_mut(), false);
+        assert_eq!(out[[rows - 1, 1]].to_f64(), small.to_f64() * large.to_f64(), "{rows} by {cols}");
+        assert_eq!(out[[1, 0]], small, "{rows} by {cols}");
+        out.fill(small);
+        product(a.slice(s![.., ..500]), b.slice(s![..500, ..]), out.view_mut(), true);
+        assert!(out.iter().all(|&value| value == small), "{rows} by {cols}");
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use half::bf16;
 use ndarray::{ArrayView2, ArrayViewMut2, s};
 
 use super::bf16::interleave;
-use crate::cpu::pairs::{Pair, are_exact};
+use crate::cpu::pairs::{Pair, are_exact, are_exact_sums};
 use crate::cpu::scratch::with_scratch;
 use crate::cpu::tiles::{self, BLOCK, Initial, Left, Right, SIDE, Step, Sums, Tiles};
 
@@ -24,7 +24,7 @@ pub(super) fn are_worthwhile(rows: usize, depth: usize, columns: usize) -> bool 
     tiles::are_there() && rows >= SIDE / 2 && depth >= SIDE && columns >= SIDE / 2
 }
 
-/// `out += a x b`. Parts of the depth whose elements are not [exact](are_exact) are left to `otherwise`.
+/// `out += a x b`. Parts of the depth are left to `otherwise` if their elements, or the sums so far, are not [exact](are_exact).
 ///
 /// # Panics
 /// If the machine has no tiles, the shapes do not agree, or the elements of a row of `out` are not side by side.
@@ -36,10 +36,12 @@ pub(super) fn add_product(
 ) {
     let ((rows, columns), depth) = (out.dim(), a.ncols());
     assert!(a.nrows() == rows && b.dim() == (depth, columns));
-    assert!(out.strides()[1] == 1 || columns <= 1);
+    assert!(out.strides()[1] == 1);
     if rows == 0 || columns == 0 {
         return;
     }
+    let mut sums_are_exact =
+        out.rows().into_iter().all(|row| are_exact_sums(row.to_slice().expect("elements side by side")));
     let steps = depth.min(DEPTH).div_ceil(STEP);
     let lengths = [rows, columns].map(|extent| extent.next_multiple_of(BLOCK) * steps * SIDE);
     with_scratch(lengths, |[left, right]: [&mut [Pair]; 2]| {
@@ -49,17 +51,19 @@ pub(super) fn add_product(
             let (a, b) = (a.slice(s![.., depths.clone()]), b.slice(s![depths, ..]));
             let left = &mut left[..rows.next_multiple_of(BLOCK) * steps * SIDE];
             let right = &mut right[..columns.next_multiple_of(BLOCK) * steps * SIDE];
-            let is_exact = Tiles::with(|tiles| {
-                pack_left(tiles, a, left);
-                pack_right(tiles, b, right);
-                let is_exact = are_exact(left.as_flattened()) && are_exact(right.as_flattened());
-                if is_exact {
-                    add_packed(tiles, left, right, steps, out.view_mut());
-                }
-                is_exact
-            });
+            let is_exact = sums_are_exact
+                && Tiles::with(|tiles| {
+                    pack_left(tiles, a, left);
+                    pack_right(tiles, b, right);
+                    let is_exact = are_exact(left.as_flattened()) && are_exact(right.as_flattened());
+                    if is_exact {
+                        add_packed(tiles, left, right, steps, out.view_mut());
+                    }
+                    is_exact
+                });
             if !is_exact {
                 otherwise(a, b, out.view_mut());
+                sums_are_exact = false;
             }
         }
     });
