@@ -3,8 +3,12 @@
 //! `cargo bench --bench convolution [-- --type f32 --case "64 x 64->64" --json]`: those of the type, and whose name has the
 //! text in it; a line of JSON for each. `benches/pytorch/compare.py` runs it, and the same in PyTorch, in turn.
 
+#[path = "convolution/case.rs"]
+mod case;
+
 use std::time::Instant;
 
+use case::Case;
 use dahl::Result;
 use dahl::ops::*;
 use dahl::prelude::*;
@@ -13,30 +17,9 @@ use serde_json::json;
 
 const TASKS: usize = 15;
 
-/// A convolution by steps of one.
-#[derive(Clone, Copy)]
-struct Case {
-    batch: usize,
-    channels: [usize; 2],
-    kernel: usize,
-    padding: usize,
-    image: usize,
-}
-
-impl Case {
-    fn name(&self) -> String {
-        let Self { batch, channels: [from, to], kernel, padding, image } = self;
-        format!("{batch} x {from}->{to}, {kernel}x{kernel}, pad {padding}, {image}x{image}")
-    }
-
-    fn output(&self) -> usize {
-        self.image + 2 * self.padding + 1 - self.kernel
-    }
-
-    fn flops(&self) -> f64 {
-        let [in_channels, out_channels] = self.channels;
-        2.0 * (self.batch * out_channels * self.output().pow(2) * in_channels * self.kernel.pow(2)) as f64
-    }
+fn name_of(case: Case) -> String {
+    let Case { batch, channels: [from, to], kernel, padding, image } = case;
+    format!("{batch} x {from}->{to}, {kernel}x{kernel}, pad {padding}, {image}x{image}")
 }
 
 fn numbers<T: Real>(count: usize) -> Vec<T> {
@@ -101,7 +84,7 @@ impl Settings {
 
     /// Measures a case in a type, if it is wanted, and prints it.
     fn row<T: Real>(&self, rt: &Runtime, element: &str, case: Case) -> Result<()> {
-        let name = case.name();
+        let name = name_of(case);
         if self.element.as_ref().is_some_and(|wanted| wanted != element) || !name.contains(&self.case) {
             return Ok(());
         }

@@ -4,8 +4,12 @@
 //!
 //! `cargo bench --bench cuda_convolution`
 
+#[path = "convolution/case.rs"]
+mod case;
+
 use std::time::{Duration, Instant};
 
+use case::Case;
 use dahl::ops::{Conv2d, Conv2dBackwardFilters, Conv2dBackwardInput};
 use dahl::prelude::*;
 use dahl::{Result, bf16, f16};
@@ -13,16 +17,6 @@ use dahl::{Result, bf16, f16};
 const ROUNDS: usize = 5;
 /// What one program is measured for in a round, about.
 const AT_LEAST: Duration = Duration::from_millis(40);
-
-/// A convolution by steps of one.
-#[derive(Clone, Copy)]
-struct Case {
-    batch: usize,
-    channels: [usize; 2],
-    kernel: usize,
-    padding: usize,
-    image: usize,
-}
 
 const CASES: [Case; 4] = [
     Case { batch: 500, channels: [1, 32], kernel: 3, padding: 0, image: 28 },
@@ -32,20 +26,9 @@ const CASES: [Case; 4] = [
 ];
 const TINY: [Case; 1] = [Case { batch: 2, channels: [3, 4], kernel: 3, padding: 1, image: 6 }];
 
-impl Case {
-    fn name(&self) -> String {
-        let Self { batch, channels: [from, to], kernel, padding, image } = self;
-        format!("{batch}x{from}to{to}-{kernel}pad{padding}-{image}")
-    }
-
-    fn output(&self) -> usize {
-        self.image + 2 * self.padding + 1 - self.kernel
-    }
-
-    fn flops(&self) -> f64 {
-        let [in_channels, out_channels] = self.channels;
-        2.0 * (self.batch * out_channels * self.output().pow(2) * in_channels * self.kernel.pow(2)) as f64
-    }
+fn name_of(case: Case) -> String {
+    let Case { batch, channels: [from, to], kernel, padding, image } = case;
+    format!("{batch}x{from}to{to}-{kernel}pad{padding}-{image}")
 }
 
 fn numbers<T: Real>(count: usize, first: usize) -> Vec<T> {
@@ -92,7 +75,7 @@ fn measure(rt: &Runtime, row: &str, flops: f64, mut submit: impl FnMut(bool) -> 
 fn rows<T: Real>(rt: &Runtime, case: Case) -> Result<()> {
     let kind = &rt.worker_infos().iter().find(|info| !info.is_cpu()).expect("there is a device").kind.clone();
     let Case { batch, channels: [from, to], kernel, padding, image } = case;
-    let (size, edge, name) = (case.output(), [padding; 2], format!("{}-{}", T::NAME, case.name()));
+    let (size, edge, name) = (case.output(), [padding; 2], format!("{}-{}", T::NAME, name_of(case)));
     let input = rt.from_vec([batch, from, image, image], numbers::<T>(batch * from * image * image, 0))?;
     let filters = rt.from_vec([to, from, kernel, kernel], numbers::<T>(to * from * kernel * kernel, 1))?;
     let gradient = rt.from_vec([batch, to, size, size], numbers::<T>(batch * to * size * size, 2))?;

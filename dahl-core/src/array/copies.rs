@@ -7,8 +7,8 @@
 //!
 //! `COPIES.md`, beside this file, has the invariants C1 to C5 that are named here, and the argument for each.
 //!
-//! Not here: which copies make room for others (`register`), how long a transfer takes (`device`), and what the streams of CUDA
-//! devices do (`landing`).
+//! Not here: which copies make room for others (`register`), what becomes of the elements of those that go (`eviction`),
+//! how long a transfer takes (`device`), and what the streams of CUDA devices do (`landing`).
 #![allow(unsafe_code, reason = "copies elements between memory nodes")]
 
 use std::ptr;
@@ -45,7 +45,7 @@ pub(super) struct List {
     /// The elements of a CUDA device on their way home: a place like a copy (D5).
     pub(super) landing: Option<Arc<Landing>>,
     /// Who wrote the elements last, if that was on a device.
-    writer: Option<Requester>,
+    pub(super) writer: Option<Requester>,
     /// If no elements are valid any more because a device was lost: the failure, and whether it was noted.
     pub(super) lost: Option<(Arc<Failure>, bool)>,
 }
@@ -57,11 +57,11 @@ pub(super) struct Copy {
     pub(super) room: Room,
     pub(super) valid: bool,
     /// Tasks that use it.
-    pins: u32,
+    pub(super) pins: u32,
     /// When the last transfer to it ends, and its block is free of what was there before.
     arrived_ns: u64,
     /// When it was last used, by the device's count.
-    used: u64,
+    pub(super) used: u64,
 }
 
 /// Whether elements are read, and whether they are changed.
@@ -70,16 +70,6 @@ pub(super) struct Use {
     pub(super) reads: bool,
     /// The access is exclusive: elements are valid nowhere else from now on.
     pub(super) exclusive: bool,
-}
-
-/// Which copies make room first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Rank {
-    Invalid,
-    /// Valid, here and elsewhere.
-    Clean,
-    /// Valid here alone: it must be written back.
-    Dirty,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -111,27 +101,6 @@ impl Copies {
     /// Whether there may be copies.
     pub(super) fn may_exist(&self) -> bool {
         self.any.load(Ordering::Acquire)
-    }
-
-    fn rank(&self, list: &List, place: usize) -> Rank {
-        let valid_elsewhere = || {
-            self.is_home()
-                || list.landing.is_some()
-                || list.copies.iter().enumerate().any(|(other, copy)| other != place && copy.valid)
-        };
-        match list.copies[place].valid {
-            false => Rank::Invalid,
-            true if valid_elsewhere() => Rank::Clean,
-            true => Rank::Dirty,
-        }
-    }
-
-    /// How soon the copy at `node` makes room, the smallest first; nothing while a task uses it.
-    pub(super) fn eviction_key(&self, node: usize) -> Option<(Rank, u64)> {
-        let list = self.list();
-        let place = list.place(node)?;
-        let copy = &list.copies[place];
-        (copy.pins == 0).then(|| (self.rank(&list, place), copy.used))
     }
 
     /// When the elements at `node` are there, if they are on their way.
@@ -321,7 +290,7 @@ impl ArrayState {
     }
 
     /// Makes home valid, of a simulated device.
-    fn bring_home(&self, list: &mut List) -> Result<(), Missing> {
+    pub(super) fn bring_home(&self, list: &mut List) -> Result<(), Missing> {
         let source = self.valid_copy(list)?;
         let source = &list.copies[source];
         // SAFETY: the source is valid and the caller holds an access, or evicts it while no task uses it, so nobody
@@ -342,54 +311,6 @@ impl ArrayState {
             self.shared().note_failure(failure);
         }
         Err(Missing::Poisoned(Arc::clone(failure)))
-    }
-
-    /// Frees the copy at `node`; if it is the only valid one, home gets its elements. When its room is free.
-    pub(super) fn evict_copy(&self, node: usize) -> u64 {
-        let mut guard = self.copies.list();
-        let list = &mut *guard;
-        let Some(place) = list.place(node) else { return 0 };
-        let mut free_ns = 0;
-        if self.copies.rank(list, place) == Rank::Dirty {
-            // Of a CUDA device they land, and the room is freed when that is done (D3).
-            let came_home = match self.begin_landing(list) {
-                Ok(Some(_)) => Ok(()),
-                Ok(None) => self.bring_home(list),
-                Err(missing) => Err(missing),
-            };
-            if let Err(missing) = came_home {
-                list.lost = Some((self.loss(list, &missing.to_string()), false));
-            }
-            free_ns = self.copies.arrived_ns(HOME);
-        }
-        list.copies.swap_remove(place);
-        free_ns
-    }
-
-    /// Forgets the copy at `node`, whose `device` is lost.
-    pub(super) fn lose_copy(&self, node: usize, device: &str) {
-        let mut guard = self.copies.list();
-        let list = &mut *guard;
-        let Some(place) = list.place(node) else { return };
-        // One that is under way from another device ends yet.
-        if list.landing.as_ref().is_some_and(|landing| landing.is_passed().is_err()) {
-            list.landing = None;
-        }
-        list.copies.swap_remove(place);
-        let is_somewhere =
-            self.copies.is_home() || list.landing.is_some() || list.copies.iter().any(|copy| copy.valid);
-        if !is_somewhere && list.lost.is_none() {
-            list.lost = Some((self.loss(list, &format!("`{device}`")), false));
-        }
-    }
-
-    /// What is left of elements that were in the memory of `device` alone.
-    pub(super) fn loss(&self, list: &List, device: &str) -> Arc<Failure> {
-        let writer = list.writer.expect("elements that are valid on a device alone were written on one");
-        let message = format!("array #{} was in the memory of {device} alone", self.id());
-        Arc::new(
-            Failure::new(writer.name, device.trim_matches('`').to_owned(), writer.location, message).lost(),
-        )
     }
 
     /// Counts a transfer of the elements, which are at `from` at `there_ns`. When it ends.

@@ -9,6 +9,7 @@ mod approximate;
 mod buffer;
 mod content;
 mod copies;
+mod eviction;
 mod guard;
 mod home;
 mod landing;

@@ -3,7 +3,8 @@
 //! **Locks.** A register is locked before the copies of an array, never after.
 #![allow(unsafe_code, reason = "knows states that take themselves off before they are freed")]
 
-use std::collections::HashSet;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashSet};
 
 use super::state::ArrayState;
 use crate::sync::atomic::{AtomicU64, Ordering};
@@ -46,19 +47,24 @@ impl Register {
     }
 
     /// Frees a copy that no task uses: one that is not valid before one that is valid elsewhere too, that before one
-    /// that must be written back, and of these the one that was not used for longest. When its room is free; nothing if
-    /// there is none.
+    /// that must be written back, and of these the one that was not used for longest; the next one where home cannot get
+    /// its elements now. When its room is free; nothing if there is none that can go.
     pub(crate) fn evict(&self, node: usize) -> Option<u64> {
         let mut states = self.states();
         let key = |&state: &*const ArrayState| {
             // SAFETY: states take themselves off the list before they are freed.
             let copies = unsafe { &*state }.copies();
-            copies.eviction_key(node).map(|key| (key, state))
+            copies.eviction_key(node).map(|key| Reverse((key, state)))
         };
-        let (_, victim) = states.iter().filter_map(key).min_by_key(|&(key, _)| key)?;
-        states.remove(&victim);
-        // SAFETY: as above; the list is locked still.
-        Some(unsafe { &*victim }.evict_copy(node))
+        let mut candidates: BinaryHeap<_> = states.iter().filter_map(key).collect();
+        while let Some(Reverse((_, state))) = candidates.pop() {
+            // SAFETY: as above; the list is locked still.
+            if let Some(free_ns) = unsafe { &*state }.evict_copy(node) {
+                states.remove(&state);
+                return Some(free_ns);
+            }
+        }
+        None
     }
 
     /// Forgets all copies, when `device` is lost.

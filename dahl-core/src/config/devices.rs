@@ -1,7 +1,8 @@
-//! The CUDA devices that the settings name.
+//! The CUDA devices: the settings that are about them, and what they name.
 
 use std::env;
 
+use super::RuntimeBuilder;
 use super::environment::from_environment;
 use crate::clock::Clock;
 use crate::cuda::{CudaDevice, Found};
@@ -12,6 +13,34 @@ const DEVICES: &str = "DAHL_NCUDA";
 const LIMIT: &str = "DAHL_CUDA_LIMIT_MB";
 const TF32: &str = "DAHL_CUDA_TF32";
 const GRAPHS: &str = "DAHL_CUDA_GRAPHS";
+
+impl RuntimeBuilder {
+    /// Sets how many CUDA devices are used; 0 for none. It is an error if there are fewer. Else all that are there are used,
+    /// and that there are none is no error. On a simulated machine there are none.
+    pub fn cuda_devices(mut self, devices: usize) -> Self {
+        self.cuda_devices = Some(devices);
+        self
+    }
+
+    /// Limits what arrays' copies and kernels' buffers may reserve of each CUDA device's memory, in units of 2^20 bytes.
+    pub fn cuda_limit_mb(mut self, megabytes: f64) -> Self {
+        self.cuda_limit_mb = Some(megabytes);
+        self
+    }
+
+    /// Sets whether libraries may compute with `f32` in TF32 on CUDA devices: faster, with 10 bits of fraction in place of 23.
+    pub fn cuda_tf32(mut self, allowed: bool) -> Self {
+        self.cuda_tf32 = Some(allowed);
+        self
+    }
+
+    /// Sets whether CUDA devices launch kernels that come again and again together, as graphs, with fewer calls of the driver
+    /// (`docs/cuda-devices.md`). Results are the same bits. How long each of these tasks took is not known.
+    pub fn cuda_graphs(mut self, graphs: bool) -> Self {
+        self.cuda_graphs = Some(graphs);
+        self
+    }
+}
 
 /// The devices, each with how much of its memory may be used.
 #[track_caller]

@@ -210,32 +210,6 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets how many CUDA devices are used; 0 for none. It is an error if there are fewer. Else all that are there are used,
-    /// and that there are none is no error. On a simulated machine there are none.
-    pub fn cuda_devices(mut self, devices: usize) -> Self {
-        self.cuda_devices = Some(devices);
-        self
-    }
-
-    /// Limits what arrays' copies and kernels' buffers may reserve of each CUDA device's memory, in units of 2^20 bytes.
-    pub fn cuda_limit_mb(mut self, megabytes: f64) -> Self {
-        self.cuda_limit_mb = Some(megabytes);
-        self
-    }
-
-    /// Sets whether libraries may compute with `f32` in TF32 on CUDA devices: faster, with 10 bits of fraction in place of 23.
-    pub fn cuda_tf32(mut self, allowed: bool) -> Self {
-        self.cuda_tf32 = Some(allowed);
-        self
-    }
-
-    /// Sets whether CUDA devices launch kernels that come again and again together, as graphs, with fewer calls of the driver
-    /// (`docs/cuda-devices.md`). Results are the same bits. How long each of these tasks took is not known.
-    pub fn cuda_graphs(mut self, graphs: bool) -> Self {
-        self.cuda_graphs = Some(graphs);
-        self
-    }
-
     /// Adds a device to the machine that is simulated, which is [`Machine::default`] if nothing else was said.
     pub fn virtual_device(mut self, device: VirtualDevice) -> Self {
         self.machine.get_or_insert_default().devices.push(device);

@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::call::CudaLibrary;
+use super::graph_counts::GraphCounts;
 use super::image::CudaImage;
 use crate::clock::Clock;
 use crate::codelet::Operand;
@@ -35,17 +36,6 @@ pub(crate) struct Mark(Infallible);
 /// No error.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CudaError(Infallible);
-
-/// What graphs have come to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct GraphCounts {
-    pub(crate) instantiated: u64,
-    pub(crate) refused: u64,
-    pub(crate) replayed: u64,
-    pub(crate) kernels: u64,
-    pub(crate) updated: u64,
-    pub(crate) kept: u64,
-}
 
 /// What was found when devices were looked for.
 #[derive(Debug)]

@@ -12,6 +12,7 @@ mod call;
 mod driver;
 mod element;
 mod fold;
+mod graph_counts;
 mod image;
 mod kernel;
 mod launch;
@@ -21,18 +22,19 @@ mod mismatch;
 mod step;
 
 #[cfg(not(feature = "cuda"))]
-pub(crate) use absent::{Allocation, CudaDevice, CudaError, Found, GraphCounts, Landing, Mark, Moved};
+pub(crate) use absent::{Allocation, CudaDevice, CudaError, Found, Landing, Mark, Moved};
 pub(crate) use call::CudaEntry;
 #[cfg(feature = "cuda")]
 pub(crate) use call::{Convolution, Gemm, Lender};
 pub use call::{CudaArray, CudaArrayMut, CudaCall, CudaCallError, CudaLibrary};
 #[cfg(feature = "cuda")]
 pub(crate) use driver::{
-    Allocation, CudaDevice, CudaError, Found, Function, GraphCounts, KernelParameters, Landing, Mark, Moved,
-    Names, Pinned, Unloaded,
+    Allocation, CudaDevice, CudaError, Found, Function, KernelParameters, Landing, Mark, Moved, Names,
+    Pinned, Unloaded,
 };
 pub use element::{CudaArgument, CudaElement, CudaTypeParameter, CudaView};
 pub(crate) use fold::{finish, fold};
+pub(crate) use graph_counts::GraphCounts;
 pub use image::CudaImage;
 pub use kernel::{CudaInstance, CudaKernel, CudaPass};
 pub use launch::{CudaLaunch, CudaLaunches};

@@ -1,6 +1,9 @@
 //! What fails on a device, and what goes on.
 
-use crate::bed::{Bed, UNLUCKY, add, add_on_cpu, builder, cuda, in_seeds, scale};
+use crate::bed::{Bed, UNLUCKY, add, add_on_cpu, builder, cuda, fill, in_seeds, scale};
+
+/// Room on each device for two arrays of eight numbers, in units of 2^20 bytes.
+const TWO_ARRAYS: f64 = 128.0 / (1 << 20) as f64;
 
 #[test]
 fn a_kernel_says_itself_that_it_failed() {
@@ -91,4 +94,66 @@ fn an_error_that_the_bindings_do_not_know_loses_the_device_and_is_said_by_number
     let refused = add(&one, &mut x, cuda(0)).expect_err("the device is lost").to_string();
     assert!(refused.contains("cannot run it"), "{refused}");
     while rt.wait().is_err() {}
+}
+
+#[test]
+fn what_cannot_land_for_want_of_memory_is_not_lost() {
+    let Some(bed) = Bed::new("") else { return };
+    // The first runtime of all measures its device, through memory of the host.
+    drop(builder().build().expect("it can be had"));
+    drop(bed);
+    for seed in 0..8 {
+        // Nothing is brought to the device, so that memory of the host is first wanted by what lands: of the two arrays
+        // that are there one cannot, then neither can.
+        for (refused, has_room) in [("1", true), ("1-2", false)] {
+            let Some(bed) = Bed::new(&format!("seed={seed} fail=host_alloc:{refused}")) else { return };
+            let rt = builder().cuda_limit_mb(TWO_ARRAYS).build().expect("it can be had");
+            let [mut first, mut second, mut third] =
+                [(); 3].map(|()| rt.zeros([1, 8]).expect("it can be had"));
+            fill(&mut first, 1, cuda(0)).expect("it is right");
+            fill(&mut second, 2, cuda(0)).expect("it is right");
+            rt.wait().expect("there is room for two");
+            fill(&mut third, 3, cuda(0)).expect("it is right");
+            assert_eq!(rt.wait().is_ok(), has_room, "seed {seed}");
+            let asked = bed.calls("host_alloc");
+            match third.to_vec() {
+                Ok(third) => assert!(has_room && third == [3; 8], "seed {seed}: {third:?}"),
+                Err(error) => assert!(!has_room && error.to_string().contains("out of memory"), "{error}"),
+            }
+            assert_eq!(first.to_vec().expect("it is not lost"), [1; 8], "seed {seed}");
+            assert_eq!(second.to_vec().expect("it is not lost"), [2; 8], "seed {seed}");
+            assert_eq!(asked, 2, "seed {seed}: neither was left out");
+            // Now that they are at home too, there is room.
+            fill(&mut third, 4, cuda(0)).expect("it is right");
+            assert_eq!(third.to_vec().expect("nothing failed"), [4; 8], "seed {seed}");
+            drop((first, second, third, rt));
+            assert_eq!(bed.findings(), "", "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn elements_on_their_way_home_arrive_though_another_device_is_lost() {
+    for seed in 0..8 {
+        // The second kernel of the other device meets a fault.
+        let Some(bed) = Bed::new(&format!("seed={seed} devices=2 fail=fault@1:2")) else { return };
+        let rt = builder().cuda_limit_mb(TWO_ARRAYS).build().expect("it can be had");
+        let [mut x, mut y, mut z, mut unlucky] = [(); 4].map(|()| rt.zeros([1, 8]).expect("it can be had"));
+        let before = bed.calls("copy");
+        // Both devices have a copy, of which the first one's is valid; there it was not used for longest, and makes room.
+        fill(&mut x, 5, cuda(1)).expect("it is right");
+        fill(&mut x, 6, cuda(0)).expect("it is right");
+        rt.wait().expect("nothing failed");
+        fill(&mut y, 7, cuda(0)).expect("it is right");
+        fill(&mut z, 8, cuda(0)).expect("it is right");
+        rt.wait().expect("nothing failed");
+        assert_eq!(bed.calls("copy") - before, 1, "seed {seed}: it is on its way home");
+        fill(&mut unlucky, 9, cuda(1)).expect("it is right");
+        let error = unlucky.to_vec().expect_err("its device is lost").to_string();
+        assert!(error.contains("cuda 1"), "seed {seed}: {error}");
+        while rt.wait().is_err() {}
+        assert_eq!(x.to_vec().expect("it was on its way"), [6; 8], "seed {seed}");
+        assert_eq!(y.to_vec().expect("nothing failed"), [7; 8], "seed {seed}");
+        assert_eq!(z.to_vec().expect("nothing failed"), [8; 8], "seed {seed}");
+    }
 }

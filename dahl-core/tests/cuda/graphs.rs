@@ -266,10 +266,9 @@ fn a_node_that_cannot_be_changed_ends_the_graph() {
     assert_eq!(bed.findings(), "");
 }
 
-#[test]
-fn a_launch_that_is_refused_after_all_loses_the_device() {
-    // The launch of the first graph, and that of its first kernel.
-    let Some(_bed) = Bed::new("devices=2 fail=launch@0:20-21") else { return };
+/// The first of two devices is lost by its first graph, which fails as `settings` say, and nothing else is.
+fn goes_on_without_the_first_device(settings: &str) {
+    let Some(_bed) = Bed::new(&format!("devices=2 {settings}")) else { return };
     let rt = builder().cuda_graphs(true).build().expect("it can be had");
     let (mut x, mut y) = (zeros(&rt, 4), zeros(&rt, 4));
     let mut steps = Steps::new(&rt, 4);
@@ -285,38 +284,25 @@ fn a_launch_that_is_refused_after_all_loses_the_device() {
         let _ = rt.wait();
     }
     let error = x.to_vec().expect_err("its device is lost").to_string();
-    assert!(error.contains("cuda 0"), "{error}");
+    assert!(error.contains("cuda 0"), "{settings}: {error}");
     let refused = add(&one, &mut y, cuda(0)).expect_err("it is lost").to_string();
-    assert!(refused.contains("cannot run it"), "{refused}");
+    assert!(refused.contains("cannot run it"), "{settings}: {refused}");
     add(&one, &mut y, cuda(1)).expect("it is right");
-    assert_eq!(y.to_vec().expect("nothing failed"), [1; 4]);
+    assert_eq!(y.to_vec().expect("nothing failed"), [1; 4], "{settings}");
     while rt.wait().is_err() {}
+}
+
+#[test]
+fn a_launch_that_is_refused_after_all_loses_the_device() {
+    // The launch of the first graph, and that of its first kernel.
+    goes_on_without_the_first_device("fail=launch@0:20-21");
 }
 
 #[test]
 fn a_fault_in_a_graph_loses_the_device_and_no_more() {
     for seed in 0..8 {
         // In the second kernel of the first graph.
-        let Some(_bed) = Bed::new(&format!("seed={seed} devices=2 fail=fault@0:21")) else { return };
-        let rt = builder().cuda_graphs(true).build().expect("it can be had");
-        let (mut x, mut y) = (zeros(&rt, 4), zeros(&rt, 4));
-        let mut steps = Steps::new(&rt, 4);
-        let one = rt.from_vec([1, 4], vec![1; 4]).expect("it can be had");
-        steps.measure(&one, &mut x);
-        for _ in 0..2 {
-            steps.submit(|begin| {
-                add(begin, &mut x, cuda(0)).expect("it is right");
-                for _ in 0..3 {
-                    add(&one, &mut x, cuda(0)).expect("it is right");
-                }
-            });
-            let _ = rt.wait();
-        }
-        let error = x.to_vec().expect_err("its device is lost").to_string();
-        assert!(error.contains("cuda 0"), "seed {seed}: {error}");
-        add(&one, &mut y, cuda(1)).expect("it is right");
-        assert_eq!(y.to_vec().expect("nothing failed"), [1; 4], "seed {seed}");
-        while rt.wait().is_err() {}
+        goes_on_without_the_first_device(&format!("seed={seed} fail=fault@0:21"));
     }
 }
 

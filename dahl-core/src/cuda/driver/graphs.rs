@@ -8,6 +8,7 @@ use cudarc::driver::sys::{CUgraph, CUgraphExec, CUgraphNode, CUstream};
 use super::calls;
 use super::error::{CudaError, check};
 use super::launches::{Form, Launches};
+use crate::cuda::GraphCounts;
 
 /// The most graphs that are kept.
 const GRAPHS: usize = 64;
@@ -25,23 +26,6 @@ pub(super) struct Graphs {
     /// Counts the runs that came.
     time: u64,
     counts: GraphCounts,
-}
-
-/// How many graphs there were, and what they launched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct GraphCounts {
-    /// Graphs that were made executable.
-    pub(crate) instantiated: u64,
-    /// Those that were refused.
-    pub(crate) refused: u64,
-    /// Launches of graphs.
-    pub(crate) replayed: u64,
-    /// Kernels that they launched.
-    pub(crate) kernels: u64,
-    /// Nodes whose parameters were changed.
-    pub(crate) updated: u64,
-    /// Graphs that there are now.
-    pub(crate) kept: u64,
 }
 
 /// What is known of a run.

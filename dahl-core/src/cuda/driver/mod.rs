@@ -27,7 +27,6 @@ mod timeline;
 pub(crate) use allocation::{Allocation, Moved};
 pub(crate) use device::{CudaDevice, Found};
 pub(crate) use error::CudaError;
-pub(crate) use graphs::GraphCounts;
 pub(crate) use landing::Landing;
 pub(crate) use launches::KernelParameters;
 pub(crate) use mark::Mark;

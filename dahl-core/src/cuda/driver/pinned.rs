@@ -9,7 +9,7 @@ use super::calls;
 use super::context::Context;
 use super::error::{CudaError, check};
 use super::mark::Mark;
-use crate::sync::Mutex;
+use crate::sync::{Mutex, MutexGuard};
 
 /// The smallest buffer.
 const SMALLEST: usize = 4 << 10;
@@ -100,10 +100,14 @@ impl Staging {
         Self { context: Arc::clone(context), buffers: Mutex::default() }
     }
 
+    fn buffers(&self) -> MutexGuard<'_, Buffers> {
+        self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// A buffer of at least `bytes` bytes.
     pub(super) fn take(&self, bytes: usize) -> Result<Pinned, CudaError> {
         let bytes = bytes.max(SMALLEST).next_power_of_two();
-        let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buffers = self.buffers();
         loop {
             if let Some(buffer) = buffers.take(bytes) {
                 return Ok(buffer);
@@ -125,16 +129,16 @@ impl Staging {
         }
         buffers.bytes += bytes;
         drop(buffers);
-        Pinned::new(&self.context, bytes)
+        Pinned::new(&self.context, bytes).inspect_err(|_| self.buffers().bytes -= bytes)
     }
 
     /// Takes a buffer back that is used until `mark`.
     pub(super) fn give_back(&self, buffer: Pinned, mark: Mark) {
-        self.buffers.lock().unwrap_or_else(PoisonError::into_inner).busy.push((mark, buffer));
+        self.buffers().busy.push((mark, buffer));
     }
 
     /// Takes a buffer back with which nothing is left to be done.
     pub(super) fn give_back_free(&self, buffer: Pinned) {
-        self.buffers.lock().unwrap_or_else(PoisonError::into_inner).free.push(buffer);
+        self.buffers().free.push(buffer);
     }
 }

@@ -10,9 +10,9 @@ use super::calls;
 use super::collected::Collected;
 use super::context::Context;
 use super::error::{CudaError, check};
-use super::graphs::GraphCounts;
 use super::launches::{Form, KernelParameters};
 use super::mark::{Events, Mark};
+use crate::cuda::GraphCounts;
 use crate::sync::{Mutex, MutexGuard};
 
 /// Which of a device's streams.

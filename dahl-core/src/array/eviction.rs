@@ -1,0 +1,100 @@
+//! Copies that leave a device's memory: to make room for others, or because the device is lost. What becomes of their
+//! elements.
+//!
+//! `COPIES.md` has the invariants C1 to C5 that are named here. Not here: which device makes room, and when (`device`), and
+//! which array's copy goes first (`register`, by [`eviction_key`](Copies::eviction_key)).
+
+use std::sync::Arc;
+
+use super::copies::{Copies, HOME, List};
+use super::missing::Missing;
+use super::state::ArrayState;
+use crate::error::Failure;
+
+/// Which copies make room first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    Invalid,
+    /// Valid, here and elsewhere.
+    Clean,
+    /// Valid here alone: it must be written back.
+    Dirty,
+}
+
+impl Copies {
+    fn rank(&self, list: &List, place: usize) -> Rank {
+        let valid_elsewhere = || {
+            self.is_home()
+                || list.landing.is_some()
+                || list.copies.iter().enumerate().any(|(other, copy)| other != place && copy.valid)
+        };
+        match list.copies[place].valid {
+            false => Rank::Invalid,
+            true if valid_elsewhere() => Rank::Clean,
+            true => Rank::Dirty,
+        }
+    }
+
+    /// How soon the copy at `node` makes room, the smallest first; nothing while a task uses it.
+    pub(super) fn eviction_key(&self, node: usize) -> Option<(Rank, u64)> {
+        let list = self.list();
+        let place = list.place(node)?;
+        let copy = &list.copies[place];
+        (copy.pins == 0).then(|| (self.rank(&list, place), copy.used))
+    }
+}
+
+impl ArrayState {
+    /// Frees the copy at `node`; if it is the only valid one, home gets its elements. When its room is free.
+    ///
+    /// Nothing if home cannot get them now, for want of memory to land in: then the copy stays as it is.
+    pub(super) fn evict_copy(&self, node: usize) -> Option<u64> {
+        let mut guard = self.copies.list();
+        let list = &mut *guard;
+        let Some(place) = list.place(node) else { return Some(0) };
+        let mut free_ns = 0;
+        if self.copies.rank(list, place) == Rank::Dirty {
+            // Of a CUDA device they land, and the room is freed when that is done (D3).
+            let came_home = match self.begin_landing(list) {
+                Ok(Some(_)) => Ok(()),
+                Ok(None) => self.bring_home(list),
+                Err(missing) => Err(missing),
+            };
+            match came_home {
+                Ok(()) => {}
+                // Only the call went wrong: the device has the elements still.
+                Err(Missing::Device { error: Some(error), .. }) if !error.is_loss() => return None,
+                Err(missing) => list.lost = Some((self.loss(list, &missing.to_string()), false)),
+            }
+            free_ns = self.copies.arrived_ns(HOME);
+        }
+        list.copies.swap_remove(place);
+        Some(free_ns)
+    }
+
+    /// Forgets the copy at `node`, whose `device` is lost.
+    pub(super) fn lose_copy(&self, node: usize, device: &str) {
+        let mut guard = self.copies.list();
+        let list = &mut *guard;
+        let Some(place) = list.place(node) else { return };
+        // One that is under way from another device ends yet.
+        if list.landing.as_ref().is_some_and(|landing| landing.is_passed().is_err()) {
+            list.landing = None;
+        }
+        list.copies.swap_remove(place);
+        let is_somewhere =
+            self.copies.is_home() || list.landing.is_some() || list.copies.iter().any(|copy| copy.valid);
+        if !is_somewhere && list.lost.is_none() {
+            list.lost = Some((self.loss(list, &format!("`{device}`")), false));
+        }
+    }
+
+    /// What is left of elements that were in the memory of `device` alone.
+    pub(super) fn loss(&self, list: &List, device: &str) -> Arc<Failure> {
+        let writer = list.writer.expect("elements that are valid on a device alone were written on one");
+        let message = format!("array #{} was in the memory of {device} alone", self.id());
+        Arc::new(
+            Failure::new(writer.name, device.trim_matches('`').to_owned(), writer.location, message).lost(),
+        )
+    }
+}
