@@ -3,7 +3,8 @@
 //!
 //! To the instruction subnormal factors and sums are zeros, whatever the thread's settings are. So only such factors are given
 //! to it that no sum can be subnormal: a product of two multiples of `2^-62`, as elements from `2^-55` on are, is a
-//! multiple of `2^-124`, sums of them are as well, and the least normal `f32` is `2^-126`.
+//! multiple of `2^-124`, sums of them are as well, and the least normal `f32` is `2^-126`. And only such that no part of a sum
+//! overflows where the sum does not, however the products are put together: from `2^55` on they are left to others.
 
 use dahl_core::simd::{Vectorised, dispatch};
 use half::bf16;
@@ -13,6 +14,9 @@ pub(crate) type Pair = [bf16; 2];
 
 /// The least element but zero that is given to the instruction.
 const LEAST: bf16 = bf16::from_bits((127 - 55) << 7);
+
+/// The least element that is too large for it.
+const MOST: bf16 = bf16::from_bits((127 + 55) << 7);
 
 /// Whether this machine has the instruction. What else code for it uses, AVX-512 F, BW and VL, is part of that level.
 #[cfg(target_arch = "x86_64")]
@@ -49,13 +53,10 @@ pub(crate) fn are_exact(elements: &[bf16]) -> bool {
 #[inline(always)]
 pub(crate) fn is_exact(element: bf16) -> bool {
     let magnitude = element.to_bits() & 0x7fff;
-    (magnitude == 0) | (magnitude >= LEAST.to_bits())
+    (magnitude == 0) | ((magnitude >= LEAST.to_bits()) & (magnitude < MOST.to_bits()))
 }
 
-/// The least magnitude but zero that sums may begin with: from here on an `f32` is a multiple of `2^-124`.
-const LEAST_SUM: u32 = (127 - 101) << 23;
-
-/// Whether sums may begin with these.
+/// Whether sums may begin with these: multiples of `2^-124` alone, which sums of products are themselves.
 pub(crate) fn are_exact_sums(sums: &[f32]) -> bool {
     /// [`are_exact_sums`] in vectors.
     struct AreExact<'a>(&'a [f32]);
@@ -64,10 +65,11 @@ pub(crate) fn are_exact_sums(sums: &[f32]) -> bool {
 
         #[inline(always)]
         fn run(self) -> bool {
+            const WHOLE: f32 = f32::from_bits((127 + 124) << 23); // 2^124
             self.0.chunks(4096).all(|sums| {
                 sums.iter().fold(true, |are_exact, &sum| {
-                    let magnitude = sum.to_bits() & (u32::MAX >> 1);
-                    are_exact & ((magnitude == 0) | (magnitude >= LEAST_SUM))
+                    let scaled = sum * WHOLE;
+                    are_exact & ((scaled.trunc() == scaled) | sum.is_nan())
                 })
             })
         }
@@ -99,15 +101,22 @@ mod tests {
     #[test]
     fn small_elements_are_not_exact() {
         let least = 2.0_f32.powi(-55);
-        let exact = [0.0, -0.0, least, -least, 1.0, f32::MAX, f32::INFINITY, f32::NAN].map(bf16::from_f32);
+        let exact = [0.0, -0.0, least, -least, 1.0, 2.0_f32.powi(54)].map(bf16::from_f32);
         assert!(are_exact(&exact));
         for small in [bf16::from_bits(1), bf16::from_f32(-1e-38), bf16::from_bits(LEAST.to_bits() - 1)] {
             assert!(!are_exact(&[bf16::ONE, small]), "{small:e}");
         }
-        let least = 2.0_f32.powi(-101);
-        for small in [f32::from_bits(1), -1e-38, least.next_down()] {
+        let unit = 2.0_f32.powi(-124);
+        for small in [f32::from_bits(1), -1e-38, unit * 1.5, unit / 2.0] {
             assert!(!are_exact_sums(&[1.0, small]), "{small:e}");
         }
-        assert!(are_exact_sums(&[0.0, -1.0, least, f32::NAN, f32::INFINITY]));
+        assert!(are_exact_sums(&[0.0, -1.0, -unit, 3.0 * unit, 1e-20, f32::MAX, f32::NAN, f32::INFINITY]));
+    }
+
+    #[test]
+    fn large_elements_are_left_to_others() {
+        for large in [2.0_f32.powi(55), f32::MAX, f32::NEG_INFINITY, f32::NAN] {
+            assert!(!are_exact(&[bf16::ONE, bf16::from_f32(large)]), "{large:e}");
+        }
     }
 }

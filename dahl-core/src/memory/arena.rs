@@ -336,10 +336,10 @@ impl Arena {
         self.current = self.shared.take_region();
     }
 
-    /// [Resets](Self::reset), and waits until tasks in flight hold at most `bytes` bytes of arrays from before: so a loop holds
-    /// no more than that and what one turn of it makes, however far the tasks are behind.
+    /// [Resets](Self::reset), and waits until tasks in flight hold at most `bytes` bytes of the arena's memory from before: so a
+    /// loop holds no more than that and what one turn of it makes, however far the tasks are behind.
     ///
-    /// In a kernel it does not wait.
+    /// In a kernel it does not wait; nor for arrays that were forgotten, for longer than it takes to run all that is in flight.
     ///
     /// ```
     /// # use dahl_core::{Runtime, Vector};
@@ -355,13 +355,16 @@ impl Arena {
     /// # }
     /// ```
     pub fn reset_within(&mut self, bytes: usize) {
-        self.reset();
-        let (shared, runtime) = (&self.shared, &self.shared.runtime);
-        let may_go_on = || shared.dying_bytes.load(Ordering::Acquire) <= bytes;
-        if !may_go_on() && !worker::in_kernel() {
-            // With nothing in flight, what is left is held by an array that was forgotten.
-            runtime.wait_until(|| may_go_on() || runtime.is_drained());
+        if !self.current.is_sole() && !worker::in_kernel() {
+            let (shared, runtime) = (&self.shared, &self.shared.runtime);
+            // Before the reset, so that what comes free is carved anew.
+            let current = self.current.reserved_bytes();
+            let may_go_on = || shared.dying_bytes.load(Ordering::Acquire) + current <= bytes;
+            // When so many tasks have ended, beside another thread that submits, none of those in flight now is left.
+            let until = runtime.completed() + 2 * u64::from(runtime.limit());
+            runtime.wait_until(|| may_go_on() || runtime.is_drained() || runtime.completed() >= until);
         }
+        self.reset();
     }
 
     /// The workers of its runtime, as [`Runtime::worker_infos`](crate::Runtime::worker_infos) has them.

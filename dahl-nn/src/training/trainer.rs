@@ -39,6 +39,8 @@ pub struct Trainer<'t, 'm, T: Real, L, O> {
     progress: bool,
     validate: Option<Validate<'t, 'm, T, L>>,
     feeder: Feeder,
+    /// Bytes of the arrays of the largest part so far.
+    part_bytes: usize,
 }
 
 /// Evaluates the model on data of a type that the trainer does not name.
@@ -59,6 +61,7 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
             progress: false,
             validate: None,
             feeder,
+            part_bytes: 0,
         }
     }
 
@@ -203,8 +206,8 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         for part in indices.chunks(granularity) {
             self.part(step, data, part, factor, tally)?;
             // A part holds its arrays until its last task has ended, and each worker may be at another one.
-            let of_parts = step.worker_infos().len() * step.used_bytes();
-            step.reset_within(BYTES_AHEAD.max(of_parts));
+            self.part_bytes = self.part_bytes.max(step.used_bytes());
+            step.reset_within(BYTES_AHEAD.max(step.worker_infos().len() * self.part_bytes));
         }
         for (index, parameter) in self.model.parameters_mut().enumerate() {
             self.optimizer.update(index, parameter)?;

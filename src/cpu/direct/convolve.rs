@@ -63,7 +63,7 @@ pub(crate) fn convolve<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>>(
     let sums_len = (plane.positions() + epilogue.reach()).next_multiple_of(BEYOND);
     // A pair of one channel would be half empty.
     let in_pairs = pairs::are_worthwhile::<T>(&shape) && shape.in_channels > 1;
-    let at_once = if in_pairs && pairs::tiles_are_worthwhile(&shape) { BLOCK } else { MOST };
+    let at_once = if pairs::are_tiled::<T>(&shape) { BLOCK } else { MOST };
     let lengths = [plane.buffer_len(shape.in_channels, BEYOND), at_once * sums_len, shape.len()];
     with_pairs(in_pairs.then(|| ChannelPairs::lengths(&plane, &shape, BEYOND)), |buffers| {
         let pairs =

@@ -12,7 +12,7 @@ use super::plane::Plane;
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
 use crate::cpu::pairs::Pair;
 use crate::cpu::scratch::with_scratch;
-use crate::cpu::tiles::Step;
+use crate::cpu::tiles::{BLOCK, Step};
 
 /// The most taps whose sums are kept in registers at once, for [`MOST`] filters.
 const TAPS: usize = 3;
@@ -74,8 +74,9 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
     let part_len = plane.positions().next_multiple_of(POSITIONS);
     // The planes are made again for each of these groups of filters: mostly there is one.
     let of_filter = shape.in_channels * shape.taps * MOST_LANES;
-    let at_once =
-        (SUMS_BYTES / size_of::<T::Compute>() / of_filter).clamp(MOST, shape.out_channels.max(MOST));
+    let at_once = (SUMS_BYTES / size_of::<T::Compute>() / of_filter).max(MOST);
+    let at_once = if pairs::are_tiled::<T>(&shape) { at_once.next_multiple_of(BLOCK) } else { at_once };
+    let at_once = at_once.min(shape.out_channels.max(MOST));
     let filters = shape.out_channels.min(at_once);
     let lengths = [plane.buffer_len(shape.in_channels, POSITIONS), filters * part_len, filters * of_filter];
     with_pairs::<T, _>(&plane, &shape, filters, part_len, |pairs| {
@@ -93,6 +94,7 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
                 parts,
                 part_len,
                 sums,
+                has_sums: false,
             };
             in_vectors(work);
         });
@@ -110,7 +112,7 @@ fn with_pairs<T: Real, R>(
     if !pairs::are_worthwhile::<T>(shape) {
         return f(None);
     }
-    let is_tiled = pairs::tiles_are_worthwhile(shape);
+    let is_tiled = pairs::are_tiled::<T>(shape);
     let channels = if is_tiled { TiledGradient::planes(shape) } else { shape.in_channels };
     let [tiled_parts, sums, steps] =
         if is_tiled { TiledGradient::lengths(shape, filters, part_len) } else { [0; 3] };
@@ -149,6 +151,8 @@ struct Gradient<'a, T: Real, G> {
     /// For some filters, all channels and all taps, the sums over all images, each in a vector: adding up its lanes takes
     /// as long as a few rows.
     sums: &'a mut [T::Compute],
+    /// Whether any of these filters has such sums: not if tiles made them all.
+    has_sums: bool,
 }
 
 impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> WithSimd for Gradient<'_, T, G> {
@@ -157,7 +161,7 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> WithSimd for Gradient<'_, T
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
         for (begin, filters) in blocks(self.shape.out_channels, self.at_once) {
-            self.sums.fill(T::Compute::ZERO);
+            self.has_sums = false;
             if let Some(tiled) = self.tiled() {
                 tiled.begin();
             }
@@ -203,6 +207,10 @@ impl<T: Real<Compute: Lanes>, G> Gradient<'_, T, G> {
             && pairs.add_image_in_tiles(&self.plane, filters, self.part_len)
         {
             return;
+        }
+        if !self.has_sums {
+            self.has_sums = true;
+            self.sums.fill(T::Compute::ZERO);
         }
         for (begin, size) in blocks(filters, MOST) {
             of_size!(size, F => self.block::<S, F>(simd, begin, in_pairs));
@@ -271,6 +279,9 @@ impl<T: Real<Compute: Lanes>, G> Gradient<'_, T, G> {
         if let Some(tiled) = self.pairs.as_ref().and_then(|pairs| pairs.tiled.as_ref()) {
             let gradient = &mut self.filters_gradient[first * of_filter..][..filters * of_filter];
             tiled.add_to(bytemuck::cast_slice_mut(gradient));
+        }
+        if !self.has_sums {
+            return;
         }
         let (sums, _) = T::Compute::vectors::<S>(self.sums);
         for (begin, size) in blocks(filters, MOST) {

@@ -58,6 +58,11 @@ pub(super) fn are_worthwhile<T: Real>(shape: &Filters) -> bool {
     are_multiplied && (tiles_are_worthwhile(shape) || !crate::cpu::tiles::are_there())
 }
 
+/// Whether tiles make the sums of this type.
+pub(super) fn are_tiled<T: Real>(shape: &Filters) -> bool {
+    are_worthwhile::<T>(shape) && tiles_are_worthwhile(shape)
+}
+
 /// Pairs of so many channels.
 fn pairs_of(channels: usize) -> usize {
     channels.div_ceil(2)
@@ -77,10 +82,11 @@ enum PairedFilters<'a> {
     InTiles(TiledFilters<'a>),
 }
 
-/// The lengths of the buffers of [`ChannelPairs`]: of its planes, of its filters, of what their sums begin with, and the number of
-/// steps.
+/// The lengths of the buffers of [`ChannelPairs`].
 pub(super) struct Lengths {
+    /// Of planes and of filters.
     pub(super) pairs: [usize; 2],
+    /// Of what the sums of filters begin with.
     pub(super) initial: usize,
     pub(super) steps: usize,
 }
@@ -107,7 +113,7 @@ impl<'a> ChannelPairs<'a> {
         ([planes, packed], initial, steps): ([&'a mut [Pair]; 2], &'a mut [f32], &'a mut [Step]),
     ) -> Option<Self> {
         let filters: &[bf16] = bytemuck::cast_slice(filters);
-        let bias = bias.map(|bias| bytemuck::cast_slice::<_, f32>(bias));
+        let bias = bias.map(bytemuck::cast_slice::<_, f32>);
         if !are_exact(filters) || !bias.is_none_or(pairs::are_exact_sums) {
             return None;
         }
@@ -151,7 +157,8 @@ impl<'a> ChannelPairs<'a> {
         are_exact(image)
     }
 
-    /// The sums of up to [`BLOCK`](crate::cpu::tiles::BLOCK) filters from number `begin` on, at all positions, to parts of `sums` that are `sums_len` long.
+    /// The sums of up to [`BLOCK`](crate::cpu::tiles::BLOCK) filters, from a number on, at all positions, to parts of `sums` that
+    /// are `sums_len` long.
     pub(super) fn add_up_in_tiles<C: Real>(
         &self,
         block: (usize, usize),
@@ -237,49 +244,4 @@ impl PositionPairs<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use half::bf16;
-
-    use crate::cpu::conv2d::{self, Convolution};
-    use crate::cpu::conv2d_relu::forward_relu;
-    use crate::cpu::im2col::Window;
-
-    fn numbers(len: usize) -> Vec<bf16> {
-        (0..len).map(|number| bf16::from_f32((number * 31 % 17) as f32 / 8.0 - 1.0)).collect()
-    }
-
-    fn forward(batch: usize, input: &[bf16]) -> Vec<bf16> {
-        let window = Window { image: [5, 6], kernel: [3, 2], stride: [1, 1], padding: [1, 0] };
-        let conv = Convolution { batch, in_channels: 3, out_channels: 4, window };
-        let mut out = vec![bf16::NAN; batch * 4 * 5 * 5];
-        conv2d::forward(&conv, input, &numbers(4 * 3 * 6), &mut out);
-        out
-    }
-
-    #[test]
-    fn an_image_with_small_elements_changes_no_other() {
-        let image_len = 3 * 5 * 6;
-        let mut input = numbers(3 * image_len);
-        input[image_len + 7] = bf16::from_bits(1);
-        let one_by_one: Vec<_> = input.chunks(image_len).flat_map(|image| forward(1, image)).collect();
-        assert_eq!(forward(3, &input), one_by_one);
-    }
-
-    /// A convolution of one element of each of two channels, and a bias, rectified.
-    fn of_one(input: f32, filter: f32, bias: bf16) -> bf16 {
-        let window = Window { image: [1, 1], kernel: [1, 1], stride: [1, 1], padding: [0, 0] };
-        let conv = Convolution { batch: 1, in_channels: 2, out_channels: 1, window };
-        let mut out = [bf16::NAN];
-        let (input, filters) = ([bf16::from_f32(input); 2], [bf16::from_f32(filter); 2]);
-        forward_relu(&conv, &input, &filters, &[bias], &mut out);
-        out[0]
-    }
-
-    #[test]
-    fn sums_that_are_subnormal_are_kept() {
-        let tiny = 2.0_f32.powi(-65);
-        assert_eq!(of_one(tiny, tiny, bf16::ZERO), bf16::from_f32(2.0 * tiny * tiny));
-        assert_eq!(of_one(0.0, 0.0, bf16::from_bits(1)), bf16::from_bits(1));
-        assert_eq!(of_one(1.5, 2.0, bf16::ONE), bf16::from_f32(7.0));
-    }
-}
+mod tests;

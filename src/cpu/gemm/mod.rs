@@ -7,7 +7,8 @@
 //! * [`dot`]: for few rows or columns, where the elements that a sum multiplies lie side by side in both factors.
 //!
 //! Each sum is made in an order that the shape and the strides of the whole product determine, not the number of cores, which
-//! share out rows and columns. (In bf16 also whether the factors have very small elements, see [`pairs`].)
+//! share out rows and columns. (In bf16 also whether factors, and sums that are added to, have very small or very large elements, see
+//! [`pairs`].)
 //!
 //! Types with a compute type of their own, `f16` and `bf16`, are widened block by block and accumulate in it over the
 //! whole inner dimension; where the machine multiplies pairs of `bf16`, they stay as they are (`bf16.rs`, and `tiles.rs` where

@@ -5,17 +5,17 @@
 //! that a panel stays in the first-level cache while the strips pass by.
 
 use half::bf16;
-use ndarray::{ArrayView2, ArrayViewMut2, s};
+use ndarray::{ArrayView1, ArrayView2, ArrayViewMut2, s};
 
 use super::bf16::interleave;
 use crate::cpu::pairs::{Pair, are_exact, are_exact_sums};
 use crate::cpu::scratch::with_scratch;
-use crate::cpu::tiles::{self, BLOCK, Initial, Left, Right, SIDE, Step, Sums, Tiles};
+use crate::cpu::tiles::{self, BLOCK, Left, Right, SIDE, Step, Sums, Tiles};
 
 /// Of the depth, what is multiplied before sums are written: an even number of elements.
 const DEPTH: usize = 512;
-/// Rows whose strips stay in the second-level cache while the panels pass by.
-const ROWS: usize = 1024;
+/// Rows, and columns, that are packed at once: the strips stay in the second-level cache while the panels pass by.
+const EXTENT: usize = 1024;
 /// Elements of a tile along the depth.
 const STEP: usize = 2 * SIDE;
 
@@ -24,7 +24,8 @@ pub(super) fn are_worthwhile(rows: usize, depth: usize, columns: usize) -> bool 
     tiles::are_there() && rows >= SIDE / 2 && depth >= SIDE && columns >= SIDE / 2
 }
 
-/// `out += a x b`. Parts of the depth are left to `otherwise` if their elements, or the sums so far, are not [exact](are_exact).
+/// `out += a x b`, in blocks of [`EXTENT`] rows and columns. Depths of a block are left to `otherwise` from the first on of which the
+/// elements, or the sums before, are not [exact](are_exact).
 ///
 /// # Panics
 /// If the machine has no tiles, the shapes do not agree, or the elements of a row of `out` are not side by side.
@@ -37,10 +38,25 @@ pub(super) fn add_product(
     let ((rows, columns), depth) = (out.dim(), a.ncols());
     assert!(a.nrows() == rows && b.dim() == (depth, columns));
     assert!(out.strides()[1] == 1);
-    if rows == 0 || columns == 0 {
-        return;
+    for row in (0..rows).step_by(EXTENT) {
+        let rows = row..rows.min(row + EXTENT);
+        for column in (0..columns).step_by(EXTENT) {
+            let columns = column..columns.min(column + EXTENT);
+            let (a, b) = (a.slice(s![rows.clone(), ..]), b.slice(s![.., columns.clone()]));
+            add_block(a, b, out.slice_mut(s![rows.clone(), columns]), &otherwise);
+        }
     }
-    let mut sums_are_exact =
+}
+
+/// [`add_product`] of one block.
+fn add_block(
+    a: ArrayView2<'_, bf16>,
+    b: ArrayView2<'_, bf16>,
+    mut out: ArrayViewMut2<'_, f32>,
+    otherwise: impl Fn(ArrayView2<'_, bf16>, ArrayView2<'_, bf16>, ArrayViewMut2<'_, f32>),
+) {
+    let ((rows, columns), depth) = (out.dim(), a.ncols());
+    let mut is_exact =
         out.rows().into_iter().all(|row| are_exact_sums(row.to_slice().expect("elements side by side")));
     let steps = depth.min(DEPTH).div_ceil(STEP);
     let lengths = [rows, columns].map(|extent| extent.next_multiple_of(BLOCK) * steps * SIDE);
@@ -51,7 +67,7 @@ pub(super) fn add_product(
             let (a, b) = (a.slice(s![.., depths.clone()]), b.slice(s![depths, ..]));
             let left = &mut left[..rows.next_multiple_of(BLOCK) * steps * SIDE];
             let right = &mut right[..columns.next_multiple_of(BLOCK) * steps * SIDE];
-            let is_exact = sums_are_exact
+            is_exact = is_exact
                 && Tiles::with(|tiles| {
                     pack_left(tiles, a, left);
                     pack_right(tiles, b, right);
@@ -63,7 +79,6 @@ pub(super) fn add_product(
                 });
             if !is_exact {
                 otherwise(a, b, out.view_mut());
-                sums_are_exact = false;
             }
         }
     });
@@ -83,10 +98,10 @@ fn pack_left(tiles: &Tiles, a: ArrayView2<'_, bf16>, strips: &mut [Pair]) {
             let a = a.slice(s![rows.clone(), begin..depth.min(begin + STEP)]);
             if a.strides()[0] == 1 && a.strides()[1] != 1 {
                 // Its columns lie side by side: they are the rows of pairs, before rows and columns are exchanged.
-                let (tiles_of, _) = tile.as_chunks_mut::<SIDE>();
-                for (part, tile) in tiles_of.iter_mut().enumerate() {
-                    let there = (part * SIDE).min(a.nrows())..((part + 1) * SIDE).min(a.nrows());
-                    let lines = a.slice(s![there, ..]).reversed_axes();
+                let (halves, _) = tile.as_chunks_mut::<SIDE>();
+                for (part, tile) in halves.iter_mut().enumerate() {
+                    let rows = (part * SIDE).min(a.nrows())..((part + 1) * SIDE).min(a.nrows());
+                    let lines = a.slice(s![rows, ..]).reversed_axes();
                     interleave(lines, SIDE, tile.as_flattened_mut());
                     tile[lines.nrows().div_ceil(2)..].fill([[bf16::ZERO; 2]; SIDE]);
                     tiles.transpose(tile);
@@ -103,7 +118,7 @@ fn pack_left(tiles: &Tiles, a: ArrayView2<'_, bf16>, strips: &mut [Pair]) {
 
 /// Copies elements, and zeros behind them.
 #[inline(always)]
-fn copy(from: ndarray::ArrayView1<'_, bf16>, to: &mut [bf16]) {
+fn copy(from: ArrayView1<'_, bf16>, to: &mut [bf16]) {
     match from.to_slice() {
         Some(from) => to[..from.len()].copy_from_slice(from),
         None => to.iter_mut().zip(from).for_each(|(to, &from)| *to = from),
@@ -155,36 +170,34 @@ fn add_packed(tiles: &Tiles, left: &[Pair], right: &[Pair], steps: usize, mut ou
         *step = Step { left: bytes(index * BLOCK * SIDE), right: bytes(index * SIDE * BLOCK) };
     }
     let mut edge = [[0.0_f32; BLOCK]; BLOCK];
-    for first in (0..rows).step_by(ROWS) {
-        for (panel, right) in right.chunks_exact(len).enumerate() {
-            for row in (first..rows.min(first + ROWS)).step_by(BLOCK) {
-                let columns = panel * BLOCK..columns.min((panel + 1) * BLOCK);
-                let mut out = out.slice_mut(s![row..rows.min(row + BLOCK), columns]);
-                let count = if out.nrows() <= SIDE { SIDE } else { BLOCK };
-                let left = &left[row / BLOCK * len..][..len];
-                let left = Left { first: left.as_ptr(), row_bytes: bytes(SIDE), rows: count };
-                let right = Right { first: right.as_ptr(), row_bytes: bytes(BLOCK) };
-                let is_whole = out.dim() == (count, BLOCK);
-                let sums = if is_whole {
-                    Sums { first: out.as_mut_ptr(), row_bytes: out.strides()[0] as usize * size_of::<f32>() }
-                } else {
-                    Sums { first: edge.as_mut_ptr().cast(), row_bytes: BLOCK * size_of::<f32>() }
-                };
-                if !is_whole {
-                    edge.iter_mut().zip(out.rows()).for_each(|(to, from)| {
-                        to.iter_mut().zip(from).for_each(|(to, &from)| *to = from);
-                    });
+    for (panel, right) in right.chunks_exact(len).enumerate() {
+        for (strip, left) in left.chunks_exact(len).enumerate() {
+            let block = [(strip, rows), (panel, columns)]
+                .map(|(block, end)| block * BLOCK..end.min((block + 1) * BLOCK));
+            let [rows, columns] = block;
+            let mut out = out.slice_mut(s![rows, columns]);
+            let count = if out.nrows() <= SIDE { SIDE } else { BLOCK };
+            let left = Left { first: left.as_ptr(), row_bytes: bytes(SIDE), rows: count };
+            let right = Right { first: right.as_ptr(), row_bytes: bytes(BLOCK) };
+            let is_whole = out.dim() == (count, BLOCK);
+            let sums = if is_whole {
+                let row_bytes = (out.strides()[0] as usize).wrapping_mul(size_of::<f32>());
+                Sums { first: out.as_mut_ptr(), row_bytes }
+            } else {
+                for (to, from) in edge.iter_mut().zip(out.rows()) {
+                    to.iter_mut().zip(from).for_each(|(to, &from)| *to = from);
                 }
-                let initial: Initial = sums.as_initial();
-                // SAFETY:
-                // - strip and panel have `len` pairs, which are those of `steps` steps, at most as many as `of_step` has.
-                // - `sums` has `count` rows of `BLOCK` elements: a block of `out`, which is borrowed mutably and whose rows
-                //   have their elements side by side, however far they are apart; or `edge`.
-                unsafe { tiles.add_products(left, right, &of_step[..steps], initial, sums) };
-                if !is_whole {
-                    edge.iter().zip(out.rows_mut()).for_each(|(from, mut to)| {
-                        to.iter_mut().zip(from).for_each(|(to, &from)| *to = from);
-                    });
+                Sums { first: edge.as_mut_ptr().cast(), row_bytes: BLOCK * size_of::<f32>() }
+            };
+            // SAFETY:
+            // - strip and panel have `len` pairs: for each of `steps` steps, at most as many as `of_step` has, a tile or two of
+            //   rows of `SIDE` pairs, and `SIDE` rows of `BLOCK` pairs, as far apart as said.
+            // - `sums` has `count` rows of `BLOCK` elements: a block of `out`, which is borrowed mutably and whose rows have
+            //   their elements side by side, however far they are apart; or `edge`.
+            unsafe { tiles.add_products(left, right, &of_step[..steps], sums.as_initial(), sums) };
+            if !is_whole {
+                for (from, mut to) in edge.iter().zip(out.rows_mut()) {
+                    to.iter_mut().zip(from).for_each(|(to, &from)| *to = from);
                 }
             }
         }
