@@ -21,6 +21,9 @@ const ELEMENTS_PER_TASK: usize = 1 << 17;
 /// Bytes of parts that may be on their way while the next one is made, if that keeps all workers busy.
 const BYTES_AHEAD: usize = 32 << 20;
 
+/// Bytes of small parts of a batch that are let go together.
+const TOGETHER_BYTES: usize = 1 << 20;
+
 /// How often an epoch moves the progress bar.
 const PROGRESS_TICKS: usize = 200;
 
@@ -39,7 +42,7 @@ pub struct Trainer<'t, 'm, T: Real, L, O> {
     progress: bool,
     validate: Option<Validate<'t, 'm, T, L>>,
     feeder: Feeder,
-    /// Bytes of the arrays of the largest part so far.
+    /// The most bytes of arrays that were let go at once.
     part_bytes: usize,
 }
 
@@ -190,7 +193,7 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         Ok(Epoch { epoch, loss, accuracy, correct, samples_per_second, validation: None })
     }
 
-    /// Submits the tasks of one batch, part by part; each has `step` to itself.
+    /// Submits the tasks of one batch, part by part; large ones have `step` to themselves.
     fn batch<D: Dataset>(
         &mut self,
         step: &mut Arena,
@@ -205,14 +208,24 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         let factor = 1.0 / indices.len() as f64;
         for part in indices.chunks(granularity) {
             self.part(step, data, part, factor, tally)?;
-            // A part holds its arrays until its last task has ended, and each worker may be at another one.
-            self.part_bytes = self.part_bytes.max(step.used_bytes());
-            step.reset_within(BYTES_AHEAD.max(step.worker_infos().len() * self.part_bytes));
+            if step.used_bytes() >= TOGETHER_BYTES {
+                self.let_go(step);
+            }
+        }
+        if step.used_bytes() > 0 {
+            self.let_go(step);
         }
         for (index, parameter) in self.model.parameters_mut().enumerate() {
             self.optimizer.update(index, parameter)?;
         }
         Ok(())
+    }
+
+    /// Lets go of the arrays of the last parts, and waits if those before them still hold much.
+    fn let_go(&mut self, step: &mut Arena) {
+        // Parts hold their arrays until their last task has ended, and each worker may be at others.
+        self.part_bytes = self.part_bytes.max(step.used_bytes());
+        step.reset_within(BYTES_AHEAD.max(step.worker_infos().len() * self.part_bytes));
     }
 
     /// Submits forward and backward of one part of a batch, whose samples count by `factor`.
