@@ -17,8 +17,6 @@ sys.path.insert(0, str(ROOT / "benches"))
 
 from comparison import page
 
-PAGE = ROOT / "docs" / "performance.md"
-KEPT = ROOT / "target" / "comparison"
 STUDY = ROOT / "docs" / "studies" / "data" / "granularity"
 
 # The granularity at an efficiency of a half is to be below so many microseconds.
@@ -42,15 +40,14 @@ def judged(summary: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="two short rounds: figures mean nothing")
+    page.add_option(parser)
     settings = parser.parse_args()
     if settings.quick:
-        target, folder = KEPT / PAGE.name, KEPT / "granularity"
-        KEPT.mkdir(parents=True, exist_ok=True)
-        target.write_text(PAGE.read_text())
+        target, folder = page.draft(settings.page), page.KEPT / "granularity"
         study = ["cargo", "run", "--release", "--quiet", "-p", "dahl-cli", "--", "study", "granularity"]
         subprocess.run([*study, "--quick", "--out", str(folder)], cwd=ROOT, check=True)
     else:
-        target, folder = PAGE, STUDY
+        target, folder = settings.page, STUDY
         subprocess.run(["scripts/studies.sh", "granularity"], cwd=ROOT, check=True)
     summary = (folder / "summary.md").read_text()
     text = f"{summary}\n{judged(summary)}"

@@ -30,7 +30,7 @@ def processor() -> str:
             name = value.strip()
         if key.strip() == "flags":
             flags = set(value.split())
-    sets = [flag for flag in ("avx2", "avx512f", "avx512_bf16") if flag in flags]
+    sets = [flag for flag in ("avx2", "avx512f", "avx512_bf16", "amx_bf16") if flag in flags]
     return ", ".join([f"{name}, {os.cpu_count()} cores", *sets])
 
 

@@ -1,8 +1,29 @@
 """What is written into a page, between `<!-- NAME -->` and `<!-- end -->`: tables, and which targets are met."""
 
+import argparse
 import pathlib
 import textwrap
 from dataclasses import dataclass, field
+
+from .program import ROOT
+
+# Where pages go that are not of a whole run.
+KEPT = ROOT / "target" / "comparison"
+
+
+def add_option(parser: argparse.ArgumentParser) -> None:
+    """`--page`: which page is written."""
+    page = ROOT / "docs" / "performance.md"
+    told = "the page to write, each machine's its own; without it docs/performance.md"
+    parser.add_argument("--page", type=lambda path: pathlib.Path(path).resolve(), default=page, help=told)
+
+
+def draft(page: pathlib.Path) -> pathlib.Path:
+    """A copy of the page, to be written in place of it."""
+    KEPT.mkdir(parents=True, exist_ok=True)
+    copy = KEPT / page.name
+    copy.write_text(page.read_text())
+    return copy
 
 
 def table(columns: list[str], rows: list[list[str]]) -> str:

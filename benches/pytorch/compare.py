@@ -27,10 +27,6 @@ from training import MNIST, ROWS, SMALL, Programs, Row
 from comparison import page, program, rounds
 from comparison.machine import Occasion
 
-PAGE = ROOT / "docs" / "performance.md"
-KEPT = ROOT / "target" / "comparison"
-CHART = "performance-training.svg"
-
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -39,6 +35,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, help="5, if nothing is said")
     parser.add_argument("--quick", action="store_true", help="two rounds of few rows: figures mean nothing")
     parser.add_argument("--again", action="store_true", help="writes the page from what the last whole run measured")
+    page.add_option(parser)
     return parser.parse_args()
 
 
@@ -119,8 +116,8 @@ def main() -> None:
         print("\n".join(selection.names()))
         return
     is_whole = settings.again or (settings.rows is None and not settings.quick)
-    measurements = KEPT / ("pytorch.json" if is_whole else "pytorch-some.json")
-    KEPT.mkdir(parents=True, exist_ok=True)
+    measurements = page.KEPT / ("pytorch.json" if is_whole else "pytorch-some.json")
+    page.KEPT.mkdir(parents=True, exist_ok=True)
     if not settings.again:
         if not selection.names():
             sys.exit("no such row: --list shows them")
@@ -128,10 +125,11 @@ def main() -> None:
         measurements.write_text(json.dumps(measure(selection, count, settings.quick)))
     kept = json.loads(measurements.read_text())
     if is_whole:
-        target, chart, link = PAGE, PAGE.parent / "images" / CHART, f"images/{CHART}"
+        target, images = settings.page, "images/"
     else:
-        target, chart, link = KEPT / PAGE.name, KEPT / CHART, CHART
-        target.write_text(PAGE.read_text())
+        target, images = page.draft(settings.page), ""
+    link = f"{images}{target.stem}-training.svg"
+    chart = target.parent / link
     for section, text in sections(kept, chart, link).items():
         page.write(target, section, text)
         print(f"\n## {section}\n\n{text}")

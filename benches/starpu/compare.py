@@ -26,8 +26,6 @@ from comparison.machine import Occasion
 from comparison.page import Targets, table
 from comparison.spread import Spread, significant, times
 
-PAGE = ROOT / "docs" / "performance.md"
-KEPT = ROOT / "target" / "comparison"
 SOURCE = ROOT / "benches" / "starpu" / "empty_tasks.c"
 
 EMPTY = ("independent", "chain", "random")
@@ -40,7 +38,7 @@ TASK_NS, SHARE = 250, 0.1
 
 def built() -> str:
     """Builds the program against libstarpu; its path."""
-    target = KEPT / "empty_tasks"
+    target = page.KEPT / "empty_tasks"
     flags = subprocess.run(
         ["pkg-config", "--cflags", "--libs", "starpu-1.3"], stdout=subprocess.PIPE, text=True, check=False
     )
@@ -60,7 +58,7 @@ def of_dahl(bench: str, turns: int, row: str) -> dict:
 
 def of_starpu(tasks: str, turns: int, row: str) -> dict:
     graph, _, workers = row.rpartition("-")
-    measured = program.lines([tasks, graph, workers, str(turns)], STARPU_SILENT="1", STARPU_HOME=str(KEPT))[-1]
+    measured = program.lines([tasks, graph, workers, str(turns)], STARPU_SILENT="1", STARPU_HOME=str(page.KEPT))[-1]
     if measured["workers"] != int(workers):
         raise program.ProgramError(f"StarPU has {measured['workers']} workers here, not {workers}")
     return measured
@@ -114,6 +112,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--list", action="store_true", help="shows the rows")
     parser.add_argument("--rounds", type=int, help="7, if nothing is said")
     parser.add_argument("--quick", action="store_true", help="two short rounds: figures mean nothing")
+    page.add_option(parser)
     return parser.parse_args()
 
 
@@ -123,23 +122,21 @@ def main() -> None:
     if settings.list or not rows:
         sys.exit("no such row: --list shows them") if not rows else print("\n".join(rows))
         return
-    KEPT.mkdir(parents=True, exist_ok=True)
+    page.KEPT.mkdir(parents=True, exist_ok=True)
     occasion = Occasion()
     bench, tasks = program.bench("dahl", "task_overhead"), built()
     turns = 1 if settings.quick else 2
     count = settings.rounds or (2 if settings.quick else 7)
     sides = {"dahl": partial(of_dahl, bench, turns), "StarPU": partial(of_starpu, tasks, turns)}
     measured = rounds.in_turn(rows, sides, count)
-    (KEPT / "starpu.json").write_text(json.dumps(measured))
+    (page.KEPT / "starpu.json").write_text(json.dumps(measured))
 
     about = next(iter(measured.values()))["StarPU"][0]
     starpu = f"StarPU {about['version']} with its scheduler {about['scheduler']}"
     targets = Targets()
     tables = [per_task(measured, targets), two_workers(measured, targets), targets.text(), occasion.text(count, starpu)]
-    target = PAGE
-    if settings.rows is not None or settings.quick:
-        target = KEPT / PAGE.name
-        target.write_text(PAGE.read_text())
+    is_whole = settings.rows is None and not settings.quick
+    target = settings.page if is_whole else page.draft(settings.page)
     text = "\n".join(part for part in tables if part)
     page.write(target, "tasks", text)
     print(f"\n{text}")

@@ -1,6 +1,6 @@
 //! How values of a map go between storage and its body, which is compiled in the compute type.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{GenericParam, Generics, Path, Type, TypeParamBound, WherePredicate};
 
@@ -33,6 +33,14 @@ impl Passing {
             Self::AsIs => value,
             Self::Widened => quote!(#root::Real::widen(#value)),
             Self::WidenedArray => quote!(#value.map(#root::Real::widen)),
+        }
+    }
+
+    /// `value` as the body gets it, in a loop that is compiled for the level `at`.
+    pub(crate) fn widen_at(self, root: &Path, value: TokenStream, at: &Ident) -> TokenStream {
+        match self {
+            Self::Widened => quote!(#root::Real::widen_at(#value, #at)),
+            Self::AsIs | Self::WidenedArray => self.widen(root, value),
         }
     }
 

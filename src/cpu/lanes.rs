@@ -3,6 +3,8 @@
 //! For loops that must keep many sums in registers. The compiler does not find that by itself; other loops are plain ones, which
 //! [`dahl_core::simd::dispatch`] compiles. The vectors are those of the crate `pulp`.
 
+mod unzip;
+
 use dahl_core::Real;
 use dahl_core::simd::{Level, level};
 use pulp::{Scalar, Simd, WithSimd};
@@ -39,6 +41,9 @@ pub(crate) trait Lanes: Real<Compute = Self> {
 
     /// Lane `i` of the result is lane `i + by` of `vector`, counted round.
     fn rotate_left<S: Simd>(simd: S, vector: Self::Vector<S>, by: usize) -> Self::Vector<S>;
+
+    /// Of the elements of two vectors that follow each other, those of even places, and those of odd ones.
+    fn unzip<S: Simd>(simd: S, vectors: [Self::Vector<S>; 2]) -> [Self::Vector<S>; 2];
 
     /// The elements, fewer than a vector has or as many, and zeros.
     fn load_first<S: Simd>(simd: S, elements: &[Self]) -> Self::Vector<S>;
@@ -106,7 +111,7 @@ pub(crate) fn copy<C: Lanes, S: Simd>(_simd: S, from: &[C], to: &mut [C]) {
 macro_rules! lanes {
     ($element:ty, $bits:ty, $vector:ident, $mask:ident, $splat:ident, $add:ident, $mul_add:ident, $sum:ident, $as:ident, $as_mut:ident,
      $le:ident, $not:ident, $and:ident, $select:ident,
-     $mul:ident, $rotate:ident, $load:ident, $store:ident) => {
+     $mul:ident, $rotate:ident, $unzip:ident, $load:ident, $store:ident) => {
         impl Lanes for $element {
             type Vector<S: Simd> = S::$vector;
             type Mask<S: Simd> = S::$mask;
@@ -119,6 +124,11 @@ macro_rules! lanes {
             #[inline(always)]
             fn rotate_left<S: Simd>(simd: S, vector: S::$vector, by: usize) -> S::$vector {
                 simd.$rotate(vector, by)
+            }
+
+            #[inline(always)]
+            fn unzip<S: Simd>(_: S, vectors: [S::$vector; 2]) -> [S::$vector; 2] {
+                unzip::$unzip::<S>(vectors)
             }
 
             #[inline(always)]
@@ -196,6 +206,7 @@ lanes!(
     select_f32s,
     mul_f32s,
     rotate_left_f32s,
+    unzip_f32,
     partial_load_f32s,
     partial_store_f32s
 );
@@ -216,6 +227,7 @@ lanes!(
     select_f64s,
     mul_f64s,
     rotate_left_f64s,
+    unzip_f64,
     partial_load_f64s,
     partial_store_f64s
 );

@@ -75,6 +75,37 @@ pub trait Vectorised {
 
     /// Computes.
     fn run(self) -> Self::Output;
+
+    /// The same with proof of the level: for loops that name an instruction which the compiler does not find.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn run_at<const LEVEL: u8>(self, at: At<LEVEL>) -> Self::Output
+    where
+        Self: Sized,
+    {
+        let _ = at;
+        self.run()
+    }
+}
+
+/// Proof that this machine has the instructions of a [`Level`], given as a number; known where the loop is compiled.
+///
+/// Invariant L2: one with a level other than the baseline is made only by a function that requires the level's
+/// features, and so was reached on a machine that has them.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct At<const LEVEL: u8>(());
+
+impl At<{ Level::Baseline as u8 }> {
+    /// Of every machine.
+    pub const BASELINE: Self = Self(());
+}
+
+impl<const LEVEL: u8> At<LEVEL> {
+    /// [`Level::V3`].
+    pub const HAS_V3: bool = cfg!(target_arch = "x86_64") && LEVEL >= Level::V3 as u8;
+    /// [`Level::V4`].
+    pub const HAS_V4: bool = cfg!(target_arch = "x86_64") && LEVEL >= Level::V4 as u8;
 }
 
 /// Runs `v.run()` with the vector instructions of this machine, those of [`level()`].
@@ -96,7 +127,7 @@ pub fn dispatch<V: Vectorised>(v: V) -> V::Output {
         // SAFETY: as above, with NEON.
         #[cfg(target_arch = "aarch64")]
         Level::Neon => unsafe { run_neon(v) },
-        _ => v.run(),
+        _ => v.run_at(At::BASELINE),
     }
 }
 
@@ -109,7 +140,7 @@ macro_rules! levels {
         #[cfg(target_arch = $architecture)]
         $(#[target_feature(enable = $feature)])*
         fn $run<V: Vectorised>(v: V) -> V::Output {
-            v.run()
+            v.run_at(At::<{ Level::$level as u8 }>(()))
         }
 
         #[cfg(target_arch = $architecture)]

@@ -10,9 +10,16 @@
 //!
 //! Not here: what is computed (kernels are declared elsewhere) and how work is divided among cores (`worker`).
 
+pub(crate) mod f16c;
 mod level;
 pub(crate) mod math;
+mod output;
 mod reduction;
+mod stream;
 
+#[doc(hidden)]
+pub use level::At;
 pub use level::{Level, Vectorised, dispatch, level};
+#[doc(hidden)]
+pub use output::{BLOCK, Output};
 pub use reduction::{dot, max, min, sum};

@@ -13,13 +13,19 @@
 //! roundoff of the compute type (Higham, *Accuracy and Stability of Numerical Algorithms*, section 4.2); that of a
 //! loop that adds one by one is `n * u * sum |x|`.
 
-use super::{Vectorised, dispatch};
+use super::{At, Vectorised, dispatch, stream};
 use crate::element::{Element, Real};
 
 /// Independent partial results of a block.
 const LANES: usize = 32;
 /// Elements of a block.
 const BLOCK: usize = 1024;
+/// What the processor's prefetcher does not go beyond.
+const PAGE_BYTES: usize = 4096;
+/// Pages that are read in turn.
+const PAGES: usize = 4;
+/// How far ahead a page is fetched.
+const AHEAD_BYTES: usize = 640;
 
 /// The sum of `values`, accumulated in the compute type by the tree described in this module; `-0.0` if there are none.
 ///
@@ -58,14 +64,54 @@ impl<T: Real> Vectorised for SumOf<'_, T> {
 
     #[inline(always)]
     fn run(self) -> T::Compute {
-        let mut tree = Tree::new();
-        let blocks = self.0.chunks_exact(BLOCK);
-        let rest = blocks.remainder();
-        for block in blocks {
-            tree.push(block_sum(block));
-        }
-        tree.finish((!rest.is_empty()).then(|| block_sum(rest)))
+        self.run_at(At::BASELINE)
     }
+
+    #[inline(always)]
+    fn run_at<const LEVEL: u8>(self, at: At<LEVEL>) -> T::Compute {
+        let mut tree = Tree::new();
+        let (mut blocks, rest) = self.0.as_chunks::<BLOCK>();
+        if At::<LEVEL>::HAS_V4 {
+            // Half the page of `f16` is one block, so a group of these takes eight.
+            let apart = if size_of::<[T; BLOCK]>() < PAGE_BYTES { 2 } else { 1 };
+            while blocks.len() >= PAGES * apart {
+                let (group, others) = blocks.split_at(PAGES * apart);
+                let mut sums = [[T::Compute::ZERO; PAGES]; 2];
+                for (first, sums) in sums[..apart].iter_mut().enumerate() {
+                    let group = &group[first..];
+                    let blocks = [&group[0], &group[apart], &group[2 * apart], &group[3 * apart]];
+                    *sums = block_sums(at, blocks);
+                }
+                for index in 0..PAGES * apart {
+                    tree.push(sums[index % apart][index / apart]);
+                }
+                blocks = others;
+            }
+        }
+        for block in blocks {
+            tree.push(block_sum(at, block));
+        }
+        tree.finish((!rest.is_empty()).then(|| block_sum(at, rest)))
+    }
+}
+
+/// [`block_sum`] of blocks that lie on different pages, row by row in turn.
+///
+/// The processor fetches ahead within a page, but not much further: from one page at a time, memory is not kept busy.
+/// Only where all the lanes are in registers: elsewhere it does not pay.
+#[inline(always)]
+fn block_sums<T: Real, const LEVEL: u8>(at: At<LEVEL>, blocks: [&[T; BLOCK]; PAGES]) -> [T::Compute; PAGES] {
+    let mut lanes = [[-T::Compute::ZERO; LANES]; PAGES];
+    for row in 0..BLOCK / LANES {
+        for page in 0..PAGES {
+            let row = &blocks[page].as_chunks::<LANES>().0[row];
+            stream::fetch(at, row, AHEAD_BYTES);
+            for (lane, x) in lanes[page].iter_mut().zip(row) {
+                *lane += x.widen_at(at);
+            }
+        }
+    }
+    [add_lanes(&lanes[0]), add_lanes(&lanes[1]), add_lanes(&lanes[2]), add_lanes(&lanes[3])]
 }
 
 struct Dot<'a, T>(&'a [T], &'a [T]);
@@ -75,6 +121,11 @@ impl<T: Real> Vectorised for Dot<'_, T> {
 
     #[inline(always)]
     fn run(self) -> T::Compute {
+        self.run_at(At::BASELINE)
+    }
+
+    #[inline(always)]
+    fn run_at<const LEVEL: u8>(self, at: At<LEVEL>) -> T::Compute {
         let Self(a, b) = self;
         let mut tree = Tree::new();
         // The products of a block go through the first level of the cache: a loop that also adds is not vectorised.
@@ -82,37 +133,37 @@ impl<T: Real> Vectorised for Dot<'_, T> {
         let (a_blocks, a_rest) = a.as_chunks::<BLOCK>();
         let (b_blocks, b_rest) = b.as_chunks::<BLOCK>();
         for (a, b) in a_blocks.iter().zip(b_blocks) {
-            multiply(a, b, &mut products);
-            tree.push(block_sum(&products));
+            multiply(at, a, b, &mut products);
+            tree.push(block_sum(At::BASELINE, &products));
         }
         let products = &mut products[..a_rest.len()];
-        multiply(a_rest, b_rest, products);
-        tree.finish((!products.is_empty()).then(|| block_sum(products)))
+        multiply(at, a_rest, b_rest, products);
+        tree.finish((!products.is_empty()).then(|| block_sum(At::BASELINE, products)))
     }
 }
 
 /// `products[i] = a[i] * b[i]`.
 #[inline(always)]
-fn multiply<T: Real>(a: &[T], b: &[T], products: &mut [T::Compute]) {
+fn multiply<T: Real, const LEVEL: u8>(at: At<LEVEL>, a: &[T], b: &[T], products: &mut [T::Compute]) {
     for ((product, a), b) in products.iter_mut().zip(a).zip(b) {
-        *product = a.widen() * b.widen();
+        *product = a.widen_at(at) * b.widen_at(at);
     }
 }
 
 /// The sum of at most [`BLOCK`] elements: lanes, then pairs of lanes.
 #[inline(always)]
-fn block_sum<T: Real>(block: &[T]) -> T::Compute {
+fn block_sum<T: Real, const LEVEL: u8>(at: At<LEVEL>, block: &[T]) -> T::Compute {
     let mut lanes = [-T::Compute::ZERO; LANES];
     let (rows, rest) = block.as_chunks::<LANES>();
     for row in rows {
         for (lane, x) in lanes.iter_mut().zip(row) {
-            *lane += x.widen();
+            *lane += x.widen_at(at);
         }
     }
     // Padded with what adds nothing, not even to -0: so the lanes stay in registers.
     let mut last = [-T::Compute::ZERO; LANES];
     for (last, x) in last.iter_mut().zip(rest) {
-        *last = x.widen();
+        *last = x.widen_at(at);
     }
     for (lane, x) in lanes.iter_mut().zip(last) {
         *lane += x;

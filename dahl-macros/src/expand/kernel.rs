@@ -93,11 +93,12 @@ fn map(codelet: &Codelet, variant: Variant) -> TokenStream {
         .collect();
     let output = slices.iter().find(|(index, _)| is_mutable(*index)).map(|(_, parameter)| &parameter.name);
 
-    let (len, i) = (local("len"), local("i"));
+    let [at, output_blocks, wide, begin, len, i] =
+        ["at", "output_blocks", "wide", "begin", "len", "i"].map(local);
     let loads =
         codelet.parameters.iter().filter(|parameter| !parameter.access.is_mutable()).map(|parameter| {
             let name = &parameter.name;
-            Passing::of(&parameter.element, generics).widen(root, quote!(#name[#i]))
+            Passing::of(&parameter.element, generics).widen_at(root, quote!(#name[#i]), &at)
         });
     let plain = codelet.arguments.iter().map(|argument| argument.name.to_token_stream());
     let widened = codelet.arguments.iter().filter_map(|argument| {
@@ -110,13 +111,42 @@ fn map(codelet: &Codelet, variant: Variant) -> TokenStream {
     let turbofish = (!body_arguments.is_empty()).then(|| quote!(::<#(#body_arguments),*>));
     let result = quote!(#type_name::body #turbofish(#(#loads,)* #(#plain),*));
     let element = &codelet.parameters.last().expect("a map has an output").element;
-    let result = Passing::of(element, generics).narrow(root, element, result);
+    let passing = Passing::of(element, generics);
+    let narrowed = passing.narrow(root, element, result.clone());
+    let one_by_one = quote! {
+        for #i in 0..#len {
+            #output[#i] = #narrowed;
+        }
+    };
+    let in_blocks = match passing {
+        Passing::Widened => quote!(<#element as #root::Real>::narrows_in_blocks(#at)),
+        Passing::AsIs | Passing::WidenedArray => quote!(false),
+    };
+    let (buffer, compute) = if passing == Passing::Widened {
+        let zero = quote!(<<#element as #root::Real>::Compute as #root::Element>::ZERO);
+        let buffer = quote!(let mut #wide = [#zero; #root::__private::BLOCK];);
+        let compute = quote! {
+            if #in_blocks {
+                let #wide = &mut #wide[..#len];
+                for #i in 0..#len {
+                    #wide[#i] = #result;
+                }
+                <#element as #root::Real>::narrow_block(#at, #wide, #output);
+            } else {
+                #one_by_one
+            }
+        };
+        (Some(buffer), compute)
+    } else {
+        (None, one_by_one)
+    };
+    let make = if variant == Variant::InPlace { quote!(in_place) } else { quote!(new) };
     let same_lengths = (!inputs.is_empty()).then(|| {
         let message = format!("{}: the slices differ in length", codelet.name);
         quote!(::core::assert!(#(#inputs.len() == #output.len())&&*, #message);)
     });
 
-    let map = tokens::fresh("Map", &codelet.tokens);
+    let (map, level) = (tokens::fresh("Map", &codelet.tokens), tokens::fresh("LEVEL", &codelet.tokens));
     let outer_generics = codelet.declared_generics(None, false);
     let inner_generics = codelet.declared_generics(Some(&lifetime), false);
     let inner_arguments = codelet.type_arguments(&lifetime);
@@ -132,12 +162,20 @@ fn map(codelet: &Codelet, variant: Variant) -> TokenStream {
 
                 #[inline(always)]
                 fn run(self) {
+                    self.run_at(#root::__private::At::BASELINE);
+                }
+
+                #[inline(always)]
+                fn run_at<const #level: u8>(self, #at: #root::__private::At<#level>) {
                     let Self { #(#names),* } = self;
-                    let #len = #output.len();
-                    #(let #inputs = &#inputs[..#len];)*
                     #(#widened)*
-                    for #i in 0..#len {
-                        #output[#i] = #result;
+                    #buffer
+                    let mut #output_blocks = #root::__private::Output::#make(#at, #output, #in_blocks);
+                    while let Some((#begin, #len)) = #output_blocks.next_block() {
+                        #(let #inputs = &#inputs[#begin..][..#len];)*
+                        let #output = #output_blocks.block();
+                        #compute
+                        #output_blocks.put();
                     }
                 }
             }

@@ -150,17 +150,48 @@ impl Axpy {
             type Output = ();
             #[inline(always)]
             fn run(self) {
+                self.run_at(::dahl::__private::At::BASELINE);
+            }
+            #[inline(always)]
+            fn run_at<const LEVEL: u8>(self, at: ::dahl::__private::At<LEVEL>) {
                 let Self { x, y, out, alpha } = self;
-                let len = out.len();
-                let x = &x[..len];
-                let y = &y[..len];
                 let alpha = ::dahl::Real::widen(alpha);
-                for i in 0..len {
-                    out[i] = <T as ::dahl::Real>::narrow(
-                        Axpy::body::<
-                            <T as ::dahl::Real>::Compute,
-                        >(::dahl::Real::widen(x[i]), ::dahl::Real::widen(y[i]), alpha),
-                    );
+                let mut wide = [<<T as ::dahl::Real>::Compute as ::dahl::Element>::ZERO; ::dahl::__private::BLOCK];
+                let mut output_blocks = ::dahl::__private::Output::new(
+                    at,
+                    out,
+                    <T as ::dahl::Real>::narrows_in_blocks(at),
+                );
+                while let Some((begin, len)) = output_blocks.next_block() {
+                    let x = &x[begin..][..len];
+                    let y = &y[begin..][..len];
+                    let out = output_blocks.block();
+                    if <T as ::dahl::Real>::narrows_in_blocks(at) {
+                        let wide = &mut wide[..len];
+                        for i in 0..len {
+                            wide[i] = Axpy::body::<
+                                <T as ::dahl::Real>::Compute,
+                            >(
+                                ::dahl::Real::widen_at(x[i], at),
+                                ::dahl::Real::widen_at(y[i], at),
+                                alpha,
+                            );
+                        }
+                        <T as ::dahl::Real>::narrow_block(at, wide, out);
+                    } else {
+                        for i in 0..len {
+                            out[i] = <T as ::dahl::Real>::narrow(
+                                Axpy::body::<
+                                    <T as ::dahl::Real>::Compute,
+                                >(
+                                    ::dahl::Real::widen_at(x[i], at),
+                                    ::dahl::Real::widen_at(y[i], at),
+                                    alpha,
+                                ),
+                            );
+                        }
+                    }
+                    output_blocks.put();
                 }
             }
         }
@@ -185,16 +216,47 @@ impl Axpy {
             type Output = ();
             #[inline(always)]
             fn run(self) {
+                self.run_at(::dahl::__private::At::BASELINE);
+            }
+            #[inline(always)]
+            fn run_at<const LEVEL: u8>(self, at: ::dahl::__private::At<LEVEL>) {
                 let Self { x, y, alpha } = self;
-                let len = y.len();
-                let x = &x[..len];
                 let alpha = ::dahl::Real::widen(alpha);
-                for i in 0..len {
-                    y[i] = <T as ::dahl::Real>::narrow(
-                        Axpy::body::<
-                            <T as ::dahl::Real>::Compute,
-                        >(::dahl::Real::widen(x[i]), ::dahl::Real::widen(y[i]), alpha),
-                    );
+                let mut wide = [<<T as ::dahl::Real>::Compute as ::dahl::Element>::ZERO; ::dahl::__private::BLOCK];
+                let mut output_blocks = ::dahl::__private::Output::in_place(
+                    at,
+                    y,
+                    <T as ::dahl::Real>::narrows_in_blocks(at),
+                );
+                while let Some((begin, len)) = output_blocks.next_block() {
+                    let x = &x[begin..][..len];
+                    let y = output_blocks.block();
+                    if <T as ::dahl::Real>::narrows_in_blocks(at) {
+                        let wide = &mut wide[..len];
+                        for i in 0..len {
+                            wide[i] = Axpy::body::<
+                                <T as ::dahl::Real>::Compute,
+                            >(
+                                ::dahl::Real::widen_at(x[i], at),
+                                ::dahl::Real::widen_at(y[i], at),
+                                alpha,
+                            );
+                        }
+                        <T as ::dahl::Real>::narrow_block(at, wide, y);
+                    } else {
+                        for i in 0..len {
+                            y[i] = <T as ::dahl::Real>::narrow(
+                                Axpy::body::<
+                                    <T as ::dahl::Real>::Compute,
+                                >(
+                                    ::dahl::Real::widen_at(x[i], at),
+                                    ::dahl::Real::widen_at(y[i], at),
+                                    alpha,
+                                ),
+                            );
+                        }
+                    }
+                    output_blocks.put();
                 }
             }
         }

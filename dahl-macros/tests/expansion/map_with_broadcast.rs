@@ -165,13 +165,21 @@ impl Select {
             type Output = ();
             #[inline(always)]
             fn run(self) {
+                self.run_at(::dahl::__private::At::BASELINE);
+            }
+            #[inline(always)]
+            fn run_at<const LEVEL: u8>(self, at: ::dahl::__private::At<LEVEL>) {
                 let Self { mask, value, otherwise, out } = self;
-                let len = out.len();
-                let mask = &mask[..len];
-                let value = &value[..len];
-                let otherwise = &otherwise[..len];
-                for i in 0..len {
-                    out[i] = Select::body::<T>(mask[i], value[i], otherwise[i]);
+                let mut output_blocks = ::dahl::__private::Output::new(at, out, false);
+                while let Some((begin, len)) = output_blocks.next_block() {
+                    let mask = &mask[begin..][..len];
+                    let value = &value[begin..][..len];
+                    let otherwise = &otherwise[begin..][..len];
+                    let out = output_blocks.block();
+                    for i in 0..len {
+                        out[i] = Select::body::<T>(mask[i], value[i], otherwise[i]);
+                    }
+                    output_blocks.put();
                 }
             }
         }
@@ -196,12 +204,26 @@ impl Select {
             type Output = ();
             #[inline(always)]
             fn run(self) {
+                self.run_at(::dahl::__private::At::BASELINE);
+            }
+            #[inline(always)]
+            fn run_at<const LEVEL: u8>(self, at: ::dahl::__private::At<LEVEL>) {
                 let Self { mask, value, otherwise } = self;
-                let len = otherwise.len();
-                let mask = &mask[..len];
-                let value = &value[..len];
-                for i in 0..len {
-                    otherwise[i] = Select::body::<T>(mask[i], value[i], otherwise[i]);
+                let mut output_blocks = ::dahl::__private::Output::in_place(
+                    at,
+                    otherwise,
+                    false,
+                );
+                while let Some((begin, len)) = output_blocks.next_block() {
+                    let mask = &mask[begin..][..len];
+                    let value = &value[begin..][..len];
+                    let otherwise = output_blocks.block();
+                    for i in 0..len {
+                        otherwise[i] = Select::body::<
+                            T,
+                        >(mask[i], value[i], otherwise[i]);
+                    }
+                    output_blocks.put();
                 }
             }
         }

@@ -152,17 +152,40 @@ impl MaskedExp {
             type Output = ();
             #[inline(always)]
             fn run(self) {
+                self.run_at(::dahl::__private::At::BASELINE);
+            }
+            #[inline(always)]
+            fn run_at<const LEVEL: u8>(self, at: ::dahl::__private::At<LEVEL>) {
                 let Self { mask, x, out, alpha } = self;
-                let len = out.len();
-                let mask = &mask[..len];
-                let x = &x[..len];
                 let alpha = ::dahl::Real::widen(alpha);
-                for i in 0..len {
-                    out[i] = <T as ::dahl::Real>::narrow(
-                        MaskedExp::body::<
-                            <T as ::dahl::Real>::Compute,
-                        >(mask[i], ::dahl::Real::widen(x[i]), alpha),
-                    );
+                let mut wide = [<<T as ::dahl::Real>::Compute as ::dahl::Element>::ZERO; ::dahl::__private::BLOCK];
+                let mut output_blocks = ::dahl::__private::Output::new(
+                    at,
+                    out,
+                    <T as ::dahl::Real>::narrows_in_blocks(at),
+                );
+                while let Some((begin, len)) = output_blocks.next_block() {
+                    let mask = &mask[begin..][..len];
+                    let x = &x[begin..][..len];
+                    let out = output_blocks.block();
+                    if <T as ::dahl::Real>::narrows_in_blocks(at) {
+                        let wide = &mut wide[..len];
+                        for i in 0..len {
+                            wide[i] = MaskedExp::body::<
+                                <T as ::dahl::Real>::Compute,
+                            >(mask[i], ::dahl::Real::widen_at(x[i], at), alpha);
+                        }
+                        <T as ::dahl::Real>::narrow_block(at, wide, out);
+                    } else {
+                        for i in 0..len {
+                            out[i] = <T as ::dahl::Real>::narrow(
+                                MaskedExp::body::<
+                                    <T as ::dahl::Real>::Compute,
+                                >(mask[i], ::dahl::Real::widen_at(x[i], at), alpha),
+                            );
+                        }
+                    }
+                    output_blocks.put();
                 }
             }
         }
@@ -187,16 +210,39 @@ impl MaskedExp {
             type Output = ();
             #[inline(always)]
             fn run(self) {
+                self.run_at(::dahl::__private::At::BASELINE);
+            }
+            #[inline(always)]
+            fn run_at<const LEVEL: u8>(self, at: ::dahl::__private::At<LEVEL>) {
                 let Self { mask, x, alpha } = self;
-                let len = x.len();
-                let mask = &mask[..len];
                 let alpha = ::dahl::Real::widen(alpha);
-                for i in 0..len {
-                    x[i] = <T as ::dahl::Real>::narrow(
-                        MaskedExp::body::<
-                            <T as ::dahl::Real>::Compute,
-                        >(mask[i], ::dahl::Real::widen(x[i]), alpha),
-                    );
+                let mut wide = [<<T as ::dahl::Real>::Compute as ::dahl::Element>::ZERO; ::dahl::__private::BLOCK];
+                let mut output_blocks = ::dahl::__private::Output::in_place(
+                    at,
+                    x,
+                    <T as ::dahl::Real>::narrows_in_blocks(at),
+                );
+                while let Some((begin, len)) = output_blocks.next_block() {
+                    let mask = &mask[begin..][..len];
+                    let x = output_blocks.block();
+                    if <T as ::dahl::Real>::narrows_in_blocks(at) {
+                        let wide = &mut wide[..len];
+                        for i in 0..len {
+                            wide[i] = MaskedExp::body::<
+                                <T as ::dahl::Real>::Compute,
+                            >(mask[i], ::dahl::Real::widen_at(x[i], at), alpha);
+                        }
+                        <T as ::dahl::Real>::narrow_block(at, wide, x);
+                    } else {
+                        for i in 0..len {
+                            x[i] = <T as ::dahl::Real>::narrow(
+                                MaskedExp::body::<
+                                    <T as ::dahl::Real>::Compute,
+                                >(mask[i], ::dahl::Real::widen_at(x[i], at), alpha),
+                            );
+                        }
+                    }
+                    output_blocks.put();
                 }
             }
         }

@@ -66,9 +66,9 @@ impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for Relu<'_, T> {
 }
 
 impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for ReluPool<'_, T> {
-    /// The last vector of windows begins before the end of a row, and the last column of a window is as far again.
+    /// The last vector of windows begins before the end of a row, and has as many columns for each window.
     fn reach(&self) -> usize {
-        self.size[1] + MOST_LANES
+        (self.size[1] + 1) * MOST_LANES
     }
 
     #[inline(always)]
@@ -83,7 +83,7 @@ impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for ReluPool<'_, T> {
         let begin = (image * self.out_channels + filter) * rows * cols;
         // Of a window that is known, the largest elements stay in registers.
         match self.size {
-            [2, 2] => self.pool::<S, 2, 2>(simd, plane, sums),
+            [2, 2] => self.pool_fours(simd, plane, sums),
             [3, 3] => self.pool::<S, 3, 3>(simd, plane, sums),
             _ => self.pool::<S, 0, 0>(simd, plane, sums),
         }
@@ -114,6 +114,32 @@ impl<T: Real<Compute: Lanes>> ReluPool<'_, T> {
                 *vector_mut::<T::Compute, S>(self.room.offsets, begin) = best.offset;
             }
             self.pick(row * cols, size[1], cols, row * size[0] * columns);
+        }
+    }
+
+    /// [`pool`](Self::pool) for windows of two by two, a window in each lane.
+    #[inline(always)]
+    fn pool_fours<S: Simd>(&mut self, simd: S, plane: &Plane, sums: &[T::Compute]) {
+        let ([rows, cols], columns) = (pooled(plane.output(), [2, 2]), plane.output()[1]);
+        let zero = T::Compute::splat(simd, T::Compute::ZERO);
+        for row in 0..rows {
+            let upper = &sums[2 * row * plane.width()..];
+            let lower = &upper[plane.width()..];
+            for begin in (0..cols).step_by(T::Compute::lanes::<S>()) {
+                let above = larger_of_pairs(simd, &upper[2 * begin..], 0);
+                let below = larger_of_pairs(simd, &lower[2 * begin..], columns);
+                let best = larger(simd, below, above);
+                let is_positive = T::Compute::is_larger(simd, best.value, zero);
+                *vector_mut::<T::Compute, S>(self.room.best, row * cols + begin) =
+                    T::Compute::select(simd, is_positive, best.value, zero);
+                *vector_mut::<T::Compute, S>(self.room.offsets, begin) = best.offset;
+            }
+            // As in `pick`.
+            let places = &mut self.room.places[row * cols..][..cols.next_multiple_of(WINDOWS)];
+            let first = 2 * row * columns;
+            for (window, (place, offset)) in places.iter_mut().zip(&*self.room.offsets).enumerate() {
+                *place = offset.bits().wrapping_add((first + 2 * window) as u32);
+            }
         }
     }
 
@@ -171,6 +197,16 @@ fn largest_of_row<C: Lanes, S: Simd>(simd: S, sums: &[C], first: usize, columns:
         best = larger(simd, at(column), best);
     }
     best
+}
+
+/// For each lane the larger of a pair of elements that follow each other; the first of the row has offset `first`.
+#[inline(always)]
+fn larger_of_pairs<C: Lanes, S: Simd>(simd: S, elements: &[C], first: usize) -> Best<C, S> {
+    let vectors = [vector::<C, S>(elements, 0), vector::<C, S>(elements, C::lanes::<S>())];
+    let [even, odd] = C::unzip(simd, vectors);
+    let even = Best { value: even, offset: C::splat(simd, C::of_bits(first as u32)) };
+    let odd = Best { value: odd, offset: C::splat(simd, C::of_bits(first as u32 + 1)) };
+    larger(simd, odd, even)
 }
 
 /// `a` where that is larger. NaN is, than what is not.

@@ -1,0 +1,154 @@
+//! Takes pairs of elements apart: what [`Lanes::unzip`](super::Lanes::unzip) does.
+
+#![allow(unsafe_code, reason = "calls instructions that the type of the vectors proves")]
+
+use bytemuck::{Pod, cast_slice, cast_slice_mut};
+use pulp::Simd;
+#[cfg(target_arch = "x86_64")]
+use pulp::x86::{V3, V4};
+
+/// [`Lanes::unzip`](super::Lanes::unzip) of `f32`.
+#[inline(always)]
+pub(super) fn unzip_f32<S: Simd>(vectors: [S::f32s; 2]) -> [S::f32s; 2] {
+    #[cfg(target_arch = "x86_64")]
+    if is::<S, V4>() {
+        // SAFETY: there is a value of `V4` only where there is AVX-512, and `S`, which is `V4`, has one.
+        return as_vectors(unsafe { x86_64::unzip_16(as_vectors(vectors)) });
+    } else if is::<S, V3>() {
+        // SAFETY: as above, with AVX2.
+        return as_vectors(unsafe { x86_64::unzip_8(as_vectors(vectors)) });
+    }
+    one_by_one::<S::f32s, f32>(vectors)
+}
+
+/// [`Lanes::unzip`](super::Lanes::unzip) of `f64`.
+#[inline(always)]
+pub(super) fn unzip_f64<S: Simd>(vectors: [S::f64s; 2]) -> [S::f64s; 2] {
+    #[cfg(target_arch = "x86_64")]
+    if is::<S, V4>() {
+        // SAFETY: as in `unzip_f32`.
+        return as_vectors(unsafe { x86_64::unzip_wide_8(as_vectors(vectors)) });
+    } else if is::<S, V3>() {
+        // SAFETY: as in `unzip_f32`.
+        return as_vectors(unsafe { x86_64::unzip_wide_4(as_vectors(vectors)) });
+    }
+    one_by_one::<S::f64s, f64>(vectors)
+}
+
+/// Without an instruction for it.
+#[inline(always)]
+fn one_by_one<V: Pod, C: Pod>(vectors: [V; 2]) -> [V; 2] {
+    let mut unzipped = [V::zeroed(); 2];
+    let (elements, lanes) = (cast_slice::<V, C>(&vectors), size_of::<V>() / size_of::<C>());
+    let (even, odd) = cast_slice_mut::<V, C>(&mut unzipped).split_at_mut(lanes);
+    for lane in 0..lanes {
+        even[lane] = elements[2 * lane];
+        odd[lane] = elements[2 * lane + 1];
+    }
+    unzipped
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn is<S: Simd, Other: Simd>() -> bool {
+    std::any::TypeId::of::<S>() == std::any::TypeId::of::<Other>()
+}
+
+/// The same bytes as other vectors.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn as_vectors<From: Copy, To: Copy>(vectors: [From; 2]) -> [To; 2] {
+    assert_eq!(size_of::<From>(), size_of::<To>());
+    // SAFETY: vectors of numbers, of one size, in which all bytes mean something.
+    vectors.map(|vector| unsafe { std::mem::transmute_copy(&vector) })
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64 {
+    use std::arch::x86_64::{
+        __m256, __m256d, __m512, __m512d, _mm256_castpd_ps, _mm256_castps_pd, _mm256_permute4x64_pd,
+        _mm256_shuffle_ps, _mm256_unpackhi_pd, _mm256_unpacklo_pd, _mm512_permutex2var_pd,
+        _mm512_permutex2var_ps, _mm512_setr_epi32, _mm512_setr_epi64,
+    };
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn unzip_16([first, second]: [__m512; 2]) -> [__m512; 2] {
+        let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+        let odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+        [_mm512_permutex2var_ps(first, even, second), _mm512_permutex2var_ps(first, odd, second)]
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn unzip_wide_8([first, second]: [__m512d; 2]) -> [__m512d; 2] {
+        let even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+        let odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+        [_mm512_permutex2var_pd(first, even, second), _mm512_permutex2var_pd(first, odd, second)]
+    }
+
+    /// Instructions of AVX2 work within halves: the middle two quarters change places.
+    const QUARTERS: i32 = 0b11_01_10_00;
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn unzip_8([first, second]: [__m256; 2]) -> [__m256; 2] {
+        let even = _mm256_shuffle_ps::<0b10_00_10_00>(first, second);
+        let odd = _mm256_shuffle_ps::<0b11_01_11_01>(first, second);
+        [
+            _mm256_castpd_ps(_mm256_permute4x64_pd::<QUARTERS>(_mm256_castps_pd(even))),
+            _mm256_castpd_ps(_mm256_permute4x64_pd::<QUARTERS>(_mm256_castps_pd(odd))),
+        ]
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn unzip_wide_4([first, second]: [__m256d; 2]) -> [__m256d; 2] {
+        let even = _mm256_unpacklo_pd(first, second);
+        let odd = _mm256_unpackhi_pd(first, second);
+        [_mm256_permute4x64_pd::<QUARTERS>(even), _mm256_permute4x64_pd::<QUARTERS>(odd)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pulp::{Scalar, WithSimd};
+
+    use super::*;
+    use crate::cpu::lanes::Lanes;
+
+    struct Unzip<C>(std::marker::PhantomData<C>);
+
+    impl<C: Lanes> WithSimd for Unzip<C> {
+        type Output = ();
+
+        fn with_simd<S: Simd>(self, simd: S) {
+            let lanes = C::lanes::<S>();
+            let elements: Vec<C> = (0..2 * lanes).map(|place| C::from_f64(place as f64)).collect();
+            let (vectors, _) = C::vectors::<S>(&elements);
+            let unzipped = C::unzip(simd, [vectors[0], vectors[1]]);
+            let mut parts = vec![C::ZERO; 2 * lanes];
+            C::vectors_mut::<S>(&mut parts).0.copy_from_slice(&unzipped);
+            let expected = (0..2 * lanes).map(|to| C::from_f64((to % lanes * 2 + to / lanes) as f64));
+            assert!(parts.iter().copied().eq(expected), "{lanes} lanes: {parts:?}");
+        }
+    }
+
+    fn check<S: Simd>(simd: Option<S>) {
+        if let Some(simd) = simd {
+            Simd::vectorize(simd, Unzip::<f32>(std::marker::PhantomData));
+            Simd::vectorize(simd, Unzip::<f64>(std::marker::PhantomData));
+        }
+    }
+
+    #[test]
+    fn even_places_come_first_and_keep_their_order() {
+        check(Some(Scalar));
+        #[cfg(target_arch = "x86_64")]
+        {
+            check(pulp::x86::V2::try_new());
+            check(V3::try_new());
+            check(V4::try_new());
+        }
+    }
+}
