@@ -15,7 +15,15 @@ def add_option(parser: argparse.ArgumentParser) -> None:
     """`--page`: which page is written."""
     page = ROOT / "docs" / "performance.md"
     told = "the page to write, each machine's its own; without it docs/performance.md"
-    parser.add_argument("--page", type=lambda path: pathlib.Path(path).resolve(), default=page, help=told)
+    parser.add_argument("--page", type=existing, default=page, help=told)
+
+
+def existing(path: str) -> pathlib.Path:
+    """The page, before anything is measured for it."""
+    page = pathlib.Path(path).resolve()
+    if not page.is_file():
+        raise argparse.ArgumentTypeError(f"there is no page {path}")
+    return page
 
 
 def draft(page: pathlib.Path) -> pathlib.Path:

@@ -96,6 +96,6 @@ pub mod __private {
         CudaLibrary, CudaPass, CudaStep, CudaTypeParameter, CudaView, Declared as CudaDeclared,
     };
     pub use crate::shape::{DynExtents, Extents, IntoShape};
-    pub use crate::simd::{At, BLOCK, Output, Vectorised, dispatch};
+    pub use crate::simd::{At, Body, Map, Vectorised, dispatch};
     pub use crate::task::{identity, map_shape, require, uninit};
 }

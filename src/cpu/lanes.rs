@@ -127,8 +127,8 @@ macro_rules! lanes {
             }
 
             #[inline(always)]
-            fn unzip<S: Simd>(_: S, vectors: [S::$vector; 2]) -> [S::$vector; 2] {
-                unzip::$unzip::<S>(vectors)
+            fn unzip<S: Simd>(simd: S, vectors: [S::$vector; 2]) -> [S::$vector; 2] {
+                unzip::$unzip(simd, vectors)
             }
 
             #[inline(always)]

@@ -4,7 +4,7 @@
 //! check; either stops the vectoriser, and a loop is some 30 times slower than over `f32`. These consist of integer
 //! arithmetic, one floating-point addition and selects. The results are those of the crate and of the F16C
 //! instructions, bit by bit; signalling NaN become quiet ones with the same payload, but for a `bf16` that is widened,
-//! which is half of an `f32` and stays what it is: the first operation makes it quiet, and so does narrowing.
+//! which is half of an `f32` and stays what it is: arithmetic makes it quiet, and so does narrowing.
 //!
 //! The method for `f16` is F. Giesen's (`half_to_float_fast5`, `float_to_half_fast3_rtne`, 2012,
 //! <https://gist.github.com/rygorous/2156668>), with selects in the place of branches and NaN payloads kept.

@@ -142,8 +142,8 @@ impl_real_half!(f16, f16_to_f32, f32_to_f16, {
 
     #[inline(always)]
     fn narrow_block<const LEVEL: u8>(at: At<LEVEL>, from: &[f32], to: &mut [Self]) {
-        if At::<LEVEL>::HAS_V3 {
-            return f16c::narrow_slice(at, from, to.reinterpret_cast_mut());
+        if f16c::narrow_slice(at, from, to.reinterpret_cast_mut()) {
+            return;
         }
         for (to, from) in to.iter_mut().zip(from) {
             *to = f32_to_f16(*from);

@@ -19,9 +19,9 @@ pub(crate) fn widen<const LEVEL: u8>(_: At<LEVEL>, x: u16) -> Option<f32> {
     None
 }
 
-/// `to[i]`, the bits of the `f16` nearest to `from[i]`, where the level has F16C (`At::HAS_V3`), else nothing.
+/// `to[i] = ` the bits of the `f16` nearest to `from[i]`; false where the level has no F16C, and nothing is done.
 #[inline(always)]
-pub(crate) fn narrow_slice<const LEVEL: u8>(_: At<LEVEL>, from: &[f32], to: &mut [u16]) {
+pub(crate) fn narrow_slice<const LEVEL: u8>(_: At<LEVEL>, from: &[f32], to: &mut [u16]) -> bool {
     #[cfg(target_arch = "x86_64")]
     if At::<LEVEL>::HAS_V4 {
         let (blocks, rest) = from.as_chunks::<16>();
@@ -52,6 +52,7 @@ pub(crate) fn narrow_slice<const LEVEL: u8>(_: At<LEVEL>, from: &[f32], to: &mut
             to_rest.copy_from_slice(&to[..rest.len()]);
         }
     }
+    At::<LEVEL>::HAS_V3
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -121,7 +122,7 @@ mod tests {
             for high in 0..=u32::MAX >> 12 {
                 let from = [0, 1, 0x7ff, 0x800, 0x801, 0xfff].map(|low| f32::from_bits(high << 12 | low));
                 let mut to = [0; 6];
-                narrow_slice(at, &from, &mut to);
+                assert!(narrow_slice(at, &from, &mut to));
                 for (from, to) in from.iter().zip(to) {
                     assert_eq!(to, f16::narrow(*from).to_bits(), "{:#x}", from.to_bits());
                 }
@@ -149,10 +150,11 @@ mod tests {
             fn run_at<const LEVEL: u8>(self, at: At<LEVEL>) {
                 let from: Vec<f32> = (0..self.0).map(|i| i as f32 * 0.37 - 3.0).collect();
                 let mut to = vec![0xffff; self.0 + 1];
-                narrow_slice(at, &from, &mut to[..self.0]);
-                if At::<LEVEL>::HAS_V3 {
+                if narrow_slice(at, &from, &mut to[..self.0]) {
                     assert!(from.iter().zip(&to).all(|(from, to)| f16::narrow(*from).to_bits() == *to));
                     assert_eq!(to[self.0], 0xffff);
+                } else {
+                    assert!(to.iter().all(|&to| to == 0xffff));
                 }
             }
         }

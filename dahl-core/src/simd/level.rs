@@ -169,7 +169,7 @@ levels! {
 /// It is found at the first call and then stays. A name that is unknown or above the machine's level is ignored.
 #[inline]
 pub fn level() -> Level {
-    match LEVEL.load(Ordering::Relaxed) {
+    match FOUND.load(Ordering::Relaxed) {
         level if level == Level::Baseline as u8 => Level::Baseline,
         level if level == Level::Neon as u8 => Level::Neon,
         level if level == Level::V2 as u8 => Level::V2,
@@ -183,7 +183,7 @@ pub fn level() -> Level {
 ///
 /// Invariant L1: it never holds a level above the one that [`detect`] returns. Only [`initialise`] writes it. Relaxed
 /// order is enough, because the number guards no other memory and every thread would write the same.
-static LEVEL: AtomicU8 = AtomicU8::new(0);
+static FOUND: AtomicU8 = AtomicU8::new(0);
 
 #[cold]
 fn initialise() -> Level {
@@ -194,7 +194,7 @@ fn initialise() -> Level {
         Ok("v3") if cfg!(target_arch = "x86_64") => detected.min(Level::V3),
         _ => detected,
     };
-    LEVEL.store(level as u8, Ordering::Relaxed);
+    FOUND.store(level as u8, Ordering::Relaxed);
     level
 }
 

@@ -12,8 +12,8 @@
 
 pub(crate) mod f16c;
 mod level;
+mod map;
 pub(crate) mod math;
-mod output;
 mod reduction;
 mod stream;
 
@@ -21,5 +21,5 @@ mod stream;
 pub use level::At;
 pub use level::{Level, Vectorised, dispatch, level};
 #[doc(hidden)]
-pub use output::{BLOCK, Output};
+pub use map::{Body, Map};
 pub use reduction::{dot, max, min, sum};

@@ -13,17 +13,16 @@
 //! roundoff of the compute type (Higham, *Accuracy and Stability of Numerical Algorithms*, section 4.2); that of a
 //! loop that adds one by one is `n * u * sum |x|`.
 
-use super::{At, Vectorised, dispatch, stream};
+use super::stream::{self, PAGE_BYTES, PAGES};
+use super::{At, Vectorised, dispatch};
 use crate::element::{Element, Real};
 
 /// Independent partial results of a block.
 const LANES: usize = 32;
 /// Elements of a block.
 const BLOCK: usize = 1024;
-/// What the processor's prefetcher does not go beyond.
-const PAGE_BYTES: usize = 4096;
-/// Pages that are read in turn.
-const PAGES: usize = 4;
+/// Blocks of one page that are taken apart: of elements of one byte.
+const MOST_IN_PAGE: usize = 4;
 /// How far ahead a page is fetched.
 const AHEAD_BYTES: usize = 640;
 
@@ -72,11 +71,11 @@ impl<T: Real> Vectorised for SumOf<'_, T> {
         let mut tree = Tree::new();
         let (mut blocks, rest) = self.0.as_chunks::<BLOCK>();
         if At::<LEVEL>::HAS_V4 {
-            // Half the page of `f16` is one block, so a group of these takes eight.
-            let apart = if size_of::<[T; BLOCK]>() < PAGE_BYTES { 2 } else { 1 };
+            // A page may have several blocks (of `f16` two): then a group has as many times more.
+            let apart = (PAGE_BYTES / size_of::<[T; BLOCK]>().max(1)).clamp(1, MOST_IN_PAGE);
             while blocks.len() >= PAGES * apart {
                 let (group, others) = blocks.split_at(PAGES * apart);
-                let mut sums = [[T::Compute::ZERO; PAGES]; 2];
+                let mut sums = [[T::Compute::ZERO; PAGES]; MOST_IN_PAGE];
                 for (first, sums) in sums[..apart].iter_mut().enumerate() {
                     let group = &group[first..];
                     let blocks = [&group[0], &group[apart], &group[2 * apart], &group[3 * apart]];
@@ -105,11 +104,15 @@ fn block_sums<T: Real, const LEVEL: u8>(at: At<LEVEL>, blocks: [&[T; BLOCK]; PAG
     for row in 0..BLOCK / LANES {
         for page in 0..PAGES {
             let row = &blocks[page].as_chunks::<LANES>().0[row];
-            stream::fetch(at, row, AHEAD_BYTES);
+            stream::fetch(row, AHEAD_BYTES);
             for (lane, x) in lanes[page].iter_mut().zip(row) {
                 *lane += x.widen_at(at);
             }
         }
+    }
+    // As in `block_sum`, whose last row is padded.
+    for lane in lanes.as_flattened_mut() {
+        *lane += -T::Compute::ZERO;
     }
     [add_lanes(&lanes[0]), add_lanes(&lanes[1]), add_lanes(&lanes[2]), add_lanes(&lanes[3])]
 }

@@ -1,4 +1,4 @@
-//! Stores that go past the caches, for results that are larger than they are.
+//! What keeps memory busy: stores that go past the caches, and what is fetched before it is read.
 //!
 //! An ordinary store reads the line that it changes first, so a map of a large array moves each line of its output
 //! twice. The copy of the C library does not: it stores large arrays as this does.
@@ -11,6 +11,12 @@ use super::At;
 
 /// A line of the caches.
 pub(super) const LINE_BYTES: usize = 64;
+
+/// What the processor's prefetcher does not go beyond.
+pub(super) const PAGE_BYTES: usize = 4096;
+
+/// Pages that are read or written in turn: one stream of addresses leaves memory idle at each page.
+pub(super) const PAGES: usize = 4;
 
 /// `to[i] = from[i]`, past the caches if `to` consists of whole lines and the level has such stores.
 ///
@@ -37,10 +43,10 @@ fn store<const LEVEL: u8>(_: At<LEVEL>, line: &[u8; LINE_BYTES], to: &mut [u8; L
         // SAFETY:
         // - the token proves AVX-512 F (invariant L2).
         // - `to` is aligned to a line: `copy` has looked.
-        // - nothing accesses the line before `fence`: `Output`, the only caller, does not, and lends it to nobody.
+        // - nothing accesses the line before `fence`: `Map`, the only caller, does not, and lends it to nobody.
         unsafe { x86_64::store_512(line, to) };
     } else {
-        // SAFETY: as above, with AVX; `copy` calls this only where the level `STREAMS`.
+        // SAFETY: as above, with AVX; `copy` calls this only where the level is V3 at least.
         unsafe { x86_64::store_256(line, to) };
     }
 }
@@ -53,7 +59,7 @@ fn store<const LEVEL: u8>(_: At<LEVEL>, line: &[u8; LINE_BYTES], to: &mut [u8; L
 
 /// Has the processor fetch as many bytes as `row` has, which lie `ahead` behind it.
 #[inline(always)]
-pub(super) fn fetch<T, const LEVEL: u8>(_: At<LEVEL>, row: &[T], ahead: usize) {
+pub(super) fn fetch<T>(row: &[T], ahead: usize) {
     #[cfg(target_arch = "x86_64")]
     for line in (0..size_of_val(row)).step_by(LINE_BYTES) {
         let address = row.as_ptr().cast::<i8>().wrapping_add(ahead + line);

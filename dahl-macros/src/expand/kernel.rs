@@ -77,15 +77,10 @@ fn map(codelet: &Codelet, variant: Variant) -> TokenStream {
         if is_mutable(*index) { quote!(#name: &mut [#element]) } else { quote!(#name: &[#element]) }
     });
     let lifetime = codelet.lifetime("slices");
-    let fields = slices.iter().map(|(index, parameter)| {
+    let fields = slices.iter().filter(|(index, _)| !is_mutable(*index)).map(|(_, parameter)| {
         let (name, element) = (&parameter.name, &parameter.element);
-        if is_mutable(*index) {
-            quote!(#name: &#lifetime mut [#element])
-        } else {
-            quote!(#name: &#lifetime [#element])
-        }
+        quote!(#name: &#lifetime [#element])
     });
-    let names = codelet.names(variant);
     let inputs: Vec<_> = slices
         .iter()
         .filter(|(index, _)| !is_mutable(*index))
@@ -93,14 +88,13 @@ fn map(codelet: &Codelet, variant: Variant) -> TokenStream {
         .collect();
     let output = slices.iter().find(|(index, _)| is_mutable(*index)).map(|(_, parameter)| &parameter.name);
 
-    let [at, output_blocks, wide, begin, len, i] =
-        ["at", "output_blocks", "wide", "begin", "len", "i"].map(local);
+    let [at, begin, wide, len, i, value] = ["at", "begin", "wide", "len", "i", "map"].map(local);
     let loads =
         codelet.parameters.iter().filter(|parameter| !parameter.access.is_mutable()).map(|parameter| {
             let name = &parameter.name;
             Passing::of(&parameter.element, generics).widen_at(root, quote!(#name[#i]), &at)
         });
-    let plain = codelet.arguments.iter().map(|argument| argument.name.to_token_stream());
+    let plain: Vec<_> = codelet.arguments.iter().map(|argument| &argument.name).collect();
     let widened = codelet.arguments.iter().filter_map(|argument| {
         let passing = Passing::of(&argument.ty, generics);
         let name = &argument.name;
@@ -118,15 +112,10 @@ fn map(codelet: &Codelet, variant: Variant) -> TokenStream {
             #output[#i] = #narrowed;
         }
     };
-    let in_blocks = match passing {
-        Passing::Widened => quote!(<#element as #root::Real>::narrows_in_blocks(#at)),
-        Passing::AsIs | Passing::WidenedArray => quote!(false),
-    };
-    let (buffer, compute) = if passing == Passing::Widened {
-        let zero = quote!(<<#element as #root::Real>::Compute as #root::Element>::ZERO);
-        let buffer = quote!(let mut #wide = [#zero; #root::__private::BLOCK];);
+    let (wide_type, narrows, compute) = if passing == Passing::Widened {
+        let narrows = quote!(<#element as #root::Real>::narrows_in_blocks(#at));
         let compute = quote! {
-            if #in_blocks {
+            if #narrows {
                 let #wide = &mut #wide[..#len];
                 for #i in 0..#len {
                     #wide[#i] = #result;
@@ -136,9 +125,9 @@ fn map(codelet: &Codelet, variant: Variant) -> TokenStream {
                 #one_by_one
             }
         };
-        (Some(buffer), compute)
+        (quote!(<#element as #root::Real>::Compute), narrows, compute)
     } else {
-        (None, one_by_one)
+        (quote!(#element), quote!(false), one_by_one)
     };
     let make = if variant == Variant::InPlace { quote!(in_place) } else { quote!(new) };
     let same_lengths = (!inputs.is_empty()).then(|| {
@@ -146,7 +135,8 @@ fn map(codelet: &Codelet, variant: Variant) -> TokenStream {
         quote!(::core::assert!(#(#inputs.len() == #output.len())&&*, #message);)
     });
 
-    let (map, level) = (tokens::fresh("Map", &codelet.tokens), tokens::fresh("LEVEL", &codelet.tokens));
+    let [map, level, of_output] =
+        ["Map", "LEVEL", "of_output"].map(|name| tokens::fresh(name, &codelet.tokens));
     let outer_generics = codelet.declared_generics(None, false);
     let inner_generics = codelet.declared_generics(Some(&lifetime), false);
     let inner_arguments = codelet.type_arguments(&lifetime);
@@ -155,33 +145,39 @@ fn map(codelet: &Codelet, variant: Variant) -> TokenStream {
         #docs
         #[track_caller]
         #visibility fn #function #outer_generics(#(#parameters,)* #(#arguments),*) #bounds {
-            struct #map #inner_generics #bounds { #(#fields,)* #(#arguments),* }
+            struct #map #inner_generics #bounds {
+                #(#fields,)*
+                #(#arguments,)*
+                #of_output: ::core::marker::PhantomData<&#lifetime [#element]>,
+            }
 
-            impl #inner_generics #root::__private::Vectorised for #map #inner_arguments #bounds {
-                type Output = ();
+            impl #inner_generics #root::__private::Body<#element> for #map #inner_arguments #bounds {
+                type Wide = #wide_type;
 
                 #[inline(always)]
-                fn run(self) {
-                    self.run_at(#root::__private::At::BASELINE);
+                fn narrows_in_blocks<const #level: u8>(#at: #root::__private::At<#level>) -> bool {
+                    #narrows
                 }
 
                 #[inline(always)]
-                fn run_at<const #level: u8>(self, #at: #root::__private::At<#level>) {
-                    let Self { #(#names),* } = self;
+                fn compute<const #level: u8>(
+                    &self,
+                    #at: #root::__private::At<#level>,
+                    #begin: usize,
+                    #output: &mut [#element],
+                    #wide: &mut [Self::Wide],
+                ) {
+                    let Self { #(#inputs,)* #(#plain,)* .. } = *self;
+                    let #len = #output.len();
+                    #(let #inputs = &#inputs[#begin..][..#len];)*
                     #(#widened)*
-                    #buffer
-                    let mut #output_blocks = #root::__private::Output::#make(#at, #output, #in_blocks);
-                    while let Some((#begin, #len)) = #output_blocks.next_block() {
-                        #(let #inputs = &#inputs[#begin..][..#len];)*
-                        let #output = #output_blocks.block();
-                        #compute
-                        #output_blocks.put();
-                    }
+                    #compute
                 }
             }
 
             #same_lengths
-            #root::__private::dispatch(#map { #(#names),* })
+            let #value = #map { #(#inputs,)* #(#plain,)* #of_output: ::core::marker::PhantomData };
+            #root::__private::dispatch(#root::__private::Map::#make(#output, #value))
         }
     }
 }

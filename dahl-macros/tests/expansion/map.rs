@@ -143,55 +143,54 @@ impl Axpy {
         struct Map<'slices, T: Real> {
             x: &'slices [T],
             y: &'slices [T],
-            out: &'slices mut [T],
             alpha: T,
+            of_output: ::core::marker::PhantomData<&'slices [T]>,
         }
-        impl<'slices, T: Real> ::dahl::__private::Vectorised for Map<'slices, T> {
-            type Output = ();
+        impl<'slices, T: Real> ::dahl::__private::Body<T> for Map<'slices, T> {
+            type Wide = <T as ::dahl::Real>::Compute;
             #[inline(always)]
-            fn run(self) {
-                self.run_at(::dahl::__private::At::BASELINE);
+            fn narrows_in_blocks<const LEVEL: u8>(
+                at: ::dahl::__private::At<LEVEL>,
+            ) -> bool {
+                <T as ::dahl::Real>::narrows_in_blocks(at)
             }
             #[inline(always)]
-            fn run_at<const LEVEL: u8>(self, at: ::dahl::__private::At<LEVEL>) {
-                let Self { x, y, out, alpha } = self;
+            fn compute<const LEVEL: u8>(
+                &self,
+                at: ::dahl::__private::At<LEVEL>,
+                begin: usize,
+                out: &mut [T],
+                wide: &mut [Self::Wide],
+            ) {
+                let Self { x, y, alpha, .. } = *self;
+                let len = out.len();
+                let x = &x[begin..][..len];
+                let y = &y[begin..][..len];
                 let alpha = ::dahl::Real::widen(alpha);
-                let mut wide = [<<T as ::dahl::Real>::Compute as ::dahl::Element>::ZERO; ::dahl::__private::BLOCK];
-                let mut output_blocks = ::dahl::__private::Output::new(
-                    at,
-                    out,
-                    <T as ::dahl::Real>::narrows_in_blocks(at),
-                );
-                while let Some((begin, len)) = output_blocks.next_block() {
-                    let x = &x[begin..][..len];
-                    let y = &y[begin..][..len];
-                    let out = output_blocks.block();
-                    if <T as ::dahl::Real>::narrows_in_blocks(at) {
-                        let wide = &mut wide[..len];
-                        for i in 0..len {
-                            wide[i] = Axpy::body::<
+                if <T as ::dahl::Real>::narrows_in_blocks(at) {
+                    let wide = &mut wide[..len];
+                    for i in 0..len {
+                        wide[i] = Axpy::body::<
+                            <T as ::dahl::Real>::Compute,
+                        >(
+                            ::dahl::Real::widen_at(x[i], at),
+                            ::dahl::Real::widen_at(y[i], at),
+                            alpha,
+                        );
+                    }
+                    <T as ::dahl::Real>::narrow_block(at, wide, out);
+                } else {
+                    for i in 0..len {
+                        out[i] = <T as ::dahl::Real>::narrow(
+                            Axpy::body::<
                                 <T as ::dahl::Real>::Compute,
                             >(
                                 ::dahl::Real::widen_at(x[i], at),
                                 ::dahl::Real::widen_at(y[i], at),
                                 alpha,
-                            );
-                        }
-                        <T as ::dahl::Real>::narrow_block(at, wide, out);
-                    } else {
-                        for i in 0..len {
-                            out[i] = <T as ::dahl::Real>::narrow(
-                                Axpy::body::<
-                                    <T as ::dahl::Real>::Compute,
-                                >(
-                                    ::dahl::Real::widen_at(x[i], at),
-                                    ::dahl::Real::widen_at(y[i], at),
-                                    alpha,
-                                ),
-                            );
-                        }
+                            ),
+                        );
                     }
-                    output_blocks.put();
                 }
             }
         }
@@ -199,7 +198,13 @@ impl Axpy {
             x.len() == out.len() && y.len() == out.len(),
             "axpy: the slices differ in length"
         );
-        ::dahl::__private::dispatch(Map { x, y, out, alpha })
+        let map = Map {
+            x,
+            y,
+            alpha,
+            of_output: ::core::marker::PhantomData,
+        };
+        ::dahl::__private::dispatch(::dahl::__private::Map::new(out, map))
     }
     /// Runs the kernel on the calling thread, without a runtime, over `y`.
     ///
@@ -209,59 +214,63 @@ impl Axpy {
     pub fn cpu_self<T: Real>(x: &[T], y: &mut [T], alpha: T) {
         struct Map<'slices, T: Real> {
             x: &'slices [T],
-            y: &'slices mut [T],
             alpha: T,
+            of_output: ::core::marker::PhantomData<&'slices [T]>,
         }
-        impl<'slices, T: Real> ::dahl::__private::Vectorised for Map<'slices, T> {
-            type Output = ();
+        impl<'slices, T: Real> ::dahl::__private::Body<T> for Map<'slices, T> {
+            type Wide = <T as ::dahl::Real>::Compute;
             #[inline(always)]
-            fn run(self) {
-                self.run_at(::dahl::__private::At::BASELINE);
+            fn narrows_in_blocks<const LEVEL: u8>(
+                at: ::dahl::__private::At<LEVEL>,
+            ) -> bool {
+                <T as ::dahl::Real>::narrows_in_blocks(at)
             }
             #[inline(always)]
-            fn run_at<const LEVEL: u8>(self, at: ::dahl::__private::At<LEVEL>) {
-                let Self { x, y, alpha } = self;
+            fn compute<const LEVEL: u8>(
+                &self,
+                at: ::dahl::__private::At<LEVEL>,
+                begin: usize,
+                y: &mut [T],
+                wide: &mut [Self::Wide],
+            ) {
+                let Self { x, alpha, .. } = *self;
+                let len = y.len();
+                let x = &x[begin..][..len];
                 let alpha = ::dahl::Real::widen(alpha);
-                let mut wide = [<<T as ::dahl::Real>::Compute as ::dahl::Element>::ZERO; ::dahl::__private::BLOCK];
-                let mut output_blocks = ::dahl::__private::Output::in_place(
-                    at,
-                    y,
-                    <T as ::dahl::Real>::narrows_in_blocks(at),
-                );
-                while let Some((begin, len)) = output_blocks.next_block() {
-                    let x = &x[begin..][..len];
-                    let y = output_blocks.block();
-                    if <T as ::dahl::Real>::narrows_in_blocks(at) {
-                        let wide = &mut wide[..len];
-                        for i in 0..len {
-                            wide[i] = Axpy::body::<
+                if <T as ::dahl::Real>::narrows_in_blocks(at) {
+                    let wide = &mut wide[..len];
+                    for i in 0..len {
+                        wide[i] = Axpy::body::<
+                            <T as ::dahl::Real>::Compute,
+                        >(
+                            ::dahl::Real::widen_at(x[i], at),
+                            ::dahl::Real::widen_at(y[i], at),
+                            alpha,
+                        );
+                    }
+                    <T as ::dahl::Real>::narrow_block(at, wide, y);
+                } else {
+                    for i in 0..len {
+                        y[i] = <T as ::dahl::Real>::narrow(
+                            Axpy::body::<
                                 <T as ::dahl::Real>::Compute,
                             >(
                                 ::dahl::Real::widen_at(x[i], at),
                                 ::dahl::Real::widen_at(y[i], at),
                                 alpha,
-                            );
-                        }
-                        <T as ::dahl::Real>::narrow_block(at, wide, y);
-                    } else {
-                        for i in 0..len {
-                            y[i] = <T as ::dahl::Real>::narrow(
-                                Axpy::body::<
-                                    <T as ::dahl::Real>::Compute,
-                                >(
-                                    ::dahl::Real::widen_at(x[i], at),
-                                    ::dahl::Real::widen_at(y[i], at),
-                                    alpha,
-                                ),
-                            );
-                        }
+                            ),
+                        );
                     }
-                    output_blocks.put();
                 }
             }
         }
         ::core::assert!(x.len() == y.len(), "axpy: the slices differ in length");
-        ::dahl::__private::dispatch(Map { x, y, alpha })
+        let map = Map {
+            x,
+            alpha,
+            of_output: ::core::marker::PhantomData,
+        };
+        ::dahl::__private::dispatch(::dahl::__private::Map::in_place(y, map))
     }
     /// The task of [`axpy`], to be given options and submitted.
     #[track_caller]

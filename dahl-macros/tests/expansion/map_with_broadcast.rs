@@ -159,27 +159,31 @@ impl Select {
             mask: &'slices [u8],
             value: &'slices [T],
             otherwise: &'slices [T],
-            out: &'slices mut [T],
+            of_output: ::core::marker::PhantomData<&'slices [T]>,
         }
-        impl<'slices, T: Element> ::dahl::__private::Vectorised for Map<'slices, T> {
-            type Output = ();
+        impl<'slices, T: Element> ::dahl::__private::Body<T> for Map<'slices, T> {
+            type Wide = T;
             #[inline(always)]
-            fn run(self) {
-                self.run_at(::dahl::__private::At::BASELINE);
+            fn narrows_in_blocks<const LEVEL: u8>(
+                at: ::dahl::__private::At<LEVEL>,
+            ) -> bool {
+                false
             }
             #[inline(always)]
-            fn run_at<const LEVEL: u8>(self, at: ::dahl::__private::At<LEVEL>) {
-                let Self { mask, value, otherwise, out } = self;
-                let mut output_blocks = ::dahl::__private::Output::new(at, out, false);
-                while let Some((begin, len)) = output_blocks.next_block() {
-                    let mask = &mask[begin..][..len];
-                    let value = &value[begin..][..len];
-                    let otherwise = &otherwise[begin..][..len];
-                    let out = output_blocks.block();
-                    for i in 0..len {
-                        out[i] = Select::body::<T>(mask[i], value[i], otherwise[i]);
-                    }
-                    output_blocks.put();
+            fn compute<const LEVEL: u8>(
+                &self,
+                at: ::dahl::__private::At<LEVEL>,
+                begin: usize,
+                out: &mut [T],
+                wide: &mut [Self::Wide],
+            ) {
+                let Self { mask, value, otherwise, .. } = *self;
+                let len = out.len();
+                let mask = &mask[begin..][..len];
+                let value = &value[begin..][..len];
+                let otherwise = &otherwise[begin..][..len];
+                for i in 0..len {
+                    out[i] = Select::body::<T>(mask[i], value[i], otherwise[i]);
                 }
             }
         }
@@ -187,7 +191,13 @@ impl Select {
             mask.len() == out.len() && value.len() == out.len() && otherwise.len() == out
             .len(), "select: the slices differ in length"
         );
-        ::dahl::__private::dispatch(Map { mask, value, otherwise, out })
+        let map = Map {
+            mask,
+            value,
+            otherwise,
+            of_output: ::core::marker::PhantomData,
+        };
+        ::dahl::__private::dispatch(::dahl::__private::Map::new(out, map))
     }
     /// Runs the kernel on the calling thread, without a runtime, over `otherwise`.
     ///
@@ -198,32 +208,30 @@ impl Select {
         struct Map<'slices, T: Element> {
             mask: &'slices [u8],
             value: &'slices [T],
-            otherwise: &'slices mut [T],
+            of_output: ::core::marker::PhantomData<&'slices [T]>,
         }
-        impl<'slices, T: Element> ::dahl::__private::Vectorised for Map<'slices, T> {
-            type Output = ();
+        impl<'slices, T: Element> ::dahl::__private::Body<T> for Map<'slices, T> {
+            type Wide = T;
             #[inline(always)]
-            fn run(self) {
-                self.run_at(::dahl::__private::At::BASELINE);
+            fn narrows_in_blocks<const LEVEL: u8>(
+                at: ::dahl::__private::At<LEVEL>,
+            ) -> bool {
+                false
             }
             #[inline(always)]
-            fn run_at<const LEVEL: u8>(self, at: ::dahl::__private::At<LEVEL>) {
-                let Self { mask, value, otherwise } = self;
-                let mut output_blocks = ::dahl::__private::Output::in_place(
-                    at,
-                    otherwise,
-                    false,
-                );
-                while let Some((begin, len)) = output_blocks.next_block() {
-                    let mask = &mask[begin..][..len];
-                    let value = &value[begin..][..len];
-                    let otherwise = output_blocks.block();
-                    for i in 0..len {
-                        otherwise[i] = Select::body::<
-                            T,
-                        >(mask[i], value[i], otherwise[i]);
-                    }
-                    output_blocks.put();
+            fn compute<const LEVEL: u8>(
+                &self,
+                at: ::dahl::__private::At<LEVEL>,
+                begin: usize,
+                otherwise: &mut [T],
+                wide: &mut [Self::Wide],
+            ) {
+                let Self { mask, value, .. } = *self;
+                let len = otherwise.len();
+                let mask = &mask[begin..][..len];
+                let value = &value[begin..][..len];
+                for i in 0..len {
+                    otherwise[i] = Select::body::<T>(mask[i], value[i], otherwise[i]);
                 }
             }
         }
@@ -231,7 +239,12 @@ impl Select {
             mask.len() == otherwise.len() && value.len() == otherwise.len(),
             "select: the slices differ in length"
         );
-        ::dahl::__private::dispatch(Map { mask, value, otherwise })
+        let map = Map {
+            mask,
+            value,
+            of_output: ::core::marker::PhantomData,
+        };
+        ::dahl::__private::dispatch(::dahl::__private::Map::in_place(otherwise, map))
     }
     /// The task of [`select`], to be given options and submitted.
     #[track_caller]

@@ -145,47 +145,46 @@ impl MaskedExp {
         struct Map<'slices, T: Real> {
             mask: &'slices [u8],
             x: &'slices [T],
-            out: &'slices mut [T],
             alpha: T,
+            of_output: ::core::marker::PhantomData<&'slices [T]>,
         }
-        impl<'slices, T: Real> ::dahl::__private::Vectorised for Map<'slices, T> {
-            type Output = ();
+        impl<'slices, T: Real> ::dahl::__private::Body<T> for Map<'slices, T> {
+            type Wide = <T as ::dahl::Real>::Compute;
             #[inline(always)]
-            fn run(self) {
-                self.run_at(::dahl::__private::At::BASELINE);
+            fn narrows_in_blocks<const LEVEL: u8>(
+                at: ::dahl::__private::At<LEVEL>,
+            ) -> bool {
+                <T as ::dahl::Real>::narrows_in_blocks(at)
             }
             #[inline(always)]
-            fn run_at<const LEVEL: u8>(self, at: ::dahl::__private::At<LEVEL>) {
-                let Self { mask, x, out, alpha } = self;
+            fn compute<const LEVEL: u8>(
+                &self,
+                at: ::dahl::__private::At<LEVEL>,
+                begin: usize,
+                out: &mut [T],
+                wide: &mut [Self::Wide],
+            ) {
+                let Self { mask, x, alpha, .. } = *self;
+                let len = out.len();
+                let mask = &mask[begin..][..len];
+                let x = &x[begin..][..len];
                 let alpha = ::dahl::Real::widen(alpha);
-                let mut wide = [<<T as ::dahl::Real>::Compute as ::dahl::Element>::ZERO; ::dahl::__private::BLOCK];
-                let mut output_blocks = ::dahl::__private::Output::new(
-                    at,
-                    out,
-                    <T as ::dahl::Real>::narrows_in_blocks(at),
-                );
-                while let Some((begin, len)) = output_blocks.next_block() {
-                    let mask = &mask[begin..][..len];
-                    let x = &x[begin..][..len];
-                    let out = output_blocks.block();
-                    if <T as ::dahl::Real>::narrows_in_blocks(at) {
-                        let wide = &mut wide[..len];
-                        for i in 0..len {
-                            wide[i] = MaskedExp::body::<
-                                <T as ::dahl::Real>::Compute,
-                            >(mask[i], ::dahl::Real::widen_at(x[i], at), alpha);
-                        }
-                        <T as ::dahl::Real>::narrow_block(at, wide, out);
-                    } else {
-                        for i in 0..len {
-                            out[i] = <T as ::dahl::Real>::narrow(
-                                MaskedExp::body::<
-                                    <T as ::dahl::Real>::Compute,
-                                >(mask[i], ::dahl::Real::widen_at(x[i], at), alpha),
-                            );
-                        }
+                if <T as ::dahl::Real>::narrows_in_blocks(at) {
+                    let wide = &mut wide[..len];
+                    for i in 0..len {
+                        wide[i] = MaskedExp::body::<
+                            <T as ::dahl::Real>::Compute,
+                        >(mask[i], ::dahl::Real::widen_at(x[i], at), alpha);
                     }
-                    output_blocks.put();
+                    <T as ::dahl::Real>::narrow_block(at, wide, out);
+                } else {
+                    for i in 0..len {
+                        out[i] = <T as ::dahl::Real>::narrow(
+                            MaskedExp::body::<
+                                <T as ::dahl::Real>::Compute,
+                            >(mask[i], ::dahl::Real::widen_at(x[i], at), alpha),
+                        );
+                    }
                 }
             }
         }
@@ -193,7 +192,13 @@ impl MaskedExp {
             mask.len() == out.len() && x.len() == out.len(),
             "masked_exp: the slices differ in length"
         );
-        ::dahl::__private::dispatch(Map { mask, x, out, alpha })
+        let map = Map {
+            mask,
+            x,
+            alpha,
+            of_output: ::core::marker::PhantomData,
+        };
+        ::dahl::__private::dispatch(::dahl::__private::Map::new(out, map))
     }
     /// Runs the kernel on the calling thread, without a runtime, over `x`.
     ///
@@ -203,53 +208,57 @@ impl MaskedExp {
     fn cpu_self<T: Real>(mask: &[u8], x: &mut [T], alpha: T) {
         struct Map<'slices, T: Real> {
             mask: &'slices [u8],
-            x: &'slices mut [T],
             alpha: T,
+            of_output: ::core::marker::PhantomData<&'slices [T]>,
         }
-        impl<'slices, T: Real> ::dahl::__private::Vectorised for Map<'slices, T> {
-            type Output = ();
+        impl<'slices, T: Real> ::dahl::__private::Body<T> for Map<'slices, T> {
+            type Wide = <T as ::dahl::Real>::Compute;
             #[inline(always)]
-            fn run(self) {
-                self.run_at(::dahl::__private::At::BASELINE);
+            fn narrows_in_blocks<const LEVEL: u8>(
+                at: ::dahl::__private::At<LEVEL>,
+            ) -> bool {
+                <T as ::dahl::Real>::narrows_in_blocks(at)
             }
             #[inline(always)]
-            fn run_at<const LEVEL: u8>(self, at: ::dahl::__private::At<LEVEL>) {
-                let Self { mask, x, alpha } = self;
+            fn compute<const LEVEL: u8>(
+                &self,
+                at: ::dahl::__private::At<LEVEL>,
+                begin: usize,
+                x: &mut [T],
+                wide: &mut [Self::Wide],
+            ) {
+                let Self { mask, alpha, .. } = *self;
+                let len = x.len();
+                let mask = &mask[begin..][..len];
                 let alpha = ::dahl::Real::widen(alpha);
-                let mut wide = [<<T as ::dahl::Real>::Compute as ::dahl::Element>::ZERO; ::dahl::__private::BLOCK];
-                let mut output_blocks = ::dahl::__private::Output::in_place(
-                    at,
-                    x,
-                    <T as ::dahl::Real>::narrows_in_blocks(at),
-                );
-                while let Some((begin, len)) = output_blocks.next_block() {
-                    let mask = &mask[begin..][..len];
-                    let x = output_blocks.block();
-                    if <T as ::dahl::Real>::narrows_in_blocks(at) {
-                        let wide = &mut wide[..len];
-                        for i in 0..len {
-                            wide[i] = MaskedExp::body::<
-                                <T as ::dahl::Real>::Compute,
-                            >(mask[i], ::dahl::Real::widen_at(x[i], at), alpha);
-                        }
-                        <T as ::dahl::Real>::narrow_block(at, wide, x);
-                    } else {
-                        for i in 0..len {
-                            x[i] = <T as ::dahl::Real>::narrow(
-                                MaskedExp::body::<
-                                    <T as ::dahl::Real>::Compute,
-                                >(mask[i], ::dahl::Real::widen_at(x[i], at), alpha),
-                            );
-                        }
+                if <T as ::dahl::Real>::narrows_in_blocks(at) {
+                    let wide = &mut wide[..len];
+                    for i in 0..len {
+                        wide[i] = MaskedExp::body::<
+                            <T as ::dahl::Real>::Compute,
+                        >(mask[i], ::dahl::Real::widen_at(x[i], at), alpha);
                     }
-                    output_blocks.put();
+                    <T as ::dahl::Real>::narrow_block(at, wide, x);
+                } else {
+                    for i in 0..len {
+                        x[i] = <T as ::dahl::Real>::narrow(
+                            MaskedExp::body::<
+                                <T as ::dahl::Real>::Compute,
+                            >(mask[i], ::dahl::Real::widen_at(x[i], at), alpha),
+                        );
+                    }
                 }
             }
         }
         ::core::assert!(
             mask.len() == x.len(), "masked_exp: the slices differ in length"
         );
-        ::dahl::__private::dispatch(Map { mask, x, alpha })
+        let map = Map {
+            mask,
+            alpha,
+            of_output: ::core::marker::PhantomData,
+        };
+        ::dahl::__private::dispatch(::dahl::__private::Map::in_place(x, map))
     }
     /// The task of [`masked_exp`], to be given options and submitted.
     #[track_caller]

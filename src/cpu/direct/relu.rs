@@ -30,9 +30,9 @@ pub(crate) struct PoolRoom<'a, C> {
     pub(crate) best: &'a mut [C],
     /// Where it was.
     pub(crate) places: &'a mut [u32],
-    /// The largest of the window that begins at each position of a row.
+    /// The largest of the window that begins at each position of a row; not of windows of two by two.
     pub(crate) row: &'a mut [C],
-    /// How far from there it was.
+    /// How far from there it was; of windows of two by two, how far from the window's first.
     pub(crate) offsets: &'a mut [C],
 }
 
@@ -66,7 +66,8 @@ impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for Relu<'_, T> {
 }
 
 impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for ReluPool<'_, T> {
-    /// The last vector of windows begins before the end of a row, and has as many columns for each window.
+    /// The last vector of a row begins before its end. Of windows of two by two it stands for twice as many sums; of others,
+    /// their last column is behind it.
     fn reach(&self) -> usize {
         (self.size[1] + 1) * MOST_LANES
     }

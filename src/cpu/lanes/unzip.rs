@@ -9,28 +9,28 @@ use pulp::x86::{V3, V4};
 
 /// [`Lanes::unzip`](super::Lanes::unzip) of `f32`.
 #[inline(always)]
-pub(super) fn unzip_f32<S: Simd>(vectors: [S::f32s; 2]) -> [S::f32s; 2] {
+pub(super) fn unzip_f32<S: Simd>(_: S, vectors: [S::f32s; 2]) -> [S::f32s; 2] {
     #[cfg(target_arch = "x86_64")]
     if is::<S, V4>() {
-        // SAFETY: there is a value of `V4` only where there is AVX-512, and `S`, which is `V4`, has one.
-        return as_vectors(unsafe { x86_64::unzip_16(as_vectors(vectors)) });
+        // SAFETY: `S` is `V4`, whose value proves AVX-512 and whose vectors are 16 numbers.
+        return unsafe { as_vectors(x86_64::unzip_16(as_vectors(vectors))) };
     } else if is::<S, V3>() {
-        // SAFETY: as above, with AVX2.
-        return as_vectors(unsafe { x86_64::unzip_8(as_vectors(vectors)) });
+        // SAFETY: as above, with AVX2 and 8 numbers.
+        return unsafe { as_vectors(x86_64::unzip_8(as_vectors(vectors))) };
     }
     one_by_one::<S::f32s, f32>(vectors)
 }
 
 /// [`Lanes::unzip`](super::Lanes::unzip) of `f64`.
 #[inline(always)]
-pub(super) fn unzip_f64<S: Simd>(vectors: [S::f64s; 2]) -> [S::f64s; 2] {
+pub(super) fn unzip_f64<S: Simd>(_: S, vectors: [S::f64s; 2]) -> [S::f64s; 2] {
     #[cfg(target_arch = "x86_64")]
     if is::<S, V4>() {
         // SAFETY: as in `unzip_f32`.
-        return as_vectors(unsafe { x86_64::unzip_wide_8(as_vectors(vectors)) });
+        return unsafe { as_vectors(x86_64::unzip_wide_8(as_vectors(vectors))) };
     } else if is::<S, V3>() {
         // SAFETY: as in `unzip_f32`.
-        return as_vectors(unsafe { x86_64::unzip_wide_4(as_vectors(vectors)) });
+        return unsafe { as_vectors(x86_64::unzip_wide_4(as_vectors(vectors))) };
     }
     one_by_one::<S::f64s, f64>(vectors)
 }
@@ -55,12 +55,15 @@ fn is<S: Simd, Other: Simd>() -> bool {
 }
 
 /// The same bytes as other vectors.
+///
+/// # Safety
+/// Both types are vectors of numbers, for which all bytes mean something.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn as_vectors<From: Copy, To: Copy>(vectors: [From; 2]) -> [To; 2] {
+unsafe fn as_vectors<From: Copy, To: Copy>([first, second]: [From; 2]) -> [To; 2] {
     assert_eq!(size_of::<From>(), size_of::<To>());
-    // SAFETY: vectors of numbers, of one size, in which all bytes mean something.
-    vectors.map(|vector| unsafe { std::mem::transmute_copy(&vector) })
+    // SAFETY: the caller's, and they are of one size.
+    unsafe { [std::mem::transmute_copy(&first), std::mem::transmute_copy(&second)] }
 }
 
 #[cfg(target_arch = "x86_64")]

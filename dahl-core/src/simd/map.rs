@@ -1,0 +1,307 @@
+//! [`Map`]: in which order a map computes its elements, and by way of which buffer they go to memory.
+//!
+//! A small output is computed in one go, in its place. Where that does not use what the machine has, it is computed in
+//! blocks:
+//!
+//! * `f16`, where an instruction narrows many numbers at once which the compiler does not find: the numbers of a block
+//!   stay in the first level of the cache until they are narrowed together.
+//! * Outputs that are larger than the caches: they go past them (`stream`), which takes whole lines.
+//!
+//! Blocks take turns among four pages (`stream::PAGES`).
+
+use super::stream::{self, LINE_BYTES, PAGE_BYTES, PAGES};
+use super::{At, Vectorised};
+use crate::element::Element;
+
+/// The most elements of a block.
+const MOST: usize = 256;
+
+/// Bytes of a block. In smaller ones what is done for each block counts; larger ones keep memory waiting at each page.
+const BLOCK_BYTES: usize = 512;
+
+/// Outputs from here on are taken to be larger than the caches, so that nothing that reads them finds them there.
+const STREAM_BYTES: usize = 32 << 20;
+
+/// What a map does for each element of its output.
+pub trait Body<T> {
+    /// What results are before they are narrowed.
+    type Wide: Element;
+
+    /// Whether the level narrows many of them by one instruction.
+    fn narrows_in_blocks<const LEVEL: u8>(at: At<LEVEL>) -> bool;
+
+    /// Computes the elements of `output`, the first of which has number `begin`. If it narrows in blocks, `wide` is as long
+    /// as the output.
+    fn compute<const LEVEL: u8>(
+        &self,
+        at: At<LEVEL>,
+        begin: usize,
+        output: &mut [T],
+        wide: &mut [Self::Wide],
+    );
+}
+
+/// A map over an output.
+pub struct Map<'a, T, B> {
+    output: &'a mut [T],
+    body: B,
+    /// Whether the body reads what it overwrites.
+    in_place: bool,
+}
+
+impl<'a, T, B> Map<'a, T, B> {
+    /// Over elements that are only written.
+    pub fn new(output: &'a mut [T], body: B) -> Self {
+        Self { output, body, in_place: false }
+    }
+
+    /// Over elements that are read too, each before it is written.
+    pub fn in_place(output: &'a mut [T], body: B) -> Self {
+        Self { output, body, in_place: true }
+    }
+}
+
+/// A block on its way past the caches.
+#[repr(C, align(64))]
+struct Buffer([u8; BLOCK_BYTES]);
+
+impl<T: Element, B: Body<T>> Vectorised for Map<'_, T, B> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.run_at(At::BASELINE);
+    }
+
+    #[inline(always)]
+    fn run_at<const LEVEL: u8>(self, at: At<LEVEL>) {
+        let Self { output, body, in_place } = self;
+        let narrows = B::narrows_in_blocks(at);
+        let first_line = output.as_ptr().align_offset(LINE_BYTES);
+        let streams = At::<LEVEL>::HAS_V3
+            && !in_place
+            && size_of_val(output) >= STREAM_BYTES
+            && LINE_BYTES.is_multiple_of(size_of::<T>())
+            && first_line < LINE_BYTES;
+        let mut blocks = if streams {
+            // What is before the first line is a block of its own.
+            Blocks::of::<T>(output.len(), first_line)
+        } else if narrows {
+            Blocks::of::<T>(output.len(), 0)
+        } else {
+            Blocks::whole(output.len())
+        };
+        let mut buffer = Buffer([0; BLOCK_BYTES]);
+        let buffer: &mut [T] = if streams { bytemuck::cast_slice_mut(&mut buffer.0) } else { &mut [] };
+        let mut wide = [B::Wide::ZERO; MOST];
+        let _fence = streams.then_some(Fence);
+        // One loop and one call for all of it: the body is inlined into each set of instructions.
+        while let Some((begin, len)) = blocks.take() {
+            let wide = if narrows { &mut wide[..len] } else { &mut [] };
+            let part = if streams { &mut buffer[..len] } else { &mut output[begin..][..len] };
+            body.compute(at, begin, part, wide);
+            if streams {
+                stream::copy(at, &buffer[..len], &mut output[begin..][..len]);
+            }
+        }
+    }
+}
+
+/// Ends stores past the caches, whether the map returns or panics.
+struct Fence;
+
+impl Drop for Fence {
+    #[inline(always)]
+    fn drop(&mut self) {
+        stream::fence();
+    }
+}
+
+/// Elements of a block.
+fn block_len<T>() -> usize {
+    (BLOCK_BYTES / size_of::<T>().max(1)).clamp(1, MOST)
+}
+
+/// Which elements are computed when.
+struct Blocks {
+    /// The first element that is not in a group that has begun.
+    begin: usize,
+    end: usize,
+    /// Elements of a block before the first group.
+    first: usize,
+    block: usize,
+    /// Elements of a page, a multiple of `block`.
+    page: usize,
+    /// The next block in the group: of which page, and where in it.
+    turn: usize,
+    offset: usize,
+}
+
+impl Blocks {
+    #[inline(always)]
+    fn whole(len: usize) -> Self {
+        Self { begin: 0, end: len, first: 0, block: len, page: usize::MAX / PAGES, turn: 0, offset: 0 }
+    }
+
+    #[inline(always)]
+    fn of<T>(len: usize, first: usize) -> Self {
+        let block = block_len::<T>();
+        let page = (PAGE_BYTES / size_of::<T>().max(1) / block).max(1) * block;
+        Self { begin: 0, end: len, first, block, page, turn: 0, offset: 0 }
+    }
+
+    /// The first element and the number of elements of the next block, unless there is none.
+    #[inline(always)]
+    fn take(&mut self) -> Option<(usize, usize)> {
+        if self.begin == self.end {
+            return None;
+        }
+        if self.first > 0 {
+            let len = self.first.min(self.end);
+            (self.first, self.begin) = (0, len);
+            return Some((0, len));
+        }
+        if self.end - self.begin < self.page * PAGES {
+            let (begin, len) = (self.begin, self.block.min(self.end - self.begin));
+            self.begin += len;
+            return Some((begin, len));
+        }
+        let begin = self.begin + self.turn * self.page + self.offset;
+        self.turn += 1;
+        if self.turn == PAGES {
+            self.turn = 0;
+            self.offset += self.block;
+        }
+        if self.offset == self.page {
+            self.offset = 0;
+            self.begin += self.page * PAGES;
+        }
+        Some((begin, self.block))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use bytemuck::Zeroable;
+
+    use super::*;
+    use crate::simd::dispatch;
+
+    /// The number of each element, in bytes.
+    struct Numbers<'a> {
+        /// How many there were in all, and at most at a time.
+        lens: &'a Cell<(usize, usize)>,
+    }
+
+    fn number<T: Element>(index: usize) -> T {
+        let mut number = T::zeroed();
+        let bytes = bytemuck::bytes_of_mut(&mut number);
+        for (byte, value) in bytes.iter_mut().zip((index as u64 + 1).to_le_bytes()) {
+            *byte = value;
+        }
+        number
+    }
+
+    impl<T: Element> Body<T> for Numbers<'_> {
+        type Wide = u8;
+
+        fn narrows_in_blocks<const LEVEL: u8>(_: At<LEVEL>) -> bool {
+            true
+        }
+
+        fn compute<const LEVEL: u8>(&self, _: At<LEVEL>, begin: usize, output: &mut [T], wide: &mut [u8]) {
+            assert_eq!(output.len(), wide.len());
+            let (count, most) = self.lens.get();
+            self.lens.set((count + output.len(), most.max(output.len())));
+            for (i, element) in output.iter_mut().enumerate() {
+                *element = number(begin + i);
+            }
+        }
+    }
+
+    fn check<T: Element>(memory: &mut [T], range: std::ops::Range<usize>) {
+        memory.fill(T::zeroed());
+        let lens = Cell::new((0, 0));
+        dispatch(Map::new(&mut memory[range.clone()], Numbers { lens: &lens }));
+        let (count, most) = lens.get();
+        assert_eq!(count, range.len());
+        assert!(most <= block_len::<T>());
+        for (place, element) in memory.iter().enumerate() {
+            let expected = if range.contains(&place) { number(place - range.start) } else { T::zeroed() };
+            assert!(*element == expected, "element {place} of {range:?}");
+        }
+    }
+
+    #[test]
+    fn every_element_is_computed_once_at_any_length_and_alignment() {
+        fn lengths<T: Element>() {
+            let group = PAGES * PAGE_BYTES / size_of::<T>();
+            let mut memory = vec![T::zeroed(); 2 * group + 300];
+            for begin in [0, 1, 15, 16, 17] {
+                for len in [0, 1, 15, 127, 128, 129, group - 1, group, group + 1, 2 * group + 200] {
+                    check(&mut memory, begin..begin + len);
+                }
+            }
+        }
+        lengths::<u8>();
+        lengths::<half::f16>();
+        lengths::<u32>();
+        lengths::<f64>();
+    }
+
+    #[test]
+    fn a_large_output_is_computed_once_at_any_alignment() {
+        fn sizes<T: Element>() {
+            let len = STREAM_BYTES / size_of::<T>();
+            let mut memory = vec![T::zeroed(); len + 100];
+            check(&mut memory, 0..len);
+            check(&mut memory, 3..len + 70);
+        }
+        sizes::<half::f16>();
+        sizes::<f64>();
+    }
+
+    #[test]
+    fn a_panic_in_a_large_output_passes_through() {
+        struct Fails;
+        impl Body<u32> for Fails {
+            type Wide = u32;
+
+            fn narrows_in_blocks<const LEVEL: u8>(_: At<LEVEL>) -> bool {
+                false
+            }
+
+            fn compute<const LEVEL: u8>(
+                &self,
+                _: At<LEVEL>,
+                begin: usize,
+                output: &mut [u32],
+                _: &mut [u32],
+            ) {
+                assert!(begin < 1 << 20, "in the middle");
+                output.fill(1);
+            }
+        }
+        let mut memory = vec![0_u32; STREAM_BYTES / 4];
+        let map = std::panic::AssertUnwindSafe(|| dispatch(Map::new(&mut memory, Fails)));
+        let is_streamed =
+            At::<{ crate::simd::Level::V3 as u8 }>::HAS_V3 && crate::simd::level() >= crate::simd::Level::V3;
+        assert_eq!(std::panic::catch_unwind(map).is_err(), is_streamed);
+        assert_eq!(memory[0], 1);
+    }
+
+    #[test]
+    fn blocks_take_turns_among_pages() {
+        let mut blocks = Blocks::of::<u32>(8192, 3);
+        let begins: Vec<_> = std::iter::from_fn(|| blocks.take()).map(|(begin, _)| begin).collect();
+        assert_eq!(begins[..6], [0, 3, 1027, 2051, 3075, 131]);
+    }
+
+    #[test]
+    fn an_output_in_one_go_is_one_block() {
+        let mut blocks = Blocks::whole(100_000);
+        assert_eq!((blocks.take(), blocks.take()), (Some((0, 100_000)), None));
+    }
+}
