@@ -184,8 +184,6 @@ impl Blocks {
 mod tests {
     use std::cell::Cell;
 
-    use bytemuck::Zeroable;
-
     use super::*;
     use crate::simd::dispatch;
 

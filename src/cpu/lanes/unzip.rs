@@ -12,11 +12,11 @@ use pulp::x86::{V3, V4};
 pub(super) fn unzip_f32<S: Simd>(_: S, vectors: [S::f32s; 2]) -> [S::f32s; 2] {
     #[cfg(target_arch = "x86_64")]
     if is::<S, V4>() {
-        // SAFETY: `S` is `V4`, whose value proves AVX-512 and whose vectors are 16 numbers.
-        return unsafe { as_vectors(x86_64::unzip_16(as_vectors(vectors))) };
+        // SAFETY: `S` is `V4`, and its value proves AVX-512.
+        return as_vectors(unsafe { x86_64::unzip_16(as_vectors(vectors)) });
     } else if is::<S, V3>() {
-        // SAFETY: as above, with AVX2 and 8 numbers.
-        return unsafe { as_vectors(x86_64::unzip_8(as_vectors(vectors))) };
+        // SAFETY: as above, with AVX2.
+        return as_vectors(unsafe { x86_64::unzip_8(as_vectors(vectors)) });
     }
     one_by_one::<S::f32s, f32>(vectors)
 }
@@ -27,10 +27,10 @@ pub(super) fn unzip_f64<S: Simd>(_: S, vectors: [S::f64s; 2]) -> [S::f64s; 2] {
     #[cfg(target_arch = "x86_64")]
     if is::<S, V4>() {
         // SAFETY: as in `unzip_f32`.
-        return unsafe { as_vectors(x86_64::unzip_wide_8(as_vectors(vectors))) };
+        return as_vectors(unsafe { x86_64::unzip_wide_8(as_vectors(vectors)) });
     } else if is::<S, V3>() {
         // SAFETY: as in `unzip_f32`.
-        return unsafe { as_vectors(x86_64::unzip_wide_4(as_vectors(vectors))) };
+        return as_vectors(unsafe { x86_64::unzip_wide_4(as_vectors(vectors)) });
     }
     one_by_one::<S::f64s, f64>(vectors)
 }
@@ -54,16 +54,11 @@ fn is<S: Simd, Other: Simd>() -> bool {
     std::any::TypeId::of::<S>() == std::any::TypeId::of::<Other>()
 }
 
-/// The same bytes as other vectors.
-///
-/// # Safety
-/// Both types are vectors of numbers, for which all bytes mean something.
+/// The same bytes as other vectors of their size.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-unsafe fn as_vectors<From: Copy, To: Copy>([first, second]: [From; 2]) -> [To; 2] {
-    assert_eq!(size_of::<From>(), size_of::<To>());
-    // SAFETY: the caller's, and they are of one size.
-    unsafe { [std::mem::transmute_copy(&first), std::mem::transmute_copy(&second)] }
+fn as_vectors<From: Pod, To: Pod>([first, second]: [From; 2]) -> [To; 2] {
+    [bytemuck::cast(first), bytemuck::cast(second)]
 }
 
 #[cfg(target_arch = "x86_64")]
