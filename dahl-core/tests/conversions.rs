@@ -100,7 +100,7 @@ macro_rules! conversions {
                 let mut wide = vec![0.0; halves.len()];
                 Real::widen_slice(&halves, &mut wide);
                 for (half, wide) in halves.iter().zip(&wide) {
-                    assert_eq!(half.to_f32().to_bits(), wide.to_bits());
+                    assert_eq!(Real::widen(*half).to_bits(), wide.to_bits());
                 }
                 let wide: Vec<f32> = sample().collect();
                 let mut halves = vec![$half::ZERO; wide.len()];
