@@ -96,6 +96,8 @@ pub mod __private {
         CudaLibrary, CudaPass, CudaStep, CudaTypeParameter, CudaView, Declared as CudaDeclared,
     };
     pub use crate::shape::{DynExtents, Extents, IntoShape};
-    pub use crate::simd::{At, Body, Map, Vectorised, dispatch};
+    pub use crate::simd::{
+        At, Body, Vectorised, dispatch, map, map_in_place, narrow_block, narrows_in_blocks, widen,
+    };
     pub use crate::task::{identity, map_shape, require, uninit};
 }

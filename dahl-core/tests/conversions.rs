@@ -26,11 +26,7 @@ macro_rules! conversions {
             #[test]
             fn widens_every_number_as_half_does() {
                 for x in all() {
-                    let expected = x.to_f32().to_bits();
-                    // A `bf16` is half of an `f32`, and one that signals stays one.
-                    let is_half = <$half as dahl_core::Element>::NAME == "bf16" && x.is_nan();
-                    let expected = if is_half { u32::from(x.to_bits()) << 16 } else { expected };
-                    assert_eq!(Real::widen(x).to_bits(), expected, "{:#06x}", x.to_bits());
+                    assert_eq!(Real::widen(x).to_bits(), x.to_f32().to_bits(), "{:#06x}", x.to_bits());
                 }
             }
 
@@ -100,7 +96,7 @@ macro_rules! conversions {
                 let mut wide = vec![0.0; halves.len()];
                 Real::widen_slice(&halves, &mut wide);
                 for (half, wide) in halves.iter().zip(&wide) {
-                    assert_eq!(Real::widen(*half).to_bits(), wide.to_bits());
+                    assert_eq!(half.to_f32().to_bits(), wide.to_bits());
                 }
                 let wide: Vec<f32> = sample().collect();
                 let mut halves = vec![$half::ZERO; wide.len()];

@@ -3,7 +3,8 @@
 use std::env;
 use std::process::Command;
 
-use dahl_core::element::Real;
+use dahl_core::__private::{At, Body, map, narrow_block, narrows_in_blocks, widen};
+use dahl_core::element::{Element, Real};
 use dahl_core::simd::{self, Level, Vectorised, dispatch, level};
 use half::{bf16, f16};
 
@@ -90,16 +91,57 @@ fn digest_of<T: Real>() -> u64 {
         .chain([T::ZERO, T::NEG_ZERO, T::INFINITY, T::NEG_INFINITY, T::NAN, T::MAX, T::MIN, T::MIN_POSITIVE])
         .collect();
     let finite = &values[..20_000];
-    let halves: Vec<T> = values.iter().rev().map(|x| T::narrow(x.widen())).collect();
-    let reductions = [
+    let mut wide = vec![T::Compute::ZERO; values.len()];
+    T::widen_slice(&values, &mut wide);
+    wide.reverse();
+    let mut reversed = vec![T::ZERO; values.len()];
+    T::narrow_slice(&wide, &mut reversed);
+    let mut thirds = vec![T::ZERO; values.len()];
+    map(&mut thirds, Thirds(&values));
+    let results = [
         simd::sum(finite),
-        simd::dot(finite, &halves[8..]),
+        simd::dot(finite, &reversed[8..]),
         simd::max(finite).widen(),
         simd::min(finite).widen(),
     ];
-    reductions
-        .iter()
+    wide.into_iter()
+        .chain(reversed.iter().chain(&thirds).map(|x| x.widen()))
+        .chain(results)
         .fold(dispatch(Digest(&values)), |digest, x| digest.rotate_left(7) ^ x.to_f64().to_bits())
+}
+
+/// A map: `x / 3`, as generated code writes it.
+struct Thirds<'a, T>(&'a [T]);
+
+impl<T: Real> Body<T> for Thirds<'_, T> {
+    type Wide = T::Compute;
+
+    #[inline(always)]
+    fn narrows_in_blocks<const LEVEL: u8>(at: At<LEVEL>) -> bool {
+        narrows_in_blocks::<T, LEVEL>(at)
+    }
+
+    #[inline(always)]
+    fn compute<const LEVEL: u8>(
+        &self,
+        at: At<LEVEL>,
+        begin: usize,
+        output: &mut [T],
+        wide: &mut [T::Compute],
+    ) {
+        let input = &self.0[begin..][..output.len()];
+        let third = |x: T| widen(at, x) / T::Compute::from_f64(3.0);
+        if narrows_in_blocks::<T, LEVEL>(at) {
+            for (wide, x) in wide.iter_mut().zip(input) {
+                *wide = third(*x);
+            }
+            narrow_block(at, wide, output);
+        } else {
+            for (output, x) in output.iter_mut().zip(input) {
+                *output = T::narrow(third(*x));
+            }
+        }
+    }
 }
 
 /// Not a test of its own: what the tests below run in other processes.

@@ -39,7 +39,7 @@ impl Passing {
     /// `value` as the body gets it, in a loop that is compiled for the level `at`.
     pub(crate) fn widen_at(self, root: &Path, value: TokenStream, at: &Ident) -> TokenStream {
         match self {
-            Self::Widened => quote!(#root::Real::widen_at(#value, #at)),
+            Self::Widened => quote!(#root::__private::widen(#at, #value)),
             Self::AsIs | Self::WidenedArray => self.widen(root, value),
         }
     }

@@ -3,8 +3,7 @@
 //! The `half` crate's own conversions branch on the class of the number, or call an instruction behind a run-time
 //! check; either stops the vectoriser, and a loop is some 30 times slower than over `f32`. These consist of integer
 //! arithmetic, one floating-point addition and selects. The results are those of the crate and of the F16C
-//! instructions, bit by bit; signalling NaN become quiet ones with the same payload, but for a `bf16` that is widened,
-//! which is half of an `f32` and stays what it is: arithmetic makes it quiet, and so does narrowing.
+//! instructions, bit by bit; signalling NaN become quiet ones with the same payload.
 //!
 //! The method for `f16` is F. Giesen's (`half_to_float_fast5`, `float_to_half_fast3_rtne`, 2012,
 //! <https://gist.github.com/rygorous/2156668>), with selects in the place of branches and NaN payloads kept.
@@ -61,17 +60,17 @@ pub(super) fn f32_to_f16(x: f32) -> f16 {
 /// The same value; exact.
 #[inline(always)]
 pub(super) fn bf16_to_f32(x: bf16) -> f32 {
-    f32::from_bits(u32::from(x.to_bits()) << 16)
+    let wide = f32::from_bits(u32::from(x.to_bits()) << 16);
+    if wide.is_nan() { f32::from_bits(wide.to_bits() | F32_QUIET) } else { wide }
 }
 
 /// The nearest `bf16`, ties to even; overflow goes to infinity.
 #[inline(always)]
 pub(super) fn f32_to_bf16(x: f32) -> bf16 {
-    let x = x.to_bits();
-    let last = (x >> 16) & 1;
-    let rounded = x.wrapping_add(0x7fff + last);
-    let quiet = x | F32_QUIET;
-    let result = if x & 0x7fff_ffff > F32_INFINITY { quiet } else { rounded };
+    let bits = x.to_bits();
+    let last = (bits >> 16) & 1;
+    let rounded = bits.wrapping_add(0x7fff + last);
+    let result = if x.is_nan() { bits | F32_QUIET } else { rounded };
     bf16::from_bits((result >> 16) as u16)
 }
 

@@ -1,11 +1,10 @@
 //! [`Element`] and [`Real`] for `f16` and `bf16`, which compute in `f32`.
 
-use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
 use super::conversion::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16, f64_to_f32_odd};
 use super::{Element, Real};
-use crate::simd::{At, Vectorised, dispatch, f16c};
+use crate::simd::{narrow_slice, widen_slice};
 
 /// The mathematical constants, rounded once from `f64`.
 macro_rules! half_constants {
@@ -15,7 +14,7 @@ macro_rules! half_constants {
 }
 
 macro_rules! impl_real_half {
-    ($half:ident, $widen:ident, $narrow:ident, { $($by_level:item)* }) => {
+    ($half:ident, $widen:ident, $narrow:ident) => {
         impl Element for $half {
             const NAME: &'static str = stringify!($half);
             const ZERO: Self = Self::ZERO;
@@ -71,15 +70,13 @@ macro_rules! impl_real_half {
 
             fn widen_slice(from: &[Self], to: &mut [f32]) {
                 assert_eq!(from.len(), to.len(), "widen_slice: the lengths differ");
-                dispatch(Widen { from, to });
+                widen_slice(from, to);
             }
 
             fn narrow_slice(from: &[f32], to: &mut [Self]) {
                 assert_eq!(from.len(), to.len(), "narrow_slice: the lengths differ");
-                dispatch(Narrow { from, to });
+                narrow_slice(from, to);
             }
-
-            $($by_level)*
 
             #[inline(always)]
             fn from_f64(value: f64) -> Self {
@@ -129,74 +126,12 @@ macro_rules! impl_real_half {
     };
 }
 
-impl_real_half!(f16, f16_to_f32, f32_to_f16, {
-    #[inline(always)]
-    fn widen_at<const LEVEL: u8>(self, at: At<LEVEL>) -> f32 {
-        f16c::widen(at, self.to_bits()).unwrap_or_else(|| f16_to_f32(self))
-    }
-
-    #[inline(always)]
-    fn narrows_in_blocks<const LEVEL: u8>(_: At<LEVEL>) -> bool {
-        At::<LEVEL>::HAS_V3
-    }
-
-    #[inline(always)]
-    fn narrow_block<const LEVEL: u8>(at: At<LEVEL>, from: &[f32], to: &mut [Self]) {
-        if f16c::narrow_slice(at, from, to.reinterpret_cast_mut()) {
-            return;
-        }
-        for (to, from) in to.iter_mut().zip(from) {
-            *to = f32_to_f16(*from);
-        }
-    }
-});
-impl_real_half!(bf16, bf16_to_f32, f32_to_bf16, {});
+impl_real_half!(f16, f16_to_f32, f32_to_f16);
+impl_real_half!(bf16, bf16_to_f32, f32_to_bf16);
 
 /// An integer that orders the bits of numbers as the numbers are ordered, with `-0` below `+0`.
 #[inline(always)]
 fn order(bits: u16) -> i16 {
     let bits = bits as i16;
     bits ^ ((bits >> 15) & 0x7fff)
-}
-
-/// `to[i] = from[i].widen()`.
-struct Widen<'a, T: Real> {
-    from: &'a [T],
-    to: &'a mut [T::Compute],
-}
-
-impl<T: Real> Vectorised for Widen<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        self.run_at(At::BASELINE);
-    }
-
-    #[inline(always)]
-    fn run_at<const LEVEL: u8>(self, at: At<LEVEL>) {
-        for (to, from) in self.to.iter_mut().zip(self.from) {
-            *to = from.widen_at(at);
-        }
-    }
-}
-
-/// `to[i] = narrow(from[i])`.
-struct Narrow<'a, T: Real> {
-    from: &'a [T::Compute],
-    to: &'a mut [T],
-}
-
-impl<T: Real> Vectorised for Narrow<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        self.run_at(At::BASELINE);
-    }
-
-    #[inline(always)]
-    fn run_at<const LEVEL: u8>(self, at: At<LEVEL>) {
-        T::narrow_block(at, self.from, self.to);
-    }
 }

@@ -7,7 +7,6 @@ use std::ops::Neg;
 use num_traits::{NumAssignOps, NumOps};
 
 use super::Element;
-use crate::simd::At;
 
 /// A real number: `f16`, `bf16`, `f32`, `f64`, or a type of the user's.
 ///
@@ -108,33 +107,6 @@ pub trait Real:
     /// # Panics
     /// If the lengths differ.
     fn narrow_slice(from: &[Self::Compute], to: &mut [Self]);
-
-    /// [`widen`](Real::widen) in a loop that is compiled for a level.
-    #[doc(hidden)]
-    #[inline(always)]
-    fn widen_at<const LEVEL: u8>(self, at: At<LEVEL>) -> Self::Compute {
-        let _ = at;
-        self.widen()
-    }
-
-    /// Whether the level narrows many numbers by one instruction, so that a loop does better to leave it to
-    /// [`narrow_block`](Real::narrow_block).
-    #[doc(hidden)]
-    #[inline(always)]
-    fn narrows_in_blocks<const LEVEL: u8>(at: At<LEVEL>) -> bool {
-        let _ = at;
-        false
-    }
-
-    /// `to[i] = narrow(from[i])` of slices of one length, in a loop that is compiled for a level.
-    #[doc(hidden)]
-    #[inline(always)]
-    fn narrow_block<const LEVEL: u8>(at: At<LEVEL>, from: &[Self::Compute], to: &mut [Self]) {
-        let _ = at;
-        for (to, from) in to.iter_mut().zip(from) {
-            *to = Self::narrow(*from);
-        }
-    }
 
     /// The nearest number to `value`, ties to even, rounded once.
     fn from_f64(value: f64) -> Self;

@@ -75,16 +75,27 @@ pub trait Vectorised {
 
     /// Computes.
     fn run(self) -> Self::Output;
+}
 
-    /// The same with proof of the level: for loops that name an instruction which the compiler does not find.
-    #[doc(hidden)]
+/// A computation that is compiled for every [`Level`], as [`Vectorised`] is, and told which: for loops that name an instruction
+/// which the compiler does not find.
+pub(crate) trait Loop {
+    /// What the computation returns.
+    type Output;
+
+    /// Computes. To be inlined, as [`Vectorised::run`].
+    fn run<const LEVEL: u8>(self, at: At<LEVEL>) -> Self::Output;
+}
+
+/// One that is not interested.
+struct Plain<V>(V);
+
+impl<V: Vectorised> Loop for Plain<V> {
+    type Output = V::Output;
+
     #[inline(always)]
-    fn run_at<const LEVEL: u8>(self, at: At<LEVEL>) -> Self::Output
-    where
-        Self: Sized,
-    {
-        let _ = at;
-        self.run()
+    fn run<const LEVEL: u8>(self, _: At<LEVEL>) -> V::Output {
+        self.0.run()
     }
 }
 
@@ -113,21 +124,27 @@ impl<const LEVEL: u8> At<LEVEL> {
 /// The cost beside the call is one relaxed atomic load and a jump, about a nanosecond.
 #[inline]
 pub fn dispatch<V: Vectorised>(v: V) -> V::Output {
+    dispatch_loop(Plain(v))
+}
+
+/// As [`dispatch`].
+#[inline]
+pub(crate) fn dispatch_loop<L: Loop>(l: L) -> L::Output {
     match level() {
         // SAFETY: `run_v4` requires the features of V4, and `level` returns V4 only after `detect` has found each of
         // them on this machine (invariant L1).
         #[cfg(target_arch = "x86_64")]
-        Level::V4 => unsafe { run_v4(v) },
+        Level::V4 => unsafe { run_v4(l) },
         // SAFETY: as above, with V3.
         #[cfg(target_arch = "x86_64")]
-        Level::V3 => unsafe { run_v3(v) },
+        Level::V3 => unsafe { run_v3(l) },
         // SAFETY: as above, with V2.
         #[cfg(target_arch = "x86_64")]
-        Level::V2 => unsafe { run_v2(v) },
+        Level::V2 => unsafe { run_v2(l) },
         // SAFETY: as above, with NEON.
         #[cfg(target_arch = "aarch64")]
-        Level::Neon => unsafe { run_neon(v) },
-        _ => v.run_at(At::BASELINE),
+        Level::Neon => unsafe { run_neon(l) },
+        _ => l.run(At::BASELINE),
     }
 }
 
@@ -139,8 +156,8 @@ macro_rules! levels {
     );* $(;)?) => {$(
         #[cfg(target_arch = $architecture)]
         $(#[target_feature(enable = $feature)])*
-        fn $run<V: Vectorised>(v: V) -> V::Output {
-            v.run_at(At::<{ Level::$level as u8 }>(()))
+        fn $run<L: Loop>(l: L) -> L::Output {
+            l.run(At::<{ Level::$level as u8 }>(()))
         }
 
         #[cfg(target_arch = $architecture)]

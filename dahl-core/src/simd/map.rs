@@ -1,4 +1,4 @@
-//! [`Map`]: in which order a map computes its elements, and by way of which buffer they go to memory.
+//! [`map`]: in which order a map computes its elements, and by way of which buffer they go to memory.
 //!
 //! A small output is computed in one go, in its place. Where that does not use what the machine has, it is computed in
 //! blocks:
@@ -9,8 +9,8 @@
 //!
 //! Blocks take turns among four pages (`stream::PAGES`).
 
+use super::level::{At, Loop, dispatch_loop};
 use super::stream::{self, LINE_BYTES, PAGE_BYTES, PAGES};
-use super::{At, Vectorised};
 use crate::element::Element;
 
 /// The most elements of a block.
@@ -24,7 +24,7 @@ const STREAM_BYTES: usize = 32 << 20;
 
 /// What a map does for each element of its output.
 pub trait Body<T> {
-    /// What results are before they are narrowed.
+    /// What results are before they are narrowed; if they are not, nothing of it is used.
     type Wide: Element;
 
     /// Whether the level narrows many of them by one instruction.
@@ -41,40 +41,33 @@ pub trait Body<T> {
     );
 }
 
-/// A map over an output.
-pub struct Map<'a, T, B> {
-    output: &'a mut [T],
-    body: B,
-    /// Whether the body reads what it overwrites.
-    in_place: bool,
+/// A map over elements that are only written.
+#[inline]
+pub fn map<T: Element, B: Body<T>>(output: &mut [T], body: B) {
+    dispatch_loop(Map { output, body, in_place: false });
 }
 
-impl<'a, T, B> Map<'a, T, B> {
-    /// Over elements that are only written.
-    pub fn new(output: &'a mut [T], body: B) -> Self {
-        Self { output, body, in_place: false }
-    }
+/// A map over elements that are read too, each before it is written.
+#[inline]
+pub fn map_in_place<T: Element, B: Body<T>>(output: &mut [T], body: B) {
+    dispatch_loop(Map { output, body, in_place: true });
+}
 
-    /// Over elements that are read too, each before it is written.
-    pub fn in_place(output: &'a mut [T], body: B) -> Self {
-        Self { output, body, in_place: true }
-    }
+struct Map<'a, T, B> {
+    output: &'a mut [T],
+    body: B,
+    in_place: bool,
 }
 
 /// A block on its way past the caches.
 #[repr(C, align(64))]
 struct Buffer([u8; BLOCK_BYTES]);
 
-impl<T: Element, B: Body<T>> Vectorised for Map<'_, T, B> {
+impl<T: Element, B: Body<T>> Loop for Map<'_, T, B> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
-        self.run_at(At::BASELINE);
-    }
-
-    #[inline(always)]
-    fn run_at<const LEVEL: u8>(self, at: At<LEVEL>) {
+    fn run<const LEVEL: u8>(self, at: At<LEVEL>) {
         let Self { output, body, in_place } = self;
         let narrows = B::narrows_in_blocks(at);
         let first_line = output.as_ptr().align_offset(LINE_BYTES);
@@ -185,7 +178,6 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::simd::dispatch;
 
     /// The number of each element, in bytes.
     struct Numbers<'a> {
@@ -222,7 +214,7 @@ mod tests {
     fn check<T: Element>(memory: &mut [T], range: std::ops::Range<usize>) {
         memory.fill(T::zeroed());
         let lens = Cell::new((0, 0));
-        dispatch(Map::new(&mut memory[range.clone()], Numbers { lens: &lens }));
+        map(&mut memory[range.clone()], Numbers { lens: &lens });
         let (count, most) = lens.get();
         assert_eq!(count, range.len());
         assert!(most <= block_len::<T>());
@@ -285,10 +277,10 @@ mod tests {
             }
         }
         let mut memory = vec![0_u32; STREAM_BYTES / 4];
-        let map = std::panic::AssertUnwindSafe(|| dispatch(Map::new(&mut memory, Fails)));
+        let run = std::panic::AssertUnwindSafe(|| map(&mut memory, Fails));
         let is_streamed =
             At::<{ crate::simd::Level::V3 as u8 }>::HAS_V3 && crate::simd::level() >= crate::simd::Level::V3;
-        assert_eq!(std::panic::catch_unwind(map).is_err(), is_streamed);
+        assert_eq!(std::panic::catch_unwind(run).is_err(), is_streamed);
         assert_eq!(memory[0], 1);
     }
 

@@ -13,8 +13,9 @@
 //! roundoff of the compute type (Higham, *Accuracy and Stability of Numerical Algorithms*, section 4.2); that of a
 //! loop that adds one by one is `n * u * sum |x|`.
 
+use super::conversion::widen;
+use super::level::{At, Loop, Vectorised, dispatch, dispatch_loop};
 use super::stream::{self, PAGE_BYTES, PAGES};
-use super::{At, Vectorised, dispatch};
 use crate::element::{Element, Real};
 
 /// Independent partial results of a block.
@@ -34,7 +35,7 @@ const AHEAD_BYTES: usize = 640;
 /// assert_eq!(sum(&vec![1.0_f32; 20_000_000]), 20_000_000.0); // one by one it stops at 16,777,216
 /// ```
 pub fn sum<T: Real>(values: &[T]) -> T::Compute {
-    dispatch(SumOf(values))
+    dispatch_loop(SumOf(values))
 }
 
 /// The sum of the products `a[i] * b[i]`, formed and accumulated in the compute type by the same tree as [`sum`].
@@ -43,7 +44,7 @@ pub fn sum<T: Real>(values: &[T]) -> T::Compute {
 /// If the lengths differ.
 pub fn dot<T: Real>(a: &[T], b: &[T]) -> T::Compute {
     assert_eq!(a.len(), b.len(), "dot: a has {} elements but b has {}", a.len(), b.len());
-    dispatch(Dot(a, b))
+    dispatch_loop(Dot(a, b))
 }
 
 /// The largest of `values`; NaN if one of them is NaN, [`Element::LOWEST`] if there are none.
@@ -58,16 +59,11 @@ pub fn min<T: Element>(values: &[T]) -> T {
 
 struct SumOf<'a, T>(&'a [T]);
 
-impl<T: Real> Vectorised for SumOf<'_, T> {
+impl<T: Real> Loop for SumOf<'_, T> {
     type Output = T::Compute;
 
     #[inline(always)]
-    fn run(self) -> T::Compute {
-        self.run_at(At::BASELINE)
-    }
-
-    #[inline(always)]
-    fn run_at<const LEVEL: u8>(self, at: At<LEVEL>) -> T::Compute {
+    fn run<const LEVEL: u8>(self, at: At<LEVEL>) -> T::Compute {
         let mut tree = Tree::new();
         let (mut blocks, rest) = self.0.as_chunks::<BLOCK>();
         if At::<LEVEL>::HAS_V4 {
@@ -106,7 +102,7 @@ fn block_sums<T: Real, const LEVEL: u8>(at: At<LEVEL>, blocks: [&[T; BLOCK]; PAG
             let row = &blocks[page].as_chunks::<LANES>().0[row];
             stream::fetch(row, AHEAD_BYTES);
             for (lane, x) in lanes[page].iter_mut().zip(row) {
-                *lane += x.widen_at(at);
+                *lane += widen(at, *x);
             }
         }
     }
@@ -119,16 +115,11 @@ fn block_sums<T: Real, const LEVEL: u8>(at: At<LEVEL>, blocks: [&[T; BLOCK]; PAG
 
 struct Dot<'a, T>(&'a [T], &'a [T]);
 
-impl<T: Real> Vectorised for Dot<'_, T> {
+impl<T: Real> Loop for Dot<'_, T> {
     type Output = T::Compute;
 
     #[inline(always)]
-    fn run(self) -> T::Compute {
-        self.run_at(At::BASELINE)
-    }
-
-    #[inline(always)]
-    fn run_at<const LEVEL: u8>(self, at: At<LEVEL>) -> T::Compute {
+    fn run<const LEVEL: u8>(self, at: At<LEVEL>) -> T::Compute {
         let Self(a, b) = self;
         let mut tree = Tree::new();
         // The products of a block go through the first level of the cache: a loop that also adds is not vectorised.
@@ -149,7 +140,7 @@ impl<T: Real> Vectorised for Dot<'_, T> {
 #[inline(always)]
 fn multiply<T: Real, const LEVEL: u8>(at: At<LEVEL>, a: &[T], b: &[T], products: &mut [T::Compute]) {
     for ((product, a), b) in products.iter_mut().zip(a).zip(b) {
-        *product = a.widen_at(at) * b.widen_at(at);
+        *product = widen(at, *a) * widen(at, *b);
     }
 }
 
@@ -160,13 +151,13 @@ fn block_sum<T: Real, const LEVEL: u8>(at: At<LEVEL>, block: &[T]) -> T::Compute
     let (rows, rest) = block.as_chunks::<LANES>();
     for row in rows {
         for (lane, x) in lanes.iter_mut().zip(row) {
-            *lane += x.widen_at(at);
+            *lane += widen(at, *x);
         }
     }
     // Padded with what adds nothing, not even to -0: so the lanes stay in registers.
     let mut last = [-T::Compute::ZERO; LANES];
     for (last, x) in last.iter_mut().zip(rest) {
-        *last = x.widen_at(at);
+        *last = widen(at, *x);
     }
     for (lane, x) in lanes.iter_mut().zip(last) {
         *lane += x;

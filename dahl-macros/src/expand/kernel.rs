@@ -89,6 +89,8 @@ fn map(codelet: &Codelet, variant: Variant) -> TokenStream {
     let output = slices.iter().find(|(index, _)| is_mutable(*index)).map(|(_, parameter)| &parameter.name);
 
     let [at, begin, wide, len, i, value] = ["at", "begin", "wide", "len", "i", "map"].map(local);
+    let [map, level, of_output] =
+        ["Map", "LEVEL", "of_output"].map(|name| tokens::fresh(name, &codelet.tokens));
     let loads =
         codelet.parameters.iter().filter(|parameter| !parameter.access.is_mutable()).map(|parameter| {
             let name = &parameter.name;
@@ -113,30 +115,28 @@ fn map(codelet: &Codelet, variant: Variant) -> TokenStream {
         }
     };
     let (wide_type, narrows, compute) = if passing == Passing::Widened {
-        let narrows = quote!(<#element as #root::Real>::narrows_in_blocks(#at));
+        let narrows = quote!(#root::__private::narrows_in_blocks::<#element, #level>(#at));
         let compute = quote! {
             if #narrows {
                 let #wide = &mut #wide[..#len];
                 for #i in 0..#len {
                     #wide[#i] = #result;
                 }
-                <#element as #root::Real>::narrow_block(#at, #wide, #output);
+                #root::__private::narrow_block(#at, #wide, #output);
             } else {
                 #one_by_one
             }
         };
         (quote!(<#element as #root::Real>::Compute), narrows, compute)
     } else {
-        (quote!(#element), quote!(false), one_by_one)
+        (quote!(u8), quote!(false), one_by_one)
     };
-    let make = if variant == Variant::InPlace { quote!(in_place) } else { quote!(new) };
+    let run = if variant == Variant::InPlace { quote!(map_in_place) } else { quote!(map) };
     let same_lengths = (!inputs.is_empty()).then(|| {
         let message = format!("{}: the slices differ in length", codelet.name);
         quote!(::core::assert!(#(#inputs.len() == #output.len())&&*, #message);)
     });
 
-    let [map, level, of_output] =
-        ["Map", "LEVEL", "of_output"].map(|name| tokens::fresh(name, &codelet.tokens));
     let outer_generics = codelet.declared_generics(None, false);
     let inner_generics = codelet.declared_generics(Some(&lifetime), false);
     let inner_arguments = codelet.type_arguments(&lifetime);
@@ -177,7 +177,7 @@ fn map(codelet: &Codelet, variant: Variant) -> TokenStream {
 
             #same_lengths
             let #value = #map { #(#inputs,)* #(#plain,)* #of_output: ::core::marker::PhantomData };
-            #root::__private::dispatch(#root::__private::Map::#make(#output, #value))
+            #root::__private::#run(#output, #value)
         }
     }
 }

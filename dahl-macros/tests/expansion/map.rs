@@ -152,7 +152,7 @@ impl Axpy {
             fn narrows_in_blocks<const LEVEL: u8>(
                 at: ::dahl::__private::At<LEVEL>,
             ) -> bool {
-                <T as ::dahl::Real>::narrows_in_blocks(at)
+                ::dahl::__private::narrows_in_blocks::<T, LEVEL>(at)
             }
             #[inline(always)]
             fn compute<const LEVEL: u8>(
@@ -167,26 +167,26 @@ impl Axpy {
                 let x = &x[begin..][..len];
                 let y = &y[begin..][..len];
                 let alpha = ::dahl::Real::widen(alpha);
-                if <T as ::dahl::Real>::narrows_in_blocks(at) {
+                if ::dahl::__private::narrows_in_blocks::<T, LEVEL>(at) {
                     let wide = &mut wide[..len];
                     for i in 0..len {
                         wide[i] = Axpy::body::<
                             <T as ::dahl::Real>::Compute,
                         >(
-                            ::dahl::Real::widen_at(x[i], at),
-                            ::dahl::Real::widen_at(y[i], at),
+                            ::dahl::__private::widen(at, x[i]),
+                            ::dahl::__private::widen(at, y[i]),
                             alpha,
                         );
                     }
-                    <T as ::dahl::Real>::narrow_block(at, wide, out);
+                    ::dahl::__private::narrow_block(at, wide, out);
                 } else {
                     for i in 0..len {
                         out[i] = <T as ::dahl::Real>::narrow(
                             Axpy::body::<
                                 <T as ::dahl::Real>::Compute,
                             >(
-                                ::dahl::Real::widen_at(x[i], at),
-                                ::dahl::Real::widen_at(y[i], at),
+                                ::dahl::__private::widen(at, x[i]),
+                                ::dahl::__private::widen(at, y[i]),
                                 alpha,
                             ),
                         );
@@ -204,7 +204,7 @@ impl Axpy {
             alpha,
             of_output: ::core::marker::PhantomData,
         };
-        ::dahl::__private::dispatch(::dahl::__private::Map::new(out, map))
+        ::dahl::__private::map(out, map)
     }
     /// Runs the kernel on the calling thread, without a runtime, over `y`.
     ///
@@ -223,7 +223,7 @@ impl Axpy {
             fn narrows_in_blocks<const LEVEL: u8>(
                 at: ::dahl::__private::At<LEVEL>,
             ) -> bool {
-                <T as ::dahl::Real>::narrows_in_blocks(at)
+                ::dahl::__private::narrows_in_blocks::<T, LEVEL>(at)
             }
             #[inline(always)]
             fn compute<const LEVEL: u8>(
@@ -237,26 +237,26 @@ impl Axpy {
                 let len = y.len();
                 let x = &x[begin..][..len];
                 let alpha = ::dahl::Real::widen(alpha);
-                if <T as ::dahl::Real>::narrows_in_blocks(at) {
+                if ::dahl::__private::narrows_in_blocks::<T, LEVEL>(at) {
                     let wide = &mut wide[..len];
                     for i in 0..len {
                         wide[i] = Axpy::body::<
                             <T as ::dahl::Real>::Compute,
                         >(
-                            ::dahl::Real::widen_at(x[i], at),
-                            ::dahl::Real::widen_at(y[i], at),
+                            ::dahl::__private::widen(at, x[i]),
+                            ::dahl::__private::widen(at, y[i]),
                             alpha,
                         );
                     }
-                    <T as ::dahl::Real>::narrow_block(at, wide, y);
+                    ::dahl::__private::narrow_block(at, wide, y);
                 } else {
                     for i in 0..len {
                         y[i] = <T as ::dahl::Real>::narrow(
                             Axpy::body::<
                                 <T as ::dahl::Real>::Compute,
                             >(
-                                ::dahl::Real::widen_at(x[i], at),
-                                ::dahl::Real::widen_at(y[i], at),
+                                ::dahl::__private::widen(at, x[i]),
+                                ::dahl::__private::widen(at, y[i]),
                                 alpha,
                             ),
                         );
@@ -270,7 +270,7 @@ impl Axpy {
             alpha,
             of_output: ::core::marker::PhantomData,
         };
-        ::dahl::__private::dispatch(::dahl::__private::Map::in_place(y, map))
+        ::dahl::__private::map_in_place(y, map)
     }
     /// The task of [`axpy`], to be given options and submitted.
     #[track_caller]

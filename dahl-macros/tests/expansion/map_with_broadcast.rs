@@ -162,7 +162,7 @@ impl Select {
             of_output: ::core::marker::PhantomData<&'slices [T]>,
         }
         impl<'slices, T: Element> ::dahl::__private::Body<T> for Map<'slices, T> {
-            type Wide = T;
+            type Wide = u8;
             #[inline(always)]
             fn narrows_in_blocks<const LEVEL: u8>(
                 at: ::dahl::__private::At<LEVEL>,
@@ -197,7 +197,7 @@ impl Select {
             otherwise,
             of_output: ::core::marker::PhantomData,
         };
-        ::dahl::__private::dispatch(::dahl::__private::Map::new(out, map))
+        ::dahl::__private::map(out, map)
     }
     /// Runs the kernel on the calling thread, without a runtime, over `otherwise`.
     ///
@@ -211,7 +211,7 @@ impl Select {
             of_output: ::core::marker::PhantomData<&'slices [T]>,
         }
         impl<'slices, T: Element> ::dahl::__private::Body<T> for Map<'slices, T> {
-            type Wide = T;
+            type Wide = u8;
             #[inline(always)]
             fn narrows_in_blocks<const LEVEL: u8>(
                 at: ::dahl::__private::At<LEVEL>,
@@ -244,7 +244,7 @@ impl Select {
             value,
             of_output: ::core::marker::PhantomData,
         };
-        ::dahl::__private::dispatch(::dahl::__private::Map::in_place(otherwise, map))
+        ::dahl::__private::map_in_place(otherwise, map)
     }
     /// The task of [`select`], to be given options and submitted.
     #[track_caller]

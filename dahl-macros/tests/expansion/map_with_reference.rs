@@ -154,7 +154,7 @@ impl MaskedExp {
             fn narrows_in_blocks<const LEVEL: u8>(
                 at: ::dahl::__private::At<LEVEL>,
             ) -> bool {
-                <T as ::dahl::Real>::narrows_in_blocks(at)
+                ::dahl::__private::narrows_in_blocks::<T, LEVEL>(at)
             }
             #[inline(always)]
             fn compute<const LEVEL: u8>(
@@ -169,20 +169,20 @@ impl MaskedExp {
                 let mask = &mask[begin..][..len];
                 let x = &x[begin..][..len];
                 let alpha = ::dahl::Real::widen(alpha);
-                if <T as ::dahl::Real>::narrows_in_blocks(at) {
+                if ::dahl::__private::narrows_in_blocks::<T, LEVEL>(at) {
                     let wide = &mut wide[..len];
                     for i in 0..len {
                         wide[i] = MaskedExp::body::<
                             <T as ::dahl::Real>::Compute,
-                        >(mask[i], ::dahl::Real::widen_at(x[i], at), alpha);
+                        >(mask[i], ::dahl::__private::widen(at, x[i]), alpha);
                     }
-                    <T as ::dahl::Real>::narrow_block(at, wide, out);
+                    ::dahl::__private::narrow_block(at, wide, out);
                 } else {
                     for i in 0..len {
                         out[i] = <T as ::dahl::Real>::narrow(
                             MaskedExp::body::<
                                 <T as ::dahl::Real>::Compute,
-                            >(mask[i], ::dahl::Real::widen_at(x[i], at), alpha),
+                            >(mask[i], ::dahl::__private::widen(at, x[i]), alpha),
                         );
                     }
                 }
@@ -198,7 +198,7 @@ impl MaskedExp {
             alpha,
             of_output: ::core::marker::PhantomData,
         };
-        ::dahl::__private::dispatch(::dahl::__private::Map::new(out, map))
+        ::dahl::__private::map(out, map)
     }
     /// Runs the kernel on the calling thread, without a runtime, over `x`.
     ///
@@ -217,7 +217,7 @@ impl MaskedExp {
             fn narrows_in_blocks<const LEVEL: u8>(
                 at: ::dahl::__private::At<LEVEL>,
             ) -> bool {
-                <T as ::dahl::Real>::narrows_in_blocks(at)
+                ::dahl::__private::narrows_in_blocks::<T, LEVEL>(at)
             }
             #[inline(always)]
             fn compute<const LEVEL: u8>(
@@ -231,20 +231,20 @@ impl MaskedExp {
                 let len = x.len();
                 let mask = &mask[begin..][..len];
                 let alpha = ::dahl::Real::widen(alpha);
-                if <T as ::dahl::Real>::narrows_in_blocks(at) {
+                if ::dahl::__private::narrows_in_blocks::<T, LEVEL>(at) {
                     let wide = &mut wide[..len];
                     for i in 0..len {
                         wide[i] = MaskedExp::body::<
                             <T as ::dahl::Real>::Compute,
-                        >(mask[i], ::dahl::Real::widen_at(x[i], at), alpha);
+                        >(mask[i], ::dahl::__private::widen(at, x[i]), alpha);
                     }
-                    <T as ::dahl::Real>::narrow_block(at, wide, x);
+                    ::dahl::__private::narrow_block(at, wide, x);
                 } else {
                     for i in 0..len {
                         x[i] = <T as ::dahl::Real>::narrow(
                             MaskedExp::body::<
                                 <T as ::dahl::Real>::Compute,
-                            >(mask[i], ::dahl::Real::widen_at(x[i], at), alpha),
+                            >(mask[i], ::dahl::__private::widen(at, x[i]), alpha),
                         );
                     }
                 }
@@ -258,7 +258,7 @@ impl MaskedExp {
             alpha,
             of_output: ::core::marker::PhantomData,
         };
-        ::dahl::__private::dispatch(::dahl::__private::Map::in_place(x, map))
+        ::dahl::__private::map_in_place(x, map)
     }
     /// The task of [`masked_exp`], to be given options and submitted.
     #[track_caller]
