@@ -187,3 +187,14 @@ fn a_hundred_thousand_tasks_open() {
     assert_eq!(page.number("report.state.selected"), 50_000.0);
     page.has_no_complaint();
 }
+
+/// So that the tests above would hear of it.
+#[test]
+fn what_goes_wrong_is_heard() {
+    let page = open!(&made::cholesky(2, 1));
+    assert!(page.is_true("(console.warn('said'), setTimeout(() => { throw new Error('thrown') }, 0), true)"));
+    assert!(page.is_true("new Promise((done) => setTimeout(() => done(true), 0))"));
+    let complaints = page.complaints();
+    assert_eq!(complaints.len(), 2, "{complaints:?}");
+    assert!(complaints[0].contains("said") && complaints[1].contains("thrown"), "{complaints:?}");
+}

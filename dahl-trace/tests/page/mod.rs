@@ -1,24 +1,19 @@
 //! A report in headless Chromium, and a hand on it.
 
-use dahl_trace::Trace;
-use headless_chrome::browser::tab::point::Point;
-use headless_chrome::protocol::cdp::Input::{
-    DispatchMouseEvent, DispatchMouseEventTypeOption as Kind, MouseButton,
-};
-use headless_chrome::protocol::cdp::types::Event;
-use headless_chrome::{Browser, LaunchOptions, Tab};
-use serde_json::Value;
+mod devtools;
+
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+
+use dahl_trace::Trace;
+use devtools::Tab;
+use serde_json::Value;
 
 /// The names under which Chromium is installed.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 pub(crate) struct Page {
     pub(crate) bytes: usize,
-    tab: Arc<Tab>,
-    complaints: Arc<Mutex<Vec<String>>>,
-    _browser: Browser,
+    tab: Tab,
     _folder: tempfile::TempDir,
 }
 
@@ -41,24 +36,18 @@ impl Page {
         Trace::parse(text).unwrap().write_html(&mut html).unwrap();
         let file = folder.path().join("report.html");
         std::fs::write(&file, &html).unwrap();
-        let options = LaunchOptions::default_builder()
-            .path(Some(path))
-            .sandbox(false)
-            .window_size(Some((1500, 1400)))
-            .build()
-            .unwrap();
-        let browser = Browser::new(options).unwrap();
-        let tab = browser.new_tab().unwrap();
-        tab.set_default_timeout(std::time::Duration::from_secs(120));
-        let complaints = listen(&tab);
-        tab.navigate_to(&format!("file://{}", file.display())).unwrap();
+        let tab = Tab::new(&path, &folder.path().join("browser"), [1500, 1400]);
+        tab.navigate(&format!("file://{}", file.display()));
         // The scripts fill the panel in one go with all else.
-        tab.wait_for_element("#panel > *").unwrap();
-        Some(Self { bytes: html.len(), tab, complaints, _browser: browser, _folder: folder })
+        let filled = "document.querySelector('#panel > *')";
+        tab.evaluate(&format!(
+            "new Promise((done) => {{ const look = () => {filled} ? done(true) : requestAnimationFrame(look); look() }})"
+        ));
+        Some(Self { bytes: html.len(), tab, _folder: folder })
     }
 
     fn value(&self, expression: &str) -> Value {
-        self.tab.evaluate(expression, true).unwrap().value.unwrap_or(Value::Null)
+        self.tab.evaluate(expression)
     }
 
     pub(crate) fn number(&self, expression: &str) -> f64 {
@@ -97,7 +86,7 @@ impl Page {
 
     pub(crate) fn click_task(&self, number: u64) {
         let (x, y) = self.task(number);
-        self.tab.click_point(Point { x, y }).unwrap();
+        self.click_at((x, y));
         self.drawn();
     }
 
@@ -111,7 +100,7 @@ impl Page {
             ))
         };
         let (x, y) = (middle("left", "width"), middle("top", "height"));
-        self.tab.click_point(Point { x, y }).unwrap();
+        self.click_at((x, y));
         self.drawn();
     }
 
@@ -120,50 +109,33 @@ impl Page {
     }
 
     pub(crate) fn key(&self, key: &str) {
-        self.tab.press_key(key).unwrap();
+        self.tab.key(key);
         self.drawn();
     }
 
     pub(crate) fn write(&self, text: &str) {
-        self.tab.type_str(text).unwrap();
+        text.chars().for_each(|letter| self.tab.key(&letter.to_string()));
         self.drawn();
+    }
+
+    fn click_at(&self, place: (f64, f64)) {
+        self.tab.mouse("mouseMoved", place, None);
+        self.tab.mouse("mousePressed", place, None);
+        self.tab.mouse("mouseReleased", place, None);
     }
 
     /// Turns the wheel at a place.
     pub(crate) fn wheel(&self, x: f64, y: f64, by: f64) {
-        self.mouse(Kind::MouseWheel, (x, y), by);
+        self.tab.mouse("mouseWheel", (x, y), Some(by));
         self.drawn();
     }
 
     pub(crate) fn drag(&self, from: (f64, f64), to: (f64, f64)) {
-        self.mouse(Kind::MousePressed, from, 0.0);
-        self.mouse(Kind::MouseMoved, ((from.0 + to.0) / 2.0, from.1), 0.0);
-        self.mouse(Kind::MouseMoved, to, 0.0);
-        self.mouse(Kind::MouseReleased, to, 0.0);
+        self.tab.mouse("mousePressed", from, None);
+        self.tab.mouse("mouseMoved", ((from.0 + to.0) / 2.0, from.1), None);
+        self.tab.mouse("mouseMoved", to, None);
+        self.tab.mouse("mouseReleased", to, None);
         self.drawn();
-    }
-
-    fn mouse(&self, kind: Kind, (x, y): (f64, f64), wheel: f64) {
-        let is_wheel = matches!(kind, Kind::MouseWheel);
-        let event = DispatchMouseEvent {
-            Type: kind,
-            x,
-            y,
-            modifiers: None,
-            timestamp: None,
-            button: (!is_wheel).then_some(MouseButton::Left),
-            buttons: None,
-            click_count: (!is_wheel).then_some(1),
-            force: None,
-            tangential_pressure: None,
-            tilt_x: None,
-            tilt_y: None,
-            twist: None,
-            delta_x: is_wheel.then_some(0.0),
-            delta_y: is_wheel.then_some(wheel),
-            pointer_Type: None,
-        };
-        self.tab.call_method(event).unwrap();
     }
 
     /// What the timeline looks like.
@@ -173,25 +145,12 @@ impl Page {
 
     /// The console has said nothing, and nothing was thrown.
     pub(crate) fn has_no_complaint(&self) {
-        self.drawn();
-        assert_eq!(*self.complaints.lock().unwrap(), [] as [String; 0]);
+        assert_eq!(self.complaints(), [] as [String; 0]);
     }
-}
 
-fn listen(tab: &Tab) -> Arc<Mutex<Vec<String>>> {
-    let complaints = Arc::new(Mutex::new(Vec::new()));
-    let told = complaints.clone();
-    tab.enable_runtime().unwrap();
-    tab.enable_log().unwrap();
-    let listener = move |event: &Event| {
-        let complaint = match event {
-            Event::RuntimeExceptionThrown(thrown) => format!("{:?}", thrown.params.exception_details),
-            Event::RuntimeConsoleAPICalled(said) => format!("{:?}", said.params.args),
-            Event::LogEntryAdded(entry) => entry.params.entry.text.clone(),
-            _ => return,
-        };
-        told.lock().unwrap().push(complaint);
-    };
-    tab.add_event_listener(Arc::new(listener)).unwrap();
-    complaints
+    /// What the console said, and what was thrown.
+    pub(crate) fn complaints(&self) -> Vec<String> {
+        self.drawn();
+        self.tab.complaints()
+    }
 }

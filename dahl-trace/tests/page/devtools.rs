@@ -1,0 +1,155 @@
+//! A tab of headless Chromium, by the protocol of its developer tools (<https://chromedevtools.github.io/devtools-protocol/>).
+
+use std::cell::{Cell, RefCell};
+use std::io::{self, BufRead, BufReader, Read};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tungstenite::{Message, WebSocket};
+
+/// What the browser prints before the address at which it listens.
+const ADDRESS: &str = "DevTools listening on ";
+
+/// After how long without a word the browser hangs.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+pub(crate) struct Tab {
+    _browser: Browser,
+    socket: RefCell<WebSocket<TcpStream>>,
+    session: String,
+    /// The number of the last command.
+    number: Cell<u64>,
+    /// What the page threw, and what it and the browser said on the console.
+    complaints: RefCell<Vec<String>>,
+}
+
+/// A process that ends with its owner.
+struct Browser(Child);
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Tab {
+    /// Starts the browser at `path`, whose files are in `folder`, with an empty tab of this size.
+    pub(crate) fn new(path: &Path, folder: &Path, [width, height]: [u32; 2]) -> Self {
+        let mut browser = Command::new(path)
+            .args(["--headless", "--no-sandbox", "--no-first-run", "--remote-debugging-port=0"])
+            .arg(format!("--user-data-dir={}", folder.display()))
+            .arg(format!("--window-size={width},{height}"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map(Browser)
+            .unwrap();
+        let mut said = BufReader::new(browser.0.stderr.take().unwrap());
+        let mut lines = said.by_ref().lines().map(Result::unwrap);
+        let address = lines.find_map(|line| line.strip_prefix(ADDRESS).map(str::to_owned));
+        let address = address.expect("the browser says where it listens");
+        // It goes on to write, and must not wait for a reader.
+        thread::spawn(move || io::copy(&mut said, &mut io::sink()));
+        let host = address.strip_prefix("ws://").and_then(|rest| rest.split('/').next()).unwrap();
+        let stream = TcpStream::connect(host).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+        let (socket, _) = tungstenite::client(&address, stream).unwrap();
+        let tab = Self {
+            _browser: browser,
+            socket: RefCell::new(socket),
+            session: String::new(),
+            number: Cell::new(0),
+            complaints: RefCell::default(),
+        };
+        let target = tab.call("Target.createTarget", &json!({ "url": "about:blank" }));
+        let target = json!({ "targetId": target["targetId"], "flatten": true });
+        let session = tab.call("Target.attachToTarget", &target)["sessionId"].as_str().unwrap().to_owned();
+        let tab = Self { session, ..tab };
+        for domain in ["Page", "Runtime", "Log"] {
+            tab.call(&format!("{domain}.enable"), &json!({}));
+        }
+        tab
+    }
+
+    /// Goes to a page, and waits until it is loaded.
+    pub(crate) fn navigate(&self, url: &str) {
+        let answer = self.call("Page.navigate", &json!({ "url": url }));
+        assert_eq!(answer.get("errorText"), None, "{url}");
+        while self.read()["method"] != "Page.loadEventFired" {}
+    }
+
+    /// The value of an expression, or of the promise that it is.
+    pub(crate) fn evaluate(&self, expression: &str) -> Value {
+        let asked = json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
+        let mut answer = self.call("Runtime.evaluate", &asked);
+        assert_eq!(answer.get("exceptionDetails"), None, "{expression}");
+        answer["result"]["value"].take()
+    }
+
+    /// A mouse event of this type at a place: the left button, or the wheel turned down by `wheel`.
+    pub(crate) fn mouse(&self, kind: &str, (x, y): (f64, f64), wheel: Option<f64>) {
+        let mut event = json!({ "type": kind, "x": x, "y": y });
+        let of_kind = match wheel {
+            Some(by) => json!({ "deltaX": 0.0, "deltaY": by }),
+            None => json!({ "button": "left", "clickCount": 1 }),
+        };
+        event.as_object_mut().unwrap().append(&mut of_kind.as_object().unwrap().clone());
+        self.call("Input.dispatchMouseEvent", &event);
+    }
+
+    /// Presses a key, given by its name in the DOM, and lets it go.
+    pub(crate) fn key(&self, key: &str) {
+        let text = if key == "Enter" { "\r" } else { key };
+        let writes = text.chars().count() == 1;
+        let mut event = json!({ "type": if writes { "keyDown" } else { "rawKeyDown" }, "key": key });
+        if writes {
+            event["text"] = text.into();
+        }
+        self.call("Input.dispatchKeyEvent", &event);
+        self.call("Input.dispatchKeyEvent", &json!({ "type": "keyUp", "key": key }));
+    }
+
+    /// What the page threw, and what it and the browser have said on the console.
+    pub(crate) fn complaints(&self) -> Vec<String> {
+        self.complaints.borrow().clone()
+    }
+
+    /// Sends a command, and waits for its answer.
+    fn call(&self, method: &str, parameters: &Value) -> Value {
+        let number = self.number.get() + 1;
+        self.number.set(number);
+        let mut command = json!({ "id": number, "method": method, "params": parameters });
+        if !self.session.is_empty() {
+            command["sessionId"] = self.session.as_str().into();
+        }
+        self.socket.borrow_mut().send(Message::text(command.to_string())).unwrap();
+        loop {
+            let mut message = self.read();
+            if message["id"] == number {
+                assert_eq!(message.get("error"), None, "{method} {parameters}");
+                return message["result"].take();
+            }
+        }
+    }
+
+    /// The next message; what it complains of is kept.
+    fn read(&self) -> Value {
+        let message = self.socket.borrow_mut().read().expect("the browser answers");
+        let message: Value = serde_json::from_str(message.to_text().unwrap()).unwrap();
+        let said = &message["params"];
+        let complaint = match message["method"].as_str() {
+            Some("Runtime.exceptionThrown") => &said["exceptionDetails"],
+            Some("Runtime.consoleAPICalled") => &said["args"],
+            Some("Log.entryAdded") => &said["entry"]["text"],
+            _ => return message,
+        };
+        self.complaints.borrow_mut().push(complaint.to_string());
+        message
+    }
+}
