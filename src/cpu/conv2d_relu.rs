@@ -9,7 +9,9 @@ use dahl_core::rayon::prelude::*;
 use dahl_core::{Element, ElementType, Real};
 
 use super::conv2d::{self, Convolution, Direct, IMAGES, images_at_once, in_compute, is_finite, widened_len};
-use super::direct::{self, Order, PoolRoom, Relu, ReluPool, Unpool, pooled, rectified};
+use super::direct::{
+    self, Order, PoolRoom, Relu, ReluPool, Unpool, UnpoolRoom, pooled, rectified, window_places,
+};
 use super::lanes::{Lanes, in_lanes};
 use super::row_major::add_sums;
 use super::scratch::with_scratch;
@@ -100,10 +102,12 @@ impl Direct<'_> {
         }
         let PooledBytes { size, out, index } = pooling;
         in_lanes!(self.element, U => {
-            let [len, row_len] = PoolRoom::<<U as Real>::Compute>::lengths(self.conv.window.positions(), size);
-            with_scratch([len], |[places]: [&mut [u32]; 1]| {
-                with_scratch([len, row_len, row_len], |[best, row, offsets]| {
-                    let room = PoolRoom { best, places, row, offsets };
+            let output = self.conv.window.positions();
+            let [len, row_len] = PoolRoom::<<U as Real>::Compute>::lengths(output, size);
+            with_scratch([pooled(output, size).iter().product()], |[firsts]: [&mut [u32]; 1]| {
+                window_places(output, size, firsts);
+                with_scratch([len, len, row_len, row_len], |[best, offsets, row, row_offsets]| {
+                    let room = PoolRoom { firsts, best, offsets, row: [row, row_offsets] };
                     let (out, out_channels) = (cast_slice_mut(out), self.conv.out_channels);
                     let epilogue = ReluPool::<U> { out, index, out_channels, size, room };
                     self.convolve::<U, _>([cast_slice(input), cast_slice(filters), cast_slice(bias)], epilogue);
@@ -133,16 +137,13 @@ impl Direct<'_> {
     ) -> Option<()> {
         let channel_len = index.len() / (self.conv.batch * self.conv.out_channels);
         in_lanes!(self.element, U => {
-            let room = Unpool::<U>::room(channel_len);
-            with_scratch([room; 2], |[passed, outputs]| {
-                with_scratch([room], |[places]: [&mut [u32]; 1]| {
+            with_unpool_room::<U, _>(self.conv.window.positions(), size, channel_len, |room| {
                     let (gradient, out) = (cast_slice(gradient), cast_slice(out));
                     let by_bias = cast_slice_mut(by_bias);
-                    let source = Unpool::<U> { gradient, out, index, size, by_bias, passed, outputs, places };
+                    let source = Unpool::<U> { gradient, out, index, size, by_bias, room };
                     let input: &[U] = cast_slice(input);
                     let shape = self.conv.filters();
                     direct::gradient(self.plane, shape, input, source, cast_slice_mut(by_filters));
-                });
             });
         })
     }
@@ -343,14 +344,29 @@ fn unpool_in_vectors(
     }
     let len: usize = left.iter().product();
     in_lanes!(element, U => {
-        let room = Unpool::<U>::room(len);
-        with_scratch([room, room, index.len() / len], |[passed, outputs, by_bias]| {
-            with_scratch([room], |[places]: [&mut [u32]; 1]| {
+        with_scratch([index.len() / len], |[by_bias]| {
+            with_unpool_room::<U, _>(output, size, len, |room| {
                 let (gradient, out) = (cast_slice(gradient), cast_slice(out));
-                let source = Unpool::<U> { gradient, out, index, size, by_bias, passed, outputs, places };
+                let source = Unpool::<U> { gradient, out, index, size, by_bias, room };
                 direct::unpool(output, source, cast_slice_mut(result));
             });
         });
+    })
+}
+
+/// Calls `f` with the room to unpool planes of `output` rows and columns, of each of which so many windows of this size are left.
+fn with_unpool_room<T: Real, R>(
+    output: [usize; 2],
+    size: [usize; 2],
+    windows: usize,
+    f: impl FnOnce(UnpoolRoom<'_, T::Compute>) -> R,
+) -> R {
+    let (len, wide) = (UnpoolRoom::<T::Compute>::len(windows), widened_len::<T>(windows));
+    with_scratch([len, wide, wide], |[passed, gradient, out]: [&mut [T::Compute]; 3]| {
+        with_scratch([windows, len], |[firsts, offsets]: [&mut [u32]; 2]| {
+            window_places(output, size, firsts);
+            f(UnpoolRoom { firsts, offsets, passed, wide: [gradient, out] })
+        })
     })
 }
 

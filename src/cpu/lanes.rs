@@ -54,6 +54,9 @@ pub(crate) trait Lanes: Real<Compute = Self> {
     /// For each lane, whether `a > b`; NaN is larger than what is not.
     fn is_larger<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Mask<S>;
 
+    /// For each lane, whether `a <= b`; not where one of them is NaN.
+    fn is_at_most<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Mask<S>;
+
     /// For each lane, `a` where the mask is set and `b` elsewhere.
     fn select<S: Simd>(
         simd: S,
@@ -144,6 +147,11 @@ macro_rules! lanes {
             #[inline(always)]
             fn is_larger<S: Simd>(simd: S, a: S::$vector, b: S::$vector) -> S::$mask {
                 simd.$and(simd.$not(simd.$le(a, b)), simd.$le(b, b))
+            }
+
+            #[inline(always)]
+            fn is_at_most<S: Simd>(simd: S, a: S::$vector, b: S::$vector) -> S::$mask {
+                simd.$le(a, b)
             }
 
             #[inline(always)]

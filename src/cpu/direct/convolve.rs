@@ -216,7 +216,9 @@ fn add_up<C: Lanes, S: Simd, const F: usize, const V: usize>(
         let tile = tile::<C, S, F, V>(simd, plane, filters, bias, &planes[begin..]);
         for (filter, tile) in tile.iter().enumerate() {
             let (to, _) = C::vectors_mut::<S>(&mut sums[filter * sums_len + begin..][..step]);
-            to.copy_from_slice(tile);
+            // An array, of a size that is known: a copy of slices would have all sums in memory first.
+            let to: &mut [C::Vector<S>; V] = to.try_into().expect("as many as asked for");
+            *to = *tile;
         }
     }
 }

@@ -24,23 +24,24 @@ pub(crate) struct ReluPool<'a, T: Real> {
     pub(crate) room: PoolRoom<'a, T::Compute>,
 }
 
-/// What [`ReluPool`] writes in between, of the lengths that [`PoolRoom::lengths`] gives.
+/// What [`ReluPool`] reads and writes in between, of the lengths that [`PoolRoom::lengths`] gives.
 pub(crate) struct PoolRoom<'a, C> {
+    /// The places of the windows' first elements: see [`window_places`].
+    pub(crate) firsts: &'a [u32],
     /// The largest of each window.
     pub(crate) best: &'a mut [C],
-    /// Where it was.
-    pub(crate) places: &'a mut [u32],
-    /// The largest of the window that begins at each position of a row; not of windows of two by two.
-    pub(crate) row: &'a mut [C],
-    /// How far from there it was; of windows of two by two, how far from the window's first.
+    /// How far from the window's first it was, as bits.
     pub(crate) offsets: &'a mut [C],
+    /// The largest of the window that begins at each position of a row, and how far from there it was; not of windows of
+    /// two by two.
+    pub(crate) row: [&'a mut [C]; 2],
 }
 
 /// Windows that are looked at together.
 pub(super) const WINDOWS: usize = 16;
 
 impl<C> PoolRoom<'_, C> {
-    /// The lengths of `best` and `places`, and of `row` and `offsets`.
+    /// The lengths of `best` and `offsets`, and of `row`.
     pub(crate) fn lengths(output: [usize; 2], size: [usize; 2]) -> [usize; 2] {
         let [rows, cols] = pooled(output, size);
         [rows * cols + WINDOWS, cols.next_multiple_of(WINDOWS) * size[1] + WINDOWS]
@@ -89,7 +90,10 @@ impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for ReluPool<'_, T> {
             _ => self.pool::<S, 0, 0>(simd, plane, sums),
         }
         narrow(simd, &self.room.best[..rows * cols], &mut self.out[begin..][..rows * cols]);
-        self.index[begin..][..rows * cols].copy_from_slice(&self.room.places[..rows * cols]);
+        let index = &mut self.index[begin..][..rows * cols];
+        for ((place, first), offset) in index.iter_mut().zip(self.room.firsts).zip(&*self.room.offsets) {
+            *place = first.wrapping_add(offset.bits());
+        }
     }
 }
 
@@ -104,17 +108,18 @@ impl<T: Real<Compute: Lanes>> ReluPool<'_, T> {
     ) {
         let size = if ROWS == 0 { self.size } else { [ROWS, COLUMNS] };
         let ([rows, cols], columns) = (pooled(plane.output(), size), plane.output()[1]);
-        let zero = T::Compute::splat(simd, T::Compute::ZERO);
+        let [values, offsets] = &mut self.room.row;
         for row in 0..rows {
             for begin in (0..cols * size[1]).step_by(T::Compute::lanes::<S>()) {
                 let sums = &sums[row * size[0] * plane.width() + begin..];
                 let best = largest(simd, sums, plane.width(), size, columns);
-                let is_positive = T::Compute::is_larger(simd, best.value, zero);
-                *vector_mut::<T::Compute, S>(self.room.row, begin) =
-                    T::Compute::select(simd, is_positive, best.value, zero);
-                *vector_mut::<T::Compute, S>(self.room.offsets, begin) = best.offset;
+                *vector_mut::<T::Compute, S>(values, begin) = rectified::<T::Compute, S>(simd, best.value);
+                *vector_mut::<T::Compute, S>(offsets, begin) = best.offset;
             }
-            self.pick(row * cols, size[1], cols, row * size[0] * columns);
+            // Whole vectors of windows. What is written behind the row's end is the next row's, and written again.
+            let windows = cols.next_multiple_of(WINDOWS);
+            pick(&mut self.room.best[row * cols..][..windows], values, size[1]);
+            pick(&mut self.room.offsets[row * cols..][..windows], offsets, size[1]);
         }
     }
 
@@ -122,44 +127,33 @@ impl<T: Real<Compute: Lanes>> ReluPool<'_, T> {
     #[inline(always)]
     fn pool_fours<S: Simd>(&mut self, simd: S, plane: &Plane, sums: &[T::Compute]) {
         let ([rows, cols], columns) = (pooled(plane.output(), [2, 2]), plane.output()[1]);
-        let zero = T::Compute::splat(simd, T::Compute::ZERO);
+        let upper_offsets = offset_pair::<T::Compute, S>(simd, 0);
+        let lower_offsets = offset_pair::<T::Compute, S>(simd, columns);
+        let windows = cols.next_multiple_of(T::Compute::lanes::<S>());
         for row in 0..rows {
             let upper = &sums[2 * row * plane.width()..];
             let lower = &upper[plane.width()..];
-            for begin in (0..cols).step_by(T::Compute::lanes::<S>()) {
-                let above = larger_of_pairs(simd, &upper[2 * begin..], 0);
-                let below = larger_of_pairs(simd, &lower[2 * begin..], columns);
-                let best = larger(simd, below, above);
-                let is_positive = T::Compute::is_larger(simd, best.value, zero);
-                *vector_mut::<T::Compute, S>(self.room.best, row * cols + begin) =
-                    T::Compute::select(simd, is_positive, best.value, zero);
-                *vector_mut::<T::Compute, S>(self.room.offsets, begin) = best.offset;
-            }
-            // As in `pick`.
-            let places = &mut self.room.places[row * cols..][..cols.next_multiple_of(WINDOWS)];
-            let first = 2 * row * columns;
-            for (window, (place, offset)) in places.iter_mut().zip(&*self.room.offsets).enumerate() {
-                *place = offset.bits().wrapping_add((first + 2 * window) as u32);
+            let (upper, _) = T::Compute::vectors::<S>(&upper[..2 * windows]).0.as_chunks::<2>();
+            let (lower, _) = T::Compute::vectors::<S>(&lower[..2 * windows]).0.as_chunks::<2>();
+            // Behind the row's end, as in `pool`.
+            let (best, _) = T::Compute::vectors_mut::<S>(&mut self.room.best[row * cols..][..windows]);
+            let (offsets, _) = T::Compute::vectors_mut::<S>(&mut self.room.offsets[row * cols..][..windows]);
+            for (((upper, lower), best), offset) in upper.iter().zip(lower).zip(best).zip(offsets) {
+                let upper = larger_of_pairs::<T::Compute, S>(simd, *upper, upper_offsets);
+                let lower = larger_of_pairs::<T::Compute, S>(simd, *lower, lower_offsets);
+                let larger = larger(simd, lower, upper);
+                *best = rectified::<T::Compute, S>(simd, larger.value);
+                *offset = larger.offset;
             }
         }
     }
+}
 
-    /// Those of the windows: `cols` of them, `step` positions from one to the next. The first is number `to`, and its
-    /// first place is `first`.
-    #[inline(always)]
-    fn pick(&mut self, to: usize, step: usize, cols: usize, first: usize) {
-        // Whole vectors of windows. What is written behind the row's end is the next row's, and written again.
-        let windows = cols.next_multiple_of(WINDOWS);
-        let best = &mut self.room.best[to..][..windows];
-        for (best, row) in best.iter_mut().zip(self.room.row.chunks_exact(step)) {
-            *best = row[0];
-        }
-        let places = &mut self.room.places[to..][..windows];
-        for (window, (place, offset)) in
-            places.iter_mut().zip(self.room.offsets.chunks_exact(step)).enumerate()
-        {
-            *place = offset[0].bits().wrapping_add((first + window * step) as u32);
-        }
+/// The first of every `step` elements.
+#[inline(always)]
+fn pick<C: Copy>(to: &mut [C], from: &[C], step: usize) {
+    for (to, from) in to.iter_mut().zip(from.chunks_exact(step)) {
+        *to = from[0];
     }
 }
 
@@ -200,14 +194,30 @@ fn largest_of_row<C: Lanes, S: Simd>(simd: S, sums: &[C], first: usize, columns:
     best
 }
 
-/// For each lane the larger of a pair of elements that follow each other; the first of the row has offset `first`.
+/// For each lane the larger of a pair of elements that follow each other, which have these offsets.
 #[inline(always)]
-fn larger_of_pairs<C: Lanes, S: Simd>(simd: S, elements: &[C], first: usize) -> Best<C, S> {
-    let vectors = [vector::<C, S>(elements, 0), vector::<C, S>(elements, C::lanes::<S>())];
-    let [even, odd] = C::unzip(simd, vectors);
-    let even = Best { value: even, offset: C::splat(simd, C::of_bits(first as u32)) };
-    let odd = Best { value: odd, offset: C::splat(simd, C::of_bits(first as u32 + 1)) };
+fn larger_of_pairs<C: Lanes, S: Simd>(
+    simd: S,
+    elements: [C::Vector<S>; 2],
+    offsets: [C::Vector<S>; 2],
+) -> Best<C, S> {
+    let [even, odd] = C::unzip(simd, elements);
+    let even = Best { value: even, offset: offsets[0] };
+    let odd = Best { value: odd, offset: offsets[1] };
     larger(simd, odd, even)
+}
+
+/// `first` and the next, in each lane.
+#[inline(always)]
+fn offset_pair<C: Lanes, S: Simd>(simd: S, first: usize) -> [C::Vector<S>; 2] {
+    [C::splat(simd, C::of_bits(first as u32)), C::splat(simd, C::of_bits(first as u32 + 1))]
+}
+
+/// `max(value, 0)`; NaN stays.
+#[inline(always)]
+fn rectified<C: Lanes, S: Simd>(simd: S, value: C::Vector<S>) -> C::Vector<S> {
+    let zero = C::splat(simd, C::ZERO);
+    C::select(simd, C::is_at_most(simd, value, zero), zero, value)
 }
 
 /// `a` where that is larger. NaN is, than what is not.
@@ -235,4 +245,13 @@ fn vector_mut<C: Lanes, S: Simd>(elements: &mut [C], begin: usize) -> &mut C::Ve
 /// Rows and columns of windows of this size that do not overlap.
 pub(crate) fn pooled(output: [usize; 2], size: [usize; 2]) -> [usize; 2] {
     [output[0] / size[0], output[1] / size[1]]
+}
+
+/// The places of the first elements of windows that do not overlap, in a plane of `output` rows and columns.
+pub(crate) fn window_places(output: [usize; 2], size: [usize; 2], places: &mut [u32]) {
+    let [rows, cols] = pooled(output, size);
+    assert_eq!(places.len(), rows * cols);
+    for (window, place) in places.iter_mut().enumerate() {
+        *place = (window / cols * size[0] * output[1] + window % cols * size[1]) as u32;
+    }
 }

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use dahl_core::{Element, Real, simd as loops};
+use dahl_core::{Real, simd as loops};
 use pulp::{Simd, WithSimd};
 
 use super::gradient::Source;
-use super::plane::{Plane, narrow, widen};
+use super::plane::{Plane, narrow};
 use super::relu::{WINDOWS, pooled};
+use crate::cpu::conv2d::in_compute;
 use crate::cpu::lanes::{Lanes, in_vectors};
 use crate::cpu::scratch::with_scratch;
 
@@ -22,18 +23,24 @@ pub(crate) struct Unpool<'a, T: Real> {
     pub(crate) size: [usize; 2],
     /// The gradient by the bias, to which the sums of the channels are added.
     pub(crate) by_bias: &'a mut [T::Compute],
-    /// [`Unpool::room`] long.
-    pub(crate) passed: &'a mut [T::Compute],
-    /// As long.
-    pub(crate) outputs: &'a mut [T::Compute],
-    /// As long.
-    pub(crate) places: &'a mut [u32],
+    pub(crate) room: UnpoolRoom<'a, T::Compute>,
 }
 
-impl<T: Real> Unpool<'_, T> {
-    /// The room for a channel of the pooled output, of which whole vectors of windows are read.
-    pub(crate) fn room(pooled_len: usize) -> usize {
-        pooled_len + WINDOWS
+/// What [`Unpool`] reads and writes in between: for the windows of a channel, of which whole vectors are read.
+pub(crate) struct UnpoolRoom<'a, C> {
+    /// The places of the windows' first elements: see [`window_places`](super::window_places).
+    pub(crate) firsts: &'a [u32],
+    /// How far from there the gradient goes; [`UnpoolRoom::len`] of them.
+    pub(crate) offsets: &'a mut [u32],
+    /// As many.
+    pub(crate) passed: &'a mut [C],
+    /// The gradient and the output in the compute type, if they are not; as long as they are then.
+    pub(crate) wide: [&'a mut [C]; 2],
+}
+
+impl<C> UnpoolRoom<'_, C> {
+    pub(crate) fn len(windows: usize) -> usize {
+        windows + WINDOWS
     }
 }
 
@@ -41,30 +48,33 @@ impl<T: Real<Compute: Lanes>> Source<T::Compute> for Unpool<'_, T> {
     #[inline(always)]
     fn fill<S: Simd>(
         &mut self,
-        simd: S,
+        _simd: S,
         plane: &Plane,
         image: usize,
         filters: Range<usize>,
         parts: &mut [T::Compute],
         part_len: usize,
     ) {
-        let channels = self.by_bias.len();
-        let len = pooled(plane.output(), self.size).iter().product();
+        let (channels, len) = (self.by_bias.len(), self.room.firsts.len());
         for (channel, part) in filters.zip(parts.chunks_exact_mut(part_len)) {
             let covered = (image * channels + channel) * len..(image * channels + channel + 1) * len;
-            widen(simd, &self.gradient[covered.clone()], &mut self.passed[..len]);
-            widen(simd, &self.out[covered.clone()], &mut self.outputs[..len]);
-            for (gradient, &output) in self.passed[..len].iter_mut().zip(&*self.outputs) {
-                *gradient = rectified(output, *gradient);
+            let [wide_gradient, wide_out] = &mut self.room.wide;
+            let gradient = in_compute(&self.gradient[covered.clone()], wide_gradient);
+            let out = in_compute(&self.out[covered.clone()], wide_out);
+            let passed = &mut self.room.passed[..len];
+            for ((passed, &gradient), &out) in passed.iter_mut().zip(gradient).zip(out) {
+                *passed = rectified(out, gradient);
             }
-            self.places[..len].copy_from_slice(&self.index[covered]);
-            self.by_bias[channel] += loops::sum(&self.passed[..len]);
-            part.fill(T::Compute::ZERO);
+            self.by_bias[channel] += loops::sum(passed);
             // Windows that are known are written in vectors.
-            match self.size {
-                [2, 2] => self.spread::<2, 2>(plane, part),
-                [3, 3] => self.spread::<3, 3>(plane, part),
-                _ => self.scatter(len, plane, part),
+            let index = &self.index[covered];
+            let is_written = match self.size {
+                [2, 2] => self.room.spread::<2, 2>(plane, index, part),
+                [3, 3] => self.room.spread::<3, 3>(plane, index, part),
+                _ => false,
+            };
+            if !is_written {
+                self.room.scatter(plane, index, part);
             }
         }
     }
@@ -97,79 +107,72 @@ pub(crate) fn unpool<T: Real<Compute: Lanes>>(output: [usize; 2], source: Unpool
     });
 }
 
-impl<T: Real<Compute: Lanes>> Unpool<'_, T> {
-    /// Writes what passed to its places, for windows of `ROWS` by `COLUMNS`.
+impl<C: Lanes> UnpoolRoom<'_, C> {
+    /// Writes what passed to its places, for windows of `ROWS` by `COLUMNS`, and zeros elsewhere. Does nothing if one of the
+    /// places is not in its window, as no pooling makes it.
     #[inline(always)]
-    fn spread<const ROWS: usize, const COLUMNS: usize>(&self, plane: &Plane, part: &mut [T::Compute]) {
-        let ([rows, cols], columns) = (pooled(plane.output(), self.size), plane.output()[1]);
-        // Whole vectors of windows: behind the row's end they are zeros, which the next row overwrites.
-        let windows = cols.next_multiple_of(WINDOWS);
+    fn spread<const ROWS: usize, const COLUMNS: usize>(
+        &mut self,
+        plane: &Plane,
+        index: &[u32],
+        part: &mut [C],
+    ) -> bool {
+        let ([rows, cols], columns) = (pooled(plane.output(), [ROWS, COLUMNS]), plane.output()[1]);
         let mut outside = 0;
-        for row in 0..rows {
-            let passed = &self.passed[row * cols..][..windows];
-            let places = &self.places[row * cols..][..windows];
-            outside |= places_outside::<ROWS, COLUMNS>(places, cols, row * ROWS * columns, columns);
-            for window_row in 0..ROWS {
-                let first = (row * ROWS + window_row) * columns;
-                let (line, _) = part[(row * ROWS + window_row) * plane.width()..].as_chunks_mut::<COLUMNS>();
-                let windows = windows.min(line.len());
-                spread_row(&mut line[..windows], &passed[..windows], &places[..windows], cols, first as u32);
+        for ((offset, place), first) in self.offsets.iter_mut().zip(index).zip(self.firsts) {
+            *offset = place.wrapping_sub(*first);
+            let mut is_inside = false;
+            for row in 0..ROWS {
+                is_inside |= offset.wrapping_sub((row * columns) as u32) < COLUMNS as u32;
             }
+            outside |= u32::from(!is_inside);
         }
         if outside != 0 {
-            part.fill(T::Compute::ZERO);
-            self.scatter(rows * cols, plane, part);
+            return false;
         }
+        // Whole vectors of windows: those behind the row's end are zeros, which the next row overwrites.
+        let covers_rows = cols.next_multiple_of(WINDOWS) * COLUMNS >= plane.width();
+        let covered = if covers_rows { rows * ROWS * plane.width() } else { 0 };
+        part[covered..].fill(C::ZERO);
+        for row in 0..rows {
+            for window_row in 0..ROWS {
+                let (line, _) = part[(row * ROWS + window_row) * plane.width()..].as_chunks_mut::<COLUMNS>();
+                let first = (window_row * columns) as u32;
+                let windows = cols.next_multiple_of(WINDOWS).min(line.len());
+                let passed = &self.passed[row * cols..][..windows];
+                let offsets = &self.offsets[row * cols..][..windows];
+                spread_row(&mut line[..windows], passed, offsets, cols, first);
+            }
+        }
+        true
     }
 
-    /// [`spread`](Self::spread) for windows of any size.
-    fn scatter(&self, len: usize, plane: &Plane, part: &mut [T::Compute]) {
+    /// [`spread`](Self::spread) for windows of any size, and any places.
+    fn scatter(&self, plane: &Plane, index: &[u32], part: &mut [C]) {
+        part.fill(C::ZERO);
         let (columns, width) = (plane.output()[1], plane.width());
-        for (&passed, &place) in self.passed.iter().zip(&*self.places).take(len) {
+        for (&passed, &place) in self.passed.iter().zip(index) {
             let place = place as usize;
             part[place / columns * width + place % columns] = passed;
         }
     }
 }
 
-/// Not 0 if the place of one of `cols` windows is not in it, as no pooling makes it. The first window begins at place
-/// `first`, and a row of the plane has so many columns.
-#[inline(always)]
-fn places_outside<const ROWS: usize, const COLUMNS: usize>(
-    places: &[u32],
-    cols: usize,
-    first: usize,
-    columns: usize,
-) -> u32 {
-    let (cols, first, columns, step) = (cols as u32, first as u32, columns as u32, COLUMNS as u32);
-    let mut outside = 0;
-    for (window, &place) in places.iter().enumerate() {
-        let at = place.wrapping_sub(first + window as u32 * step);
-        let mut is_inside = window as u32 >= cols;
-        for row in 0..ROWS {
-            is_inside |= at.wrapping_sub(row as u32 * columns) < step;
-        }
-        outside |= u32::from(!is_inside);
-    }
-    outside
-}
-
-/// Writes one row of the elements of windows: that at its window's place gets what passed, the others 0. The first has the
-/// place `first`, and windows from number `cols` on are none.
+/// Writes one row of the elements of windows: that at its window's offset gets what passed, the others 0. The first of the row
+/// has the offset `first`, and windows from number `cols` on are none.
 #[inline(always)]
 fn spread_row<C: Real, const COLUMNS: usize>(
     line: &mut [[C; COLUMNS]],
     passed: &[C],
-    places: &[u32],
+    offsets: &[u32],
     cols: usize,
     first: u32,
 ) {
-    let (cols, step) = (cols as u32, COLUMNS as u32);
+    let cols = cols as u32;
     for window in 0..line.len() {
         let passed = if (window as u32) < cols { passed[window] } else { C::ZERO };
-        let at = places[window].wrapping_sub(first + window as u32 * step);
         for (column, element) in line[window].iter_mut().enumerate() {
-            *element = if at == column as u32 { passed } else { C::ZERO };
+            *element = if offsets[window] == first + column as u32 { passed } else { C::ZERO };
         }
     }
 }
