@@ -194,7 +194,12 @@ fn what_goes_wrong_is_heard() {
     let page = open!(&made::cholesky(2, 1));
     assert!(page.is_true("(console.warn('said'), setTimeout(() => { throw new Error('thrown') }, 0), true)"));
     assert!(page.is_true("new Promise((done) => setTimeout(() => done(true), 0))"));
+    // The browser itself says that there is no such file.
+    let missing = "new Promise((done) => { const image = new Image(); image.onerror = () => done(true); image.src = 'none.png' })";
+    assert!(page.is_true(missing));
     let complaints = page.complaints();
-    assert_eq!(complaints.len(), 2, "{complaints:?}");
-    assert!(complaints[0].contains("said") && complaints[1].contains("thrown"), "{complaints:?}");
+    assert_eq!(complaints.len(), 3, "{complaints:?}");
+    for (complaint, word) in complaints.iter().zip(["said", "thrown", "ERR_FILE_NOT_FOUND"]) {
+        assert!(complaint.contains(word), "{complaint}");
+    }
 }

@@ -138,12 +138,12 @@ impl Direct<'_> {
         let channel_len = index.len() / (self.conv.batch * self.conv.out_channels);
         in_lanes!(self.element, U => {
             with_unpool_room::<U, _>(self.conv.window.positions(), size, channel_len, |room| {
-                    let (gradient, out) = (cast_slice(gradient), cast_slice(out));
-                    let by_bias = cast_slice_mut(by_bias);
-                    let source = Unpool::<U> { gradient, out, index, size, by_bias, room };
-                    let input: &[U] = cast_slice(input);
-                    let shape = self.conv.filters();
-                    direct::gradient(self.plane, shape, input, source, cast_slice_mut(by_filters));
+                let (gradient, out) = (cast_slice(gradient), cast_slice(out));
+                let by_bias = cast_slice_mut(by_bias);
+                let source = Unpool::<U> { gradient, out, index, size, by_bias, room };
+                let input: &[U] = cast_slice(input);
+                let shape = self.conv.filters();
+                direct::gradient(self.plane, shape, input, source, cast_slice_mut(by_filters));
             });
         })
     }

@@ -16,6 +16,8 @@ fn main() {
     let folder = out.join("lib");
     println!("cargo::rustc-env=CUDA_STAND_IN={}", folder.display());
     println!("cargo::rerun-if-env-changed={CHECK_ONLY}");
+    // What is there may be of other kernels.
+    let _ = fs::remove_dir_all(&folder);
     if env::var_os(CHECK_ONLY).is_some() {
         return;
     }
@@ -36,7 +38,6 @@ fn main() {
         .flag("-Wno-unused-parameter")
         .files(sources(Path::new("driver")));
     let objects = build.compile_intermediates();
-    let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).expect("OUT_DIR is writable");
     let library = folder.join("libcuda.so.1");
     let mut link = build.get_compiler().to_command();

@@ -12,8 +12,8 @@ type Case = ([usize; 4], [usize; 4], [usize; 2], [usize; 2]);
 
 /// One channel; more filters than a block has; windows that leave something over; one
 /// position; no image; rows longer than a vector; windows longer than a vector; windows up to the last sum; no channel; more
-/// images than are added up at a time.
-const CASES: [Case; 11] = [
+/// images than are added up at a time; windows that end with the memory of a plane, but for less than a window.
+const CASES: [Case; 14] = [
     ([2, 1, 8, 8], [4, 1, 3, 3], [0, 0], [2, 2]),
     ([2, 3, 7, 9], [7, 3, 3, 2], [1, 1], [2, 3]),
     ([1, 2, 5, 6], [13, 2, 1, 1], [0, 0], [1, 2]),
@@ -25,6 +25,9 @@ const CASES: [Case; 11] = [
     ([1, 1, 240, 33], [1, 1, 1, 1], [0, 0], [3, 3]),
     ([2, 0, 4, 4], [3, 0, 3, 3], [1, 1], [2, 2]),
     ([130, 1, 5, 4], [2, 1, 2, 3], [0, 0], [2, 2]),
+    ([2, 1, 28, 28], [2, 1, 5, 5], [0, 0], [3, 3]),
+    ([2, 1, 3, 30], [2, 1, 3, 3], [1, 1], [3, 3]),
+    ([2, 1, 2, 17], [2, 1, 1, 1], [0, 0], [2, 2]),
 ];
 
 /// The numbers that a row of ops gives. Types that compute in themselves round at the same places, but for the order of the

@@ -25,7 +25,8 @@ fn has_instructions<T: Real, const LEVEL: u8>(_: At<LEVEL>) -> bool {
 pub fn widen<T: Real, const LEVEL: u8>(at: At<LEVEL>, x: T) -> T::Compute {
     #[cfg(target_arch = "x86_64")]
     if has_instructions::<T, LEVEL>(at) {
-        // SAFETY: it requires F16C, and the token proves that the machine has it (invariant L2).
+        // SAFETY: it requires F16C. `has_instructions` is true from V3 on, which has it, and the token proves the level
+        // (invariant L2).
         return bytemuck::cast(unsafe { x86_64::widen(bytemuck::cast(x)) });
     }
     let _ = at;
@@ -60,14 +61,14 @@ fn narrow_vectors<const LEVEL: u8>(_: At<LEVEL>, from: &[f32], to: &mut [u16]) -
     if At::<LEVEL>::HAS_V4 {
         let (vectors, rest) = from.as_chunks::<16>();
         for (from, to) in vectors.iter().zip(to.as_chunks_mut::<16>().0) {
-            // SAFETY: it requires AVX-512 F, and the token proves that the machine has it (invariant L2).
+            // SAFETY: it requires AVX-512 F, which V4 has, and the token proves the level (invariant L2).
             unsafe { x86_64::narrow_16(from, to) };
         }
         return from.len() - rest.len();
     } else if At::<LEVEL>::HAS_V3 {
         let (vectors, rest) = from.as_chunks::<8>();
         for (from, to) in vectors.iter().zip(to.as_chunks_mut::<8>().0) {
-            // SAFETY: it requires F16C, and the token proves that the machine has it (invariant L2).
+            // SAFETY: it requires F16C, which V3 has, and the token proves the level (invariant L2).
             unsafe { x86_64::narrow_8(from, to) };
         }
         return from.len() - rest.len();

@@ -87,7 +87,7 @@ pub(crate) trait Loop {
     fn run<const LEVEL: u8>(self, at: At<LEVEL>) -> Self::Output;
 }
 
-/// One that is not interested.
+/// A [`Vectorised`], which need not know the level.
 struct Plain<V>(V);
 
 impl<V: Vectorised> Loop for Plain<V> {

@@ -24,7 +24,7 @@ const STREAM_BYTES: usize = 32 << 20;
 
 /// What a map does for each element of its output.
 pub trait Body<T> {
-    /// What results are before they are narrowed; if they are not, nothing of it is used.
+    /// What results are before they are narrowed; of no meaning if they are not.
     type Wide: Element;
 
     /// Whether the level narrows many of them by one instruction.

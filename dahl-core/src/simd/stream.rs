@@ -43,7 +43,7 @@ fn store<const LEVEL: u8>(_: At<LEVEL>, line: &[u8; LINE_BYTES], to: &mut [u8; L
         // SAFETY:
         // - the token proves AVX-512 F (invariant L2).
         // - `to` is aligned to a line: `copy` has looked.
-        // - nothing accesses the line before `fence`: `map`, the only caller, does not, and lends it to nobody.
+        // - nothing accesses the line before `fence`: the loop of `map`, the only caller, does not, and lends it to nobody.
         unsafe { x86_64::store_512(line, to) };
     } else {
         // SAFETY: as above, with AVX; `copy` calls this only where the level is V3 at least.

@@ -1,12 +1,13 @@
 //! A tab of headless Chromium, by the protocol of its developer tools (<https://chromedevtools.github.io/devtools-protocol/>).
 
 use std::cell::{Cell, RefCell};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tungstenite::{Message, WebSocket};
@@ -14,7 +15,7 @@ use tungstenite::{Message, WebSocket};
 /// What the browser prints before the address at which it listens.
 const ADDRESS: &str = "DevTools listening on ";
 
-/// After how long without a word the browser hangs.
+/// After how long without an answer the browser hangs.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 pub(crate) struct Tab {
@@ -42,6 +43,8 @@ impl Tab {
     pub(crate) fn new(path: &Path, folder: &Path, [width, height]: [u32; 2]) -> Self {
         let mut browser = Command::new(path)
             .args(["--headless", "--no-sandbox", "--no-first-run", "--remote-debugging-port=0"])
+            // Containers may have little shared memory; and nobody is to be called.
+            .args(["--disable-dev-shm-usage", "--disable-background-networking", "--disable-extensions"])
             .arg(format!("--user-data-dir={}", folder.display()))
             .arg(format!("--window-size={width},{height}"))
             .stdin(Stdio::null())
@@ -50,15 +53,19 @@ impl Tab {
             .spawn()
             .map(Browser)
             .unwrap();
-        let mut said = BufReader::new(browser.0.stderr.take().unwrap());
-        let mut lines = said.by_ref().lines().map(Result::unwrap);
-        let address = lines.find_map(|line| line.strip_prefix(ADDRESS).map(str::to_owned));
-        let address = address.expect("the browser says where it listens");
-        // It goes on to write, and must not wait for a reader.
-        thread::spawn(move || io::copy(&mut said, &mut io::sink()));
+        let said = BufReader::new(browser.0.stderr.take().unwrap());
+        let (sender, receiver) = mpsc::channel();
+        // To its end: the browser goes on to write, and must not wait for a reader.
+        thread::spawn(move || {
+            for line in said.lines().map_while(Result::ok) {
+                if let Some(address) = line.strip_prefix(ADDRESS) {
+                    let _ = sender.send(address.to_owned());
+                }
+            }
+        });
+        let address = receiver.recv_timeout(TIMEOUT).expect("the browser says where it listens");
         let host = address.strip_prefix("ws://").and_then(|rest| rest.split('/').next()).unwrap();
         let stream = TcpStream::connect(host).unwrap();
-        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         let (socket, _) = tungstenite::client(&address, stream).unwrap();
         let tab = Self {
             _browser: browser,
@@ -71,7 +78,7 @@ impl Tab {
         let target = json!({ "targetId": target["targetId"], "flatten": true });
         let session = tab.call("Target.attachToTarget", &target)["sessionId"].as_str().unwrap().to_owned();
         let tab = Self { session, ..tab };
-        for domain in ["Page", "Runtime", "Log"] {
+        for domain in ["Page", "Runtime", "Log", "Inspector"] {
             tab.call(&format!("{domain}.enable"), &json!({}));
         }
         tab
@@ -81,7 +88,8 @@ impl Tab {
     pub(crate) fn navigate(&self, url: &str) {
         let answer = self.call("Page.navigate", &json!({ "url": url }));
         assert_eq!(answer.get("errorText"), None, "{url}");
-        while self.read()["method"] != "Page.loadEventFired" {}
+        let deadline = Instant::now() + TIMEOUT;
+        while self.read(deadline)["method"] != "Page.loadEventFired" {}
     }
 
     /// The value of an expression, or of the promise that it is.
@@ -92,14 +100,16 @@ impl Tab {
         answer["result"]["value"].take()
     }
 
-    /// A mouse event of this type at a place: the left button, or the wheel turned down by `wheel`.
-    pub(crate) fn mouse(&self, kind: &str, (x, y): (f64, f64), wheel: Option<f64>) {
-        let mut event = json!({ "type": kind, "x": x, "y": y });
-        let of_kind = match wheel {
-            Some(by) => json!({ "deltaX": 0.0, "deltaY": by }),
-            None => json!({ "button": "left", "clickCount": 1 }),
-        };
-        event.as_object_mut().unwrap().append(&mut of_kind.as_object().unwrap().clone());
+    /// A mouse event of this type at a place, with the left button unless there is none to it.
+    pub(crate) fn mouse(&self, kind: &str, (x, y): (f64, f64), button: bool) {
+        let (button, clicks) = if button { ("left", 1) } else { ("none", 0) };
+        let event = json!({ "type": kind, "x": x, "y": y, "button": button, "clickCount": clicks });
+        self.call("Input.dispatchMouseEvent", &event);
+    }
+
+    /// Turns the wheel down at a place.
+    pub(crate) fn wheel(&self, (x, y): (f64, f64), by: f64) {
+        let event = json!({ "type": "mouseWheel", "x": x, "y": y, "deltaX": 0.0, "deltaY": by });
         self.call("Input.dispatchMouseEvent", &event);
     }
 
@@ -129,8 +139,9 @@ impl Tab {
             command["sessionId"] = self.session.as_str().into();
         }
         self.socket.borrow_mut().send(Message::text(command.to_string())).unwrap();
+        let deadline = Instant::now() + TIMEOUT;
         loop {
-            let mut message = self.read();
+            let mut message = self.read(deadline);
             if message["id"] == number {
                 assert_eq!(message.get("error"), None, "{method} {parameters}");
                 return message["result"].take();
@@ -139,14 +150,19 @@ impl Tab {
     }
 
     /// The next message; what it complains of is kept.
-    fn read(&self) -> Value {
-        let message = self.socket.borrow_mut().read().expect("the browser answers");
+    fn read(&self, deadline: Instant) -> Value {
+        let mut socket = self.socket.borrow_mut();
+        let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+        socket.get_ref().set_read_timeout(Some(left)).unwrap();
+        let message = socket.read().expect("the browser answers");
+        assert!(Instant::now() < deadline, "the browser answers");
         let message: Value = serde_json::from_str(message.to_text().unwrap()).unwrap();
         let said = &message["params"];
         let complaint = match message["method"].as_str() {
             Some("Runtime.exceptionThrown") => &said["exceptionDetails"],
             Some("Runtime.consoleAPICalled") => &said["args"],
             Some("Log.entryAdded") => &said["entry"]["text"],
+            Some("Inspector.targetCrashed") => panic!("the page has crashed"),
             _ => return message,
         };
         self.complaints.borrow_mut().push(complaint.to_string());

@@ -119,22 +119,22 @@ impl Page {
     }
 
     fn click_at(&self, place: (f64, f64)) {
-        self.tab.mouse("mouseMoved", place, None);
-        self.tab.mouse("mousePressed", place, None);
-        self.tab.mouse("mouseReleased", place, None);
+        self.tab.mouse("mouseMoved", place, false);
+        self.tab.mouse("mousePressed", place, true);
+        self.tab.mouse("mouseReleased", place, true);
     }
 
     /// Turns the wheel at a place.
     pub(crate) fn wheel(&self, x: f64, y: f64, by: f64) {
-        self.tab.mouse("mouseWheel", (x, y), Some(by));
+        self.tab.wheel((x, y), by);
         self.drawn();
     }
 
     pub(crate) fn drag(&self, from: (f64, f64), to: (f64, f64)) {
-        self.tab.mouse("mousePressed", from, None);
-        self.tab.mouse("mouseMoved", ((from.0 + to.0) / 2.0, from.1), None);
-        self.tab.mouse("mouseMoved", to, None);
-        self.tab.mouse("mouseReleased", to, None);
+        self.tab.mouse("mousePressed", from, true);
+        self.tab.mouse("mouseMoved", ((from.0 + to.0) / 2.0, from.1), true);
+        self.tab.mouse("mouseMoved", to, true);
+        self.tab.mouse("mouseReleased", to, true);
         self.drawn();
     }
 

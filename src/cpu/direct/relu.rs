@@ -113,7 +113,7 @@ impl<T: Real<Compute: Lanes>> ReluPool<'_, T> {
             for begin in (0..cols * size[1]).step_by(T::Compute::lanes::<S>()) {
                 let sums = &sums[row * size[0] * plane.width() + begin..];
                 let best = largest(simd, sums, plane.width(), size, columns);
-                *vector_mut::<T::Compute, S>(values, begin) = rectified::<T::Compute, S>(simd, best.value);
+                *vector_mut::<T::Compute, S>(values, begin) = at_least_0::<T::Compute, S>(simd, best.value);
                 *vector_mut::<T::Compute, S>(offsets, begin) = best.offset;
             }
             // Whole vectors of windows. What is written behind the row's end is the next row's, and written again.
@@ -142,7 +142,7 @@ impl<T: Real<Compute: Lanes>> ReluPool<'_, T> {
                 let upper = larger_of_pairs::<T::Compute, S>(simd, *upper, upper_offsets);
                 let lower = larger_of_pairs::<T::Compute, S>(simd, *lower, lower_offsets);
                 let larger = larger(simd, lower, upper);
-                *best = rectified::<T::Compute, S>(simd, larger.value);
+                *best = at_least_0::<T::Compute, S>(simd, larger.value);
                 *offset = larger.offset;
             }
         }
@@ -215,7 +215,7 @@ fn offset_pair<C: Lanes, S: Simd>(simd: S, first: usize) -> [C::Vector<S>; 2] {
 
 /// `max(value, 0)`; NaN stays.
 #[inline(always)]
-fn rectified<C: Lanes, S: Simd>(simd: S, value: C::Vector<S>) -> C::Vector<S> {
+fn at_least_0<C: Lanes, S: Simd>(simd: S, value: C::Vector<S>) -> C::Vector<S> {
     let zero = C::splat(simd, C::ZERO);
     C::select(simd, C::is_at_most(simd, value, zero), zero, value)
 }

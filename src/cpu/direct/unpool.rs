@@ -30,15 +30,16 @@ pub(crate) struct Unpool<'a, T: Real> {
 pub(crate) struct UnpoolRoom<'a, C> {
     /// The places of the windows' first elements: see [`window_places`](super::window_places).
     pub(crate) firsts: &'a [u32],
-    /// How far from there the gradient goes; [`UnpoolRoom::len`] of them.
+    /// How far from there the gradient goes.
     pub(crate) offsets: &'a mut [u32],
-    /// As many.
+    /// What a rectifier lets through of it.
     pub(crate) passed: &'a mut [C],
     /// The gradient and the output in the compute type, if they are not; as long as they are then.
     pub(crate) wide: [&'a mut [C]; 2],
 }
 
 impl<C> UnpoolRoom<'_, C> {
+    /// The lengths of `offsets` and `passed`.
     pub(crate) fn len(windows: usize) -> usize {
         windows + WINDOWS
     }
@@ -108,8 +109,8 @@ pub(crate) fn unpool<T: Real<Compute: Lanes>>(output: [usize; 2], source: Unpool
 }
 
 impl<C: Lanes> UnpoolRoom<'_, C> {
-    /// Writes what passed to its places, for windows of `ROWS` by `COLUMNS`, and zeros elsewhere. Does nothing if one of the
-    /// places is not in its window, as no pooling makes it.
+    /// Writes what passed to its places, for windows of `ROWS` by `COLUMNS`, and zeros elsewhere. Leaves `part` as it is, and
+    /// returns false, if one of the places is not in its window, as no pooling makes it.
     #[inline(always)]
     fn spread<const ROWS: usize, const COLUMNS: usize>(
         &mut self,
@@ -130,10 +131,11 @@ impl<C: Lanes> UnpoolRoom<'_, C> {
         if outside != 0 {
             return false;
         }
-        // Whole vectors of windows: those behind the row's end are zeros, which the next row overwrites.
+        // Whole vectors of windows: those behind the row's end are zeros, which the next row overwrites. Of the last rows they
+        // may end before the part does, and less than a window is left.
         let covers_rows = cols.next_multiple_of(WINDOWS) * COLUMNS >= plane.width();
         let covered = if covers_rows { rows * ROWS * plane.width() } else { 0 };
-        part[covered..].fill(C::ZERO);
+        part[covered.saturating_sub(COLUMNS)..].fill(C::ZERO);
         for row in 0..rows {
             for window_row in 0..ROWS {
                 let (line, _) = part[(row * ROWS + window_row) * plane.width()..].as_chunks_mut::<COLUMNS>();
@@ -181,4 +183,72 @@ fn spread_row<C: Real, const COLUMNS: usize>(
 #[inline(always)]
 pub(crate) fn rectified<T: Real, C: Real>(output: T, gradient: C) -> C {
     if output <= T::ZERO { C::ZERO } else { gradient }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pairs::POSITIONS;
+    use super::super::window_places;
+    use super::*;
+
+    /// Checks both ways to write a part, from memory that holds anything.
+    fn check<C: Lanes, const ROWS: usize, const COLUMNS: usize>(output: [usize; 2], kernel: usize) {
+        let plane =
+            Plane { image: output.map(|extent| extent + kernel - 1), kernel: [kernel; 2], padding: [0, 0] };
+        let [rows, cols] = pooled(output, [ROWS, COLUMNS]);
+        let len = UnpoolRoom::<C>::len(rows * cols);
+        let mut firsts = vec![0; rows * cols];
+        window_places(output, [ROWS, COLUMNS], &mut firsts);
+        let place = |(window, first): (usize, &u32)| {
+            first + (window % ROWS * output[1] + window / ROWS % COLUMNS) as u32
+        };
+        let mut index: Vec<u32> = firsts.iter().enumerate().map(place).collect();
+        let mut offsets = vec![1; len];
+        let mut passed = vec![C::NAN; len];
+        for (window, passed) in passed[..rows * cols].iter_mut().enumerate() {
+            *passed = C::from_f64(window as f64 + 1.0);
+        }
+        let mut room = UnpoolRoom {
+            firsts: &firsts,
+            offsets: &mut offsets,
+            passed: &mut passed,
+            wide: [&mut [], &mut []],
+        };
+        for part_len in [plane.positions(), plane.positions().next_multiple_of(POSITIONS)] {
+            let mut expected = vec![C::ZERO; part_len];
+            for (window, place) in index.iter().enumerate() {
+                let place = *place as usize;
+                expected[place / output[1] * plane.width() + place % output[1]] = room.passed[window];
+            }
+            let mut part = vec![C::NAN; part_len];
+            assert!(room.spread::<ROWS, COLUMNS>(&plane, &index, &mut part));
+            assert!(part == expected, "{output:?} by {kernel}: {part:?}");
+            part.fill(C::NAN);
+            room.scatter(&plane, &index, &mut part);
+            assert!(part == expected, "{output:?} by {kernel}: {part:?}");
+        }
+        if rows * cols > 1 {
+            // In the window beside it, or below.
+            index[0] = firsts[1];
+            let mut part = vec![C::NAN; plane.positions()];
+            assert!(!room.spread::<ROWS, COLUMNS>(&plane, &index, &mut part));
+            assert!(part.iter().all(|element| element.is_nan()));
+        }
+    }
+
+    #[test]
+    fn every_element_of_a_part_is_written_whatever_its_shape() {
+        for rows in 2..8 {
+            for columns in 2..70 {
+                for kernel in 1..6 {
+                    check::<f32, 2, 2>([rows, columns], kernel);
+                    check::<f64, 2, 2>([rows, columns], kernel);
+                    if rows > 2 && columns > 2 {
+                        check::<f32, 3, 3>([rows, columns], kernel);
+                        check::<f64, 3, 3>([rows, columns], kernel);
+                    }
+                }
+            }
+        }
+    }
 }
