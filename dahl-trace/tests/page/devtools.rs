@@ -18,6 +18,9 @@ const ADDRESS: &str = "DevTools listening on ";
 /// After how long without an answer the browser hangs.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
+/// After how long the browser is ended that does not end.
+const TIME_TO_CLOSE: Duration = Duration::from_secs(10);
+
 pub(crate) struct Tab {
     _browser: Browser,
     socket: RefCell<WebSocket<TcpStream>>,
@@ -38,6 +41,16 @@ impl Drop for Browser {
     }
 }
 
+impl Drop for Tab {
+    /// Lets the browser tidy up: processes of its own would write into the folder while it is removed.
+    fn drop(&mut self) {
+        let socket = self.socket.get_mut();
+        let _ = socket.get_ref().set_read_timeout(Some(TIME_TO_CLOSE));
+        let _ = socket.send(Message::text(json!({ "id": 0, "method": "Browser.close" }).to_string()));
+        while socket.read().is_ok() {}
+    }
+}
+
 impl Tab {
     /// Starts the browser at `path`, whose files are in `folder`, with an empty tab of this size.
     pub(crate) fn new(path: &Path, folder: &Path, [width, height]: [u32; 2]) -> Self {
@@ -45,7 +58,8 @@ impl Tab {
             .args(["--headless", "--no-sandbox", "--no-first-run", "--remote-debugging-port=0"])
             // Containers may have little shared memory; and nobody is to be called.
             .args(["--disable-dev-shm-usage", "--disable-background-networking", "--disable-extensions"])
-            .arg(format!("--user-data-dir={}", folder.display()))
+            .arg(format!("--user-data-dir={}", folder.join("browser").display()))
+            .env("TMPDIR", folder)
             .arg(format!("--window-size={width},{height}"))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -67,7 +81,7 @@ impl Tab {
         let host = address.strip_prefix("ws://").and_then(|rest| rest.split('/').next()).unwrap();
         let stream = TcpStream::connect(host).unwrap();
         let (socket, _) = tungstenite::client(&address, stream).unwrap();
-        let tab = Self {
+        let mut tab = Self {
             _browser: browser,
             socket: RefCell::new(socket),
             session: String::new(),
@@ -77,7 +91,7 @@ impl Tab {
         let target = tab.call("Target.createTarget", &json!({ "url": "about:blank" }));
         let target = json!({ "targetId": target["targetId"], "flatten": true });
         let session = tab.call("Target.attachToTarget", &target)["sessionId"].as_str().unwrap().to_owned();
-        let tab = Self { session, ..tab };
+        tab.session = session;
         for domain in ["Page", "Runtime", "Log", "Inspector"] {
             tab.call(&format!("{domain}.enable"), &json!({}));
         }

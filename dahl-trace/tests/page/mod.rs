@@ -36,7 +36,7 @@ impl Page {
         Trace::parse(text).unwrap().write_html(&mut html).unwrap();
         let file = folder.path().join("report.html");
         std::fs::write(&file, &html).unwrap();
-        let tab = Tab::new(&path, &folder.path().join("browser"), [1500, 1400]);
+        let tab = Tab::new(&path, folder.path(), [1500, 1400]);
         tab.navigate(&format!("file://{}", file.display()));
         // The scripts fill the panel in one go with all else.
         let filled = "document.querySelector('#panel > *')";
