@@ -96,8 +96,9 @@ pub mod __private {
         CudaLibrary, CudaPass, CudaStep, CudaTypeParameter, CudaView, Declared as CudaDeclared,
     };
     pub use crate::shape::{DynExtents, Extents, IntoShape};
-    pub use crate::simd::{
-        At, Body, Vectorised, dispatch, map, map_in_place, narrow_block, narrows_in_blocks, widen,
-    };
+    pub use crate::simd::conversion::{narrow_block, narrows_in_blocks, widen};
+    pub use crate::simd::level::At;
+    pub use crate::simd::map::{Body, map, map_in_place};
+    pub use crate::simd::{Vectorised, dispatch};
     pub use crate::task::{identity, map_shape, require, uninit};
 }

@@ -10,19 +10,14 @@
 //!
 //! Not here: what is computed (kernels are declared elsewhere) and how work is divided among cores (`worker`).
 
-mod conversion;
-mod level;
-mod map;
+pub(crate) mod conversion;
+pub(crate) mod level;
+pub(crate) mod map;
 pub(crate) mod math;
 mod reduction;
 mod stream;
 
-#[doc(hidden)]
-pub use conversion::{narrow_block, narrows_in_blocks, widen};
 pub(crate) use conversion::{narrow_slice, widen_slice};
-#[doc(hidden)]
-pub use level::At;
+use level::At;
 pub use level::{Level, Vectorised, dispatch, level};
-#[doc(hidden)]
-pub use map::{Body, map, map_in_place};
 pub use reduction::{dot, max, min, sum};
