@@ -20,8 +20,9 @@ use dahl_core::simd::{Vectorised, dispatch};
 use dahl_core::{Element, ElementType, Real};
 use ndarray::s;
 
+use super::compute::{computes_in_itself, in_compute, widened_len};
 use super::direct::{self, Filters, Given, Order, Plane, Write};
-use super::gemm::{computes_in_itself, matrix, matrix_mut, product};
+use super::gemm::{matrix, matrix_mut, product};
 use super::im2col::{Window, pack, unpack_add};
 use super::lanes::in_lanes;
 use super::row_major::add_sums;
@@ -135,21 +136,6 @@ impl<'a> Direct<'a> {
     }
 }
 
-/// `values` themselves if they are in the compute type, else widened into `buffer`.
-pub(super) fn in_compute<'a, T: Real>(values: &'a [T], buffer: &'a mut [T::Compute]) -> &'a [T::Compute] {
-    if computes_in_itself::<T>() {
-        cast_slice(values)
-    } else {
-        T::widen_slice(values, buffer);
-        buffer
-    }
-}
-
-/// The length of the buffer that [`in_compute`] needs.
-pub(super) fn widened_len<T: Real>(length: usize) -> usize {
-    if computes_in_itself::<T>() { 0 } else { length }
-}
-
 /// `out[n, f, r, c] = sum over i, j, k of filters[f, i, j, k] * input[n, i, r * stride + j - padding, c * stride + k - padding]`.
 pub(crate) fn forward<T: Real>(conv: &Convolution, input: &[T], filters: &[T], out: &mut [T]) {
     conv.assert_lengths(input.len(), filters.len(), out.len());
@@ -223,7 +209,7 @@ pub(super) fn images_at_once(batch: usize) -> usize {
 }
 
 /// Whether no element is infinite or NaN.
-pub(super) fn is_finite<T: Real>(elements: &[T]) -> bool {
+fn is_finite<T: Real>(elements: &[T]) -> bool {
     /// [`is_finite`] in vectors.
     struct IsFinite<'a, T>(&'a [T]);
     impl<T: Real> Vectorised for IsFinite<'_, T> {
@@ -237,6 +223,30 @@ pub(super) fn is_finite<T: Real>(elements: &[T]) -> bool {
         }
     }
     dispatch(IsFinite(elements))
+}
+
+/// Adds to `sums` what `add` adds, if it adds anything and all of them are finite then; else leaves them as they were, and returns
+/// false.
+///
+/// For loops that also add products with zeros: those change nothing, unless the other factor is not finite, and then the sum is
+/// NaN.
+pub(super) fn add_if_finite<C: Real, const N: usize>(
+    mut sums: [&mut [C]; N],
+    add: impl FnOnce([&mut [C]; N]) -> Option<()>,
+) -> bool {
+    with_scratch(sums.each_ref().map(|sums| sums.len()), |mut before: [&mut [C]; N]| {
+        for (before, sums) in before.iter_mut().zip(&sums) {
+            before.copy_from_slice(sums);
+        }
+        let is_added = add(sums.each_mut().map(|sums| &mut **sums)).is_some();
+        if is_added && sums.iter().all(|sums| is_finite(sums)) {
+            return true;
+        }
+        for (sums, before) in sums.iter_mut().zip(before) {
+            sums.copy_from_slice(before);
+        }
+        false
+    })
 }
 
 /// Images whose filter gradients are added one after the other before their sum is added to the total.
@@ -271,8 +281,9 @@ pub(crate) fn backward_filters<T: Real>(
     }
     let operands = [cast_slice(input), cast_slice(gradient)];
     if let Some(direct) = Direct::of::<T>(conv)
-        && is_finite(input)
-        && let Some(()) = direct.backward_filters(operands, cast_slice_mut(filters_gradient))
+        && add_if_finite([&mut *filters_gradient], |[sums]| {
+            direct.backward_filters(operands, cast_slice_mut(sums))
+        })
     {
         return;
     }

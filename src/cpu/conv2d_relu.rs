@@ -8,7 +8,8 @@ use bytemuck::{cast_slice, cast_slice_mut};
 use dahl_core::rayon::prelude::*;
 use dahl_core::{Element, ElementType, Real};
 
-use super::conv2d::{self, Convolution, Direct, IMAGES, images_at_once, in_compute, is_finite, widened_len};
+use super::compute::{in_compute, widened_len};
+use super::conv2d::{self, Convolution, Direct, IMAGES, add_if_finite, images_at_once};
 use super::direct::{
     self, Order, PoolRoom, Relu, ReluPool, Unpool, UnpoolRoom, pooled, rectified, window_places,
 };
@@ -104,10 +105,10 @@ impl Direct<'_> {
         in_lanes!(self.element, U => {
             let output = self.conv.window.positions();
             let [len, row_len] = PoolRoom::<<U as Real>::Compute>::lengths(output, size);
-            with_scratch([pooled(output, size).iter().product()], |[firsts]: [&mut [u32]; 1]| {
+            with_scratch([pooled(output, size).iter().product(), len], |[firsts, places]: [&mut [u32]; 2]| {
                 window_places(output, size, firsts);
                 with_scratch([len, len, row_len, row_len], |[best, offsets, row, row_offsets]| {
-                    let room = PoolRoom { firsts, best, offsets, row: [row, row_offsets] };
+                    let room = PoolRoom { firsts, best, offsets, places, row, row_offsets };
                     let (out, out_channels) = (cast_slice_mut(out), self.conv.out_channels);
                     let epilogue = ReluPool::<U> { out, index, out_channels, size, room };
                     self.convolve::<U, _>([cast_slice(input), cast_slice(filters), cast_slice(bias)], epilogue);
@@ -135,9 +136,8 @@ impl Direct<'_> {
         (size, index): ([usize; 2], &[u32]),
         [by_filters, by_bias]: [&mut [u8]; 2],
     ) -> Option<()> {
-        let channel_len = index.len() / (self.conv.batch * self.conv.out_channels);
         in_lanes!(self.element, U => {
-            with_unpool_room::<U, _>(self.conv.window.positions(), size, channel_len, |room| {
+            with_unpool_room::<U, _>(self.conv.window.positions(), size, |room| {
                 let (gradient, out) = (cast_slice(gradient), cast_slice(out));
                 let by_bias = cast_slice_mut(by_bias);
                 let source = Unpool::<U> { gradient, out, index, size, by_bias, room };
@@ -281,13 +281,15 @@ pub(crate) fn backward_pooled<T: Real>(
     }
     let direct = Direct::of::<T>(conv).expect("a convolution by steps of one");
     let operands = [cast_slice(input), cast_slice(passed.gradient), cast_slice(passed.out)];
-    let sums = [cast_slice_mut(by_filters), cast_slice_mut(by_bias)];
-    if !is_finite(input) || direct.backward_pooled(operands, (size, passed.index), sums).is_none() {
+    let is_added = add_if_finite([&mut *by_filters, &mut *by_bias], |sums| {
+        direct.backward_pooled(operands, (size, passed.index), sums.map(cast_slice_mut))
+    });
+    if !is_added {
         backward_step_by_step(conv, input, passed, [by_filters, by_bias]);
     }
 }
 
-/// [`backward_pooled`] by the gradient by the sums, for types without vectors, and for inputs that are not finite.
+/// [`backward_pooled`] by the gradient by the sums, for types without vectors, and for sums that are not finite.
 fn backward_step_by_step<T: Real>(
     conv: &Convolution,
     input: &[T],
@@ -345,7 +347,7 @@ fn unpool_in_vectors(
     let len: usize = left.iter().product();
     in_lanes!(element, U => {
         with_scratch([index.len() / len], |[by_bias]| {
-            with_unpool_room::<U, _>(output, size, len, |room| {
+            with_unpool_room::<U, _>(output, size, |room| {
                 let (gradient, out) = (cast_slice(gradient), cast_slice(out));
                 let source = Unpool::<U> { gradient, out, index, size, by_bias, room };
                 direct::unpool(output, source, cast_slice_mut(result));
@@ -354,20 +356,22 @@ fn unpool_in_vectors(
     })
 }
 
-/// Calls `f` with the room to unpool planes of `output` rows and columns, of each of which so many windows of this size are left.
+/// Calls `f` with the room to unpool planes of `output` rows and columns, from windows of this size.
 fn with_unpool_room<T: Real, R>(
     output: [usize; 2],
     size: [usize; 2],
-    windows: usize,
     f: impl FnOnce(UnpoolRoom<'_, T::Compute>) -> R,
 ) -> R {
-    let (len, wide) = (UnpoolRoom::<T::Compute>::len(windows), widened_len::<T>(windows));
-    with_scratch([len, wide, wide], |[passed, gradient, out]: [&mut [T::Compute]; 3]| {
-        with_scratch([windows, len], |[firsts, offsets]: [&mut [u32]; 2]| {
-            window_places(output, size, firsts);
-            f(UnpoolRoom { firsts, offsets, passed, wide: [gradient, out] })
-        })
-    })
+    let windows = pooled(output, size).iter().product();
+    with_scratch(
+        [UnpoolRoom::<T::Compute>::len(windows); 4],
+        |[offsets, passed, gradient, out]: [&mut [T::Compute]; 4]| {
+            with_scratch([windows], |[firsts]: [&mut [u32]; 1]| {
+                window_places(output, size, firsts);
+                f(UnpoolRoom { firsts, offsets, passed, gradient, out })
+            })
+        },
+    )
 }
 
 /// The gradient by the sums, in planes of `positions`.

@@ -3,6 +3,7 @@
 //! For loops that must keep many sums in registers. The compiler does not find that by itself; other loops are plain ones, which
 //! [`dahl_core::simd::dispatch`] compiles. The vectors are those of the crate `pulp`.
 
+mod bits;
 mod unzip;
 
 use dahl_core::Real;
@@ -36,6 +37,9 @@ pub(crate) trait Lanes: Real<Compute = Self> {
         c: Self::Vector<S>,
     ) -> Self::Vector<S>;
 
+    /// `a + b`.
+    fn add_lanes<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
+
     /// `a * b`.
     fn multiply<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
 
@@ -44,6 +48,9 @@ pub(crate) trait Lanes: Real<Compute = Self> {
 
     /// Of the elements of two vectors that follow each other, those of even places, and those of odd ones.
     fn unzip<S: Simd>(simd: S, vectors: [Self::Vector<S>; 2]) -> [Self::Vector<S>; 2];
+
+    /// The elements of two vectors in turn: [`unzip`](Self::unzip) backwards.
+    fn zip<S: Simd>(simd: S, vectors: [Self::Vector<S>; 2]) -> [Self::Vector<S>; 2];
 
     /// The elements, fewer than a vector has or as many, and zeros.
     fn load_first<S: Simd>(simd: S, elements: &[Self]) -> Self::Vector<S>;
@@ -56,6 +63,9 @@ pub(crate) trait Lanes: Real<Compute = Self> {
 
     /// For each lane, whether `a <= b`; not where one of them is NaN.
     fn is_at_most<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Mask<S>;
+
+    /// For each lane, whether `a` and `b` have the same bits.
+    fn is_same<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Mask<S>;
 
     /// For each lane, `a` where the mask is set and `b` elsewhere.
     fn select<S: Simd>(
@@ -70,6 +80,12 @@ pub(crate) trait Lanes: Real<Compute = Self> {
 
     /// The lower bits of the element.
     fn bits(self) -> u32;
+
+    /// `a + b` of their bits, as numbers.
+    fn add_bits<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
+
+    /// Writes the lower bits of each lane.
+    fn store_bits<S: Simd>(simd: S, vector: Self::Vector<S>, to: &mut [u32]);
 
     /// The sum of the lanes.
     fn sum<S: Simd>(simd: S, vector: Self::Vector<S>) -> Self;
@@ -86,7 +102,14 @@ pub(crate) trait Lanes: Real<Compute = Self> {
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn rounds_twice<S: Simd>() -> bool {
-    std::any::TypeId::of::<S>() == std::any::TypeId::of::<pulp::x86::V2>()
+    is::<S, pulp::x86::V2>()
+}
+
+/// Whether vectors are those of `Other`.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn is<S: Simd, Other: Simd>() -> bool {
+    std::any::TypeId::of::<S>() == std::any::TypeId::of::<Other>()
 }
 
 /// Whether there is no instruction that multiplies and adds.
@@ -112,12 +135,17 @@ pub(crate) fn copy<C: Lanes, S: Simd>(_simd: S, from: &[C], to: &mut [C]) {
 }
 
 macro_rules! lanes {
-    ($element:ty, $bits:ty, $vector:ident, $mask:ident, $splat:ident, $add:ident, $mul_add:ident, $sum:ident, $as:ident, $as_mut:ident,
-     $le:ident, $not:ident, $and:ident, $select:ident,
-     $mul:ident, $rotate:ident, $unzip:ident, $load:ident, $store:ident) => {
+    ($element:ty, $bits:ty, $vector:ident, $mask:ident, $splat:ident, $add:ident, $mul_add:ident, $sum:ident, $as:ident,
+     $as_mut:ident, $le:ident, $not:ident, $and:ident, $select:ident, $to_bits:ident, $of_bits:ident, $equal:ident,
+     $add_bits:ident, $store_bits:ident, $mul:ident, $rotate:ident, $unzip:ident, $zip:ident, $load:ident, $store:ident) => {
         impl Lanes for $element {
             type Vector<S: Simd> = S::$vector;
             type Mask<S: Simd> = S::$mask;
+
+            #[inline(always)]
+            fn add_lanes<S: Simd>(simd: S, a: S::$vector, b: S::$vector) -> S::$vector {
+                simd.$add(a, b)
+            }
 
             #[inline(always)]
             fn multiply<S: Simd>(simd: S, a: S::$vector, b: S::$vector) -> S::$vector {
@@ -132,6 +160,11 @@ macro_rules! lanes {
             #[inline(always)]
             fn unzip<S: Simd>(simd: S, vectors: [S::$vector; 2]) -> [S::$vector; 2] {
                 unzip::$unzip(simd, vectors)
+            }
+
+            #[inline(always)]
+            fn zip<S: Simd>(simd: S, vectors: [S::$vector; 2]) -> [S::$vector; 2] {
+                unzip::$zip(simd, vectors)
             }
 
             #[inline(always)]
@@ -155,6 +188,11 @@ macro_rules! lanes {
             }
 
             #[inline(always)]
+            fn is_same<S: Simd>(simd: S, a: S::$vector, b: S::$vector) -> S::$mask {
+                simd.$equal(simd.$to_bits(a), simd.$to_bits(b))
+            }
+
+            #[inline(always)]
             fn select<S: Simd>(simd: S, mask: S::$mask, a: S::$vector, b: S::$vector) -> S::$vector {
                 simd.$select(mask, a, b)
             }
@@ -167,6 +205,16 @@ macro_rules! lanes {
             #[inline(always)]
             fn bits(self) -> u32 {
                 self.to_bits() as u32
+            }
+
+            #[inline(always)]
+            fn add_bits<S: Simd>(simd: S, a: S::$vector, b: S::$vector) -> S::$vector {
+                simd.$of_bits(simd.$add_bits(simd.$to_bits(a), simd.$to_bits(b)))
+            }
+
+            #[inline(always)]
+            fn store_bits<S: Simd>(simd: S, vector: S::$vector, to: &mut [u32]) {
+                bits::$store_bits(simd, simd.$to_bits(vector), to);
             }
 
             #[inline(always)]
@@ -212,9 +260,15 @@ lanes!(
     not_m32s,
     and_m32s,
     select_f32s,
+    transmute_u32s_f32s,
+    transmute_f32s_u32s,
+    equal_u32s,
+    add_u32s,
+    store_u32s,
     mul_f32s,
     rotate_left_f32s,
     unzip_f32,
+    zip_f32,
     partial_load_f32s,
     partial_store_f32s
 );
@@ -233,9 +287,15 @@ lanes!(
     not_m64s,
     and_m64s,
     select_f64s,
+    transmute_u64s_f64s,
+    transmute_f64s_u64s,
+    equal_u64s,
+    add_u64s,
+    store_u64s,
     mul_f64s,
     rotate_left_f64s,
     unzip_f64,
+    zip_f64,
     partial_load_f64s,
     partial_store_f64s
 );

@@ -12,8 +12,9 @@ type Case = ([usize; 4], [usize; 4], [usize; 2], [usize; 2]);
 
 /// One channel; more filters than a block has; windows that leave something over; one
 /// position; no image; rows longer than a vector; windows longer than a vector; windows up to the last sum; no channel; more
-/// images than are added up at a time; windows that end with the memory of a plane, but for less than a window.
-const CASES: [Case; 14] = [
+/// images than are added up at a time; windows that end with the memory of a plane, but for less than a window; channels and filters
+/// enough for tiles.
+const CASES: [Case; 15] = [
     ([2, 1, 8, 8], [4, 1, 3, 3], [0, 0], [2, 2]),
     ([2, 3, 7, 9], [7, 3, 3, 2], [1, 1], [2, 3]),
     ([1, 2, 5, 6], [13, 2, 1, 1], [0, 0], [1, 2]),
@@ -28,6 +29,7 @@ const CASES: [Case; 14] = [
     ([2, 1, 28, 28], [2, 1, 5, 5], [0, 0], [3, 3]),
     ([2, 1, 3, 30], [2, 1, 3, 3], [1, 1], [3, 3]),
     ([2, 1, 2, 17], [2, 1, 1, 1], [0, 0], [2, 2]),
+    ([2, 8, 6, 7], [8, 8, 1, 2], [0, 0], [2, 2]),
 ];
 
 /// The numbers that a row of ops gives. Types that compute in themselves round at the same places, but for the order of the
@@ -123,6 +125,53 @@ fn nan_stays_and_its_gradient_passes() {
     .unwrap();
     assert!(by_filters.to_vec().unwrap()[0].is_nan());
     assert_eq!(by_bias.to_vec().unwrap(), [2.0]);
+}
+
+/// The gradient by the bias overflows, or has done so before: that by the filters is what it is.
+#[test]
+fn an_infinite_gradient_by_the_bias_changes_no_other() {
+    let rt = Runtime::new().unwrap();
+    let arena = rt.arena();
+    let input = rt.from_vec([2, 1, 2, 2], vec![1e-3_f32; 8]).unwrap();
+    let filters = rt.from_vec([1, 1, 1, 1], vec![1.0_f32]).unwrap();
+    let bias = rt.from_vec([1], vec![0.0_f32]).unwrap();
+    let (padding, size) = ([0, 0], [2, 2]);
+    let (out, index) = conv2d_relu_max_pool2d_init(&arena, &input, &filters, &bias, padding, size).unwrap();
+    for (element, before) in [(1.0_f32, f32::INFINITY), (3e38, 0.0)] {
+        let gradient = rt.from_vec([2, 1, 1, 1], vec![element; 2]).unwrap();
+        let mut by_filters = rt.from_vec([1, 1, 1, 1], vec![1.0_f32]).unwrap();
+        let mut by_bias = rt.from_vec([1], vec![before]).unwrap();
+        conv2d_relu_max_pool2d_backward(
+            &input,
+            &gradient,
+            &out,
+            &index,
+            &mut by_filters,
+            &mut by_bias,
+            padding,
+            size,
+        )
+        .unwrap();
+        let expected = 1.0 + (element * 1e-3 + element * 1e-3);
+        assert_eq!(by_filters.to_vec().unwrap(), [expected]);
+        assert_eq!(by_bias.to_vec().unwrap(), [f32::INFINITY]);
+    }
+}
+
+/// No pooling makes one, of whichever window.
+#[test]
+fn a_place_outside_of_the_plane_fails_the_task() {
+    let rt = Runtime::new().unwrap();
+    for (columns, pooled) in [(4, 2), (6, 2), (5, 5)] {
+        let gradient = rt.from_vec([1, 1, 2, pooled], vec![1.0_f64; 2 * pooled]).unwrap();
+        let out = rt.from_vec([1, 1, 2, pooled], vec![1.0_f64; 2 * pooled]).unwrap();
+        let mut places = vec![0; 2 * pooled];
+        places[1] = 4 * columns as u32;
+        let index = rt.from_vec([1, 1, 2, pooled], places).unwrap();
+        let mut by_sums: Array<f64, 4> = rt.zeros([1, 1, 4, columns]).unwrap();
+        relu_max_pool2d_backward(&gradient, &out, &index, &mut by_sums).unwrap();
+        assert!(by_sums.to_vec().is_err(), "{columns} columns");
+    }
 }
 
 /// Between the rows of an output lie positions that are worked on and not used: an infinite element there changes nothing.

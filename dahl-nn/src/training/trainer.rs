@@ -18,8 +18,9 @@ use crate::optimizer::Optimizer;
 /// those: each part reads them all.
 const ELEMENTS_PER_TASK: usize = 1 << 17;
 
-/// Bytes of parts that may be on their way while the next one is made, if that keeps all workers busy.
-const BYTES_AHEAD: usize = 32 << 20;
+/// Bytes of parts that may be on their way while the next one is made, if that keeps all workers busy: few enough that arrays are
+/// written again while a cache still has their memory.
+const BYTES_AHEAD: usize = 4 << 20;
 
 /// Bytes of small parts of a batch that are let go together.
 const TOGETHER_BYTES: usize = 1 << 20;

@@ -8,6 +8,7 @@ use super::pairs::{self, ChannelPairs, Lengths};
 use super::plane::Plane;
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
 use crate::cpu::pairs::Pair;
+use crate::cpu::prefetch::prefetch;
 use crate::cpu::scratch::with_scratch;
 use crate::cpu::tiles::{BLOCK, Step};
 
@@ -21,7 +22,8 @@ pub(crate) trait Epilogue<C> {
         0
     }
 
-    /// Takes the sums of an image and a filter, of these numbers: those of row `r` and column `c` at `r * width + c`.
+    /// Takes the sums of an image and a filter, of these numbers: those of row `r` and column `c` at `r * width + c`. Images come
+    /// in order, and the filters of each: it may write what later ones overwrite.
     fn take<S: Simd>(&mut self, simd: S, plane: &Plane, place: [usize; 2], sums: &mut [C]);
 }
 
@@ -69,7 +71,8 @@ pub(crate) fn convolve<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>>(
         let pairs =
             buffers.and_then(|buffers| ChannelPairs::new(shape, &plane, (filters, order), bias, buffers));
         with_scratch(lengths, |[planes, sums, packed]: [&mut [T::Compute]; 3]| {
-            let singles = Singles { filters: (filters, order), is_ready: false, planes, packed };
+            let singles =
+                Singles { filters: (filters, order), is_ready: false, in_place: None, planes, packed };
             in_vectors(Convolve { plane, shape, images, bias, epilogue, pairs, singles, sums, sums_len });
         });
     });
@@ -107,20 +110,31 @@ struct Singles<'a, T: Real> {
     filters: (&'a [T], Order),
     /// Whether an image has needed them.
     is_ready: bool,
+    /// The planes of the image, if they need not be copied.
+    in_place: Option<&'a [T::Compute]>,
     planes: &'a mut [T::Compute],
     packed: &'a mut [T::Compute],
 }
 
-impl<T: Real<Compute: Lanes>> Singles<'_, T> {
-    /// Copies an image into planes. With the first one the filters are packed.
+impl<'a, T: Real<Compute: Lanes>> Singles<'a, T> {
+    /// The planes of the image that was taken.
+    fn planes(&self) -> &[T::Compute] {
+        self.in_place.unwrap_or(self.planes)
+    }
+
+    /// Takes the first of `images`. With the very first one the filters are packed.
     #[inline(always)]
-    fn border<S: Simd>(&mut self, simd: S, plane: &Plane, shape: &Filters, image: &[T]) {
+    fn take<S: Simd>(&mut self, simd: S, plane: &Plane, shape: &Filters, images: &'a [T]) {
         if !self.is_ready {
             self.is_ready = true;
             self.planes.fill(T::Compute::ZERO); // what lies behind the last plane is read, and not used
             shape.pack(self.filters.0, self.filters.1, self.packed);
         }
-        plane.border(simd, image, self.planes);
+        self.in_place = plane.in_place(images, self.planes.len());
+        if self.in_place.is_none() {
+            let image_len = shape.in_channels * plane.image[0] * plane.image[1];
+            plane.border(simd, &images[..image_len], self.planes);
+        }
     }
 }
 
@@ -144,7 +158,7 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> WithSimd for Convolve<'_,
         for (number, image) in self.images.chunks_exact(image_len).enumerate() {
             let in_pairs = self.pairs.as_mut().is_some_and(|pairs| pairs.border(&self.plane, image));
             if !in_pairs {
-                self.singles.border(simd, &self.plane, &self.shape, image);
+                self.singles.take(simd, &self.plane, &self.shape, &self.images[number * image_len..]);
             }
             if in_pairs && let Some(pairs) = self.pairs.as_ref().filter(|pairs| pairs.is_tiled()) {
                 for begin in (0..self.shape.out_channels).step_by(BLOCK) {
@@ -191,28 +205,37 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
         }
         let of_filter = self.shape.in_channels * self.shape.taps;
         let (filters, _) = self.singles.packed[begin * of_filter..][..F * of_filter].as_chunks::<F>();
-        let sums = Sums { plane, planes: &*self.singles.planes, sums, sums_len };
+        let sums = Sums { plane, planes: self.singles.planes(), sums, sums_len };
+        // The first channel of the next image, while the processor is at the first filters of this one.
+        let is_next = begin == 0 && self.singles.in_place.is_some();
+        let ahead = is_next.then(|| self.shape.in_channels * plane.len());
         // As many vectors as there are registers for, and enough that no sum waits for the one before.
         if S::REGISTER_COUNT < 32 {
-            add_up::<_, S, F, 2>(simd, filters, bias, sums);
+            add_up::<_, S, F, 2>(simd, filters, bias, sums, ahead);
         } else if F <= 2 {
-            add_up::<_, S, F, MOST_VECTORS>(simd, filters, bias, sums);
+            add_up::<_, S, F, MOST_VECTORS>(simd, filters, bias, sums, ahead);
         } else {
-            add_up::<_, S, F, 4>(simd, filters, bias, sums);
+            add_up::<_, S, F, 4>(simd, filters, bias, sums, ahead);
         }
     }
 }
 
-/// The sums of `F` filters at all positions, `V` vectors of them at a time.
+/// The sums of `F` filters at all positions, `V` vectors of them at a time. What lies `ahead` of them is brought to the cache.
 #[inline(always)]
 fn add_up<C: Lanes, S: Simd, const F: usize, const V: usize>(
     simd: S,
     filters: &[[C; F]],
     bias: [C; F],
     Sums { plane, planes, sums, sums_len }: Sums<'_, C, C>,
+    ahead: Option<usize>,
 ) {
     let step = V * C::lanes::<S>();
     for begin in (0..plane.positions()).step_by(step) {
+        if let Some(ahead) = ahead {
+            for vector in 0..V {
+                prefetch(planes.as_ptr().wrapping_add(ahead + begin + vector * C::lanes::<S>()));
+            }
+        }
         let tile = tile::<C, S, F, V>(simd, plane, filters, bias, &planes[begin..]);
         for (filter, tile) in tile.iter().enumerate() {
             let (to, _) = C::vectors_mut::<S>(&mut sums[filter * sums_len + begin..][..step]);
@@ -233,12 +256,16 @@ fn tile<C: Lanes, S: Simd, const F: usize, const V: usize>(
     planes: &[C],
 ) -> [[C::Vector<S>; V]; F] {
     let mut sums = bias.map(|bias| [C::splat(simd, bias); V]);
-    let [kernel_rows, kernel_columns] = plane.kernel;
-    for (channel, taps) in filters.chunks_exact(plane.taps()).enumerate() {
+    let ([kernel_rows, kernel_columns], elements) = (plane.kernel, V * C::lanes::<S>());
+    let (mut taps, mut channel) = (filters, planes);
+    while !taps.is_empty() {
         for row in 0..kernel_rows {
-            let line = &planes[channel * plane.len() + row * plane.width()..];
-            for (column, filters) in taps[row * kernel_columns..][..kernel_columns].iter().enumerate() {
-                let (vectors, _) = C::vectors::<S>(&line[column..][..V * C::lanes::<S>()]);
+            let (of_row, rest) = taps.split_at(kernel_columns);
+            taps = rest;
+            // Windows of a line that is cut once: nothing is checked for a tap.
+            let line = &channel[row * plane.width()..][..kernel_columns - 1 + elements];
+            for (window, filters) in line.windows(elements).zip(of_row) {
+                let (vectors, _) = C::vectors::<S>(window);
                 let vectors: [C::Vector<S>; V] = vectors.try_into().expect("as many as asked for");
                 for (sums, &filter) in sums.iter_mut().zip(filters) {
                     let filter = C::splat(simd, filter);
@@ -248,6 +275,7 @@ fn tile<C: Lanes, S: Simd, const F: usize, const V: usize>(
                 }
             }
         }
+        channel = channel.get(plane.len()..).unwrap_or_default();
     }
     sums
 }

@@ -22,6 +22,11 @@ const SUMS_BYTES: usize = 4 << 20;
 
 /// Where the gradient by the sums comes from.
 pub(crate) trait Source<C> {
+    /// How many elements behind the last position it may write.
+    fn reach(&self) -> usize {
+        0
+    }
+
     /// Writes the gradient by the sums of image number `image` and these filters to its positions, each filter's to a
     /// part that is `part_len` long; 0 between the rows and behind them.
     fn fill<S: Simd>(
@@ -71,7 +76,7 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
     filters_gradient: &mut [T::Compute],
 ) {
     assert_eq!(filters_gradient.len(), shape.len());
-    let part_len = plane.positions().next_multiple_of(POSITIONS);
+    let part_len = (plane.positions() + gradient.reach()).next_multiple_of(POSITIONS);
     // The planes are made again for each of these groups of filters: mostly there is one.
     let of_filter = shape.in_channels * shape.taps * MOST_LANES;
     let at_once = (SUMS_BYTES / size_of::<T::Compute>() / of_filter).max(MOST);
@@ -89,6 +94,7 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
                 gradient,
                 filters_gradient,
                 pairs,
+                in_place: None,
                 planes,
                 is_filled: false,
                 parts,
@@ -115,7 +121,7 @@ fn with_pairs<T: Real, R>(
     let is_tiled = pairs::are_tiled::<T>(shape);
     let channels = if is_tiled { TiledGradient::planes(shape) } else { shape.in_channels };
     let [tiled_parts, sums, steps] =
-        if is_tiled { TiledGradient::lengths(shape, filters, part_len) } else { [0; 3] };
+        if is_tiled { TiledGradient::lengths(shape, filters, plane.positions()) } else { [0; 3] };
     with_scratch(
         [plane.buffer_len(channels, POSITIONS), filters * part_len],
         |[planes, parts]: [&mut [bf16]; 2]| {
@@ -142,6 +148,8 @@ struct Gradient<'a, T: Real, G> {
     filters_gradient: &'a mut [T::Compute],
     /// The planes and the gradient in the type that they have, if the machine multiplies pairs of it.
     pairs: Option<PositionPairs<'a>>,
+    /// The planes of the image, if they need not be copied.
+    in_place: Option<&'a [T::Compute]>,
     planes: &'a mut [T::Compute],
     /// Whether all of the planes has been written.
     is_filled: bool,
@@ -171,7 +179,11 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> WithSimd for Gradient<'_, T
                 self.gradient.fill(simd, &self.plane, number, begin..begin + filters, parts, self.part_len);
                 let in_pairs = self.pairs.as_mut().is_some_and(|pairs| pairs.take(&self.plane, image, parts));
                 if !in_pairs {
-                    self.border(simd, image);
+                    self.in_place =
+                        self.plane.in_place(&self.images[number * image_len..], self.planes.len());
+                    if self.in_place.is_none() {
+                        self.border(simd, image);
+                    }
                 }
                 self.add_image(simd, filters, in_pairs);
             }
@@ -262,7 +274,7 @@ impl<T: Real<Compute: Lanes>, G> Gradient<'_, T, G> {
         for (filter, part) in parts.iter_mut().enumerate() {
             *part = T::Compute::vectors::<S>(&self.parts[(begin + filter) * self.part_len..][..elements]).0;
         }
-        let plane = &self.planes[channel * self.plane.len()..];
+        let plane = &self.in_place.unwrap_or(self.planes)[channel * self.plane.len()..];
         let mut windows = [[].as_slice(); K];
         for (index, window) in windows.iter_mut().enumerate() {
             *window = T::Compute::vectors::<S>(&plane[self.plane.offset(tap + index)..][..elements]).0;

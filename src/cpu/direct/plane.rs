@@ -3,7 +3,7 @@
 use dahl_core::{Element, Real};
 use pulp::Simd;
 
-use crate::cpu::gemm::computes_in_itself;
+use crate::cpu::compute::computes_in_itself;
 use crate::cpu::lanes::{self, Lanes};
 
 /// A channel of an image with its border of zeros, over which a kernel moves by one.
@@ -58,6 +58,13 @@ impl Plane {
     /// Elements that `channels` planes take, of which `beyond` positions past the last one may be read as well.
     pub(super) fn buffer_len(&self, channels: usize, beyond: usize) -> usize {
         channels * self.len() + self.kernel[1] + beyond
+    }
+
+    /// The planes of the first image, `len` elements, where it is: if it is in the compute type, and has no border. What lies
+    /// behind it is the next image then.
+    pub(super) fn in_place<'i, T: Real>(&self, images: &'i [T], len: usize) -> Option<&'i [T::Compute]> {
+        let is_plane = computes_in_itself::<T>() && self.padding == [0, 0];
+        images.get(..len).filter(|_| is_plane).map(bytemuck::cast_slice)
     }
 
     /// Copies an image into planes, one a channel.

@@ -5,6 +5,7 @@ use pulp::Simd;
 
 use super::convolve::Epilogue;
 use super::plane::{Plane, narrow};
+use crate::cpu::compute::computes_in_itself;
 use crate::cpu::lanes::{Lanes, MOST_LANES};
 
 /// `out = max(sums, 0)`, `[batch, out_channels, rows, columns]`.
@@ -30,18 +31,22 @@ pub(crate) struct PoolRoom<'a, C> {
     pub(crate) firsts: &'a [u32],
     /// The largest of each window.
     pub(crate) best: &'a mut [C],
-    /// How far from the window's first it was, as bits.
+    /// How far from the window's first it was, as bits; not of windows of two by two.
     pub(crate) offsets: &'a mut [C],
-    /// The largest of the window that begins at each position of a row, and how far from there it was; not of windows of
-    /// two by two.
-    pub(crate) row: [&'a mut [C]; 2],
+    /// Where it was; of windows of two by two.
+    pub(crate) places: &'a mut [u32],
+    /// The largest of the window that begins at each position of a row; not of windows of two by two.
+    pub(crate) row: &'a mut [C],
+    /// How far from there it was.
+    pub(crate) row_offsets: &'a mut [C],
 }
 
 /// Windows that are looked at together.
 pub(super) const WINDOWS: usize = 16;
+const _: () = assert!(WINDOWS >= MOST_LANES);
 
 impl<C> PoolRoom<'_, C> {
-    /// The lengths of `best` and `offsets`, and of `row`.
+    /// The lengths of `best`, `offsets` and `places`, and of `row` and `row_offsets`.
     pub(crate) fn lengths(output: [usize; 2], size: [usize; 2]) -> [usize; 2] {
         let [rows, cols] = pooled(output, size);
         [rows * cols + WINDOWS, cols.next_multiple_of(WINDOWS) * size[1] + WINDOWS]
@@ -81,70 +86,89 @@ impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for ReluPool<'_, T> {
         [image, filter]: [usize; 2],
         sums: &mut [T::Compute],
     ) {
-        let [rows, cols] = pooled(plane.output(), self.size);
-        let begin = (image * self.out_channels + filter) * rows * cols;
-        // Of a window that is known, the largest elements stay in registers.
-        match self.size {
-            [2, 2] => self.pool_fours(simd, plane, sums),
-            [3, 3] => self.pool::<S, 3, 3>(simd, plane, sums),
-            _ => self.pool::<S, 0, 0>(simd, plane, sums),
+        let windows = pooled(plane.output(), self.size).iter().product();
+        let begin = (image * self.out_channels + filter) * windows;
+        let (out, index) = (&mut self.out[begin..], &mut self.index[begin..]);
+        let room = &mut self.room;
+        if self.size == [2, 2] {
+            // To the output itself, if there is room for what is written behind the plane: later ones are written later.
+            if computes_in_itself::<T>() && out.len() >= windows + WINDOWS {
+                return pool_fours(simd, plane, sums, bytemuck::cast_slice_mut(out), index);
+            }
+            pool_fours(simd, plane, sums, room.best, room.places);
+            index[..windows].copy_from_slice(&room.places[..windows]);
+        } else {
+            // Of a window that is known, the largest elements stay in registers.
+            match self.size {
+                [3, 3] => room.pool::<S, 3, 3>(simd, plane, sums, [3, 3]),
+                size => room.pool::<S, 0, 0>(simd, plane, sums, size),
+            }
+            for ((place, first), offset) in index.iter_mut().zip(room.firsts).zip(&*room.offsets) {
+                *place = first.wrapping_add(offset.bits());
+            }
         }
-        narrow(simd, &self.room.best[..rows * cols], &mut self.out[begin..][..rows * cols]);
-        let index = &mut self.index[begin..][..rows * cols];
-        for ((place, first), offset) in index.iter_mut().zip(self.room.firsts).zip(&*self.room.offsets) {
-            *place = first.wrapping_add(offset.bits());
-        }
+        narrow(simd, &room.best[..windows], &mut out[..windows]);
     }
 }
 
-impl<T: Real<Compute: Lanes>> ReluPool<'_, T> {
-    /// The windows of one plane of sums. They have `ROWS` by `COLUMNS` elements; 0: as many as they have.
+impl<C: Lanes> PoolRoom<'_, C> {
+    /// The windows of one plane of sums. They have `ROWS` by `COLUMNS` elements; 0: as many as `size` says.
     #[inline(always)]
     fn pool<S: Simd, const ROWS: usize, const COLUMNS: usize>(
         &mut self,
         simd: S,
         plane: &Plane,
-        sums: &[T::Compute],
+        sums: &[C],
+        size: [usize; 2],
     ) {
-        let size = if ROWS == 0 { self.size } else { [ROWS, COLUMNS] };
+        let size = if ROWS == 0 { size } else { [ROWS, COLUMNS] };
         let ([rows, cols], columns) = (pooled(plane.output(), size), plane.output()[1]);
-        let [values, offsets] = &mut self.room.row;
+        let (values, offsets) = (&mut *self.row, &mut *self.row_offsets);
         for row in 0..rows {
-            for begin in (0..cols * size[1]).step_by(T::Compute::lanes::<S>()) {
+            for begin in (0..cols * size[1]).step_by(C::lanes::<S>()) {
                 let sums = &sums[row * size[0] * plane.width() + begin..];
                 let best = largest(simd, sums, plane.width(), size, columns);
-                *vector_mut::<T::Compute, S>(values, begin) = at_least_0::<T::Compute, S>(simd, best.value);
-                *vector_mut::<T::Compute, S>(offsets, begin) = best.offset;
+                *vector_mut::<C, S>(values, begin) = at_least_0::<C, S>(simd, best.value);
+                *vector_mut::<C, S>(offsets, begin) = best.offset;
             }
             // Whole vectors of windows. What is written behind the row's end is the next row's, and written again.
             let windows = cols.next_multiple_of(WINDOWS);
-            pick(&mut self.room.best[row * cols..][..windows], values, size[1]);
-            pick(&mut self.room.offsets[row * cols..][..windows], offsets, size[1]);
+            pick(&mut self.best[row * cols..][..windows], values, size[1]);
+            pick(&mut self.offsets[row * cols..][..windows], offsets, size[1]);
         }
     }
+}
 
-    /// [`pool`](Self::pool) for windows of two by two, a window in each lane.
-    #[inline(always)]
-    fn pool_fours<S: Simd>(&mut self, simd: S, plane: &Plane, sums: &[T::Compute]) {
-        let ([rows, cols], columns) = (pooled(plane.output(), [2, 2]), plane.output()[1]);
-        let upper_offsets = offset_pair::<T::Compute, S>(simd, 0);
-        let lower_offsets = offset_pair::<T::Compute, S>(simd, columns);
-        let windows = cols.next_multiple_of(T::Compute::lanes::<S>());
-        for row in 0..rows {
-            let upper = &sums[2 * row * plane.width()..];
-            let lower = &upper[plane.width()..];
-            let (upper, _) = T::Compute::vectors::<S>(&upper[..2 * windows]).0.as_chunks::<2>();
-            let (lower, _) = T::Compute::vectors::<S>(&lower[..2 * windows]).0.as_chunks::<2>();
-            // Behind the row's end, as in `pool`.
-            let (best, _) = T::Compute::vectors_mut::<S>(&mut self.room.best[row * cols..][..windows]);
-            let (offsets, _) = T::Compute::vectors_mut::<S>(&mut self.room.offsets[row * cols..][..windows]);
-            for (((upper, lower), best), offset) in upper.iter().zip(lower).zip(best).zip(offsets) {
-                let upper = larger_of_pairs::<T::Compute, S>(simd, *upper, upper_offsets);
-                let lower = larger_of_pairs::<T::Compute, S>(simd, *lower, lower_offsets);
-                let larger = larger(simd, lower, upper);
-                *best = at_least_0::<T::Compute, S>(simd, larger.value);
-                *offset = larger.offset;
-            }
+/// [`pool`](PoolRoom::pool) for windows of two by two, a window in each lane: the largest go to `best`, and where they were to
+/// `places`.
+#[inline(always)]
+fn pool_fours<C: Lanes, S: Simd>(simd: S, plane: &Plane, sums: &[C], best: &mut [C], places: &mut [u32]) {
+    let ([rows, cols], columns, lanes) = (pooled(plane.output(), [2, 2]), plane.output()[1], C::lanes::<S>());
+    let upper_offsets = offset_pair::<C, S>(simd, 0);
+    let lower_offsets = offset_pair::<C, S>(simd, columns);
+    let mut firsts = [C::ZERO; MOST_LANES];
+    for (window, first) in firsts.iter_mut().enumerate() {
+        *first = C::of_bits(2 * window as u32);
+    }
+    let firsts = vector::<C, S>(&firsts, 0);
+    let windows = cols.next_multiple_of(lanes);
+    for row in 0..rows {
+        let upper = &sums[2 * row * plane.width()..];
+        let lower = &upper[plane.width()..];
+        let (upper, _) = C::vectors::<S>(&upper[..2 * windows]).0.as_chunks::<2>();
+        let (lower, _) = C::vectors::<S>(&lower[..2 * windows]).0.as_chunks::<2>();
+        // Behind the row's end, as in `pool`.
+        let (best, _) = C::vectors_mut::<S>(&mut best[row * cols..][..windows]);
+        let places = places[row * cols..][..windows].chunks_exact_mut(lanes);
+        let mut first = 2 * row * columns;
+        for (((upper, lower), best), places) in upper.iter().zip(lower).zip(best).zip(places) {
+            let upper = larger_of_pairs::<C, S>(simd, *upper, upper_offsets);
+            let lower = larger_of_pairs::<C, S>(simd, *lower, lower_offsets);
+            let larger = larger(simd, lower, upper);
+            *best = at_least_0::<C, S>(simd, larger.value);
+            let place = C::add_bits(simd, larger.offset, C::splat(simd, C::of_bits(first as u32)));
+            C::store_bits(simd, C::add_bits(simd, place, firsts), places);
+            first += 2 * lanes;
         }
     }
 }
@@ -209,7 +233,7 @@ fn larger_of_pairs<C: Lanes, S: Simd>(
 
 /// `first` and the next, in each lane.
 #[inline(always)]
-fn offset_pair<C: Lanes, S: Simd>(simd: S, first: usize) -> [C::Vector<S>; 2] {
+pub(super) fn offset_pair<C: Lanes, S: Simd>(simd: S, first: usize) -> [C::Vector<S>; 2] {
     [C::splat(simd, C::of_bits(first as u32)), C::splat(simd, C::of_bits(first as u32 + 1))]
 }
 
@@ -232,7 +256,7 @@ fn larger<C: Lanes, S: Simd>(simd: S, a: Best<C, S>, b: Best<C, S>) -> Best<C, S
 
 /// The vector whose first element is number `begin`.
 #[inline(always)]
-fn vector<C: Lanes, S: Simd>(elements: &[C], begin: usize) -> C::Vector<S> {
+pub(super) fn vector<C: Lanes, S: Simd>(elements: &[C], begin: usize) -> C::Vector<S> {
     C::vectors::<S>(&elements[begin..][..C::lanes::<S>()]).0[0]
 }
 

@@ -7,9 +7,9 @@ use pulp::{Simd, WithSimd};
 
 use super::gradient::Source;
 use super::plane::{Plane, narrow};
-use super::relu::{WINDOWS, pooled};
-use crate::cpu::conv2d::in_compute;
-use crate::cpu::lanes::{Lanes, in_vectors};
+use super::relu::{WINDOWS, offset_pair, pooled, vector};
+use crate::cpu::compute::computes_in_itself;
+use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
 use crate::cpu::scratch::with_scratch;
 
 /// Each element of `gradient` goes to the place of its window's largest sum, if that was above 0 (or NaN, as in
@@ -30,26 +30,33 @@ pub(crate) struct Unpool<'a, T: Real> {
 pub(crate) struct UnpoolRoom<'a, C> {
     /// The places of the windows' first elements: see [`window_places`](super::window_places).
     pub(crate) firsts: &'a [u32],
-    /// How far from there the gradient goes.
-    pub(crate) offsets: &'a mut [u32],
-    /// What a rectifier lets through of it.
+    /// How far from there the gradient goes, as bits.
+    pub(crate) offsets: &'a mut [C],
+    /// What a rectifier lets through of it; not of windows of two by two.
     pub(crate) passed: &'a mut [C],
-    /// The gradient and the output in the compute type, if they are not; as long as they are then.
-    pub(crate) wide: [&'a mut [C]; 2],
+    /// The gradient, where it is not in the compute type, or no whole vectors follow.
+    pub(crate) gradient: &'a mut [C],
+    /// As `gradient`, of the output.
+    pub(crate) out: &'a mut [C],
 }
 
 impl<C> UnpoolRoom<'_, C> {
-    /// The lengths of `offsets` and `passed`.
+    /// The length of each but `firsts`.
     pub(crate) fn len(windows: usize) -> usize {
         windows + WINDOWS
     }
 }
 
 impl<T: Real<Compute: Lanes>> Source<T::Compute> for Unpool<'_, T> {
+    /// A vector of windows of two by two is two vectors of a line, and the last begin before its end.
+    fn reach(&self) -> usize {
+        if self.size == [2, 2] { 2 * WINDOWS } else { 0 }
+    }
+
     #[inline(always)]
     fn fill<S: Simd>(
         &mut self,
-        _simd: S,
+        simd: S,
         plane: &Plane,
         image: usize,
         filters: Range<usize>,
@@ -58,27 +65,62 @@ impl<T: Real<Compute: Lanes>> Source<T::Compute> for Unpool<'_, T> {
     ) {
         let (channels, len) = (self.by_bias.len(), self.room.firsts.len());
         for (channel, part) in filters.zip(parts.chunks_exact_mut(part_len)) {
-            let covered = (image * channels + channel) * len..(image * channels + channel + 1) * len;
-            let [wide_gradient, wide_out] = &mut self.room.wide;
-            let gradient = in_compute(&self.gradient[covered.clone()], wide_gradient);
-            let out = in_compute(&self.out[covered.clone()], wide_out);
+            let begin = (image * channels + channel) * len;
+            let index = &self.index[begin..][..len];
+            let gradient = with_vectors(&self.gradient[begin..], len, self.room.gradient);
+            let out = with_vectors(&self.out[begin..], len, self.room.out);
+            // Windows that are known are written in vectors.
+            let (firsts, offsets, columns) = (self.room.firsts, &mut *self.room.offsets, plane.output()[1]);
+            if self.size == [2, 2] && find::<T::Compute, 2, 2>(index, firsts, columns, offsets) {
+                let spread = SpreadFours { plane, gradient, out, offsets, part };
+                self.by_bias[channel] += simd.vectorize(spread);
+                continue;
+            }
             let passed = &mut self.room.passed[..len];
             for ((passed, &gradient), &out) in passed.iter_mut().zip(gradient).zip(out) {
                 *passed = rectified(out, gradient);
             }
             self.by_bias[channel] += loops::sum(passed);
-            // Windows that are known are written in vectors.
-            let index = &self.index[covered];
-            let is_written = match self.size {
-                [2, 2] => self.room.spread::<2, 2>(plane, index, part),
-                [3, 3] => self.room.spread::<3, 3>(plane, index, part),
-                _ => false,
-            };
-            if !is_written {
+            if self.size == [3, 3] && find::<T::Compute, 3, 3>(index, firsts, columns, offsets) {
+                spread::<T::Compute, 3, 3>(plane, &self.room, part);
+            } else {
                 self.room.scatter(plane, index, part);
             }
         }
     }
+}
+
+/// `elements`, of which `len` and the rest of a vector can be read: copied to `room` if they are not in the compute type, or end
+/// before.
+#[inline(always)]
+fn with_vectors<'a, T: Real>(elements: &'a [T], len: usize, room: &'a mut [T::Compute]) -> &'a [T::Compute] {
+    if computes_in_itself::<T>() && elements.len() >= len + WINDOWS {
+        return bytemuck::cast_slice(elements);
+    }
+    T::widen_slice(&elements[..len], &mut room[..len]);
+    room
+}
+
+/// How far from the first element of its window each place is; false if one is not in its window of `ROWS` by `COLUMNS`, as no
+/// pooling makes it.
+#[inline(always)]
+fn find<C: Lanes, const ROWS: usize, const COLUMNS: usize>(
+    index: &[u32],
+    firsts: &[u32],
+    columns: usize,
+    offsets: &mut [C],
+) -> bool {
+    let mut outside = 0;
+    for ((to, place), first) in offsets.iter_mut().zip(index).zip(firsts) {
+        let offset = place.wrapping_sub(*first);
+        let mut is_inside = false;
+        for row in 0..ROWS {
+            is_inside |= offset.wrapping_sub((row * columns) as u32) < COLUMNS as u32;
+        }
+        outside |= u32::from(!is_inside);
+        *to = C::of_bits(offset);
+    }
+    outside == 0
 }
 
 /// Writes what `source` gives for each plane of `output` rows and columns.
@@ -94,65 +136,26 @@ pub(crate) fn unpool<T: Real<Compute: Lanes>>(output: [usize; 2], source: Unpool
 
         #[inline(always)]
         fn with_simd<S: Simd>(mut self, simd: S) {
-            let len = self.part.len();
+            let (part_len, len) = (self.part.len(), self.plane.positions());
             for (number, out) in self.out.chunks_exact_mut(len).enumerate() {
-                self.source.fill(simd, &self.plane, 0, number..number + 1, self.part, len);
-                narrow(simd, self.part, out);
+                self.source.fill(simd, &self.plane, 0, number..number + 1, self.part, part_len);
+                narrow(simd, &self.part[..len], out);
             }
         }
     }
     // Without a border, and by a kernel of one element: positions are those of the output.
     let plane = Plane { image: output, kernel: [1, 1], padding: [0, 0] };
-    with_scratch([plane.positions()], |[part]: [&mut [T::Compute]; 1]| {
+    with_scratch([plane.positions() + source.reach()], |[part]: [&mut [T::Compute]; 1]| {
         in_vectors(Planes { plane, source, part, out });
     });
 }
 
 impl<C: Lanes> UnpoolRoom<'_, C> {
-    /// Writes what passed to its places, for windows of `ROWS` by `COLUMNS`, and zeros elsewhere. Leaves `part` as it is, and
-    /// returns false, if one of the places is not in its window, as no pooling makes it.
-    #[inline(always)]
-    fn spread<const ROWS: usize, const COLUMNS: usize>(
-        &mut self,
-        plane: &Plane,
-        index: &[u32],
-        part: &mut [C],
-    ) -> bool {
-        let ([rows, cols], columns) = (pooled(plane.output(), [ROWS, COLUMNS]), plane.output()[1]);
-        let mut outside = 0;
-        for ((offset, place), first) in self.offsets.iter_mut().zip(index).zip(self.firsts) {
-            *offset = place.wrapping_sub(*first);
-            let mut is_inside = false;
-            for row in 0..ROWS {
-                is_inside |= offset.wrapping_sub((row * columns) as u32) < COLUMNS as u32;
-            }
-            outside |= u32::from(!is_inside);
-        }
-        if outside != 0 {
-            return false;
-        }
-        // Whole vectors of windows: those behind the row's end are zeros, which the next row overwrites. Of the last rows they
-        // may end before the part does, and less than a window is left.
-        let covers_rows = cols.next_multiple_of(WINDOWS) * COLUMNS >= plane.width();
-        let covered = if covers_rows { rows * ROWS * plane.width() } else { 0 };
-        part[covered.saturating_sub(COLUMNS)..].fill(C::ZERO);
-        for row in 0..rows {
-            for window_row in 0..ROWS {
-                let (line, _) = part[(row * ROWS + window_row) * plane.width()..].as_chunks_mut::<COLUMNS>();
-                let first = (window_row * columns) as u32;
-                let windows = cols.next_multiple_of(WINDOWS).min(line.len());
-                let passed = &self.passed[row * cols..][..windows];
-                let offsets = &self.offsets[row * cols..][..windows];
-                spread_row(&mut line[..windows], passed, offsets, cols, first);
-            }
-        }
-        true
-    }
-
-    /// [`spread`](Self::spread) for windows of any size, and any places.
+    /// Writes what passed to its places, for windows of any size, and any places.
     fn scatter(&self, plane: &Plane, index: &[u32], part: &mut [C]) {
         part.fill(C::ZERO);
         let (columns, width) = (plane.output()[1], plane.width());
+        let part = &mut part[..plane.positions()]; // a place behind it is none
         for (&passed, &place) in self.passed.iter().zip(index) {
             let place = place as usize;
             part[place / columns * width + place % columns] = passed;
@@ -160,13 +163,38 @@ impl<C: Lanes> UnpoolRoom<'_, C> {
     }
 }
 
+/// Writes what passed to its places, for windows of `ROWS` by `COLUMNS`, and zeros elsewhere.
+#[inline(always)]
+fn spread<C: Lanes, const ROWS: usize, const COLUMNS: usize>(
+    plane: &Plane,
+    room: &UnpoolRoom<'_, C>,
+    part: &mut [C],
+) {
+    let ([rows, cols], columns) = (pooled(plane.output(), [ROWS, COLUMNS]), plane.output()[1]);
+    // Whole vectors of windows: those behind the row's end are zeros, which the next row overwrites. Of the last rows they
+    // may end before the part does, and less than a window is left.
+    let covers_rows = cols.next_multiple_of(WINDOWS) * COLUMNS >= plane.width();
+    let covered = if covers_rows { rows * ROWS * plane.width() } else { 0 };
+    part[covered.saturating_sub(COLUMNS)..].fill(C::ZERO);
+    for row in 0..rows {
+        for window_row in 0..ROWS {
+            let (line, _) = part[(row * ROWS + window_row) * plane.width()..].as_chunks_mut::<COLUMNS>();
+            let first = (window_row * columns) as u32;
+            let windows = cols.next_multiple_of(WINDOWS).min(line.len());
+            let passed = &room.passed[row * cols..][..windows];
+            let offsets = &room.offsets[row * cols..][..windows];
+            spread_row(&mut line[..windows], passed, offsets, cols, first);
+        }
+    }
+}
+
 /// Writes one row of the elements of windows: that at its window's offset gets what passed, the others 0. The first of the row
 /// has the offset `first`, and windows from number `cols` on are none.
 #[inline(always)]
-fn spread_row<C: Real, const COLUMNS: usize>(
+fn spread_row<C: Lanes, const COLUMNS: usize>(
     line: &mut [[C; COLUMNS]],
     passed: &[C],
-    offsets: &[u32],
+    offsets: &[C],
     cols: usize,
     first: u32,
 ) {
@@ -174,9 +202,91 @@ fn spread_row<C: Real, const COLUMNS: usize>(
     for window in 0..line.len() {
         let passed = if (window as u32) < cols { passed[window] } else { C::ZERO };
         for (column, element) in line[window].iter_mut().enumerate() {
-            *element = if offsets[window] == first + column as u32 { passed } else { C::ZERO };
+            *element = if offsets[window].bits() == first + column as u32 { passed } else { C::ZERO };
         }
     }
+}
+
+/// Writes what a rectifier lets through of the gradient to its places, for windows of two by two, a window in each lane, and zeros
+/// elsewhere; the sum of what it lets through, which the machine's vectors order.
+///
+/// Behind the last window the rest of a vector can be read, and behind the last row two vectors written.
+struct SpreadFours<'a, C> {
+    plane: &'a Plane,
+    gradient: &'a [C],
+    out: &'a [C],
+    /// In which of the four places each goes, as [`find`] says.
+    offsets: &'a [C],
+    part: &'a mut [C],
+}
+
+impl<C: Lanes> WithSimd for SpreadFours<'_, C> {
+    type Output = C;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> C {
+        let Self { plane, gradient, out, offsets, part } = self;
+        let ([rows, cols], columns, width) =
+            (pooled(plane.output(), [2, 2]), plane.output()[1], plane.width());
+        let upper_places = offset_pair::<C, S>(simd, 0);
+        let lower_places = offset_pair::<C, S>(simd, columns);
+        let (lanes, zero) = (C::lanes::<S>(), C::splat(simd, C::ZERO));
+        let vectors = cols.div_ceil(lanes);
+        let covered = vectors * lanes;
+        // Behind a row's last window are the next row's.
+        let mut in_last = [C::ZERO; MOST_LANES];
+        in_last[..cols + lanes - covered].fill(C::ONE);
+        let is_in_last = C::is_same(simd, vector::<C, S>(&in_last, 0), C::splat(simd, C::ONE));
+        let mut sum = zero;
+        part[rows * 2 * width..].fill(C::ZERO);
+        for row in 0..rows {
+            let lines = &mut part[2 * row * width..];
+            let (gradient, _) = C::vectors::<S>(&gradient[row * cols..][..covered]);
+            let (out, _) = C::vectors::<S>(&out[row * cols..][..covered]);
+            let (offsets, _) = C::vectors::<S>(&offsets[row * cols..][..covered]);
+            let mut sum_of_row = zero;
+            // From the last on: the zeros that a vector writes behind its line are written again.
+            for number in (0..vectors).rev() {
+                let is_stopped = C::is_at_most(simd, out[number], zero);
+                let mut passed = C::select(simd, is_stopped, zero, gradient[number]);
+                if number == vectors - 1 {
+                    passed = C::select(simd, is_in_last, passed, zero);
+                }
+                sum_of_row = C::add_lanes(simd, sum_of_row, passed);
+                let upper = spread_pairs::<C, S>(simd, passed, offsets[number], upper_places);
+                let lower = spread_pairs::<C, S>(simd, passed, offsets[number], lower_places);
+                *vector_pair_mut::<C, S>(lines, 2 * number * lanes) = upper;
+                *vector_pair_mut::<C, S>(lines, width + 2 * number * lanes) = lower;
+            }
+            sum = C::add_lanes(simd, sum, sum_of_row);
+            if 2 * covered < width {
+                lines[2 * covered..width].fill(C::ZERO);
+                lines[width + 2 * covered..2 * width].fill(C::ZERO);
+            }
+        }
+        <C as Lanes>::sum(simd, sum)
+    }
+}
+
+/// One row of the elements of windows: what passed where the offset is that of the place, and 0.
+#[inline(always)]
+fn spread_pairs<C: Lanes, S: Simd>(
+    simd: S,
+    passed: C::Vector<S>,
+    offset: C::Vector<S>,
+    [even, odd]: [C::Vector<S>; 2],
+) -> [C::Vector<S>; 2] {
+    let zero = C::splat(simd, C::ZERO);
+    let even = C::select(simd, C::is_same(simd, offset, even), passed, zero);
+    let odd = C::select(simd, C::is_same(simd, offset, odd), passed, zero);
+    C::zip(simd, [even, odd])
+}
+
+/// The two vectors the first of whose elements is number `begin`.
+#[inline(always)]
+fn vector_pair_mut<C: Lanes, S: Simd>(elements: &mut [C], begin: usize) -> &mut [C::Vector<S>; 2] {
+    let (vectors, _) = C::vectors_mut::<S>(&mut elements[begin..][..2 * C::lanes::<S>()]);
+    vectors.try_into().expect("as many as asked for")
 }
 
 /// What a rectifier lets through of a gradient, by its output: nothing if that is 0 or below.
@@ -187,68 +297,103 @@ pub(crate) fn rectified<T: Real, C: Real>(output: T, gradient: C) -> C {
 
 #[cfg(test)]
 mod tests {
+    use pulp::Scalar;
+
     use super::super::pairs::POSITIONS;
     use super::super::window_places;
     use super::*;
 
-    /// Checks both ways to write a part, from memory that holds anything.
-    fn check<C: Lanes, const ROWS: usize, const COLUMNS: usize>(output: [usize; 2], kernel: usize) {
+    /// Writes parts by these vectors, from memory that holds anything.
+    struct Fill<'a, T: Real> {
+        plane: Plane,
+        source: Unpool<'a, T>,
+        parts: &'a mut [T::Compute],
+        part_len: usize,
+    }
+
+    impl<T: Real<Compute: Lanes>> WithSimd for Fill<'_, T> {
+        type Output = ();
+
+        fn with_simd<S: Simd>(mut self, simd: S) {
+            self.parts.fill(T::Compute::NAN);
+            self.source.fill(simd, &self.plane, 0, 0..2, self.parts, self.part_len);
+        }
+    }
+
+    /// Checks two planes, their gradient 1, 2, and so on, of which every fifth is stopped: one has another behind it.
+    fn check<C: Lanes, S: Simd>(simd: S, output: [usize; 2], size: [usize; 2], kernel: usize) {
         let plane =
             Plane { image: output.map(|extent| extent + kernel - 1), kernel: [kernel; 2], padding: [0, 0] };
-        let [rows, cols] = pooled(output, [ROWS, COLUMNS]);
-        let len = UnpoolRoom::<C>::len(rows * cols);
-        let mut firsts = vec![0; rows * cols];
-        window_places(output, [ROWS, COLUMNS], &mut firsts);
+        let windows = pooled(output, size).iter().product();
+        let mut firsts = vec![0; windows];
+        window_places(output, size, &mut firsts);
         let place = |(window, first): (usize, &u32)| {
-            first + (window % ROWS * output[1] + window / ROWS % COLUMNS) as u32
+            first + (window % size[0] * output[1] + window / size[0] % size[1]) as u32
         };
         let mut index: Vec<u32> = firsts.iter().enumerate().map(place).collect();
-        let mut offsets = vec![1; len];
-        let mut passed = vec![C::NAN; len];
-        for (window, passed) in passed[..rows * cols].iter_mut().enumerate() {
-            *passed = C::from_f64(window as f64 + 1.0);
-        }
-        let mut room = UnpoolRoom {
-            firsts: &firsts,
-            offsets: &mut offsets,
-            passed: &mut passed,
-            wide: [&mut [], &mut []],
-        };
-        for part_len in [plane.positions(), plane.positions().next_multiple_of(POSITIONS)] {
-            let mut expected = vec![C::ZERO; part_len];
-            for (window, place) in index.iter().enumerate() {
-                let place = *place as usize;
-                expected[place / output[1] * plane.width() + place % output[1]] = room.passed[window];
+        index.extend(&firsts);
+        let gradient: Vec<C> = (0..2 * windows).map(|window| C::from_f64(window as f64 + 1.0)).collect();
+        let left = |window: usize| if window.is_multiple_of(5) { -C::ZERO } else { C::ONE };
+        let out: Vec<C> = (0..2 * windows).map(left).collect();
+        let room = || vec![C::NAN; UnpoolRoom::<C>::len(windows)];
+        let (mut offsets, mut passed, mut gradient_room, mut out_room) = (room(), room(), room(), room());
+        // The last time one place is in the window beside it, or below.
+        for is_outside in [false, windows > 2] {
+            if is_outside {
+                index[1] = firsts[2];
             }
-            let mut part = vec![C::NAN; part_len];
-            assert!(room.spread::<ROWS, COLUMNS>(&plane, &index, &mut part));
-            assert!(part == expected, "{output:?} by {kernel}: {part:?}");
-            part.fill(C::NAN);
-            room.scatter(&plane, &index, &mut part);
-            assert!(part == expected, "{output:?} by {kernel}: {part:?}");
+            let least = plane.positions() + 2 * WINDOWS;
+            for part_len in [least, least.next_multiple_of(POSITIONS)] {
+                let (mut expected, mut sums) = (vec![C::ZERO; 2 * part_len], [C::ZERO; 2]);
+                for (window, place) in index.iter().enumerate() {
+                    let (number, place) = (window / windows, *place as usize);
+                    let passed = rectified(out[window], gradient[window]);
+                    let position = place / output[1] * plane.width() + place % output[1];
+                    expected[number * part_len + position] = passed;
+                    sums[number] += passed;
+                }
+                let (mut parts, mut by_bias) = (vec![C::NAN; 2 * part_len], [C::ZERO; 2]);
+                let room = UnpoolRoom {
+                    firsts: &firsts,
+                    offsets: &mut offsets,
+                    passed: &mut passed,
+                    gradient: &mut gradient_room,
+                    out: &mut out_room,
+                };
+                let (gradient, out, index) = (&gradient, &out, &index);
+                let source = Unpool { gradient, out, index, size, by_bias: &mut by_bias, room };
+                let fill = Fill::<C> { plane, source, parts: &mut parts, part_len };
+                Simd::vectorize(simd, fill);
+                assert!(parts == expected, "{output:?} by {size:?} and {kernel}: {parts:?}");
+                assert_eq!(by_bias, sums, "{output:?} by {size:?} and {kernel}");
+            }
         }
-        if rows * cols > 1 {
-            // In the window beside it, or below.
-            index[0] = firsts[1];
-            let mut part = vec![C::NAN; plane.positions()];
-            assert!(!room.spread::<ROWS, COLUMNS>(&plane, &index, &mut part));
-            assert!(part.iter().all(|element| element.is_nan()));
+    }
+
+    fn check_shapes<S: Simd>(simd: Option<S>) {
+        let Some(simd) = simd else { return };
+        for rows in 2..8 {
+            for columns in (2..40).chain([63, 64, 65, 69]) {
+                for kernel in [1, 2, 3, 5, 20] {
+                    for size in [[2, 2], [3, 3], [1, 2]] {
+                        if size[0] <= rows && size[1] <= columns {
+                            check::<f32, S>(simd, [rows, columns], size, kernel);
+                            check::<f64, S>(simd, [rows, columns], size, kernel);
+                        }
+                    }
+                }
+            }
         }
     }
 
     #[test]
     fn every_element_of_a_part_is_written_whatever_its_shape() {
-        for rows in 2..8 {
-            for columns in 2..70 {
-                for kernel in 1..6 {
-                    check::<f32, 2, 2>([rows, columns], kernel);
-                    check::<f64, 2, 2>([rows, columns], kernel);
-                    if rows > 2 && columns > 2 {
-                        check::<f32, 3, 3>([rows, columns], kernel);
-                        check::<f64, 3, 3>([rows, columns], kernel);
-                    }
-                }
-            }
+        check_shapes(Some(Scalar));
+        #[cfg(target_arch = "x86_64")]
+        {
+            check_shapes(pulp::x86::V2::try_new());
+            check_shapes(pulp::x86::V3::try_new());
+            check_shapes(pulp::x86::V4::try_new());
         }
     }
 }

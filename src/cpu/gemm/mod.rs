@@ -17,6 +17,7 @@
 use dahl_core::{Element, ElementType, Real};
 use ndarray::{ArrayView2, ArrayViewMut2, s};
 
+use super::compute::computes_in_itself;
 #[cfg(target_arch = "x86_64")]
 use super::pairs;
 use super::scratch::with_scratch;
@@ -59,11 +60,6 @@ pub(crate) enum Cores {
 fn has_vectors<T: Real>() -> bool {
     let element = ElementType::of::<T>();
     element.is::<f32>() || element.is::<f64>()
-}
-
-/// Whether `T` computes in itself, so that no conversion is needed.
-pub(crate) fn computes_in_itself<T: Real>() -> bool {
-    ElementType::of::<T>() == ElementType::of::<T::Compute>()
 }
 
 /// `out = a x b`, or `out += a x b` if `accumulate` holds; sums are in the compute type, rounded once.

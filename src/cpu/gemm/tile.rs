@@ -3,6 +3,7 @@
 use pulp::{Simd, WithSimd};
 
 use crate::cpu::lanes::Lanes;
+use crate::cpu::prefetch::prefetch;
 
 /// The most rows of a tile.
 pub(super) const ROWS: usize = 6;
@@ -95,23 +96,21 @@ impl<C: Lanes, const R: usize, const V: usize> WithSimd for Compute<'_, C, R, V>
         // SAFETY: `new` asks for the elements of `left`.
         let sums = unsafe { sums::<C, S, R, V>(simd, left, b, stride) };
         let plain = scale.alpha == C::ONE && scale.beta == C::ZERO;
-        for (row, sums) in sums.iter().enumerate() {
+        // Loops of lengths that are known, so that no sum goes through memory on its way.
+        for (row, sums) in sums.into_iter().enumerate() {
             let first = place.first.wrapping_offset(row as isize * place.row_stride);
             // SAFETY: `row` is one of `place`, whose elements `new` asks for.
-            let out = unsafe { std::slice::from_raw_parts_mut(first, place.columns) };
-            if place.columns < V * lanes {
-                for (out, &sum) in out.chunks_mut(lanes).zip(sums) {
-                    let scaled = if plain { sum } else { scaled(simd, scale, sum, C::load_first(simd, out)) };
-                    C::store_first(simd, scaled, out);
+            let mut rest = unsafe { std::slice::from_raw_parts_mut(first, place.columns) };
+            for sum in sums {
+                let (out, behind) = rest.split_at_mut(lanes.min(rest.len()));
+                if out.len() == lanes {
+                    let out = &mut C::vectors_mut::<S>(out).0[0];
+                    *out = if plain { sum } else { scaled(simd, scale, sum, *out) };
+                } else {
+                    let sum = if plain { sum } else { scaled(simd, scale, sum, C::load_first(simd, out)) };
+                    C::store_first(simd, sum, out);
                 }
-            } else if plain {
-                for (out, &sum) in C::vectors_mut::<S>(out).0.iter_mut().zip(sums) {
-                    *out = sum;
-                }
-            } else {
-                for (out, &sum) in C::vectors_mut::<S>(out).0.iter_mut().zip(sums) {
-                    *out = scaled(simd, scale, sum, *out);
-                }
+                rest = behind;
             }
         }
     }
@@ -161,17 +160,4 @@ unsafe fn sums<C: Lanes, S: Simd, const R: usize, const V: usize>(
         rest = &rest[stride.min(rest.len())..];
     }
     sums
-}
-
-/// Brings what is at `place` to the first-level cache.
-#[allow(unsafe_code, reason = "takes a raw pointer")]
-#[inline(always)]
-fn prefetch<C>(place: *const C) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch neither reads nor faults, whatever the address.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(place.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = place;
 }

@@ -1,7 +1,10 @@
-//! Takes pairs of elements apart: what [`Lanes::unzip`](super::Lanes::unzip) does.
+//! Takes pairs of elements apart, and makes them: what [`Lanes::unzip`](super::Lanes::unzip) and
+//! [`Lanes::zip`](super::Lanes::zip) do.
 
 #![allow(unsafe_code, reason = "calls instructions that the type of the vectors proves")]
 
+#[cfg(target_arch = "x86_64")]
+use super::is;
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use pulp::Simd;
 #[cfg(target_arch = "x86_64")]
@@ -21,6 +24,20 @@ pub(super) fn unzip_f32<S: Simd>(_: S, vectors: [S::f32s; 2]) -> [S::f32s; 2] {
     one_by_one::<S::f32s, f32>(vectors)
 }
 
+/// [`Lanes::zip`](super::Lanes::zip) of `f32`.
+#[inline(always)]
+pub(super) fn zip_f32<S: Simd>(_: S, vectors: [S::f32s; 2]) -> [S::f32s; 2] {
+    #[cfg(target_arch = "x86_64")]
+    if is::<S, V4>() {
+        // SAFETY: as in `unzip_f32`.
+        return as_vectors(unsafe { x86_64::zip_16(as_vectors(vectors)) });
+    } else if is::<S, V3>() {
+        // SAFETY: as in `unzip_f32`.
+        return as_vectors(unsafe { x86_64::zip_8(as_vectors(vectors)) });
+    }
+    zip_one_by_one::<S::f32s, f32>(vectors)
+}
+
 /// [`Lanes::unzip`](super::Lanes::unzip) of `f64`.
 #[inline(always)]
 pub(super) fn unzip_f64<S: Simd>(_: S, vectors: [S::f64s; 2]) -> [S::f64s; 2] {
@@ -33,6 +50,20 @@ pub(super) fn unzip_f64<S: Simd>(_: S, vectors: [S::f64s; 2]) -> [S::f64s; 2] {
         return as_vectors(unsafe { x86_64::unzip_wide_4(as_vectors(vectors)) });
     }
     one_by_one::<S::f64s, f64>(vectors)
+}
+
+/// [`Lanes::zip`](super::Lanes::zip) of `f64`.
+#[inline(always)]
+pub(super) fn zip_f64<S: Simd>(_: S, vectors: [S::f64s; 2]) -> [S::f64s; 2] {
+    #[cfg(target_arch = "x86_64")]
+    if is::<S, V4>() {
+        // SAFETY: as in `unzip_f32`.
+        return as_vectors(unsafe { x86_64::zip_wide_8(as_vectors(vectors)) });
+    } else if is::<S, V3>() {
+        // SAFETY: as in `unzip_f32`.
+        return as_vectors(unsafe { x86_64::zip_wide_4(as_vectors(vectors)) });
+    }
+    zip_one_by_one::<S::f64s, f64>(vectors)
 }
 
 /// Without an instruction for it.
@@ -48,10 +79,17 @@ fn one_by_one<V: Pod, C: Pod>(vectors: [V; 2]) -> [V; 2] {
     unzipped
 }
 
-#[cfg(target_arch = "x86_64")]
+/// As [`one_by_one`].
 #[inline(always)]
-fn is<S: Simd, Other: Simd>() -> bool {
-    std::any::TypeId::of::<S>() == std::any::TypeId::of::<Other>()
+fn zip_one_by_one<V: Pod, C: Pod>([first, second]: [V; 2]) -> [V; 2] {
+    let mut zipped = [V::zeroed(); 2];
+    let (pairs, _) = cast_slice_mut::<V, C>(&mut zipped).as_chunks_mut::<2>();
+    let (first, second) = ([first], [second]);
+    let elements = cast_slice::<V, C>(&first).iter().zip(cast_slice::<V, C>(&second));
+    for (pair, (&first, &second)) in pairs.iter_mut().zip(elements) {
+        *pair = [first, second];
+    }
+    zipped
 }
 
 /// The same bytes as other vectors of their size.
@@ -64,8 +102,9 @@ fn as_vectors<From: Pod, To: Pod>([first, second]: [From; 2]) -> [To; 2] {
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
     use std::arch::x86_64::{
-        __m256, __m256d, __m512, __m512d, _mm256_castpd_ps, _mm256_castps_pd, _mm256_permute4x64_pd,
-        _mm256_shuffle_ps, _mm256_unpackhi_pd, _mm256_unpacklo_pd, _mm512_permutex2var_pd,
+        __m256, __m256d, __m512, __m512d, _mm256_castpd_ps, _mm256_castps_pd, _mm256_permute2f128_pd,
+        _mm256_permute2f128_ps, _mm256_permute4x64_pd, _mm256_shuffle_ps, _mm256_unpackhi_pd,
+        _mm256_unpackhi_ps, _mm256_unpacklo_pd, _mm256_unpacklo_ps, _mm512_permutex2var_pd,
         _mm512_permutex2var_ps, _mm512_setr_epi32, _mm512_setr_epi64,
     };
 
@@ -85,8 +124,42 @@ mod x86_64 {
         [_mm512_permutex2var_pd(first, even, second), _mm512_permutex2var_pd(first, odd, second)]
     }
 
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn zip_16([first, second]: [__m512; 2]) -> [__m512; 2] {
+        let lower = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+        let upper = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+        [_mm512_permutex2var_ps(first, lower, second), _mm512_permutex2var_ps(first, upper, second)]
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn zip_wide_8([first, second]: [__m512d; 2]) -> [__m512d; 2] {
+        let lower = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
+        let upper = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+        [_mm512_permutex2var_pd(first, lower, second), _mm512_permutex2var_pd(first, upper, second)]
+    }
+
     /// Instructions of AVX2 work within halves: the middle two quarters change places.
     const QUARTERS: i32 = 0b11_01_10_00;
+    /// The lower halves of two vectors.
+    const LOWER: i32 = 0b0010_0000;
+    /// The upper halves.
+    const UPPER: i32 = 0b0011_0001;
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn zip_8([first, second]: [__m256; 2]) -> [__m256; 2] {
+        let (lower, upper) = (_mm256_unpacklo_ps(first, second), _mm256_unpackhi_ps(first, second));
+        [_mm256_permute2f128_ps::<LOWER>(lower, upper), _mm256_permute2f128_ps::<UPPER>(lower, upper)]
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn zip_wide_4([first, second]: [__m256d; 2]) -> [__m256d; 2] {
+        let (lower, upper) = (_mm256_unpacklo_pd(first, second), _mm256_unpackhi_pd(first, second));
+        [_mm256_permute2f128_pd::<LOWER>(lower, upper), _mm256_permute2f128_pd::<UPPER>(lower, upper)]
+    }
 
     #[inline]
     #[target_feature(enable = "avx2")]
@@ -129,6 +202,9 @@ mod tests {
             C::vectors_mut::<S>(&mut parts).0.copy_from_slice(&unzipped);
             let expected = (0..2 * lanes).map(|to| C::from_f64((to % lanes * 2 + to / lanes) as f64));
             assert!(parts.iter().copied().eq(expected), "{lanes} lanes: {parts:?}");
+            let zipped = C::zip(simd, unzipped);
+            C::vectors_mut::<S>(&mut parts).0.copy_from_slice(&zipped);
+            assert_eq!(parts, elements, "{lanes} lanes");
         }
     }
 
@@ -140,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn even_places_come_first_and_keep_their_order() {
+    fn even_places_come_first_and_keep_their_order_and_go_back() {
         check(Some(Scalar));
         #[cfg(target_arch = "x86_64")]
         {

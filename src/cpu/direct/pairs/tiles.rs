@@ -143,9 +143,9 @@ impl<'a> TiledGradient<'a> {
     }
 
     /// The lengths of parts and of sums, for so many filters at once, and the number of steps.
-    pub(in crate::cpu::direct) fn lengths(shape: &Filters, filters: usize, part_len: usize) -> [usize; 3] {
-        let filters = filters.next_multiple_of(BLOCK);
-        [filters * part_len / 2, shape.taps * Self::planes(shape) * filters, part_len.div_ceil(BLOCK)]
+    pub(in crate::cpu::direct) fn lengths(shape: &Filters, filters: usize, positions: usize) -> [usize; 3] {
+        let (filters, steps) = (filters.next_multiple_of(BLOCK), positions.div_ceil(BLOCK));
+        [filters * steps * SIDE, shape.taps * Self::planes(shape) * filters, steps]
     }
 
     pub(in crate::cpu::direct) fn new(
@@ -176,7 +176,7 @@ impl<'a> TiledGradient<'a> {
     pub(super) fn add_image(&mut self, plane: &Plane, planes: &[bf16], parts: &[bf16], part_len: usize) {
         let (channels, filters) = (Self::planes(&self.shape), self.filters());
         let positions = self.steps.len() * 2 * SIDE;
-        assert!(part_len == positions && parts.len() <= filters * part_len);
+        assert!(part_len >= positions && parts.len() <= filters * part_len);
         assert_eq!(self.parts.len(), positions / 2 * filters);
         let last = (channels - 1) * plane.len() + plane.offset(self.shape.taps - 1);
         assert!(planes.len() >= last + positions);
@@ -207,12 +207,12 @@ impl<'a> TiledGradient<'a> {
         });
     }
 
-    /// Copies parts so that filters lie side by side.
+    /// Copies the positions of parts so that filters lie side by side.
     fn exchange(&mut self, tiles: &Tiles, parts: &[bf16], part_len: usize) {
         let filters = self.filters();
         let parts: &[Pair] = parts.as_chunks().0;
         for filter in (0..filters).step_by(SIDE) {
-            for pair in (0..part_len / 2).step_by(SIDE) {
+            for pair in (0..self.steps.len() * SIDE).step_by(SIDE) {
                 let mut tile = [[[bf16::ZERO; 2]; SIDE]; SIDE];
                 for (part, tile) in parts.chunks_exact(part_len / 2).skip(filter).zip(&mut tile) {
                     tile.copy_from_slice(&part[pair..][..SIDE]);
