@@ -93,6 +93,17 @@ fn one_task_gives_what_a_row_of_ops_gives<T: Real>() {
 
 for_each_real!(one_task_gives_what_a_row_of_ops_gives);
 
+/// Adds the gradients behind windows of two by two, without a border, to `by_filters` and `by_bias`.
+fn backward_by_fours(
+    input: &Array<'_, f32, 4>,
+    gradient: &Array<'_, f32, 4>,
+    (out, index): (&Array<'_, f32, 4>, &Array<'_, u32, 4>),
+    (by_filters, by_bias): (&mut Array<'_, f32, 4>, &mut Array<'_, f32, 1>),
+) {
+    let (padding, size) = ([0, 0], [2, 2]);
+    conv2d_relu_max_pool2d_backward(input, gradient, out, index, by_filters, by_bias, padding, size).unwrap();
+}
+
 #[test]
 fn nan_stays_and_its_gradient_passes() {
     let rt = Runtime::new().unwrap();
@@ -111,18 +122,7 @@ fn nan_stays_and_its_gradient_passes() {
     relu_max_pool2d_backward(&gradient, &out, &index, &mut by_sums).unwrap();
     assert_eq!(by_sums.to_vec().unwrap(), [0.0, 2.0, 0.0, 0.0]);
     let (mut by_filters, mut by_bias) = (rt.zeros([1, 1, 1, 1]).unwrap(), rt.zeros([1]).unwrap());
-    let (padding, size) = ([0, 0], [2, 2]);
-    conv2d_relu_max_pool2d_backward(
-        &input,
-        &gradient,
-        &out,
-        &index,
-        &mut by_filters,
-        &mut by_bias,
-        padding,
-        size,
-    )
-    .unwrap();
+    backward_by_fours(&input, &gradient, (&out, &index), (&mut by_filters, &mut by_bias));
     assert!(by_filters.to_vec().unwrap()[0].is_nan());
     assert_eq!(by_bias.to_vec().unwrap(), [2.0]);
 }
@@ -135,23 +135,12 @@ fn an_infinite_gradient_by_the_bias_changes_no_other() {
     let input = rt.from_vec([2, 1, 2, 2], vec![1e-3_f32; 8]).unwrap();
     let filters = rt.from_vec([1, 1, 1, 1], vec![1.0_f32]).unwrap();
     let bias = rt.from_vec([1], vec![0.0_f32]).unwrap();
-    let (padding, size) = ([0, 0], [2, 2]);
-    let (out, index) = conv2d_relu_max_pool2d_init(&arena, &input, &filters, &bias, padding, size).unwrap();
+    let (out, index) = conv2d_relu_max_pool2d_init(&arena, &input, &filters, &bias, [0, 0], [2, 2]).unwrap();
     for (element, before) in [(1.0_f32, f32::INFINITY), (3e38, 0.0)] {
         let gradient = rt.from_vec([2, 1, 1, 1], vec![element; 2]).unwrap();
         let mut by_filters = rt.from_vec([1, 1, 1, 1], vec![1.0_f32]).unwrap();
         let mut by_bias = rt.from_vec([1], vec![before]).unwrap();
-        conv2d_relu_max_pool2d_backward(
-            &input,
-            &gradient,
-            &out,
-            &index,
-            &mut by_filters,
-            &mut by_bias,
-            padding,
-            size,
-        )
-        .unwrap();
+        backward_by_fours(&input, &gradient, (&out, &index), (&mut by_filters, &mut by_bias));
         let expected = 1.0 + (element * 1e-3 + element * 1e-3);
         assert_eq!(by_filters.to_vec().unwrap(), [expected]);
         assert_eq!(by_bias.to_vec().unwrap(), [f32::INFINITY]);

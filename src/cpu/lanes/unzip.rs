@@ -3,12 +3,13 @@
 
 #![allow(unsafe_code, reason = "calls instructions that the type of the vectors proves")]
 
-#[cfg(target_arch = "x86_64")]
-use super::is;
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use pulp::Simd;
 #[cfg(target_arch = "x86_64")]
 use pulp::x86::{V3, V4};
+
+#[cfg(target_arch = "x86_64")]
+use super::is;
 
 /// [`Lanes::unzip`](super::Lanes::unzip) of `f32`.
 #[inline(always)]
