@@ -13,7 +13,11 @@ use super::toolkit::Toolkit;
 use super::write;
 use crate::error::Error;
 
-/// Compiles the maps in `src/` of the package into `out/maps/`, where what is there already is not made again.
+/// The file beside the maps with the options of nvcc by which they were compiled.
+const OPTIONS: &str = "options";
+
+/// Compiles the maps in `src/` of the package into `out/maps/`, where what is there already by the same options is not made
+/// again.
 pub(crate) fn compile(
     toolkit: &Toolkit,
     package: &Path,
@@ -24,12 +28,16 @@ pub(crate) fn compile(
     fs::create_dir_all(&folder).map_err(|error| Error::file(&folder, &error))?;
     let mut texts = BTreeMap::new();
     find(&package.join("src"), &mut texts)?;
+    let (options, kept) = (toolkit.fatbin_options().join(" "), folder.join(OPTIONS));
+    let is_same = fs::read_to_string(&kept).is_ok_and(|kept| kept == options);
     for old in files(&folder, "fatbin")? {
-        let is_of_today = old.file_stem().is_some_and(|stem| texts.contains_key(&*stem.to_string_lossy()));
+        let is_of_today =
+            is_same && old.file_stem().is_some_and(|stem| texts.contains_key(&*stem.to_string_lossy()));
         if !is_of_today {
             fs::remove_file(&old).map_err(|error| Error::file(&old, &error))?;
         }
     }
+    write(&kept, &options)?;
     texts.retain(|stem, _| !folder.join(format!("{stem}.fatbin")).is_file());
     on_all_cores(texts.into_iter().collect(), |(stem, text)| one(toolkit, &folder, &stem, &text, includes))
 }

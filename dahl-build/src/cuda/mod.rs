@@ -5,6 +5,7 @@
 //! whether what is kept beside the sources fits; `table` writes the constants that codelets name. `on_cpu` writes the same
 //! for g++, for tests. Not here: the form of a kernel (`kernels/include/README.md` of dahl), and loading an image.
 
+mod architectures;
 mod cores;
 mod element;
 mod entries;

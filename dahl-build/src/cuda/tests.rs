@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use expect_test::expect;
 
+use super::architectures::Architectures;
 use super::entries::for_device;
 use super::kernel::Kernel;
 use super::ptx::{Kept, keep, kept};
@@ -238,27 +239,30 @@ fn ptx_of_another_version_is_not_taken() {
 }
 
 #[test]
-fn maps_are_compiled_once() {
+fn maps_are_compiled_once_by_the_same_options() {
     let Some(toolkit) = toolkit() else { return };
     let map = "#[codelet(R, W)] fn twice<T: Real>(x: T) -> T { x + x }";
     let package = Package::new(&[("src/lib.rs", "mod inner;"), ("src/inner/mod.rs", map)]);
     let out = package.path("out");
     let includes = includes(&package.path("kernels"), &out).unwrap();
-    let made = || {
-        maps::compile(&toolkit, package.0.path(), &out, &includes).unwrap();
+    let made = |toolkit: &Toolkit| {
+        maps::compile(toolkit, package.0.path(), &out, &includes).unwrap();
         let files = super::source::files(&out.join("maps"), "fatbin").unwrap();
         files
             .iter()
             .map(|path| (path.clone(), fs::metadata(path).unwrap().modified().unwrap()))
             .collect::<Vec<_>>()
     };
-    let first = made();
+    let first = made(&toolkit);
     assert_eq!(first.len(), 1);
-    assert_eq!(made(), first);
+    assert_eq!(made(&toolkit), first);
     fs::write(package.path("src/inner/mod.rs"), map.replace("x + x", "x + x + x")).unwrap();
-    let other = made();
+    let other = made(&toolkit);
     assert_eq!(other.len(), 1);
     assert_ne!(other[0].0, first[0].0);
+    let elsewhere = made(&toolkit.architectures(Architectures::parse("90-virtual").unwrap()));
+    assert_eq!(elsewhere[0].0, other[0].0);
+    assert_ne!(elsewhere[0].1, other[0].1);
 }
 
 #[test]

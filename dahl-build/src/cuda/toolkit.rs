@@ -4,10 +4,12 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::architectures::{self, Architectures};
 use crate::error::Error;
 
 /// The variables that say where nvcc is, and how it compiles. `DAHL_NVCC` is its path, or 0 for none.
-pub(crate) const VARIABLES: [&str; 4] = ["DAHL_NVCC", "CUDA_HOME", "CUDA_PATH", CHECKED];
+pub(crate) const VARIABLES: [&str; 5] =
+    ["DAHL_NVCC", "CUDA_HOME", "CUDA_PATH", CHECKED, architectures::VARIABLE];
 
 /// 1 for kernels whose views check indices: they are slower, and stop with a message.
 const CHECKED: &str = "DAHL_CUDA_CHECKED";
@@ -22,6 +24,7 @@ pub(crate) struct Toolkit {
     nvcc: PathBuf,
     /// Whether views check indices.
     checked: bool,
+    architectures: Architectures,
 }
 
 impl Toolkit {
@@ -35,18 +38,19 @@ impl Toolkit {
                     let fact = "named by DAHL_NVCC, it does not run as nvcc: expected its path, or 0 to build without it";
                     return Err(Error::about(nvcc.display(), fact));
                 }
-                return Ok(Some(Self::new(nvcc)));
+                return Self::new(nvcc).map(Some);
             }
             _ => {}
         }
         let homes = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(env::var_os).map(PathBuf::from);
         let binaries = homes.map(|home| home.join("bin/nvcc"));
         let others = ["nvcc", "/usr/local/cuda/bin/nvcc"].map(PathBuf::from);
-        Ok(binaries.chain(others).find(|nvcc| runs(nvcc)).map(Self::new))
+        binaries.chain(others).find(|nvcc| runs(nvcc)).map(Self::new).transpose()
     }
 
-    fn new(nvcc: PathBuf) -> Self {
-        Self { nvcc, checked: env::var_os(CHECKED).is_some_and(|value| value == "1") }
+    fn new(nvcc: PathBuf) -> Result<Self, Error> {
+        let checked = env::var_os(CHECKED).is_some_and(|value| value == "1");
+        Ok(Self { nvcc, checked, architectures: Architectures::from_env()? })
     }
 
     /// The same, with views that check indices or not.
@@ -55,24 +59,30 @@ impl Toolkit {
         Self { checked, ..self }
     }
 
-    /// Compiles `file` into machine code for several architectures and PTX for all later ones.
+    /// The same, for other devices.
+    #[cfg(test)]
+    pub(crate) fn architectures(self, architectures: Architectures) -> Self {
+        Self { architectures, ..self }
+    }
+
+    /// The options of [`fatbin`](Self::fatbin).
+    pub(crate) fn fatbin_options(&self) -> Vec<String> {
+        let checked = self.checked.then_some("-DDAHL_CHECKED");
+        let always = ["-fatbin", "-Xfatbin=-compress-all"].into_iter().chain(checked).map(str::to_owned);
+        always.chain(self.architectures.options()).collect()
+    }
+
+    /// Compiles `file` into machine code and PTX for the architectures that are asked for.
     pub(crate) fn fatbin(&self, file: &Path, includes: &[PathBuf], to: &Path) -> Result<(), Error> {
-        let architectures = [
-            "-gencode=arch=compute_80,code=sm_80",
-            "-gencode=arch=compute_90,code=sm_90",
-            "-gencode=arch=compute_75,code=compute_75",
-        ];
-        let checked: &[&str] = if self.checked { &["-DDAHL_CHECKED"] } else { &[] };
-        let options = [&["-fatbin", "-Xfatbin=-compress-all"], checked, &architectures[..]].concat();
-        self.run(file, includes, to, &options)
+        self.run(file, includes, to, &self.fatbin_options())
     }
 
     /// Compiles `file` into PTX that every device from compute capability 7.5 on runs.
     pub(crate) fn ptx(&self, file: &Path, includes: &[PathBuf], to: &Path) -> Result<(), Error> {
-        self.run(file, includes, to, &["-ptx", "-arch=compute_75"])
+        self.run(file, includes, to, &["-ptx", "-arch=compute_75"].map(str::to_owned))
     }
 
-    fn run(&self, file: &Path, includes: &[PathBuf], to: &Path, options: &[&str]) -> Result<(), Error> {
+    fn run(&self, file: &Path, includes: &[PathBuf], to: &Path, options: &[String]) -> Result<(), Error> {
         let mut command = Command::new(&self.nvcc);
         command.args(OPTIONS).args(options).arg("-o").arg(to);
         for include in includes {

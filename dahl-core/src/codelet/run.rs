@@ -71,9 +71,12 @@ impl<'a> Run<'a> {
 
 /// Cuts `operands` into runs. The last one that is written gives the extents; the others stretch to them.
 ///
+/// Not generic in `f`, as nothing here is: there is a kernel for each operation, element type and variant, and this is more code
+/// than most of those are.
+///
 /// # Safety
 /// Invariant V of [`Operand`] holds, and no views of these operands exist.
-pub(super) unsafe fn for_each(operands: &[Operand], mut f: impl FnMut(&mut Run<'_>)) {
+pub(super) unsafe fn for_each(operands: &[Operand], f: &mut dyn FnMut(&mut Run<'_>)) {
     let Some(output) = operands.iter().rev().find(|operand| operand.writes) else { return };
     let mut few = ArrayVec::<*mut u8, FEW>::new();
     let mut many = Vec::new();
@@ -108,7 +111,7 @@ pub(super) unsafe fn for_each_in_parallel(operands: &[Operand], f: &(dyn Fn(&mut
         |operand: &Operand| operand.layout.is_contiguous() && operand.layout.extents() == extents;
     if len <= RUN || !operands.iter().all(is_like_output) {
         // SAFETY: the caller's.
-        return unsafe { for_each(operands, f) };
+        return unsafe { for_each(operands, &mut |run| f(run)) };
     }
     let shared = Shared(operands);
     (0..len.div_ceil(RUN)).into_par_iter().for_each(|run| {
@@ -159,7 +162,7 @@ unsafe fn for_each_tile(
     operands: &[Operand],
     starts: &[*mut u8],
     extents: &[usize],
-    mut f: impl FnMut(&mut Run<'_>),
+    f: &mut dyn FnMut(&mut Run<'_>),
 ) {
     let mut extents: ArrayVec<usize, MAX_RANK> = extents.iter().copied().collect();
     let mut strides: Vec<ArrayVec<usize, MAX_RANK>> =

@@ -230,11 +230,11 @@ impl<'a> Views<'a> {
 
     /// Cuts all parameters that are left into runs of equally many elements, contiguous for each, and calls `f` for
     /// each run. Inputs stretch along axes of extent 1. One run does when all are contiguous and of one shape.
-    pub fn for_each_run(&mut self, f: impl FnMut(&mut Run<'_>)) {
+    pub fn for_each_run(&mut self, mut f: impl FnMut(&mut Run<'_>)) {
         let operands = &self.operands[self.next..];
         self.next = self.operands.len();
         // SAFETY: V, and each operand is taken once: these were left, and now none is.
-        unsafe { run::for_each(operands, f) };
+        unsafe { run::for_each(operands, &mut f) };
     }
 
     /// As [`for_each_run`](Self::for_each_run), on several cores at once if the arrays are large, contiguous and of one

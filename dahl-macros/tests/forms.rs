@@ -93,7 +93,8 @@ fn add_slowly<T: Real>(x: ArrayView2<T>, y: ArrayView2<T>, out: dahl::ndarray::A
     let _ = (x, y, out);
 }
 
-fn main() -> dahl::Result<()> {
+#[test]
+fn they_compile_and_compute() -> dahl::Result<()> {
     let rt = Runtime::builder().cpu_workers(1).build()?;
     let arena = rt.arena();
     let x = arena.from_slice([2], &[f16::from_f64(1.0), f16::from_f64(3.0)])?;
@@ -106,6 +107,9 @@ fn main() -> dahl::Result<()> {
     assert_eq!(horner_init(&arena, &a, [1.0, 0.0, 1.0])?.to_vec()?, [2.0, 5.0]);
 
     let error = update(&mut b, &a, 1.0).unwrap_err().to_string();
-    assert!(error.contains("x.len() > N") && error.contains("x.len(): 2") && error.contains(file!()), "{error}");
+    assert!(
+        error.contains("x.len() > N") && error.contains("x.len(): 2") && error.contains(file!()),
+        "{error}"
+    );
     Ok(())
 }

@@ -1,11 +1,12 @@
 //! Generated code names everything by absolute path: without a prelude, and with the crate under another name.
 
 #![no_implicit_prelude]
-#![allow(non_camel_case_types)]
+#![allow(dead_code, reason = "it is there to compile")]
 
 extern crate dahl as other_name;
 
 /// Names that generated code must not pick up.
+#[allow(unreachable_pub)]
 mod traps {
     pub struct Option;
     pub struct Result;
@@ -43,15 +44,36 @@ fn axpy<T: Real>(x: T, y: T, alpha: T) -> T {
     reference = kernel_in_f64, error = sum(n = x.len(), terms = kernel_in_f64),
     crate = other_name,
 )]
-fn kernel<T: Real, U: Element>(x: &[T], total: &mut [T::Compute], tmp: &mut [U], out: &mut [T], seed: U, window: Window) {
+fn kernel<T: Real, U: Element>(
+    x: &[T],
+    total: &mut [T::Compute],
+    tmp: &mut [U],
+    out: &mut [T],
+    seed: U,
+    window: Window,
+) {
     let _ = (x, total, tmp, out, seed, window);
 }
 
-fn kernel_in_parts<T: Real, U: Element>(x: &[T], total: &mut [T::Compute], tmp: &mut [U], out: &mut [T], seed: U, window: Window) {
+fn kernel_in_parts<T: Real, U: Element>(
+    x: &[T],
+    total: &mut [T::Compute],
+    tmp: &mut [U],
+    out: &mut [T],
+    seed: U,
+    window: Window,
+) {
     let _ = (x, total, tmp, out, seed, window);
 }
 
-fn kernel_in_jobs<T: Real, U: Element>(x: &[T], total: &mut [T::Compute], tmp: &mut [U], out: &mut [T], seed: U, window: Window) {
+fn kernel_in_jobs<T: Real, U: Element>(
+    x: &[T],
+    total: &mut [T::Compute],
+    tmp: &mut [U],
+    out: &mut [T],
+    seed: U,
+    window: Window,
+) {
     let _ = (x, total, tmp, out, seed, window);
 }
 

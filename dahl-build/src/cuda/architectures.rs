@@ -1,0 +1,96 @@
+//! [`Architectures`]: for which devices nvcc compiles.
+
+use std::env;
+
+use crate::error::Error;
+
+/// Compute capabilities, in the form of CMake's `CUDA_ARCHITECTURES`, separated by commas or semicolons: `90` is machine code
+/// and PTX, `90-real` machine code alone, `90-virtual` PTX, which later devices run too.
+pub(crate) const VARIABLE: &str = "DAHL_CUDA_ARCHITECTURES";
+
+/// Without the variable: machine code for A100 and H100 and their kin, and PTX for all from Turing on.
+const USUAL: &str = "80-real,90-real,75-virtual";
+
+/// For which devices nvcc compiles: at least one.
+#[derive(Debug)]
+pub(crate) struct Architectures(Vec<Architecture>);
+
+#[derive(Debug)]
+struct Architecture {
+    /// `90`, `90a`.
+    capability: String,
+    real: bool,
+    ptx: bool,
+}
+
+impl Architectures {
+    /// What the variable says.
+    pub(crate) fn from_env() -> Result<Self, Error> {
+        let text = env::var(VARIABLE).unwrap_or_default();
+        Self::parse(if text.trim().is_empty() { USUAL } else { &text })
+    }
+
+    pub(crate) fn parse(text: &str) -> Result<Self, Error> {
+        let parts = text.split([',', ';']).map(str::trim).filter(|part| !part.is_empty());
+        let all = parts.map(Architecture::parse).collect::<Option<Vec<_>>>().filter(|all| !all.is_empty());
+        all.map(Self).ok_or_else(|| {
+            let fact = format!("`{text}`: expected compute capabilities from 75 on, each alone or with `-real` or `-virtual`, as in `80-real,90`");
+            Error::about(VARIABLE, fact)
+        })
+    }
+
+    /// The options of nvcc.
+    pub(crate) fn options(&self) -> Vec<String> {
+        let options = self.0.iter().flat_map(|Architecture { capability, real, ptx }| {
+            let option = |code: &str| format!("-gencode=arch=compute_{capability},code={code}_{capability}");
+            [real.then(|| option("sm")), ptx.then(|| option("compute"))].into_iter().flatten()
+        });
+        options.collect()
+    }
+}
+
+impl Architecture {
+    fn parse(text: &str) -> Option<Self> {
+        let (capability, kind) = text.split_once('-').map_or((text, None), |(of, kind)| (of, Some(kind)));
+        let (real, ptx) = match kind {
+            None => (true, true),
+            Some("real") => (true, false),
+            Some("virtual") => (false, true),
+            Some(_) => return None,
+        };
+        let digits = capability.trim_end_matches(['a', 'f']);
+        let is_capability =
+            capability.len() <= digits.len() + 1 && digits.bytes().all(|b| b.is_ascii_digit());
+        let number: u32 = digits.parse().ok().filter(|_| is_capability)?;
+        // The headers of kernels need what devices have from there on.
+        (number >= 75).then(|| Self { capability: capability.to_owned(), real, ptx })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_becomes_its_options() {
+        let options = |text| Architectures::parse(text).unwrap().options();
+        assert_eq!(
+            options(USUAL),
+            [
+                "-gencode=arch=compute_80,code=sm_80",
+                "-gencode=arch=compute_90,code=sm_90",
+                "-gencode=arch=compute_75,code=compute_75",
+            ]
+        );
+        let both = ["-gencode=arch=compute_90a,code=sm_90a", "-gencode=arch=compute_90a,code=compute_90a"];
+        assert_eq!(options(" 90a ; "), both);
+    }
+
+    #[test]
+    fn what_is_none_is_refused_with_what_is_expected() {
+        for text in [",", "ninety", "70", "90-", "90-sm", "90aa", "a", "sm_90"] {
+            let error = Architectures::parse(text).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("DAHL_CUDA_ARCHITECTURES: `{text}`: expected ")), "{error}");
+        }
+    }
+}
