@@ -1,4 +1,5 @@
-//! Generated code names everything by absolute path: without a prelude, and with the crate under another name.
+//! Generated code names everything by absolute path: without a prelude, and with the crate under another name. (That it has no
+//! other name of the crate is said by `expansion/mod.rs`: here `::dahl` would be found as well.)
 
 #![no_implicit_prelude]
 #![allow(dead_code, reason = "it is there to compile")]
@@ -6,7 +7,7 @@
 extern crate dahl as other_name;
 
 /// Names that generated code must not pick up.
-#[allow(unreachable_pub)]
+#[allow(unreachable_pub, reason = "they stand in for names of any crate")]
 mod traps {
     pub struct Option;
     pub struct Result;

@@ -4,8 +4,8 @@ use std::env;
 
 use crate::error::Error;
 
-/// Compute capabilities, in the form of CMake's `CUDA_ARCHITECTURES`, separated by commas or semicolons: `90` is machine code
-/// and PTX, `90-real` machine code alone, `90-virtual` PTX, which later devices run too.
+/// Compute capabilities, as CMake's `CUDA_ARCHITECTURES` writes them, separated by commas or semicolons: `90` is machine code
+/// and PTX, `90-real` machine code alone, `90-virtual` PTX, which later devices run too (that of `90a` none).
 pub(crate) const VARIABLE: &str = "DAHL_CUDA_ARCHITECTURES";
 
 /// Without the variable: machine code for A100 and H100 and their kin, and PTX for all from Turing on.
@@ -26,26 +26,38 @@ struct Architecture {
 impl Architectures {
     /// What the variable says.
     pub(crate) fn from_env() -> Result<Self, Error> {
-        let text = env::var(VARIABLE).unwrap_or_default();
+        let text = env::var_os(VARIABLE).unwrap_or_default();
+        let text = text.to_string_lossy();
         Self::parse(if text.trim().is_empty() { USUAL } else { &text })
+    }
+
+    /// Those without the variable.
+    #[cfg(test)]
+    pub(crate) fn usual() -> Self {
+        Self::parse(USUAL).expect("the text above")
     }
 
     pub(crate) fn parse(text: &str) -> Result<Self, Error> {
         let parts = text.split([',', ';']).map(str::trim).filter(|part| !part.is_empty());
         let all = parts.map(Architecture::parse).collect::<Option<Vec<_>>>().filter(|all| !all.is_empty());
         all.map(Self).ok_or_else(|| {
-            let fact = format!("`{text}`: expected compute capabilities from 75 on, each alone or with `-real` or `-virtual`, as in `80-real,90`");
+            let fact = format!("`{text}`: expected compute capabilities from 75 on, each alone or with `-real` or `-virtual`, as in `80-real,90`; `native` and `all` are not known");
             Error::about(VARIABLE, fact)
         })
     }
 
-    /// The options of nvcc.
+    /// The options of nvcc, each once.
     pub(crate) fn options(&self) -> Vec<String> {
-        let options = self.0.iter().flat_map(|Architecture { capability, real, ptx }| {
-            let option = |code: &str| format!("-gencode=arch=compute_{capability},code={code}_{capability}");
-            [real.then(|| option("sm")), ptx.then(|| option("compute"))].into_iter().flatten()
-        });
-        options.collect()
+        let mut options = Vec::new();
+        for Architecture { capability, real, ptx } in &self.0 {
+            for code in [real.then_some("sm"), ptx.then_some("compute")].into_iter().flatten() {
+                let option = format!("-gencode=arch=compute_{capability},code={code}_{capability}");
+                if !options.contains(&option) {
+                    options.push(option);
+                }
+            }
+        }
+        options
     }
 }
 
@@ -60,9 +72,9 @@ impl Architecture {
         };
         let digits = capability.trim_end_matches(['a', 'f']);
         let is_capability =
-            capability.len() <= digits.len() + 1 && digits.bytes().all(|b| b.is_ascii_digit());
+            capability.len() <= digits.len() + 1 && digits.starts_with(|first| ('1'..='9').contains(&first));
         let number: u32 = digits.parse().ok().filter(|_| is_capability)?;
-        // The headers of kernels need what devices have from there on.
+        // What the kernels are compiled and tested for; compilers of today know nothing older. Which there are nvcc says.
         (number >= 75).then(|| Self { capability: capability.to_owned(), real, ptx })
     }
 }
@@ -84,11 +96,14 @@ mod tests {
         );
         let both = ["-gencode=arch=compute_90a,code=sm_90a", "-gencode=arch=compute_90a,code=compute_90a"];
         assert_eq!(options(" 90a ; "), both);
+        assert_eq!(options("90a-virtual,90a-real,90a"), [both[1], both[0]]);
     }
 
     #[test]
     fn what_is_none_is_refused_with_what_is_expected() {
-        for text in [",", "ninety", "70", "90-", "90-sm", "90aa", "a", "sm_90"] {
+        for text in
+            [",", "ninety", "70", "075", "+90", "90-", "90-sm", "90aa", "a", "sm_90", "native", "\u{fffd}"]
+        {
             let error = Architectures::parse(text).unwrap_err().to_string();
             assert!(error.starts_with(&format!("DAHL_CUDA_ARCHITECTURES: `{text}`: expected ")), "{error}");
         }

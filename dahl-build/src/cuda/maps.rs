@@ -13,11 +13,11 @@ use super::toolkit::Toolkit;
 use super::write;
 use crate::error::Error;
 
-/// The file beside the maps with the options of nvcc by which they were compiled.
+/// The file beside the maps with the version and the options of nvcc by which they were compiled.
 const OPTIONS: &str = "options";
 
-/// Compiles the maps in `src/` of the package into `out/maps/`, where what is there already by the same options is not made
-/// again.
+/// Compiles the maps in `src/` of the package into `out/maps/`, where what is there already by the same nvcc and options is
+/// not made again.
 pub(crate) fn compile(
     toolkit: &Toolkit,
     package: &Path,
@@ -28,7 +28,7 @@ pub(crate) fn compile(
     fs::create_dir_all(&folder).map_err(|error| Error::file(&folder, &error))?;
     let mut texts = BTreeMap::new();
     find(&package.join("src"), &mut texts)?;
-    let (options, kept) = (toolkit.fatbin_options().join(" "), folder.join(OPTIONS));
+    let (options, kept) = (toolkit.makes_fatbins_by(), folder.join(OPTIONS));
     let is_same = fs::read_to_string(&kept).is_ok_and(|kept| kept == options);
     for old in files(&folder, "fatbin")? {
         let is_of_today =
@@ -40,6 +40,14 @@ pub(crate) fn compile(
     write(&kept, &options)?;
     texts.retain(|stem, _| !folder.join(format!("{stem}.fatbin")).is_file());
     on_all_cores(texts.into_iter().collect(), |(stem, text)| one(toolkit, &folder, &stem, &text, includes))
+}
+
+/// Removes what an nvcc compiled that is not used any more, so that the maps are left to NVRTC.
+pub(crate) fn forget(out: &Path) -> Result<(), Error> {
+    for old in files(&out.join("maps"), "fatbin")? {
+        fs::remove_file(&old).map_err(|error| Error::file(&old, &error))?;
+    }
+    Ok(())
 }
 
 /// Compiles one map. The file has its name only when it is complete.

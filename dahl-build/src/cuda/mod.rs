@@ -66,9 +66,12 @@ pub(crate) fn generate(package: &Package, folder: &str) -> Result<Generated, Err
         }
         generated.table += &table::table(source, &image);
     }
-    if let Some(toolkit) = &toolkit {
-        println!("cargo::rerun-if-changed=src");
-        maps::compile(toolkit, path, out, &includes)?;
+    match &toolkit {
+        Some(toolkit) => {
+            println!("cargo::rerun-if-changed=src");
+            maps::compile(toolkit, path, out, &includes)?;
+        }
+        None => maps::forget(out)?,
     }
     Ok(generated)
 }

@@ -58,13 +58,13 @@ fn error(source: &str) -> String {
     Kernel::read_all("kernels/a.cu", source).unwrap_err().to_string()
 }
 
-/// nvcc; a word and nothing if there is none.
+/// nvcc with the options that it has without variables; a word and nothing if there is none.
 fn toolkit() -> Option<Toolkit> {
     let toolkit = Toolkit::find().unwrap();
     if toolkit.is_none() {
         println!("skipped: there is no nvcc");
     }
-    toolkit
+    Some(toolkit?.checked(false).architectures(Architectures::usual()))
 }
 
 #[test]
@@ -266,6 +266,24 @@ fn maps_are_compiled_once_by_the_same_options() {
 }
 
 #[test]
+fn a_device_that_nvcc_does_not_know_leads_to_the_variable() {
+    let Some(toolkit) = toolkit() else { return };
+    let package = Package::new(&[("out/a.cu", "")]);
+    let toolkit = toolkit.architectures(Architectures::parse("999-real").unwrap());
+    let made = toolkit.fatbin(&package.path("out/a.cu"), &[], &package.path("out/a.fatbin"));
+    let error = made.unwrap_err().to_string();
+    assert!(error.ends_with("; DAHL_CUDA_ARCHITECTURES says for which devices it compiles"), "{error}");
+}
+
+#[test]
+fn without_nvcc_nothing_that_it_made_is_left() {
+    let package = Package::new(&[("out/maps/one.fatbin", ""), ("out/maps/options", "")]);
+    maps::forget(&package.path("out")).unwrap();
+    assert!(!package.path("out/maps/one.fatbin").exists());
+    maps::forget(&package.path("none")).unwrap(); // a package that never had any
+}
+
+#[test]
 fn machine_code_is_for_two_architectures_and_ptx_for_the_rest() {
     let Some(toolkit) = toolkit() else { return };
     let kernel = "DAHL_KERNEL(first, grid(1), block(1))
@@ -281,7 +299,6 @@ fn machine_code_is_for_two_architectures_and_ptx_for_the_rest() {
         toolkit.fatbin(&entries, &includes, &to).unwrap();
         fs::read(&to).unwrap()
     };
-    let toolkit = toolkit.checked(false);
     let image = compiled(&toolkit);
     assert_eq!(parts(&image), [(PTX, 75, true), (MACHINE, 80, true), (MACHINE, 90, true)]);
     // A view that checks its indices has a message to print.

@@ -22,6 +22,8 @@ const OPTIONS: [&str; 5] =
 #[derive(Debug)]
 pub(crate) struct Toolkit {
     nvcc: PathBuf,
+    /// What it says of itself.
+    version: String,
     /// Whether views check indices.
     checked: bool,
     architectures: Architectures,
@@ -34,23 +36,24 @@ impl Toolkit {
             Some(none) if none == "0" => return Ok(None),
             Some(path) if !path.is_empty() => {
                 let nvcc = PathBuf::from(path);
-                if !runs(&nvcc) {
+                let version = version(&nvcc).ok_or_else(|| {
                     let fact = "named by DAHL_NVCC, it does not run as nvcc: expected its path, or 0 to build without it";
-                    return Err(Error::about(nvcc.display(), fact));
-                }
-                return Self::new(nvcc).map(Some);
+                    Error::about(nvcc.display(), fact)
+                })?;
+                return Self::new(nvcc, version).map(Some);
             }
             _ => {}
         }
         let homes = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(env::var_os).map(PathBuf::from);
         let binaries = homes.map(|home| home.join("bin/nvcc"));
         let others = ["nvcc", "/usr/local/cuda/bin/nvcc"].map(PathBuf::from);
-        binaries.chain(others).find(|nvcc| runs(nvcc)).map(Self::new).transpose()
+        let found = binaries.chain(others).find_map(|nvcc| Some((version(&nvcc)?, nvcc)));
+        found.map(|(version, nvcc)| Self::new(nvcc, version)).transpose()
     }
 
-    fn new(nvcc: PathBuf) -> Result<Self, Error> {
+    fn new(nvcc: PathBuf, version: String) -> Result<Self, Error> {
         let checked = env::var_os(CHECKED).is_some_and(|value| value == "1");
-        Ok(Self { nvcc, checked, architectures: Architectures::from_env()? })
+        Ok(Self { nvcc, version, checked, architectures: Architectures::from_env()? })
     }
 
     /// The same, with views that check indices or not.
@@ -65,8 +68,12 @@ impl Toolkit {
         Self { architectures, ..self }
     }
 
-    /// The options of [`fatbin`](Self::fatbin).
-    pub(crate) fn fatbin_options(&self) -> Vec<String> {
+    /// All that decides, beside the source, what [`fatbin`](Self::fatbin) makes.
+    pub(crate) fn makes_fatbins_by(&self) -> String {
+        format!("{}\n{} {}\n", self.version, OPTIONS.join(" "), self.fatbin_options().join(" "))
+    }
+
+    fn fatbin_options(&self) -> Vec<String> {
         let checked = self.checked.then_some("-DDAHL_CHECKED");
         let always = ["-fatbin", "-Xfatbin=-compress-all"].into_iter().chain(checked).map(str::to_owned);
         always.chain(self.architectures.options()).collect()
@@ -93,8 +100,13 @@ impl Toolkit {
             return Ok(());
         }
         let messages = String::from_utf8_lossy(&output.stderr);
+        let others = if messages.contains("gpu architecture") {
+            format!("; {} says for which devices it compiles", architectures::VARIABLE)
+        } else {
+            String::new()
+        };
         let fact = format!(
-            "{} did not compile it:\n{}\nDAHL_NVCC=0 builds without nvcc",
+            "{} did not compile it:\n{}\nDAHL_NVCC=0 builds without nvcc{others}",
             self.nvcc.display(),
             messages.trim_end()
         );
@@ -102,9 +114,10 @@ impl Toolkit {
     }
 }
 
-fn runs(nvcc: &Path) -> bool {
-    let output = Command::new(nvcc).arg("--version").output();
-    output.is_ok_and(|output| {
-        output.status.success() && String::from_utf8_lossy(&output.stdout).contains("release")
-    })
+/// What nvcc says of itself; nothing if it does not run as nvcc.
+fn version(nvcc: &Path) -> Option<String> {
+    let output =
+        Command::new(nvcc).arg("--version").output().ok().filter(|output| output.status.success())?;
+    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    text.contains("release").then_some(text)
 }

@@ -6,15 +6,42 @@ use expect_test::{ExpectFile, expect_file};
 use quote::ToTokens;
 use syn::{File, ItemFn, Meta};
 
-/// Expands `declaration`, which is one function with the attribute `#[codelet(..)]`.
-fn check(declaration: &str, expected: ExpectFile) {
+/// The expansion of `declaration`, which is one function with the attribute `#[codelet(..)]`.
+fn expanded(declaration: &str) -> String {
     let mut function: ItemFn = syn::parse_str(declaration).unwrap();
     let is_codelet = |attribute: &syn::Attribute| attribute.path().is_ident("codelet");
     let index = function.attrs.iter().position(is_codelet).unwrap();
     let Meta::List(attribute) = function.attrs.remove(index).meta else { panic!("`#[codelet]` has no list") };
     let expansion = crate::expand_codelet(attribute.tokens, function.into_token_stream());
     let file: File = syn::parse2(expansion).unwrap();
-    expected.assert_eq(&prettyplease::unparse(&file));
+    prettyplease::unparse(&file)
+}
+
+fn check(declaration: &str, expected: ExpectFile) {
+    expected.assert_eq(&expanded(declaration));
+}
+
+#[test]
+fn another_path_of_dahl_is_the_only_one() {
+    let declarations = [
+        "#[codelet(R, R, W, in_place = y, broadcast, parallel, reference = f, error = ulp(2), crate = elsewhere)]
+        fn axpy<T: Real>(x: T, y: T, alpha: T) -> T { alpha * x + y }",
+        "#[codelet(R, REDUX, shape(total = []), flops = x.len(), crate = elsewhere)]
+        fn sum<T: Real>(x: &[T], total: &mut [T]) {}",
+        "#[codelet(R, SCRATCH, W, shape(tmp = [x.nrows()]), shape(out = x), check(x.ncols() > n),
+            cpu = [other], cuda = kernels::K, bytes = x.len(), crate = elsewhere)]
+        fn rows<T: Real>(x: ArrayView2<T>, tmp: &mut [T], mut out: ArrayViewMut2<T>, n: usize) {}",
+    ];
+    let path_of_others = |text: &str| text.replace(' ', "").matches("::dahl").count();
+    for declaration in declarations {
+        let text = expanded(declaration);
+        assert!(text.contains("elsewhere::") && !text.contains("compile_error"), "{text}");
+        assert_eq!(path_of_others(&text), 0, "{text}");
+        assert!(path_of_others(&expanded(&declaration.replace(", crate = elsewhere", ""))) > 0);
+    }
+    let argument = "#[argument(crate = elsewhere)] #[repr(C)] struct Window { rows: u8, cols: u32 }";
+    let text = crate::argument::derive(syn::parse_str(argument).unwrap()).to_string();
+    assert!(text.contains("elsewhere ::") && path_of_others(&text) == 0, "{text}");
 }
 
 #[test]
