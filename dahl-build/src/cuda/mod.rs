@@ -1,9 +1,10 @@
 //! Kernels in CUDA: from `kernels/*.cu` to images of device code and their Rust table.
 //!
 //! `source` finds files, `kernel` reads the `DAHL_KERNEL(..)`s in them and `parameters` the signatures, `entries` writes an
-//! entry point for each instance, which `toolkit` compiles if there is nvcc, as it does what `maps` finds; else `ptx` says
-//! whether what is kept beside the sources fits; `table` writes the constants that codelets name. `on_cpu` writes the same
-//! for g++, for tests. Not here: the form of a kernel (`kernels/include/README.md` of dahl), and loading an image.
+//! entry point for each instance, which `toolkit` compiles if there is nvcc, as it does what `maps` finds, for the devices that
+//! `architectures` reads; else `ptx` says whether what is kept beside the sources fits; `table` writes the constants that
+//! codelets name. `on_cpu` writes the same for g++, for tests. Not here: the form of a kernel (`kernels/include/README.md` of
+//! dahl), and loading an image.
 
 mod architectures;
 mod cores;
