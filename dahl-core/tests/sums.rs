@@ -6,21 +6,22 @@ use half::{bf16, f16};
 use proptest::prelude::*;
 
 /// The tree that the module's documentation describes, recursively.
-fn tree(values: &[f32]) -> f32 {
+fn tree<T: Real>(values: &[T]) -> T::Compute {
     /// The sum of full blocks, of which there are a power of two.
-    fn blocks(values: &[f32]) -> f32 {
+    fn blocks<T: Real>(values: &[T]) -> T::Compute {
         if values.len() <= 1024 {
             return block(values);
         }
         let (left, right) = values.split_at(values.len() / 2);
         blocks(left) + blocks(right)
     }
-    fn block(values: &[f32]) -> f32 {
-        let mut lanes: Vec<f32> =
-            (0..32).map(|lane| values.iter().skip(lane).step_by(32).fold(-0.0, |a, b| a + b)).collect();
+    fn block<T: Real>(values: &[T]) -> T::Compute {
+        let mut lanes: Vec<T::Compute> = (0..32)
+            .map(|lane| values.iter().skip(lane).step_by(32).fold(T::Compute::NEG_ZERO, |a, b| a + b.widen()))
+            .collect();
         while lanes.len() > 1 {
             let (left, right) = lanes.split_at(lanes.len() / 2);
-            lanes = left.iter().zip(right).map(|(a, b)| a + b).collect();
+            lanes = left.iter().zip(right).map(|(a, b)| *a + *b).collect();
         }
         lanes[0]
     }
@@ -52,12 +53,21 @@ fn a_sum_of_tenths_is_accurate() {
 
 #[test]
 fn the_sum_has_the_documented_shape() {
-    let values: Vec<f32> =
-        (0..30_000_u32).map(|i| (i.wrapping_mul(2_654_435_761) as f32 / 1e9 - 2.0).powi(5)).collect();
-    for length in (0..3000).chain((3000..30_000).step_by(977)).chain([4096, 8192, 16_384, 28_672]) {
-        let values = &values[..length];
-        assert_eq!(simd::sum(values).to_bits(), tree(values).to_bits(), "{length} elements");
+    fn check<T: Real>() {
+        let values: Vec<T> = (0..50_000_u32)
+            .map(|i| T::from_f64((f64::from(i.wrapping_mul(2_654_435_761)) / 1e9 - 2.0).powi(5)))
+            .collect();
+        for length in (0..3000).chain((3000..50_000).step_by(977)).chain([4096, 8192, 16_384, 28_672]) {
+            let values = &values[..length];
+            let (found, expected) = (simd::sum(values), tree(values));
+            let [found, expected] = [found, expected].map(|sum| sum.to_f64().to_bits());
+            assert_eq!(found, expected, "{length} elements of {}", T::NAME);
+        }
     }
+    check::<f16>();
+    check::<bf16>();
+    check::<f32>();
+    check::<f64>();
 }
 
 #[test]

@@ -15,6 +15,7 @@ pub(crate) mod level;
 pub(crate) mod map;
 pub(crate) mod math;
 mod reduction;
+mod rows;
 mod stream;
 
 pub(crate) use conversion::{narrow_slice, widen_slice};

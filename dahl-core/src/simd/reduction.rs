@@ -13,19 +13,18 @@
 //! roundoff of the compute type (Higham, *Accuracy and Stability of Numerical Algorithms*, section 4.2); that of a
 //! loop that adds one by one is `n * u * sum |x|`.
 
+use std::array;
+
 use super::conversion::widen;
 use super::level::{At, Loop, Vectorised, dispatch, dispatch_loop};
-use super::stream::{self, PAGE_BYTES, PAGES};
+use super::rows::{LANES, add_rows};
+use super::stream::PAGE_BYTES;
 use crate::element::{Element, Real};
 
-/// Independent partial results of a block.
-const LANES: usize = 32;
 /// Elements of a block.
 const BLOCK: usize = 1024;
 /// Blocks of one page that are taken apart: of elements of one byte.
 const MOST_IN_PAGE: usize = 4;
-/// How far ahead a page is fetched.
-const AHEAD_BYTES: usize = 640;
 
 /// The sum of `values`, accumulated in the compute type by the tree described in this module; `-0.0` if there are none.
 ///
@@ -67,21 +66,8 @@ impl<T: Real> Loop for SumOf<'_, T> {
         let mut tree = Tree::new();
         let (mut blocks, rest) = self.0.as_chunks::<BLOCK>();
         if At::<LEVEL>::HAS_V4 {
-            // A page may have several blocks (of `f16` two): then a group has as many times more.
-            let apart = (PAGE_BYTES / size_of::<[T; BLOCK]>().max(1)).clamp(1, MOST_IN_PAGE);
-            while blocks.len() >= PAGES * apart {
-                let (group, others) = blocks.split_at(PAGES * apart);
-                let mut sums = [[T::Compute::ZERO; PAGES]; MOST_IN_PAGE];
-                for (first, sums) in sums[..apart].iter_mut().enumerate() {
-                    let group = &group[first..];
-                    let blocks = [&group[0], &group[apart], &group[2 * apart], &group[3 * apart]];
-                    *sums = block_sums(at, blocks);
-                }
-                for index in 0..PAGES * apart {
-                    tree.push(sums[index % apart][index / apart]);
-                }
-                blocks = others;
-            }
+            blocks = take_groups::<T, 8, LEVEL>(at, blocks, &mut tree);
+            blocks = take_groups::<T, 4, LEVEL>(at, blocks, &mut tree);
         }
         for block in blocks {
             tree.push(block_sum(at, block));
@@ -90,27 +76,38 @@ impl<T: Real> Loop for SumOf<'_, T> {
     }
 }
 
-/// [`block_sum`] of blocks that lie on different pages, row by row in turn.
-///
-/// The processor fetches ahead within a page, but not much further: from one page at a time, memory is not kept busy.
-/// Only where all the lanes are in registers: elsewhere it does not pay.
+/// Adds blocks to the tree as long as there are some for so many pages; gives back the others.
 #[inline(always)]
-fn block_sums<T: Real, const LEVEL: u8>(at: At<LEVEL>, blocks: [&[T; BLOCK]; PAGES]) -> [T::Compute; PAGES] {
-    let mut lanes = [[-T::Compute::ZERO; LANES]; PAGES];
-    for row in 0..BLOCK / LANES {
-        for page in 0..PAGES {
-            let row = &blocks[page].as_chunks::<LANES>().0[row];
-            stream::fetch(row, AHEAD_BYTES);
-            for (lane, x) in lanes[page].iter_mut().zip(row) {
-                *lane += widen(at, *x);
-            }
+fn take_groups<'a, T: Real, const PAGES: usize, const LEVEL: u8>(
+    at: At<LEVEL>,
+    mut blocks: &'a [[T; BLOCK]],
+    tree: &mut Tree<T::Compute>,
+) -> &'a [[T; BLOCK]] {
+    // A page may have several blocks (of `f16` two): then a group has as many times more.
+    let apart = (PAGE_BYTES / size_of::<[T; BLOCK]>().max(1)).clamp(1, MOST_IN_PAGE);
+    while blocks.len() >= PAGES * apart {
+        let (group, others) = blocks.split_at(PAGES * apart);
+        let mut sums = [[T::Compute::ZERO; PAGES]; MOST_IN_PAGE];
+        for (first, sums) in sums[..apart].iter_mut().enumerate() {
+            *sums = block_sums(at, array::from_fn(|page| &group[first + page * apart]));
         }
+        for index in 0..PAGES * apart {
+            tree.push(sums[index % apart][index / apart]);
+        }
+        blocks = others;
     }
-    // As in `block_sum`, whose last row is padded.
-    for lane in lanes.as_flattened_mut() {
-        *lane += -T::Compute::ZERO;
-    }
-    [add_lanes(&lanes[0]), add_lanes(&lanes[1]), add_lanes(&lanes[2]), add_lanes(&lanes[3])]
+    blocks
+}
+
+/// [`block_sum`] of blocks that lie on different pages.
+#[inline(always)]
+fn block_sums<T: Real, const PAGES: usize, const LEVEL: u8>(
+    at: At<LEVEL>,
+    blocks: [&[T; BLOCK]; PAGES],
+) -> [T::Compute; PAGES] {
+    let mut lanes = [[T::Compute::ZERO; LANES]; PAGES];
+    add_rows(at, blocks.map(|block| block.as_chunks::<LANES>().0), &mut lanes);
+    array::from_fn(|page| add_lanes(&lanes[page]))
 }
 
 struct Dot<'a, T>(&'a [T], &'a [T]);
@@ -128,11 +125,11 @@ impl<T: Real> Loop for Dot<'_, T> {
         let (b_blocks, b_rest) = b.as_chunks::<BLOCK>();
         for (a, b) in a_blocks.iter().zip(b_blocks) {
             multiply(at, a, b, &mut products);
-            tree.push(block_sum(At::BASELINE, &products));
+            tree.push(block_sum(at, &products));
         }
         let products = &mut products[..a_rest.len()];
         multiply(at, a_rest, b_rest, products);
-        tree.finish((!products.is_empty()).then(|| block_sum(At::BASELINE, products)))
+        tree.finish((!products.is_empty()).then(|| block_sum(at, products)))
     }
 }
 
@@ -147,22 +144,13 @@ fn multiply<T: Real, const LEVEL: u8>(at: At<LEVEL>, a: &[T], b: &[T], products:
 /// The sum of at most [`BLOCK`] elements: lanes, then pairs of lanes.
 #[inline(always)]
 fn block_sum<T: Real, const LEVEL: u8>(at: At<LEVEL>, block: &[T]) -> T::Compute {
-    let mut lanes = [-T::Compute::ZERO; LANES];
     let (rows, rest) = block.as_chunks::<LANES>();
-    for row in rows {
-        for (lane, x) in lanes.iter_mut().zip(row) {
-            *lane += widen(at, *x);
-        }
+    let mut lanes = [[T::Compute::ZERO; LANES]];
+    add_rows(at, [rows], &mut lanes);
+    for (lane, x) in lanes[0].iter_mut().zip(rest) {
+        *lane += widen(at, *x);
     }
-    // Padded with what adds nothing, not even to -0: so the lanes stay in registers.
-    let mut last = [-T::Compute::ZERO; LANES];
-    for (last, x) in last.iter_mut().zip(rest) {
-        *last = widen(at, *x);
-    }
-    for (lane, x) in lanes.iter_mut().zip(last) {
-        *lane += x;
-    }
-    add_lanes(&lanes)
+    add_lanes(&lanes[0])
 }
 
 /// The sum of the lanes, by halves.
