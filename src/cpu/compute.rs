@@ -4,7 +4,7 @@ use bytemuck::cast_slice;
 use dahl_core::{ElementType, Real};
 
 /// Whether `T` computes in itself, so that no conversion is needed.
-pub(super) fn computes_in_itself<T: Real>() -> bool {
+pub(crate) fn computes_in_itself<T: Real>() -> bool {
     ElementType::of::<T>() == ElementType::of::<T::Compute>()
 }
 

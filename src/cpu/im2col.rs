@@ -100,12 +100,13 @@ impl Window {
 }
 
 /// How many positions a kernel takes along one axis: `(extent + 2 padding - kernel) / stride + 1`, rounded down; none
-/// if it does not fit.
+/// if it does not fit, or if the extent with its padding is not a number.
 pub(crate) fn positions(extent: usize, kernel: usize, stride: usize, padding: usize) -> usize {
-    if stride == 0 || kernel == 0 || extent + 2 * padding < kernel {
-        return 0;
+    let padded = padding.checked_mul(2).and_then(|padding| padding.checked_add(extent));
+    match padded.and_then(|padded| padded.checked_sub(kernel)) {
+        Some(beyond) if stride > 0 && kernel > 0 => beyond / stride + 1,
+        _ => 0,
     }
-    (extent + 2 * padding - kernel) / stride + 1
 }
 
 /// Writes the patches of the output rows `rows` as columns of a matrix, widened.

@@ -4,6 +4,7 @@ use dahl::ndarray::{ArrayView1, ArrayViewD, ArrayViewMut1, ArrayViewMutD};
 use dahl::prelude::*;
 use dahl::simd;
 
+use crate::cpu::compute::computes_in_itself;
 use crate::cpu::row_major::{add_sums, around, elements, write};
 use crate::cpu::scratch::with_scratch;
 
@@ -29,6 +30,10 @@ pub fn bias<T: Real>(input: ArrayViewD<T>, bias: ArrayView1<T>, out: ArrayViewMu
     write(out, |out| {
         if out.is_empty() {
             return;
+        }
+        if !computes_in_itself::<T>() {
+            out.copy_from_slice(input);
+            return add_widened(out, bias, after);
         }
         for (input, out) in input.chunks_exact(extent * after).zip(out.chunks_exact_mut(extent * after)) {
             if after == 1 {
@@ -57,6 +62,9 @@ fn bias_over<T: Real>(target: ArrayViewMutD<'_, T>, bias: ArrayView1<'_, T>, axi
         if target.is_empty() {
             return;
         }
+        if !computes_in_itself::<T>() {
+            return add_widened(target, bias, after);
+        }
         for block in target.chunks_exact_mut(extent * after) {
             if after == 1 {
                 for (element, bias) in block.iter_mut().zip(bias) {
@@ -70,6 +78,36 @@ fn bias_over<T: Real>(target: ArrayViewMutD<'_, T>, bias: ArrayView1<'_, T>, axi
                     *element = T::narrow(element.widen() + bias);
                 }
             }
+        }
+    });
+}
+
+/// About how many elements are widened at once; they stay in the first-level cache.
+const WIDENED: usize = 1024;
+
+/// Adds `bias[i]` to everything at index `i` of the middle of `[.., extent, after]`, by way of the compute type. Neither is empty.
+fn add_widened<T: Real>(target: &mut [T], bias: &[T], after: usize) {
+    // Of one row all elements have a bias of their own, of a longer line they have one.
+    let line = if after == 1 { bias.len() } else { after };
+    let lines = (WIDENED / line).max(1);
+    with_scratch([bias.len(), line * lines], |[wide_bias, wide]: [&mut [T::Compute]; 2]| {
+        T::widen_slice(bias, wide_bias);
+        for (block, target) in target.chunks_mut(line * lines).enumerate() {
+            let wide = &mut wide[..target.len()];
+            T::widen_slice(target, wide);
+            for (index, line) in wide.chunks_exact_mut(line).enumerate() {
+                if after == 1 {
+                    for (element, bias) in line.iter_mut().zip(&*wide_bias) {
+                        *element += *bias;
+                    }
+                } else {
+                    let bias = wide_bias[(block * lines + index) % wide_bias.len()];
+                    for element in line {
+                        *element += bias;
+                    }
+                }
+            }
+            T::narrow_slice(wide, target);
         }
     });
 }

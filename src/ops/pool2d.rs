@@ -19,7 +19,7 @@ fn pooled_shape(input: [usize; 4], size: [usize; 2], stride: [usize; 2], padding
 
 /// Whether every position of the window lies on the image with at least one pixel.
 fn covers(size: [usize; 2], padding: [usize; 2]) -> bool {
-    (0..2).all(|axis| 2 * padding[axis] <= size[axis])
+    (0..2).all(|axis| padding[axis] <= size[axis] / 2)
 }
 
 /// The first two extents: images and channels.

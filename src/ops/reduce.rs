@@ -8,7 +8,7 @@ use dahl::ndarray::{ArrayViewD, ArrayViewMut0, ArrayViewMutD};
 use dahl::prelude::*;
 use dahl::simd;
 
-use crate::cpu::row_major::{add_sums, around, elements, fold_lanes, write};
+use crate::cpu::row_major::{add_sums, around, elements, write};
 use crate::cpu::scratch::with_scratch;
 use crate::cpu::sum_of::mean_of;
 
@@ -126,12 +126,25 @@ pub fn mean_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usi
         for sum in sums.iter_mut() {
             *sum /= count;
         }
-        if sums.iter().any(|mean| !mean.is_finite()) {
-            // Perhaps the sum overflowed, but not the mean.
-            fold_lanes(elements(&input), extents, sums, |lane| mean_of(lane));
+        // Perhaps the sum overflowed, but not the mean.
+        for (lane, mean) in sums.iter_mut().enumerate().filter(|(_, mean)| !mean.is_finite()) {
+            *mean = mean_of_lane(elements(&input), extents, lane);
         }
         write(out, |out| T::narrow_slice(sums, out));
     });
+}
+
+/// The mean of one of the lanes along the middle of `[before, extent, after]`.
+fn mean_of_lane<T: Real>(values: &[T], [_, extent, after]: [usize; 3], lane: usize) -> T::Compute {
+    let first = lane / after * extent * after + lane % after;
+    with_scratch([extent], |[elements]: [&mut [T]; 1]| {
+        // Of no values there is none to begin with.
+        let values = values.get(first..).unwrap_or_default();
+        for (to, from) in elements.iter_mut().zip(values.iter().step_by(after)) {
+            *to = *from;
+        }
+        mean_of(elements)
+    })
 }
 
 /// Raises each element of `out` to the maximum along `axis`; NaN where one is NaN.

@@ -36,6 +36,9 @@ fn untiled<const N: usize>(mut shape: [usize; N], axis: usize, repeats: usize) -
     error = rounded
 )]
 pub fn tile<T: Element>(input: ArrayViewD<T>, mut out: ArrayViewMutD<T>, axis: usize, repeats: usize) {
+    if input.is_empty() {
+        return; // however often it is repeated
+    }
     let extent = input.shape()[axis];
     for start in (0..repeats).map(|copy| copy * extent) {
         out.slice_axis_mut(Axis(axis), Slice::from(start..start + extent)).assign(&input);

@@ -8,7 +8,7 @@ use crate::reference::{array, assert_all_close, assert_refused, exact};
 fn adds_along_every_axis<T: Real>() {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
-    for shape in [[1, 1, 1, 1], [2, 3, 5, 7], [3, 1, 4, 1], [0, 2, 3, 1]] {
+    for shape in [[1, 1, 1, 1], [2, 3, 5, 7], [3, 1, 4, 1], [0, 2, 3, 1], [4, 3, 1, 1500], [200, 3, 2, 5]] {
         for axis in 0..4 {
             let mut input = array::<T, 4>(&rt, shape, 1);
             let vector = array::<T, 1>(&rt, [shape[axis]], 2);

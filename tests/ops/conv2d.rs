@@ -91,6 +91,9 @@ fn wrong_shapes_are_refused() {
     let filters = array::<f32, 4>(&rt, [4, 3, 6, 3], 2);
     let refused = conv2d_init(&arena, &input, &filters, [1, 1], [0, 0]);
     assert_refused(refused, &["conv2d", "[2, 3, 5, 5]", "[4, 3, 6, 3]"]);
+    let beyond = usize::MAX / 2;
+    let refused = conv2d_init(&arena, &input, &filters, [2, 2], [beyond, 0]);
+    assert_refused(refused, &["conv2d", &beyond.to_string()]);
     let refused = conv2d_init(&arena, &input, &filters, [0, 1], [1, 0]);
     assert_refused(refused, &["conv2d", "[0, 1]"]);
     let mut out = rt.zeros([2, 4, 3, 3]).unwrap();

@@ -139,6 +139,9 @@ fn wrong_shapes_are_refused() {
     );
     assert_refused(avg_pool2d_init(&arena, &input, [2, 2], [1, 1], [2, 0]), &["avg_pool2d", "[2, 0]"]);
     let mut back = rt.zeros([1, 3, 4, 4]).unwrap();
+    let beyond = 1 << (usize::BITS - 1);
+    let refused = avg_pool2d_init(&arena, &input, [2, 2], [1, 1], [beyond, 0]);
+    assert_refused(refused, &["avg_pool2d", &beyond.to_string()]);
     let refused = max_pool2d_backward(&out, &rt.zeros([1, 2, 2, 2]).unwrap(), &mut back);
     assert_refused(refused, &["max_pool2d_backward", "[1, 2, 2, 2]", "[1, 3, 4, 4]"]);
 }

@@ -147,7 +147,25 @@ fn means_of_the_largest_numbers<T: Real>() {
     assert_eq!(ops::mean_axis_init(&arena, &input, 0).unwrap().to_vec().unwrap(), [T::MAX; 2]);
 }
 
-for_each_real!(millions_of_terms, means_of_the_largest_numbers);
+/// What is in one lane has no part in the mean of another, not even by the order of its additions.
+fn means_of_lanes_apart<T: Real>() {
+    let rt = Runtime::new().unwrap();
+    let arena = rt.arena();
+    let large = T::from_f64(2.0) / T::EPSILON;
+    let mean_beside = |other: T| {
+        let input = rt.from_vec([3, 2], vec![other, large, T::ONE, T::ONE, T::ONE, -large]).unwrap();
+        ops::mean_axis_init(&arena, &input, 0).unwrap().to_vec().unwrap()[1].to_f64()
+    };
+    for other in [T::NAN, T::INFINITY, T::MAX] {
+        assert_eq!(mean_beside(other), mean_beside(T::ONE));
+    }
+    let none = rt.zeros::<T, 2>([0, 3]).unwrap();
+    assert!(
+        ops::mean_axis_init(&arena, &none, 0).unwrap().to_vec().unwrap().iter().all(|mean| mean.is_nan())
+    );
+}
+
+for_each_real!(millions_of_terms, means_of_the_largest_numbers, means_of_lanes_apart);
 for_each_real!(whole, along_each_axis, special_values, long_sums_stay_accurate);
 
 #[test]

@@ -36,6 +36,7 @@ for_each_real!(repeats_each_axis);
 fn strided_parts_and_wrong_shapes() {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
+    assert!(tile_init(&arena, &rt.zeros::<f32, 1>([0]).unwrap(), 0, usize::MAX).unwrap().is_empty());
     let input = rt.from_vec([2, 2], vec![1_u8, 2, 3, 4]).unwrap();
     let columns = input.partition(Axis(1), 1).unwrap();
     assert_eq!(tile_init(&arena, &columns[1], 1, 2).unwrap().to_vec().unwrap(), [2, 2, 4, 4]);
