@@ -45,8 +45,8 @@ fn convolution(input: &[usize], filters: &[usize], stride: [usize; 2], padding: 
 
 /// `out[n, f, r, c] = sum over i, j, k of filters[f, i, j, k] * input[n, i, r * stride[0] + j - padding[0], c * stride[1] + k - padding[1]]`.
 ///
-/// Computed as products of the filters with packed patches, for a few rows of output at a time; no padded copy of the
-/// input is made.
+/// Where the kernel moves by one it is computed directly, on planes with their border; else as products of the filters with packed
+/// patches, for a few rows of output at a time.
 ///
 /// # Shapes
 /// `input: [batch, in_channels, rows, cols]`, `filters: [out_channels, in_channels, kernel rows, kernel cols]`,

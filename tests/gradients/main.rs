@@ -1,4 +1,5 @@
-//! Every backward operation against differences of its forward, in f64; and, in `checker`, that the check bites.
+//! Backward operations against differences of their forward, in f64 (those of fused ones are compared with the operations that they
+//! replace); and, in `checker`, that the check bites.
 
 use std::error::Error;
 
