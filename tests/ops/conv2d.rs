@@ -78,7 +78,25 @@ fn the_gradient_of_a_long_batch<T: Real>() {
     crate::reference::assert_close(out.to_vec().unwrap()[0], expected, expected, 200);
 }
 
-for_each_real!(the_gradient_of_a_long_batch);
+/// Very small sums stay, whatever images come after theirs.
+fn gradients_keep_what_is_very_small<T: Real>() {
+    let rt = Runtime::new().unwrap();
+    let tiny = T::MIN_POSITIVE.to_f64().log2() as i32 / 2 - 2;
+    let number = |exponent: i32| T::from_f64(2.0_f64.powi(exponent));
+    let expected = T::from_f64(2.0_f64.powi(2 * tiny));
+    for place in 0..3 {
+        let mut input = vec![T::ZERO; 3 * 16];
+        let mut gradient = vec![T::ZERO; 3 * 16];
+        (input[place * 16], gradient[place * 16]) = (number(tiny), number(tiny));
+        let input = rt.from_vec([3, 1, 4, 4], input).unwrap();
+        let gradient = rt.from_vec([3, 1, 4, 4], gradient).unwrap();
+        let mut out = rt.zeros([1, 1, 1, 1]).unwrap();
+        dahl::ops::conv2d_backward_filters(&input, &gradient, &mut out, [1, 1], [0, 0]).unwrap();
+        assert_eq!(out.to_vec().unwrap(), [expected], "image {place}");
+    }
+}
+
+for_each_real!(the_gradient_of_a_long_batch, gradients_keep_what_is_very_small);
 for_each_real!(compare);
 
 #[test]

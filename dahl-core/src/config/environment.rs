@@ -27,12 +27,14 @@ pub(super) fn from_environment<V>(
     })
 }
 
+/// A whole number from 1 to `most`.
 #[track_caller]
 pub(super) fn count(
     call: &'static str,
     variable: &'static str,
     set: Option<usize>,
     default: usize,
+    most: usize,
 ) -> Result<usize> {
     let (setting, text) = match set {
         Some(value) => (call, value.to_string()),
@@ -42,9 +44,9 @@ pub(super) fn count(
         },
     };
     match text.trim().parse() {
-        Ok(value) if (1..=1 << 20).contains(&value) => Ok(value),
+        Ok(value) if (1..=most).contains(&value) => Ok(value),
         _ => {
-            let expected = "a whole number from 1 to 1048576".to_owned();
+            let expected = format!("a whole number from 1 to {most}");
             Err(Error::new(ErrorKind::Config { setting, value: text, expected }))
         }
     }

@@ -30,6 +30,8 @@ use crate::trace::TraceFile;
 
 /// Tasks in flight, if nothing is said.
 const TASKS_IN_FLIGHT: usize = 4096;
+/// The most workers and tasks in flight.
+const MOST: usize = 1 << 20;
 /// How long nothing goes on before a stall is reported, if nothing is said.
 const STALL_AFTER: Duration = Duration::from_secs(60);
 
@@ -298,12 +300,13 @@ impl RuntimeBuilder {
     #[track_caller]
     pub fn build(self) -> Result<Runtime> {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        let cpu_workers = count("cpu_workers", "DAHL_NCPU", self.cpu_workers, cores)?;
+        let cpu_workers = count("cpu_workers", "DAHL_NCPU", self.cpu_workers, cores, MOST)?;
         let (setting, binding) = binding(self.binding)?;
         let processors = binding.processors(setting, cpu_workers)?;
         let tasks_in_flight =
-            count("tasks_in_flight", "DAHL_TASKS_IN_FLIGHT", self.tasks_in_flight, TASKS_IN_FLIGHT)?;
-        let limit_mb = count("memory_limit_mb", "DAHL_LIMIT_MB", self.memory_limit_mb, usize::MAX)?;
+            count("tasks_in_flight", "DAHL_TASKS_IN_FLIGHT", self.tasks_in_flight, TASKS_IN_FLIGHT, MOST)?;
+        let most_mb = usize::MAX >> 20;
+        let limit_mb = count("memory_limit_mb", "DAHL_LIMIT_MB", self.memory_limit_mb, usize::MAX, most_mb)?;
         let limit_bytes = (limit_mb != usize::MAX).then_some(limit_mb << 20);
         let machine = match (self.machine, env::var_os("DAHL_MACHINE")) {
             (None, Some(path)) => Some(Machine::from_file(path)?),

@@ -257,7 +257,8 @@ pub trait Real:
         Self::narrow(compute(self).hypot(compute(other)))
     }
 
-    /// `self` to an integer power, by repeated squaring; the error grows as the exponent, about `0.5 * |exponent|` ULP.
+    /// `self` to an integer power, by repeated squaring; the error grows as the exponent, about `0.5 * |exponent|` ULP. With a
+    /// negative exponent 0 where the power of its absolute value overflows, though some results there are subnormal numbers.
     #[inline(always)]
     fn powi(self, exponent: i32) -> Self {
         Self::narrow(compute(self).powi(exponent))

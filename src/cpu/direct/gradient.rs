@@ -173,11 +173,15 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> WithSimd for Gradient<'_, T
             if let Some(tiled) = self.tiled() {
                 tiled.begin();
             }
+            // In pairs very small sums count as 0: none of them may be there when pairs are added.
+            let mut may_be_pairs = true;
             let image_len = self.shape.in_channels * self.plane.image[0] * self.plane.image[1];
             for (number, image) in self.images.chunks_exact(image_len).enumerate() {
                 let parts = &mut self.parts[..filters * self.part_len];
                 self.gradient.fill(simd, &self.plane, number, begin..begin + filters, parts, self.part_len);
-                let in_pairs = self.pairs.as_mut().is_some_and(|pairs| pairs.take(&self.plane, image, parts));
+                may_be_pairs = may_be_pairs
+                    && self.pairs.as_mut().is_some_and(|pairs| pairs.take(&self.plane, image, parts));
+                let in_pairs = may_be_pairs;
                 if !in_pairs {
                     self.in_place =
                         self.plane.in_place(&self.images[number * image_len..], self.planes.len());
