@@ -10,13 +10,13 @@ from .program import ROOT
 
 
 def commit() -> str:
-    """The commit of the checkout, and whether files differ from it."""
+    """The commit of the checkout, and whether files differ from it: others than the pages that comparisons write."""
 
     def git(*arguments: str) -> str:
         command = ["git", *arguments]
         return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False).stdout.strip()
 
-    changed = " with changes" if git("status", "--porcelain", "--untracked-files=no") else ""
+    changed = " with changes" if git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs") else ""
     return (git("rev-parse", "--short", "HEAD") or "an unknown commit") + changed
 
 
@@ -35,15 +35,16 @@ def processor() -> str:
 
 
 class Occasion:
-    """The date, the machine, and how busy it was at begin and end."""
+    """The date, the commit, the machine, and how busy it was at begin and end."""
 
     def __init__(self) -> None:
         self.date = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
         self.load = os.getloadavg()[0]
+        self.commit = commit()
 
     def text(self, rounds: int, *versions: str) -> str:
         """The line under a table."""
         load = f"load average {self.load:.2f} at the start, {os.getloadavg()[0]:.2f} at the end"
-        of = ", ".join([f"dahl {commit()}", *versions])
+        of = ", ".join([f"dahl {self.commit}", *versions])
         plural = "" if rounds == 1 else "s"
         return f"{self.date}, {rounds} round{plural} in turn, medians (quartiles). {of}. {processor()}; {load}."
