@@ -2,6 +2,7 @@
 
 use dahl::ndarray::{ArrayViewD, ArrayViewMutD};
 use dahl::prelude::*;
+use dahl::simd;
 
 use super::reduce::reduced;
 use crate::cpu::row_major::{around, elements, fold_lanes, write};
@@ -23,7 +24,7 @@ use crate::cpu::row_major::{around, elements, fold_lanes, write};
 pub fn arg_max<T: Element>(input: ArrayViewD<T>, out: ArrayViewMutD<u32>, axis: usize) {
     let extents = around(input.shape(), axis);
     let input = input.as_standard_layout();
-    write(out, |out| fold_lanes(elements(&input), extents, out, |lane| first_maximum(lane.iter().copied())));
+    write(out, |out| fold_lanes(elements(&input), extents, out, |lane| first_maximum(lane) as u32));
 }
 
 /// `out = ` the index along `axis` of the smallest element: the first of equal ones, and of NaN, which counts as smaller
@@ -43,34 +44,34 @@ pub fn arg_max<T: Element>(input: ArrayViewD<T>, out: ArrayViewMutD<u32>, axis: 
 pub fn arg_min<T: Element>(input: ArrayViewD<T>, out: ArrayViewMutD<u32>, axis: usize) {
     let extents = around(input.shape(), axis);
     let input = input.as_standard_layout();
-    write(out, |out| fold_lanes(elements(&input), extents, out, |lane| first_minimum(lane.iter().copied())));
+    write(out, |out| fold_lanes(elements(&input), extents, out, |lane| first_minimum(lane) as u32));
 }
 
-/// The index of the first largest value, or of the first NaN.
+/// The index of the first largest value, or of the first NaN; 0 if there are none.
 #[inline(always)]
-pub(crate) fn first_maximum<T: PartialOrd + Copy>(values: impl Iterator<Item = T>) -> u32 {
-    first_extreme(values, |value, best| value > best)
+pub(crate) fn first_maximum<T: Element>(values: &[T]) -> usize {
+    first_of(values, simd::max(values))
 }
 
-/// The index of the first smallest value, or of the first NaN.
+/// The index of the first smallest value, or of the first NaN; 0 if there are none.
 #[inline(always)]
-pub(crate) fn first_minimum<T: PartialOrd + Copy>(values: impl Iterator<Item = T>) -> u32 {
-    first_extreme(values, |value, best| value < best)
+pub(crate) fn first_minimum<T: Element>(values: &[T]) -> usize {
+    first_of(values, simd::min(values))
 }
 
+/// Values that are compared before it is asked whether one of them is it, so that the loop is one of vectors.
+const BLOCK: usize = 64;
+
+/// The index of the first of `values` that is `extreme`, which may be NaN.
 #[inline(always)]
-fn first_extreme<T: PartialOrd + Copy>(
-    values: impl Iterator<Item = T>,
-    is_better: impl Fn(T, T) -> bool,
-) -> u32 {
-    let mut best: Option<(u32, T)> = None;
-    for (index, value) in (0..).zip(values) {
-        #[allow(clippy::eq_op, reason = "NaN is what differs from itself")]
-        let replaces =
-            best.is_none_or(|(_, best)| best == best && (is_better(value, best) || value != value));
-        if replaces {
-            best = Some((index, value));
+fn first_of<T: Element>(values: &[T], extreme: T) -> usize {
+    #[allow(clippy::eq_op, reason = "NaN is what differs from itself")]
+    let is_it = |value: T| value == extreme || (value != value && extreme != extreme);
+    for (number, block) in values.chunks(BLOCK).enumerate() {
+        if block.iter().fold(false, |any, value| any | is_it(*value)) {
+            let index = block.iter().position(|value| is_it(*value)).unwrap_or(0);
+            return number * BLOCK + index;
         }
     }
-    best.map_or(0, |(index, _)| index)
+    0
 }

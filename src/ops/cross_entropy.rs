@@ -11,7 +11,7 @@ use dahl::simd;
 use super::arg_extreme::first_maximum;
 use super::label::{Label, class_of};
 use super::softmax::{log_softmax_lanes, softmax_lanes};
-use crate::cpu::row_major::write;
+use crate::cpu::row_major::{elements, write};
 use crate::cpu::scratch::with_scratch;
 
 /// Adds to `out` the cross-entropy of all samples, `factor * sum of (ln(sum of exp(logits[i, j])) - logits[i, labels[i]])`.
@@ -111,8 +111,10 @@ pub fn count_correct<T: Real, L: Label + Element>(
     mut out: ArrayViewMut0<u32>,
 ) {
     let classes = logits.ncols();
-    for (sample, (row, &label)) in logits.rows().into_iter().zip(&labels).enumerate() {
-        let predicted = first_maximum(row.iter().copied());
-        out[[]] += u32::from(predicted as usize == class_of(label, sample, classes));
+    let logits = logits.as_standard_layout();
+    let rows = (0..labels.len()).map(|sample| &elements(&logits)[sample * classes..][..classes]);
+    for (sample, (row, &label)) in rows.zip(&labels).enumerate() {
+        let predicted = first_maximum(row);
+        out[[]] += u32::from(predicted == class_of(label, sample, classes));
     }
 }

@@ -3,12 +3,13 @@
 //! The gradient of an extreme goes to one element: the first of equal ones, or the first NaN. So do PyTorch's `max(dim)`
 //! and `min(dim)`, which return indices; its `amax` and `amin` divide the gradient evenly among equal ones.
 
-use dahl::ndarray::{ArrayView0, ArrayView1, ArrayViewD, ArrayViewMutD, Axis};
+use dahl::ndarray::{ArrayView0, ArrayViewD, ArrayViewMutD};
 use dahl::prelude::*;
 
 use super::arg_extreme::{first_maximum, first_minimum};
 use super::reduce::reduced;
-use crate::cpu::row_major::{around, elements, write};
+use crate::cpu::row_major::{around, elements, fold_lanes, write};
+use crate::cpu::scratch::with_scratch;
 
 /// The gradient of [`sum`](super::sum()) by its input: `out = gradient` everywhere.
 ///
@@ -74,6 +75,10 @@ fn stretch<T: Real>(gradient: ArrayViewD<'_, T>, out: ArrayViewMutD<'_, T>, axis
             return;
         }
         for (gradient, block) in gradient.chunks_exact(after).zip(out.chunks_exact_mut(extent * after)) {
+            if after == 1 {
+                block.fill(f(gradient[0]));
+                continue;
+            }
             for row in block.chunks_exact_mut(after) {
                 for (out, &gradient) in row.iter_mut().zip(gradient) {
                     *out = f(gradient);
@@ -96,7 +101,7 @@ fn stretch<T: Real>(gradient: ArrayViewD<'_, T>, out: ArrayViewMutD<'_, T>, axis
     error = rounded
 )]
 pub fn max_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut [T]) {
-    put_at(out, first_maximum(input.iter().copied()), gradient[[]]);
+    put_at(out, first_maximum(input), gradient[[]]);
 }
 
 /// The gradient of [`min`](super::min()) by its input: `gradient` at the first smallest element, or the first NaN, and 0
@@ -112,14 +117,14 @@ pub fn max_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut [T]
     error = rounded
 )]
 pub fn min_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut [T]) {
-    put_at(out, first_minimum(input.iter().copied()), gradient[[]]);
+    put_at(out, first_minimum(input), gradient[[]]);
 }
 
 /// Zeros but for one element, if there are elements.
 #[inline(always)]
-fn put_at<T: Real>(out: &mut [T], index: u32, value: T) {
+fn put_at<T: Real>(out: &mut [T], index: usize, value: T) {
     out.fill(T::ZERO);
-    if let Some(out) = out.get_mut(index as usize) {
+    if let Some(out) = out.get_mut(index) {
         *out = value;
     }
 }
@@ -144,7 +149,7 @@ pub fn max_axis_backward<T: Real>(
     out: ArrayViewMutD<T>,
     axis: usize,
 ) {
-    put_along(input, gradient, out, axis, |lane| first_maximum(lane.iter().copied()));
+    put_along(input, gradient, out, axis, first_maximum);
 }
 
 /// The gradient of [`min_axis`](super::min_axis) by its input: `gradient` at the first smallest element along `axis`, or
@@ -167,7 +172,7 @@ pub fn min_axis_backward<T: Real>(
     out: ArrayViewMutD<T>,
     axis: usize,
 ) {
-    put_along(input, gradient, out, axis, |lane| first_minimum(lane.iter().copied()));
+    put_along(input, gradient, out, axis, first_minimum);
 }
 
 /// Zeros but for `gradient` at the index along `axis` that `place` finds in `input`.
@@ -175,17 +180,22 @@ pub fn min_axis_backward<T: Real>(
 fn put_along<T: Real>(
     input: ArrayViewD<'_, T>,
     gradient: ArrayViewD<'_, T>,
-    mut out: ArrayViewMutD<'_, T>,
+    out: ArrayViewMutD<'_, T>,
     axis: usize,
-    place: impl Fn(ArrayView1<'_, T>) -> u32,
+    place: impl Fn(&[T]) -> usize,
 ) {
-    out.fill(T::ZERO);
-    if out.is_empty() {
-        return;
-    }
-    let axis = Axis(axis);
-    let lanes = input.lanes(axis).into_iter().zip(out.lanes_mut(axis));
-    for ((input, mut out), &gradient) in lanes.zip(&gradient) {
-        out[place(input) as usize] = gradient;
-    }
+    let extents @ [before, extent, after] = around(input.shape(), axis);
+    let (input, gradient) = (input.as_standard_layout(), gradient.as_standard_layout());
+    write(out, |out| {
+        out.fill(T::ZERO);
+        if out.is_empty() {
+            return;
+        }
+        with_scratch([before * after], |[places]: [&mut [u32]; 1]| {
+            fold_lanes(elements(&input), extents, places, |lane| place(lane) as u32);
+            for (lane, (&place, &gradient)) in places.iter().zip(elements(&gradient)).enumerate() {
+                out[(lane / after * extent + place as usize) * after + lane % after] = gradient;
+            }
+        });
+    });
 }
