@@ -1,7 +1,7 @@
 //! Matrix products on one core: `matmul` here beside the crate `gemm`, called in turn, in GFLOP/s by the best of the rounds,
 //! with the median of the ratios.
 //!
-//! `cargo bench --bench gemm`; or square ones of one type, without the crate, a line of JSON each:
+//! `cargo bench --bench gemm`; or square ones of one type, without the crate, by the median of the rounds, a line of JSON each:
 //! `cargo bench --bench gemm -- --json --type f32 --size 256 --size 512`.
 
 #![allow(unsafe_code, reason = "the crate `gemm` takes raw pointers")]
