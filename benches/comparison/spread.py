@@ -31,6 +31,14 @@ def significant(value: float) -> str:
     return f"{value:,.{digits}f}"
 
 
+def apart(value: float, limit: float, show) -> str:
+    """What `show` writes of `value` and a number of digits: of so many that it does not read as a limit which it is not."""
+    for more in range(4):
+        if value == limit or show(value, more) != show(limit, more):
+            return show(value, more)
+    return show(value, 4)
+
+
 def times(spread: Spread) -> str:
     """A ratio with its quartiles."""
     return spread.text(lambda ratio: f"{ratio:.2f}") + " x"

@@ -84,6 +84,7 @@ def measure(selection: Selection, count: int, quick: bool) -> dict:
         "about": occasion.text(count, programs.version) if programs.version else occasion.text(count),
         "training": {str(row): sides for row, sides in training.items()},
         "formats": {str(row): name for row, name in programs.formats.items()},
+        "learned": programs.learned,
         **kernels,
     }
 
@@ -99,7 +100,9 @@ def sections(kept: dict, chart: pathlib.Path, link: str) -> dict[str, str]:
         report.chart(training, chart)
         picture = f"![Samples per second, dahl by PyTorch]({link})"
         table = report.training(training, formats, targets)
-        texts["training"] = "\n".join([picture, "", table, report.speed_up(training, targets), kept["about"]])
+        speed_up = report.speed_up(training, targets)
+        learned = report.losses(kept["learned"]) if kept.get("learned") else ""
+        texts["training"] = "\n".join([picture, "", table, speed_up, learned, kept["about"]])
     if kept["conv"]:
         texts["convolution"] = "\n".join([report.convolutions(kept["conv"], targets), kept["about"]])
     if kept["gemm"]:

@@ -7,11 +7,19 @@ from training import MEMORY, SPEED_UP, Row, speed
 
 from comparison.page import Targets, table
 from comparison.rounds import ratios
-from comparison.spread import Spread, significant, times
+from comparison.spread import Spread, apart, significant, times
 
 
-def percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+def percent(share: float, digits: int = 0) -> str:
+    return f"{100 * share:.{digits}f} %"
+
+
+def share_beside(limit: float, share: float) -> str:
+    return apart(share, limit, percent)
+
+
+def ratio_beside(limit: float, ratio: float) -> str:
+    return apart(ratio, limit, lambda value, more: f"{value:.{2 + more}f}") + " x"
 
 
 def memory(measurement: dict) -> float:
@@ -32,9 +40,9 @@ def training(measured: dict[Row, dict], formats: dict[Row, str], targets: Target
         asked = f"{row.network} {row.element}: at least {often} PyTorch"
         if row.network == "small":
             asked += " at batch 1 and 10" if row.batch_size <= 10 else " at batch 100 and 500"
-        met = targets.judge(asked, str(row), f"{ratio.median:.2f} x", ratio.median >= row.target)
+        met = targets.judge(asked, str(row), ratio_beside(row.target, ratio.median), ratio.median >= row.target)
         asked = f"memory: at most {percent(MEMORY)} of PyTorch's"
-        met_memory = targets.judge(asked, str(row), percent(share.median), share.median <= MEMORY)
+        met_memory = targets.judge(asked, str(row), share_beside(MEMORY, share.median), share.median <= MEMORY)
         torch = significant(two) + (" NHWC" if formats.get(row) == "channels_last" else "")
         rows.append(
             [str(row), significant(one), torch, times(ratio), f"{row.target:g} x", met]
@@ -59,9 +67,19 @@ def speed_up(measured: dict[Row, dict], targets: Targets) -> str:
         name = str(row).removesuffix("-1")
         if row.network == "mnist":
             asked = f"mnist: two workers at least {SPEED_UP:g} times one"
-            met = targets.judge(asked, name, f"{cells[0].median:.2f} x", cells[0].median >= SPEED_UP)
+            speed_up = cells[0].median
+            met = targets.judge(asked, name, ratio_beside(SPEED_UP, speed_up), speed_up >= SPEED_UP)
         rows.append([name, *map(times, cells), f"{SPEED_UP:g} x" if row.network == "mnist" else "-", met])
     return table(["row", ">dahl", ">PyTorch", ">target", "met"], rows) if rows else ""
+
+
+def losses(told: dict[str, dict[str, tuple[float, float]]]) -> str:
+    """The table of what both programs have learned after three epochs: mean losses and accuracies of the last."""
+    rows = []
+    for name, sides in told.items():
+        (loss, accuracy), (other_loss, other_accuracy) = sides["dahl"], sides["PyTorch"]
+        rows.append([name, f"{loss:.3f}", f"{other_loss:.3f}", percent(accuracy), percent(other_accuracy)])
+    return table(["after three epochs", ">loss in dahl", ">in PyTorch", ">accuracy in dahl", ">in PyTorch"], rows)
 
 
 def convolutions(measured: dict[str, dict], targets: Targets) -> str:
@@ -84,36 +102,36 @@ def convolutions(measured: dict[str, dict], targets: Targets) -> str:
             least = min(against.values(), key=lambda spread: spread.median).median
             is_many = any(case.startswith(name) for name in kernels.MANY)
             if element == "bf16":
-                targets.judge("convolution bf16: at least PyTorch's", row, f"{least:.2f} x", least >= 1)
+                targets.judge("convolution bf16: at least PyTorch's", row, ratio_beside(1, least), least >= 1)
                 cells.append("-")
             else:
                 nhwc = against["channels_last"].median
-                targets.judge(f"convolution {element}: ahead of PyTorch NHWC", row, f"{nhwc:.2f} x", nhwc > 1)
+                targets.judge(f"convolution {element}: ahead of PyTorch NHWC", row, ratio_beside(1, nhwc), nhwc > 1)
                 share = Spread.of([measurement[key] / measurement[element] for measurement in of["dahl"]])
                 if is_many:
                     least = kernels.CONVOLUTION_TARGETS[element]
                     asked = f"convolution {element}, many channels: at least {percent(least)} of the limit"
-                    targets.judge(asked, row, percent(share.median), share.median >= least)
+                    targets.judge(asked, row, share_beside(least, share.median), share.median >= least)
                 cells.append(share.text(percent))
+            cells.append(evenness(element, key, of["dahl"], targets))
             rows.append(cells)
-        evenness(element, of["dahl"], targets)
-    columns = ["type", "case", "direction", ">GFLOP/s", ">by NCHW", ">by NHWC", ">of the limit"]
+    columns = ["type", "case", "direction", ">GFLOP/s", ">by NCHW", ">by NHWC", ">of the limit", ">of 4 filters'"]
     return table(columns, rows)
 
 
-def evenness(element: str, measurements: list[dict], targets: Targets) -> None:
-    """3 and 5 filters against 4."""
-    for direction in kernels.DIRECTIONS:
-        few = [
-            next(key for key in measurements[0] if key.startswith(name) and key.endswith("/" + direction))
-            for name in kernels.FEW
-        ]
-        three, four, five = few
-        for key in (three, five):
-            ratio = Spread.of([measurement[key] / measurement[four] for measurement in measurements]).median
-            asked = f"3 and 5 filters: at most {percent(kernels.UNEVEN)} below 4 per operation"
-            row = f"{element} {key.replace('/', ' ')}"
-            targets.judge(asked, row, percent(ratio), ratio >= 1 - kernels.UNEVEN)
+def evenness(element: str, key: str, measurements: list[dict], targets: Targets) -> str:
+    """The speed of 3 and of 5 filters as a share of that of 4."""
+    case, direction = key.split("/")
+    three, four, five = kernels.FEW
+    if not case.startswith((three, five)):
+        return "-"
+    key_of_four = next(other for other in measurements[0] if other.startswith(four) and other.endswith("/" + direction))
+    share = Spread.of([measurement[key] / measurement[key_of_four] for measurement in measurements])
+    asked = f"3 and 5 filters: at most {percent(kernels.UNEVEN)} below 4 per operation"
+    least = 1 - kernels.UNEVEN
+    text = share_beside(least, share.median)
+    targets.judge(asked, f"{element} {case} {direction}", text, share.median >= least)
+    return share.text(percent)
 
 
 def products(measured: dict[str, dict], targets: Targets) -> str:
@@ -128,14 +146,15 @@ def products(measured: dict[str, dict], targets: Targets) -> str:
             against = None if pairs[0][1] is None else Spread.of([one / two for one, two in pairs])
             cells.append("-" if against is None else times(against))
             if element == "bf16":
-                targets.judge("GEMM bf16: at least PyTorch's", row, times(against), against.median >= 1)
+                text = ratio_beside(1, against.median)
+                targets.judge("GEMM bf16: at least PyTorch's", row, text, against.median >= 1)
                 cells.append("-")
             else:
                 limit = "f32" if element == "f16" else element
                 share = Spread.of([measurement[size] / measurement[limit] for measurement in of["dahl"]])
                 least = kernels.GEMM_TARGETS[element]
                 asked = f"GEMM {element}: at least {percent(least)} of the limit"
-                targets.judge(asked, row, percent(share.median), share.median >= least)
+                targets.judge(asked, row, share_beside(least, share.median), share.median >= least)
                 cells.append(share.text(percent))
             rows.append(cells)
     return table(["type", ">size", ">GFLOP/s", ">dahl / PyTorch", ">of the limit"], rows)
@@ -150,7 +169,8 @@ def maps(measured: dict[str, dict], targets: Targets) -> str:
             share = Spread.of([measurement[op][0] / measurement[op][1] for measurement in of["dahl"]])
             asked = f"maps and reductions: at least {percent(kernels.BANDWIDTH_TARGET)} of a copy's bandwidth"
             is_met = share.median >= kernels.BANDWIDTH_TARGET
-            met = targets.judge(asked, f"{op} {element}", percent(share.median), is_met)
+            text = share_beside(kernels.BANDWIDTH_TARGET, share.median)
+            met = targets.judge(asked, f"{op} {element}", text, is_met)
             rows.append([element, op, significant(own.median), significant(copy.median), share.text(percent), met])
     return table(["type", "op", ">GB/s", ">a copy", ">share", "met"], rows)
 

@@ -74,6 +74,7 @@ class Programs:
         self.epochs: dict[Row, int] = {}
         self.formats: dict[Row, str] = {}
         self.memory: dict[Row, int | None] = {}
+        self.learned: dict[str, dict[str, tuple[float, float]]] = {}
         self.version = ""
 
     @cached_property
@@ -85,11 +86,12 @@ class Programs:
         return program.Server([sys.executable, str(HERE / "train.py"), "--serve"])
 
     def try_out(self, row: Row) -> None:
-        """Finds how many epochs dahl needs to fill the seconds, which memory format is the faster in PyTorch, and the
-        memory that PyTorch needs: a forked process does not count all that was loaded before."""
+        """Finds how many epochs dahl needs to fill the seconds, which memory format is the faster in PyTorch, the memory
+        that PyTorch needs (a forked process does not count all that was loaded before), and what both learn."""
         print(f"trying {row}", file=sys.stderr, flush=True)
         command = [self.throughput, *row.arguments(), "--epochs", "3"]
-        epoch_seconds = row.samples / speed(program.lines(command)[-1])
+        own = program.lines(command)[-1]
+        epoch_seconds = row.samples / speed(own)
         self.epochs[row] = 1 + max(2, round(self.seconds / epoch_seconds))
         formats = ["contiguous", "channels_last"] if row.network == "mnist" else ["contiguous"]
         if len(formats) > 1:
@@ -98,7 +100,12 @@ class Programs:
             formats.sort(key=lambda name: max(found for found, of in tried if of == name), reverse=True)
         self.formats[row] = formats[0]
         command = [sys.executable, str(HERE / "train.py"), *row.arguments(), "--memory-format", formats[0]]
-        self.memory[row] = program.lines([*command, "--epochs", "2"])[-1]["peak_resident_bytes"]
+        other = program.lines([*command, "--epochs", "3"])[-1]
+        self.memory[row] = other["peak_resident_bytes"]
+        if row.workers == 1:
+            told = {"dahl": own, "PyTorch": other}
+            name = str(row).removesuffix("-1")
+            self.learned[name] = {side: (of["loss"], of["accuracy"]) for side, of in told.items()}
 
     def dahl(self, row: Row) -> dict:
         return program.lines([self.throughput, *row.arguments(), "--epochs", str(self.epochs[row])])[-1]

@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT / "benches"))
 from comparison import page, program, rounds
 from comparison.machine import Occasion
 from comparison.page import Targets, table
-from comparison.spread import Spread, significant, times
+from comparison.spread import Spread, apart, significant, times
 
 SOURCE = ROOT / "benches" / "starpu" / "empty_tasks.c"
 
@@ -76,10 +76,11 @@ def per_task(measured: dict, targets: Targets) -> str:
         share = Spread.of(rounds.ratios(of, "dahl", "StarPU", ns))
         met = "-"
         if not row.startswith(WORKING):
-            text = f"{own.median:.0f} ns"
+            text = apart(own.median, TASK_NS, lambda value, more: f"{value:.{more}f}") + " ns"
             few = targets.judge(f"an empty task: at most {TASK_NS} ns", row, text, own.median <= TASK_NS)
             asked = f"an empty task: at most {SHARE:g} of StarPU's"
-            less = targets.judge(asked, row, f"{share.median:.2f} x", share.median <= SHARE)
+            text = apart(share.median, SHARE, lambda value, more: f"{value:.{2 + more}f}") + " x"
+            less = targets.judge(asked, row, text, share.median <= SHARE)
             met = f"{few}, {less}"
         cells = [row, own.text(significant), other.text(significant), times(share), met]
         for side in ("dahl", "StarPU"):
@@ -101,7 +102,8 @@ def two_workers(measured: dict, targets: Targets) -> str:
         met = "-"
         if side == "dahl":
             asked = "independent tasks of 1 us: two workers no slower than one"
-            met = targets.judge(asked, WORKING, f"{ratio.median:.2f} x", ratio.median >= 1)
+            text = apart(ratio.median, 1, lambda value, more: f"{value:.{2 + more}f}") + " x"
+            met = targets.judge(asked, WORKING, text, ratio.median >= 1)
         rows.append([side, times(ratio), "1 x" if side == "dahl" else "-", met])
     return table(["tasks of 1 us", ">two workers / one", ">target", "met"], rows)
 
