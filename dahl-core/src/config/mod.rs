@@ -28,8 +28,10 @@ use crate::statistics::Output;
 use crate::topology::{Binding, Processor};
 use crate::trace::TraceFile;
 
-/// Tasks in flight, if nothing is said.
-const TASKS_IN_FLIGHT: usize = 4096;
+/// Tasks in flight for each worker, if nothing is said, and those that there may be with few workers. Fewer would leave
+/// workers of wide graphs without work; more do not stay in the caches from their submission to their end.
+const TASKS_OF_A_WORKER: usize = 512;
+const LEAST_TASKS: usize = 1024;
 /// The most workers and tasks in flight.
 const MOST: usize = 1 << 20;
 /// How long nothing goes on before a stall is reported, if nothing is said.
@@ -45,7 +47,7 @@ const STALL_AFTER: Duration = Duration::from_secs(60);
 /// | [`write_plan`](Self::write_plan) | `DAHL_WRITE_PLAN`: a file | none |
 /// | [`trace`](Self::trace) | `DAHL_TRACE`: a file, `NAME.json` | none |
 /// | [`rand_seed`](Self::rand_seed) | `DAHL_RAND_SEED` | 0 |
-/// | [`tasks_in_flight`](Self::tasks_in_flight) | `DAHL_TASKS_IN_FLIGHT` | 4096 |
+/// | [`tasks_in_flight`](Self::tasks_in_flight) | `DAHL_TASKS_IN_FLIGHT` | 512 for each worker, 1024 at least |
 /// | [`memory_limit_mb`](Self::memory_limit_mb) | `DAHL_LIMIT_MB` | none |
 /// | [`binding`](Self::binding) | `DAHL_BIND`: `none`, `cores`, or processors as in `0-3,8` | `none` |
 /// | [`virtual_machine`](Self::virtual_machine) | `DAHL_MACHINE`: a model file | none: the real one |
@@ -303,8 +305,6 @@ impl RuntimeBuilder {
         let cpu_workers = count("cpu_workers", "DAHL_NCPU", self.cpu_workers, cores, MOST)?;
         let (setting, binding) = binding(self.binding)?;
         let processors = binding.processors(setting, cpu_workers)?;
-        let tasks_in_flight =
-            count("tasks_in_flight", "DAHL_TASKS_IN_FLIGHT", self.tasks_in_flight, TASKS_IN_FLIGHT, MOST)?;
         let most_mb = usize::MAX >> 20;
         let limit_mb = count("memory_limit_mb", "DAHL_LIMIT_MB", self.memory_limit_mb, usize::MAX, most_mb)?;
         let limit_bytes = (limit_mb != usize::MAX).then_some(limit_mb << 20);
@@ -325,6 +325,9 @@ impl RuntimeBuilder {
         };
         let simulated = machine.as_ref().map_or(0, |machine| machine.devices.len());
         let workers = cpu_workers + simulated + cuda.len();
+        let usual = (TASKS_OF_A_WORKER * workers).clamp(LEAST_TASKS, MOST);
+        let tasks_in_flight =
+            count("tasks_in_flight", "DAHL_TASKS_IN_FLIGHT", self.tasks_in_flight, usual, MOST)?;
         let rand_seed = from_environment("DAHL_RAND_SEED", self.rand_seed, 0, "a whole number", Some)?;
         let size = Size { workers, tasks_in_flight, rand_seed };
         let (mut scheduler, misfits) = match (self.custom, self.plan) {

@@ -30,6 +30,10 @@ use crate::task::{ReadyTask, Record};
 use crate::trace::{Recorder, Trace};
 use crate::worker::{self, Bench, Monitor, Sleep, Team};
 
+/// Records that a worker gathers before it gives them back, at most: so many tasks can be submitted at once when a thread that
+/// waits to submit is woken.
+const MOST_BULK: usize = 128;
+
 /// What the workers, the arrays and the host share. It lives as long as any of them.
 pub(crate) struct Shared {
     records: Slab<Record>,
@@ -58,7 +62,10 @@ pub(crate) struct Shared {
     workers: Workers,
     cpu_workers: usize,
     cores: usize,
+    /// Records that there may be.
     limit: u32,
+    /// Records that a worker gathers before it gives them back.
+    bulk: usize,
     /// Where else than in the main memory arrays can be.
     pub(super) devices: Option<Devices>,
     /// Of a simulated machine.
@@ -143,6 +150,8 @@ impl Shared {
             cpu_workers: config.cpu_workers,
             cores: config.cores,
             limit: config.tasks_in_flight as u32,
+            // All workers together hold back a quarter of what may be in flight, at most.
+            bulk: MOST_BULK.min(config.tasks_in_flight / (4 * workers)),
             devices,
             simulation,
             observer: config.observer,
@@ -284,6 +293,10 @@ impl Shared {
 
     pub(crate) fn limit(&self) -> u32 {
         self.limit
+    }
+
+    pub(crate) fn bulk(&self) -> usize {
+        self.bulk
     }
 
     pub(crate) fn is_stopped(&self) -> bool {

@@ -119,6 +119,22 @@ impl Link {
         self.flags.load(Ordering::Relaxed) & DONE != 0
     }
 
+    /// Has the processor fetch the link behind it, which another core has written, before [`Chain::finish`] changes it.
+    #[inline]
+    pub(crate) fn fetch_next(&self) {
+        if self.flags.load(Ordering::Relaxed) & LINKED == 0 {
+            return;
+        }
+        let next = self.next.load(Ordering::Relaxed).cast_const();
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: it requires SSE, which every x86-64 processor has, and accesses nothing: any address will do.
+        unsafe {
+            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_ET0 }>(next.cast());
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = next;
+    }
+
     fn add(&self, flags: u32) -> (u32, u32) {
         let before = self.flags.fetch_or(flags, Ordering::AcqRel);
         (before, before | flags)

@@ -149,6 +149,11 @@ impl Access {
         unsafe { &*self.body.get() }
     }
 
+    /// Has the processor fetch the link behind its own.
+    pub(crate) fn fetch_next(&self) {
+        self.link.fetch_next();
+    }
+
     /// Whether what it waits for has ended.
     pub(crate) fn is_ready(&self) -> bool {
         self.link.is_ready()

@@ -26,6 +26,7 @@ pub(crate) fn execute(shared: &Shared, bench: &mut Bench, task: ReadyTask) {
     if let Some(recorder) = shared.recorder() {
         bench.run = Run::taken_at(recorder.now_ns());
     }
+    record.accesses().for_each(Access::fetch_next);
     let outcome = run_task(shared, bench, record, codelet, None);
     complete(shared, bench, record, outcome);
 }

@@ -2,9 +2,6 @@
 
 use crate::runtime::Shared;
 
-/// Records that a worker gathers before it gives them back.
-const BULK: usize = 32;
-
 /// A run of free records, already linked.
 #[derive(Debug, Default)]
 pub(crate) struct Recycler {
@@ -25,7 +22,7 @@ impl Recycler {
         };
         self.ends = Some((index, last));
         self.count += 1;
-        if self.count >= BULK.min(shared.limit() as usize / 8) {
+        if self.count >= shared.bulk() {
             self.flush(shared);
             shared.progress().notify();
         }
