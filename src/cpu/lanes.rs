@@ -300,6 +300,36 @@ lanes!(
     partial_store_f64s
 );
 
+/// The rows of a block, fewer than [`MOST_LANES`] if vectors have fewer lanes, as its columns.
+#[inline(always)]
+pub(crate) fn transpose<C: Lanes, S: Simd>(
+    simd: S,
+    mut block: [C::Vector<S>; MOST_LANES],
+) -> [C::Vector<S>; MOST_LANES] {
+    let lanes = C::lanes::<S>();
+    // Element `c` of row `r` has the number `r * lanes + c`. Each round turns the bits of all numbers by one.
+    let mut round = 1;
+    while round < lanes {
+        let before = block;
+        for row in 0..lanes / 2 {
+            [block[2 * row], block[2 * row + 1]] = C::zip(simd, [before[row], before[row + lanes / 2]]);
+        }
+        round *= 2;
+    }
+    block
+}
+
+/// Bytes of the widest vectors.
+pub(crate) const VECTOR_BYTES: usize = 64;
+
+/// Whether [`in_vectors`] has those, and 32 of them.
+pub(crate) fn has_wide_vectors() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return level() == Level::V4 && pulp::x86::V4::is_available();
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
 /// Runs `work` with the vectors of this machine's [`level`].
 pub(crate) fn in_vectors<W: WithSimd>(work: W) -> W::Output {
     match level() {

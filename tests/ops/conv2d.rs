@@ -5,8 +5,10 @@ use crate::reference::{Moves, array, assert_all_close, assert_refused, exact, fo
 
 /// Input, number of filters, and the kernel: the first network's, several channels, strides and paddings that differ
 /// between the axes and leave rows over, a kernel of one pixel, one as large as the image, one row of output wider than
-/// the image, and images large enough to be packed in several tiles.
-const CASES: [([usize; 4], usize, Moves); 10] = [
+/// the image, and images large enough to be packed in several tiles. Then so many filters that vectors are of those: several
+/// of them, the last one not full, and channels over; one row for all positions, or rows one by one; kernels of one, two and
+/// five columns; more positions than are added up at a time.
+const CASES: [([usize; 4], usize, Moves); 16] = [
     ([2, 1, 9, 8], 4, Moves { kernel: [3, 3], stride: [1, 1], padding: [0, 0] }),
     ([2, 3, 7, 9], 5, Moves { kernel: [3, 2], stride: [1, 1], padding: [1, 1] }),
     ([2, 3, 11, 13], 5, Moves { kernel: [3, 5], stride: [2, 3], padding: [2, 1] }),
@@ -17,6 +19,12 @@ const CASES: [([usize; 4], usize, Moves); 10] = [
     ([1, 1, 2, 2], 2, Moves { kernel: [5, 5], stride: [3, 1], padding: [2, 2] }),
     ([0, 2, 4, 4], 3, Moves { kernel: [3, 3], stride: [1, 1], padding: [1, 1] }),
     ([1, 24, 40, 41], 3, Moves { kernel: [3, 3], stride: [1, 1], padding: [1, 1] }),
+    ([2, 41, 4, 10], 40, Moves { kernel: [3, 3], stride: [1, 1], padding: [1, 1] }),
+    ([2, 10, 3, 4], 48, Moves { kernel: [3, 3], stride: [1, 1], padding: [1, 1] }),
+    ([1, 64, 2, 13], 24, Moves { kernel: [1, 1], stride: [1, 1], padding: [0, 0] }),
+    ([1, 12, 3, 16], 32, Moves { kernel: [3, 2], stride: [1, 1], padding: [1, 0] }),
+    ([1, 9, 6, 16], 32, Moves { kernel: [2, 5], stride: [1, 1], padding: [0, 2] }),
+    ([1, 9, 16, 26], 25, Moves { kernel: [3, 3], stride: [1, 1], padding: [0, 0] }),
 ];
 
 /// Forward and both gradients, with the magnitudes of their terms.
@@ -98,6 +106,38 @@ fn gradients_keep_what_is_very_small<T: Real>() {
 
 for_each_real!(the_gradient_of_a_long_batch, gradients_keep_what_is_very_small);
 for_each_real!(compare);
+
+/// What a filter gives does not depend on how many there are beside it, to the last bit.
+fn filters_do_not_depend_on_each_other<T: Real>() {
+    const FEW: usize = 5;
+    let rt = Runtime::new().unwrap();
+    let arena = rt.arena();
+    for (shape, kernel, padding) in
+        [([2, 9, 7, 24], [3, 3], [1, 1]), ([1, 9, 5, 9], [3, 5], [0, 1]), ([1, 70, 3, 5], [1, 1], [0, 0])]
+    {
+        let filters = array::<T, 4>(&rt, [8 * FEW, shape[1], kernel[0], kernel[1]], 2);
+        let input = array::<T, 4>(&rt, shape, 1);
+        let all = conv2d_init(&arena, &input, &filters, [1, 1], padding).unwrap();
+        let filters = filters.to_vec().unwrap();
+        let all_sums = all.to_vec().unwrap();
+        let (planes, plane) = (all.shape()[1], all.shape()[2] * all.shape()[3]);
+        for (block, few) in filters.chunks_exact(filters.len() / 8).enumerate() {
+            let few = rt.from_vec([FEW, shape[1], kernel[0], kernel[1]], few.to_vec()).unwrap();
+            let alone = conv2d_init(&arena, &input, &few, [1, 1], padding).unwrap().to_vec().unwrap();
+            for (image, alone) in alone.chunks_exact(FEW * plane).enumerate() {
+                let first = (image * planes + block * FEW) * plane;
+                let bits = |sums: &[T]| sums.iter().map(|sum| sum.to_f64().to_bits()).collect::<Vec<_>>();
+                assert_eq!(
+                    bits(alone),
+                    bits(&all_sums[first..][..alone.len()]),
+                    "filters {block} of {shape:?}"
+                );
+            }
+        }
+    }
+}
+
+for_each_real!(filters_do_not_depend_on_each_other);
 
 #[test]
 fn wrong_shapes_are_refused() {

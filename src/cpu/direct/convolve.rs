@@ -3,6 +3,7 @@
 use dahl_core::{Element, Real};
 use pulp::{Simd, WithSimd};
 
+use super::by_filters::FilterVectors;
 use super::filters::{Filters, MOST, Order, blocks, of_size};
 use super::pairs::{self, ChannelPairs, Lengths};
 use super::plane::Plane;
@@ -65,14 +66,22 @@ pub(crate) fn convolve<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>>(
     let sums_len = (plane.positions() + epilogue.reach()).next_multiple_of(BEYOND);
     // A pair of one channel would be half empty.
     let in_pairs = pairs::are_worthwhile::<T>(&shape) && shape.in_channels > 1;
+    let by_filters = FilterVectors::new::<T::Compute>(shape).filter(|vectors| vectors.has_loops_for(&plane));
     let at_once = if pairs::are_tiled::<T>(&shape) { BLOCK } else { MOST };
-    let lengths = [plane.buffer_len(shape.in_channels, BEYOND), at_once * sums_len, shape.len()];
+    let at_once = at_once.max(by_filters.map_or(0, |by_filters| by_filters.at_once()));
+    let lengths = [
+        plane.buffer_len(shape.in_channels, BEYOND),
+        at_once * sums_len,
+        by_filters.map_or(shape.len(), |by_filters| by_filters.len()),
+        by_filters.map_or(0, |by_filters| by_filters.by_position_len(&plane)),
+    ];
     with_pairs(in_pairs.then(|| ChannelPairs::lengths(&plane, &shape, BEYOND)), |buffers| {
         let pairs =
             buffers.and_then(|buffers| ChannelPairs::new(shape, &plane, (filters, order), bias, buffers));
-        with_scratch(lengths, |[planes, sums, packed]: [&mut [T::Compute]; 3]| {
+        with_scratch(lengths, |[planes, sums, packed, by_position]: [&mut [T::Compute]; 4]| {
+            let filters = (filters, order);
             let singles =
-                Singles { filters: (filters, order), is_ready: false, in_place: None, planes, packed };
+                Singles { filters, by_filters, is_ready: false, in_place: None, planes, packed, by_position };
             in_vectors(Convolve { plane, shape, images, bias, epilogue, pairs, singles, sums, sums_len });
         });
     });
@@ -108,12 +117,16 @@ struct Convolve<'a, T: Real, E> {
 /// Planes and filters one by one, in the compute type.
 struct Singles<'a, T: Real> {
     filters: (&'a [T], Order),
+    /// If the vectors are of filters.
+    by_filters: Option<FilterVectors>,
     /// Whether an image has needed them.
     is_ready: bool,
     /// The planes of the image, if they need not be copied.
     in_place: Option<&'a [T::Compute]>,
     planes: &'a mut [T::Compute],
     packed: &'a mut [T::Compute],
+    /// Sums of vectors of filters.
+    by_position: &'a mut [T::Compute],
 }
 
 impl<'a, T: Real<Compute: Lanes>> Singles<'a, T> {
@@ -128,7 +141,11 @@ impl<'a, T: Real<Compute: Lanes>> Singles<'a, T> {
         if !self.is_ready {
             self.is_ready = true;
             self.planes.fill(T::Compute::ZERO); // what lies behind the last plane is read, and not used
-            shape.pack(self.filters.0, self.filters.1, self.packed);
+            let (filters, order) = self.filters;
+            match self.by_filters {
+                Some(by_filters) => by_filters.pack(filters, order, self.packed),
+                None => shape.pack(filters, order, self.packed),
+            }
         }
         self.in_place = plane.in_place(images, self.planes.len());
         if self.in_place.is_none() {
@@ -169,6 +186,14 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> WithSimd for Convolve<'_,
                 }
                 continue;
             }
+            if !in_pairs && let Some(by_filters) = self.singles.by_filters {
+                for group @ (begin, size, _) in by_filters.groups() {
+                    self.group(by_filters, group);
+                    let sums = self.sums.chunks_exact_mut(self.sums_len).take(size);
+                    take_all(simd, &mut self.epilogue, &self.plane, [number, begin], sums);
+                }
+                continue;
+            }
             for (begin, size) in blocks(self.shape.out_channels, MOST) {
                 of_size!(size, F => self.block::<S, F>(simd, begin, in_pairs));
                 let sums = self.sums.chunks_exact_mut(self.sums_len).take(size);
@@ -193,6 +218,14 @@ fn take_all<'a, C: 'a, S: Simd>(
 }
 
 impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
+    /// The sums of a group of filters, for one image.
+    fn group(&mut self, by_filters: FilterVectors, group: (usize, usize, usize)) {
+        let Singles { in_place, planes, packed, by_position, .. } = &mut self.singles;
+        let planes = in_place.unwrap_or(planes);
+        let sums = Sums { plane: &self.plane, planes, sums: self.sums, sums_len: self.sums_len };
+        by_filters.add_up(group, packed, self.bias, sums, by_position);
+    }
+
     /// The sums of `F` filters from number `begin` on, for one image.
     #[inline(always)]
     fn block<S: Simd, const F: usize>(&mut self, simd: S, begin: usize, in_pairs: bool) {

@@ -6,6 +6,7 @@ use dahl_core::{Element, Real};
 use half::bf16;
 use pulp::{Simd, WithSimd};
 
+use super::by_filters::{FilterVectors, Products};
 use super::filters::{Filters, MOST, blocks, of_size};
 use super::pairs::{self, POSITIONS, PositionPairs, TiledGradient};
 use super::plane::Plane;
@@ -78,14 +79,20 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
     assert_eq!(filters_gradient.len(), shape.len());
     let part_len = (plane.positions() + gradient.reach()).next_multiple_of(POSITIONS);
     // The planes are made again for each of these groups of filters: mostly there is one.
-    let of_filter = shape.in_channels * shape.taps * MOST_LANES;
+    let by_filters = FilterVectors::new::<T::Compute>(shape).filter(|_| !pairs::are_worthwhile::<T>(&shape));
+    let of_filter = shape.in_channels * shape.taps * if by_filters.is_some() { 1 } else { MOST_LANES };
     let at_once = (SUMS_BYTES / size_of::<T::Compute>() / of_filter).max(MOST);
     let at_once = if pairs::are_tiled::<T>(&shape) { at_once.next_multiple_of(BLOCK) } else { at_once };
     let at_once = at_once.min(shape.out_channels.max(MOST));
     let filters = shape.out_channels.min(at_once);
-    let lengths = [plane.buffer_len(shape.in_channels, POSITIONS), filters * part_len, filters * of_filter];
+    let lengths = [
+        plane.buffer_len(shape.in_channels, POSITIONS),
+        filters * part_len,
+        filters.next_multiple_of(MOST_LANES) * of_filter,
+        by_filters.map_or(0, |_| Products::<T::Compute>::transposed_len()),
+    ];
     with_pairs::<T, _>(&plane, &shape, filters, part_len, |pairs| {
-        with_scratch(lengths, |[planes, parts, sums]: [&mut [T::Compute]; 3]| {
+        with_scratch(lengths, |[planes, parts, sums, transposed]: [&mut [T::Compute]; 4]| {
             let work = Gradient {
                 plane,
                 shape,
@@ -101,6 +108,8 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
                 part_len,
                 sums,
                 has_sums: false,
+                by_filters,
+                transposed,
             };
             in_vectors(work);
         });
@@ -157,10 +166,14 @@ struct Gradient<'a, T: Real, G> {
     parts: &'a mut [T::Compute],
     part_len: usize,
     /// For some filters, all channels and all taps, the sums over all images, each in a vector: adding up its lanes takes
-    /// as long as a few rows.
+    /// as long as a few rows. If the vectors are of filters, each is one element.
     sums: &'a mut [T::Compute],
     /// Whether any of these filters has such sums: not if tiles made them all.
     has_sums: bool,
+    /// If the vectors are of filters.
+    by_filters: Option<FilterVectors>,
+    /// Some of the gradient by the sums, with the filters of each position side by side.
+    transposed: &'a mut [T::Compute],
 }
 
 impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> WithSimd for Gradient<'_, T, G> {
@@ -227,6 +240,17 @@ impl<T: Real<Compute: Lanes>, G> Gradient<'_, T, G> {
         if !self.has_sums {
             self.has_sums = true;
             self.sums.fill(T::Compute::ZERO);
+        }
+        if let Some(vectors) = self.by_filters.map(|by_filters| by_filters.with_filters(filters)) {
+            return in_vectors(Products {
+                vectors,
+                plane: &self.plane,
+                planes: self.in_place.unwrap_or(self.planes),
+                parts: self.parts,
+                part_len: self.part_len,
+                transposed: self.transposed,
+                sums: self.sums,
+            });
         }
         for (begin, size) in blocks(filters, MOST) {
             of_size!(size, F => self.block::<S, F>(simd, begin, in_pairs));
@@ -298,6 +322,10 @@ impl<T: Real<Compute: Lanes>, G> Gradient<'_, T, G> {
         }
         if !self.has_sums {
             return;
+        }
+        if let Some(vectors) = self.by_filters.map(|by_filters| by_filters.with_filters(filters)) {
+            return vectors
+                .add_to(self.sums, &mut self.filters_gradient[first * of_filter..][..filters * of_filter]);
         }
         let (sums, _) = T::Compute::vectors::<S>(self.sums);
         for (begin, size) in blocks(filters, MOST) {

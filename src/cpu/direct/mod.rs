@@ -10,6 +10,8 @@
 //!   The gradient by the input is the same with filters turned round, and the gradient as the image.
 //! * [`gradient`]: keeps the sums of a few filters and taps in registers, over all positions.
 //!
+//! With many filters both have a filter in each lane instead of a position, where vectors are of 64 bytes: [`by_filters`].
+//!
 //! `bf16` is multiplied in [`pairs`] where the machine does that.
 //!
 //! Both need one load for several multiplications, so they run close to what the machine can multiply, for one channel
@@ -18,6 +20,7 @@
 //!
 //! Not here: other steps than one (`conv2d`, by matrix products), and which of the two is taken.
 
+mod by_filters;
 mod convolve;
 mod filters;
 mod gradient;

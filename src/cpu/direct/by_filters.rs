@@ -1,0 +1,334 @@
+//! [`FilterVectors`]: the sums of [`convolve`](super::convolve()) with a filter in each lane, for many filters.
+//!
+//! A vector of positions is a load that mostly lies across two cache lines. A vector of filters does not: they are packed, and
+//! what they are multiplied with is one element of the image, in all lanes. That element belongs to as many neighbouring sums
+//! as a row of the kernel has taps, so one load serves several multiplications with each vector of filters. The sums of some
+//! neighbouring positions stay in registers over all channels and taps; then each block of them is transposed, to rows of
+//! positions as the [`Epilogue`](super::Epilogue) takes them.
+//!
+//! A sum adds the same products in the same order as a vector of positions does, so its bits are the same.
+
+#![allow(
+    unsafe_code,
+    reason = "lines of an image are read without a check for each, which took as long as loading them"
+)]
+
+mod products;
+
+use dahl_core::{Element, Real};
+use pulp::{Simd, WithSimd};
+
+use super::convolve::Sums;
+use super::filters::{Filters, Order};
+use super::plane::Plane;
+use crate::cpu::lanes::{Lanes, MOST_LANES, VECTOR_BYTES, has_wide_vectors, in_vectors, transpose};
+
+pub(super) use products::Products;
+
+/// Vectors of filters whose sums are kept in registers at once.
+const VECTORS: usize = 2;
+
+/// Neighbouring positions whose sums of one vector of filters are; of two, half as many. With the filters of three taps that
+/// fills all registers.
+const MOST_POSITIONS: usize = 24;
+
+/// Fewer of them, where the last ones of a row are fewer.
+const FEW_POSITIONS: usize = 16;
+
+/// The most taps of a row of the kernel whose filters are kept in registers.
+const MOST_TAPS: usize = 3;
+
+/// Products of a sum, from which on it is worth transposing.
+const LEAST_PRODUCTS: usize = 64;
+
+/// Filters in groups of two vectors: for each channel and tap, those of a group lie side by side. The last group may be of one
+/// vector, and its last lanes of no filters.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FilterVectors {
+    shape: Filters,
+    lanes: usize,
+}
+
+impl FilterVectors {
+    /// For these filters, if the machine has the registers, and it pays.
+    pub(super) fn new<C: Lanes>(shape: Filters) -> Option<Self> {
+        let lanes = VECTOR_BYTES / size_of::<C>();
+        let is_filled = 4 * shape.out_channels >= 3 * shape.out_channels.next_multiple_of(lanes);
+        let are_many = shape.out_channels > lanes && shape.in_channels * shape.taps >= LEAST_PRODUCTS;
+        (are_many && is_filled && has_wide_vectors()).then_some(Self { shape, lanes })
+    }
+
+    /// Whether there are loops over rows of this kernel for the sums of a convolution.
+    pub(super) fn has_loops_for(&self, plane: &Plane) -> bool {
+        matches!(plane.kernel[1], 1 | 3 | 5)
+    }
+
+    /// The same for so many filters.
+    pub(super) fn with_filters(self, out_channels: usize) -> Self {
+        Self { shape: Filters { out_channels, ..self.shape }, ..self }
+    }
+
+    /// Elements of the packed filters.
+    pub(super) fn len(&self) -> usize {
+        self.shape.out_channels.next_multiple_of(self.lanes) * self.shape.in_channels * self.shape.taps
+    }
+
+    /// The most filters of a group.
+    pub(super) fn at_once(&self) -> usize {
+        VECTORS * self.lanes
+    }
+
+    /// Elements of the sums of a group before they are transposed.
+    pub(super) fn by_position_len(&self, plane: &Plane) -> usize {
+        (plane.positions() + MOST_POSITIONS).next_multiple_of(MOST_LANES) * self.at_once()
+    }
+
+    /// Each group: the number of its first filter, how many it has, and how many vectors.
+    pub(super) fn groups(self) -> impl Iterator<Item = (usize, usize, usize)> {
+        let filters = self.shape.out_channels;
+        (0..filters).step_by(self.at_once()).map(move |begin| {
+            let size = self.at_once().min(filters - begin);
+            (begin, size, size.div_ceil(self.lanes))
+        })
+    }
+
+    /// Writes filters to `packed`, group by group; lanes without a filter are 0.
+    pub(super) fn pack<T: Real>(&self, filters: &[T], order: Order, packed: &mut [T::Compute]) {
+        let mut packed = packed.iter_mut();
+        for (begin, size, vectors) in self.groups() {
+            for channel in 0..self.shape.in_channels {
+                for tap in 0..self.shape.taps {
+                    for lane in 0..vectors * self.lanes {
+                        *packed.next().expect("as many as there are") = if lane < size {
+                            filters[self.shape.place(order, begin + lane, channel, tap)].widen()
+                        } else {
+                            T::Compute::ZERO
+                        };
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds sums that are in the order of packed filters to what is in the order of filters.
+    pub(super) fn add_to<C: Lanes>(&self, sums: &[C], filters: &mut [C]) {
+        let mut sums = sums.iter();
+        let of_filter = self.shape.in_channels * self.shape.taps;
+        for (begin, size, vectors) in self.groups() {
+            for tap in 0..of_filter {
+                for (lane, &sum) in sums.by_ref().take(vectors * self.lanes).enumerate() {
+                    if lane < size {
+                        filters[(begin + lane) * of_filter + tap] += sum;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The sums of a group at all positions of the output, of `packed` filters.
+    pub(super) fn add_up<C: Lanes>(
+        &self,
+        (begin, size, vectors): (usize, usize, usize),
+        packed: &[C],
+        bias: Option<&[C]>,
+        sums: Sums<'_, C, C>,
+        by_position: &mut [C],
+    ) {
+        let of_filter = self.shape.in_channels * self.shape.taps;
+        let mut initial = [C::ZERO; VECTORS * MOST_LANES];
+        if let Some(bias) = bias {
+            initial[..size].copy_from_slice(&bias[begin..][..size]);
+        }
+        let filters = &packed[begin * of_filter..][..vectors * self.lanes * of_filter];
+        in_vectors(AddUp { filters, vectors, initial, sums, by_position });
+    }
+}
+
+struct AddUp<'a, C> {
+    filters: &'a [C],
+    /// Vectors of filters.
+    vectors: usize,
+    /// What each filter's sums begin with.
+    initial: [C; VECTORS * MOST_LANES],
+    sums: Sums<'a, C, C>,
+    /// The sums of all filters at a position, side by side.
+    by_position: &'a mut [C],
+}
+
+impl<C: Lanes> WithSimd for AddUp<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        if size_of::<C::Vector<S>>() != VECTOR_BYTES {
+            unreachable!("`new` has asked for wide vectors");
+        }
+        match self.vectors {
+            1 => self.all::<S, 1, MOST_POSITIONS, FEW_POSITIONS>(simd),
+            _ => self.all::<S, VECTORS, { MOST_POSITIONS / VECTORS }, { FEW_POSITIONS / VECTORS }>(simd),
+        }
+    }
+}
+
+impl<C: Lanes> AddUp<'_, C> {
+    /// The sums of `V` vectors of filters, `MOST` or `FEW` positions at a time.
+    #[inline(always)]
+    fn all<S: Simd, const V: usize, const MOST: usize, const FEW: usize>(&mut self, simd: S) {
+        match self.sums.plane.kernel[1] {
+            1 => self.rows::<S, V, 1, MOST, FEW>(simd),
+            3 => self.rows::<S, V, 3, MOST, FEW>(simd),
+            5 => self.rows::<S, V, 5, MOST, FEW>(simd),
+            columns => unreachable!("`has_loops_for` has refused {columns} columns"),
+        }
+        self.transpose::<S, V>(simd);
+    }
+
+    /// The same for kernels of `K` columns, not transposed.
+    #[inline(always)]
+    fn rows<S: Simd, const V: usize, const K: usize, const MOST: usize, const FEW: usize>(
+        &mut self,
+        simd: S,
+    ) {
+        let (plane, [rows, columns]) = (self.sums.plane, self.sums.plane.output());
+        // All positions one after the other, with those between rows, or row by row, of which the last ones may be added up twice.
+        let all = plane.positions();
+        let of_rows =
+            |step: usize| if columns < step { usize::MAX } else { rows * columns.next_multiple_of(step) };
+        let least = all.min(of_rows(MOST)).min(of_rows(FEW));
+        if least == of_rows(MOST) {
+            self.segments::<S, V, K, MOST>(simd, rows, columns);
+        } else if least == of_rows(FEW) {
+            self.segments::<S, V, K, FEW>(simd, rows, columns);
+        } else {
+            self.segments::<S, V, K, MOST>(simd, 1, all.max(MOST));
+        }
+    }
+
+    /// The same for so many rows of so many positions, at least `P`, which are added up `P` at a time.
+    #[inline(always)]
+    fn segments<S: Simd, const V: usize, const K: usize, const P: usize>(
+        &mut self,
+        simd: S,
+        rows: usize,
+        columns: usize,
+    ) {
+        let width = self.sums.plane.width();
+        for row in 0..rows {
+            for begin in (0..columns).step_by(P) {
+                let first = row * width + begin.min(columns - P);
+                let sums = self.tile::<S, V, K, P>(simd, first);
+                let (to, _) = C::vectors_mut::<S>(&mut self.by_position[first * V * C::lanes::<S>()..]);
+                let (to, _) = to[..P * V].as_chunks_mut::<V>();
+                // An array, of a size that is known: a copy of slices would have all sums in memory first.
+                let to: &mut [[C::Vector<S>; V]; P] = to.try_into().expect("as many as asked for");
+                *to = sums;
+            }
+        }
+    }
+
+    /// The sums at `P` positions from number `first` on.
+    #[inline(always)]
+    fn tile<S: Simd, const V: usize, const K: usize, const P: usize>(
+        &self,
+        simd: S,
+        first: usize,
+    ) -> [[C::Vector<S>; V]; P] {
+        let (initial, _) = C::vectors::<S>(&self.initial);
+        let mut of_filters = [C::splat(simd, C::ZERO); V];
+        of_filters.copy_from_slice(&initial[..V]);
+        let mut sums = [of_filters; P];
+        let plane = *self.sums.plane;
+        let (width, len, taps) = (plane.width(), plane.len(), plane.taps());
+        let (filters, _) = C::vectors::<S>(self.filters).0.as_chunks::<V>();
+        let (of_rows, _) = filters.as_chunks::<K>();
+        let channels = filters.len() / taps;
+        let line_len = K - 1 + P;
+        // The end of the last line.
+        assert!(
+            first + (channels - 1) * len + (plane.kernel[0] - 1) * width + line_len <= self.sums.planes.len()
+        );
+        let mut of_rows = of_rows.iter();
+        for channel in 0..channels {
+            let mut begin = first + channel * len;
+            for _ in 0..plane.kernel[0] {
+                let Some(of_row) = of_rows.next() else { break };
+                // SAFETY: this line ends where the last one does, or before.
+                let line = unsafe { self.sums.planes.get_unchecked(begin..begin + line_len) };
+                begin += width;
+                add_row::<C, S, V, K, P>(simd, line, of_row, &mut sums);
+            }
+        }
+        sums
+    }
+
+    /// From the filters of each position to the positions of each filter.
+    #[inline(always)]
+    fn transpose<S: Simd, const V: usize>(&mut self, simd: S) {
+        let (lanes, len) = (C::lanes::<S>(), self.sums.sums_len);
+        let (from, _) = C::vectors::<S>(self.by_position).0.as_chunks::<V>();
+        for begin in (0..self.sums.plane.positions()).step_by(lanes) {
+            for vector in 0..V {
+                let mut block = [C::splat(simd, C::ZERO); MOST_LANES];
+                for (to, from) in block.iter_mut().zip(&from[begin..][..lanes]) {
+                    *to = from[vector];
+                }
+                for (filter, positions) in transpose::<C, S>(simd, block).into_iter().take(lanes).enumerate()
+                {
+                    let to = &mut self.sums.sums[(vector * lanes + filter) * len + begin..][..lanes];
+                    C::vectors_mut::<S>(to).0[0] = positions;
+                }
+            }
+        }
+    }
+}
+
+/// Adds the products of a row of the kernel.
+#[inline(always)]
+fn add_row<C: Lanes, S: Simd, const V: usize, const K: usize, const P: usize>(
+    simd: S,
+    line: &[C],
+    filters: &[[C::Vector<S>; V]; K],
+    sums: &mut [[C::Vector<S>; V]; P],
+) {
+    match filters.as_slice() {
+        [first, second, third, rest @ ..] => {
+            add_taps(simd, line, [*first, *second, *third], sums);
+            if let [fourth, fifth] = rest {
+                add_taps(simd, &line[MOST_TAPS..], [*fourth, *fifth], sums);
+            }
+        }
+        [first, ..] => add_taps(simd, line, [*first], sums),
+        [] => {}
+    }
+}
+
+/// Adds the products of `K` neighbouring taps: element `q` of a line belongs to tap `k` of position `q - k`.
+#[inline(always)]
+fn add_taps<C: Lanes, S: Simd, const V: usize, const K: usize, const P: usize>(
+    simd: S,
+    line: &[C],
+    filters: [[C::Vector<S>; V]; K],
+    sums: &mut [[C::Vector<S>; V]; P],
+) {
+    const { assert!(P <= MOST_POSITIONS && K <= MOST_TAPS) };
+    let line = &line[..P + K - 1];
+    // Written out: the compiler does not unroll a loop of so many multiplications, and sums in arrays that are indexed by a
+    // variable are in memory.
+    macro_rules! elements {
+        ($($place:literal)*) => { $(
+            if $place < P + K - 1 {
+                let element = C::splat(simd, line[$place]);
+                for tap in 0..K {
+                    if tap <= $place && $place - tap < P {
+                        for vector in 0..V {
+                            let sum = &mut sums[$place - tap][vector];
+                            *sum = C::multiply_add(simd, filters[tap][vector], element, *sum);
+                        }
+                    }
+                }
+            }
+        )* };
+    }
+    const { assert!(MOST_POSITIONS + MOST_TAPS - 1 == 26) };
+    elements!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25);
+}
