@@ -49,6 +49,17 @@ pub(super) struct FilterVectors {
     lanes: usize,
 }
 
+/// Filters whose sums are made together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Group {
+    /// The number of the first one.
+    pub(super) begin: usize,
+    /// How many there are.
+    pub(super) size: usize,
+    /// How many vectors they take.
+    vectors: usize,
+}
+
 impl FilterVectors {
     /// For these filters, if the machine has the registers, and it pays.
     pub(super) fn new<C: Lanes>(shape: Filters) -> Option<Self> {
@@ -83,19 +94,18 @@ impl FilterVectors {
         (plane.positions() + MOST_POSITIONS).next_multiple_of(MOST_LANES) * self.at_once()
     }
 
-    /// Each group: the number of its first filter, how many it has, and how many vectors.
-    pub(super) fn groups(self) -> impl Iterator<Item = (usize, usize, usize)> {
+    pub(super) fn groups(self) -> impl Iterator<Item = Group> {
         let filters = self.shape.out_channels;
         (0..filters).step_by(self.at_once()).map(move |begin| {
             let size = self.at_once().min(filters - begin);
-            (begin, size, size.div_ceil(self.lanes))
+            Group { begin, size, vectors: size.div_ceil(self.lanes) }
         })
     }
 
     /// Writes filters to `packed`, group by group; lanes without a filter are 0.
     pub(super) fn pack<T: Real>(&self, filters: &[T], order: Order, packed: &mut [T::Compute]) {
         let mut packed = packed.iter_mut();
-        for (begin, size, vectors) in self.groups() {
+        for Group { begin, size, vectors } in self.groups() {
             for channel in 0..self.shape.in_channels {
                 for tap in 0..self.shape.taps {
                     for lane in 0..vectors * self.lanes {
@@ -114,7 +124,7 @@ impl FilterVectors {
     pub(super) fn add_to<C: Lanes>(&self, sums: &[C], filters: &mut [C]) {
         let mut sums = sums.iter();
         let of_filter = self.shape.in_channels * self.shape.taps;
-        for (begin, size, vectors) in self.groups() {
+        for Group { begin, size, vectors } in self.groups() {
             for tap in 0..of_filter {
                 for (lane, &sum) in sums.by_ref().take(vectors * self.lanes).enumerate() {
                     if lane < size {
@@ -128,7 +138,7 @@ impl FilterVectors {
     /// The sums of a group at all positions of the output, of `packed` filters.
     pub(super) fn add_up<C: Lanes>(
         &self,
-        (begin, size, vectors): (usize, usize, usize),
+        Group { begin, size, vectors }: Group,
         packed: &[C],
         bias: Option<&[C]>,
         sums: Sums<'_, C, C>,

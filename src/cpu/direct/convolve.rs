@@ -3,7 +3,7 @@
 use dahl_core::{Element, Real};
 use pulp::{Simd, WithSimd};
 
-use super::by_filters::FilterVectors;
+use super::by_filters::{FilterVectors, Group};
 use super::filters::{Filters, MOST, Order, blocks, of_size};
 use super::pairs::{self, ChannelPairs, Lengths};
 use super::plane::Plane;
@@ -187,10 +187,10 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> WithSimd for Convolve<'_,
                 continue;
             }
             if !in_pairs && let Some(by_filters) = self.singles.by_filters {
-                for group @ (begin, size, _) in by_filters.groups() {
+                for group in by_filters.groups() {
                     self.group(by_filters, group);
-                    let sums = self.sums.chunks_exact_mut(self.sums_len).take(size);
-                    take_all(simd, &mut self.epilogue, &self.plane, [number, begin], sums);
+                    let sums = self.sums.chunks_exact_mut(self.sums_len).take(group.size);
+                    take_all(simd, &mut self.epilogue, &self.plane, [number, group.begin], sums);
                 }
                 continue;
             }
@@ -219,7 +219,7 @@ fn take_all<'a, C: 'a, S: Simd>(
 
 impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
     /// The sums of a group of filters, for one image.
-    fn group(&mut self, by_filters: FilterVectors, group: (usize, usize, usize)) {
+    fn group(&mut self, by_filters: FilterVectors, group: Group) {
         let Singles { in_place, planes, packed, by_position, .. } = &mut self.singles;
         let planes = in_place.unwrap_or(planes);
         let sums = Sums { plane: &self.plane, planes, sums: self.sums, sums_len: self.sums_len };

@@ -88,7 +88,7 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
     let lengths = [
         plane.buffer_len(shape.in_channels, POSITIONS),
         filters * part_len,
-        filters.next_multiple_of(MOST_LANES) * of_filter,
+        by_filters.map_or(filters * of_filter, |by_filters| by_filters.with_filters(filters).len()),
         by_filters.map_or(0, |_| Products::<T::Compute>::transposed_len()),
     ];
     with_pairs::<T, _>(&plane, &shape, filters, part_len, |pairs| {

@@ -9,7 +9,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::{FilterVectors, MOST_TAPS, VECTORS};
+use super::{FilterVectors, Group, MOST_TAPS, VECTORS};
 use crate::cpu::direct::plane::Plane;
 use crate::cpu::lanes::{Lanes, MOST_LANES, VECTOR_BYTES, transpose};
 
@@ -32,7 +32,7 @@ pub(in crate::cpu::direct) struct Products<'a, C> {
     /// [`MOST_LANES`].
     pub(in crate::cpu::direct) parts: &'a [C],
     pub(in crate::cpu::direct) part_len: usize,
-    /// Of [`len`](Self::transposed_len).
+    /// As many as [`transposed_len`](Self::transposed_len) says.
     pub(in crate::cpu::direct) transposed: &'a mut [C],
     /// What is added to, in the order of packed filters.
     pub(in crate::cpu::direct) sums: &'a mut [C],
@@ -60,8 +60,8 @@ impl<C: Lanes> WithSimd for Products<'_, C> {
         if size_of::<C::Vector<S>>() != VECTOR_BYTES {
             unreachable!("`FilterVectors::new` has asked for wide vectors");
         }
-        for group @ (.., vectors) in self.vectors.groups() {
-            match vectors {
+        for group in self.vectors.groups() {
+            match group.vectors {
                 1 => self.group::<S, 1>(simd, group),
                 _ => self.group::<S, VECTORS>(simd, group),
             }
@@ -72,40 +72,34 @@ impl<C: Lanes> WithSimd for Products<'_, C> {
 impl<C: Lanes> Products<'_, C> {
     /// The products of `V` vectors of filters.
     #[inline(always)]
-    fn group<S: Simd, const V: usize>(&mut self, simd: S, (filter, filters, _): (usize, usize, usize)) {
+    fn group<S: Simd, const V: usize>(&mut self, simd: S, group: Group) {
         let channels = self.vectors.shape.in_channels;
         let positions = self.plane.positions().next_multiple_of(C::lanes::<S>());
         for begin in (0..positions).step_by(PIECE) {
             let len = PIECE.min(positions - begin);
-            self.transpose::<S, V>(simd, (filter, filters), begin, len);
+            self.transpose::<S, V>(simd, group, begin, len);
             let fours = channels / CHANNELS * CHANNELS;
             for channel in (0..fours).step_by(CHANNELS) {
-                self.channels::<S, V, CHANNELS>(simd, filter, channel, begin, len);
+                self.channels::<S, V, CHANNELS>(simd, group.begin, channel, begin, len);
             }
             for channel in fours..channels {
-                self.channels::<S, V, 1>(simd, filter, channel, begin, len);
+                self.channels::<S, V, 1>(simd, group.begin, channel, begin, len);
             }
         }
     }
 
     /// From the positions of each filter to the filters of each position.
     #[inline(always)]
-    fn transpose<S: Simd, const V: usize>(
-        &mut self,
-        simd: S,
-        (filter, filters): (usize, usize),
-        begin: usize,
-        len: usize,
-    ) {
+    fn transpose<S: Simd, const V: usize>(&mut self, simd: S, group: Group, begin: usize, len: usize) {
         let lanes = C::lanes::<S>();
         let zero = C::splat(simd, C::ZERO);
         let (to, _) = C::vectors_mut::<S>(self.transposed).0.as_chunks_mut::<V>();
         for position in (0..len).step_by(lanes) {
             for vector in 0..V {
                 let mut block = [zero; MOST_LANES];
-                let of_vector = filters.saturating_sub(vector * lanes).min(lanes);
+                let of_vector = group.size.saturating_sub(vector * lanes).min(lanes);
                 for (number, to) in block[..of_vector].iter_mut().enumerate() {
-                    let part = (filter + vector * lanes + number) * self.part_len;
+                    let part = (group.begin + vector * lanes + number) * self.part_len;
                     *to = C::vectors::<S>(&self.parts[part + begin + position..][..lanes]).0[0];
                 }
                 let block = transpose::<C, S>(simd, block);
