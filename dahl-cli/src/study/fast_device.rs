@@ -67,8 +67,20 @@ const ABSENT: [(&str, &[&str]); 5] = [
     ("none", &[]),
     ("loss", &["cross_entropy", "cross_entropy_backward", "count_correct"]),
     ("updates", &["descend"]),
-    ("pooling", &["max_pool2d", "max_pool2d_backward"]),
-    ("convolutions", &["conv2d", "conv2d_backward_filters", "conv2d_backward_input"]),
+    ("dense layer", &["matmul", "matmul_add", "bias", "bias_backward"]),
+    // With what is computed in one task with them: the rectifier, and pooling.
+    (
+        "convolutions",
+        &[
+            "conv2d",
+            "conv2d_backward_filters",
+            "conv2d_backward_input",
+            "conv2d_relu",
+            "conv2d_relu_max_pool2d",
+            "conv2d_relu_max_pool2d_backward",
+            "relu_max_pool2d_backward",
+        ],
+    ),
 ];
 
 /// What a run has shown.

@@ -170,6 +170,28 @@ fn every_study_writes_its_tables_and_figures() {
     }
 }
 
+/// The codelets that a device is said to lack are those that the network runs.
+#[test]
+fn what_a_device_lacks_is_missed() {
+    let files = files_of(quick("fast-device", &[]).path());
+    let column = |name| column(&files["fast-device.csv"], name);
+    let (varied, values, times) = (column("varied"), column("value"), column("time_us"));
+    let times_without = |lacking: &str| -> Vec<&String> {
+        let rows = varied.iter().zip(&values).zip(&times);
+        let of_value = |((varied, value), _): &((&String, &String), &String)| {
+            *varied == "no kernels of" && *value == lacking
+        };
+        rows.filter(of_value).map(|(_, time)| time).collect()
+    };
+    let with_all = times_without("none");
+    assert!(!with_all.is_empty());
+    for lacking in ["loss", "updates", "dense layer", "convolutions"] {
+        let without = times_without(lacking);
+        assert_eq!(without.len(), with_all.len());
+        assert_ne!(without, with_all, "{lacking}");
+    }
+}
+
 /// The line that says where figures come from.
 fn provenance(summary: &str) -> &str {
     summary.lines().rfind(|line| line.contains("time: ") || line.contains("in turn")).unwrap_or_default()
