@@ -25,9 +25,9 @@ const RIGHT_BYTES: usize = 512 * 1024;
 const LEFT_BYTES: usize = 2 * 1024 * 1024;
 /// A left factor whose rows are strided is not transposed below these bytes.
 const STRIDED_BYTES: usize = 32 * 1024;
-/// A right factor is read where it is for products of at most so many rows, too few for packing to pay,
+/// A right factor that stays in a cache is read where it is for products of at most so many rows, too few for packing to pay,
 const PACK_ROWS: usize = 6 * ROWS;
-/// and if it has at most so many bytes.
+/// and for any if it has at most so many bytes.
 const PACK_BYTES: usize = 64 * 1024;
 
 /// `out = alpha * a x b + beta * out`, whose rows have their elements side by side.
@@ -72,7 +72,10 @@ impl<'a, C: Lanes> Blocked<'a, C> {
     /// The elements of the right factor, if it is read where it is.
     fn in_place(&self) -> Option<&'a [C]> {
         let elements = self.b.to_slice()?;
-        (self.out.nrows() <= PACK_ROWS || size_of_val(elements) <= PACK_BYTES).then_some(elements)
+        let (rows, bytes) = (self.out.nrows(), size_of_val(elements));
+        // With fewer rows than a tile it is read once.
+        let pays = rows >= ROWS && bytes > if rows <= PACK_ROWS { RIGHT_BYTES } else { PACK_BYTES };
+        (!pays).then_some(elements)
     }
 }
 

@@ -22,16 +22,23 @@ pub(super) fn pack<C: Lanes, S: Simd>(simd: S, matrix: ArrayView2<'_, C>, width:
     if depth == 0 {
         return;
     }
+    if matrix.strides()[1] == 1 {
+        // Row by row, as they lie in memory, which may be far; the panels are near.
+        for (number, from) in matrix.rows().into_iter().enumerate() {
+            let from = from.to_slice().expect("elements of a row lie side by side");
+            for (panel, from) in panels.chunks_exact_mut(depth * width).zip(from.chunks(width)) {
+                let to = &mut panel[number * width..][..width];
+                let filled = from.len().next_multiple_of(C::lanes::<S>());
+                copy(simd, from, &mut to[..from.len()]);
+                to[from.len()..filled].fill(C::ZERO);
+            }
+        }
+        return;
+    }
     for (panel, first) in panels.chunks_exact_mut(depth * width).zip((0..columns).step_by(width)) {
         let count = width.min(columns - first);
         let filled = count.next_multiple_of(C::lanes::<S>());
-        if matrix.strides()[1] == 1 {
-            for (from, to) in matrix.rows().into_iter().zip(panel.chunks_exact_mut(width)) {
-                let from = &from.to_slice().expect("elements of a row lie side by side")[first..][..count];
-                copy(simd, from, &mut to[..count]);
-                to[count..filled].fill(C::ZERO);
-            }
-        } else if matrix.strides()[0] == 1 {
+        if matrix.strides()[0] == 1 {
             let column =
                 |number: usize| matrix.column(first + number).to_slice().expect("elements lie side by side");
             squares(simd, column, [count, depth], panel, width);
