@@ -8,7 +8,7 @@ use crate::reference::{Moves, array, assert_all_close, assert_refused, exact, fo
 /// the image, and images large enough to be packed in several tiles. Then so many filters that vectors are of those: several
 /// of them, the last one not full, and channels over; one row for all positions, or rows one by one; kernels of one, two and
 /// five columns; more positions than are added up at a time.
-const CASES: [([usize; 4], usize, Moves); 16] = [
+const CASES: [([usize; 4], usize, Moves); 19] = [
     ([2, 1, 9, 8], 4, Moves { kernel: [3, 3], stride: [1, 1], padding: [0, 0] }),
     ([2, 3, 7, 9], 5, Moves { kernel: [3, 2], stride: [1, 1], padding: [1, 1] }),
     ([2, 3, 11, 13], 5, Moves { kernel: [3, 5], stride: [2, 3], padding: [2, 1] }),
@@ -25,6 +25,9 @@ const CASES: [([usize; 4], usize, Moves); 16] = [
     ([1, 12, 3, 16], 32, Moves { kernel: [3, 2], stride: [1, 1], padding: [1, 0] }),
     ([1, 9, 6, 16], 32, Moves { kernel: [2, 5], stride: [1, 1], padding: [0, 2] }),
     ([1, 9, 16, 26], 25, Moves { kernel: [3, 3], stride: [1, 1], padding: [0, 0] }),
+    ([1, 9, 50, 7], 32, Moves { kernel: [3, 5], stride: [1, 1], padding: [0, 0] }),
+    ([2, 9, 2, 12], 32, Moves { kernel: [5, 3], stride: [1, 1], padding: [2, 1] }),
+    ([1, 65, 2, 9], 33, Moves { kernel: [1, 1], stride: [1, 1], padding: [3, 2] }),
 ];
 
 /// Forward and both gradients, with the magnitudes of their terms.
@@ -107,15 +110,21 @@ fn gradients_keep_what_is_very_small<T: Real>() {
 for_each_real!(the_gradient_of_a_long_batch, gradients_keep_what_is_very_small);
 for_each_real!(compare);
 
-/// What a filter gives does not depend on how many there are beside it, to the last bit.
+/// What a filter gives does not depend on how many there are beside it, to the last bit, nor on whether those are finite.
 fn filters_do_not_depend_on_each_other<T: Real>() {
     const FEW: usize = 5;
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
-    for (shape, kernel, padding) in
-        [([2, 9, 7, 24], [3, 3], [1, 1]), ([1, 9, 5, 9], [3, 5], [0, 1]), ([1, 70, 3, 5], [1, 1], [0, 0])]
-    {
-        let filters = array::<T, 4>(&rt, [8 * FEW, shape[1], kernel[0], kernel[1]], 2);
+    for (shape, kernel, padding, first) in [
+        ([2, 9, 7, 24], [3, 3], [1, 1], None),
+        ([2, 9, 7, 24], [3, 3], [1, 1], Some(f64::INFINITY)),
+        ([1, 9, 5, 9], [3, 5], [0, 1], None),
+        ([1, 70, 3, 5], [1, 1], [0, 0], None),
+    ] {
+        let mut filters = array::<T, 4>(&rt, [8 * FEW, shape[1], kernel[0], kernel[1]], 2);
+        if let Some(first) = first {
+            filters.write().unwrap()[[0; 4]] = T::from_f64(first);
+        }
         let input = array::<T, 4>(&rt, shape, 1);
         let all = conv2d_init(&arena, &input, &filters, [1, 1], padding).unwrap();
         let filters = filters.to_vec().unwrap();

@@ -102,15 +102,18 @@ impl FilterVectors {
         })
     }
 
-    /// Writes filters to `packed`, group by group; lanes without a filter are 0.
-    pub(super) fn pack<T: Real>(&self, filters: &[T], order: Order, packed: &mut [T::Compute]) {
+    /// Writes filters to `packed`, group by group; lanes without a filter are 0. Returns whether all are finite.
+    pub(super) fn pack<T: Real>(&self, filters: &[T], order: Order, packed: &mut [T::Compute]) -> bool {
         let mut packed = packed.iter_mut();
+        let mut are_finite = true;
         for Group { begin, size, vectors } in self.groups() {
             for channel in 0..self.shape.in_channels {
                 for tap in 0..self.shape.taps {
                     for lane in 0..vectors * self.lanes {
                         *packed.next().expect("as many as there are") = if lane < size {
-                            filters[self.shape.place(order, begin + lane, channel, tap)].widen()
+                            let filter = filters[self.shape.place(order, begin + lane, channel, tap)];
+                            are_finite &= filter.is_finite();
+                            filter.widen()
                         } else {
                             T::Compute::ZERO
                         };
@@ -118,6 +121,7 @@ impl FilterVectors {
                 }
             }
         }
+        are_finite
     }
 
     /// Adds sums that are in the order of packed filters to what is in the order of filters.
@@ -135,11 +139,11 @@ impl FilterVectors {
         }
     }
 
-    /// The sums of a group at all positions of the output, of `packed` filters.
+    /// The sums of a group at all positions of the output, of `packed` filters and whether they are finite.
     pub(super) fn add_up<C: Lanes>(
         &self,
         Group { begin, size, vectors }: Group,
-        packed: &[C],
+        (packed, are_finite): (&[C], bool),
         bias: Option<&[C]>,
         sums: Sums<'_, C, C>,
         by_position: &mut [C],
@@ -150,12 +154,14 @@ impl FilterVectors {
             initial[..size].copy_from_slice(&bias[begin..][..size]);
         }
         let filters = &packed[begin * of_filter..][..vectors * self.lanes * of_filter];
-        in_vectors(AddUp { filters, vectors, initial, sums, by_position });
+        in_vectors(AddUp { filters, are_finite, vectors, initial, sums, by_position });
     }
 }
 
 struct AddUp<'a, C> {
     filters: &'a [C],
+    /// Whether a filter by the border of zeros is 0.
+    are_finite: bool,
     /// Vectors of filters.
     vectors: usize,
     /// What each filter's sums begin with.
@@ -252,17 +258,17 @@ impl<C: Lanes> AddUp<'_, C> {
         let (filters, _) = C::vectors::<S>(self.filters).0.as_chunks::<V>();
         let (of_rows, _) = filters.as_chunks::<K>();
         let channels = filters.len() / taps;
+        let kernel_rows = if self.are_finite { plane.rows_within(first, P) } else { 0..plane.kernel[0] };
         let line_len = K - 1 + P;
         // The end of the last line.
         assert!(
             first + (channels - 1) * len + (plane.kernel[0] - 1) * width + line_len <= self.sums.planes.len()
         );
-        let mut of_rows = of_rows.iter();
-        for channel in 0..channels {
-            let mut begin = first + channel * len;
-            for _ in 0..plane.kernel[0] {
-                let Some(of_row) = of_rows.next() else { break };
-                // SAFETY: this line ends where the last one does, or before.
+        for (channel, of_rows) in of_rows.chunks_exact(plane.kernel[0]).enumerate() {
+            let mut begin = first + channel * len + kernel_rows.start * width;
+            for of_row in &of_rows[kernel_rows.clone()] {
+                // SAFETY: the channel is one of `channels`, and the row one of the kernel's, so this line ends where the last one
+                // does, or before.
                 let line = unsafe { self.sums.planes.get_unchecked(begin..begin + line_len) };
                 begin += width;
                 add_row::<C, S, V, K, P>(simd, line, of_row, &mut sums);

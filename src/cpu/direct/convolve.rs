@@ -80,8 +80,16 @@ pub(crate) fn convolve<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>>(
             buffers.and_then(|buffers| ChannelPairs::new(shape, &plane, (filters, order), bias, buffers));
         with_scratch(lengths, |[planes, sums, packed, by_position]: [&mut [T::Compute]; 4]| {
             let filters = (filters, order);
-            let singles =
-                Singles { filters, by_filters, is_ready: false, in_place: None, planes, packed, by_position };
+            let singles = Singles {
+                filters,
+                by_filters,
+                is_ready: false,
+                are_finite: false,
+                in_place: None,
+                planes,
+                packed,
+                by_position,
+            };
             in_vectors(Convolve { plane, shape, images, bias, epilogue, pairs, singles, sums, sums_len });
         });
     });
@@ -121,6 +129,8 @@ struct Singles<'a, T: Real> {
     by_filters: Option<FilterVectors>,
     /// Whether an image has needed them.
     is_ready: bool,
+    /// Whether the filters of the vectors are finite.
+    are_finite: bool,
     /// The planes of the image, if they need not be copied.
     in_place: Option<&'a [T::Compute]>,
     planes: &'a mut [T::Compute],
@@ -143,7 +153,7 @@ impl<'a, T: Real<Compute: Lanes>> Singles<'a, T> {
             self.planes.fill(T::Compute::ZERO); // what lies behind the last plane is read, and not used
             let (filters, order) = self.filters;
             match self.by_filters {
-                Some(by_filters) => by_filters.pack(filters, order, self.packed),
+                Some(by_filters) => self.are_finite = by_filters.pack(filters, order, self.packed),
                 None => shape.pack(filters, order, self.packed),
             }
         }
@@ -220,10 +230,10 @@ fn take_all<'a, C: 'a, S: Simd>(
 impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
     /// The sums of a group of filters, for one image.
     fn group(&mut self, by_filters: FilterVectors, group: Group) {
-        let Singles { in_place, planes, packed, by_position, .. } = &mut self.singles;
+        let Singles { in_place, planes, packed, are_finite, by_position, .. } = &mut self.singles;
         let planes = in_place.unwrap_or(planes);
         let sums = Sums { plane: &self.plane, planes, sums: self.sums, sums_len: self.sums_len };
-        by_filters.add_up(group, packed, self.bias, sums, by_position);
+        by_filters.add_up(group, (packed, *are_finite), self.bias, sums, by_position);
     }
 
     /// The sums of `F` filters from number `begin` on, for one image.

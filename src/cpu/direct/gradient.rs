@@ -10,6 +10,7 @@ use super::by_filters::{FilterVectors, Products};
 use super::filters::{Filters, MOST, blocks, of_size};
 use super::pairs::{self, POSITIONS, PositionPairs, TiledGradient};
 use super::plane::Plane;
+use crate::cpu::compute::computes_in_itself;
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
 use crate::cpu::pairs::Pair;
 use crate::cpu::scratch::with_scratch;
@@ -26,6 +27,11 @@ pub(crate) trait Source<C> {
     /// How many elements behind the last position it may write.
     fn reach(&self) -> usize {
         0
+    }
+
+    /// The gradient by the sums of image number `image` and these filters, where it is, if nothing need be done to it.
+    fn given(&self, _plane: &Plane, _image: usize, _filters: Range<usize>) -> Option<&[C]> {
+        None
     }
 
     /// Writes the gradient by the sums of image number `image` and these filters to its positions, each filter's to a
@@ -47,7 +53,19 @@ pub(crate) struct Given<'a, T> {
     pub(crate) out_channels: usize,
 }
 
+impl<T: Real> Given<'_, T> {
+    /// The gradient of these filters.
+    fn of(&self, image: usize, filters: Range<usize>, len: usize) -> &[T] {
+        let first = image * self.out_channels;
+        &self.gradient[(first + filters.start) * len..(first + filters.end) * len]
+    }
+}
+
 impl<T: Real<Compute: Lanes>> Source<T::Compute> for Given<'_, T> {
+    fn given(&self, plane: &Plane, image: usize, filters: Range<usize>) -> Option<&[T::Compute]> {
+        computes_in_itself::<T>().then(|| bytemuck::cast_slice(self.of(image, filters, plane.outputs())))
+    }
+
     #[inline(always)]
     fn fill<S: Simd>(
         &mut self,
@@ -58,10 +76,7 @@ impl<T: Real<Compute: Lanes>> Source<T::Compute> for Given<'_, T> {
         parts: &mut [T::Compute],
         part_len: usize,
     ) {
-        let len: usize = plane.output().iter().product();
-        let covered = (image * self.out_channels + filters.start) * len
-            ..(image * self.out_channels + filters.end) * len;
-        plane.spread(simd, &self.gradient[covered], parts, part_len);
+        plane.spread(simd, self.of(image, filters, plane.outputs()), parts, part_len);
     }
 }
 
@@ -77,9 +92,10 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
     filters_gradient: &mut [T::Compute],
 ) {
     assert_eq!(filters_gradient.len(), shape.len());
-    let part_len = (plane.positions() + gradient.reach()).next_multiple_of(POSITIONS);
     // The planes are made again for each of these groups of filters: mostly there is one.
     let by_filters = FilterVectors::new::<T::Compute>(shape).filter(|_| !pairs::are_worthwhile::<T>(&shape));
+    let parts_plane = if by_filters.is_some() { Plane::borderless(plane.output()) } else { plane };
+    let part_len = (parts_plane.positions() + gradient.reach()).next_multiple_of(POSITIONS);
     let of_filter = shape.in_channels * shape.taps * if by_filters.is_some() { 1 } else { MOST_LANES };
     let at_once = (SUMS_BYTES / size_of::<T::Compute>() / of_filter).max(MOST);
     let at_once = if pairs::are_tiled::<T>(&shape) { at_once.next_multiple_of(BLOCK) } else { at_once };
@@ -89,7 +105,7 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
         plane.buffer_len(shape.in_channels, POSITIONS),
         filters * part_len,
         by_filters.map_or(filters * of_filter, |by_filters| by_filters.with_filters(filters).len()),
-        by_filters.map_or(0, |_| Products::<T::Compute>::transposed_len()),
+        by_filters.map_or(0, |_| Products::<T::Compute>::transposed_len(&plane)),
     ];
     with_pairs::<T, _>(&plane, &shape, filters, part_len, |pairs| {
         with_scratch(lengths, |[planes, parts, sums, transposed]: [&mut [T::Compute]; 4]| {
@@ -104,6 +120,7 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
                 in_place: None,
                 planes,
                 is_filled: false,
+                parts_plane,
                 parts,
                 part_len,
                 sums,
@@ -162,8 +179,11 @@ struct Gradient<'a, T: Real, G> {
     planes: &'a mut [T::Compute],
     /// Whether all of the planes has been written.
     is_filled: bool,
-    /// The gradient of an image by the sums of some filters, at its positions, each filter's part `part_len` long.
+    /// The gradient of an image by the sums of some filters, at the positions of `parts_plane`, each filter's part `part_len`
+    /// long.
     parts: &'a mut [T::Compute],
+    /// The plane of the image; without a border if the vectors are of filters.
+    parts_plane: Plane,
     part_len: usize,
     /// For some filters, all channels and all taps, the sums over all images, each in a vector: adding up its lanes takes
     /// as long as a few rows. If the vectors are of filters, each is one element.
@@ -191,7 +211,12 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> WithSimd for Gradient<'_, T
             let image_len = self.shape.in_channels * self.plane.image[0] * self.plane.image[1];
             for (number, image) in self.images.chunks_exact(image_len).enumerate() {
                 let parts = &mut self.parts[..filters * self.part_len];
-                self.gradient.fill(simd, &self.plane, number, begin..begin + filters, parts, self.part_len);
+                let (plane, numbers) = (&self.parts_plane, begin..begin + filters);
+                let is_given = self.by_filters.is_some()
+                    && self.gradient.given(plane, number, numbers.clone()).is_some();
+                if !is_given {
+                    self.gradient.fill(simd, plane, number, numbers.clone(), parts, self.part_len);
+                }
                 may_be_pairs = may_be_pairs
                     && self.pairs.as_mut().is_some_and(|pairs| pairs.take(&self.plane, image, parts));
                 let in_pairs = may_be_pairs;
@@ -202,7 +227,7 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> WithSimd for Gradient<'_, T
                         self.border(simd, image);
                     }
                 }
-                self.add_image(simd, filters, in_pairs);
+                self.add_image(simd, number, numbers, in_pairs);
             }
             self.add_sums(simd, begin, filters);
         }
@@ -216,7 +241,7 @@ impl<'a, T: Real, G> Gradient<'a, T, G> {
     }
 }
 
-impl<T: Real<Compute: Lanes>, G> Gradient<'_, T, G> {
+impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> Gradient<'_, T, G> {
     /// Copies an image into planes.
     #[inline(always)]
     fn border<S: Simd>(&mut self, simd: S, image: &[T]) {
@@ -228,9 +253,10 @@ impl<T: Real<Compute: Lanes>, G> Gradient<'_, T, G> {
         self.plane.border(simd, image, self.planes);
     }
 
-    /// Adds what an image gives to the sums of filters.
+    /// Adds what image number `image` gives to the sums of filters of these numbers.
     #[inline(always)]
-    fn add_image<S: Simd>(&mut self, simd: S, filters: usize, in_pairs: bool) {
+    fn add_image<S: Simd>(&mut self, simd: S, image: usize, numbers: Range<usize>, in_pairs: bool) {
+        let filters = numbers.len();
         if in_pairs
             && let Some(pairs) = &mut self.pairs
             && pairs.add_image_in_tiles(&self.plane, filters, self.part_len)
@@ -242,12 +268,16 @@ impl<T: Real<Compute: Lanes>, G> Gradient<'_, T, G> {
             self.sums.fill(T::Compute::ZERO);
         }
         if let Some(vectors) = self.by_filters.map(|by_filters| by_filters.with_filters(filters)) {
+            let (parts, part_len) = match self.gradient.given(&self.parts_plane, image, numbers) {
+                Some(given) => (given, self.parts_plane.positions()),
+                None => (&*self.parts, self.part_len),
+            };
             return in_vectors(Products {
                 vectors,
                 plane: &self.plane,
                 planes: self.in_place.unwrap_or(self.planes),
-                parts: self.parts,
-                part_len: self.part_len,
+                parts,
+                part_len,
                 transposed: self.transposed,
                 sums: self.sums,
             });

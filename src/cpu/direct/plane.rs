@@ -1,5 +1,7 @@
 //! [`Plane`]: an image with its border, as the kernels read it.
 
+use std::ops::Range;
+
 use dahl_core::{Element, Real};
 use pulp::Simd;
 
@@ -18,6 +20,11 @@ pub(crate) struct Plane {
 }
 
 impl Plane {
+    /// That of an image without a border, each element of which is a position.
+    pub(super) fn borderless(image: [usize; 2]) -> Self {
+        Self { image, kernel: [1, 1], padding: [0, 0] }
+    }
+
     /// The plane of the gradient by the input: the output is the image, with as much padding as the kernel is larger than
     /// one. None if the padding of this one is larger than that.
     pub(crate) fn reversed(&self) -> Option<Self> {
@@ -43,6 +50,25 @@ impl Plane {
     /// Positions: all of the output, and those between its rows.
     pub(super) fn positions(&self) -> usize {
         self.output()[0] * self.width()
+    }
+
+    /// Elements of the output.
+    pub(super) fn outputs(&self) -> usize {
+        self.output().iter().product()
+    }
+
+    /// The position of element number `number` of the output.
+    pub(super) fn position(&self, number: usize) -> usize {
+        let columns = self.output()[1];
+        number / columns * self.width() + number % columns
+    }
+
+    /// Rows of the kernel that meet the image at any of `count` positions from number `first` on. The others meet its border.
+    pub(super) fn rows_within(&self, first: usize, count: usize) -> Range<usize> {
+        let (first_row, last_row) = (first / self.width(), (first + count - 1) / self.width());
+        let (image_begin, image_end) = (self.padding[0], self.padding[0] + self.image[0]);
+        let end = self.kernel[0].min(image_end.saturating_sub(first_row));
+        image_begin.saturating_sub(last_row).min(end)..end
     }
 
     /// Elements of the kernel.

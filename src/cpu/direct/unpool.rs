@@ -144,7 +144,7 @@ pub(crate) fn unpool<T: Real<Compute: Lanes>>(output: [usize; 2], source: Unpool
         }
     }
     // Without a border, and by a kernel of one element: positions are those of the output.
-    let plane = Plane { image: output, kernel: [1, 1], padding: [0, 0] };
+    let plane = Plane::borderless(output);
     with_scratch([plane.positions() + source.reach()], |[part]: [&mut [T::Compute]; 1]| {
         in_vectors(Planes { plane, source, part, out });
     });

@@ -7,13 +7,15 @@
 //! What one piece of positions gives is added up by itself, and then added to what came before: so the error of a sum grows with
 //! their length and their number, and not with the product of both.
 
+use std::ops::Range;
+
 use pulp::{Simd, WithSimd};
 
 use super::{FilterVectors, Group, MOST_TAPS, VECTORS};
 use crate::cpu::direct::plane::Plane;
 use crate::cpu::lanes::{Lanes, MOST_LANES, VECTOR_BYTES, transpose};
 
-/// Positions that are transposed at once: those of two vectors take half of a small first-level cache.
+/// Elements of the output that are transposed at once: those of two vectors take half of a small first-level cache.
 const PIECE: usize = 128;
 
 /// Channels whose sums are kept in registers at once: with two vectors of filters and three taps, 24 of 32.
@@ -28,8 +30,7 @@ pub(in crate::cpu::direct) struct Products<'a, C> {
     pub(in crate::cpu::direct) plane: &'a Plane,
     /// The planes of the image. Those behind a row, and behind the last one, are multiplied with zeros.
     pub(in crate::cpu::direct) planes: &'a [C],
-    /// The gradient by the sums of each filter, at its positions; zeros between rows and behind them, up to a multiple of
-    /// [`MOST_LANES`].
+    /// The gradient by the sums of each filter, row by row, and how far one filter's is from the next one's.
     pub(in crate::cpu::direct) parts: &'a [C],
     pub(in crate::cpu::direct) part_len: usize,
     /// As many as [`transposed_len`](Self::transposed_len) says.
@@ -46,9 +47,12 @@ struct Place {
 }
 
 impl<C: Lanes> Products<'_, C> {
-    /// Elements of a piece of the gradient, transposed.
-    pub(in crate::cpu::direct) fn transposed_len() -> usize {
-        (PIECE + BEHIND) * VECTORS * MOST_LANES
+    /// The most elements of a piece of the gradient, transposed.
+    pub(in crate::cpu::direct) fn transposed_len(plane: &Plane) -> usize {
+        // A piece that begins with the last element of a row has the most positions between rows.
+        let columns = plane.output()[1];
+        let between = plane.width() - columns;
+        (PIECE + (PIECE / columns.max(1) + 1) * between + BEHIND) * VECTORS * MOST_LANES
     }
 }
 
@@ -73,11 +77,12 @@ impl<C: Lanes> Products<'_, C> {
     /// The products of `V` vectors of filters.
     #[inline(always)]
     fn group<S: Simd, const V: usize>(&mut self, simd: S, group: Group) {
-        let channels = self.vectors.shape.in_channels;
-        let positions = self.plane.positions().next_multiple_of(C::lanes::<S>());
-        for begin in (0..positions).step_by(PIECE) {
-            let len = PIECE.min(positions - begin);
-            self.transpose::<S, V>(simd, group, begin, len);
+        let (channels, outputs) = (self.vectors.shape.in_channels, self.plane.outputs());
+        for first in (0..outputs).step_by(PIECE) {
+            let piece = first..outputs.min(first + PIECE);
+            let begin = self.plane.position(first);
+            let len = self.plane.position(piece.end - 1) + 1 - begin;
+            self.transpose::<S, V>(simd, group, piece, len);
             let fours = channels / CHANNELS * CHANNELS;
             for channel in (0..fours).step_by(CHANNELS) {
                 self.channels::<S, V, CHANNELS>(simd, group.begin, channel, begin, len);
@@ -88,27 +93,40 @@ impl<C: Lanes> Products<'_, C> {
         }
     }
 
-    /// From the positions of each filter to the filters of each position.
+    /// From the positions of each filter to the filters of each position, of a piece that has `len` positions; zeros between
+    /// rows and behind it.
     #[inline(always)]
-    fn transpose<S: Simd, const V: usize>(&mut self, simd: S, group: Group, begin: usize, len: usize) {
-        let lanes = C::lanes::<S>();
-        let zero = C::splat(simd, C::ZERO);
+    fn transpose<S: Simd, const V: usize>(&mut self, simd: S, group: Group, piece: Range<usize>, len: usize) {
+        let (lanes, zero) = (C::lanes::<S>(), C::splat(simd, C::ZERO));
         let (to, _) = C::vectors_mut::<S>(self.transposed).0.as_chunks_mut::<V>();
-        for position in (0..len).step_by(lanes) {
+        to[..len + BEHIND].fill([zero; V]);
+        let columns = self.plane.output()[1];
+        let between = self.plane.width() - columns;
+        let (mut position, mut column) = (0, piece.start % columns);
+        for first in piece.clone().step_by(lanes) {
+            let count = lanes.min(piece.end - first);
+            let mut places = [0; MOST_LANES];
+            for place in &mut places[..count] {
+                *place = position;
+                (position, column) = (position + 1, column + 1);
+                if column == columns {
+                    (position, column) = (position + between, 0);
+                }
+            }
             for vector in 0..V {
                 let mut block = [zero; MOST_LANES];
                 let of_vector = group.size.saturating_sub(vector * lanes).min(lanes);
                 for (number, to) in block[..of_vector].iter_mut().enumerate() {
                     let part = (group.begin + vector * lanes + number) * self.part_len;
-                    *to = C::vectors::<S>(&self.parts[part + begin + position..][..lanes]).0[0];
+                    let from = &self.parts[part + first..][..count];
+                    *to = if count == lanes { C::vectors::<S>(from).0[0] } else { C::load_first(simd, from) };
                 }
                 let block = transpose::<C, S>(simd, block);
-                for (to, from) in to[position..][..lanes].iter_mut().zip(block) {
-                    to[vector] = from;
+                for (&place, from) in places[..count].iter().zip(block) {
+                    to[place][vector] = from;
                 }
             }
         }
-        to[len..][..BEHIND].fill([zero; V]);
     }
 
     /// The products of `N` channels, from number `channel` on, with `len` positions, of which the first has number `begin`.
