@@ -1,5 +1,6 @@
 //! [`Tile`]: the sums of a few rows and a few vectors of columns, kept in registers over a block of the depth.
 
+use dahl_core::Real;
 use pulp::{Simd, WithSimd};
 
 use crate::cpu::lanes::Lanes;
@@ -43,6 +44,14 @@ pub(super) struct Place<C> {
 pub(super) struct Scale<C> {
     pub(super) alpha: C,
     pub(super) beta: C,
+}
+
+impl<C: Real> Scale<C> {
+    /// Whether the sums are written as they are.
+    #[inline(always)]
+    fn is_one(&self) -> bool {
+        self.alpha == C::ONE && self.beta == C::ZERO
+    }
 }
 
 /// A product of `R` rows with a few vectors of columns, of which `place` has what is written.
@@ -95,22 +104,48 @@ impl<C: Lanes, const R: usize, const V: usize> WithSimd for Compute<'_, C, R, V>
         }
         // SAFETY: `new` asks for the elements of `left`.
         let sums = unsafe { sums::<C, S, R, V>(simd, left, b, stride) };
-        let plain = scale.alpha == C::ONE && scale.beta == C::ZERO;
+        if place.columns < V * lanes {
+            // SAFETY: `new` asks for the elements of `place`.
+            return unsafe { store_some(simd, &sums, place, scale) };
+        }
         // Loops of lengths that are known, so that no sum goes through memory on its way.
         for (row, sums) in sums.into_iter().enumerate() {
             let first = place.first.wrapping_offset(row as isize * place.row_stride);
             // SAFETY: `row` is one of `place`, whose elements `new` asks for.
-            let mut rest = unsafe { std::slice::from_raw_parts_mut(first, place.columns) };
-            for sum in sums {
-                let (out, behind) = rest.split_at_mut(lanes.min(rest.len()));
-                if out.len() == lanes {
-                    let out = &mut C::vectors_mut::<S>(out).0[0];
-                    *out = if plain { sum } else { scaled(simd, scale, sum, *out) };
-                } else {
-                    let sum = if plain { sum } else { scaled(simd, scale, sum, C::load_first(simd, out)) };
-                    C::store_first(simd, sum, out);
-                }
-                rest = behind;
+            let out = unsafe { std::slice::from_raw_parts_mut(first, V * lanes) };
+            let (out, _) = C::vectors_mut::<S>(out);
+            let out: &mut [C::Vector<S>; V] = out.try_into().expect("as many as asked for");
+            for (out, sum) in out.iter_mut().zip(sums) {
+                *out = if scale.is_one() { sum } else { scaled(simd, scale, sum, *out) };
+            }
+        }
+    }
+}
+
+/// Writes sums of which the last vectors have more columns than `place`.
+///
+/// # Safety
+/// The elements of `place` are valid for reads and writes, and nothing else accesses them meanwhile.
+#[allow(unsafe_code, reason = "several tiles of one matrix are written through one pointer")]
+#[inline(always)]
+unsafe fn store_some<C: Lanes, S: Simd, const R: usize, const V: usize>(
+    simd: S,
+    sums: &[[C::Vector<S>; V]; R],
+    place: Place<C>,
+    scale: Scale<C>,
+) {
+    for (row, sums) in sums.iter().enumerate() {
+        let first = place.first.wrapping_offset(row as isize * place.row_stride);
+        // SAFETY: `row` is one of `place`.
+        let out = unsafe { std::slice::from_raw_parts_mut(first, place.columns) };
+        for (out, &sum) in out.chunks_mut(C::lanes::<S>()).zip(sums) {
+            if out.len() == C::lanes::<S>() {
+                let out = &mut C::vectors_mut::<S>(out).0[0];
+                *out = if scale.is_one() { sum } else { scaled(simd, scale, sum, *out) };
+            } else {
+                let sum =
+                    if scale.is_one() { sum } else { scaled(simd, scale, sum, C::load_first(simd, out)) };
+                C::store_first(simd, sum, out);
             }
         }
     }
