@@ -324,10 +324,16 @@ pub(crate) const VECTOR_BYTES: usize = 64;
 
 /// Whether [`in_vectors`] has those, and 32 of them.
 pub(crate) fn has_wide_vectors() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return level() == Level::V4 && pulp::x86::V4::is_available();
-    #[cfg(not(target_arch = "x86_64"))]
-    false
+    struct IsWide;
+    impl WithSimd for IsWide {
+        type Output = bool;
+
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _simd: S) -> bool {
+            size_of::<S::f32s>() == VECTOR_BYTES && S::REGISTER_COUNT >= 32
+        }
+    }
+    in_vectors(IsWide)
 }
 
 /// Runs `work` with the vectors of this machine's [`level`].

@@ -8,7 +8,7 @@ use crate::reference::{Moves, array, assert_all_close, assert_refused, exact, fo
 /// the image, and images large enough to be packed in several tiles. Then so many filters that vectors are of those: several
 /// of them, the last one not full, and channels over; one row for all positions, or rows one by one; kernels of one, two and
 /// five columns; more positions than are added up at a time.
-const CASES: [([usize; 4], usize, Moves); 19] = [
+const CASES: [([usize; 4], usize, Moves); 25] = [
     ([2, 1, 9, 8], 4, Moves { kernel: [3, 3], stride: [1, 1], padding: [0, 0] }),
     ([2, 3, 7, 9], 5, Moves { kernel: [3, 2], stride: [1, 1], padding: [1, 1] }),
     ([2, 3, 11, 13], 5, Moves { kernel: [3, 5], stride: [2, 3], padding: [2, 1] }),
@@ -28,6 +28,12 @@ const CASES: [([usize; 4], usize, Moves); 19] = [
     ([1, 9, 50, 7], 32, Moves { kernel: [3, 5], stride: [1, 1], padding: [0, 0] }),
     ([2, 9, 2, 12], 32, Moves { kernel: [5, 3], stride: [1, 1], padding: [2, 1] }),
     ([1, 65, 2, 9], 33, Moves { kernel: [1, 1], stride: [1, 1], padding: [3, 2] }),
+    ([3, 33, 9, 26], 40, Moves { kernel: [3, 3], stride: [1, 1], padding: [0, 0] }),
+    ([2, 33, 5, 8], 40, Moves { kernel: [3, 3], stride: [1, 1], padding: [2, 2] }),
+    ([1, 70, 3, 24], 22, Moves { kernel: [1, 1], stride: [1, 1], padding: [0, 0] }),
+    ([1, 9, 6, 24], 40, Moves { kernel: [3, 5], stride: [1, 1], padding: [0, 2] }),
+    ([1, 9, 12, 20], 40, Moves { kernel: [2, 7], stride: [1, 1], padding: [0, 0] }),
+    ([1, 256, 3, 3], 512, Moves { kernel: [3, 3], stride: [1, 1], padding: [0, 0] }),
 ];
 
 /// Forward and both gradients, with the magnitudes of their terms.

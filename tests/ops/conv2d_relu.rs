@@ -176,16 +176,22 @@ fn a_place_outside_of_the_plane_fails_the_task() {
 #[test]
 fn an_infinite_element_reaches_only_its_own_sums() {
     let rt = Runtime::new().unwrap();
-    let mut pixels = vec![1.0_f64; 16];
-    pixels[4] = f64::INFINITY; // row 1, column 0: taps of columns 1 and 2 never see it
-    let input = rt.from_vec([1, 1, 4, 4], pixels).unwrap();
-    let gradient = rt.from_vec([1, 1, 2, 2], vec![1.0_f64; 4]).unwrap();
-    let mut by_filters = rt.zeros([1, 1, 3, 3]).unwrap();
-    conv2d_backward_filters(&input, &gradient, &mut by_filters, [1, 1], [0, 0]).unwrap();
-    let by_filters = by_filters.to_vec().unwrap();
-    let infinite: Vec<bool> = by_filters.iter().map(|sum| sum.is_infinite()).collect();
-    assert_eq!(infinite, [true, false, false, true, false, false, false, false, false]);
-    assert!(by_filters.iter().all(|sum| !sum.is_nan()));
+    for (channels, filters) in [(1, 1), (9, 40)] {
+        let mut pixels = vec![1.0_f64; 16 * channels];
+        pixels[16 * (channels - 1) + 4] = f64::INFINITY; // row 1, column 0: taps of columns 1 and 2 never see it
+        let input = rt.from_vec([1, channels, 4, 4], pixels).unwrap();
+        let gradient = rt.from_vec([1, filters, 2, 2], vec![1.0_f64; 4 * filters]).unwrap();
+        let mut by_filters = rt.zeros([filters, channels, 3, 3]).unwrap();
+        conv2d_backward_filters(&input, &gradient, &mut by_filters, [1, 1], [0, 0]).unwrap();
+        let by_filters = by_filters.to_vec().unwrap();
+        let infinite: Vec<bool> = by_filters.iter().map(|sum| sum.is_infinite()).collect();
+        for of_filter in infinite.chunks_exact(9 * channels) {
+            let (finite, last) = of_filter.split_at(9 * (channels - 1));
+            assert_eq!(last, [true, false, false, true, false, false, false, false, false]);
+            assert!(!finite.contains(&true));
+        }
+        assert!(by_filters.iter().all(|sum| !sum.is_nan()));
+    }
 }
 
 /// A tap that never meets an element does not reach its gradient, also if it is infinite.

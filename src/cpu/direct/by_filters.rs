@@ -2,18 +2,18 @@
 //!
 //! A vector of positions is a load that mostly lies across two cache lines. A vector of filters does not: they are packed, and
 //! what they are multiplied with is one element of the image, in all lanes. That element belongs to as many neighbouring sums
-//! as a row of the kernel has taps, so one load serves several multiplications with each vector of filters. The sums of some
-//! neighbouring positions stay in registers over all channels and taps; then each block of them is transposed, to rows of
-//! positions as the [`Epilogue`](super::Epilogue) takes them.
+//! as a row of the kernel has taps, so one load serves up to three multiplications with each vector of filters. The sums of some
+//! neighbouring positions stay in registers over all channels and taps; those of some more stay in a first-level cache until they
+//! are transposed, to rows of positions as the [`Epilogue`](super::Epilogue) takes them.
 //!
 //! A sum adds the same products in the same order as a vector of positions does, so its bits are the same.
 
 #![allow(
     unsafe_code,
-    reason = "lines of an image are read without a check for each, which took as long as loading them"
+    reason = "lines of an image are read without a check for each, which took up to a tenth of the time"
 )]
 
-mod products;
+pub(super) mod products;
 
 use dahl_core::{Element, Real};
 use pulp::{Simd, WithSimd};
@@ -28,18 +28,24 @@ pub(super) use products::Products;
 /// Vectors of filters whose sums are kept in registers at once.
 const VECTORS: usize = 2;
 
-/// Neighbouring positions whose sums of one vector of filters are; of two, half as many. With the filters of three taps that
-/// fills all registers.
+/// Neighbouring positions whose sums of one vector of filters are kept in registers at once; of two vectors, half as many. With
+/// the filters of three taps, two vectors fill nearly all registers.
 const MOST_POSITIONS: usize = 24;
 
-/// Fewer of them, where the last ones of a row are fewer.
+/// The same, where rows have so many columns that fewer sums are made twice.
 const FEW_POSITIONS: usize = 16;
+
+/// Neighbouring positions whose sums are kept until they are transposed.
+const POSITIONS: usize = 96;
 
 /// The most taps of a row of the kernel whose filters are kept in registers.
 const MOST_TAPS: usize = 3;
 
-/// Products of a sum, from which on it is worth transposing.
+/// Products of a sum of the convolution, from which on it is worth transposing.
 const LEAST_PRODUCTS: usize = 64;
+
+/// The most bytes of the sums of a group: the epilogue takes whole planes, and fewer filters at once need less memory.
+const MOST_BYTES: usize = 16 << 20;
 
 /// Filters in groups of two vectors: for each channel and tap, those of a group lie side by side. The last group may be of one
 /// vector, and its last lanes of no filters.
@@ -69,9 +75,10 @@ impl FilterVectors {
         (are_many && is_filled && has_wide_vectors()).then_some(Self { shape, lanes })
     }
 
-    /// Whether there are loops over rows of this kernel for the sums of a convolution.
-    pub(super) fn has_loops_for(&self, plane: &Plane) -> bool {
+    /// Whether there are loops over rows of this kernel for the sums of a convolution, and memory for them.
+    pub(super) fn has_loops_for<C>(&self, plane: &Plane) -> bool {
         matches!(plane.kernel[1], 1 | 3 | 5)
+            && plane.positions().saturating_mul(self.at_once() * size_of::<C>()) <= MOST_BYTES
     }
 
     /// The same for so many filters.
@@ -89,9 +96,10 @@ impl FilterVectors {
         VECTORS * self.lanes
     }
 
-    /// Elements of the sums of a group before they are transposed.
-    pub(super) fn by_position_len(&self, plane: &Plane) -> usize {
-        (plane.positions() + MOST_POSITIONS).next_multiple_of(MOST_LANES) * self.at_once()
+    /// Elements of the sums of a group that are not transposed yet.
+    pub(super) fn by_position_len(&self) -> usize {
+        // Behind the last sums are positions between rows, fewer than lanes.
+        (POSITIONS + MOST_LANES) * self.at_once()
     }
 
     pub(super) fn groups(self) -> impl Iterator<Item = Group> {
@@ -154,7 +162,7 @@ impl FilterVectors {
             initial[..size].copy_from_slice(&bias[begin..][..size]);
         }
         let filters = &packed[begin * of_filter..][..vectors * self.lanes * of_filter];
-        in_vectors(AddUp { filters, are_finite, vectors, initial, sums, by_position });
+        in_vectors(AddUp { filters, are_finite, vectors, initial, sums, by_position, begin: 0 });
     }
 }
 
@@ -167,8 +175,9 @@ struct AddUp<'a, C> {
     /// What each filter's sums begin with.
     initial: [C; VECTORS * MOST_LANES],
     sums: Sums<'a, C, C>,
-    /// The sums of all filters at a position, side by side.
+    /// The sums of all filters at a position, side by side, of positions from number `begin` on: the others are transposed.
     by_position: &'a mut [C],
+    begin: usize,
 }
 
 impl<C: Lanes> WithSimd for AddUp<'_, C> {
@@ -196,7 +205,7 @@ impl<C: Lanes> AddUp<'_, C> {
             5 => self.rows::<S, V, 5, MOST, FEW>(simd),
             columns => unreachable!("`has_loops_for` has refused {columns} columns"),
         }
-        self.transpose::<S, V>(simd);
+        self.transpose::<S, V>(simd, self.sums.plane.positions() - self.begin);
     }
 
     /// The same for kernels of `K` columns, not transposed.
@@ -210,7 +219,7 @@ impl<C: Lanes> AddUp<'_, C> {
         let all = plane.positions();
         let of_rows =
             |step: usize| if columns < step { usize::MAX } else { rows * columns.next_multiple_of(step) };
-        let least = all.min(of_rows(MOST)).min(of_rows(FEW));
+        let least = all.next_multiple_of(MOST).min(of_rows(MOST)).min(of_rows(FEW));
         if least == of_rows(MOST) {
             self.segments::<S, V, K, MOST>(simd, rows, columns);
         } else if least == of_rows(FEW) {
@@ -232,13 +241,30 @@ impl<C: Lanes> AddUp<'_, C> {
         for row in 0..rows {
             for begin in (0..columns).step_by(P) {
                 let first = row * width + begin.min(columns - P);
+                self.make_room::<S, V, P>(simd, first);
                 let sums = self.tile::<S, V, K, P>(simd, first);
-                let (to, _) = C::vectors_mut::<S>(&mut self.by_position[first * V * C::lanes::<S>()..]);
+                let place = (first - self.begin) * V * C::lanes::<S>();
+                let (to, _) = C::vectors_mut::<S>(&mut self.by_position[place..]);
                 let (to, _) = to[..P * V].as_chunks_mut::<V>();
                 // An array, of a size that is known: a copy of slices would have all sums in memory first.
                 let to: &mut [[C::Vector<S>; V]; P] = to.try_into().expect("as many as asked for");
                 *to = sums;
             }
+        }
+    }
+
+    /// Transposes sums, if there is no room for those of `P` positions from number `first` on. The last `P` before them stay: of
+    /// those, some may be made again.
+    #[inline(always)]
+    fn make_room<S: Simd, const V: usize, const P: usize>(&mut self, simd: S, first: usize) {
+        const { assert!(3 * MOST_POSITIONS + MOST_LANES <= POSITIONS) };
+        let kept = first - self.begin;
+        if kept + P > POSITIONS {
+            let lanes = C::lanes::<S>();
+            let complete = (kept - P) / lanes * lanes;
+            self.transpose::<S, V>(simd, complete);
+            self.by_position.copy_within(complete * V * lanes..kept * V * lanes, 0);
+            self.begin += complete;
         }
     }
 
@@ -260,15 +286,16 @@ impl<C: Lanes> AddUp<'_, C> {
         let channels = filters.len() / taps;
         let kernel_rows = if self.are_finite { plane.rows_within(first, P) } else { 0..plane.kernel[0] };
         let line_len = K - 1 + P;
-        // The end of the last line.
-        assert!(
-            first + (channels - 1) * len + (plane.kernel[0] - 1) * width + line_len <= self.sums.planes.len()
-        );
+        let last_channel = (channels - 1).checked_mul(len);
+        let end = last_channel.and_then(|begin| {
+            begin.checked_add(first)?.checked_add((plane.kernel[0] - 1) * width)?.checked_add(line_len)
+        });
+        assert!(end.is_some_and(|end| end <= self.sums.planes.len()), "the last line ends with the planes");
         for (channel, of_rows) in of_rows.chunks_exact(plane.kernel[0]).enumerate() {
             let mut begin = first + channel * len + kernel_rows.start * width;
             for of_row in &of_rows[kernel_rows.clone()] {
-                // SAFETY: the channel is one of `channels`, and the row one of the kernel's, so this line ends where the last one
-                // does, or before.
+                // SAFETY: `begin` is `first + channel * len + row * width`, of a channel below `channels` and a row below
+                // `kernel[0]`, so `begin + line_len` is at most `end`, which is not behind `planes` by the assertion.
                 let line = unsafe { self.sums.planes.get_unchecked(begin..begin + line_len) };
                 begin += width;
                 add_row::<C, S, V, K, P>(simd, line, of_row, &mut sums);
@@ -277,20 +304,41 @@ impl<C: Lanes> AddUp<'_, C> {
         sums
     }
 
-    /// From the filters of each position to the positions of each filter.
+    /// Transposes the sums at the first `count` positions that are kept.
     #[inline(always)]
-    fn transpose<S: Simd, const V: usize>(&mut self, simd: S) {
-        let (lanes, len) = (C::lanes::<S>(), self.sums.sums_len);
-        let (from, _) = C::vectors::<S>(self.by_position).0.as_chunks::<V>();
-        for begin in (0..self.sums.plane.positions()).step_by(lanes) {
+    fn transpose<S: Simd, const V: usize>(&mut self, simd: S, count: usize) {
+        let Sums { sums, sums_len, .. } = &mut self.sums;
+        let from = &self.by_position[..count.next_multiple_of(C::lanes::<S>()) * V * C::lanes::<S>()];
+        S::vectorize(simd, ToFilters::<C, V> { from, sums, sums_len: *sums_len, begin: self.begin });
+    }
+}
+
+/// From `V` vectors of filters at each position to positions of each filter, from number `begin` on. A function of its own for
+/// all sizes of kernels and blocks.
+struct ToFilters<'a, C, const V: usize> {
+    from: &'a [C],
+    sums: &'a mut [C],
+    sums_len: usize,
+    begin: usize,
+}
+
+impl<C: Lanes, const V: usize> WithSimd for ToFilters<'_, C, V> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let lanes = C::lanes::<S>();
+        let (from, _) = C::vectors::<S>(self.from).0.as_chunks::<V>();
+        for (number, from) in from.chunks_exact(lanes).enumerate() {
+            let begin = self.begin + number * lanes;
             for vector in 0..V {
                 let mut block = [C::splat(simd, C::ZERO); MOST_LANES];
-                for (to, from) in block.iter_mut().zip(&from[begin..][..lanes]) {
+                for (to, from) in block.iter_mut().zip(from) {
                     *to = from[vector];
                 }
                 for (filter, positions) in transpose::<C, S>(simd, block).into_iter().take(lanes).enumerate()
                 {
-                    let to = &mut self.sums.sums[(vector * lanes + filter) * len + begin..][..lanes];
+                    let to = &mut self.sums[(vector * lanes + filter) * self.sums_len + begin..][..lanes];
                     C::vectors_mut::<S>(to).0[0] = positions;
                 }
             }
@@ -306,15 +354,14 @@ fn add_row<C: Lanes, S: Simd, const V: usize, const K: usize, const P: usize>(
     filters: &[[C::Vector<S>; V]; K],
     sums: &mut [[C::Vector<S>; V]; P],
 ) {
-    match filters.as_slice() {
-        [first, second, third, rest @ ..] => {
-            add_taps(simd, line, [*first, *second, *third], sums);
-            if let [fourth, fifth] = rest {
-                add_taps(simd, &line[MOST_TAPS..], [*fourth, *fifth], sums);
-            }
+    match *filters.as_slice() {
+        [first] => add_taps(simd, line, [first], sums),
+        [first, second, third] => add_taps(simd, line, [first, second, third], sums),
+        [first, second, third, fourth, fifth] => {
+            add_taps(simd, line, [first, second, third], sums);
+            add_taps(simd, &line[MOST_TAPS..], [fourth, fifth], sums);
         }
-        [first, ..] => add_taps(simd, line, [*first], sums),
-        [] => {}
+        _ => const { assert!(matches!(K, 1 | 3 | 5)) },
     }
 }
 

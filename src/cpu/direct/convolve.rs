@@ -66,14 +66,15 @@ pub(crate) fn convolve<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>>(
     let sums_len = (plane.positions() + epilogue.reach()).next_multiple_of(BEYOND);
     // A pair of one channel would be half empty.
     let in_pairs = pairs::are_worthwhile::<T>(&shape) && shape.in_channels > 1;
-    let by_filters = FilterVectors::new::<T::Compute>(shape).filter(|vectors| vectors.has_loops_for(&plane));
+    let by_filters =
+        FilterVectors::new::<T::Compute>(shape).filter(|vectors| vectors.has_loops_for::<T::Compute>(&plane));
     let at_once = if pairs::are_tiled::<T>(&shape) { BLOCK } else { MOST };
     let at_once = at_once.max(by_filters.map_or(0, |by_filters| by_filters.at_once()));
     let lengths = [
         plane.buffer_len(shape.in_channels, BEYOND),
         at_once * sums_len,
         by_filters.map_or(shape.len(), |by_filters| by_filters.len()),
-        by_filters.map_or(0, |by_filters| by_filters.by_position_len(&plane)),
+        by_filters.map_or(0, |by_filters| by_filters.by_position_len()),
     ];
     with_pairs(in_pairs.then(|| ChannelPairs::lengths(&plane, &shape, BEYOND)), |buffers| {
         let pairs =
@@ -135,7 +136,7 @@ struct Singles<'a, T: Real> {
     in_place: Option<&'a [T::Compute]>,
     planes: &'a mut [T::Compute],
     packed: &'a mut [T::Compute],
-    /// Sums of vectors of filters.
+    /// Sums of vectors of filters that are not transposed yet.
     by_position: &'a mut [T::Compute],
 }
 

@@ -31,6 +31,18 @@ pub(super) fn blocks(count: usize, most: usize) -> impl Iterator<Item = (usize, 
     })
 }
 
+/// The same of blocks that have whole `units`, but for the last one: nearly as many each, and at least one.
+pub(super) fn blocks_of_units(
+    count: usize,
+    most: usize,
+    unit: usize,
+) -> impl Iterator<Item = (usize, usize)> {
+    blocks(count.div_ceil(unit), (most / unit).max(1)).map(move |(begin, size)| {
+        let (begin, end) = (begin * unit, count.min((begin + size) * unit));
+        (begin, end - begin)
+    })
+}
+
 /// `$then`, where the constant `$F` is the size of a block: from 1 to [`MOST`].
 macro_rules! of_size {
     ($size:expr, $F:ident => $then:expr) => {

@@ -6,8 +6,8 @@ use dahl_core::{Element, Real};
 use half::bf16;
 use pulp::{Simd, WithSimd};
 
-use super::by_filters::{FilterVectors, Products};
-use super::filters::{Filters, MOST, blocks, of_size};
+use super::by_filters::{FilterVectors, Products, products};
+use super::filters::{Filters, MOST, blocks, blocks_of_units, of_size};
 use super::pairs::{self, POSITIONS, PositionPairs, TiledGradient};
 use super::plane::Plane;
 use crate::cpu::compute::computes_in_itself;
@@ -93,13 +93,14 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
 ) {
     assert_eq!(filters_gradient.len(), shape.len());
     // The planes are made again for each of these groups of filters: mostly there is one.
-    let by_filters = FilterVectors::new::<T::Compute>(shape).filter(|_| !pairs::are_worthwhile::<T>(&shape));
+    let by_filters = FilterVectors::new::<T::Compute>(shape)
+        .filter(|_| products::are_enough(&shape) && !pairs::are_worthwhile::<T>(&shape));
+    let unit = by_filters.map_or(1, |by_filters| by_filters.at_once());
     let parts_plane = if by_filters.is_some() { Plane::borderless(plane.output()) } else { plane };
     let part_len = (parts_plane.positions() + gradient.reach()).next_multiple_of(POSITIONS);
     let of_filter = shape.in_channels * shape.taps * if by_filters.is_some() { 1 } else { MOST_LANES };
-    let at_once = (SUMS_BYTES / size_of::<T::Compute>() / of_filter).max(MOST);
+    let at_once = (SUMS_BYTES / size_of::<T::Compute>() / of_filter).max(MOST).max(unit);
     let at_once = if pairs::are_tiled::<T>(&shape) { at_once.next_multiple_of(BLOCK) } else { at_once };
-    let at_once = at_once.min(shape.out_channels.max(MOST));
     let filters = shape.out_channels.min(at_once);
     let lengths = [
         plane.buffer_len(shape.in_channels, POSITIONS),
@@ -113,6 +114,7 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
                 plane,
                 shape,
                 at_once,
+                unit,
                 images,
                 gradient,
                 filters_gradient,
@@ -169,6 +171,8 @@ struct Gradient<'a, T: Real, G> {
     shape: Filters,
     /// The most filters whose sums are kept.
     at_once: usize,
+    /// How many are added up together.
+    unit: usize,
     images: &'a [T],
     gradient: G,
     filters_gradient: &'a mut [T::Compute],
@@ -201,7 +205,7 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> WithSimd for Gradient<'_, T
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        for (begin, filters) in blocks(self.shape.out_channels, self.at_once) {
+        for (begin, filters) in blocks_of_units(self.shape.out_channels, self.at_once, self.unit) {
             self.has_sums = false;
             if let Some(tiled) = self.tiled() {
                 tiled.begin();

@@ -12,6 +12,7 @@ use std::ops::Range;
 use pulp::{Simd, WithSimd};
 
 use super::{FilterVectors, Group, MOST_TAPS, VECTORS};
+use crate::cpu::direct::filters::Filters;
 use crate::cpu::direct::plane::Plane;
 use crate::cpu::lanes::{Lanes, MOST_LANES, VECTOR_BYTES, transpose};
 
@@ -23,6 +24,11 @@ const CHANNELS: usize = 4;
 
 /// Positions that follow a piece, of zeros: what its last elements are multiplied with, up to a multiple of [`MOST_TAPS`].
 const BEHIND: usize = 2 * MOST_TAPS;
+
+/// Whether there are enough channels that no sum waits for the one before it.
+pub(in crate::cpu::direct) fn are_enough(shape: &Filters) -> bool {
+    shape.in_channels >= CHANNELS
+}
 
 /// The products of one image.
 pub(in crate::cpu::direct) struct Products<'a, C> {
@@ -39,7 +45,7 @@ pub(in crate::cpu::direct) struct Products<'a, C> {
     pub(in crate::cpu::direct) sums: &'a mut [C],
 }
 
-/// Where the products of some channels and taps are: the lines of a kernel's row, and their sums.
+/// The first channel and the first tap of some.
 #[derive(Clone, Copy)]
 struct Place {
     channel: usize,
