@@ -10,12 +10,11 @@
 //!   The gradient by the input is the same with filters turned round, and the gradient as the image.
 //! * [`gradient`]: keeps the sums of a few filters and taps in registers, over all positions.
 //!
-//! With many filters both have a filter in each lane instead of a position, where vectors are of 64 bytes: [`by_filters`].
+//! Both need one load for several multiplications, for one channel as for hundreds. With many filters both have a filter in each
+//! lane instead of a position, where vectors are of 64 bytes: [`by_filters`]. `bf16` is multiplied in [`pairs`] where the machine
+//! does that.
 //!
-//! `bf16` is multiplied in [`pairs`] where the machine does that.
-//!
-//! Both need one load for several multiplications, so they run close to what the machine can multiply, for one channel
-//! as for hundreds. (The idea of a direct convolution without packing: Georganas et al. 2018, *Anatomy of
+//! (The idea of a direct convolution without packing: Georganas et al. 2018, *Anatomy of
 //! High-Performance Deep Learning Convolutions on SIMD Architectures*.)
 //!
 //! Not here: other steps than one (`conv2d`, by matrix products), and which of the two is taken.
