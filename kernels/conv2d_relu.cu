@@ -4,9 +4,12 @@
 //     conv2d_relu:               out[n, f, r, c] = max(conv2d(input, filters)[n, f, r, c] + bias[f], 0)
 //     conv2d_relu_max_pool2d:    out[n, f, i, j] = the largest of a window of these; index = where in the plane it is, the first of
 //                                equal ones before the rectifier, or of NaN
-//     relu_max_pool2d_backward:  out[n, f, p] = the gradient whose index is p, if `output` there is above 0 or NaN; else 0
-//     conv2d_relu_max_pool2d_backward:  by_filters += conv2d_backward_filters(input, what relu_max_pool2d_backward gives),
+//     conv2d_relu_backward:      by_filters += conv2d_backward_filters(input, gradient where `output` is above 0 or NaN; else 0),
 //                                by_bias[f] += the sum of the gradients of channel f that passed the rectifier
+//     bias_relu_max_pool2d_backward:  out[n, f, p] = the gradient whose index is p, if `output` there is above 0 or NaN; else 0;
+//                                by_bias as above
+//     conv2d_relu_max_pool2d_backward:  by_filters += conv2d_backward_filters(input, what bias_relu_max_pool2d_backward gives),
+//                                by_bias as above
 //
 // The kernel moves by one; windows do not overlap. The sums are those of `conv2d`, in the same order (`include/product.cuh`).
 //
@@ -101,6 +104,95 @@ template <class T> DAHL_DEVICE compute_t<T> passed(T gradient, T output) {
     return widen(output) <= compute_t<T>(0) ? compute_t<T>(0) : widen(gradient);
 }
 
+// Adds to `by_bias` what passes of each channel. For grid(blocks(channels, 1)), block(256).
+template <class T>
+DAHL_DEVICE void add_passed(const View<const T, 4> &gradient, const View<const T, 4> &output, const View<compute_t<T>, 1> &by_bias) {
+    using S = Sum<compute_t<T>>;
+    size_t cols = gradient.extent(3), places = gradient.extent(2) * cols;
+    for (size_t channel = blockIdx.x; channel < by_bias.len(); channel += gridDim.x) {
+        S sum = S::identity();
+        for (size_t i = threadIdx.x; i < gradient.extent(0) * places; i += FOLD_THREADS) {
+            Division image = divide(i, places), place = divide(image.remainder, cols);
+            uint64_t n = image.quotient, row = place.quotient, col = place.remainder;
+            sum.add(passed<T>(gradient.at(n, channel, row, col), output.at(n, channel, row, col)));
+        }
+        sum = fold_block(sum);
+        if (threadIdx.x == 0) by_bias.at(channel) += sum.value;
+    }
+}
+
+// In how many parts so many positions of all images are cut.
+DAHL_DEVICE uint64_t parts_of(uint64_t positions) {
+    uint64_t parts = blocks(positions, 1024);
+    return parts < 32 ? parts : 32;
+}
+
+// The sums of a block's part of the positions, in [out channels, taps]; `left` are gradients as a matrix [out channels, (image, place)].
+template <class T, class Left>
+DAHL_DEVICE void product_of_part(const View<const T, 4> &input, const View<compute_t<T>, 4> &by_filters, const Extents<2> &padding,
+                                 uint64_t rows, uint64_t cols, const Left &left, compute_t<T> *parts) {
+    using C = compute_t<T>;
+    Window window(input, by_filters.extent(2), by_filters.extent(3), Extents<2>{{1, 1}}, padding);
+    PatchesOfTaps<T> right = {{input, window, rows, cols, true}, true};
+    size_t inner = input.extent(0) * rows * cols, each = ceil_div(inner, gridDim.z), first = blockIdx.z * each;
+    size_t end = first + each < inner ? first + each : inner;
+    size_t taps = by_filters.extent(1) * by_filters.extent(2) * by_filters.extent(3);
+    C *part = parts + blockIdx.z * by_filters.len();
+    tiled_product<C>(by_filters.extent(0), taps, first, end, left, right,
+                     [&](size_t channel, size_t tap, C sum) { part[channel * taps + tap] = sum; });
+}
+
+// Adds the sums of all parts to the gradient by the filters.
+template <class C> DAHL_DEVICE void add_parts(const C *parts, uint64_t count, const View<C, 4> &by_filters) {
+    for (size_t i = first_index(); i < by_filters.len(); i += grid_threads()) {
+        C sum = 0;
+        for (uint64_t part = 0; part < count; part++) sum += parts[part * by_filters.len() + i];
+        Three tap = Three::of(i, by_filters.extent(2), by_filters.extent(3));
+        Division channels = divide(tap.outer, by_filters.extent(1));
+        by_filters.at(channels.quotient, channels.remainder, tap.row, tap.col) += sum;
+    }
+}
+
+// What passes of gradients, as a matrix [out channels, (image, row, col)].
+template <class T> struct PassedMatrix {
+    View<const T, 4> gradient, output;
+    bool along_inner;
+
+    DAHL_DEVICE uint64_t outer(size_t channel) const { return channel; }
+    DAHL_DEVICE compute_t<T> at(uint64_t channel, size_t inner) const {
+        Three place = Three::of(inner, gradient.extent(2), gradient.extent(3));
+        return passed<T>(gradient.at(place.outer, channel, place.row, place.col), output.at(place.outer, channel, place.row, place.col));
+    }
+};
+
+template <class T>
+__global__ void conv2d_relu_backward_parts(View<const T, 4> input, View<const T, 4> gradient, View<const T, 4> output,
+                                           View<compute_t<T>, 4> by_filters, View<compute_t<T>, 1> by_bias, Extents<2> padding, Task task) {
+    PassedMatrix<T> left = {gradient, output, true};
+    product_of_part<T>(input, by_filters, padding, gradient.extent(2), gradient.extent(3), left, task.scratch_as<compute_t<T>>());
+}
+
+template <class T>
+__global__ void conv2d_relu_backward_bias(View<const T, 4> input, View<const T, 4> gradient, View<const T, 4> output,
+                                          View<compute_t<T>, 4> by_filters, View<compute_t<T>, 1> by_bias, Extents<2> padding, Task task) {
+    add_passed<T>(gradient, output, by_bias);
+}
+
+DAHL_KERNEL(conv2d_relu_backward, types(T: real),
+            scratch(sizeof(compute_t<T>) * by_filters.len()
+                    * min(blocks(gradient.extent(0) * gradient.extent(2) * gradient.extent(3), 1024), 32)),
+            pass(conv2d_relu_backward_parts,
+                 grid(blocks(by_filters.extent(1) * by_filters.extent(2) * by_filters.extent(3), 64), blocks(by_filters.extent(0), 64),
+                      min(blocks(gradient.extent(0) * gradient.extent(2) * gradient.extent(3), 1024), 32)),
+                 block(16, 16)),
+            pass(conv2d_relu_backward_bias, grid(blocks(by_bias.len(), 1)), block(256)),
+            pass(conv2d_relu_backward, grid(blocks(by_filters.len(), 256)), block(256)))
+template <class T>
+__global__ void conv2d_relu_backward(View<const T, 4> input, View<const T, 4> gradient, View<const T, 4> output,
+                                     View<compute_t<T>, 4> by_filters, View<compute_t<T>, 1> by_bias, Extents<2> padding, Task task) {
+    add_parts(task.scratch_as<compute_t<T>>(), parts_of(gradient.extent(0) * gradient.extent(2) * gradient.extent(3)), by_filters);
+}
+
 constexpr unsigned STAGED = 256;
 
 // `put(image, channel, place, value)` for each place of each plane of `places`: 0, and then the gradients that came there. Of one
@@ -135,10 +227,18 @@ DAHL_DEVICE void unpool(const View<const T, 4> &gradient, const View<const T, 4>
     }
 }
 
-DAHL_KERNEL(relu_max_pool2d_backward, types(T: real), grid(blocks(out.extent(0) * out.extent(1), 1)), block(256))
 template <class T>
-__global__ void relu_max_pool2d_backward(View<const T, 4> gradient, View<const T, 4> output, View<const uint32_t, 4> index,
-                                         View<T, 4> out, Task task) {
+__global__ void bias_relu_max_pool2d_backward_bias(View<const T, 4> gradient, View<const T, 4> output, View<const uint32_t, 4> index,
+                                                   View<T, 4> out, View<compute_t<T>, 1> by_bias, Task task) {
+    add_passed<T>(gradient, output, by_bias);
+}
+
+DAHL_KERNEL(bias_relu_max_pool2d_backward, types(T: real),
+            pass(bias_relu_max_pool2d_backward_bias, grid(blocks(by_bias.len(), 1)), block(256)),
+            pass(bias_relu_max_pool2d_backward, grid(blocks(out.extent(0) * out.extent(1), 1)), block(256)))
+template <class T>
+__global__ void bias_relu_max_pool2d_backward(View<const T, 4> gradient, View<const T, 4> output, View<const uint32_t, 4> index,
+                                              View<T, 4> out, View<compute_t<T>, 1> by_bias, Task task) {
     unpool<T>(gradient, output, index, out.extent(2) * out.extent(3), task,
               [&](uint64_t image, uint64_t channel, size_t place, compute_t<T> value) {
                   Division in_plane = divide(place, out.extent(3));
@@ -182,12 +282,6 @@ template <class C> struct BySumsMatrix {
     }
 };
 
-// In how many parts the positions are cut.
-template <class T> DAHL_DEVICE uint64_t parts_of(const View<const T, 4> &gradient, const Extents<2> &size) {
-    uint64_t parts = blocks(gradient.extent(0) * gradient.extent(2) * gradient.extent(3) * size[0] * size[1], 1024);
-    return parts < 32 ? parts : 32;
-}
-
 // Where the parts' sums are: behind the gradients by the sums, for which there is room for a kernel of one element.
 template <class C, class T>
 DAHL_DEVICE C *parts_in(const Task &task, const View<const T, 4> &input, const View<C, 4> &filters, const Extents<2> &padding) {
@@ -211,33 +305,15 @@ __global__ void conv2d_relu_max_pool2d_backward_parts(View<const T, 4> input, Vi
                                                       View<compute_t<T>, 1> by_bias, Extents<2> padding, Extents<2> size, Task task) {
     using C = compute_t<T>;
     BySums<C> by_sums(task, input, by_filters, padding);
-    Window window(input, by_filters.extent(2), by_filters.extent(3), Extents<2>{{1, 1}}, padding);
     BySumsMatrix<C> left = {by_sums, true};
-    PatchesOfTaps<T> right = {{input, window, by_sums.rows, by_sums.cols, true}, true};
-    size_t inner = by_sums.images * by_sums.places(), each = ceil_div(inner, gridDim.z), first = blockIdx.z * each;
-    size_t end = first + each < inner ? first + each : inner;
-    size_t taps = by_filters.extent(1) * by_filters.extent(2) * by_filters.extent(3);
-    C *part = parts_in<C>(task, input, by_filters, padding) + blockIdx.z * by_filters.len();
-    tiled_product<C>(by_filters.extent(0), taps, first, end, left, right,
-                     [&](size_t channel, size_t tap, C sum) { part[channel * taps + tap] = sum; });
+    product_of_part<T>(input, by_filters, padding, by_sums.rows, by_sums.cols, left, parts_in<C>(task, input, by_filters, padding));
 }
 
 template <class T>
 __global__ void conv2d_relu_max_pool2d_backward_bias(View<const T, 4> input, View<const T, 4> gradient, View<const T, 4> output,
                                                      View<const uint32_t, 4> index, View<compute_t<T>, 4> by_filters,
                                                      View<compute_t<T>, 1> by_bias, Extents<2> padding, Extents<2> size, Task task) {
-    using S = Sum<compute_t<T>>;
-    size_t cols = gradient.extent(3), pooled = gradient.extent(2) * cols;
-    for (size_t channel = blockIdx.x; channel < by_bias.len(); channel += gridDim.x) {
-        S sum = S::identity();
-        for (size_t i = threadIdx.x; i < gradient.extent(0) * pooled; i += FOLD_THREADS) {
-            Division image = divide(i, pooled), place = divide(image.remainder, cols);
-            uint64_t n = image.quotient, row = place.quotient, col = place.remainder;
-            sum.add(passed<T>(gradient.at(n, channel, row, col), output.at(n, channel, row, col)));
-        }
-        sum = fold_block(sum);
-        if (threadIdx.x == 0) by_bias.at(channel) += sum.value;
-    }
+    add_passed<T>(gradient, output, by_bias);
 }
 
 DAHL_KERNEL(conv2d_relu_max_pool2d_backward, types(T: real),
@@ -256,13 +332,6 @@ template <class T>
 __global__ void conv2d_relu_max_pool2d_backward(View<const T, 4> input, View<const T, 4> gradient, View<const T, 4> output,
                                                 View<const uint32_t, 4> index, View<compute_t<T>, 4> by_filters,
                                                 View<compute_t<T>, 1> by_bias, Extents<2> padding, Extents<2> size, Task task) {
-    const compute_t<T> *parts = parts_in<compute_t<T>>(task, input, by_filters, padding);
-    uint64_t count = parts_of(gradient, size);
-    for (size_t i = first_index(); i < by_filters.len(); i += grid_threads()) {
-        compute_t<T> sum = 0;
-        for (uint64_t part = 0; part < count; part++) sum += parts[part * by_filters.len() + i];
-        Three tap = Three::of(i, by_filters.extent(2), by_filters.extent(3));
-        Division channels = divide(tap.outer, by_filters.extent(1));
-        by_filters.at(channels.quotient, channels.remainder, tap.row, tap.col) += sum;
-    }
+    uint64_t positions = gradient.extent(0) * gradient.extent(2) * gradient.extent(3) * size[0] * size[1];
+    add_parts(parts_in<compute_t<T>>(task, input, by_filters, padding), parts_of(positions), by_filters);
 }

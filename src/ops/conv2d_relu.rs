@@ -9,9 +9,9 @@ use dahl::prelude::*;
 
 use super::conv2d::{fits, kernel_of};
 use crate::cpu::conv2d::Convolution;
+use crate::cpu::conv2d_relu::backward::{Passed, Windows, by_parameters, by_sums};
 use crate::cpu::conv2d_relu::{
-    Passed, Pooled, backward_pooled, backward_relu_pool, forward_relu, forward_relu_on_cores,
-    forward_relu_pool, forward_relu_pool_on_cores,
+    Pooled, forward_relu, forward_relu_on_cores, forward_relu_pool, forward_relu_pool_on_cores,
 };
 use crate::cpu::im2col::{Window, positions};
 use crate::cpu::row_major::{elements, write};
@@ -148,33 +148,72 @@ fn conv2d_relu_max_pool2d_on_cores<T: Real>(
     });
 }
 
+/// Adds to `by_filters` and `by_bias` the gradients of [`conv2d_relu`] by its filters and its bias: those of the parts of a
+/// batch add up. `gradient` passes where `output` is above 0 or NaN.
+///
+/// # Shapes
+/// `input` as its input; `gradient` and `output` as its output; `by_filters` and `by_bias` as its filters and its bias.
+#[codelet(
+    R, R, R, REDUX, REDUX,
+    check(gradient.shape() == output_shape(input.shape(), by_filters.shape(), padding)),
+    check(gradient.shape() == output.shape()),
+    check(input.shape()[1] == by_filters.shape()[1]),
+    check(by_bias.len() == by_filters.shape()[0]),
+    flops = 2 * gradient.len() * (by_filters.len() / by_filters.shape()[0].max(1)),
+    cuda = crate::kernels::CONV2D_RELU_BACKWARD,
+    reference = crate::reference::conv2d_relu::conv2d_relu_backward,
+    error = sum(n = gradient.len() / gradient.shape()[1].max(1) + 1)
+)]
+pub fn conv2d_relu_backward<T: Real>(
+    input: ArrayView4<T>,
+    gradient: ArrayView4<T>,
+    output: ArrayView4<T>,
+    by_filters: ArrayViewMut4<T::Compute>,
+    by_bias: ArrayViewMut1<T::Compute>,
+    padding: [usize; 2],
+) {
+    let conv = convolution(input.shape(), by_filters.shape(), padding);
+    let (input, gradient) = (input.as_standard_layout(), gradient.as_standard_layout());
+    let output = output.as_standard_layout();
+    let passed = Passed { gradient: elements(&gradient), out: elements(&output), windows: None };
+    write(by_filters, |by_filters| {
+        write(by_bias, |by_bias| by_parameters(&conv, elements(&input), passed, [by_filters, by_bias]));
+    });
+}
+
 /// The gradient of [`conv2d_relu_max_pool2d`] by the convolution's output: each element of `gradient` goes to the place
-/// that was the maximum, if `output`, which it became, is above 0 or NaN.
+/// that was the maximum, if `output`, which it became, is above 0 or NaN. What passes is also added to `by_bias`, the gradient
+/// by the bias.
 ///
 /// # Shapes
 /// `gradient`, `output` and `index` as the outputs of [`conv2d_relu_max_pool2d`], `out` as the output of
-/// [`conv2d_relu`]. The places are in different windows, so none is met twice; one that is not in `out` fails the task.
+/// [`conv2d_relu`], `by_bias` as the bias. The places are in different windows, so none is met twice; one that is not in `out`
+/// fails the task.
 #[codelet(
-    R, R, R, W,
+    R, R, R, W, REDUX,
     check(gradient.shape() == index.shape() && gradient.shape() == output.shape()),
     check(gradient.shape()[..2] == out.shape()[..2]),
     check(gradient.shape()[2] <= out.shape()[2] && gradient.shape()[3] <= out.shape()[3]),
-    flops = gradient.len(),
-    cuda = crate::kernels::RELU_MAX_POOL2D_BACKWARD,
-    reference = crate::reference::conv2d_relu::relu_max_pool2d_backward,
-    error = rounded
+    check(by_bias.len() == out.shape()[1]),
+    flops = 2 * gradient.len(),
+    cuda = crate::kernels::BIAS_RELU_MAX_POOL2D_BACKWARD,
+    reference = crate::reference::conv2d_relu::bias_relu_max_pool2d_backward,
+    error = sum(n = gradient.len() / gradient.shape()[1].max(1) + 1)
 )]
-pub fn relu_max_pool2d_backward<T: Real>(
+pub fn bias_relu_max_pool2d_backward<T: Real>(
     gradient: ArrayView4<T>,
     output: ArrayView4<T>,
     index: ArrayView4<u32>,
     out: ArrayViewMut4<T>,
+    by_bias: ArrayViewMut1<T::Compute>,
 ) {
     let planes = [out.shape(), gradient.shape()].map(|shape| [shape[2], shape[3]]);
+    let size = [0, 1].map(|axis| planes[0][axis] / planes[1][axis].max(1));
     let (gradient, output) = (gradient.as_standard_layout(), output.as_standard_layout());
     let index = index.as_standard_layout();
-    let passed = Passed { gradient: elements(&gradient), out: elements(&output), index: elements(&index) };
-    write(out, |out| backward_relu_pool(planes[0], planes[1], passed, out));
+    let windows = Some(Windows { size, index: elements(&index) });
+    let passed = Passed { gradient: elements(&gradient), out: elements(&output), windows };
+    write(out, |out| write(by_bias, |by_bias| by_sums(planes, passed, out, by_bias)));
 }
 
 /// Adds to `by_filters` and `by_bias` the gradients of [`conv2d_relu_max_pool2d`] by its filters and its bias: those of
@@ -208,10 +247,9 @@ pub fn conv2d_relu_max_pool2d_backward<T: Real>(
     let conv = convolution(input.shape(), by_filters.shape(), padding);
     let (input, gradient) = (input.as_standard_layout(), gradient.as_standard_layout());
     let (output, index) = (output.as_standard_layout(), index.as_standard_layout());
-    let passed = Passed { gradient: elements(&gradient), out: elements(&output), index: elements(&index) };
+    let windows = Some(Windows { size, index: elements(&index) });
+    let passed = Passed { gradient: elements(&gradient), out: elements(&output), windows };
     write(by_filters, |by_filters| {
-        write(by_bias, |by_bias| {
-            backward_pooled(&conv, elements(&input), passed, size, [by_filters, by_bias]);
-        });
+        write(by_bias, |by_bias| by_parameters(&conv, elements(&input), passed, [by_filters, by_bias]));
     });
 }

@@ -64,18 +64,56 @@ pub(crate) fn conv2d_relu_max_pool2d(
     }
 }
 
-pub(crate) fn relu_max_pool2d_backward(
+/// The gradient that passes a rectifier.
+fn passed(output: f64, gradient: f64) -> f64 {
+    if output <= 0.0 { 0.0 } else { gradient }
+}
+
+/// Adds what passes of each channel.
+fn add_passed(
+    gradient: ArrayView4<'_, f64>,
+    output: ArrayView4<'_, f64>,
+    mut by_bias: ArrayViewMut1<'_, f64>,
+) {
+    for (channel, total) in by_bias.iter_mut().enumerate() {
+        let mut sum = Sum::default();
+        sum.add(*total);
+        for ((image, of, row, col), &gradient) in gradient.indexed_iter() {
+            if of == channel {
+                sum.add(passed(output[[image, of, row, col]], gradient));
+            }
+        }
+        *total = sum.total();
+    }
+}
+
+pub(crate) fn conv2d_relu_backward(
+    input: ArrayView4<'_, f64>,
+    gradient: ArrayView4<'_, f64>,
+    output: ArrayView4<'_, f64>,
+    by_filters: ArrayViewMut4<'_, f64>,
+    by_bias: ArrayViewMut1<'_, f64>,
+    padding: [usize; 2],
+) {
+    add_passed(gradient, output, by_bias);
+    let by_sums = Array4::from_shape_fn(gradient.dim(), |place| passed(output[place], gradient[place]));
+    conv2d_backward_filters(input, by_sums.view(), by_filters, [1, 1], padding);
+}
+
+pub(crate) fn bias_relu_max_pool2d_backward(
     gradient: ArrayView4<'_, f64>,
     output: ArrayView4<'_, f64>,
     index: ArrayView4<'_, u32>,
     mut out: ArrayViewMut4<'_, f64>,
+    by_bias: ArrayViewMut1<'_, f64>,
 ) {
+    add_passed(gradient, output, by_bias);
     out.fill(0.0);
     let cols = out.dim().3;
     for ((image, channel, row, col), &gradient) in gradient.indexed_iter() {
         let place = index[[image, channel, row, col]] as usize;
-        let is_shut = output[[image, channel, row, col]] <= 0.0;
-        out[[image, channel, place / cols, place % cols]] = if is_shut { 0.0 } else { gradient };
+        out[[image, channel, place / cols, place % cols]] =
+            passed(output[[image, channel, row, col]], gradient);
     }
 }
 
@@ -86,7 +124,7 @@ pub(crate) fn conv2d_relu_max_pool2d_backward(
     output: ArrayView4<'_, f64>,
     index: ArrayView4<'_, u32>,
     by_filters: ArrayViewMut4<'_, f64>,
-    mut by_bias: ArrayViewMut1<'_, f64>,
+    by_bias: ArrayViewMut1<'_, f64>,
     padding: [usize; 2],
     _: [usize; 2],
 ) {
@@ -95,17 +133,6 @@ pub(crate) fn conv2d_relu_max_pool2d_backward(
     let shape =
         [batch, channels, rows + 2 * padding[0] + 1 - kernel_rows, cols + 2 * padding[1] + 1 - kernel_cols];
     let mut by_sums = Array4::zeros(shape);
-    relu_max_pool2d_backward(gradient, output, index, by_sums.view_mut());
-    for (channel, total) in by_bias.iter_mut().enumerate() {
-        let mut sum = Sum::default();
-        sum.add(*total);
-        for ((image, of, row, col), &gradient) in gradient.indexed_iter() {
-            let is_shut = output[[image, of, row, col]] <= 0.0;
-            if of == channel && !is_shut {
-                sum.add(gradient);
-            }
-        }
-        *total = sum.total();
-    }
+    bias_relu_max_pool2d_backward(gradient, output, index, by_sums.view_mut(), by_bias);
     conv2d_backward_filters(input, by_sums.view(), by_filters, [1, 1], padding);
 }

@@ -11,8 +11,13 @@ numerics!(
 // `conv2d_relu_max_pool2d` is compared in `tests/ops`, on numbers whose sums are exact: which of two sums is larger may be
 // a question of rounding.
 numerics!(
-    relu_max_pool2d_backward: ops::ReluMaxPool2dBackward,
-    ([2, 3, 4, 7], [2, 3, 4, 7], below(56, [2, 3, 4, 7]), output([2, 3, 8, 7])),
+    conv2d_relu_backward: ops::Conv2dReluBackward,
+    ([2, 3, 8, 7], [2, 5, 8, 6], [2, 5, 8, 6], output([5, 3, 3, 2]), output([5])),
+    ([1, 0])
+);
+numerics!(
+    bias_relu_max_pool2d_backward: ops::BiasReluMaxPool2dBackward,
+    ([2, 3, 4, 7], [2, 3, 4, 7], below(56, [2, 3, 4, 7]), output([2, 3, 8, 7]), output([3])),
     ()
 );
 numerics!(

@@ -1,7 +1,7 @@
 use dahl::ops::{
-    bias_backward, bias_init, conv2d_backward_filters, conv2d_backward_input, conv2d_init, conv2d_relu,
-    conv2d_relu_init, conv2d_relu_max_pool2d_backward, conv2d_relu_max_pool2d_init, max_pool2d_backward,
-    max_pool2d_init, relu_backward_init, relu_init, relu_max_pool2d_backward,
+    bias_backward, bias_init, bias_relu_max_pool2d_backward, conv2d_backward_filters, conv2d_backward_input,
+    conv2d_init, conv2d_relu, conv2d_relu_backward, conv2d_relu_init, conv2d_relu_max_pool2d_backward,
+    conv2d_relu_max_pool2d_init, max_pool2d_backward, max_pool2d_init, relu_backward_init, relu_init,
 };
 use dahl::prelude::*;
 
@@ -74,16 +74,19 @@ fn one_task_gives_what_a_row_of_ops_gives<T: Real>() {
         let masked = relu_backward_init(&arena, &pooled, &gradient).unwrap();
         let mut by_sums = rt.zeros(sums.shape()).unwrap();
         max_pool2d_backward(&masked, &places, &mut by_sums).unwrap();
-        let mut at_once = whole::<T, 4>(&rt, most, sums.shape(), 5);
-        relu_max_pool2d_backward(&gradient, &out, &index, &mut at_once).unwrap();
-        assert_eq!(exact(&at_once), exact(&by_sums));
-
-        let (mut by_filters, mut by_bias) =
-            (whole::<T, 4>(&rt, most, filters_shape, 6), whole::<T, 1>(&rt, most, [filters_shape[0]], 7));
+        let before =
+            || (whole::<T, 4>(&rt, most, filters_shape, 6), whole::<T, 1>(&rt, most, [filters_shape[0]], 7));
+        let (mut by_filters, mut by_bias) = before();
         conv2d_backward_filters(&input, &by_sums, &mut by_filters, [1, 1], padding).unwrap();
         bias_backward(&by_sums, &mut by_bias, 1).unwrap();
-        let (mut filters_at_once, mut bias_at_once) =
-            (whole::<T, 4>(&rt, most, filters_shape, 6), whole::<T, 1>(&rt, most, [filters_shape[0]], 7));
+
+        let (mut filters_at_once, mut bias_at_once) = before();
+        let mut at_once = whole::<T, 4>(&rt, most, sums.shape(), 5);
+        bias_relu_max_pool2d_backward(&gradient, &out, &index, &mut at_once, &mut bias_at_once).unwrap();
+        assert_eq!(exact(&at_once), exact(&by_sums));
+        assert_eq!(exact(&bias_at_once), exact(&by_bias));
+
+        let (_, mut bias_at_once) = before();
         conv2d_relu_max_pool2d_backward(
             &input,
             &gradient,
@@ -96,6 +99,17 @@ fn one_task_gives_what_a_row_of_ops_gives<T: Real>() {
         )
         .unwrap();
         assert_eq!(exact(&filters_at_once), exact(&by_filters), "{shape:?} by {filters_shape:?}");
+        assert_eq!(exact(&bias_at_once), exact(&by_bias));
+
+        let gradient = whole::<T, 4>(&rt, most, sums.shape(), 4);
+        let by_sums = relu_backward_init(&arena, &made, &gradient).unwrap();
+        let (mut by_filters, mut by_bias) = before();
+        conv2d_backward_filters(&input, &by_sums, &mut by_filters, [1, 1], padding).unwrap();
+        bias_backward(&by_sums, &mut by_bias, 1).unwrap();
+        let (mut filters_at_once, mut bias_at_once) = before();
+        conv2d_relu_backward(&input, &gradient, &made, &mut filters_at_once, &mut bias_at_once, padding)
+            .unwrap();
+        assert_eq!(exact(&filters_at_once), exact(&by_filters), "{shape:?} by {filters_shape:?}, rectified");
         assert_eq!(exact(&bias_at_once), exact(&by_bias));
     }
 }
@@ -120,16 +134,24 @@ fn nan_stays_and_its_gradient_passes() {
     let input = rt.from_vec([1, 1, 2, 2], vec![-1.0_f32, f32::NAN, -3.0, -4.0]).unwrap();
     let filters = rt.from_vec([1, 1, 1, 1], vec![1.0_f32]).unwrap();
     let bias = rt.from_vec([1], vec![0.0_f32]).unwrap();
-    let out = conv2d_relu_init(&arena, &input, &filters, &bias, [0, 0]).unwrap().to_vec().unwrap();
+    let rectified = conv2d_relu_init(&arena, &input, &filters, &bias, [0, 0]).unwrap();
+    let out = rectified.to_vec().unwrap();
     assert!(out[1].is_nan());
     assert_eq!([out[0], out[2], out[3]], [0.0; 3]);
+    let gradient = rt.from_vec([1, 1, 2, 2], vec![2.0_f32; 4]).unwrap();
+    let (mut by_filters, mut by_bias) = (rt.zeros([1, 1, 1, 1]).unwrap(), rt.zeros([1]).unwrap());
+    conv2d_relu_backward(&input, &gradient, &rectified, &mut by_filters, &mut by_bias, [0, 0]).unwrap();
+    assert!(by_filters.to_vec().unwrap()[0].is_nan());
+    assert_eq!(by_bias.to_vec().unwrap(), [2.0]);
     let (out, index) = conv2d_relu_max_pool2d_init(&arena, &input, &filters, &bias, [0, 0], [2, 2]).unwrap();
     assert!(out.to_vec().unwrap()[0].is_nan());
     assert_eq!(index.to_vec().unwrap(), [1]);
     let gradient = rt.from_vec([1, 1, 1, 1], vec![2.0_f32]).unwrap();
     let mut by_sums = rt.zeros([1, 1, 2, 2]).unwrap();
-    relu_max_pool2d_backward(&gradient, &out, &index, &mut by_sums).unwrap();
+    let mut by_bias = rt.zeros([1]).unwrap();
+    bias_relu_max_pool2d_backward(&gradient, &out, &index, &mut by_sums, &mut by_bias).unwrap();
     assert_eq!(by_sums.to_vec().unwrap(), [0.0, 2.0, 0.0, 0.0]);
+    assert_eq!(by_bias.to_vec().unwrap(), [2.0]);
     let (mut by_filters, mut by_bias) = (rt.zeros([1, 1, 1, 1]).unwrap(), rt.zeros([1]).unwrap());
     backward_by_fours(&input, &gradient, (&out, &index), (&mut by_filters, &mut by_bias));
     assert!(by_filters.to_vec().unwrap()[0].is_nan());
@@ -167,7 +189,8 @@ fn a_place_outside_of_the_plane_fails_the_task() {
         places[1] = 4 * columns as u32;
         let index = rt.from_vec([1, 1, 2, pooled], places).unwrap();
         let mut by_sums: Array<f64, 4> = rt.zeros([1, 1, 4, columns]).unwrap();
-        relu_max_pool2d_backward(&gradient, &out, &index, &mut by_sums).unwrap();
+        let mut by_bias = rt.zeros([1]).unwrap();
+        bias_relu_max_pool2d_backward(&gradient, &out, &index, &mut by_sums, &mut by_bias).unwrap();
         assert!(by_sums.to_vec().is_err(), "{columns} columns");
     }
 }
@@ -220,4 +243,12 @@ fn wrong_shapes_are_refused() {
     let refused =
         conv2d_relu_max_pool2d_init(&rt.arena(), &input, &filters, &bias, [0, 0], [0, 2]).map(|_| ());
     assert_refused(refused, &["size[0] > 0"]);
+    let gradient = array::<f32, 4>(&rt, [1, 3, 3, 3], 5);
+    let mut by_filters = array::<f32, 4>(&rt, [3, 2, 3, 3], 6);
+    let (mut by_bias, mut by_short) = (array::<f32, 1>(&rt, [3], 7), array::<f32, 1>(&rt, [2], 7));
+    let backward = |by_filters: &mut Array<f32, 4>, by_bias: &mut Array<f32, 1>, padding| {
+        conv2d_relu_backward(&input, &gradient, &out, by_filters, by_bias, padding)
+    };
+    assert_refused(backward(&mut by_filters, &mut by_short, [0, 0]), &["by_bias.len()"]);
+    assert_refused(backward(&mut by_filters, &mut by_bias, [0, 1]), &["conv2d_relu_backward"]);
 }

@@ -76,9 +76,10 @@ const ABSENT: [(&str, &[&str]); 5] = [
             "conv2d_backward_filters",
             "conv2d_backward_input",
             "conv2d_relu",
+            "conv2d_relu_backward",
             "conv2d_relu_max_pool2d",
             "conv2d_relu_max_pool2d_backward",
-            "relu_max_pool2d_backward",
+            "bias_relu_max_pool2d_backward",
         ],
     ),
 ];

@@ -151,18 +151,18 @@ impl<'m, T: Real> Layer<'m, T> for Conv2d<'m, T> {
         step: &'s Arena,
         pass: Backward<'_, T>,
     ) -> dahl::Result<Option<Matrix<'s, T>>> {
+        let Conv2dOptions { stride, padding, .. } = self.options;
         let batch = pass.input.shape()[0];
         let input = pass.input.reshaped(images(batch, self.input))?;
-        let (weight_shape, padding) = (self.weight_shape(), self.options.padding);
-        let by_sums = match (self.pool, &pass.forward.places) {
+        let pooled = images(batch, self.pooled());
+        let (gradient, output) = (pass.gradient.reshaped(pooled)?, pass.forward.output.reshaped(pooled)?);
+        let weight_shape = self.weight_shape();
+        let [weight, bias] = &mut self.parameters;
+        let (mut by_weight, by_bias) = (weight.gradient.reshaped_mut(weight_shape)?, &mut bias.gradient);
+        let made = match (self.pool, &pass.forward.places) {
             (Some(size), Some(places)) => {
-                let pooled = images(batch, self.pooled());
-                let gradient = pass.gradient.reshaped(pooled)?;
-                let (output, places) = (pass.forward.output.reshaped(pooled)?, places.reshaped(pooled)?);
+                let places = places.reshaped(pooled)?;
                 if !pass.needs_input_gradient {
-                    let [weight, bias] = &mut self.parameters;
-                    let mut by_weight = weight.gradient.reshaped_mut(weight_shape)?;
-                    let by_bias = &mut bias.gradient;
                     ops::conv2d_relu_max_pool2d_backward(
                         &input,
                         &gradient,
@@ -176,46 +176,31 @@ impl<'m, T: Real> Layer<'m, T> for Conv2d<'m, T> {
                     return Ok(None);
                 }
                 let mut by_sums = step.zeros(images(batch, self.output))?;
-                ops::relu_max_pool2d_backward(&gradient, &output, &places, &mut by_sums)?;
+                ops::bias_relu_max_pool2d_backward(&gradient, &output, &places, &mut by_sums, by_bias)?;
                 Some(by_sums)
             }
             _ if self.relu => {
-                let by_sums = ops::relu_backward_init(step, &pass.forward.output, pass.gradient)?;
-                Some(by_sums.reshape(images(batch, self.output))?)
+                if !pass.needs_input_gradient {
+                    ops::conv2d_relu_backward(&input, &gradient, &output, &mut by_weight, by_bias, padding)?;
+                    return Ok(None);
+                }
+                let by_sums = ops::relu_backward_init(step, &output, &gradient)?;
+                ops::bias_backward(&by_sums, by_bias, 1)?;
+                Some(by_sums)
             }
-            _ => None,
+            _ => {
+                ops::bias_backward(&gradient, by_bias, 1)?;
+                None
+            }
         };
-        match &by_sums {
-            Some(by_sums) => self.backward_from(step, &input, by_sums, pass.needs_input_gradient),
-            None => {
-                let by_sums = pass.gradient.reshaped(images(batch, self.output))?;
-                self.backward_from(step, &input, &by_sums, pass.needs_input_gradient)
-            }
-        }
-    }
-}
-
-impl<T: Real> Conv2d<'_, T> {
-    /// Backward from the gradient by the convolution's own output.
-    fn backward_from<'s>(
-        &mut self,
-        step: &'s Arena,
-        input: &Tensor<'_, T>,
-        gradient: &Tensor<'_, T>,
-        needs_input_gradient: bool,
-    ) -> dahl::Result<Option<Matrix<'s, T>>> {
-        let Conv2dOptions { stride, padding, .. } = self.options;
-        let weight_shape = self.weight_shape();
-        let [weight, bias] = &mut self.parameters;
-        let mut by_weight = weight.gradient.reshaped_mut(weight_shape)?;
-        ops::conv2d_backward_filters(input, gradient, &mut by_weight, stride, padding)?;
-        ops::bias_backward(gradient, &mut bias.gradient, 1)?;
-        if !needs_input_gradient {
+        let by_sums = made.as_ref().unwrap_or(&gradient);
+        ops::conv2d_backward_filters(&input, by_sums, &mut by_weight, stride, padding)?;
+        if !pass.needs_input_gradient {
             return Ok(None);
         }
         let weight = weight.value.reshaped(weight_shape)?;
-        let mut by_input = step.zeros(images(input.shape()[0], self.input))?;
-        ops::conv2d_backward_input(gradient, &weight, &mut by_input, stride, padding)?;
+        let mut by_input = step.zeros(images(batch, self.input))?;
+        ops::conv2d_backward_input(by_sums, &weight, &mut by_input, stride, padding)?;
         flat(by_input).map(Some)
     }
 }

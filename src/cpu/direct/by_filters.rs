@@ -13,7 +13,7 @@
     reason = "lines of an image are read without a check for each, which took up to a tenth of the time"
 )]
 
-pub(super) mod products;
+mod products;
 
 use dahl_core::{Element, Real};
 use pulp::{Simd, WithSimd};
@@ -75,8 +75,8 @@ impl FilterVectors {
         (are_many && is_filled && has_wide_vectors()).then_some(Self { shape, lanes })
     }
 
-    /// Whether there are loops over rows of this kernel for the sums of a convolution, and memory for them.
-    pub(super) fn has_loops_for<C>(&self, plane: &Plane) -> bool {
+    /// Whether there are loops for a convolution by these rows of the kernel, and memory for its sums.
+    pub(super) fn makes_sums_of<C>(&self, plane: &Plane) -> bool {
         matches!(plane.kernel[1], 1 | 3 | 5)
             && plane.positions().saturating_mul(self.at_once() * size_of::<C>()) <= MOST_BYTES
     }
@@ -203,7 +203,7 @@ impl<C: Lanes> AddUp<'_, C> {
             1 => self.rows::<S, V, 1, MOST, FEW>(simd),
             3 => self.rows::<S, V, 3, MOST, FEW>(simd),
             5 => self.rows::<S, V, 5, MOST, FEW>(simd),
-            columns => unreachable!("`has_loops_for` has refused {columns} columns"),
+            columns => unreachable!("`makes_sums_of` has refused {columns} columns"),
         }
         self.transpose::<S, V>(simd, self.sums.plane.positions() - self.begin);
     }

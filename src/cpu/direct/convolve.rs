@@ -67,7 +67,7 @@ pub(crate) fn convolve<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>>(
     // A pair of one channel would be half empty.
     let in_pairs = pairs::are_worthwhile::<T>(&shape) && shape.in_channels > 1;
     let by_filters =
-        FilterVectors::new::<T::Compute>(shape).filter(|vectors| vectors.has_loops_for::<T::Compute>(&plane));
+        FilterVectors::new::<T::Compute>(shape).filter(|vectors| vectors.makes_sums_of::<T::Compute>(&plane));
     let at_once = if pairs::are_tiled::<T>(&shape) { BLOCK } else { MOST };
     let at_once = at_once.max(by_filters.map_or(0, |by_filters| by_filters.at_once()));
     let lengths = [

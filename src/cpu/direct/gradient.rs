@@ -6,11 +6,11 @@ use dahl_core::{Element, Real};
 use half::bf16;
 use pulp::{Simd, WithSimd};
 
-use super::by_filters::{FilterVectors, Products, products};
+use super::by_filters::{FilterVectors, Products};
 use super::filters::{Filters, MOST, blocks, blocks_of_units, of_size};
 use super::pairs::{self, POSITIONS, PositionPairs, TiledGradient};
 use super::plane::Plane;
-use crate::cpu::compute::computes_in_itself;
+use super::source::Source;
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
 use crate::cpu::pairs::Pair;
 use crate::cpu::scratch::with_scratch;
@@ -21,64 +21,6 @@ const TAPS: usize = 3;
 
 /// The most bytes of vectors of sums that are kept over all images.
 const SUMS_BYTES: usize = 4 << 20;
-
-/// Where the gradient by the sums comes from.
-pub(crate) trait Source<C> {
-    /// How many elements behind the last position it may write.
-    fn reach(&self) -> usize {
-        0
-    }
-
-    /// The gradient by the sums of image number `image` and these filters, where it is, if nothing need be done to it.
-    fn given(&self, _plane: &Plane, _image: usize, _filters: Range<usize>) -> Option<&[C]> {
-        None
-    }
-
-    /// Writes the gradient by the sums of image number `image` and these filters to its positions, each filter's to a
-    /// part that is `part_len` long; 0 between the rows and behind them.
-    fn fill<S: Simd>(
-        &mut self,
-        simd: S,
-        plane: &Plane,
-        image: usize,
-        filters: Range<usize>,
-        parts: &mut [C],
-        part_len: usize,
-    );
-}
-
-/// It is there: `[batch, out_channels, rows, columns]`.
-pub(crate) struct Given<'a, T> {
-    pub(crate) gradient: &'a [T],
-    pub(crate) out_channels: usize,
-}
-
-impl<T: Real> Given<'_, T> {
-    /// The gradient of these filters.
-    fn of(&self, image: usize, filters: Range<usize>, len: usize) -> &[T] {
-        let first = image * self.out_channels;
-        &self.gradient[(first + filters.start) * len..(first + filters.end) * len]
-    }
-}
-
-impl<T: Real<Compute: Lanes>> Source<T::Compute> for Given<'_, T> {
-    fn given(&self, plane: &Plane, image: usize, filters: Range<usize>) -> Option<&[T::Compute]> {
-        computes_in_itself::<T>().then(|| bytemuck::cast_slice(self.of(image, filters, plane.outputs())))
-    }
-
-    #[inline(always)]
-    fn fill<S: Simd>(
-        &mut self,
-        simd: S,
-        plane: &Plane,
-        image: usize,
-        filters: Range<usize>,
-        parts: &mut [T::Compute],
-        part_len: usize,
-    ) {
-        plane.spread(simd, self.of(image, filters, plane.outputs()), parts, part_len);
-    }
-}
 
 /// `filters_gradient[f, i, j, k] += sum over n, r, c of gradient[n, f, r, c] * image[n, i, r + j - padding, c + k - padding]`.
 ///
@@ -94,7 +36,7 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
     assert_eq!(filters_gradient.len(), shape.len());
     // The planes are made again for each of these groups of filters: mostly there is one.
     let by_filters = FilterVectors::new::<T::Compute>(shape)
-        .filter(|_| products::are_enough(&shape) && !pairs::are_worthwhile::<T>(&shape));
+        .filter(|_| Products::<T::Compute>::has_channels(&shape) && !pairs::are_worthwhile::<T>(&shape));
     let unit = by_filters.map_or(1, |by_filters| by_filters.at_once());
     let parts_plane = if by_filters.is_some() { Plane::borderless(plane.output()) } else { plane };
     let part_len = (parts_plane.positions() + gradient.reach()).next_multiple_of(POSITIONS);

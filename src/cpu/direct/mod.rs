@@ -26,11 +26,13 @@ mod gradient;
 mod pairs;
 mod plane;
 mod relu;
+mod source;
 mod unpool;
 
 pub(crate) use convolve::{Epilogue, Write, convolve};
 pub(crate) use filters::{Filters, Order};
-pub(crate) use gradient::{Given, gradient};
+pub(crate) use gradient::gradient;
 pub(crate) use plane::Plane;
 pub(crate) use relu::{PoolRoom, Relu, ReluPool, pooled, window_places};
+pub(crate) use source::{Given, Rectified};
 pub(crate) use unpool::{Unpool, UnpoolRoom, rectified, unpool};

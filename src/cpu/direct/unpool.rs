@@ -5,9 +5,9 @@ use std::ops::Range;
 use dahl_core::{Real, simd as loops};
 use pulp::{Simd, WithSimd};
 
-use super::gradient::Source;
 use super::plane::{Plane, narrow};
 use super::relu::{WINDOWS, offset_pair, pooled, vector};
+use super::source::Source;
 use crate::cpu::compute::computes_in_itself;
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
 use crate::cpu::scratch::with_scratch;

@@ -25,11 +25,6 @@ const CHANNELS: usize = 4;
 /// Positions that follow a piece, of zeros: what its last elements are multiplied with, up to a multiple of [`MOST_TAPS`].
 const BEHIND: usize = 2 * MOST_TAPS;
 
-/// Whether there are enough channels that no sum waits for the one before it.
-pub(in crate::cpu::direct) fn are_enough(shape: &Filters) -> bool {
-    shape.in_channels >= CHANNELS
-}
-
 /// The products of one image.
 pub(in crate::cpu::direct) struct Products<'a, C> {
     pub(in crate::cpu::direct) vectors: FilterVectors,
@@ -53,6 +48,11 @@ struct Place {
 }
 
 impl<C: Lanes> Products<'_, C> {
+    /// Whether there are enough channels that no sum waits for the one before it.
+    pub(in crate::cpu::direct) fn has_channels(shape: &Filters) -> bool {
+        shape.in_channels >= CHANNELS
+    }
+
     /// The most elements of a piece of the gradient, transposed.
     pub(in crate::cpu::direct) fn transposed_len(plane: &Plane) -> usize {
         // A piece that begins with the last element of a row has the most positions between rows.

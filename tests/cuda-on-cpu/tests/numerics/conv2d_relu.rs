@@ -27,13 +27,24 @@ on_cpu!(
     ([0, 1], [2, 2])
 );
 on_cpu!(
-    relu_max_pool2d_backward: relu_max_pool2d_backward of ops::ReluMaxPool2dBackward,
-    ([2, 3, 4, 7], [2, 3, 4, 7], below(56, [2, 3, 4, 7]), output([2, 3, 8, 7])),
+    rectified_backward: conv2d_relu_backward of ops::Conv2dReluBackward,
+    ([2, 3, 8, 7], [2, 5, 8, 6], [2, 5, 8, 6], output([5, 3, 3, 2]), output([5])),
+    ([1, 0])
+);
+// More than one part of the positions.
+on_cpu!(
+    rectified_backward_in_parts: conv2d_relu_backward of ops::Conv2dReluBackward,
+    ([2, 1, 29, 27], [2, 2, 29, 27], [2, 2, 29, 27], output([2, 1, 3, 3]), output([2])),
+    ([1, 1])
+);
+on_cpu!(
+    by_sums: bias_relu_max_pool2d_backward of ops::BiasReluMaxPool2dBackward,
+    ([2, 3, 4, 7], [2, 3, 4, 7], below(56, [2, 3, 4, 7]), output([2, 3, 8, 7]), output([3])),
     ()
 );
 on_cpu!(
-    relu_max_pool2d_backward_of_large_planes: relu_max_pool2d_backward of ops::ReluMaxPool2dBackward,
-    ([1, 2, 17, 16], [1, 2, 17, 16], below(300, [1, 2, 17, 16]), output([1, 2, 20, 17])),
+    by_sums_of_large_planes: bias_relu_max_pool2d_backward of ops::BiasReluMaxPool2dBackward,
+    ([1, 2, 17, 16], [1, 2, 17, 16], below(300, [1, 2, 17, 16]), output([1, 2, 20, 17]), output([2])),
     ()
 );
 on_cpu!(
