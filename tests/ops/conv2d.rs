@@ -6,9 +6,9 @@ use crate::reference::{Moves, array, assert_all_close, assert_refused, exact, fo
 /// Input, number of filters, and the kernel: the first network's, several channels, strides and paddings that differ
 /// between the axes and leave rows over, a kernel of one pixel, one as large as the image, one row of output wider than
 /// the image, and images large enough to be packed in several tiles. Then so many filters that vectors are of those: several
-/// of them, the last one not full, and channels over; one row for all positions, or rows one by one; kernels of one, two and
-/// five columns; more positions than are added up at a time.
-const CASES: [([usize; 4], usize, Moves); 25] = [
+/// of them, the last one not full, and channels over; one row for all positions, or rows one by one, in blocks of one size or of three; borders as
+/// wide as the kernel and wider; kernels of one, two and five columns; more positions than are added up at a time.
+const CASES: [([usize; 4], usize, Moves); 28] = [
     ([2, 1, 9, 8], 4, Moves { kernel: [3, 3], stride: [1, 1], padding: [0, 0] }),
     ([2, 3, 7, 9], 5, Moves { kernel: [3, 2], stride: [1, 1], padding: [1, 1] }),
     ([2, 3, 11, 13], 5, Moves { kernel: [3, 5], stride: [2, 3], padding: [2, 1] }),
@@ -33,6 +33,9 @@ const CASES: [([usize; 4], usize, Moves); 25] = [
     ([1, 70, 3, 24], 22, Moves { kernel: [1, 1], stride: [1, 1], padding: [0, 0] }),
     ([1, 9, 6, 24], 40, Moves { kernel: [3, 5], stride: [1, 1], padding: [0, 2] }),
     ([1, 9, 12, 20], 40, Moves { kernel: [2, 7], stride: [1, 1], padding: [0, 0] }),
+    ([1, 9, 5, 29], 40, Moves { kernel: [3, 3], stride: [1, 1], padding: [1, 0] }),
+    ([2, 40, 7, 7], 40, Moves { kernel: [3, 3], stride: [1, 1], padding: [1, 1] }),
+    ([1, 9, 4, 13], 40, Moves { kernel: [3, 5], stride: [1, 1], padding: [2, 4] }),
     ([1, 256, 3, 3], 512, Moves { kernel: [3, 3], stride: [1, 1], padding: [0, 0] }),
 ];
 

@@ -15,6 +15,8 @@
 
 mod products;
 
+use std::ops::Range;
+
 use dahl_core::{Element, Real};
 use pulp::{Simd, WithSimd};
 
@@ -29,11 +31,11 @@ pub(super) use products::Products;
 const VECTORS: usize = 2;
 
 /// Neighbouring positions whose sums of one vector of filters are kept in registers at once; of two vectors, half as many. With
-/// the filters of three taps, two vectors fill nearly all registers.
-const MOST_POSITIONS: usize = 24;
+/// the filters of three taps, two vectors of the first ones fill nearly all registers.
+const POSITIONS_AT_ONCE: [usize; 3] = [24, 16, 14];
 
-/// The same, where rows have so many columns that fewer sums are made twice.
-const FEW_POSITIONS: usize = 16;
+/// The most of them.
+const MOST_POSITIONS: usize = POSITIONS_AT_ONCE[0];
 
 /// Neighbouring positions whose sums are kept until they are transposed.
 const POSITIONS: usize = 96;
@@ -166,6 +168,37 @@ impl FilterVectors {
     }
 }
 
+/// How the positions of a plane are cut in blocks, whose sums are made together: those of each row, or all as one row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Blocks {
+    rows: usize,
+    columns: usize,
+    /// How many of each size a row has, one size after the other. The last ones may begin before those before them end.
+    counts: [usize; 3],
+}
+
+impl Blocks {
+    /// Those with the fewest sums that are not used, of these sizes, in descending order.
+    fn of(plane: &Plane, sizes: [usize; 3]) -> Self {
+        let ([rows, columns], all) = (plane.output(), plane.positions());
+        let as_one_row = Self { rows: 1, columns: all.max(sizes[0]), counts: [all.div_ceil(sizes[0]), 0, 0] };
+        // More small ones are not needed: so many of them are as long as some of the largest.
+        let counts = (0..3).flat_map(|middle| (0..=sizes[0]).map(move |small| [middle, small]));
+        let of_rows = counts.filter_map(|[middle, small]| {
+            let rest = columns.saturating_sub(middle * sizes[1] + small * sizes[2]);
+            let counts = [rest.div_ceil(sizes[0]), middle, small];
+            let fit = counts.iter().zip(sizes).all(|(&count, size)| count == 0 || size <= columns);
+            fit.then_some(Self { rows, columns, counts })
+        });
+        // The filters are loaded for each block, which takes about as long as the products of one position.
+        let cost = |blocks: &Self| {
+            let of_row = blocks.counts.iter().zip(sizes).map(|(count, size)| count * (size + 1));
+            blocks.rows * of_row.sum::<usize>()
+        };
+        of_rows.chain([as_one_row]).min_by_key(cost).expect("there is one")
+    }
+}
+
 struct AddUp<'a, C> {
     filters: &'a [C],
     /// Whether a filter by the border of zeros is 0.
@@ -189,20 +222,20 @@ impl<C: Lanes> WithSimd for AddUp<'_, C> {
             unreachable!("`new` has asked for wide vectors");
         }
         match self.vectors {
-            1 => self.all::<S, 1, MOST_POSITIONS, FEW_POSITIONS>(simd),
-            _ => self.all::<S, VECTORS, { MOST_POSITIONS / VECTORS }, { FEW_POSITIONS / VECTORS }>(simd),
+            1 => self.all::<S, 1>(simd),
+            _ => self.all::<S, VECTORS>(simd),
         }
     }
 }
 
 impl<C: Lanes> AddUp<'_, C> {
-    /// The sums of `V` vectors of filters, `MOST` or `FEW` positions at a time.
+    /// The sums of `V` vectors of filters.
     #[inline(always)]
-    fn all<S: Simd, const V: usize, const MOST: usize, const FEW: usize>(&mut self, simd: S) {
+    fn all<S: Simd, const V: usize>(&mut self, simd: S) {
         match self.sums.plane.kernel[1] {
-            1 => self.rows::<S, V, 1, MOST, FEW>(simd),
-            3 => self.rows::<S, V, 3, MOST, FEW>(simd),
-            5 => self.rows::<S, V, 5, MOST, FEW>(simd),
+            1 => self.columns::<S, V, 1>(simd),
+            3 => self.columns::<S, V, 3>(simd),
+            5 => self.columns::<S, V, 5>(simd),
             columns => unreachable!("`makes_sums_of` has refused {columns} columns"),
         }
         self.transpose::<S, V>(simd, self.sums.plane.positions() - self.begin);
@@ -210,47 +243,58 @@ impl<C: Lanes> AddUp<'_, C> {
 
     /// The same for kernels of `K` columns, not transposed.
     #[inline(always)]
-    fn rows<S: Simd, const V: usize, const K: usize, const MOST: usize, const FEW: usize>(
-        &mut self,
-        simd: S,
-    ) {
-        let (plane, [rows, columns]) = (self.sums.plane, self.sums.plane.output());
-        // All positions one after the other, with those between rows, or row by row, of which the last ones may be added up twice.
-        let all = plane.positions();
-        let of_rows =
-            |step: usize| if columns < step { usize::MAX } else { rows * columns.next_multiple_of(step) };
-        let least = all.next_multiple_of(MOST).min(of_rows(MOST)).min(of_rows(FEW));
-        if least == of_rows(MOST) {
-            self.segments::<S, V, K, MOST>(simd, rows, columns);
-        } else if least == of_rows(FEW) {
-            self.segments::<S, V, K, FEW>(simd, rows, columns);
-        } else {
-            self.segments::<S, V, K, MOST>(simd, 1, all.max(MOST));
+    fn columns<S: Simd, const V: usize, const K: usize>(&mut self, simd: S) {
+        const SIZES: [usize; 3] = POSITIONS_AT_ONCE;
+        match V {
+            1 => self.rows::<S, V, K, { SIZES[0] }, { SIZES[1] }, { SIZES[2] }>(simd),
+            _ => self
+                .rows::<S, V, K, { SIZES[0] / VECTORS }, { SIZES[1] / VECTORS }, { SIZES[2] / VECTORS }>(
+                    simd,
+                ),
         }
     }
 
-    /// The same for so many rows of so many positions, at least `P`, which are added up `P` at a time.
+    /// The same in blocks of `A`, `B` and `D` positions.
     #[inline(always)]
-    fn segments<S: Simd, const V: usize, const K: usize, const P: usize>(
+    fn rows<S: Simd, const V: usize, const K: usize, const A: usize, const B: usize, const D: usize>(
         &mut self,
         simd: S,
-        rows: usize,
-        columns: usize,
     ) {
-        let width = self.sums.plane.width();
+        let Blocks { rows, columns, counts } = Blocks::of(self.sums.plane, [A, B, D]);
         for row in 0..rows {
-            for begin in (0..columns).step_by(P) {
-                let first = row * width + begin.min(columns - P);
-                self.make_room::<S, V, P>(simd, first);
-                let sums = self.tile::<S, V, K, P>(simd, first);
-                let place = (first - self.begin) * V * C::lanes::<S>();
-                let (to, _) = C::vectors_mut::<S>(&mut self.by_position[place..]);
-                let (to, _) = to[..P * V].as_chunks_mut::<V>();
-                // An array, of a size that is known: a copy of slices would have all sums in memory first.
-                let to: &mut [[C::Vector<S>; V]; P] = to.try_into().expect("as many as asked for");
-                *to = sums;
+            let mut begin = 0;
+            for _ in 0..counts[0] {
+                self.block::<S, V, K, A>(simd, row, begin.min(columns - A));
+                begin += A;
+            }
+            for _ in 0..counts[1] {
+                self.block::<S, V, K, B>(simd, row, begin.min(columns - B));
+                begin += B;
+            }
+            for _ in 0..counts[2] {
+                self.block::<S, V, K, D>(simd, row, begin.min(columns - D));
+                begin += D;
             }
         }
+    }
+
+    /// The same of `P` positions of a row, from column number `column` on.
+    #[inline(always)]
+    fn block<S: Simd, const V: usize, const K: usize, const P: usize>(
+        &mut self,
+        simd: S,
+        row: usize,
+        column: usize,
+    ) {
+        let first = row * self.sums.plane.width() + column;
+        self.make_room::<S, V, P>(simd, first);
+        let sums = self.tile::<S, V, K, P>(simd, first);
+        let place = (first - self.begin) * V * C::lanes::<S>();
+        let (to, _) = C::vectors_mut::<S>(&mut self.by_position[place..]);
+        let (to, _) = to[..P * V].as_chunks_mut::<V>();
+        // An array, of a size that is known: a copy of slices would have all sums in memory first.
+        let to: &mut [[C::Vector<S>; V]; P] = to.try_into().expect("as many as asked for");
+        *to = sums;
     }
 
     /// Transposes sums, if there is no room for those of `P` positions from number `first` on. The last `P` before them stay: of
@@ -286,6 +330,7 @@ impl<C: Lanes> AddUp<'_, C> {
         let channels = filters.len() / taps;
         let kernel_rows = if self.are_finite { plane.rows_within(first, P) } else { 0..plane.kernel[0] };
         let line_len = K - 1 + P;
+        let within = if self.are_finite { plane.columns_within(first, line_len) } else { 0..line_len };
         let last_channel = (channels - 1).checked_mul(len);
         let end = last_channel.and_then(|begin| {
             begin.checked_add(first)?.checked_add((plane.kernel[0] - 1) * width)?.checked_add(line_len)
@@ -298,7 +343,7 @@ impl<C: Lanes> AddUp<'_, C> {
                 // `kernel[0]`, so `begin + line_len` is at most `end`, which is not behind `planes` by the assertion.
                 let line = unsafe { self.sums.planes.get_unchecked(begin..begin + line_len) };
                 begin += width;
-                add_row::<C, S, V, K, P>(simd, line, of_row, &mut sums);
+                add_row::<C, S, V, K, P>(simd, line, &within, of_row, &mut sums);
             }
         }
         sums
@@ -346,20 +391,22 @@ impl<C: Lanes, const V: usize> WithSimd for ToFilters<'_, C, V> {
     }
 }
 
-/// Adds the products of a row of the kernel.
+/// Adds the products of a row of the kernel. Elements of the line that are not `within` are 0.
 #[inline(always)]
 fn add_row<C: Lanes, S: Simd, const V: usize, const K: usize, const P: usize>(
     simd: S,
     line: &[C],
+    within: &Range<usize>,
     filters: &[[C::Vector<S>; V]; K],
     sums: &mut [[C::Vector<S>; V]; P],
 ) {
     match *filters.as_slice() {
-        [first] => add_taps(simd, line, [first], sums),
-        [first, second, third] => add_taps(simd, line, [first, second, third], sums),
+        [first] => add_taps(simd, line, within, [first], sums),
+        [first, second, third] => add_taps(simd, line, within, [first, second, third], sums),
         [first, second, third, fourth, fifth] => {
-            add_taps(simd, line, [first, second, third], sums);
-            add_taps(simd, &line[MOST_TAPS..], [fourth, fifth], sums);
+            add_taps(simd, line, within, [first, second, third], sums);
+            let rest = within.start.saturating_sub(MOST_TAPS)..within.end.saturating_sub(MOST_TAPS);
+            add_taps(simd, &line[MOST_TAPS..], &rest, [fourth, fifth], sums);
         }
         _ => const { assert!(matches!(K, 1 | 3 | 5)) },
     }
@@ -370,6 +417,7 @@ fn add_row<C: Lanes, S: Simd, const V: usize, const K: usize, const P: usize>(
 fn add_taps<C: Lanes, S: Simd, const V: usize, const K: usize, const P: usize>(
     simd: S,
     line: &[C],
+    within: &Range<usize>,
     filters: [[C::Vector<S>; V]; K],
     sums: &mut [[C::Vector<S>; V]; P],
 ) {
@@ -379,7 +427,11 @@ fn add_taps<C: Lanes, S: Simd, const V: usize, const K: usize, const P: usize>(
     // variable are in memory.
     macro_rules! elements {
         ($($place:literal)*) => { $(
-            if $place < P + K - 1 {
+            // Only at the ends there may be a border: in between nothing is asked.
+            let is_border = K > 1
+                && ($place + 1 < MOST_TAPS && $place < within.start
+                    || $place + MOST_TAPS > P + K - 1 && $place >= within.end);
+            if $place < P + K - 1 && !is_border {
                 let element = C::splat(simd, line[$place]);
                 for tap in 0..K {
                     if tap <= $place && $place - tap < P {

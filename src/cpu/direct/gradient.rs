@@ -48,7 +48,7 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
         plane.buffer_len(shape.in_channels, POSITIONS),
         filters * part_len,
         by_filters.map_or(filters * of_filter, |by_filters| by_filters.with_filters(filters).len()),
-        by_filters.map_or(0, |_| Products::<T::Compute>::transposed_len(&plane)),
+        by_filters.map_or(0, |_| Products::<T::Compute>::TRANSPOSED),
     ];
     with_pairs::<T, _>(&plane, &shape, filters, part_len, |pairs| {
         with_scratch(lengths, |[planes, parts, sums, transposed]: [&mut [T::Compute]; 4]| {

@@ -57,10 +57,9 @@ impl Plane {
         self.output().iter().product()
     }
 
-    /// The position of element number `number` of the output.
-    pub(super) fn position(&self, number: usize) -> usize {
-        let columns = self.output()[1];
-        number / columns * self.width() + number % columns
+    /// Whether row number `row` of the plane is one of the image, and not of its border.
+    pub(super) fn is_within(&self, row: usize) -> bool {
+        (self.padding[0]..self.padding[0] + self.image[0]).contains(&row)
     }
 
     /// Rows of the kernel that meet the image at any of `count` positions from number `first` on. The others meet its border.
@@ -69,6 +68,16 @@ impl Plane {
         let (image_begin, image_end) = (self.padding[0], self.padding[0] + self.image[0]);
         let end = self.kernel[0].min(image_end.saturating_sub(first_row));
         image_begin.saturating_sub(last_row).min(end)..end
+    }
+
+    /// Elements of the image among `count` from position number `first` on, if those are of one row: the others are its border.
+    pub(super) fn columns_within(&self, first: usize, count: usize) -> Range<usize> {
+        let (column, width) = (first % self.width(), self.width());
+        if column + count > width {
+            return 0..count;
+        }
+        let (begin, end) = (self.padding[1], self.padding[1] + self.image[1]);
+        begin.saturating_sub(column).min(count)..end.saturating_sub(column).min(count)
     }
 
     /// Elements of the kernel.

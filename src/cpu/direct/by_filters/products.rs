@@ -1,8 +1,8 @@
 //! [`Products`]: the sums of [`gradient`](super::super::gradient()) with a filter in each lane.
 //!
-//! The gradient by the sums is transposed, some positions at a time: then a vector of filters is a load for each position, and
-//! an element of the image, in all lanes, is multiplied with the vectors of as many neighbouring positions as a row of the
-//! kernel has taps. Those stay in registers until the next element comes, as do the sums of four channels.
+//! The gradient by the sums is transposed, some elements at a time: then a vector of filters is a load for each position of the
+//! output, and is multiplied with the elements of the image, each in all lanes, that a row of the kernel meets there, in four channels.
+//! Their sums stay in registers over all these positions.
 //!
 //! What one piece of positions gives is added up by itself, and then added to what came before: so the error of a sum grows with
 //! their length and their number, and not with the product of both.
@@ -22,29 +22,27 @@ const PIECE: usize = 128;
 /// Channels whose sums are kept in registers at once: with two vectors of filters and three taps, 24 of 32.
 const CHANNELS: usize = 4;
 
-/// Positions that follow a piece, of zeros: what its last elements are multiplied with, up to a multiple of [`MOST_TAPS`].
-const BEHIND: usize = 2 * MOST_TAPS;
-
 /// The products of one image.
 pub(in crate::cpu::direct) struct Products<'a, C> {
     pub(in crate::cpu::direct) vectors: FilterVectors,
     pub(in crate::cpu::direct) plane: &'a Plane,
-    /// The planes of the image. Those behind a row, and behind the last one, are multiplied with zeros.
+    /// The planes of the image.
     pub(in crate::cpu::direct) planes: &'a [C],
     /// The gradient by the sums of each filter, row by row, and how far one filter's is from the next one's.
     pub(in crate::cpu::direct) parts: &'a [C],
     pub(in crate::cpu::direct) part_len: usize,
-    /// As many as [`transposed_len`](Self::transposed_len) says.
+    /// As many as [`TRANSPOSED`](Self::TRANSPOSED) says.
     pub(in crate::cpu::direct) transposed: &'a mut [C],
     /// What is added to, in the order of packed filters.
     pub(in crate::cpu::direct) sums: &'a mut [C],
 }
 
-/// The first channel and the first tap of some.
+/// The first channel of some, and the first tap.
 #[derive(Clone, Copy)]
 struct Place {
     channel: usize,
-    tap: usize,
+    row: usize,
+    column: usize,
 }
 
 impl<C: Lanes> Products<'_, C> {
@@ -54,12 +52,7 @@ impl<C: Lanes> Products<'_, C> {
     }
 
     /// The most elements of a piece of the gradient, transposed.
-    pub(in crate::cpu::direct) fn transposed_len(plane: &Plane) -> usize {
-        // A piece that begins with the last element of a row has the most positions between rows.
-        let columns = plane.output()[1];
-        let between = plane.width() - columns;
-        (PIECE + (PIECE / columns.max(1) + 1) * between + BEHIND) * VECTORS * MOST_LANES
-    }
+    pub(in crate::cpu::direct) const TRANSPOSED: usize = PIECE * VECTORS * MOST_LANES;
 }
 
 impl<C: Lanes> WithSimd for Products<'_, C> {
@@ -86,39 +79,24 @@ impl<C: Lanes> Products<'_, C> {
         let (channels, outputs) = (self.vectors.shape.in_channels, self.plane.outputs());
         for first in (0..outputs).step_by(PIECE) {
             let piece = first..outputs.min(first + PIECE);
-            let begin = self.plane.position(first);
-            let len = self.plane.position(piece.end - 1) + 1 - begin;
-            self.transpose::<S, V>(simd, group, piece, len);
+            self.transpose::<S, V>(simd, group, piece.clone());
             let fours = channels / CHANNELS * CHANNELS;
             for channel in (0..fours).step_by(CHANNELS) {
-                self.channels::<S, V, CHANNELS>(simd, group.begin, channel, begin, len);
+                self.channels::<S, V, CHANNELS>(simd, group.begin, channel, &piece);
             }
             for channel in fours..channels {
-                self.channels::<S, V, 1>(simd, group.begin, channel, begin, len);
+                self.channels::<S, V, 1>(simd, group.begin, channel, &piece);
             }
         }
     }
 
-    /// From the positions of each filter to the filters of each position, of a piece that has `len` positions; zeros between
-    /// rows and behind it.
+    /// From the positions of each filter to the filters of each position.
     #[inline(always)]
-    fn transpose<S: Simd, const V: usize>(&mut self, simd: S, group: Group, piece: Range<usize>, len: usize) {
+    fn transpose<S: Simd, const V: usize>(&mut self, simd: S, group: Group, piece: Range<usize>) {
         let (lanes, zero) = (C::lanes::<S>(), C::splat(simd, C::ZERO));
         let (to, _) = C::vectors_mut::<S>(self.transposed).0.as_chunks_mut::<V>();
-        to[..len + BEHIND].fill([zero; V]);
-        let columns = self.plane.output()[1];
-        let between = self.plane.width() - columns;
-        let (mut position, mut column) = (0, piece.start % columns);
-        for first in piece.clone().step_by(lanes) {
+        for (to, first) in to.chunks_mut(lanes).zip(piece.clone().step_by(lanes)) {
             let count = lanes.min(piece.end - first);
-            let mut places = [0; MOST_LANES];
-            for place in &mut places[..count] {
-                *place = position;
-                (position, column) = (position + 1, column + 1);
-                if column == columns {
-                    (position, column) = (position + between, 0);
-                }
-            }
             for vector in 0..V {
                 let mut block = [zero; MOST_LANES];
                 let of_vector = group.size.saturating_sub(vector * lanes).min(lanes);
@@ -128,33 +106,30 @@ impl<C: Lanes> Products<'_, C> {
                     *to = if count == lanes { C::vectors::<S>(from).0[0] } else { C::load_first(simd, from) };
                 }
                 let block = transpose::<C, S>(simd, block);
-                for (&place, from) in places[..count].iter().zip(block) {
-                    to[place][vector] = from;
+                for (to, from) in to[..count].iter_mut().zip(block) {
+                    to[vector] = from;
                 }
             }
         }
     }
 
-    /// The products of `N` channels, from number `channel` on, with `len` positions, of which the first has number `begin`.
+    /// The products of `N` channels, from number `channel` on, with a piece of the gradient.
     #[inline(always)]
     fn channels<S: Simd, const V: usize, const N: usize>(
         &mut self,
         simd: S,
         filter: usize,
         channel: usize,
-        begin: usize,
-        len: usize,
+        piece: &Range<usize>,
     ) {
-        let [kernel_rows, kernel_columns] = self.plane.kernel;
-        let threes = kernel_columns / MOST_TAPS * MOST_TAPS;
-        for row in 0..kernel_rows {
+        let [rows, columns] = self.plane.kernel;
+        let threes = columns / MOST_TAPS * MOST_TAPS;
+        for row in 0..rows {
             for column in (0..threes).step_by(MOST_TAPS) {
-                let place = Place { channel, tap: row * kernel_columns + column };
-                self.taps::<S, V, N, MOST_TAPS>(simd, filter, place, begin, len);
+                self.taps::<S, V, N, MOST_TAPS>(simd, filter, Place { channel, row, column }, piece);
             }
-            for column in threes..kernel_columns {
-                let place = Place { channel, tap: row * kernel_columns + column };
-                self.taps::<S, V, N, 1>(simd, filter, place, begin, len);
+            for column in threes..columns {
+                self.taps::<S, V, N, 1>(simd, filter, Place { channel, row, column }, piece);
             }
         }
     }
@@ -165,20 +140,12 @@ impl<C: Lanes> Products<'_, C> {
         &mut self,
         simd: S,
         filter: usize,
-        Place { channel, tap }: Place,
-        begin: usize,
-        len: usize,
+        place: Place,
+        piece: &Range<usize>,
     ) {
-        let steps = (len + K - 1).div_ceil(MOST_TAPS);
-        let (gradient, _) = C::vectors::<S>(self.transposed).0.as_chunks::<V>();
-        let (gradient, _) = gradient[..steps * MOST_TAPS].as_chunks::<MOST_TAPS>();
-        let mut lines = [[].as_slice(); N];
-        for (number, line) in lines.iter_mut().enumerate() {
-            let first = (channel + number) * self.plane.len() + self.plane.offset(tap) + begin;
-            *line = self.planes[first..][..steps * MOST_TAPS].as_chunks::<MOST_TAPS>().0;
-        }
-        let products = add_products::<C, S, V, N, K>(simd, gradient, lines);
-        let taps = self.vectors.shape.taps;
+        let products = self.add_products::<S, V, N, K>(simd, place, piece);
+        let Place { channel, row, column } = place;
+        let (taps, tap) = (self.vectors.shape.taps, row * self.plane.kernel[1] + column);
         let of_group = &mut self.sums[filter * self.vectors.shape.in_channels * taps..];
         let (sums, _) = C::vectors_mut::<S>(of_group).0.as_chunks_mut::<V>();
         for (number, products) in products.iter().enumerate() {
@@ -189,35 +156,46 @@ impl<C: Lanes> Products<'_, C> {
             }
         }
     }
-}
 
-/// The products of lines of channels with the gradient at their positions: element `q` and position `q - k` belong to tap `k`.
-#[inline(always)]
-fn add_products<C: Lanes, S: Simd, const V: usize, const N: usize, const K: usize>(
-    simd: S,
-    gradient: &[[[C::Vector<S>; V]; MOST_TAPS]],
-    lines: [&[[C; MOST_TAPS]]; N],
-) -> [[[C::Vector<S>; V]; K]; N] {
-    // Loops, and no closures: a closure is compiled without the machine's vectors if it is not inlined.
-    let zero = C::splat(simd, C::ZERO);
-    let mut sums = [[[zero; V]; K]; N];
-    let mut window = [[zero; V]; K];
-    for (step, gradient) in gradient.iter().enumerate() {
-        for element in 0..MOST_TAPS {
-            for tap in (1..K).rev() {
-                window[tap] = window[tap - 1];
-            }
-            window[0] = gradient[element];
-            for channel in 0..N {
-                let factor = C::splat(simd, lines[channel][step][element]);
-                for tap in 0..K {
-                    for vector in 0..V {
-                        let sum = sums[channel][tap][vector];
-                        sums[channel][tap][vector] = C::multiply_add(simd, window[tap][vector], factor, sum);
+    /// The sums of the products of a piece of the gradient with what each tap meets, row by row of the output.
+    #[inline(always)]
+    fn add_products<S: Simd, const V: usize, const N: usize, const K: usize>(
+        &self,
+        simd: S,
+        place: Place,
+        piece: &Range<usize>,
+    ) -> [[[C::Vector<S>; V]; K]; N] {
+        // Loops, and no closures: a closure is compiled without the machine's vectors if it is not inlined.
+        let mut sums = [[[C::splat(simd, C::ZERO); V]; K]; N];
+        let (gradient, _) = C::vectors::<S>(self.transposed).0.as_chunks::<V>();
+        let (mut rest, columns) = (&gradient[..piece.len()], self.plane.output()[1]);
+        let (mut row, mut column) = (piece.start / columns, piece.start % columns);
+        while !rest.is_empty() {
+            let of_row;
+            (of_row, rest) = rest.split_at(rest.len().min(columns - column));
+            if self.plane.is_within(row + place.row) {
+                let first = (row + place.row) * self.plane.width() + column + place.column;
+                let mut lines = [[[].as_slice(); K]; N];
+                for (number, line) in lines.iter_mut().enumerate() {
+                    let line_of_plane = &self.planes[(place.channel + number) * self.plane.len() + first..];
+                    for (tap, line) in line.iter_mut().enumerate() {
+                        *line = &line_of_plane[tap..][..of_row.len()];
+                    }
+                }
+                for (position, gradient) in of_row.iter().enumerate() {
+                    for channel in 0..N {
+                        for tap in 0..K {
+                            let element = C::splat(simd, lines[channel][tap][position]);
+                            for vector in 0..V {
+                                let sum = &mut sums[channel][tap][vector];
+                                *sum = C::multiply_add(simd, gradient[vector], element, *sum);
+                            }
+                        }
                     }
                 }
             }
+            (row, column) = (row + 1, 0);
         }
+        sums
     }
-    sums
 }
