@@ -1,6 +1,6 @@
 //! [`ChannelPairs`] and [`PositionPairs`]: the sums of [`convolve`](super::convolve()) and [`gradient`](super::gradient()) for
-//! `bf16`, by the instruction that multiplies pairs and adds both products to an `f32` (AVX512-BF16). It does twice as much
-//! as a multiply-add of `f32`.
+//! `bf16`, by the instruction that multiplies pairs and adds both products to an `f32` (AVX512-BF16), where that is
+//! [fast](pairs::are_fast).
 //!
 //! * A convolution has two channels side by side in a pair, in planes and in filters. The last one of an odd number has
 //!   zeros at its side.
@@ -52,10 +52,10 @@ mod no_instruction {
 /// Positions that are handled at once.
 pub(super) const POSITIONS: usize = 32;
 
-/// Whether pairs of this type are faster than its compute type. Machines that have tiles are slow at pairs in vectors.
+/// Whether pairs of this type are faster than its compute type.
 pub(super) fn are_worthwhile<T: Real>(shape: &Filters) -> bool {
     let are_multiplied = ElementType::of::<T>().is::<bf16>() && pairs::are_multiplied();
-    are_multiplied && (tiles_are_worthwhile(shape) || !crate::cpu::tiles::are_there())
+    are_multiplied && (tiles_are_worthwhile(shape) || pairs::are_fast())
 }
 
 /// Whether tiles make the sums of this type.

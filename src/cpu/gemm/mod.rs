@@ -21,8 +21,6 @@ use super::compute::computes_in_itself;
 #[cfg(target_arch = "x86_64")]
 use super::pairs;
 use super::scratch::with_scratch;
-#[cfg(target_arch = "x86_64")]
-use super::tiles::are_there;
 
 #[cfg(target_arch = "x86_64")]
 mod bf16;
@@ -162,8 +160,7 @@ pub(crate) fn add_product<T: Real>(
         if tiles::are_worthwhile(rows, inner, cols) {
             return tiles::add_product(a, b, same_type_mut(out), add_widened_product);
         }
-        // Machines that have tiles are slow at pairs in vectors.
-        if !are_there() && bf16::is_exact(a) && bf16::is_exact(b) {
+        if pairs::are_fast() && bf16::is_exact(a) && bf16::is_exact(b) {
             return bf16::add_product(a, b, same_type_mut(out));
         }
     }
