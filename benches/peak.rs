@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 
 use pulp::{Arch, Simd, WithSimd};
 
-/// Numbers of one register that are worked on at once: more than a multiply-add takes cycles, times those that begin in one.
+/// Vectors that are worked on at once: more than a multiply-add takes cycles, times those that begin in one,
 const CHAINS: usize = 16;
+/// and of 16 registers as many as leave room for the factor and the summand. (Their number is known where the loop is compiled.)
+const FEW_CHAINS: usize = 12;
 
 /// Multiply-adds of each chain between two looks at the clock.
 const STEPS: usize = 100_000;
@@ -26,8 +28,20 @@ impl WithSimd for Single {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> usize {
+        if S::REGISTER_COUNT < 32 {
+            Single::chains::<S, FEW_CHAINS>(simd)
+        } else {
+            Single::chains::<S, CHAINS>(simd)
+        }
+    }
+}
+
+impl Single {
+    /// Multiply-adds of `N` vectors: how many.
+    #[inline(always)]
+    fn chains<S: Simd, const N: usize>(simd: S) -> usize {
         let (factor, summand) = (simd.splat_f32s(black_box(0.5)), simd.splat_f32s(black_box(1.0)));
-        let mut chains = [simd.splat_f32s(black_box(1.0)); CHAINS];
+        let mut chains = [simd.splat_f32s(black_box(1.0)); N];
         for _ in 0..STEPS {
             for chain in &mut chains {
                 *chain = simd.mul_add_f32s(*chain, factor, summand);
@@ -35,7 +49,7 @@ impl WithSimd for Single {
         }
         let sum = chains.into_iter().reduce(|sum, chain| simd.add_f32s(sum, chain));
         black_box(sum.map(|sum| simd.reduce_sum_f32s(sum)));
-        S::F32_LANES
+        S::F32_LANES * N * STEPS
     }
 }
 
@@ -46,8 +60,20 @@ impl WithSimd for Double {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> usize {
+        if S::REGISTER_COUNT < 32 {
+            Double::chains::<S, FEW_CHAINS>(simd)
+        } else {
+            Double::chains::<S, CHAINS>(simd)
+        }
+    }
+}
+
+impl Double {
+    /// Multiply-adds of `N` vectors: how many.
+    #[inline(always)]
+    fn chains<S: Simd, const N: usize>(simd: S) -> usize {
         let (factor, summand) = (simd.splat_f64s(black_box(0.5)), simd.splat_f64s(black_box(1.0)));
-        let mut chains = [simd.splat_f64s(black_box(1.0)); CHAINS];
+        let mut chains = [simd.splat_f64s(black_box(1.0)); N];
         for _ in 0..STEPS {
             for chain in &mut chains {
                 *chain = simd.mul_add_f64s(*chain, factor, summand);
@@ -55,7 +81,7 @@ impl WithSimd for Double {
         }
         let sum = chains.into_iter().reduce(|sum, chain| simd.add_f64s(sum, chain));
         black_box(sum.map(|sum| simd.reduce_sum_f64s(sum)));
-        S::F64_LANES
+        S::F64_LANES * N * STEPS
     }
 }
 
@@ -68,8 +94,7 @@ fn gflops(work: impl Fn() -> usize) -> f64 {
             work();
         }
         let begin = Instant::now();
-        let lanes = work();
-        let flops = (2 * lanes * CHAINS * STEPS) as f64;
+        let flops = 2.0 * work() as f64;
         best = best.max(flops / begin.elapsed().as_secs_f64() / 1e9);
     }
     best
