@@ -319,21 +319,18 @@ pub(crate) fn transpose<C: Lanes, S: Simd>(
     block
 }
 
-/// Bytes of the widest vectors.
-pub(crate) const VECTOR_BYTES: usize = 64;
-
-/// Whether [`in_vectors`] has those, and 32 of them.
-pub(crate) fn has_wide_vectors() -> bool {
-    struct IsWide;
-    impl WithSimd for IsWide {
-        type Output = bool;
+/// How many bytes the vectors of [`in_vectors`] have.
+pub(crate) fn vector_bytes() -> usize {
+    struct Bytes;
+    impl WithSimd for Bytes {
+        type Output = usize;
 
         #[inline(always)]
-        fn with_simd<S: Simd>(self, _simd: S) -> bool {
-            size_of::<S::f32s>() == VECTOR_BYTES && S::REGISTER_COUNT >= 32
+        fn with_simd<S: Simd>(self, _simd: S) -> usize {
+            size_of::<S::f32s>()
         }
     }
-    in_vectors(IsWide)
+    in_vectors(Bytes)
 }
 
 /// Runs `work` with the vectors of this machine's [`level`].

@@ -6,6 +6,8 @@
 //! neighbouring positions stay in registers over all channels and taps; those of some more stay in a first-level cache until they
 //! are transposed, to rows of positions as the [`Epilogue`](super::Epilogue) takes them.
 //!
+//! Where there are but 16 registers, filters of three taps do not fit beside the sums: there they go one by one ([`tap_by_tap`]).
+//!
 //! A sum adds the same products in the same order as a vector of positions does, so its bits are the same.
 
 #![allow(
@@ -13,9 +15,10 @@
     reason = "lines of an image are read without a check for each, which took up to a tenth of the time"
 )]
 
+mod blocks;
 mod products;
-
-use std::ops::Range;
+mod row;
+mod tap_by_tap;
 
 use dahl_core::{Element, Real};
 use pulp::{Simd, WithSimd};
@@ -23,16 +26,24 @@ use pulp::{Simd, WithSimd};
 use super::convolve::Sums;
 use super::filters::{Filters, Order};
 use super::plane::Plane;
-use crate::cpu::lanes::{Lanes, MOST_LANES, VECTOR_BYTES, has_wide_vectors, in_vectors, transpose};
+use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors, transpose, vector_bytes};
 
+use blocks::Blocks;
 pub(super) use products::Products;
+use row::add_row;
 
-/// Vectors of filters whose sums are kept in registers at once.
-const VECTORS: usize = 2;
+/// The most vectors of filters whose sums are kept in registers at once.
+const MOST_VECTORS: usize = 2;
 
-/// Neighbouring positions whose sums of one vector of filters are kept in registers at once; of two vectors, half as many. With
-/// the filters of three taps, two vectors of the first ones fill nearly all registers.
+/// Neighbouring positions whose sums of one vector of filters are kept in 32 registers at once. With the filters of three taps, the
+/// first ones fill nearly all registers.
 const POSITIONS_AT_ONCE: [usize; 3] = [24, 16, 14];
+
+/// The same for two vectors of filters, or for one in 16 registers,
+const HALF_AT_ONCE: [usize; 3] = [12, 8, 7];
+
+/// and for two in 16 registers.
+const FEW_AT_ONCE: [usize; 3] = [6, 5, 4];
 
 /// The most of them.
 const MOST_POSITIONS: usize = POSITIONS_AT_ONCE[0];
@@ -43,11 +54,20 @@ const POSITIONS: usize = 96;
 /// The most taps of a row of the kernel whose filters are kept in registers.
 const MOST_TAPS: usize = 3;
 
+/// Stands for the columns of a kernel, if their number is not known where the loop is compiled.
+const ANY: usize = 0;
+
 /// Products of a sum of the convolution, from which on it is worth transposing.
 const LEAST_PRODUCTS: usize = 64;
 
 /// The most bytes of the sums of a group: the epilogue takes whole planes, and fewer filters at once need less memory.
 const MOST_BYTES: usize = 16 << 20;
+
+/// Whether vectors of so many bytes are of filters: those of AVX-512 and AVX2.
+#[inline(always)]
+fn are_wide(bytes: usize) -> bool {
+    bytes >= 32
+}
 
 /// Filters in groups of two vectors: for each channel and tap, those of a group lie side by side. The last group may be of one
 /// vector, and its last lanes of no filters.
@@ -71,10 +91,14 @@ pub(super) struct Group {
 impl FilterVectors {
     /// For these filters, if the machine has the registers, and it pays.
     pub(super) fn new<C: Lanes>(shape: Filters) -> Option<Self> {
-        let lanes = VECTOR_BYTES / size_of::<C>();
+        let bytes = vector_bytes();
+        if !are_wide(bytes) {
+            return None;
+        }
+        let lanes = bytes / size_of::<C>();
         let is_filled = 4 * shape.out_channels >= 3 * shape.out_channels.next_multiple_of(lanes);
         let are_many = shape.out_channels > lanes && shape.in_channels * shape.taps >= LEAST_PRODUCTS;
-        (are_many && is_filled && has_wide_vectors()).then_some(Self { shape, lanes })
+        (are_many && is_filled).then_some(Self { shape, lanes })
     }
 
     /// Whether there are loops for a convolution by these rows of the kernel, and memory for its sums.
@@ -95,7 +119,7 @@ impl FilterVectors {
 
     /// The most filters of a group.
     pub(super) fn at_once(&self) -> usize {
-        VECTORS * self.lanes
+        MOST_VECTORS * self.lanes
     }
 
     /// Elements of the sums of a group that are not transposed yet.
@@ -159,43 +183,12 @@ impl FilterVectors {
         by_position: &mut [C],
     ) {
         let of_filter = self.shape.in_channels * self.shape.taps;
-        let mut initial = [C::ZERO; VECTORS * MOST_LANES];
+        let mut initial = [C::ZERO; MOST_VECTORS * MOST_LANES];
         if let Some(bias) = bias {
             initial[..size].copy_from_slice(&bias[begin..][..size]);
         }
         let filters = &packed[begin * of_filter..][..vectors * self.lanes * of_filter];
         in_vectors(AddUp { filters, are_finite, vectors, initial, sums, by_position, begin: 0 });
-    }
-}
-
-/// How the positions of a plane are cut in blocks, whose sums are made together: those of each row, or all as one row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Blocks {
-    rows: usize,
-    columns: usize,
-    /// How many of each size a row has, one size after the other. The last ones may begin before those before them end.
-    counts: [usize; 3],
-}
-
-impl Blocks {
-    /// Those with the fewest sums that are not used, of these sizes, in descending order.
-    fn of(plane: &Plane, sizes: [usize; 3]) -> Self {
-        let ([rows, columns], all) = (plane.output(), plane.positions());
-        let as_one_row = Self { rows: 1, columns: all.max(sizes[0]), counts: [all.div_ceil(sizes[0]), 0, 0] };
-        // More small ones are not needed: so many of them are as long as some of the largest.
-        let counts = (0..3).flat_map(|middle| (0..=sizes[0]).map(move |small| [middle, small]));
-        let of_rows = counts.filter_map(|[middle, small]| {
-            let rest = columns.saturating_sub(middle * sizes[1] + small * sizes[2]);
-            let counts = [rest.div_ceil(sizes[0]), middle, small];
-            let fit = counts.iter().zip(sizes).all(|(&count, size)| count == 0 || size <= columns);
-            fit.then_some(Self { rows, columns, counts })
-        });
-        // The filters are loaded for each block, which takes about as long as the products of one position.
-        let cost = |blocks: &Self| {
-            let of_row = blocks.counts.iter().zip(sizes).map(|(count, size)| count * (size + 1));
-            blocks.rows * of_row.sum::<usize>()
-        };
-        of_rows.chain([as_one_row]).min_by_key(cost).expect("there is one")
     }
 }
 
@@ -206,7 +199,7 @@ struct AddUp<'a, C> {
     /// Vectors of filters.
     vectors: usize,
     /// What each filter's sums begin with.
-    initial: [C; VECTORS * MOST_LANES],
+    initial: [C; MOST_VECTORS * MOST_LANES],
     sums: Sums<'a, C, C>,
     /// The sums of all filters at a position, side by side, of positions from number `begin` on: the others are transposed.
     by_position: &'a mut [C],
@@ -218,12 +211,12 @@ impl<C: Lanes> WithSimd for AddUp<'_, C> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        if size_of::<C::Vector<S>>() != VECTOR_BYTES {
+        if !are_wide(size_of::<C::Vector<S>>()) {
             unreachable!("`new` has asked for wide vectors");
         }
         match self.vectors {
             1 => self.all::<S, 1>(simd),
-            _ => self.all::<S, VECTORS>(simd),
+            _ => self.all::<S, MOST_VECTORS>(simd),
         }
     }
 }
@@ -233,6 +226,7 @@ impl<C: Lanes> AddUp<'_, C> {
     #[inline(always)]
     fn all<S: Simd, const V: usize>(&mut self, simd: S) {
         match self.sums.plane.kernel[1] {
+            _ if S::REGISTER_COUNT < 32 => self.columns::<S, V, ANY>(simd),
             1 => self.columns::<S, V, 1>(simd),
             3 => self.columns::<S, V, 3>(simd),
             5 => self.columns::<S, V, 5>(simd),
@@ -241,16 +235,16 @@ impl<C: Lanes> AddUp<'_, C> {
         self.transpose::<S, V>(simd, self.sums.plane.positions() - self.begin);
     }
 
-    /// The same for kernels of `K` columns, not transposed.
+    /// The same for kernels of `K` columns, or of any number of them, not transposed.
     #[inline(always)]
     fn columns<S: Simd, const V: usize, const K: usize>(&mut self, simd: S) {
-        const SIZES: [usize; 3] = POSITIONS_AT_ONCE;
-        match V {
-            1 => self.rows::<S, V, K, { SIZES[0] }, { SIZES[1] }, { SIZES[2] }>(simd),
-            _ => self
-                .rows::<S, V, K, { SIZES[0] / VECTORS }, { SIZES[1] / VECTORS }, { SIZES[2] / VECTORS }>(
-                    simd,
-                ),
+        const ALL: [usize; 3] = POSITIONS_AT_ONCE;
+        const HALF: [usize; 3] = HALF_AT_ONCE;
+        const FEW: [usize; 3] = FEW_AT_ONCE;
+        match (S::REGISTER_COUNT, V) {
+            (32.., 1) => self.rows::<S, V, K, { ALL[0] }, { ALL[1] }, { ALL[2] }>(simd),
+            (32.., _) | (_, 1) => self.rows::<S, V, K, { HALF[0] }, { HALF[1] }, { HALF[2] }>(simd),
+            _ => self.rows::<S, V, K, { FEW[0] }, { FEW[1] }, { FEW[2] }>(simd),
         }
     }
 
@@ -288,7 +282,10 @@ impl<C: Lanes> AddUp<'_, C> {
     ) {
         let first = row * self.sums.plane.width() + column;
         self.make_room::<S, V, P>(simd, first);
-        let sums = self.tile::<S, V, K, P>(simd, first);
+        let sums = match K {
+            ANY => self.tap_by_tap::<S, V, P>(simd, first),
+            _ => self.tile::<S, V, K, P>(simd, first),
+        };
         let place = (first - self.begin) * V * C::lanes::<S>();
         let (to, _) = C::vectors_mut::<S>(&mut self.by_position[place..]);
         let (to, _) = to[..P * V].as_chunks_mut::<V>();
@@ -319,34 +316,49 @@ impl<C: Lanes> AddUp<'_, C> {
         simd: S,
         first: usize,
     ) -> [[C::Vector<S>; V]; P] {
-        let (initial, _) = C::vectors::<S>(&self.initial);
-        let mut of_filters = [C::splat(simd, C::ZERO); V];
-        of_filters.copy_from_slice(&initial[..V]);
-        let mut sums = [of_filters; P];
+        let mut sums = [self.first_sums::<S, V>(simd); P];
         let plane = *self.sums.plane;
         let (width, len, taps) = (plane.width(), plane.len(), plane.taps());
         let (filters, _) = C::vectors::<S>(self.filters).0.as_chunks::<V>();
         let (of_rows, _) = filters.as_chunks::<K>();
         let channels = filters.len() / taps;
         let kernel_rows = if self.are_finite { plane.rows_within(first, P) } else { 0..plane.kernel[0] };
-        let line_len = K - 1 + P;
+        let line_len = P + K - 1;
         let within = if self.are_finite { plane.columns_within(first, line_len) } else { 0..line_len };
-        let last_channel = (channels - 1).checked_mul(len);
-        let end = last_channel.and_then(|begin| {
-            begin.checked_add(first)?.checked_add((plane.kernel[0] - 1) * width)?.checked_add(line_len)
-        });
-        assert!(end.is_some_and(|end| end <= self.sums.planes.len()), "the last line ends with the planes");
+        self.assert_lines(first, channels, line_len);
         for (channel, of_rows) in of_rows.chunks_exact(plane.kernel[0]).enumerate() {
             let mut begin = first + channel * len + kernel_rows.start * width;
             for of_row in &of_rows[kernel_rows.clone()] {
                 // SAFETY: `begin` is `first + channel * len + row * width`, of a channel below `channels` and a row below
-                // `kernel[0]`, so `begin + line_len` is at most `end`, which is not behind `planes` by the assertion.
+                // `kernel[0]`: by `assert_lines` it ends with `planes`, or before.
                 let line = unsafe { self.sums.planes.get_unchecked(begin..begin + line_len) };
                 begin += width;
                 add_row::<C, S, V, K, P>(simd, line, &within, of_row, &mut sums);
             }
         }
         sums
+    }
+
+    /// What the sums at a position begin with.
+    #[inline(always)]
+    fn first_sums<S: Simd, const V: usize>(&self, simd: S) -> [C::Vector<S>; V] {
+        let (initial, _) = C::vectors::<S>(&self.initial);
+        let mut sums = [C::splat(simd, C::ZERO); V];
+        sums.copy_from_slice(&initial[..V]);
+        sums
+    }
+
+    /// Asserts that no line of `line_len` elements ends behind the planes, if it is one of `channels` and begins `first` behind
+    /// the beginning of a row of the kernel.
+    #[inline(always)]
+    fn assert_lines(&self, first: usize, channels: usize, line_len: usize) {
+        let plane = self.sums.plane;
+        let last_channel = (channels - 1).checked_mul(plane.len());
+        let end = last_channel.and_then(|begin| {
+            let last_row = (plane.kernel[0] - 1) * plane.width();
+            begin.checked_add(first)?.checked_add(last_row)?.checked_add(line_len)
+        });
+        assert!(end.is_some_and(|end| end <= self.sums.planes.len()), "the last line ends with the planes");
     }
 
     /// Transposes the sums at the first `count` positions that are kept.
@@ -389,61 +401,4 @@ impl<C: Lanes, const V: usize> WithSimd for ToFilters<'_, C, V> {
             }
         }
     }
-}
-
-/// Adds the products of a row of the kernel. Elements of the line that are not `within` are 0.
-#[inline(always)]
-fn add_row<C: Lanes, S: Simd, const V: usize, const K: usize, const P: usize>(
-    simd: S,
-    line: &[C],
-    within: &Range<usize>,
-    filters: &[[C::Vector<S>; V]; K],
-    sums: &mut [[C::Vector<S>; V]; P],
-) {
-    match *filters.as_slice() {
-        [first] => add_taps(simd, line, within, [first], sums),
-        [first, second, third] => add_taps(simd, line, within, [first, second, third], sums),
-        [first, second, third, fourth, fifth] => {
-            add_taps(simd, line, within, [first, second, third], sums);
-            let rest = within.start.saturating_sub(MOST_TAPS)..within.end.saturating_sub(MOST_TAPS);
-            add_taps(simd, &line[MOST_TAPS..], &rest, [fourth, fifth], sums);
-        }
-        _ => const { assert!(matches!(K, 1 | 3 | 5)) },
-    }
-}
-
-/// Adds the products of `K` neighbouring taps: element `q` of a line belongs to tap `k` of position `q - k`.
-#[inline(always)]
-fn add_taps<C: Lanes, S: Simd, const V: usize, const K: usize, const P: usize>(
-    simd: S,
-    line: &[C],
-    within: &Range<usize>,
-    filters: [[C::Vector<S>; V]; K],
-    sums: &mut [[C::Vector<S>; V]; P],
-) {
-    const { assert!(P <= MOST_POSITIONS && K <= MOST_TAPS) };
-    let line = &line[..P + K - 1];
-    // Written out: the compiler does not unroll a loop of so many multiplications, and sums in arrays that are indexed by a
-    // variable are in memory.
-    macro_rules! elements {
-        ($($place:literal)*) => { $(
-            // Only at the ends there may be a border: in between nothing is asked.
-            let is_border = K > 1
-                && ($place + 1 < MOST_TAPS && $place < within.start
-                    || $place + MOST_TAPS > P + K - 1 && $place >= within.end);
-            if $place < P + K - 1 && !is_border {
-                let element = C::splat(simd, line[$place]);
-                for tap in 0..K {
-                    if tap <= $place && $place - tap < P {
-                        for vector in 0..V {
-                            let sum = &mut sums[$place - tap][vector];
-                            *sum = C::multiply_add(simd, filters[tap][vector], element, *sum);
-                        }
-                    }
-                }
-            }
-        )* };
-    }
-    const { assert!(MOST_POSITIONS + MOST_TAPS - 1 == 26) };
-    elements!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25);
 }

@@ -16,8 +16,10 @@ use crate::cpu::pairs::Pair;
 use crate::cpu::scratch::with_scratch;
 use crate::cpu::tiles::{BLOCK, Step};
 
-/// The most taps whose sums are kept in registers at once, for [`MOST`] filters.
+/// The most taps whose sums are kept in registers at once, for [`MOST`] filters,
 const TAPS: usize = 3;
+/// and for so many where there are 16 registers: with a window of each tap and a part of one filter they fill them.
+const FEW: usize = 4;
 
 /// The most bytes of vectors of sums that are kept over all images.
 const SUMS_BYTES: usize = 4 << 20;
@@ -228,7 +230,7 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> Gradient<'_, T, G> {
                 sums: self.sums,
             });
         }
-        for (begin, size) in blocks(filters, MOST) {
+        for (begin, size) in blocks(filters, most_filters::<S>()) {
             of_size!(size, F => self.block::<S, F>(simd, begin, in_pairs));
         }
     }
@@ -304,7 +306,7 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> Gradient<'_, T, G> {
                 .add_to(self.sums, &mut self.filters_gradient[first * of_filter..][..filters * of_filter]);
         }
         let (sums, _) = T::Compute::vectors::<S>(self.sums);
-        for (begin, size) in blocks(filters, MOST) {
+        for (begin, size) in blocks(filters, most_filters::<S>()) {
             let sums = sums[begin * of_filter..][..size * of_filter].chunks_exact(size);
             for (tap, sums) in sums.enumerate() {
                 for (filter, &sum) in sums.iter().enumerate() {
@@ -316,26 +318,39 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> Gradient<'_, T, G> {
     }
 }
 
+/// The most filters whose sums are kept in registers at once.
+#[inline(always)]
+fn most_filters<S: Simd>() -> usize {
+    if S::REGISTER_COUNT < 32 { FEW } else { MOST }
+}
+
 /// Adds the products of each part with each window, position by position, to vectors of sums.
 #[inline(always)]
 fn add_products<C: Lanes, S: Simd, const F: usize, const K: usize>(
     simd: S,
     vectors: usize,
-    parts: [&[C::Vector<S>]; F],
-    windows: [&[C::Vector<S>]; K],
+    mut parts: [&[C::Vector<S>]; F],
+    mut windows: [&[C::Vector<S>]; K],
     mut sums: [[C::Vector<S>; F]; K],
 ) -> [[C::Vector<S>; F]; K] {
     // Loops, and no closures: a closure is compiled without the machine's vectors if it is not inlined.
     let zero = C::splat(simd, C::ZERO);
+    // Of one length, that is known before the loop: nothing is checked for a position.
+    for part in &mut parts {
+        *part = &part[..vectors];
+    }
+    for window in &mut windows {
+        *window = &window[..vectors];
+    }
     for position in 0..vectors {
-        let mut of_parts = [zero; F];
-        for (vector, part) in of_parts.iter_mut().zip(&parts) {
-            *vector = part[position];
+        let mut of_windows = [zero; K];
+        for (vector, window) in of_windows.iter_mut().zip(&windows) {
+            *vector = window[position];
         }
-        for tap in 0..K {
-            let window = windows[tap][position];
-            for filter in 0..F {
-                sums[tap][filter] = C::multiply_add(simd, of_parts[filter], window, sums[tap][filter]);
+        for filter in 0..F {
+            let part = parts[filter][position];
+            for tap in 0..K {
+                sums[tap][filter] = C::multiply_add(simd, part, of_windows[tap], sums[tap][filter]);
             }
         }
     }

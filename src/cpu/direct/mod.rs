@@ -11,8 +11,8 @@
 //! * [`gradient`]: keeps the sums of a few filters and taps in registers, over all positions.
 //!
 //! Both need one load for several multiplications, for one channel as for hundreds. With many filters both have a filter in each
-//! lane instead of a position, where vectors are of 64 bytes: [`by_filters`]. `bf16` is multiplied in [`pairs`] where the machine
-//! does that.
+//! lane instead of a position, where vectors are of 32 bytes or more: [`by_filters`]. `bf16` is multiplied in [`pairs`] where the
+//! machine does that.
 //!
 //! (The idea of a direct convolution without packing: Georganas et al. 2018, *Anatomy of
 //! High-Performance Deep Learning Convolutions on SIMD Architectures*.)

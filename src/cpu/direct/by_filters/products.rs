@@ -1,8 +1,8 @@
 //! [`Products`]: the sums of [`gradient`](super::super::gradient()) with a filter in each lane.
 //!
 //! The gradient by the sums is transposed, some elements at a time: then a vector of filters is a load for each position of the
-//! output, and is multiplied with the elements of the image, each in all lanes, that a row of the kernel meets there, in four channels.
-//! Their sums stay in registers over all these positions.
+//! output, and is multiplied with the elements of the image, each in all lanes, that a row of the kernel meets there, in four channels
+//! (two where there are 16 registers). Their sums stay in registers over all these positions.
 //!
 //! What one piece of positions gives is added up by itself, and then added to what came before: so the error of a sum grows with
 //! their length and their number, and not with the product of both.
@@ -11,16 +11,18 @@ use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
-use super::{FilterVectors, Group, MOST_TAPS, VECTORS};
+use super::{FilterVectors, Group, MOST_TAPS, MOST_VECTORS, are_wide};
 use crate::cpu::direct::filters::Filters;
 use crate::cpu::direct::plane::Plane;
-use crate::cpu::lanes::{Lanes, MOST_LANES, VECTOR_BYTES, transpose};
+use crate::cpu::lanes::{Lanes, MOST_LANES, transpose};
 
 /// Elements of the output that are transposed at once: those of two vectors take half of a small first-level cache.
 const PIECE: usize = 128;
 
 /// Channels whose sums are kept in registers at once: with two vectors of filters and three taps, 24 of 32.
 const CHANNELS: usize = 4;
+/// The same where there are 16 registers: 12 of them.
+const FEW_CHANNELS: usize = 2;
 
 /// The products of one image.
 pub(in crate::cpu::direct) struct Products<'a, C> {
@@ -52,7 +54,7 @@ impl<C: Lanes> Products<'_, C> {
     }
 
     /// The most elements of a piece of the gradient, transposed.
-    pub(in crate::cpu::direct) const TRANSPOSED: usize = PIECE * VECTORS * MOST_LANES;
+    pub(in crate::cpu::direct) const TRANSPOSED: usize = PIECE * MOST_VECTORS * MOST_LANES;
 }
 
 impl<C: Lanes> WithSimd for Products<'_, C> {
@@ -60,13 +62,13 @@ impl<C: Lanes> WithSimd for Products<'_, C> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        if size_of::<C::Vector<S>>() != VECTOR_BYTES {
+        if !are_wide(size_of::<C::Vector<S>>()) {
             unreachable!("`FilterVectors::new` has asked for wide vectors");
         }
         for group in self.vectors.groups() {
             match group.vectors {
                 1 => self.group::<S, 1>(simd, group),
-                _ => self.group::<S, VECTORS>(simd, group),
+                _ => self.group::<S, MOST_VECTORS>(simd, group),
             }
         }
     }
@@ -80,11 +82,16 @@ impl<C: Lanes> Products<'_, C> {
         for first in (0..outputs).step_by(PIECE) {
             let piece = first..outputs.min(first + PIECE);
             self.transpose::<S, V>(simd, group, piece.clone());
-            let fours = channels / CHANNELS * CHANNELS;
-            for channel in (0..fours).step_by(CHANNELS) {
-                self.channels::<S, V, CHANNELS>(simd, group.begin, channel, &piece);
+            let at_once = if S::REGISTER_COUNT < 32 { FEW_CHANNELS } else { CHANNELS };
+            let whole = channels / at_once * at_once;
+            for channel in (0..whole).step_by(at_once) {
+                if S::REGISTER_COUNT < 32 {
+                    self.channels::<S, V, FEW_CHANNELS>(simd, group.begin, channel, &piece);
+                } else {
+                    self.channels::<S, V, CHANNELS>(simd, group.begin, channel, &piece);
+                }
             }
-            for channel in fours..channels {
+            for channel in whole..channels {
                 self.channels::<S, V, 1>(simd, group.begin, channel, &piece);
             }
         }
