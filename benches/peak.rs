@@ -10,7 +10,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 /// Vectors that are worked on at once: more than a multiply-add takes cycles, times those that begin in one,
 const CHAINS: usize = 16;
-/// and of 16 registers as many as leave room for the factor and the summand. (Their number is known where the loop is compiled.)
+/// and of 16 registers as many as leave room for the factor and the summand.
 const FEW_CHAINS: usize = 12;
 
 /// Multiply-adds of each chain between two looks at the clock.
@@ -21,25 +21,14 @@ const ROUNDS: usize = 9;
 /// How long each round works before the clock counts, so that the core has its full speed.
 const WARM_UP: Duration = Duration::from_millis(20);
 
-struct Single;
+/// Multiply-adds of `N` vectors: how many.
+struct Single<const N: usize>;
 
-impl WithSimd for Single {
+impl<const N: usize> WithSimd for Single<N> {
     type Output = usize;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> usize {
-        if S::REGISTER_COUNT < 32 {
-            Single::chains::<S, FEW_CHAINS>(simd)
-        } else {
-            Single::chains::<S, CHAINS>(simd)
-        }
-    }
-}
-
-impl Single {
-    /// Multiply-adds of `N` vectors: how many.
-    #[inline(always)]
-    fn chains<S: Simd, const N: usize>(simd: S) -> usize {
         let (factor, summand) = (simd.splat_f32s(black_box(0.5)), simd.splat_f32s(black_box(1.0)));
         let mut chains = [simd.splat_f32s(black_box(1.0)); N];
         for _ in 0..STEPS {
@@ -53,25 +42,14 @@ impl Single {
     }
 }
 
-struct Double;
+/// The same in f64.
+struct Double<const N: usize>;
 
-impl WithSimd for Double {
+impl<const N: usize> WithSimd for Double<N> {
     type Output = usize;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> usize {
-        if S::REGISTER_COUNT < 32 {
-            Double::chains::<S, FEW_CHAINS>(simd)
-        } else {
-            Double::chains::<S, CHAINS>(simd)
-        }
-    }
-}
-
-impl Double {
-    /// Multiply-adds of `N` vectors: how many.
-    #[inline(always)]
-    fn chains<S: Simd, const N: usize>(simd: S) -> usize {
         let (factor, summand) = (simd.splat_f64s(black_box(0.5)), simd.splat_f64s(black_box(1.0)));
         let mut chains = [simd.splat_f64s(black_box(1.0)); N];
         for _ in 0..STEPS {
@@ -100,8 +78,24 @@ fn gflops(work: impl Fn() -> usize) -> f64 {
     best
 }
 
+struct Registers;
+
+impl WithSimd for Registers {
+    type Output = usize;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) -> usize {
+        S::REGISTER_COUNT
+    }
+}
+
+fn speeds<const N: usize>(arch: Arch) -> [f64; 2] {
+    [gflops(|| arch.dispatch(Single::<N>)), gflops(|| arch.dispatch(Double::<N>))]
+}
+
 fn main() {
     let arch = Arch::new();
-    let (f32, f64) = (gflops(|| arch.dispatch(Single)), gflops(|| arch.dispatch(Double)));
+    let has_few = arch.dispatch(Registers) < 32;
+    let [f32, f64] = if has_few { speeds::<FEW_CHAINS>(arch) } else { speeds::<CHAINS>(arch) };
     println!("{}", serde_json::json!({ "f32": f32, "f64": f64 }));
 }
