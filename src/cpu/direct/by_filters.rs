@@ -19,6 +19,9 @@ mod blocks;
 mod products;
 mod row;
 mod tap_by_tap;
+mod to_filters;
+
+use std::ops::Range;
 
 use dahl_core::{Element, Real};
 use pulp::{Simd, WithSimd};
@@ -26,11 +29,12 @@ use pulp::{Simd, WithSimd};
 use super::convolve::Sums;
 use super::filters::{Filters, Order};
 use super::plane::Plane;
-use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors, transpose, vector_bytes};
+use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors, vector_bytes};
 
 use blocks::Blocks;
 pub(super) use products::Products;
 use row::add_row;
+use to_filters::ToFilters;
 
 /// The most vectors of filters whose sums are kept in registers at once.
 const MOST_VECTORS: usize = 2;
@@ -45,7 +49,7 @@ const HALF_AT_ONCE: [usize; 3] = [12, 8, 7];
 /// and for two in 16 registers.
 const FEW_AT_ONCE: [usize; 3] = [6, 5, 4];
 
-/// The most of them.
+/// The most of all of these.
 const MOST_POSITIONS: usize = POSITIONS_AT_ONCE[0];
 
 /// Neighbouring positions whose sums are kept until they are transposed.
@@ -91,7 +95,11 @@ pub(super) struct Group {
 impl FilterVectors {
     /// For these filters, if the machine has the registers, and it pays.
     pub(super) fn new<C: Lanes>(shape: Filters) -> Option<Self> {
-        let bytes = vector_bytes();
+        Self::of_bytes::<C>(shape, vector_bytes())
+    }
+
+    /// The same with vectors of so many bytes.
+    fn of_bytes<C: Lanes>(shape: Filters, bytes: usize) -> Option<Self> {
         if !are_wide(bytes) {
             return None;
         }
@@ -322,15 +330,14 @@ impl<C: Lanes> AddUp<'_, C> {
         let (filters, _) = C::vectors::<S>(self.filters).0.as_chunks::<V>();
         let (of_rows, _) = filters.as_chunks::<K>();
         let channels = filters.len() / taps;
-        let kernel_rows = if self.are_finite { plane.rows_within(first, P) } else { 0..plane.kernel[0] };
         let line_len = P + K - 1;
         let within = if self.are_finite { plane.columns_within(first, line_len) } else { 0..line_len };
-        self.assert_lines(first, channels, line_len);
+        let kernel_rows = self.rows_of(first, P, channels, line_len);
         for (channel, of_rows) in of_rows.chunks_exact(plane.kernel[0]).enumerate() {
             let mut begin = first + channel * len + kernel_rows.start * width;
             for of_row in &of_rows[kernel_rows.clone()] {
                 // SAFETY: `begin` is `first + channel * len + row * width`, of a channel below `channels` and a row below
-                // `kernel[0]`: by `assert_lines` it ends with `planes`, or before.
+                // `kernel[0]`: by the assertion of `rows_of` it ends with `planes`, or before.
                 let line = unsafe { self.sums.planes.get_unchecked(begin..begin + line_len) };
                 begin += width;
                 add_row::<C, S, V, K, P>(simd, line, &within, of_row, &mut sums);
@@ -348,10 +355,10 @@ impl<C: Lanes> AddUp<'_, C> {
         sums
     }
 
-    /// Asserts that no line of `line_len` elements ends behind the planes, if it is one of `channels` and begins `first` behind
-    /// the beginning of a row of the kernel.
+    /// The rows of the kernel that make products at `count` positions from number `first` on. Asserts that their lines, `line_len`
+    /// elements from `first` behind the beginning of that row in each of `channels`, end before the planes do.
     #[inline(always)]
-    fn assert_lines(&self, first: usize, channels: usize, line_len: usize) {
+    fn rows_of(&self, first: usize, count: usize, channels: usize, line_len: usize) -> Range<usize> {
         let plane = self.sums.plane;
         let last_channel = (channels - 1).checked_mul(plane.len());
         let end = last_channel.and_then(|begin| {
@@ -359,6 +366,7 @@ impl<C: Lanes> AddUp<'_, C> {
             begin.checked_add(first)?.checked_add(last_row)?.checked_add(line_len)
         });
         assert!(end.is_some_and(|end| end <= self.sums.planes.len()), "the last line ends with the planes");
+        if self.are_finite { plane.rows_within(first, count) } else { 0..plane.kernel[0] }
     }
 
     /// Transposes the sums at the first `count` positions that are kept.
@@ -370,35 +378,19 @@ impl<C: Lanes> AddUp<'_, C> {
     }
 }
 
-/// From `V` vectors of filters at each position to positions of each filter, from number `begin` on. A function of its own for
-/// all sizes of kernels and blocks.
-struct ToFilters<'a, C, const V: usize> {
-    from: &'a [C],
-    sums: &'a mut [C],
-    sums_len: usize,
-    begin: usize,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl<C: Lanes, const V: usize> WithSimd for ToFilters<'_, C, V> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let lanes = C::lanes::<S>();
-        let (from, _) = C::vectors::<S>(self.from).0.as_chunks::<V>();
-        for (number, from) in from.chunks_exact(lanes).enumerate() {
-            let begin = self.begin + number * lanes;
-            for vector in 0..V {
-                let mut block = [C::splat(simd, C::ZERO); MOST_LANES];
-                for (to, from) in block.iter_mut().zip(from) {
-                    *to = from[vector];
-                }
-                for (filter, positions) in transpose::<C, S>(simd, block).into_iter().take(lanes).enumerate()
-                {
-                    let to = &mut self.sums[(vector * lanes + filter) * self.sums_len + begin..][..lanes];
-                    C::vectors_mut::<S>(to).0[0] = positions;
-                }
-            }
-        }
+    #[test]
+    fn vectors_that_pay_are_of_filters() {
+        let lanes = |out_channels, bytes| {
+            let shape = Filters { out_channels, in_channels: 8, taps: 9 };
+            FilterVectors::of_bytes::<f64>(shape, bytes).map(|vectors| vectors.lanes)
+        };
+        // Without vectors there are elements of 4 bytes, in which no f64 fits.
+        assert_eq!([4, 16, 32, 64].map(|bytes| lanes(32, bytes)), [None, None, Some(4), Some(8)]);
+        // One vector, and one and a small part of another.
+        assert_eq!([4, 5, 7].map(|filters| lanes(filters, 32)), [None, None, Some(4)]);
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! An element of the image is loaded for each tap that it meets, as often as in a product of matrices. How many columns a kernel
 //! has is not known where the loop is compiled: the compiler would keep the elements of one tap for the next, and have sums in
-//! memory instead. Nor is it asked where in a row a border is: zeros are multiplied there, which is at most 10 % of the products for
-//! rows of 7, and sums of a loop that asks do not all stay in registers.
+//! memory instead. Nor is it asked where in a row a border is, since the sums of a loop that asks do not all stay in registers: its
+//! zeros are multiplied (of rows of 7 and kernels of 3 columns, 2 of 21 products).
 
 use pulp::Simd;
 
@@ -21,15 +21,14 @@ impl<C: Lanes> AddUp<'_, C> {
         let mut sums = [self.first_sums::<S, V>(simd); P];
         let plane = *self.sums.plane;
         let (filters, _) = C::vectors::<S>(self.filters).0.as_chunks::<V>();
-        let [kernel_rows, columns] = plane.kernel;
+        let columns = plane.kernel[1];
         let line_len = columns - 1 + P;
-        let rows = if self.are_finite { plane.rows_within(first, P) } else { 0..kernel_rows };
-        self.assert_lines(first, filters.len() / plane.taps(), line_len);
+        let rows = self.rows_of(first, P, filters.len() / plane.taps(), line_len);
         for (channel, filters) in filters.chunks_exact(plane.taps()).enumerate() {
             let mut begin = first + channel * plane.len() + rows.start * plane.width();
             for of_row in filters[rows.start * columns..rows.end * columns].chunks_exact(columns) {
                 // SAFETY: `begin` is `first + channel * len + row * width`, of a channel and a row of the kernel that there are: by
-                // `assert_lines` it ends with `planes`, or before.
+                // the assertion of `rows_of` it ends with `planes`, or before.
                 let line = unsafe { self.sums.planes.get_unchecked(begin..begin + line_len) };
                 begin += plane.width();
                 for (elements, filters) in line.windows(P).zip(of_row) {
