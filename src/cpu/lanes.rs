@@ -43,9 +43,6 @@ pub(crate) trait Lanes: Real<Compute = Self> {
     /// `a * b`.
     fn multiply<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
 
-    /// Lane `i` of the result is lane `i + by` of `vector`, counted round.
-    fn rotate_left<S: Simd>(simd: S, vector: Self::Vector<S>, by: usize) -> Self::Vector<S>;
-
     /// Of the elements of two vectors that follow each other, those of even places, and those of odd ones.
     fn unzip<S: Simd>(simd: S, vectors: [Self::Vector<S>; 2]) -> [Self::Vector<S>; 2];
 
@@ -137,7 +134,7 @@ pub(crate) fn copy<C: Lanes, S: Simd>(_simd: S, from: &[C], to: &mut [C]) {
 macro_rules! lanes {
     ($element:ty, $bits:ty, $vector:ident, $mask:ident, $splat:ident, $add:ident, $mul_add:ident, $sum:ident, $as:ident,
      $as_mut:ident, $le:ident, $not:ident, $and:ident, $select:ident, $to_bits:ident, $of_bits:ident, $equal:ident,
-     $add_bits:ident, $store_bits:ident, $mul:ident, $rotate:ident, $unzip:ident, $zip:ident, $load:ident, $store:ident) => {
+     $add_bits:ident, $store_bits:ident, $mul:ident, $unzip:ident, $zip:ident, $load:ident, $store:ident) => {
         impl Lanes for $element {
             type Vector<S: Simd> = S::$vector;
             type Mask<S: Simd> = S::$mask;
@@ -150,11 +147,6 @@ macro_rules! lanes {
             #[inline(always)]
             fn multiply<S: Simd>(simd: S, a: S::$vector, b: S::$vector) -> S::$vector {
                 simd.$mul(a, b)
-            }
-
-            #[inline(always)]
-            fn rotate_left<S: Simd>(simd: S, vector: S::$vector, by: usize) -> S::$vector {
-                simd.$rotate(vector, by)
             }
 
             #[inline(always)]
@@ -266,7 +258,6 @@ lanes!(
     add_u32s,
     store_u32s,
     mul_f32s,
-    rotate_left_f32s,
     unzip_f32,
     zip_f32,
     partial_load_f32s,
@@ -293,7 +284,6 @@ lanes!(
     add_u64s,
     store_u64s,
     mul_f64s,
-    rotate_left_f64s,
     unzip_f64,
     zip_f64,
     partial_load_f64s,

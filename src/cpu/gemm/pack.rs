@@ -5,7 +5,7 @@ use ndarray::ArrayView2;
 use pulp::Simd;
 
 use super::tile::Left;
-use crate::cpu::lanes::{Lanes, MOST_LANES, copy};
+use crate::cpu::lanes::{self, Lanes, MOST_LANES, copy};
 
 /// The length of the buffer that [`pack`] needs.
 pub(super) fn packed_len(columns: usize, depth: usize, width: usize) -> usize {
@@ -101,7 +101,7 @@ fn squares<'a, C: Lanes, S: Simd>(
             for (vector, line) in square.iter_mut().zip(group_lines).take(lanes) {
                 *vector = C::vectors::<S>(&line[begin..begin + lanes]).0[0];
             }
-            for (place, vector) in transposed::<C, S>(simd, square).iter().enumerate().take(lanes) {
+            for (place, vector) in lanes::transpose::<C, S>(simd, square).iter().enumerate().take(lanes) {
                 let to = &mut to[(begin + place) * stride + group..][..lanes];
                 C::vectors_mut::<S>(to).0[0] = *vector;
             }
@@ -113,36 +113,4 @@ fn squares<'a, C: Lanes, S: Simd>(
             to[place * stride + number] = value;
         }
     }
-}
-
-/// A square of as many vectors as a vector has elements, transposed.
-#[inline(always)]
-fn transposed<C: Lanes, S: Simd>(simd: S, square: [C::Vector<S>; MOST_LANES]) -> [C::Vector<S>; MOST_LANES] {
-    let square = exchanged::<C, S, 1>(simd, square);
-    let square = exchanged::<C, S, 2>(simd, square);
-    let square = exchanged::<C, S, 4>(simd, square);
-    exchanged::<C, S, 8>(simd, square)
-}
-
-/// A round of [`transposed`]: lanes with this bit of their number set are exchanged with those, `BIT` lanes before, of the
-/// vector `BIT` behind.
-#[inline(always)]
-fn exchanged<C: Lanes, S: Simd, const BIT: usize>(
-    simd: S,
-    mut square: [C::Vector<S>; MOST_LANES],
-) -> [C::Vector<S>; MOST_LANES] {
-    let lanes = C::lanes::<S>();
-    if BIT >= lanes {
-        return square;
-    }
-    let bits: [C; MOST_LANES] = std::array::from_fn(|lane| if lane & BIT == 0 { C::ZERO } else { C::ONE });
-    let set = C::is_larger(simd, C::vectors::<S>(&bits[..lanes]).0[0], C::splat(simd, C::ZERO));
-    for low in 0..MOST_LANES - BIT {
-        if low & BIT == 0 && low < lanes {
-            let (a, b) = (square[low], square[low + BIT]);
-            square[low] = C::select(simd, set, C::rotate_left(simd, b, lanes - BIT), a);
-            square[low + BIT] = C::select(simd, set, b, C::rotate_left(simd, a, BIT));
-        }
-    }
-    square
 }
