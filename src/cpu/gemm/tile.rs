@@ -94,7 +94,8 @@ impl<C: Lanes, const R: usize, const V: usize> WithSimd for Compute<'_, C, R, V>
     fn with_simd<S: Simd>(self, simd: S) {
         let Tile { left, right: (b, stride), place, scale } = self.0;
         let lanes = C::lanes::<S>();
-        assert!(place.columns <= V * lanes);
+        let is_whole = place.columns == V * lanes;
+        assert!(is_whole || (V - 1) * lanes < place.columns && place.columns < V * lanes);
         if left.depth >= PREFETCH_DEPTH {
             for row in 0..R as isize {
                 for vector in 0..V {
@@ -104,48 +105,21 @@ impl<C: Lanes, const R: usize, const V: usize> WithSimd for Compute<'_, C, R, V>
         }
         // SAFETY: `new` asks for the elements of `left`.
         let sums = unsafe { sums::<C, S, R, V>(simd, left, b, stride) };
-        if place.columns < V * lanes {
-            // SAFETY: `new` asks for the elements of `place`.
-            return unsafe { store_some(simd, &sums, place, scale) };
-        }
         // Loops of lengths that are known, so that no sum goes through memory on its way.
         for (row, sums) in sums.into_iter().enumerate() {
             let first = place.first.wrapping_offset(row as isize * place.row_stride);
             // SAFETY: `row` is one of `place`, whose elements `new` asks for.
-            let out = unsafe { std::slice::from_raw_parts_mut(first, V * lanes) };
-            let (out, _) = C::vectors_mut::<S>(out);
-            let out: &mut [C::Vector<S>; V] = out.try_into().expect("as many as asked for");
-            for (out, sum) in out.iter_mut().zip(sums) {
-                *out = if scale.is_one() { sum } else { scaled(simd, scale, sum, *out) };
-            }
-        }
-    }
-}
-
-/// Writes sums of which the last vectors have more columns than `place`.
-///
-/// # Safety
-/// The elements of `place` are valid for reads and writes, and nothing else accesses them meanwhile.
-#[allow(unsafe_code, reason = "several tiles of one matrix are written through one pointer")]
-#[inline(always)]
-unsafe fn store_some<C: Lanes, S: Simd, const R: usize, const V: usize>(
-    simd: S,
-    sums: &[[C::Vector<S>; V]; R],
-    place: Place<C>,
-    scale: Scale<C>,
-) {
-    for (row, sums) in sums.iter().enumerate() {
-        let first = place.first.wrapping_offset(row as isize * place.row_stride);
-        // SAFETY: `row` is one of `place`.
-        let out = unsafe { std::slice::from_raw_parts_mut(first, place.columns) };
-        for (out, &sum) in out.chunks_mut(C::lanes::<S>()).zip(sums) {
-            if out.len() == C::lanes::<S>() {
-                let out = &mut C::vectors_mut::<S>(out).0[0];
-                *out = if scale.is_one() { sum } else { scaled(simd, scale, sum, *out) };
-            } else {
-                let sum =
-                    if scale.is_one() { sum } else { scaled(simd, scale, sum, C::load_first(simd, out)) };
-                C::store_first(simd, sum, out);
+            let out = unsafe { std::slice::from_raw_parts_mut(first, place.columns) };
+            for (vector, sum) in sums.into_iter().enumerate() {
+                let out = &mut out[vector * lanes..];
+                if vector + 1 < V || is_whole {
+                    let out = &mut C::vectors_mut::<S>(&mut out[..lanes]).0[0];
+                    *out = if scale.is_one() { sum } else { scaled(simd, scale, sum, *out) };
+                } else {
+                    let sum =
+                        if scale.is_one() { sum } else { scaled(simd, scale, sum, C::load_first(simd, out)) };
+                    C::store_first(simd, sum, out);
+                }
             }
         }
     }
@@ -177,22 +151,26 @@ unsafe fn sums<C: Lanes, S: Simd, const R: usize, const V: usize>(
     stride: usize,
 ) -> [[C::Vector<S>; V]; R] {
     let mut sums = [[C::splat(simd, C::ZERO); V]; R];
-    let mut rest = b;
+    let Some(last) = left.depth.checked_sub(1) else { return sums };
+    assert!(b.len() >= last * stride + V * C::lanes::<S>());
     let [row_stride, depth_stride] = left.strides;
-    let mut first = left.first;
+    // Addresses have one register for two or three rows.
+    let mut firsts = [left.first, left.first.wrapping_offset(3 * row_stride)];
+    let mut from = b.as_ptr();
     for _ in 0..left.depth {
-        let (vectors, _) = C::vectors::<S>(&rest[..V * C::lanes::<S>()]);
-        let vectors: [C::Vector<S>; V] = vectors.try_into().expect("as many as asked for");
+        // SAFETY: these are elements of `b`, by the assertion.
+        let row = unsafe { std::slice::from_raw_parts(from, V * C::lanes::<S>()) };
+        let vectors: [C::Vector<S>; V] = C::vectors::<S>(row).0.try_into().expect("as many as asked for");
         for (row, sums) in sums.iter_mut().enumerate() {
-            let element = first.wrapping_offset(row as isize * row_stride);
-            // SAFETY: `row` is below `R`, and `first` is the first element of a depth of `left`.
+            let element = firsts[row / 3].wrapping_offset((row % 3) as isize * row_stride);
+            // SAFETY: `row` is below `R`, and the first of `firsts` is the first element of a depth of `left`.
             let a = C::splat(simd, unsafe { *element });
             for (sum, &vector) in sums.iter_mut().zip(&vectors) {
                 *sum = C::multiply_add(simd, a, vector, *sum);
             }
         }
-        first = first.wrapping_offset(depth_stride);
-        rest = &rest[stride.min(rest.len())..];
+        firsts = firsts.map(|first| first.wrapping_offset(depth_stride));
+        from = from.wrapping_add(stride);
     }
     sums
 }
