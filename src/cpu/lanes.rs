@@ -4,6 +4,7 @@
 //! [`dahl_core::simd::dispatch`] compiles. The vectors are those of the crate `pulp`.
 
 mod bits;
+mod transpose;
 mod unzip;
 
 use dahl_core::Real;
@@ -48,6 +49,9 @@ pub(crate) trait Lanes: Real<Compute = Self> {
 
     /// The elements of two vectors in turn: [`unzip`](Self::unzip) backwards.
     fn zip<S: Simd>(simd: S, vectors: [Self::Vector<S>; 2]) -> [Self::Vector<S>; 2];
+
+    /// The rows of a square as its columns: as many as a vector has lanes, the others are not looked at.
+    fn transpose<S: Simd>(simd: S, square: [Self::Vector<S>; MOST_LANES]) -> [Self::Vector<S>; MOST_LANES];
 
     /// The elements, fewer than a vector has or as many, and zeros.
     fn load_first<S: Simd>(simd: S, elements: &[Self]) -> Self::Vector<S>;
@@ -134,7 +138,7 @@ pub(crate) fn copy<C: Lanes, S: Simd>(_simd: S, from: &[C], to: &mut [C]) {
 macro_rules! lanes {
     ($element:ty, $bits:ty, $vector:ident, $mask:ident, $splat:ident, $add:ident, $mul_add:ident, $sum:ident, $as:ident,
      $as_mut:ident, $le:ident, $not:ident, $and:ident, $select:ident, $to_bits:ident, $of_bits:ident, $equal:ident,
-     $add_bits:ident, $store_bits:ident, $mul:ident, $unzip:ident, $zip:ident, $load:ident, $store:ident) => {
+     $add_bits:ident, $store_bits:ident, $mul:ident, $unzip:ident, $zip:ident, $transpose:ident, $load:ident, $store:ident) => {
         impl Lanes for $element {
             type Vector<S: Simd> = S::$vector;
             type Mask<S: Simd> = S::$mask;
@@ -157,6 +161,11 @@ macro_rules! lanes {
             #[inline(always)]
             fn zip<S: Simd>(simd: S, vectors: [S::$vector; 2]) -> [S::$vector; 2] {
                 unzip::$zip(simd, vectors)
+            }
+
+            #[inline(always)]
+            fn transpose<S: Simd>(simd: S, square: [S::$vector; MOST_LANES]) -> [S::$vector; MOST_LANES] {
+                transpose::$transpose(simd, square)
             }
 
             #[inline(always)]
@@ -260,6 +269,7 @@ lanes!(
     mul_f32s,
     unzip_f32,
     zip_f32,
+    transpose_f32,
     partial_load_f32s,
     partial_store_f32s
 );
@@ -286,28 +296,10 @@ lanes!(
     mul_f64s,
     unzip_f64,
     zip_f64,
+    transpose_f64,
     partial_load_f64s,
     partial_store_f64s
 );
-
-/// The rows of a block, fewer than [`MOST_LANES`] if vectors have fewer lanes, as its columns.
-#[inline(always)]
-pub(crate) fn transpose<C: Lanes, S: Simd>(
-    simd: S,
-    mut block: [C::Vector<S>; MOST_LANES],
-) -> [C::Vector<S>; MOST_LANES] {
-    let lanes = C::lanes::<S>();
-    // Element `c` of row `r` has the number `r * lanes + c`. Each round turns the bits of all numbers by one.
-    let mut round = 1;
-    while round < lanes {
-        let before = block;
-        for row in 0..lanes / 2 {
-            [block[2 * row], block[2 * row + 1]] = C::zip(simd, [before[row], before[row + lanes / 2]]);
-        }
-        round *= 2;
-    }
-    block
-}
 
 /// How many bytes the vectors of [`in_vectors`] have.
 pub(crate) fn vector_bytes() -> usize {

@@ -5,7 +5,7 @@ use ndarray::ArrayView2;
 use pulp::Simd;
 
 use super::tile::Left;
-use crate::cpu::lanes::{self, Lanes, MOST_LANES, copy};
+use crate::cpu::lanes::{Lanes, MOST_LANES, copy};
 
 /// The length of the buffer that [`pack`] needs.
 pub(super) fn packed_len(columns: usize, depth: usize, width: usize) -> usize {
@@ -101,7 +101,7 @@ fn squares<'a, C: Lanes, S: Simd>(
             for (vector, line) in square.iter_mut().zip(group_lines).take(lanes) {
                 *vector = C::vectors::<S>(&line[begin..begin + lanes]).0[0];
             }
-            for (place, vector) in lanes::transpose::<C, S>(simd, square).iter().enumerate().take(lanes) {
+            for (place, vector) in C::transpose(simd, square).iter().enumerate().take(lanes) {
                 let to = &mut to[(begin + place) * stride + group..][..lanes];
                 C::vectors_mut::<S>(to).0[0] = *vector;
             }

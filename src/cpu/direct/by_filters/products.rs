@@ -14,7 +14,7 @@ use pulp::{Simd, WithSimd};
 use super::{FilterVectors, Group, MOST_TAPS, MOST_VECTORS, are_wide};
 use crate::cpu::direct::filters::Filters;
 use crate::cpu::direct::plane::Plane;
-use crate::cpu::lanes::{Lanes, MOST_LANES, transpose};
+use crate::cpu::lanes::{Lanes, MOST_LANES};
 
 /// Elements of the output that are transposed at once: those of two vectors take half of a small first-level cache.
 const PIECE: usize = 128;
@@ -112,7 +112,7 @@ impl<C: Lanes> Products<'_, C> {
                     let from = &self.parts[part + first..][..count];
                     *to = if count == lanes { C::vectors::<S>(from).0[0] } else { C::load_first(simd, from) };
                 }
-                let block = transpose::<C, S>(simd, block);
+                let block = C::transpose(simd, block);
                 for (to, from) in to[..count].iter_mut().zip(block) {
                     to[vector] = from;
                 }

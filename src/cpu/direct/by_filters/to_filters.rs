@@ -2,7 +2,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use crate::cpu::lanes::{Lanes, MOST_LANES, transpose};
+use crate::cpu::lanes::{Lanes, MOST_LANES};
 
 /// From `V` vectors of filters at each position to positions of each filter, from number `begin` on. A function of its own for
 /// all sizes of kernels and blocks.
@@ -27,8 +27,7 @@ impl<C: Lanes, const V: usize> WithSimd for ToFilters<'_, C, V> {
                 for (to, from) in block.iter_mut().zip(from) {
                     *to = from[vector];
                 }
-                for (filter, positions) in transpose::<C, S>(simd, block).into_iter().take(lanes).enumerate()
-                {
+                for (filter, positions) in C::transpose(simd, block).into_iter().take(lanes).enumerate() {
                     let to = &mut self.sums[(vector * lanes + filter) * self.sums_len + begin..][..lanes];
                     C::vectors_mut::<S>(to).0[0] = positions;
                 }
