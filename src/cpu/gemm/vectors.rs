@@ -70,6 +70,9 @@ pub(super) fn same_type_mut<T: 'static, U: 'static>(view: ArrayViewMut2<'_, T>) 
     unsafe { std::mem::transmute_copy::<ArrayViewMut2<'_, T>, ArrayViewMut2<'_, U>>(&view) }
 }
 
+/// The depth from which a product outweighs its transposing.
+const TURNED_DEPTH: usize = 64;
+
 /// How a product is computed. It determines the order of the sums.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Method {
@@ -82,10 +85,21 @@ enum Method {
 impl Method {
     fn of<C>(a: &ArrayView2<'_, C>, b: &ArrayView2<'_, C>) -> Self {
         let (rows, depth, columns) = (a.nrows(), a.ncols(), b.ncols());
-        let along = a.strides()[1] == 1 && b.strides()[0] == 1;
         let few = rows.min(columns) < 4 || rows.min(columns) <= 16 && depth >= 256;
-        if along && few && depth >= 16 { Self::Dot } else { Self::Blocked(block_depth(rows)) }
+        if are_along(a, b) && few && depth >= 16 { Self::Dot } else { Self::Blocked(block_depth(rows)) }
     }
+
+    /// Whether the transpose of the product is computed: of factors that are both along the depth it is the right one that is
+    /// packed, and the other way round that is the smaller.
+    fn turns<C>(self, a: &ArrayView2<'_, C>, b: &ArrayView2<'_, C>) -> bool {
+        let smaller = 2 * a.nrows() <= b.ncols() && a.ncols() >= TURNED_DEPTH;
+        self != Self::Dot && are_along(a, b) && smaller
+    }
+}
+
+/// Whether the elements that a sum multiplies lie side by side in both factors.
+fn are_along<C>(a: &ArrayView2<'_, C>, b: &ArrayView2<'_, C>) -> bool {
+    a.strides()[1] == 1 && b.strides()[0] == 1
 }
 
 /// `out = alpha * a x b + beta * out`.
@@ -102,14 +116,19 @@ fn product<C: Lanes>(
         // The rows of its transpose have their elements side by side.
         return product(cores, b.reversed_axes(), a.reversed_axes(), out.reversed_axes(), scale);
     }
-    if across {
-        let method = Method::of(&a, &b);
+    let method = Method::of(&a, &b);
+    let turns = method.turns(&a, &b);
+    if across && !turns {
         let shared = cores == Cores::Pool && rows * columns * a.ncols() >= SHARED;
         let pieces = if shared { rayon::current_num_threads() } else { 1 };
         return share(pieces, method, a, b, out, scale);
     }
     with_scratch([rows * columns], |[sums]: [&mut [C]; 1]| {
-        let mut sums = matrix_mut(sums, [rows, columns]);
+        let mut sums = if turns {
+            matrix_mut(sums, [columns, rows]).reversed_axes()
+        } else {
+            matrix_mut(sums, [rows, columns])
+        };
         product(cores, a, b, sums.view_mut(), Scale { beta: C::ZERO, ..scale });
         out.zip_mut_with(&sums, |out, &sum| {
             *out = if scale.beta == C::ZERO { sum } else { sum + scale.beta * *out };
