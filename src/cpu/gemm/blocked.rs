@@ -17,8 +17,10 @@ use crate::cpu::scratch::with_scratch;
 
 /// The most elements of the depth that a tile sums before it writes,
 const DEPTH: usize = 512;
-/// and for so few rows that the right factor is read once: neighbouring tiles then read what lies close together.
-const FEW_ROWS_DEPTH: usize = 32;
+/// and for so few rows that the right factor is read once: neighbouring tiles then read on where it is being read.
+const FEW_ROWS_DEPTH: usize = 8;
+/// Vectors of a tile of one row whose right factor is read where it is.
+const ROW_VECTORS: usize = 8;
 /// Bytes of a packed block of the right factor: a part of the second-level cache.
 const RIGHT_BYTES: usize = 512 * 1024;
 /// Bytes of a transposed block of the left factor.
@@ -163,6 +165,17 @@ impl<'a, C> Right<'a, C> {
             None => (&self.packed[column * self.depth..][..width * self.depth], width),
         }
     }
+
+    /// As many columns from `column` on as a tile of one row has, and the distance of their rows, if all are read where they are.
+    #[inline(always)]
+    fn row_panel<S: Simd>(&self, column: usize, width: usize) -> Option<(&'a [C], usize)>
+    where
+        C: Lanes,
+    {
+        let (elements, columns) = self.in_place?;
+        (column + width <= read_in_place::<C, S>(columns))
+            .then(|| (elements.get(column..).unwrap_or_default(), columns))
+    }
 }
 
 /// Columns of a tile.
@@ -226,11 +239,22 @@ unsafe fn line<C: Lanes, S: Simd, const R: usize>(
     place: Place<C>,
     scale: Scale<C>,
 ) -> usize {
-    let width = width::<C, S>();
-    for column in (0..place.columns).step_by(width) {
+    let (width, row_width) = (width::<C, S>(), ROW_VECTORS * C::lanes::<S>());
+    let mut column = 0;
+    while column < place.columns {
+        let rest = Place { first: place.first.wrapping_add(column), ..place };
+        if R == 1
+            && let Some(b) = right.row_panel::<S>(column, row_width)
+        {
+            // SAFETY: the caller vouches for a row, and the columns are some of those.
+            let tile = unsafe { Tile::<C, 1>::new(left, b, Place { columns: row_width, ..rest }, scale) };
+            S::vectorize(simd, Compute::<C, 1, ROW_VECTORS>(tile));
+            column += row_width;
+            continue;
+        }
         let b = right.panel::<S>(column, width);
         let columns = width.min(place.columns - column);
-        let place = Place { first: place.first.wrapping_add(column), columns, ..place };
+        let place = Place { columns, ..rest };
         // SAFETY: the caller vouches for `R` rows, and the columns are some of those.
         let tile = unsafe { Tile::<C, R>::new(left, b, place, scale) };
         match columns.div_ceil(C::lanes::<S>()) {
@@ -240,6 +264,7 @@ unsafe fn line<C: Lanes, S: Simd, const R: usize>(
             _ if S::REGISTER_COUNT >= 32 => S::vectorize(simd, Compute::<C, R, 4>(tile)),
             _ => unreachable!("a tile is two vectors wide"),
         }
+        column += columns;
     }
     R
 }
