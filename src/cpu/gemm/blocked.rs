@@ -1,8 +1,9 @@
 //! [`Blocked`]: products of packed panels, in blocks that stay in the caches.
 //!
-//! For a block of the depth the right factor is packed in panels as wide as a tile, of which one at a time stays in the
-//! first-level cache while all panels of a block of the left factor, from the second-level cache, pass it by. (The scheme of
-//! Goto and van de Geijn 2008, *Anatomy of High-Performance Matrix Multiplication*, and of BLIS.)
+//! For a block of the depth the right factor is packed in panels as wide as a tile, which pass by, from the second-level cache, a
+//! tile's rows of the left factor, which stay in the first-level cache. (The panels are those of Goto and van de Geijn 2008,
+//! *Anatomy of High-Performance Matrix Multiplication*, and of BLIS, whose loops have rows inside: no faster here, and half as
+//! fast where the depth is small, since rows of the output are then written in pieces.)
 //!
 //! Each element of the output is one sum over each block of the depth, in the order of the depth, and their sum. It does not
 //! depend on where a block of rows or columns begins, so neither on how cores share them.
