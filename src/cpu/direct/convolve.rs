@@ -63,7 +63,8 @@ pub(crate) fn convolve<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>>(
     epilogue: E,
 ) {
     const BEYOND: usize = MOST_VECTORS * MOST_LANES;
-    let sums_len = (plane.positions() + epilogue.reach()).next_multiple_of(BEYOND);
+    // The vectors of the last positions go on behind them, whatever their number.
+    let sums_len = (plane.positions() + epilogue.reach() + BEYOND).next_multiple_of(MOST_LANES);
     // A pair of one channel would be half empty.
     let in_pairs = pairs::are_worthwhile::<T>(&shape) && shape.in_channels > 1;
     let by_filters =
@@ -253,9 +254,14 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
         // The first channel of the next image, while the processor is at the first filters of this one.
         let is_next = begin == 0 && self.singles.in_place.is_some();
         let ahead = is_next.then(|| self.shape.in_channels * plane.len());
-        // As many vectors as there are registers for, and enough that no sum waits for the one before.
+        // As many vectors as there are registers for beside the windows, and enough that no sum waits for the one before.
         if S::REGISTER_COUNT < 32 {
-            add_up::<_, S, F, 2>(simd, filters, bias, sums, ahead);
+            match F {
+                1 => add_up::<_, S, F, MOST_VECTORS>(simd, filters, bias, sums, ahead),
+                2 => add_up::<_, S, F, 4>(simd, filters, bias, sums, ahead),
+                3 => add_up::<_, S, F, 3>(simd, filters, bias, sums, ahead),
+                _ => add_up::<_, S, F, 2>(simd, filters, bias, sums, ahead),
+            }
         } else if F <= 2 {
             add_up::<_, S, F, MOST_VECTORS>(simd, filters, bias, sums, ahead);
         } else {

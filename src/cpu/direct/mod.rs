@@ -36,3 +36,6 @@ pub(crate) use plane::Plane;
 pub(crate) use relu::{PoolRoom, Relu, ReluPool, pooled, window_places};
 pub(crate) use source::{Given, Rectified};
 pub(crate) use unpool::{Unpool, UnpoolRoom, rectified, unpool};
+
+#[cfg(test)]
+mod tests;

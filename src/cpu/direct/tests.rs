@@ -1,0 +1,133 @@
+//! The three directions against plain loops, for shapes that are drawn. Elements are small integers, so that all sums are exact
+//! and each result must be the sum, rounded.
+
+use dahl_core::{Element, Real};
+use fastrand::Rng;
+
+use super::*;
+use crate::cpu::lanes::Lanes;
+
+/// How many shapes are drawn.
+const SHAPES: usize = 400;
+
+/// `[batch, in_channels, out_channels]` of a convolution, and its planes.
+struct Case {
+    extents: [usize; 3],
+    plane: Plane,
+}
+
+impl Case {
+    fn draw(rng: &mut Rng) -> Self {
+        let extents = [rng.usize(1..=3), rng.usize(1..=20), rng.usize(1..=40)];
+        let kernel = [rng.usize(1..=5), rng.usize(1..=6)];
+        let padding = kernel.map(|extent| rng.usize(0..extent));
+        let image = [0, 1].map(|axis| rng.usize(kernel[axis].saturating_sub(2 * padding[axis]).max(1)..=17));
+        Self { extents, plane: Plane { image, kernel, padding } }
+    }
+
+    fn output(&self) -> [usize; 2] {
+        let Plane { image, kernel, padding } = self.plane;
+        [0, 1].map(|axis| image[axis] + 2 * padding[axis] + 1 - kernel[axis])
+    }
+
+    /// The lengths of the images, the filters and the output.
+    fn lengths(&self) -> [usize; 3] {
+        let [batch, inputs, outputs] = self.extents;
+        let area = |[rows, columns]: [usize; 2]| rows * columns;
+        [
+            batch * inputs * area(self.plane.image),
+            outputs * inputs * area(self.plane.kernel),
+            batch * outputs * area(self.output()),
+        ]
+    }
+
+    /// Calls `f` with the places of the image's element, of the filter's and of the output's for each product of a sum.
+    fn for_each_product(&self, mut f: impl FnMut([usize; 3])) {
+        let ([batch, inputs, outputs], [rows, columns]) = (self.extents, self.output());
+        let Plane { image, kernel, padding } = self.plane;
+        for (n, o, i) in triples([batch, outputs, inputs]) {
+            for (r, j, c) in triples([rows, kernel[0], columns]) {
+                for k in 0..kernel[1] {
+                    let (y, x) = ((r + j).wrapping_sub(padding[0]), (c + k).wrapping_sub(padding[1]));
+                    if y < image[0] && x < image[1] {
+                        f([
+                            ((n * inputs + i) * image[0] + y) * image[1] + x,
+                            ((o * inputs + i) * kernel[0] + j) * kernel[1] + k,
+                            ((n * outputs + o) * rows + r) * columns + c,
+                        ]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// All triples of numbers below `extents`.
+fn triples([first, second, third]: [usize; 3]) -> impl Iterator<Item = (usize, usize, usize)> {
+    (0..first).flat_map(move |a| (0..second).flat_map(move |b| (0..third).map(move |c| (a, b, c))))
+}
+
+fn assert_exact<T: Real<Compute: Lanes>>(case: &Case, rng: &mut Rng) {
+    let lengths = case.lengths();
+    let [images, filters, gradient_of_output] =
+        lengths.map(|length| (0..length).map(|_| f64::from(rng.i8(-4..=4))).collect::<Vec<_>>());
+    let [mut to_images, mut to_filters, mut to_output] = lengths.map(|length| vec![0.0; length]);
+    case.for_each_product(|[x, f, y]| {
+        to_output[y] += images[x] * filters[f];
+        to_images[x] += gradient_of_output[y] * filters[f];
+        to_filters[f] += gradient_of_output[y] * images[x];
+    });
+
+    let [images, filters, gradient_of_output] = [images, filters, gradient_of_output]
+        .map(|values| values.into_iter().map(T::from_f64).collect::<Vec<T>>());
+    let ([_, in_channels, out_channels], plane) = (case.extents, case.plane);
+    let taps = plane.taps();
+    let context = format!("{} {:?} {:?}", T::NAME, case.extents, plane);
+    let assert_rounded = |got: &[T], exact: &[f64]| {
+        assert!(got.iter().zip(exact).all(|(&got, &exact)| got == T::from_f64(exact)), "{context}");
+    };
+
+    let mut out = vec![T::NAN; lengths[2]];
+    let shape = Filters { out_channels, in_channels, taps };
+    convolve(plane, shape, &images, (&filters, Order::Forward), None, Write { out: &mut out, out_channels });
+    assert_rounded(&out, &to_output);
+
+    let mut out = vec![T::NAN; lengths[0]];
+    let back = Filters { out_channels: in_channels, in_channels: out_channels, taps };
+    let reversed = plane.reversed().expect("the padding is below the kernel's extents");
+    let write = Write { out: &mut out, out_channels: in_channels };
+    convolve(reversed, back, &gradient_of_output, (&filters, Order::Reversed), None, write);
+    assert_rounded(&out, &to_images);
+
+    // It is added to.
+    let mut out = vec![T::Compute::ONE; lengths[1]];
+    gradient(plane, shape, &images, Given { gradient: &gradient_of_output, out_channels }, &mut out);
+    assert!(out.iter().zip(&to_filters).all(|(out, exact)| out.to_f64() == exact + 1.0), "{context}");
+}
+
+fn assert_exact_for_shapes<T: Real<Compute: Lanes>>() {
+    let mut rng = Rng::with_seed(1);
+    for _ in 0..SHAPES {
+        assert_exact::<T>(&Case::draw(&mut rng), &mut rng);
+    }
+}
+
+#[test]
+fn all_directions_are_exact_in_f16() {
+    assert_exact_for_shapes::<half::f16>();
+}
+
+#[test]
+fn all_directions_are_exact_in_bf16() {
+    assert_exact_for_shapes::<half::bf16>();
+}
+
+#[test]
+fn all_directions_are_exact_in_f32() {
+    assert_exact_for_shapes::<f32>();
+}
+
+#[test]
+fn all_directions_are_exact_in_f64() {
+    assert_exact_for_shapes::<f64>();
+}
