@@ -204,6 +204,8 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         square(512),
         square(1024),
         square(2048),
+        case([64; 3], [false, true]),
+        case([128; 3], [false, true]),
         case([512; 3], [false, true]),
         case([512; 3], [true, false]),
         case([512; 3], [true, true]),
@@ -218,6 +220,8 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         case([64, 9216, 128], [false, true]),
         case([64, 128, 9216], [false, false]),
         case([128, 64, 9216], [true, false]),
+        // Scores of attention.
+        case([1024, 64, 2048], [false, true]),
         case([1, 1024, 1024], [false, false]),
         case([1024, 1024, 1], [false, false]),
     ];

@@ -50,8 +50,8 @@ pub(crate) trait Lanes: Real<Compute = Self> {
     /// The elements of two vectors in turn: [`unzip`](Self::unzip) backwards.
     fn zip<S: Simd>(simd: S, vectors: [Self::Vector<S>; 2]) -> [Self::Vector<S>; 2];
 
-    /// The rows of a square as its columns: as many as a vector has lanes, the others are not looked at.
-    fn transpose<S: Simd>(simd: S, square: [Self::Vector<S>; MOST_LANES]) -> [Self::Vector<S>; MOST_LANES];
+    /// The rows of a square as its columns. `N` is the number of lanes: see [`with_lanes`].
+    fn transpose<S: Simd, const N: usize>(simd: S, square: [Self::Vector<S>; N]) -> [Self::Vector<S>; N];
 
     /// The elements, fewer than a vector has or as many, and zeros.
     fn load_first<S: Simd>(simd: S, elements: &[Self]) -> Self::Vector<S>;
@@ -164,7 +164,8 @@ macro_rules! lanes {
             }
 
             #[inline(always)]
-            fn transpose<S: Simd>(simd: S, square: [S::$vector; MOST_LANES]) -> [S::$vector; MOST_LANES] {
+            fn transpose<S: Simd, const N: usize>(simd: S, square: [S::$vector; N]) -> [S::$vector; N] {
+                assert_eq!(N, Self::lanes::<S>());
                 transpose::$transpose(simd, square)
             }
 
@@ -331,6 +332,31 @@ pub(crate) fn in_vectors<W: WithSimd>(work: W) -> W::Output {
         _ => work.with_simd(Scalar),
     }
 }
+
+/// Whether vectors have `count` elements.
+pub(crate) const fn has_lanes<C: Lanes, S: Simd>(count: usize) -> bool {
+    size_of::<C::Vector<S>>() == count * size_of::<C>()
+}
+
+/// `$then`, where the constant `$N` is how many elements a vector of `$C` has: arrays of as many stay in registers.
+macro_rules! with_lanes {
+    ($C:ty, $S:ty, $N:ident => $then:expr) => {
+        $crate::cpu::lanes::with_lanes!(@ [16, 8, 4, 2, 1] $C, $S, $N => $then)
+    };
+    (@ [$count:literal $(, $rest:literal)*] $C:ty, $S:ty, $N:ident => $then:expr) => {
+        // By `const`, so that what is for other vectors is not compiled.
+        if const { $crate::cpu::lanes::has_lanes::<$C, $S>($count) } {
+            const $N: usize = $count;
+            $then
+        } else {
+            $crate::cpu::lanes::with_lanes!(@ [$($rest),*] $C, $S, $N => $then)
+        }
+    };
+    (@ [] $C:ty, $S:ty, $N:ident => $then:expr) => {
+        unreachable!("vectors have 1, 2, 4, 8 or 16 elements")
+    };
+}
+pub(crate) use with_lanes;
 
 /// `Some($then)`, where `$U` names the type that `$element` is, if that or its compute type has vectors. Used in functions that
 /// are not generic: so the loops are compiled in this package only, and not for every type in every crate that calls an op.

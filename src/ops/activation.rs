@@ -73,7 +73,8 @@ pub fn silu_backward<T: Real>(x: T, gradient: T) -> T {
 /// `out = max(x, 0)`, element by element; NaN stays NaN.
 #[codelet(R, W, reference = reference::relu, error = rounded)]
 pub fn relu<T: Real>(x: T) -> T {
-    x.max(T::ZERO)
+    // One comparison, where `max` also asks which of two zeros is larger.
+    if x <= T::ZERO { T::ZERO } else { x }
 }
 
 /// The gradient of [`relu`] by its input: `out = gradient` where `x > 0`, else 0. `x` may be the input or the output of

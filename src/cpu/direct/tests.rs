@@ -41,21 +41,23 @@ impl Case {
         ]
     }
 
-    /// Calls `f` with the places of the image's element, of the filter's and of the output's for each product of a sum.
-    fn for_each_product(&self, mut f: impl FnMut([usize; 3])) {
-        let ([batch, inputs, outputs], [rows, columns]) = (self.extents, self.output());
+    /// Calls `take` with the places of the image's element, of the filter's and of the output's for each product of a sum.
+    fn for_each_product(&self, mut take: impl FnMut([usize; 3])) {
+        let ([batch, channels, filters], [rows, columns]) = (self.extents, self.output());
         let Plane { image, kernel, padding } = self.plane;
-        for (n, o, i) in triples([batch, outputs, inputs]) {
-            for (r, j, c) in triples([rows, kernel[0], columns]) {
-                for k in 0..kernel[1] {
-                    let (y, x) = ((r + j).wrapping_sub(padding[0]), (c + k).wrapping_sub(padding[1]));
-                    if y < image[0] && x < image[1] {
-                        f([
-                            ((n * inputs + i) * image[0] + y) * image[1] + x,
-                            ((o * inputs + i) * kernel[0] + j) * kernel[1] + k,
-                            ((n * outputs + o) * rows + r) * columns + c,
-                        ]);
-                    }
+        for [number, filter, channel] in triples([batch, filters, channels]) {
+            for [row, column, tap] in triples([rows, columns, kernel[0] * kernel[1]]) {
+                let of_kernel = [tap / kernel[1], tap % kernel[1]];
+                let of_image = [
+                    (row + of_kernel[0]).wrapping_sub(padding[0]),
+                    (column + of_kernel[1]).wrapping_sub(padding[1]),
+                ];
+                if of_image[0] < image[0] && of_image[1] < image[1] {
+                    take([
+                        ((number * channels + channel) * image[0] + of_image[0]) * image[1] + of_image[1],
+                        (filter * channels + channel) * kernel[0] * kernel[1] + tap,
+                        ((number * filters + filter) * rows + row) * columns + column,
+                    ]);
                 }
             }
         }
@@ -63,24 +65,28 @@ impl Case {
 }
 
 /// All triples of numbers below `extents`.
-fn triples([first, second, third]: [usize; 3]) -> impl Iterator<Item = (usize, usize, usize)> {
-    (0..first).flat_map(move |a| (0..second).flat_map(move |b| (0..third).map(move |c| (a, b, c))))
+fn triples([first, second, third]: [usize; 3]) -> impl Iterator<Item = [usize; 3]> {
+    (0..first).flat_map(move |a| (0..second).flat_map(move |b| (0..third).map(move |c| [a, b, c])))
 }
 
 fn assert_exact<T: Real<Compute: Lanes>>(case: &Case, rng: &mut Rng) {
-    let lengths = case.lengths();
-    let [images, filters, gradient_of_output] =
-        lengths.map(|length| (0..length).map(|_| f64::from(rng.i8(-4..=4))).collect::<Vec<_>>());
+    let (lengths, [_, in_channels, out_channels], plane) = (case.lengths(), case.extents, case.plane);
+    let mut integers = |length: usize| (0..length).map(|_| f64::from(rng.i8(-4..=4))).collect::<Vec<_>>();
+    let [images, filters, gradient_of_output] = lengths.map(&mut integers);
+    let bias = integers(out_channels);
     let [mut to_images, mut to_filters, mut to_output] = lengths.map(|length| vec![0.0; length]);
-    case.for_each_product(|[x, f, y]| {
-        to_output[y] += images[x] * filters[f];
-        to_images[x] += gradient_of_output[y] * filters[f];
-        to_filters[f] += gradient_of_output[y] * images[x];
+    for (place, sum) in to_output.iter_mut().enumerate() {
+        *sum = bias[place / plane.outputs() % out_channels];
+    }
+    case.for_each_product(|[image, filter, output]| {
+        to_output[output] += images[image] * filters[filter];
+        to_images[image] += gradient_of_output[output] * filters[filter];
+        to_filters[filter] += gradient_of_output[output] * images[image];
     });
 
     let [images, filters, gradient_of_output] = [images, filters, gradient_of_output]
         .map(|values| values.into_iter().map(T::from_f64).collect::<Vec<T>>());
-    let ([_, in_channels, out_channels], plane) = (case.extents, case.plane);
+    let bias: Vec<T::Compute> = bias.into_iter().map(T::Compute::from_f64).collect();
     let taps = plane.taps();
     let context = format!("{} {:?} {:?}", T::NAME, case.extents, plane);
     let assert_rounded = |got: &[T], exact: &[f64]| {
@@ -89,7 +95,8 @@ fn assert_exact<T: Real<Compute: Lanes>>(case: &Case, rng: &mut Rng) {
 
     let mut out = vec![T::NAN; lengths[2]];
     let shape = Filters { out_channels, in_channels, taps };
-    convolve(plane, shape, &images, (&filters, Order::Forward), None, Write { out: &mut out, out_channels });
+    let write = Write { out: &mut out, out_channels };
+    convolve(plane, shape, &images, (&filters, Order::Forward), Some(&bias), write);
     assert_rounded(&out, &to_output);
 
     let mut out = vec![T::NAN; lengths[0]];

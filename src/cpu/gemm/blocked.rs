@@ -18,7 +18,7 @@ use crate::cpu::scratch::with_scratch;
 
 /// The most elements of the depth that a tile sums before it writes,
 const DEPTH: usize = 512;
-/// and for so few rows that the right factor is read once: neighbouring tiles then read on where it is being read.
+/// and where the right factor's rows are read where they are, once, for few rows: as many streams as the processor follows.
 const FEW_ROWS_DEPTH: usize = 8;
 /// Vectors of a tile of one row whose right factor is read where it is.
 const ROW_VECTORS: usize = 8;
@@ -43,9 +43,9 @@ pub(super) struct Blocked<'a, C> {
     pub(super) depth: usize,
 }
 
-/// The depth of the blocks of a product of `rows`.
-pub(super) fn block_depth(rows: usize) -> usize {
-    if rows < ROWS { FEW_ROWS_DEPTH } else { DEPTH }
+/// The depth of the blocks of a product of `rows`, by a factor whose rows have their elements side by side or not.
+pub(super) fn block_depth(rows: usize, across: bool) -> usize {
+    if rows < ROWS && across { FEW_ROWS_DEPTH } else { DEPTH }
 }
 
 impl<'a, C: Lanes> Blocked<'a, C> {
@@ -245,6 +245,7 @@ unsafe fn line<C: Lanes, S: Simd, const R: usize>(
     while column < place.columns {
         let rest = Place { first: place.first.wrapping_add(column), ..place };
         if R == 1
+            && row_width <= place.columns - column
             && let Some(b) = right.row_panel::<S>(column, row_width)
         {
             // SAFETY: the caller vouches for a row, and the columns are some of those.

@@ -4,7 +4,8 @@
 //! tasks are the parallelism, or on those of the rayon pool that the caller is in:
 //!
 //! * [`blocked`]: tiles of the output in registers ([`tile`]), of factors that are packed ([`pack`]) where that pays,
-//! * [`dot`]: for few rows or columns, where the elements that a sum multiplies lie side by side in both factors.
+//! * [`dot`]: for few rows or columns, where the elements that a sum multiplies lie side by side in both factors;
+//!   for a few more rows, the transpose of the product, blocked.
 //!
 //! Each sum is made in an order that the shape and the strides of the whole product determine, not the number of cores, which
 //! share out rows and columns. (In bf16 also whether factors, and sums that are added to, have very small or very large elements, see

@@ -5,7 +5,7 @@ use ndarray::ArrayView2;
 use pulp::Simd;
 
 use super::tile::Left;
-use crate::cpu::lanes::{Lanes, MOST_LANES, copy};
+use crate::cpu::lanes::{Lanes, MOST_LANES, copy, with_lanes};
 
 /// The length of the buffer that [`pack`] needs.
 pub(super) fn packed_len(columns: usize, depth: usize, width: usize) -> usize {
@@ -92,25 +92,34 @@ fn squares<'a, C: Lanes, S: Simd>(
 ) {
     let lanes = C::lanes::<S>();
     let (whole_lines, whole) = (lines / lanes * lanes, length / lanes * lanes);
-    let zero = C::splat(simd, C::ZERO);
     for group in (0..whole_lines).step_by(lanes) {
-        let group_lines: [&[C]; MOST_LANES] =
-            std::array::from_fn(|number| if number < lanes { &line(group + number)[..length] } else { &[] });
-        for begin in (0..whole).step_by(lanes) {
-            let mut square = [zero; MOST_LANES];
-            for (vector, line) in square.iter_mut().zip(group_lines).take(lanes) {
-                *vector = C::vectors::<S>(&line[begin..begin + lanes]).0[0];
-            }
-            for (place, vector) in C::transpose(simd, square).iter().enumerate().take(lanes) {
-                let to = &mut to[(begin + place) * stride + group..][..lanes];
-                C::vectors_mut::<S>(to).0[0] = *vector;
-            }
-        }
+        with_lanes!(C, S, N => {
+            let lines: [&[C]; N] = std::array::from_fn(|number| &line(group + number)[..whole]);
+            transpose_lines(simd, lines, &mut to[group..], stride);
+        });
     }
     for number in 0..lines {
         let done = if number < whole_lines { whole } else { 0 };
         for (place, &value) in line(number).iter().enumerate().take(length).skip(done) {
             to[place * stride + number] = value;
+        }
+    }
+}
+
+/// `to[i * stride + j] = lines[j][i]` for `N` lines of whole vectors, of `N` elements each.
+#[inline(always)]
+fn transpose_lines<C: Lanes, S: Simd, const N: usize>(
+    simd: S,
+    lines: [&[C]; N],
+    to: &mut [C],
+    stride: usize,
+) {
+    let lines = lines.map(|line| C::vectors::<S>(line).0);
+    for number in 0..lines[0].len() {
+        let columns = C::transpose(simd, lines.map(|line| line[number]));
+        for (place, column) in columns.into_iter().enumerate() {
+            let to = &mut to[(number * N + place) * stride..][..N];
+            C::vectors_mut::<S>(to).0[0] = column;
         }
     }
 }

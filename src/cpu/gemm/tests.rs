@@ -20,8 +20,15 @@ fn several_cores_give_the_same_bits() {
         integers(shape, seed).mapv_into(|value| (value * 0.1).exp()) - integers(shape, seed + 3) * 0.37
     };
     let pool = dahl_core::rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("three threads");
-    for [rows, inner, cols] in [[500, 784, 128], [65, 3000, 64], [300, 1031, 257], [1, 5000, 900], [9, 40, 3]]
-    {
+    for [rows, inner, cols] in [
+        [500, 784, 128],
+        [65, 3000, 64],
+        [300, 1031, 257],
+        [1, 5000, 900],
+        [9, 40, 3],
+        // The transpose is computed.
+        [128, 784, 500],
+    ] {
         let (a, b) = (fractions([rows, inner], 1), fractions([cols, inner], 2).reversed_axes());
         let mut alone = fractions([rows, cols], 3);
         let mut together = alone.clone();
@@ -106,6 +113,14 @@ fn every_remainder_of_a_tile_is_right() {
 }
 
 #[test]
+fn wide_tiles_of_one_row_and_what_they_leave_are_right() {
+    for (rows, cols) in [1, 7].into_iter().flat_map(|rows| [64, 128, 192, 300].map(|cols| (rows, cols))) {
+        assert_exact::<f32>([rows, 40, cols]);
+        assert_exact::<f64>([rows, 20, cols]);
+    }
+}
+
+#[test]
 fn every_remainder_of_a_block_of_tiles_is_right() {
     for rows in [8, 15, 16, 17, 31, 32, 33, 50] {
         for cols in [8, 15, 16, 17, 31, 32, 33, 80] {
@@ -131,6 +146,7 @@ fn every_remainder_of_the_inner_dimension_is_right() {
 fn blocks_meet_where_they_should() {
     assert_exact::<f32>([2, 1030, 300]);
     assert_exact::<f32>([1030, 513, 5]);
+    assert_exact::<f32>([20, 1100, 70]);
     assert_exact::<f64>([7, 600, 140]);
     assert_exact::<half::f16>([515, 3, 6]);
     assert_exact::<half::f16>([3, 515, 520]);
@@ -163,7 +179,7 @@ fn factors_that_are_subnormal_count() {
 
 #[test]
 fn what_is_not_finite_stays_where_it_belongs() {
-    for (rows, inner, cols) in [(8, 20, 70), (2, 40, 3), (40, 600, 70)] {
+    for (rows, inner, cols) in [(8, 20, 70), (2, 40, 3), (40, 600, 70), (20, 600, 70)] {
         for layouts in 0..4 {
             let mut a = matrix_of::<f32>([rows, inner], 1, layouts & 1 == 1);
             let mut b = matrix_of::<f32>([inner, cols], 2, layouts & 2 == 2);
@@ -195,13 +211,14 @@ fn sums_beyond_the_range_of_f16_are_infinite_only_when_rounded() {
 
 #[test]
 fn scales_are_applied_once() {
-    for shape in [[7, 1100, 70], [2, 600, 3]] {
-        let [rows, inner, cols] = shape;
-        let (a, b) = (integers([rows, inner], 1), integers([inner, cols], 2));
-        let (mut plain, mut scaled) = (integers([rows, cols], 3), integers([rows, cols], 3));
-        let before = scaled.clone();
-        product(a.view(), b.view(), plain.view_mut(), false);
-        scaled_product(-2.0, a.view(), b.view(), 3.0, scaled.view_mut());
-        assert_eq!(scaled, before * 3.0 - plain * 2.0);
+    for [rows, inner, cols] in [[7, 1100, 70], [2, 600, 3], [20, 600, 70]] {
+        let a = integers([rows, inner], 1);
+        for b in [integers([inner, cols], 2), integers([cols, inner], 2).reversed_axes()] {
+            let (mut plain, mut scaled) = (integers([rows, cols], 3), integers([rows, cols], 3));
+            let before = scaled.clone();
+            product(a.view(), b.view(), plain.view_mut(), false);
+            scaled_product(-2.0, a.view(), b.view(), 3.0, scaled.view_mut());
+            assert_eq!(scaled, before * 3.0 - plain * 2.0);
+        }
     }
 }

@@ -152,18 +152,21 @@ unsafe fn sums<C: Lanes, S: Simd, const R: usize, const V: usize>(
 ) -> [[C::Vector<S>; V]; R] {
     let mut sums = [[C::splat(simd, C::ZERO); V]; R];
     let Some(last) = left.depth.checked_sub(1) else { return sums };
-    assert!(b.len() >= last * stride + V * C::lanes::<S>());
+    let end = last.checked_mul(stride).and_then(|begin| begin.checked_add(V * C::lanes::<S>()));
+    assert!(end.is_some_and(|end| end <= b.len()), "the rows of the right factor end behind it");
     let [row_stride, depth_stride] = left.strides;
-    // Addresses have one register for two or three rows.
-    let mut firsts = [left.first, left.first.wrapping_offset(3 * row_stride)];
+    // Each address serves the rows at no, one and two strides from it: instructions have no more, and registers are few.
+    let mut firsts = [left.first, left.first.wrapping_offset((ROWS / 2) as isize * row_stride)];
     let mut from = b.as_ptr();
     for _ in 0..left.depth {
         // SAFETY: these are elements of `b`, by the assertion.
         let row = unsafe { std::slice::from_raw_parts(from, V * C::lanes::<S>()) };
         let vectors: [C::Vector<S>; V] = C::vectors::<S>(row).0.try_into().expect("as many as asked for");
         for (row, sums) in sums.iter_mut().enumerate() {
-            let element = firsts[row / 3].wrapping_offset((row % 3) as isize * row_stride);
-            // SAFETY: `row` is below `R`, and the first of `firsts` is the first element of a depth of `left`.
+            let first = firsts[row / (ROWS / 2)];
+            let element = first.wrapping_offset((row % (ROWS / 2)) as isize * row_stride);
+            // SAFETY: the first of `firsts` is the element of row 0 and this depth, the second `ROWS / 2` rows below, so
+            // `element` is that of `row`, which is below `R`.
             let a = C::splat(simd, unsafe { *element });
             for (sum, &vector) in sums.iter_mut().zip(&vectors) {
                 *sum = C::multiply_add(simd, a, vector, *sum);

@@ -70,10 +70,11 @@ pub(super) fn same_type_mut<T: 'static, U: 'static>(view: ArrayViewMut2<'_, T>) 
     unsafe { std::mem::transmute_copy::<ArrayViewMut2<'_, T>, ArrayViewMut2<'_, U>>(&view) }
 }
 
-/// The depth from which a product outweighs its transposing.
-const TURNED_DEPTH: usize = 64;
+/// How many times the rows of a product its depth is where computing the transpose pays: what is not packed outweighs what is
+/// transposed.
+const TURNED_DEPTH_BY_ROWS: usize = 4;
 
-/// How a product is computed. It determines the order of the sums.
+/// How a product is computed. With what [`pays_to_turn`] says it determines the order of the sums.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Method {
     /// [`Dot`].
@@ -86,15 +87,21 @@ impl Method {
     fn of<C>(a: &ArrayView2<'_, C>, b: &ArrayView2<'_, C>) -> Self {
         let (rows, depth, columns) = (a.nrows(), a.ncols(), b.ncols());
         let few = rows.min(columns) < 4 || rows.min(columns) <= 16 && depth >= 256;
-        if are_along(a, b) && few && depth >= 16 { Self::Dot } else { Self::Blocked(block_depth(rows)) }
+        if are_along(a, b) && few && depth >= 16 {
+            Self::Dot
+        } else {
+            Self::Blocked(block_depth(rows, b.strides()[1] == 1))
+        }
     }
+}
 
-    /// Whether the transpose of the product is computed: of factors that are both along the depth it is the right one that is
-    /// packed, and the other way round that is the smaller.
-    fn turns<C>(self, a: &ArrayView2<'_, C>, b: &ArrayView2<'_, C>) -> bool {
-        let smaller = 2 * a.nrows() <= b.ncols() && a.ncols() >= TURNED_DEPTH;
-        self != Self::Dot && are_along(a, b) && smaller
-    }
+/// Whether the transpose of a product is computed in its place: of factors that are both along the depth the right one is packed,
+/// and `a` is much smaller than `b`.
+fn pays_to_turn<C>(a: &ArrayView2<'_, C>, b: &ArrayView2<'_, C>) -> bool {
+    let (rows, depth, columns) = (a.nrows(), a.ncols(), b.ncols());
+    // What is turned once has more rows than columns, and so is not turned again.
+    let is_smaller = rows > 1 && rows <= columns / 2 && depth >= TURNED_DEPTH_BY_ROWS * rows;
+    is_smaller && are_along(a, b) && Method::of(a, b) != Method::Dot
 }
 
 /// Whether the elements that a sum multiplies lie side by side in both factors.
@@ -116,12 +123,11 @@ fn product<C: Lanes>(
         // The rows of its transpose have their elements side by side.
         return product(cores, b.reversed_axes(), a.reversed_axes(), out.reversed_axes(), scale);
     }
-    let method = Method::of(&a, &b);
-    let turns = method.turns(&a, &b);
+    let turns = pays_to_turn(&a, &b);
     if across && !turns {
         let shared = cores == Cores::Pool && rows * columns * a.ncols() >= SHARED;
         let pieces = if shared { rayon::current_num_threads() } else { 1 };
-        return share(pieces, method, a, b, out, scale);
+        return share(pieces, Method::of(&a, &b), a, b, out, scale);
     }
     with_scratch([rows * columns], |[sums]: [&mut [C]; 1]| {
         let mut sums = if turns {

@@ -6,50 +6,41 @@ use pulp::Simd;
 #[cfg(target_arch = "x86_64")]
 use pulp::x86::V3;
 
+use super::Lanes;
 #[cfg(target_arch = "x86_64")]
 use super::is;
-use super::{Lanes, MOST_LANES};
 
 /// [`Lanes::transpose`] of `f32`.
 #[inline(always)]
-pub(super) fn transpose_f32<S: Simd>(simd: S, square: [S::f32s; MOST_LANES]) -> [S::f32s; MOST_LANES] {
+pub(super) fn transpose_f32<S: Simd, const N: usize>(simd: S, square: [S::f32s; N]) -> [S::f32s; N] {
     #[cfg(target_arch = "x86_64")]
     if is::<S, V3>() {
-        let lines = std::array::from_fn(|line| bytemuck::cast(square[line]));
         // SAFETY: `S` is `V3`, and its value proves AVX2.
-        let lines = unsafe { x86_64::transpose_8(lines) };
-        return std::array::from_fn(|line| {
-            lines.get(line).map_or(square[line], |&line| bytemuck::cast(line))
-        });
+        return bytemuck::cast(unsafe { x86_64::transpose_8(bytemuck::cast(square)) });
     }
-    by_zips::<f32, S>(simd, square)
+    by_zips::<f32, S, N>(simd, square)
 }
 
 /// [`Lanes::transpose`] of `f64`.
 #[inline(always)]
-pub(super) fn transpose_f64<S: Simd>(simd: S, square: [S::f64s; MOST_LANES]) -> [S::f64s; MOST_LANES] {
+pub(super) fn transpose_f64<S: Simd, const N: usize>(simd: S, square: [S::f64s; N]) -> [S::f64s; N] {
     #[cfg(target_arch = "x86_64")]
     if is::<S, V3>() {
-        let lines = std::array::from_fn(|line| bytemuck::cast(square[line]));
         // SAFETY: as in `transpose_f32`.
-        let lines = unsafe { x86_64::transpose_4(lines) };
-        return std::array::from_fn(|line| {
-            lines.get(line).map_or(square[line], |&line| bytemuck::cast(line))
-        });
+        return bytemuck::cast(unsafe { x86_64::transpose_wide_4(bytemuck::cast(square)) });
     }
-    by_zips::<f64, S>(simd, square)
+    by_zips::<f64, S, N>(simd, square)
 }
 
-/// For vectors whose halves an instruction brings together.
+/// In rounds of [`Lanes::zip`].
 #[inline(always)]
-fn by_zips<C: Lanes, S: Simd>(simd: S, mut square: [C::Vector<S>; MOST_LANES]) -> [C::Vector<S>; MOST_LANES] {
-    let lanes = C::lanes::<S>();
-    // Element `c` of row `r` has the number `r * lanes + c`. Each round turns the bits of all numbers by one.
+fn by_zips<C: Lanes, S: Simd, const N: usize>(simd: S, mut square: [C::Vector<S>; N]) -> [C::Vector<S>; N] {
+    // Element `c` of row `r` has the number `r * N + c`. Each round turns the bits of all numbers by one.
     let mut round = 1;
-    while round < lanes {
+    while round < N {
         let before = square;
-        for row in 0..lanes / 2 {
-            [square[2 * row], square[2 * row + 1]] = C::zip(simd, [before[row], before[row + lanes / 2]]);
+        for row in 0..N / 2 {
+            [square[2 * row], square[2 * row + 1]] = C::zip(simd, [before[row], before[row + N / 2]]);
         }
         round *= 2;
     }
@@ -64,10 +55,7 @@ mod x86_64 {
         _mm256_unpackhi_pd, _mm256_unpackhi_ps, _mm256_unpacklo_pd, _mm256_unpacklo_ps,
     };
 
-    /// The lower halves of two vectors.
-    const LOWER: i32 = 0b0010_0000;
-    /// The upper halves.
-    const UPPER: i32 = 0b0011_0001;
+    use crate::cpu::lanes::unzip::x86_64::{LOWER, UPPER};
 
     #[inline]
     #[target_feature(enable = "avx2")]
@@ -95,7 +83,7 @@ mod x86_64 {
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(super) fn transpose_4(rows: [__m256d; 4]) -> [__m256d; 4] {
+    pub(super) fn transpose_wide_4(rows: [__m256d; 4]) -> [__m256d; 4] {
         let low = [_mm256_unpacklo_pd(rows[0], rows[1]), _mm256_unpacklo_pd(rows[2], rows[3])];
         let high = [_mm256_unpackhi_pd(rows[0], rows[1]), _mm256_unpackhi_pd(rows[2], rows[3])];
         [
@@ -114,6 +102,7 @@ mod tests {
     use pulp::{Scalar, WithSimd};
 
     use super::*;
+    use crate::cpu::lanes::with_lanes;
 
     struct Transpose<C>(PhantomData<C>);
 
@@ -121,20 +110,18 @@ mod tests {
         type Output = ();
 
         fn with_simd<S: Simd>(self, simd: S) {
-            let lanes = C::lanes::<S>();
-            let elements: Vec<C> = (0..lanes * lanes).map(|place| C::from_f64(place as f64)).collect();
-            let mut square = [C::splat(simd, C::ZERO); MOST_LANES];
-            square[..lanes].copy_from_slice(C::vectors::<S>(&elements).0);
-            let mut transposed = elements.clone();
-            C::vectors_mut::<S>(&mut transposed).0.copy_from_slice(&C::transpose(simd, square)[..lanes]);
-            for row in 0..lanes {
-                for column in 0..lanes {
-                    assert_eq!(
-                        transposed[column * lanes + row],
-                        elements[row * lanes + column],
-                        "{lanes} lanes"
-                    );
-                }
+            with_lanes!(C, S, N => rows_become_columns_of::<C, S, N>(simd));
+        }
+    }
+
+    fn rows_become_columns_of<C: Lanes, S: Simd, const N: usize>(simd: S) {
+        let elements: Vec<C> = (0..N * N).map(|place| C::from_f64(place as f64)).collect();
+        let square = C::vectors::<S>(&elements).0.as_chunks::<N>().0[0];
+        let mut transposed = elements.clone();
+        C::vectors_mut::<S>(&mut transposed).0.copy_from_slice(&C::transpose(simd, square));
+        for row in 0..N {
+            for column in 0..N {
+                assert_eq!(transposed[column * N + row], elements[row * N + column], "{N} lanes");
             }
         }
     }
@@ -155,5 +142,7 @@ mod tests {
             check(V3::try_new());
             check(pulp::x86::V4::try_new());
         }
+        #[cfg(target_arch = "aarch64")]
+        check(pulp::aarch64::Neon::try_new());
     }
 }

@@ -101,7 +101,7 @@ fn as_vectors<From: Pod, To: Pod>([first, second]: [From; 2]) -> [To; 2] {
 }
 
 #[cfg(target_arch = "x86_64")]
-mod x86_64 {
+pub(super) mod x86_64 {
     use std::arch::x86_64::{
         __m256, __m256d, __m512, __m512d, _mm256_castpd_ps, _mm256_castps_pd, _mm256_permute2f128_pd,
         _mm256_permute2f128_ps, _mm256_permute4x64_pd, _mm256_shuffle_ps, _mm256_unpackhi_pd,
@@ -144,9 +144,9 @@ mod x86_64 {
     /// Instructions of AVX2 work within halves: the middle two quarters change places.
     const QUARTERS: i32 = 0b11_01_10_00;
     /// The lower halves of two vectors.
-    const LOWER: i32 = 0b0010_0000;
+    pub(in crate::cpu::lanes) const LOWER: i32 = 0b0010_0000;
     /// The upper halves.
-    const UPPER: i32 = 0b0011_0001;
+    pub(in crate::cpu::lanes) const UPPER: i32 = 0b0011_0001;
 
     #[inline]
     #[target_feature(enable = "avx2")]
@@ -225,5 +225,7 @@ mod tests {
             check(V3::try_new());
             check(V4::try_new());
         }
+        #[cfg(target_arch = "aarch64")]
+        check(pulp::aarch64::Neon::try_new());
     }
 }

@@ -14,7 +14,7 @@ use pulp::{Simd, WithSimd};
 use super::{FilterVectors, Group, MOST_TAPS, MOST_VECTORS, are_wide};
 use crate::cpu::direct::filters::Filters;
 use crate::cpu::direct::plane::Plane;
-use crate::cpu::lanes::{Lanes, MOST_LANES};
+use crate::cpu::lanes::{Lanes, MOST_LANES, with_lanes};
 
 /// Elements of the output that are transposed at once: those of two vectors take half of a small first-level cache.
 const PIECE: usize = 128;
@@ -81,7 +81,7 @@ impl<C: Lanes> Products<'_, C> {
         let (channels, outputs) = (self.vectors.shape.in_channels, self.plane.outputs());
         for first in (0..outputs).step_by(PIECE) {
             let piece = first..outputs.min(first + PIECE);
-            self.transpose::<S, V>(simd, group, piece.clone());
+            with_lanes!(C, S, L => self.transpose::<S, V, L>(simd, group, piece.clone()));
             let at_once = if S::REGISTER_COUNT < 32 { FEW_CHANNELS } else { CHANNELS };
             let whole = channels / at_once * at_once;
             for channel in (0..whole).step_by(at_once) {
@@ -97,23 +97,28 @@ impl<C: Lanes> Products<'_, C> {
         }
     }
 
-    /// From the positions of each filter to the filters of each position.
+    /// From the positions of each filter to the filters of each position, in squares of `L` of each, of which the last ones
+    /// need not be whole.
     #[inline(always)]
-    fn transpose<S: Simd, const V: usize>(&mut self, simd: S, group: Group, piece: Range<usize>) {
-        let (lanes, zero) = (C::lanes::<S>(), C::splat(simd, C::ZERO));
+    fn transpose<S: Simd, const V: usize, const L: usize>(
+        &mut self,
+        simd: S,
+        group: Group,
+        piece: Range<usize>,
+    ) {
+        let zero = C::splat(simd, C::ZERO);
         let (to, _) = C::vectors_mut::<S>(self.transposed).0.as_chunks_mut::<V>();
-        for (to, first) in to.chunks_mut(lanes).zip(piece.clone().step_by(lanes)) {
-            let count = lanes.min(piece.end - first);
+        for (to, first) in to.chunks_mut(L).zip(piece.clone().step_by(L)) {
+            let count = L.min(piece.end - first);
             for vector in 0..V {
-                let mut block = [zero; MOST_LANES];
-                let of_vector = group.size.saturating_sub(vector * lanes).min(lanes);
-                for (number, to) in block[..of_vector].iter_mut().enumerate() {
-                    let part = (group.begin + vector * lanes + number) * self.part_len;
+                let mut square = [zero; L];
+                let filters = group.size.saturating_sub(vector * L).min(L);
+                for (number, to) in square[..filters].iter_mut().enumerate() {
+                    let part = (group.begin + vector * L + number) * self.part_len;
                     let from = &self.parts[part + first..][..count];
-                    *to = if count == lanes { C::vectors::<S>(from).0[0] } else { C::load_first(simd, from) };
+                    *to = if count == L { C::vectors::<S>(from).0[0] } else { C::load_first(simd, from) };
                 }
-                let block = C::transpose(simd, block);
-                for (to, from) in to[..count].iter_mut().zip(block) {
+                for (to, from) in to[..count].iter_mut().zip(C::transpose(simd, square)) {
                     to[vector] = from;
                 }
             }

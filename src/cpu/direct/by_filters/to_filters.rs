@@ -2,7 +2,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use crate::cpu::lanes::{Lanes, MOST_LANES};
+use crate::cpu::lanes::{Lanes, with_lanes};
 
 /// From `V` vectors of filters at each position to positions of each filter, from number `begin` on. A function of its own for
 /// all sizes of kernels and blocks.
@@ -18,17 +18,21 @@ impl<C: Lanes, const V: usize> WithSimd for ToFilters<'_, C, V> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let lanes = C::lanes::<S>();
+        with_lanes!(C, S, N => self.squares::<S, N>(simd));
+    }
+}
+
+impl<C: Lanes, const V: usize> ToFilters<'_, C, V> {
+    /// In squares of `N` positions and filters.
+    #[inline(always)]
+    fn squares<S: Simd, const N: usize>(self, simd: S) {
         let (from, _) = C::vectors::<S>(self.from).0.as_chunks::<V>();
-        for (number, from) in from.chunks_exact(lanes).enumerate() {
-            let begin = self.begin + number * lanes;
+        for (number, from) in from.as_chunks::<N>().0.iter().enumerate() {
+            let begin = self.begin + number * N;
             for vector in 0..V {
-                let mut block = [C::splat(simd, C::ZERO); MOST_LANES];
-                for (to, from) in block.iter_mut().zip(from) {
-                    *to = from[vector];
-                }
-                for (filter, positions) in C::transpose(simd, block).into_iter().take(lanes).enumerate() {
-                    let to = &mut self.sums[(vector * lanes + filter) * self.sums_len + begin..][..lanes];
+                let filters = C::transpose(simd, from.map(|from| from[vector]));
+                for (filter, positions) in filters.into_iter().enumerate() {
+                    let to = &mut self.sums[(vector * N + filter) * self.sums_len + begin..][..N];
                     C::vectors_mut::<S>(to).0[0] = positions;
                 }
             }
