@@ -305,7 +305,11 @@ fn tile<C: Lanes, S: Simd, const F: usize, const V: usize>(
     bias: [C; F],
     planes: &[C],
 ) -> [[C::Vector<S>; V]; F] {
-    let mut sums = bias.map(|bias| [C::splat(simd, bias); V]);
+    // Loops, and no closures: a closure is compiled without the machine's vectors if it is not inlined.
+    let mut sums = [[C::splat(simd, C::ZERO); V]; F];
+    for (sums, bias) in sums.iter_mut().zip(bias) {
+        *sums = [C::splat(simd, bias); V];
+    }
     let ([kernel_rows, kernel_columns], elements) = (plane.kernel, V * C::lanes::<S>());
     let (mut taps, mut channel) = (filters, planes);
     while !taps.is_empty() {

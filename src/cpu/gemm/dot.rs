@@ -107,11 +107,9 @@ impl<C: Lanes, const R: usize, const N: usize> WithSimd for Sums<'_, C, R, N> {
         let wide_b = b.map(|line| &C::vectors::<S>(line).0[..vectors]);
         let mut sums = [[C::splat(simd, C::ZERO); N]; R];
         for place in 0..vectors {
-            let wide_b = wide_b.map(|line| line[place]);
             for (sums, a) in sums.iter_mut().zip(wide_a) {
-                let a = a[place];
-                for (sum, &b) in sums.iter_mut().zip(&wide_b) {
-                    *sum = C::multiply_add(simd, a, b, *sum);
+                for (sum, b) in sums.iter_mut().zip(wide_b) {
+                    *sum = C::multiply_add(simd, a[place], b[place], *sum);
                 }
             }
         }

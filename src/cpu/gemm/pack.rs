@@ -94,7 +94,10 @@ fn squares<'a, C: Lanes, S: Simd>(
     let (whole_lines, whole) = (lines / lanes * lanes, length / lanes * lanes);
     for group in (0..whole_lines).step_by(lanes) {
         with_lanes!(C, S, N => {
-            let lines: [&[C]; N] = std::array::from_fn(|number| &line(group + number)[..whole]);
+            let mut lines = [[].as_slice(); N];
+            for (number, to) in lines.iter_mut().enumerate() {
+                *to = C::vectors::<S>(&line(group + number)[..whole]).0;
+            }
             transpose_lines(simd, lines, &mut to[group..], stride);
         });
     }
@@ -106,20 +109,22 @@ fn squares<'a, C: Lanes, S: Simd>(
     }
 }
 
-/// `to[i * stride + j] = lines[j][i]` for `N` lines of whole vectors, of `N` elements each.
+/// `to[i * stride + j] = lines[j][i]` for `N` lines of as many vectors, of `N` elements each.
 #[inline(always)]
 fn transpose_lines<C: Lanes, S: Simd, const N: usize>(
     simd: S,
-    lines: [&[C]; N],
+    lines: [&[C::Vector<S>]; N],
     to: &mut [C],
     stride: usize,
 ) {
-    let lines = lines.map(|line| C::vectors::<S>(line).0);
     for number in 0..lines[0].len() {
-        let columns = C::transpose(simd, lines.map(|line| line[number]));
-        for (place, column) in columns.into_iter().enumerate() {
+        let mut square = [C::splat(simd, C::ZERO); N];
+        for (vector, line) in square.iter_mut().zip(lines) {
+            *vector = line[number];
+        }
+        for (place, vector) in C::transpose(simd, square).into_iter().enumerate() {
             let to = &mut to[(number * N + place) * stride..][..N];
-            C::vectors_mut::<S>(to).0[0] = column;
+            C::vectors_mut::<S>(to).0[0] = vector;
         }
     }
 }

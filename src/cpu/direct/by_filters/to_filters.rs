@@ -30,8 +30,11 @@ impl<C: Lanes, const V: usize> ToFilters<'_, C, V> {
         for (number, from) in from.as_chunks::<N>().0.iter().enumerate() {
             let begin = self.begin + number * N;
             for vector in 0..V {
-                let filters = C::transpose(simd, from.map(|from| from[vector]));
-                for (filter, positions) in filters.into_iter().enumerate() {
+                let mut square = [C::splat(simd, C::ZERO); N];
+                for (to, from) in square.iter_mut().zip(from) {
+                    *to = from[vector];
+                }
+                for (filter, positions) in C::transpose(simd, square).into_iter().enumerate() {
                     let to = &mut self.sums[(vector * N + filter) * self.sums_len + begin..][..N];
                     C::vectors_mut::<S>(to).0[0] = positions;
                 }
