@@ -44,10 +44,14 @@ pub(crate) trait Lanes: Real<Compute = Self> {
     /// `a * b`.
     fn multiply<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
 
-    /// Of the elements of two vectors that follow each other, those of even places, and those of odd ones.
+    /// Of the elements of two vectors that follow each other, those of even places, and those of odd ones, both in the order of
+    /// lanes that costs least: [`in_order`](Self::in_order) puts it right.
     fn unzip<S: Simd>(simd: S, vectors: [Self::Vector<S>; 2]) -> [Self::Vector<S>; 2];
 
-    /// The elements of two vectors in turn: [`unzip`](Self::unzip) backwards.
+    /// The lanes of one of the vectors of [`unzip`](Self::unzip) in the order of the elements.
+    fn in_order<S: Simd>(simd: S, vector: Self::Vector<S>) -> Self::Vector<S>;
+
+    /// The elements of two vectors in turn.
     fn zip<S: Simd>(simd: S, vectors: [Self::Vector<S>; 2]) -> [Self::Vector<S>; 2];
 
     /// The rows of a square as its columns. `N` is the number of lanes: see [`with_lanes`].
@@ -156,6 +160,11 @@ macro_rules! lanes {
             #[inline(always)]
             fn unzip<S: Simd>(simd: S, vectors: [S::$vector; 2]) -> [S::$vector; 2] {
                 unzip::$unzip(simd, vectors)
+            }
+
+            #[inline(always)]
+            fn in_order<S: Simd>(simd: S, vector: S::$vector) -> S::$vector {
+                unzip::in_order(simd, vector)
             }
 
             #[inline(always)]

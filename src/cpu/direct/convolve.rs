@@ -271,6 +271,7 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
 }
 
 /// The sums of `F` filters at all positions, `V` vectors of them at a time. What lies `ahead` of them is brought to the cache.
+#[allow(unsafe_code, reason = "without it each row and each tap would be some comparisons more")]
 #[inline(always)]
 fn add_up<C: Lanes, S: Simd, const F: usize, const V: usize>(
     simd: S,
@@ -279,14 +280,18 @@ fn add_up<C: Lanes, S: Simd, const F: usize, const V: usize>(
     Sums { plane, planes, sums, sums_len }: Sums<'_, C, C>,
     ahead: Option<usize>,
 ) {
-    let step = V * C::lanes::<S>();
+    let (step, channels) = (V * C::lanes::<S>(), filters.len() / plane.taps());
+    let reach = reach(plane, channels).and_then(|reach| reach.checked_add(step)).expect("planes fit memory");
     for begin in (0..plane.positions()).step_by(step) {
         if let Some(ahead) = ahead {
             for vector in 0..V {
                 prefetch(planes.as_ptr().wrapping_add(ahead + begin + vector * C::lanes::<S>()));
             }
         }
-        let tile = tile::<C, S, F, V>(simd, plane, filters, bias, &planes[begin..]);
+        let planes = &planes[begin..];
+        assert!(planes.len() >= reach, "the last window ends behind the planes");
+        // SAFETY: `reach` is where the last window of `step` positions ends.
+        let tile = unsafe { tile::<C, S, F, V>(simd, plane, filters, bias, planes) };
         for (filter, tile) in tile.iter().enumerate() {
             let (to, _) = C::vectors_mut::<S>(&mut sums[filter * sums_len + begin..][..step]);
             // An array, of a size that is known: a copy of slices would have all sums in memory first.
@@ -296,9 +301,20 @@ fn add_up<C: Lanes, S: Simd, const F: usize, const V: usize>(
     }
 }
 
+/// How far behind the first position of the first channel the last one that its sum reads lies. None if no memory has as much.
+fn reach(plane: &Plane, channels: usize) -> Option<usize> {
+    let Some(last) = channels.checked_sub(1) else { return Some(0) };
+    let last_row = (plane.kernel[0] - 1).checked_mul(plane.width())?;
+    last.checked_mul(plane.len())?.checked_add(last_row)?.checked_add(plane.kernel[1] - 1)
+}
+
 /// The sums of `F` filters at the first `V` vectors of positions.
+///
+/// # Safety
+/// `planes` has as many elements as [`reach`] says for the channels of `filters`, and `V` vectors more.
+#[allow(unsafe_code, reason = "without it each row and each tap would be some comparisons more")]
 #[inline(always)]
-fn tile<C: Lanes, S: Simd, const F: usize, const V: usize>(
+unsafe fn tile<C: Lanes, S: Simd, const F: usize, const V: usize>(
     simd: S,
     plane: &Plane,
     filters: &[[C; F]],
@@ -310,16 +326,19 @@ fn tile<C: Lanes, S: Simd, const F: usize, const V: usize>(
     for (sums, bias) in sums.iter_mut().zip(bias) {
         *sums = [C::splat(simd, bias); V];
     }
-    let ([kernel_rows, kernel_columns], elements) = (plane.kernel, V * C::lanes::<S>());
-    let (mut taps, mut channel) = (filters, planes);
-    while !taps.is_empty() {
-        for row in 0..kernel_rows {
-            let (of_row, rest) = taps.split_at(kernel_columns);
-            taps = rest;
-            // Windows of a line that is cut once: nothing is checked for a tap.
-            let line = &channel[row * plane.width()..][..kernel_columns - 1 + elements];
-            for (window, filters) in line.windows(elements).zip(of_row) {
-                let (vectors, _) = C::vectors::<S>(window);
+    let ([rows, columns], width) = (plane.kernel, plane.width());
+    let mut channel = planes.as_ptr();
+    for of_channel in filters.chunks_exact(rows * columns) {
+        let mut line = channel;
+        let mut tap = of_channel.as_ptr();
+        for _ in 0..rows {
+            let mut window = line;
+            for _ in 0..columns {
+                // SAFETY: it is one of the windows whose elements the caller vouches for.
+                let elements = unsafe { std::slice::from_raw_parts(window, V * C::lanes::<S>()) };
+                // SAFETY: `of_channel` has an element for each of `rows` by `columns`, this is the next one.
+                let filters = unsafe { &*tap };
+                let (vectors, _) = C::vectors::<S>(elements);
                 let vectors: [C::Vector<S>; V] = vectors.try_into().expect("as many as asked for");
                 for (sums, &filter) in sums.iter_mut().zip(filters) {
                     let filter = C::splat(simd, filter);
@@ -327,9 +346,11 @@ fn tile<C: Lanes, S: Simd, const F: usize, const V: usize>(
                         *sum = C::multiply_add(simd, filter, vector, *sum);
                     }
                 }
+                (window, tap) = (window.wrapping_add(1), tap.wrapping_add(1));
             }
+            line = line.wrapping_add(width);
         }
-        channel = channel.get(plane.len()..).unwrap_or_default();
+        channel = channel.wrapping_add(plane.len());
     }
     sums
 }

@@ -164,9 +164,10 @@ fn pool_fours<C: Lanes, S: Simd>(simd: S, plane: &Plane, sums: &[C], best: &mut 
         for (((upper, lower), best), places) in upper.iter().zip(lower).zip(best).zip(places) {
             let upper = larger_of_pairs::<C, S>(simd, *upper, upper_offsets);
             let lower = larger_of_pairs::<C, S>(simd, *lower, lower_offsets);
-            let larger = larger(simd, lower, upper);
-            *best = at_least_0::<C, S>(simd, larger.value);
-            let place = C::add_bits(simd, larger.offset, C::splat(simd, C::of_bits(first as u32)));
+            let Best { value, offset } = larger(simd, lower, upper);
+            *best = at_least_0::<C, S>(simd, C::in_order(simd, value));
+            let offset = C::in_order(simd, offset);
+            let place = C::add_bits(simd, offset, C::splat(simd, C::of_bits(first as u32)));
             C::store_bits(simd, C::add_bits(simd, place, firsts), places);
             first += 2 * lanes;
         }
@@ -218,7 +219,8 @@ fn largest_of_row<C: Lanes, S: Simd>(simd: S, sums: &[C], first: usize, columns:
     best
 }
 
-/// For each lane the larger of a pair of elements that follow each other, which have these offsets.
+/// For each lane, in the order of [`Lanes::unzip`], the larger of a pair of elements that follow each other, which have these
+/// offsets.
 #[inline(always)]
 fn larger_of_pairs<C: Lanes, S: Simd>(
     simd: S,

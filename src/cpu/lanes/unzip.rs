@@ -1,5 +1,5 @@
-//! Takes pairs of elements apart, and makes them: what [`Lanes::unzip`](super::Lanes::unzip) and
-//! [`Lanes::zip`](super::Lanes::zip) do.
+//! Takes pairs of elements apart, and makes them: what [`Lanes::unzip`](super::Lanes::unzip),
+//! [`Lanes::in_order`](super::Lanes::in_order) and [`Lanes::zip`](super::Lanes::zip) do.
 
 #![allow(unsafe_code, reason = "calls instructions that the type of the vectors proves")]
 
@@ -23,6 +23,17 @@ pub(super) fn unzip_f32<S: Simd>(_: S, vectors: [S::f32s; 2]) -> [S::f32s; 2] {
         return as_vectors(unsafe { x86_64::unzip_8(as_vectors(vectors)) });
     }
     one_by_one::<S::f32s, f32>(vectors)
+}
+
+/// [`Lanes::in_order`](super::Lanes::in_order). AVX2 unzips within halves: there the middle two quarters change places.
+#[inline(always)]
+pub(super) fn in_order<S: Simd, V: Pod>(_: S, vector: V) -> V {
+    #[cfg(target_arch = "x86_64")]
+    if is::<S, V3>() {
+        // SAFETY: `S` is `V3`, and its value proves AVX2.
+        return bytemuck::cast(unsafe { x86_64::swap_middle_quarters(bytemuck::cast(vector)) });
+    }
+    vector
 }
 
 /// [`Lanes::zip`](super::Lanes::zip) of `f32`.
@@ -103,10 +114,10 @@ fn as_vectors<From: Pod, To: Pod>([first, second]: [From; 2]) -> [To; 2] {
 #[cfg(target_arch = "x86_64")]
 pub(super) mod x86_64 {
     use std::arch::x86_64::{
-        __m256, __m256d, __m512, __m512d, _mm256_castpd_ps, _mm256_castps_pd, _mm256_permute2f128_pd,
-        _mm256_permute2f128_ps, _mm256_permute4x64_pd, _mm256_shuffle_ps, _mm256_unpackhi_pd,
-        _mm256_unpackhi_ps, _mm256_unpacklo_pd, _mm256_unpacklo_ps, _mm512_permutex2var_pd,
-        _mm512_permutex2var_ps, _mm512_setr_epi32, _mm512_setr_epi64,
+        __m256, __m256d, __m512, __m512d, _mm256_permute2f128_pd, _mm256_permute2f128_ps,
+        _mm256_permute4x64_pd, _mm256_shuffle_ps, _mm256_unpackhi_pd, _mm256_unpackhi_ps, _mm256_unpacklo_pd,
+        _mm256_unpacklo_ps, _mm512_permutex2var_pd, _mm512_permutex2var_ps, _mm512_setr_epi32,
+        _mm512_setr_epi64,
     };
 
     #[inline]
@@ -141,8 +152,6 @@ pub(super) mod x86_64 {
         [_mm512_permutex2var_pd(first, lower, second), _mm512_permutex2var_pd(first, upper, second)]
     }
 
-    /// Instructions of AVX2 work within halves: the middle two quarters change places.
-    const QUARTERS: i32 = 0b11_01_10_00;
     /// The lower halves of two vectors.
     pub(in crate::cpu::lanes) const LOWER: i32 = 0b0010_0000;
     /// The upper halves.
@@ -165,20 +174,19 @@ pub(super) mod x86_64 {
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(super) fn unzip_8([first, second]: [__m256; 2]) -> [__m256; 2] {
-        let even = _mm256_shuffle_ps::<0b10_00_10_00>(first, second);
-        let odd = _mm256_shuffle_ps::<0b11_01_11_01>(first, second);
-        [
-            _mm256_castpd_ps(_mm256_permute4x64_pd::<QUARTERS>(_mm256_castps_pd(even))),
-            _mm256_castpd_ps(_mm256_permute4x64_pd::<QUARTERS>(_mm256_castps_pd(odd))),
-        ]
+        [_mm256_shuffle_ps::<0b10_00_10_00>(first, second), _mm256_shuffle_ps::<0b11_01_11_01>(first, second)]
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(super) fn unzip_wide_4([first, second]: [__m256d; 2]) -> [__m256d; 2] {
-        let even = _mm256_unpacklo_pd(first, second);
-        let odd = _mm256_unpackhi_pd(first, second);
-        [_mm256_permute4x64_pd::<QUARTERS>(even), _mm256_permute4x64_pd::<QUARTERS>(odd)]
+        [_mm256_unpacklo_pd(first, second), _mm256_unpackhi_pd(first, second)]
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn swap_middle_quarters(vector: __m256d) -> __m256d {
+        _mm256_permute4x64_pd::<0b11_01_10_00>(vector)
     }
 }
 
@@ -198,7 +206,7 @@ mod tests {
             let lanes = C::lanes::<S>();
             let elements: Vec<C> = (0..2 * lanes).map(|place| C::from_f64(place as f64)).collect();
             let (vectors, _) = C::vectors::<S>(&elements);
-            let unzipped = C::unzip(simd, [vectors[0], vectors[1]]);
+            let unzipped = C::unzip(simd, [vectors[0], vectors[1]]).map(|part| C::in_order(simd, part));
             let mut parts = vec![C::ZERO; 2 * lanes];
             C::vectors_mut::<S>(&mut parts).0.copy_from_slice(&unzipped);
             let expected = (0..2 * lanes).map(|to| C::from_f64((to % lanes * 2 + to / lanes) as f64));
