@@ -48,11 +48,11 @@ pub(crate) trait Lanes: Real<Compute = Self> {
     /// lanes that costs least: [`in_order`](Self::in_order) puts it right.
     fn unzip<S: Simd>(simd: S, vectors: [Self::Vector<S>; 2]) -> [Self::Vector<S>; 2];
 
-    /// The lanes of one of the vectors of [`unzip`](Self::unzip) in the order of the elements.
-    fn in_order<S: Simd>(simd: S, vector: Self::Vector<S>) -> Self::Vector<S>;
-
-    /// The elements of two vectors in turn.
+    /// The elements of two vectors in turn: [`unzip`](Self::unzip) backwards, of lanes in the same order.
     fn zip<S: Simd>(simd: S, vectors: [Self::Vector<S>; 2]) -> [Self::Vector<S>; 2];
+
+    /// From the order of lanes that [`unzip`](Self::unzip) and [`zip`](Self::zip) have to that of the elements, and back.
+    fn in_order<S: Simd>(simd: S, vector: Self::Vector<S>) -> Self::Vector<S>;
 
     /// The rows of a square as its columns. `N` is the number of lanes: see [`with_lanes`].
     fn transpose<S: Simd, const N: usize>(simd: S, square: [Self::Vector<S>; N]) -> [Self::Vector<S>; N];

@@ -253,8 +253,10 @@ impl<C: Lanes> WithSimd for SpreadFours<'_, C> {
                     passed = C::select(simd, is_in_last, passed, zero);
                 }
                 sum_of_row = C::add_lanes(simd, sum_of_row, passed);
-                let upper = spread_pairs::<C, S>(simd, passed, offsets[number], upper_places);
-                let lower = spread_pairs::<C, S>(simd, passed, offsets[number], lower_places);
+                let passed = C::in_order(simd, passed);
+                let offset = C::in_order(simd, offsets[number]);
+                let upper = spread_pairs::<C, S>(simd, passed, offset, upper_places);
+                let lower = spread_pairs::<C, S>(simd, passed, offset, lower_places);
                 *vector_pair_mut::<C, S>(lines, 2 * number * lanes) = upper;
                 *vector_pair_mut::<C, S>(lines, width + 2 * number * lanes) = lower;
             }
@@ -268,7 +270,8 @@ impl<C: Lanes> WithSimd for SpreadFours<'_, C> {
     }
 }
 
-/// One row of the elements of windows: what passed where the offset is that of the place, and 0.
+/// One row of the elements of windows: what passed where the offset is that of the place, and 0. Lanes are in the order of
+/// [`Lanes::zip`].
 #[inline(always)]
 fn spread_pairs<C: Lanes, S: Simd>(
     simd: S,

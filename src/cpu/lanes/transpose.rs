@@ -32,7 +32,7 @@ pub(super) fn transpose_f64<S: Simd, const N: usize>(simd: S, square: [S::f64s; 
     by_zips::<f64, S, N>(simd, square)
 }
 
-/// In rounds of [`Lanes::zip`].
+/// In rounds of [`Lanes::zip`], where its lanes are in the order of the elements.
 #[inline(always)]
 fn by_zips<C: Lanes, S: Simd, const N: usize>(simd: S, mut square: [C::Vector<S>; N]) -> [C::Vector<S>; N] {
     // Element `c` of row `r` has the number `r * N + c`. Each round turns the bits of all numbers by one.
@@ -55,7 +55,10 @@ mod x86_64 {
         _mm256_unpackhi_pd, _mm256_unpackhi_ps, _mm256_unpacklo_pd, _mm256_unpacklo_ps,
     };
 
-    use crate::cpu::lanes::unzip::x86_64::{LOWER, UPPER};
+    /// The lower halves of two vectors.
+    const LOWER: i32 = 0b0010_0000;
+    /// The upper halves.
+    const UPPER: i32 = 0b0011_0001;
 
     #[inline]
     #[target_feature(enable = "avx2")]

@@ -25,7 +25,8 @@ pub(super) fn unzip_f32<S: Simd>(_: S, vectors: [S::f32s; 2]) -> [S::f32s; 2] {
     one_by_one::<S::f32s, f32>(vectors)
 }
 
-/// [`Lanes::in_order`](super::Lanes::in_order). AVX2 unzips within halves: there the middle two quarters change places.
+/// [`Lanes::in_order`](super::Lanes::in_order). Instructions of AVX2 work within halves: there the middle two quarters change
+/// places.
 #[inline(always)]
 pub(super) fn in_order<S: Simd, V: Pod>(_: S, vector: V) -> V {
     #[cfg(target_arch = "x86_64")]
@@ -112,12 +113,11 @@ fn as_vectors<From: Pod, To: Pod>([first, second]: [From; 2]) -> [To; 2] {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub(super) mod x86_64 {
+mod x86_64 {
     use std::arch::x86_64::{
-        __m256, __m256d, __m512, __m512d, _mm256_permute2f128_pd, _mm256_permute2f128_ps,
-        _mm256_permute4x64_pd, _mm256_shuffle_ps, _mm256_unpackhi_pd, _mm256_unpackhi_ps, _mm256_unpacklo_pd,
-        _mm256_unpacklo_ps, _mm512_permutex2var_pd, _mm512_permutex2var_ps, _mm512_setr_epi32,
-        _mm512_setr_epi64,
+        __m256, __m256d, __m512, __m512d, _mm256_permute4x64_pd, _mm256_shuffle_ps, _mm256_unpackhi_pd,
+        _mm256_unpackhi_ps, _mm256_unpacklo_pd, _mm256_unpacklo_ps, _mm512_permutex2var_pd,
+        _mm512_permutex2var_ps, _mm512_setr_epi32, _mm512_setr_epi64,
     };
 
     #[inline]
@@ -152,23 +152,16 @@ pub(super) mod x86_64 {
         [_mm512_permutex2var_pd(first, lower, second), _mm512_permutex2var_pd(first, upper, second)]
     }
 
-    /// The lower halves of two vectors.
-    pub(in crate::cpu::lanes) const LOWER: i32 = 0b0010_0000;
-    /// The upper halves.
-    pub(in crate::cpu::lanes) const UPPER: i32 = 0b0011_0001;
-
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(super) fn zip_8([first, second]: [__m256; 2]) -> [__m256; 2] {
-        let (lower, upper) = (_mm256_unpacklo_ps(first, second), _mm256_unpackhi_ps(first, second));
-        [_mm256_permute2f128_ps::<LOWER>(lower, upper), _mm256_permute2f128_ps::<UPPER>(lower, upper)]
+        [_mm256_unpacklo_ps(first, second), _mm256_unpackhi_ps(first, second)]
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(super) fn zip_wide_4([first, second]: [__m256d; 2]) -> [__m256d; 2] {
-        let (lower, upper) = (_mm256_unpacklo_pd(first, second), _mm256_unpackhi_pd(first, second));
-        [_mm256_permute2f128_pd::<LOWER>(lower, upper), _mm256_permute2f128_pd::<UPPER>(lower, upper)]
+        [_mm256_unpacklo_pd(first, second), _mm256_unpackhi_pd(first, second)]
     }
 
     #[inline]
@@ -206,14 +199,17 @@ mod tests {
             let lanes = C::lanes::<S>();
             let elements: Vec<C> = (0..2 * lanes).map(|place| C::from_f64(place as f64)).collect();
             let (vectors, _) = C::vectors::<S>(&elements);
-            let unzipped = C::unzip(simd, [vectors[0], vectors[1]]).map(|part| C::in_order(simd, part));
+            let unzipped = C::unzip(simd, [vectors[0], vectors[1]]);
             let mut parts = vec![C::ZERO; 2 * lanes];
-            C::vectors_mut::<S>(&mut parts).0.copy_from_slice(&unzipped);
+            let in_order = unzipped.map(|part| C::in_order(simd, part));
+            C::vectors_mut::<S>(&mut parts).0.copy_from_slice(&in_order);
             let expected = (0..2 * lanes).map(|to| C::from_f64((to % lanes * 2 + to / lanes) as f64));
             assert!(parts.iter().copied().eq(expected), "{lanes} lanes: {parts:?}");
-            let zipped = C::zip(simd, unzipped);
-            C::vectors_mut::<S>(&mut parts).0.copy_from_slice(&zipped);
-            assert_eq!(parts, elements, "{lanes} lanes");
+            let out_of_order = in_order.map(|part| C::in_order(simd, part));
+            for unzipped in [unzipped, out_of_order] {
+                C::vectors_mut::<S>(&mut parts).0.copy_from_slice(&C::zip(simd, unzipped));
+                assert_eq!(parts, elements, "{lanes} lanes");
+            }
         }
     }
 
