@@ -48,6 +48,10 @@ bench:
     cargo bench --package dahl-core
     cargo bench --package dahl-nn
 
+# Shows what the loops in vectors of a program call (needs binutils): closures of `core` should not be among it.
+calls-in-vectors program:
+    scripts/calls_in_vectors.sh {{program}}
+
 # Makes PyTorch's losses and results, which tests compare with, anew (needs Python; installs PyTorch into target/fixtures).
 fixtures:
     python3 -m venv target/fixtures

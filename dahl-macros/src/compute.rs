@@ -53,8 +53,8 @@ impl Passing {
     }
 }
 
-/// The generic arguments with which the body is called: compute types for the parameters bounded by `Real`.
-pub(crate) fn body_arguments(generics: &Generics, root: &Path) -> Vec<TokenStream> {
+/// `::<T::Compute>`, or nothing: the generic arguments of the body, compute types for the parameters bounded by `Real`.
+pub(crate) fn turbofish(generics: &Generics, root: &Path) -> TokenStream {
     let argument = |param: &GenericParam| match param {
         GenericParam::Type(param) if is_real(param, generics) => {
             let ident = &param.ident;
@@ -64,7 +64,8 @@ pub(crate) fn body_arguments(generics: &Generics, root: &Path) -> Vec<TokenStrea
         GenericParam::Const(param) => param.ident.to_token_stream(),
         GenericParam::Lifetime(param) => param.lifetime.to_token_stream(),
     };
-    generics.params.iter().map(argument).collect()
+    let all: Vec<_> = generics.params.iter().map(argument).collect();
+    if all.is_empty() { TokenStream::new() } else { quote!(::<#(#all),*>) }
 }
 
 /// `f16` or `bf16`, if `ty` is one of them by its name.

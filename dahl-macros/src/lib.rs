@@ -12,6 +12,7 @@ mod expand;
 mod mode;
 mod model;
 mod parse;
+mod selection;
 mod tokens;
 mod view;
 
@@ -108,8 +109,9 @@ use crate::parse::Declaration;
 ///
 /// **A map's modes** are those of its inputs, all `R`, and, last, that of the return value, `W`, which the options call
 /// `out`. Its body is compiled in the compute type: type parameters bounded by `Real` are `Real::Compute` there (`f32` for
-/// `f16` and `bf16`), and so are the types `f16` and `bf16`; the result is rounded once. It is a small language that every
-/// device can compute:
+/// `f16` and `bf16`), and so are the types `f16` and `bf16`; the result is rounded once. (On the CPU a generic body that
+/// only compares values and chooses among them is compiled in the element types: nothing is rounded.) It is a small language
+/// that every device can compute:
 ///
 /// * arithmetic, comparisons, boolean operators, parentheses, literals, constants;
 /// * `let` and `if`/`else`;

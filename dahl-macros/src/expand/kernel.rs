@@ -9,7 +9,7 @@ use super::signature::Variant;
 use super::{docs, local};
 use crate::compute::{self, Passing};
 use crate::model::{Codelet, Form, Kind};
-use crate::tokens;
+use crate::{selection, tokens};
 
 /// The function's own body, as written, to be inlined into a loop for each instruction set.
 pub(super) fn body(codelet: &Codelet) -> TokenStream {
@@ -63,6 +63,14 @@ pub(super) fn cpu_self(codelet: &Codelet) -> Option<TokenStream> {
     (codelet.form == Form::Map && codelet.in_place.is_some()).then(|| map(codelet, Variant::InPlace))
 }
 
+/// Whether the body of a map is computed in the compute type. One that only selects is not, unless it names `f16` or `bf16`, which
+/// stand for their compute type in it.
+fn widens(codelet: &Codelet) -> bool {
+    let elements = codelet.parameters.iter().map(|parameter| &parameter.element);
+    let mut types = elements.chain(codelet.arguments.iter().map(|argument| &argument.ty));
+    !selection::only_selects(&codelet.function) || types.any(|ty| compute::half(ty).is_some())
+}
+
 /// The loop of a map.
 fn map(codelet: &Codelet, variant: Variant) -> TokenStream {
     let Codelet { root, visibility, type_name, generics, .. } = codelet;
@@ -91,23 +99,24 @@ fn map(codelet: &Codelet, variant: Variant) -> TokenStream {
     let [at, begin, wide, len, i, value] = ["at", "begin", "wide", "len", "i", "map"].map(local);
     let [map, level, of_output] =
         ["Map", "LEVEL", "of_output"].map(|name| tokens::fresh(name, &codelet.tokens));
+    let widens = widens(codelet);
+    let passing = |ty: &Type| if widens { Passing::of(ty, generics) } else { Passing::AsIs };
     let loads =
         codelet.parameters.iter().filter(|parameter| !parameter.access.is_mutable()).map(|parameter| {
             let name = &parameter.name;
-            Passing::of(&parameter.element, generics).widen_at(root, quote!(#name[#i]), &at)
+            passing(&parameter.element).widen_at(root, quote!(#name[#i]), &at)
         });
     let plain: Vec<_> = codelet.arguments.iter().map(|argument| &argument.name).collect();
     let widened = codelet.arguments.iter().filter_map(|argument| {
-        let passing = Passing::of(&argument.ty, generics);
+        let passing = passing(&argument.ty);
         let name = &argument.name;
         let value = passing.widen(root, name.to_token_stream());
         (passing != Passing::AsIs).then(|| quote!(let #name = #value;))
     });
-    let body_arguments = compute::body_arguments(generics, root);
-    let turbofish = (!body_arguments.is_empty()).then(|| quote!(::<#(#body_arguments),*>));
+    let turbofish = if widens { compute::turbofish(generics, root) } else { codelet.turbofish(false) };
     let result = quote!(#type_name::body #turbofish(#(#loads,)* #(#plain),*));
     let element = &codelet.parameters.last().expect("a map has an output").element;
-    let passing = Passing::of(element, generics);
+    let passing = passing(element);
     let narrowed = passing.narrow(root, element, result.clone());
     let one_by_one = quote! {
         for #i in 0..#len {

@@ -182,12 +182,8 @@ impl<'a> ChannelPairs<'a> {
         let PairedFilters::InVectors(filters) = &self.filters else { unreachable!("filters are in tiles") };
         let of_filter = pairs_of(self.shape.in_channels) * self.shape.taps;
         let (filters, _) = filters[begin * of_filter..][..F * of_filter].as_chunks::<F>();
-        let bias = bias.map(|bias| bytemuck::cast(bias));
-        add_up(
-            filters,
-            bias,
-            Sums { plane, planes: self.planes, sums: bytemuck::cast_slice_mut(sums), sums_len },
-        );
+        let sums = Sums { plane, planes: self.planes, sums: bytemuck::cast_slice_mut(sums), sums_len };
+        add_up(filters, bytemuck::cast(bias), sums);
     }
 }
 
