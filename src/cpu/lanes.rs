@@ -342,6 +342,11 @@ pub(crate) fn in_vectors<W: WithSimd>(work: W) -> W::Output {
     }
 }
 
+/// Whether the machine has 16 registers for vectors, and not 32.
+pub(crate) const fn has_few_registers<S: Simd>() -> bool {
+    S::REGISTER_COUNT < 32
+}
+
 /// Whether vectors have `count` elements.
 pub(crate) const fn has_lanes<C: Lanes, S: Simd>(count: usize) -> bool {
     size_of::<C::Vector<S>>() == count * size_of::<C>()

@@ -29,7 +29,7 @@ use pulp::{Simd, WithSimd};
 use super::convolve::Sums;
 use super::filters::{Filters, Order};
 use super::plane::Plane;
-use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors, vector_bytes};
+use crate::cpu::lanes::{Lanes, MOST_LANES, has_few_registers, in_vectors, vector_bytes};
 
 use blocks::Blocks;
 pub(super) use products::Products;
@@ -68,8 +68,7 @@ const LEAST_PRODUCTS: usize = 64;
 const MOST_BYTES: usize = 16 << 20;
 
 /// Whether vectors of so many bytes are of filters: those of AVX-512 and AVX2.
-#[inline(always)]
-fn are_wide(bytes: usize) -> bool {
+const fn are_wide(bytes: usize) -> bool {
     bytes >= 32
 }
 
@@ -219,7 +218,8 @@ impl<C: Lanes> WithSimd for AddUp<'_, C> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        if !are_wide(size_of::<C::Vector<S>>()) {
+        // By `const`, here and below: what no vectors of this kind come to is not compiled.
+        if const { !are_wide(size_of::<C::Vector<S>>()) } {
             unreachable!("`new` has asked for wide vectors");
         }
         match self.vectors {
@@ -233,12 +233,15 @@ impl<C: Lanes> AddUp<'_, C> {
     /// The sums of `V` vectors of filters.
     #[inline(always)]
     fn all<S: Simd, const V: usize>(&mut self, simd: S) {
-        match self.sums.plane.kernel[1] {
-            _ if S::REGISTER_COUNT < 32 => self.columns::<S, V, ANY>(simd),
-            1 => self.columns::<S, V, 1>(simd),
-            3 => self.columns::<S, V, 3>(simd),
-            5 => self.columns::<S, V, 5>(simd),
-            columns => unreachable!("`makes_sums_of` has refused {columns} columns"),
+        if const { has_few_registers::<S>() } {
+            self.columns::<S, V, ANY>(simd);
+        } else {
+            match self.sums.plane.kernel[1] {
+                1 => self.columns::<S, V, 1>(simd),
+                3 => self.columns::<S, V, 3>(simd),
+                5 => self.columns::<S, V, 5>(simd),
+                columns => unreachable!("`makes_sums_of` has refused {columns} columns"),
+            }
         }
         self.transpose::<S, V>(simd, self.sums.plane.positions() - self.begin);
     }
@@ -249,10 +252,12 @@ impl<C: Lanes> AddUp<'_, C> {
         const ALL: [usize; 3] = POSITIONS_AT_ONCE;
         const HALF: [usize; 3] = HALF_AT_ONCE;
         const FEW: [usize; 3] = FEW_AT_ONCE;
-        match (S::REGISTER_COUNT, V) {
-            (32.., 1) => self.rows::<S, V, K, { ALL[0] }, { ALL[1] }, { ALL[2] }>(simd),
-            (32.., _) | (_, 1) => self.rows::<S, V, K, { HALF[0] }, { HALF[1] }, { HALF[2] }>(simd),
-            _ => self.rows::<S, V, K, { FEW[0] }, { FEW[1] }, { FEW[2] }>(simd),
+        if const { !has_few_registers::<S>() && V == 1 } {
+            self.rows::<S, V, K, { ALL[0] }, { ALL[1] }, { ALL[2] }>(simd);
+        } else if const { !has_few_registers::<S>() || V == 1 } {
+            self.rows::<S, V, K, { HALF[0] }, { HALF[1] }, { HALF[2] }>(simd);
+        } else {
+            self.rows::<S, V, K, { FEW[0] }, { FEW[1] }, { FEW[2] }>(simd);
         }
     }
 

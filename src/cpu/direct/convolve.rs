@@ -1,5 +1,7 @@
 //! [`convolve`]: the sums of a few filters at a few vectors of positions in registers, over all channels and taps.
 
+mod by_positions;
+
 use dahl_core::{Element, Real};
 use pulp::{Simd, WithSimd};
 
@@ -9,12 +11,10 @@ use super::pairs::{self, ChannelPairs, Lengths};
 use super::plane::Plane;
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
 use crate::cpu::pairs::Pair;
-use crate::cpu::prefetch::prefetch;
 use crate::cpu::scratch::with_scratch;
 use crate::cpu::tiles::{BLOCK, Step};
 
-/// The most vectors of positions whose sums are kept in registers at once.
-const MOST_VECTORS: usize = 8;
+use by_positions::{ByPositions, MOST_VECTORS};
 
 /// What becomes of the sums.
 pub(crate) trait Epilogue<C> {
@@ -207,7 +207,7 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> WithSimd for Convolve<'_,
                 continue;
             }
             for (begin, size) in blocks(self.shape.out_channels, MOST) {
-                of_size!(size, F => self.block::<S, F>(simd, begin, in_pairs));
+                self.block(simd, begin, size, in_pairs);
                 let sums = self.sums.chunks_exact_mut(self.sums_len).take(size);
                 take_all(simd, &mut self.epilogue, &self.plane, [number, begin], sums);
             }
@@ -238,119 +238,23 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
         by_filters.add_up(group, (packed, *are_finite), self.bias, sums, by_position);
     }
 
-    /// The sums of `F` filters from number `begin` on, for one image.
+    /// The sums of `size` filters from number `begin` on, for one image.
     #[inline(always)]
-    fn block<S: Simd, const F: usize>(&mut self, simd: S, begin: usize, in_pairs: bool) {
-        let bias = self
-            .bias
-            .map_or([T::Compute::ZERO; F], |bias| std::array::from_fn(|filter| bias[begin + filter]));
+    fn block<S: Simd>(&mut self, simd: S, begin: usize, size: usize, in_pairs: bool) {
+        let mut initial = [T::Compute::ZERO; MOST];
+        if let Some(bias) = self.bias {
+            initial[..size].copy_from_slice(&bias[begin..][..size]);
+        }
         let (plane, sums, sums_len) = (&self.plane, &mut *self.sums, self.sums_len);
         if in_pairs && let Some(pairs) = &self.pairs {
-            return pairs.add_up(begin, bias, plane, sums, sums_len);
+            return of_size!(size, F => pairs.add_up::<_, F>(begin, &initial, plane, sums, sums_len));
         }
         let of_filter = self.shape.in_channels * self.shape.taps;
-        let (filters, _) = self.singles.packed[begin * of_filter..][..F * of_filter].as_chunks::<F>();
+        let filters = &self.singles.packed[begin * of_filter..][..size * of_filter];
         let sums = Sums { plane, planes: self.singles.planes(), sums, sums_len };
         // The first channel of the next image, while the processor is at the first filters of this one.
         let is_next = begin == 0 && self.singles.in_place.is_some();
         let ahead = is_next.then(|| self.shape.in_channels * plane.len());
-        // As many vectors as there are registers for beside the windows, and enough that no sum waits for the one before.
-        if S::REGISTER_COUNT < 32 {
-            match F {
-                1 => add_up::<_, S, F, MOST_VECTORS>(simd, filters, bias, sums, ahead),
-                2 => add_up::<_, S, F, 4>(simd, filters, bias, sums, ahead),
-                3 => add_up::<_, S, F, 3>(simd, filters, bias, sums, ahead),
-                _ => add_up::<_, S, F, 2>(simd, filters, bias, sums, ahead),
-            }
-        } else if F <= 2 {
-            add_up::<_, S, F, MOST_VECTORS>(simd, filters, bias, sums, ahead);
-        } else {
-            add_up::<_, S, F, 4>(simd, filters, bias, sums, ahead);
-        }
+        S::vectorize(simd, ByPositions { size, filters, initial, sums, ahead });
     }
-}
-
-/// The sums of `F` filters at all positions, `V` vectors of them at a time. What lies `ahead` of them is brought to the cache.
-#[allow(unsafe_code, reason = "without it each row and each tap would be some comparisons more")]
-#[inline(always)]
-fn add_up<C: Lanes, S: Simd, const F: usize, const V: usize>(
-    simd: S,
-    filters: &[[C; F]],
-    bias: [C; F],
-    Sums { plane, planes, sums, sums_len }: Sums<'_, C, C>,
-    ahead: Option<usize>,
-) {
-    let (step, channels) = (V * C::lanes::<S>(), filters.len() / plane.taps());
-    let reach = reach(plane, channels).and_then(|reach| reach.checked_add(step)).expect("planes fit memory");
-    for begin in (0..plane.positions()).step_by(step) {
-        if let Some(ahead) = ahead {
-            for vector in 0..V {
-                prefetch(planes.as_ptr().wrapping_add(ahead + begin + vector * C::lanes::<S>()));
-            }
-        }
-        let planes = &planes[begin..];
-        assert!(planes.len() >= reach, "the last window ends behind the planes");
-        // SAFETY: `reach` is where the last window of `step` positions ends.
-        let tile = unsafe { tile::<C, S, F, V>(simd, plane, filters, bias, planes) };
-        for (filter, tile) in tile.iter().enumerate() {
-            let (to, _) = C::vectors_mut::<S>(&mut sums[filter * sums_len + begin..][..step]);
-            // An array, of a size that is known: a copy of slices would have all sums in memory first.
-            let to: &mut [C::Vector<S>; V] = to.try_into().expect("as many as asked for");
-            *to = *tile;
-        }
-    }
-}
-
-/// How far behind the first position of the first channel the last one that its sum reads lies. None if no memory has as much.
-fn reach(plane: &Plane, channels: usize) -> Option<usize> {
-    let Some(last) = channels.checked_sub(1) else { return Some(0) };
-    let last_row = (plane.kernel[0] - 1).checked_mul(plane.width())?;
-    last.checked_mul(plane.len())?.checked_add(last_row)?.checked_add(plane.kernel[1] - 1)
-}
-
-/// The sums of `F` filters at the first `V` vectors of positions.
-///
-/// # Safety
-/// `planes` has as many elements as [`reach`] says for the channels of `filters`, and `V` vectors more.
-#[allow(unsafe_code, reason = "without it each row and each tap would be some comparisons more")]
-#[inline(always)]
-unsafe fn tile<C: Lanes, S: Simd, const F: usize, const V: usize>(
-    simd: S,
-    plane: &Plane,
-    filters: &[[C; F]],
-    bias: [C; F],
-    planes: &[C],
-) -> [[C::Vector<S>; V]; F] {
-    // Loops, and no closures: a closure is compiled without the machine's vectors if it is not inlined.
-    let mut sums = [[C::splat(simd, C::ZERO); V]; F];
-    for (sums, bias) in sums.iter_mut().zip(bias) {
-        *sums = [C::splat(simd, bias); V];
-    }
-    let ([rows, columns], width) = (plane.kernel, plane.width());
-    let mut channel = planes.as_ptr();
-    for of_channel in filters.chunks_exact(rows * columns) {
-        let mut line = channel;
-        let mut tap = of_channel.as_ptr();
-        for _ in 0..rows {
-            let mut window = line;
-            for _ in 0..columns {
-                // SAFETY: it is one of the windows whose elements the caller vouches for.
-                let elements = unsafe { std::slice::from_raw_parts(window, V * C::lanes::<S>()) };
-                // SAFETY: `of_channel` has an element for each of `rows` by `columns`, this is the next one.
-                let filters = unsafe { &*tap };
-                let (vectors, _) = C::vectors::<S>(elements);
-                let vectors: [C::Vector<S>; V] = vectors.try_into().expect("as many as asked for");
-                for (sums, &filter) in sums.iter_mut().zip(filters) {
-                    let filter = C::splat(simd, filter);
-                    for (sum, &vector) in sums.iter_mut().zip(&vectors) {
-                        *sum = C::multiply_add(simd, filter, vector, *sum);
-                    }
-                }
-                (window, tap) = (window.wrapping_add(1), tap.wrapping_add(1));
-            }
-            line = line.wrapping_add(width);
-        }
-        channel = channel.wrapping_add(plane.len());
-    }
-    sums
 }

@@ -43,22 +43,24 @@ pub(super) fn blocks_of_units(
     })
 }
 
-/// `$then`, where the constant `$F` is the size of a block: from 1 to [`MOST`].
+/// `$then`, where the constant `$F` is the size of a block: from 1 to [`MOST`], or to the constant `$most`.
 macro_rules! of_size {
     ($size:expr, $F:ident => $then:expr) => {
+        of_size!($size, at most $crate::cpu::direct::filters::MOST, $F => $then)
+    };
+    ($size:expr, at most $most:expr, $F:ident => $then:expr) => {
+        of_size!(@ [1, 2, 3, 4, 5, $crate::cpu::direct::filters::MOST] $size, $most, $F => $then)
+    };
+    (@ [$($count:expr),*] $size:expr, $most:expr, $F:ident => $then:expr) => {
         match $size {
-            1 => of_size!(1, $F, $then),
-            2 => of_size!(2, $F, $then),
-            3 => of_size!(3, $F, $then),
-            4 => of_size!(4, $F, $then),
-            5 => of_size!(5, $F, $then),
-            _ => of_size!($crate::cpu::direct::filters::MOST, $F, $then),
+            // By `const`, so that what is for larger blocks is not compiled.
+            $(size if const { $count <= $most } && size == $count => {
+                const $F: usize = $count;
+                $then
+            })*
+            size => unreachable!("a block of {size}"),
         }
     };
-    ($size:expr, $F:ident, $then:expr) => {{
-        const $F: usize = $size;
-        $then
-    }};
 }
 pub(super) use of_size;
 

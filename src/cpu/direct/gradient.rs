@@ -1,5 +1,7 @@
 //! [`gradient`]: the gradient by the filters, with the sums of a few filters and taps in registers, over all positions.
 
+mod by_positions;
+
 use std::ops::Range;
 
 use dahl_core::{Element, Real};
@@ -7,7 +9,7 @@ use half::bf16;
 use pulp::{Simd, WithSimd};
 
 use super::by_filters::{FilterVectors, Products};
-use super::filters::{Filters, MOST, blocks, blocks_of_units, of_size};
+use super::filters::{Filters, MOST, blocks, blocks_of_units};
 use super::pairs::{self, POSITIONS, PositionPairs, TiledGradient};
 use super::plane::Plane;
 use super::source::Source;
@@ -16,10 +18,7 @@ use crate::cpu::pairs::Pair;
 use crate::cpu::scratch::with_scratch;
 use crate::cpu::tiles::{BLOCK, Step};
 
-/// The most taps whose sums are kept in registers at once, for [`MOST`] filters,
-const TAPS: usize = 3;
-/// and for so many where there are 16 registers: with a window of each tap and a part of one filter they fill them.
-const FEW: usize = 4;
+use by_positions::{ByPositions, most_filters};
 
 /// The most bytes of vectors of sums that are kept over all images.
 const SUMS_BYTES: usize = 4 << 20;
@@ -230,64 +229,18 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> Gradient<'_, T, G> {
                 sums: self.sums,
             });
         }
-        for (begin, size) in blocks(filters, most_filters::<S>()) {
-            of_size!(size, F => self.block::<S, F>(simd, begin, in_pairs));
-        }
-    }
-
-    /// The same for `F` filters from number `begin` on.
-    #[inline(always)]
-    fn block<S: Simd, const F: usize>(&mut self, simd: S, begin: usize, in_pairs: bool) {
-        for channel in 0..self.shape.in_channels {
-            for (tap, size) in blocks(self.shape.taps, TAPS) {
-                match size {
-                    1 => self.taps::<S, F, 1>(simd, begin, channel, tap, in_pairs),
-                    2 => self.taps::<S, F, 2>(simd, begin, channel, tap, in_pairs),
-                    _ => self.taps::<S, F, TAPS>(simd, begin, channel, tap, in_pairs),
-                }
-            }
-        }
-    }
-
-    /// The same for `K` taps of one channel, from number `tap` on.
-    #[inline(always)]
-    fn taps<S: Simd, const F: usize, const K: usize>(
-        &mut self,
-        simd: S,
-        begin: usize,
-        channel: usize,
-        tap: usize,
-        in_pairs: bool,
-    ) {
-        let first = (begin * self.shape.in_channels + channel * F) * self.shape.taps + tap * F;
-        let lanes = T::Compute::lanes::<S>();
-        let sums = &mut self.sums[first * lanes..][..K * F * lanes];
-        if in_pairs && let Some(pairs) = &self.pairs {
-            assert_eq!(
-                lanes, MOST_LANES,
-                "the level of this machine that multiplies pairs has its widest vectors"
-            );
-            let mut windows = [channel * self.plane.len(); K];
-            for (index, window) in windows.iter_mut().enumerate() {
-                *window += self.plane.offset(tap + index);
-            }
-            let (positions, part_len) = (self.plane.positions(), self.part_len);
-            return pairs.add_products::<_, F, K>(positions, begin, part_len, windows, sums);
-        }
-        let vectors = self.plane.positions().div_ceil(lanes);
-        let elements = vectors * lanes;
-        let mut parts = [[].as_slice(); F];
-        for (filter, part) in parts.iter_mut().enumerate() {
-            *part = T::Compute::vectors::<S>(&self.parts[(begin + filter) * self.part_len..][..elements]).0;
-        }
-        let plane = &self.in_place.unwrap_or(self.planes)[channel * self.plane.len()..];
-        let mut windows = [[].as_slice(); K];
-        for (index, window) in windows.iter_mut().enumerate() {
-            *window = T::Compute::vectors::<S>(&plane[self.plane.offset(tap + index)..][..elements]).0;
-        }
-        let (sums, _) = T::Compute::vectors_mut::<S>(sums).0.as_chunks_mut::<F>();
-        let sums: &mut [_; K] = sums.try_into().expect("as many as asked for");
-        *sums = add_products::<T::Compute, S, F, K>(simd, vectors, parts, windows, *sums);
+        S::vectorize(
+            simd,
+            ByPositions {
+                plane: &self.plane,
+                shape: Filters { out_channels: filters, ..self.shape },
+                pairs: self.pairs.as_ref().filter(|_| in_pairs),
+                planes: self.in_place.unwrap_or(self.planes),
+                parts: self.parts,
+                part_len: self.part_len,
+                sums: self.sums,
+            },
+        );
     }
 
     /// Adds the lanes of the sums of filters to the gradient, where those have numbers from `first` on.
@@ -316,43 +269,4 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> Gradient<'_, T, G> {
             }
         }
     }
-}
-
-/// The most filters whose sums are kept in registers at once.
-#[inline(always)]
-fn most_filters<S: Simd>() -> usize {
-    if S::REGISTER_COUNT < 32 { FEW } else { MOST }
-}
-
-/// Adds the products of each part with each window, position by position, to vectors of sums.
-#[inline(always)]
-fn add_products<C: Lanes, S: Simd, const F: usize, const K: usize>(
-    simd: S,
-    vectors: usize,
-    mut parts: [&[C::Vector<S>]; F],
-    mut windows: [&[C::Vector<S>]; K],
-    mut sums: [[C::Vector<S>; F]; K],
-) -> [[C::Vector<S>; F]; K] {
-    // Loops, and no closures: a closure is compiled without the machine's vectors if it is not inlined.
-    let zero = C::splat(simd, C::ZERO);
-    // Of one length, that is known before the loop: nothing is checked for a position.
-    for part in &mut parts {
-        *part = &part[..vectors];
-    }
-    for window in &mut windows {
-        *window = &window[..vectors];
-    }
-    for position in 0..vectors {
-        let mut of_windows = [zero; K];
-        for (vector, window) in of_windows.iter_mut().zip(&windows) {
-            *vector = window[position];
-        }
-        for filter in 0..F {
-            let part = parts[filter][position];
-            for tap in 0..K {
-                sums[tap][filter] = C::multiply_add(simd, part, of_windows[tap], sums[tap][filter]);
-            }
-        }
-    }
-    sums
 }

@@ -170,11 +170,12 @@ impl<'a> ChannelPairs<'a> {
         filters.add_up(block, plane, self.planes, bytemuck::cast_slice_mut(sums), sums_len);
     }
 
-    /// The sums of `F` filters from number `begin` on, at all positions, to parts of `sums` that are `sums_len` long.
+    /// The sums of `F` filters from number `begin` on, which begin with the first of `initial`, at all positions, to parts of
+    /// `sums` that are `sums_len` long.
     pub(super) fn add_up<C: Real, const F: usize>(
         &self,
         begin: usize,
-        bias: [C; F],
+        initial: &[C],
         plane: &Plane,
         sums: &mut [C],
         sums_len: usize,
@@ -183,7 +184,9 @@ impl<'a> ChannelPairs<'a> {
         let of_filter = pairs_of(self.shape.in_channels) * self.shape.taps;
         let (filters, _) = filters[begin * of_filter..][..F * of_filter].as_chunks::<F>();
         let sums = Sums { plane, planes: self.planes, sums: bytemuck::cast_slice_mut(sums), sums_len };
-        add_up(filters, bytemuck::cast(bias), sums);
+        let (initial, _) =
+            bytemuck::cast_slice(initial).split_first_chunk::<F>().expect("one for each filter");
+        add_up(filters, *initial, sums);
     }
 }
 

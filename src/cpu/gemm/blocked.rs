@@ -13,7 +13,7 @@ use pulp::{Simd, WithSimd};
 
 use super::pack::{pack, packed_len, rows_len, transpose};
 use super::tile::{Compute, Left, Place, ROWS, Scale, Tile, VECTORS};
-use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
+use crate::cpu::lanes::{Lanes, MOST_LANES, has_few_registers, in_vectors};
 use crate::cpu::scratch::with_scratch;
 
 /// The most elements of the depth that a tile sums before it writes,
@@ -182,7 +182,7 @@ impl<'a, C> Right<'a, C> {
 /// Columns of a tile.
 #[inline(always)]
 fn width<C: Lanes, S: Simd>() -> usize {
-    C::lanes::<S>() * if S::REGISTER_COUNT < 32 { VECTORS / 2 } else { VECTORS }
+    C::lanes::<S>() * if has_few_registers::<S>() { VECTORS / 2 } else { VECTORS }
 }
 
 /// How many of a number of columns are read where they are: the others do not fill a tile or vectors.
@@ -244,7 +244,7 @@ unsafe fn line<C: Lanes, S: Simd, const R: usize>(
     let mut column = 0;
     while column < place.columns {
         let rest = Place { first: place.first.wrapping_add(column), ..place };
-        if R == 1
+        if const { R == 1 }
             && row_width <= place.columns - column
             && let Some(b) = right.row_panel::<S>(column, row_width)
         {
@@ -262,8 +262,8 @@ unsafe fn line<C: Lanes, S: Simd, const R: usize>(
         match columns.div_ceil(C::lanes::<S>()) {
             1 => S::vectorize(simd, Compute::<C, R, 1>(tile)),
             2 => S::vectorize(simd, Compute::<C, R, 2>(tile)),
-            3 if S::REGISTER_COUNT >= 32 => S::vectorize(simd, Compute::<C, R, 3>(tile)),
-            _ if S::REGISTER_COUNT >= 32 => S::vectorize(simd, Compute::<C, R, 4>(tile)),
+            3 if const { !has_few_registers::<S>() } => S::vectorize(simd, Compute::<C, R, 3>(tile)),
+            _ if const { !has_few_registers::<S>() } => S::vectorize(simd, Compute::<C, R, 4>(tile)),
             _ => unreachable!("a tile is two vectors wide"),
         }
         column += columns;

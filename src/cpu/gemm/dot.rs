@@ -5,7 +5,7 @@ use ndarray::{ArrayView2, ArrayViewMut2};
 use pulp::{Simd, WithSimd};
 
 use super::tile::Scale;
-use crate::cpu::lanes::Lanes;
+use crate::cpu::lanes::{Lanes, has_few_registers};
 
 /// Bytes of a row that are summed before the next one: those of a few rows stay in the first-level cache.
 const LINE_BYTES: usize = 8 * 1024;
@@ -50,12 +50,17 @@ impl<C: Lanes> Dot<'_, C> {
         let rows = self.out.nrows();
         let mut row = 0;
         while row < rows {
-            row += match rows - row {
-                _ if N == 8 => self.tile::<S, 1, N>(simd, [row, column], depths),
-                1 => self.tile::<S, 1, N>(simd, [row, column], depths),
-                2 | 3 => self.tile::<S, 2, N>(simd, [row, column], depths),
-                _ if S::REGISTER_COUNT < 32 => self.tile::<S, 2, N>(simd, [row, column], depths),
-                _ => self.tile::<S, 4, N>(simd, [row, column], depths),
+            // By `const`: what is for other numbers of columns or registers is not compiled.
+            row += if const { N == 8 } {
+                self.tile::<S, 1, N>(simd, [row, column], depths)
+            } else {
+                match rows - row {
+                    1 => self.tile::<S, 1, N>(simd, [row, column], depths),
+                    4.. if const { !has_few_registers::<S>() } => {
+                        self.tile::<S, 4, N>(simd, [row, column], depths)
+                    }
+                    _ => self.tile::<S, 2, N>(simd, [row, column], depths),
+                }
             };
         }
         N

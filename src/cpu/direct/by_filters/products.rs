@@ -14,7 +14,7 @@ use pulp::{Simd, WithSimd};
 use super::{FilterVectors, Group, MOST_TAPS, MOST_VECTORS, are_wide};
 use crate::cpu::direct::filters::Filters;
 use crate::cpu::direct::plane::Plane;
-use crate::cpu::lanes::{Lanes, MOST_LANES, with_lanes};
+use crate::cpu::lanes::{Lanes, MOST_LANES, has_few_registers, with_lanes};
 
 /// Elements of the output that are transposed at once: those of two vectors take half of a small first-level cache.
 const PIECE: usize = 128;
@@ -62,7 +62,7 @@ impl<C: Lanes> WithSimd for Products<'_, C> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        if !are_wide(size_of::<C::Vector<S>>()) {
+        if const { !are_wide(size_of::<C::Vector<S>>()) } {
             unreachable!("`FilterVectors::new` has asked for wide vectors");
         }
         for group in self.vectors.groups() {
@@ -82,10 +82,10 @@ impl<C: Lanes> Products<'_, C> {
         for first in (0..outputs).step_by(PIECE) {
             let piece = first..outputs.min(first + PIECE);
             with_lanes!(C, S, L => self.transpose::<S, V, L>(simd, group, piece.clone()));
-            let at_once = if S::REGISTER_COUNT < 32 { FEW_CHANNELS } else { CHANNELS };
+            let at_once = if has_few_registers::<S>() { FEW_CHANNELS } else { CHANNELS };
             let whole = channels / at_once * at_once;
             for channel in (0..whole).step_by(at_once) {
-                if S::REGISTER_COUNT < 32 {
+                if const { has_few_registers::<S>() } {
                     self.channels::<S, V, FEW_CHANNELS>(simd, group.begin, channel, &piece);
                 } else {
                     self.channels::<S, V, CHANNELS>(simd, group.begin, channel, &piece);

@@ -16,13 +16,14 @@ pub(super) fn add_row<C: Lanes, S: Simd, const V: usize, const K: usize, const P
     filters: &[[C::Vector<S>; V]; K],
     sums: &mut [[C::Vector<S>; V]; P],
 ) {
-    match *filters.as_slice() {
-        [first] => add_taps(simd, line, within, [first], sums),
-        [first, second, third] => add_taps(simd, line, within, [first, second, third], sums),
-        [first, second, third, fourth, fifth] => {
-            add_taps(simd, line, within, [first, second, third], sums);
+    // By the constant, and not by what the array holds: what is for other numbers of columns is not compiled.
+    match K {
+        1 => add_taps(simd, line, within, [filters[0]], sums),
+        3 => add_taps(simd, line, within, [filters[0], filters[1], filters[2]], sums),
+        5 => {
+            add_taps(simd, line, within, [filters[0], filters[1], filters[2]], sums);
             let rest = within.start.saturating_sub(MOST_TAPS)..within.end.saturating_sub(MOST_TAPS);
-            add_taps(simd, &line[MOST_TAPS..], &rest, [fourth, fifth], sums);
+            add_taps(simd, &line[MOST_TAPS..], &rest, [filters[3], filters[4]], sums);
         }
         // Any number of columns goes tap by tap.
         _ => const { assert!(matches!(K, ANY | 1 | 3 | 5)) },

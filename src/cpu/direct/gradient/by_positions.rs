@@ -1,0 +1,135 @@
+//! [`ByPositions`]: the products of [`gradient`](super::gradient()) with a position in each lane, for few filters or channels.
+//!
+//! Compiled for the compute type alone: element types, and where the gradient by the sums comes from, have it in common.
+
+use pulp::{Simd, WithSimd};
+
+use crate::cpu::direct::filters::{Filters, MOST, blocks, of_size};
+use crate::cpu::direct::pairs::PositionPairs;
+use crate::cpu::direct::plane::Plane;
+use crate::cpu::lanes::{Lanes, MOST_LANES, has_few_registers};
+
+/// The most taps whose sums are kept in registers at once, for [`MOST`] filters,
+const TAPS: usize = 3;
+/// and for so many where there are 16 registers: with a window of each tap and a part of one filter they fill them.
+const FEW: usize = 4;
+
+/// What one image adds to the sums of some filters.
+pub(super) struct ByPositions<'a, 'p, C> {
+    pub(super) plane: &'a Plane,
+    pub(super) shape: Filters,
+    /// The planes and the gradient in pairs, if those are to be multiplied.
+    pub(super) pairs: Option<&'a PositionPairs<'p>>,
+    /// The planes of the image.
+    pub(super) planes: &'a [C],
+    /// The gradient by the sums of each filter, and how far one filter's is from the next one's.
+    pub(super) parts: &'a [C],
+    pub(super) part_len: usize,
+    /// For each block of filters, all channels and all taps, a vector of sums.
+    pub(super) sums: &'a mut [C],
+}
+
+impl<C: Lanes> WithSimd for ByPositions<'_, '_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        for (begin, size) in blocks(self.shape.out_channels, most_filters::<S>()) {
+            of_size!(size, at most most_filters::<S>(), F => self.block::<S, F>(simd, begin));
+        }
+    }
+}
+
+impl<C: Lanes> ByPositions<'_, '_, C> {
+    /// The products of `F` filters from number `begin` on.
+    #[inline(always)]
+    fn block<S: Simd, const F: usize>(&mut self, simd: S, begin: usize) {
+        for channel in 0..self.shape.in_channels {
+            for (tap, size) in blocks(self.shape.taps, TAPS) {
+                match size {
+                    1 => self.taps::<S, F, 1>(simd, begin, channel, tap),
+                    2 => self.taps::<S, F, 2>(simd, begin, channel, tap),
+                    _ => self.taps::<S, F, TAPS>(simd, begin, channel, tap),
+                }
+            }
+        }
+    }
+
+    /// The same for `K` taps of one channel, from number `tap` on.
+    #[inline(always)]
+    fn taps<S: Simd, const F: usize, const K: usize>(
+        &mut self,
+        simd: S,
+        begin: usize,
+        channel: usize,
+        tap: usize,
+    ) {
+        let first = (begin * self.shape.in_channels + channel * F) * self.shape.taps + tap * F;
+        let lanes = C::lanes::<S>();
+        let sums = &mut self.sums[first * lanes..][..K * F * lanes];
+        if let Some(pairs) = self.pairs {
+            assert_eq!(
+                lanes, MOST_LANES,
+                "the level of this machine that multiplies pairs has its widest vectors"
+            );
+            let mut windows = [channel * self.plane.len(); K];
+            for (index, window) in windows.iter_mut().enumerate() {
+                *window += self.plane.offset(tap + index);
+            }
+            let (positions, part_len) = (self.plane.positions(), self.part_len);
+            return pairs.add_products::<_, F, K>(positions, begin, part_len, windows, sums);
+        }
+        let vectors = self.plane.positions().div_ceil(lanes);
+        let elements = vectors * lanes;
+        let mut parts = [[].as_slice(); F];
+        for (filter, part) in parts.iter_mut().enumerate() {
+            *part = C::vectors::<S>(&self.parts[(begin + filter) * self.part_len..][..elements]).0;
+        }
+        let plane = &self.planes[channel * self.plane.len()..];
+        let mut windows = [[].as_slice(); K];
+        for (index, window) in windows.iter_mut().enumerate() {
+            *window = C::vectors::<S>(&plane[self.plane.offset(tap + index)..][..elements]).0;
+        }
+        let (sums, _) = C::vectors_mut::<S>(sums).0.as_chunks_mut::<F>();
+        let sums: &mut [_; K] = sums.try_into().expect("as many as asked for");
+        *sums = add_products::<C, S, F, K>(simd, vectors, parts, windows, *sums);
+    }
+}
+
+/// The most filters whose sums are kept in registers at once.
+pub(super) const fn most_filters<S: Simd>() -> usize {
+    if has_few_registers::<S>() { FEW } else { MOST }
+}
+
+/// Adds the products of each part with each window, position by position, to vectors of sums.
+#[inline(always)]
+fn add_products<C: Lanes, S: Simd, const F: usize, const K: usize>(
+    simd: S,
+    vectors: usize,
+    mut parts: [&[C::Vector<S>]; F],
+    mut windows: [&[C::Vector<S>]; K],
+    mut sums: [[C::Vector<S>; F]; K],
+) -> [[C::Vector<S>; F]; K] {
+    // Loops, and no closures: a closure is compiled without the machine's vectors if it is not inlined.
+    let zero = C::splat(simd, C::ZERO);
+    // Of one length, that is known before the loop: nothing is checked for a position.
+    for part in &mut parts {
+        *part = &part[..vectors];
+    }
+    for window in &mut windows {
+        *window = &window[..vectors];
+    }
+    for position in 0..vectors {
+        let mut of_windows = [zero; K];
+        for (vector, window) in of_windows.iter_mut().zip(&windows) {
+            *vector = window[position];
+        }
+        for filter in 0..F {
+            let part = parts[filter][position];
+            for tap in 0..K {
+                sums[tap][filter] = C::multiply_add(simd, part, of_windows[tap], sums[tap][filter]);
+            }
+        }
+    }
+    sums
+}
