@@ -21,14 +21,6 @@ pub(super) trait Subject {
     /// What is compared in place of the codelet's own kernels.
     fn foreign(&self) -> Option<&'static [Kernel]>;
 
-    /// The kernels that are compared.
-    fn kernels(&self) -> Vec<&'static Kernel> {
-        match self.foreign() {
-            Some(foreign) => foreign.iter().collect(),
-            None => self.codelet().kernels.iter().flatten().collect(),
-        }
-    }
-
     /// The element types of the arrays.
     fn elements(&self) -> Vec<ElementType>;
 
@@ -60,6 +52,16 @@ pub(super) trait Subject {
     fn submission(&self, runtime: &Runtime, data: &[Buffer]) -> Result<Submission>;
 }
 
+impl dyn Subject + '_ {
+    /// The kernels that are compared.
+    pub(super) fn kernels(&self) -> Vec<&'static Kernel> {
+        match self.foreign() {
+            Some(foreign) => foreign.iter().collect(),
+            None => self.codelet().kernels.iter().flatten().collect(),
+        }
+    }
+}
+
 /// What a task left behind.
 pub(super) struct After {
     pub(super) arrays: Vec<Buffer>,
@@ -85,15 +87,22 @@ impl<C, A, G> Typed<C, A, G> {
     pub(super) fn new(arguments: G, foreign: Option<&'static [Kernel]>) -> Self {
         Self { arguments, foreign, types: std::marker::PhantomData }
     }
+}
 
-    /// The task, run by the kernel of this name.
-    fn submit(&self, task: Task<'_>, kernel: Option<&str>) -> Result<()> {
-        let Some(name) = kernel else { return task.submit() };
-        match self.foreign.into_iter().flatten().find(|kernel| kernel.name() == name) {
-            Some(kernel) => task.foreign_kernel(kernel).submit(),
-            None => task.kernel(name).submit(),
-        }
+// Functions of their own, since all that a method of `Typed` calls with a closure is compiled once for each codelet and its types.
+
+/// The task, run by the kernel of this name.
+fn submit(task: Task<'_>, foreign: Option<&'static [Kernel]>, kernel: Option<&str>) -> Result<()> {
+    let Some(name) = kernel else { return task.submit() };
+    match foreign.into_iter().flatten().find(|kernel| kernel.name() == name) {
+        Some(kernel) => task.foreign_kernel(kernel).submit(),
+        None => task.kernel(name).submit(),
     }
+}
+
+/// The outputs, if all could be read.
+fn all_read(outputs: Vec<(usize, Result<Buffer>)>) -> Result<Vec<(usize, Buffer)>> {
+    outputs.into_iter().map(|(place, buffer)| Ok((place, buffer?))).collect()
 }
 
 impl<C: Variants<A, G>, A: Arrays, G: Copy> Subject for Typed<C, A, G> {
@@ -130,7 +139,7 @@ impl<C: Variants<A, G>, A: Arrays, G: Copy> Subject for Typed<C, A, G> {
         });
         let Some(called) = called else { return Ok(None) };
         called?;
-        made.into_iter().map(|(place, buffer)| Ok((place, buffer?))).collect::<Result<_>>().map(Some)
+        all_read(made).map(Some)
     }
 
     fn given(
@@ -141,7 +150,7 @@ impl<C: Variants<A, G>, A: Arrays, G: Copy> Subject for Typed<C, A, G> {
         kernel: Option<&str>,
     ) -> Result<After> {
         let mut held = Held::<A>::new(runtime, C::descriptor(), data, placement)?;
-        self.submit(C::task(&mut held.arrays, self.arguments), kernel)?;
+        submit(C::task(&mut held.arrays, self.arguments), self.foreign, kernel)?;
         held.into_buffers().map(After::from)
     }
 
@@ -154,7 +163,7 @@ impl<C: Variants<A, G>, A: Arrays, G: Copy> Subject for Typed<C, A, G> {
     ) -> Result<Option<After>> {
         let mut held = Held::<A>::new(runtime, C::descriptor(), data, placement)?;
         let Some(task) = C::task_self(&mut held.arrays, self.arguments) else { return Ok(None) };
-        self.submit(task, kernel)?;
+        submit(task, self.foreign, kernel)?;
         held.into_buffers().map(|after| Some(After::from(after)))
     }
 

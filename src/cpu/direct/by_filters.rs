@@ -136,11 +136,13 @@ impl FilterVectors {
     }
 
     pub(super) fn groups(self) -> impl Iterator<Item = Group> {
-        let filters = self.shape.out_channels;
-        (0..filters).step_by(self.at_once()).map(move |begin| {
-            let size = self.at_once().min(filters - begin);
-            Group { begin, size, vectors: size.div_ceil(self.lanes) }
-        })
+        (0..self.shape.out_channels).step_by(self.at_once()).map(move |begin| self.group(begin))
+    }
+
+    /// The group whose first filter has number `begin`.
+    pub(super) fn group(&self, begin: usize) -> Group {
+        let size = self.at_once().min(self.shape.out_channels - begin);
+        Group { begin, size, vectors: size.div_ceil(self.lanes) }
     }
 
     /// Writes filters to `packed`, group by group; lanes without a filter are 0. Returns whether all are finite.

@@ -6,7 +6,7 @@ use dahl_core::{Element, Real};
 use pulp::{Simd, WithSimd};
 
 use super::by_filters::{FilterVectors, Group};
-use super::filters::{Filters, MOST, Order, blocks, of_size};
+use super::filters::{Filters, MOST, Order, blocks_of_units, of_size};
 use super::pairs::{self, ChannelPairs, Lengths};
 use super::plane::Plane;
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
@@ -189,25 +189,10 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> WithSimd for Convolve<'_,
             if !in_pairs {
                 self.singles.take(simd, &self.plane, &self.shape, &self.images[number * image_len..]);
             }
-            if in_pairs && let Some(pairs) = self.pairs.as_ref().filter(|pairs| pairs.is_tiled()) {
-                for begin in (0..self.shape.out_channels).step_by(BLOCK) {
-                    let size = BLOCK.min(self.shape.out_channels - begin);
-                    pairs.add_up_in_tiles((begin, size), &self.plane, self.sums, self.sums_len);
-                    let sums = self.sums.chunks_exact_mut(self.sums_len).take(size);
-                    take_all(simd, &mut self.epilogue, &self.plane, [number, begin], sums);
-                }
-                continue;
-            }
-            if !in_pairs && let Some(by_filters) = self.singles.by_filters {
-                for group in by_filters.groups() {
-                    self.group(by_filters, group);
-                    let sums = self.sums.chunks_exact_mut(self.sums_len).take(group.size);
-                    take_all(simd, &mut self.epilogue, &self.plane, [number, group.begin], sums);
-                }
-                continue;
-            }
-            for (begin, size) in blocks(self.shape.out_channels, MOST) {
-                self.block(simd, begin, size, in_pairs);
+            let (most, unit) = self.block_sizes(in_pairs);
+            // One loop for all, so that what becomes of the sums is compiled once.
+            for (begin, size) in blocks_of_units(self.shape.out_channels, most, unit) {
+                self.add_up(simd, begin, size, in_pairs);
                 let sums = self.sums.chunks_exact_mut(self.sums_len).take(size);
                 take_all(simd, &mut self.epilogue, &self.plane, [number, begin], sums);
             }
@@ -230,6 +215,27 @@ fn take_all<'a, C: 'a, S: Simd>(
 }
 
 impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
+    /// How many filters' sums are made together at most, and of how many they are a multiple.
+    fn block_sizes(&self, in_pairs: bool) -> (usize, usize) {
+        match (&self.pairs, self.singles.by_filters) {
+            (Some(pairs), _) if in_pairs && pairs.is_tiled() => (BLOCK, BLOCK),
+            (_, Some(by_filters)) if !in_pairs => (by_filters.at_once(), by_filters.at_once()),
+            _ => (MOST, 1),
+        }
+    }
+
+    /// The sums of `size` filters from number `begin` on, for one image.
+    #[inline(always)]
+    fn add_up<S: Simd>(&mut self, simd: S, begin: usize, size: usize, in_pairs: bool) {
+        match (&self.pairs, self.singles.by_filters) {
+            (Some(pairs), _) if in_pairs && pairs.is_tiled() => {
+                pairs.add_up_in_tiles((begin, size), &self.plane, self.sums, self.sums_len);
+            }
+            (_, Some(by_filters)) if !in_pairs => self.group(by_filters, by_filters.group(begin)),
+            _ => self.block(simd, begin, size, in_pairs),
+        }
+    }
+
     /// The sums of a group of filters, for one image.
     fn group(&mut self, by_filters: FilterVectors, group: Group) {
         let Singles { in_place, planes, packed, are_finite, by_position, .. } = &mut self.singles;
@@ -238,7 +244,7 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
         by_filters.add_up(group, (packed, *are_finite), self.bias, sums, by_position);
     }
 
-    /// The sums of `size` filters from number `begin` on, for one image.
+    /// The sums of `size` filters from number `begin` on, for one image, a few at a time.
     #[inline(always)]
     fn block<S: Simd>(&mut self, simd: S, begin: usize, size: usize, in_pairs: bool) {
         let mut initial = [T::Compute::ZERO; MOST];
