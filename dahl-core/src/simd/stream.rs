@@ -58,16 +58,14 @@ fn store<const LEVEL: u8>(_: At<LEVEL>, line: &[u8; LINE_BYTES], to: &mut [u8; L
 }
 
 /// Has the processor fetch as many bytes as `row` has, which lie `ahead` behind it.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn fetch<T>(row: &[T], ahead: usize) {
-    #[cfg(target_arch = "x86_64")]
     for line in (0..size_of_val(row)).step_by(LINE_BYTES) {
         let address = row.as_ptr().cast::<i8>().wrapping_add(ahead + line);
         // SAFETY: it requires SSE, which every x86-64 processor has, and accesses nothing: any address will do.
         unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address) };
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (row, ahead);
 }
 
 /// Orders the stores of [`copy`] before all that this thread stores later, as it would be with ordinary stores.
