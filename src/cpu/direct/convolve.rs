@@ -184,14 +184,17 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> WithSimd for Convolve<'_,
     fn with_simd<S: Simd>(mut self, simd: S) {
         let [rows, columns] = self.plane.image;
         let image_len = self.shape.in_channels * rows * columns;
+        let blocks = [false, true].map(|in_pairs| {
+            let (most, unit) = self.block_sizes(in_pairs);
+            blocks_of_units(self.shape.out_channels, most, unit)
+        });
         for (number, image) in self.images.chunks_exact(image_len).enumerate() {
             let in_pairs = self.pairs.as_mut().is_some_and(|pairs| pairs.border(&self.plane, image));
             if !in_pairs {
                 self.singles.take(simd, &self.plane, &self.shape, &self.images[number * image_len..]);
             }
-            let (most, unit) = self.block_sizes(in_pairs);
             // One loop for all, so that what becomes of the sums is compiled once.
-            for (begin, size) in blocks_of_units(self.shape.out_channels, most, unit) {
+            for (begin, size) in blocks[usize::from(in_pairs)].clone() {
                 self.add_up(simd, begin, size, in_pairs);
                 let sums = self.sums.chunks_exact_mut(self.sums_len).take(size);
                 take_all(simd, &mut self.epilogue, &self.plane, [number, begin], sums);

@@ -23,7 +23,7 @@ pub(crate) struct Filters {
 }
 
 /// Cuts `count` filters or channels into blocks of nearly the same size, at most `most`: where each begins, and its size.
-pub(super) fn blocks(count: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
+pub(super) fn blocks(count: usize, most: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
     let blocks = count.div_ceil(most);
     (0..blocks).map(move |block| {
         let (begin, end) = (block * count / blocks, (block + 1) * count / blocks);
@@ -36,7 +36,7 @@ pub(super) fn blocks_of_units(
     count: usize,
     most: usize,
     unit: usize,
-) -> impl Iterator<Item = (usize, usize)> {
+) -> impl Iterator<Item = (usize, usize)> + Clone {
     blocks(count.div_ceil(unit), (most / unit).max(1)).map(move |(begin, size)| {
         let (begin, end) = (begin * unit, count.min((begin + size) * unit));
         (begin, end - begin)

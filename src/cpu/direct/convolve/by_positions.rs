@@ -42,7 +42,7 @@ impl<C: Lanes> ByPositions<'_, C> {
     fn block<S: Simd, const F: usize>(self, simd: S) {
         let Self { filters, initial, sums, ahead, .. } = self;
         let (filters, _) = filters.as_chunks::<F>();
-        let initial = initial.first_chunk().expect("a block has at most so many");
+        let initial = *initial.first_chunk().expect("a block has at most so many");
         // As many vectors as there are registers for beside the windows, and enough that no sum waits for the one before.
         // By `const`: what is for another number of filters or registers is not compiled.
         if const { F == 1 || F == 2 && !has_few_registers::<S>() } {
@@ -62,7 +62,7 @@ impl<C: Lanes> ByPositions<'_, C> {
 fn add_up<C: Lanes, S: Simd, const F: usize, const V: usize>(
     simd: S,
     filters: &[[C; F]],
-    initial: &[C; F],
+    initial: [C; F],
     Sums { plane, planes, sums, sums_len }: Sums<'_, C, C>,
     ahead: Option<usize>,
 ) {
@@ -103,12 +103,12 @@ unsafe fn tile<C: Lanes, S: Simd, const F: usize, const V: usize>(
     simd: S,
     plane: &Plane,
     filters: &[[C; F]],
-    initial: &[C; F],
+    initial: [C; F],
     planes: &[C],
 ) -> [[C::Vector<S>; V]; F] {
     // Loops, and no closures: a closure is compiled without the machine's vectors if it is not inlined.
     let mut sums = [[C::splat(simd, C::ZERO); V]; F];
-    for (sums, &initial) in sums.iter_mut().zip(initial) {
+    for (sums, initial) in sums.iter_mut().zip(initial) {
         *sums = [C::splat(simd, initial); V];
     }
     let ([rows, columns], width) = (plane.kernel, plane.width());
