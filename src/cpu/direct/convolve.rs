@@ -6,7 +6,7 @@ use dahl_core::{Element, Real};
 use pulp::{Simd, WithSimd};
 
 use super::by_filters::{FilterVectors, Group};
-use super::filters::{Filters, MOST, Order, blocks_of_units, of_size};
+use super::filters::{Filters, MOST, Order, blocks_of_units};
 use super::pairs::{self, ChannelPairs, Lengths};
 use super::plane::Plane;
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
@@ -177,6 +177,36 @@ pub(super) struct Sums<'a, P, C> {
     pub(super) sums_len: usize,
 }
 
+/// How the sums of an image are made.
+#[derive(Clone, Copy)]
+enum Way {
+    InTiles,
+    InPairs,
+    ByFilters(FilterVectors),
+    ByPositions,
+}
+
+impl Way {
+    /// The blocks of `filters` whose sums are made together: where each begins, and its size.
+    fn blocks(self, filters: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
+        let (most, unit) = match self {
+            Self::InTiles => (BLOCK, BLOCK),
+            Self::ByFilters(by_filters) => (by_filters.at_once(), by_filters.at_once()),
+            Self::InPairs | Self::ByPositions => (MOST, 1),
+        };
+        blocks_of_units(filters, most, unit)
+    }
+}
+
+/// What the sums of `size` filters from number `begin` on begin with: at most [`MOST`].
+fn initial<C: Element>(bias: Option<&[C]>, begin: usize, size: usize) -> [C; MOST] {
+    let mut initial = [C::ZERO; MOST];
+    if let Some(bias) = bias {
+        initial[..size].copy_from_slice(&bias[begin..][..size]);
+    }
+    initial
+}
+
 impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> WithSimd for Convolve<'_, T, E> {
     type Output = ();
 
@@ -184,9 +214,9 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> WithSimd for Convolve<'_,
     fn with_simd<S: Simd>(mut self, simd: S) {
         let [rows, columns] = self.plane.image;
         let image_len = self.shape.in_channels * rows * columns;
-        let blocks = [false, true].map(|in_pairs| {
-            let (most, unit) = self.block_sizes(in_pairs);
-            blocks_of_units(self.shape.out_channels, most, unit)
+        let [single, paired] = [false, true].map(|in_pairs| {
+            let way = self.way(in_pairs);
+            (way, way.blocks(self.shape.out_channels))
         });
         for (number, image) in self.images.chunks_exact(image_len).enumerate() {
             let in_pairs = self.pairs.as_mut().is_some_and(|pairs| pairs.border(&self.plane, image));
@@ -194,48 +224,43 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> WithSimd for Convolve<'_,
                 self.singles.take(simd, &self.plane, &self.shape, &self.images[number * image_len..]);
             }
             // One loop for all, so that what becomes of the sums is compiled once.
-            for (begin, size) in blocks[usize::from(in_pairs)].clone() {
-                self.add_up(simd, begin, size, in_pairs);
+            let (way, blocks) = if in_pairs { paired.clone() } else { single.clone() };
+            for (begin, size) in blocks {
+                self.add_up(simd, way, begin, size);
                 let sums = self.sums.chunks_exact_mut(self.sums_len).take(size);
-                take_all(simd, &mut self.epilogue, &self.plane, [number, begin], sums);
+                for (filter, sums) in (begin..).zip(sums) {
+                    self.epilogue.take(simd, &self.plane, [number, filter], sums);
+                }
             }
         }
     }
 }
 
-/// Gives the epilogue the sums of filters, the first of which has number `begin`.
-#[inline(always)]
-fn take_all<'a, C: 'a, S: Simd>(
-    simd: S,
-    epilogue: &mut impl Epilogue<C>,
-    plane: &Plane,
-    [image, begin]: [usize; 2],
-    sums: impl Iterator<Item = &'a mut [C]>,
-) {
-    for (filter, sums) in sums.enumerate() {
-        epilogue.take(simd, plane, [image, begin + filter], sums);
-    }
-}
-
 impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
-    /// How many filters' sums are made together at most, and of how many they are a multiple.
-    fn block_sizes(&self, in_pairs: bool) -> (usize, usize) {
+    /// How the sums of an image are made, whose planes are in pairs or not.
+    fn way(&self, in_pairs: bool) -> Way {
         match (&self.pairs, self.singles.by_filters) {
-            (Some(pairs), _) if in_pairs && pairs.is_tiled() => (BLOCK, BLOCK),
-            (_, Some(by_filters)) if !in_pairs => (by_filters.at_once(), by_filters.at_once()),
-            _ => (MOST, 1),
+            (Some(pairs), _) if in_pairs && pairs.is_tiled() => Way::InTiles,
+            (Some(_), _) if in_pairs => Way::InPairs,
+            (_, Some(by_filters)) => Way::ByFilters(by_filters),
+            (_, None) => Way::ByPositions,
         }
     }
 
     /// The sums of `size` filters from number `begin` on, for one image.
     #[inline(always)]
-    fn add_up<S: Simd>(&mut self, simd: S, begin: usize, size: usize, in_pairs: bool) {
-        match (&self.pairs, self.singles.by_filters) {
-            (Some(pairs), _) if in_pairs && pairs.is_tiled() => {
+    fn add_up<S: Simd>(&mut self, simd: S, way: Way, begin: usize, size: usize) {
+        match (way, &self.pairs) {
+            (Way::InTiles, Some(pairs)) => {
                 pairs.add_up_in_tiles((begin, size), &self.plane, self.sums, self.sums_len);
             }
-            (_, Some(by_filters)) if !in_pairs => self.group(by_filters, by_filters.group(begin)),
-            _ => self.block(simd, begin, size, in_pairs),
+            (Way::InPairs, Some(pairs)) => {
+                let initial = initial(self.bias, begin, size);
+                pairs.add_up(begin, &initial[..size], &self.plane, self.sums, self.sums_len);
+            }
+            (Way::ByFilters(by_filters), _) => self.group(by_filters, by_filters.group(begin)),
+            (Way::ByPositions, _) => self.block(simd, begin, size),
+            (Way::InTiles | Way::InPairs, None) => unreachable!("`way` has found pairs"),
         }
     }
 
@@ -247,17 +272,11 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
         by_filters.add_up(group, (packed, *are_finite), self.bias, sums, by_position);
     }
 
-    /// The sums of `size` filters from number `begin` on, for one image, a few at a time.
+    /// The sums of `size` filters from number `begin` on, at most [`MOST`], for one image.
     #[inline(always)]
-    fn block<S: Simd>(&mut self, simd: S, begin: usize, size: usize, in_pairs: bool) {
-        let mut initial = [T::Compute::ZERO; MOST];
-        if let Some(bias) = self.bias {
-            initial[..size].copy_from_slice(&bias[begin..][..size]);
-        }
+    fn block<S: Simd>(&mut self, simd: S, begin: usize, size: usize) {
+        let initial = initial(self.bias, begin, size);
         let (plane, sums, sums_len) = (&self.plane, &mut *self.sums, self.sums_len);
-        if in_pairs && let Some(pairs) = &self.pairs {
-            return of_size!(size, F => pairs.add_up::<_, F>(begin, &initial, plane, sums, sums_len));
-        }
         let of_filter = self.shape.in_channels * self.shape.taps;
         let filters = &self.singles.packed[begin * of_filter..][..size * of_filter];
         let sums = Sums { plane, planes: self.singles.planes(), sums, sums_len };

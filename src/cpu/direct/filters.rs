@@ -49,7 +49,7 @@ macro_rules! of_size {
         of_size!($size, at most $crate::cpu::direct::filters::MOST, $F => $then)
     };
     ($size:expr, at most $most:expr, $F:ident => $then:expr) => {
-        of_size!(@ [1, 2, 3, 4, 5, $crate::cpu::direct::filters::MOST] $size, $most, $F => $then)
+        of_size!(@ [1, 2, 3, 4, 5, 6] $size, $most, $F => $then)
     };
     (@ [$($count:expr),*] $size:expr, $most:expr, $F:ident => $then:expr) => {
         match $size {
@@ -58,11 +58,12 @@ macro_rules! of_size {
                 const $F: usize = $count;
                 $then
             })*
-            size => unreachable!("a block of {size}"),
+            _ => unreachable!("a block has at most so many filters, and at least one"),
         }
     };
 }
 pub(super) use of_size;
+const _: () = assert!(MOST == 6, "`of_size` has all sizes");
 
 impl Filters {
     pub(crate) fn len(&self) -> usize {

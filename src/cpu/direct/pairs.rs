@@ -15,7 +15,7 @@ use dahl_core::{ElementType, Real};
 use half::bf16;
 
 use super::convolve::Sums;
-use super::filters::{Filters, Order};
+use super::filters::{Filters, Order, of_size};
 use super::plane::Plane;
 use crate::cpu::pairs::{self, Pair, are_exact, interleave};
 use crate::cpu::tiles::Step;
@@ -170,9 +170,9 @@ impl<'a> ChannelPairs<'a> {
         filters.add_up(block, plane, self.planes, bytemuck::cast_slice_mut(sums), sums_len);
     }
 
-    /// The sums of `F` filters from number `begin` on, which begin with the first of `initial`, at all positions, to parts of
-    /// `sums` that are `sums_len` long.
-    pub(super) fn add_up<C: Real, const F: usize>(
+    /// The sums of a block of filters from number `begin` on, each of which begins with an element of `initial`, at all
+    /// positions, to parts of `sums` that are `sums_len` long.
+    pub(super) fn add_up<C: Real>(
         &self,
         begin: usize,
         initial: &[C],
@@ -180,13 +180,20 @@ impl<'a> ChannelPairs<'a> {
         sums: &mut [C],
         sums_len: usize,
     ) {
+        assert_eq!(size_of::<C>(), size_of::<f32>(), "the compute type of `bf16`");
+        let sums = Sums { plane, planes: self.planes, sums: bytemuck::cast_slice_mut(sums), sums_len };
+        self.add_up_in_vectors(begin, bytemuck::cast_slice(initial), sums);
+    }
+
+    /// [`add_up`](Self::add_up) with vectors.
+    fn add_up_in_vectors(&self, begin: usize, initial: &[f32], sums: Sums<'_, Pair, f32>) {
         let PairedFilters::InVectors(filters) = &self.filters else { unreachable!("filters are in tiles") };
         let of_filter = pairs_of(self.shape.in_channels) * self.shape.taps;
-        let (filters, _) = filters[begin * of_filter..][..F * of_filter].as_chunks::<F>();
-        let sums = Sums { plane, planes: self.planes, sums: bytemuck::cast_slice_mut(sums), sums_len };
-        let (initial, _) =
-            bytemuck::cast_slice(initial).split_first_chunk::<F>().expect("one for each filter");
-        add_up(filters, *initial, sums);
+        let filters = &filters[begin * of_filter..][..initial.len() * of_filter];
+        of_size!(initial.len(), F => {
+            let initial = initial.try_into().expect("as many as asked for");
+            add_up::<F>(filters.as_chunks().0, initial, sums);
+        });
     }
 }
 

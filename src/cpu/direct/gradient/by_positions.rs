@@ -7,7 +7,7 @@ use pulp::{Simd, WithSimd};
 use crate::cpu::direct::filters::{Filters, MOST, blocks, of_size};
 use crate::cpu::direct::pairs::PositionPairs;
 use crate::cpu::direct::plane::Plane;
-use crate::cpu::lanes::{Lanes, MOST_LANES, has_few_registers};
+use crate::cpu::lanes::{Lanes, MOST_LANES, has_few_registers, has_lanes};
 
 /// The most taps whose sums are kept in registers at once, for [`MOST`] filters,
 const TAPS: usize = 3;
@@ -67,11 +67,9 @@ impl<C: Lanes> ByPositions<'_, '_, C> {
         let first = (begin * self.shape.in_channels + channel * F) * self.shape.taps + tap * F;
         let lanes = C::lanes::<S>();
         let sums = &mut self.sums[first * lanes..][..K * F * lanes];
-        if let Some(pairs) = self.pairs {
-            assert_eq!(
-                lanes, MOST_LANES,
-                "the level of this machine that multiplies pairs has its widest vectors"
-            );
+        if const { !has_lanes::<C, S>(MOST_LANES) } {
+            assert!(self.pairs.is_none(), "the level that multiplies pairs has the widest vectors");
+        } else if let Some(pairs) = self.pairs {
             let mut windows = [channel * self.plane.len(); K];
             for (index, window) in windows.iter_mut().enumerate() {
                 *window += self.plane.offset(tap + index);

@@ -18,14 +18,14 @@ const LANES: usize = MOST_LANES;
 
 /// The sums of `F` filters at all positions.
 #[allow(unsafe_code, reason = "a target feature")]
-pub(super) fn add_up<const F: usize>(filters: &[[Pair; F]], bias: [f32; F], sums: Sums<'_, Pair, f32>) {
+pub(super) fn add_up<const F: usize>(filters: &[[Pair; F]], initial: [f32; F], sums: Sums<'_, Pair, f32>) {
     assert!(are_multiplied());
-    if F <= 2 {
+    if const { F <= 2 } {
         // SAFETY: the instruction is there, as asserted.
-        unsafe { in_vectors::<F, 8>(filters, bias, sums) };
+        unsafe { in_vectors::<F, 8>(filters, initial, sums) };
     } else {
         // SAFETY: as above.
-        unsafe { in_vectors::<F, 4>(filters, bias, sums) };
+        unsafe { in_vectors::<F, 4>(filters, initial, sums) };
     }
 }
 
@@ -33,11 +33,11 @@ pub(super) fn add_up<const F: usize>(filters: &[[Pair; F]], bias: [f32; F], sums
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
 fn in_vectors<const F: usize, const V: usize>(
     filters: &[[Pair; F]],
-    bias: [f32; F],
+    initial: [f32; F],
     Sums { plane, planes, sums, sums_len }: Sums<'_, Pair, f32>,
 ) {
     for begin in (0..plane.positions()).step_by(V * LANES) {
-        let tile = tile::<F, V>(plane, filters, bias, &planes[begin..]);
+        let tile = tile::<F, V>(plane, filters, initial, &planes[begin..]);
         for (filter, tile) in tile.iter().enumerate() {
             let (to, _) = sums[filter * sums_len + begin..][..V * LANES].as_chunks_mut::<LANES>();
             for (to, &sum) in to.iter_mut().zip(tile) {
@@ -53,12 +53,12 @@ fn in_vectors<const F: usize, const V: usize>(
 fn tile<const F: usize, const V: usize>(
     plane: &Plane,
     filters: &[[Pair; F]],
-    bias: [f32; F],
+    initial: [f32; F],
     planes: &[Pair],
 ) -> [[__m512; V]; F] {
     let mut sums = [[_mm512_set1_ps(0.0); V]; F];
-    for (sums, &bias) in sums.iter_mut().zip(&bias) {
-        *sums = [_mm512_set1_ps(bias); V];
+    for (sums, &initial) in sums.iter_mut().zip(&initial) {
+        *sums = [_mm512_set1_ps(initial); V];
     }
     let [kernel_rows, kernel_columns] = plane.kernel;
     for (channels, taps) in filters.chunks_exact(plane.taps()).enumerate() {
