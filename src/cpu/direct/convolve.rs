@@ -1,4 +1,7 @@
-//! [`convolve`]: the sums of a few filters at a few vectors of positions in registers, over all channels and taps.
+//! [`convolve`]: image by image the planes are made, then the sums of some filters at a time, which the [`Epilogue`] takes.
+//!
+//! The sums are those of vectors of positions ([`by_positions`]) or of filters ([`by_filters`](super::by_filters)), or of pairs
+//! ([`pairs`]).
 
 mod by_positions;
 

@@ -1,4 +1,7 @@
-//! [`gradient`]: the gradient by the filters, with the sums of a few filters and taps in registers, over all positions.
+//! [`gradient`]: the gradient by the filters: image by image the planes and the gradient by the sums are made ready, then their
+//! products are added to sums that are kept over all images.
+//!
+//! The products are those of vectors of positions ([`by_positions`]) or of filters ([`Products`]), or of pairs ([`pairs`]).
 
 mod by_positions;
 

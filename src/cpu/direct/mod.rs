@@ -10,6 +10,8 @@
 //!   The gradient by the input is the same with filters turned round, and the gradient as the image.
 //! * [`gradient`]: keeps the sums of a few filters and taps in registers, over all positions.
 //!
+//! Each has those loops in a room `by_positions`, compiled for the type that is computed in alone.
+//!
 //! Both need one load for several multiplications, for one channel as for hundreds. With many filters both have a filter in each
 //! lane instead of a position, where vectors are of 32 bytes or more: [`by_filters`]. `bf16` is multiplied in [`pairs`] where the
 //! machine does that.
