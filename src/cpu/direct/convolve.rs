@@ -183,9 +183,13 @@ pub(super) struct Sums<'a, P, C> {
 /// How the sums of an image are made.
 #[derive(Clone, Copy)]
 enum Way {
+    /// Of pairs, in tiles,
     InTiles,
+    /// or in vectors.
     InPairs,
+    /// Of elements, with a filter in each lane,
     ByFilters(FilterVectors),
+    /// or a position.
     ByPositions,
 }
 
