@@ -2,8 +2,6 @@
 //!
 //! Compiled for the compute type alone: element types, and what becomes of the sums, have it in common.
 
-#![allow(unsafe_code, reason = "without it each row and each tap would be some comparisons more")]
-
 use pulp::{Simd, WithSimd};
 
 use super::Sums;
@@ -58,6 +56,7 @@ impl<C: Lanes> ByPositions<'_, C> {
 }
 
 /// The sums of `F` filters at all positions, `V` vectors of them at a time. What lies `ahead` of them is brought to the cache.
+#[allow(unsafe_code, reason = "without it each row and each tap would be some comparisons more")]
 #[inline(always)]
 fn add_up<C: Lanes, S: Simd, const F: usize, const V: usize>(
     simd: S,
@@ -98,6 +97,7 @@ fn reach(plane: &Plane, channels: usize) -> Option<usize> {
 ///
 /// # Safety
 /// `planes` has as many elements as [`reach`] says for the channels of `filters`, and `V` vectors more.
+#[allow(unsafe_code, reason = "without it each row and each tap would be some comparisons more")]
 #[inline(always)]
 unsafe fn tile<C: Lanes, S: Simd, const F: usize, const V: usize>(
     simd: S,
