@@ -99,11 +99,32 @@ pub(crate) fn are_exact_sums(sums: &[f32]) -> bool {
     dispatch(AreExact(sums))
 }
 
-/// `to[i] = [even[i], odd[i]]`.
-#[inline(always)]
+/// `to[i] = [even[i], odd[i]]`, of as many as `even` has. Where the machine [multiplies pairs](are_multiplied): it has these
+/// instructions then.
+///
+/// Written in vectors, since rows are short: what a loop over whole vectors leaves is most of them.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code, reason = "loads and stores take pointers")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+#[inline]
 pub(crate) fn interleave(even: &[bf16], odd: &[bf16], to: &mut [Pair]) {
-    for ((to, &even), &odd) in to.iter_mut().zip(even).zip(odd) {
-        *to = [even, odd];
+    use std::arch::x86_64::{
+        _mm256_maskz_loadu_epi16, _mm512_cvtepu16_epi32, _mm512_mask_storeu_epi32, _mm512_or_si512,
+        _mm512_slli_epi32,
+    };
+    const LANES: usize = 16;
+    let (odd, to) = (&odd[..even.len()], &mut to[..even.len()]);
+    let parts = even.chunks(LANES).zip(odd.chunks(LANES)).zip(to.chunks_mut(LANES));
+    for ((even, odd), to) in parts {
+        let mask = ((1_u32 << even.len()) - 1) as u16;
+        // SAFETY: the mask has the bits of the elements of `even`, at most 16,
+        let even = unsafe { _mm256_maskz_loadu_epi16(mask, even.as_ptr().cast()) };
+        // SAFETY: and `odd` has as many.
+        let odd = unsafe { _mm256_maskz_loadu_epi16(mask, odd.as_ptr().cast()) };
+        let odd = _mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(odd));
+        let pairs = _mm512_or_si512(_mm512_cvtepu16_epi32(even), odd);
+        // SAFETY: so has `to`.
+        unsafe { _mm512_mask_storeu_epi32(to.as_mut_ptr().cast(), mask, pairs) };
     }
 }
 
@@ -133,6 +154,27 @@ mod tests {
             assert!(!are_exact_sums(&[1.0, small]), "{small:e}");
         }
         assert!(are_exact_sums(&[0.0, -1.0, -unit, 3.0 * unit, 1e-20, f32::MAX, f32::NAN, f32::INFINITY]));
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    #[allow(unsafe_code, reason = "a target feature")]
+    fn elements_of_lines_of_any_length_come_side_by_side() {
+        if !are_multiplied() {
+            return;
+        }
+        for len in 0..70 {
+            let line = |first| (first..first + len).map(bf16::from_bits).collect::<Vec<_>>();
+            let (even, odd) = (line(1), line(1000));
+            let mut to = vec![[bf16::NAN; 2]; usize::from(len) + 1];
+            // SAFETY: the features are there with the instruction.
+            unsafe { interleave(&even, &odd, &mut to) };
+            let (to, behind) = to.split_at(len.into());
+            for (place, pair) in to.iter().enumerate() {
+                assert_eq!(*pair, [even[place], odd[place]], "{place} of {len}");
+            }
+            assert!(behind[0][0].is_nan() && behind[0][1].is_nan());
+        }
     }
 
     #[test]

@@ -72,13 +72,15 @@ pub(crate) fn convolve<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>>(
     let in_pairs = pairs::are_worthwhile::<T>(&shape) && shape.in_channels > 1;
     let by_filters =
         FilterVectors::new::<T::Compute>(shape).filter(|vectors| vectors.makes_sums_of::<T::Compute>(&plane));
+    let pairs_by_filters = in_pairs.then(|| ChannelPairs::by_filters(&plane, &shape)).flatten();
+    let in_lanes = [by_filters, pairs_by_filters].into_iter().flatten();
     let at_once = if pairs::are_tiled::<T>(&shape) { BLOCK } else { MOST };
-    let at_once = at_once.max(by_filters.map_or(0, |by_filters| by_filters.at_once()));
+    let at_once = in_lanes.clone().map(|filters| filters.at_once()).fold(at_once, usize::max);
     let lengths = [
         plane.buffer_len(shape.in_channels, BEYOND),
         at_once * sums_len,
         by_filters.map_or(shape.len(), |by_filters| by_filters.len()),
-        by_filters.map_or(0, |by_filters| by_filters.by_position_len()),
+        in_lanes.map(|filters| filters.by_position_len()).max().unwrap_or(0),
     ];
     with_pairs(in_pairs.then(|| ChannelPairs::lengths(&plane, &shape, BEYOND)), |buffers| {
         let pairs =
@@ -182,11 +184,13 @@ pub(super) struct Sums<'a, P, C> {
 
 /// How the sums of an image are made.
 #[derive(Clone, Copy)]
-enum Way {
+pub(super) enum Way {
     /// Of pairs, in tiles,
-    InTiles,
-    /// or in vectors.
-    InPairs,
+    PairsInTiles,
+    /// or with a filter in each lane,
+    PairsByFilters(FilterVectors),
+    /// or a position.
+    PairsByPositions,
     /// Of elements, with a filter in each lane,
     ByFilters(FilterVectors),
     /// or a position.
@@ -197,9 +201,11 @@ impl Way {
     /// The blocks of `filters` whose sums are made together: where each begins, and its size.
     fn blocks(self, filters: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
         let (most, unit) = match self {
-            Self::InTiles => (BLOCK, BLOCK),
-            Self::ByFilters(by_filters) => (by_filters.at_once(), by_filters.at_once()),
-            Self::InPairs | Self::ByPositions => (MOST, 1),
+            Self::PairsInTiles => (BLOCK, BLOCK),
+            Self::PairsByFilters(by_filters) | Self::ByFilters(by_filters) => {
+                (by_filters.at_once(), by_filters.at_once())
+            }
+            Self::PairsByPositions | Self::ByPositions => (MOST, 1),
         };
         blocks_of_units(filters, most, unit)
     }
@@ -247,8 +253,7 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
     /// How the sums of an image are made, whose planes are in pairs or not.
     fn way(&self, in_pairs: bool) -> Way {
         match (&self.pairs, self.singles.by_filters) {
-            (Some(pairs), _) if in_pairs && pairs.is_tiled() => Way::InTiles,
-            (Some(_), _) if in_pairs => Way::InPairs,
+            (Some(pairs), _) if in_pairs => pairs.way(),
             (_, Some(by_filters)) => Way::ByFilters(by_filters),
             (_, None) => Way::ByPositions,
         }
@@ -257,17 +262,24 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
     /// The sums of `size` filters from number `begin` on, for one image.
     #[inline(always)]
     fn add_up<S: Simd>(&mut self, simd: S, way: Way, begin: usize, size: usize) {
+        let (plane, sums_len) = (&self.plane, self.sums_len);
         match (way, &self.pairs) {
-            (Way::InTiles, Some(pairs)) => {
-                pairs.add_up_in_tiles((begin, size), &self.plane, self.sums, self.sums_len);
+            (Way::PairsInTiles, Some(pairs)) => {
+                pairs.add_up_in_tiles((begin, size), plane, self.sums, sums_len);
             }
-            (Way::InPairs, Some(pairs)) => {
+            (Way::PairsByFilters(_), Some(pairs)) => {
+                let by_position = &mut *self.singles.by_position;
+                pairs.add_up_by_filters(begin, self.bias, plane, (self.sums, sums_len), by_position);
+            }
+            (Way::PairsByPositions, Some(pairs)) => {
                 let initial = initial(self.bias, begin, size);
-                pairs.add_up(begin, &initial[..size], &self.plane, self.sums, self.sums_len);
+                pairs.add_up(begin, &initial[..size], plane, self.sums, sums_len);
             }
             (Way::ByFilters(by_filters), _) => self.group(by_filters, by_filters.group(begin)),
             (Way::ByPositions, _) => self.block(simd, begin, size),
-            (Way::InTiles | Way::InPairs, None) => unreachable!("`way` has found pairs"),
+            (Way::PairsInTiles | Way::PairsByFilters(_) | Way::PairsByPositions, None) => {
+                unreachable!("`way` has found pairs")
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 //! [fast](pairs::are_fast).
 //!
 //! * A convolution has two channels side by side in a pair, in planes and in filters. The last one of an odd number has
-//!   zeros at its side.
+//!   zeros at its side. In the lanes are filters, if there are many, as with [other types](super::by_filters), or positions.
 //! * A gradient has two positions in a pair, which are side by side already.
 //!
 //! Where the machine multiplies whole [tiles](crate::cpu::tiles), those do it, with the same pairs: `tiles.rs`.
@@ -14,15 +14,16 @@
 use dahl_core::{ElementType, Real};
 use half::bf16;
 
-use super::convolve::Sums;
+use super::by_filters::FilterVectors;
+use super::convolve::{Sums, Way};
 use super::filters::{Filters, Order, of_size};
 use super::plane::Plane;
-use crate::cpu::pairs::{self, Pair, are_exact, interleave};
+use crate::cpu::pairs::{self, Pair, are_exact};
 use crate::cpu::tiles::Step;
 #[cfg(target_arch = "x86_64")]
-use instruction::{add_products, add_up};
+use instruction::{add_products, add_up, border};
 #[cfg(not(target_arch = "x86_64"))]
-use no_instruction::{add_products, add_up};
+use no_instruction::{add_products, add_up, border};
 
 #[cfg(target_arch = "x86_64")]
 mod instruction;
@@ -33,7 +34,11 @@ pub(super) use tiles::{TiledFilters, TiledGradient, are_worthwhile as tiles_are_
 /// What is never called on machines that have no such instruction.
 #[cfg(not(target_arch = "x86_64"))]
 mod no_instruction {
-    use super::{Pair, Sums, bf16};
+    use super::{Pair, Plane, Sums, bf16};
+
+    pub(super) fn border(_: &Plane, _: &[bf16], _: &mut [Pair]) {
+        unreachable!("this machine has no pairs");
+    }
 
     pub(super) fn add_up<const F: usize>(_: &[[Pair; F]], _: [f32; F], _: Sums<'_, Pair, f32>) {
         unreachable!("this machine has no pairs");
@@ -77,8 +82,10 @@ pub(super) struct ChannelPairs<'a> {
 
 /// Filters, in the order in which they are multiplied.
 enum PairedFilters<'a> {
-    /// In vectors: a few at a time.
-    InVectors(&'a mut [Pair]),
+    /// With a position in each lane: a few at a time.
+    ByPositions(&'a mut [Pair]),
+    /// With a filter in each lane.
+    ByFilters(FilterVectors, &'a mut [Pair]),
     InTiles(TiledFilters<'a>),
 }
 
@@ -101,7 +108,20 @@ impl<'a> ChannelPairs<'a> {
         }
         let pairs = pairs_of(shape.in_channels);
         let planes = plane.buffer_len(pairs, beyond);
-        Lengths { pairs: [planes, shape.out_channels * pairs * shape.taps], initial: 0, steps: 0 }
+        let filters = match Self::by_filters(plane, shape) {
+            Some(by_filters) => by_filters.len(),
+            None => shape.out_channels * pairs * shape.taps,
+        };
+        Lengths { pairs: [planes, filters], initial: 0, steps: 0 }
+    }
+
+    /// Vectors of filters, which have a pair for two channels, if those make its sums.
+    pub(super) fn by_filters(plane: &Plane, shape: &Filters) -> Option<FilterVectors> {
+        if tiles_are_worthwhile(shape) {
+            return None;
+        }
+        FilterVectors::new::<f32>(Filters { in_channels: pairs_of(shape.in_channels), ..*shape })
+            .filter(|by_filters| by_filters.has_memory_for::<f32>(plane))
     }
 
     /// Packs filters of type `bf16`; nothing if they or the bias are not exact.
@@ -126,35 +146,34 @@ impl<'a> ChannelPairs<'a> {
         };
         let filters = if tiles_are_worthwhile(&shape) {
             PairedFilters::InTiles(TiledFilters::pack(&shape, plane, bias, (packed, initial), steps, element))
+        } else if let Some(by_filters) = Self::by_filters(plane, &shape) {
+            by_filters.pack_channels(packed, [bf16::ZERO; 2], element);
+            PairedFilters::ByFilters(by_filters, packed)
         } else {
             shape.pack_channels(pairs_of(shape.in_channels), packed, element);
-            PairedFilters::InVectors(packed)
+            PairedFilters::ByPositions(packed)
         };
         Some(Self { shape, planes, filters })
     }
 
-    /// Whether [`add_up_in_tiles`](Self::add_up_in_tiles) makes its sums, not [`add_up`](Self::add_up).
-    pub(super) fn is_tiled(&self) -> bool {
-        matches!(self.filters, PairedFilters::InTiles(_))
+    /// How its sums are made.
+    pub(super) fn way(&self) -> Way {
+        match self.filters {
+            PairedFilters::InTiles(_) => Way::PairsInTiles,
+            PairedFilters::ByFilters(by_filters, _) => Way::PairsByFilters(by_filters),
+            PairedFilters::ByPositions(_) => Way::PairsByPositions,
+        }
     }
 
     /// Copies an image into planes; false if it is not exact.
     pub(super) fn border<T: Real>(&mut self, plane: &Plane, image: &[T]) -> bool {
         let image: &[bf16] = bytemuck::cast_slice(image);
-        let [rows, columns] = plane.image;
-        let channels = image.chunks(2 * rows * columns);
-        for (channels, to) in channels.zip(self.planes.chunks_exact_mut(plane.len())) {
-            let (even, odd) = channels.split_at(rows * columns);
-            for row in 0..rows {
-                let to = &mut to[(plane.padding[0] + row) * plane.width() + plane.padding[1]..][..columns];
-                let even = &even[row * columns..][..columns];
-                match odd.get(row * columns..) {
-                    Some(odd) if !odd.is_empty() => interleave(even, &odd[..columns], to),
-                    _ => to.iter_mut().zip(even).for_each(|(to, &even)| *to = [even, bf16::ZERO]),
-                }
-            }
+        // Looking at all of it first fetches it: doing both in one loop takes longer.
+        let is_exact = are_exact(image);
+        if is_exact {
+            border(plane, image, self.planes);
         }
-        are_exact(image)
+        is_exact
     }
 
     /// The sums of up to [`BLOCK`](crate::cpu::tiles::BLOCK) filters, from a number on, at all positions, to parts of `sums` that
@@ -166,8 +185,26 @@ impl<'a> ChannelPairs<'a> {
         sums: &mut [C],
         sums_len: usize,
     ) {
-        let PairedFilters::InTiles(filters) = &self.filters else { unreachable!("filters are in vectors") };
+        let PairedFilters::InTiles(filters) = &self.filters else { unreachable!("filters are in tiles") };
         filters.add_up(block, plane, self.planes, bytemuck::cast_slice_mut(sums), sums_len);
+    }
+
+    /// The sums of the group of filters that begins with number `begin`, at all positions, to parts of `sums` that are `sums_len`
+    /// long.
+    pub(super) fn add_up_by_filters<C: Real>(
+        &self,
+        begin: usize,
+        bias: Option<&[C]>,
+        plane: &Plane,
+        (sums, sums_len): (&mut [C], usize),
+        by_position: &mut [C],
+    ) {
+        let PairedFilters::ByFilters(by_filters, packed) = &self.filters else {
+            unreachable!("filters are in lanes")
+        };
+        let sums = Sums { plane, planes: self.planes, sums: bytemuck::cast_slice_mut(sums), sums_len };
+        let (bias, by_position) = (bias.map(bytemuck::cast_slice), bytemuck::cast_slice_mut(by_position));
+        by_filters.add_up_pairs(by_filters.group(begin), packed, bias, sums, by_position);
     }
 
     /// The sums of a block of filters from number `begin` on, each of which begins with an element of `initial`, at all
@@ -182,12 +219,14 @@ impl<'a> ChannelPairs<'a> {
     ) {
         assert_eq!(size_of::<C>(), size_of::<f32>(), "the compute type of `bf16`");
         let sums = Sums { plane, planes: self.planes, sums: bytemuck::cast_slice_mut(sums), sums_len };
-        self.add_up_in_vectors(begin, bytemuck::cast_slice(initial), sums);
+        self.add_up_by_positions(begin, bytemuck::cast_slice(initial), sums);
     }
 
-    /// [`add_up`](Self::add_up) with vectors.
-    fn add_up_in_vectors(&self, begin: usize, initial: &[f32], sums: Sums<'_, Pair, f32>) {
-        let PairedFilters::InVectors(filters) = &self.filters else { unreachable!("filters are in tiles") };
+    /// [`add_up`](Self::add_up) of `f32`.
+    fn add_up_by_positions(&self, begin: usize, initial: &[f32], sums: Sums<'_, Pair, f32>) {
+        let PairedFilters::ByPositions(filters) = &self.filters else {
+            unreachable!("positions are in lanes")
+        };
         let of_filter = pairs_of(self.shape.in_channels) * self.shape.taps;
         let filters = &filters[begin * of_filter..][..initial.len() * of_filter];
         of_size!(initial.len(), F => {

@@ -147,17 +147,53 @@ impl Plane {
         }
     }
 
-    /// Copies the sums of one channel of an output from their positions.
+    /// Copies the sums of one channel of an output from their positions. After that the sums mean nothing.
     #[inline(always)]
     pub(super) fn gather<T: Real<Compute: Lanes>, S: Simd>(
         &self,
         simd: S,
-        sums: &[T::Compute],
+        sums: &mut [T::Compute],
         output: &mut [T],
     ) {
         let [_, columns] = self.output();
-        for (row, line) in output.chunks_exact_mut(columns).zip(sums.chunks_exact(self.width())) {
-            narrow(simd, &line[..columns], row);
+        if computes_in_itself::<T>() {
+            for (row, line) in output.chunks_exact_mut(columns).zip(sums.chunks_exact(self.width())) {
+                narrow(simd, &line[..columns], row);
+            }
+        } else {
+            // Rows are short: all of them are narrowed at once.
+            self.close_rows(sums);
+            narrow(simd, &sums[..output.len()], output);
+        }
+    }
+
+    /// Moves the rows of an output from their positions to where they lie side by side.
+    #[inline(always)]
+    fn close_rows<C: Element>(&self, sums: &mut [C]) {
+        let ([rows, columns], width) = (self.output(), self.width());
+        if width == columns {
+            return;
+        }
+        for row in 1..rows {
+            let (mut from, mut to) = (row * width, row * columns);
+            let end = from + columns;
+            // Parts of a size that is known, which take no call.
+            while from + 16 <= end {
+                sums.copy_within(from..from + 16, to);
+                (from, to) = (from + 16, to + 16);
+            }
+            if from + 8 <= end {
+                sums.copy_within(from..from + 8, to);
+                (from, to) = (from + 8, to + 8);
+            }
+            if from + 4 <= end {
+                sums.copy_within(from..from + 4, to);
+                (from, to) = (from + 4, to + 4);
+            }
+            while from < end {
+                sums[to] = sums[from];
+                (from, to) = (from + 1, to + 1);
+            }
         }
     }
 }

@@ -1,12 +1,15 @@
-//! [`add_product`]: products of `bf16` by the instruction that multiplies pairs of them and adds to `f32` (AVX512-BF16).
+//! [`product`] and [`add_product`]: products of `bf16` by the instruction that multiplies pairs of them and adds to `f32`
+//! (AVX512-BF16).
 //!
 //! As in [`blocked`](super::blocked), with pairs of elements that follow each other in the depth in place of elements: a tile
 //! of sums stays in registers, the right factor is packed in panels as wide as a tile. The left factor is packed in pairs
-//! where it is not in that order already. If the depth is odd, the last pair has a zero.
+//! where it is not in that order already. If the depth is odd, the last pair has a zero. Sums that are rounded go to memory
+//! as `f32` only between two blocks of the depth.
 
 use std::arch::x86_64::{
-    __m512, __m512bh, _mm512_add_ps, _mm512_dpbf16_ps, _mm512_loadu_ps, _mm512_loadu_si512,
-    _mm512_mask_storeu_ps, _mm512_maskz_loadu_ps, _mm512_set1_epi32, _mm512_setzero_ps, _mm512_storeu_ps,
+    __m256bh, __m256i, __m512, __m512bh, _mm256_mask_storeu_epi16, _mm512_add_ps, _mm512_cvtneps_pbh,
+    _mm512_dpbf16_ps, _mm512_loadu_si512, _mm512_mask_storeu_ps, _mm512_maskz_loadu_ps, _mm512_set1_epi32,
+    _mm512_setzero_ps,
 };
 
 use half::bf16;
@@ -28,6 +31,8 @@ const WIDTH: usize = VECTORS * LANES;
 const PAIRS: usize = 512;
 /// Bytes of a packed block of the right factor: a part of the second-level cache.
 const RIGHT_BYTES: usize = 512 * 1024;
+/// Rows and columns whose sums are kept between two blocks of the depth.
+const SUMS: usize = 1024;
 
 /// Whether products of these elements, and sums of the products, are [exact](are_exact) but for rounding.
 pub(super) fn is_exact(matrix: ArrayView2<'_, bf16>) -> bool {
@@ -38,42 +43,115 @@ pub(super) fn is_exact(matrix: ArrayView2<'_, bf16>) -> bool {
     })
 }
 
+/// Where the sums of a block of the depth go. A place that is not there has no elements.
+#[derive(Clone, Copy)]
+struct Target {
+    sums: Place<f32>,
+    /// Whether they are added to what is there.
+    adds: bool,
+    /// Where they are rounded to, if nothing more is added to them.
+    rounded: Option<Place<bf16>>,
+}
+
+impl Target {
+    /// That of `columns` columns from number `column` on, in the rows from number `row` on.
+    #[inline(always)]
+    fn part(self, row: usize, column: usize, columns: usize) -> Self {
+        let sums = self.sums.part(row, column, columns);
+        Self { sums, rounded: self.rounded.map(|rounded| rounded.part(row, column, columns)), ..self }
+    }
+}
+
+/// Blocks of the depth, which have as many pairs, but for the last one: how many, and how many pairs.
+fn blocks_of(depth: usize) -> (usize, usize) {
+    let blocks = depth.div_ceil(2 * PAIRS);
+    (blocks, depth.div_ceil(2 * blocks.max(1)))
+}
+
+/// `out = a x b`, rounded once, for matrices that are [exact](is_exact).
+///
+/// # Panics
+/// If the machine lacks the instruction, or the shapes do not agree.
+#[allow(unsafe_code, reason = "tiles of one matrix are written through one pointer")]
+pub(super) fn product(a: ArrayView2<'_, bf16>, b: ArrayView2<'_, bf16>, mut out: ArrayViewMut2<'_, bf16>) {
+    let ((rows, columns), depth) = (out.dim(), a.ncols());
+    assert!(out.strides()[1] == 1 || columns <= 1);
+    let (blocks, _) = blocks_of(depth);
+    if blocks == 0 {
+        return out.fill(bf16::ZERO);
+    }
+    // With one block no sum is kept.
+    let extents = if blocks == 1 { [rows, columns] } else { [rows.min(SUMS), columns.min(SUMS)] };
+    let sums_len = if blocks == 1 { 0 } else { extents[0] * extents[1] };
+    with_scratch([sums_len], |[sums]: [&mut [f32]; 1]| {
+        for row in (0..rows).step_by(extents[0].max(1)) {
+            let rows = row..rows.min(row + extents[0]);
+            for column in (0..columns).step_by(extents[1].max(1)) {
+                let columns = column..columns.min(column + extents[1]);
+                let mut out = out.slice_mut(s![rows.clone(), columns.clone()]);
+                let row_stride = out.strides()[0];
+                let rounded = Place { first: out.as_mut_ptr(), row_stride, columns: columns.len() };
+                let row_stride = columns.len() as isize;
+                let sums = Place { first: sums.as_mut_ptr(), row_stride, columns: columns.len() };
+                let target = Target { sums, adds: false, rounded: Some(rounded) };
+                // SAFETY: `rounded` has the elements of a part of `out`, and `sums`, if there is more than one block, as many
+                // of a buffer; both are borrowed mutably.
+                unsafe { multiply(a.slice(s![rows.clone(), ..]), b.slice(s![.., columns]), target) };
+            }
+        }
+    });
+}
+
 /// `out += a x b`, for matrices that are [exact](is_exact).
 ///
 /// # Panics
 /// If the machine lacks the instruction, or the shapes do not agree.
+#[allow(unsafe_code, reason = "tiles of one matrix are written through one pointer")]
+pub(super) fn add_product(a: ArrayView2<'_, bf16>, b: ArrayView2<'_, bf16>, mut out: ArrayViewMut2<'_, f32>) {
+    assert_eq!(out.dim(), (a.nrows(), b.ncols()));
+    assert!(out.strides()[1] == 1 || out.ncols() <= 1);
+    let sums = Place { first: out.as_mut_ptr(), row_stride: out.strides()[0], columns: out.ncols() };
+    // SAFETY: `sums` has the elements of `out`, which is borrowed mutably.
+    unsafe { multiply(a, b, Target { sums, adds: true, rounded: None }) };
+}
+
+/// The product, to `target`.
+///
+/// # Panics
+/// If the machine lacks the instruction, or the shapes do not agree.
+///
+/// # Safety
+/// The elements of `target`, as many rows as `a` has and as many columns as `b`, are valid for reads and writes, and nothing else
+/// accesses them meanwhile; those of its sums need not be there if all of the depth is one block and they are rounded.
 #[allow(
     unsafe_code,
     reason = "target features, and tiles of one matrix that are written through one pointer"
 )]
-pub(super) fn add_product(a: ArrayView2<'_, bf16>, b: ArrayView2<'_, bf16>, mut out: ArrayViewMut2<'_, f32>) {
-    let ((rows, columns), depth) = (out.dim(), a.ncols());
-    assert!(are_multiplied() && a.nrows() == rows && b.dim() == (depth, columns));
-    assert!(out.strides()[1] == 1 || columns <= 1);
+unsafe fn multiply(a: ArrayView2<'_, bf16>, b: ArrayView2<'_, bf16>, target: Target) {
+    let (rows, depth, columns) = (a.nrows(), a.ncols(), b.ncols());
+    assert!(are_multiplied() && b.nrows() == depth && target.sums.columns == columns);
     if rows == 0 || columns == 0 || depth == 0 {
         return;
     }
-    let blocks = depth.div_ceil(2 * PAIRS);
-    let pairs = depth.div_ceil(2 * blocks);
+    let (_, pairs) = blocks_of(depth);
     let block_columns = (RIGHT_BYTES / (4 * pairs)).next_multiple_of(WIDTH).min(columns);
     let lengths = [rows * pairs, block_columns.next_multiple_of(WIDTH) * pairs];
-    let row_stride = out.strides()[0];
-    let first = out.as_mut_ptr();
     with_scratch(lengths, |[left, right]: [&mut [Pair]; 2]| {
         for begin in (0..depth).step_by(2 * pairs) {
             let depths = begin..depth.min(begin + 2 * pairs);
             let pairs = depths.len().div_ceil(2);
             let left = left_in_pairs(a.slice(s![.., depths.clone()]), left);
+            let rounded = target.rounded.filter(|_| depths.end == depth);
+            let target = Target { adds: target.adds || begin > 0, rounded, ..target };
             for column in (0..columns).step_by(block_columns) {
                 let end = columns.min(column + block_columns);
                 let b = b.slice(s![depths.clone(), column..end]);
                 // SAFETY: the instruction is there, as asserted.
                 unsafe { pack(b, right) };
                 let right = &right[..(end - column).next_multiple_of(WIDTH) * pairs];
-                let place = Place { first: first.wrapping_add(column), row_stride, columns: end - column };
-                // SAFETY: the instruction is there, as asserted. `left` has `rows` rows of `pairs`; `place` has columns of
-                // `out`, which is borrowed mutably and whose rows have their elements side by side.
-                unsafe { block(left, rows, right, place) };
+                // SAFETY: the instruction is there, as asserted. `left` has `rows` rows of `pairs`; the caller vouches for the
+                // columns of the target.
+                unsafe { block(left, rows, right, target.part(0, column, end - column)) };
             }
         }
     });
@@ -107,15 +185,26 @@ fn along<'a>(mut from: impl Iterator<Item = bf16>, to: impl Iterator<Item = &'a 
 
 /// `to[i, j] = [matrix[2 i, j], matrix[2 i + 1, j]]`, with rows of `width`, and zeros behind the columns of `matrix`, whose
 /// rows have their elements side by side.
-#[inline(always)]
+///
+/// # Panics
+/// If the machine lacks the instruction.
+#[allow(unsafe_code, reason = "target features")]
 pub(super) fn interleave(matrix: ArrayView2<'_, bf16>, width: usize, to: &mut [Pair]) {
+    assert!(are_multiplied());
+    // SAFETY: they are there with the instruction.
+    unsafe { interleave_in_vectors(matrix, width, to) };
+}
+
+/// [`interleave`].
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+#[inline]
+fn interleave_in_vectors(matrix: ArrayView2<'_, bf16>, width: usize, to: &mut [Pair]) {
     let (depth, columns) = matrix.dim();
     let line = |row: usize| matrix.row(row).to_slice().expect("elements of a row lie side by side");
     for (pair, to) in to.chunks_exact_mut(width).take(depth.div_ceil(2)).enumerate() {
         let even = line(2 * pair);
         if 2 * pair + 1 < depth {
-            let odd = line(2 * pair + 1);
-            pairs::interleave(even, odd, to);
+            pairs::interleave(even, line(2 * pair + 1), to);
         } else {
             to.iter_mut().zip(even).for_each(|(to, &even)| *to = [even, bf16::ZERO]);
         }
@@ -134,7 +223,7 @@ fn pack(b: ArrayView2<'_, bf16>, panels: &mut [Pair]) {
     for (first, panel) in (0..columns).step_by(WIDTH).zip(panels.chunks_exact_mut(pairs * WIDTH)) {
         let b = b.slice(s![.., first..columns.min(first + WIDTH)]);
         if b.strides()[1] == 1 {
-            interleave(b, WIDTH, panel);
+            interleave_in_vectors(b, WIDTH, panel);
         } else {
             if b.ncols() < WIDTH {
                 panel.fill([bf16::ZERO; 2]);
@@ -150,16 +239,17 @@ fn pack(b: ArrayView2<'_, bf16>, panels: &mut [Pair]) {
     }
 }
 
-/// Adds the product of rows and a packed block of columns.
+/// The product of rows and a packed block of columns.
 ///
 /// # Safety
-/// `rows` rows of `left` are valid for reads, and those of `place` for reads and writes; nothing else writes the ones or
+/// `rows` rows of `left` are valid for reads, and those of `target` for reads and writes; nothing else writes the ones or
 /// accesses the others meanwhile.
 #[allow(unsafe_code, reason = "tiles of one matrix are written through one pointer")]
 #[allow(clippy::multiple_unsafe_ops_per_block, reason = "one of them is called")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
-unsafe fn block(left: Left<Pair>, rows: usize, right: &[Pair], place: Place<f32>) {
+unsafe fn block(left: Left<Pair>, rows: usize, right: &[Pair], target: Target) {
     let panel_len = left.depth * WIDTH;
+    let block_columns = target.sums.columns;
     let mut row = 0;
     while row < rows {
         let left = left.below(row);
@@ -169,19 +259,18 @@ unsafe fn block(left: Left<Pair>, rows: usize, right: &[Pair], place: Place<f32>
             4 | 5 => 4,
             _ => ROWS,
         };
-        for (panel, column) in right.chunks_exact(panel_len).zip((0..place.columns).step_by(WIDTH)) {
-            let ahead = row as isize * place.row_stride + column as isize;
-            let columns = WIDTH.min(place.columns - column);
-            let place = Place { first: place.first.wrapping_offset(ahead), columns, ..place };
+        for (panel, column) in right.chunks_exact(panel_len).zip((0..block_columns).step_by(WIDTH)) {
+            let columns = WIDTH.min(block_columns - column);
+            let target = target.part(row, column, columns);
             // SAFETY: the caller vouches for the rows from `row` on, which are as many as the tile has or more.
             unsafe {
                 match (count, columns.div_ceil(LANES)) {
-                    (1, _) => tile::<1, VECTORS>(left, panel, place),
-                    (2, _) => tile::<2, VECTORS>(left, panel, place),
-                    (4, _) => tile::<4, VECTORS>(left, panel, place),
-                    (_, 1) => tile::<ROWS, 1>(left, panel, place),
-                    (_, 2) => tile::<ROWS, 2>(left, panel, place),
-                    _ => tile::<ROWS, VECTORS>(left, panel, place),
+                    (1, _) => tile::<1, VECTORS>(left, panel, target),
+                    (2, _) => tile::<2, VECTORS>(left, panel, target),
+                    (4, _) => tile::<4, VECTORS>(left, panel, target),
+                    (_, 1) => tile::<ROWS, 1>(left, panel, target),
+                    (_, 2) => tile::<ROWS, 2>(left, panel, target),
+                    _ => tile::<ROWS, VECTORS>(left, panel, target),
                 }
             }
         }
@@ -189,13 +278,13 @@ unsafe fn block(left: Left<Pair>, rows: usize, right: &[Pair], place: Place<f32>
     }
 }
 
-/// Adds the product of `R` rows and `V` vectors of columns.
+/// The product of `R` rows and `V` vectors of columns.
 ///
 /// # Safety
 /// As for [`block`], with `R` rows.
 #[allow(unsafe_code, reason = "tiles of one matrix are written through one pointer")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
-unsafe fn tile<const R: usize, const V: usize>(left: Left<Pair>, right: &[Pair], place: Place<f32>) {
+unsafe fn tile<const R: usize, const V: usize>(left: Left<Pair>, right: &[Pair], target: Target) {
     const { assert!(V <= VECTORS) };
     let [row_stride, depth_stride] = left.strides;
     let mut sums = [[_mm512_setzero_ps(); V]; R];
@@ -217,30 +306,43 @@ unsafe fn tile<const R: usize, const V: usize>(left: Left<Pair>, right: &[Pair],
         first = first.wrapping_offset(depth_stride);
     }
     for (row, sums) in sums.iter().enumerate() {
-        let out = place.first.wrapping_offset(row as isize * place.row_stride);
         for (vector, &sum) in sums.iter().enumerate() {
-            let left = place.columns.saturating_sub(vector * LANES);
-            let out = out.wrapping_add(vector * LANES);
-            // SAFETY: the caller vouches for the elements of `place`, which has as many here as are read and written.
-            unsafe { add(out, left, sum) };
+            let columns = target.sums.columns.saturating_sub(vector * LANES).min(LANES);
+            // SAFETY: the caller vouches for the elements of `target`, which has as many here as are read and written.
+            unsafe { put(sum, target.part(row, vector * LANES, columns)) };
         }
     }
 }
 
-/// Adds a vector to as many elements as there are, `count`, at most a vector.
+/// Writes a vector of sums to the columns of the target, at most as many, in its first row.
 ///
 /// # Safety
 /// They are valid for reads and writes.
-#[allow(unsafe_code, reason = "takes a pointer")]
-#[allow(clippy::multiple_unsafe_ops_per_block, reason = "all of them concern one vector")]
-#[target_feature(enable = "avx512f")]
-unsafe fn add(out: *mut f32, count: usize, sum: __m512) {
-    if count >= LANES {
-        // SAFETY: there is a whole vector.
-        unsafe { _mm512_storeu_ps(out, _mm512_add_ps(_mm512_loadu_ps(out), sum)) };
-    } else {
-        let mask = (1_u16 << count) - 1;
+#[allow(unsafe_code, reason = "takes pointers")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
+unsafe fn put(mut sum: __m512, target: Target) {
+    let Target { sums, adds, rounded } = target;
+    // A mask of all lanes takes no longer than none.
+    let mask = ((1_u32 << sums.columns) - 1) as u16;
+    if adds {
         // SAFETY: the mask has the bits of the elements that there are.
-        unsafe { _mm512_mask_storeu_ps(out, mask, _mm512_add_ps(_mm512_maskz_loadu_ps(mask, out), sum)) };
+        sum = _mm512_add_ps(unsafe { _mm512_maskz_loadu_ps(mask, sums.first) }, sum);
     }
+    if let Some(rounded) = rounded {
+        // To the instruction subnormal numbers are zeros: sums of exact products are none.
+        let bits = bits_of(_mm512_cvtneps_pbh(sum));
+        // SAFETY: as above.
+        unsafe { _mm256_mask_storeu_epi16(rounded.first.cast(), mask, bits) };
+    } else {
+        // SAFETY: as above.
+        unsafe { _mm512_mask_storeu_ps(sums.first, mask, sum) };
+    }
+}
+
+/// The same bits, as a store takes them.
+#[allow(unsafe_code, reason = "there is no safe conversion")]
+#[inline(always)]
+fn bits_of(vector: __m256bh) -> __m256i {
+    // SAFETY: both are 32 bytes, and any of their bits are valid.
+    unsafe { std::mem::transmute(vector) }
 }

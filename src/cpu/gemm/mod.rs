@@ -204,6 +204,10 @@ fn widened_product<T: Real>(
     accumulate: bool,
 ) {
     let (rows, cols) = out.dim();
+    #[cfg(target_arch = "x86_64")]
+    if !accumulate && product_in_pairs(a, b, out.view_mut()) {
+        return;
+    }
     with_scratch([SUMS_ROWS.min(rows) * SUMS_COLS.min(cols)], |[sums]: [&mut [T::Compute]; 1]| {
         for row in (0..rows).step_by(SUMS_ROWS) {
             let rows = row..rows.min(row + SUMS_ROWS);
@@ -221,6 +225,22 @@ fn widened_product<T: Real>(
             }
         }
     });
+}
+
+/// `out = a x b` by vectors of pairs, if those are what [`add_product`] multiplies all of it with; else it does nothing and returns
+/// false.
+#[cfg(target_arch = "x86_64")]
+fn product_in_pairs<T: Real>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: ArrayViewMut2<'_, T>) -> bool {
+    let are_pairs = ElementType::of::<T>().is::<half::bf16>() && pairs::are_multiplied() && pairs::are_fast();
+    if !are_pairs || out.strides()[1] != 1 || tiles::are_worthwhile(a.nrows(), a.ncols(), b.ncols()) {
+        return false;
+    }
+    let (a, b) = (same_type(a), same_type(b));
+    let are_exact = bf16::is_exact(a) && bf16::is_exact(b);
+    if are_exact {
+        bf16::product(a, b, same_type_mut(out));
+    }
+    are_exact
 }
 
 /// `values`, row by row, as a matrix.

@@ -154,6 +154,8 @@ fn blocks_meet_where_they_should() {
     assert_exact::<half::bf16>([3, 1030, 520]);
     assert_exact::<half::bf16>([1030, 20, 40]);
     assert_exact::<half::bf16>([20, 20, 1040]);
+    assert_exact::<half::bf16>([1029, 1026, 3]);
+    assert_exact::<half::bf16>([3, 1026, 1090]);
 }
 
 #[test]

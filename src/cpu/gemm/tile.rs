@@ -39,6 +39,15 @@ pub(super) struct Place<C> {
     pub(super) columns: usize,
 }
 
+impl<C> Place<C> {
+    /// `columns` columns from number `column` on, in the rows from number `row` on.
+    #[inline(always)]
+    pub(super) fn part(self, row: usize, column: usize, columns: usize) -> Self {
+        let ahead = row as isize * self.row_stride + column as isize;
+        Self { first: self.first.wrapping_offset(ahead), columns, ..self }
+    }
+}
+
 /// What becomes of the output: `out = alpha * sums + beta * out`; with a `beta` of 0 it is not read.
 #[derive(Clone, Copy)]
 pub(super) struct Scale<C> {

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use pulp::Simd;
 
-use super::{ANY, MOST_POSITIONS, MOST_TAPS};
+use super::MOST_TAPS;
+use super::add_up::{ANY, MOST_POSITIONS};
 use crate::cpu::lanes::Lanes;
 
 /// Adds the products of a row of the kernel. Elements of the line that are not `within` are 0.

@@ -1,4 +1,4 @@
-//! The loops around the instruction `vdpbf16ps`.
+//! The loops around the instruction `vdpbf16ps`, and what brings elements in pairs.
 
 use std::arch::x86_64::{
     __m512, __m512bh, _mm512_dpbf16_ps, _mm512_loadu_ps, _mm512_loadu_si512, _mm512_set1_epi32,
@@ -11,10 +11,39 @@ use super::POSITIONS;
 use crate::cpu::direct::convolve::Sums;
 use crate::cpu::direct::plane::Plane;
 use crate::cpu::lanes::MOST_LANES;
-use crate::cpu::pairs::{Pair, are_multiplied, in_pairs};
+use crate::cpu::pairs::{Pair, are_multiplied, in_pairs, interleave};
 
 /// Sums in a vector, and pairs in one.
 const LANES: usize = MOST_LANES;
+
+/// Copies an image into planes of pairs of channels. What lies around them is zero from the beginning.
+#[allow(unsafe_code, reason = "target features")]
+pub(super) fn border(plane: &Plane, image: &[bf16], planes: &mut [Pair]) {
+    assert!(are_multiplied());
+    // SAFETY: they are there with the instruction.
+    unsafe { border_in_vectors(plane, image, planes) };
+}
+
+/// [`border`].
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+fn border_in_vectors(plane: &Plane, image: &[bf16], planes: &mut [Pair]) {
+    let [rows, columns] = plane.image;
+    let first = plane.padding[0] * plane.width() + plane.padding[1];
+    let channels = image.chunks(2 * rows * columns);
+    for (channels, to) in channels.zip(planes.chunks_exact_mut(plane.len())) {
+        let (even, odd) = channels.split_at(rows * columns);
+        let lines = to[first..].chunks_mut(plane.width()).zip(even.chunks_exact(columns));
+        if odd.is_empty() {
+            for (to, even) in lines {
+                to.iter_mut().zip(even).for_each(|(to, &even)| *to = [even, bf16::ZERO]);
+            }
+        } else {
+            for ((to, even), odd) in lines.zip(odd.chunks_exact(columns)) {
+                interleave(even, odd, to);
+            }
+        }
+    }
+}
 
 /// The sums of `F` filters at all positions.
 #[allow(unsafe_code, reason = "a target feature")]

@@ -43,7 +43,7 @@ fn of_one(channels: usize, input: f32, filter: f32, bias: bf16) -> bf16 {
 #[test]
 fn sums_that_are_subnormal_are_kept() {
     let tiny = 2.0_f32.powi(-65);
-    for channels in [2, 8] {
+    for channels in [2, 8, 140] {
         let of_one = |input, filter, bias| of_one(channels, input, filter, bias);
         assert_eq!(of_one(tiny, tiny, bf16::ZERO), bf16::from_f32(channels as f32 * tiny * tiny));
         assert_eq!(of_one(0.0, 0.0, bf16::from_bits(1)), bf16::from_bits(1));
@@ -53,15 +53,16 @@ fn sums_that_are_subnormal_are_kept() {
 
 #[test]
 fn no_part_of_a_sum_overflows() {
-    for channels in [2, 8, 32] {
+    for channels in [2, 8, 32, 140] {
         let window = Window { image: [1, 1], kernel: [1, 1], stride: [1, 1], padding: [0, 0] };
-        let conv = Convolution { batch: 1, in_channels: channels, out_channels: 8, window };
+        let out_channels = if channels < 64 { 8 } else { 32 };
+        let conv = Convolution { batch: 1, in_channels: channels, out_channels, window };
         let large = bf16::from_f32(2.0_f32.powi(126));
         let input: Vec<_> =
             (0..channels).map(|channel| if channel % 2 == 0 { large } else { -large }).collect();
-        let mut out = [bf16::NAN; 8];
-        conv2d::forward(&conv, &input, &vec![bf16::ONE; 8 * channels], &mut out);
-        assert_eq!(out, [bf16::ZERO; 8]);
+        let mut out = vec![bf16::NAN; out_channels];
+        conv2d::forward(&conv, &input, &vec![bf16::ONE; out_channels * channels], &mut out);
+        assert!(out.iter().all(|&value| value == bf16::ZERO));
     }
 }
 
@@ -84,6 +85,8 @@ fn convolutions_and_gradients_are_those_of_f32() {
         (3, [64, 31], [1, 3], [1, 1], [0, 0]),
         (66, [8, 40], [4, 3], [2, 2], [1, 0]),
         (1, [300, 70], [3, 4], [3, 3], [1, 1]),
+        (2, [33, 40], [6, 29], [2, 7], [1, 3]),
+        (2, [64, 32], [5, 24], [3, 3], [2, 2]),
     ];
     for (batch, [in_channels, out_channels], image, kernel, padding) in cases {
         let window = Window { image, kernel, stride: [1, 1], padding };

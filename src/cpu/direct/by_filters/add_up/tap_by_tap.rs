@@ -1,4 +1,5 @@
-//! The sums of [`AddUp`] where there are 16 registers: beside them there is room for the filters of one tap, not of three.
+//! The sums of [`AddUp`] where there are 16 registers: beside them there is room for the filters of one tap, not of three. And those
+//! of pairs.
 //!
 //! An element of the image is loaded for each tap that it meets, as often as in a product of matrices. How many columns a kernel
 //! has is not known where the loop is compiled: the compiler would keep the elements of one tap for the next, and have sums in
@@ -8,9 +9,10 @@
 use pulp::Simd;
 
 use super::AddUp;
+use crate::cpu::direct::by_filters::multiply::Multiply;
 use crate::cpu::lanes::Lanes;
 
-impl<C: Lanes> AddUp<'_, C> {
+impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
     /// The sums at `P` positions from number `first` on.
     #[inline(always)]
     pub(super) fn tap_by_tap<S: Simd, const V: usize, const P: usize>(
@@ -35,8 +37,8 @@ impl<C: Lanes> AddUp<'_, C> {
                     for place in 0..P {
                         let element = C::splat(simd, elements[place]);
                         for vector in 0..V {
-                            sums[place][vector] =
-                                C::multiply_add(simd, filters[vector], element, sums[place][vector]);
+                            let sum = &mut sums[place][vector];
+                            *sum = self.multiply.multiply_add(simd, filters[vector], element, *sum);
                         }
                     }
                 }

@@ -1,0 +1,100 @@
+//! [`Multiply`]: what multiplies filters and elements: [`Singles`], or [`Pairs`] of `bf16` in the place of `f32`.
+
+#![allow(unsafe_code, reason = "calls an instruction where it is proved to be there")]
+
+use pulp::{Simd, WithSimd};
+
+use crate::cpu::lanes::Lanes;
+use crate::cpu::pairs::are_multiplied;
+
+/// A product of vectors that is added to sums.
+pub(super) trait Multiply<C: Lanes>: Copy {
+    /// Whether the filters of one tap are kept in registers, and never those of three.
+    const TAP_BY_TAP: bool;
+
+    /// `sum + filter * element`, lane by lane.
+    fn multiply_add<S: Simd>(
+        self,
+        simd: S,
+        filter: C::Vector<S>,
+        element: C::Vector<S>,
+        sum: C::Vector<S>,
+    ) -> C::Vector<S>;
+}
+
+/// One product a lane.
+#[derive(Clone, Copy)]
+pub(super) struct Singles;
+
+impl<C: Lanes> Multiply<C> for Singles {
+    const TAP_BY_TAP: bool = false;
+
+    #[inline(always)]
+    fn multiply_add<S: Simd>(
+        self,
+        simd: S,
+        filter: C::Vector<S>,
+        element: C::Vector<S>,
+        sum: C::Vector<S>,
+    ) -> C::Vector<S> {
+        C::multiply_add(simd, filter, element, sum)
+    }
+}
+
+/// Two products a lane, of pairs of `bf16` whose bits are those of an `f32`: in [`in_vectors_of_pairs`] alone.
+#[derive(Clone, Copy)]
+pub(super) struct Pairs;
+
+impl Multiply<f32> for Pairs {
+    // A tap of two channels takes one multiplication, as a tap of one does.
+    const TAP_BY_TAP: bool = true;
+
+    #[inline(always)]
+    fn multiply_add<S: Simd>(self, _: S, filter: S::f32s, element: S::f32s, sum: S::f32s) -> S::f32s {
+        #[cfg(target_arch = "x86_64")]
+        if const { size_of::<S::f32s>() == 64 } {
+            let [filter, element, sum] = [filter, element, sum].map(bytemuck::cast);
+            // SAFETY: the only vectors of 64 bytes are those of AVX-512, and `in_vectors_of_pairs`, where alone this type is used,
+            // has asserted that the instruction is there.
+            return bytemuck::cast(unsafe { x86_64::multiply_add(filter, element, sum) });
+        }
+        let _ = (filter, element, sum);
+        unreachable!("pairs are multiplied in vectors of 64 bytes")
+    }
+}
+
+/// Does the work in vectors, with the instruction for pairs.
+///
+/// # Panics
+/// If the machine has none.
+pub(super) fn in_vectors_of_pairs<W: WithSimd>(work: W) -> W::Output {
+    assert!(are_multiplied());
+    #[cfg(target_arch = "x86_64")]
+    if let Some(simd) = pulp::x86::V4::try_new() {
+        // SAFETY: the instruction is there, as asserted, and so is AVX-512, as the value proves.
+        return unsafe { x86_64::with_instruction(simd, work) };
+    }
+    unreachable!("what multiplies pairs has AVX-512")
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64 {
+    use std::arch::x86_64::{__m512, _mm512_castps_si512, _mm512_dpbf16_ps};
+
+    use pulp::WithSimd;
+    use pulp::x86::V4;
+
+    use crate::cpu::pairs::in_pairs;
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512bf16")]
+    pub(super) fn with_instruction<W: WithSimd>(simd: V4, work: W) -> W::Output {
+        work.with_simd(simd)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bf16")]
+    pub(super) fn multiply_add(filter: __m512, element: __m512, sum: __m512) -> __m512 {
+        let [filter, element] = [filter, element].map(|pairs| in_pairs(_mm512_castps_si512(pairs)));
+        _mm512_dpbf16_ps(sum, filter, element)
+    }
+}
