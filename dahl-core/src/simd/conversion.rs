@@ -1,14 +1,15 @@
 //! Conversions in loops that are compiled for a level: of `f16` by the machine's own instructions (F16C of x86-64 and
-//! AVX-512), of other types by `Real`.
+//! AVX-512), to `bf16` by that of AVX512-BF16, of other types by `Real`.
 //!
 //! The instructions have the results of the portable conversions (`element::conversion`), bit by bit. They round to
-//! nearest even as asked, whatever the thread's rounding mode, and keep subnormal numbers.
+//! nearest even as asked, whatever the thread's rounding mode, and keep subnormal numbers. That for `bf16` does not: what has
+//! subnormal numbers is converted by `Real`.
 
 #![allow(unsafe_code, reason = "calls instructions that a level has, where the level is proved")]
 
 use std::any::TypeId;
 
-use half::f16;
+use half::{bf16, f16};
 
 use super::At;
 use super::level::{Loop, dispatch_loop};
@@ -33,11 +34,17 @@ pub fn widen<T: Real, const LEVEL: u8>(at: At<LEVEL>, x: T) -> T::Compute {
     x.widen()
 }
 
+/// Whether `T` is `bf16` and machines of the level may have an instruction that narrows to it. A constant for the compiler.
+#[inline(always)]
+fn may_narrow_to_bf16<T: Real, const LEVEL: u8>(_: At<LEVEL>) -> bool {
+    At::<LEVEL>::HAS_V4 && TypeId::of::<T>() == TypeId::of::<bf16>()
+}
+
 /// Whether the level narrows many numbers by one instruction, so that a loop does better to leave it to [`narrow_block`]. (The
 /// compiler finds the instruction that widens, and not this one.)
 #[inline(always)]
 pub fn narrows_in_blocks<T: Real, const LEVEL: u8>(at: At<LEVEL>) -> bool {
-    has_instructions::<T, LEVEL>(at)
+    has_instructions::<T, LEVEL>(at) || may_narrow_to_bf16::<T, LEVEL>(at)
 }
 
 /// `to[i] = narrow(from[i])`, of slices of one length.
@@ -45,6 +52,8 @@ pub fn narrows_in_blocks<T: Real, const LEVEL: u8>(at: At<LEVEL>) -> bool {
 pub fn narrow_block<T: Real, const LEVEL: u8>(at: At<LEVEL>, from: &[T::Compute], to: &mut [T]) {
     let done = if has_instructions::<T, LEVEL>(at) {
         narrow_vectors(at, bytemuck::cast_slice(from), bytemuck::cast_slice_mut(to))
+    } else if may_narrow_to_bf16::<T, LEVEL>(at) {
+        narrow_to_bf16(bytemuck::cast_slice(from), bytemuck::cast_slice_mut(to))
     } else {
         0
     };
@@ -72,6 +81,20 @@ fn narrow_vectors<const LEVEL: u8>(_: At<LEVEL>, from: &[f32], to: &mut [u16]) -
             unsafe { x86_64::narrow_8(from, to) };
         }
         return from.len() - rest.len();
+    }
+    0
+}
+
+/// `to[i] = ` the bits of the `bf16` nearest to `from[i]`, from the first on as far as whole vectors go: how many. None if the machine
+/// lacks the instruction, or one of them is subnormal, for which the instruction writes zero.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "there is no such instruction"))]
+fn narrow_to_bf16(from: &[f32], to: &mut [u16]) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx512bf16") && std::arch::is_x86_feature_detected!("avx512dq") {
+        // SAFETY: it requires both, and AVX-512 F, which is there with them.
+        let are_exact = unsafe { x86_64::narrow_to_bf16(from, to) };
+        return if are_exact { from.len() / 16 * 16 } else { 0 };
     }
     0
 }
@@ -110,8 +133,8 @@ pub(crate) fn narrow_slice<T: Real>(from: &[T::Compute], to: &mut [T]) {
 mod x86_64 {
     use std::arch::x86_64::{
         _MM_FROUND_NO_EXC, _MM_FROUND_TO_NEAREST_INT, _mm_cvtph_ps, _mm_cvtsi32_si128, _mm_cvtss_f32,
-        _mm_storeu_si128, _mm256_cvtps_ph, _mm256_loadu_ps, _mm256_storeu_si256, _mm512_cvtps_ph,
-        _mm512_loadu_ps,
+        _mm_storeu_si128, _mm256_cvtps_ph, _mm256_loadu_ps, _mm256_storeu_si256, _mm512_cvtneps_pbh,
+        _mm512_cvtps_ph, _mm512_fpclass_ps_mask, _mm512_loadu_ps,
     };
 
     /// Written with the instruction for four; the compiler knows it and makes vectors of what is around.
@@ -139,6 +162,24 @@ mod x86_64 {
         let narrow = _mm512_cvtps_ph::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(wide);
         // SAFETY: it writes the 32 bytes of `to`, at any alignment.
         unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), narrow) };
+    }
+
+    /// Whole vectors of numbers to `bf16`; false if one of them is subnormal, of which it writes zero. Not inlined: loops of no level
+    /// have the instruction.
+    #[target_feature(enable = "avx512f,avx512dq,avx512bf16")]
+    pub(super) fn narrow_to_bf16(from: &[f32], to: &mut [u16]) -> bool {
+        /// What `_mm512_fpclass_ps_mask` asks for.
+        const SUBNORMAL: i32 = 0x20;
+        let mut are_subnormal = 0;
+        for (from, to) in from.as_chunks::<16>().0.iter().zip(to.as_chunks_mut::<16>().0) {
+            // SAFETY: it reads the sixteen numbers of `from`, at any alignment.
+            let wide = unsafe { _mm512_loadu_ps(from.as_ptr()) };
+            are_subnormal |= _mm512_fpclass_ps_mask::<SUBNORMAL>(wide);
+            let narrow = _mm512_cvtneps_pbh(wide);
+            // SAFETY: both are 32 bytes, and any of their bits are valid.
+            *to = unsafe { std::mem::transmute::<std::arch::x86_64::__m256bh, [u16; 16]>(narrow) };
+        }
+        are_subnormal == 0
     }
 }
 
@@ -173,13 +214,47 @@ mod tests {
     }
 
     #[test]
-    fn slices_of_every_length_are_narrowed_whole() {
-        for len in 0..70 {
-            let from: Vec<f32> = (0..len).map(|i| i as f32 * 0.37 - 3.0).collect();
-            let mut to = vec![f16::MAX; len];
+    fn slices_are_narrowed_to_bf16_as_numbers_are() {
+        // Subnormal numbers apart from others, since one of them has the whole slice converted in another way.
+        let (mut from, mut to) = ([0.0; 16 * 6], [bf16::ZERO; 16 * 6]);
+        for high in 0..=u16::MAX {
+            let low = |i: usize| [0, 1, 0x7fff, 0x8000, 0x8001, 0xffff][i % 6];
+            for (i, from) in from.iter_mut().enumerate() {
+                *from = f32::from_bits(u32::from(high) << 16 | low(i));
+            }
             narrow_slice(&from, &mut to);
-            assert!(from.iter().zip(&to).all(|(from, to)| <f16 as Real>::narrow(*from) == *to));
+            for (from, to) in from.iter().zip(to) {
+                assert_eq!(to.to_bits(), <bf16 as Real>::narrow(*from).to_bits(), "{:#x}", from.to_bits());
+            }
         }
+    }
+
+    #[test]
+    fn subnormal_numbers_among_others_are_kept() {
+        for len in [1, 15, 16, 17, 40] {
+            for place in 0..len {
+                let mut from: Vec<f32> = (0..len).map(|i| i as f32 * 0.37 - 3.0).collect();
+                from[place] = -f32::from_bits(0x0041_8000);
+                let mut to = vec![bf16::MAX; len];
+                narrow_slice(&from, &mut to);
+                assert!(from.iter().zip(&to).all(|(from, to)| <bf16 as Real>::narrow(*from) == *to));
+                assert_eq!(to[place].to_bits(), 0x8042);
+            }
+        }
+    }
+
+    #[test]
+    fn slices_of_every_length_are_narrowed_whole() {
+        fn to<T: Real<Compute = f32>>() {
+            for len in 0..70 {
+                let from: Vec<f32> = (0..len).map(|i| i as f32 * 0.37 - 3.0).collect();
+                let mut to = vec![T::NAN; len];
+                narrow_slice(&from, &mut to);
+                assert!(from.iter().zip(&to).all(|(from, to)| T::narrow(*from) == *to));
+            }
+        }
+        to::<f16>();
+        to::<bf16>();
     }
 
     #[test]

@@ -7,10 +7,10 @@
 //!   stay in the first level of the cache until they are narrowed together.
 //! * Outputs that are larger than the caches: they go past them (`stream`), which takes whole lines.
 //!
-//! Blocks take turns among four pages (`stream::PAGES`).
+//! Blocks take turns among [`pages_in_turn`].
 
 use super::level::{At, Loop, dispatch_loop};
-use super::stream::{self, LINE_BYTES, PAGE_BYTES, PAGES};
+use super::stream::{self, LINE_BYTES, PAGE_BYTES, pages_in_turn};
 use crate::element::Element;
 
 /// The most elements of a block.
@@ -78,9 +78,9 @@ impl<T: Element, B: Body<T>> Loop for Map<'_, T, B> {
             && first_line < LINE_BYTES;
         let mut blocks = if streams {
             // What is before the first line is a block of its own.
-            Blocks::of::<T>(output.len(), first_line)
+            Blocks::of::<T>(output.len(), first_line, pages_in_turn())
         } else if narrows {
-            Blocks::of::<T>(output.len(), 0)
+            Blocks::of::<T>(output.len(), 0, pages_in_turn())
         } else {
             Blocks::whole(output.len())
         };
@@ -125,6 +125,8 @@ struct Blocks {
     block: usize,
     /// Elements of a page, a multiple of `block`.
     page: usize,
+    /// Pages of a group.
+    pages: usize,
     /// The next block in the group: of which page, and where in it.
     turn: usize,
     offset: usize,
@@ -133,14 +135,14 @@ struct Blocks {
 impl Blocks {
     #[inline(always)]
     fn whole(len: usize) -> Self {
-        Self { begin: 0, end: len, first: 0, block: len, page: usize::MAX / PAGES, turn: 0, offset: 0 }
+        Self { begin: 0, end: len, first: 0, block: len, page: usize::MAX, pages: 1, turn: 0, offset: 0 }
     }
 
     #[inline(always)]
-    fn of<T>(len: usize, first: usize) -> Self {
+    fn of<T>(len: usize, first: usize, pages: usize) -> Self {
         let block = block_len::<T>();
         let page = (PAGE_BYTES / size_of::<T>().max(1) / block).max(1) * block;
-        Self { begin: 0, end: len, first, block, page, turn: 0, offset: 0 }
+        Self { begin: 0, end: len, first, block, page, pages, turn: 0, offset: 0 }
     }
 
     /// The first element and the number of elements of the next block, unless there is none.
@@ -154,20 +156,20 @@ impl Blocks {
             (self.first, self.begin) = (0, len);
             return Some((0, len));
         }
-        if self.end - self.begin < self.page * PAGES {
+        if self.end - self.begin < self.page * self.pages {
             let (begin, len) = (self.begin, self.block.min(self.end - self.begin));
             self.begin += len;
             return Some((begin, len));
         }
         let begin = self.begin + self.turn * self.page + self.offset;
         self.turn += 1;
-        if self.turn == PAGES {
+        if self.turn == self.pages {
             self.turn = 0;
             self.offset += self.block;
         }
         if self.offset == self.page {
             self.offset = 0;
-            self.begin += self.page * PAGES;
+            self.begin += self.page * self.pages;
         }
         Some((begin, self.block))
     }
@@ -229,7 +231,7 @@ mod tests {
     #[test]
     fn every_element_is_computed_once_at_any_length_and_alignment() {
         fn lengths<T: Element>() {
-            let group = PAGES * PAGE_BYTES / size_of::<T>();
+            let group = 4 * PAGE_BYTES / size_of::<T>();
             let mut memory = vec![T::zeroed(); 2 * group + 300];
             for begin in [0, 1, 15, 16, 17] {
                 for len in [0, 1, 15, 127, 128, 129, group - 1, group, group + 1, 2 * group + 200] {
@@ -286,9 +288,18 @@ mod tests {
 
     #[test]
     fn blocks_take_turns_among_pages() {
-        let mut blocks = Blocks::of::<u32>(8192, 3);
-        let begins: Vec<_> = std::iter::from_fn(|| blocks.take()).map(|(begin, _)| begin).collect();
-        assert_eq!(begins[..6], [0, 3, 1027, 2051, 3075, 131]);
+        let begins = |pages| {
+            let mut blocks = Blocks::of::<u32>(8192, 3, pages);
+            std::iter::from_fn(move || blocks.take()).map(|(begin, _)| begin).collect::<Vec<_>>()
+        };
+        assert_eq!(begins(4)[..6], [0, 3, 1027, 2051, 3075, 131]);
+        assert_eq!(begins(1)[..6], [0, 3, 131, 259, 387, 515]);
+        for pages in [1, 4] {
+            let mut begins = begins(pages);
+            begins.sort_unstable();
+            assert_eq!(begins.len(), 65, "{pages} pages");
+            assert!(begins[1..].iter().enumerate().all(|(block, &begin)| begin == 3 + block * 128));
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ use std::array;
 use super::conversion::widen;
 use super::level::{At, Loop, Vectorised, dispatch, dispatch_loop};
 use super::rows::{LANES, add_rows};
-use super::stream::PAGE_BYTES;
+use super::stream::{PAGE_BYTES, pages_in_turn};
 use crate::element::{Element, Real};
 
 /// Elements of a block.
@@ -65,7 +65,7 @@ impl<T: Real> Loop for SumOf<'_, T> {
     fn run<const LEVEL: u8>(self, at: At<LEVEL>) -> T::Compute {
         let mut tree = Tree::new();
         let (mut blocks, rest) = self.0.as_chunks::<BLOCK>();
-        if At::<LEVEL>::HAS_V4 {
+        if At::<LEVEL>::HAS_V4 && pages_in_turn() > 1 {
             blocks = take_groups::<T, 8, LEVEL>(at, blocks, &mut tree);
             blocks = take_groups::<T, 4, LEVEL>(at, blocks, &mut tree);
         }
