@@ -28,7 +28,7 @@ use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors, vector_bytes};
 use crate::cpu::pairs::Pair;
 
 use add_up::AddUp;
-use multiply::{Pairs, Singles, in_vectors_of_pairs};
+pub(super) use multiply::{Pairs, Singles, in_vectors_of_pairs};
 pub(super) use products::Products;
 
 /// The most vectors of filters whose sums are kept in registers at once.

@@ -11,7 +11,7 @@ use dahl_core::{Element, Real};
 use half::bf16;
 use pulp::{Simd, WithSimd};
 
-use super::by_filters::{FilterVectors, Products};
+use super::by_filters::{FilterVectors, Products, Singles};
 use super::filters::{Filters, MOST, blocks, blocks_of_units};
 use super::pairs::{self, POSITIONS, PositionPairs, TiledGradient};
 use super::plane::Plane;
@@ -40,9 +40,13 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
     assert_eq!(filters_gradient.len(), shape.len());
     // The planes are made again for each of these groups of filters: mostly there is one.
     let by_filters = FilterVectors::new::<T::Compute>(shape)
-        .filter(|_| Products::<T::Compute>::has_channels(&shape) && !pairs::are_worthwhile::<T>(&shape));
+        .filter(|_| Products::<T::Compute, Singles>::has_channels(&shape) && !pairs::are_tiled::<T>(&shape));
     let unit = by_filters.map_or(1, |by_filters| by_filters.at_once());
-    let parts_plane = if by_filters.is_some() { Plane::borderless(plane.output()) } else { plane };
+    let parts_plane = match by_filters {
+        Some(_) if pairs::are_worthwhile::<T>(&shape) => Plane::of_even_rows(plane.output()),
+        Some(_) => Plane::borderless(plane.output()),
+        None => plane,
+    };
     let part_len = (parts_plane.positions() + gradient.reach()).next_multiple_of(POSITIONS);
     let of_filter = shape.in_channels * shape.taps * if by_filters.is_some() { 1 } else { MOST_LANES };
     let at_once = (SUMS_BYTES / size_of::<T::Compute>() / of_filter).max(MOST).max(unit);
@@ -52,7 +56,7 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
         plane.buffer_len(shape.in_channels, POSITIONS),
         filters * part_len,
         by_filters.map_or(filters * of_filter, |by_filters| by_filters.with_filters(filters).len()),
-        by_filters.map_or(0, |_| Products::<T::Compute>::TRANSPOSED),
+        by_filters.map_or(0, |_| Products::<T::Compute, Singles>::TRANSPOSED),
     ];
     with_pairs::<T, _>(&plane, &shape, filters, part_len, |pairs| {
         with_scratch(lengths, |[planes, parts, sums, transposed]: [&mut [T::Compute]; 4]| {
@@ -96,15 +100,17 @@ fn with_pairs<T: Real, R>(
     let channels = if is_tiled { TiledGradient::planes(shape) } else { shape.in_channels };
     let [tiled_parts, sums, steps] =
         if is_tiled { TiledGradient::lengths(shape, filters, plane.positions()) } else { [0; 3] };
+    let planes_len = plane.buffer_len(channels, POSITIONS).next_multiple_of(2);
     with_scratch(
-        [plane.buffer_len(channels, POSITIONS), filters * part_len],
-        |[planes, parts]: [&mut [bf16]; 2]| {
+        [planes_len, planes_len, filters * part_len],
+        |[planes, from_second, parts]: [&mut [bf16]; 3]| {
             planes.fill(bf16::ZERO);
+            from_second.fill(bf16::ZERO);
             with_scratch([tiled_parts], |[tiled_parts]: [&mut [Pair]; 1]| {
                 with_scratch([sums], |[sums]: [&mut [f32]; 1]| {
                     with_scratch([steps], |[steps]: [&mut [Step]; 1]| {
                         let tiled = is_tiled.then(|| TiledGradient::new(*shape, tiled_parts, sums, steps));
-                        f(Some(PositionPairs { planes, parts, tiled }))
+                        f(Some(PositionPairs { planes, from_second, parts, tiled }))
                     })
                 })
             })
@@ -222,15 +228,21 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> Gradient<'_, T, G> {
                 Some(given) => (given, self.parts_plane.positions()),
                 None => (&*self.parts, self.part_len),
             };
-            return in_vectors(Products {
+            let products = Products {
+                multiply: Singles,
                 vectors,
                 plane: &self.plane,
-                planes: self.in_place.unwrap_or(self.planes),
+                planes: [self.in_place.unwrap_or(self.planes); 2],
                 parts,
                 part_len,
+                columns: self.parts_plane.width(),
                 transposed: self.transposed,
                 sums: self.sums,
-            });
+            };
+            return match &self.pairs {
+                Some(pairs) if in_pairs => pairs.add_products_by_filters(products),
+                _ => in_vectors(products),
+            };
         }
         S::vectorize(
             simd,

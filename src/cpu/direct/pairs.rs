@@ -4,7 +4,7 @@
 //!
 //! * A convolution has two channels side by side in a pair, in planes and in filters. The last one of an odd number has
 //!   zeros at its side. In the lanes are filters, if there are many, as with [other types](super::by_filters), or positions.
-//! * A gradient has two positions in a pair, which are side by side already.
+//! * A gradient has two positions in a pair, which are side by side already. In the lanes are filters or pairs of positions, too.
 //!
 //! Where the machine multiplies whole [tiles](crate::cpu::tiles), those do it, with the same pairs: `tiles.rs`.
 //!
@@ -14,7 +14,7 @@
 use dahl_core::{ElementType, Real};
 use half::bf16;
 
-use super::by_filters::FilterVectors;
+use super::by_filters::{FilterVectors, Pairs, Products, Singles, in_vectors_of_pairs};
 use super::convolve::{Sums, Way};
 use super::filters::{Filters, Order, of_size};
 use super::plane::Plane;
@@ -239,6 +239,8 @@ impl<'a> ChannelPairs<'a> {
 /// Planes of an image and the gradient by its sums, as they are.
 pub(super) struct PositionPairs<'a> {
     pub(super) planes: &'a mut [bf16],
+    /// The planes from their second element on, as far as they are asked for.
+    pub(super) from_second: &'a mut [bf16],
     pub(super) parts: &'a mut [bf16],
     /// The sums, if tiles make them.
     pub(super) tiled: Option<TiledGradient<'a>>,
@@ -256,6 +258,9 @@ impl PositionPairs<'_> {
                 to[first..][..columns].copy_from_slice(image);
             }
         }
+        if self.tiled.is_none() {
+            self.from_second[..self.planes.len() - 1].copy_from_slice(&self.planes[1..]);
+        }
         let rounded = &mut self.parts[..parts.len()];
         bf16::narrow_slice(bytemuck::cast_slice(parts), rounded);
         are_exact(image) && are_exact(rounded)
@@ -266,6 +271,23 @@ impl PositionPairs<'_> {
         let Some(tiled) = &mut self.tiled else { return false };
         tiled.add_image(plane, self.planes, &self.parts[..filters * part_len], part_len);
         true
+    }
+
+    /// Adds the same products as those of an image and a gradient in the compute type, of the pairs that were taken in their place.
+    pub(super) fn add_products_by_filters<C: Real>(&self, products: Products<'_, C, Singles>) {
+        let Products { vectors, plane, part_len, columns, transposed, sums, .. } = products;
+        // Pairs are moved as the bits of an element.
+        in_vectors_of_pairs(Products::<f32, Pairs> {
+            multiply: Pairs,
+            vectors,
+            plane,
+            planes: [&*self.planes, &*self.from_second].map(bytemuck::cast_slice),
+            parts: bytemuck::cast_slice(self.parts),
+            part_len: part_len / 2,
+            columns: columns / 2,
+            transposed: bytemuck::cast_slice_mut(transposed),
+            sums: bytemuck::cast_slice_mut(sums),
+        });
     }
 
     /// Adds the products of `F` parts from number `begin` on, each `part_len` long, with `K` windows of the planes to vectors

@@ -25,6 +25,13 @@ impl Plane {
         Self { image, kernel: [1, 1], padding: [0, 0] }
     }
 
+    /// That of an image without a border whose rows have an even number of positions: behind an odd one there is one more, which is none
+    /// of the output.
+    pub(super) fn of_even_rows([rows, columns]: [usize; 2]) -> Self {
+        let even = columns.next_multiple_of(2);
+        Self { image: [rows, even], kernel: [1, 1 + even - columns], padding: [0, 0] }
+    }
+
     /// The plane of the gradient by the input: the output is the image, with as much padding as the kernel is larger than
     /// one. None if the padding of this one is larger than that.
     pub(crate) fn reversed(&self) -> Option<Self> {

@@ -8,9 +8,11 @@ use crate::cpu::lanes::Lanes;
 use crate::cpu::pairs::are_multiplied;
 
 /// A product of vectors that is added to sums.
-pub(super) trait Multiply<C: Lanes>: Copy {
+pub(in crate::cpu::direct) trait Multiply<C: Lanes>: Copy {
     /// Whether the filters of one tap are kept in registers, and never those of three.
     const TAP_BY_TAP: bool;
+    /// Elements whose products are added up in one lane.
+    const AT_ONCE: usize;
 
     /// `sum + filter * element`, lane by lane.
     fn multiply_add<S: Simd>(
@@ -24,10 +26,11 @@ pub(super) trait Multiply<C: Lanes>: Copy {
 
 /// One product a lane.
 #[derive(Clone, Copy)]
-pub(super) struct Singles;
+pub(in crate::cpu::direct) struct Singles;
 
 impl<C: Lanes> Multiply<C> for Singles {
     const TAP_BY_TAP: bool = false;
+    const AT_ONCE: usize = 1;
 
     #[inline(always)]
     fn multiply_add<S: Simd>(
@@ -43,11 +46,12 @@ impl<C: Lanes> Multiply<C> for Singles {
 
 /// Two products a lane, of pairs of `bf16` whose bits are those of an `f32`: in [`in_vectors_of_pairs`] alone.
 #[derive(Clone, Copy)]
-pub(super) struct Pairs;
+pub(in crate::cpu::direct) struct Pairs;
 
 impl Multiply<f32> for Pairs {
     // A tap of two channels takes one multiplication, as a tap of one does.
     const TAP_BY_TAP: bool = true;
+    const AT_ONCE: usize = 2;
 
     #[inline(always)]
     fn multiply_add<S: Simd>(self, _: S, filter: S::f32s, element: S::f32s, sum: S::f32s) -> S::f32s {
@@ -67,7 +71,7 @@ impl Multiply<f32> for Pairs {
 ///
 /// # Panics
 /// If the machine has none.
-pub(super) fn in_vectors_of_pairs<W: WithSimd>(work: W) -> W::Output {
+pub(in crate::cpu::direct) fn in_vectors_of_pairs<W: WithSimd>(work: W) -> W::Output {
     assert!(are_multiplied());
     #[cfg(target_arch = "x86_64")]
     if let Some(simd) = pulp::x86::V4::try_new() {

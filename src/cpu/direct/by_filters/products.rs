@@ -4,6 +4,9 @@
 //! output, and is multiplied with the elements of the image, each in all lanes, that a row of the kernel meets there, in four channels
 //! (two where there are 16 registers). Their sums stay in registers over all these positions.
 //!
+//! Of [pairs](super::super::pairs) a position stands for two that are neighbours, in the gradient and in the image. Those of the image begin at any element:
+//! its planes are there twice, once from the second element on.
+//!
 //! What one piece of positions gives is added up by itself, and then added to what came before: so the error of a sum grows with
 //! their length and their number, and not with the product of both.
 
@@ -11,6 +14,7 @@ use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
+use super::multiply::Multiply;
 use super::{FilterVectors, Group, MOST_TAPS, MOST_VECTORS, are_wide};
 use crate::cpu::direct::filters::Filters;
 use crate::cpu::direct::plane::Plane;
@@ -25,14 +29,17 @@ const CHANNELS: usize = 4;
 const FEW_CHANNELS: usize = 2;
 
 /// The products of one image.
-pub(in crate::cpu::direct) struct Products<'a, C> {
+pub(in crate::cpu::direct) struct Products<'a, C, M> {
+    pub(in crate::cpu::direct) multiply: M,
     pub(in crate::cpu::direct) vectors: FilterVectors,
     pub(in crate::cpu::direct) plane: &'a Plane,
-    /// The planes of the image.
-    pub(in crate::cpu::direct) planes: &'a [C],
+    /// The planes of the image; of pairs those that begin at each even element, and at each odd one.
+    pub(in crate::cpu::direct) planes: [&'a [C]; 2],
     /// The gradient by the sums of each filter, row by row, and how far one filter's is from the next one's.
     pub(in crate::cpu::direct) parts: &'a [C],
     pub(in crate::cpu::direct) part_len: usize,
+    /// How far one row of the gradient is from the next: as long as a row of the output, or filled up with zeros.
+    pub(in crate::cpu::direct) columns: usize,
     /// As many as [`TRANSPOSED`](Self::TRANSPOSED) says.
     pub(in crate::cpu::direct) transposed: &'a mut [C],
     /// What is added to, in the order of packed filters.
@@ -47,7 +54,7 @@ struct Place {
     column: usize,
 }
 
-impl<C: Lanes> Products<'_, C> {
+impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
     /// Whether there are enough channels that no sum waits for the one before it.
     pub(in crate::cpu::direct) fn has_channels(shape: &Filters) -> bool {
         shape.in_channels >= CHANNELS
@@ -57,7 +64,7 @@ impl<C: Lanes> Products<'_, C> {
     pub(in crate::cpu::direct) const TRANSPOSED: usize = PIECE * MOST_VECTORS * MOST_LANES;
 }
 
-impl<C: Lanes> WithSimd for Products<'_, C> {
+impl<C: Lanes, M: Multiply<C>> WithSimd for Products<'_, C, M> {
     type Output = ();
 
     #[inline(always)]
@@ -74,11 +81,11 @@ impl<C: Lanes> WithSimd for Products<'_, C> {
     }
 }
 
-impl<C: Lanes> Products<'_, C> {
+impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
     /// The products of `V` vectors of filters.
     #[inline(always)]
     fn group<S: Simd, const V: usize>(&mut self, simd: S, group: Group) {
-        let (channels, outputs) = (self.vectors.shape.in_channels, self.plane.outputs());
+        let (channels, outputs) = (self.vectors.shape.in_channels, self.plane.output()[0] * self.columns);
         for first in (0..outputs).step_by(PIECE) {
             let piece = first..outputs.min(first + PIECE);
             with_lanes!(C, S, L => self.transpose::<S, V, L>(simd, group, piece.clone()));
@@ -180,18 +187,19 @@ impl<C: Lanes> Products<'_, C> {
         // Loops, and no closures: a closure is compiled without the machine's vectors if it is not inlined.
         let mut sums = [[[C::splat(simd, C::ZERO); V]; K]; N];
         let (gradient, _) = C::vectors::<S>(self.transposed).0.as_chunks::<V>();
-        let (mut rest, columns) = (&gradient[..piece.len()], self.plane.output()[1]);
+        let (mut rest, columns) = (&gradient[..piece.len()], self.columns);
         let (mut row, mut column) = (piece.start / columns, piece.start % columns);
         while !rest.is_empty() {
             let of_row;
             (of_row, rest) = rest.split_at(rest.len().min(columns - column));
             if self.plane.is_within(row + place.row) {
-                let first = (row + place.row) * self.plane.width() + column + place.column;
+                let first = (row + place.row) * self.plane.width() + column * M::AT_ONCE + place.column;
                 let mut lines = [[[].as_slice(); K]; N];
                 for (number, line) in lines.iter_mut().enumerate() {
-                    let line_of_plane = &self.planes[(place.channel + number) * self.plane.len() + first..];
+                    let first = (place.channel + number) * self.plane.len() + first;
                     for (tap, line) in line.iter_mut().enumerate() {
-                        *line = &line_of_plane[tap..][..of_row.len()];
+                        let planes = self.planes[(first + tap) % M::AT_ONCE];
+                        *line = &planes[(first + tap) / M::AT_ONCE..][..of_row.len()];
                     }
                 }
                 for (position, gradient) in of_row.iter().enumerate() {
@@ -200,7 +208,7 @@ impl<C: Lanes> Products<'_, C> {
                             let element = C::splat(simd, lines[channel][tap][position]);
                             for vector in 0..V {
                                 let sum = &mut sums[channel][tap][vector];
-                                *sum = C::multiply_add(simd, gradient[vector], element, *sum);
+                                *sum = self.multiply.multiply_add(simd, gradient[vector], element, *sum);
                             }
                         }
                     }
