@@ -174,7 +174,8 @@ impl FilterVectors {
         }
     }
 
-    /// The sums of a group at all positions of the output, of `packed` filters and whether they are finite.
+    /// The sums of a group at all positions of the output, of `packed` filters and whether they are finite. Returns how far those of a row
+    /// are from those of the next: as far as positions, or side by side.
     pub(super) fn add_up<C: Lanes>(
         &self,
         group: Group,
@@ -182,8 +183,8 @@ impl FilterVectors {
         bias: Option<&[C]>,
         sums: Sums<'_, C, C>,
         by_position: &mut [C],
-    ) {
-        in_vectors(self.work(Singles, group, (packed, are_finite), bias, sums, by_position));
+    ) -> usize {
+        in_vectors(self.work(Singles, group, (packed, are_finite), bias, sums, by_position))
     }
 
     /// The same of pairs of channels, as many as this has `in_channels`.
@@ -194,11 +195,11 @@ impl FilterVectors {
         bias: Option<&[f32]>,
         Sums { plane, planes, sums, sums_len }: Sums<'_, Pair, f32>,
         by_position: &mut [f32],
-    ) {
+    ) -> usize {
         // Pairs are moved as the bits of an element.
         let sums = Sums { plane, planes: bytemuck::cast_slice(planes), sums, sums_len };
         let packed = bytemuck::cast_slice(packed);
-        in_vectors_of_pairs(self.work(Pairs, group, (packed, false), bias, sums, by_position));
+        in_vectors_of_pairs(self.work(Pairs, group, (packed, false), bias, sums, by_position))
     }
 
     fn work<'a, C: Lanes, M>(

@@ -26,8 +26,8 @@ pub(crate) trait Epilogue<C> {
         0
     }
 
-    /// Takes the sums of an image and a filter, of these numbers: those of row `r` and column `c` at `r * width + c`. Images come
-    /// in order, and the filters of each: it may write what later ones overwrite.
+    /// Takes the sums of an image and a filter, of these numbers: those of row `r` and column `c` at `r * width + c`, by the width of
+    /// `plane`, whose output is that of the convolution. Images come in order, and the filters of each: it may write what later ones overwrite.
     fn take<S: Simd>(&mut self, simd: S, plane: &Plane, place: [usize; 2], sums: &mut [C]);
 }
 
@@ -239,10 +239,12 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> WithSimd for Convolve<'_,
             // One loop for all, so that what becomes of the sums is compiled once.
             let (way, blocks) = if in_pairs { paired.clone() } else { single.clone() };
             for (begin, size) in blocks {
-                self.add_up(simd, way, begin, size);
+                let row_len = self.add_up(simd, way, begin, size);
+                let is_spread = row_len == self.plane.width();
+                let plane = if is_spread { self.plane } else { Plane::borderless(self.plane.output()) };
                 let sums = self.sums.chunks_exact_mut(self.sums_len).take(size);
                 for (filter, sums) in (begin..).zip(sums) {
-                    self.epilogue.take(simd, &self.plane, [number, filter], sums);
+                    self.epilogue.take(simd, &plane, [number, filter], sums);
                 }
             }
         }
@@ -259,9 +261,10 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
         }
     }
 
-    /// The sums of `size` filters from number `begin` on, for one image.
+    /// The sums of `size` filters from number `begin` on, for one image. Returns how far those of a row are from those of the next: as
+    /// far as positions, or side by side.
     #[inline(always)]
-    fn add_up<S: Simd>(&mut self, simd: S, way: Way, begin: usize, size: usize) {
+    fn add_up<S: Simd>(&mut self, simd: S, way: Way, begin: usize, size: usize) -> usize {
         let (plane, sums_len) = (&self.plane, self.sums_len);
         match (way, &self.pairs) {
             (Way::PairsInTiles, Some(pairs)) => {
@@ -269,26 +272,27 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
             }
             (Way::PairsByFilters(_), Some(pairs)) => {
                 let by_position = &mut *self.singles.by_position;
-                pairs.add_up_by_filters(begin, self.bias, plane, (self.sums, sums_len), by_position);
+                return pairs.add_up_by_filters(begin, self.bias, plane, (self.sums, sums_len), by_position);
             }
             (Way::PairsByPositions, Some(pairs)) => {
                 let initial = initial(self.bias, begin, size);
                 pairs.add_up(begin, &initial[..size], plane, self.sums, sums_len);
             }
-            (Way::ByFilters(by_filters), _) => self.group(by_filters, by_filters.group(begin)),
+            (Way::ByFilters(by_filters), _) => return self.group(by_filters, by_filters.group(begin)),
             (Way::ByPositions, _) => self.block(simd, begin, size),
             (Way::PairsInTiles | Way::PairsByFilters(_) | Way::PairsByPositions, None) => {
                 unreachable!("`way` has found pairs")
             }
         }
+        self.plane.width()
     }
 
     /// The sums of a group of filters, for one image.
-    fn group(&mut self, by_filters: FilterVectors, group: Group) {
+    fn group(&mut self, by_filters: FilterVectors, group: Group) -> usize {
         let Singles { in_place, planes, packed, are_finite, by_position, .. } = &mut self.singles;
         let planes = in_place.unwrap_or(planes);
         let sums = Sums { plane: &self.plane, planes, sums: self.sums, sums_len: self.sums_len };
-        by_filters.add_up(group, (packed, *are_finite), self.bias, sums, by_position);
+        by_filters.add_up(group, (packed, *are_finite), self.bias, sums, by_position)
     }
 
     /// The sums of `size` filters from number `begin` on, at most [`MOST`], for one image.

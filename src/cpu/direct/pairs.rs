@@ -190,7 +190,7 @@ impl<'a> ChannelPairs<'a> {
     }
 
     /// The sums of the group of filters that begins with number `begin`, at all positions, to parts of `sums` that are `sums_len`
-    /// long.
+    /// long. Returns how far those of a row are from those of the next.
     pub(super) fn add_up_by_filters<C: Real>(
         &self,
         begin: usize,
@@ -198,13 +198,13 @@ impl<'a> ChannelPairs<'a> {
         plane: &Plane,
         (sums, sums_len): (&mut [C], usize),
         by_position: &mut [C],
-    ) {
+    ) -> usize {
         let PairedFilters::ByFilters(by_filters, packed) = &self.filters else {
             unreachable!("filters are in lanes")
         };
         let sums = Sums { plane, planes: self.planes, sums: bytemuck::cast_slice_mut(sums), sums_len };
         let (bias, by_position) = (bias.map(bytemuck::cast_slice), bytemuck::cast_slice_mut(by_position));
-        by_filters.add_up_pairs(by_filters.group(begin), packed, bias, sums, by_position);
+        by_filters.add_up_pairs(by_filters.group(begin), packed, bias, sums, by_position)
     }
 
     /// The sums of a block of filters from number `begin` on, each of which begins with an element of `initial`, at all

@@ -45,16 +45,17 @@ pub(super) struct AddUp<'a, C, M> {
     /// What each filter's sums begin with.
     pub(super) initial: [C; MOST_VECTORS * MOST_LANES],
     pub(super) sums: Sums<'a, C, C>,
-    /// The sums of all filters at a position, side by side, of positions from number `begin` on: the others are transposed.
+    /// The sums of all filters at a position, side by side, of sums from number `begin` on: the others are transposed.
     pub(super) by_position: &'a mut [C],
     pub(super) begin: usize,
 }
 
 impl<C: Lanes, M: Multiply<C>> WithSimd for AddUp<'_, C, M> {
-    type Output = ();
+    /// How far the sums of a row of the output are from those of the next.
+    type Output = usize;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(mut self, simd: S) {
+    fn with_simd<S: Simd>(mut self, simd: S) -> usize {
         // By `const`, here and below: what no vectors of this kind come to is not compiled.
         if const { !are_wide(size_of::<C::Vector<S>>()) } {
             unreachable!("`new` has asked for wide vectors");
@@ -69,9 +70,9 @@ impl<C: Lanes, M: Multiply<C>> WithSimd for AddUp<'_, C, M> {
 impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
     /// The sums of `V` vectors of filters.
     #[inline(always)]
-    fn all<S: Simd, const V: usize>(&mut self, simd: S) {
-        if const { has_few_registers::<S>() || M::TAP_BY_TAP } {
-            self.columns::<S, V, ANY>(simd);
+    fn all<S: Simd, const V: usize>(&mut self, simd: S) -> usize {
+        let Blocks { rows, row_len, .. } = if const { has_few_registers::<S>() || M::TAP_BY_TAP } {
+            self.columns::<S, V, ANY>(simd)
         } else {
             match self.sums.plane.kernel[1] {
                 1 => self.columns::<S, V, 1>(simd),
@@ -79,22 +80,24 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
                 5 => self.columns::<S, V, 5>(simd),
                 columns => unreachable!("`makes_sums_of` has refused {columns} columns"),
             }
-        }
-        self.transpose::<S, V>(simd, self.sums.plane.positions() - self.begin);
+        };
+        let all = if rows == 1 { self.sums.plane.positions() } else { rows * row_len };
+        self.transpose::<S, V>(simd, all - self.begin);
+        row_len
     }
 
     /// The same for kernels of `K` columns, or of any number of them, not transposed.
     #[inline(always)]
-    fn columns<S: Simd, const V: usize, const K: usize>(&mut self, simd: S) {
+    fn columns<S: Simd, const V: usize, const K: usize>(&mut self, simd: S) -> Blocks {
         const ALL: [usize; 3] = POSITIONS_AT_ONCE;
         const HALF: [usize; 3] = HALF_AT_ONCE;
         const FEW: [usize; 3] = FEW_AT_ONCE;
         if const { !has_few_registers::<S>() && V == 1 } {
-            self.rows::<S, V, K, { ALL[0] }, { ALL[1] }, { ALL[2] }>(simd);
+            self.rows::<S, V, K, { ALL[0] }, { ALL[1] }, { ALL[2] }>(simd)
         } else if const { !has_few_registers::<S>() || V == 1 } {
-            self.rows::<S, V, K, { HALF[0] }, { HALF[1] }, { HALF[2] }>(simd);
+            self.rows::<S, V, K, { HALF[0] }, { HALF[1] }, { HALF[2] }>(simd)
         } else {
-            self.rows::<S, V, K, { FEW[0] }, { FEW[1] }, { FEW[2] }>(simd);
+            self.rows::<S, V, K, { FEW[0] }, { FEW[1] }, { FEW[2] }>(simd)
         }
     }
 
@@ -103,40 +106,43 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
     fn rows<S: Simd, const V: usize, const K: usize, const A: usize, const B: usize, const D: usize>(
         &mut self,
         simd: S,
-    ) {
-        let Blocks { rows, columns, counts } = Blocks::of(self.sums.plane, [A, B, D]);
+    ) -> Blocks {
+        let blocks = Blocks::of(self.sums.plane, [A, B, D]);
+        let Blocks { rows, columns, row_len, counts } = blocks;
         for row in 0..rows {
             let mut begin = 0;
             for _ in 0..counts[0] {
-                self.block::<S, V, K, A>(simd, row, begin.min(columns - A));
+                self.block::<S, V, K, A>(simd, row, begin.min(columns - A), row_len);
                 begin += A;
             }
             for _ in 0..counts[1] {
-                self.block::<S, V, K, B>(simd, row, begin.min(columns - B));
+                self.block::<S, V, K, B>(simd, row, begin.min(columns - B), row_len);
                 begin += B;
             }
             for _ in 0..counts[2] {
-                self.block::<S, V, K, D>(simd, row, begin.min(columns - D));
+                self.block::<S, V, K, D>(simd, row, begin.min(columns - D), row_len);
                 begin += D;
             }
         }
+        blocks
     }
 
-    /// The same of `P` positions of a row, from column number `column` on.
+    /// The same of `P` positions of a row, from column number `column` on. The sums of rows are `row_len` apart.
     #[inline(always)]
     fn block<S: Simd, const V: usize, const K: usize, const P: usize>(
         &mut self,
         simd: S,
         row: usize,
         column: usize,
+        row_len: usize,
     ) {
-        let first = row * self.sums.plane.width() + column;
-        self.make_room::<S, V, P>(simd, first);
+        let (first, number) = (row * self.sums.plane.width() + column, row * row_len + column);
+        self.make_room::<S, V, P>(simd, number);
         let sums = match K {
             ANY => self.tap_by_tap::<S, V, P>(simd, first),
             _ => self.tile::<S, V, K, P>(simd, first),
         };
-        let place = (first - self.begin) * V * C::lanes::<S>();
+        let place = (number - self.begin) * V * C::lanes::<S>();
         let (to, _) = C::vectors_mut::<S>(&mut self.by_position[place..]);
         let (to, _) = to[..P * V].as_chunks_mut::<V>();
         // An array, of a size that is known: a copy of slices would have all sums in memory first.
@@ -144,12 +150,12 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
         *to = sums;
     }
 
-    /// Transposes sums, if there is no room for those of `P` positions from number `first` on. The last `P` before them stay: of
-    /// those, some may be made again.
+    /// Transposes sums, if there is no room for `P` from number `number` on. The last `P` before them stay: of those, some may be
+    /// made again.
     #[inline(always)]
-    fn make_room<S: Simd, const V: usize, const P: usize>(&mut self, simd: S, first: usize) {
+    fn make_room<S: Simd, const V: usize, const P: usize>(&mut self, simd: S, number: usize) {
         const { assert!(3 * MOST_POSITIONS + MOST_LANES <= POSITIONS) };
-        let kept = first - self.begin;
+        let kept = number - self.begin;
         if kept + P > POSITIONS {
             let lanes = C::lanes::<S>();
             let complete = (kept - P) / lanes * lanes;

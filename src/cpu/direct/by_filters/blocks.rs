@@ -7,6 +7,8 @@ use super::Plane;
 pub(super) struct Blocks {
     pub(super) rows: usize,
     pub(super) columns: usize,
+    /// How far the sums of a row of the output are from those of the next: side by side, unless all are one row.
+    pub(super) row_len: usize,
     /// How many of each size a row has, one size after the other. The last ones may begin before those before them end.
     pub(super) counts: [usize; 3],
 }
@@ -15,14 +17,19 @@ impl Blocks {
     /// Those with the fewest sums that are not used, of these sizes, in descending order.
     pub(super) fn of(plane: &Plane, sizes: [usize; 3]) -> Self {
         let ([rows, columns], all) = (plane.output(), plane.positions());
-        let as_one_row = Self { rows: 1, columns: all.max(sizes[0]), counts: [all.div_ceil(sizes[0]), 0, 0] };
+        let as_one_row = Self {
+            rows: 1,
+            columns: all.max(sizes[0]),
+            row_len: plane.width(),
+            counts: [all.div_ceil(sizes[0]), 0, 0],
+        };
         // More small ones are not needed: so many of them are as long as some of the largest.
         let counts = (0..3).flat_map(|middle| (0..=sizes[0]).map(move |small| [middle, small]));
         let of_rows = counts.filter_map(|[middle, small]| {
             let rest = columns.saturating_sub(middle * sizes[1] + small * sizes[2]);
             let counts = [rest.div_ceil(sizes[0]), middle, small];
             let fit = counts.iter().zip(sizes).all(|(&count, size)| count == 0 || size <= columns);
-            fit.then_some(Self { rows, columns, counts })
+            fit.then_some(Self { rows, columns, row_len: columns, counts })
         });
         // The filters are loaded for each block, which takes about as long as the products of one position.
         let cost = |blocks: &Self| {
