@@ -114,7 +114,7 @@ impl FilterVectors {
 
     /// Elements of the sums of a group that are not transposed yet.
     pub(super) fn by_position_len(&self) -> usize {
-        // Behind the last sums are positions between rows, fewer than lanes.
+        // The last square of those that are transposed need not be full.
         (POSITIONS + MOST_LANES) * self.at_once()
     }
 

@@ -71,7 +71,7 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
     /// The sums of `V` vectors of filters.
     #[inline(always)]
     fn all<S: Simd, const V: usize>(&mut self, simd: S) -> usize {
-        let Blocks { rows, row_len, .. } = if const { has_few_registers::<S>() || M::TAP_BY_TAP } {
+        let Blocks { sums, row_len, .. } = if const { has_few_registers::<S>() || M::TAP_BY_TAP } {
             self.columns::<S, V, ANY>(simd)
         } else {
             match self.sums.plane.kernel[1] {
@@ -81,8 +81,7 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
                 columns => unreachable!("`makes_sums_of` has refused {columns} columns"),
             }
         };
-        let all = if rows == 1 { self.sums.plane.positions() } else { rows * row_len };
-        self.transpose::<S, V>(simd, all - self.begin);
+        self.transpose::<S, V>(simd, sums - self.begin);
         row_len
     }
 
@@ -108,7 +107,7 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
         simd: S,
     ) -> Blocks {
         let blocks = Blocks::of(self.sums.plane, [A, B, D]);
-        let Blocks { rows, columns, row_len, counts } = blocks;
+        let Blocks { rows, columns, row_len, counts, .. } = blocks;
         for row in 0..rows {
             let mut begin = 0;
             for _ in 0..counts[0] {

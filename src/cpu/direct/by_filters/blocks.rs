@@ -9,6 +9,8 @@ pub(super) struct Blocks {
     pub(super) columns: usize,
     /// How far the sums of a row of the output are from those of the next: side by side, unless all are one row.
     pub(super) row_len: usize,
+    /// How many sums there are, with those between rows if all are one.
+    pub(super) sums: usize,
     /// How many of each size a row has, one size after the other. The last ones may begin before those before them end.
     pub(super) counts: [usize; 3],
 }
@@ -21,6 +23,7 @@ impl Blocks {
             rows: 1,
             columns: all.max(sizes[0]),
             row_len: plane.width(),
+            sums: all,
             counts: [all.div_ceil(sizes[0]), 0, 0],
         };
         // More small ones are not needed: so many of them are as long as some of the largest.
@@ -29,7 +32,7 @@ impl Blocks {
             let rest = columns.saturating_sub(middle * sizes[1] + small * sizes[2]);
             let counts = [rest.div_ceil(sizes[0]), middle, small];
             let fit = counts.iter().zip(sizes).all(|(&count, size)| count == 0 || size <= columns);
-            fit.then_some(Self { rows, columns, row_len: columns, counts })
+            fit.then_some(Self { rows, columns, row_len: columns, sums: rows * columns, counts })
         });
         // The filters are loaded for each block, which takes about as long as the products of one position.
         let cost = |blocks: &Self| {

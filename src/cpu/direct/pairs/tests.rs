@@ -87,6 +87,7 @@ fn convolutions_and_gradients_are_those_of_f32() {
         (1, [300, 70], [3, 4], [3, 3], [1, 1]),
         (2, [33, 40], [6, 29], [2, 7], [1, 3]),
         (2, [64, 32], [5, 24], [3, 3], [2, 2]),
+        (1, [40, 32], [1, 130], [1, 41], [0, 0]),
     ];
     for (batch, [in_channels, out_channels], image, kernel, padding) in cases {
         let window = Window { image, kernel, stride: [1, 1], padding };
