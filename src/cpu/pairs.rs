@@ -35,7 +35,7 @@ pub(crate) fn are_multiplied() -> bool {
 }
 
 /// Whether vectors of pairs are faster here than vectors of `f32`, if the machine [multiplies them](are_multiplied). Of what
-/// has been measured, an AMD Zen 5 does twice as many operations in pairs, and Intel's Sapphire Rapids and Emerald Rapids half as many.
+/// has been measured, an AMD Zen 4 and a Zen 5 do twice as many operations in pairs, and Intel's Sapphire Rapids and Emerald Rapids half as many.
 /// It is not measured here, since sums in pairs have other bits. If `DAHL_SIMD` names a level, they are used: none has the processor in it.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn are_fast() -> bool {

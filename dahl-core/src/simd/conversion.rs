@@ -34,17 +34,21 @@ pub fn widen<T: Real, const LEVEL: u8>(at: At<LEVEL>, x: T) -> T::Compute {
     x.widen()
 }
 
-/// Whether `T` is `bf16` and machines of the level may have an instruction that narrows to it. A constant for the compiler.
+/// Whether `T` is `bf16` and the machine has the instruction that narrows to it, which some of the level have.
 #[inline(always)]
-fn may_narrow_to_bf16<T: Real, const LEVEL: u8>(_: At<LEVEL>) -> bool {
-    At::<LEVEL>::HAS_V4 && TypeId::of::<T>() == TypeId::of::<bf16>()
+fn narrows_to_bf16<T: Real, const LEVEL: u8>(_: At<LEVEL>) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if At::<LEVEL>::HAS_V4 && TypeId::of::<T>() == TypeId::of::<bf16>() {
+        return std::arch::is_x86_feature_detected!("avx512bf16");
+    }
+    false
 }
 
-/// Whether the level narrows many numbers by one instruction, so that a loop does better to leave it to [`narrow_block`]. (The
+/// Whether the machine narrows many numbers by one instruction, so that a loop does better to leave it to [`narrow_block`]. (The
 /// compiler finds the instruction that widens, and not this one.)
 #[inline(always)]
 pub fn narrows_in_blocks<T: Real, const LEVEL: u8>(at: At<LEVEL>) -> bool {
-    has_instructions::<T, LEVEL>(at) || may_narrow_to_bf16::<T, LEVEL>(at)
+    has_instructions::<T, LEVEL>(at) || narrows_to_bf16::<T, LEVEL>(at)
 }
 
 /// `to[i] = narrow(from[i])`, of slices of one length.
@@ -52,8 +56,8 @@ pub fn narrows_in_blocks<T: Real, const LEVEL: u8>(at: At<LEVEL>) -> bool {
 pub fn narrow_block<T: Real, const LEVEL: u8>(at: At<LEVEL>, from: &[T::Compute], to: &mut [T]) {
     let done = if has_instructions::<T, LEVEL>(at) {
         narrow_vectors(at, bytemuck::cast_slice(from), bytemuck::cast_slice_mut(to))
-    } else if may_narrow_to_bf16::<T, LEVEL>(at) {
-        narrow_to_bf16(bytemuck::cast_slice(from), bytemuck::cast_slice_mut(to))
+    } else if narrows_to_bf16::<T, LEVEL>(at) {
+        narrow_to_bf16(at, bytemuck::cast_slice(from), bytemuck::cast_slice_mut(to))
     } else {
         0
     };
@@ -89,10 +93,11 @@ fn narrow_vectors<const LEVEL: u8>(_: At<LEVEL>, from: &[f32], to: &mut [u16]) -
 /// lacks the instruction, or one of them is subnormal, for which the instruction writes zero.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "there is no such instruction"))]
-fn narrow_to_bf16(from: &[f32], to: &mut [u16]) -> usize {
+fn narrow_to_bf16<const LEVEL: u8>(_: At<LEVEL>, from: &[f32], to: &mut [u16]) -> usize {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx512bf16") && std::arch::is_x86_feature_detected!("avx512dq") {
-        // SAFETY: it requires both, and AVX-512 F, which is there with them.
+    if At::<LEVEL>::HAS_V4 && std::arch::is_x86_feature_detected!("avx512bf16") {
+        // SAFETY: it requires AVX512-BF16, which was found, and AVX-512 F and DQ, which V4 has: the token proves the level
+        // (invariant L2).
         let are_exact = unsafe { x86_64::narrow_to_bf16(from, to) };
         return if are_exact { from.len() / 16 * 16 } else { 0 };
     }

@@ -3,11 +3,11 @@
 //! A small output is computed in one go, in its place. Where that does not use what the machine has, it is computed in
 //! blocks:
 //!
-//! * `f16`, where an instruction narrows many numbers at once which the compiler does not find: the numbers of a block
-//!   stay in the first level of the cache until they are narrowed together.
+//! * `f16` and `bf16`, where an instruction narrows many numbers at once which the compiler does not find: the numbers of a
+//!   block stay in the first level of the cache until they are narrowed together.
 //! * Outputs that are larger than the caches: they go past them (`stream`), which takes whole lines.
 //!
-//! Blocks take turns among [`pages_in_turn`].
+//! Blocks take turns among some pages, as many as [`pages_in_turn`] says.
 
 use super::level::{At, Loop, dispatch_loop};
 use super::stream::{self, LINE_BYTES, PAGE_BYTES, pages_in_turn};
@@ -27,7 +27,7 @@ pub trait Body<T> {
     /// What results are before they are narrowed; of no meaning if they are not.
     type Wide: Element;
 
-    /// Whether the level narrows many of them by one instruction.
+    /// Whether the machine narrows many of them by one instruction.
     fn narrows_in_blocks<const LEVEL: u8>(at: At<LEVEL>) -> bool;
 
     /// Computes the elements of `output`, the first of which has number `begin`. If it narrows in blocks, `wide` is as long

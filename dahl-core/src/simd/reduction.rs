@@ -34,7 +34,7 @@ const MOST_IN_PAGE: usize = 4;
 /// assert_eq!(sum(&vec![1.0_f32; 20_000_000]), 20_000_000.0); // one by one it stops at 16,777,216
 /// ```
 pub fn sum<T: Real>(values: &[T]) -> T::Compute {
-    dispatch_loop(SumOf(values))
+    dispatch_loop(SumOf { values, in_turn: pages_in_turn() > 1 })
 }
 
 /// The sum of the products `a[i] * b[i]`, formed and accumulated in the compute type by the same tree as [`sum`].
@@ -56,7 +56,11 @@ pub fn min<T: Element>(values: &[T]) -> T {
     dispatch(MinOf(values))
 }
 
-struct SumOf<'a, T>(&'a [T]);
+struct SumOf<'a, T> {
+    values: &'a [T],
+    /// Whether pages are read in turn, where there are registers for their lanes.
+    in_turn: bool,
+}
 
 impl<T: Real> Loop for SumOf<'_, T> {
     type Output = T::Compute;
@@ -64,8 +68,8 @@ impl<T: Real> Loop for SumOf<'_, T> {
     #[inline(always)]
     fn run<const LEVEL: u8>(self, at: At<LEVEL>) -> T::Compute {
         let mut tree = Tree::new();
-        let (mut blocks, rest) = self.0.as_chunks::<BLOCK>();
-        if At::<LEVEL>::HAS_V4 && pages_in_turn() > 1 {
+        let (mut blocks, rest) = self.values.as_chunks::<BLOCK>();
+        if At::<LEVEL>::HAS_V4 && self.in_turn {
             blocks = take_groups::<T, 8, LEVEL>(at, blocks, &mut tree);
             blocks = take_groups::<T, 4, LEVEL>(at, blocks, &mut tree);
         }
@@ -247,4 +251,29 @@ fn extreme<T: Copy>(values: &[T], identity: T, choose: impl Fn(T, T) -> T + Copy
         *lane = choose(*lane, x);
     }
     fold_lanes(lanes, choose)
+}
+
+#[cfg(test)]
+mod tests {
+    use half::{bf16, f16};
+
+    use super::*;
+
+    #[test]
+    fn pages_in_turn_give_the_same_bits() {
+        fn lengths<T: Real>() {
+            let values: Vec<T> =
+                (0..40_000).map(|i| T::from_f64((i * 7919 % 4001) as f64 / 1000.3 - 2.0)).collect();
+            for len in [0, 1023, 1024, 4096, 8191, 8192, 16_384, 20_481, 40_000] {
+                let values = &values[..len];
+                let [one, several] =
+                    [false, true].map(|in_turn| dispatch_loop(SumOf { values, in_turn }).to_f64().to_bits());
+                assert_eq!(one, several, "{len} {}", T::NAME);
+            }
+        }
+        lengths::<f16>();
+        lengths::<bf16>();
+        lengths::<f32>();
+        lengths::<f64>();
+    }
 }

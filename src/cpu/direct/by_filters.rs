@@ -199,7 +199,9 @@ impl FilterVectors {
         // Pairs are moved as the bits of an element.
         let sums = Sums { plane, planes: bytemuck::cast_slice(planes), sums, sums_len };
         let packed = bytemuck::cast_slice(packed);
-        in_vectors_of_pairs(self.work(Pairs, group, (packed, false), bias, sums, by_position))
+        // Those that are multiplied in pairs are finite.
+        let (pairs, packed) = (Pairs::new(), (packed, true));
+        in_vectors_of_pairs(pairs, self.work(pairs, group, packed, bias, sums, by_position))
     }
 
     fn work<'a, C: Lanes, M>(

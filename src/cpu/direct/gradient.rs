@@ -58,7 +58,7 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
         by_filters.map_or(filters * of_filter, |by_filters| by_filters.with_filters(filters).len()),
         by_filters.map_or(0, |_| Products::<T::Compute, Singles>::TRANSPOSED),
     ];
-    with_pairs::<T, _>(&plane, &shape, filters, part_len, |pairs| {
+    with_pairs::<T, _>(&plane, &shape, filters, (part_len, by_filters.is_some()), |pairs| {
         with_scratch(lengths, |[planes, parts, sums, transposed]: [&mut [T::Compute]; 4]| {
             let work = Gradient {
                 plane,
@@ -90,7 +90,7 @@ fn with_pairs<T: Real, R>(
     plane: &Plane,
     shape: &Filters,
     filters: usize,
-    part_len: usize,
+    (part_len, by_filters): (usize, bool),
     f: impl FnOnce(Option<PositionPairs<'_>>) -> R,
 ) -> R {
     if !pairs::are_worthwhile::<T>(shape) {
@@ -102,7 +102,7 @@ fn with_pairs<T: Real, R>(
         if is_tiled { TiledGradient::lengths(shape, filters, plane.positions()) } else { [0; 3] };
     let planes_len = plane.buffer_len(channels, POSITIONS).next_multiple_of(2);
     with_scratch(
-        [planes_len, planes_len, filters * part_len],
+        [planes_len, if by_filters { planes_len } else { 0 }, filters * part_len],
         |[planes, from_second, parts]: [&mut [bf16]; 3]| {
             planes.fill(bf16::ZERO);
             from_second.fill(bf16::ZERO);

@@ -239,7 +239,7 @@ impl<'a> ChannelPairs<'a> {
 /// Planes of an image and the gradient by its sums, as they are.
 pub(super) struct PositionPairs<'a> {
     pub(super) planes: &'a mut [bf16],
-    /// The planes from their second element on, as far as they are asked for.
+    /// The planes from their second element on; empty if [`add_products_by_filters`](Self::add_products_by_filters) is not called.
     pub(super) from_second: &'a mut [bf16],
     pub(super) parts: &'a mut [bf16],
     /// The sums, if tiles make them.
@@ -258,8 +258,8 @@ impl PositionPairs<'_> {
                 to[first..][..columns].copy_from_slice(image);
             }
         }
-        if self.tiled.is_none() {
-            self.from_second[..self.planes.len() - 1].copy_from_slice(&self.planes[1..]);
+        if let Some((_, from_second)) = self.from_second.split_last_mut() {
+            from_second.copy_from_slice(&self.planes[1..]);
         }
         let rounded = &mut self.parts[..parts.len()];
         bf16::narrow_slice(bytemuck::cast_slice(parts), rounded);
@@ -277,8 +277,9 @@ impl PositionPairs<'_> {
     pub(super) fn add_products_by_filters<C: Real>(&self, products: Products<'_, C, Singles>) {
         let Products { vectors, plane, part_len, columns, transposed, sums, .. } = products;
         // Pairs are moved as the bits of an element.
-        in_vectors_of_pairs(Products::<f32, Pairs> {
-            multiply: Pairs,
+        let multiply = Pairs::new();
+        let products = Products::<f32, Pairs> {
+            multiply,
             vectors,
             plane,
             planes: [&*self.planes, &*self.from_second].map(bytemuck::cast_slice),
@@ -287,7 +288,8 @@ impl PositionPairs<'_> {
             columns: columns / 2,
             transposed: bytemuck::cast_slice_mut(transposed),
             sums: bytemuck::cast_slice_mut(sums),
-        });
+        };
+        in_vectors_of_pairs(multiply, products);
     }
 
     /// Adds the products of `F` parts from number `begin` on, each `part_len` long, with `K` windows of the planes to vectors

@@ -31,8 +31,8 @@ const WIDTH: usize = VECTORS * LANES;
 const PAIRS: usize = 512;
 /// Bytes of a packed block of the right factor: a part of the second-level cache.
 const RIGHT_BYTES: usize = 512 * 1024;
-/// Rows and columns whose sums are kept between two blocks of the depth.
-const SUMS: usize = 1024;
+/// Rows of the left factor that are packed at once; as many rows, and columns, have their sums kept between two blocks of the depth.
+const EXTENT: usize = 1024;
 
 /// Whether products of these elements, and sums of the products, are [exact](are_exact) but for rounding.
 pub(super) fn is_exact(matrix: ArrayView2<'_, bf16>) -> bool {
@@ -43,13 +43,13 @@ pub(super) fn is_exact(matrix: ArrayView2<'_, bf16>) -> bool {
     })
 }
 
-/// Where the sums of a block of the depth go. A place that is not there has no elements.
+/// Where the sums of a block of the depth go, to columns and rows as many in both places.
 #[derive(Clone, Copy)]
 struct Target {
     sums: Place<f32>,
     /// Whether they are added to what is there.
     adds: bool,
-    /// Where they are rounded to, if nothing more is added to them.
+    /// Where they are rounded to, if nothing more is added to them: then they are not written as they are.
     rounded: Option<Place<bf16>>,
 }
 
@@ -80,8 +80,8 @@ pub(super) fn product(a: ArrayView2<'_, bf16>, b: ArrayView2<'_, bf16>, mut out:
     if blocks == 0 {
         return out.fill(bf16::ZERO);
     }
-    // With one block no sum is kept.
-    let extents = if blocks == 1 { [rows, columns] } else { [rows.min(SUMS), columns.min(SUMS)] };
+    // With one block no sum is kept, and the right factor is packed once for all columns.
+    let extents = [rows.min(EXTENT), if blocks == 1 { columns } else { columns.min(EXTENT) }];
     let sums_len = if blocks == 1 { 0 } else { extents[0] * extents[1] };
     with_scratch([sums_len], |[sums]: [&mut [f32]; 1]| {
         for row in (0..rows).step_by(extents[0].max(1)) {

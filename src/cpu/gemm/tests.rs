@@ -40,11 +40,16 @@ fn several_cores_give_the_same_bits() {
 
 #[test]
 fn strides_may_be_any() {
-    let (a, b) = (integers([14, 9], 1), integers([9, 6], 2));
+    strides_of::<f64>();
+    strides_of::<half::bf16>();
+}
+
+fn strides_of<T: Real>() {
+    let [a, b] = [integers([14, 9], 1), integers([9, 6], 2)].map(|matrix| matrix.mapv(T::from_f64));
     let (every_second, backwards) = (a.slice(s![..;2, ..]), b.slice(s![.., ..;-1]));
-    let mut expected = ndarray::Array2::zeros([7, 6]);
+    let mut expected = ndarray::Array2::from_elem([7, 6], T::NAN);
     product(every_second.to_owned().view(), backwards.to_owned().view(), expected.view_mut(), false);
-    let mut out = ndarray::Array2::from_elem([12, 7], f64::NAN);
+    let mut out = ndarray::Array2::from_elem([12, 7], T::NAN);
     product(
         every_second,
         backwards,
@@ -54,6 +59,11 @@ fn strides_may_be_any() {
     for ((i, j), &value) in expected.indexed_iter() {
         assert_eq!(out[[11 - 2 * j, 6 - i]], value);
     }
+    // A part of a matrix, whose rows lie side by side, and around which nothing is written.
+    let mut out = ndarray::Array2::from_elem([9, 8], T::NAN);
+    product(every_second, backwards, out.slice_mut(s![1..8, 1..7]), false);
+    assert_eq!(out.slice(s![1..8, 1..7]), expected);
+    assert_eq!(out.iter().filter(|value| value.is_nan()).count(), 9 * 8 - 7 * 6);
 }
 
 #[test]

@@ -44,9 +44,20 @@ impl<C: Lanes> Multiply<C> for Singles {
     }
 }
 
-/// Two products a lane, of pairs of `bf16` whose bits are those of an `f32`: in [`in_vectors_of_pairs`] alone.
+/// Two products a lane, of pairs of `bf16` whose bits are those of an `f32`: in [`in_vectors_of_pairs`], elsewhere slowly.
+///
+/// Invariant P1: one is made by [`new`](Self::new) alone, and so where the instruction is there.
 #[derive(Clone, Copy)]
-pub(in crate::cpu::direct) struct Pairs;
+pub(in crate::cpu::direct) struct Pairs(());
+
+impl Pairs {
+    /// # Panics
+    /// If the machine multiplies no pairs.
+    pub(in crate::cpu::direct) fn new() -> Self {
+        assert!(are_multiplied());
+        Self(())
+    }
+}
 
 impl Multiply<f32> for Pairs {
     // A tap of two channels takes one multiplication, as a tap of one does.
@@ -58,8 +69,7 @@ impl Multiply<f32> for Pairs {
         #[cfg(target_arch = "x86_64")]
         if const { size_of::<S::f32s>() == 64 } {
             let [filter, element, sum] = [filter, element, sum].map(bytemuck::cast);
-            // SAFETY: the only vectors of 64 bytes are those of AVX-512, and `in_vectors_of_pairs`, where alone this type is used,
-            // has asserted that the instruction is there.
+            // SAFETY: the instruction is there, since `self` is (P1), and so is AVX-512, which all machines with it have.
             return bytemuck::cast(unsafe { x86_64::multiply_add(filter, element, sum) });
         }
         let _ = (filter, element, sum);
@@ -67,15 +77,11 @@ impl Multiply<f32> for Pairs {
     }
 }
 
-/// Does the work in vectors, with the instruction for pairs.
-///
-/// # Panics
-/// If the machine has none.
-pub(in crate::cpu::direct) fn in_vectors_of_pairs<W: WithSimd>(work: W) -> W::Output {
-    assert!(are_multiplied());
+/// Does the work in vectors, with the instruction for pairs, which is there (P1).
+pub(in crate::cpu::direct) fn in_vectors_of_pairs<W: WithSimd>(_: Pairs, work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
     if let Some(simd) = pulp::x86::V4::try_new() {
-        // SAFETY: the instruction is there, as asserted, and so is AVX-512, as the value proves.
+        // SAFETY: the instruction is there, as the first value proves (P1), and so is AVX-512, as the second does.
         return unsafe { x86_64::with_instruction(simd, work) };
     }
     unreachable!("what multiplies pairs has AVX-512")

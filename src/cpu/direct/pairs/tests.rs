@@ -8,21 +8,21 @@ fn numbers(len: usize) -> Vec<bf16> {
     (0..len).map(|number| bf16::from_f32((number * 31 % 17) as f32 / 8.0 - 1.0)).collect()
 }
 
-fn forward(batch: usize, channels: usize, input: &[bf16]) -> Vec<bf16> {
+fn forward(batch: usize, [channels, filters]: [usize; 2], input: &[bf16]) -> Vec<bf16> {
     let window = Window { image: [5, 6], kernel: [3, 2], stride: [1, 1], padding: [1, 0] };
-    let conv = Convolution { batch, in_channels: channels, out_channels: 8, window };
-    let mut out = vec![bf16::NAN; batch * 8 * 5 * 5];
-    conv2d::forward(&conv, input, &numbers(8 * channels * 6), &mut out);
+    let conv = Convolution { batch, in_channels: channels, out_channels: filters, window };
+    let mut out = vec![bf16::NAN; batch * filters * 5 * 5];
+    conv2d::forward(&conv, input, &numbers(filters * channels * 6), &mut out);
     out
 }
 
 #[test]
 fn an_image_with_small_elements_changes_no_other() {
-    for channels in [3, 8] {
+    for [channels, filters] in [[3, 8], [8, 8], [24, 32]] {
         let image_len = channels * 5 * 6;
         let mut input = numbers(3 * image_len);
         input[image_len + 7] = bf16::from_bits(1);
-        let forward = |batch, input: &[bf16]| forward(batch, channels, input);
+        let forward = |batch, input: &[bf16]| forward(batch, [channels, filters], input);
         let one_by_one: Vec<_> = input.chunks(image_len).flat_map(|image| forward(1, image)).collect();
         assert_eq!(forward(3, &input), one_by_one);
     }
