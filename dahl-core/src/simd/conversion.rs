@@ -9,7 +9,7 @@
 
 use std::any::TypeId;
 
-use half::{bf16, f16};
+use half::f16;
 
 use super::At;
 use super::level::{Loop, dispatch_loop};
@@ -38,7 +38,7 @@ pub fn widen<T: Real, const LEVEL: u8>(at: At<LEVEL>, x: T) -> T::Compute {
 #[inline(always)]
 fn narrows_to_bf16<T: Real, const LEVEL: u8>(_: At<LEVEL>) -> bool {
     #[cfg(target_arch = "x86_64")]
-    if At::<LEVEL>::HAS_V4 && TypeId::of::<T>() == TypeId::of::<bf16>() {
+    if At::<LEVEL>::HAS_V4 && TypeId::of::<T>() == TypeId::of::<half::bf16>() {
         return std::arch::is_x86_feature_detected!("avx512bf16");
     }
     false
@@ -190,6 +190,8 @@ mod x86_64 {
 
 #[cfg(test)]
 mod tests {
+    use half::bf16;
+
     use super::*;
 
     #[test]

@@ -39,6 +39,7 @@ pub(super) struct Place<C> {
     pub(super) columns: usize,
 }
 
+#[cfg(target_arch = "x86_64")]
 impl<C> Place<C> {
     /// `columns` columns from number `column` on, in the rows from number `row` on.
     #[inline(always)]

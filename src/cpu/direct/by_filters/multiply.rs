@@ -84,6 +84,7 @@ pub(in crate::cpu::direct) fn in_vectors_of_pairs<W: WithSimd>(_: Pairs, work: W
         // SAFETY: the instruction is there, as the first value proves (P1), and so is AVX-512, as the second does.
         return unsafe { x86_64::with_instruction(simd, work) };
     }
+    drop(work);
     unreachable!("what multiplies pairs has AVX-512")
 }
 
