@@ -13,8 +13,8 @@ type Case = ([usize; 4], [usize; 4], [usize; 2], [usize; 2]);
 /// One channel; more filters than a block has; windows that leave something over; one
 /// position; no image; rows longer than a vector; windows longer than a vector; windows up to the last sum; no channel; more
 /// images than are added up at a time; windows that end with the memory of a plane, but for less than a window; channels and filters
-/// enough for tiles; so many filters that vectors are of those, with rows one by one and not.
-const CASES: [Case; 17] = [
+/// enough for tiles; so many filters that vectors are of those, with rows one by one and not; and enough channels for it in pairs.
+const CASES: [Case; 19] = [
     ([2, 1, 8, 8], [4, 1, 3, 3], [0, 0], [2, 2]),
     ([2, 3, 7, 9], [7, 3, 3, 2], [1, 1], [2, 3]),
     ([1, 2, 5, 6], [13, 2, 1, 1], [0, 0], [1, 2]),
@@ -30,6 +30,8 @@ const CASES: [Case; 17] = [
     ([2, 1, 3, 30], [2, 1, 3, 3], [1, 1], [3, 3]),
     ([2, 1, 2, 17], [2, 1, 1, 1], [0, 0], [2, 2]),
     ([2, 8, 6, 7], [8, 8, 1, 2], [0, 0], [2, 2]),
+    ([2, 9, 7, 8], [40, 9, 3, 3], [1, 1], [2, 2]),
+    ([2, 9, 8, 13], [24, 9, 3, 3], [1, 1], [3, 3]),
     ([2, 17, 7, 8], [40, 17, 3, 3], [1, 1], [2, 2]),
     ([2, 16, 8, 13], [24, 16, 3, 3], [1, 1], [3, 3]),
 ];
