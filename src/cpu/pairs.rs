@@ -39,11 +39,9 @@ pub(crate) fn are_multiplied() -> bool {
 /// It is not measured here, since sums in pairs have other bits. If `DAHL_SIMD` names a level, they are used: none has the processor in it.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn are_fast() -> bool {
-    static ARE_FAST: LazyLock<bool> = LazyLock::new(|| {
-        let vendor = std::arch::x86_64::__cpuid(0);
-        let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
-        name.as_flattened() != b"GenuineIntel" || env::var_os("DAHL_SIMD").is_some()
-    });
+    use dahl_core::simd::{Vendor, vendor};
+    static ARE_FAST: LazyLock<bool> =
+        LazyLock::new(|| vendor() != Vendor::Intel || env::var_os("DAHL_SIMD").is_some());
     *ARE_FAST
 }
 

@@ -56,7 +56,7 @@ pub fn narrows_in_blocks<T: Real, const LEVEL: u8>(at: At<LEVEL>) -> bool {
 pub fn narrow_block<T: Real, const LEVEL: u8>(at: At<LEVEL>, from: &[T::Compute], to: &mut [T]) {
     let done = if has_instructions::<T, LEVEL>(at) {
         narrow_vectors(at, bytemuck::cast_slice(from), bytemuck::cast_slice_mut(to))
-    } else if narrows_to_bf16::<T, LEVEL>(at) {
+    } else if TypeId::of::<T>() == TypeId::of::<half::bf16>() {
         narrow_to_bf16(at, bytemuck::cast_slice(from), bytemuck::cast_slice_mut(to))
     } else {
         0

@@ -17,8 +17,10 @@ pub(crate) mod math;
 mod reduction;
 mod rows;
 mod stream;
+mod vendor;
 
 pub(crate) use conversion::{narrow_slice, widen_slice};
 use level::At;
 pub use level::{Level, Vectorised, dispatch, level};
 pub use reduction::{dot, max, min, sum};
+pub use vendor::{Vendor, vendor};

@@ -5,12 +5,9 @@
 
 #![allow(unsafe_code, reason = "calls instructions that a level has, where the level is proved")]
 
-#[cfg(target_arch = "x86_64")]
-use std::sync::LazyLock;
-
 use bytemuck::Pod;
 
-use super::At;
+use super::{At, Vendor, vendor};
 
 /// A line of the caches.
 pub(super) const LINE_BYTES: usize = 64;
@@ -22,22 +19,7 @@ pub(super) const PAGE_BYTES: usize = 4096;
 /// AMD (measured were a Zen 4, and in sums a Zen 3) one is the fastest.
 #[inline]
 pub(super) fn pages_in_turn() -> usize {
-    if is_of_amd() { 1 } else { 4 }
-}
-
-#[cfg(target_arch = "x86_64")]
-fn is_of_amd() -> bool {
-    static IS_OF_AMD: LazyLock<bool> = LazyLock::new(|| {
-        let vendor = std::arch::x86_64::__cpuid(0);
-        let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
-        name.as_flattened() == b"AuthenticAMD"
-    });
-    *IS_OF_AMD
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn is_of_amd() -> bool {
-    false
+    if vendor() == Vendor::Amd { 1 } else { 4 }
 }
 
 /// `to[i] = from[i]`, past the caches if `to` consists of whole lines and the level has such stores.

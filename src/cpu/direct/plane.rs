@@ -182,25 +182,7 @@ impl Plane {
             return;
         }
         for row in 1..rows {
-            let (mut from, mut to) = (row * width, row * columns);
-            let end = from + columns;
-            // Parts of a size that is known, which take no call.
-            while from + 16 <= end {
-                sums.copy_within(from..from + 16, to);
-                (from, to) = (from + 16, to + 16);
-            }
-            if from + 8 <= end {
-                sums.copy_within(from..from + 8, to);
-                (from, to) = (from + 8, to + 8);
-            }
-            if from + 4 <= end {
-                sums.copy_within(from..from + 4, to);
-                (from, to) = (from + 4, to + 4);
-            }
-            while from < end {
-                sums[to] = sums[from];
-                (from, to) = (from + 1, to + 1);
-            }
+            sums.copy_within(row * width..row * width + columns, row * columns);
         }
     }
 }
