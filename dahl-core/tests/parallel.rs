@@ -193,6 +193,29 @@ fn the_host_that_helps_runs_it_on_one_thread() -> Result<()> {
 }
 
 #[test]
+fn a_kernel_that_makes_no_jobs_stays_on_the_thread_that_helps() -> Result<()> {
+    static RAN: Mutex<Vec<(&str, String)>> = Mutex::new(Vec::new());
+    fn note(entry: &'static str) {
+        let thread = thread::current().name().unwrap_or_default().to_owned();
+        RAN.lock().unwrap().push((entry, thread));
+    }
+    static EITHER: Codelet = Codelet::new("either", module_path!(), 20)
+        .parameters(WRITE)
+        .kernels(&[Some(Kernel::new("rust", |_| note("alone")).parallel_entry(|_| note("in parallel")))]);
+    for teams in [TeamPolicy::Never, TeamPolicy::Measured, TeamPolicy::Always] {
+        // A simulated machine's kernels run on this thread.
+        let rt = workers(2).teams(teams).virtual_device(VirtualDevice::new("gpu")).build()?;
+        let mut out = rt.zeros::<f32, 0>([])?;
+        change(&EITHER, &mut out)?;
+        rt.wait()?;
+    }
+    let here = thread::current().name().unwrap_or_default().to_owned();
+    let expected = [("alone", here.clone()), ("alone", here), ("in parallel", "dahl apart".to_owned())];
+    assert_eq!(*RAN.lock().unwrap(), expected);
+    Ok(())
+}
+
+#[test]
 fn an_idle_worker_does_jobs() -> Result<()> {
     static MET: AtomicUsize = AtomicUsize::new(0);
     /// Two jobs that wait for each other: one thread alone would wait for ever.

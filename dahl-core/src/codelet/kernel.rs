@@ -96,6 +96,15 @@ impl Kernel {
         !matches!(self.cores, Cores::One)
     }
 
+    /// Whether it calls rayon's functions, with a team or without.
+    pub(crate) const fn makes_jobs(&self, team: bool) -> bool {
+        match self.cores {
+            Cores::One => false,
+            Cores::Several => true,
+            Cores::Either(_) => team,
+        }
+    }
+
     /// Whether it promises the bits of the codelet's first kernel.
     pub const fn is_equal(&self) -> bool {
         self.equal

@@ -6,7 +6,9 @@
 //! two jobs it looks for tasks, as always. Nothing waits for a helper: what nobody takes, the kernel's own thread does.
 //! (Only `rayon::broadcast` waits for every thread; kernels must not call it.)
 //!
-//! On a thread that is not a worker's (the host, when it helps; a simulation) the kernel runs on a pool of one thread.
+//! On a thread that is not a worker's (the host, when it helps; a simulation) a kernel that makes jobs runs on a pool of
+//! one thread. One that makes none, such as a kernel whose jobs are in a parallel entry, runs where it is: to hand it to
+//! another thread and to wait costs more than many a kernel does, and memory for rayon's queue.
 //!
 //! Not here: whether a kernel gets a team (`choice`).
 #![allow(unsafe_code, reason = "lends a kernel's views to the one thread that it runs on")]
@@ -126,10 +128,12 @@ pub(super) enum Crew<'s> {
 
 impl<'s> Crew<'s> {
     pub(super) fn new(shared: &'s Shared, plan: &Plan, is_in_pool: bool) -> Self {
-        match (plan.team && is_in_pool, plan.kernel.is_parallel() && !is_in_pool) {
-            (true, _) => Self::Team(shared.team(), shared.sleep()),
-            (false, true) => Self::Apart(shared.team(), plan.team),
-            (false, false) => Self::Nobody,
+        if is_in_pool && plan.team {
+            Self::Team(shared.team(), shared.sleep())
+        } else if !is_in_pool && plan.kernel.makes_jobs(plan.team) {
+            Self::Apart(shared.team(), plan.team)
+        } else {
+            Self::Nobody
         }
     }
 
