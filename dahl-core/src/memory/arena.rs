@@ -15,7 +15,7 @@ use crate::scheduler::WorkerInfo;
 use crate::shape::checked_len;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
-use crate::worker;
+use crate::worker::{self, Interest};
 
 /// Memory for arrays that go together, such as those of one training step.
 ///
@@ -76,6 +76,8 @@ pub(super) struct ArenaShared {
     usual_bytes: AtomicUsize,
     /// Bytes of regions that the arena has let go of and that tasks in flight hold.
     dying_bytes: AtomicUsize,
+    /// As many of them as a thread waits for in [`Arena::reset_within`]; the most there can be if none does.
+    awaited_bytes: AtomicUsize,
 }
 
 impl fmt::Debug for ArenaShared {
@@ -190,9 +192,10 @@ impl ArenaShared {
 
     /// Notes that such a region has come back.
     pub(super) fn end_dying(&self, bytes: usize) {
-        self.dying_bytes.fetch_sub(bytes, Ordering::AcqRel);
+        let left = self.dying_bytes.fetch_sub(bytes, Ordering::AcqRel) - bytes;
         self.runtime.memory().end_dying(bytes);
-        self.runtime.progress().notify();
+        // Else a thread that waits for the arena's bytes would wait on.
+        self.runtime.progress().notify_of_bytes(|| left <= self.awaited_bytes.load(Ordering::Relaxed));
     }
 
     fn take_region(self: &Arc<Self>) -> RegionRef {
@@ -235,6 +238,7 @@ impl Arena {
             peak_bytes: AtomicUsize::new(0),
             usual_bytes: AtomicUsize::new(0),
             dying_bytes: AtomicUsize::new(0),
+            awaited_bytes: AtomicUsize::new(usize::MAX),
         });
         shared.runtime.memory().add_arena(&shared);
         Self { current: shared.take_region(), shared }
@@ -362,7 +366,10 @@ impl Arena {
             let may_go_on = || shared.dying_bytes.load(Ordering::Acquire) + current <= bytes;
             // When so many tasks have ended, beside another thread that submits, none of those in flight now is left.
             let until = runtime.completed() + 2 * u64::from(runtime.limit());
-            runtime.wait_until(|| may_go_on() || runtime.is_drained() || runtime.completed() >= until);
+            shared.awaited_bytes.store(bytes.saturating_sub(current), Ordering::Relaxed);
+            let go_on = || may_go_on() || runtime.is_drained() || runtime.completed() >= until;
+            runtime.wait_with(Interest::Bytes, go_on);
+            shared.awaited_bytes.store(usize::MAX, Ordering::Relaxed);
         }
         self.reset();
     }

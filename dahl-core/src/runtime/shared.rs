@@ -28,7 +28,7 @@ use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 use crate::task::{ReadyTask, Record};
 use crate::trace::{Recorder, Trace};
-use crate::worker::{self, Bench, Monitor, Sleep, Team};
+use crate::worker::{self, Bench, Interest, Monitor, Sleep, Team};
 
 /// Records that a worker gathers before it gives them back, at most: so many tasks can be submitted at once when a thread that
 /// waits to submit is woken.
@@ -357,10 +357,15 @@ impl Shared {
 
     /// Waits until `holds`, for something that workers bring about.
     pub(crate) fn wait_until(&self, holds: impl Fn() -> bool) {
+        self.wait_with(Interest::Any, holds);
+    }
+
+    /// The same, for what `interest` says.
+    pub(crate) fn wait_with(&self, interest: Interest, holds: impl Fn() -> bool) {
         if self.is_simulated() {
             return self.simulate_until(holds);
         }
-        self.progress.wait_until(&mut Watch::new(self), holds);
+        self.progress.wait_until(interest, &mut Watch::new(self), holds);
     }
 
     /// How much is in use of each memory node.
@@ -393,7 +398,7 @@ impl Shared {
             if !self.help() {
                 // Nothing is ready: wait until a worker gives records back. Should all records be held by tasks that
                 // are still being made, none will come.
-                self.wait_until(|| self.records.has_free() || self.is_drained());
+                self.wait_with(Interest::Record, || self.records.has_free() || self.is_drained());
                 if !self.records.has_free() {
                     return self.records.take_or_grow();
                 }

@@ -25,7 +25,7 @@ pub(crate) use execute::execute;
 pub(crate) use issued::{Issued, finish, issue};
 pub(crate) use next::Next;
 pub(crate) use recycler::Recycler;
-pub(crate) use sleep::{Lookout, Monitor, Sleep};
+pub(crate) use sleep::{Interest, Lookout, Monitor, Sleep};
 pub(crate) use team::Team;
 pub(crate) use threads::Threads;
 

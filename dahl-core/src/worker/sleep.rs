@@ -118,21 +118,36 @@ pub(crate) trait Lookout {
     fn look(&mut self);
 }
 
+/// What a thread waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Interest {
+    /// Something that any change may bring about.
+    Any,
+    /// That tasks let go of so many bytes, which whoever gives some back can tell from [`Monitor::notify_of_bytes`].
+    Bytes,
+    /// A record, which no bytes bring about.
+    Record,
+}
+
 /// Where the host waits for something that workers bring about.
 #[derive(Debug, Default)]
 pub(crate) struct Monitor {
-    waiting: AtomicUsize,
+    /// Threads that wait, by [`Interest`].
+    waiting: [AtomicUsize; 3],
     lock: Mutex<()>,
     changed: Condvar,
 }
 
 impl Monitor {
     /// Waits until `holds`, and lets a watch look now and then.
-    pub(crate) fn wait_until(&self, watch: &mut impl Lookout, holds: impl Fn() -> bool) {
+    ///
+    /// What decides whether bytes concern it has to be written before.
+    pub(crate) fn wait_until(&self, interest: Interest, watch: &mut impl Lookout, holds: impl Fn() -> bool) {
         if holds() {
             return;
         }
-        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let waiting = &self.waiting[interest as usize];
+        waiting.fetch_add(1, Ordering::Relaxed);
         fence(Ordering::SeqCst);
         let mut guard = self.lock.lock().unwrap_or_else(|poison| poison.into_inner());
         while !holds() {
@@ -151,16 +166,33 @@ impl Monitor {
             }
         }
         drop(guard);
-        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        waiting.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Lets those who wait look again, after a change.
     pub(crate) fn notify(&self) {
         fence(Ordering::SeqCst);
-        if self.waiting.load(Ordering::Relaxed) > 0 {
-            // Nobody is between looking and waiting while the lock is held.
-            drop(self.lock.lock());
-            self.changed.notify_all();
+        if [Interest::Any, Interest::Bytes, Interest::Record].into_iter().any(|interest| self.waits(interest))
+        {
+            self.wake();
         }
+    }
+
+    /// Lets those look again whom it may help that bytes have been given back; who waits for so many, if `concerns` holds.
+    pub(crate) fn notify_of_bytes(&self, concerns: impl FnOnce() -> bool) {
+        fence(Ordering::SeqCst);
+        if self.waits(Interest::Any) || (self.waits(Interest::Bytes) && concerns()) {
+            self.wake();
+        }
+    }
+
+    fn waits(&self, interest: Interest) -> bool {
+        self.waiting[interest as usize].load(Ordering::Relaxed) > 0
+    }
+
+    fn wake(&self) {
+        // Nobody is between looking and waiting while the lock is held.
+        drop(self.lock.lock());
+        self.changed.notify_all();
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use loom::thread;
-use rooms::{Lookout, Monitor, Sleep};
+use rooms::{Interest, Lookout, Monitor, Sleep};
 
 use crate::explore;
 
@@ -163,7 +163,7 @@ fn the_host_sees_progress() {
             worker.1.store(true, Ordering::Relaxed);
             worker.0.notify();
         });
-        shared.0.wait_until(&mut Nobody, || shared.1.load(Ordering::Relaxed));
+        shared.0.wait_until(Interest::Any, &mut Nobody, || shared.1.load(Ordering::Relaxed));
         worker.join().unwrap();
     });
 }
@@ -176,7 +176,7 @@ fn two_hosts_see_what_two_workers_do() {
             let shared = Arc::clone(&shared);
             thread::spawn(move || {
                 if waits {
-                    shared.0.wait_until(&mut Nobody, || shared.1.load(Ordering::Relaxed) == 2);
+                    shared.0.wait_until(Interest::Any, &mut Nobody, || shared.1.load(Ordering::Relaxed) == 2);
                 } else {
                     shared.1.fetch_add(1, Ordering::Relaxed);
                     shared.0.notify();
@@ -185,7 +185,56 @@ fn two_hosts_see_what_two_workers_do() {
         });
         shared.1.fetch_add(1, Ordering::Relaxed);
         shared.0.notify();
-        shared.0.wait_until(&mut Nobody, || shared.1.load(Ordering::Relaxed) == 2);
+        shared.0.wait_until(Interest::Any, &mut Nobody, || shared.1.load(Ordering::Relaxed) == 2);
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+}
+
+#[test]
+fn a_host_that_waits_for_bytes_is_told_when_they_have_gone() {
+    explore(2, || {
+        struct Arena {
+            progress: Monitor,
+            dying_bytes: AtomicUsize,
+            awaited_bytes: AtomicUsize,
+        }
+        let arena = Arc::new(Arena {
+            progress: Monitor::default(),
+            dying_bytes: AtomicUsize::new(4),
+            awaited_bytes: AtomicUsize::new(0), // of a wait that is over
+        });
+        let workers = [1, 2].map(|bytes| {
+            let arena = Arc::clone(&arena);
+            thread::spawn(move || {
+                let left = arena.dying_bytes.fetch_sub(bytes, Ordering::AcqRel) - bytes;
+                arena.progress.notify_of_bytes(|| left <= arena.awaited_bytes.load(Ordering::Relaxed));
+            })
+        });
+        arena.awaited_bytes.store(1, Ordering::Relaxed);
+        let enough = || arena.dying_bytes.load(Ordering::Acquire) <= 1;
+        arena.progress.wait_until(Interest::Bytes, &mut Nobody, enough);
+        workers.into_iter().for_each(|worker| worker.join().unwrap());
+    });
+}
+
+#[test]
+fn a_change_that_does_not_concern_one_host_reaches_another() {
+    explore(2, || {
+        let shared = Arc::new((Monitor::default(), AtomicBool::new(false), AtomicBool::new(false)));
+        let threads = [false, true].map(|waits| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                if waits {
+                    shared.0.wait_until(Interest::Bytes, &mut Nobody, || shared.2.load(Ordering::Relaxed));
+                } else {
+                    shared.1.store(true, Ordering::Relaxed);
+                    shared.0.notify_of_bytes(|| false);
+                    shared.2.store(true, Ordering::Relaxed);
+                    shared.0.notify_of_bytes(|| true);
+                }
+            })
+        });
+        shared.0.wait_until(Interest::Any, &mut Nobody, || shared.1.load(Ordering::Relaxed));
         threads.into_iter().for_each(|thread| thread.join().unwrap());
     });
 }

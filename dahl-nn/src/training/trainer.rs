@@ -222,11 +222,17 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         Ok(())
     }
 
-    /// Lets go of the arrays of the last parts, and waits if those before them still hold much.
+    /// Lets go of the arrays of the last parts. If those before them still hold much, it waits until they hold half of that, so that
+    /// it need not wait for the next ones: to be woken takes longer than a small part, also from whoever does it.
     fn let_go(&mut self, step: &mut Arena) {
         // Parts hold their arrays until their last task has ended, and each worker may be at others.
         self.part_bytes = self.part_bytes.max(step.used_bytes());
-        step.reset_within(BYTES_AHEAD.max(step.worker_infos().len() * self.part_bytes));
+        let of_workers = step.worker_infos().len() * self.part_bytes;
+        if step.current_bytes() > BYTES_AHEAD.max(of_workers) {
+            step.reset_within(of_workers.max(BYTES_AHEAD / 2));
+        } else {
+            step.reset();
+        }
     }
 
     /// Submits forward and backward of one part of a batch, whose samples count by `factor`.
