@@ -149,11 +149,11 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         Ok(())
     }
 
-    /// Parts of about the same size, each with elements enough.
+    /// Samples of a part, each with elements enough.
     fn default_granularity(&self) -> usize {
         let elements = ELEMENTS_PER_TASK.max(self.model.parameter_count());
-        let most = (elements / self.model.widest().max(1)).max(1);
-        self.batch_size.div_ceil(self.batch_size.div_ceil(most))
+        let samples = (elements / self.model.widest().max(1)).max(1);
+        self.batch_size.div_ceil(parts(self.batch_size, samples))
     }
 
     fn permutation(&self, len: usize, seed: u64) -> dahl::Result<Vec<usize>> {
@@ -254,6 +254,12 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
     }
 }
 
+/// Parts of about `each` samples that a batch is cut into: one, or an even number, so that two workers, or four, do not
+/// wait at its end for one that has a part more.
+fn parts(batch_size: usize, each: usize) -> usize {
+    if batch_size <= each { 1 } else { 2 * ((batch_size + each) / (2 * each)).max(1) }
+}
+
 fn show(bar: &ProgressBar, sum: &TallySum, start: Instant) {
     let (loss, accuracy) = (sum.mean_loss(), sum.accuracy());
     let per_second = sum.samples as f64 / start.elapsed().as_secs_f64();
@@ -265,4 +271,26 @@ fn progress_bar(epoch: usize, epochs: usize, samples: usize) -> ProgressBar {
     let style = ProgressStyle::with_template("{prefix} {wide_bar} {pos}/{len} {msg}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(samples as u64).with_style(style).with_prefix(format!("epoch {epoch}/{epochs}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parts;
+
+    #[test]
+    fn a_batch_has_one_part_or_an_even_number_of_about_the_right_size() {
+        for each in 1..100 {
+            for batch_size in 1..1000 {
+                let parts = parts(batch_size, each);
+                assert!(parts == 1 || parts.is_multiple_of(2), "{batch_size} by {each}: {parts}");
+                let (whole, share) = (batch_size <= each, batch_size as f64 / parts as f64 / each as f64);
+                let range = if whole { 0.0..=1.0 } else { 0.5..=1.5 };
+                assert!(range.contains(&share), "{batch_size} by {each}: {share} of it");
+            }
+        }
+        assert_eq!(
+            [(64, 55), (256, 55), (500, 48), (100, 48)].map(|(all, each)| parts(all, each)),
+            [2, 4, 10, 2]
+        );
+    }
 }
