@@ -293,6 +293,39 @@ impl Arena {
         self.from_slice(shape, &elements)
     }
 
+    /// An array that is made row by row: `fill` gets the number of each row, which is what lies at one index of the first axis,
+    /// and its elements, zeros, in row-major order. An array without axes is one row.
+    ///
+    /// # Errors
+    /// If the memory cannot be had.
+    ///
+    /// # Examples
+    /// ```
+    /// # fn main() -> dahl_core::Result<()> {
+    /// # let rt = dahl_core::Runtime::new()?;
+    /// let arena = rt.arena();
+    /// let squares = arena.from_rows([3, 2], |row, elements: &mut [f32]| elements[1] = (row * row) as f32)?;
+    /// assert_eq!(squares.to_vec()?, [0.0, 0.0, 0.0, 1.0, 0.0, 4.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn from_rows<T: Element, const N: usize>(
+        &self,
+        shape: [usize; N],
+        mut fill: impl FnMut(usize, &mut [T]),
+    ) -> Result<Array<'_, T, N>> {
+        let mut array = self.array(shape, Content::Unset)?;
+        let of_row: usize = shape.iter().skip(1).product();
+        array.fill_new(|elements| {
+            for (row, elements) in elements.chunks_exact_mut(of_row.max(1)).enumerate() {
+                elements.fill(T::ZERO); // row by row: it is in the first cache when it is filled
+                fill(row, elements);
+            }
+        });
+        Ok(array)
+    }
+
     /// An array whose first task must write every element.
     #[track_caller]
     pub(crate) fn array<T: Element, const N: usize>(

@@ -58,13 +58,8 @@ impl Feeder {
         indices: &[usize],
     ) -> dahl::Result<Matrix<'s, T>> {
         let features = data.sample_shape().iter().product();
-        let mut samples = step.zeros([indices.len(), features])?;
-        {
-            let mut guard = samples.write()?;
-            for (mut row, &index) in guard.rows_mut().into_iter().zip(indices) {
-                data.copy_sample(index, row.as_slice_mut().expect("a row of a new matrix is contiguous"));
-            }
-        }
+        let copy = |row: usize, features: &mut [T]| data.copy_sample(indices[row], features);
+        let samples = step.from_rows([indices.len(), features], copy)?;
         if let Some(&device) = self.devices.get(self.turn) {
             samples.prefetch(device);
             self.turn = (self.turn + 1) % self.devices.len();
