@@ -141,6 +141,16 @@ impl Layout {
         self.extents[..shape.len()].copy_from_slice(shape);
     }
 
+    /// Makes this the same as `other`, without copying what means nothing there.
+    #[inline]
+    pub(crate) fn assign(&mut self, other: &Self) {
+        (self.rank, self.contiguous, self.offset) = (other.rank, other.contiguous, other.offset);
+        self.extents = other.extents;
+        if !other.contiguous {
+            self.strides = other.strides;
+        }
+    }
+
     /// Makes this a layout with the given strides.
     pub(crate) fn set_strided(&mut self, shape: &[usize], strides: &[isize], offset: usize) {
         self.set_contiguous(shape);

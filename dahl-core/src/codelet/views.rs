@@ -30,6 +30,17 @@ pub(crate) struct Operand {
     pub(crate) reads: bool,
 }
 
+impl Operand {
+    /// A place for one.
+    pub(crate) const EMPTY: Self = Self {
+        pointer: std::ptr::null_mut(),
+        layout: Layout::EMPTY,
+        element: ElementType::of::<u8>(),
+        writes: false,
+        reads: false,
+    };
+}
+
 /// The views of a running task, in the order of the declaration. Each parameter can be taken once.
 pub struct Views<'a> {
     operands: &'a [Operand],

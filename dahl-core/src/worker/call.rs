@@ -28,45 +28,53 @@ pub(super) fn prepare(
     record: &Record,
     codelet: &Codelet,
 ) -> Result<(), Obstacle> {
-    bench.operands.clear();
     let requester = fold::requester(record);
     let output = if record.body().in_place { codelet.output() } else { None };
     // In place, parameters follow each other without the output.
     let mut accesses = record.accesses().enumerate();
+    let mut operands = 0;
     for (index, parameter) in codelet.parameters.iter().enumerate() {
         if Some(index) == output {
             continue;
         }
         let Some((position, access)) = accesses.next() else { break };
         let body = access.body();
-        let mut operand = Operand {
-            pointer: std::ptr::null_mut(),
-            layout: body.layout,
-            element: parameter.kernel_element(),
-            writes: !body.mode.is_shared(),
-            reads: body.mode != AccessMode::W,
-        };
-        operand.pointer = match (access.array(), &parameter.accumulator) {
+        let pointer = match (access.array(), &parameter.accumulator) {
             (None, _) => {
                 let bytes = body.layout.len() * parameter.element.size_bytes;
                 scratch(shared, bench, position, bytes, record.body().location)?
             }
+            // SAFETY: the task is ready, so it holds its accesses, and that of a reduction, to a private buffer, is
+            // exclusive.
             (Some(array), Some(accumulator)) => {
-                operand.layout.set_contiguous(body.layout.extents());
-                // SAFETY: the task is ready, so it holds its accesses, and that of a reduction, to a private buffer, is
-                // exclusive.
                 unsafe { fold::leaf(array, accumulator, body, bench.node, requester) }?
             }
             // SAFETY: the task is ready, so it holds its accesses.
             (Some(array), None) => unsafe { array.prepare_at(bench.node, body.mode, requester) }?,
         };
+        let mut is_elsewhere = access.array().is_some() && parameter.accumulator.is_some();
         if let (Some(array), true) = (access.array(), bench.node != HOME) {
             bench.pinned.push(Pin { array: NonNull::from(array), node: bench.node });
-            // A copy is contiguous, whatever the part is at home.
-            operand.layout.set_contiguous(body.layout.extents());
+            is_elsewhere = true;
         }
-        bench.operands.push(operand);
+        // Filled in where it lies: to make one and to move it there takes longer than all else here.
+        if operands == bench.operands.len() {
+            bench.operands.push(Operand::EMPTY);
+        }
+        let operand = &mut bench.operands[operands];
+        operands += 1;
+        operand.pointer = pointer;
+        operand.element = parameter.kernel_element();
+        operand.writes = !body.mode.is_shared();
+        operand.reads = body.mode != AccessMode::W;
+        if is_elsewhere {
+            // A buffer or a copy is contiguous, whatever the part is at home.
+            operand.layout.set_contiguous(body.layout.extents());
+        } else {
+            operand.layout.assign(&body.layout);
+        }
     }
+    bench.operands.truncate(operands);
     for (_, tag) in accesses.filter(|(_, tag)| tag.body().mode == AccessMode::W) {
         let array = tag.array().expect("a tag is an array");
         // SAFETY: the task is ready, so it holds its accesses.
