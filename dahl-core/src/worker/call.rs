@@ -44,9 +44,9 @@ pub(super) fn prepare(
                 let bytes = body.layout.len() * parameter.element.size_bytes;
                 scratch(shared, bench, position, bytes, record.body().location)?
             }
-            // SAFETY: the task is ready, so it holds its accesses, and that of a reduction, to a private buffer, is
-            // exclusive.
             (Some(array), Some(accumulator)) => {
+                // SAFETY: the task is ready, so it holds its accesses, and that of a reduction, to a private buffer, is
+                // exclusive.
                 unsafe { fold::leaf(array, accumulator, body, bench.node, requester) }?
             }
             // SAFETY: the task is ready, so it holds its accesses.
