@@ -364,6 +364,28 @@ fn carve(arena: &Arena, kilobytes: usize) -> Result<()> {
     increment(&mut x)
 }
 
+#[test]
+fn rows_are_zeros_until_they_are_filled_and_each_is_filled_once() -> Result<()> {
+    let rt = runtime(1, 64);
+    let mut arena = rt.arena();
+    for _ in 0..3 {
+        let x = arena.from_rows([3, 2, 2], |row, elements: &mut [f32]| {
+            assert_eq!(elements, [0.0; 4]);
+            elements[row] = row as f32 + 1.0;
+        })?;
+        assert_eq!(x.to_vec()?, [1.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 3.0, 0.0]);
+        let scalar = arena.from_rows([], |row, elements: &mut [i64]| elements[0] = 7 + row as i64)?;
+        assert_eq!(scalar.to_vec()?, [7]);
+        for shape in [[0, 2, 2], [2, 0, 2], [0, usize::MAX, 2]] {
+            let none = arena.from_rows(shape, |_, _: &mut [f32]| unreachable!("there is no element"))?;
+            assert_eq!(none.len(), 0);
+        }
+        drop((x, scalar));
+        arena.reset(); // the next arrays lie where these did
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 

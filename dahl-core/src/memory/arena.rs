@@ -76,7 +76,7 @@ pub(super) struct ArenaShared {
     usual_bytes: AtomicUsize,
     /// Bytes of regions that the arena has let go of and that tasks in flight hold.
     dying_bytes: AtomicUsize,
-    /// As many of them as a thread waits for in [`Arena::reset_within`]; the most there can be if none does.
+    /// Of them, how many may be left for a thread that waits in [`Arena::reset_within`]; 0 if none does.
     awaited_bytes: AtomicUsize,
 }
 
@@ -238,7 +238,7 @@ impl Arena {
             peak_bytes: AtomicUsize::new(0),
             usual_bytes: AtomicUsize::new(0),
             dying_bytes: AtomicUsize::new(0),
-            awaited_bytes: AtomicUsize::new(usize::MAX),
+            awaited_bytes: AtomicUsize::new(0),
         });
         shared.runtime.memory().add_arena(&shared);
         Self { current: shared.take_region(), shared }
@@ -294,7 +294,7 @@ impl Arena {
     }
 
     /// An array that is made row by row: `fill` gets the number of each row, which is what lies at one index of the first axis,
-    /// and its elements, zeros, in row-major order. An array without axes is one row.
+    /// and its elements, zeros, in row-major order. An array without axes is one row; rows without elements are not filled.
     ///
     /// # Errors
     /// If the memory cannot be had.
@@ -316,9 +316,10 @@ impl Arena {
         mut fill: impl FnMut(usize, &mut [T]),
     ) -> Result<Array<'_, T, N>> {
         let mut array = self.array(shape, Content::Unset)?;
-        let of_row: usize = shape.iter().skip(1).product();
+        let rows = shape.first().copied().unwrap_or(1);
         array.fill_new(|elements| {
-            for (row, elements) in elements.chunks_exact_mut(of_row.max(1)).enumerate() {
+            let of_row = elements.len().checked_div(rows).unwrap_or(0).max(1);
+            for (row, elements) in elements.chunks_exact_mut(of_row).enumerate() {
                 elements.fill(T::ZERO); // row by row: it is in the first cache when it is filled
                 fill(row, elements);
             }
@@ -399,10 +400,11 @@ impl Arena {
             let may_go_on = || shared.dying_bytes.load(Ordering::Acquire) + current <= bytes;
             // When so many tasks have ended, beside another thread that submits, none of those in flight now is left.
             let until = runtime.completed() + 2 * u64::from(runtime.limit());
+            // Before it waits, as `Monitor::wait_until` asks.
             shared.awaited_bytes.store(bytes.saturating_sub(current), Ordering::Relaxed);
             let go_on = || may_go_on() || runtime.is_drained() || runtime.completed() >= until;
             runtime.wait_with(Interest::Bytes, go_on);
-            shared.awaited_bytes.store(usize::MAX, Ordering::Relaxed);
+            shared.awaited_bytes.store(0, Ordering::Relaxed);
         }
         self.reset();
     }

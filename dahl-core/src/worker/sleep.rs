@@ -141,7 +141,7 @@ pub(crate) struct Monitor {
 impl Monitor {
     /// Waits until `holds`, and lets a watch look now and then.
     ///
-    /// What decides whether bytes concern it has to be written before.
+    /// Who waits for [`Interest::Bytes`] has said before how many: what `concerns` of [`notify_of_bytes`](Self::notify_of_bytes) looks at.
     pub(crate) fn wait_until(&self, interest: Interest, watch: &mut impl Lookout, holds: impl Fn() -> bool) {
         if holds() {
             return;

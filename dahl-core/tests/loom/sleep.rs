@@ -156,16 +156,20 @@ fn a_runtime_that_stops_lets_its_worker_end() {
 
 #[test]
 fn the_host_sees_progress() {
-    explore(3, || {
-        let shared = Arc::new((Monitor::default(), AtomicBool::new(false)));
-        let worker = Arc::clone(&shared);
-        let worker = thread::spawn(move || {
-            worker.1.store(true, Ordering::Relaxed);
-            worker.0.notify();
-        });
-        shared.0.wait_until(Interest::Any, &mut Nobody, || shared.1.load(Ordering::Relaxed));
-        worker.join().unwrap();
+    for interest in [Interest::Any, Interest::Bytes, Interest::Record] {
+        explore(3, move || sees_progress(interest));
+    }
+}
+
+fn sees_progress(interest: Interest) {
+    let shared = Arc::new((Monitor::default(), AtomicBool::new(false)));
+    let worker = Arc::clone(&shared);
+    let worker = thread::spawn(move || {
+        worker.1.store(true, Ordering::Relaxed);
+        worker.0.notify();
     });
+    shared.0.wait_until(interest, &mut Nobody, || shared.1.load(Ordering::Relaxed));
+    worker.join().unwrap();
 }
 
 #[test]

@@ -149,11 +149,10 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         Ok(())
     }
 
-    /// Samples of a part, each with elements enough.
+    /// Samples of a part: about as many as have elements enough.
     fn default_granularity(&self) -> usize {
         let elements = ELEMENTS_PER_TASK.max(self.model.parameter_count());
-        let samples = (elements / self.model.widest().max(1)).max(1);
-        self.batch_size.div_ceil(parts(self.batch_size, samples))
+        samples_of_part(self.batch_size, (elements / self.model.widest().max(1)).max(1))
     }
 
     fn permutation(&self, len: usize, seed: u64) -> dahl::Result<Vec<usize>> {
@@ -222,17 +221,15 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         Ok(())
     }
 
-    /// Lets go of the arrays of the last parts. If those before them still hold much, it waits until they hold half of that, so that
-    /// it need not wait for the next ones: to be woken takes longer than a small part, also from whoever does it.
+    /// Lets go of the arrays of the last parts, and waits if too much is on its way: where parts are small, until that is half, so
+    /// that this thread need not wait again for each of the next ones. To sleep and to be woken takes longer than such a part.
     fn let_go(&mut self, step: &mut Arena) {
         // Parts hold their arrays until their last task has ended, and each worker may be at others.
         self.part_bytes = self.part_bytes.max(step.used_bytes());
         let of_workers = step.worker_infos().len() * self.part_bytes;
-        if step.current_bytes() > BYTES_AHEAD.max(of_workers) {
-            step.reset_within(of_workers.max(BYTES_AHEAD / 2));
-        } else {
-            step.reset();
-        }
+        let most = BYTES_AHEAD.max(of_workers);
+        let are_small = of_workers <= most / 2;
+        step.reset_within(if are_small && step.current_bytes() > most { most / 2 } else { most });
     }
 
     /// Submits forward and backward of one part of a batch, whose samples count by `factor`.
@@ -254,10 +251,13 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
     }
 }
 
-/// Parts of about `each` samples that a batch is cut into: one, or an even number, so that two workers, or four, do not
-/// wait at its end for one that has a part more.
-fn parts(batch_size: usize, each: usize) -> usize {
-    if batch_size <= each { 1 } else { 2 * ((batch_size + each) / (2 * each)).max(1) }
+/// Samples of each part but the last of a batch, from half of `about` to one and a half: so many that two workers, which take
+/// parts in turn, end as early as they can, rather than that one waits for the other's last part. A batch of `about` samples is whole.
+fn samples_of_part(batch_size: usize, about: usize) -> usize {
+    let until_both_end = |samples: usize| samples * batch_size.div_ceil(samples).div_ceil(2);
+    let sizes = about.div_ceil(2)..=(about + about / 2).min(batch_size);
+    let best = sizes.min_by_key(|&samples| (until_both_end(samples), samples.abs_diff(about)));
+    best.filter(|_| batch_size > about).unwrap_or(batch_size)
 }
 
 fn show(bar: &ProgressBar, sum: &TallySum, start: Instant) {
@@ -275,22 +275,29 @@ fn progress_bar(epoch: usize, epochs: usize, samples: usize) -> ProgressBar {
 
 #[cfg(test)]
 mod tests {
-    use super::parts;
+    use super::samples_of_part;
 
     #[test]
-    fn a_batch_has_one_part_or_an_even_number_of_about_the_right_size() {
-        for each in 1..100 {
-            for batch_size in 1..1000 {
-                let parts = parts(batch_size, each);
-                assert!(parts == 1 || parts.is_multiple_of(2), "{batch_size} by {each}: {parts}");
-                let (whole, share) = (batch_size <= each, batch_size as f64 / parts as f64 / each as f64);
-                let range = if whole { 0.0..=1.0 } else { 0.5..=1.5 };
-                assert!(range.contains(&share), "{batch_size} by {each}: {share} of it");
+    fn two_workers_share_a_batch() {
+        for about in 1..100 {
+            for batch_size in 1..500 {
+                let samples = samples_of_part(batch_size, about);
+                let sizes: Vec<_> = vec![(); batch_size].chunks(samples).map(<[()]>::len).collect();
+                if batch_size <= about {
+                    assert_eq!(sizes, [batch_size]);
+                    continue;
+                }
+                assert!(
+                    samples >= about.div_ceil(2) && samples <= about + about / 2,
+                    "{batch_size}, {about}"
+                );
+                let first: usize = sizes.iter().step_by(2).sum();
+                let all_sizes = about.div_ceil(2)..=about + about / 2;
+                let least = all_sizes.map(|other| other * batch_size.div_ceil(other).div_ceil(2)).min();
+                assert!(first <= least.unwrap_or(batch_size), "{batch_size} by {about}: {sizes:?}");
             }
         }
-        assert_eq!(
-            [(64, 55), (256, 55), (500, 48), (100, 48)].map(|(all, each)| parts(all, each)),
-            [2, 4, 10, 2]
-        );
+        let examples = [(64, 55), (256, 55), (500, 48), (100, 48), (64, 5), (100, 6)];
+        assert_eq!(examples.map(|(all, about)| samples_of_part(all, about)), [32, 64, 50, 50, 4, 5]);
     }
 }
