@@ -221,7 +221,7 @@ impl ArrayState {
             if dying_bytes > 0 {
                 state.dying_bytes.store(0, Ordering::Relaxed);
                 shared.memory().end_dying(dying_bytes);
-                shared.progress().notify_of_bytes(|| false);
+                shared.progress().notify_of_bytes(|| false); // they are of no arena
             }
             shared.arrays().give_back(state.index);
         }

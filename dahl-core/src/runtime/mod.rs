@@ -4,6 +4,7 @@ mod dispatch;
 mod real;
 mod shared;
 mod simulated;
+mod waiting;
 
 use std::fmt;
 use std::panic::Location;

@@ -22,13 +22,13 @@ use crate::observer::{Observer, Submission};
 use crate::perf::{Estimate, Models};
 use crate::scheduler::{Misfits, Recording, Scheduler, WorkerInfo, Workers};
 use crate::simulation::Simulation;
-use crate::stall::{Stall, Watch};
+use crate::stall::Stall;
 use crate::statistics::Gathering;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 use crate::task::{ReadyTask, Record};
 use crate::trace::{Recorder, Trace};
-use crate::worker::{self, Bench, Interest, Monitor, Sleep, Team};
+use crate::worker::{Bench, Monitor, Sleep, Team};
 
 /// Records that a worker gathers before it gives them back, at most: so many tasks can be submitted at once when a thread that
 /// waits to submit is woken.
@@ -36,7 +36,7 @@ const MOST_BULK: usize = 128;
 
 /// What the workers, the arrays and the host share. It lives as long as any of them.
 pub(crate) struct Shared {
-    records: Slab<Record>,
+    pub(super) records: Slab<Record>,
     arrays: Slab<ArrayState>,
     memory: Arc<MemoryNode>,
     pub(super) scheduler: Box<dyn Scheduler>,
@@ -63,7 +63,7 @@ pub(crate) struct Shared {
     cpu_workers: usize,
     cores: usize,
     /// Records that there may be.
-    limit: u32,
+    pub(super) limit: u32,
     /// Records that a worker gathers before it gives them back.
     bulk: usize,
     /// Where else than in the main memory arrays can be.
@@ -351,23 +351,6 @@ impl Shared {
         }
     }
 
-    pub(super) fn drain(&self) {
-        self.wait_until(|| self.is_drained());
-    }
-
-    /// Waits until `holds`, for something that workers bring about.
-    pub(crate) fn wait_until(&self, holds: impl Fn() -> bool) {
-        self.wait_with(Interest::Any, holds);
-    }
-
-    /// The same, for what `interest` says.
-    pub(crate) fn wait_with(&self, interest: Interest, holds: impl Fn() -> bool) {
-        if self.is_simulated() {
-            return self.simulate_until(holds);
-        }
-        self.progress.wait_until(interest, &mut Watch::new(self), holds);
-    }
-
     /// How much is in use of each memory node.
     pub(crate) fn memory_uses(&self) -> Vec<MemoryUse> {
         let devices = self.devices().map(Devices::memories).unwrap_or_default();
@@ -379,36 +362,6 @@ impl Shared {
         let count = &self.completed[worker.unwrap_or(self.workers())];
         // Each counter has one writer: its worker, or the holder of `helper`.
         count.store(count.load(Ordering::Relaxed) + 1, Ordering::Release);
-    }
-
-    /// A record to fill in. At the bound on tasks in flight this thread helps to run them.
-    pub(crate) fn take_record(&self) -> &Record {
-        loop {
-            if let Some(record) = self.records.take() {
-                return record;
-            }
-            self.records.grow(self.limit);
-            if let Some(record) = self.records.take() {
-                return record;
-            }
-            if worker::in_kernel() {
-                // A destructor inside a kernel: it must not wait.
-                return self.records.take_or_grow();
-            }
-            if !self.help() {
-                // Nothing is ready: wait until a worker gives records back. Should all records be held by tasks that
-                // are still being made, none will come.
-                self.wait_with(Interest::Record, || self.records.has_free() || self.is_drained());
-                if !self.records.has_free() {
-                    return self.records.take_or_grow();
-                }
-            }
-        }
-    }
-
-    pub(crate) fn give_back_record(&self, index: u32) {
-        self.records.give_back(index);
-        self.progress.notify();
     }
 
     fn failures(&self) -> MutexGuard<'_, Vec<Arc<Failure>>> {

@@ -172,8 +172,7 @@ impl Monitor {
     /// Lets those who wait look again, after a change.
     pub(crate) fn notify(&self) {
         fence(Ordering::SeqCst);
-        if [Interest::Any, Interest::Bytes, Interest::Record].into_iter().any(|interest| self.waits(interest))
-        {
+        if self.waiting.iter().any(|waiting| waiting.load(Ordering::Relaxed) > 0) {
             self.wake();
         }
     }

@@ -1,0 +1,56 @@
+//! How a thread waits for what workers bring about, and for a record where as many tasks are in flight as may be:
+//! [`Shared`]'s part in whom it lets go on.
+
+use super::shared::Shared;
+use crate::stall::Watch;
+use crate::task::Record;
+use crate::worker::{self, Interest};
+
+impl Shared {
+    pub(super) fn drain(&self) {
+        self.wait_until(|| self.is_drained());
+    }
+
+    /// Waits until `holds`, for something that workers bring about.
+    pub(crate) fn wait_until(&self, holds: impl Fn() -> bool) {
+        self.wait_with(Interest::Any, holds);
+    }
+
+    /// The same, for what `interest` says.
+    pub(crate) fn wait_with(&self, interest: Interest, holds: impl Fn() -> bool) {
+        if self.is_simulated() {
+            return self.simulate_until(holds);
+        }
+        self.progress.wait_until(interest, &mut Watch::new(self), holds);
+    }
+
+    /// A record to fill in. At the bound on tasks in flight this thread helps to run them.
+    pub(crate) fn take_record(&self) -> &Record {
+        loop {
+            if let Some(record) = self.records.take() {
+                return record;
+            }
+            self.records.grow(self.limit);
+            if let Some(record) = self.records.take() {
+                return record;
+            }
+            if worker::in_kernel() {
+                // A destructor inside a kernel: it must not wait.
+                return self.records.take_or_grow();
+            }
+            if !self.help() {
+                // Nothing is ready: wait until a worker gives records back. Should all records be held by tasks that
+                // are still being made, none will come.
+                self.wait_with(Interest::Record, || self.records.has_free() || self.is_drained());
+                if !self.records.has_free() {
+                    return self.records.take_or_grow();
+                }
+            }
+        }
+    }
+
+    pub(crate) fn give_back_record(&self, index: u32) {
+        self.records.give_back(index);
+        self.progress.notify();
+    }
+}
