@@ -67,8 +67,13 @@ fn record(out: &mut [i64], value: i64) {
     }
 }
 
-/// What contributions `0..count` make: leaves of four, folded like a binary counter, after the old value.
+/// What contributions `0..count` make, after the old value.
 fn by_the_tree(old: i64, count: i64) -> i64 {
+    total(count).map_or(old, |total| mixed(old, total))
+}
+
+/// What contributions `0..count` make, if there are any: leaves of four, folded like a binary counter.
+fn total(count: i64) -> Option<i64> {
     let values: Vec<i64> = (0..count).collect();
     let mut levels: Vec<Option<i64>> = Vec::new();
     for leaf in values.chunks(4) {
@@ -81,8 +86,7 @@ fn by_the_tree(old: i64, count: i64) -> i64 {
         levels.resize(levels.len().max(level + 1), None);
         levels[level] = Some(sum);
     }
-    let total = levels.into_iter().flatten().reduce(|later, earlier| mixed(earlier, later));
-    total.map_or(old, |total| mixed(old, total))
+    levels.into_iter().flatten().reduce(|later, earlier| mixed(earlier, later))
 }
 
 #[test]
@@ -113,6 +117,73 @@ fn a_strided_part_is_reduced_into() -> Result<()> {
         }
         let row = [0, 1, 5, 9].map(|count| by_the_tree(0, count));
         assert_eq!(out.to_vec()?, [row, row].concat());
+    }
+    Ok(())
+}
+
+#[test]
+fn a_forgotten_value_does_not_count() -> Result<()> {
+    for rt in runtimes() {
+        for count in [1, 3, 4, 5, 8, 9, 29] {
+            let mut whole = rt.from_vec([3], vec![7, 8, 9])?;
+            record(&mut whole, 3)?;
+            whole.invalidate()?; // what was contributed before goes too
+            let mut strided = rt.from_vec([3, 2], vec![7; 6])?;
+            let mut columns = strided.partition_mut(Axis(1), 1)?;
+            columns[1].invalidate()?;
+            for value in 0..count {
+                record(&mut whole, value)?;
+                record(&mut columns[1], value)?;
+            }
+            drop(columns);
+            let total = total(count).expect("there are some");
+            assert_eq!(whole.to_vec()?, [total; 3], "{count} contributions");
+            assert_eq!(strided.to_vec()?, [7, total, 7, total, 7, total], "{count} contributions");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_forgotten_value_is_zeros_to_whoever_looks() -> Result<()> {
+    for rt in runtimes() {
+        let mut out = rt.from_vec([2, 2], vec![7, 8, 9, 10])?;
+        out.invalidate()?;
+        out.invalidate()?;
+        assert_eq!(out.to_vec()?, [0; 4]);
+        for value in 0..2 {
+            record(&mut out, value)?;
+        }
+        assert_eq!(out.to_vec()?, [by_the_tree(0, 2); 4], "a value again, if of zeros");
+        let mut columns = out.partition_mut(Axis(1), 1)?;
+        columns[0].invalidate()?;
+        assert_eq!(columns[0].to_vec()?, [0, 0]);
+        dahl::ops::fill(&mut columns[1], 3)?;
+        drop(columns);
+        assert_eq!(out.to_vec()?, [0, 3, 0, 3]);
+        out.invalidate()?;
+        out.write()?[[0, 1]] += 1;
+        assert_eq!(out.to_vec()?, [0, 1, 0, 0]);
+    }
+    Ok(())
+}
+
+#[test]
+fn contributions_to_a_forgotten_value_are_all_there_is_to_do() -> Result<()> {
+    for rt in runtimes() {
+        let arena = rt.arena();
+        let x = rt.from_vec([2], vec![3.0, 5.0])?;
+        let completed = || -> Result<u64> {
+            rt.wait()?;
+            Ok(rt.statistics().tasks.completed)
+        };
+        let (mut out, before) = (product_init(&arena, &x)?, completed()?);
+        for contributions in 1..=4 {
+            out.invalidate()?;
+            (0..contributions).try_for_each(|_| product(&x, &mut out))?;
+            assert_eq!(out.to_vec()?, [15.0_f64.powi(contributions)]);
+        }
+        assert_eq!((before, completed()?), (1, 1 + 1 + 2 + 3 + 4));
     }
     Ok(())
 }
@@ -205,6 +276,10 @@ fn half_precision_is_rounded_once() -> Result<()> {
         let wide = |start: f32| (0..20).fold(start, |product, _| product * factor.to_f32());
         assert_eq!(out.to_vec()?, [f16::from_f32(wide(2.0))]);
         assert_eq!(wide_product_init(&arena, &x)?.to_vec()?, [f16::from_f32(wide(1.0))]);
+        let mut anew = rt.from_vec([], vec![f16::from_f32(2.0)])?;
+        anew.invalidate()?;
+        wide_product(&x, &mut anew)?;
+        assert_eq!(anew.to_vec()?, [f16::from_f32(wide(1.0))]);
         // Rounded at every step, it is another number.
         let stepwise =
             (0..20).fold(f16::from_f32(2.0), |product, _| f16::from_f32(product.to_f32() * factor.to_f32()));
@@ -310,6 +385,14 @@ fn a_panic_while_combining_fails_the_reduction_and_nothing_else() -> Result<()> 
         dahl::ops::fill(&mut out, 7)?;
         count_up(&mut out, 1)?;
         assert_eq!(out.to_vec()?, [8]);
+        for value in [1, 2, 3, 4, 13] {
+            out.invalidate()?; // which ends a failure too
+            (0..5).try_for_each(|time| count_up(&mut out, if time == 4 { value } else { 0 }))?;
+            assert_eq!(out.to_vec().ok(), (value != 13).then_some(vec![value]));
+        }
+        out.invalidate()?;
+        count_up(&mut out, 1)?;
+        assert_eq!(out.to_vec()?, [1]);
         rt.wait()?;
     }
     Ok(())

@@ -22,11 +22,11 @@ const PROGRAMS: [Program; 9] = [
     Program::Matmul(8),
     Program::Cholesky(8),
     Program::Cholesky(12),
-    Program::Cnn(4, 16),
-    Program::Cnn(16, 16),
-    Program::Cnn(32, 16),
-    Program::Cnn(4, 64),
-    Program::Cnn(32, 64),
+    Program::Cnn(4, 16, 4),
+    Program::Cnn(16, 16, 4),
+    Program::Cnn(32, 16, 4),
+    Program::Cnn(4, 64, 4),
+    Program::Cnn(32, 64, 4),
 ];
 
 const SCHEDULERS: [&str; 9] = ["eager", "ws", "lws", "prio", "random", "dm", "dmda", "dmdas", "heft"];

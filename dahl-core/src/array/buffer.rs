@@ -9,10 +9,9 @@ use super::content::Content;
 use super::copies::HOME;
 use super::home::Origin;
 use super::missing::{Missing, Requester};
-use super::state::ArrayState;
+use super::state::{ArrayState, Fixed};
 use crate::access::AccessMode;
 use crate::codelet::Operand;
-use crate::element::ElementType;
 use crate::memory::{Block, Holder, Shortage};
 use crate::shape::Layout;
 use crate::sync::atomic::Ordering;
@@ -34,7 +33,7 @@ impl ArrayState {
     }
 
     /// Brings the array to the memory `node`, for a reduction to enter it there; and whether it holds a value that the
-    /// reduction adds to.
+    /// reduction adds to, which `begins` denies.
     ///
     /// # Errors
     /// As [`prepare_at`](Self::prepare_at).
@@ -47,23 +46,44 @@ impl ArrayState {
     )]
     pub(crate) unsafe fn prepare_total_at(
         &self,
+        begins: bool,
         node: usize,
         requester: Requester,
     ) -> Result<(*mut u8, bool), Missing> {
-        let keep_old = self.content.get() != Content::Unset;
-        if !keep_old {
+        let is_unset = self.content.get() == Content::Unset;
+        if is_unset {
             self.set_ready();
         }
+        let keep_old = !is_unset && !begins;
         let mode = if keep_old { AccessMode::RW } else { AccessMode::W };
         // SAFETY: the caller's.
         let prepared = unsafe { self.prepare_at(node, mode, requester) };
-        if prepared.is_err() && !keep_old {
+        if prepared.is_err() && is_unset {
             self.content.set(Content::Unset); // who tries elsewhere finds no value, as here
         }
         Ok((prepared?, keep_old))
     }
 
-    /// Calls `finish` with the elements, contiguous, and whether they hold a value that a reduction adds to.
+    /// Takes the value away. What is next finds zeros, or, if it is a reduction into the whole array, nothing to add to.
+    ///
+    /// # Safety
+    /// The caller holds an exclusive access.
+    pub(crate) unsafe fn forget_value(&self, requester: Requester) {
+        // SAFETY: the caller's.
+        if let Err(missing) = unsafe { self.prepare_at(HOME, AccessMode::W, requester) } {
+            // SAFETY: the caller's.
+            return unsafe { self.poison(&missing.into_failure(self, requester)) };
+        }
+        if self.fixed().part.is_none() {
+            // It is at home, and no copy is valid any more (C5).
+            return self.content.set(Content::Unset);
+        }
+        // SAFETY: the caller's access is exclusive; the buffer is the whole's, and initialised.
+        unsafe { self.with_contiguous(|elements| elements.fill(0)) };
+    }
+
+    /// Calls `finish` with the elements, contiguous, and whether they hold a value that a reduction adds to, which `begins`
+    /// denies.
     ///
     /// # Errors
     /// The failure that left the array without a value.
@@ -72,28 +92,35 @@ impl ArrayState {
     /// The caller holds an exclusive access.
     pub(crate) unsafe fn finish_reduction(
         &self,
+        begins: bool,
         requester: Requester,
         finish: impl FnOnce(&mut [u8], bool),
     ) -> Result<(), Missing> {
-        let keep_old = self.content.get() != Content::Unset;
-        if keep_old {
-            // SAFETY: the caller's access is exclusive.
-            unsafe { self.prepare_at(HOME, AccessMode::RW, requester) }?;
-        }
+        let keep_old = self.content.get() != Content::Unset && !begins;
+        let mode = if keep_old { AccessMode::RW } else { AccessMode::W };
         // SAFETY: the caller's access is exclusive.
-        let body = unsafe { &*self.body.get() };
+        unsafe { self.prepare_at(HOME, mode, requester) }?;
         // SAFETY: as above; the buffer is initialised, since blocks are.
-        unsafe {
-            with_contiguous(
-                body.home.pointer,
-                self.fixed().bytes,
-                &self.fixed().part,
-                self.fixed().element,
-                |target| finish(target, keep_old),
-            )
-        };
-        self.set_ready();
+        unsafe { self.with_contiguous(|target| finish(target, keep_old)) };
         Ok(())
+    }
+
+    /// Calls `change` with the elements at home, contiguous: those of a strided part are copied out and back.
+    ///
+    /// # Safety
+    /// The caller holds an exclusive access, has prepared the array at home, and its elements are initialised.
+    unsafe fn with_contiguous(&self, change: impl FnOnce(&mut [u8])) {
+        let Fixed { bytes, element, part, .. } = self.fixed();
+        let element = element.expect("a state in use has an element type");
+        let (pointer, layout) = (self.pointer(), part.unwrap_or(Layout::EMPTY));
+        if layout.is_contiguous() {
+            let start = pointer.wrapping_add(layout.offset * element.size_bytes);
+            // SAFETY: the caller's: `bytes` initialised bytes that nobody else touches.
+            return change(unsafe { std::slice::from_raw_parts_mut(start, *bytes) });
+        }
+        let operand = Operand { pointer, layout, element, writes: true, reads: true };
+        // SAFETY: the caller's: the operand's elements may be read and written, by nobody else.
+        unsafe { operand.change_packed(change) };
     }
 
     /// A buffer as large as the array's, to be [taken](Self::rename) in its place,
@@ -128,15 +155,7 @@ impl ArrayState {
         if self.fixed().part.is_some() {
             let from = block.first_bytes_mut(self.fixed().bytes);
             // SAFETY: the caller may write the elements.
-            unsafe {
-                with_contiguous(
-                    body.home.pointer,
-                    self.fixed().bytes,
-                    &self.fixed().part,
-                    self.fixed().element,
-                    |to| to.copy_from_slice(from),
-                )
-            };
+            unsafe { self.with_contiguous(|to| to.copy_from_slice(from)) };
             body.home.spare = Some(block);
             return;
         }
@@ -149,27 +168,4 @@ impl ArrayState {
             }
         }
     }
-}
-
-/// Calls `change` with the elements of an array, contiguous: those of a strided part are copied out and back.
-///
-/// # Safety
-/// The caller holds an exclusive access, `pointer` leads to the buffer of initialised elements in which `part` lies.
-unsafe fn with_contiguous(
-    pointer: *mut u8,
-    bytes: usize,
-    part: &Option<Layout>,
-    element: Option<ElementType>,
-    change: impl FnOnce(&mut [u8]),
-) {
-    let element = element.expect("a state in use has an element type");
-    let layout = part.unwrap_or(Layout::EMPTY);
-    if layout.is_contiguous() {
-        let start = pointer.wrapping_add(layout.offset * element.size_bytes);
-        // SAFETY: the caller's: `bytes` initialised bytes that nobody else touches.
-        return change(unsafe { std::slice::from_raw_parts_mut(start, bytes) });
-    }
-    let operand = Operand { pointer, layout, element, writes: true, reads: true };
-    // SAFETY: the caller's: the operand's elements may be read and written, by nobody else.
-    unsafe { operand.change_packed(change) };
 }

@@ -202,6 +202,25 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         Ok(())
     }
 
+    /// Forgets the value, and what is being reduced into it; it waits for nothing. If a reduction is next, its total is the value,
+    /// and the array is its first buffer. Whatever else is next finds zeros.
+    ///
+    /// A gradient that is summed up anew in each step needs no task that clears it, and none that adds the sum to the zeros.
+    ///
+    /// # Errors
+    /// Inside a kernel.
+    #[track_caller]
+    pub fn invalidate(&mut self) -> Result<()> {
+        let location = Location::caller();
+        if worker::in_kernel() {
+            return Err(Error::at(ErrorKind::InsideKernel { call: "invalidate" }, location));
+        }
+        let state = self.handle.state();
+        state.make_way(AccessMode::W);
+        state.reductions().forget(location);
+        Ok(())
+    }
+
     /// Begins to copy the elements to the memory of worker `worker`, so that a task which reads them there finds them. It waits
     /// for no task, though it may for copies before it; and it does nothing if that worker works in the main memory, if its memory has no room to spare, if tasks still use
     /// the array, or in a simulation.

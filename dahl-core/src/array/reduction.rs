@@ -6,6 +6,10 @@
 //! the tree: the partial results fold from the latest to the earliest, and then enter the array, whose old value is on
 //! the left. If that access overwrites the array, the contributions are forgotten instead.
 //!
+//! An array whose value was [forgotten](Reductions::forget) has nothing to keep, and is its own first leaf if the buffers would
+//! be of its element type. Partial results fold into the earliest one, so they end up where they belong: a reduction of one leaf
+//! takes no other task and no buffer. Elsewhere the first leaf is a buffer, and the old value does not count in the end.
+//!
 //! Folds are tasks, submitted here, and the dependencies on the buffers put them in order as they do all tasks. Which
 //! value meets which is decided by the submissions alone, so every bit of the result is the same for any number of
 //! workers; leaves run in parallel; and contributions do not wait for whoever uses the array before them.
@@ -42,9 +46,17 @@ const BUFFERS_PER_WORKER: usize = 2;
 /// The reduction of an array, open or not.
 #[derive(Debug, Default)]
 pub(crate) struct Reductions {
-    /// What every other access looks at. Who sees that it is closed sees the folds.
+    /// What every other access looks at. Who sees that it is closed sees what closed it.
     is_open: AtomicBool,
-    tree: Mutex<Option<Box<Tree>>>,
+    owed: Mutex<Owed>,
+}
+
+/// What the next access of another kind must come after.
+#[derive(Debug, Default)]
+struct Owed {
+    /// Where the array's value was forgotten; nothing if it counts.
+    forgotten: Option<&'static Location<'static>>,
+    tree: Option<Box<Tree>>,
 }
 
 /// Where a contribution goes.
@@ -54,7 +66,8 @@ pub(crate) struct Contribution {
     pub(crate) begins: bool,
 }
 
-/// The private buffers of an array. It is kept when it has been closed, for the next reduction of the same kind.
+/// The leaf and the partial results of an array, and its private buffers. It is kept when it has been closed, for the next
+/// reduction of the same kind.
 #[derive(Debug)]
 struct Tree {
     /// The codelet whose contribution opened it, and the line that submitted that.
@@ -63,9 +76,9 @@ struct Tree {
     accumulator: &'static Accumulator,
     /// The array's extents.
     layout: Layout,
-    /// The leaf that contributions go to now, and how many it has.
+    /// The leaf that contributions go to now, and how many it has. The first one may be the array itself.
     leaf: Option<(NonNull<ArrayState>, usize)>,
-    /// Partial results of `2^level` leaves.
+    /// Partial results of `2^level` leaves. The earliest may be in the array itself.
     levels: Vec<Option<NonNull<ArrayState>>>,
     /// Buffers whose last fold has been submitted, in that order.
     free: VecDeque<NonNull<ArrayState>>,
@@ -76,11 +89,18 @@ struct Tree {
 unsafe impl Send for Tree {}
 
 impl Reductions {
-    fn tree(&self) -> MutexGuard<'_, Option<Box<Tree>>> {
-        self.tree.lock().unwrap_or_else(|poison| poison.into_inner())
+    fn owed(&self) -> MutexGuard<'_, Owed> {
+        self.owed.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
-    /// Sees that there is a buffer for the next contribution to `target`; opens a reduction, or closes one of another
+    /// Forgets the value of an array that nothing is owed to: the next reduction begins anew, and what else looks at it finds
+    /// zeros.
+    pub(crate) fn forget(&self, location: &'static Location<'static>) {
+        self.owed().forgotten = Some(location);
+        self.is_open.store(true, Ordering::Release);
+    }
+
+    /// Sees that there is a leaf for the next contribution to `target`; opens a reduction, or closes one of another
     /// kind first.
     ///
     /// # Errors
@@ -93,35 +113,45 @@ impl Reductions {
         layout: &Layout,
         location: &'static Location<'static>,
     ) -> Result<()> {
-        let mut guard = self.tree();
-        let fits = guard.as_ref().is_some_and(|tree| tree.fits(accumulator, layout));
-        if !fits && let Some(mut tree) = guard.take() {
-            tree.close(target);
+        let mut guard = self.owed();
+        let owed = &mut *guard;
+        let fits = owed.tree.as_ref().is_some_and(|tree| tree.fits(accumulator, layout));
+        if !fits && let Some(mut tree) = owed.tree.take() {
+            if tree.close(target, owed.forgotten.is_some()) {
+                owed.forgotten = None;
+            }
             Step::new(target.shared(), None).run(|step| tree.release(step));
         }
-        let tree = guard.get_or_insert_with(|| Box::new(Tree::new(codelet, accumulator, layout)));
+        let tree = owed.tree.get_or_insert_with(|| Box::new(Tree::new(codelet, accumulator, layout)));
         if tree.is_empty() {
             (tree.codelet, tree.location) = (codelet, location);
+            if owed.forgotten.is_some() && target.is_like(accumulator.element(), layout) {
+                tree.leaf = Some((NonNull::from(target), 0));
+            }
         }
         tree.reserve(target.shared(), target.id())
     }
 
-    /// Where the next contribution goes, whose buffer was [reserved](Self::reserve).
-    pub(crate) fn contribute(&self) -> Contribution {
+    /// Where the next contribution to `target` goes, for which there is a [reserved](Self::reserve) leaf.
+    pub(crate) fn contribute(&self, target: &ArrayState) -> Contribution {
         self.is_open.store(true, Ordering::Release);
-        let mut tree = self.tree();
-        let leaf = tree.as_mut().and_then(|tree| tree.leaf.as_mut());
+        let mut owed = self.owed();
+        let leaf = owed.tree.as_mut().and_then(|tree| tree.leaf.as_mut());
         let (buffer, contributions) = leaf.expect("a contribution is reserved");
         *contributions += 1;
-        Contribution { buffer: *buffer, begins: *contributions == 1 }
+        let contribution = Contribution { buffer: *buffer, begins: *contributions == 1 };
+        if contribution.buffer == NonNull::from(target) {
+            owed.forgotten = None;
+        }
+        contribution
     }
 
-    /// Whether a reduction may be open. Who sees that none is sees the folds.
+    /// Whether anything may be owed to the array. Who sees that nothing is sees what closed it.
     pub(crate) fn is_open(&self) -> bool {
         self.is_open.load(Ordering::Acquire)
     }
 
-    /// Closes an open reduction of `target` before an access of another kind to it.
+    /// Does what is owed to `target` before an access of another kind to it.
     #[inline]
     pub(crate) fn close(&self, target: &ArrayState, mode: AccessMode) {
         if self.is_open() {
@@ -131,20 +161,49 @@ impl Reductions {
 
     #[cold]
     fn close_open(&self, target: &ArrayState, mode: AccessMode) {
-        if let Some(tree) = &mut *self.tree() {
-            if mode == AccessMode::W { tree.forget() } else { tree.close(target) }
+        let mut owed = self.owed();
+        let forgotten = owed.forgotten.take();
+        let (overwrites, tree) = (mode == AccessMode::W, owed.tree.as_mut());
+        let has_total = match tree {
+            Some(tree) if overwrites => {
+                tree.forget(target);
+                false
+            }
+            Some(tree) => tree.close(target, forgotten.is_some()),
+            None => false,
+        };
+        if let Some(location) = forgotten.filter(|_| !overwrites && !has_total) {
+            submit_forgetting(target, location);
         }
         self.is_open.store(false, Ordering::Release);
     }
 
-    /// Lets go of the buffers, when the array is gone; contributions that are under way still run.
-    pub(super) fn clear(&self, step: &mut Step<'_>) {
+    /// Lets go of the buffers, when `target` is gone; contributions that are under way still run.
+    pub(super) fn clear(&self, target: &ArrayState, step: &mut Step<'_>) {
         self.is_open.store(false, Ordering::Relaxed);
-        let tree = self.tree().take();
+        let Owed { tree, .. } = std::mem::take(&mut *self.owed());
         if let Some(mut tree) = tree {
+            tree.forget(target);
             tree.release(step);
         }
     }
+}
+
+/// Submits what takes the value of `target` away.
+#[allow(unsafe_code, reason = "fills in a record that it took and has not submitted")]
+fn submit_forgetting(target: &ArrayState, location: &'static Location<'static>) {
+    let shared = target.shared();
+    let record = shared.take_record();
+    // SAFETY: the record was just taken.
+    unsafe { record.clear() };
+    // SAFETY: as above.
+    let body = unsafe { record.body_mut() };
+    body.kind = Kind::Forget;
+    body.location = location;
+    // SAFETY: as above.
+    unsafe { record.push_access(target, AccessMode::W, |layout| layout.set_contiguous(&[])) };
+    Step::new(shared, None).submit(record);
+    shared.serve_if_stopped();
 }
 
 impl Tree {
@@ -218,11 +277,12 @@ impl Tree {
         self.levels.push(Some(sum));
     }
 
-    /// Submits the tasks that fold everything into `target`.
-    fn close(&mut self, target: &ArrayState) {
+    /// Submits the tasks that fold everything into `target`, beside its value, unless that `is_forgotten`. False if there
+    /// was nothing to fold.
+    fn close(&mut self, target: &ArrayState, is_forgotten: bool) -> bool {
         let mut total = match self.leaf.take() {
             Some((reserved, 0)) => {
-                self.free.push_back(reserved);
+                self.let_go(reserved, target);
                 None
             }
             leaf => leaf.map(|(buffer, _)| buffer),
@@ -236,22 +296,25 @@ impl Tree {
                 (earlier, later) => earlier.or(later),
             };
         }
-        if let Some(total) = total {
-            self.submit(Kind::Finish(self.accumulator), target, total);
+        let Some(total) = total else { return false };
+        if total != NonNull::from(target) {
+            self.submit(Kind::Finish(self.accumulator), target, total, is_forgotten);
             self.free.push_back(total);
         }
+        true
     }
 
     /// Submits the task that combines `later` into `earlier`.
     #[allow(unsafe_code, reason = "looks at a state that it owns")]
     fn fold(&mut self, earlier: NonNull<ArrayState>, later: NonNull<ArrayState>) {
-        // SAFETY: the tree owns its buffers until it releases them.
-        self.submit(Kind::Fold(self.accumulator), unsafe { earlier.as_ref() }, later);
+        // SAFETY: the tree owns its buffers until it releases them, or else this is the array itself, which has the tree.
+        self.submit(Kind::Fold(self.accumulator), unsafe { earlier.as_ref() }, later, false);
         self.free.push_back(later);
     }
 
+    /// Submits a task that changes one array by another. What the former holds does not count if it `begins`.
     #[allow(unsafe_code, reason = "fills in a record that it took and has not submitted")]
-    fn submit(&self, kind: Kind, changed: &ArrayState, read: NonNull<ArrayState>) {
+    fn submit(&self, kind: Kind, changed: &ArrayState, read: NonNull<ArrayState>, begins: bool) {
         let shared = changed.shared();
         let record = shared.take_record();
         // SAFETY: the record was just taken.
@@ -268,20 +331,36 @@ impl Tree {
             // SAFETY: as above.
             unsafe { record.push_access(state, mode, |layout| *layout = self.layout) };
         }
+        if begins {
+            // SAFETY: as above.
+            unsafe { record.begin(0) };
+        }
         Step::new(shared, None).submit(record);
         shared.serve_if_stopped();
     }
 
-    /// Forgets every contribution. Those under way still run.
-    fn forget(&mut self) {
-        self.free.extend(self.leaf.take().map(|(buffer, _)| buffer));
-        self.free.extend(self.levels.iter_mut().filter_map(Option::take));
+    /// Forgets every contribution to `target`. Those under way still run.
+    fn forget(&mut self, target: &ArrayState) {
+        if let Some((leaf, _)) = self.leaf.take() {
+            self.let_go(leaf, target);
+        }
+        for level in 0..self.levels.len() {
+            if let Some(result) = self.levels[level].take() {
+                self.let_go(result, target);
+            }
+        }
     }
 
-    /// Gives the buffers back, each when its last access has ended.
+    /// A leaf or partial result is not needed any more.
+    fn let_go(&mut self, leaf: NonNull<ArrayState>, target: &ArrayState) {
+        if leaf != NonNull::from(target) {
+            self.free.push_back(leaf);
+        }
+    }
+
+    /// Gives the buffers back, each when its last access has ended. The tree is empty.
     #[allow(unsafe_code, reason = "gives back states that it owns")]
     fn release(&mut self, step: &mut Step<'_>) {
-        self.forget();
         for buffer in self.free.drain(..) {
             // SAFETY: the tree owns its buffers, and forgets this one here.
             unsafe { ArrayState::release(buffer, step) };

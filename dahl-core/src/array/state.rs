@@ -205,7 +205,7 @@ impl ArrayState {
         // SAFETY: the release link is the first field of its state, and the pointer was made from the state's.
         let state = unsafe { &*link.cast::<Self>() };
         state.partitions.clear(step);
-        state.reductions.clear(step);
+        state.reductions.clear(state, step);
         state.forget_copies();
         // SAFETY: every access has ended and the handle is gone: nobody else knows the state.
         let body = unsafe { &mut *state.body.get() };
@@ -396,6 +396,13 @@ impl ArrayState {
     /// The name of its elements' type.
     pub(crate) fn element_name(&self) -> &'static str {
         self.fixed().element.map_or("", |element| element.name)
+    }
+
+    /// Whether its buffer is that of a contiguous array of this type and layout.
+    pub(super) fn is_like(&self, element: ElementType, layout: &Layout) -> bool {
+        let Fixed { bytes, element: own, part, .. } = self.fixed();
+        let fits = layout.is_contiguous() && *bytes == layout.len() * element.size_bytes;
+        fits && part.is_none() && *own == Some(element)
     }
 
     /// Bytes of the elements.

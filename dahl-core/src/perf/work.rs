@@ -20,7 +20,7 @@ pub(crate) fn kernel_of(record: &Record) -> Option<&'static str> {
     match body.kind {
         Kind::Fold(_) => Some(FOLD),
         Kind::Finish(_) => Some(FINISH),
-        Kind::Host(_) | Kind::Split(_) | Kind::Join(_) => None,
+        Kind::Host(_) | Kind::Forget | Kind::Split(_) | Kind::Join(_) => None,
         Kind::Kernel => {
             let in_place = codelet.in_place.as_ref().filter(|_| body.in_place && body.kernel.is_none());
             let in_place = in_place.and_then(|in_place| in_place.kernel.as_ref());

@@ -226,7 +226,7 @@ impl Task<'_> {
         }
     }
 
-    /// Sends each contribution to a reduction to its buffer; none if there is one that cannot be had.
+    /// Sends each contribution to a reduction to its leaf; none if there is one that cannot be had.
     fn contribute(&self, record: &Record) -> Result<()> {
         let parameters = self.codelet.parameters.iter().enumerate();
         let reduced =
@@ -240,7 +240,7 @@ impl Task<'_> {
         }
         for (index, _) in reduced {
             let target = record.access(index).array().expect("a reduction has an array");
-            let contribution = target.reductions().contribute();
+            let contribution = target.reductions().contribute(target);
             // SAFETY: the record was taken and is not submitted.
             unsafe { record.redirect(index, &contribution) };
         }

@@ -34,7 +34,9 @@ pub fn uninit<T: Element, const N: usize>(arena: &Arena, shape: [usize; N]) -> R
 #[doc(hidden)]
 #[track_caller]
 pub fn identity<T: Element, const N: usize>(arena: &Arena, shape: [usize; N]) -> Result<Array<'_, T, N>> {
-    arena.array(shape, Content::Unset)
+    let array = arena.array(shape, Content::Unset)?;
+    array.state().reductions().forget(Location::caller());
+    Ok(array)
 }
 
 /// The shape of a map's output from those of its inputs.

@@ -5,8 +5,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use super::record::{Access, Kind, Place, Record};
-use crate::access::AccessMode;
-use crate::array::{HOME, Requester};
+use crate::array::{ArrayState, HOME, Requester};
 use crate::observer::{ArrayUse, Submission};
 use crate::perf::Estimate;
 use crate::runtime::Shared;
@@ -73,7 +72,7 @@ impl ReadyTask {
             return;
         }
         let requester = Requester { name: self.codelet(), location: self.peek().body().location };
-        for access in self.peek().operands().filter(|access| access.body().mode != AccessMode::W) {
+        for access in self.peek().operands().filter(|access| access.body().reads()) {
             if let Some(array) = access.array() {
                 // SAFETY: the task is ready and not completed, so it holds its accesses, which read.
                 unsafe { array.prefetch(node, requester) };
@@ -154,7 +153,7 @@ impl ReadyTask {
     pub(crate) fn returning_ns(&self, worker: usize) -> Option<u64> {
         let shared = self.shared();
         let node = shared.worker(worker).node;
-        if self.peek().operands().any(|access| access.body().mode != AccessMode::W) {
+        if self.peek().operands().any(|access| access.body().reads()) {
             return None;
         }
         let missing =
@@ -165,11 +164,21 @@ impl ReadyTask {
 
     /// For each array that it reads and that is not at memory node `node`: its number, where it is, and its bytes.
     pub(crate) fn missing(&self, node: usize) -> impl Iterator<Item = (u32, usize, usize)> {
-        let reads = self.peek().operands().filter(|access| access.body().mode != AccessMode::W);
+        let reads = self.peek().operands().filter(|access| access.body().reads());
         reads.filter_map(Access::array).filter_map(move |array| {
             let (from, bytes) = array.missing_at(node)?;
             Some((array.id(), from, bytes))
         })
+    }
+
+    /// Bytes of each array that it makes anew, or changes where memory node `node` has a copy, which then is not valid any more.
+    pub(crate) fn made_or_taken_from(&self, node: usize) -> impl Iterator<Item = usize> {
+        let written = self.peek().operands().filter(|access| !access.body().mode.is_shared());
+        let lost = written.filter_map(move |access| {
+            let array = access.array()?;
+            (!access.body().reads() || array.missing_at(node).is_none()).then_some(array)
+        });
+        lost.map(ArrayState::bytes)
     }
 
     fn shared(&self) -> &Shared {

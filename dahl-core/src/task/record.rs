@@ -92,6 +92,8 @@ pub(crate) enum Kind {
     Finish(&'static Accumulator),
     /// Nobody: the host waits for its access.
     Host(*const Waiter),
+    /// Whoever makes it ready: it takes an array's value away.
+    Forget,
     /// Whoever makes it ready: it begins a partition.
     Split(*const Partition),
     /// Whoever makes it ready: it ends a partition.
@@ -115,8 +117,16 @@ pub(crate) struct AccessBody {
     pub(crate) array: *const ArrayState,
     pub(crate) mode: AccessMode,
     pub(crate) layout: Layout,
-    /// Of a contribution to a reduction: whether it is the first in its buffer.
+    /// Whether what the array or buffer holds does not count: for the first contribution to a leaf, and the total of an array
+    /// whose value was forgotten.
     pub(crate) begins: bool,
+}
+
+impl AccessBody {
+    /// Whether it needs what the array or buffer holds.
+    pub(crate) fn reads(&self) -> bool {
+        self.mode != AccessMode::W && !self.begins
+    }
 }
 
 // SAFETY: see "who may touch" above; the pointers are to things that outlive the task: arrays have a release link
@@ -254,7 +264,7 @@ impl Record {
         match self.body().kind {
             Kind::Fold(accumulator) => accumulator.cuda_fold(),
             Kind::Finish(accumulator) => accumulator.cuda_finish(self.access(0).array()?.element()?),
-            Kind::Kernel | Kind::Host(_) | Kind::Split(_) | Kind::Join(_) => None,
+            Kind::Kernel | Kind::Host(_) | Kind::Forget | Kind::Split(_) | Kind::Join(_) => None,
         }
     }
 
@@ -341,6 +351,15 @@ impl Record {
         let access_body = unsafe { &mut *self.access(index).body.get() };
         access_body.array = contribution.buffer.as_ptr();
         access_body.begins = contribution.begins;
+    }
+
+    /// What the array of access `index` holds does not count.
+    ///
+    /// # Safety
+    /// As [`redirect`](Self::redirect).
+    pub(crate) unsafe fn begin(&self, index: usize) {
+        // SAFETY: the caller's.
+        unsafe { &mut *self.access(index).body.get() }.begins = true;
     }
 
     /// Prepares the counters and links of a task with `links` linked accesses.

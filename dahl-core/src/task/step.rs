@@ -8,7 +8,7 @@ use super::ready::ReadyTask;
 use super::record::{Access, Kind, Record};
 use super::turn::Waits;
 use crate::access::AccessMode;
-use crate::array::ArrayState;
+use crate::array::{ArrayState, Requester};
 use crate::partition::Partition;
 use crate::runtime::Shared;
 use crate::sync::atomic::Ordering;
@@ -27,7 +27,7 @@ pub(crate) struct Step<'s> {
     recycler: Option<&'s mut Recycler>,
     /// What that worker goes on with.
     next: Option<&'s mut Next>,
-    /// Splits and joins that are ready, linked through [`Record::next`].
+    /// Splits, joins and forgetting that are ready, linked through [`Record::next`].
     inline: *const Record,
 }
 
@@ -150,7 +150,7 @@ impl<'s> Step<'s> {
         std::mem::take(&mut self.own_retired)
     }
 
-    /// Runs a split or a join.
+    /// Runs a split or a join, or takes an array's value away.
     fn run_inline(&mut self, record: NonNull<Record>) {
         // SAFETY: a record in the list has not been completed.
         match unsafe { record.as_ref() }.body().kind {
@@ -179,8 +179,17 @@ impl<'s> Step<'s> {
                 // SAFETY: the split's access has been ready since before the join was; it is finished here, once.
                 unsafe { chain.finish(whole.link(), self) };
             }
+            Kind::Forget => {
+                // SAFETY: as above.
+                let forgetting = unsafe { record.as_ref() };
+                let array = forgetting.access(0).array().expect("it is an array's value");
+                let requester = Requester { name: "invalidate", location: forgetting.body().location };
+                // SAFETY: it is ready, so it holds its access, which is exclusive.
+                unsafe { array.forget_value(requester) };
+                self.finish(record, 0);
+            }
             Kind::Kernel | Kind::Fold(_) | Kind::Finish(_) | Kind::Host(_) => {
-                unreachable!("only splits and joins are run by whoever makes them ready")
+                unreachable!("workers run these, or the host waits")
             }
         }
     }
@@ -213,7 +222,7 @@ impl<'s> Step<'s> {
             }
             // SAFETY: the waiter stays until it is told, which happens here, once.
             Kind::Host(waiter) => unsafe { (*waiter).tell() },
-            Kind::Split(_) | Kind::Join(_) => {
+            Kind::Forget | Kind::Split(_) | Kind::Join(_) => {
                 // Not run here: a long row of partitions would nest as deep.
                 record.next().store(self.inline.cast_mut(), Ordering::Relaxed);
                 self.inline = record;

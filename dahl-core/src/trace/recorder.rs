@@ -64,6 +64,7 @@ impl Recorder {
                 location: body.location,
                 at_ns: self.now_ns(),
             })),
+            Kind::Forget => self.note(Ordered::Host(record.access(0).array().map_or(0, ArrayState::index))),
             Kind::Host(_) => {} // noted before it is known whether there is anything to wait for
             Kind::Split(_) => self.note(Ordered::Split(Use::of(record))),
             Kind::Join(_) => self.note(Ordered::Join { uses: Use::of(record), whole: returned }),

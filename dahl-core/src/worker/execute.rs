@@ -176,13 +176,13 @@ fn is_target(record: &Record, mode: AccessMode) -> bool {
 /// Begins to bring everything home that the task reads, before anything is waited for.
 #[cold]
 fn call_home(record: &Record) {
-    let reads = record.operands().filter(|access| access.body().mode != AccessMode::W);
+    let reads = record.operands().filter(|access| access.body().reads());
     reads.filter_map(Access::array).for_each(ArrayState::call_home);
 }
 
 /// Whether an access reads an array that is not at `node`.
 pub(super) fn is_missing(access: &Access, node: usize) -> bool {
-    let reads = access.body().mode != AccessMode::W;
+    let reads = access.body().reads();
     reads && access.array().is_some_and(|array| array.missing_at(node).is_some())
 }
 

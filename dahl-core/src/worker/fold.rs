@@ -7,7 +7,7 @@ use crate::array::{ArrayState, HOME, Requester};
 use crate::codelet::Accumulator;
 use crate::task::{AccessBody, Record};
 
-/// The private buffer that a contribution goes to. For the first one it holds the identity.
+/// The leaf that a contribution goes to. For the first one it holds the identity.
 ///
 /// # Errors
 /// The failure of an earlier contribution, or that the identity panicked.
@@ -72,7 +72,7 @@ pub(super) fn finish(record: &Record, accumulator: &Accumulator) -> Result<(), O
     let mut result = Ok(());
     // SAFETY: the task is ready, and its access to the array is exclusive.
     unsafe {
-        target.finish_reduction(requester(record), |target, keep_old| {
+        target.finish_reduction(record.access(0).body().begins, requester(record), |target, keep_old| {
             result = caught(|| accumulator.finish(target, total, keep_old));
         })
     }?;

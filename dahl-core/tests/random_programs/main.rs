@@ -1,7 +1,7 @@
 //! Random programs on the runtime give what the same programs give when each call is done at once.
 //!
 //! Programs submit tasks in every mode on a few matrices, on parts of them by rows and by columns, in place with and
-//! without an in-place kernel, fill, reduce, read, write, fail, panic, use arenas, and drop and forget arrays. The
+//! without an in-place kernel, fill, reduce, forget values, read, write, fail, panic, use arenas, and drop and forget arrays. The
 //! oracle does the same on plain vectors. Reductions are compared bit by bit.
 //!
 //! They also run on simulated machines, whose devices have memories of their own, most too small, and may be lost.
@@ -143,6 +143,16 @@ fn run(action: &Action, world: &mut World<'_>, oracle: &mut Oracle) -> Result<()
                 }
             }
         }
+        ReducePartsAnew(reduction, a, f, axis, times) => {
+            let (from, mut to) =
+                (arrays[a].partition(Axis(axis), 2)?, totals[f].partition_mut(Axis(axis), 2)?);
+            for (from, to) in from.iter().zip(to.iter_mut()) {
+                to.invalidate()?;
+                (0..times).try_for_each(|time| reduce(reduction, from, to, factor(time)))?;
+            }
+        }
+        InvalidateTotal(f) => totals[f].invalidate()?,
+        Invalidate(a) => arrays[a].invalidate()?,
         ReduceAnew(reduction, a, times) => {
             let arena = rt.arena();
             let mut total = identity(&arena, [ROWS, COLUMNS])?;

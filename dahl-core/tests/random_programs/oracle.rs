@@ -17,9 +17,10 @@ pub(crate) struct Oracle {
     totals: [Total; TOTALS],
 }
 
-/// What a total holds: its old value, and a reduction that is open.
+/// What a total holds: its old value, whether that is forgotten, and a reduction that is open.
 struct Total {
     old: Held<f32>,
+    is_forgotten: bool,
     open: Option<Tree>,
 }
 
@@ -72,6 +73,10 @@ impl Tree {
 }
 
 impl Total {
+    fn new() -> Self {
+        Self { old: Some(vec![0.0; LEN]), is_forgotten: false, open: None }
+    }
+
     fn contribute(&mut self, reduction: Reduction, contribution: Held<f32>) {
         if self.open.as_ref().is_some_and(|tree| tree.reduction != reduction) {
             self.close();
@@ -85,17 +90,22 @@ impl Total {
         }
     }
 
-    /// What follows a reduction: the old value enters last.
+    /// What follows a reduction: the old value enters last, if it is not forgotten.
     fn close(&mut self) -> &Held<f32> {
         if let (Some(tree), Some(old)) = (self.open.take(), &mut self.old) {
-            *old = tree.combine(old, &tree.total());
+            *old = if self.is_forgotten { tree.total() } else { tree.combine(old, &tree.total()) };
         }
+        self.is_forgotten = false;
         &self.old
     }
 
     fn set(&mut self, value: Held<f32>) {
-        self.open = None;
-        self.old = value;
+        *self = Self { old: value, ..Self::new() };
+    }
+
+    /// Whoever looks at it finds zeros, and a reduction begins anew.
+    fn forget(&mut self) {
+        *self = Self { is_forgotten: true, ..Self::new() };
     }
 }
 
@@ -133,7 +143,7 @@ impl Oracle {
     pub(crate) fn new() -> Self {
         Self {
             arrays: std::array::from_fn(|_| Some(vec![0; LEN])),
-            totals: std::array::from_fn(|_| Total { old: Some(vec![0.0; LEN]), open: None }),
+            totals: std::array::from_fn(|_| Total::new()),
         }
     }
 
@@ -196,6 +206,15 @@ impl Oracle {
                 }
                 totals[f].close();
             }
+            ReducePartsAnew(reduction, a, f, _, times) => {
+                totals[f].forget();
+                for time in 0..times {
+                    totals[f].contribute(reduction, contribution_of(&arrays[a], time));
+                }
+                totals[f].close();
+            }
+            InvalidateTotal(f) => totals[f].forget(),
+            Invalidate(a) => arrays[a] = Some(vec![0; LEN]),
             FillTotal(f, value) => totals[f].set(Some(vec![f32::from(value); LEN])),
             WriteTotal(f, value) => {
                 totals[f].close();

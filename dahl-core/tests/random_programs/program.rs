@@ -44,11 +44,15 @@ pub(crate) enum Action {
     Reduce(Reduction, usize, usize, usize),
     /// The same, from every part of the array into the same part of the total.
     ReduceParts(Reduction, usize, usize, usize, usize),
+    /// As [`ReduceParts`](Self::ReduceParts), into parts whose values are forgotten first.
+    ReducePartsAnew(Reduction, usize, usize, usize, usize),
     /// Reduces an array into one of an arena that has no value before.
     ReduceAnew(Reduction, usize, usize),
     FillTotal(usize, i8),
     ReadTotal(usize),
     WriteTotal(usize, i8),
+    InvalidateTotal(usize),
+    Invalidate(usize),
     /// Arrays of an arena, which is reset after each round; they may be forgotten.
     InArena(usize, usize, bool),
     /// The submitting thread panics, while it holds arrays, parts, a task in the making, and a guard.
@@ -100,7 +104,10 @@ pub(crate) fn actions() -> impl Strategy<Value = Vec<Action>> {
         6 => (reduction(), array(), total(), times()).prop_map(|(how, a, f, times)| Reduce(how, a, f, times)),
         2 => (reduction(), array(), total(), axis(), 1..7_usize)
             .prop_map(|(how, a, f, axis, times)| ReduceParts(how, a, f, axis, times)),
+        1 => (reduction(), array(), total(), axis(), 1..7_usize)
+            .prop_map(|(how, a, f, axis, times)| ReducePartsAnew(how, a, f, axis, times)),
         1 => (reduction(), array(), times()).prop_map(|(how, a, times)| ReduceAnew(how, a, times)),
+        4 => total().prop_map(InvalidateTotal),
         1 => (total(), any::<i8>()).prop_map(|(f, value)| FillTotal(f, value)),
         1 => total().prop_map(ReadTotal),
         1 => (total(), any::<i8>()).prop_map(|(f, value)| WriteTotal(f, value)),
@@ -108,6 +115,7 @@ pub(crate) fn actions() -> impl Strategy<Value = Vec<Action>> {
     let of_the_host = prop_oneof![
         2 => array().prop_map(Read),
         2 => (array(), any::<i64>()).prop_map(|(a, value)| Write(a, value)),
+        1 => array().prop_map(Invalidate),
         2 => array().prop_map(Replace),
         1 => array().prop_map(Forget),
         2 => (array(), 1..4_usize, any::<bool>()).prop_map(|(a, rounds, forget)| InArena(a, rounds, forget)),

@@ -44,12 +44,13 @@ impl<'a, T: Real> Tallies<'a, T> {
                 self.free.push(tally);
             }
         }
-        let Some(mut tally) = self.free.pop() else {
-            return Ok(Tally { loss: self.arena.zeros([])?, correct: self.arena.zeros([])?, samples });
+        let mut tally = match self.free.pop() {
+            Some(tally) => Tally { samples, ..tally },
+            None => Tally { loss: self.arena.zeros([])?, correct: self.arena.zeros([])?, samples },
         };
-        tally.loss.write()?[[]] = T::ZERO;
-        tally.correct.write()?[[]] = 0;
-        Ok(Tally { samples, ..tally })
+        tally.loss.invalidate()?;
+        tally.correct.invalidate()?;
+        Ok(tally)
     }
 
     /// The batch has been submitted.

@@ -203,7 +203,7 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         tally: &mut Tally<'_, T>,
     ) -> dahl::Result<()> {
         for parameter in self.model.parameters_mut() {
-            ops::fill(&mut parameter.gradient, T::ZERO)?;
+            parameter.gradient.invalidate()?;
         }
         let factor = 1.0 / indices.len() as f64;
         for part in indices.chunks(granularity) {

@@ -32,8 +32,8 @@ pub enum Program {
     Matmul(usize),
     /// A factorisation in so many tiles each way.
     Cholesky(usize),
-    /// Steps of training a network with a convolution of so many filters, on parts of so many images.
-    Cnn(usize, usize),
+    /// Training a network with a convolution of so many filters, on parts of so many images, for so many steps.
+    Cnn(usize, usize, usize),
 }
 
 /// Which workers there are.
@@ -51,7 +51,7 @@ impl Program {
         match self {
             Self::Matmul(tiles) => format!("matmul, {tiles} x {tiles} tiles"),
             Self::Cholesky(tiles) => format!("Cholesky, {tiles} x {tiles} tiles"),
-            Self::Cnn(filters, part) => format!("CNN, {filters} filters, {part} images"),
+            Self::Cnn(filters, part, _) => format!("CNN, {filters} filters, {part} images"),
         }
     }
 
@@ -76,7 +76,7 @@ impl Program {
         match self {
             Self::Matmul(tiles) => multiply(&rt, tiles)?,
             Self::Cholesky(tiles) => factorise(&rt, tiles)?,
-            Self::Cnn(filters, part) => train(&rt, filters, part)?,
+            Self::Cnn(filters, part, steps) => train(&rt, filters, part, steps)?,
         }
         rt.wait()?;
         let busy_us = rt.worker_uses().iter().map(|worker| worker.busy_us).collect();
@@ -107,11 +107,11 @@ fn factorise(rt: &Runtime, tiles: usize) -> dahl::Result<()> {
     tiled_cholesky::factorise(&mut identity)
 }
 
-/// Four steps, each on a batch of 64 images in parts.
-fn train(rt: &Runtime, filters: usize, part: usize) -> dahl::Result<()> {
+/// Steps, each on a batch of 64 images in parts.
+fn train(rt: &Runtime, filters: usize, part: usize, steps: usize) -> dahl::Result<()> {
     const BATCH: usize = 64;
     let network = rt.arena();
-    let data = Synthetic::new(&[1, 28, 28], 10, 4 * BATCH, 7);
+    let data = Synthetic::new(&[1, 28, 28], 10, steps * BATCH, 7);
     let mut model = Sequential::<f32>::new(&network, [1, 28, 28], 42)
         .conv2d(filters, 3)?
         .relu()?

@@ -1,8 +1,9 @@
 //! [`Explorer`]: tasks of which it is not known how long they run on each kind of worker.
 //!
 //! They wait together, in groups of one footprint, for workers that run out of tasks. One of a kind that is known takes
-//! any, but for the last ones if a kind is to be tried to which less is copied; one of a kind that is not takes a *sample*, one
-//! at a time for each kind, unless no other kind could run the task. As soon as all kinds are known the group is placed like other tasks. After [`SAMPLES`] samples of a kind
+//! any; one of a kind that is not takes a *sample*, one at a time for each kind, unless no other kind could run the task. But
+//! the last ones are left to kinds that are to be tried and have been less often, so that tasks which come one by one are tried
+//! everywhere too. As soon as all kinds are known the group is placed like other tasks. After [`SAMPLES`] samples of a kind
 //! without an estimate, it counts as known: exploring ends whatever happens.
 
 use std::collections::{HashMap, VecDeque};
@@ -42,8 +43,6 @@ pub(super) struct Estimate {
     /// Whether a worker of the kind can run it.
     pub(super) is_able: bool,
     pub(super) expected_ns: Option<u64>,
-    /// How long the copies take that the task needs there.
-    pub(super) copies_ns: u64,
 }
 
 impl Estimate {
@@ -110,7 +109,7 @@ impl Explorer {
             let is_known = estimates[kind].expected_ns.is_some();
             let is_only = estimates.iter().filter(|estimate| estimate.is_able).count() == 1;
             let may_try = group.kinds[kind].running == 0 && group.kinds[kind].taken < SAMPLES;
-            if is_known && group.is_left_to_nearer(kind, estimates) {
+            if group.is_left_to_less_tried(kind, estimates) {
                 continue;
             }
             if is_known || is_only || may_try {
@@ -150,14 +149,13 @@ impl Group {
             .any(|(estimate, kind)| estimate.is_unknown() && kind.taken < SAMPLES)
     }
 
-    /// Whether all of its tasks are for kinds that are to be tried and to which less is copied than to kind `kind`.
-    fn is_left_to_nearer(&self, kind: usize, estimates: &[Estimate]) -> bool {
-        let is_nearer = |(estimate, samples): &(&Estimate, &Samples)| {
-            estimate.is_unknown()
-                && estimate.copies_ns < estimates[kind].copies_ns
-                && samples.running == 0
-                && samples.taken < SAMPLES
+    /// Whether all of its tasks are for kinds that are to be tried and have been less often than kind `kind`.
+    fn is_left_to_less_tried(&self, kind: usize, estimates: &[Estimate]) -> bool {
+        let is_known = !estimates[kind].is_unknown();
+        let takes_one = |(estimate, samples): &(&Estimate, &Samples)| {
+            let may_try = estimate.is_unknown() && samples.running == 0 && samples.taken < SAMPLES;
+            may_try && (is_known || samples.taken < self.kinds[kind].taken)
         };
-        estimates.iter().zip(&self.kinds).filter(is_nearer).count() >= self.tasks.len()
+        estimates.iter().zip(&self.kinds).filter(takes_one).count() >= self.tasks.len()
     }
 }

@@ -1,6 +1,5 @@
 //! [`Kinds`]: which workers are of one kind, and what is known of a task for each kind.
 
-use super::Rule;
 use super::explorer::Estimate;
 use crate::scheduler::WorkerInfo;
 use crate::task::ReadyTask;
@@ -12,8 +11,6 @@ pub(super) struct Kinds {
     pub(super) of: Vec<usize>,
     /// The workers of each kind.
     members: Vec<Vec<usize>>,
-    /// Of each kind, one worker for each memory node.
-    places: Vec<Vec<usize>>,
 }
 
 impl Kinds {
@@ -26,19 +23,15 @@ impl Kinds {
             if known.is_none() {
                 names.push(&info.kind);
                 kinds.members.push(Vec::new());
-                kinds.places.push(Vec::new());
             }
             kinds.of.push(kind);
-            if kinds.members[kind].iter().all(|&other: &usize| workers[other].node != info.node) {
-                kinds.places[kind].push(worker);
-            }
             kinds.members[kind].push(worker);
         }
         kinds
     }
 
-    /// How long a task runs on each kind; if that is to be measured and `rule` counts transfers, how long copies take as well.
-    pub(super) fn estimate(&self, rule: Rule, task: &ReadyTask, estimates: &mut Vec<Estimate>) {
+    /// How long a task runs on each kind.
+    pub(super) fn estimate(&self, task: &ReadyTask, estimates: &mut Vec<Estimate>) {
         estimates.clear();
         estimates.extend(self.members.iter().map(|members| {
             let able = members.iter().find(|&&worker| task.can_run_on(worker));
@@ -47,20 +40,7 @@ impl Kinds {
             } else {
                 able.and_then(|&worker| task.expected_ns(worker))
             };
-            Estimate { is_able: able.is_some(), expected_ns, copies_ns: 0 }
+            Estimate { is_able: able.is_some(), expected_ns }
         }));
-        if rule.counts_transfers && estimates.iter().any(Estimate::is_unknown) {
-            self.count_copies(task, estimates);
-        }
-    }
-
-    /// Adds how long the copies take: of what a task reads; of one that reads nothing, those of what it writes to where that was.
-    fn count_copies(&self, task: &ReadyTask, estimates: &mut [Estimate]) {
-        let copies_ns =
-            |worker: &usize| task.returning_ns(*worker).unwrap_or_else(|| task.transfer_ns(*worker));
-        for (places, estimate) in self.places.iter().zip(estimates) {
-            let able = places.iter().filter(|&&worker| task.can_run_on(worker));
-            estimate.copies_ns = able.map(copies_ns).min().unwrap_or(0);
-        }
     }
 }

@@ -155,7 +155,7 @@ impl Lines {
 
     /// Places a task, or keeps it for whoever can measure it.
     fn place_or_explore(&mut self, task: ReadyTask, rank: i64, now_ns: u64) {
-        self.kinds.estimate(self.rule, &task, &mut self.estimates);
+        self.kinds.estimate(&task, &mut self.estimates);
         if self.estimates.iter().any(Estimate::is_unknown) {
             let footprint = task.footprint();
             if self.explorer.is_open(footprint, &self.estimates) {
@@ -211,12 +211,14 @@ impl Lines {
         }
         match task.returning_ns(worker) {
             Some(returning_ns) => 2 * returning_ns,
-            None => self.following_ns(task, worker).min(transfer_ns) + self.leaving_ns(task, worker, fastest),
+            None => {
+                self.following_ns(task, worker).min(transfer_ns) / 2 + self.leaving_ns(task, worker, fastest)
+            }
         }
     }
 
-    /// How long the copies take of what a task makes on a worker, back to where most of what it lacks comes from: as likely as
-    /// not what goes with it is still there.
+    /// How long the copies take of what a task makes on a worker, back to where most of what it lacks comes from. As likely as
+    /// not what goes with it is still there, so half of this counts.
     fn following_ns(&self, task: &ReadyTask, worker: usize) -> u64 {
         let node = self.nodes[worker];
         let Some((_, from, _)) = task.missing(node).max_by_key(|&(.., bytes)| bytes) else { return 0 };
@@ -224,14 +226,15 @@ impl Lines {
         made.map(|array| self.between_ns(node, from, array.bytes)).sum()
     }
 
-    /// How long the copies take of what a task makes anew on a worker, to the one that is fastest for it: as likely as not
-    /// what follows runs there. Without it a chain of tasks that begins with data on the slower worker would stay there,
-    /// since each of them alone takes less time than its data would on their way. What it changes is where it is already.
+    /// How long the copies take of what a task makes anew on a worker, and of what it changes that the fastest worker for it has
+    /// at hand, to that one: most likely what follows runs there. Without it a chain of tasks that begins with data on the
+    /// slower worker would stay there, since each of them alone takes less time than its data would on their way. What it
+    /// changes that the fastest does not have is where it is already.
     fn leaving_ns(&self, task: &ReadyTask, worker: usize, fastest: Option<usize>) -> u64 {
         let Some(fastest) = fastest else { return 0 };
         let (from, to) = (self.nodes[worker], self.nodes[fastest]);
-        let written = task.arrays().filter(|array| from != to && array.mode == AccessMode::W);
-        written.map(|array| self.between_ns(from, to, array.bytes)).sum()
+        let wanted = task.made_or_taken_from(to).filter(|_| from != to);
+        wanted.map(|bytes| self.between_ns(from, to, bytes)).sum()
     }
 
     /// How long a copy takes from one memory node to another.
@@ -248,10 +251,10 @@ impl Lines {
             if self.explorer.waiting() == 0 {
                 return Popped::Nothing;
             }
-            let (rule, kinds) = (self.rule, &self.kinds);
+            let kinds = &self.kinds;
             let estimates = &mut self.estimates;
             let kind = kinds.of[worker];
-            let estimate = |task: &ReadyTask, into: &mut Vec<Estimate>| kinds.estimate(rule, task, into);
+            let estimate = |task: &ReadyTask, into: &mut Vec<Estimate>| kinds.estimate(task, into);
             let found = self.explorer.pop(kind, worker, estimates, estimate);
             match found {
                 None => return Popped::Nothing,

@@ -114,7 +114,8 @@ impl Worker<'_> {
             let writes = index == 0;
             let pointer = if is_finish && writes {
                 // SAFETY: the task is ready, so it holds its accesses, of which this one is exclusive.
-                let (pointer, keeps) = unsafe { array.prepare_total_at(node, requester) }?;
+                let (pointer, keeps) =
+                    unsafe { array.prepare_total_at(access.body().begins, node, requester) }?;
                 keep_old = keeps;
                 pointer
             } else {
