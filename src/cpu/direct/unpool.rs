@@ -234,9 +234,9 @@ impl<C: Lanes> WithSimd for SpreadFours<'_, C> {
         let vectors = cols.div_ceil(lanes);
         let covered = vectors * lanes;
         // Behind a row's last window are the next row's.
-        let mut in_last = [C::ZERO; MOST_LANES];
-        in_last[..cols + lanes - covered].fill(C::ONE);
-        let is_in_last = C::is_same(simd, vector::<C, S>(&in_last, 0), C::splat(simd, C::ONE));
+        let in_last = &const { [[C::ONE; MOST_LANES], [C::ZERO; MOST_LANES]] };
+        let in_last = vector::<C, S>(in_last.as_flattened(), MOST_LANES - (cols + lanes - covered));
+        let is_in_last = C::is_same(simd, in_last, C::splat(simd, C::ONE));
         let mut sum = zero;
         part[rows * 2 * width..].fill(C::ZERO);
         for row in 0..rows {
@@ -261,12 +261,13 @@ impl<C: Lanes> WithSimd for SpreadFours<'_, C> {
                 *vector_pair_mut::<C, S>(lines, width + 2 * number * lanes) = lower;
             }
             sum = C::add_lanes(simd, sum, sum_of_row);
-            if 2 * covered < width {
-                lines[2 * covered..width].fill(C::ZERO);
-                lines[width + 2 * covered..2 * width].fill(C::ZERO);
-            }
         }
-        <C as Lanes>::sum(simd, sum)
+        let sum = <C as Lanes>::sum(simd, sum);
+        // In a loop of its own: around a call, the one above would keep its vectors in memory.
+        if 2 * covered < width {
+            part[..2 * rows * width].chunks_exact_mut(width).for_each(|line| line[2 * covered..].fill(C::ZERO));
+        }
+        sum
     }
 }
 
