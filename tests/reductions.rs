@@ -1,5 +1,7 @@
 //! Reductions by codelets of the user's: what they start from, how partial results combine, in which order.
 
+use std::num::NonZeroUsize;
+
 use dahl::ndarray::{ArrayViewMut1, Axis};
 use dahl::prelude::*;
 use dahl::{Result, ndarray};
@@ -69,14 +71,14 @@ fn record(out: &mut [i64], value: i64) {
 
 /// What contributions `0..count` make, after the old value.
 fn by_the_tree(old: i64, count: i64) -> i64 {
-    total(count).map_or(old, |total| mixed(old, total))
+    total(count, 4).map_or(old, |total| mixed(old, total))
 }
 
-/// What contributions `0..count` make, if there are any: leaves of four, folded like a binary counter.
-fn total(count: i64) -> Option<i64> {
+/// What contributions `0..count` make, if there are any: leaves of so many, folded like a binary counter.
+fn total(count: i64, leaf_len: usize) -> Option<i64> {
     let values: Vec<i64> = (0..count).collect();
     let mut levels: Vec<Option<i64>> = Vec::new();
-    for leaf in values.chunks(4) {
+    for leaf in values.chunks(leaf_len) {
         let mut sum = leaf.iter().fold(5, |sum, &value| mixed(sum, value));
         let mut level = 0;
         while let Some(earlier) = levels.get_mut(level).and_then(Option::take) {
@@ -98,6 +100,24 @@ fn the_order_is_that_of_the_tree() -> Result<()> {
                 record(&mut out, value)?;
             }
             assert_eq!(out.to_vec()?, [7, 8, 9].map(|old| by_the_tree(old, count)), "{count} contributions");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn an_array_says_how_many_share_a_leaf() -> Result<()> {
+    for rt in runtimes() {
+        for leaf_len in [1, 2, 3, 5] {
+            for count in [1, 2, 3, 7, 20] {
+                let mut out = rt.from_vec([2], vec![7, 7])?;
+                out.set_leaf_len(NonZeroUsize::new(leaf_len).expect("at least 1"));
+                for value in 0..count {
+                    record(&mut out, value)?;
+                }
+                let total = total(count, leaf_len).expect("there are some");
+                assert_eq!(out.to_vec()?, [mixed(7, total); 2], "{count} contributions, {leaf_len} a leaf");
+            }
         }
     }
     Ok(())
@@ -136,7 +156,7 @@ fn a_forgotten_value_does_not_count() -> Result<()> {
                 record(&mut columns[1], value)?;
             }
             drop(columns);
-            let total = total(count).expect("there are some");
+            let total = total(count, 4).expect("there are some");
             assert_eq!(whole.to_vec()?, [total; 3], "{count} contributions");
             assert_eq!(strided.to_vec()?, [7, total, 7, total, 7, total], "{count} contributions");
         }
@@ -177,13 +197,18 @@ fn contributions_to_a_forgotten_value_are_all_there_is_to_do() -> Result<()> {
             rt.wait()?;
             Ok(rt.statistics().tasks.completed)
         };
-        let (mut out, before) = (product_init(&arena, &x)?, completed()?);
-        for contributions in 1..=4 {
-            out.invalidate()?;
-            (0..contributions).try_for_each(|_| product(&x, &mut out))?;
+        let mut before = completed()?;
+        let mut out = product_init(&arena, &x)?;
+        // Each contribution, and a fold for each leaf but the first.
+        for (contributions, tasks) in [(1, 1), (2, 2), (4, 4), (5, 6), (9, 11)] {
+            (1..contributions).try_for_each(|_| product(&x, &mut out))?;
             assert_eq!(out.to_vec()?, [15.0_f64.powi(contributions)]);
+            let now = completed()?;
+            assert_eq!(now - before, tasks, "{contributions} contributions");
+            before = now;
+            out.invalidate()?;
+            product(&x, &mut out)?;
         }
-        assert_eq!((before, completed()?), (1, 1 + 1 + 2 + 3 + 4));
     }
     Ok(())
 }

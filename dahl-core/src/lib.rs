@@ -52,7 +52,8 @@ mod worker;
 pub use access::{AccessMode, Reduction};
 pub use argument::Argument;
 pub use array::{
-    AnyArray, Array, Block, Matrix, ReadGuard, Reshaped, ReshapedMut, Scalar, Tensor, Vector, WriteGuard,
+    AnyArray, Array, Block, LEAF_LEN, Matrix, ReadGuard, Reshaped, ReshapedMut, Scalar, Tensor, Vector,
+    WriteGuard,
 };
 pub use check::CheckNote;
 pub use choice::{KernelChoice, KernelChoices, KernelTrial, Ruling, TeamPolicy};

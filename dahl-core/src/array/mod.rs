@@ -21,6 +21,7 @@ mod state;
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::num::NonZeroUsize;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -32,6 +33,7 @@ pub use guard::{ReadGuard, WriteGuard};
 pub(crate) use home::Origin;
 pub(crate) use missing::{Missing, Requester};
 pub(crate) use reduction::Contribution;
+pub use reduction::LEAF_LEN;
 pub(crate) use register::Register;
 
 pub use reshaped::{Reshaped, ReshapedMut};
@@ -219,6 +221,13 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         state.make_way(AccessMode::W);
         state.reductions().forget(location);
         Ok(())
+    }
+
+    /// Lets so many consecutive contributions to a reduction share a buffer, one after the other, from now on; [`LEAF_LEN`] do if
+    /// nothing is said. With fewer, more contributions run in parallel; there are more buffers, and more tasks that fold them. How a sum is
+    /// rounded depends on it, as on nothing else but the order of submission.
+    pub fn set_leaf_len(&mut self, contributions: NonZeroUsize) {
+        self.handle.state().reductions().set_leaf_len(contributions);
     }
 
     /// Begins to copy the elements to the memory of worker `worker`, so that a task which reads them there finds them. It waits

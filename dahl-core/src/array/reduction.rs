@@ -1,7 +1,7 @@
 //! [`Reductions`]: the tree of tasks by which contributions to an array (mode `REDUX`) become its value.
 //!
 //! A contribution does not touch the array. It goes to a *leaf*, a private buffer that is an array of its own, and
-//! [`LEAF`] consecutive contributions share a leaf, one after the other. Full leaves fold like a binary counter: two
+//! so many consecutive contributions share a leaf, one after the other, as the array says. Full leaves fold like a binary counter: two
 //! partial results of `2^k` leaves make one of `2^(k+1)`, the earlier one on the left. The next other access *closes*
 //! the tree: the partial results fold from the latest to the earliest, and then enter the array, whose old value is on
 //! the left. If that access overwrites the array, the contributions are forgotten instead.
@@ -20,6 +20,7 @@
 //! Not here: what a fold does when it runs (`worker::fold`).
 
 use std::collections::VecDeque;
+use std::num::NonZeroUsize;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -37,8 +38,8 @@ use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 use crate::task::{Kind, Step};
 
-/// Consecutive contributions that share a private buffer.
-const LEAF: usize = 4;
+/// Consecutive contributions that share a leaf, if the array [does not say](crate::Array::set_leaf_len).
+pub const LEAF_LEN: NonZeroUsize = NonZeroUsize::new(4).unwrap();
 
 /// Private buffers for each worker, beyond those that hold partial results: one to fill, one to be folded.
 const BUFFERS_PER_WORKER: usize = 2;
@@ -57,6 +58,8 @@ struct Owed {
     /// Where the array's value was forgotten; nothing if it counts.
     forgotten: Option<&'static Location<'static>>,
     tree: Option<Box<Tree>>,
+    /// Consecutive contributions that share a leaf; nothing if nobody said.
+    leaf_len: Option<NonZeroUsize>,
 }
 
 /// Where a contribution goes.
@@ -100,6 +103,11 @@ impl Reductions {
         self.is_open.store(true, Ordering::Release);
     }
 
+    /// Lets so many consecutive contributions share a leaf from now on.
+    pub(crate) fn set_leaf_len(&self, contributions: NonZeroUsize) {
+        self.owed().leaf_len = Some(contributions);
+    }
+
     /// Sees that there is a leaf for the next contribution to `target`; opens a reduction, or closes one of another
     /// kind first.
     ///
@@ -129,7 +137,7 @@ impl Reductions {
                 tree.leaf = Some((NonNull::from(target), 0));
             }
         }
-        tree.reserve(target.shared(), target.id())
+        tree.reserve(target, owed.leaf_len.unwrap_or(LEAF_LEN).get())
     }
 
     /// Where the next contribution to `target` goes, for which there is a [reserved](Self::reserve) leaf.
@@ -229,13 +237,13 @@ impl Tree {
         self.leaf.is_none() && self.levels.iter().all(Option::is_none)
     }
 
-    /// Makes the leaf one that takes another contribution.
-    fn reserve(&mut self, shared: &Arc<Shared>, known_as: u32) -> Result<()> {
-        if let Some((full, _)) = self.leaf.take_if(|(_, contributions)| *contributions == LEAF) {
+    /// Makes the leaf one that takes another contribution to `target`, of which `leaf_len` share one.
+    fn reserve(&mut self, target: &ArrayState, leaf_len: usize) -> Result<()> {
+        if let Some((full, _)) = self.leaf.take_if(|(_, contributions)| *contributions >= leaf_len) {
             self.carry(full);
         }
         if self.leaf.is_none() {
-            self.leaf = Some((self.buffer(shared, known_as)?, 0));
+            self.leaf = Some((self.buffer(target.shared(), target.id())?, 0));
         }
         Ok(())
     }

@@ -152,6 +152,7 @@ fn run(action: &Action, world: &mut World<'_>, oracle: &mut Oracle) -> Result<()
             }
         }
         InvalidateTotal(f) => totals[f].invalidate()?,
+        SetLeafLen(f, len) => totals[f].set_leaf_len(len),
         Invalidate(a) => arrays[a].invalidate()?,
         ReduceAnew(reduction, a, times) => {
             let arena = rt.arena();

@@ -5,8 +5,8 @@ use dahl_core::Reduction;
 use crate::kernels::{UNLUCKY, contribution};
 use crate::program::{ARRAYS, Action, LEN, TOTALS, index_along};
 
-/// Consecutive contributions that share a leaf.
-const LEAF: usize = 4;
+/// Consecutive contributions that share a leaf, if nothing is said.
+const LEAF: usize = dahl_core::LEAF_LEN.get();
 
 /// What an array holds: elements, or nothing because a task failed.
 pub(crate) type Held<T> = Option<Vec<T>>;
@@ -22,12 +22,13 @@ struct Total {
     old: Held<f32>,
     is_forgotten: bool,
     open: Option<Tree>,
+    leaf_len: usize,
 }
 
-/// A reduction: its kind, contributions in the order of submission, and whether they enter the old value.
+/// A reduction: its kind, and the contributions of each leaf, in the order of submission.
 struct Tree {
     reduction: Reduction,
-    contributions: Vec<Vec<f32>>,
+    leaves: Vec<Vec<Vec<f32>>>,
 }
 
 impl Tree {
@@ -51,15 +52,25 @@ impl Tree {
         earlier.iter().zip(later).map(|(&earlier, &later)| combine(earlier, later)).collect()
     }
 
-    /// Leaves of [`LEAF`] contributions, each in order from the identity; full ones fold like a binary counter, and
-    /// what is left folds from the latest to the earliest.
+    fn new(reduction: Reduction) -> Self {
+        Self { reduction, leaves: Vec::new() }
+    }
+
+    fn push(&mut self, contribution: Vec<f32>, leaf_len: usize) {
+        match self.leaves.last_mut() {
+            Some(leaf) if leaf.len() < leaf_len => leaf.push(contribution),
+            _ => self.leaves.push(vec![contribution]),
+        }
+    }
+
+    /// Each leaf in order from the identity; they fold like a binary counter, and what is left folds from the latest to the
+    /// earliest.
     fn total(&self) -> Vec<f32> {
         let mut levels: Vec<(u32, Vec<f32>)> = Vec::new();
-        for leaf in self.contributions.chunks(LEAF) {
+        for leaf in &self.leaves {
             let sum = leaf.iter().fold(self.identity(), |sum, next| self.combine(&sum, next));
             levels.push((0, sum));
             while let [.., (earlier_level, earlier), (level, later)] = levels.as_slice()
-                && leaf.len() == LEAF
                 && earlier_level == level
             {
                 let pair = (level + 1, self.combine(earlier, later));
@@ -74,17 +85,16 @@ impl Tree {
 
 impl Total {
     fn new() -> Self {
-        Self { old: Some(vec![0.0; LEN]), is_forgotten: false, open: None }
+        Self { old: Some(vec![0.0; LEN]), is_forgotten: false, open: None, leaf_len: LEAF }
     }
 
-    fn contribute(&mut self, reduction: Reduction, contribution: Held<f32>) {
+    fn contribute(&mut self, reduction: Reduction, contribution: Held<f32>, leaf_len: usize) {
         if self.open.as_ref().is_some_and(|tree| tree.reduction != reduction) {
             self.close();
         }
         match (contribution, &self.old) {
             (Some(contribution), Some(_)) => {
-                let tree = self.open.get_or_insert_with(|| Tree { reduction, contributions: Vec::new() });
-                tree.contributions.push(contribution);
+                self.open.get_or_insert_with(|| Tree::new(reduction)).push(contribution, leaf_len);
             }
             _ => self.set(None),
         }
@@ -100,12 +110,12 @@ impl Total {
     }
 
     fn set(&mut self, value: Held<f32>) {
-        *self = Self { old: value, ..Self::new() };
+        *self = Self { old: value, leaf_len: self.leaf_len, ..Self::new() };
     }
 
     /// Whoever looks at it finds zeros, and a reduction begins anew.
     fn forget(&mut self) {
-        *self = Self { is_forgotten: true, ..Self::new() };
+        *self = Self { is_forgotten: true, leaf_len: self.leaf_len, ..Self::new() };
     }
 }
 
@@ -155,9 +165,11 @@ impl Oracle {
 
     /// What [`Action::ReduceAnew`] gives.
     pub(crate) fn bits_anew(&self, reduction: Reduction, a: usize, times: usize) -> Held<u32> {
-        let contributions =
-            (0..times).map(|time| contribution_of(&self.arrays[a], time)).collect::<Option<_>>()?;
-        let total = Tree { reduction, contributions }.total();
+        let mut tree = Tree::new(reduction);
+        for time in 0..times {
+            tree.push(contribution_of(&self.arrays[a], time)?, LEAF);
+        }
+        let total = tree.total();
         Some(total.iter().map(|value| value.to_bits()).collect())
     }
 
@@ -195,24 +207,26 @@ impl Oracle {
             LeakParts(a, _) => arrays[a] = each(&arrays[a], |_, x| scale(x, 1)),
             Reduce(reduction, a, f, times) => {
                 for time in 0..times {
-                    totals[f].contribute(reduction, contribution_of(&arrays[a], time));
+                    let leaf_len = totals[f].leaf_len;
+                    totals[f].contribute(reduction, contribution_of(&arrays[a], time), leaf_len);
                 }
             }
             ReduceParts(reduction, a, f, _, times) => {
                 // A partition is another access, and so is its end.
                 totals[f].close();
                 for time in 0..times {
-                    totals[f].contribute(reduction, contribution_of(&arrays[a], time));
+                    totals[f].contribute(reduction, contribution_of(&arrays[a], time), LEAF);
                 }
                 totals[f].close();
             }
             ReducePartsAnew(reduction, a, f, _, times) => {
                 totals[f].forget();
                 for time in 0..times {
-                    totals[f].contribute(reduction, contribution_of(&arrays[a], time));
+                    totals[f].contribute(reduction, contribution_of(&arrays[a], time), LEAF);
                 }
                 totals[f].close();
             }
+            SetLeafLen(f, len) => totals[f].leaf_len = len.get(),
             InvalidateTotal(f) => totals[f].forget(),
             Invalidate(a) => arrays[a] = Some(vec![0; LEN]),
             FillTotal(f, value) => totals[f].set(Some(vec![f32::from(value); LEN])),

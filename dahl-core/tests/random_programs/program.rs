@@ -1,5 +1,7 @@
 //! What programs consist of, and how they are drawn.
 
+use std::num::NonZeroUsize;
+
 use dahl_core::Reduction;
 use proptest::prelude::*;
 
@@ -52,6 +54,7 @@ pub(crate) enum Action {
     ReadTotal(usize),
     WriteTotal(usize, i8),
     InvalidateTotal(usize),
+    SetLeafLen(usize, NonZeroUsize),
     Invalidate(usize),
     /// Arrays of an arena, which is reset after each round; they may be forgotten.
     InArena(usize, usize, bool),
@@ -108,6 +111,8 @@ pub(crate) fn actions() -> impl Strategy<Value = Vec<Action>> {
             .prop_map(|(how, a, f, axis, times)| ReducePartsAnew(how, a, f, axis, times)),
         1 => (reduction(), array(), times()).prop_map(|(how, a, times)| ReduceAnew(how, a, times)),
         4 => total().prop_map(InvalidateTotal),
+        1 => (total(), (1..6_usize).prop_map(|len| NonZeroUsize::new(len).expect("at least 1")))
+            .prop_map(|(f, len)| SetLeafLen(f, len)),
         1 => (total(), any::<i8>()).prop_map(|(f, value)| FillTotal(f, value)),
         1 => total().prop_map(ReadTotal),
         1 => (total(), any::<i8>()).prop_map(|(f, value)| WriteTotal(f, value)),

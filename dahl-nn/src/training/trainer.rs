@@ -1,7 +1,9 @@
 //! [`Trainer`]: shows a model a data set, batch by batch.
 
+use std::num::NonZeroUsize;
 use std::time::Instant;
 
+use dahl::LEAF_LEN;
 use dahl::ops;
 use dahl::prelude::*;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -24,6 +26,9 @@ const BYTES_AHEAD: usize = 4 << 20;
 
 /// Bytes of small parts of a batch that are let go together.
 const TOGETHER_BYTES: usize = 1 << 20;
+
+/// Bytes of a gradient that is folded in less time than a task takes to add to it, most likely.
+const SMALL_GRADIENT_BYTES: usize = 64 << 10;
 
 /// How often an epoch moves the progress bar.
 const PROGRESS_TICKS: usize = 200;
@@ -120,13 +125,15 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         self.model.require_fit("fit", data)?;
         let (mut step, totals) = (self.model.arena().sibling(), self.model.arena().sibling());
         let mut tallies = Tallies::new(&totals, self.model.batches_ahead(self.batch_size));
+        let granularity = self.granularity.unwrap_or_else(|| self.default_granularity());
+        self.share_leaves(granularity);
         let mut indices: Vec<usize> = (0..data.len()).collect();
         let mut history = History::default();
         for epoch in 1..=self.epochs {
             if let Some(seed) = self.shuffle {
                 indices = self.permutation(data.len(), seed.wrapping_add(epoch as u64))?;
             }
-            let mut record = self.epoch(epoch, &mut step, &mut tallies, data, &indices)?;
+            let mut record = self.epoch(epoch, &mut step, &mut tallies, data, &indices, granularity)?;
             if let Some(validate) = &self.validate {
                 record.validation = Some(validate(self.model, &self.loss)?);
             }
@@ -155,6 +162,15 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         samples_of_part(self.batch_size, (elements / self.model.widest().max(1)).max(1))
     }
 
+    /// Lets few parts of a batch add to small gradients side by side. Many need not: some are behind others, at other gradients.
+    fn share_leaves(&mut self, granularity: usize) {
+        let are_few = self.batch_size.div_ceil(granularity) < LEAF_LEN.get();
+        for parameter in self.model.parameters_mut() {
+            let is_small = parameter.len() * size_of::<T>() <= SMALL_GRADIENT_BYTES;
+            parameter.gradient.set_leaf_len(if are_few && is_small { NonZeroUsize::MIN } else { LEAF_LEN });
+        }
+    }
+
     fn permutation(&self, len: usize, seed: u64) -> dahl::Result<Vec<usize>> {
         let arena = self.model.arena().sibling();
         let mut order: Vector<u32> = arena.zeros([len])?;
@@ -169,8 +185,8 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         tallies: &mut Tallies<'_, T>,
         data: &D,
         indices: &[usize],
+        granularity: usize,
     ) -> dahl::Result<Epoch> {
-        let granularity = self.granularity.unwrap_or_else(|| self.default_granularity());
         let bar = self.progress.then(|| progress_bar(epoch, self.epochs, data.len()));
         let (mut shown, shown_every) = (0, data.len() / PROGRESS_TICKS);
         let start = Instant::now();

@@ -12,7 +12,7 @@ use plan::Plan;
 use programs::{Program, Workers};
 use search::{calibrated, evaluate, graph, on_device, search};
 
-const PROGRAMS: [Program; 3] = [Program::Matmul(4), Program::Cholesky(6), Program::Cnn(4, 16)];
+const PROGRAMS: [Program; 3] = [Program::Matmul(4), Program::Cholesky(6), Program::Cnn(4, 16, 4)];
 
 fn scheduled(program: Program, workers: Workers, scheduler: &str) -> u64 {
     program.run(workers, Runtime::builder().scheduler(scheduler)).unwrap().ns
@@ -39,7 +39,7 @@ fn a_search_finds_a_placement_that_is_better_than_either_kind_of_worker_alone() 
 
 #[test]
 fn dmda_is_within_a_tenth_of_the_best_static_placement_where_tasks_outlast_transfers() {
-    for program in [Program::Matmul(4), Program::Cholesky(6), Program::Cholesky(8), Program::Cnn(32, 16)] {
+    for program in [Program::Matmul(4), Program::Cholesky(6), Program::Cholesky(8), Program::Cnn(32, 16, 4)] {
         let folder = tempfile::tempdir().unwrap();
         let dmda = calibrated(program, folder.path(), |builder| builder.scheduler("dmda")).unwrap();
         let found = search(program, 1, 300).unwrap();
@@ -52,7 +52,8 @@ fn dmda_is_within_a_tenth_of_the_best_static_placement_where_tasks_outlast_trans
 #[test]
 fn dmda_with_models_is_no_slower_on_networks_than_either_kind_of_worker_alone() {
     for (filters, part) in [(4, 16), (16, 16), (32, 16), (4, 64), (16, 64), (32, 64)] {
-        let program = Program::Cnn(filters, part);
+        // Before the first step nobody knows where the parameters will be wanted; after some, that does not count.
+        let program = Program::Cnn(filters, part, 16);
         let folder = tempfile::tempdir().unwrap();
         let dmda = calibrated(program, folder.path(), |builder| builder.scheduler("dmda")).unwrap();
         let alone = scheduled(program, Workers::Cpu, "eager").min(on_device(program).unwrap());

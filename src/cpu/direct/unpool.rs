@@ -265,7 +265,9 @@ impl<C: Lanes> WithSimd for SpreadFours<'_, C> {
         let sum = <C as Lanes>::sum(simd, sum);
         // In a loop of its own: around a call, the one above would keep its vectors in memory.
         if 2 * covered < width {
-            part[..2 * rows * width].chunks_exact_mut(width).for_each(|line| line[2 * covered..].fill(C::ZERO));
+            part[..2 * rows * width]
+                .chunks_exact_mut(width)
+                .for_each(|line| line[2 * covered..].fill(C::ZERO));
         }
         sum
     }
