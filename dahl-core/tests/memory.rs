@@ -253,6 +253,27 @@ fn a_reset_within_bytes_waits_for_the_tasks_that_hold_more() {
 }
 
 #[test]
+fn a_reset_beyond_bytes_waits_until_few_are_left() {
+    let rt = Runtime::builder().cpu_workers(1).build().unwrap();
+    let mut arena = rt.arena();
+    let mut waits = 0;
+    for _ in 0..100 {
+        let mut x = arena.zeros::<f32, 1>([MB_LEN]).unwrap();
+        for _ in 0..10 {
+            increment(&mut x).unwrap();
+        }
+        drop(x);
+        let before = arena.current_bytes();
+        arena.reset_beyond(8 * MB, 3 * MB);
+        // Nobody else makes it less by so much at once: one worker ends a turn after the other.
+        waits += u32::from(before > 8 * MB && arena.current_bytes() <= 3 * MB);
+    }
+    assert!(arena.peak_bytes() <= 9 * MB, "{} bytes", arena.peak_bytes());
+    assert!(waits > 0, "submitting is faster than the tasks");
+    rt.wait().unwrap();
+}
+
+#[test]
 fn forgotten_arrays_are_an_error_and_not_a_hang() {
     let rt = runtime(2, 2);
     std::mem::forget(rt.zeros::<f32, 1>([MB_LEN]).unwrap());

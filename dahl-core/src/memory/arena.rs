@@ -234,9 +234,18 @@ impl Arena {
     /// # }
     /// ```
     pub fn reset_within(&mut self, bytes: usize) {
+        self.reset_beyond(bytes, bytes);
+    }
+
+    /// As [`reset_within`](Self::reset_within) of `most` bytes; but if it waits, then until tasks in flight hold at most `rest`
+    /// bytes, so that the next turns of a loop need not wait: to sleep and be woken takes longer than a short turn.
+    pub fn reset_beyond(&mut self, most: usize, rest: usize) {
         if !self.current.is_sole() && !worker::in_kernel() {
             // Before the reset, so that what comes free is carved anew.
-            self.shared.wait_within(self.current.reserved_bytes(), bytes);
+            let current = self.current.reserved_bytes();
+            if !self.shared.holds_within(current, most) {
+                self.shared.wait_within(current, rest);
+            }
         }
         self.reset();
     }

@@ -245,7 +245,7 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         let of_workers = step.worker_infos().len() * self.part_bytes;
         let most = BYTES_AHEAD.max(of_workers);
         let are_small = of_workers <= most / 2;
-        step.reset_within(if are_small && step.current_bytes() > most { most / 2 } else { most });
+        step.reset_beyond(most, if are_small { most / 2 } else { most });
     }
 
     /// Submits forward and backward of one part of a batch, whose samples count by `factor`.

@@ -171,10 +171,15 @@ impl ArenaShared {
         self.runtime.progress().notify_of_bytes(|| left <= self.awaited_bytes.load(Ordering::Relaxed));
     }
 
-    /// Waits until the regions that tasks in flight hold, and `current` bytes beside them, take at most `bytes`.
+    /// Whether the regions that tasks in flight hold, and `current` bytes beside them, take at most `bytes`.
+    pub(super) fn holds_within(&self, current: usize, bytes: usize) -> bool {
+        self.dying_bytes.load(Ordering::Acquire) + current <= bytes
+    }
+
+    /// Waits until [that](Self::holds_within) is so.
     pub(super) fn wait_within(&self, current: usize, bytes: usize) {
         let runtime = &self.runtime;
-        let may_go_on = || self.dying_bytes.load(Ordering::Acquire) + current <= bytes;
+        let may_go_on = || self.holds_within(current, bytes);
         // When so many tasks have ended, beside another thread that submits, none of those in flight now is left.
         let until = runtime.completed() + 2 * u64::from(runtime.limit());
         // Before it waits, as `Monitor::wait_until` asks.
