@@ -47,6 +47,8 @@ pub(crate) struct Shared {
     pub(super) sleep: Arc<Sleep>,
     team: Team,
     pub(super) progress: Monitor,
+    /// When so many tasks have completed, a thread that waits for bytes goes on without them.
+    pub(super) bytes_until: AtomicU64,
     /// Tasks submitted.
     submitted: CachePadded<AtomicU64>,
     /// Tasks completed by each worker, and last by the host.
@@ -137,6 +139,7 @@ impl Shared {
             sleep,
             team: Team::default(),
             progress: Monitor::default(),
+            bytes_until: AtomicU64::new(0),
             submitted: CachePadded::default(),
             completed: (0..=workers).map(|_| CachePadded::default()).collect(),
             stopped: AtomicBool::new(false),

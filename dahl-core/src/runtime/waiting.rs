@@ -3,6 +3,7 @@
 
 use super::shared::Shared;
 use crate::stall::Watch;
+use crate::sync::atomic::Ordering;
 use crate::task::Record;
 use crate::worker::{self, Interest};
 
@@ -22,6 +23,23 @@ impl Shared {
             return self.simulate_until(holds);
         }
         self.progress.wait_until(interest, &mut Watch::new(self), holds);
+    }
+
+    /// The same, until tasks let go of bytes; but no longer than it takes to run all that is in flight, since what the program
+    /// has forgotten does not come.
+    pub(crate) fn wait_for_bytes(&self, holds: impl Fn() -> bool) {
+        // When so many tasks have ended, beside another thread that submits, none of those in flight now is left.
+        let until = self.completed() + 2 * u64::from(self.limit());
+        // Before it waits, as `Monitor::wait_until` asks. Of two threads that wait, the one before may wait for as many tasks more.
+        self.bytes_until.store(until, Ordering::Relaxed);
+        self.wait_with(Interest::Bytes, || holds() || self.is_drained() || self.completed() >= until);
+    }
+
+    /// Lets those look again who wait for what comes about when a worker has nothing to do, or has given records back.
+    pub(crate) fn tell_of_rest(&self) {
+        let is_all_done =
+            || self.is_drained() || self.completed() >= self.bytes_until.load(Ordering::Relaxed);
+        self.progress.notify_of_rest(is_all_done);
     }
 
     /// A record to fill in. At the bound on tasks in flight this thread helps to run them.

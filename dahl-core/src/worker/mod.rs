@@ -80,7 +80,7 @@ fn next(shared: &Shared, worker: usize, bench: &mut Bench) -> Option<crate::Read
     let _waits = gathering.wait(worker, shared.clock());
     let _idle = team.rest(); // before anybody is told, who may submit what this worker could help with
     bench.recycler.flush(shared);
-    shared.progress().notify();
+    shared.tell_of_rest();
     let mut patience = Patience::new(SPIN);
     loop {
         for _ in 0..LOOKS {

@@ -24,7 +24,7 @@ impl Recycler {
         self.count += 1;
         if self.count >= shared.bulk() {
             self.flush(shared);
-            shared.progress().notify();
+            shared.tell_of_rest();
         }
     }
 

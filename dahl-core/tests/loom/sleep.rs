@@ -222,6 +222,41 @@ fn a_host_that_waits_for_bytes_is_told_when_they_have_gone() {
 }
 
 #[test]
+fn a_host_that_waits_for_bytes_goes_on_when_the_last_worker_rests() {
+    explore(2, || {
+        struct Runtime {
+            progress: Monitor,
+            completed: AtomicUsize,
+        }
+        let runtime = Arc::new(Runtime { progress: Monitor::default(), completed: AtomicUsize::new(0) });
+        let workers = [(); 2].map(|()| {
+            let runtime = Arc::clone(&runtime);
+            thread::spawn(move || {
+                runtime.completed.fetch_add(1, Ordering::AcqRel);
+                runtime.progress.notify_of_rest(|| runtime.completed.load(Ordering::Acquire) == 2);
+            })
+        });
+        let is_drained = || runtime.completed.load(Ordering::Acquire) == 2;
+        runtime.progress.wait_until(Interest::Bytes, &mut Nobody, is_drained);
+        workers.into_iter().for_each(|worker| worker.join().unwrap());
+    });
+}
+
+#[test]
+fn a_host_that_waits_for_a_record_is_told_whoever_rests() {
+    explore(2, || {
+        let shared = Arc::new((Monitor::default(), AtomicBool::new(false)));
+        let worker = Arc::clone(&shared);
+        let worker = thread::spawn(move || {
+            worker.1.store(true, Ordering::Relaxed);
+            worker.0.notify_of_rest(|| false);
+        });
+        shared.0.wait_until(Interest::Record, &mut Nobody, || shared.1.load(Ordering::Relaxed));
+        worker.join().unwrap();
+    });
+}
+
+#[test]
 fn a_change_that_does_not_concern_one_host_reaches_another() {
     explore(2, || {
         let shared = Arc::new((Monitor::default(), AtomicBool::new(false), AtomicBool::new(false)));

@@ -10,7 +10,6 @@ use crate::memory::{ArenaUse, Block, Holder, Shortage, block_in_submission};
 use crate::runtime::Shared;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
-use crate::worker::Interest;
 
 /// Regions to be carved anew.
 #[allow(clippy::vec_box, reason = "a region goes to and fro without moving and without an allocation")]
@@ -178,14 +177,9 @@ impl ArenaShared {
 
     /// Waits until [that](Self::holds_within) is so.
     pub(super) fn wait_within(&self, current: usize, bytes: usize) {
-        let runtime = &self.runtime;
-        let may_go_on = || self.holds_within(current, bytes);
-        // When so many tasks have ended, beside another thread that submits, none of those in flight now is left.
-        let until = runtime.completed() + 2 * u64::from(runtime.limit());
         // Before it waits, as `Monitor::wait_until` asks.
         self.awaited_bytes.store(bytes.saturating_sub(current), Ordering::Relaxed);
-        let go_on = || may_go_on() || runtime.is_drained() || runtime.completed() >= until;
-        runtime.wait_with(Interest::Bytes, go_on);
+        self.runtime.wait_for_bytes(|| self.holds_within(current, bytes));
         self.awaited_bytes.store(0, Ordering::Relaxed);
     }
 
