@@ -175,6 +175,12 @@ fn a_forgotten_value_is_zeros_to_whoever_looks() -> Result<()> {
             record(&mut out, value)?;
         }
         assert_eq!(out.to_vec()?, [by_the_tree(0, 2); 4], "a value again, if of zeros");
+        out.invalidate()?;
+        out.settle()?;
+        for value in 0..2 {
+            record(&mut out, value)?;
+        }
+        assert_eq!(out.to_vec()?, [by_the_tree(0, 2); 4], "zeros from then on");
         let mut columns = out.partition_mut(Axis(1), 1)?;
         columns[0].invalidate()?;
         assert_eq!(columns[0].to_vec()?, [0, 0]);

@@ -17,7 +17,7 @@ use crate::shape::Layout;
 use crate::sync::atomic::Ordering;
 
 impl ArrayState {
-    /// Makes a private buffer of a reduction one that may hold anything, in the memory `node`, and says where it is.
+    /// Makes a leaf of a reduction one that may hold anything, in the memory `node`, and says where it is.
     ///
     /// # Errors
     /// What keeps it from being there.
@@ -32,39 +32,25 @@ impl ArrayState {
         unsafe { self.prepare_at(node, AccessMode::W, requester) }
     }
 
-    /// Brings the array to the memory `node`, for a reduction to enter it there; and whether it holds a value that the
-    /// reduction adds to, which `begins` denies.
+    /// Brings the array to the memory `node`, for a reduction to enter it there: with its value, unless the total `begins` anew.
     ///
     /// # Errors
     /// As [`prepare_at`](Self::prepare_at).
     ///
     /// # Safety
     /// The caller holds an exclusive access.
-    #[cfg_attr(
-        any(dahl_fuzz, not(feature = "cuda")),
-        expect(dead_code, reason = "there are no such devices")
-    )]
     pub(crate) unsafe fn prepare_total_at(
         &self,
         begins: bool,
         node: usize,
         requester: Requester,
-    ) -> Result<(*mut u8, bool), Missing> {
-        let is_unset = self.content.get() == Content::Unset;
-        if is_unset {
-            self.set_ready();
-        }
-        let keep_old = !is_unset && !begins;
-        let mode = if keep_old { AccessMode::RW } else { AccessMode::W };
+    ) -> Result<*mut u8, Missing> {
+        let mode = if begins { AccessMode::W } else { AccessMode::RW };
         // SAFETY: the caller's.
-        let prepared = unsafe { self.prepare_at(node, mode, requester) };
-        if prepared.is_err() && is_unset {
-            self.content.set(Content::Unset); // who tries elsewhere finds no value, as here
-        }
-        Ok((prepared?, keep_old))
+        unsafe { self.prepare_at(node, mode, requester) }
     }
 
-    /// Takes the value away. What is next finds zeros, or, if it is a reduction into the whole array, nothing to add to.
+    /// Takes the value away: what is next finds zeros.
     ///
     /// # Safety
     /// The caller holds an exclusive access.
@@ -76,14 +62,13 @@ impl ArrayState {
         }
         if self.fixed().part.is_none() {
             // It is at home, and no copy is valid any more (C5).
-            return self.content.set(Content::Unset);
+            return self.content.set(Content::Zero);
         }
         // SAFETY: the caller's access is exclusive; the buffer is the whole's, and initialised.
         unsafe { self.with_contiguous(|elements| elements.fill(0)) };
     }
 
-    /// Calls `finish` with the elements, contiguous, and whether they hold a value that a reduction adds to, which `begins`
-    /// denies.
+    /// Calls `finish` with the elements, contiguous: the value, unless the total `begins` anew.
     ///
     /// # Errors
     /// The failure that left the array without a value.
@@ -94,14 +79,12 @@ impl ArrayState {
         &self,
         begins: bool,
         requester: Requester,
-        finish: impl FnOnce(&mut [u8], bool),
+        finish: impl FnOnce(&mut [u8]),
     ) -> Result<(), Missing> {
-        let keep_old = self.content.get() != Content::Unset && !begins;
-        let mode = if keep_old { AccessMode::RW } else { AccessMode::W };
-        // SAFETY: the caller's access is exclusive.
-        unsafe { self.prepare_at(HOME, mode, requester) }?;
-        // SAFETY: as above; the buffer is initialised, since blocks are.
-        unsafe { self.with_contiguous(|target| finish(target, keep_old)) };
+        // SAFETY: the caller's.
+        unsafe { self.prepare_total_at(begins, HOME, requester) }?;
+        // SAFETY: the caller's access is exclusive; the buffer is initialised, since blocks are.
+        unsafe { self.with_contiguous(finish) };
         Ok(())
     }
 

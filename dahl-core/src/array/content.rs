@@ -11,7 +11,7 @@ pub(crate) enum Content {
     Ready,
     /// Zeros, which nobody has written yet.
     Zero,
-    /// Nothing yet: the first task must write it, or reduce into it.
+    /// Nothing yet: the first task must write it.
     Unset,
     /// Nothing: a task that should have written it failed.
     Poisoned,

@@ -14,6 +14,8 @@ mod guard;
 mod home;
 mod landing;
 mod missing;
+mod prepare;
+mod reducing;
 mod reduction;
 mod register;
 mod reshaped;
@@ -21,7 +23,6 @@ mod state;
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::num::NonZeroUsize;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -47,7 +48,6 @@ use crate::print::Printed;
 use crate::runtime::Shared;
 use crate::shape::{Extents, Layout, row_major_strides};
 use crate::task::Step;
-use crate::worker;
 
 /// An array of rank 0.
 pub type Scalar<'m, T> = Array<'m, T, 0>;
@@ -185,49 +185,6 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         ndarray::Dim<[usize; N]>: ndarray::Dimension,
     {
         ReadGuard::acquire(self)
-    }
-
-    /// Submits now what otherwise the next access would: the tasks that combine contributions to a reduction, and those
-    /// that join parts again. It waits for nothing.
-    ///
-    /// For a result that is read much later: by then it is there, and [`read`](Array::read) does not wait for a task that
-    /// it has only just submitted.
-    ///
-    /// # Errors
-    /// Inside a kernel.
-    #[track_caller]
-    pub fn settle(&self) -> Result<()> {
-        if worker::in_kernel() {
-            return Err(Error::at(ErrorKind::InsideKernel { call: "settle" }, Location::caller()));
-        }
-        self.handle.state().make_way(AccessMode::R);
-        Ok(())
-    }
-
-    /// Forgets the value, and what is being reduced into it; it waits for nothing. If a reduction is next, its total is the value,
-    /// and the array is its first buffer. Whatever else is next finds zeros.
-    ///
-    /// A gradient that is summed up anew in each step needs no task that clears it, and none that adds the sum to the zeros.
-    ///
-    /// # Errors
-    /// Inside a kernel.
-    #[track_caller]
-    pub fn invalidate(&mut self) -> Result<()> {
-        let location = Location::caller();
-        if worker::in_kernel() {
-            return Err(Error::at(ErrorKind::InsideKernel { call: "invalidate" }, location));
-        }
-        let state = self.handle.state();
-        state.make_way(AccessMode::W);
-        state.reductions().forget(location);
-        Ok(())
-    }
-
-    /// Lets so many consecutive contributions to a reduction share a buffer, one after the other, from now on; [`LEAF_LEN`] do if
-    /// nothing is said. With fewer, more contributions run in parallel; there are more buffers, and more tasks that fold them. How a sum is
-    /// rounded depends on it, as on nothing else but the order of submission.
-    pub fn set_leaf_len(&mut self, contributions: NonZeroUsize) {
-        self.handle.state().reductions().set_leaf_len(contributions);
     }
 
     /// Begins to copy the elements to the memory of worker `worker`, so that a task which reads them there finds them. It waits

@@ -1,6 +1,6 @@
 //! [`Reductions`]: the tree of tasks by which contributions to an array (mode `REDUX`) become its value.
 //!
-//! A contribution does not touch the array. It goes to a *leaf*, a private buffer that is an array of its own, and
+//! A contribution goes to a *leaf*, a private buffer that is an array of its own, and
 //! so many consecutive contributions share a leaf, one after the other, as the array says. Full leaves fold like a binary counter: two
 //! partial results of `2^k` leaves make one of `2^(k+1)`, the earlier one on the left. The next other access *closes*
 //! the tree: the partial results fold from the latest to the earliest, and then enter the array, whose old value is on
@@ -34,7 +34,7 @@ use crate::error::Result;
 use crate::memory::{Holder, block_in_submission};
 use crate::runtime::Shared;
 use crate::shape::Layout;
-use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 use crate::task::{Kind, Step};
 
@@ -50,6 +50,8 @@ pub(crate) struct Reductions {
     /// What every other access looks at. Who sees that it is closed sees what closed it.
     is_open: AtomicBool,
     owed: Mutex<Owed>,
+    /// Consecutive contributions that share a leaf; 0 if nobody said.
+    leaf_len: AtomicUsize,
 }
 
 /// What the next access of another kind must come after.
@@ -58,8 +60,6 @@ struct Owed {
     /// Where the array's value was forgotten; nothing if it counts.
     forgotten: Option<&'static Location<'static>>,
     tree: Option<Box<Tree>>,
-    /// Consecutive contributions that share a leaf; nothing if nobody said.
-    leaf_len: Option<NonZeroUsize>,
 }
 
 /// Where a contribution goes.
@@ -96,16 +96,21 @@ impl Reductions {
         self.owed.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
-    /// Forgets the value of an array that nothing is owed to: the next reduction begins anew, and what else looks at it finds
-    /// zeros.
-    pub(crate) fn forget(&self, location: &'static Location<'static>) {
-        self.owed().forgotten = Some(location);
+    /// Forgets the value of `target`, and what was contributed to it: the next reduction begins anew, and what else looks at it
+    /// finds zeros.
+    pub(crate) fn forget(&self, target: &ArrayState, location: &'static Location<'static>) {
+        let mut owed = self.owed();
+        owed.forgotten = Some(location);
+        if let Some(tree) = &mut owed.tree {
+            tree.forget(target);
+        }
+        drop(owed);
         self.is_open.store(true, Ordering::Release);
     }
 
     /// Lets so many consecutive contributions share a leaf from now on.
     pub(crate) fn set_leaf_len(&self, contributions: NonZeroUsize) {
-        self.owed().leaf_len = Some(contributions);
+        self.leaf_len.store(contributions.get(), Ordering::Relaxed);
     }
 
     /// Sees that there is a leaf for the next contribution to `target`; opens a reduction, or closes one of another
@@ -137,7 +142,8 @@ impl Reductions {
                 tree.leaf = Some((NonNull::from(target), 0));
             }
         }
-        tree.reserve(target, owed.leaf_len.unwrap_or(LEAF_LEN).get())
+        let leaf_len = NonZeroUsize::new(self.leaf_len.load(Ordering::Relaxed)).unwrap_or(LEAF_LEN);
+        tree.reserve(target, leaf_len.get())
     }
 
     /// Where the next contribution to `target` goes, for which there is a [reserved](Self::reserve) leaf.
@@ -189,6 +195,7 @@ impl Reductions {
     /// Lets go of the buffers, when `target` is gone; contributions that are under way still run.
     pub(super) fn clear(&self, target: &ArrayState, step: &mut Step<'_>) {
         self.is_open.store(false, Ordering::Relaxed);
+        self.leaf_len.store(0, Ordering::Relaxed);
         let Owed { tree, .. } = std::mem::take(&mut *self.owed());
         if let Some(mut tree) = tree {
             tree.forget(target);
@@ -207,6 +214,7 @@ fn submit_forgetting(target: &ArrayState, location: &'static Location<'static>) 
     // SAFETY: as above.
     let body = unsafe { record.body_mut() };
     body.kind = Kind::Forget;
+    body.codelet = None;
     body.location = location;
     // SAFETY: as above.
     unsafe { record.push_access(target, AccessMode::W, |layout| layout.set_contiguous(&[])) };
@@ -333,7 +341,7 @@ impl Tree {
         body.codelet = Some(self.codelet);
         body.location = self.location;
         body.sequence = shared.next_sequence();
-        // SAFETY: the tree owns its buffers until it releases them.
+        // SAFETY: the tree owns its buffers until it releases them, and what is read is one: the array itself is the earliest leaf.
         let read = unsafe { read.as_ref() };
         for (state, mode) in [(changed, AccessMode::RW), (read, AccessMode::R)] {
             // SAFETY: as above.

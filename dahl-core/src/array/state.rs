@@ -6,9 +6,8 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use super::content::{AtomicContent, Content};
-use super::copies::{Copies, HOME, Use};
+use super::copies::Copies;
 use super::home::{Home, Origin};
-use super::missing::{Missing, Requester};
 use super::reduction::Reductions;
 use crate::access::AccessMode;
 use crate::element::ElementType;
@@ -240,6 +239,11 @@ impl ArrayState {
         self.index
     }
 
+    /// Whether it is a private buffer of a reduction.
+    pub(crate) fn is_private(&self) -> bool {
+        self.id() != self.index
+    }
+
     /// The number by which observers know it.
     pub(crate) fn id(&self) -> u32 {
         self.known_as.load(Ordering::Relaxed)
@@ -286,99 +290,6 @@ impl ArrayState {
         self.content.set(Content::Ready);
     }
 
-    /// Makes the elements what an access of this mode may find, and says where they are.
-    ///
-    /// # Errors
-    /// The failure that left the array without a value, unless the access overwrites it.
-    ///
-    /// # Safety
-    /// The caller holds an access of this mode.
-    pub(crate) unsafe fn prepare(&self, mode: AccessMode) -> Result<*mut u8, Arc<Failure>> {
-        match self.content.claim(mode.is_shared()) {
-            Content::Ready => Ok(self.pointer()),
-            // SAFETY: the caller's access is exclusive, or it is the reader that claimed: it alone writes the body.
-            before => unsafe { self.settle(before, mode) },
-        }
-    }
-
-    /// Turns a content that is not ready into what `mode` may find.
-    ///
-    /// # Safety
-    /// The caller may write the body.
-    unsafe fn settle(&self, before: Content, mode: AccessMode) -> Result<*mut u8, Arc<Failure>> {
-        // SAFETY: the caller's.
-        let body = unsafe { &mut *self.body.get() };
-        let overwrites = mode == AccessMode::W;
-        match before {
-            Content::Poisoned if !overwrites => {
-                self.content.set(Content::Poisoned);
-                let failure = body.failure.as_ref().expect("a poisoned array knows the failure");
-                return Err(Arc::clone(failure));
-            }
-            Content::Poisoned => body.failure = None,
-            Content::Zero | Content::Unset if !overwrites => {
-                debug_assert!(self.fixed().part.is_none(), "the split makes its parts ready");
-                // SAFETY: the caller may write the elements, `bytes` bytes from `pointer` on.
-                unsafe { body.home.pointer.write_bytes(0, self.fixed().bytes) };
-            }
-            Content::Ready | Content::Zero | Content::Unset | Content::Busy => {}
-        }
-        self.set_ready();
-        Ok(body.home.pointer)
-    }
-
-    /// As [`prepare`](Self::prepare), in the memory `node`. A copy there is pinned: the task unpins it when it has ended.
-    ///
-    /// # Errors
-    /// That failure, or what keeps the elements from being there.
-    ///
-    /// # Safety
-    /// The caller holds an access of this mode.
-    #[inline]
-    pub(crate) unsafe fn prepare_at(
-        &self,
-        node: usize,
-        mode: AccessMode,
-        requester: Requester,
-    ) -> Result<*mut u8, Missing> {
-        if node == HOME && !self.copies.may_exist() {
-            // SAFETY: the caller's.
-            return unsafe { self.prepare(mode) }.map_err(Missing::Poisoned);
-        }
-        // SAFETY: the caller's.
-        unsafe { self.prepare_anywhere(node, mode, requester) }
-    }
-
-    /// As [`prepare_at`](Self::prepare_at), where there may be copies.
-    #[cold]
-    unsafe fn prepare_anywhere(
-        &self,
-        node: usize,
-        mode: AccessMode,
-        requester: Requester,
-    ) -> Result<*mut u8, Missing> {
-        let before = self.content.claim(mode.is_shared());
-        if before != Content::Ready {
-            debug_assert!(self.copies.is_home(), "what has no value has no copies (C5)");
-            // SAFETY: as in `prepare`.
-            unsafe { self.settle(before, mode) }.map_err(Missing::Poisoned)?;
-        }
-        let how = Use { reads: mode != AccessMode::W, exclusive: !mode.is_shared() };
-        // SAFETY: the caller's.
-        let fetched = unsafe { self.fetch(node, how, requester) };
-        if let Err(Missing::Device { node: failed, error: Some(error) }) = &fetched
-            && error.is_loss()
-        {
-            self.shared().lose_device(*failed - 1);
-            if node == HOME {
-                // What is lost by it, and to whom, is known now.
-                // SAFETY: the caller's.
-                return unsafe { self.fetch(node, how, requester) };
-            }
-        }
-        fetched
-    }
-
     /// Lets a copy in the memory `node` go, which a task has used.
     pub(crate) fn unpin(&self, node: usize) {
         self.copies.unpin(node);
@@ -398,7 +309,8 @@ impl ArrayState {
         self.fixed().element.map_or("", |element| element.name)
     }
 
-    /// Whether its buffer is that of a contiguous array of this type and layout.
+    /// Whether its buffer may be a leaf of a reduction with this layout, whose buffers have such elements: it is a whole array's, so
+    /// that it has exactly the bytes that the elements take, initialised and aligned for them, and nothing else.
     pub(super) fn is_like(&self, element: ElementType, layout: &Layout) -> bool {
         let Fixed { bytes, element: own, part, .. } = self.fixed();
         let fits = layout.is_contiguous() && *bytes == layout.len() * element.size_bytes;

@@ -237,14 +237,16 @@ impl Arena {
         self.reset_beyond(bytes, bytes);
     }
 
-    /// As [`reset_within`](Self::reset_within) of `most` bytes; but if it waits, then until tasks in flight hold at most `rest`
-    /// bytes, so that the next turns of a loop need not wait: to sleep and be woken takes longer than a short turn.
-    pub fn reset_beyond(&mut self, most: usize, rest: usize) {
+    /// As [`reset_within`](Self::reset_within) of `most_bytes`. But if it waits, then until tasks in flight hold at most `left_bytes`,
+    /// with what the arena holds for this turn, or half of what that leaves of `most_bytes`: so that the next turns of a loop need
+    /// not wait. To sleep and be woken takes longer than a short turn.
+    pub fn reset_beyond(&mut self, most_bytes: usize, left_bytes: usize) {
         if !self.current.is_sole() && !worker::in_kernel() {
             // Before the reset, so that what comes free is carved anew.
             let current = self.current.reserved_bytes();
-            if !self.shared.holds_within(current, most) {
-                self.shared.wait_within(current, rest);
+            if !self.shared.holds_within(current, most_bytes) {
+                let half_of_rest = most_bytes.saturating_sub(current) / 2;
+                self.shared.wait_within(current, left_bytes.max(current + half_of_rest).min(most_bytes));
             }
         }
         self.reset();

@@ -30,7 +30,8 @@ impl Shared {
     pub(crate) fn wait_for_bytes(&self, holds: impl Fn() -> bool) {
         // When so many tasks have ended, beside another thread that submits, none of those in flight now is left.
         let until = self.completed() + 2 * u64::from(self.limit());
-        // Before it waits, as `Monitor::wait_until` asks. Of two threads that wait, the one before may wait for as many tasks more.
+        // Before it waits, as `Monitor::wait_until` asks. Of several threads that wait, the last one to begin says; when that is woken, so
+        // are the others.
         self.bytes_until.store(until, Ordering::Relaxed);
         self.wait_with(Interest::Bytes, || holds() || self.is_drained() || self.completed() >= until);
     }

@@ -35,7 +35,7 @@ pub fn uninit<T: Element, const N: usize>(arena: &Arena, shape: [usize; N]) -> R
 #[track_caller]
 pub fn identity<T: Element, const N: usize>(arena: &Arena, shape: [usize; N]) -> Result<Array<'_, T, N>> {
     let array = arena.array(shape, Content::Unset)?;
-    array.state().reductions().forget(Location::caller());
+    array.state().reductions().forget(array.state(), Location::caller());
     Ok(array)
 }
 

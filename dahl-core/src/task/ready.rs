@@ -171,14 +171,15 @@ impl ReadyTask {
         })
     }
 
-    /// Bytes of each array that it makes anew, or changes where memory node `node` has a copy, which then is not valid any more.
-    pub(crate) fn made_or_taken_from(&self, node: usize) -> impl Iterator<Item = usize> {
+    /// Bytes of each array that it makes anew, and of each that it changes and that memory node `node` has at hand until then: what
+    /// that node would need again. Private buffers are folded, and not wanted there.
+    pub(crate) fn leaving_bytes(&self, node: usize) -> impl Iterator<Item = usize> {
         let written = self.peek().operands().filter(|access| !access.body().mode.is_shared());
-        let lost = written.filter_map(move |access| {
-            let array = access.array()?;
+        let leaving = written.filter_map(move |access| {
+            let array = access.array().filter(|array| !array.is_private())?;
             (!access.body().reads() || array.missing_at(node).is_none()).then_some(array)
         });
-        lost.map(ArrayState::bytes)
+        leaving.map(ArrayState::bytes)
     }
 
     fn shared(&self) -> &Shared {

@@ -26,7 +26,7 @@ pub(super) enum Event {
 pub(super) enum Ordered {
     /// A task is submitted.
     Task(Submitted),
-    /// The host waits to have the array of this slot for itself.
+    /// A forgotten value is taken away, or the host waits to have the array of this slot for itself.
     Host(u32),
     /// A partition begins: an access to the whole, and one to each part.
     Split(Box<[Use]>),

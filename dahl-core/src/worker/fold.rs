@@ -28,7 +28,7 @@ pub(super) unsafe fn leaf(
     // SAFETY: as above.
     let pointer = unsafe { buffer.begin_leaf(node, requester) }?;
     let bytes = access.layout.len() * accumulator.element().size_bytes;
-    // SAFETY: as above; a buffer is a block of at least so many initialised bytes.
+    // SAFETY: as above; a leaf has at least so many initialised bytes, the array's own too (`ArrayState::is_like`).
     let elements = unsafe { std::slice::from_raw_parts_mut(pointer, bytes) };
     if let Err(obstacle) = caught(|| accumulator.fill_identity(elements)) {
         if node != HOME {
@@ -54,7 +54,7 @@ pub(super) fn fold(record: &Record, accumulator: &Accumulator) -> Result<(), Obs
         unsafe { buffer.prepare_at(HOME, mode, requester(record)) }.map_err(Obstacle::from)
     });
     let (earlier, later) = (earlier?, later?);
-    // SAFETY: the access is exclusive, and the buffer a block of at least so many initialised bytes.
+    // SAFETY: the access is exclusive, and a leaf has at least so many initialised bytes (`ArrayState::is_like`).
     let earlier = unsafe { std::slice::from_raw_parts_mut(earlier, bytes) };
     // SAFETY: as above, of a shared access, and to another buffer.
     let later = unsafe { std::slice::from_raw_parts(later, bytes) };
@@ -69,12 +69,10 @@ pub(super) fn finish(record: &Record, accumulator: &Accumulator) -> Result<(), O
     let total = unsafe { total.prepare_at(HOME, AccessMode::R, requester(record)) }?;
     // SAFETY: the access is shared, and the buffer a block of at least so many initialised bytes.
     let total = unsafe { std::slice::from_raw_parts(total, bytes) };
+    let begins = record.access(0).body().begins;
     let mut result = Ok(());
+    let finish = |target: &mut [u8]| result = caught(|| accumulator.finish(target, total, !begins));
     // SAFETY: the task is ready, and its access to the array is exclusive.
-    unsafe {
-        target.finish_reduction(record.access(0).body().begins, requester(record), |target, keep_old| {
-            result = caught(|| accumulator.finish(target, total, keep_old));
-        })
-    }?;
+    unsafe { target.finish_reduction(begins, requester(record), finish) }?;
     result
 }

@@ -151,6 +151,7 @@ fn run(action: &Action, world: &mut World<'_>, oracle: &mut Oracle) -> Result<()
                 (0..times).try_for_each(|time| reduce(reduction, from, to, factor(time)))?;
             }
         }
+        SettleTotal(f) => totals[f].settle()?,
         InvalidateTotal(f) => totals[f].invalidate()?,
         SetLeafLen(f, len) => totals[f].set_leaf_len(len),
         Invalidate(a) => arrays[a].invalidate()?,

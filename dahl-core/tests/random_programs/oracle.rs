@@ -227,6 +227,9 @@ impl Oracle {
                 totals[f].close();
             }
             SetLeafLen(f, len) => totals[f].leaf_len = len.get(),
+            SettleTotal(f) => {
+                totals[f].close();
+            }
             InvalidateTotal(f) => totals[f].forget(),
             Invalidate(a) => arrays[a] = Some(vec![0; LEN]),
             FillTotal(f, value) => totals[f].set(Some(vec![f32::from(value); LEN])),

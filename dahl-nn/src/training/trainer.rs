@@ -116,7 +116,7 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         self
     }
 
-    /// Trains on `data`.
+    /// Trains on `data`. How many contributions to each gradient share a leaf ([`Array::set_leaf_len`]) it sets by itself.
     ///
     /// # Errors
     /// If a setting or the data set does not fit, or a task fails.

@@ -2,8 +2,8 @@
 //!
 //! They wait together, in groups of one footprint, for workers that run out of tasks. One of a kind that is known takes
 //! any; one of a kind that is not takes a *sample*, one at a time for each kind, unless no other kind could run the task. But
-//! the last ones are left to kinds that are to be tried and have been less often, so that tasks which come one by one are tried
-//! everywhere too. As soon as all kinds are known the group is placed like other tasks. After [`SAMPLES`] samples of a kind
+//! the last ones are left to kinds that are to be tried and have been less often, if a worker has nothing to do behind what it runs,
+//! so that tasks which come one by one are tried everywhere too. As soon as all kinds are known the group is placed like other tasks. After [`SAMPLES`] samples of a kind
 //! without an estimate, it counts as known: exploring ends whatever happens.
 
 use std::collections::{HashMap, VecDeque};
@@ -86,7 +86,7 @@ impl Explorer {
         self.waiting += 1;
     }
 
-    /// Something for a worker of kind `kind`. `estimate` writes into `estimates` what is known of a task; in the end it
+    /// Something for a worker of kind `kind`. `is_free` says whether a worker of a kind has nothing to do behind what it runs; `estimate` writes into `estimates` what is known of a task; in the end it
     /// is what is known of the one that was found.
     pub(super) fn pop(
         &mut self,
@@ -94,6 +94,7 @@ impl Explorer {
         worker: usize,
         estimates: &mut Vec<Estimate>,
         estimate: impl Fn(&ReadyTask, &mut Vec<Estimate>),
+        is_free: impl Fn(usize) -> bool,
     ) -> Option<Found> {
         for place in 0..self.active.len() {
             let index = self.active[place];
@@ -109,7 +110,7 @@ impl Explorer {
             let is_known = estimates[kind].expected_ns.is_some();
             let is_only = estimates.iter().filter(|estimate| estimate.is_able).count() == 1;
             let may_try = group.kinds[kind].running == 0 && group.kinds[kind].taken < SAMPLES;
-            if group.is_left_to_less_tried(kind, estimates) {
+            if group.is_left_to_less_tried(kind, estimates, &is_free) {
                 continue;
             }
             if is_known || is_only || may_try {
@@ -149,13 +150,20 @@ impl Group {
             .any(|(estimate, kind)| estimate.is_unknown() && kind.taken < SAMPLES)
     }
 
-    /// Whether all of its tasks are for kinds that are to be tried and have been less often than kind `kind`.
-    fn is_left_to_less_tried(&self, kind: usize, estimates: &[Estimate]) -> bool {
+    /// Whether all of its tasks are for kinds that are to be tried, have been less often than kind `kind`, and have a worker with
+    /// nothing to do behind what it runs.
+    fn is_left_to_less_tried(
+        &self,
+        kind: usize,
+        estimates: &[Estimate],
+        is_free: impl Fn(usize) -> bool,
+    ) -> bool {
         let is_known = !estimates[kind].is_unknown();
-        let takes_one = |(estimate, samples): &(&Estimate, &Samples)| {
-            let may_try = estimate.is_unknown() && samples.running == 0 && samples.taken < SAMPLES;
-            may_try && (is_known || samples.taken < self.kinds[kind].taken)
+        let takes_one = |&other: &usize| {
+            let samples = self.kinds[other];
+            let may_try = estimates[other].is_unknown() && samples.running == 0 && samples.taken < SAMPLES;
+            may_try && (is_known || samples.taken < self.kinds[kind].taken) && is_free(other)
         };
-        estimates.iter().zip(&self.kinds).filter(takes_one).count() >= self.tasks.len()
+        (0..self.kinds.len()).filter(takes_one).count() >= self.tasks.len()
     }
 }

@@ -70,6 +70,11 @@ impl Line {
         self.queue.len()
     }
 
+    /// Whether the worker has nothing to do behind what it has taken.
+    pub(super) fn is_free_soon(&self) -> bool {
+        self.queue.len() == 0
+    }
+
     /// What a task at `place` would cost, and when it would end.
     ///
     /// A device takes one task ahead: the copies begin when the task before it does. On the host they begin when it has

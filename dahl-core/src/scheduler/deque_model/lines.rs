@@ -233,8 +233,8 @@ impl Lines {
     fn leaving_ns(&self, task: &ReadyTask, worker: usize, fastest: Option<usize>) -> u64 {
         let Some(fastest) = fastest else { return 0 };
         let (from, to) = (self.nodes[worker], self.nodes[fastest]);
-        let wanted = task.made_or_taken_from(to).filter(|_| from != to);
-        wanted.map(|bytes| self.between_ns(from, to, bytes)).sum()
+        let leaving = task.leaving_bytes(to).filter(|_| from != to);
+        leaving.map(|bytes| self.between_ns(from, to, bytes)).sum()
     }
 
     /// How long a copy takes from one memory node to another.
@@ -255,7 +255,10 @@ impl Lines {
             let estimates = &mut self.estimates;
             let kind = kinds.of[worker];
             let estimate = |task: &ReadyTask, into: &mut Vec<Estimate>| kinds.estimate(task, into);
-            let found = self.explorer.pop(kind, worker, estimates, estimate);
+            let lines = &self.lines;
+            let is_free =
+                |kind| kinds.of.iter().zip(lines).any(|(&of, line)| of == kind && line.is_free_soon());
+            let found = self.explorer.pop(kind, worker, estimates, estimate, is_free);
             match found {
                 None => return Popped::Nothing,
                 Some(Found::Task(task, sample_of)) => {

@@ -113,11 +113,10 @@ impl Worker<'_> {
             let array = access.array().expect("an array or a buffer, and another buffer");
             let writes = index == 0;
             let pointer = if is_finish && writes {
+                let begins = access.body().begins;
+                keep_old = !begins;
                 // SAFETY: the task is ready, so it holds its accesses, of which this one is exclusive.
-                let (pointer, keeps) =
-                    unsafe { array.prepare_total_at(access.body().begins, node, requester) }?;
-                keep_old = keeps;
-                pointer
+                unsafe { array.prepare_total_at(begins, node, requester) }?
             } else {
                 let mode = if writes { AccessMode::RW } else { AccessMode::R };
                 // SAFETY: as above; the access to what is read is shared.
@@ -148,7 +147,7 @@ impl Worker<'_> {
         let requester = fold::requester(record);
         let begins = accumulator.filter(|_| body.begins);
         let pointer = match (accumulator, begins) {
-            // SAFETY: the caller's; the access of a reduction, to a private buffer, is exclusive.
+            // SAFETY: the caller's; the access of a reduction, to a leaf, is exclusive.
             (_, Some(_)) => unsafe { array.begin_leaf(operands.node, requester) }?,
             // SAFETY: as above.
             (Some(_), None) => unsafe { array.prepare_at(operands.node, AccessMode::RW, requester) }?,
