@@ -32,7 +32,8 @@ impl ArrayState {
         unsafe { self.prepare_at(node, AccessMode::W, requester) }
     }
 
-    /// Brings the array to the memory `node`, for a reduction to enter it there: with its value, unless the total `begins` anew.
+    /// Brings the array to the memory `node`, for a reduction to enter it there: with its value, unless the total
+    /// `begins` anew.
     ///
     /// # Errors
     /// As [`prepare_at`](Self::prepare_at).

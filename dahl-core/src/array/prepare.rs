@@ -54,7 +54,8 @@ impl ArrayState {
         Ok(body.home.pointer)
     }
 
-    /// As [`prepare`](Self::prepare), in the memory `node`. A copy there is pinned: the task unpins it when it has ended.
+    /// As [`prepare`](Self::prepare), in the memory `node`. A copy there is pinned: the task unpins it when it has
+    /// ended.
     ///
     /// # Errors
     /// That failure, or what keeps the elements from being there.

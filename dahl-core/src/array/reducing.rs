@@ -13,8 +13,8 @@ impl<T: Element, const N: usize> Array<'_, T, N> {
     /// Submits now what otherwise the next access would: the tasks that combine contributions to a reduction, and those
     /// that join parts again. It waits for nothing.
     ///
-    /// For a result that is read much later: by then it is there, and [`read`](Array::read) does not wait for a task that
-    /// it has only just submitted.
+    /// For a result that is read much later: by then it is there, and [`read`](Array::read) does not wait for a task
+    /// that it has only just submitted.
     ///
     /// # Errors
     /// Inside a kernel.
@@ -27,11 +27,13 @@ impl<T: Element, const N: usize> Array<'_, T, N> {
         Ok(())
     }
 
-    /// Forgets the value, or the failure that left the array without one, and what is being reduced into it; it waits for no task
-    /// before it. If a reduction is next, its total is the value, and if the array is whole, and its elements are of the type that
-    /// the reduction computes in, the array is its first buffer. Whatever else is next finds zeros.
+    /// Forgets the value, or the failure that left the array without one, and what is being reduced into it; it waits
+    /// for no task before it. If a reduction is next, its total is the value, and if the array is whole, and its
+    /// elements are of the type that the reduction computes in, the array is its first buffer. Whatever else is next
+    /// finds zeros.
     ///
-    /// A gradient that is summed up anew in each step needs no task that clears it, and none that adds the sum to the zeros.
+    /// A gradient that is summed up anew in each step needs no task that clears it, and none that adds the sum to the
+    /// zeros.
     ///
     /// # Errors
     /// Inside a kernel.
@@ -47,9 +49,10 @@ impl<T: Element, const N: usize> Array<'_, T, N> {
         Ok(())
     }
 
-    /// Lets so many consecutive contributions to a reduction share a buffer, one after the other, from now on; [`LEAF_LEN`](crate::LEAF_LEN) do if
-    /// nothing is said. With fewer, more contributions run in parallel; there are more buffers, and more tasks that fold them. How a sum is
-    /// rounded depends on it, as on nothing else but the order of submission.
+    /// Lets so many consecutive contributions to a reduction share a buffer, one after the other, from now on;
+    /// [`LEAF_LEN`](crate::LEAF_LEN) do if nothing is said. With fewer, more contributions run in parallel; there are
+    /// more buffers, and more tasks that fold them. How a sum is rounded depends on it, as on nothing else but the
+    /// order of submission.
     pub fn set_leaf_len(&mut self, contributions: NonZeroUsize) {
         self.state().reductions().set_leaf_len(contributions);
     }

@@ -1,18 +1,20 @@
 //! [`Reductions`]: the tree of tasks by which contributions to an array (mode `REDUX`) become its value.
 //!
-//! A contribution goes to a *leaf*, a private buffer that is an array of its own, and
-//! so many consecutive contributions share a leaf, one after the other, as the array says. Full leaves fold like a binary counter: two
-//! partial results of `2^k` leaves make one of `2^(k+1)`, the earlier one on the left. The next other access *closes*
-//! the tree: the partial results fold from the latest to the earliest, and then enter the array, whose old value is on
-//! the left. If that access overwrites the array, the contributions are forgotten instead.
+//! A contribution goes to a *leaf*, a private buffer that is an array of its own, and so many consecutive contributions
+//! share a leaf, one after the other, as the array says. Full leaves fold like a binary counter: two partial results of
+//! `2^k` leaves make one of `2^(k+1)`, the earlier one on the left. The next other access *closes* the tree: the
+//! partial results fold from the latest to the earliest, and then enter the array, whose old value is on the left. If
+//! that access overwrites the array, the contributions are forgotten instead.
 //!
-//! An array whose value was [forgotten](Reductions::forget) has nothing to keep, and is its own first leaf if the buffers would
-//! be of its element type. Partial results fold into the earliest one, so they end up where they belong: a reduction of one leaf
-//! takes no other task and no buffer. Elsewhere the first leaf is a buffer, and the old value does not count in the end.
+//! An array whose value was [forgotten](Reductions::forget) has nothing to keep, and is its own first leaf if the
+//! buffers would be of its element type. Partial results fold into the earliest one, so they end up where they belong:
+//! a reduction of one leaf takes no other task and no buffer. Elsewhere the first leaf is a buffer, and the old value
+//! does not count in the end.
 //!
 //! Folds are tasks, submitted here, and the dependencies on the buffers put them in order as they do all tasks. Which
 //! value meets which is decided by the submissions alone, so every bit of the result is the same for any number of
-//! workers; leaves run in parallel; and contributions do not wait for whoever uses the array before them.
+//! workers; leaves run in parallel; and contributions to private buffers do not wait for whoever uses the array before
+//! them.
 //!
 //! Buffers are used again in the order in which their folds were submitted. A new leaf in a buffer whose fold has not
 //! run waits for it, by the buffer's chain; so their number is bounded, and nobody waits for one while submitting.
@@ -39,7 +41,7 @@ use crate::sync::{Mutex, MutexGuard};
 use crate::task::{Kind, Step};
 
 /// Consecutive contributions that share a leaf, if the array [does not say](crate::Array::set_leaf_len).
-pub const LEAF_LEN: NonZeroUsize = NonZeroUsize::new(4).unwrap();
+pub const LEAF_LEN: NonZeroUsize = NonZeroUsize::new(4).expect("it is not 0");
 
 /// Private buffers for each worker, beyond those that hold partial results: one to fill, one to be folded.
 const BUFFERS_PER_WORKER: usize = 2;
@@ -69,8 +71,8 @@ pub(crate) struct Contribution {
     pub(crate) begins: bool,
 }
 
-/// The leaf and the partial results of an array, and its private buffers. It is kept when it has been closed, for the next
-/// reduction of the same kind.
+/// The leaf and the partial results of an array, and its private buffers. It is kept when it has been closed, for the
+/// next reduction of the same kind.
 #[derive(Debug)]
 struct Tree {
     /// The codelet whose contribution opened it, and the line that submitted that.
@@ -96,8 +98,8 @@ impl Reductions {
         self.owed.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
-    /// Forgets the value of `target`, and what was contributed to it: the next reduction begins anew, and what else looks at it
-    /// finds zeros.
+    /// Forgets the value of `target`, and what was contributed to it: the next reduction begins anew, and what else
+    /// looks at it finds zeros.
     pub(crate) fn forget(&self, target: &ArrayState, location: &'static Location<'static>) {
         let mut owed = self.owed();
         owed.forgotten = Some(location);
@@ -293,8 +295,8 @@ impl Tree {
         self.levels.push(Some(sum));
     }
 
-    /// Submits the tasks that fold everything into `target`, beside its value, unless that `is_forgotten`. False if there
-    /// was nothing to fold.
+    /// Submits the tasks that fold everything into `target`, beside its value, unless that `is_forgotten`. False if
+    /// there was nothing to fold.
     fn close(&mut self, target: &ArrayState, is_forgotten: bool) -> bool {
         let mut total = match self.leaf.take() {
             Some((reserved, 0)) => {
@@ -323,7 +325,8 @@ impl Tree {
     /// Submits the task that combines `later` into `earlier`.
     #[allow(unsafe_code, reason = "looks at a state that it owns")]
     fn fold(&mut self, earlier: NonNull<ArrayState>, later: NonNull<ArrayState>) {
-        // SAFETY: the tree owns its buffers until it releases them, or else this is the array itself, which has the tree.
+        // SAFETY: the tree owns its buffers until it releases them, or else this is the array itself, which has the
+        // tree.
         self.submit(Kind::Fold(self.accumulator), unsafe { earlier.as_ref() }, later, false);
         self.free.push_back(later);
     }
@@ -341,7 +344,8 @@ impl Tree {
         body.codelet = Some(self.codelet);
         body.location = self.location;
         body.sequence = shared.next_sequence();
-        // SAFETY: the tree owns its buffers until it releases them, and what is read is one: the array itself is the earliest leaf.
+        // SAFETY: the tree owns its buffers until it releases them, and what is read is one: the array itself is the
+        // earliest leaf.
         let read = unsafe { read.as_ref() };
         for (state, mode) in [(changed, AccessMode::RW), (read, AccessMode::R)] {
             // SAFETY: as above.

@@ -309,8 +309,9 @@ impl ArrayState {
         self.fixed().element.map_or("", |element| element.name)
     }
 
-    /// Whether its buffer may be a leaf of a reduction with this layout, whose buffers have such elements: it is a whole array's, so
-    /// that it has exactly the bytes that the elements take, initialised and aligned for them, and nothing else.
+    /// Whether its buffer may be a leaf of a reduction with this layout, whose buffers have such elements: it is a
+    /// whole array's, so that it has exactly the bytes that the elements take, initialised and aligned for them, and
+    /// nothing else.
     pub(super) fn is_like(&self, element: ElementType, layout: &Layout) -> bool {
         let Fixed { bytes, element: own, part, .. } = self.fixed();
         let fits = layout.is_contiguous() && *bytes == layout.len() * element.size_bytes;

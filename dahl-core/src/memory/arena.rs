@@ -134,8 +134,9 @@ impl Arena {
         self.from_slice(shape, &elements)
     }
 
-    /// An array that is made row by row: `fill` gets the number of each row, which is what lies at one index of the first axis,
-    /// and its elements, zeros, in row-major order. An array without axes is one row; rows without elements are not filled.
+    /// An array that is made row by row: `fill` gets the number of each row, which is what lies at one index of the
+    /// first axis, and its elements, zeros, in row-major order. An array without axes is one row; rows without elements
+    /// are not filled.
     ///
     /// # Errors
     /// If the memory cannot be had.
@@ -237,9 +238,9 @@ impl Arena {
         self.reset_beyond(bytes, bytes);
     }
 
-    /// As [`reset_within`](Self::reset_within) of `most_bytes`. But if it waits, then until tasks in flight hold at most `left_bytes`,
-    /// with what the arena holds for this turn, or half of what that leaves of `most_bytes`: so that the next turns of a loop need
-    /// not wait. To sleep and be woken takes longer than a short turn.
+    /// As [`reset_within`](Self::reset_within) of `most_bytes`. But if it waits, then until tasks in flight hold at
+    /// most `left_bytes`, with what the arena holds for this turn, or half of what that leaves of `most_bytes`: so that
+    /// the next turns of a loop need not wait. To sleep and be woken takes longer than a short turn.
     pub fn reset_beyond(&mut self, most_bytes: usize, left_bytes: usize) {
         if !self.current.is_sole() && !worker::in_kernel() {
             // Before the reset, so that what comes free is carved anew.

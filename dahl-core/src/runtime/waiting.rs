@@ -25,13 +25,13 @@ impl Shared {
         self.progress.wait_until(interest, &mut Watch::new(self), holds);
     }
 
-    /// The same, until tasks let go of bytes; but no longer than it takes to run all that is in flight, since what the program
-    /// has forgotten does not come.
+    /// The same, until tasks let go of bytes; but no longer than it takes to run all that is in flight, since what the
+    /// program has forgotten does not come.
     pub(crate) fn wait_for_bytes(&self, holds: impl Fn() -> bool) {
         // When so many tasks have ended, beside another thread that submits, none of those in flight now is left.
         let until = self.completed() + 2 * u64::from(self.limit());
-        // Before it waits, as `Monitor::wait_until` asks. Of several threads that wait, the last one to begin says; when that is woken, so
-        // are the others.
+        // Before it waits, as `Monitor::wait_until` asks. Of several threads that wait, the last one to begin says;
+        // when that is woken, so are the others.
         self.bytes_until.store(until, Ordering::Relaxed);
         self.wait_with(Interest::Bytes, || holds() || self.is_drained() || self.completed() >= until);
     }

@@ -2,6 +2,7 @@
 //!
 //! Not here: where a ready task goes (`scheduler`), and how it is run (`worker`).
 
+mod access;
 mod builder;
 mod callback;
 mod chain;
@@ -19,12 +20,13 @@ mod tag;
 mod turn;
 mod wait;
 
+pub(crate) use access::{Access, AccessBody};
 pub use builder::Task;
 pub(crate) use chain::{Chain, Link, LinkKind};
 pub use init::{identity, map_shape, require, uninit};
 pub(crate) use pinned::Pinned;
 pub use ready::ReadyTask;
-pub(crate) use record::{Access, AccessBody, Kind, Place, Record};
+pub(crate) use record::{Kind, Place, Record};
 pub(crate) use step::Step;
 #[cfg(feature = "testing")]
 pub(crate) use submission::Submission;

@@ -4,7 +4,8 @@
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-use super::record::{Access, Kind, Place, Record};
+use super::access::Access;
+use super::record::{Kind, Place, Record};
 use crate::array::{ArrayState, HOME, Requester};
 use crate::observer::{ArrayUse, Submission};
 use crate::perf::Estimate;
@@ -171,8 +172,8 @@ impl ReadyTask {
         })
     }
 
-    /// Bytes of each array that it makes anew, and of each that it changes and that memory node `node` has at hand until then: what
-    /// that node would need again. Private buffers are folded, and not wanted there.
+    /// Bytes of each array that it makes anew, and of each that it changes and that memory node `node` has at hand
+    /// until then: what that node would need again. Private buffers are folded, and not wanted there.
     pub(crate) fn leaving_bytes(&self, node: usize) -> impl Iterator<Item = usize> {
         let written = self.peek().operands().filter(|access| !access.body().mode.is_shared());
         let leaving = written.filter_map(move |access| {

@@ -3,9 +3,10 @@
 
 use std::ptr::{self, NonNull};
 
+use super::access::Access;
 use super::chain::{Events, Link};
 use super::ready::ReadyTask;
-use super::record::{Access, Kind, Record};
+use super::record::{Kind, Record};
 use super::turn::Waits;
 use crate::access::AccessMode;
 use crate::array::{ArrayState, Requester};

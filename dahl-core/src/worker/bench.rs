@@ -50,8 +50,8 @@ pub(crate) struct Bench {
     pub(super) run: Run,
 }
 
-// SAFETY: the operands' pointers are leftovers of tasks that have ended: `call::prepare` has put others in their place, and cut the
-// rest off, before a kernel gets them.
+// SAFETY: the operands' pointers are leftovers of tasks that have ended: `call::prepare` has put others in their place,
+// and cut the rest off, before a kernel gets them.
 unsafe impl Send for Bench {}
 
 impl Bench {

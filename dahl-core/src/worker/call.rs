@@ -45,7 +45,8 @@ pub(super) fn prepare(
                 scratch(shared, bench, position, bytes, record.body().location)?
             }
             (Some(array), Some(accumulator)) => {
-                // SAFETY: the task is ready, so it holds its accesses, and that of a reduction, to a leaf, is exclusive.
+                // SAFETY: the task is ready, so it holds its accesses, and that of a reduction, to a leaf, is
+                // exclusive.
                 unsafe { fold::leaf(array, accumulator, body, bench.node, requester) }?
             }
             // SAFETY: the task is ready, so it holds its accesses.

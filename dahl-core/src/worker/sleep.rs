@@ -141,8 +141,9 @@ pub(crate) struct Monitor {
 impl Monitor {
     /// Waits until `holds`, and lets a watch look now and then.
     ///
-    /// Who waits for [`Interest::Bytes`] has said before how many: what `concerns` of [`notify_of_bytes`](Self::notify_of_bytes) looks at,
-    /// and what else lets it go on: what that of [`notify_of_rest`](Self::notify_of_rest) does.
+    /// Who waits for [`Interest::Bytes`] has said before how many: what `concerns` of
+    /// [`notify_of_bytes`](Self::notify_of_bytes) looks at, and what else lets it go on: what that of
+    /// [`notify_of_rest`](Self::notify_of_rest) does.
     pub(crate) fn wait_until(&self, interest: Interest, watch: &mut impl Lookout, holds: impl Fn() -> bool) {
         if holds() {
             return;
@@ -186,8 +187,8 @@ impl Monitor {
         }
     }
 
-    /// Lets those look again whom it may help that a worker has come to rest, or has given records back; who waits for bytes, if
-    /// `concerns` holds.
+    /// Lets those look again whom it may help that a worker has come to rest, or has given records back; who waits for
+    /// bytes, if `concerns` holds.
     pub(crate) fn notify_of_rest(&self, concerns: impl FnOnce() -> bool) {
         fence(Ordering::SeqCst);
         let waits = self.waits(Interest::Any) || self.waits(Interest::Record);

@@ -1,8 +1,8 @@
 //! Random programs on the runtime give what the same programs give when each call is done at once.
 //!
 //! Programs submit tasks in every mode on a few matrices, on parts of them by rows and by columns, in place with and
-//! without an in-place kernel, fill, reduce, forget values, read, write, fail, panic, use arenas, and drop and forget arrays. The
-//! oracle does the same on plain vectors. Reductions are compared bit by bit.
+//! without an in-place kernel, fill, reduce, forget values, read, write, fail, panic, use arenas, and drop and forget
+//! arrays. The oracle does the same on plain vectors. Reductions are compared bit by bit.
 //!
 //! They also run on simulated machines, whose devices have memories of their own, most too small, and may be lost.
 

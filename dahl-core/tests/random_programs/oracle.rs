@@ -63,8 +63,8 @@ impl Tree {
         }
     }
 
-    /// Each leaf in order from the identity; they fold like a binary counter, and what is left folds from the latest to the
-    /// earliest.
+    /// Each leaf in order from the identity; they fold like a binary counter, and what is left folds from the latest to
+    /// the earliest.
     fn total(&self) -> Vec<f32> {
         let mut levels: Vec<(u32, Vec<f32>)> = Vec::new();
         for leaf in &self.leaves {

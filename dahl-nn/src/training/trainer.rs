@@ -116,7 +116,8 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         self
     }
 
-    /// Trains on `data`. How many contributions to each gradient share a leaf ([`Array::set_leaf_len`]) it sets by itself.
+    /// Trains on `data`. How many contributions to each gradient share a leaf ([`Array::set_leaf_len`]) it sets by
+    /// itself.
     ///
     /// # Errors
     /// If a setting or the data set does not fit, or a task fails.
@@ -162,7 +163,8 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         samples_of_part(self.batch_size, (elements / self.model.widest().max(1)).max(1))
     }
 
-    /// Lets few parts of a batch add to small gradients side by side. Many need not: some are behind others, at other gradients.
+    /// Lets few parts of a batch add to small gradients side by side. Many need not: some are behind others, at other
+    /// gradients.
     fn share_leaves(&mut self, granularity: usize) {
         let are_few = self.batch_size.div_ceil(granularity) < LEAF_LEN.get();
         for parameter in self.model.parameters_mut() {
@@ -237,8 +239,9 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         Ok(())
     }
 
-    /// Lets go of the arrays of the last parts, and waits if too much is on its way: where parts are small, until that is half, so
-    /// that this thread need not wait again for each of the next ones. To sleep and to be woken takes longer than such a part.
+    /// Lets go of the arrays of the last parts, and waits if too much is on its way: where parts are small, until that
+    /// is half, so that this thread need not wait again for each of the next ones. To sleep and to be woken takes
+    /// longer than such a part.
     fn let_go(&mut self, step: &mut Arena) {
         // Parts hold their arrays until their last task has ended, and each worker may be at others.
         self.part_bytes = self.part_bytes.max(step.used_bytes());
@@ -267,8 +270,9 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
     }
 }
 
-/// Samples of each part but the last of a batch, from half of `about` to one and a half: so many that two workers, which take
-/// parts in turn, end as early as they can, rather than that one waits for the other's last part. A batch of `about` samples is whole.
+/// Samples of each part but the last of a batch, from half of `about` to one and a half: so many that two workers,
+/// which take parts in turn, end as early as they can, rather than that one waits for the other's last part. A batch of
+/// `about` samples is whole.
 fn samples_of_part(batch_size: usize, about: usize) -> usize {
     let until_both_end = |samples: usize| samples * batch_size.div_ceil(samples).div_ceil(2);
     let sizes = about.div_ceil(2)..=(about + about / 2).min(batch_size);

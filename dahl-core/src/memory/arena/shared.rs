@@ -78,7 +78,8 @@ impl ArenaShared {
         self.current_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// A chunk of at least `bytes` bytes for a region that has `held` already. Waits if tasks in flight can free enough.
+    /// A chunk of at least `bytes` bytes for a region that has `held` already. Waits if tasks in flight can free
+    /// enough.
     pub(super) fn chunk(&self, bytes: usize, held: usize) -> std::result::Result<Chunk, Shortage> {
         let node = self.runtime.memory();
         if let Some(capacity_bytes) = self.capacity_bytes {

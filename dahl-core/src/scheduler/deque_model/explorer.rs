@@ -1,10 +1,11 @@
 //! [`Explorer`]: tasks of which it is not known how long they run on each kind of worker.
 //!
 //! They wait together, in groups of one footprint, for workers that run out of tasks. One of a kind that is known takes
-//! any; one of a kind that is not takes a *sample*, one at a time for each kind, unless no other kind could run the task. But
-//! the last ones are left to kinds that are to be tried and have been less often, if a worker has nothing to do behind what it runs,
-//! so that tasks which come one by one are tried everywhere too. As soon as all kinds are known the group is placed like other tasks. After [`SAMPLES`] samples of a kind
-//! without an estimate, it counts as known: exploring ends whatever happens.
+//! any; one of a kind that is not takes a *sample*, one at a time for each kind, unless no other kind could run the
+//! task. But the last ones are left to kinds that are to be tried and have been less often, if a worker has nothing to
+//! do behind what it runs, so that tasks which come one by one are tried everywhere too. As soon as all kinds are known
+//! the group is placed like other tasks. After [`SAMPLES`] samples of a kind without an estimate, it counts as known:
+//! exploring ends whatever happens.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -86,8 +87,9 @@ impl Explorer {
         self.waiting += 1;
     }
 
-    /// Something for a worker of kind `kind`. `is_free` says whether a worker of a kind has nothing to do behind what it runs; `estimate` writes into `estimates` what is known of a task; in the end it
-    /// is what is known of the one that was found.
+    /// Something for a worker of kind `kind`. `is_free` says whether a worker of a kind has nothing to do behind what
+    /// it runs; `estimate` writes into `estimates` what is known of a task; in the end it is what is known of the one
+    /// that was found.
     pub(super) fn pop(
         &mut self,
         kind: usize,
@@ -150,8 +152,8 @@ impl Group {
             .any(|(estimate, kind)| estimate.is_unknown() && kind.taken < SAMPLES)
     }
 
-    /// Whether all of its tasks are for kinds that are to be tried, have been less often than kind `kind`, and have a worker with
-    /// nothing to do behind what it runs.
+    /// Whether all of its tasks are for kinds that are to be tried, have been less often than kind `kind`, and have a
+    /// worker with nothing to do behind what it runs.
     fn is_left_to_less_tried(
         &self,
         kind: usize,

@@ -217,8 +217,8 @@ impl Lines {
         }
     }
 
-    /// How long the copies take of what a task makes on a worker, back to where most of what it lacks comes from. As likely as
-    /// not what goes with it is still there, so half of this counts.
+    /// How long the copies take of what a task makes on a worker, back to where most of what it lacks comes from. As
+    /// likely as not what goes with it is still there, so half of this counts.
     fn following_ns(&self, task: &ReadyTask, worker: usize) -> u64 {
         let node = self.nodes[worker];
         let Some((_, from, _)) = task.missing(node).max_by_key(|&(.., bytes)| bytes) else { return 0 };
@@ -226,10 +226,10 @@ impl Lines {
         made.map(|array| self.between_ns(node, from, array.bytes)).sum()
     }
 
-    /// How long the copies take of what a task makes anew on a worker, and of what it changes that the fastest worker for it has
-    /// at hand, to that one: most likely what follows runs there. Without it a chain of tasks that begins with data on the
-    /// slower worker would stay there, since each of them alone takes less time than its data would on their way. What it
-    /// changes that the fastest does not have is where it is already.
+    /// How long the copies take of what a task makes anew on a worker, and of what it changes that the fastest worker
+    /// for it has at hand, to that one: most likely what follows runs there. Without it a chain of tasks that begins
+    /// with data on the slower worker would stay there, since each of them alone takes less time than its data would on
+    /// their way. What it changes that the fastest does not have is where it is already.
     fn leaving_ns(&self, task: &ReadyTask, worker: usize, fastest: Option<usize>) -> u64 {
         let Some(fastest) = fastest else { return 0 };
         let (from, to) = (self.nodes[worker], self.nodes[fastest]);
