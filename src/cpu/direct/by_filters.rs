@@ -26,6 +26,7 @@ use super::filters::{Filters, Order};
 use super::plane::Plane;
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors, vector_bytes};
 use crate::cpu::pairs::Pair;
+use crate::cpu::prefetch::Ahead;
 
 use add_up::AddUp;
 pub(super) use multiply::{Pairs, Singles, in_vectors_of_pairs};
@@ -182,7 +183,7 @@ impl FilterVectors {
         (packed, are_finite): (&[C], bool),
         bias: Option<&[C]>,
         sums: Sums<'_, C, C>,
-        by_position: &mut [C],
+        by_position: (&mut [C], Ahead<3>),
     ) -> usize {
         in_vectors(self.work(Singles, group, (packed, are_finite), bias, sums, by_position))
     }
@@ -194,7 +195,7 @@ impl FilterVectors {
         packed: &[Pair],
         bias: Option<&[f32]>,
         Sums { plane, planes, sums, sums_len }: Sums<'_, Pair, f32>,
-        by_position: &mut [f32],
+        by_position: (&mut [f32], Ahead<3>),
     ) -> usize {
         // Pairs are moved as the bits of an element.
         let sums = Sums { plane, planes: bytemuck::cast_slice(planes), sums, sums_len };
@@ -211,7 +212,7 @@ impl FilterVectors {
         (packed, are_finite): (&'a [C], bool),
         bias: Option<&[C]>,
         sums: Sums<'a, C, C>,
-        by_position: &'a mut [C],
+        (by_position, ahead): (&'a mut [C], Ahead<3>),
     ) -> AddUp<'a, C, M> {
         let of_filter = self.shape.in_channels * self.shape.taps;
         let mut initial = [C::ZERO; MOST_VECTORS * MOST_LANES];
@@ -219,7 +220,7 @@ impl FilterVectors {
             initial[..size].copy_from_slice(&bias[begin..][..size]);
         }
         let filters = &packed[begin * of_filter..][..vectors * self.lanes * of_filter];
-        AddUp { multiply, filters, are_finite, vectors, initial, sums, by_position, begin: 0 }
+        AddUp { multiply, filters, are_finite, vectors, initial, sums, ahead, by_position, begin: 0 }
     }
 }
 

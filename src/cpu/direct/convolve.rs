@@ -5,6 +5,8 @@
 
 mod by_positions;
 
+use std::ops::Range;
+
 use dahl_core::{Element, Real};
 use pulp::{Simd, WithSimd};
 
@@ -14,6 +16,7 @@ use super::pairs::{self, ChannelPairs, Lengths};
 use super::plane::Plane;
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
 use crate::cpu::pairs::Pair;
+use crate::cpu::prefetch::Ahead;
 use crate::cpu::scratch::with_scratch;
 use crate::cpu::tiles::{BLOCK, Step};
 
@@ -25,6 +28,9 @@ pub(crate) trait Epilogue<C> {
     fn reach(&self) -> usize {
         0
     }
+
+    /// Where it will write for these filters of an image whose sums have this plane: it is fetched while they are made.
+    fn written(&self, plane: &Plane, image: usize, filters: Range<usize>) -> [&[u8]; 2];
 
     /// Takes the sums of an image and a filter, of these numbers: those of row `r` and column `c` at `r * width + c`, by the width of
     /// `plane`, whose output is that of the convolution. Images come in order, and the filters of each: it may write what later ones overwrite.
@@ -38,6 +44,10 @@ pub(crate) struct Write<'a, T> {
 }
 
 impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for Write<'_, T> {
+    fn written(&self, plane: &Plane, image: usize, filters: Range<usize>) -> [&[u8]; 2] {
+        [bytemuck::cast_slice(planes(self.out, [self.out_channels, plane.outputs()], image, filters)), &[]]
+    }
+
     #[inline(always)]
     fn take<S: Simd>(
         &mut self,
@@ -113,6 +123,12 @@ fn with_pairs<R>(lengths: Option<Lengths>, f: impl FnOnce(Option<PairBuffers<'_>
             with_scratch([steps], |[steps]: [&mut [Step]; 1]| f(Some((pairs, initial, steps))))
         })
     })
+}
+
+/// The planes of these filters of an image, of `[filters of an image, elements of a plane]`.
+pub(super) fn planes<T>(all: &[T], [of_image, len]: [usize; 2], image: usize, filters: Range<usize>) -> &[T] {
+    let first = image * of_image;
+    &all[(first + filters.start) * len..(first + filters.end) * len]
 }
 
 struct Convolve<'a, T: Real, E> {
@@ -239,7 +255,7 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> WithSimd for Convolve<'_,
             // One loop for all, so that what becomes of the sums is compiled once.
             let (way, blocks) = if in_pairs { paired.clone() } else { single.clone() };
             for (begin, size) in blocks {
-                let row_len = self.add_up(simd, way, begin, size);
+                let row_len = self.add_up(simd, way, number, begin..begin + size);
                 let is_spread = row_len == self.plane.width();
                 let plane = if is_spread { self.plane } else { Plane::borderless(self.plane.output()) };
                 let sums = self.sums.chunks_exact_mut(self.sums_len).take(size);
@@ -261,24 +277,41 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
         }
     }
 
-    /// The sums of `size` filters from number `begin` on, for one image. Returns how far those of a row are from those of the next: as
+    /// What is fetched while the sums of these filters of an image are made: where they will go, and as large a part of
+    /// the next image as they are of all filters.
+    fn ahead(&self, image: usize, filters: Range<usize>) -> Ahead<3> {
+        let image_len = self.shape.in_channels * self.plane.image[0] * self.plane.image[1];
+        let next = self.images.chunks_exact(image_len).nth(image + 1).unwrap_or_default();
+        let [begin, end] =
+            [filters.start, filters.end].map(|filter| filter * next.len() / self.shape.out_channels);
+        let [written, also_written] = self.epilogue.written(&self.plane, image, filters);
+        Ahead::new([bytemuck::cast_slice(&next[begin..end]), written, also_written])
+    }
+
+    /// The sums of these filters of an image. Returns how far those of a row are from those of the next: as
     /// far as positions, or side by side.
     #[inline(always)]
-    fn add_up<S: Simd>(&mut self, simd: S, way: Way, begin: usize, size: usize) -> usize {
+    fn add_up<S: Simd>(&mut self, simd: S, way: Way, image: usize, filters: Range<usize>) -> usize {
+        let (begin, size) = (filters.start, filters.len());
         let (plane, sums_len) = (&self.plane, self.sums_len);
         match (way, &self.pairs) {
             (Way::PairsInTiles, Some(pairs)) => {
                 pairs.add_up_in_tiles((begin, size), plane, self.sums, sums_len);
             }
             (Way::PairsByFilters(_), Some(pairs)) => {
+                let ahead = self.ahead(image, filters);
                 let by_position = &mut *self.singles.by_position;
-                return pairs.add_up_by_filters(begin, self.bias, plane, (self.sums, sums_len), by_position);
+                let sums = (&mut *self.sums, sums_len);
+                return pairs.add_up_by_filters(begin, self.bias, plane, sums, (by_position, ahead));
             }
             (Way::PairsByPositions, Some(pairs)) => {
                 let initial = initial(self.bias, begin, size);
                 pairs.add_up(begin, &initial[..size], plane, self.sums, sums_len);
             }
-            (Way::ByFilters(by_filters), _) => return self.group(by_filters, by_filters.group(begin)),
+            (Way::ByFilters(by_filters), _) => {
+                let ahead = self.ahead(image, filters);
+                return self.group(by_filters, by_filters.group(begin), ahead);
+            }
             (Way::ByPositions, _) => self.block(simd, begin, size),
             (Way::PairsInTiles | Way::PairsByFilters(_) | Way::PairsByPositions, None) => {
                 unreachable!("`way` has found pairs")
@@ -288,11 +321,11 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
     }
 
     /// The sums of a group of filters, for one image.
-    fn group(&mut self, by_filters: FilterVectors, group: Group) -> usize {
+    fn group(&mut self, by_filters: FilterVectors, group: Group, ahead: Ahead<3>) -> usize {
         let Singles { in_place, planes, packed, are_finite, by_position, .. } = &mut self.singles;
         let planes = in_place.unwrap_or(planes);
         let sums = Sums { plane: &self.plane, planes, sums: self.sums, sums_len: self.sums_len };
-        by_filters.add_up(group, (packed, *are_finite), self.bias, sums, by_position)
+        by_filters.add_up(group, (packed, *are_finite), self.bias, sums, (by_position, ahead))
     }
 
     /// The sums of `size` filters from number `begin` on, at most [`MOST`], for one image.

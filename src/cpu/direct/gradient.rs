@@ -18,6 +18,7 @@ use super::plane::Plane;
 use super::source::Source;
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
 use crate::cpu::pairs::Pair;
+use crate::cpu::prefetch::Ahead;
 use crate::cpu::scratch::with_scratch;
 use crate::cpu::tiles::{BLOCK, Step};
 
@@ -168,15 +169,25 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> WithSimd for Gradient<'_, T
             for (number, image) in self.images.chunks_exact(image_len).enumerate() {
                 let parts = &mut self.parts[..filters * self.part_len];
                 let (plane, numbers) = (&self.parts_plane, begin..begin + filters);
-                let is_given = self.by_filters.is_some()
+                let mut is_given = self.by_filters.is_some()
                     && self.gradient.given(plane, number, numbers.clone()).is_some();
-                if !is_given {
-                    self.gradient.fill(simd, plane, number, numbers.clone(), parts, self.part_len);
+                if may_be_pairs && let Some(pairs) = &mut self.pairs {
+                    let output = self.plane.output();
+                    let given = self.gradient.given_to_pairs(&self.plane, number, numbers.clone());
+                    let are_exact = if let Some(given) = given.filter(|_| self.by_filters.is_some()) {
+                        pairs.take_given(given, output, [plane.width(), self.part_len])
+                    } else {
+                        self.gradient.fill(simd, plane, number, numbers.clone(), parts, self.part_len);
+                        is_given = true;
+                        pairs.take_parts(parts)
+                    };
+                    may_be_pairs = are_exact && pairs.take_image(&self.plane, image);
                 }
-                may_be_pairs = may_be_pairs
-                    && self.pairs.as_mut().is_some_and(|pairs| pairs.take(&self.plane, image, parts));
-                let in_pairs = may_be_pairs;
+                let in_pairs = may_be_pairs && self.pairs.is_some();
                 if !in_pairs {
+                    if !is_given {
+                        self.gradient.fill(simd, plane, number, numbers.clone(), parts, self.part_len);
+                    }
                     self.in_place =
                         self.plane.in_place(&self.images[number * image_len..], self.planes.len());
                     if self.in_place.is_none() {
@@ -224,6 +235,7 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> Gradient<'_, T, G> {
             self.sums.fill(T::Compute::ZERO);
         }
         if let Some(vectors) = self.by_filters.map(|by_filters| by_filters.with_filters(filters)) {
+            let ahead = self.ahead(image + 1, numbers.clone());
             let (parts, part_len) = match self.gradient.given(&self.parts_plane, image, numbers) {
                 Some(given) => (given, self.parts_plane.positions()),
                 None => (&*self.parts, self.part_len),
@@ -237,6 +249,7 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> Gradient<'_, T, G> {
                 part_len,
                 columns: self.parts_plane.width(),
                 transposed: self.transposed,
+                ahead,
                 sums: self.sums,
             };
             return match &self.pairs {
@@ -256,6 +269,16 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> Gradient<'_, T, G> {
                 sums: self.sums,
             },
         );
+    }
+
+    /// What is read of an image and for its gradient by the sums of these filters; nothing behind the last one.
+    fn ahead(&self, image: usize, filters: Range<usize>) -> Ahead<4> {
+        let image_len = self.shape.in_channels * self.plane.image[0] * self.plane.image[1];
+        let Some(elements) = self.images.chunks_exact(image_len).nth(image) else {
+            return Ahead::new([&[]; 4]);
+        };
+        let [gradient, out, index] = self.gradient.read(&self.plane, image, filters);
+        Ahead::new([bytemuck::cast_slice(elements), gradient, out, index])
     }
 
     /// Adds the lanes of the sums of filters to the gradient, where those have numbers from `first` on.

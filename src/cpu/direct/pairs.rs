@@ -19,6 +19,7 @@ use super::convolve::{Sums, Way};
 use super::filters::{Filters, Order, of_size};
 use super::plane::Plane;
 use crate::cpu::pairs::{self, Pair, are_exact};
+use crate::cpu::prefetch::Ahead;
 use crate::cpu::tiles::Step;
 #[cfg(target_arch = "x86_64")]
 use instruction::{add_products, add_up, border};
@@ -197,14 +198,14 @@ impl<'a> ChannelPairs<'a> {
         bias: Option<&[C]>,
         plane: &Plane,
         (sums, sums_len): (&mut [C], usize),
-        by_position: &mut [C],
+        (by_position, ahead): (&mut [C], Ahead<3>),
     ) -> usize {
         let PairedFilters::ByFilters(by_filters, packed) = &self.filters else {
             unreachable!("filters are in lanes")
         };
         let sums = Sums { plane, planes: self.planes, sums: bytemuck::cast_slice_mut(sums), sums_len };
         let (bias, by_position) = (bias.map(bytemuck::cast_slice), bytemuck::cast_slice_mut(by_position));
-        by_filters.add_up_pairs(by_filters.group(begin), packed, bias, sums, by_position)
+        by_filters.add_up_pairs(by_filters.group(begin), packed, bias, sums, (by_position, ahead))
     }
 
     /// The sums of a block of filters from number `begin` on, each of which begins with an element of `initial`, at all
@@ -247,9 +248,8 @@ pub(super) struct PositionPairs<'a> {
 }
 
 impl PositionPairs<'_> {
-    /// Copies an image into planes, and rounds the gradient, of which every element is a `bf16` already; false if one of
-    /// them is not exact. What lies around the planes is zero from the beginning.
-    pub(super) fn take<T: Real>(&mut self, plane: &Plane, image: &[T], parts: &[T::Compute]) -> bool {
+    /// Copies an image into planes; false if it is not exact. What lies around the planes is zero from the beginning.
+    pub(super) fn take_image<T: Real>(&mut self, plane: &Plane, image: &[T]) -> bool {
         let image: &[bf16] = bytemuck::cast_slice(image);
         let [rows, columns] = plane.image;
         for (image, to) in image.chunks_exact(rows * columns).zip(self.planes.chunks_exact_mut(plane.len())) {
@@ -261,9 +261,35 @@ impl PositionPairs<'_> {
         if let Some((_, from_second)) = self.from_second.split_last_mut() {
             from_second.copy_from_slice(&self.planes[1..]);
         }
+        are_exact(image)
+    }
+
+    /// Rounds the gradient of an image, of which every element is a `bf16` already; false if one of them is not exact.
+    pub(super) fn take_parts<C: Real>(&mut self, parts: &[C]) -> bool {
         let rounded = &mut self.parts[..parts.len()];
         bf16::narrow_slice(bytemuck::cast_slice(parts), rounded);
-        are_exact(image) && are_exact(rounded)
+        are_exact(rounded)
+    }
+
+    /// Copies the gradient of an image, rows of `output` for each filter, to rows that are `width` apart, each filter's
+    /// part `part_len` long; false if one of them is not exact.
+    pub(super) fn take_given(
+        &mut self,
+        given: &[bf16],
+        [rows, columns]: [usize; 2],
+        [width, part_len]: [usize; 2],
+    ) -> bool {
+        for (given, part) in given.chunks_exact(rows * columns).zip(self.parts.chunks_exact_mut(part_len)) {
+            if width == columns {
+                part[..given.len()].copy_from_slice(given);
+                continue;
+            }
+            for (given, row) in given.chunks_exact(columns).zip(part.chunks_exact_mut(width)) {
+                row[..columns].copy_from_slice(given);
+                row[columns..].fill(bf16::ZERO);
+            }
+        }
+        are_exact(given)
     }
 
     /// Adds what the image that was taken gives to the sums of all filters; false if tiles do not make them.
@@ -275,7 +301,7 @@ impl PositionPairs<'_> {
 
     /// Adds the same products as those of an image and a gradient in the compute type, of the pairs that were taken in their place.
     pub(super) fn add_products_by_filters<C: Real>(&self, products: Products<'_, C, Singles>) {
-        let Products { vectors, plane, part_len, columns, transposed, sums, .. } = products;
+        let Products { vectors, plane, part_len, columns, transposed, ahead, sums, .. } = products;
         // Pairs are moved as the bits of an element.
         let multiply = Pairs::new();
         let products = Products::<f32, Pairs> {
@@ -287,6 +313,7 @@ impl PositionPairs<'_> {
             part_len: part_len / 2,
             columns: columns / 2,
             transposed: bytemuck::cast_slice_mut(transposed),
+            ahead,
             sums: bytemuck::cast_slice_mut(sums),
         };
         in_vectors_of_pairs(multiply, products);

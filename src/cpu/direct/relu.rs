@@ -1,9 +1,11 @@
 //! [`Relu`] and [`ReluPool`]: sums that are rectified, and pooled, while they are at hand.
 
+use std::ops::Range;
+
 use dahl_core::{Element, Real};
 use pulp::Simd;
 
-use super::convolve::Epilogue;
+use super::convolve::{Epilogue, planes};
 use super::plane::{Plane, narrow};
 use crate::cpu::compute::computes_in_itself;
 use crate::cpu::lanes::{Lanes, MOST_LANES};
@@ -54,6 +56,10 @@ impl<C> PoolRoom<'_, C> {
 }
 
 impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for Relu<'_, T> {
+    fn written(&self, plane: &Plane, image: usize, filters: Range<usize>) -> [&[u8]; 2] {
+        [bytemuck::cast_slice(planes(self.out, [self.out_channels, plane.outputs()], image, filters)), &[]]
+    }
+
     #[inline(always)]
     fn take<S: Simd>(
         &mut self,
@@ -76,6 +82,13 @@ impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for ReluPool<'_, T> {
     /// their last column is behind it.
     fn reach(&self) -> usize {
         (self.size[1] + 1) * MOST_LANES
+    }
+
+    fn written(&self, plane: &Plane, image: usize, filters: Range<usize>) -> [&[u8]; 2] {
+        let windows: usize = pooled(plane.output(), self.size).iter().product();
+        let lengths = [self.out_channels, windows];
+        let out = planes(self.out, lengths, image, filters.clone());
+        [bytemuck::cast_slice(out), bytemuck::cast_slice(planes(self.index, lengths, image, filters))]
     }
 
     #[inline(always)]

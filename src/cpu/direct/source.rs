@@ -4,9 +4,11 @@
 
 use std::ops::Range;
 
-use dahl_core::{Real, simd as loops};
+use dahl_core::{ElementType, Real, simd as loops};
+use half::bf16;
 use pulp::Simd;
 
+use super::convolve::planes;
 use super::plane::Plane;
 use super::unpool::rectified;
 use crate::cpu::compute::{computes_in_itself, in_compute};
@@ -23,6 +25,14 @@ pub(crate) trait Source<C> {
     fn given(&self, _plane: &Plane, _image: usize, _filters: Range<usize>) -> Option<&[C]> {
         None
     }
+
+    /// The same in pairs of `bf16`, of which it need not be the compute type.
+    fn given_to_pairs(&self, _plane: &Plane, _image: usize, _filters: Range<usize>) -> Option<&[bf16]> {
+        None
+    }
+
+    /// What it reads for image number `image` and these filters.
+    fn read(&self, plane: &Plane, image: usize, filters: Range<usize>) -> [&[u8]; 3];
 
     /// Writes the gradient by the sums of image number `image` and these filters to its positions, each filter's to a
     /// part that is `part_len` long; 0 between the rows and behind them.
@@ -45,8 +55,23 @@ pub(crate) struct Given<'a, T> {
 
 impl<T: Real<Compute: Lanes>> Source<T::Compute> for Given<'_, T> {
     fn given(&self, plane: &Plane, image: usize, filters: Range<usize>) -> Option<&[T::Compute]> {
-        computes_in_itself::<T>()
-            .then(|| bytemuck::cast_slice(planes(plane, self.gradient, self.out_channels, image, filters)))
+        computes_in_itself::<T>().then(|| {
+            bytemuck::cast_slice(planes(self.gradient, [self.out_channels, plane.outputs()], image, filters))
+        })
+    }
+
+    fn given_to_pairs(&self, plane: &Plane, image: usize, filters: Range<usize>) -> Option<&[bf16]> {
+        ElementType::of::<T>().is::<bf16>().then(|| {
+            bytemuck::cast_slice(planes(self.gradient, [self.out_channels, plane.outputs()], image, filters))
+        })
+    }
+
+    fn read(&self, plane: &Plane, image: usize, filters: Range<usize>) -> [&[u8]; 3] {
+        [
+            bytemuck::cast_slice(planes(self.gradient, [self.out_channels, plane.outputs()], image, filters)),
+            &[],
+            &[],
+        ]
     }
 
     #[inline(always)]
@@ -59,7 +84,8 @@ impl<T: Real<Compute: Lanes>> Source<T::Compute> for Given<'_, T> {
         parts: &mut [T::Compute],
         part_len: usize,
     ) {
-        plane.spread(simd, planes(plane, self.gradient, self.out_channels, image, filters), parts, part_len);
+        let gradient = planes(self.gradient, [self.out_channels, plane.outputs()], image, filters);
+        plane.spread(simd, gradient, parts, part_len);
     }
 }
 
@@ -78,6 +104,12 @@ pub(crate) struct Rectified<'a, T: Real> {
 }
 
 impl<T: Real<Compute: Lanes>> Source<T::Compute> for Rectified<'_, T> {
+    fn read(&self, plane: &Plane, image: usize, filters: Range<usize>) -> [&[u8]; 3] {
+        let lengths = [self.by_bias.len(), plane.outputs()];
+        let [gradient, out] = [self.gradient, self.out].map(|of| planes(of, lengths, image, filters.clone()));
+        [bytemuck::cast_slice(gradient), bytemuck::cast_slice(out), &[]]
+    }
+
     #[inline(always)]
     fn fill<S: Simd>(
         &mut self,
@@ -90,8 +122,9 @@ impl<T: Real<Compute: Lanes>> Source<T::Compute> for Rectified<'_, T> {
     ) {
         let channels = self.by_bias.len();
         for (channel, part) in filters.zip(parts.chunks_exact_mut(part_len)) {
+            let lengths = [channels, plane.outputs()];
             let [gradient, out] =
-                [self.gradient, self.out].map(|of| planes(plane, of, channels, image, channel..channel + 1));
+                [self.gradient, self.out].map(|of| planes(of, lengths, image, channel..channel + 1));
             let (gradient, out) = (in_compute(gradient, self.wide_gradient), in_compute(out, self.wide_out));
             for ((passed, &gradient), &out) in self.passed.iter_mut().zip(gradient).zip(out) {
                 *passed = rectified(out, gradient);
@@ -100,16 +133,4 @@ impl<T: Real<Compute: Lanes>> Source<T::Compute> for Rectified<'_, T> {
             plane.spread(simd, self.passed, part, part_len);
         }
     }
-}
-
-/// The planes of these filters of an image, of which all have an output of `plane`.
-fn planes<'a, T>(
-    plane: &Plane,
-    all: &'a [T],
-    filters_of_image: usize,
-    image: usize,
-    filters: Range<usize>,
-) -> &'a [T] {
-    let (first, len) = (image * filters_of_image, plane.outputs());
-    &all[(first + filters.start) * len..(first + filters.end) * len]
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use dahl_core::{Real, simd as loops};
 use pulp::{Simd, WithSimd};
 
+use super::convolve::planes;
 use super::plane::{Plane, narrow};
 use super::relu::{WINDOWS, offset_pair, pooled, vector};
 use super::source::Source;
@@ -51,6 +52,13 @@ impl<T: Real<Compute: Lanes>> Source<T::Compute> for Unpool<'_, T> {
     /// A vector of windows of two by two is two vectors of a line, and the last begin before its end.
     fn reach(&self) -> usize {
         if self.size == [2, 2] { 2 * WINDOWS } else { 0 }
+    }
+
+    fn read(&self, _: &Plane, image: usize, filters: Range<usize>) -> [&[u8]; 3] {
+        let lengths = [self.by_bias.len(), self.room.firsts.len()];
+        let [gradient, out] = [self.gradient, self.out].map(|of| planes(of, lengths, image, filters.clone()));
+        let index = planes(self.index, lengths, image, filters);
+        [bytemuck::cast_slice(gradient), bytemuck::cast_slice(out), bytemuck::cast_slice(index)]
     }
 
     #[inline(always)]

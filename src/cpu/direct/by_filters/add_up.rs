@@ -17,6 +17,7 @@ use super::row::add_row;
 use super::to_filters::ToFilters;
 use super::{MOST_VECTORS, POSITIONS, Sums, are_wide};
 use crate::cpu::lanes::{Lanes, MOST_LANES, has_few_registers};
+use crate::cpu::prefetch::Ahead;
 
 /// Neighbouring positions whose sums of one vector of filters are kept in 32 registers at once. With the filters of three taps, the
 /// first ones fill nearly all registers.
@@ -45,6 +46,8 @@ pub(super) struct AddUp<'a, C, M> {
     /// What each filter's sums begin with.
     pub(super) initial: [C; MOST_VECTORS * MOST_LANES],
     pub(super) sums: Sums<'a, C, C>,
+    /// What is fetched meanwhile.
+    pub(super) ahead: Ahead<3>,
     /// The sums of all filters at a position, side by side, of sums from number `begin` on: the others are transposed.
     pub(super) by_position: &'a mut [C],
     pub(super) begin: usize,
@@ -108,6 +111,10 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
     ) -> Blocks {
         let blocks = Blocks::of(self.sums.plane, [A, B, D]);
         let Blocks { rows, columns, row_len, counts, .. } = blocks;
+        let of_row: usize = counts.iter().sum();
+        let plane = self.sums.plane;
+        let lines = self.filters.len() / (V * C::lanes::<S>() * plane.kernel[1]);
+        self.ahead.in_steps(rows * of_row * lines);
         for row in 0..rows {
             let mut begin = 0;
             for _ in 0..counts[0] {
@@ -149,15 +156,15 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
         *to = sums;
     }
 
-    /// Transposes sums, if there is no room for `P` from number `number` on. The last `P` before them stay: of those, some may be
-    /// made again.
+    /// Transposes sums, if there is no room for `P` from number `number` on. None before them is made again: of blocks
+    /// that follow each other, no one begins before the last one did.
     #[inline(always)]
     fn make_room<S: Simd, const V: usize, const P: usize>(&mut self, simd: S, number: usize) {
-        const { assert!(3 * MOST_POSITIONS + MOST_LANES <= POSITIONS) };
+        const { assert!(MOST_POSITIONS + MOST_LANES <= POSITIONS) };
         let kept = number - self.begin;
         if kept + P > POSITIONS {
             let lanes = C::lanes::<S>();
-            let complete = (kept - P) / lanes * lanes;
+            let complete = kept / lanes * lanes;
             self.transpose::<S, V>(simd, complete);
             self.by_position.copy_within(complete * V * lanes..kept * V * lanes, 0);
             self.begin += complete;
@@ -167,7 +174,7 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
     /// The sums at `P` positions from number `first` on.
     #[inline(always)]
     fn tile<S: Simd, const V: usize, const K: usize, const P: usize>(
-        &self,
+        &mut self,
         simd: S,
         first: usize,
     ) -> [[C::Vector<S>; V]; P] {
@@ -187,6 +194,7 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
                 // `kernel[0]`: by the assertion of `rows_of` it ends with `planes`, or before.
                 let line = unsafe { self.sums.planes.get_unchecked(begin..begin + line_len) };
                 begin += width;
+                self.ahead.fetch();
                 add_row::<C, S, V, K, P>(simd, line, &within, of_row, &mut sums);
             }
         }

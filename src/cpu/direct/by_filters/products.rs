@@ -10,7 +10,13 @@
 //! What one piece of positions gives is added up by itself, and then added to what came before: so the error of a sum grows with
 //! their length and their number, and not with the product of both.
 
+#![allow(
+    unsafe_code,
+    reason = "lines of an image are read without a check for each, which took up to a tenth of the time"
+)]
+
 use std::ops::Range;
+use std::ptr;
 
 use pulp::{Simd, WithSimd};
 
@@ -19,9 +25,13 @@ use super::{FilterVectors, Group, MOST_TAPS, MOST_VECTORS, are_wide};
 use crate::cpu::direct::filters::Filters;
 use crate::cpu::direct::plane::Plane;
 use crate::cpu::lanes::{Lanes, MOST_LANES, has_few_registers, with_lanes};
+use crate::cpu::prefetch::Ahead;
 
 /// Elements of the output that are transposed at once: those of two vectors take half of a small first-level cache.
 const PIECE: usize = 128;
+
+/// Lines that are fetched with each row, at most.
+const LINES: usize = 4;
 
 /// Channels whose sums are kept in registers at once: with two vectors of filters and three taps, 24 of 32.
 const CHANNELS: usize = 4;
@@ -42,6 +52,8 @@ pub(in crate::cpu::direct) struct Products<'a, C, M> {
     pub(in crate::cpu::direct) columns: usize,
     /// As many as [`TRANSPOSED`](Self::TRANSPOSED) says.
     pub(in crate::cpu::direct) transposed: &'a mut [C],
+    /// What is fetched meanwhile.
+    pub(in crate::cpu::direct) ahead: Ahead<4>,
     /// What is added to, in the order of packed filters.
     pub(in crate::cpu::direct) sums: &'a mut [C],
 }
@@ -72,6 +84,8 @@ impl<C: Lanes, M: Multiply<C>> WithSimd for Products<'_, C, M> {
         if const { !are_wide(size_of::<C::Vector<S>>()) } {
             unreachable!("`FilterVectors::new` has asked for wide vectors");
         }
+        let steps = self.steps();
+        self.ahead.in_steps(LINES * steps);
         for group in self.vectors.groups() {
             match group.vectors {
                 1 => self.group::<S, 1>(simd, group),
@@ -86,8 +100,9 @@ impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
     #[inline(always)]
     fn group<S: Simd, const V: usize>(&mut self, simd: S, group: Group) {
         let (channels, outputs) = (self.vectors.shape.in_channels, self.plane.output()[0] * self.columns);
-        for first in (0..outputs).step_by(PIECE) {
-            let piece = first..outputs.min(first + PIECE);
+        let piece_len = self.piece_len();
+        for first in (0..outputs).step_by(piece_len) {
+            let piece = first..outputs.min(first + piece_len);
             with_lanes!(C, S, L => self.transpose::<S, V, L>(simd, group, piece.clone()));
             let at_once = if has_few_registers::<S>() { FEW_CHANNELS } else { CHANNELS };
             let whole = channels / at_once * at_once;
@@ -102,6 +117,22 @@ impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
                 self.channels::<S, V, 1>(simd, group.begin, channel, &piece);
             }
         }
+    }
+
+    /// How many elements of the output a piece has: whole rows, if they are not too long, since each part of a row
+    /// takes a moment to begin with.
+    fn piece_len(&self) -> usize {
+        if self.columns <= PIECE { PIECE / self.columns * self.columns } else { PIECE }
+    }
+
+    /// Rows that products are made of, one by one.
+    fn steps(&self) -> usize {
+        let shape = self.vectors.shape;
+        let of_kernel = self.plane.kernel[0] * self.plane.kernel[1].div_ceil(MOST_TAPS);
+        self.vectors.groups().count()
+            * self.plane.output()[0]
+            * shape.in_channels.div_ceil(CHANNELS)
+            * of_kernel
     }
 
     /// From the positions of each filter to the filters of each position, in squares of `L` of each, of which the last ones
@@ -179,7 +210,7 @@ impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
     /// The sums of the products of a piece of the gradient with what each tap meets, row by row of the output.
     #[inline(always)]
     fn add_products<S: Simd, const V: usize, const N: usize, const K: usize>(
-        &self,
+        &mut self,
         simd: S,
         place: Place,
         piece: &Range<usize>,
@@ -189,23 +220,31 @@ impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
         let (gradient, _) = C::vectors::<S>(self.transposed).0.as_chunks::<V>();
         let (mut rest, columns) = (&gradient[..piece.len()], self.columns);
         let (mut row, mut column) = (piece.start / columns, piece.start % columns);
+        assert!(self.lines_end(place, [N, K], piece.end) <= self.planes[0].len().min(self.planes[1].len()));
         while !rest.is_empty() {
+            for _ in 0..LINES {
+                self.ahead.fetch();
+            }
             let of_row;
             (of_row, rest) = rest.split_at(rest.len().min(columns - column));
             if self.plane.is_within(row + place.row) {
                 let first = (row + place.row) * self.plane.width() + column * M::AT_ONCE + place.column;
-                let mut lines = [[[].as_slice(); K]; N];
+                let mut lines = [[ptr::null(); K]; N];
                 for (number, line) in lines.iter_mut().enumerate() {
                     let first = (place.channel + number) * self.plane.len() + first;
                     for (tap, line) in line.iter_mut().enumerate() {
-                        let planes = self.planes[(first + tap) % M::AT_ONCE];
-                        *line = &planes[(first + tap) / M::AT_ONCE..][..of_row.len()];
+                        let planes = self.planes[(first + tap) % M::AT_ONCE].as_ptr();
+                        *line = planes.wrapping_add((first + tap) / M::AT_ONCE);
                     }
                 }
                 for (position, gradient) in of_row.iter().enumerate() {
                     for channel in 0..N {
                         for tap in 0..K {
-                            let element = C::splat(simd, lines[channel][tap][position]);
+                            let place = lines[channel][tap].wrapping_add(position);
+                            // SAFETY: a line has as many elements as `of_row`, and ends with its planes, or before: as
+                            // asserted.
+                            let element = unsafe { *place };
+                            let element = C::splat(simd, element);
                             for vector in 0..V {
                                 let sum = &mut sums[channel][tap][vector];
                                 *sum = self.multiply.multiply_add(simd, gradient[vector], element, *sum);
@@ -217,5 +256,17 @@ impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
             (row, column) = (row + 1, 0);
         }
         sums
+    }
+
+    /// Where the last line ends that `channels` and `taps` from `place` on have, for outputs below number `end`.
+    #[inline(always)]
+    fn lines_end(&self, place: Place, [channels, taps]: [usize; 2], end: usize) -> usize {
+        let plane = self.plane;
+        let last_row = ((end - 1) / self.columns + place.row).min(plane.padding[0] + plane.image[0] - 1);
+        let last_channel = (place.channel + channels - 1).saturating_mul(plane.len());
+        let first = last_channel
+            .saturating_add(last_row.saturating_mul(plane.width()))
+            .saturating_add(place.column + taps - 1);
+        (first / M::AT_ONCE).saturating_add(self.columns)
     }
 }
