@@ -96,12 +96,15 @@ impl Shared {
                 self.mailboxes[target].push(task);
                 self.sleep.wake(target);
             }
-            None => {
-                without_unwinding(|| self.scheduler.push(task, worker));
-                if !self.scheduler.wakes_workers() {
-                    self.wake_some();
-                }
-            }
+            None => self.put_back(task, worker),
+        }
+    }
+
+    /// Gives a task that any worker may take to the scheduler: also one that a worker has kept for itself.
+    pub(crate) fn put_back(&self, task: ReadyTask, worker: Option<usize>) {
+        without_unwinding(|| self.scheduler.push(task, worker));
+        if !self.scheduler.wakes_workers() {
+            self.wake_some();
         }
     }
 

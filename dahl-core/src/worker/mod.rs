@@ -72,7 +72,7 @@ pub(crate) fn run(shared: &Arc<Shared>, worker: usize) {
 
 /// The next task; sleeps until there is one. Nothing when the runtime has stopped.
 fn next(shared: &Shared, worker: usize, bench: &mut Bench) -> Option<crate::ReadyTask> {
-    if let Some(task) = bench.next.take().or_else(|| shared.next_task(worker)) {
+    if let Some(task) = bench.next.take(shared).or_else(|| shared.next_task(worker)) {
         return Some(task);
     }
     let team = shared.team();

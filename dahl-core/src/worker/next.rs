@@ -13,7 +13,7 @@ pub(crate) struct Next {
     in_a_row: u32,
 }
 
-/// After so many tasks the next one is pushed: what waits for the worker has its turn.
+/// After so many tasks the next one is pushed if there is another: what waits for the worker has its turn.
 const MOST: u32 = 64;
 
 impl Next {
@@ -30,20 +30,30 @@ impl Next {
         if self.task.is_some() || !self.worker.is_some_and(is_for) {
             return Some(task);
         }
-        if self.in_a_row == MOST {
-            self.in_a_row = 0;
-            return Some(task);
-        }
-        self.in_a_row += 1;
         self.task = Some(task);
         None
     }
 
     /// The task that was kept.
-    pub(super) fn take(&mut self) -> Option<ReadyTask> {
-        if self.task.is_none() {
+    #[inline]
+    pub(super) fn take(&mut self, shared: &Shared) -> Option<ReadyTask> {
+        let Some(task) = self.task.take() else {
             self.in_a_row = 0;
+            return None;
+        };
+        self.in_a_row += 1;
+        if self.in_a_row <= MOST {
+            return Some(task);
         }
-        self.task.take()
+        self.in_a_row = 0;
+        Some(self.have_turn(task, shared))
+    }
+
+    /// Pushes a task that was kept, if there is another one.
+    #[cold]
+    fn have_turn(&self, task: ReadyTask, shared: &Shared) -> ReadyTask {
+        let Some(other) = self.worker.and_then(|worker| shared.next_task(worker)) else { return task };
+        shared.put_back(task, self.worker);
+        other
     }
 }
