@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
 /// The time since the runtime was built, real or virtual. Schedulers, models and traces read time here and nowhere else.
+///
+/// Real time is the processor's own counter where that runs evenly, else the system's monotonic clock: to read that takes twice as
+/// long, and a task reads time twice. The first clock of a process finds out how fast the counter is, in a millisecond or so, to
+/// some millionths.
 #[derive(Clone, Debug)]
 pub struct Clock(Source);
 
 #[derive(Clone, Debug)]
 enum Source {
     Real {
-        origin: Instant,
+        counter: quanta::Clock,
+        origin: u64,
     },
     /// Nanoseconds, set by a simulation.
     Virtual {
@@ -21,7 +25,9 @@ enum Source {
 
 impl Clock {
     pub(crate) fn start() -> Self {
-        Self(Source::Real { origin: Instant::now() })
+        let counter = quanta::Clock::new();
+        let origin = counter.raw();
+        Self(Source::Real { counter, origin })
     }
 
     /// A clock that moves when it is [set](Self::set).
@@ -29,11 +35,24 @@ impl Clock {
         Self(Source::Virtual { now_ns: Arc::default() })
     }
 
-    /// Nanoseconds since the runtime was built.
+    /// Nanoseconds since the runtime was built. Who has seen what another thread did after it read the time reads no earlier one.
     #[inline]
+    #[allow(unsafe_code, reason = "an instruction that every processor of the kind has")]
     pub fn now_ns(&self) -> u64 {
+        // A processor reads its counter ahead of what comes before in the program, unless it must wait for that.
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: it requires SSE2, which every x86-64 processor has, and accesses nothing.
+        unsafe {
+            std::arch::x86_64::_mm_lfence();
+        }
+        self.tick_ns()
+    }
+
+    /// As [`now_ns`](Self::now_ns), where no other thread's doing comes into it: it may be earlier than what comes before in the program.
+    #[inline]
+    pub(crate) fn tick_ns(&self) -> u64 {
         match &self.0 {
-            Source::Real { origin } => origin.elapsed().as_nanos() as u64,
+            Source::Real { counter, origin } => counter.delta_as_nanos(*origin, counter.raw()),
             Source::Virtual { now_ns } => now_ns.load(Ordering::Acquire),
         }
     }
@@ -51,5 +70,44 @@ impl Clock {
                 now_ns.fetch_max(time_ns, Ordering::AcqRel);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::thread;
+    use std::time::Instant;
+
+    use super::Clock;
+
+    #[test]
+    fn it_agrees_with_the_systems_clock() {
+        let (instant, clock) = (Instant::now(), Clock::start());
+        let before = instant.elapsed();
+        while instant.elapsed().as_millis() < 20 {}
+        // Between two readings of the other, whatever comes between.
+        let least = instant.elapsed() - before;
+        let seen = clock.now_ns() as f64;
+        let most = instant.elapsed();
+        assert!(seen > 0.999 * least.as_nanos() as f64, "{seen} ns of at least {least:?}");
+        assert!(seen < 1.001 * most.as_nanos() as f64, "{seen} ns of at most {most:?}");
+    }
+
+    #[test]
+    fn whoever_has_seen_a_time_reads_no_earlier_one() {
+        let (clock, latest) = (Clock::start(), AtomicU64::new(0));
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..20_000 {
+                        let seen = latest.load(Ordering::Acquire);
+                        let now = clock.now_ns();
+                        assert!(now >= seen, "{now} after {seen}");
+                        latest.fetch_max(now, Ordering::AcqRel);
+                    }
+                });
+            }
+        });
     }
 }

@@ -5,6 +5,7 @@ use std::panic::Location;
 use std::ptr::NonNull;
 
 use super::bench::{Bench, Pin};
+use super::execute::begin_ns;
 use super::fold;
 use super::obstacle::{Obstacle, caught};
 use super::team::Crew;
@@ -156,7 +157,7 @@ fn call_kernel(
         unsafe { bench.inspection.begin(inspected, &mut bench.operands) };
     }
     let crew = Crew::new(shared, plan, bench.is_in_pool);
-    let start_ns = shared.clock().now_ns();
+    let start_ns = begin_ns(shared);
     shared.stall().begin(bench.worker, start_ns);
     bench.run.begin_ns = Some(start_ns);
     // SAFETY: invariant V of `Operand`: the task is ready, so it holds its accesses: shared ones to what it reads,

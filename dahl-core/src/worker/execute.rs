@@ -71,7 +71,7 @@ fn measured(
     if let (Some(_), Some(kernel)) = (shared.recorder(), kernel) {
         bench.run.with(shared.models(), &bench.kind, codelet, kernel, record);
     }
-    let start_ns = shared.clock().now_ns();
+    let start_ns = begin_ns(shared);
     bench.run.begin_ns = Some(start_ns);
     let ran = run();
     let time_ns = simulated_ns.unwrap_or_else(|| shared.clock().now_ns() - start_ns);
@@ -85,6 +85,11 @@ fn measured(
         bench.models.record(shared.models(), &bench.kind, codelet, kernel, record, measurement);
     }
     Ok(())
+}
+
+/// The time when a kernel begins. In a trace it is compared with what other threads do.
+pub(super) fn begin_ns(shared: &Shared) -> u64 {
+    if shared.recorder().is_some() { shared.clock().now_ns() } else { shared.clock().tick_ns() }
 }
 
 /// What follows when a task has run: its failure goes to its outputs, and what waits for it goes on.
