@@ -57,6 +57,13 @@ impl Clock {
         }
     }
 
+    /// Nanoseconds from a reading to now. Those of two processors may differ a little, so a reading of another thread's
+    /// may be later.
+    #[inline]
+    pub(crate) fn ns_since(&self, begin_ns: u64) -> u64 {
+        self.now_ns().saturating_sub(begin_ns)
+    }
+
     /// Whether time is that of a simulation.
     pub fn is_virtual(&self) -> bool {
         matches!(self.0, Source::Virtual { .. })

@@ -21,7 +21,7 @@ impl<'s> Watch<'s> {
 
 impl Lookout for Watch<'_> {
     fn patience(&self) -> Option<Duration> {
-        let waited = Duration::from_nanos(self.shared.clock().now_ns() - self.since_ns);
+        let waited = Duration::from_nanos(self.shared.clock().ns_since(self.since_ns));
         self.shared.stall().after.map(|after| after.saturating_sub(waited))
     }
 

@@ -159,7 +159,7 @@ impl Gathering {
         let begin_ns = clock.now_ns();
         let helped = help();
         if helped {
-            add(&self.tally(Some(worker)).helping_ns, clock.now_ns() - begin_ns);
+            add(&self.tally(Some(worker)).helping_ns, clock.ns_since(begin_ns));
         }
         helped
     }

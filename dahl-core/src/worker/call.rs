@@ -164,7 +164,7 @@ fn call_kernel(
     // exclusive ones to what it writes. Private and scratch buffers are its own. Arrays lie in zeroed blocks, so all
     // is initialised, and in blocks or vectors aligned for their elements.
     let ran = unsafe { run(crew, kernel, &bench.operands, &body.arguments, &mut bench.packs) };
-    let kernel_ns = simulated_ns.unwrap_or_else(|| shared.clock().now_ns() - start_ns);
+    let kernel_ns = simulated_ns.unwrap_or_else(|| shared.clock().ns_since(start_ns));
     if ran.is_err() {
         bench.lost_ns = kernel_ns;
     }

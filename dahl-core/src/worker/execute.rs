@@ -74,7 +74,7 @@ fn measured(
     let start_ns = begin_ns(shared);
     bench.run.begin_ns = Some(start_ns);
     let ran = run();
-    let time_ns = simulated_ns.unwrap_or_else(|| shared.clock().now_ns() - start_ns);
+    let time_ns = simulated_ns.unwrap_or_else(|| shared.clock().ns_since(start_ns));
     if ran.is_err() {
         bench.lost_ns = time_ns;
     }

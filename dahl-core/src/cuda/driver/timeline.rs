@@ -25,7 +25,7 @@ impl Timeline {
 
     /// Counts from now on, if it has counted from a mark for long. The stream has nothing to do.
     pub(super) fn renew(&self, stream: &Arc<Stream>) -> Result<(), CudaError> {
-        let is_fresh = |&(_, at_ns): &(Mark, u64)| self.clock.now_ns() - at_ns < OLDEST_NS;
+        let is_fresh = |&(_, at_ns): &(Mark, u64)| self.clock.ns_since(at_ns) < OLDEST_NS;
         if self.anchor.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(is_fresh) {
             return Ok(());
         }
