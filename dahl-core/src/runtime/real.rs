@@ -28,7 +28,7 @@ impl Shared {
         if self.has_real_devices() {
             (0..self.workers()).for_each(|worker| self.sleep.wake(worker));
         } else {
-            self.sleep.wake_one();
+            self.sleep.wake_one_on_free_core(self.cores());
         }
     }
 

@@ -22,6 +22,10 @@ impl Shared {
         if self.is_simulated() {
             return self.simulate_until(holds);
         }
+        if holds() {
+            return;
+        }
+        let _waits = self.sleep.host_waits();
         self.progress.wait_until(interest, &mut Watch::new(self), holds);
     }
 

@@ -67,7 +67,7 @@ pub trait Scheduler: Send + Sync {
     }
 
     /// Whether it wakes workers itself, by [`Workers::wake`]: it must if it keeps a task for one worker, which may sleep.
-    /// Otherwise the runtime wakes some worker after each push, and whoever wakes up pops.
+    /// Otherwise the runtime wakes some worker after each push, if a core is free for it, and whoever wakes up pops.
     fn wakes_workers(&self) -> bool {
         false
     }

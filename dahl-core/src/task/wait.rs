@@ -44,11 +44,13 @@ impl Waiter {
         }
         let mut patience = Patience::new(SPIN);
         let mut watch = None;
+        let mut waits = None;
         while !self.told.load(Ordering::Acquire) {
             if !patience.is_over() {
                 spin_loop();
                 continue;
             }
+            waits.get_or_insert_with(|| shared.sleep().host_waits());
             let watch = watch.get_or_insert_with(|| Watch::new(shared));
             match watch.patience() {
                 Some(patience) => thread::park_timeout(patience),

@@ -25,7 +25,7 @@ pub(crate) use execute::execute;
 pub(crate) use issued::{Issued, finish, issue};
 pub(crate) use next::Next;
 pub(crate) use recycler::Recycler;
-pub(crate) use sleep::{Interest, Lookout, Monitor, Sleep};
+pub(crate) use sleep::{Interest, Lookout, Monitor, Rest, Sleep};
 pub(crate) use team::Team;
 pub(crate) use threads::Threads;
 
@@ -82,6 +82,7 @@ fn next(shared: &Shared, worker: usize, bench: &mut Bench) -> Option<crate::Read
     bench.recycler.flush(shared);
     shared.tell_of_rest();
     let mut patience = Patience::new(SPIN);
+    let is_crowded = shared.workers() >= shared.cores();
     loop {
         for _ in 0..LOOKS {
             if let Some(task) = shared.next_task(worker) {
@@ -99,14 +100,46 @@ fn next(shared: &Shared, worker: usize, bench: &mut Bench) -> Option<crate::Read
             return None;
         }
         if patience.is_over() {
-            let longest = team.is_wanted().then_some(team::REST);
-            let wanted = || longest.is_none() && team.is_wanted();
+            let helps = team.is_wanted();
+            let mut flow = Flow::new(shared);
+            let mut is_spared = || flow.goes_on() && !shared.is_stopped() && !team.is_wanted();
+            let rest = if helps {
+                Rest::Short(team::REST)
+            } else if is_crowded && !cfg!(dahl_fuzz) && !shared.is_drained() {
+                Rest::Doze(&mut is_spared)
+            } else {
+                Rest::Long
+            };
+            let wanted = || !helps && team.is_wanted();
             let look = || shared.next_task(worker);
-            if let Some(task) = shared.sleep().sleep(worker, look, || stopped() || wanted(), longest) {
+            if let Some(task) = shared.sleep().sleep(worker, look, || stopped() || wanted(), rest) {
                 return Some(task);
             }
-        } else if cfg!(dahl_fuzz) || shared.workers() >= shared.cores() {
+        } else if cfg!(dahl_fuzz) || is_crowded {
             thread::yield_now(); // the thread that submits may want this core
         }
+    }
+}
+
+/// Whether tasks are submitted and completed, as a worker sees it that looks now and then.
+struct Flow<'s> {
+    shared: &'s Shared,
+    submitted: u64,
+    completed: u64,
+}
+
+impl<'s> Flow<'s> {
+    /// So many from one look to the next are a flow.
+    const LEAST: u64 = 16;
+
+    fn new(shared: &'s Shared) -> Self {
+        Self { shared, submitted: shared.submitted(), completed: shared.completed() }
+    }
+
+    /// Whether it has gone on since the last look.
+    fn goes_on(&mut self) -> bool {
+        let before = std::mem::replace(self, Self::new(self.shared));
+        let counts = [(self.submitted, before.submitted), (self.completed, before.completed)];
+        counts.iter().all(|(now, before)| now - before >= Self::LEAST)
     }
 }

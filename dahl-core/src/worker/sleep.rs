@@ -4,18 +4,53 @@
 //! Both rest on one argument. The sleeper first says that it will sleep, then looks once more; the waker first makes
 //! the change, then looks whether somebody sleeps. With a sequentially consistent fence between the two steps on each
 //! side, at least one of them sees the other.
+//!
+//! No more threads than cores need be awake: a worker that is woken takes its core from one that submits, which then
+//! submits too slowly for the workers, so that they sleep and are woken again. Where there are as many workers as
+//! cores, the last one that sleeps *dozes* while tasks are in flight: it looks by itself every millisecond. If all
+//! others are awake, and the host does not wait, it is not woken for a task ([`Sleep::wake_one_on_free_core`]). It runs
+//! that task at the latest when
+//!
+//! * the host begins to wait, and finds that a worker was not woken ([`Sleep::host_waits`]; again both say first what
+//!   they do and then look), or
+//! * it looks by itself: not as long as many tasks are submitted and completed from one look to the next, since then
+//!   the host and the other workers use all cores, and tasks are so short that none waits long.
 
 use std::time::Duration;
 
-use crate::sync::atomic::{AtomicUsize, Ordering, fence};
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use crate::sync::{Condvar, Mutex, MutexGuard, Parker, Unparker};
+
+/// How often a worker that dozes looks.
+const DOZE: Duration = Duration::from_millis(1);
 
 /// The workers that sleep.
 pub(crate) struct Sleep {
     count: AtomicUsize,
-    sleepers: Mutex<Vec<usize>>,
+    /// How many of them doze.
+    dozing: AtomicUsize,
+    /// Threads of the host that wait.
+    waiting_hosts: AtomicUsize,
+    /// Whether a worker was not woken for a task since all cores were in use.
+    is_owed: AtomicBool,
+    sleepers: Mutex<Vec<Sleeper>>,
     parkers: Vec<Mutex<Parker>>,
     unparkers: Vec<Unparker>,
+}
+
+struct Sleeper {
+    worker: usize,
+    dozes: bool,
+}
+
+/// How long a worker sleeps.
+pub(crate) enum Rest<'a> {
+    /// Until it is woken,
+    Long,
+    /// or for so long,
+    Short(Duration),
+    /// or until a look every millisecond says that it is not spared any more.
+    Doze(&'a mut dyn FnMut() -> bool),
 }
 
 impl Sleep {
@@ -24,71 +59,144 @@ impl Sleep {
         let unparkers = parkers.iter().map(|parker| parker.unparker().clone()).collect();
         Self {
             count: AtomicUsize::new(0),
+            dozing: AtomicUsize::new(0),
+            waiting_hosts: AtomicUsize::new(0),
+            is_owed: AtomicBool::new(false),
             sleepers: Mutex::new(Vec::with_capacity(workers)),
             parkers: parkers.into_iter().map(Mutex::new).collect(),
             unparkers,
         }
     }
 
-    fn sleepers(&self) -> MutexGuard<'_, Vec<usize>> {
+    fn sleepers(&self) -> MutexGuard<'_, Vec<Sleeper>> {
         self.sleepers.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
     /// The workers that sleep now.
     pub(crate) fn sleeping(&self) -> Vec<usize> {
-        self.sleepers().clone()
+        self.sleepers().iter().map(|sleeper| sleeper.worker).collect()
     }
 
-    /// Sleeps until woken, or for the `longest` time, unless `look` finds something or `stays` holds.
+    /// Says how many sleep, after a change.
+    fn count(&self, sleepers: &[Sleeper]) {
+        self.count.store(sleepers.len(), Ordering::Relaxed);
+        let dozing = sleepers.iter().filter(|sleeper| sleeper.dozes).count();
+        self.dozing.store(dozing, Ordering::Relaxed);
+    }
+
+    /// Sleeps until woken, or as `rest` says, unless `look` finds something or `stays` holds.
     pub(crate) fn sleep<W>(
         &self,
         worker: usize,
         look: impl Fn() -> Option<W>,
         stays: impl Fn() -> bool,
-        longest: Option<Duration>,
+        rest: Rest<'_>,
     ) -> Option<W> {
         let mut sleepers = self.sleepers();
-        sleepers.push(worker);
-        self.count.store(sleepers.len(), Ordering::Relaxed);
+        sleepers.push(Sleeper { worker, dozes: matches!(rest, Rest::Doze(_)) });
+        self.count(&sleepers);
         drop(sleepers);
         fence(Ordering::SeqCst);
         let found = look();
         if found.is_none() && !stays() {
-            let parker = self.parkers[worker].lock().unwrap_or_else(|poison| poison.into_inner());
-            match longest {
-                Some(longest) => parker.park_timeout(longest),
-                None => parker.park(),
-            }
+            self.park(worker, rest);
         }
         let was_woken = !self.remove(worker);
+        // Who pushes a task and takes this worker to be dozing still has pushed it before this, and the next look finds
+        // it.
+        fence(Ordering::SeqCst);
         if was_woken && found.is_some() {
             self.wake_one(); // it was woken for another task than the one it found
         }
         found
     }
 
+    fn park(&self, worker: usize, rest: Rest<'_>) {
+        let parker = self.parkers[worker].lock().unwrap_or_else(|poison| poison.into_inner());
+        match rest {
+            Rest::Long => parker.park(),
+            Rest::Short(longest) => parker.park_timeout(longest),
+            Rest::Doze(is_spared) => loop {
+                parker.park_timeout(DOZE);
+                let was_woken = self.sleepers().iter().all(|sleeper| sleeper.worker != worker);
+                if was_woken || !is_spared() {
+                    break;
+                }
+            },
+        }
+    }
+
     /// Takes `worker` off the list; true if it was there.
     fn remove(&self, worker: usize) -> bool {
         let mut sleepers = self.sleepers();
-        let place = sleepers.iter().position(|&sleeper| sleeper == worker);
+        let place = sleepers.iter().position(|sleeper| sleeper.worker == worker);
         if let Some(place) = place {
             sleepers.swap_remove(place);
+            self.count(&sleepers);
         }
-        self.count.store(sleepers.len(), Ordering::Relaxed);
         place.is_some()
     }
 
     /// Wakes a worker, if one sleeps, after work was made that any can do.
     pub(crate) fn wake_one(&self) {
         fence(Ordering::SeqCst);
-        if self.count.load(Ordering::Relaxed) == 0 {
+        if self.count.load(Ordering::Relaxed) > 0 {
+            self.wake_last();
+        }
+    }
+
+    /// The same, but not the last one that sleeps, if it dozes and each of `cores` has a thread: the other workers, and
+    /// the host unless it waits.
+    pub(crate) fn wake_one_on_free_core(&self, cores: usize) {
+        fence(Ordering::SeqCst);
+        let asleep = self.count.load(Ordering::Relaxed);
+        if asleep == 0 {
             return;
         }
+        let awake = self.parkers.len() - asleep;
+        let all_are_used = || {
+            let dozes = asleep == 1 && awake > 0 && self.dozing.load(Ordering::Relaxed) == 1;
+            let submits = self.waiting_hosts.load(Ordering::Relaxed) == 0;
+            dozes && awake + usize::from(submits) >= cores
+        };
+        if all_are_used() {
+            if self.is_owed.load(Ordering::Relaxed) {
+                return;
+            }
+            self.is_owed.store(true, Ordering::Relaxed);
+            fence(Ordering::SeqCst);
+            if all_are_used() {
+                return;
+            }
+        }
+        self.wake_last();
+    }
+
+    /// The host begins to wait, until the guard is dropped: its core is free for the worker that was not woken, if
+    /// there is one.
+    pub(crate) fn host_waits(&self) -> impl Drop + '_ {
+        /// Ends it.
+        struct Waits<'s>(&'s AtomicUsize);
+        impl Drop for Waits<'_> {
+            fn drop(&mut self) {
+                self.0.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+        self.waiting_hosts.fetch_add(1, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        if self.is_owed.load(Ordering::Relaxed) {
+            self.is_owed.store(false, Ordering::Relaxed);
+            self.wake_one();
+        }
+        Waits(&self.waiting_hosts)
+    }
+
+    fn wake_last(&self) {
         let mut sleepers = self.sleepers();
-        let worker = sleepers.pop();
-        self.count.store(sleepers.len(), Ordering::Relaxed);
+        let last = sleepers.pop();
+        self.count(&sleepers);
         drop(sleepers);
-        if let Some(worker) = worker {
+        if let Some(Sleeper { worker, .. }) = last {
             self.unparkers[worker].unpark();
         }
     }

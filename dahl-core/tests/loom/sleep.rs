@@ -9,7 +9,7 @@ use std::time::Duration;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use loom::thread;
-use rooms::{Interest, Lookout, Monitor, Sleep};
+use rooms::{Interest, Lookout, Monitor, Rest, Sleep};
 
 use crate::explore;
 
@@ -59,8 +59,9 @@ impl Work {
     /// The life of a worker.
     fn run(&self, worker: usize) {
         loop {
-            let found =
-                self.take().or_else(|| self.sleep.sleep(worker, || self.take(), || self.is_stopped(), None));
+            let found = self
+                .take()
+                .or_else(|| self.sleep.sleep(worker, || self.take(), || self.is_stopped(), Rest::Long));
             match found {
                 Some(()) => {
                     self.done.fetch_add(1, Ordering::Relaxed);
@@ -79,7 +80,9 @@ impl Work {
 
     /// As a worker that takes one task and ends.
     fn run_one(&self, worker: usize) {
-        while self.take().or_else(|| self.sleep.sleep(worker, || self.take(), || false, None)).is_none() {}
+        while self.take().or_else(|| self.sleep.sleep(worker, || self.take(), || false, Rest::Long)).is_none()
+        {
+        }
     }
 }
 
@@ -275,5 +278,37 @@ fn a_change_that_does_not_concern_one_host_reaches_another() {
         });
         shared.0.wait_until(Interest::Any, &mut Nobody, || shared.1.load(Ordering::Relaxed));
         threads.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+}
+
+/// Two cores, a worker that runs a long task, another that dozes, and the host.
+#[test]
+fn a_task_that_wakes_nobody_is_run_when_the_host_waits() {
+    explore(2, || {
+        let (work, progress) = (Work::new(2), Arc::new(Monitor::default()));
+        let dozes = Arc::clone(&work);
+        let told = Arc::clone(&progress);
+        let dozes = thread::spawn(move || {
+            // Time does not wake it: that it is spared is all that it ever sees.
+            let mut is_spared = || {
+                thread::yield_now();
+                true
+            };
+            let mut take = || dozes.sleep.sleep(1, || dozes.take(), || false, Rest::Doze(&mut is_spared));
+            while dozes.take().or_else(&mut take).is_none() {}
+            dozes.done.fetch_add(1, Ordering::Relaxed);
+            told.notify();
+        });
+        let runs = Arc::clone(&work);
+        let runs = thread::spawn(move || {
+            runs.push();
+            runs.sleep.wake_one_on_free_core(2);
+        });
+        let is_done = || work.done.load(Ordering::Relaxed) == 1;
+        let waits = work.sleep.host_waits();
+        progress.wait_until(Interest::Any, &mut Nobody, is_done);
+        drop(waits);
+        runs.join().unwrap();
+        dozes.join().unwrap();
     });
 }

@@ -22,6 +22,7 @@ use underway::Underway;
 use super::bench::Bench;
 use super::execute::{complete, end};
 use super::obstacle::Obstacle;
+use super::sleep::Rest;
 use crate::cuda::{CudaDevice, Names};
 use crate::device::{DeviceMemory, Devices};
 use crate::runtime::Shared;
@@ -155,7 +156,8 @@ impl<'s> Worker<'s> {
         let has_room = self.has_room();
         let look = || if has_room { shared.next_task(number) } else { None };
         let _waits = (!is_busy).then(|| shared.gathering().wait(number, shared.clock()));
-        if let Some(task) = shared.sleep().sleep(number, look, stopped, is_busy.then_some(NAP)) {
+        let rest = if is_busy { Rest::Short(NAP) } else { Rest::Long };
+        if let Some(task) = shared.sleep().sleep(number, look, stopped, rest) {
             self.take(task);
         }
         self.patience = Patience::new(SPIN);
