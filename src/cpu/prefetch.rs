@@ -32,10 +32,11 @@ impl<const N: usize> Ahead<N> {
         Self(stretches.map(Stretch::of))
     }
 
-    /// [`fetch`](Self::fetch) will be called so many times.
+    /// [`fetch`](Self::fetch) will be called so many times, or more often.
     pub(super) fn in_steps(&mut self, steps: usize) {
         for stretch in &mut self.0 {
-            stretch.step = (stretch.last.addr() - stretch.next.addr()).div_ceil(steps.max(1));
+            stretch.step =
+                (stretch.last.addr() - stretch.next.addr()).div_ceil(steps.saturating_sub(1).max(1));
         }
     }
 
@@ -70,19 +71,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_go_through_all_lines_and_no_others() {
+    fn as_many_steps_as_were_told_go_through_all_lines_and_no_others() {
         const LINE: usize = 64;
         let bytes = [0_u8; 10 * LINE];
         for len in [0, 1, LINE, 3 * LINE + 5, bytes.len()] {
-            let lines = len / LINE;
+            let lines = len.div_ceil(LINE);
             for steps in [lines + 1, lines + 2, 2 * lines + 7, 1000] {
                 let mut ahead = Ahead::new([&bytes[..len]]);
                 ahead.in_steps(steps);
                 let [stretch] = &mut ahead.0;
-                let places: Vec<_> = (0..=steps).map(|_| stretch.step().addr()).collect();
+                let places: Vec<_> = (0..steps).map(|_| stretch.step().addr()).collect();
                 if len > 0 {
                     let first = bytes.as_ptr().addr();
-                    assert_eq!((places[0], places[steps]), (first, first + len - 1));
+                    assert_eq!((places[0], places[steps - 1]), (first, first + len - 1));
                 }
                 assert!(places.windows(2).all(|pair| (0..=LINE).contains(&(pair[1] - pair[0]))));
             }

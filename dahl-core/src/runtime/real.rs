@@ -32,6 +32,11 @@ impl Shared {
         }
     }
 
+    /// Whether workers are not woken for every task: where the runtime wakes them, one like the other.
+    pub(crate) fn spares_workers(&self) -> bool {
+        !cfg!(dahl_fuzz) && !self.has_real_devices() && !self.scheduler.wakes_workers()
+    }
+
     /// Whether a task that the scheduler gives to `worker`, or to the host, is right there: it can be run, or nowhere.
     pub(super) fn may_run(&self, task: &ReadyTask, worker: Option<usize>) -> bool {
         match worker {

@@ -83,6 +83,7 @@ fn next(shared: &Shared, worker: usize, bench: &mut Bench) -> Option<crate::Read
     shared.tell_of_rest();
     let mut patience = Patience::new(SPIN);
     let is_crowded = shared.workers() >= shared.cores();
+    let mut submitted = shared.submitted();
     loop {
         for _ in 0..LOOKS {
             if let Some(task) = shared.next_task(worker) {
@@ -101,11 +102,12 @@ fn next(shared: &Shared, worker: usize, bench: &mut Bench) -> Option<crate::Read
         }
         if patience.is_over() {
             let helps = team.is_wanted();
+            let starves = shared.submitted() - submitted >= Flow::LEAST;
             let mut flow = Flow::new(shared);
             let mut is_spared = || flow.goes_on() && !shared.is_stopped() && !team.is_wanted();
             let rest = if helps {
                 Rest::Short(team::REST)
-            } else if is_crowded && !cfg!(dahl_fuzz) && !shared.is_drained() {
+            } else if starves && is_crowded && shared.spares_workers() {
                 Rest::Doze(&mut is_spared)
             } else {
                 Rest::Long
@@ -114,6 +116,9 @@ fn next(shared: &Shared, worker: usize, bench: &mut Bench) -> Option<crate::Read
             let look = || shared.next_task(worker);
             if let Some(task) = shared.sleep().sleep(worker, look, || stopped() || wanted(), rest) {
                 return Some(task);
+            }
+            if !helps {
+                (patience, submitted) = (Patience::new(SPIN), shared.submitted());
             }
         } else if cfg!(dahl_fuzz) || is_crowded {
             thread::yield_now(); // the thread that submits may want this core

@@ -46,12 +46,12 @@ impl Next {
             return Some(task);
         }
         self.in_a_row = 0;
-        Some(self.have_turn(task, shared))
+        Some(self.make_way(task, shared))
     }
 
     /// Pushes a task that was kept, if there is another one.
     #[cold]
-    fn have_turn(&self, task: ReadyTask, shared: &Shared) -> ReadyTask {
+    fn make_way(&self, task: ReadyTask, shared: &Shared) -> ReadyTask {
         let Some(other) = self.worker.and_then(|worker| shared.next_task(worker)) else { return task };
         shared.put_back(task, self.worker);
         other

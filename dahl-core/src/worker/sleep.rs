@@ -6,15 +6,15 @@
 //! side, at least one of them sees the other.
 //!
 //! No more threads than cores need be awake: a worker that is woken takes its core from one that submits, which then
-//! submits too slowly for the workers, so that they sleep and are woken again. Where there are as many workers as
-//! cores, the last one that sleeps *dozes* while tasks are in flight: it looks by itself every millisecond. If all
-//! others are awake, and the host does not wait, it is not woken for a task ([`Sleep::wake_one_on_free_core`]). It runs
-//! that task at the latest when
+//! submits too slowly for the workers, so that they sleep and are woken again. So where there are as many workers as
+//! cores, a worker that has found nothing while tasks were submitted one after the other *dozes*, if no other worker
+//! sleeps: it looks by itself every millisecond. While all others are awake, and the host does not wait, it is not
+//! woken for a task ([`Sleep::wake_one_on_free_core`]). It runs that task at the latest when
 //!
 //! * the host begins to wait, and finds that a worker was not woken ([`Sleep::host_waits`]; again both say first what
 //!   they do and then look), or
-//! * it looks by itself: not as long as many tasks are submitted and completed from one look to the next, since then
-//!   the host and the other workers use all cores, and tasks are so short that none waits long.
+//! * it looks by itself. It does not as long as many tasks are submitted and completed from one look to the next: then
+//!   the host and the other workers use all cores.
 
 use std::time::Duration;
 
@@ -26,9 +26,8 @@ const DOZE: Duration = Duration::from_millis(1);
 
 /// The workers that sleep.
 pub(crate) struct Sleep {
-    count: AtomicUsize,
-    /// How many of them doze.
-    dozing: AtomicUsize,
+    /// How many: [`ONE_DOZES`] if it is one, which dozes.
+    asleep: AtomicUsize,
     /// Threads of the host that wait.
     waiting_hosts: AtomicUsize,
     /// Whether a worker was not woken for a task since all cores were in use.
@@ -37,6 +36,9 @@ pub(crate) struct Sleep {
     parkers: Vec<Mutex<Parker>>,
     unparkers: Vec<Unparker>,
 }
+
+/// Stands for one sleeper that dozes: in one word with their number, so that nobody takes another one for it.
+const ONE_DOZES: usize = usize::MAX;
 
 struct Sleeper {
     worker: usize,
@@ -49,7 +51,7 @@ pub(crate) enum Rest<'a> {
     Long,
     /// or for so long,
     Short(Duration),
-    /// or until a look every millisecond says that it is not spared any more.
+    /// or, if no other worker sleeps, until a look every millisecond says that it is not spared any more.
     Doze(&'a mut dyn FnMut() -> bool),
 }
 
@@ -58,8 +60,7 @@ impl Sleep {
         let parkers: Vec<Parker> = (0..workers).map(|_| Parker::new()).collect();
         let unparkers = parkers.iter().map(|parker| parker.unparker().clone()).collect();
         Self {
-            count: AtomicUsize::new(0),
-            dozing: AtomicUsize::new(0),
+            asleep: AtomicUsize::new(0),
             waiting_hosts: AtomicUsize::new(0),
             is_owed: AtomicBool::new(false),
             sleepers: Mutex::new(Vec::with_capacity(workers)),
@@ -77,11 +78,10 @@ impl Sleep {
         self.sleepers().iter().map(|sleeper| sleeper.worker).collect()
     }
 
-    /// Says how many sleep, after a change.
-    fn count(&self, sleepers: &[Sleeper]) {
-        self.count.store(sleepers.len(), Ordering::Relaxed);
-        let dozing = sleepers.iter().filter(|sleeper| sleeper.dozes).count();
-        self.dozing.store(dozing, Ordering::Relaxed);
+    /// Tells others who sleeps, after a change.
+    fn tell(&self, sleepers: &[Sleeper]) {
+        let one_dozes = matches!(sleepers, [Sleeper { dozes: true, .. }]);
+        self.asleep.store(if one_dozes { ONE_DOZES } else { sleepers.len() }, Ordering::Relaxed);
     }
 
     /// Sleeps until woken, or as `rest` says, unless `look` finds something or `stays` holds.
@@ -93,8 +93,12 @@ impl Sleep {
         rest: Rest<'_>,
     ) -> Option<W> {
         let mut sleepers = self.sleepers();
+        let rest = match rest {
+            Rest::Doze(_) if !sleepers.is_empty() => Rest::Long,
+            rest => rest,
+        };
         sleepers.push(Sleeper { worker, dozes: matches!(rest, Rest::Doze(_)) });
-        self.count(&sleepers);
+        self.tell(&sleepers);
         drop(sleepers);
         fence(Ordering::SeqCst);
         let found = look();
@@ -132,7 +136,7 @@ impl Sleep {
         let place = sleepers.iter().position(|sleeper| sleeper.worker == worker);
         if let Some(place) = place {
             sleepers.swap_remove(place);
-            self.count(&sleepers);
+            self.tell(&sleepers);
         }
         place.is_some()
     }
@@ -140,36 +144,37 @@ impl Sleep {
     /// Wakes a worker, if one sleeps, after work was made that any can do.
     pub(crate) fn wake_one(&self) {
         fence(Ordering::SeqCst);
-        if self.count.load(Ordering::Relaxed) > 0 {
+        if self.asleep.load(Ordering::Relaxed) > 0 {
             self.wake_last();
         }
     }
 
-    /// The same, but not the last one that sleeps, if it dozes and each of `cores` has a thread: the other workers, and
+    /// The same, but not the only one that sleeps, if it dozes and each of `cores` has a thread: the other workers, and
     /// the host unless it waits.
     pub(crate) fn wake_one_on_free_core(&self, cores: usize) {
         fence(Ordering::SeqCst);
-        let asleep = self.count.load(Ordering::Relaxed);
+        let asleep = self.asleep.load(Ordering::Relaxed);
         if asleep == 0 {
             return;
         }
-        let awake = self.parkers.len() - asleep;
-        let all_are_used = || {
-            let dozes = asleep == 1 && awake > 0 && self.dozing.load(Ordering::Relaxed) == 1;
-            let submits = self.waiting_hosts.load(Ordering::Relaxed) == 0;
-            dozes && awake + usize::from(submits) >= cores
-        };
-        if all_are_used() {
+        if asleep == ONE_DOZES && self.are_used(cores) {
             if self.is_owed.load(Ordering::Relaxed) {
                 return;
             }
             self.is_owed.store(true, Ordering::Relaxed);
             fence(Ordering::SeqCst);
-            if all_are_used() {
+            if self.asleep.load(Ordering::Relaxed) == ONE_DOZES && self.are_used(cores) {
                 return;
             }
         }
         self.wake_last();
+    }
+
+    /// Whether each of `cores` has a thread, if one worker sleeps.
+    fn are_used(&self, cores: usize) -> bool {
+        let awake = self.parkers.len() - 1;
+        let host = usize::from(self.waiting_hosts.load(Ordering::Relaxed) == 0);
+        awake > 0 && awake + host >= cores
     }
 
     /// The host begins to wait, until the guard is dropped: its core is free for the worker that was not woken, if
@@ -194,7 +199,7 @@ impl Sleep {
     fn wake_last(&self) {
         let mut sleepers = self.sleepers();
         let last = sleepers.pop();
-        self.count(&sleepers);
+        self.tell(&sleepers);
         drop(sleepers);
         if let Some(Sleeper { worker, .. }) = last {
             self.unparkers[worker].unpark();
@@ -204,7 +209,7 @@ impl Sleep {
     /// Wakes `worker`, if it sleeps, after work was made that only it can do.
     pub(crate) fn wake(&self, worker: usize) {
         fence(Ordering::SeqCst);
-        if self.count.load(Ordering::Relaxed) > 0 && self.remove(worker) {
+        if self.asleep.load(Ordering::Relaxed) > 0 && self.remove(worker) {
             self.unparkers[worker].unpark();
         }
     }

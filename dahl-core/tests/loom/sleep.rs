@@ -281,34 +281,64 @@ fn a_change_that_does_not_concern_one_host_reaches_another() {
     });
 }
 
+/// Sleeps again and again until it has a task: it dozes, but time never wakes it.
+fn doze(work: &Work, worker: usize) {
+    let mut is_spared = || {
+        thread::yield_now();
+        true
+    };
+    let mut sleep = || work.sleep.sleep(worker, || work.take(), || false, Rest::Doze(&mut is_spared));
+    while work.take().or_else(&mut sleep).is_none() {}
+    work.done.fetch_add(1, Ordering::Relaxed);
+}
+
 /// Two cores, a worker that runs a long task, another that dozes, and the host.
 #[test]
 fn a_task_that_wakes_nobody_is_run_when_the_host_waits() {
-    explore(2, || {
-        let (work, progress) = (Work::new(2), Arc::new(Monitor::default()));
-        let dozes = Arc::clone(&work);
-        let told = Arc::clone(&progress);
-        let dozes = thread::spawn(move || {
-            // Time does not wake it: that it is spared is all that it ever sees.
-            let mut is_spared = || {
-                thread::yield_now();
-                true
-            };
-            let mut take = || dozes.sleep.sleep(1, || dozes.take(), || false, Rest::Doze(&mut is_spared));
-            while dozes.take().or_else(&mut take).is_none() {}
-            dozes.done.fetch_add(1, Ordering::Relaxed);
-            told.notify();
-        });
-        let runs = Arc::clone(&work);
-        let runs = thread::spawn(move || {
-            runs.push();
-            runs.sleep.wake_one_on_free_core(2);
-        });
-        let is_done = || work.done.load(Ordering::Relaxed) == 1;
-        let waits = work.sleep.host_waits();
-        progress.wait_until(Interest::Any, &mut Nobody, is_done);
-        drop(waits);
-        runs.join().unwrap();
+    for pushers in [1, 2] {
+        explore(2 / pushers, move || run_when_the_host_waits(pushers));
+    }
+}
+
+/// One of the pushers may find that a worker was not woken for another's task.
+fn run_when_the_host_waits(pushers: usize) {
+    let (work, progress) = (Work::new(2), Arc::new(Monitor::default()));
+    let (dozes, told) = (Arc::clone(&work), Arc::clone(&progress));
+    let dozes = thread::spawn(move || {
+        (0..pushers).for_each(|_| doze(&dozes, 1));
+        told.notify();
+    });
+    let push = |_| {
+        let work = Arc::clone(&work);
+        thread::spawn(move || {
+            work.push();
+            work.sleep.wake_one_on_free_core(2);
+        })
+    };
+    let threads: Vec<_> = (0..pushers).map(push).collect();
+    let is_done = || work.done.load(Ordering::Relaxed) == pushers;
+    let waits = work.sleep.host_waits();
+    progress.wait_until(Interest::Any, &mut Nobody, is_done);
+    drop(waits);
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    dozes.join().unwrap();
+}
+
+/// Of three workers on three cores one runs a long task. Who wants to doze does not if another sleeps, and then that
+/// one is woken.
+#[test]
+fn a_worker_is_woken_beside_another_that_would_doze() {
+    explore(1, || {
+        let work = Work::new(3);
+        let (sleeps, dozes) = (Arc::clone(&work), Arc::clone(&work));
+        let sleeps = thread::spawn(move || sleeps.run_one(1));
+        let dozes = thread::spawn(move || doze(&dozes, 2));
+        for _ in 0..2 {
+            work.push();
+            work.sleep.wake_one_on_free_core(3);
+        }
+        drop(work.sleep.host_waits());
+        sleeps.join().unwrap();
         dozes.join().unwrap();
     });
 }

@@ -51,7 +51,7 @@ fn pushed_of_a_chain(lets_go_on: bool) -> Result<usize> {
 }
 
 #[test]
-fn a_chain_stays_with_its_worker_but_for_who_waits_for_64_tasks() -> Result<()> {
+fn after_64_tasks_a_chain_makes_way_for_a_task_that_waits() -> Result<()> {
     // The first, the other one, and the one that makes way for that.
     assert_eq!(pushed_of_a_chain(true)?, 3);
     assert_eq!(pushed_of_a_chain(false)?, 201);

@@ -1,7 +1,6 @@
 //! Who runs what under each scheduler, and when, on machines that are simulated: times are exact.
 
 mod cholesky;
-mod dozing;
 mod going_on;
 mod graph;
 mod plans;

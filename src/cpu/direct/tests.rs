@@ -21,7 +21,11 @@ impl Case {
         let extents = [rng.usize(1..=3), rng.usize(1..=20), rng.usize(1..=40)];
         let kernel = [rng.usize(1..=5), rng.usize(1..=6)];
         let padding = kernel.map(|extent| rng.usize(0..extent));
-        let image = [0, 1].map(|axis| rng.usize(kernel[axis].saturating_sub(2 * padding[axis]).max(1)..=17));
+        let least = [0, 1].map(|axis| kernel[axis].saturating_sub(2 * padding[axis]).max(1));
+        let mut image = least.map(|least| rng.usize(least..=17));
+        if rng.u8(..) < 16 {
+            image = [least[0], rng.usize(120..=300)]; // rows longer than what is transposed at once
+        }
         Self { extents, plane: Plane { image, kernel, padding } }
     }
 

@@ -125,7 +125,7 @@ impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
         if self.columns <= PIECE { PIECE / self.columns * self.columns } else { PIECE }
     }
 
-    /// Rows that products are made of, one by one.
+    /// Rows that products are made of, one by one, at least.
     fn steps(&self) -> usize {
         let shape = self.vectors.shape;
         let of_kernel = self.plane.kernel[0] * self.plane.kernel[1].div_ceil(MOST_TAPS);

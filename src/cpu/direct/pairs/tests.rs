@@ -112,18 +112,24 @@ fn convolutions_and_gradients_are_those_of_f32() {
         conv2d::backward_filters(&conv, &halves[0], &halves[2], &mut of_halves);
         assert_eq!(of_halves, by_filters, "{conv:?} by the filters");
 
-        // An image that tiles do not take, among others that they take.
-        let mut with_small = halves[0].clone();
-        with_small[0] = bf16::from_bits(1);
-        let mut of_small = input.clone();
-        of_small[0] = with_small[0].to_f32();
-        let (mut by_filters, mut of_halves) = (whole(filters_len, 4), whole(filters_len, 4));
-        conv2d::backward_filters(&conv, &of_small, &gradient, &mut by_filters);
-        conv2d::backward_filters(&conv, &with_small, &halves[2], &mut of_halves);
-        assert_eq!(
-            rounded(&of_halves),
-            rounded(&by_filters),
-            "{conv:?} by the filters, with a small element"
-        );
+        // An image, or a gradient, that pairs do not take, among others that they take.
+        let places =
+            [[Some(0), None], [Some(input_len - 1), None], [None, Some(0)], [None, Some(out_len - 1)]];
+        for places in places {
+            let [(of_input, input), (of_gradient, gradient)] = [(places[0], &input), (places[1], &gradient)]
+                .map(|(place, numbers)| {
+                    let (mut halves, mut numbers) = (rounded(numbers), numbers.clone());
+                    if let Some(place) = place {
+                        halves[place] = bf16::from_bits(1);
+                        numbers[place] = halves[place].to_f32();
+                    }
+                    (halves, numbers)
+                });
+            let (mut by_filters, mut of_halves) = (whole(filters_len, 4), whole(filters_len, 4));
+            conv2d::backward_filters(&conv, &input, &gradient, &mut by_filters);
+            conv2d::backward_filters(&conv, &of_input, &of_gradient, &mut of_halves);
+            let context = format!("{conv:?} by the filters, with a small element at {places:?}");
+            assert_eq!(rounded(&of_halves), rounded(&by_filters), "{context}");
+        }
     }
 }
