@@ -102,7 +102,9 @@ fn next(shared: &Shared, worker: usize, bench: &mut Bench) -> Option<crate::Read
         }
         if patience.is_over() {
             let helps = team.is_wanted();
-            let starves = shared.submitted() - submitted >= Flow::LEAST;
+            // Since it has begun to look, or went to sleep.
+            let before = std::mem::replace(&mut submitted, shared.submitted());
+            let starves = submitted - before >= Flow::LEAST;
             let mut flow = Flow::new(shared);
             let mut is_spared = || flow.goes_on() && !shared.is_stopped() && !team.is_wanted();
             let rest = if helps {
@@ -116,9 +118,6 @@ fn next(shared: &Shared, worker: usize, bench: &mut Bench) -> Option<crate::Read
             let look = || shared.next_task(worker);
             if let Some(task) = shared.sleep().sleep(worker, look, || stopped() || wanted(), rest) {
                 return Some(task);
-            }
-            if !helps {
-                (patience, submitted) = (Patience::new(SPIN), shared.submitted());
             }
         } else if cfg!(dahl_fuzz) || is_crowded {
             thread::yield_now(); // the thread that submits may want this core
