@@ -74,8 +74,7 @@ impl Clock {
         }
     }
 
-    /// Nanoseconds from a reading to now. Those of two processors may differ a little, so a reading of another thread's
-    /// may be later.
+    /// Nanoseconds from a reading to now; none from a [tick](Self::tick_ns) of another thread's that is later.
     #[inline]
     pub(crate) fn ns_since(&self, begin_ns: u64) -> u64 {
         self.now_ns().saturating_sub(begin_ns)

@@ -5,7 +5,8 @@
 //! vectors of the machine ([`lanes`]), sums and products that keep their digits ([`sum_of`], [`compensated`], [`scaled`]),
 //! elements in their compute type ([`compute`]), counter-based random numbers ([`philox`]), and the temporary memory that they
 //! recycle ([`scratch`]). Everything is safe to call and checks its bounds; this is the only room of the package that may use
-//! `unsafe`, and only [`gemm`], what multiplies [`pairs`] and [`tiles`], instructions of [`lanes`], and [`prefetch`] do.
+//! `unsafe`, and only [`gemm`], what multiplies [`pairs`] and [`tiles`], instructions of [`lanes`], loops of [`direct`] that read
+//! lines without a check for each, and [`prefetch`] do.
 //!
 //! Not here: the declarations with their shapes and checks (`ops`), and plain vectorised loops and reductions
 //! (`dahl_core::simd`).

@@ -96,12 +96,12 @@ impl Shared {
                 self.mailboxes[target].push(task);
                 self.sleep.wake(target);
             }
-            None => self.put_back(task, worker),
+            None => self.push(task, worker),
         }
     }
 
     /// Gives a task that any worker may take to the scheduler: also one that a worker has kept for itself.
-    pub(crate) fn put_back(&self, task: ReadyTask, worker: Option<usize>) {
+    pub(crate) fn push(&self, task: ReadyTask, worker: Option<usize>) {
         without_unwinding(|| self.scheduler.push(task, worker));
         if !self.scheduler.wakes_workers() {
             self.wake_some();

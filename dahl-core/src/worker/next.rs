@@ -53,7 +53,7 @@ impl Next {
     #[cold]
     fn make_way(&self, task: ReadyTask, shared: &Shared) -> ReadyTask {
         let Some(other) = self.worker.and_then(|worker| shared.next_task(worker)) else { return task };
-        shared.put_back(task, self.worker);
+        shared.push(task, self.worker);
         other
     }
 }

@@ -241,8 +241,8 @@ impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
                     for channel in 0..N {
                         for tap in 0..K {
                             let place = lines[channel][tap].wrapping_add(position);
-                            // SAFETY: a line has as many elements as `of_row`, and ends with its planes, or before: as
-                            // asserted.
+                            // SAFETY: a line has as many elements as `of_row`, and ends with its planes, or before:
+                            // none ends behind `lines_end`, that of the last channel, row of the image and tap.
                             let element = unsafe { *place };
                             let element = C::splat(simd, element);
                             for vector in 0..V {
