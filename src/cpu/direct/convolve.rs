@@ -13,7 +13,7 @@ use pulp::{Simd, WithSimd};
 use super::by_filters::{FilterVectors, Group};
 use super::filters::{Filters, MOST, Order, blocks_of_units};
 use super::pairs::{self, ChannelPairs, Lengths};
-use super::plane::Plane;
+use super::plane::{Channels, Plane};
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
 use crate::cpu::pairs::Pair;
 use crate::cpu::prefetch::Ahead;
@@ -43,9 +43,15 @@ pub(crate) struct Write<'a, T> {
     pub(crate) out_channels: usize,
 }
 
+impl<T> Write<'_, T> {
+    fn channels(&self, plane: &Plane) -> Channels {
+        Channels { count: self.out_channels, len: plane.outputs() }
+    }
+}
+
 impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for Write<'_, T> {
     fn written(&self, plane: &Plane, image: usize, filters: Range<usize>) -> [&[u8]; 2] {
-        [bytemuck::cast_slice(planes(self.out, [self.out_channels, plane.outputs()], image, filters)), &[]]
+        [bytemuck::cast_slice(self.channels(plane).of(self.out, image, filters)), &[]]
     }
 
     #[inline(always)]
@@ -56,8 +62,7 @@ impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for Write<'_, T> {
         [image, filter]: [usize; 2],
         sums: &mut [T::Compute],
     ) {
-        let [rows, columns] = plane.output();
-        let out = &mut self.out[(image * self.out_channels + filter) * rows * columns..][..rows * columns];
+        let out = self.channels(plane).of_mut(self.out, image, filter);
         plane.gather(simd, sums, out);
     }
 }
@@ -123,12 +128,6 @@ fn with_pairs<R>(lengths: Option<Lengths>, f: impl FnOnce(Option<PairBuffers<'_>
             with_scratch([steps], |[steps]: [&mut [Step]; 1]| f(Some((pairs, initial, steps))))
         })
     })
-}
-
-/// The planes of these filters of an image, of `[filters of an image, elements of a plane]`.
-pub(super) fn planes<T>(all: &[T], [of_image, len]: [usize; 2], image: usize, filters: Range<usize>) -> &[T] {
-    let first = image * of_image;
-    &all[(first + filters.start) * len..(first + filters.end) * len]
 }
 
 struct Convolve<'a, T: Real, E> {

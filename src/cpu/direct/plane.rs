@@ -1,4 +1,4 @@
-//! [`Plane`]: an image with its border, as the kernels read it.
+//! [`Plane`]: an image with its border, as the kernels read it. [`Channels`]: where planes lie in a batch.
 
 use std::ops::Range;
 
@@ -184,6 +184,32 @@ impl Plane {
         for row in 1..rows {
             sums.copy_within(row * width..row * width + columns, row * columns);
         }
+    }
+}
+
+/// How the planes of a batch lie in memory: `[batch, count, len]`.
+#[derive(Clone, Copy)]
+pub(super) struct Channels {
+    /// Of an image.
+    pub(super) count: usize,
+    /// Elements of each.
+    pub(super) len: usize,
+}
+
+impl Channels {
+    /// Some channels of an image, of all.
+    pub(super) fn of<T>(self, all: &[T], image: usize, channels: Range<usize>) -> &[T] {
+        &all[self.range(image, channels)]
+    }
+
+    /// One channel of an image, to be written.
+    pub(super) fn of_mut<T>(self, all: &mut [T], image: usize, channel: usize) -> &mut [T] {
+        &mut all[self.range(image, channel..channel + 1)]
+    }
+
+    fn range(self, image: usize, channels: Range<usize>) -> Range<usize> {
+        let first = image * self.count;
+        (first + channels.start) * self.len..(first + channels.end) * self.len
     }
 }
 

@@ -5,8 +5,8 @@ use std::ops::Range;
 use dahl_core::{Element, Real};
 use pulp::Simd;
 
-use super::convolve::{Epilogue, planes};
-use super::plane::{Plane, narrow};
+use super::convolve::Epilogue;
+use super::plane::{Channels, Plane, narrow};
 use crate::cpu::compute::computes_in_itself;
 use crate::cpu::lanes::{Lanes, MOST_LANES};
 
@@ -55,9 +55,15 @@ impl<C> PoolRoom<'_, C> {
     }
 }
 
+impl<T> Relu<'_, T> {
+    fn channels(&self, plane: &Plane) -> Channels {
+        Channels { count: self.out_channels, len: plane.outputs() }
+    }
+}
+
 impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for Relu<'_, T> {
     fn written(&self, plane: &Plane, image: usize, filters: Range<usize>) -> [&[u8]; 2] {
-        [bytemuck::cast_slice(planes(self.out, [self.out_channels, plane.outputs()], image, filters)), &[]]
+        [bytemuck::cast_slice(self.channels(plane).of(self.out, image, filters)), &[]]
     }
 
     #[inline(always)]
@@ -68,8 +74,7 @@ impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for Relu<'_, T> {
         [image, filter]: [usize; 2],
         sums: &mut [T::Compute],
     ) {
-        let [rows, columns] = plane.output();
-        let out = &mut self.out[(image * self.out_channels + filter) * rows * columns..][..rows * columns];
+        let out = self.channels(plane).of_mut(self.out, image, filter);
         for sum in &mut sums[..plane.positions()] {
             *sum = sum.max(T::Compute::ZERO);
         }
@@ -85,10 +90,10 @@ impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for ReluPool<'_, T> {
     }
 
     fn written(&self, plane: &Plane, image: usize, filters: Range<usize>) -> [&[u8]; 2] {
-        let windows: usize = pooled(plane.output(), self.size).iter().product();
-        let lengths = [self.out_channels, windows];
-        let out = planes(self.out, lengths, image, filters.clone());
-        [bytemuck::cast_slice(out), bytemuck::cast_slice(planes(self.index, lengths, image, filters))]
+        let windows = pooled(plane.output(), self.size).iter().product();
+        let channels = Channels { count: self.out_channels, len: windows };
+        let out = channels.of(self.out, image, filters.clone());
+        [bytemuck::cast_slice(out), bytemuck::cast_slice(channels.of(self.index, image, filters))]
     }
 
     #[inline(always)]

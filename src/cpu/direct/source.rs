@@ -8,8 +8,7 @@ use dahl_core::{ElementType, Real, simd as loops};
 use half::bf16;
 use pulp::Simd;
 
-use super::convolve::planes;
-use super::plane::Plane;
+use super::plane::{Channels, Plane};
 use super::unpool::rectified;
 use crate::cpu::compute::{computes_in_itself, in_compute};
 use crate::cpu::lanes::Lanes;
@@ -53,25 +52,25 @@ pub(crate) struct Given<'a, T> {
     pub(crate) out_channels: usize,
 }
 
+impl<T> Given<'_, T> {
+    /// That of these filters of an image.
+    fn of(&self, plane: &Plane, image: usize, filters: Range<usize>) -> &[T] {
+        Channels { count: self.out_channels, len: plane.outputs() }.of(self.gradient, image, filters)
+    }
+}
+
 impl<T: Real<Compute: Lanes>> Source<T::Compute> for Given<'_, T> {
     fn given(&self, plane: &Plane, image: usize, filters: Range<usize>) -> Option<&[T::Compute]> {
-        computes_in_itself::<T>().then(|| {
-            bytemuck::cast_slice(planes(self.gradient, [self.out_channels, plane.outputs()], image, filters))
-        })
+        computes_in_itself::<T>().then(|| bytemuck::cast_slice(self.of(plane, image, filters)))
     }
 
     fn given_to_pairs(&self, plane: &Plane, image: usize, filters: Range<usize>) -> Option<&[bf16]> {
-        ElementType::of::<T>().is::<bf16>().then(|| {
-            bytemuck::cast_slice(planes(self.gradient, [self.out_channels, plane.outputs()], image, filters))
-        })
+        let is_bf16 = ElementType::of::<T>().is::<bf16>();
+        is_bf16.then(|| bytemuck::cast_slice(self.of(plane, image, filters)))
     }
 
     fn read(&self, plane: &Plane, image: usize, filters: Range<usize>) -> [&[u8]; 3] {
-        [
-            bytemuck::cast_slice(planes(self.gradient, [self.out_channels, plane.outputs()], image, filters)),
-            &[],
-            &[],
-        ]
+        [bytemuck::cast_slice(self.of(plane, image, filters)), &[], &[]]
     }
 
     #[inline(always)]
@@ -84,8 +83,7 @@ impl<T: Real<Compute: Lanes>> Source<T::Compute> for Given<'_, T> {
         parts: &mut [T::Compute],
         part_len: usize,
     ) {
-        let gradient = planes(self.gradient, [self.out_channels, plane.outputs()], image, filters);
-        plane.spread(simd, gradient, parts, part_len);
+        plane.spread(simd, self.of(plane, image, filters), parts, part_len);
     }
 }
 
@@ -105,8 +103,8 @@ pub(crate) struct Rectified<'a, T: Real> {
 
 impl<T: Real<Compute: Lanes>> Source<T::Compute> for Rectified<'_, T> {
     fn read(&self, plane: &Plane, image: usize, filters: Range<usize>) -> [&[u8]; 3] {
-        let lengths = [self.by_bias.len(), plane.outputs()];
-        let [gradient, out] = [self.gradient, self.out].map(|of| planes(of, lengths, image, filters.clone()));
+        let channels = Channels { count: self.by_bias.len(), len: plane.outputs() };
+        let [gradient, out] = [self.gradient, self.out].map(|of| channels.of(of, image, filters.clone()));
         [bytemuck::cast_slice(gradient), bytemuck::cast_slice(out), &[]]
     }
 
@@ -120,11 +118,10 @@ impl<T: Real<Compute: Lanes>> Source<T::Compute> for Rectified<'_, T> {
         parts: &mut [T::Compute],
         part_len: usize,
     ) {
-        let channels = self.by_bias.len();
+        let channels = Channels { count: self.by_bias.len(), len: plane.outputs() };
         for (channel, part) in filters.zip(parts.chunks_exact_mut(part_len)) {
-            let lengths = [channels, plane.outputs()];
             let [gradient, out] =
-                [self.gradient, self.out].map(|of| planes(of, lengths, image, channel..channel + 1));
+                [self.gradient, self.out].map(|of| channels.of(of, image, channel..channel + 1));
             let (gradient, out) = (in_compute(gradient, self.wide_gradient), in_compute(out, self.wide_out));
             for ((passed, &gradient), &out) in self.passed.iter_mut().zip(gradient).zip(out) {
                 *passed = rectified(out, gradient);

@@ -5,8 +5,7 @@ use std::ops::Range;
 use dahl_core::{Real, simd as loops};
 use pulp::{Simd, WithSimd};
 
-use super::convolve::planes;
-use super::plane::{Plane, narrow};
+use super::plane::{Channels, Plane, narrow};
 use super::relu::{WINDOWS, offset_pair, pooled, vector};
 use super::source::Source;
 use crate::cpu::compute::computes_in_itself;
@@ -55,9 +54,9 @@ impl<T: Real<Compute: Lanes>> Source<T::Compute> for Unpool<'_, T> {
     }
 
     fn read(&self, _: &Plane, image: usize, filters: Range<usize>) -> [&[u8]; 3] {
-        let lengths = [self.by_bias.len(), self.room.firsts.len()];
-        let [gradient, out] = [self.gradient, self.out].map(|of| planes(of, lengths, image, filters.clone()));
-        let index = planes(self.index, lengths, image, filters);
+        let channels = Channels { count: self.by_bias.len(), len: self.room.firsts.len() };
+        let [gradient, out] = [self.gradient, self.out].map(|of| channels.of(of, image, filters.clone()));
+        let index = channels.of(self.index, image, filters);
         [bytemuck::cast_slice(gradient), bytemuck::cast_slice(out), bytemuck::cast_slice(index)]
     }
 

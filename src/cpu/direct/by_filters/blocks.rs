@@ -26,8 +26,9 @@ impl Blocks {
             sums: all,
             counts: [all.div_ceil(sizes[0]), 0, 0],
         };
-        // More small ones are not needed: so many of them are as long as some of the largest.
-        let counts = (0..3).flat_map(|middle| (0..=sizes[0]).map(move |small| [middle, small]));
+        // More small ones are not needed: so many of them are as long as some of the largest, or as all of a row.
+        let most = sizes[0].min(columns.div_ceil(sizes[2]));
+        let counts = (0..3).flat_map(|middle| (0..=most).map(move |small| [middle, small]));
         let of_rows = counts.filter_map(|[middle, small]| {
             let rest = columns.saturating_sub(middle * sizes[1] + small * sizes[2]);
             let counts = [rest.div_ceil(sizes[0]), middle, small];

@@ -1,7 +1,9 @@
 use half::bf16;
 
+use super::{Filters, Order, Plane};
 use crate::cpu::conv2d::{self, Convolution};
 use crate::cpu::conv2d_relu::forward_relu;
+use crate::cpu::direct::{Write, convolve};
 use crate::cpu::im2col::Window;
 
 fn numbers(len: usize) -> Vec<bf16> {
@@ -130,6 +132,43 @@ fn convolutions_and_gradients_are_those_of_f32() {
             conv2d::backward_filters(&conv, &of_input, &of_gradient, &mut of_halves);
             let context = format!("{conv:?} by the filters, with a small element at {places:?}");
             assert_eq!(rounded(&of_halves), rounded(&by_filters), "{context}");
+        }
+    }
+}
+
+/// Sums of nothing but a bias, of filters in lanes.
+#[test]
+fn sums_are_narrowed_as_numbers_are() {
+    let values = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        1.0 + 2.0_f32.powi(-8),
+        1.0 + 3.0 * 2.0_f32.powi(-8),
+        1.0 + 2.0_f32.powi(-9),
+        2.0_f32.powi(-124),
+        -1.5 * 2.0_f32.powi(-120),
+        1e-30,
+        3.4e38,
+        f32::MAX,
+        f32::MIN,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        f32::NAN,
+    ];
+    let bias: Vec<f32> = values.iter().copied().cycle().take(3 * values.len()).collect();
+    for image in [[5, 7], [1, 24], [4, 8], [3, 1]] {
+        let plane = Plane { image, kernel: [1, 1], padding: [0, 0] };
+        let shape = Filters { out_channels: bias.len(), in_channels: 128, taps: 1 };
+        let (images, filters) = (vec![bf16::ONE; 2 * 128 * plane.outputs()], vec![bf16::ZERO; shape.len()]);
+        let mut out = vec![bf16::MIN_POSITIVE; 2 * bias.len() * plane.outputs()];
+        let write = Write { out: &mut out, out_channels: bias.len() };
+        convolve(plane, shape, &images, (&filters, Order::Forward), Some(&bias), write);
+        for (sums, bias) in out.chunks(plane.outputs()).zip(bias.iter().cycle()) {
+            let bits = (bias + 0.0).to_bits(); // -0 and 0 are 0
+            let expected = bf16::from_f32(f32::from_bits(bits)).to_bits();
+            assert!(sums.iter().all(|sum| sum.to_bits() == expected), "{bias} is {sums:?}");
         }
     }
 }
