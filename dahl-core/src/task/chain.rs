@@ -83,6 +83,16 @@ fn passes(flags: u32) -> bool {
         && (flags & TAIL_LOST != 0 || flags & LATE == 0)
 }
 
+/// Whether the access has begun and nothing follows but its end: then its own task alone changes the flags (README).
+fn is_settled(flags: u32) -> bool {
+    flags & (WRITE_OK | LINKED) == WRITE_OK | LINKED && (flags & READ_SENT != 0 || !shares(flags))
+}
+
+/// Whether the link waits for the one before, and has been linked to: then only the one before changes the flags (README).
+fn is_waiting(flags: u32) -> bool {
+    flags & (READ_OK | LINKED) == LINKED
+}
+
 /// Whether the step from `before` to `after` made `property` true.
 fn became(property: fn(u32) -> bool, before: u32, after: u32) -> bool {
     property(after) && !property(before)
@@ -129,7 +139,7 @@ impl Link {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: it requires SSE, which every x86-64 processor has, and accesses nothing: any address will do.
         unsafe {
-            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_ET0 }>(next.cast());
+            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(next.cast());
         }
         #[cfg(not(target_arch = "x86_64"))]
         let _ = next;
@@ -137,6 +147,17 @@ impl Link {
 
     fn add(&self, flags: u32) -> (u32, u32) {
         let before = self.flags.fetch_or(flags, Ordering::AcqRel);
+        (before, before | flags)
+    }
+
+    /// The same, by a store if only the caller changes the flags while `is_alone` holds of them: that locks nothing, and does not wait
+    /// until this core has the line to itself.
+    fn add_if_alone(&self, is_alone: fn(u32) -> bool, flags: u32) -> (u32, u32) {
+        let before = self.flags.load(Ordering::Acquire);
+        if !is_alone(before) {
+            return self.add(flags);
+        }
+        self.flags.store(before | flags, Ordering::Release);
         (before, before | flags)
     }
 
@@ -200,7 +221,7 @@ impl Chain {
     /// `link` is in this chain, was ready, and is finished once.
     pub(crate) unsafe fn finish(&self, link: *const Link, events: &mut impl Events) {
         // SAFETY: an unfinished link is not retired.
-        let (before, after) = unsafe { &*link }.add(DONE);
+        let (before, after) = unsafe { &*link }.add_if_alone(is_settled, DONE);
         // SAFETY: what this step brought about is ours to do.
         unsafe { self.react(link, before, after, events) };
     }
@@ -237,7 +258,7 @@ impl Chain {
             // SAFETY: `link` passes, by our step, so nobody else retires it.
             let next = unsafe { &*link }.next.load(Ordering::Relaxed).cast_const();
             // SAFETY: `next` has no `WRITE_OK` before this step, so it is neither complete nor retired.
-            (before, after) = unsafe { &*next }.add(READ_OK | WRITE_OK);
+            (before, after) = unsafe { &*next }.add_if_alone(is_waiting, READ_OK | WRITE_OK);
             events.retired(link);
             link = next;
         }
@@ -253,7 +274,7 @@ impl Chain {
             let link_ref = unsafe { &*link };
             let next = link_ref.next.load(Ordering::Relaxed).cast_const();
             // SAFETY: `next` has no `WRITE_OK` before `link` passes.
-            let (next_before, next_after) = unsafe { &*next }.add(READ_OK);
+            let (next_before, next_after) = unsafe { &*next }.add_if_alone(is_waiting, READ_OK);
             let (before, after) = link_ref.add(READ_SENT);
             if became(passes, before, after) {
                 // Nothing follows from this: `next` is not `DONE`, since it has not been told that it is ready.

@@ -27,6 +27,16 @@ impl Countdown {
         self.0.load(Ordering::Relaxed) > 0
     }
 
+    /// Counts events where [`add_one`](Self::add_one) is never called; true if none is missing any more.
+    pub(super) fn count_down(&self, events: u32) -> bool {
+        // The last ones are the caller's: nobody else changes the number, so that nothing need be locked.
+        if self.0.load(Ordering::Acquire) == events {
+            self.0.store(0, Ordering::Relaxed);
+            return true;
+        }
+        self.count(events)
+    }
+
     /// Counts events; true if none is missing any more.
     pub(super) fn count(&self, events: u32) -> bool {
         self.0.fetch_sub(events, Ordering::AcqRel) == events
