@@ -2,37 +2,49 @@
 //! stem of `src/ops`, as in `fixtures`, which `make_fixtures.py` makes; [`report`] tabulates what was compared.
 
 /// Makes a test of each function for each real type, which has a number of cases
-/// at least, and lists all in `OPS`.
+/// at least, and lists all in `OPS`. Each is called once, for its test and the report.
 macro_rules! for_each_real {
     (at least $cases:literal: $($test:ident),* $(,)?) => {
         $(mod $test {
+            pub(super) const TALLIES: crate::pytorch::report::Tallies = [
+                || once!(super::$test::<dahl::f16>),
+                || once!(super::$test::<dahl::bf16>),
+                || once!(super::$test::<f32>),
+                || once!(super::$test::<f64>),
+            ];
+
             #[test]
             fn f16() {
-                super::$test::<dahl::f16>().assert_enough($cases);
+                TALLIES[0]().assert_enough($cases);
             }
 
             #[test]
             fn bf16() {
-                super::$test::<dahl::bf16>().assert_enough($cases);
+                TALLIES[1]().assert_enough($cases);
             }
 
             #[test]
             fn f32() {
-                super::$test::<f32>().assert_enough($cases);
+                TALLIES[2]().assert_enough($cases);
             }
 
             #[test]
             fn f64() {
-                super::$test::<f64>().assert_enough($cases);
+                TALLIES[3]().assert_enough($cases);
             }
         })*
 
         /// What these compare, op by op, for the report.
-        pub(crate) const OPS: &[crate::pytorch::report::Row] = &[$((
-            stringify!($test),
-            [$test::<dahl::f16>, $test::<dahl::bf16>, $test::<f32>, $test::<f64>],
-        )),*];
+        pub(crate) const OPS: &[crate::pytorch::report::Row] = &[$((stringify!($test), $test::TALLIES)),*];
     };
+}
+
+/// What a function gives, which is called the first time alone.
+macro_rules! once {
+    ($compare:expr) => {{
+        static TALLY: std::sync::OnceLock<crate::pytorch::closeness::Tally> = std::sync::OnceLock::new();
+        TALLY.get_or_init($compare)
+    }};
 }
 
 mod bias;

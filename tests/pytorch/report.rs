@@ -4,8 +4,11 @@ use std::fmt::Write;
 
 use super::closeness::Tally;
 
-/// An op, and the comparisons in f16, bf16, f32 and f64.
-pub(crate) type Row = (&'static str, [fn() -> Tally; 4]);
+/// What was compared in f16, bf16, f32 and f64.
+pub(crate) type Tallies = [fn() -> &'static Tally; 4];
+
+/// An op and its comparisons.
+pub(crate) type Row = (&'static str, Tallies);
 
 const STEMS: [&[Row]; 14] = [
     super::elementwise::OPS,
@@ -35,8 +38,8 @@ fn table() {
     writeln!(table, "| op | cases | elements | different | closer | f16 | bf16 | f32 | f64 |\n|---|---|---|---|---|---|---|---|---|").unwrap();
     let mut missing = Vec::new();
     for (op, types) in STEMS.into_iter().flatten() {
-        let tallies = types.map(|compare| compare());
-        let count = |of: fn(&Tally) -> usize| tallies.iter().map(of).sum::<usize>();
+        let tallies = types.map(|tally| tally());
+        let count = |of: fn(&Tally) -> usize| tallies.into_iter().map(of).sum::<usize>();
         let [cases, elements] = [count(|tally| tally.cases), count(|tally| tally.elements)];
         let [closer, deliberate] = [count(|tally| tally.closer), count(|tally| tally.deliberate)];
         let start = format!("| `{op}` | {cases} | {elements} | {deliberate} |");
@@ -44,7 +47,7 @@ fn table() {
             missing.push(start.clone());
         }
         write!(table, "{start} {closer} |").unwrap();
-        for tally in &tallies {
+        for tally in tallies {
             write!(table, " {} |", shown(tally.largest_relative)).unwrap();
         }
         writeln!(table).unwrap();
