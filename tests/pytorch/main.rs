@@ -39,7 +39,7 @@ macro_rules! for_each_real {
     };
 }
 
-/// What a function gives, which is called the first time alone.
+/// What a function gives, which is called only the first time.
 macro_rules! once {
     ($compare:expr) => {{
         static TALLY: std::sync::OnceLock<crate::pytorch::closeness::Tally> = std::sync::OnceLock::new();

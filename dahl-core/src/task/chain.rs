@@ -83,12 +83,12 @@ fn passes(flags: u32) -> bool {
         && (flags & TAIL_LOST != 0 || flags & LATE == 0)
 }
 
-/// Whether the access has begun and nothing follows but its end: then its own task alone changes the flags (README).
+/// Whether it may begin, and has sent all that it sends before its end: then only its own task changes the flags (README).
 fn is_settled(flags: u32) -> bool {
     flags & (WRITE_OK | LINKED) == WRITE_OK | LINKED && (flags & READ_SENT != 0 || !shares(flags))
 }
 
-/// Whether the link waits for the one before, and has been linked to: then only the one before changes the flags (README).
+/// Whether it waits for `READ_OK`, and has been linked to: then only whoever sends that changes the flags (README).
 fn is_waiting(flags: u32) -> bool {
     flags & (READ_OK | LINKED) == LINKED
 }

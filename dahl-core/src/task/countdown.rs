@@ -28,8 +28,8 @@ impl Countdown {
     }
 
     /// Counts events where [`add_one`](Self::add_one) is never called; true if none is missing any more.
-    pub(super) fn count_down(&self, events: u32) -> bool {
-        // The last ones are the caller's: nobody else changes the number, so that nothing need be locked.
+    pub(super) fn count_unpinned(&self, events: u32) -> bool {
+        // If the last ones are the caller's, nobody else changes the number: nothing need be locked.
         if self.0.load(Ordering::Acquire) == events {
             self.0.store(0, Ordering::Relaxed);
             return true;

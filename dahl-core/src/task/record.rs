@@ -322,7 +322,7 @@ impl Record {
 
     /// Counts `ready` links; true if the task can run now. The caller of the last count sees all it waited for.
     pub(super) fn count_ready(&self, ready: u32) -> bool {
-        self.pending.count_down(ready)
+        self.pending.count_unpinned(ready)
     }
 
     /// Counts `retired` links; true if the record is free now.

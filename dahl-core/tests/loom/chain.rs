@@ -176,6 +176,37 @@ fn two_threads_link_readers_at_once() {
 }
 
 #[test]
+fn a_reader_ends_while_the_next_one_is_told_to_begin() {
+    explore(3, || {
+        let model = Model::new([Exclusive, Shared, Shared, Exclusive]);
+        (0..4).for_each(|i| model.append(i));
+        let other = Arc::clone(&model);
+        let other = thread::spawn(move || other.run(1));
+        [0, 2, 3].into_iter().for_each(|i| model.run(i));
+        other.join().unwrap();
+        model.check();
+    });
+}
+
+#[test]
+fn readers_are_linked_behind_the_first_one_before_it_knows_that_it_is() {
+    explore(3, || {
+        let model = Model::new([Shared, Shared, Shared]);
+        let other = Arc::clone(&model);
+        let other = thread::spawn(move || {
+            other.append(1);
+            other.append(2);
+            other.run(1);
+            other.run(2);
+        });
+        model.append(0);
+        model.run(0);
+        other.join().unwrap();
+        model.check();
+    });
+}
+
+#[test]
 fn the_release_comes_last() {
     loom::model(|| {
         let model = Model::new([Exclusive, Shared, Release]);

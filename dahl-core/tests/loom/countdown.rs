@@ -54,7 +54,7 @@ impl Task {
 
     /// Counts ready links, and runs the task if it now can.
     fn ready(&self, links: u32) {
-        if self.pending.count_down(links) {
+        if self.pending.count_unpinned(links) {
             assert_eq!(self.runs.fetch_add(1, Ordering::Relaxed), 0, "run twice");
             self.write(0);
             self.write(1);
@@ -110,7 +110,7 @@ fn links_that_are_ready_at_once_count_together() {
 fn a_record_is_used_anew_once_after_its_last_link() {
     explore(3, || {
         let task = Task::new(2);
-        task.pending.count_down(2);
+        task.pending.count_unpinned(2);
         let links = [1, 1].map(|links| {
             let task = Arc::clone(&task);
             thread::spawn(move || task.retire(links))

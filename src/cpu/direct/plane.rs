@@ -197,7 +197,7 @@ pub(super) struct Channels {
 }
 
 impl Channels {
-    /// Some channels of an image, of all.
+    /// These channels of an image, of `all` images.
     pub(super) fn of<T>(self, all: &[T], image: usize, channels: Range<usize>) -> &[T] {
         &all[self.range(image, channels)]
     }
