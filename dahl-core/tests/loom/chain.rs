@@ -113,6 +113,25 @@ fn submit_and_run<const LINKS: usize>(kinds: [LinkKind; LINKS], order: [usize; L
     });
 }
 
+/// When the first links are appended, one thread does what `other` says, while this one does what `own` says.
+fn side_by_side<const LINKS: usize>(
+    preemptions: usize,
+    kinds: [LinkKind; LINKS],
+    appended: usize,
+    other: fn(&Model<LINKS>),
+    own: fn(&Model<LINKS>),
+) {
+    explore(preemptions, move || {
+        let model = Model::new(kinds);
+        (0..appended).for_each(|i| model.append(i));
+        let of_other = Arc::clone(&model);
+        let thread = thread::spawn(move || other(&of_other));
+        own(&model);
+        thread.join().unwrap();
+        model.check();
+    });
+}
+
 #[test]
 fn a_writer_follows_a_writer_being_linked() {
     submit_and_run([Exclusive, Exclusive], [0, 1]);
@@ -159,51 +178,37 @@ fn two_workers_run_readers_before_a_writer() {
 
 #[test]
 fn two_threads_link_readers_at_once() {
-    explore(6, || {
-        let model = Model::new([Exclusive, Shared, Shared]);
-        model.append(0);
-        let other = Arc::clone(&model);
-        let other = thread::spawn(move || {
-            other.append(1);
-            other.run(1);
-        });
+    let other = |model: &Model<3>| {
+        model.append(1);
+        model.run(1);
+    };
+    let own = |model: &Model<3>| {
         model.run(0);
         model.append(2);
         model.run(2);
-        other.join().unwrap();
-        model.check();
-    });
+    };
+    side_by_side(6, [Exclusive, Shared, Shared], 1, other, own);
 }
 
 #[test]
 fn a_reader_ends_while_the_next_one_is_told_to_begin() {
-    explore(3, || {
-        let model = Model::new([Exclusive, Shared, Shared, Exclusive]);
-        (0..4).for_each(|i| model.append(i));
-        let other = Arc::clone(&model);
-        let other = thread::spawn(move || other.run(1));
-        [0, 2, 3].into_iter().for_each(|i| model.run(i));
-        other.join().unwrap();
-        model.check();
-    });
+    let own = |model: &Model<4>| [0, 2, 3].into_iter().for_each(|i| model.run(i));
+    side_by_side(3, [Exclusive, Shared, Shared, Exclusive], 4, |model| model.run(1), own);
 }
 
 #[test]
 fn readers_are_linked_behind_the_first_one_before_it_knows_that_it_is() {
-    explore(3, || {
-        let model = Model::new([Shared, Shared, Shared]);
-        let other = Arc::clone(&model);
-        let other = thread::spawn(move || {
-            other.append(1);
-            other.append(2);
-            other.run(1);
-            other.run(2);
-        });
+    let other = |model: &Model<3>| {
+        model.append(1);
+        model.append(2);
+        model.run(1);
+        model.run(2);
+    };
+    let own = |model: &Model<3>| {
         model.append(0);
         model.run(0);
-        other.join().unwrap();
-        model.check();
-    });
+    };
+    side_by_side(3, [Shared, Shared, Shared], 0, other, own);
 }
 
 #[test]

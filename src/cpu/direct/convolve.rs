@@ -13,7 +13,7 @@ use pulp::{Simd, WithSimd};
 use super::by_filters::{FilterVectors, Group};
 use super::filters::{Filters, MOST, Order, blocks_of_units};
 use super::pairs::{self, ChannelPairs, Lengths};
-use super::plane::{Channels, Plane};
+use super::plane::Plane;
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
 use crate::cpu::pairs::Pair;
 use crate::cpu::prefetch::Ahead;
@@ -43,15 +43,9 @@ pub(crate) struct Write<'a, T> {
     pub(crate) out_channels: usize,
 }
 
-impl<T> Write<'_, T> {
-    fn channels(&self, plane: &Plane) -> Channels {
-        Channels { count: self.out_channels, len: plane.outputs() }
-    }
-}
-
 impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for Write<'_, T> {
     fn written(&self, plane: &Plane, image: usize, filters: Range<usize>) -> [&[u8]; 2] {
-        [bytemuck::cast_slice(self.channels(plane).of(self.out, image, filters)), &[]]
+        [bytemuck::cast_slice(plane.channels(self.out_channels).of(self.out, image, filters)), &[]]
     }
 
     #[inline(always)]
@@ -62,7 +56,7 @@ impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for Write<'_, T> {
         [image, filter]: [usize; 2],
         sums: &mut [T::Compute],
     ) {
-        let out = self.channels(plane).of_mut(self.out, image, filter);
+        let out = plane.channels(self.out_channels).of_mut(self.out, image, filter);
         plane.gather(simd, sums, out);
     }
 }

@@ -64,6 +64,11 @@ impl Plane {
         self.output().iter().product()
     }
 
+    /// How the outputs of so many channels lie in a batch.
+    pub(super) fn channels(&self, count: usize) -> Channels {
+        Channels { count, len: self.outputs() }
+    }
+
     /// Whether row number `row` of the plane is one of the image, and not of its border.
     pub(super) fn is_within(&self, row: usize) -> bool {
         (self.padding[0]..self.padding[0] + self.image[0]).contains(&row)

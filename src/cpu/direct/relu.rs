@@ -55,15 +55,9 @@ impl<C> PoolRoom<'_, C> {
     }
 }
 
-impl<T> Relu<'_, T> {
-    fn channels(&self, plane: &Plane) -> Channels {
-        Channels { count: self.out_channels, len: plane.outputs() }
-    }
-}
-
 impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for Relu<'_, T> {
     fn written(&self, plane: &Plane, image: usize, filters: Range<usize>) -> [&[u8]; 2] {
-        [bytemuck::cast_slice(self.channels(plane).of(self.out, image, filters)), &[]]
+        [bytemuck::cast_slice(plane.channels(self.out_channels).of(self.out, image, filters)), &[]]
     }
 
     #[inline(always)]
@@ -74,7 +68,7 @@ impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for Relu<'_, T> {
         [image, filter]: [usize; 2],
         sums: &mut [T::Compute],
     ) {
-        let out = self.channels(plane).of_mut(self.out, image, filter);
+        let out = plane.channels(self.out_channels).of_mut(self.out, image, filter);
         for sum in &mut sums[..plane.positions()] {
             *sum = sum.max(T::Compute::ZERO);
         }

@@ -8,7 +8,7 @@ use dahl_core::{ElementType, Real, simd as loops};
 use half::bf16;
 use pulp::Simd;
 
-use super::plane::{Channels, Plane};
+use super::plane::Plane;
 use super::unpool::rectified;
 use crate::cpu::compute::{computes_in_itself, in_compute};
 use crate::cpu::lanes::Lanes;
@@ -55,7 +55,7 @@ pub(crate) struct Given<'a, T> {
 impl<T> Given<'_, T> {
     /// That of these filters of an image.
     fn of(&self, plane: &Plane, image: usize, filters: Range<usize>) -> &[T] {
-        Channels { count: self.out_channels, len: plane.outputs() }.of(self.gradient, image, filters)
+        plane.channels(self.out_channels).of(self.gradient, image, filters)
     }
 }
 
@@ -103,7 +103,7 @@ pub(crate) struct Rectified<'a, T: Real> {
 
 impl<T: Real<Compute: Lanes>> Source<T::Compute> for Rectified<'_, T> {
     fn read(&self, plane: &Plane, image: usize, filters: Range<usize>) -> [&[u8]; 3] {
-        let channels = Channels { count: self.by_bias.len(), len: plane.outputs() };
+        let channels = plane.channels(self.by_bias.len());
         let [gradient, out] = [self.gradient, self.out].map(|of| channels.of(of, image, filters.clone()));
         [bytemuck::cast_slice(gradient), bytemuck::cast_slice(out), &[]]
     }
@@ -118,7 +118,7 @@ impl<T: Real<Compute: Lanes>> Source<T::Compute> for Rectified<'_, T> {
         parts: &mut [T::Compute],
         part_len: usize,
     ) {
-        let channels = Channels { count: self.by_bias.len(), len: plane.outputs() };
+        let channels = plane.channels(self.by_bias.len());
         for (channel, part) in filters.zip(parts.chunks_exact_mut(part_len)) {
             let [gradient, out] =
                 [self.gradient, self.out].map(|of| channels.of(of, image, channel..channel + 1));
