@@ -64,8 +64,15 @@ impl Settings {
         let len = BYTES / size_of::<T>();
         let numbers =
             |step: usize| (0..len).map(move |i| T::from_f64((i * step % 4001) as f64 / 1000.3 - 2.0));
-        let (x, y) =
-            (rt.from_vec([len], numbers(7919).collect())?, rt.from_vec([len], numbers(104_729).collect())?);
+        let array = |numbers: &mut dyn Iterator<Item = T>| {
+            let mut array = rt.zeros::<T, 1>([len])?;
+            array.write()?.iter_mut().zip(numbers).for_each(|(to, number)| *to = number);
+            Ok(array)
+        };
+        // What is copied lies in the same kind of pages as what ops read and write.
+        let (x, y, source) =
+            (array(&mut numbers(7919))?, array(&mut numbers(104_729))?, array(&mut numbers(7919))?);
+        let mut target = array(&mut numbers(1))?;
         let (mut relu, mut sum) = (rt.zeros::<T, 1>([len])?, rt.zeros::<T, 1>([len])?);
         let mut mean = rt.zeros::<T, 0>([])?;
         let cases = [
@@ -85,9 +92,11 @@ impl Settings {
                 task: Box::new(|| ops::mean(&x, &mut mean).and_then(|()| rt.wait())),
             },
         ];
-        let (source, mut target) = (numbers(7919).collect::<Vec<T>>(), numbers(1).collect::<Vec<T>>());
+        let (source, mut target) = (source.read()?, target.write()?);
+        let whole = "elements of an array lie side by side";
+        let (source, target) = (source.as_slice().expect(whole), target.as_slice_mut().expect(whole));
         for case in cases {
-            self.row(element, case, &source, &mut target)?;
+            self.row(element, case, source, target)?;
         }
         Ok(())
     }

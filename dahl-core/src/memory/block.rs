@@ -4,6 +4,7 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use super::huge_pages::{self, HUGE_PAGE_BYTES};
 use super::{ALIGN_BYTES, Holder, MemoryNode, round_up};
 
 /// What every allocator aligns to.
@@ -12,7 +13,7 @@ const MALLOC_ALIGN_BYTES: usize = 16;
 /// An allocation of whole lines, zero at first.
 #[derive(Debug)]
 pub(crate) struct Block {
-    /// The first line; within the allocation.
+    /// The first line, or huge page; within the allocation.
     pointer: NonNull<u8>,
     bytes: usize,
     allocation: NonNull<u8>,
@@ -46,18 +47,24 @@ impl Block {
     fn allocate(node: &Arc<MemoryNode>, bytes: usize, holder: Holder) -> Option<Self> {
         // The allocator gives large blocks as pages that are zero when they are first touched, by the worker that does;
         // but only if it need not align them, which would make it write the zeros here and now.
-        let layout = Layout::from_size_align(bytes + ALIGN_BYTES, MALLOC_ALIGN_BYTES).ok()?;
+        // So it has more bytes, and the block begins where it may; what is before is never touched.
+        let is_large = bytes >= HUGE_PAGE_BYTES;
+        let alignment = if is_large { HUGE_PAGE_BYTES } else { ALIGN_BYTES };
+        let layout = Layout::from_size_align(bytes.checked_add(alignment)?, MALLOC_ALIGN_BYTES).ok()?;
         if !node.try_reserve(bytes, holder) {
             return None;
         }
-        // SAFETY: `layout` is larger than a line.
+        // SAFETY: `layout` is not empty.
         let Some(allocation) = NonNull::new(unsafe { alloc_zeroed(layout) }) else {
             node.unreserve(bytes, holder);
             return None;
         };
-        let to_line = allocation.as_ptr().align_offset(ALIGN_BYTES);
-        // SAFETY: `to_line` is below `ALIGN_BYTES`, and the allocation that much larger than the block.
-        let pointer = unsafe { allocation.add(to_line) };
+        let to_start = allocation.as_ptr().align_offset(alignment);
+        // SAFETY: `to_start` is below `alignment`, and the allocation that much larger than the block.
+        let pointer = unsafe { allocation.add(to_start) };
+        if is_large {
+            huge_pages::ask_for(pointer.as_ptr(), bytes);
+        }
         Some(Self { pointer, bytes, allocation, layout, node: Arc::clone(node), holder })
     }
 

@@ -7,6 +7,7 @@
 mod arena;
 mod block;
 mod buffer;
+mod huge_pages;
 mod node;
 mod references;
 mod region;
