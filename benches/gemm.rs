@@ -1,7 +1,7 @@
 //! Matrix products on one core: `matmul` here beside the crate `gemm`, called in turn, in GFLOP/s by the best of the rounds,
 //! with the median of the ratios. A round has as many products in a row as take about two milliseconds.
 //!
-//! `cargo bench --bench gemm`; or square ones of one type, without the crate, by the median of the rounds, a line of JSON each:
+//! `cargo bench --bench gemm`, or those whose lines have a text, `-- --lines 32x9216x128`; or square ones of one type, without the crate, by the median of the rounds, a line of JSON each:
 //! `cargo bench --bench gemm -- --json --type f32 --size 256 --size 512`.
 
 #![allow(unsafe_code, reason = "the crate `gemm` takes raw pointers")]
@@ -137,13 +137,17 @@ fn measure<T: Real>(
     Ok(Speed { dahl: speed(best[0]), median: speed(times[times.len() / 2]), of_crate })
 }
 
-/// A line of the table.
-fn compare<T: Real>(rt: &Runtime, case: Case) -> Result<()> {
-    let speed = measure::<T>(rt, case, true)?;
+/// A line of the table, if it has the text `lines` in its name.
+fn compare<T: Real>(rt: &Runtime, case: Case, lines: &str) -> Result<()> {
     let [rows, inner, cols] = case.extents;
     let layout: String =
         case.transposed.map(|transposed| if transposed { 'T' } else { 'N' }).iter().collect();
-    print!("{:<6}{:<18}{layout:>4}{:>10.1}", T::NAME, format!("{rows}x{inner}x{cols}"), speed.dahl);
+    let name = format!("{:<6}{:<18}{layout:>4}", T::NAME, format!("{rows}x{inner}x{cols}"));
+    if !name.contains(lines) {
+        return Ok(());
+    }
+    let speed = measure::<T>(rt, case, true)?;
+    print!("{name}{:>10.1}", speed.dahl);
     match speed.of_crate {
         Some((speed, ratio)) => println!("{speed:>10.1}{ratio:>8.2}"),
         None => println!("{:>10}{:>8}", "-", "-"),
@@ -155,21 +159,30 @@ fn square(size: usize) -> Case {
     Case { extents: [size; 3], transposed: [false; 2] }
 }
 
-/// The type and the sizes that are asked for as JSON, if they are.
-fn wanted() -> std::result::Result<Option<(String, Vec<usize>)>, lexopt::Error> {
+/// What is asked for.
+enum Wanted {
+    /// Square products of a type, as JSON.
+    Json { element: String, sizes: Vec<usize> },
+    /// The lines of the table that have this text.
+    Table(String),
+}
+
+fn wanted() -> std::result::Result<Wanted, lexopt::Error> {
     use lexopt::prelude::*;
     let (mut json, mut element, mut sizes) = (false, "f32".to_owned(), Vec::new());
+    let mut lines = String::new();
     let mut parser = lexopt::Parser::from_env();
     while let Some(argument) = parser.next()? {
         match argument {
             Long("json") => json = true,
             Long("type") => element = parser.value()?.string()?,
             Long("size") => sizes.push(parser.value()?.parse()?),
+            Long("lines") => lines = parser.value()?.string()?,
             Long("bench") => {} // cargo says so
             other => return Err(other.unexpected()),
         }
     }
-    Ok(json.then_some((element, sizes)))
+    Ok(if json { Wanted::Json { element, sizes } } else { Wanted::Table(lines) })
 }
 
 fn as_json(
@@ -192,9 +205,10 @@ fn as_json(
 
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let rt = Runtime::builder().cpu_workers(1).check(false).build()?;
-    if let Some((element, sizes)) = wanted()? {
-        return as_json(&rt, &element, &sizes);
-    }
+    let lines = match wanted()? {
+        Wanted::Json { element, sizes } => return as_json(&rt, &element, &sizes),
+        Wanted::Table(lines) => lines,
+    };
     let case = |extents, transposed| Case { extents, transposed };
     let cases = [
         square(16),
@@ -227,10 +241,10 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     ];
     println!("type  extents         layout      dahl      gemm   ratio   (dahl: with the task around it)");
     for case in cases {
-        compare::<f32>(&rt, case)?;
-        compare::<f64>(&rt, case)?;
-        compare::<f16>(&rt, case)?;
-        compare::<bf16>(&rt, case)?;
+        compare::<f32>(&rt, case, &lines)?;
+        compare::<f64>(&rt, case, &lines)?;
+        compare::<f16>(&rt, case, &lines)?;
+        compare::<bf16>(&rt, case, &lines)?;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use ndarray::{ArrayView2, ArrayViewMut2, s};
 use pulp::{Simd, WithSimd};
 
 use super::pack::{pack, packed_len, rows_len, transpose};
-use super::tile::{Compute, Left, Place, ROWS, Scale, Tile, VECTORS};
+use super::tile::{Compute, Left, Panel, Place, ROWS, Scale, Tile, VECTORS};
 use crate::cpu::lanes::{Lanes, MOST_LANES, has_few_registers, in_vectors};
 use crate::cpu::scratch::with_scratch;
 
@@ -28,8 +28,10 @@ const RIGHT_BYTES: usize = 512 * 1024;
 const LEFT_BYTES: usize = 2 * 1024 * 1024;
 /// A left factor whose rows are strided is not transposed below these bytes.
 const STRIDED_BYTES: usize = 32 * 1024;
-/// A right factor that stays in a cache is read where it is for products of at most so many rows, too few for packing to pay,
+/// A right factor is read where it is for products of at most so many rows, too few for packing to pay,
 const PACK_ROWS: usize = 6 * ROWS;
+/// unless it would leave the caches and panels of it are narrower than so many lines,
+const WIDE_LINES: usize = 4;
 /// and for any if it has at most so many bytes.
 const PACK_BYTES: usize = 64 * 1024;
 
@@ -59,26 +61,30 @@ impl<'a, C: Lanes> Blocked<'a, C> {
         let in_place = self.in_place();
         let rows = if transposes { (LEFT_BYTES / bytes).next_multiple_of(ROWS).min(rows) } else { rows };
         let most_width = VECTORS * MOST_LANES;
-        let columns = if in_place.is_some() {
+        let columns = if in_place.is_some() && !self.is_far() {
             columns
         } else {
             (RIGHT_BYTES / bytes).next_multiple_of(most_width).min(columns)
         };
-        let packed = if in_place.is_some() { columns.min(most_width) } else { columns };
+        let packed = if in_place.is_some() && !self.is_far() { columns.min(most_width) } else { columns };
         let lengths =
             [if transposes { rows_len(rows, depth) } else { 0 }, packed_len(packed, depth, most_width)];
         with_scratch(lengths, |[left, right]: [&mut [C]; 2]| {
-            in_vectors(InBlocks { product: self, in_place, sizes: [rows, columns, depth], left, right });
+            let sizes = [rows, columns, depth];
+            in_vectors(InBlocks { product: self, in_place, sizes, left, right });
         });
     }
 
     /// The elements of the right factor, if it is read where it is.
     fn in_place(&self) -> Option<&'a [C]> {
         let elements = self.b.to_slice()?;
-        let (rows, bytes) = (self.out.nrows(), size_of_val(elements));
-        // With fewer rows than a tile it is read once.
-        let pays = rows >= ROWS && bytes > if rows <= PACK_ROWS { RIGHT_BYTES } else { PACK_BYTES };
-        (!pays).then_some(elements)
+        (self.out.nrows() <= PACK_ROWS || size_of_val(elements) <= PACK_BYTES).then_some(elements)
+    }
+
+    /// Whether a right factor that is read where it is would have left the caches before the next rows read it: so all rows take
+    /// one panel of it after the other, and bring the next one meanwhile.
+    fn is_far(&self) -> bool {
+        self.out.nrows() >= ROWS && self.b.len() * size_of::<C>() > RIGHT_BYTES
     }
 }
 
@@ -99,9 +105,13 @@ impl<C: Lanes> WithSimd for InBlocks<'_, '_, C> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let Self { product, in_place, sizes: [rows, columns, deep], left: transposed, right: packed } = self;
+        let is_far = in_place.is_some() && product.is_far();
+        let is_wide = width::<C, S>() >= WIDE_LINES * Panel::<C>::LINE;
+        let in_place = in_place.filter(|_| !is_far || is_wide);
         let Blocked { a, b, mut out, scale, .. } = product;
         let ([all_rows, all], depth) = ([out.nrows(), out.ncols()], a.ncols());
         let width = width::<C, S>();
+        let columns = if is_far && is_wide { width } else { columns };
         let [row_stride, a_strides] = [out.strides(), a.strides()];
         let (row_stride, a_strides) = (row_stride[0], [a_strides[0], a_strides[1]]);
         let (first_a, first) = (a.as_ptr(), out.as_mut_ptr());
@@ -119,15 +129,18 @@ impl<C: Lanes> WithSimd for InBlocks<'_, '_, C> {
                 for column in (0..all).step_by(columns) {
                     let end = all.min(column + columns);
                     // Of a factor that is read where it is, what does not fill a tile is packed all the same.
-                    let from = if in_place.is_some() { read_in_place::<C, S>(all) } else { column };
+                    let from =
+                        if in_place.is_some() { read_in_place::<C, S>(all).max(column) } else { column };
                     if from < end {
                         pack(simd, b.slice(s![depths.clone(), from..end]), width, packed);
                     }
-                    let right = Right {
-                        in_place: in_place.map(|elements| (&elements[begin * all..depths.end * all], all)),
-                        packed,
-                        depth: depths.len(),
-                    };
+                    let in_place = in_place.map(|elements| InPlace {
+                        elements: elements.get(begin * all + column..depths.end * all).unwrap_or_default(),
+                        stride: all,
+                        columns: from - column,
+                        is_far,
+                    });
+                    let right = Right { in_place, packed, depth: depths.len() };
                     let ahead = row as isize * row_stride + column as isize;
                     let place =
                         Place { first: first.wrapping_offset(ahead), row_stride, columns: end - column };
@@ -141,42 +154,64 @@ impl<C: Lanes> WithSimd for InBlocks<'_, '_, C> {
     }
 }
 
+/// The columns of a block that are read where they are.
+#[derive(Clone, Copy)]
+struct InPlace<'a, C> {
+    elements: &'a [C],
+    /// The distance of rows.
+    stride: usize,
+    columns: usize,
+    /// As in [`Blocked::is_far`]: the block is one panel.
+    is_far: bool,
+}
+
+impl<'a, C> InPlace<'a, C> {
+    #[inline(always)]
+    fn panel(&self, column: usize) -> Panel<'a, C> {
+        Panel::new(self.elements.get(column..).unwrap_or_default(), self.stride)
+    }
+}
+
 /// A block of the right factor.
 #[derive(Clone, Copy)]
 struct Right<'a, C> {
-    /// Its elements and the distance of its rows, if it is read where it is.
-    in_place: Option<(&'a [C], usize)>,
+    in_place: Option<InPlace<'a, C>>,
     /// The panels that are packed: all, or the last one.
     packed: &'a [C],
     depth: usize,
 }
 
-impl<'a, C> Right<'a, C> {
-    /// The columns from `column` on, and the distance of their rows.
+impl<'a, C: Copy> Right<'a, C> {
+    /// The columns from `column` on.
     #[inline(always)]
-    fn panel<S: Simd>(&self, column: usize, width: usize) -> (&'a [C], usize)
-    where
-        C: Lanes,
-    {
+    fn panel(&self, column: usize, width: usize, Share { rows, all }: Share) -> Panel<'a, C> {
         match self.in_place {
-            Some((elements, columns)) if column < read_in_place::<C, S>(columns) => {
-                (elements.get(column..).unwrap_or_default(), columns)
+            Some(in_place) if column < in_place.columns => {
+                let panel = in_place.panel(column);
+                let (lines, line) = (width.div_ceil(Panel::<C>::LINE), Panel::<C>::LINE);
+                // Of each row of the next panel as many lines as these are of all rows.
+                let ahead = rows.map(|row| width + lines * row / all * line);
+                if in_place.is_far { panel.bringing(ahead) } else { panel }
             }
-            Some(_) => (self.packed, width),
-            None => (&self.packed[column * self.depth..][..width * self.depth], width),
+            Some(_) => Panel::new(self.packed, width),
+            None => Panel::new(&self.packed[column * self.depth..][..width * self.depth], width),
         }
     }
 
-    /// As many columns from `column` on as a tile of one row has, and the distance of their rows, if all are read where they are.
+    /// As many columns from `column` on as a tile of one row has, if all are read where they are.
     #[inline(always)]
-    fn row_panel<S: Simd>(&self, column: usize, width: usize) -> Option<(&'a [C], usize)>
-    where
-        C: Lanes,
-    {
-        let (elements, columns) = self.in_place?;
-        (column + width <= read_in_place::<C, S>(columns))
-            .then(|| (elements.get(column..).unwrap_or_default(), columns))
+    fn row_panel(&self, column: usize, width: usize) -> Option<Panel<'a, C>> {
+        let in_place = self.in_place?;
+        (column + width <= in_place.columns).then(|| in_place.panel(column))
     }
+}
+
+/// Those rows of all that a line of tiles has.
+#[derive(Clone, Copy)]
+struct Share {
+    /// The first one, and the first one behind them.
+    rows: [usize; 2],
+    all: usize,
 }
 
 /// Columns of a tile.
@@ -215,13 +250,14 @@ unsafe fn block<C: Lanes, S: Simd>(
     while row < rows {
         let left = left.below(row);
         let place = Place { first: place.first.wrapping_offset(row as isize * place.row_stride), ..place };
+        let share = |count| Share { rows: [row, row + count], all: rows };
         // SAFETY: of the rows, which the caller vouches for, at least as many are left as a line of tiles has.
         row += unsafe {
             match rows - row {
-                1 => line::<C, S, 1>(simd, left, right, place, scale),
-                2 | 3 => line::<C, S, 2>(simd, left, right, place, scale),
-                4 | 5 => line::<C, S, 4>(simd, left, right, place, scale),
-                _ => line::<C, S, ROWS>(simd, left, right, place, scale),
+                1 => line::<C, S, 1>(simd, left, right, place, scale, share(1)),
+                2 | 3 => line::<C, S, 2>(simd, left, right, place, scale, share(2)),
+                4 | 5 => line::<C, S, 4>(simd, left, right, place, scale, share(4)),
+                _ => line::<C, S, ROWS>(simd, left, right, place, scale, share(ROWS)),
             }
         };
     }
@@ -239,6 +275,7 @@ unsafe fn line<C: Lanes, S: Simd, const R: usize>(
     right: Right<'_, C>,
     place: Place<C>,
     scale: Scale<C>,
+    share: Share,
 ) -> usize {
     let (width, row_width) = (width::<C, S>(), ROW_VECTORS * C::lanes::<S>());
     let mut column = 0;
@@ -246,7 +283,7 @@ unsafe fn line<C: Lanes, S: Simd, const R: usize>(
         let rest = Place { first: place.first.wrapping_add(column), ..place };
         if const { R == 1 }
             && row_width <= place.columns - column
-            && let Some(b) = right.row_panel::<S>(column, row_width)
+            && let Some(b) = right.row_panel(column, row_width)
         {
             // SAFETY: the caller vouches for a row, and the columns are some of those.
             let tile = unsafe { Tile::<C, 1>::new(left, b, Place { columns: row_width, ..rest }, scale) };
@@ -254,7 +291,7 @@ unsafe fn line<C: Lanes, S: Simd, const R: usize>(
             column += row_width;
             continue;
         }
-        let b = right.panel::<S>(column, width);
+        let b = right.panel(column, width, share);
         let columns = width.min(place.columns - column);
         let place = Place { columns, ..rest };
         // SAFETY: the caller vouches for `R` rows, and the columns are some of those.

@@ -169,6 +169,16 @@ fn blocks_meet_where_they_should() {
 }
 
 #[test]
+fn right_factors_that_leave_the_caches_are_right_for_few_rows() {
+    // More than half a mebibyte, with columns that fill the last tile and vector or not, and depths of one block or of several.
+    assert_exact::<f32>([8, 88, 1516]);
+    assert_exact::<f32>([6, 1040, 130]);
+    assert_exact::<f32>([7, 600, 240]);
+    assert_exact::<f64>([9, 520, 136]);
+    assert_exact::<f64>([15, 70, 960]);
+}
+
+#[test]
 fn factors_that_are_subnormal_count() {
     use half::bf16;
     let (small, large) = (bf16::from_bits(1), bf16::from_f32(2.0_f32.powi(100)));

@@ -49,6 +49,34 @@ impl<C> Place<C> {
     }
 }
 
+/// A part of the right factor.
+#[derive(Clone, Copy)]
+pub(super) struct Panel<'a, C> {
+    /// What lies from its first element on.
+    elements: &'a [C],
+    /// The distance of its rows.
+    stride: usize,
+    /// What the tile brings to the caches, from each row on: lines from so many elements ahead to so many.
+    ahead: [usize; 2],
+}
+
+impl<'a, C> Panel<'a, C> {
+    /// The elements that come to a cache together.
+    pub(super) const LINE: usize = 64 / size_of::<C>();
+
+    /// One that brings nothing.
+    #[inline(always)]
+    pub(super) fn new(elements: &'a [C], stride: usize) -> Self {
+        Self { elements, stride, ahead: [0, 0] }
+    }
+
+    /// The same, with what it brings.
+    #[inline(always)]
+    pub(super) fn bringing(self, ahead: [usize; 2]) -> Self {
+        Self { ahead, ..self }
+    }
+}
+
 /// What becomes of the output: `out = alpha * sums + beta * out`; with a `beta` of 0 it is not read.
 #[derive(Clone, Copy)]
 pub(super) struct Scale<C> {
@@ -67,12 +95,12 @@ impl<C: Real> Scale<C> {
 /// A product of `R` rows with a few vectors of columns, of which `place` has what is written.
 ///
 /// # Shapes
-/// `left: [R, depth]`; `right: [depth, stride]` and `stride`: its first vectors of columns are taken, as many as asked for.
+/// `left: [R, depth]`; `right: [depth, stride]`: its first vectors of columns are taken, as many as asked for.
 /// The last row may end behind them.
 #[derive(Clone, Copy)]
 pub(super) struct Tile<'a, C, const R: usize> {
     left: Left<C>,
-    right: (&'a [C], usize),
+    right: Panel<'a, C>,
     place: Place<C>,
     scale: Scale<C>,
 }
@@ -83,12 +111,7 @@ impl<'a, C, const R: usize> Tile<'a, C, R> {
     /// nothing else writes the ones or accesses the others.
     #[allow(unsafe_code, reason = "several tiles of one matrix are written through one pointer")]
     #[inline(always)]
-    pub(super) unsafe fn new(
-        left: Left<C>,
-        right: (&'a [C], usize),
-        place: Place<C>,
-        scale: Scale<C>,
-    ) -> Self {
+    pub(super) unsafe fn new(left: Left<C>, right: Panel<'a, C>, place: Place<C>, scale: Scale<C>) -> Self {
         Self { left, right, place, scale }
     }
 }
@@ -102,7 +125,7 @@ impl<C: Lanes, const R: usize, const V: usize> WithSimd for Compute<'_, C, R, V>
     #[allow(unsafe_code, reason = "several tiles of one matrix are written through one pointer")]
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Tile { left, right: (b, stride), place, scale } = self.0;
+        let Tile { left, right, place, scale } = self.0;
         let lanes = C::lanes::<S>();
         let is_whole = place.columns == V * lanes;
         assert!(is_whole || (V - 1) * lanes < place.columns && place.columns < V * lanes);
@@ -114,7 +137,7 @@ impl<C: Lanes, const R: usize, const V: usize> WithSimd for Compute<'_, C, R, V>
             }
         }
         // SAFETY: `new` asks for the elements of `left`.
-        let sums = unsafe { sums::<C, S, R, V>(simd, left, b, stride) };
+        let sums = unsafe { sums::<C, S, R, V>(simd, left, right) };
         // Loops of lengths that are known, so that no sum goes through memory on its way.
         for (row, sums) in sums.into_iter().enumerate() {
             let first = place.first.wrapping_offset(row as isize * place.row_stride);
@@ -157,8 +180,7 @@ fn scaled<C: Lanes, S: Simd>(
 unsafe fn sums<C: Lanes, S: Simd, const R: usize, const V: usize>(
     simd: S,
     left: Left<C>,
-    b: &[C],
-    stride: usize,
+    Panel { elements: b, stride, ahead: [ahead, end_ahead] }: Panel<'_, C>,
 ) -> [[C::Vector<S>; V]; R] {
     let mut sums = [[C::splat(simd, C::ZERO); V]; R];
     let Some(last) = left.depth.checked_sub(1) else { return sums };
@@ -169,6 +191,12 @@ unsafe fn sums<C: Lanes, S: Simd, const R: usize, const V: usize>(
     let mut firsts = [left.first, left.first.wrapping_offset((ROWS / 2) as isize * row_stride)];
     let mut from = b.as_ptr();
     for _ in 0..left.depth {
+        let mut line = ahead;
+        // Only of the widest tiles: others have no time for it.
+        while const { V == VECTORS } && line < end_ahead {
+            prefetch(from.wrapping_add(line));
+            line += Panel::<C>::LINE;
+        }
         // SAFETY: these are elements of `b`, by the assertion.
         let row = unsafe { std::slice::from_raw_parts(from, V * C::lanes::<S>()) };
         let vectors: [C::Vector<S>; V] = C::vectors::<S>(row).0.try_into().expect("as many as asked for");
