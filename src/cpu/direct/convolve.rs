@@ -166,7 +166,7 @@ impl<'a, T: Real<Compute: Lanes>> Singles<'a, T> {
     fn take<S: Simd>(&mut self, simd: S, plane: &Plane, shape: &Filters, images: &'a [T]) {
         if !self.is_ready {
             self.is_ready = true;
-            self.planes.fill(T::Compute::ZERO); // what lies behind the last plane is read, and not used
+            self.planes.fill(T::Compute::ZERO); // their borders, and what is read behind the last one
             let (filters, order) = self.filters;
             match self.by_filters {
                 Some(by_filters) => self.are_finite = by_filters.pack(filters, order, self.packed),

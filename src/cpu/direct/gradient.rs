@@ -173,7 +173,7 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> WithSimd for Gradient<'_, T
                     && self.gradient.given(plane, number, numbers.clone()).is_some();
                 if may_be_pairs && let Some(pairs) = &mut self.pairs {
                     let output = self.plane.output();
-                    let given = self.gradient.given_to_pairs(&self.plane, number, numbers.clone());
+                    let given = self.gradient.given_to_pairs(plane, number, numbers.clone());
                     let are_exact = if let Some(given) = given.filter(|_| self.by_filters.is_some()) {
                         pairs.take_given(given, output, [plane.width(), self.part_len])
                     } else {
@@ -214,7 +214,7 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> Gradient<'_, T, G> {
     fn border<S: Simd>(&mut self, simd: S, image: &[T]) {
         if !self.is_filled {
             self.is_filled = true;
-            // What lies behind the last plane is multiplied by zeros: it must be finite.
+            // Their borders, and what lies behind the last one, which is multiplied by zeros: it must be finite.
             self.planes.fill(T::Compute::ZERO);
         }
         self.plane.border(simd, image, self.planes);
@@ -236,6 +236,7 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> Gradient<'_, T, G> {
         }
         if let Some(vectors) = self.by_filters.map(|by_filters| by_filters.with_filters(filters)) {
             let ahead = self.ahead(image + 1, numbers.clone());
+            let given_to_pairs = self.gradient.given_to_pairs(&self.parts_plane, image, numbers.clone());
             let (parts, part_len) = match self.gradient.given(&self.parts_plane, image, numbers) {
                 Some(given) => (given, self.parts_plane.positions()),
                 None => (&*self.parts, self.part_len),
@@ -253,7 +254,7 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> Gradient<'_, T, G> {
                 sums: self.sums,
             };
             return match &self.pairs {
-                Some(pairs) if in_pairs => pairs.add_products_by_filters(products),
+                Some(pairs) if in_pairs => pairs.add_products_by_filters(given_to_pairs, products),
                 _ => in_vectors(products),
             };
         }

@@ -252,10 +252,16 @@ impl PositionPairs<'_> {
     pub(super) fn take_image<T: Real>(&mut self, plane: &Plane, image: &[T]) -> bool {
         let image: &[bf16] = bytemuck::cast_slice(image);
         let [rows, columns] = plane.image;
-        for (image, to) in image.chunks_exact(rows * columns).zip(self.planes.chunks_exact_mut(plane.len())) {
-            for (row, image) in image.chunks_exact(columns).enumerate() {
-                let first = (plane.padding[0] + row) * plane.width() + plane.padding[1];
-                to[first..][..columns].copy_from_slice(image);
+        if plane.padding == [0, 0] {
+            self.planes[..image.len()].copy_from_slice(image);
+        } else {
+            for (image, to) in
+                image.chunks_exact(rows * columns).zip(self.planes.chunks_exact_mut(plane.len()))
+            {
+                for (row, image) in image.chunks_exact(columns).enumerate() {
+                    let first = (plane.padding[0] + row) * plane.width() + plane.padding[1];
+                    to[first..][..columns].copy_from_slice(image);
+                }
             }
         }
         if let Some((_, from_second)) = self.from_second.split_last_mut() {
@@ -271,22 +277,27 @@ impl PositionPairs<'_> {
         are_exact(rounded)
     }
 
+    /// The gradient of an image, rows of `columns`, as pairs where it is: if none lies across two rows, and they begin where elements
+    /// of their size may.
+    fn in_place(given: &[bf16], columns: usize) -> Option<&[f32]> {
+        if columns.is_multiple_of(2) { bytemuck::try_cast_slice(given).ok() } else { None }
+    }
+
     /// Copies the gradient of an image, rows of `output` for each filter, to rows that are `width` apart, each filter's
-    /// part `part_len` long; false if one of them is not exact.
+    /// part `part_len` long, if it is not read where it is; false if an element is not exact.
     pub(super) fn take_given(
         &mut self,
         given: &[bf16],
         [rows, columns]: [usize; 2],
         [width, part_len]: [usize; 2],
     ) -> bool {
-        for (given, part) in given.chunks_exact(rows * columns).zip(self.parts.chunks_exact_mut(part_len)) {
-            if width == columns {
-                part[..given.len()].copy_from_slice(given);
-                continue;
-            }
-            for (given, row) in given.chunks_exact(columns).zip(part.chunks_exact_mut(width)) {
-                row[..columns].copy_from_slice(given);
-                row[columns..].fill(bf16::ZERO);
+        if Self::in_place(given, columns).is_none() {
+            for (given, part) in given.chunks_exact(rows * columns).zip(self.parts.chunks_exact_mut(part_len))
+            {
+                for (given, row) in given.chunks_exact(columns).zip(part.chunks_exact_mut(width)) {
+                    row[..columns].copy_from_slice(given);
+                    row[columns..].fill(bf16::ZERO);
+                }
             }
         }
         are_exact(given)
@@ -299,9 +310,18 @@ impl PositionPairs<'_> {
         true
     }
 
-    /// Adds the same products as those of an image and a gradient in the compute type, of the pairs that were taken in their place.
-    pub(super) fn add_products_by_filters<C: Real>(&self, products: Products<'_, C, Singles>) {
+    /// Adds the same products as those of an image and a gradient in the compute type, of the pairs that were taken in their place,
+    /// or of the gradient that [was given](Self::take_given).
+    pub(super) fn add_products_by_filters<C: Real>(
+        &self,
+        given: Option<&[bf16]>,
+        products: Products<'_, C, Singles>,
+    ) {
         let Products { vectors, plane, part_len, columns, transposed, ahead, sums, .. } = products;
+        let (parts, part_len) = match given.and_then(|given| Self::in_place(given, plane.output()[1])) {
+            Some(given) => (given, plane.outputs()),
+            None => (bytemuck::cast_slice(self.parts), part_len),
+        };
         // Pairs are moved as the bits of an element.
         let multiply = Pairs::new();
         let products = Products::<f32, Pairs> {
@@ -309,7 +329,7 @@ impl PositionPairs<'_> {
             vectors,
             plane,
             planes: [&*self.planes, &*self.from_second].map(bytemuck::cast_slice),
-            parts: bytemuck::cast_slice(self.parts),
+            parts,
             part_len: part_len / 2,
             columns: columns / 2,
             transposed: bytemuck::cast_slice_mut(transposed),

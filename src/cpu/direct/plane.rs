@@ -114,7 +114,7 @@ impl Plane {
         images.get(..len).filter(|_| is_plane).map(bytemuck::cast_slice)
     }
 
-    /// Copies an image into planes, one a channel.
+    /// Copies an image into planes, one a channel. What lies around them is zero from the beginning.
     #[inline(always)]
     pub(super) fn border<T: Real<Compute: Lanes>, S: Simd>(
         &self,
@@ -127,13 +127,9 @@ impl Plane {
             return widen(simd, image, &mut planes[..image.len()]);
         }
         for (image, plane) in image.chunks_exact(rows * columns).zip(planes.chunks_exact_mut(self.len())) {
-            plane[..above * width].fill(T::Compute::ZERO);
-            plane[(above + rows) * width..].fill(T::Compute::ZERO);
             let lines = plane[above * width..].chunks_exact_mut(width);
             for (line, row) in lines.zip(image.chunks_exact(columns)) {
-                line[..left].fill(T::Compute::ZERO);
                 widen(simd, row, &mut line[left..][..columns]);
-                line[left + columns..].fill(T::Compute::ZERO);
             }
         }
     }

@@ -114,6 +114,12 @@ fn convolutions_and_gradients_are_those_of_f32() {
         conv2d::backward_filters(&conv, &halves[0], &halves[2], &mut of_halves);
         assert_eq!(of_halves, by_filters, "{conv:?} by the filters");
 
+        // A gradient that begins where no pair may.
+        let behind_one = [&[bf16::ONE], halves[2].as_slice()].concat();
+        of_halves = whole(filters_len, 4);
+        conv2d::backward_filters(&conv, &halves[0], &behind_one[1..], &mut of_halves);
+        assert_eq!(of_halves, by_filters, "{conv:?} by the filters, at an odd place");
+
         // An image, or a gradient, that pairs do not take, among others that they take.
         let places =
             [[Some(0), None], [Some(input_len - 1), None], [None, Some(0)], [None, Some(out_len - 1)]];
