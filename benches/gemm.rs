@@ -234,6 +234,10 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         case([64, 9216, 128], [false, true]),
         case([64, 128, 9216], [false, false]),
         case([128, 64, 9216], [true, false]),
+        // A right factor that leaves the caches, by few rows.
+        case([32, 1024, 1024], [false, false]),
+        case([32, 4096, 4096], [false, false]),
+        case([32, 32, 9216], [false, false]),
         // Scores of attention.
         case([1024, 64, 2048], [false, true]),
         case([1, 1024, 1024], [false, false]),

@@ -1,12 +1,15 @@
-//! [`Blocked`]: products of packed panels, in blocks that stay in the caches.
+//! [`Blocked`]: products in blocks that stay in the caches.
 //!
 //! For a block of the depth the right factor is packed in panels as wide as a tile, which pass by, from the second-level cache, a
 //! tile's rows of the left factor, which stay in the first-level cache. (The panels are those of Goto and van de Geijn 2008,
 //! *Anatomy of High-Performance Matrix Multiplication*, and of BLIS, whose loops have rows inside: no faster here, and half as
-//! fast where the depth is small, since rows of the output are then written in pieces.)
+//! fast where the depth is small, since rows of the output are then written in pieces.) For few rows packing does not pay: then the
+//! right factor is read where it is, a large one with rows inside ([`Reading`]).
 //!
 //! Each element of the output is one sum over each block of the depth, in the order of the depth, and their sum. It does not
 //! depend on where a block of rows or columns begins, so neither on how cores share them.
+
+use std::ops::Range;
 
 use ndarray::{ArrayView2, ArrayViewMut2, s};
 use pulp::{Simd, WithSimd};
@@ -30,10 +33,14 @@ const LEFT_BYTES: usize = 2 * 1024 * 1024;
 const STRIDED_BYTES: usize = 32 * 1024;
 /// A right factor is read where it is for products of at most so many rows, too few for packing to pay,
 const PACK_ROWS: usize = 6 * ROWS;
-/// unless it would leave the caches and panels of it are narrower than so many lines,
-const WIDE_LINES: usize = 4;
 /// and for any if it has at most so many bytes.
 const PACK_BYTES: usize = 64 * 1024;
+/// It is read by panels if those are so many cache lines wide,
+const PANEL_LINES: usize = 4;
+/// and at most so many of a panel's rows are a multiple of these bytes apart. (Those share the sets of a second-level cache, which has 8 or 16
+/// ways. Where 64 did, packing was faster.)
+const PANEL_ROWS_IN_A_SET: usize = 32;
+const SETS_BYTES: usize = 128 * 1024;
 
 /// `out = alpha * a x b + beta * out`, whose rows have their elements side by side.
 pub(super) struct Blocked<'a, C> {
@@ -58,40 +65,59 @@ impl<'a, C: Lanes> Blocked<'a, C> {
         let depth = depth.div_ceil(depth.div_ceil(self.depth).max(1)).max(1);
         let bytes = depth * size_of::<C>();
         let transposes = self.a.strides()[1] != 1 && rows * bytes > STRIDED_BYTES;
-        let in_place = self.in_place();
+        let reading = self.reading(depth);
         let rows = if transposes { (LEFT_BYTES / bytes).next_multiple_of(ROWS).min(rows) } else { rows };
         let most_width = VECTORS * MOST_LANES;
-        let columns = if in_place.is_some() && !self.is_far() {
-            columns
-        } else {
-            (RIGHT_BYTES / bytes).next_multiple_of(most_width).min(columns)
+        let block = (RIGHT_BYTES / bytes).next_multiple_of(most_width).min(columns);
+        let [columns, packed] = match reading {
+            Reading::InPlace(_) => [columns, columns.min(most_width)],
+            Reading::ByPanels(_) | Reading::Packed => [block, block],
         };
-        let packed = if in_place.is_some() && !self.is_far() { columns.min(most_width) } else { columns };
         let lengths =
             [if transposes { rows_len(rows, depth) } else { 0 }, packed_len(packed, depth, most_width)];
         with_scratch(lengths, |[left, right]: [&mut [C]; 2]| {
-            let sizes = [rows, columns, depth];
-            in_vectors(InBlocks { product: self, in_place, sizes, left, right });
+            in_vectors(InBlocks { product: self, reading, sizes: [rows, columns, depth], left, right });
         });
     }
 
-    /// The elements of the right factor, if it is read where it is.
-    fn in_place(&self) -> Option<&'a [C]> {
-        let elements = self.b.to_slice()?;
-        (self.out.nrows() <= PACK_ROWS || size_of_val(elements) <= PACK_BYTES).then_some(elements)
+    fn reading(&self, depth: usize) -> Reading<'a, C> {
+        let Some(elements) = self.b.to_slice() else { return Reading::Packed };
+        let (rows, bytes) = (self.out.nrows(), size_of_val(elements));
+        let is_near = rows < ROWS || bytes <= if rows <= PACK_ROWS { RIGHT_BYTES } else { PACK_BYTES };
+        if is_near {
+            Reading::InPlace(elements)
+        } else if rows <= PACK_ROWS
+            && rows_in_a_set(self.b.ncols() * size_of::<C>(), depth) <= PANEL_ROWS_IN_A_SET
+        {
+            Reading::ByPanels(elements)
+        } else {
+            Reading::Packed
+        }
     }
+}
 
-    /// Whether a right factor that is read where it is would have left the caches before the next rows read it: so all rows take
-    /// one panel of it after the other, and bring the next one meanwhile.
-    fn is_far(&self) -> bool {
-        self.out.nrows() >= ROWS && self.b.len() * size_of::<C>() > RIGHT_BYTES
-    }
+/// How many of `depth` rows, so many bytes from each to the next, are a multiple of [`SETS_BYTES`] apart.
+fn rows_in_a_set(row_bytes: usize, depth: usize) -> usize {
+    let power_of_two = 1 << row_bytes.trailing_zeros().min(SETS_BYTES.trailing_zeros());
+    depth.div_ceil(SETS_BYTES / power_of_two)
+}
+
+/// How the right factor is read.
+#[derive(Clone, Copy)]
+enum Reading<'a, C> {
+    /// From a copy, in panels.
+    Packed,
+    /// Where it is, and stays in a cache while all rows pass by; or it is read once.
+    InPlace(&'a [C]),
+    /// Where it is, by all rows a panel after the other, while the next one is brought to the caches: all of it would have left them before the
+    /// next rows. (Where panels are narrow it is packed.)
+    ByPanels(&'a [C]),
 }
 
 /// A product with the sizes of its blocks and room for them.
 struct InBlocks<'a, 'b, C> {
     product: Blocked<'a, C>,
-    in_place: Option<&'a [C]>,
+    reading: Reading<'a, C>,
     /// Rows, columns and depth of a block.
     sizes: [usize; 3],
     left: &'b mut [C],
@@ -104,14 +130,17 @@ impl<C: Lanes> WithSimd for InBlocks<'_, '_, C> {
     #[allow(unsafe_code, reason = "several tiles of one matrix are written through one pointer")]
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { product, in_place, sizes: [rows, columns, deep], left: transposed, right: packed } = self;
-        let is_far = in_place.is_some() && product.is_far();
-        let is_wide = width::<C, S>() >= WIDE_LINES * Panel::<C>::LINE;
-        let in_place = in_place.filter(|_| !is_far || is_wide);
+        let Self { product, reading, sizes: [rows, columns, deep], left: transposed, right: packed } = self;
         let Blocked { a, b, mut out, scale, .. } = product;
         let ([all_rows, all], depth) = ([out.nrows(), out.ncols()], a.ncols());
         let width = width::<C, S>();
-        let columns = if is_far && is_wide { width } else { columns };
+        let (in_place, columns, by_panels) = match reading {
+            Reading::ByPanels(elements) if width >= PANEL_LINES * Panel::<C>::CACHE_LINE => {
+                (Some(elements), width, true)
+            }
+            Reading::ByPanels(_) | Reading::Packed => (None, columns, false),
+            Reading::InPlace(elements) => (Some(elements), columns, false),
+        };
         let [row_stride, a_strides] = [out.strides(), a.strides()];
         let (row_stride, a_strides) = (row_stride[0], [a_strides[0], a_strides[1]]);
         let (first_a, first) = (a.as_ptr(), out.as_mut_ptr());
@@ -138,7 +167,7 @@ impl<C: Lanes> WithSimd for InBlocks<'_, '_, C> {
                         elements: elements.get(begin * all + column..depths.end * all).unwrap_or_default(),
                         stride: all,
                         columns: from - column,
-                        is_far,
+                        brings_next: by_panels && end < all,
                     });
                     let right = Right { in_place, packed, depth: depths.len() };
                     let ahead = row as isize * row_stride + column as isize;
@@ -161,8 +190,8 @@ struct InPlace<'a, C> {
     /// The distance of rows.
     stride: usize,
     columns: usize,
-    /// As in [`Blocked::is_far`]: the block is one panel.
-    is_far: bool,
+    /// Whether tiles bring the panel that comes next to the caches. The block is one panel then.
+    brings_next: bool,
 }
 
 impl<'a, C> InPlace<'a, C> {
@@ -184,14 +213,11 @@ struct Right<'a, C> {
 impl<'a, C: Copy> Right<'a, C> {
     /// The columns from `column` on.
     #[inline(always)]
-    fn panel(&self, column: usize, width: usize, Share { rows, all }: Share) -> Panel<'a, C> {
+    fn panel(&self, column: usize, width: usize, share: &Share) -> Panel<'a, C> {
         match self.in_place {
             Some(in_place) if column < in_place.columns => {
                 let panel = in_place.panel(column);
-                let (lines, line) = (width.div_ceil(Panel::<C>::LINE), Panel::<C>::LINE);
-                // Of each row of the next panel as many lines as these are of all rows.
-                let ahead = rows.map(|row| width + lines * row / all * line);
-                if in_place.is_far { panel.bringing(ahead) } else { panel }
+                if in_place.brings_next { panel.bringing(share.of::<C>(width)) } else { panel }
             }
             Some(_) => Panel::new(self.packed, width),
             None => Panel::new(&self.packed[column * self.depth..][..width * self.depth], width),
@@ -206,12 +232,20 @@ impl<'a, C: Copy> Right<'a, C> {
     }
 }
 
-/// Those rows of all that a line of tiles has.
-#[derive(Clone, Copy)]
+/// The rows of a line of tiles, of all rows.
 struct Share {
-    /// The first one, and the first one behind them.
-    rows: [usize; 2],
+    rows: Range<usize>,
     all: usize,
+}
+
+impl Share {
+    /// Of each row of the next panel, `width` ahead, as large a part as these rows are of all, in whole cache lines: between which elements it is.
+    #[inline(always)]
+    fn of<C>(&self, width: usize) -> Range<usize> {
+        let line = Panel::<C>::CACHE_LINE;
+        let element = |row: usize| width + width / line * row / self.all * line;
+        element(self.rows.start)..element(self.rows.end)
+    }
 }
 
 /// Columns of a tile.
@@ -250,14 +284,14 @@ unsafe fn block<C: Lanes, S: Simd>(
     while row < rows {
         let left = left.below(row);
         let place = Place { first: place.first.wrapping_offset(row as isize * place.row_stride), ..place };
-        let share = |count| Share { rows: [row, row + count], all: rows };
+        let share = |count| Share { rows: row..row + count, all: rows };
         // SAFETY: of the rows, which the caller vouches for, at least as many are left as a line of tiles has.
         row += unsafe {
             match rows - row {
-                1 => line::<C, S, 1>(simd, left, right, place, scale, share(1)),
-                2 | 3 => line::<C, S, 2>(simd, left, right, place, scale, share(2)),
-                4 | 5 => line::<C, S, 4>(simd, left, right, place, scale, share(4)),
-                _ => line::<C, S, ROWS>(simd, left, right, place, scale, share(ROWS)),
+                1 => line::<C, S, 1>(simd, left, right, place, scale, &share(1)),
+                2 | 3 => line::<C, S, 2>(simd, left, right, place, scale, &share(2)),
+                4 | 5 => line::<C, S, 4>(simd, left, right, place, scale, &share(4)),
+                _ => line::<C, S, ROWS>(simd, left, right, place, scale, &share(ROWS)),
             }
         };
     }
@@ -275,7 +309,7 @@ unsafe fn line<C: Lanes, S: Simd, const R: usize>(
     right: Right<'_, C>,
     place: Place<C>,
     scale: Scale<C>,
-    share: Share,
+    share: &Share,
 ) -> usize {
     let (width, row_width) = (width::<C, S>(), ROW_VECTORS * C::lanes::<S>());
     let mut column = 0;

@@ -26,15 +26,26 @@ fn several_cores_give_the_same_bits() {
         [300, 1031, 257],
         [1, 5000, 900],
         [9, 40, 3],
-        // The transpose is computed.
+        // The transpose is computed, of factors that are along.
         [128, 784, 500],
+        // By panels, and columns of it packed; and packed, and rows of it by panels.
+        [30, 700, 600],
+        [100, 2000, 100],
+        [5, 3000, 300],
     ] {
-        let (a, b) = (fractions([rows, inner], 1), fractions([cols, inner], 2).reversed_axes());
-        let mut alone = fractions([rows, cols], 3);
-        let mut together = alone.clone();
-        product(a.view(), b.view(), alone.view_mut(), true);
-        pool.install(|| product_on(Cores::Pool, a.view(), b.view(), together.view_mut(), true));
-        assert_eq!(alone.mapv(f64::to_bits), together.mapv(f64::to_bits), "{rows} {inner} {cols}");
+        let a = fractions([rows, inner], 1);
+        for b in [fractions([cols, inner], 2).reversed_axes(), fractions([inner, cols], 2)] {
+            let mut alone = fractions([rows, cols], 3);
+            let mut together = alone.clone();
+            product(a.view(), b.view(), alone.view_mut(), true);
+            pool.install(|| product_on(Cores::Pool, a.view(), b.view(), together.view_mut(), true));
+            let strides = b.strides();
+            assert_eq!(
+                alone.mapv(f64::to_bits),
+                together.mapv(f64::to_bits),
+                "{rows} {inner} {cols}, {strides:?}"
+            );
+        }
     }
 }
 
@@ -176,6 +187,12 @@ fn right_factors_that_leave_the_caches_are_right_for_few_rows() {
     assert_exact::<f32>([7, 600, 240]);
     assert_exact::<f64>([9, 520, 136]);
     assert_exact::<f64>([15, 70, 960]);
+    // The most rows that take it by panels, and one more; and a left factor that is transposed.
+    assert_exact::<f32>([36, 270, 490]);
+    assert_exact::<f32>([37, 270, 490]);
+    assert_exact::<f32>([10, 1030, 140]);
+    // Rows that share the sets of a cache: it is packed.
+    assert_exact::<f64>([6, 150, 4096]);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! [`Tile`]: the sums of a few rows and a few vectors of columns, kept in registers over a block of the depth.
 
+use std::ops::Range;
+
 use dahl_core::Real;
 use pulp::{Simd, WithSimd};
 
@@ -56,13 +58,13 @@ pub(super) struct Panel<'a, C> {
     elements: &'a [C],
     /// The distance of its rows.
     stride: usize,
-    /// What the tile brings to the caches, from each row on: lines from so many elements ahead to so many.
+    /// What the tile brings to the caches from each row on: elements so far ahead. A [`Range`] that can be copied.
     ahead: [usize; 2],
 }
 
 impl<'a, C> Panel<'a, C> {
     /// The elements that come to a cache together.
-    pub(super) const LINE: usize = 64 / size_of::<C>();
+    pub(super) const CACHE_LINE: usize = 64 / size_of::<C>();
 
     /// One that brings nothing.
     #[inline(always)]
@@ -72,8 +74,8 @@ impl<'a, C> Panel<'a, C> {
 
     /// The same, with what it brings.
     #[inline(always)]
-    pub(super) fn bringing(self, ahead: [usize; 2]) -> Self {
-        Self { ahead, ..self }
+    pub(super) fn bringing(self, ahead: Range<usize>) -> Self {
+        Self { ahead: [ahead.start, ahead.end], ..self }
     }
 }
 
@@ -192,10 +194,10 @@ unsafe fn sums<C: Lanes, S: Simd, const R: usize, const V: usize>(
     let mut from = b.as_ptr();
     for _ in 0..left.depth {
         let mut line = ahead;
-        // Only of the widest tiles: others have no time for it.
+        // Only with the widest tiles: others would take longer for asking whether there is anything.
         while const { V == VECTORS } && line < end_ahead {
             prefetch(from.wrapping_add(line));
-            line += Panel::<C>::LINE;
+            line += Panel::<C>::CACHE_LINE;
         }
         // SAFETY: these are elements of `b`, by the assertion.
         let row = unsafe { std::slice::from_raw_parts(from, V * C::lanes::<S>()) };
