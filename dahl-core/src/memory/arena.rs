@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 pub(super) use shared::ArenaShared;
 
+use super::node::ARENA;
 use super::region::{Carved, Chunk, RegionRef};
 use super::{Holder, Shortage, block_in_submission, round_up};
 use crate::array::{Array, Content, Origin};
@@ -67,7 +68,7 @@ impl Arena {
     #[track_caller]
     pub(crate) fn with_capacity(runtime: Arc<Shared>, bytes: usize) -> Result<Self> {
         let location = Location::caller();
-        let holder = Holder::new("arena", location);
+        let holder = Holder::new(ARENA, location);
         let block = block_in_submission(&runtime, bytes, holder).map_err(|shortage| shortage.at(location))?;
         let arena = Self::with(runtime, Some(block.bytes()), location);
         arena.shared.note_reserved(block.bytes());
@@ -80,7 +81,7 @@ impl Arena {
         capacity_bytes: Option<usize>,
         location: &'static Location<'static>,
     ) -> Self {
-        let shared = Arc::new(ArenaShared::new(runtime, Holder::new("arena", location), capacity_bytes));
+        let shared = Arc::new(ArenaShared::new(runtime, Holder::new(ARENA, location), capacity_bytes));
         shared.runtime.memory().add_arena(&shared);
         Self { current: shared.take_region(), shared }
     }

@@ -4,22 +4,64 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::huge_pages::{self, HUGE_PAGE_BYTES};
-use super::{ALIGN_BYTES, Holder, MemoryNode, round_up};
+use super::huge_pages::{HUGE_PAGE_BYTES, HugePages};
+use super::{ALIGN_BYTES, Holder, MemoryNode, Reservation, round_up};
 
 /// What every allocator aligns to.
 const MALLOC_ALIGN_BYTES: usize = 16;
+/// From here on the C library's allocator maps memory for each allocation, and gives it back when that is freed.
+const NEVER_RECYCLED_BYTES: usize = 32 << 20;
 
 /// An allocation of whole lines, zero at first.
 #[derive(Debug)]
 pub(crate) struct Block {
-    /// The first line, or huge page; within the allocation.
+    /// The first line; within the memory.
     pointer: NonNull<u8>,
-    bytes: usize,
-    allocation: NonNull<u8>,
-    layout: Layout,
-    node: Arc<MemoryNode>,
-    holder: Holder,
+    _memory: Memory,
+    /// Ends after the memory.
+    reservation: Reservation,
+}
+
+/// What a block lies in, which ends with it.
+#[derive(Debug)]
+enum Memory {
+    /// What the allocator gave for a layout, by `alloc_zeroed` or to a vector.
+    Allocated(NonNull<u8>, Layout),
+    HugePages(#[expect(dead_code, reason = "it is there to be dropped")] HugePages),
+}
+
+impl Memory {
+    /// Room for `bytes` bytes of zeros that begin with a line, and where they begin.
+    fn zeroed(bytes: usize, holder: Holder) -> Option<(Self, NonNull<u8>)> {
+        // Pages that are new each time take longer than those that the allocator uses anew.
+        let least = if holder.is_arena() { HUGE_PAGE_BYTES } else { NEVER_RECYCLED_BYTES };
+        if bytes >= least
+            && let Some(pages) = HugePages::map(bytes)
+        {
+            let start = pages.start();
+            return Some((Self::HugePages(pages), start));
+        }
+        // The allocator gives large blocks as pages that are zero when they are first touched, by the worker that does;
+        // but only if it need not align them, which would make it write the zeros here and now.
+        let layout = Layout::from_size_align(bytes + ALIGN_BYTES, MALLOC_ALIGN_BYTES).ok()?;
+        // SAFETY: `layout` is larger than a line.
+        let allocation = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let to_line = allocation.as_ptr().align_offset(ALIGN_BYTES);
+        // SAFETY: `to_line` is below `ALIGN_BYTES`, and the allocation that much larger than the block.
+        let start = unsafe { allocation.add(to_line) };
+        Some((Self::Allocated(allocation, layout), start))
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if let Self::Allocated(allocation, layout) = self
+            && layout.size() > 0
+        {
+            // SAFETY: it was made with this layout by `alloc_zeroed`, or by the vector whose layout it is.
+            unsafe { dealloc(allocation.as_ptr(), *layout) };
+        }
+    }
 }
 
 // SAFETY: a block is plain memory that it owns; nothing about it belongs to a thread.
@@ -45,27 +87,9 @@ impl Block {
 
     /// `bytes` bytes, whole lines, of zeros.
     fn allocate(node: &Arc<MemoryNode>, bytes: usize, holder: Holder) -> Option<Self> {
-        // The allocator gives large blocks as pages that are zero when they are first touched, by the worker that does;
-        // but only if it need not align them, which would make it write the zeros here and now.
-        // So it has more bytes, and the block begins where it may; what is before is never touched.
-        let is_large = bytes >= HUGE_PAGE_BYTES;
-        let alignment = if is_large { HUGE_PAGE_BYTES } else { ALIGN_BYTES };
-        let layout = Layout::from_size_align(bytes.checked_add(alignment)?, MALLOC_ALIGN_BYTES).ok()?;
-        if !node.try_reserve(bytes, holder) {
-            return None;
-        }
-        // SAFETY: `layout` is not empty.
-        let Some(allocation) = NonNull::new(unsafe { alloc_zeroed(layout) }) else {
-            node.unreserve(bytes, holder);
-            return None;
-        };
-        let to_start = allocation.as_ptr().align_offset(alignment);
-        // SAFETY: `to_start` is below `alignment`, and the allocation that much larger than the block.
-        let pointer = unsafe { allocation.add(to_start) };
-        if is_large {
-            huge_pages::ask_for(pointer.as_ptr(), bytes);
-        }
-        Some(Self { pointer, bytes, allocation, layout, node: Arc::clone(node), holder })
+        let reservation = Reservation::new(node, bytes, holder)?;
+        let (memory, pointer) = Memory::zeroed(bytes, holder)?;
+        Some(Self { pointer, _memory: memory, reservation })
     }
 
     /// The memory of a vector, without a copy. It is where the vector's allocator put it, and it counts as reserved even
@@ -74,8 +98,8 @@ impl Block {
         let mut vec = std::mem::ManuallyDrop::new(vec);
         let layout = Layout::array::<T>(vec.capacity()).expect("a vector's layout is valid");
         let pointer = NonNull::new(vec.as_mut_ptr().cast()).expect("a vector's pointer is not null");
-        node.reserve_existing(layout.size(), holder);
-        Self { pointer, bytes: layout.size(), allocation: pointer, layout, node: Arc::clone(node), holder }
+        let reservation = Reservation::existing(node, layout.size(), holder);
+        Self { pointer, _memory: Memory::Allocated(pointer, layout), reservation }
     }
 
     pub(crate) fn pointer(&self) -> *mut u8 {
@@ -85,22 +109,12 @@ impl Block {
     /// The first `len` bytes.
     pub(crate) fn first_bytes_mut(&mut self, len: usize) -> &mut [u8] {
         assert!(len <= self.bytes());
-        // SAFETY: the block has `len` bytes, initialised by `alloc_zeroed` or as a vector's plain elements were, and
+        // SAFETY: the block has `len` bytes, zero from the beginning or initialised as a vector's plain elements were, and
         // `&mut self` is the only way to them that is in use.
         unsafe { std::slice::from_raw_parts_mut(self.pointer.as_ptr(), len) }
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.bytes
-    }
-}
-
-impl Drop for Block {
-    fn drop(&mut self) {
-        if self.layout.size() > 0 {
-            // SAFETY: `allocation` was made with `layout` by `alloc_zeroed`, or by the vector whose layout it is.
-            unsafe { dealloc(self.allocation.as_ptr(), self.layout) };
-        }
-        self.node.unreserve(self.bytes, self.holder);
+        self.reservation.bytes()
     }
 }

@@ -1,35 +1,95 @@
-//! [`ask_for`]: large blocks in pages of 2 MiB.
+//! [`HugePages`]: memory of a large block, in pages of 2 MiB.
 //!
 //! A core keeps the places of a few dozen pages at hand, and looks others up. Of small pages, 4 KiB each, there are more
 //! than that in a large matrix whose columns are gone through, or in many planes; and what it fetches ahead ends with a
 //! page. Linux gives huge pages to those who ask for them, when they are first touched, if it has any.
+//!
+//! It is mapped, and not had from the allocator, which would count and clear those bytes as well that are only there so that the
+//! block can begin where a huge page does.
 
-/// Where a block begins that is to lie in huge pages, and the least bytes of one.
+use std::ptr::NonNull;
+
+/// Of a huge page. (Where Linux has small pages of 16 or 64 KiB huge ones are larger: then
+/// asking for them changes nothing for most blocks.)
 pub(super) const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// Asks for huge pages for `bytes` bytes from `start` on, a multiple of [`HUGE_PAGE_BYTES`]. What is behind the last
-/// whole one stays in small pages: a block takes no more memory than it has bytes.
-#[cfg(all(target_os = "linux", not(miri)))]
-pub(super) fn ask_for(start: *mut u8, bytes: usize) {
-    use rustix::mm::{Advice, madvise};
+/// Memory of its own that begins at a multiple of [`HUGE_PAGE_BYTES`], zero at first.
+#[derive(Debug)]
+pub(super) struct HugePages {
+    start: NonNull<u8>,
+    /// That are mapped.
+    #[cfg_attr(any(miri, not(target_os = "linux")), expect(dead_code, reason = "nothing is mapped"))]
+    bytes: usize,
+}
 
-    debug_assert!(start.addr().is_multiple_of(HUGE_PAGE_BYTES));
-    let whole = bytes - bytes % HUGE_PAGE_BYTES;
-    // A kernel that has no huge pages says so: then pages are small, as without asking.
-    // SAFETY: what is read at the addresses is the same with this advice.
-    _ = unsafe { madvise(start.cast(), whole, Advice::LinuxHugepage) };
+impl HugePages {
+    pub(super) fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+}
+
+#[cfg(all(target_os = "linux", not(miri)))]
+mod mapped {
+    use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+
+    use super::*;
+
+    /// The largest of the small pages that Linux has.
+    const SMALL_PAGE_BYTES: usize = 64 << 10;
+
+    impl HugePages {
+        /// Memory of at least `bytes` bytes; nothing if it cannot be had. What does not fill a huge page is in small ones: the memory that a block
+        /// takes is what it has bytes.
+        pub(in super::super) fn map(bytes: usize) -> Option<Self> {
+            let bytes = bytes.checked_next_multiple_of(SMALL_PAGE_BYTES)?;
+            let spacious = bytes.checked_add(HUGE_PAGE_BYTES)?;
+            let access = ProtFlags::READ | ProtFlags::WRITE;
+            // SAFETY: at no given address: what is mapped is nobody else's.
+            let mapped = unsafe { mmap_anonymous(std::ptr::null_mut(), spacious, access, MapFlags::PRIVATE) };
+            let mapped = mapped.ok()?.cast::<u8>();
+            let before = mapped.align_offset(HUGE_PAGE_BYTES);
+            let start = NonNull::new(mapped.wrapping_add(before))?;
+            // SAFETY: whole pages that were mapped above; nobody knows of them.
+            unsafe { unmap(mapped, before) };
+            // SAFETY: as above. `bytes` is whole pages.
+            unsafe { unmap(start.as_ptr().wrapping_add(bytes), HUGE_PAGE_BYTES - before) };
+            let whole = bytes - bytes % HUGE_PAGE_BYTES;
+            // A kernel that has no huge pages says so: then pages are small, as without asking.
+            // SAFETY: what is read at the addresses is the same with this advice.
+            _ = unsafe { madvise(start.as_ptr().cast(), whole, Advice::LinuxHugepage) };
+            Some(Self { start, bytes })
+        }
+    }
+
+    impl Drop for HugePages {
+        fn drop(&mut self) {
+            // SAFETY: this is what is left of what `map` mapped, and it ends with its owner.
+            unsafe { unmap(self.start.as_ptr(), self.bytes) };
+        }
+    }
+
+    /// # Safety
+    /// The `bytes` bytes from `start` on are whole pages that were mapped, and nothing uses them any more.
+    unsafe fn unmap(start: *mut u8, bytes: usize) {
+        if bytes > 0 {
+            // It fails only where it would split what is mapped and the kernel has no room for one more piece: then it stays mapped.
+            // SAFETY: as the caller vouches.
+            _ = unsafe { munmap(start.cast(), bytes) };
+        }
+    }
 }
 
 #[cfg(not(all(target_os = "linux", not(miri))))]
-pub(super) fn ask_for(_start: *mut u8, _bytes: usize) {}
+impl HugePages {
+    /// Nothing: there are none.
+    pub(super) fn map(_bytes: usize) -> Option<Self> {
+        None
+    }
+}
 
 #[cfg(all(test, target_os = "linux", not(miri)))]
 mod tests {
-    use std::panic::Location;
-    use std::sync::Arc;
-
     use super::*;
-    use crate::memory::{Block, Holder, MemoryNode};
 
     /// What the kernel says of the memory at an address: its flags (`VmFlags` in `proc_pid_smaps(5)`).
     fn flags_at(address: usize) -> String {
@@ -57,30 +117,18 @@ mod tests {
     }
 
     #[test]
-    fn large_blocks_are_zero_and_in_huge_pages() {
-        let node = Arc::new(MemoryNode::new(None));
-        let holder = Holder::new("test", Location::caller());
-        let mut block = Block::zeroed(&node, 2 * HUGE_PAGE_BYTES + 4096, holder).expect("there is memory");
-        let (start, bytes) = (block.pointer().addr(), block.bytes());
-        assert!(start.is_multiple_of(HUGE_PAGE_BYTES));
-        assert!(!has_huge_pages() || is_asked_for(start) && is_asked_for(start + 2 * HUGE_PAGE_BYTES - 1));
-        assert!(block.first_bytes_mut(bytes).iter().all(|&byte| byte == 0));
-    }
-
-    #[test]
-    fn what_does_not_fill_a_huge_page_stays_in_small_ones() {
-        use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
-
-        let (bytes, access) = (4 * HUGE_PAGE_BYTES, ProtFlags::READ | ProtFlags::WRITE);
-        // SAFETY: memory of its own, that only this function knows of.
-        let mapped = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes, access, MapFlags::PRIVATE) };
-        let mapped = mapped.expect("there is memory");
-        let start = mapped.cast::<u8>().wrapping_add(mapped.cast::<u8>().align_offset(HUGE_PAGE_BYTES));
-        ask_for(start, 2 * HUGE_PAGE_BYTES + 4096);
-        let end = start.addr() + 2 * HUGE_PAGE_BYTES;
-        let asked_for = [end - 1, end].map(is_asked_for);
-        assert_eq!(asked_for, [has_huge_pages(), false]);
-        // SAFETY: it was mapped above, and nothing looks at it any more.
-        unsafe { munmap(mapped, bytes) }.expect("it was mapped");
+    fn whole_huge_pages_are_asked_for_and_zero() {
+        for bytes in [HUGE_PAGE_BYTES, 2 * HUGE_PAGE_BYTES + 4096] {
+            let pages = HugePages::map(bytes).expect("there is memory");
+            let start = pages.start().addr().get();
+            assert!(start.is_multiple_of(HUGE_PAGE_BYTES));
+            let end = start + bytes - bytes % HUGE_PAGE_BYTES;
+            assert!(!has_huge_pages() || is_asked_for(start) && is_asked_for(end - 1));
+            // SAFETY: they are mapped, and this test's.
+            let all = unsafe { std::slice::from_raw_parts_mut(pages.start().as_ptr(), bytes) };
+            assert!(all.iter().all(|&byte| byte == 0));
+            all.fill(1);
+            assert!(bytes == end - start || !is_asked_for(end));
+        }
     }
 }

@@ -13,6 +13,9 @@ use crate::trace::Recorder;
 /// The name of the main memory.
 pub(super) const HOST: &str = "host";
 
+/// What an arena's memory is for.
+pub(super) const ARENA: &str = "arena";
+
 /// What an allocation is for, and the line that asked for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Holder {
@@ -23,6 +26,11 @@ pub(crate) struct Holder {
 impl Holder {
     pub(crate) fn new(what: &'static str, location: &'static Location<'static>) -> Self {
         Self { what, location }
+    }
+
+    /// Whether the memory is used anew again and again.
+    pub(super) fn is_arena(&self) -> bool {
+        self.what == ARENA
     }
 }
 

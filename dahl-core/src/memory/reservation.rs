@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Holder, MemoryNode, round_up};
 
-/// Bytes of a memory node that the host cannot reach: they count until this is dropped.
+/// Bytes of a memory node, which count until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     bytes: usize,
@@ -19,7 +19,12 @@ impl Reservation {
         node.try_reserve(bytes, holder).then(|| Self { bytes, node: Arc::clone(node), holder })
     }
 
-    #[cfg(feature = "cuda")]
+    /// Of memory that is there already: it counts even beyond the limit.
+    pub(super) fn existing(node: &Arc<MemoryNode>, bytes: usize, holder: Holder) -> Self {
+        node.reserve_existing(bytes, holder);
+        Self { bytes, node: Arc::clone(node), holder }
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
