@@ -4,21 +4,21 @@
 //! than that in a large matrix whose columns are gone through, or in many planes; and what it fetches ahead ends with a
 //! page. Linux gives huge pages to those who ask for them, when they are first touched, if it has any.
 //!
-//! It is mapped, and not had from the allocator, which would count and clear those bytes as well that are only there so that the
-//! block can begin where a huge page does.
+//! It is mapped, and not had from the allocator, which would count and clear those bytes as well that are only there
+//! so that the block can begin where a huge page does.
 
 use std::ptr::NonNull;
 
-/// Of a huge page. (Where Linux has small pages of 16 or 64 KiB huge ones are larger: then
-/// asking for them changes nothing for most blocks.)
+/// Of a huge page. (Where Linux has small pages of 16 or 64 KiB huge ones are larger: then asking for them changes
+/// nothing for most blocks.)
 pub(super) const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// Memory of its own that begins at a multiple of [`HUGE_PAGE_BYTES`], zero at first.
 #[derive(Debug)]
+#[cfg_attr(not(all(target_os = "linux", not(miri))), allow(dead_code, reason = "nothing is mapped there"))]
 pub(super) struct HugePages {
     start: NonNull<u8>,
     /// That are mapped.
-    #[cfg_attr(any(miri, not(target_os = "linux")), expect(dead_code, reason = "nothing is mapped"))]
     bytes: usize,
 }
 
@@ -38,9 +38,9 @@ mod mapped {
     const SMALL_PAGE_BYTES: usize = 64 << 10;
 
     impl HugePages {
-        /// Memory of at least `bytes` bytes; nothing if it cannot be had. What does not fill a huge page is in small ones: the memory that a block
-        /// takes is what it has bytes.
-        pub(in super::super) fn map(bytes: usize) -> Option<Self> {
+        /// Memory of at least `bytes` bytes; nothing if it cannot be had. What does not fill a huge page is in small
+        /// ones: no more memory is taken than was asked for.
+        pub(in crate::memory) fn map(bytes: usize) -> Option<Self> {
             let bytes = bytes.checked_next_multiple_of(SMALL_PAGE_BYTES)?;
             let spacious = bytes.checked_add(HUGE_PAGE_BYTES)?;
             let access = ProtFlags::READ | ProtFlags::WRITE;
@@ -72,7 +72,8 @@ mod mapped {
     /// The `bytes` bytes from `start` on are whole pages that were mapped, and nothing uses them any more.
     unsafe fn unmap(start: *mut u8, bytes: usize) {
         if bytes > 0 {
-            // It fails only where it would split what is mapped and the kernel has no room for one more piece: then it stays mapped.
+            // It fails only where it would split what is mapped and the kernel has room for no more pieces: then all
+            // of it stays mapped.
             // SAFETY: as the caller vouches.
             _ = unsafe { munmap(start.cast(), bytes) };
         }

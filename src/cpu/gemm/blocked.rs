@@ -1,10 +1,10 @@
 //! [`Blocked`]: products in blocks that stay in the caches.
 //!
-//! For a block of the depth the right factor is packed in panels as wide as a tile, which pass by, from the second-level cache, a
-//! tile's rows of the left factor, which stay in the first-level cache. (The panels are those of Goto and van de Geijn 2008,
-//! *Anatomy of High-Performance Matrix Multiplication*, and of BLIS, whose loops have rows inside: no faster here, and half as
-//! fast where the depth is small, since rows of the output are then written in pieces.) For few rows packing does not pay: then the
-//! right factor is read where it is, a large one with rows inside ([`Reading`]).
+//! For a block of the depth the right factor is packed in panels as wide as a tile, which pass by, from the second-level
+//! cache, a tile's rows of the left factor, which stay in the first-level cache. (The panels are those of Goto and van de
+//! Geijn 2008, *Anatomy of High-Performance Matrix Multiplication*, and of BLIS, whose loops have rows inside: no faster
+//! here, and half as fast where the depth is small, since rows of the output are then written in pieces.) For few rows
+//! packing does not pay: then the right factor is read where it is, a large one with rows inside ([`Reading`]).
 //!
 //! Each element of the output is one sum over each block of the depth, in the order of the depth, and their sum. It does not
 //! depend on where a block of rows or columns begins, so neither on how cores share them.
@@ -37,8 +37,8 @@ const PACK_ROWS: usize = 6 * ROWS;
 const PACK_BYTES: usize = 64 * 1024;
 /// It is read by panels if those are so many cache lines wide,
 const PANEL_LINES: usize = 4;
-/// and at most so many of a panel's rows are a multiple of these bytes apart. (Those share the sets of a second-level cache, which has 8 or 16
-/// ways. Where 64 did, packing was faster.)
+/// and at most so many of a panel's rows are a multiple of these bytes apart. (Those share the sets of a second-level
+/// cache, which has 8 or 16 ways. Where 64 did, packing was faster.)
 const PANEL_ROWS_IN_A_SET: usize = 32;
 const SETS_BYTES: usize = 128 * 1024;
 
@@ -109,8 +109,8 @@ enum Reading<'a, C> {
     Packed,
     /// Where it is, and stays in a cache while all rows pass by; or it is read once.
     InPlace(&'a [C]),
-    /// Where it is, by all rows a panel after the other, while the next one is brought to the caches: all of it would have left them before the
-    /// next rows. (Where panels are narrow it is packed.)
+    /// Where it is, by all rows a panel after the other, while the next one is brought to the caches: all of it would
+    /// have left them before the next rows. (Where panels are narrow it is packed.)
     ByPanels(&'a [C]),
 }
 
@@ -239,7 +239,8 @@ struct Share {
 }
 
 impl Share {
-    /// Of each row of the next panel, `width` ahead, as large a part as these rows are of all, in whole cache lines: between which elements it is.
+    /// Of each row of the next panel, `width` elements ahead, as large a part as these rows are of all, in whole cache
+    /// lines: how far ahead it begins and ends.
     #[inline(always)]
     fn of<C>(&self, width: usize) -> Range<usize> {
         let line = Panel::<C>::CACHE_LINE;

@@ -181,7 +181,7 @@ fn blocks_meet_where_they_should() {
 
 #[test]
 fn right_factors_that_leave_the_caches_are_right_for_few_rows() {
-    // More than half a mebibyte, with columns that fill the last tile and vector or not, and depths of one block or of several.
+    // More than half a mebibyte, columns that fill the last tile and vector or not, depths of one block or of several.
     assert_exact::<f32>([8, 88, 1516]);
     assert_exact::<f32>([6, 1040, 130]);
     assert_exact::<f32>([7, 600, 240]);
