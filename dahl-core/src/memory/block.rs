@@ -9,7 +9,7 @@ use super::{ALIGN_BYTES, Holder, MemoryNode, Reservation, round_up};
 
 /// What every allocator aligns to.
 const MALLOC_ALIGN_BYTES: usize = 16;
-/// From here on the C library's allocator maps memory for each allocation, and gives it back when that is freed.
+/// From here on glibc's allocator maps memory for each allocation, and gives it back when that is freed.
 const NEVER_RECYCLED_BYTES: usize = 32 << 20;
 
 /// An allocation of whole lines, zero at first.
@@ -17,6 +17,7 @@ const NEVER_RECYCLED_BYTES: usize = 32 << 20;
 pub(crate) struct Block {
     /// The first line; within the memory.
     pointer: NonNull<u8>,
+    /// It is there to be dropped.
     _memory: Memory,
     /// Ends after the memory.
     reservation: Reservation,
