@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 
 
 @dataclasses.dataclass
@@ -32,6 +33,9 @@ def look(stand_in: bool, folder: pathlib.Path) -> Machine:
         paths = [str(folder / "stand-in"), environment.get("LD_LIBRARY_PATH", "")]
         environment["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)
         environment["DAHL_NVRTC"] = str(folder / "stand-in")
+    else:
+        paths = [environment.get("LD_LIBRARY_PATH", ""), *map(str, libraries_of_python())]
+        environment["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)
     device, why = device_of(folder / "stand-in" / "libcuda.so.1" if stand_in else "libcuda.so.1")
     torch, torch_device = torch_of()
     return Machine(
@@ -45,6 +49,17 @@ def look(stand_in: bool, folder: pathlib.Path) -> Machine:
         torch_device=torch_device,
         processors=os.cpu_count() or 1,
     )
+
+
+def libraries_of_python() -> list[pathlib.Path]:
+    """The folders of CUDA's libraries that PyTorch brought with it, where the loader does not look by itself: both then call the same."""
+    found = {
+        library.parent
+        for path in map(pathlib.Path, sys.path)
+        for name in ("libcublas.so.*", "libcudnn.so.*", "libnvrtc.so.*")
+        for library in path.glob(f"nvidia/*/lib/{name}")
+    }
+    return sorted(found)
 
 
 def device_of(library: pathlib.Path | str) -> tuple[str | None, str]:
