@@ -31,19 +31,19 @@ def lines(output: str) -> list[dict]:
 
 def run(root: pathlib.Path, folder: pathlib.Path, machine: Machine, clock: Clock, results: Results) -> None:
     """PyTorch's rows first: they say what there is to be reached."""
-    pytorch(root, folder, machine, clock.part(0.6), results)
+    pytorch(root, folder, machine, clock.part(0.4), results)
     programs = {(program["package"], program["name"]): program["file"] for program in listed(folder)["bench"]}
-    for name in ("cuda_bandwidth", "cuda_gemm", "cuda_convolution"):
+    if file := programs.get(("dahl-nn", "throughput")):
+        train(file, folder, machine, clock.part(0.55), results)
+    for name in ("cuda_gemm", "cuda_convolution", "cuda_bandwidth"):
         if file := programs.get(("dahl", name)):
             operations(name, file, folder, machine, clock, results)
-    if file := programs.get(("dahl-nn", "throughput")):
-        train(file, folder, machine, clock, results)
 
 
 def operations(name: str, file: str, folder: pathlib.Path, machine: Machine, clock: Clock, results: Results) -> None:
     """The rows of a benchmark of single operations: in dahl, and by what is called directly beside it."""
     command = [f"./{file}", *(["--tiny"] if machine.is_stand_in else [])]
-    output, status, _ = run_one(command, folder, machine, clock.left() * 0.3)
+    output, status, _ = run_one(command, folder, machine, clock.left() * 0.5)
     for line in lines(output):
         results.row(line["row"], line["kind"], line["value"], line["unit"])
     if status != 0:
@@ -55,7 +55,8 @@ def train(file: str, folder: pathlib.Path, machine: Machine, clock: Clock, resul
     """dahl's trainings: on the device alone, on the CPU alone, and on both together."""
     everyone = ["--workers", str(max(1, machine.processors - 1))]
     kinds = {
-        "dahl": ("1", ["--on-devices"]),
+        # On a device alone a batch is not cut in parts.
+        "dahl": ("1", ["--on-devices", "--granularity", "BATCH"]),
         "dahl, CPU alone": ("0", everyone),
         "dahl, CPU and device": ("1", [*everyone, "--scheduler", "dmda"]),
     }
@@ -67,7 +68,8 @@ def train(file: str, folder: pathlib.Path, machine: Machine, clock: Clock, resul
         own = dict(machine.environment, DAHL_NCUDA=devices)
         # The stand-in takes a thousand times as long.
         samples = 2 * int(batch) if machine.is_stand_in else min(6000, 60 * int(batch))
-        command = [f"./{file}", "--network", network, "--type", element, "--batch-size", batch, "--samples", str(samples), *options]
+        command = [f"./{file}", "--network", network, "--type", element, "--batch-size", batch, "--samples", str(samples)]
+        command += [batch if option == "BATCH" else option for option in options]
         started = Machine(**{**vars(machine), "environment": own})
         output, status, _ = run_one(command, folder, started, min(30.0, clock.left()))
         said = lines(output)
