@@ -4,8 +4,9 @@
 //     from a real to an integer: the fraction is dropped; what is out of range becomes the nearest integer, NaN 0
 //     from integer to integer:   the low bits are kept
 //
-// These are Rust's rules, spelled out, since those of C++ leave out-of-range conversions open. A thread for each element.
-#include "dahl.cuh"
+// These are Rust's rules, spelled out, since those of C++ leave out-of-range conversions open. Where both arrays are contiguous, a thread
+// takes as many elements at once as are 16 bytes of the wider type; else one.
+#include "map.cuh"
 
 using namespace dahl;
 
@@ -44,9 +45,23 @@ template <class U, class T> DAHL_DEVICE U converted(T x) {
     }
 }
 
-DAHL_KERNEL(cast, types(T: element, U: element), grid(blocks(out.len(), 256)), block(256))
+DAHL_KERNEL(cast, types(T: element, U: element), grid(blocks(out.len(), 1024)), block(256))
 template <class T, class U> __global__ void cast(View<const T, ANY> input, View<U, ANY> out) {
     Elements<const T> from(input);
     Elements<U> to(out);
-    for (size_t i = first_index(); i < to.len; i += grid_threads()) to[i] = converted<U>(from[i]);
+    constexpr int EACH = 16 / Widest<T, U>::size;
+    size_t done = 0;
+    if (from.contiguous && to.contiguous && is_aligned<EACH>(input) && is_aligned<EACH>(out)) {
+        auto packs = reinterpret_cast<const Pack<T, EACH> *>(input.data);
+        auto to_packs = reinterpret_cast<Pack<U, EACH> *>(out.data);
+        done = to.len / EACH * EACH;
+        for (size_t i = first_index(); i < done / EACH; i += grid_threads()) {
+            Pack<T, EACH> pack = packs[i];
+            Pack<U, EACH> result;
+#pragma unroll
+            for (int item = 0; item < EACH; item++) result.items[item] = converted<U>(pack.items[item]);
+            to_packs[i] = result;
+        }
+    }
+    for (size_t i = done + first_index(); i < to.len; i += grid_threads()) to[i] = converted<U>(from[i]);
 }

@@ -13,15 +13,20 @@
 //
 // The kernel moves by one; windows do not overlap. The sums are those of `conv2d`, in the same order (`include/product.cuh`).
 //
-// With pooling a tile of the product has windows in place of positions: it is computed once for each place in the window, and each
-// thread keeps the largest of its own elements so far. So nothing but what is left of the windows is written.
+// With pooling a tile of the product has a column for each place of a window, of four at a time, and all of a window are one
+// thread's, which keeps the largest. So nothing but what is left of the windows is written.
 //
-// An index says nothing of the window, so any of a plane may be any place. A block takes a plane: it stages 256 indices and gradients
-// at a time in shared memory, and each thread picks out those of its own places, in order. If two are the same, which those of one
-// pooling never are, the later one counts, as on the CPU.
+// An index says nothing of the window, so any of a plane may be any place. A block takes 4096 places of a plane at a time: in shared
+// memory, each place gets the number of the last pooled element that names it, by atomic operations on whole numbers, whose order does
+// not matter; then the threads write place after place, what passes of that element's gradient or 0. So if two indices are the
+// same, which those of one pooling never are, the later one counts, as on the CPU.
+//
+// That pass reads each gradient that goes into the one by the bias, so it leaves sums of them as well: one for each channel and
+// every so many-th image. The pass after it adds those of a channel.
 //
 // The gradient by the filters is taken as in `conv2d.cu`, from gradients by the sums that a first pass leaves in scratch memory, in
 // the compute type, before the parts of the product.
+#include "chunk.cuh"
 #include "fold.cuh"
 #include "patches.cuh"
 
@@ -30,72 +35,112 @@ using namespace dahl;
 // The largest of a rectified sum: NaN stays NaN.
 template <class T> DAHL_DEVICE T rectified(compute_t<T> sum) { return narrow<T>(maximum(sum, compute_t<T>(0))); }
 
-DAHL_KERNEL(conv2d_relu, types(T: real), grid(blocks(out.extent(0) * out.extent(2) * out.extent(3), 64), blocks(out.extent(1), 64)),
-            block(16, 16))
+DAHL_KERNEL(conv2d_relu, types(T: real), grid(blocks(out.extent(0) * out.extent(2) * out.extent(3), 128), blocks(out.extent(1), 64)),
+            block(256))
 template <class T>
 __global__ void conv2d_relu(View<const T, 4> input, View<const T, 4> filters, View<const T, 1> bias, View<T, 4> out, Extents<2> padding) {
     Window window(input, filters.extent(2), filters.extent(3), Extents<2>{{1, 1}}, padding);
-    uint64_t rows = out.extent(2), cols = out.extent(3);
+    check_kernel(window);
     FilterMatrix<T> left = {filters, false, true};
-    Patches<T> right = {input, window, rows, cols, false};
+    Patches<T> right = {input, window, out.extent(2), out.extent(3), false};
     size_t inner = filters.extent(1) * filters.extent(2) * filters.extent(3);
-    tiled_product<compute_t<T>>(out.extent(1), out.extent(0) * rows * cols, 0, inner, left, right,
-                                [&](size_t channel, size_t position, compute_t<T> sum) {
-                                    Three place = Three::of(position, rows, cols);
-                                    out.at(place.outer, channel, place.row, place.col) = rectified<T>(sum + widen(bias.at(channel)));
-                                });
+    struct Channel {
+        uint64_t bytes;
+        compute_t<T> bias;
+    };
+    flat_or_tiled_product<compute_t<T>>(
+        out.extent(1), out.extent(0) * out.extent(2) * out.extent(3), inner, left, right,
+        [&](size_t channel) { return Channel{bytes_along(out, 1, channel), widen(bias.at(channel))}; },
+        [&](size_t position) { return bytes_of_place(out, position); },
+        [&](const Channel &channel, uint64_t position, compute_t<T> sum) {
+            element_at(out.data, channel.bytes, position) = rectified<T>(sum + channel.bias);
+        });
 }
 
-// `Patches` with a column for each window: the patch under the position `down` rows and `right` columns from where it begins.
+// Places of a window that have columns at once: those of a thread that are SIDE_COLS columns from each other.
+constexpr unsigned PLACES = 4;
+static_assert(EACH_COLS % PLACES == 0, "a thread has all places of its windows");
+
+// `Patches` with a column for each of PLACES places of each window, from `first` on: SIDE_COLS windows side by side, PLACES times.
+// Where there is no such window or place stands the last one.
 template <class T> struct PatchesOfWindows {
     static constexpr bool HAS_GAPS = false;
     Patches<T> patches;
     Extents<2> size;
-    uint64_t down, right;
+    uint64_t windows, first;
     bool along_inner;
 
-    DAHL_DEVICE Three outer(size_t window) const {
-        Three place = patches.outer(window);
-        return {place.outer, place.row * size[0] + down, place.col * size[1] + right};
+    // The window of a column, and how many columns there are for all windows.
+    static DAHL_DEVICE uint64_t window(size_t col) {
+        return col / (Tile::SIDE_COLS * PLACES) * Tile::SIDE_COLS + col % Tile::SIDE_COLS;
     }
-    DAHL_DEVICE compute_t<T> at(const Three &position, size_t inner) const { return patches.at(position, inner); }
+    static DAHL_DEVICE uint64_t cols(uint64_t windows) { return ceil_div(windows, Tile::SIDE_COLS) * (Tile::SIDE_COLS * PLACES); }
+
+    DAHL_DEVICE Reach outer(size_t col) const {
+        uint64_t at = window(col), place = first + col / Tile::SIDE_COLS % PLACES, places = size[0] * size[1];
+        Three corner = Three::of(at < windows ? at : windows - 1, patches.rows, patches.cols);
+        Division in_window = divide(place < places ? place : places - 1, size[1]);
+        return patches.reach({corner.outer, corner.row * size[0] + in_window.quotient, corner.col * size[1] + in_window.remainder});
+    }
+    DAHL_DEVICE Tap inner(size_t inner) const { return patches.inner(inner); }
+    DAHL_DEVICE T at(const Reach &position, const Tap &tap) const { return patches.at(position, tap); }
+    DAHL_DEVICE compute_t<T> value(T element) const { return widen(element); }
 };
 
 DAHL_KERNEL(conv2d_relu_max_pool2d, types(T: real),
-            grid(blocks(out.extent(0) * out.extent(2) * out.extent(3), 64), blocks(out.extent(1), 64)), block(16, 16))
+            grid(blocks(out.extent(0) * out.extent(2) * out.extent(3), 32), blocks(out.extent(1), 64)), block(256))
 template <class T>
 __global__ void conv2d_relu_max_pool2d(View<const T, 4> input, View<const T, 4> filters, View<const T, 1> bias, View<T, 4> out,
                                        View<uint32_t, 4> index, Extents<2> padding, Extents<2> size) {
     using C = compute_t<T>;
+    constexpr unsigned EACH_WINDOWS = EACH_COLS / PLACES;
     Window window(input, filters.extent(2), filters.extent(3), Extents<2>{{1, 1}}, padding);
+    check_kernel(window);
     uint64_t rows = out.extent(2), cols = out.extent(3), channels = out.extent(1), windows = out.extent(0) * rows * cols;
-    uint64_t plane_cols = input.extent(3) + 2 * padding[1] + 1 - filters.extent(3);
+    uint64_t plane_cols = input.extent(3) + 2 * padding[1] + 1 - filters.extent(3), places = size[0] * size[1];
     FilterMatrix<T> left = {filters, false, true};
-    PatchesOfWindows<T> right = {{input, window, rows, cols, false}, size, 0, 0, false};
-    size_t inner = filters.extent(1) * filters.extent(2) * filters.extent(3);
-    for_each_tile(channels, windows, [&](size_t row, size_t col) {
-        C largest[TILE_EACH][TILE_EACH];
-        uint32_t where[TILE_EACH][TILE_EACH] = {};
-        for (right.down = 0; right.down < size[0]; right.down++) {
-            for (right.right = 0; right.right < size[1]; right.right++) {
-                C sums[TILE_EACH][TILE_EACH];
-                product_tile<C>(row, col, channels, windows, 0, inner, left, right, sums);
-                uint32_t offset = uint32_t(right.down * plane_cols + right.right);
-                for_each_of_tile(row, col, channels, windows, [&](unsigned i, unsigned j, size_t channel, size_t) {
-                    C sum = sums[i][j] + widen(bias.at(channel));
-                    if (offset == 0 || (!is_nan(largest[i][j]) && (sum > largest[i][j] || is_nan(sum)))) {
-                        largest[i][j] = sum;
-                        where[i][j] = offset;
+    PatchesOfWindows<T> right = {{input, window, rows, cols, false}, size, windows, 0, false};
+    size_t inner = filters.extent(1) * filters.extent(2) * filters.extent(3), all = right.cols(windows);
+    TilePlace thread = TilePlace::of_thread<Tile>();
+    __shared__ Panels<Tile, C, FilterMatrix<T>, PatchesOfWindows<T>> shared;
+    for_each_tile<Tile>(channels, all, [&](size_t row, size_t col) {
+        C largest[EACH_ROWS][EACH_WINDOWS] = {};
+        uint32_t where[EACH_ROWS][EACH_WINDOWS] = {};
+        for (right.first = 0; right.first < places; right.first += PLACES) {
+            C sums[EACH_ROWS][EACH_COLS];
+            product_tile(shared, row, col, channels, all, 0, inner, left, right, sums);
+#pragma unroll
+            for (unsigned i = 0; i < EACH_ROWS; i++) {
+                size_t channel = row + thread.row + i * Tile::SIDE_ROWS;
+                if (channel >= channels) continue;
+                C from_bias = widen(bias.at(channel));
+#pragma unroll
+                for (unsigned j = 0; j < EACH_COLS; j++) {
+                    uint64_t place = right.first + j % PLACES;
+                    if (place >= places) continue;
+                    C sum = sums[i][j] + from_bias, &so_far = largest[i][j / PLACES];
+                    if (place == 0 || (!is_nan(so_far) && (sum > so_far || is_nan(sum)))) {
+                        Division in_window = divide(place, size[1]);
+                        so_far = sum;
+                        where[i][j / PLACES] = uint32_t(in_window.quotient * plane_cols + in_window.remainder);
                     }
-                });
+                }
             }
         }
-        for_each_of_tile(row, col, channels, windows, [&](unsigned i, unsigned j, size_t channel, size_t at) {
+#pragma unroll
+        for (unsigned j = 0; j < EACH_WINDOWS; j++) {
+            uint64_t at = right.window(col + thread.col + j * (Tile::SIDE_COLS * PLACES));
+            if (at >= windows) continue;
             Three place = Three::of(at, rows, cols);
             uint32_t first = uint32_t(place.row * size[0] * plane_cols + place.col * size[1]);
-            out.at(place.outer, channel, place.row, place.col) = rectified<T>(largest[i][j]);
-            index.at(place.outer, channel, place.row, place.col) = first + where[i][j];
-        });
+#pragma unroll
+            for (unsigned i = 0; i < EACH_ROWS; i++) {
+                size_t channel = row + thread.row + i * Tile::SIDE_ROWS;
+                if (channel >= channels) continue;
+                out.at(place.outer, channel, place.row, place.col) = rectified<T>(largest[i][j]);
+                index.at(place.outer, channel, place.row, place.col) = first + where[i][j];
+            }
+        }
     });
 }
 
@@ -104,27 +149,77 @@ template <class T> DAHL_DEVICE compute_t<T> passed(T gradient, T output) {
     return widen(output) <= compute_t<T>(0) ? compute_t<T>(0) : widen(gradient);
 }
 
-// Adds to `by_bias` what passes of each channel. For grid(blocks(channels, 1)), block(256).
+// A plane of an array of four axes, element by element.
+template <class T> struct Plane {
+    T *first;
+    size_t len, cols;
+    int64_t row_stride, col_stride;
+
+    DAHL_DEVICE Plane(const View<T, 4> &view, uint64_t image, uint64_t channel)
+        : first(view.data + int64_t(image) * view.stride(0) + int64_t(channel) * view.stride(1)), len(view.extent(2) * view.extent(3)),
+          cols(view.extent(3)), row_stride(view.stride(2)), col_stride(view.stride(3)) {}
+
+    // Whether the elements follow each other in memory.
+    DAHL_DEVICE bool is_run() const { return (cols == 1 || col_stride == 1) && (len == cols || row_stride == int64_t(cols)); }
+
+    DAHL_DEVICE T &operator[](size_t i) const {
+        check_bounds(-1, i, len);
+        if (is_run()) return first[i];
+        Division place = divide(i, cols);
+        return first[int64_t(place.quotient) * row_stride + int64_t(place.remainder) * col_stride];
+    }
+};
+
+// As many elements of a plane as a chunk has, from `start` on: those of them that there are, and 0.
+template <class T> DAHL_DEVICE void load_each(const Plane<const T> &plane, bool is_run, size_t start, T (&elements)[EACH<T>]) {
+    const T *from = plane.first + start;
+    if (is_run && start + EACH<T> <= plane.len && is_of_chunk(from)) {
+        load_chunk(from, elements);
+        return;
+    }
+#pragma unroll
+    for (unsigned i = 0; i < EACH<T>; i++) elements[i] = start + i < plane.len ? plane[start + i] : T();
+}
+
+// Adds to `by_bias` what passes of each channel. For grid(blocks(channels, 1)), block(256). A thread takes the elements of a chunk of a
+// plane; where the next ones are it finds by addition, in the same plane or in one of a later image.
 template <class T>
 DAHL_DEVICE void add_passed(const View<const T, 4> &gradient, const View<const T, 4> &output, const View<compute_t<T>, 1> &by_bias) {
     using S = Sum<compute_t<T>>;
-    size_t cols = gradient.extent(3), places = gradient.extent(2) * cols;
+    size_t images = gradient.extent(0), each_plane = ceil_div(gradient.extent(2) * gradient.extent(3), EACH<T>);
+    Division begin = each_plane == 0 ? Division{images, 0} : divide(threadIdx.x, each_plane);
+    Division step = each_plane == 0 ? Division{1, 0} : divide(FOLD_THREADS, each_plane);
     for (size_t channel = blockIdx.x; channel < by_bias.len(); channel += gridDim.x) {
         S sum = S::identity();
-        for (size_t i = threadIdx.x; i < gradient.extent(0) * places; i += FOLD_THREADS) {
-            Division image = divide(i, places), place = divide(image.remainder, cols);
-            uint64_t n = image.quotient, row = place.quotient, col = place.remainder;
-            sum.add(passed<T>(gradient.at(n, channel, row, col), output.at(n, channel, row, col)));
+        size_t image = begin.quotient, place = begin.remainder;
+        while (image < images) {
+            T gradients[AHEAD][EACH<T>], outputs[AHEAD][EACH<T>];
+#pragma unroll
+            for (unsigned ahead = 0; ahead < AHEAD; ahead++) {
+                if (image < images) {
+                    Plane<const T> from(gradient, image, channel), decides(output, image, channel);
+                    load_each(from, from.is_run(), place * EACH<T>, gradients[ahead]);
+                    load_each(decides, decides.is_run(), place * EACH<T>, outputs[ahead]);
+                } else {
+#pragma unroll
+                    for (unsigned i = 0; i < EACH<T>; i++) gradients[ahead][i] = outputs[ahead][i] = T();
+                }
+                image += step.quotient;
+                place += step.remainder;
+                if (place >= each_plane) {
+                    place -= each_plane;
+                    image++;
+                }
+            }
+#pragma unroll
+            for (unsigned ahead = 0; ahead < AHEAD; ahead++) {
+#pragma unroll
+                for (unsigned i = 0; i < EACH<T>; i++) sum.add(passed<T>(gradients[ahead][i], outputs[ahead][i]));
+            }
         }
         sum = fold_block(sum);
         if (threadIdx.x == 0) by_bias.at(channel) += sum.value;
     }
-}
-
-// In how many parts so many positions of all images are cut.
-DAHL_DEVICE uint64_t parts_of(uint64_t positions) {
-    uint64_t parts = blocks(positions, 1024);
-    return parts < 32 ? parts : 32;
 }
 
 // The sums of a block's part of the positions, in [out channels, taps]; `left` are gradients as a matrix [out channels, (image, place)].
@@ -133,24 +228,24 @@ DAHL_DEVICE void product_of_part(const View<const T, 4> &input, const View<compu
                                  uint64_t rows, uint64_t cols, const Left &left, compute_t<T> *parts) {
     using C = compute_t<T>;
     Window window(input, by_filters.extent(2), by_filters.extent(3), Extents<2>{{1, 1}}, padding);
+    check_kernel(window);
     PatchesOfTaps<T> right = {{input, window, rows, cols, true}, true};
-    size_t inner = input.extent(0) * rows * cols, each = ceil_div(inner, gridDim.z), first = blockIdx.z * each;
-    size_t end = first + each < inner ? first + each : inner;
+    Part part = Part::of_block(input.extent(0) * rows * cols);
     size_t taps = by_filters.extent(1) * by_filters.extent(2) * by_filters.extent(3);
-    C *part = parts + blockIdx.z * by_filters.len();
-    tiled_product<C>(by_filters.extent(0), taps, first, end, left, right,
-                     [&](size_t channel, size_t tap, C sum) { part[channel * taps + tap] = sum; });
+    C *sums = parts + blockIdx.z * by_filters.len();
+    tiled_product<C>(
+        by_filters.extent(0), taps, part.first, part.end, left, right, [&](size_t channel) { return channel * taps; },
+        [](size_t tap) { return tap; }, [&](size_t channel, size_t tap, C sum) { sums[channel + tap] = sum; });
 }
 
-// Adds the sums of all parts to the gradient by the filters.
-template <class C> DAHL_DEVICE void add_parts(const C *parts, uint64_t count, const View<C, 4> &by_filters) {
-    for (size_t i = first_index(); i < by_filters.len(); i += grid_threads()) {
-        C sum = 0;
-        for (uint64_t part = 0; part < count; part++) sum += parts[part * by_filters.len() + i];
+// Adds the sums of all parts, of so many `positions`, to the gradient by the filters. For grid(blocks(by_filters.len(), 8)), block(32, 8).
+template <class C> DAHL_DEVICE void add_parts(const C *parts, uint64_t positions, const View<C, 4> &by_filters) {
+    uint64_t taps = by_filters.extent(1) * by_filters.extent(2) * by_filters.extent(3);
+    sum_parts(parts, parts_of(by_filters.extent(0), taps, positions, 256), by_filters.len(), [&](size_t i, C sum) {
         Three tap = Three::of(i, by_filters.extent(2), by_filters.extent(3));
         Division channels = divide(tap.outer, by_filters.extent(1));
         by_filters.at(channels.quotient, channels.remainder, tap.row, tap.col) += sum;
-    }
+    });
 }
 
 // What passes of gradients, as a matrix [out channels, (image, row, col)].
@@ -158,92 +253,140 @@ template <class T> struct PassedMatrix {
     View<const T, 4> gradient, output;
     bool along_inner;
 
-    DAHL_DEVICE uint64_t outer(size_t channel) const { return channel; }
-    DAHL_DEVICE compute_t<T> at(uint64_t channel, size_t inner) const {
-        Three place = Three::of(inner, gradient.extent(2), gradient.extent(3));
-        return passed<T>(gradient.at(place.outer, channel, place.row, place.col), output.at(place.outer, channel, place.row, place.col));
+    // Of the gradient and of the output.
+    struct Places {
+        uint64_t gradient, output;
+    };
+    struct Raw {
+        T gradient, output;
+    };
+
+    DAHL_DEVICE Places outer(size_t channel) const { return {bytes_along(gradient, 1, channel), bytes_along(output, 1, channel)}; }
+    DAHL_DEVICE Places inner(size_t inner) const {
+        return {bytes_of_place(gradient, inner), bytes_of_place(output, inner)};
     }
+    DAHL_DEVICE Raw at(const Places &channel, const Places &position) const {
+        return {element_at(gradient.data, channel.gradient, position.gradient), element_at(output.data, channel.output, position.output)};
+    }
+    DAHL_DEVICE compute_t<T> value(const Raw &element) const { return passed<T>(element.gradient, element.output); }
 };
 
 template <class T>
 __global__ void conv2d_relu_backward_parts(View<const T, 4> input, View<const T, 4> gradient, View<const T, 4> output,
-                                           View<compute_t<T>, 4> by_filters, View<compute_t<T>, 1> by_bias, Extents<2> padding, Task task) {
+                                           View<compute_t<T>, 4> by_filters, View<compute_t<T>, 1> by_bias, Extents<2> padding, Scratch scratch) {
     PassedMatrix<T> left = {gradient, output, true};
-    product_of_part<T>(input, by_filters, padding, gradient.extent(2), gradient.extent(3), left, task.scratch_as<compute_t<T>>());
+    product_of_part<T>(input, by_filters, padding, gradient.extent(2), gradient.extent(3), left, scratch.as<compute_t<T>>());
 }
 
 template <class T>
 __global__ void conv2d_relu_backward_bias(View<const T, 4> input, View<const T, 4> gradient, View<const T, 4> output,
-                                          View<compute_t<T>, 4> by_filters, View<compute_t<T>, 1> by_bias, Extents<2> padding, Task task) {
+                                          View<compute_t<T>, 4> by_filters, View<compute_t<T>, 1> by_bias, Extents<2> padding, Scratch scratch) {
     add_passed<T>(gradient, output, by_bias);
 }
 
 DAHL_KERNEL(conv2d_relu_backward, types(T: real),
             scratch(sizeof(compute_t<T>) * by_filters.len()
-                    * min(blocks(gradient.extent(0) * gradient.extent(2) * gradient.extent(3), 1024), 32)),
+                    * max(min(264 / (blocks(by_filters.extent(1) * by_filters.extent(2) * by_filters.extent(3), 128)
+                                 * blocks(by_filters.extent(0), 64)),
+                          gradient.extent(0) * gradient.extent(2) * gradient.extent(3) / 256), 1)),
             pass(conv2d_relu_backward_parts,
-                 grid(blocks(by_filters.extent(1) * by_filters.extent(2) * by_filters.extent(3), 64), blocks(by_filters.extent(0), 64),
-                      min(blocks(gradient.extent(0) * gradient.extent(2) * gradient.extent(3), 1024), 32)),
-                 block(16, 16)),
+                 grid(blocks(by_filters.extent(1) * by_filters.extent(2) * by_filters.extent(3), 128), blocks(by_filters.extent(0), 64),
+                      max(min(264 / (blocks(by_filters.extent(1) * by_filters.extent(2) * by_filters.extent(3), 128)
+                                 * blocks(by_filters.extent(0), 64)),
+                          gradient.extent(0) * gradient.extent(2) * gradient.extent(3) / 256), 1)),
+                 block(256)),
             pass(conv2d_relu_backward_bias, grid(blocks(by_bias.len(), 1)), block(256)),
-            pass(conv2d_relu_backward, grid(blocks(by_filters.len(), 256)), block(256)))
+            pass(conv2d_relu_backward, grid(blocks(by_filters.len(), 8)), block(32, 8)))
 template <class T>
 __global__ void conv2d_relu_backward(View<const T, 4> input, View<const T, 4> gradient, View<const T, 4> output,
-                                     View<compute_t<T>, 4> by_filters, View<compute_t<T>, 1> by_bias, Extents<2> padding, Task task) {
-    add_parts(task.scratch_as<compute_t<T>>(), parts_of(gradient.extent(0) * gradient.extent(2) * gradient.extent(3)), by_filters);
+                                     View<compute_t<T>, 4> by_filters, View<compute_t<T>, 1> by_bias, Extents<2> padding, Scratch scratch) {
+    add_parts(scratch.as<compute_t<T>>(), gradient.extent(0) * gradient.extent(2) * gradient.extent(3), by_filters);
 }
 
-constexpr unsigned STAGED = 256;
+// Places of a plane that a block has in shared memory at once.
+constexpr unsigned OWNED = 4096;
 
-// `put(image, channel, place, value)` for each place of each plane of `places`: 0, and then the gradients that came there. Of one
-// place all calls are by one thread. For grid(blocks(images * channels, 1)), block(256).
+// In how many parts the images are cut for the sums of channels: so many that all of a device is busy, and that a block has a thread for
+// each sum of a channel.
+DAHL_DEVICE uint64_t parts_of_images(uint64_t images, uint64_t channels) {
+    uint64_t parts = 8192 / (channels + 1) + 1;
+    if (parts > FOLD_THREADS) parts = FOLD_THREADS;
+    return parts < images ? parts : images;
+}
+
+// `put(image, channel, place, value)` for each place of each plane of `places`: the gradient that came there, or 0. What passes of a
+// channel in each part of the images goes to `sums[channel * parts + part]`.
+// For grid(blocks(channels, 1), parts of the images, blocks(places, OWNED)), block(256).
 template <class T, class Put>
 DAHL_DEVICE void unpool(const View<const T, 4> &gradient, const View<const T, 4> &output, const View<const uint32_t, 4> &index,
-                        size_t places, const Task &task, Put put) {
-    using C = compute_t<T>;
-    __shared__ uint32_t staged_index[STAGED];
-    __shared__ C staged_gradient[STAGED];
-    size_t cols = gradient.extent(3), pooled = gradient.extent(2) * cols, thread = threadIdx.x;
-    for (size_t plane = blockIdx.x; plane < gradient.extent(0) * gradient.extent(1); plane += gridDim.x) {
-        Division at = divide(plane, gradient.extent(1));
-        uint64_t image = at.quotient, channel = at.remainder;
-        for (size_t place = thread; place < places; place += STAGED) put(image, channel, place, C(0));
-        for (size_t first = 0; first < pooled; first += STAGED) {
-            size_t count = pooled - first < STAGED ? pooled - first : STAGED;
-            if (thread < count) {
-                Division in_plane = divide(first + thread, cols);
-                uint64_t row = in_plane.quotient, col = in_plane.remainder;
-                staged_index[thread] = index.at(image, channel, row, col);
-                staged_gradient[thread] = passed<T>(gradient.at(image, channel, row, col), output.at(image, channel, row, col));
-                if (staged_index[thread] >= places) task.fail(plane * pooled + first + thread);
+                        size_t places, const Task &task, compute_t<T> *sums, Put put) {
+    using S = Sum<compute_t<T>>;
+    // One more than the number of the last pooled element that names the place; 0 if none does.
+    __shared__ uint32_t owners[OWNED];
+    size_t images = gradient.extent(0), channels = gradient.extent(1), thread = threadIdx.x;
+    for (size_t i = thread; i < OWNED && i < places; i += FOLD_THREADS) owners[i] = 0;
+    __syncthreads();
+    for (size_t channel = blockIdx.x; channel < channels; channel += gridDim.x) {
+        S sum = S::identity();
+        for (size_t image = blockIdx.y; image < images; image += gridDim.y) {
+            Plane<const T> from(gradient, image, channel), decides(output, image, channel);
+            Plane<const uint32_t> named(index, image, channel);
+            // Also if there is no place, for then every index is out of range.
+            for (size_t first = size_t(blockIdx.z) * OWNED; first == 0 || first < places; first += size_t(gridDim.z) * OWNED) {
+                size_t count = places - first < OWNED ? places - first : OWNED;
+                for (size_t i = thread; i < named.len; i += FOLD_THREADS) {
+                    size_t place = named[i];
+                    if (first == 0) {
+                        sum.add(passed<T>(from[i], decides[i]));
+                        if (place >= places) task.fail((image * channels + channel) * named.len + i);
+                    }
+                    if (place - first < count) atomicMax(&owners[place - first], uint32_t(i + 1));
+                }
+                __syncthreads();
+                for (size_t i = thread; i < count; i += FOLD_THREADS) {
+                    uint32_t owner = owners[i];
+                    owners[i] = 0; // for the next places
+                    put(image, channel, first + i, owner == 0 ? compute_t<T>(0) : passed<T>(from[owner - 1], decides[owner - 1]));
+                }
+                __syncthreads();
             }
-            __syncthreads();
-            for (size_t i = 0; i < count; i++) {
-                uint32_t place = staged_index[i];
-                if (place % STAGED == thread && place < places) put(image, channel, place, staged_gradient[i]);
-            }
-            __syncthreads();
         }
+        if (blockIdx.z > 0) continue;
+        sum = fold_block(sum);
+        if (thread == 0) sums[channel * gridDim.y + blockIdx.y] = sum.value;
+    }
+}
+
+// Adds to `by_bias` the sums that `unpool` has left of `parts`. For grid(blocks(channels, 1)), block(256).
+template <class C> DAHL_DEVICE void add_sums(const C *sums, uint64_t parts, const View<C, 1> &by_bias) {
+    for (size_t channel = blockIdx.x; channel < by_bias.len(); channel += gridDim.x) {
+        Sum<C> sum = Sum<C>::identity();
+        if (threadIdx.x < parts) sum.add(sums[channel * parts + threadIdx.x]);
+        sum = fold_block(sum);
+        if (threadIdx.x == 0) by_bias.at(channel) += sum.value;
     }
 }
 
 template <class T>
-__global__ void bias_relu_max_pool2d_backward_bias(View<const T, 4> gradient, View<const T, 4> output, View<const uint32_t, 4> index,
-                                                   View<T, 4> out, View<compute_t<T>, 1> by_bias, Task task) {
-    add_passed<T>(gradient, output, by_bias);
+__global__ void bias_relu_max_pool2d_backward_by_sums(View<const T, 4> gradient, View<const T, 4> output, View<const uint32_t, 4> index,
+                                                      View<T, 4> out, View<compute_t<T>, 1> by_bias, Task task) {
+    unpool<T>(gradient, output, index, out.extent(2) * out.extent(3), task, task.scratch_as<compute_t<T>>(),
+              [&](uint64_t image, uint64_t channel, size_t place, compute_t<T> value) {
+                  Plane<T>(out, image, channel)[place] = narrow<T>(value);
+              });
 }
 
 DAHL_KERNEL(bias_relu_max_pool2d_backward, types(T: real),
-            pass(bias_relu_max_pool2d_backward_bias, grid(blocks(by_bias.len(), 1)), block(256)),
-            pass(bias_relu_max_pool2d_backward, grid(blocks(out.extent(0) * out.extent(1), 1)), block(256)))
+            scratch(sizeof(compute_t<T>) * out.extent(0) * out.extent(1)),
+            pass(bias_relu_max_pool2d_backward_by_sums,
+                 grid(blocks(out.extent(1), 1), min(min(8192 / (out.extent(1) + 1) + 1, 256), out.extent(0)),
+                      blocks(out.extent(2) * out.extent(3), 4096)),
+                 block(256)),
+            pass(bias_relu_max_pool2d_backward, grid(blocks(by_bias.len(), 1)), block(256)))
 template <class T>
 __global__ void bias_relu_max_pool2d_backward(View<const T, 4> gradient, View<const T, 4> output, View<const uint32_t, 4> index,
                                               View<T, 4> out, View<compute_t<T>, 1> by_bias, Task task) {
-    unpool<T>(gradient, output, index, out.extent(2) * out.extent(3), task,
-              [&](uint64_t image, uint64_t channel, size_t place, compute_t<T> value) {
-                  Division in_plane = divide(place, out.extent(3));
-                  out.at(image, channel, in_plane.quotient, in_plane.remainder) = narrow<T>(value);
-              });
+    add_sums(task.scratch_as<compute_t<T>>(), parts_of_images(out.extent(0), out.extent(1)), by_bias);
 }
 
 // The gradients by the convolution's sums, in scratch memory: those of an image and channel follow each other.
@@ -257,6 +400,8 @@ template <class C> struct BySums {
           rows(positions(input.extent(2), filters.extent(2), padding[0])), cols(positions(input.extent(3), filters.extent(3), padding[1])) {}
 
     DAHL_DEVICE size_t places() const { return rows * cols; }
+    // The sums of channels, behind all planes.
+    DAHL_DEVICE C *of_channels() const { return first + images * channels * places(); }
     DAHL_DEVICE C &at(uint64_t image, uint64_t channel, size_t place) const {
         check_bounds(-1, place, places());
         return first[(image * channels + channel) * places() + place];
@@ -275,17 +420,21 @@ template <class C> struct BySumsMatrix {
     BySums<C> by_sums;
     bool along_inner;
 
-    DAHL_DEVICE uint64_t outer(size_t channel) const { return channel; }
-    DAHL_DEVICE C at(uint64_t channel, size_t inner) const {
+    // Distances in elements.
+    DAHL_DEVICE uint64_t outer(size_t channel) const { return channel * by_sums.places(); }
+    DAHL_DEVICE uint64_t inner(size_t inner) const {
         Division place = divide(inner, by_sums.places());
-        return by_sums.at(place.quotient, channel, place.remainder);
+        return &by_sums.at(place.quotient, 0, place.remainder) - by_sums.first;
     }
+    DAHL_DEVICE C at(uint64_t channel, uint64_t place) const { return by_sums.first[channel + place]; }
+    DAHL_DEVICE C value(C element) const { return element; }
 };
 
-// Where the parts' sums are: behind the gradients by the sums, for which there is room for a kernel of one element.
+// Where the parts' sums are: behind the gradients by the sums, for which there is room for a kernel of one element, and a sum for each
+// plane.
 template <class C, class T>
 DAHL_DEVICE C *parts_in(const Task &task, const View<const T, 4> &input, const View<C, 4> &filters, const Extents<2> &padding) {
-    size_t room = (input.extent(2) + 2 * padding[0] + 1) * (input.extent(3) + 2 * padding[1] + 1);
+    size_t room = (input.extent(2) + 2 * padding[0] + 1) * (input.extent(3) + 2 * padding[1] + 1) + 1;
     return task.scratch_as<C>() + input.extent(0) * filters.extent(0) * room;
 }
 
@@ -294,9 +443,8 @@ __global__ void conv2d_relu_max_pool2d_backward_by_sums(View<const T, 4> input, 
                                                         View<const uint32_t, 4> index, View<compute_t<T>, 4> by_filters,
                                                         View<compute_t<T>, 1> by_bias, Extents<2> padding, Extents<2> size, Task task) {
     BySums<compute_t<T>> by_sums(task, input, by_filters, padding);
-    unpool<T>(gradient, output, index, by_sums.places(), task, [&](uint64_t image, uint64_t channel, size_t place, compute_t<T> value) {
-        by_sums.at(image, channel, place) = value;
-    });
+    unpool<T>(gradient, output, index, by_sums.places(), task, by_sums.of_channels(),
+              [&](uint64_t image, uint64_t channel, size_t place, compute_t<T> value) { by_sums.at(image, channel, place) = value; });
 }
 
 template <class T>
@@ -313,25 +461,33 @@ template <class T>
 __global__ void conv2d_relu_max_pool2d_backward_bias(View<const T, 4> input, View<const T, 4> gradient, View<const T, 4> output,
                                                      View<const uint32_t, 4> index, View<compute_t<T>, 4> by_filters,
                                                      View<compute_t<T>, 1> by_bias, Extents<2> padding, Extents<2> size, Task task) {
-    add_passed<T>(gradient, output, by_bias);
+    BySums<compute_t<T>> by_sums(task, input, by_filters, padding);
+    add_sums(by_sums.of_channels(), parts_of_images(by_sums.images, by_sums.channels), by_bias);
 }
 
 DAHL_KERNEL(conv2d_relu_max_pool2d_backward, types(T: real),
-            scratch(sizeof(compute_t<T>) * (input.extent(0) * by_filters.extent(0) * (input.extent(2) + 2 * padding[0] + 1)
-                                                * (input.extent(3) + 2 * padding[1] + 1)
-                                            + by_filters.len() * min(blocks(gradient.extent(0) * gradient.extent(2) * gradient.extent(3)
-                                                                            * size[0] * size[1], 1024), 32))),
-            pass(conv2d_relu_max_pool2d_backward_by_sums, grid(blocks(gradient.extent(0) * gradient.extent(1), 1)), block(256)),
+            scratch(sizeof(compute_t<T>) * (input.extent(0) * by_filters.extent(0)
+                                                * ((input.extent(2) + 2 * padding[0] + 1) * (input.extent(3) + 2 * padding[1] + 1) + 1)
+                                            + by_filters.len()
+                                                  * max(min(264 / (blocks(by_filters.extent(1) * by_filters.extent(2) * by_filters.extent(3), 128)
+                                                               * blocks(by_filters.extent(0), 64)),
+                                                        gradient.extent(0) * gradient.extent(2) * gradient.extent(3) * size[0] * size[1] / 256), 1))),
+            pass(conv2d_relu_max_pool2d_backward_by_sums,
+                 grid(blocks(gradient.extent(1), 1), min(min(8192 / (gradient.extent(1) + 1) + 1, 256), gradient.extent(0)),
+                      blocks((input.extent(2) + 2 * padding[0]) * (input.extent(3) + 2 * padding[1]), 4096)),
+                 block(256)),
             pass(conv2d_relu_max_pool2d_backward_parts,
-                 grid(blocks(by_filters.extent(1) * by_filters.extent(2) * by_filters.extent(3), 64), blocks(by_filters.extent(0), 64),
-                      min(blocks(gradient.extent(0) * gradient.extent(2) * gradient.extent(3) * size[0] * size[1], 1024), 32)),
-                 block(16, 16)),
+                 grid(blocks(by_filters.extent(1) * by_filters.extent(2) * by_filters.extent(3), 128), blocks(by_filters.extent(0), 64),
+                      max(min(264 / (blocks(by_filters.extent(1) * by_filters.extent(2) * by_filters.extent(3), 128)
+                                 * blocks(by_filters.extent(0), 64)),
+                          gradient.extent(0) * gradient.extent(2) * gradient.extent(3) * size[0] * size[1] / 256), 1)),
+                 block(256)),
             pass(conv2d_relu_max_pool2d_backward_bias, grid(blocks(by_bias.len(), 1)), block(256)),
-            pass(conv2d_relu_max_pool2d_backward, grid(blocks(by_filters.len(), 256)), block(256)))
+            pass(conv2d_relu_max_pool2d_backward, grid(blocks(by_filters.len(), 8)), block(32, 8)))
 template <class T>
 __global__ void conv2d_relu_max_pool2d_backward(View<const T, 4> input, View<const T, 4> gradient, View<const T, 4> output,
                                                 View<const uint32_t, 4> index, View<compute_t<T>, 4> by_filters,
                                                 View<compute_t<T>, 1> by_bias, Extents<2> padding, Extents<2> size, Task task) {
     uint64_t positions = gradient.extent(0) * gradient.extent(2) * gradient.extent(3) * size[0] * size[1];
-    add_parts(parts_in<compute_t<T>>(task, input, by_filters, padding), parts_of(positions), by_filters);
+    add_parts(parts_in<compute_t<T>>(task, input, by_filters, padding), positions, by_filters);
 }

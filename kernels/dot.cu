@@ -8,14 +8,14 @@
 using namespace dahl;
 
 template <class T>
-__global__ void dot_parts(View<const T, ANY> x, View<const T, ANY> y, View<compute_t<T>, ANY> out, Task task) {
+__global__ void dot_parts(View<const T, ANY> x, View<const T, ANY> y, View<compute_t<T>, ANY> out, Scratch scratch) {
     Elements<const T> left(x), right(y);
-    fold_parts<Sum<compute_t<T>>>(left.len, task, [&](auto &sum, size_t i) { sum.add(widen(left[i]) * widen(right[i])); });
+    fold_parts<Sum<compute_t<T>>>(scratch, [](auto &sum, T x, T y) { sum.add(widen(x) * widen(y)); }, left, right);
 }
 
 DAHL_KERNEL(dot, types(T: real), scratch(32 * blocks(x.len(), 2048)),
             pass(dot_parts, grid(blocks(x.len(), 2048)), block(256)), pass(dot, grid(1), block(256)))
-template <class T> __global__ void dot(View<const T, ANY> x, View<const T, ANY> y, View<compute_t<T>, ANY> out, Task task) {
-    auto sum = fold_of_parts<Sum<compute_t<T>>>(x.len(), task);
+template <class T> __global__ void dot(View<const T, ANY> x, View<const T, ANY> y, View<compute_t<T>, ANY> out, Scratch scratch) {
+    auto sum = fold_of_parts<Sum<compute_t<T>>>(x.len(), scratch);
     if (threadIdx.x == 0) out.element(0) += sum.value;
 }

@@ -15,8 +15,9 @@ using namespace dahl;
 // `array` with extents as `other` has them, but along `axis`: as far as indices reach.
 template <class T, class U>
 DAHL_DEVICE View<T, ANY> reached(View<T, ANY> array, const View<U, ANY> &other, size_t axis) {
-    for (int other_axis = 0; other_axis < array.rank(); other_axis++) {
-        if (size_t(other_axis) != axis) array.extents[other_axis] = other.extents[other_axis];
+#pragma unroll
+    for (int other_axis = 0; other_axis < MAX_RANK; other_axis++) {
+        if (other_axis < array.rank() && size_t(other_axis) != axis) array.extents[other_axis] = other.extents[other_axis];
     }
     return array;
 }
@@ -24,7 +25,8 @@ DAHL_DEVICE View<T, ANY> reached(View<T, ANY> array, const View<U, ANY> &other, 
 DAHL_KERNEL(gather, types(T: element), grid(blocks(out.len(), 256)), block(256))
 template <class T>
 __global__ void gather(View<const T, ANY> input, View<const uint32_t, ANY> index, View<T, ANY> out, size_t axis, Task task) {
-    Lanes<const T> from(reached(input, index, axis), axis);
+    View<const T, ANY> part = reached(input, index, axis);
+    Lanes<const T> from(part, axis);
     Lanes<const uint32_t> indices(index, axis);
     Lanes<T> to(out, axis);
     for (size_t i = first_index(); i < out.len(); i += grid_threads()) {
@@ -72,7 +74,8 @@ __global__ void gather_backward(View<const T, ANY> gradient, View<const uint32_t
                                 size_t axis, Task task) {
     Lanes<const T> gradients(gradient, axis);
     Lanes<const uint32_t> indices(index, axis);
-    Lanes<compute_t<T>> sums(reached(out, index, axis), axis);
+    View<compute_t<T>, ANY> part = reached(out, index, axis);
+    Lanes<compute_t<T>> sums(part, axis);
     Share share(sums.extent);
     for (size_t i = first_index(); i < indices.count(); i += grid_threads()) {
         Lane<const T> from = gradients[i];

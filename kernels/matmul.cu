@@ -15,8 +15,11 @@ using namespace dahl;
 
 // A matrix, or its transpose.
 template <class T> DAHL_DEVICE View<T, 2> oriented(const View<T, 2> &matrix, bool transpose) {
-    if (!transpose) return matrix;
-    return {matrix.data, {matrix.extents[1], matrix.extents[0]}, {matrix.strides[1], matrix.strides[0]}};
+    const uint64_t *extents = matrix.extents;
+    const int64_t *strides = matrix.strides;
+    return {matrix.data,
+            {transpose ? extents[1] : extents[0], transpose ? extents[0] : extents[1]},
+            {transpose ? strides[1] : strides[0], transpose ? strides[0] : strides[1]}};
 }
 
 // A factor whose outer dimension is the first: the left one, or the transpose of the right one.
@@ -27,24 +30,98 @@ template <class T> struct Factor {
 
     explicit DAHL_DEVICE Factor(const View<const T, 2> &matrix) : matrix(matrix), along_inner(matrix.strides[0] != 1) {}
 
-    DAHL_DEVICE size_t outer(size_t i) const { return i; }
-    DAHL_DEVICE compute_t<T> at(size_t outer, size_t inner) const { return widen(matrix.at(outer, inner)); }
+    DAHL_DEVICE uint64_t outer(size_t i) const { return bytes_along(matrix, 0, i); }
+    DAHL_DEVICE uint64_t inner(size_t i) const { return bytes_along(matrix, 1, i); }
+    DAHL_DEVICE T at(uint64_t outer, uint64_t inner) const { return element_at(matrix.data, outer, inner); }
+    DAHL_DEVICE compute_t<T> value(T element) const { return widen(element); }
 };
 
-DAHL_KERNEL(matmul, types(T: real), grid(blocks(out.extent(1), 64), blocks(out.extent(0), 64)), block(16, 16))
-template <class T>
-__global__ void matmul(View<const T, 2> a, View<const T, 2> b, View<T, 2> out, bool transpose_a, bool transpose_b) {
+// A block's part of a product: `store(row, col, sum)` gets its elements if it is the only one, and scratch memory if not.
+template <class T, class Store>
+DAHL_DEVICE void product_of_part(const View<const T, 2> &a, const View<const T, 2> &b, size_t rows, size_t cols, bool transpose_a,
+                                 bool transpose_b, const Scratch &scratch, Store store) {
     Factor<T> left(oriented(a, transpose_a)), right(oriented(b, !transpose_b));
-    tiled_product<compute_t<T>>(out.extent(0), out.extent(1), 0, left.matrix.extent(1), left, right,
-                                [&](size_t row, size_t col, compute_t<T> sum) { out.at(row, col) = narrow<T>(sum); });
+    Part part = Part::of_block(left.matrix.extent(1));
+    compute_t<T> *sums = gridDim.z > 1 ? scratch.as<compute_t<T>>() + blockIdx.z * rows * cols : nullptr;
+    tiled_product<compute_t<T>>(
+        rows, cols, part.first, part.end, left, right, [](size_t row) { return row; }, [](size_t col) { return col; },
+        [&](size_t row, size_t col, compute_t<T> sum) {
+            if (sums == nullptr) {
+                store(row, col, sum);
+            } else {
+                sums[row * cols + col] = sum;
+            }
+        });
 }
 
-DAHL_KERNEL(matmul_add, types(T: real), grid(blocks(out.extent(1), 64), blocks(out.extent(0), 64)), block(16, 16))
+// Stores the product, or leaves the sums of parts in scratch memory if there are several: only then `matmul` is launched.
 template <class T>
-__global__ void matmul_add(View<const T, 2> a, View<const T, 2> b, View<compute_t<T>, 2> out, bool transpose_a, bool transpose_b) {
-    Factor<T> left(oriented(a, transpose_a)), right(oriented(b, !transpose_b));
-    tiled_product<compute_t<T>>(out.extent(0), out.extent(1), 0, left.matrix.extent(1), left, right,
-                                [&](size_t row, size_t col, compute_t<T> sum) { out.at(row, col) += sum; });
+__global__ void matmul_parts(View<const T, 2> a, View<const T, 2> b, View<T, 2> out, bool transpose_a, bool transpose_b, Scratch scratch) {
+    product_of_part(a, b, out.extent(0), out.extent(1), transpose_a, transpose_b, scratch,
+                    [&](size_t row, size_t col, compute_t<T> sum) { out.at(row, col) = narrow<T>(sum); });
+}
+
+DAHL_KERNEL(matmul, types(T: real),
+            scratch(sizeof(compute_t<T>) * out.len()
+                    * max(min(264 / (blocks(out.extent(1), 128) * blocks(out.extent(0), 64)),
+                              a.len() / max(out.extent(0), 1) / 128), 1)
+                    * min(max(min(264 / (blocks(out.extent(1), 128) * blocks(out.extent(0), 64)),
+                                  a.len() / max(out.extent(0), 1) / 128), 1) - 1, 1)),
+            pass(matmul_parts,
+                 grid(blocks(out.extent(1), 128), blocks(out.extent(0), 64),
+                      max(min(264 / (blocks(out.extent(1), 128) * blocks(out.extent(0), 64)),
+                              a.len() / max(out.extent(0), 1) / 128), 1)),
+                 block(256)),
+            pass(matmul,
+                 grid(blocks(out.len(), 8)
+                      * min(max(min(264 / (blocks(out.extent(1), 128) * blocks(out.extent(0), 64)),
+                                    a.len() / max(out.extent(0), 1) / 128), 1) - 1, 1)),
+                 block(32, 8)))
+template <class T>
+__global__ void matmul(View<const T, 2> a, View<const T, 2> b, View<T, 2> out, bool transpose_a, bool transpose_b, Scratch scratch) {
+    uint64_t inner = oriented(a, transpose_a).extent(1);
+    uint64_t parts = parts_of(out.extent(0), out.extent(1), inner, 128);
+    sum_parts(scratch.as<compute_t<T>>(), parts, out.len(), [&](size_t i, compute_t<T> sum) {
+        Division place = divide(i, out.extent(1));
+        size_t row = place.quotient, col = place.remainder;
+        out.at(row, col) = narrow<T>(sum);
+    });
+}
+
+// Stores the product, or leaves the sums of parts in scratch memory if there are several: only then `matmul_add` is launched.
+template <class T>
+__global__ void matmul_add_parts(View<const T, 2> a, View<const T, 2> b, View<compute_t<T>, 2> out, bool transpose_a, bool transpose_b,
+                                 Scratch scratch) {
+    product_of_part(a, b, out.extent(0), out.extent(1), transpose_a, transpose_b, scratch,
+                    [&](size_t row, size_t col, compute_t<T> sum) { out.at(row, col) += sum; });
+}
+
+DAHL_KERNEL(matmul_add, types(T: real),
+            scratch(sizeof(compute_t<T>) * out.len()
+                    * max(min(264 / (blocks(out.extent(1), 128) * blocks(out.extent(0), 64)),
+                              a.len() / max(out.extent(0), 1) / 128), 1)
+                    * min(max(min(264 / (blocks(out.extent(1), 128) * blocks(out.extent(0), 64)),
+                                  a.len() / max(out.extent(0), 1) / 128), 1) - 1, 1)),
+            pass(matmul_add_parts,
+                 grid(blocks(out.extent(1), 128), blocks(out.extent(0), 64),
+                      max(min(264 / (blocks(out.extent(1), 128) * blocks(out.extent(0), 64)),
+                              a.len() / max(out.extent(0), 1) / 128), 1)),
+                 block(256)),
+            pass(matmul_add,
+                 grid(blocks(out.len(), 8)
+                      * min(max(min(264 / (blocks(out.extent(1), 128) * blocks(out.extent(0), 64)),
+                                    a.len() / max(out.extent(0), 1) / 128), 1) - 1, 1)),
+                 block(32, 8)))
+template <class T>
+__global__ void matmul_add(View<const T, 2> a, View<const T, 2> b, View<compute_t<T>, 2> out, bool transpose_a, bool transpose_b,
+                           Scratch scratch) {
+    uint64_t inner = oriented(a, transpose_a).extent(1);
+    uint64_t parts = parts_of(out.extent(0), out.extent(1), inner, 128);
+    sum_parts(scratch.as<compute_t<T>>(), parts, out.len(), [&](size_t i, compute_t<T> sum) {
+        Division place = divide(i, out.extent(1));
+        size_t row = place.quotient, col = place.remainder;
+        out.at(row, col) += sum;
+    });
 }
 
 DAHL_KERNEL(matvec, types(T: real), grid(blocks(out.len(), 8)), block(32, 8))

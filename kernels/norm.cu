@@ -70,67 +70,91 @@ template <> struct Squares<double> {
     }
 };
 
-template <class T> __global__ void norm_parts(View<const T, ANY> input, View<T, 0> out, Task task) {
+template <class T> __global__ void norm_parts(View<const T, ANY> input, View<T, 0> out, Scratch scratch) {
     using C = compute_t<T>;
     Elements<const T> elements(input);
-    fold_parts<Squares<C>>(elements.len, task, [&](auto &squares, size_t i) { squares.add(widen(elements[i])); });
+    fold_parts<Squares<C>>(scratch, [](auto &squares, T element) { squares.add(widen(element)); }, elements);
 }
 
 DAHL_KERNEL(norm, types(T: real), scratch(32 * blocks(input.len(), 2048)),
             pass(norm_parts, grid(blocks(input.len(), 2048)), block(256)), pass(norm, grid(1), block(256)))
-template <class T> __global__ void norm(View<const T, ANY> input, View<T, 0> out, Task task) {
+template <class T> __global__ void norm(View<const T, ANY> input, View<T, 0> out, Scratch scratch) {
     using C = compute_t<T>;
-    auto squares = fold_of_parts<Squares<C>>(input.len(), task);
+    auto squares = fold_of_parts<Squares<C>>(input.len(), scratch);
     if (threadIdx.x == 0) out.at() = from_double<T>(squares.root().value());
 }
 
-DAHL_KERNEL(norm_axis, types(T: real), grid(blocks(out.len(), 8)), block(32, 8))
-template <class T> __global__ void norm_axis(View<const T, ANY> input, View<T, ANY> out, size_t axis) {
+template <Pass pass, class T>
+DAHL_DEVICE void norm_of_lanes(const View<const T, ANY> &input, const View<T, ANY> &out, size_t axis, const Scratch &scratch) {
     Lanes<const T> lanes(input, axis);
     Elements<T> norms(out);
-    fold_lanes<Squares<compute_t<T>>>(
-        lanes, [](auto &squares, T element) { squares.add(widen(element)); },
+    fold_lanes<Squares<compute_t<T>>, pass>(
+        lanes, scratch, [](auto &squares, T element) { squares.add(widen(element)); },
         [&](size_t lane, auto &squares) { norms[lane] = from_double<T>(squares.root().value()); });
 }
 
-template <class T> __global__ void norm_l1_parts(View<const T, ANY> input, View<compute_t<T>, 0> out, Task task) {
+template <class T>
+__global__ void norm_axis_parts(View<const T, ANY> input, View<T, ANY> out, size_t axis, Scratch scratch) {
+    norm_of_lanes<Pass::Parts>(input, out, axis, scratch);
+}
+
+DAHL_KERNEL(norm_axis, types(T: real), scratch(32 * min(input.len() / 128, 131072)),
+            pass(norm_axis_parts, grid(max(blocks(out.len(), 8), blocks(input.len(), 1024))), block(32, 8)),
+            pass(norm_axis, grid(blocks(out.len(), 8) * min(input.len() / 65536, 1) * min(16384 / (out.len() + 1), 1)), block(32, 8)))
+template <class T> __global__ void norm_axis(View<const T, ANY> input, View<T, ANY> out, size_t axis, Scratch scratch) {
+    norm_of_lanes<Pass::Last>(input, out, axis, scratch);
+}
+
+template <class T> __global__ void norm_l1_parts(View<const T, ANY> input, View<compute_t<T>, 0> out, Scratch scratch) {
     Elements<const T> elements(input);
-    fold_parts<Sum<compute_t<T>>>(elements.len, task, [&](auto &sum, size_t i) { sum.add(fabs(widen(elements[i]))); });
+    fold_parts<Sum<compute_t<T>>>(scratch, [](auto &sum, T element) { sum.add(fabs(widen(element))); }, elements);
 }
 
 DAHL_KERNEL(norm_l1, types(T: real), scratch(32 * blocks(input.len(), 2048)),
             pass(norm_l1_parts, grid(blocks(input.len(), 2048)), block(256)), pass(norm_l1, grid(1), block(256)))
-template <class T> __global__ void norm_l1(View<const T, ANY> input, View<compute_t<T>, 0> out, Task task) {
-    auto sum = fold_of_parts<Sum<compute_t<T>>>(input.len(), task);
+template <class T> __global__ void norm_l1(View<const T, ANY> input, View<compute_t<T>, 0> out, Scratch scratch) {
+    auto sum = fold_of_parts<Sum<compute_t<T>>>(input.len(), scratch);
     if (threadIdx.x == 0) out.at() += sum.value;
 }
 
-DAHL_KERNEL(norm_l1_axis, types(T: real), grid(blocks(out.len(), 8)), block(32, 8))
-template <class T> __global__ void norm_l1_axis(View<const T, ANY> input, View<compute_t<T>, ANY> out, size_t axis) {
+template <Pass pass, class T>
+DAHL_DEVICE void norm_l1_of_lanes(const View<const T, ANY> &input, const View<compute_t<T>, ANY> &out, size_t axis, const Scratch &scratch) {
     Lanes<const T> lanes(input, axis);
     Elements<compute_t<T>> sums(out);
-    fold_lanes<Sum<compute_t<T>>>(
-        lanes, [](auto &sum, T element) { sum.add(fabs(widen(element))); },
+    fold_lanes<Sum<compute_t<T>>, pass>(
+        lanes, scratch, [](auto &sum, T element) { sum.add(fabs(widen(element))); },
         [&](size_t lane, auto &sum) { sums[lane] += sum.value; });
 }
 
 template <class T>
-__global__ void norm_backward_parts(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, Task task) {
+__global__ void norm_l1_axis_parts(View<const T, ANY> input, View<compute_t<T>, ANY> out, size_t axis, Scratch scratch) {
+    norm_l1_of_lanes<Pass::Parts>(input, out, axis, scratch);
+}
+
+DAHL_KERNEL(norm_l1_axis, types(T: real), scratch(32 * min(input.len() / 128, 131072)),
+            pass(norm_l1_axis_parts, grid(max(blocks(out.len(), 8), blocks(input.len(), 1024))), block(32, 8)),
+            pass(norm_l1_axis, grid(blocks(out.len(), 8) * min(input.len() / 65536, 1) * min(16384 / (out.len() + 1), 1)), block(32, 8)))
+template <class T> __global__ void norm_l1_axis(View<const T, ANY> input, View<compute_t<T>, ANY> out, size_t axis, Scratch scratch) {
+    norm_l1_of_lanes<Pass::Last>(input, out, axis, scratch);
+}
+
+template <class T>
+__global__ void norm_backward_parts(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, Scratch scratch) {
     using C = compute_t<T>;
     Elements<const T> elements(input);
-    fold_parts<Squares<C>>(elements.len, task, [&](auto &squares, size_t i) { squares.add(widen(elements[i])); });
+    fold_parts<Squares<C>>(scratch, [](auto &squares, T element) { squares.add(widen(element)); }, elements);
 }
 
 DAHL_KERNEL(norm_backward, types(T: real), scratch(32 * blocks(input.len(), 2048)),
             pass(norm_backward_parts, grid(blocks(input.len(), 2048)), block(256)),
             pass(norm_backward, grid(blocks(input.len(), 2048)), block(256)))
 template <class T>
-__global__ void norm_backward(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, Task task) {
+__global__ void norm_backward(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, Scratch scratch) {
     using C = compute_t<T>;
     Elements<const T> from(input);
     Elements<T> to(out);
     // Every block merges all parts: they are few, and in the cache.
-    Root norm = fold_of_parts<Squares<C>>(from.len, task).root();
+    Root norm = fold_of_parts<Squares<C>>(from.len, scratch).root();
     double factor = widen(gradient.at());
     for (size_t i = first_index(); i < to.len; i += grid_threads()) {
         double ratio = norm.ratio(widen(from[i]));

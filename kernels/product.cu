@@ -122,41 +122,53 @@ template <class C> struct Others {
     }
 };
 
-template <class T> __global__ void product_parts(View<const T, ANY> input, View<T, 0> out, Task task) {
+template <class T> __global__ void product_parts(View<const T, ANY> input, View<T, 0> out, Scratch scratch) {
     Elements<const T> elements(input);
-    fold_parts<Product<compute_t<T>>>(elements.len, task, [&](auto &product, size_t i) { product.add(widen(elements[i])); });
+    fold_parts<Product<compute_t<T>>>(scratch, [](auto &product, T element) { product.add(widen(element)); }, elements);
 }
 
 DAHL_KERNEL(product, types(T: real), scratch(32 * blocks(input.len(), 2048)),
             pass(product_parts, grid(blocks(input.len(), 2048)), block(256)), pass(product, grid(1), block(256)))
-template <class T> __global__ void product(View<const T, ANY> input, View<T, 0> out, Task task) {
-    auto product = fold_of_parts<Product<compute_t<T>>>(input.len(), task);
+template <class T> __global__ void product(View<const T, ANY> input, View<T, 0> out, Scratch scratch) {
+    auto product = fold_of_parts<Product<compute_t<T>>>(input.len(), scratch);
     if (threadIdx.x == 0) out.at() = narrow<T>(product.all.value());
 }
 
-DAHL_KERNEL(product_axis, types(T: real), grid(blocks(out.len(), 8)), block(32, 8))
-template <class T> __global__ void product_axis(View<const T, ANY> input, View<T, ANY> out, size_t axis) {
+template <Pass pass, class T>
+DAHL_DEVICE void product_of_lanes(const View<const T, ANY> &input, const View<T, ANY> &out, size_t axis, const Scratch &scratch) {
     Lanes<const T> lanes(input, axis);
     Elements<T> products(out);
-    fold_lanes<Product<compute_t<T>>>(
-        lanes, [](auto &product, T element) { product.add(widen(element)); },
+    fold_lanes<Product<compute_t<T>>, pass>(
+        lanes, scratch, [](auto &product, T element) { product.add(widen(element)); },
         [&](size_t lane, auto &product) { products[lane] = narrow<T>(product.all.value()); });
 }
 
 template <class T>
-__global__ void product_backward_parts(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, Task task) {
+__global__ void product_axis_parts(View<const T, ANY> input, View<T, ANY> out, size_t axis, Scratch scratch) {
+    product_of_lanes<Pass::Parts>(input, out, axis, scratch);
+}
+
+DAHL_KERNEL(product_axis, types(T: real), scratch(32 * min(input.len() / 128, 131072)),
+            pass(product_axis_parts, grid(max(blocks(out.len(), 8), blocks(input.len(), 1024))), block(32, 8)),
+            pass(product_axis, grid(blocks(out.len(), 8) * min(input.len() / 65536, 1) * min(16384 / (out.len() + 1), 1)), block(32, 8)))
+template <class T> __global__ void product_axis(View<const T, ANY> input, View<T, ANY> out, size_t axis, Scratch scratch) {
+    product_of_lanes<Pass::Last>(input, out, axis, scratch);
+}
+
+template <class T>
+__global__ void product_backward_parts(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, Scratch scratch) {
     Elements<const T> elements(input);
-    fold_parts<Others<compute_t<T>>>(elements.len, task, [&](auto &others, size_t i) { others.add(widen(elements[i])); });
+    fold_parts<Others<compute_t<T>>>(scratch, [](auto &others, T element) { others.add(widen(element)); }, elements);
 }
 
 DAHL_KERNEL(product_backward, types(T: real), scratch(32 * blocks(input.len(), 2048)),
             pass(product_backward_parts, grid(blocks(input.len(), 2048)), block(256)),
             pass(product_backward, grid(blocks(input.len(), 2048)), block(256)))
 template <class T>
-__global__ void product_backward(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, Task task) {
+__global__ void product_backward(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, Scratch scratch) {
     Elements<const T> from(input);
     Elements<T> to(out);
-    auto all = fold_of_parts<Others<compute_t<T>>>(from.len, task);
+    auto all = fold_of_parts<Others<compute_t<T>>>(from.len, scratch);
     for (size_t i = first_index(); i < to.len; i += grid_threads()) {
         to[i] = narrow<T>(all.without(widen(from[i]), widen(gradient.at())));
     }

@@ -6,8 +6,9 @@
 //     .._axis:   the same along one axis, which stays with extent 1
 //
 // All read each element once and do next to nothing with it: how fast they are is how well they read. Of a whole array,
-// blocks fold a share each and a second pass merges what they have; along an axis, the layout decides whether threads go
-// along a lane or beside each other down 32 lanes (`include/fold.cuh`).
+// blocks fold a share each and a second pass merges what they have; along an axis, the shape decides whether threads go
+// along a lane or beside each other down many of them, and whether lanes are so few that each is cut into parts, which a second
+// pass merges (`include/fold.cuh`).
 //
 // Half-precision numbers are summed up as float. A sum that overflows where the mean does not is taken again, of
 // elements divided by their number; one thread does so, since it is rare.
@@ -15,28 +16,28 @@
 
 using namespace dahl;
 
-template <class T> __global__ void sum_parts(View<const T, ANY> input, View<compute_t<T>, 0> out, Task task) {
+template <class T> __global__ void sum_parts(View<const T, ANY> input, View<compute_t<T>, 0> out, Scratch scratch) {
     Elements<const T> elements(input);
-    fold_parts<Sum<compute_t<T>>>(elements.len, task, [&](auto &sum, size_t i) { sum.add(widen(elements[i])); });
+    fold_parts<Sum<compute_t<T>>>(scratch, [](auto &sum, T element) { sum.add(widen(element)); }, elements);
 }
 
 DAHL_KERNEL(sum, types(T: real), scratch(32 * blocks(input.len(), 2048)),
             pass(sum_parts, grid(blocks(input.len(), 2048)), block(256)), pass(sum, grid(1), block(256)))
-template <class T> __global__ void sum(View<const T, ANY> input, View<compute_t<T>, 0> out, Task task) {
-    auto sum = fold_of_parts<Sum<compute_t<T>>>(input.len(), task);
+template <class T> __global__ void sum(View<const T, ANY> input, View<compute_t<T>, 0> out, Scratch scratch) {
+    auto sum = fold_of_parts<Sum<compute_t<T>>>(input.len(), scratch);
     if (threadIdx.x == 0) out.at() += sum.value;
 }
 
-template <class T> __global__ void mean_parts(View<const T, ANY> input, View<T, 0> out, Task task) {
+template <class T> __global__ void mean_parts(View<const T, ANY> input, View<T, 0> out, Scratch scratch) {
     Elements<const T> elements(input);
-    fold_parts<Sum<compute_t<T>>>(elements.len, task, [&](auto &sum, size_t i) { sum.add(widen(elements[i])); });
+    fold_parts<Sum<compute_t<T>>>(scratch, [](auto &sum, T element) { sum.add(widen(element)); }, elements);
 }
 
 DAHL_KERNEL(mean, types(T: real), scratch(32 * blocks(input.len(), 2048)),
             pass(mean_parts, grid(blocks(input.len(), 2048)), block(256)), pass(mean, grid(1), block(256)))
-template <class T> __global__ void mean(View<const T, ANY> input, View<T, 0> out, Task task) {
+template <class T> __global__ void mean(View<const T, ANY> input, View<T, 0> out, Scratch scratch) {
     using C = compute_t<T>;
-    C count = C(input.len()), mean = fold_of_parts<Sum<C>>(input.len(), task).value / count;
+    C count = C(input.len()), mean = fold_of_parts<Sum<C>>(input.len(), scratch).value / count;
     if (!is_finite(mean)) {
         Elements<const T> elements(input);
         Sum<C> quotients = Sum<C>::identity();
@@ -46,47 +47,58 @@ template <class T> __global__ void mean(View<const T, ANY> input, View<T, 0> out
     if (threadIdx.x == 0) out.at() = narrow<T>(mean);
 }
 
-template <class T> __global__ void max_parts(View<const T, ANY> input, View<T, 0> out, Task task) {
+template <class T> __global__ void max_parts(View<const T, ANY> input, View<T, 0> out, Scratch scratch) {
     Elements<const T> elements(input);
-    fold_parts<Extreme<T, 1>>(elements.len, task, [&](auto &largest, size_t i) { largest.add(elements[i]); });
+    fold_parts<Extreme<T, 1>>(scratch, [](auto &largest, T element) { largest.add(element); }, elements);
 }
 
 DAHL_KERNEL(max, types(T: element), scratch(32 * blocks(input.len(), 2048)),
             pass(max_parts, grid(blocks(input.len(), 2048)), block(256)), pass(max, grid(1), block(256)))
-template <class T> __global__ void max(View<const T, ANY> input, View<T, 0> out, Task task) {
-    auto largest = fold_of_parts<Extreme<T, 1>>(input.len(), task);
+template <class T> __global__ void max(View<const T, ANY> input, View<T, 0> out, Scratch scratch) {
+    auto largest = fold_of_parts<Extreme<T, 1>>(input.len(), scratch);
     if (threadIdx.x == 0) out.at() = maximum(out.at(), largest.value);
 }
 
-template <class T> __global__ void min_parts(View<const T, ANY> input, View<T, 0> out, Task task) {
+template <class T> __global__ void min_parts(View<const T, ANY> input, View<T, 0> out, Scratch scratch) {
     Elements<const T> elements(input);
-    fold_parts<Extreme<T, -1>>(elements.len, task, [&](auto &smallest, size_t i) { smallest.add(elements[i]); });
+    fold_parts<Extreme<T, -1>>(scratch, [](auto &smallest, T element) { smallest.add(element); }, elements);
 }
 
 DAHL_KERNEL(min, types(T: element), scratch(32 * blocks(input.len(), 2048)),
             pass(min_parts, grid(blocks(input.len(), 2048)), block(256)), pass(min, grid(1), block(256)))
-template <class T> __global__ void min(View<const T, ANY> input, View<T, 0> out, Task task) {
-    auto smallest = fold_of_parts<Extreme<T, -1>>(input.len(), task);
+template <class T> __global__ void min(View<const T, ANY> input, View<T, 0> out, Scratch scratch) {
+    auto smallest = fold_of_parts<Extreme<T, -1>>(input.len(), scratch);
     if (threadIdx.x == 0) out.at() = minimum(out.at(), smallest.value);
 }
 
-DAHL_KERNEL(sum_axis, types(T: real), grid(blocks(out.len(), 8)), block(32, 8))
-template <class T> __global__ void sum_axis(View<const T, ANY> input, View<compute_t<T>, ANY> out, size_t axis) {
+template <Pass pass, class T>
+DAHL_DEVICE void sum_of_lanes(const View<const T, ANY> &input, const View<compute_t<T>, ANY> &out, size_t axis, const Scratch &scratch) {
     Lanes<const T> lanes(input, axis);
     Elements<compute_t<T>> sums(out);
-    fold_lanes<Sum<compute_t<T>>>(
-        lanes, [&](auto &sum, T element) { sum.add(widen(element)); },
-        [&](size_t lane, auto &sum) { sums[lane] += sum.value; });
+    fold_lanes<Sum<compute_t<T>>, pass>(
+        lanes, scratch, [](auto &sum, T element) { sum.add(widen(element)); }, [&](size_t lane, auto &sum) { sums[lane] += sum.value; });
 }
 
-DAHL_KERNEL(mean_axis, types(T: real), grid(blocks(out.len(), 8)), block(32, 8))
-template <class T> __global__ void mean_axis(View<const T, ANY> input, View<T, ANY> out, size_t axis) {
+template <class T>
+__global__ void sum_axis_parts(View<const T, ANY> input, View<compute_t<T>, ANY> out, size_t axis, Scratch scratch) {
+    sum_of_lanes<Pass::Parts>(input, out, axis, scratch);
+}
+
+DAHL_KERNEL(sum_axis, types(T: real), scratch(32 * min(input.len() / 128, 131072)),
+            pass(sum_axis_parts, grid(max(blocks(out.len(), 8), blocks(input.len(), 1024))), block(32, 8)),
+            pass(sum_axis, grid(blocks(out.len(), 8) * min(input.len() / 65536, 1) * min(16384 / (out.len() + 1), 1)), block(32, 8)))
+template <class T> __global__ void sum_axis(View<const T, ANY> input, View<compute_t<T>, ANY> out, size_t axis, Scratch scratch) {
+    sum_of_lanes<Pass::Last>(input, out, axis, scratch);
+}
+
+template <Pass pass, class T>
+DAHL_DEVICE void mean_of_lanes(const View<const T, ANY> &input, const View<T, ANY> &out, size_t axis, const Scratch &scratch) {
     using C = compute_t<T>;
     Lanes<const T> lanes(input, axis);
     Elements<T> means(out);
     C count = C(lanes.extent);
-    fold_lanes<Sum<C>>(
-        lanes, [&](auto &sum, T element) { sum.add(widen(element)); },
+    fold_lanes<Sum<C>, pass>(
+        lanes, scratch, [](auto &sum, T element) { sum.add(widen(element)); },
         [&](size_t lane, auto &sum) {
             C mean = sum.value / count;
             if (!is_finite(mean) && lanes.extent > 0) {
@@ -97,20 +109,56 @@ template <class T> __global__ void mean_axis(View<const T, ANY> input, View<T, A
         });
 }
 
-DAHL_KERNEL(max_axis, types(T: element), grid(blocks(out.len(), 8)), block(32, 8))
-template <class T> __global__ void max_axis(View<const T, ANY> input, View<T, ANY> out, size_t axis) {
+template <class T>
+__global__ void mean_axis_parts(View<const T, ANY> input, View<T, ANY> out, size_t axis, Scratch scratch) {
+    mean_of_lanes<Pass::Parts>(input, out, axis, scratch);
+}
+
+DAHL_KERNEL(mean_axis, types(T: real), scratch(32 * min(input.len() / 128, 131072)),
+            pass(mean_axis_parts, grid(max(blocks(out.len(), 8), blocks(input.len(), 1024))), block(32, 8)),
+            pass(mean_axis, grid(blocks(out.len(), 8) * min(input.len() / 65536, 1) * min(16384 / (out.len() + 1), 1)), block(32, 8)))
+template <class T> __global__ void mean_axis(View<const T, ANY> input, View<T, ANY> out, size_t axis, Scratch scratch) {
+    mean_of_lanes<Pass::Last>(input, out, axis, scratch);
+}
+
+template <Pass pass, class T>
+DAHL_DEVICE void largest_of_lanes(const View<const T, ANY> &input, const View<T, ANY> &out, size_t axis, const Scratch &scratch) {
     Lanes<const T> lanes(input, axis);
     Elements<T> extremes(out);
-    fold_lanes<Extreme<T, 1>>(
-        lanes, [&](auto &largest, T element) { largest.add(element); },
+    fold_lanes<Extreme<T, 1>, pass>(
+        lanes, scratch, [](auto &largest, T element) { largest.add(element); },
         [&](size_t lane, auto &largest) { extremes[lane] = maximum(extremes[lane], largest.value); });
 }
 
-DAHL_KERNEL(min_axis, types(T: element), grid(blocks(out.len(), 8)), block(32, 8))
-template <class T> __global__ void min_axis(View<const T, ANY> input, View<T, ANY> out, size_t axis) {
+template <class T>
+__global__ void max_axis_parts(View<const T, ANY> input, View<T, ANY> out, size_t axis, Scratch scratch) {
+    largest_of_lanes<Pass::Parts>(input, out, axis, scratch);
+}
+
+DAHL_KERNEL(max_axis, types(T: element), scratch(32 * min(input.len() / 128, 131072)),
+            pass(max_axis_parts, grid(max(blocks(out.len(), 8), blocks(input.len(), 1024))), block(32, 8)),
+            pass(max_axis, grid(blocks(out.len(), 8) * min(input.len() / 65536, 1) * min(16384 / (out.len() + 1), 1)), block(32, 8)))
+template <class T> __global__ void max_axis(View<const T, ANY> input, View<T, ANY> out, size_t axis, Scratch scratch) {
+    largest_of_lanes<Pass::Last>(input, out, axis, scratch);
+}
+
+template <Pass pass, class T>
+DAHL_DEVICE void smallest_of_lanes(const View<const T, ANY> &input, const View<T, ANY> &out, size_t axis, const Scratch &scratch) {
     Lanes<const T> lanes(input, axis);
     Elements<T> extremes(out);
-    fold_lanes<Extreme<T, -1>>(
-        lanes, [&](auto &smallest, T element) { smallest.add(element); },
+    fold_lanes<Extreme<T, -1>, pass>(
+        lanes, scratch, [](auto &smallest, T element) { smallest.add(element); },
         [&](size_t lane, auto &smallest) { extremes[lane] = minimum(extremes[lane], smallest.value); });
+}
+
+template <class T>
+__global__ void min_axis_parts(View<const T, ANY> input, View<T, ANY> out, size_t axis, Scratch scratch) {
+    smallest_of_lanes<Pass::Parts>(input, out, axis, scratch);
+}
+
+DAHL_KERNEL(min_axis, types(T: element), scratch(32 * min(input.len() / 128, 131072)),
+            pass(min_axis_parts, grid(max(blocks(out.len(), 8), blocks(input.len(), 1024))), block(32, 8)),
+            pass(min_axis, grid(blocks(out.len(), 8) * min(input.len() / 65536, 1) * min(16384 / (out.len() + 1), 1)), block(32, 8)))
+template <class T> __global__ void min_axis(View<const T, ANY> input, View<T, ANY> out, size_t axis, Scratch scratch) {
+    smallest_of_lanes<Pass::Last>(input, out, axis, scratch);
 }

@@ -45,45 +45,45 @@ template <class T> __global__ void mean_axis_backward(View<const T, ANY> gradien
 }
 
 template <int sign, class T>
-DAHL_DEVICE void clear_and_find(const View<const T, ANY> &input, const View<T, ANY> &out, const Task &task) {
+DAHL_DEVICE void clear_and_find(const View<const T, ANY> &input, const View<T, ANY> &out, const Scratch &scratch) {
     Elements<const T> from(input);
     Elements<T> to(out);
     using Found = FirstExtreme<compute_t<T>, sign>;
-    fold_parts<Found>(from.len, task, [&](Found &found, size_t i) {
+    fold_parts<Found>(from.len, scratch, [&](Found &found, size_t i) {
         found.add(widen(from[i]), i);
         to[i] = T{};
     });
 }
 
 template <int sign, class T>
-DAHL_DEVICE void put_at_found(const View<const T, 0> &gradient, const View<T, ANY> &out, const Task &task) {
+DAHL_DEVICE void put_at_found(const View<const T, 0> &gradient, const View<T, ANY> &out, const Scratch &scratch) {
     Elements<T> to(out);
-    auto found = fold_of_parts<FirstExtreme<compute_t<T>, sign>>(to.len, task);
+    auto found = fold_of_parts<FirstExtreme<compute_t<T>, sign>>(to.len, scratch);
     if (threadIdx.x == 0 && to.len > 0) to[found.index] = gradient.at();
 }
 
 template <class T>
-__global__ void max_backward_parts(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, Task task) {
-    clear_and_find<1>(input, out, task);
+__global__ void max_backward_parts(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, Scratch scratch) {
+    clear_and_find<1>(input, out, scratch);
 }
 
 DAHL_KERNEL(max_backward, types(T: real), scratch(32 * blocks(input.len(), 2048)),
             pass(max_backward_parts, grid(blocks(input.len(), 2048)), block(256)), pass(max_backward, grid(1), block(256)))
 template <class T>
-__global__ void max_backward(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, Task task) {
-    put_at_found<1>(gradient, out, task);
+__global__ void max_backward(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, Scratch scratch) {
+    put_at_found<1>(gradient, out, scratch);
 }
 
 template <class T>
-__global__ void min_backward_parts(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, Task task) {
-    clear_and_find<-1>(input, out, task);
+__global__ void min_backward_parts(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, Scratch scratch) {
+    clear_and_find<-1>(input, out, scratch);
 }
 
 DAHL_KERNEL(min_backward, types(T: real), scratch(32 * blocks(input.len(), 2048)),
             pass(min_backward_parts, grid(blocks(input.len(), 2048)), block(256)), pass(min_backward, grid(1), block(256)))
 template <class T>
-__global__ void min_backward(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, Task task) {
-    put_at_found<-1>(gradient, out, task);
+__global__ void min_backward(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, Scratch scratch) {
+    put_at_found<-1>(gradient, out, scratch);
 }
 
 // All threads that share a lane learn where the extreme is; each writes its own elements, so that no two write to one.

@@ -9,37 +9,43 @@
 using namespace dahl;
 
 template <class T>
-__global__ void mean_squared_error_parts(View<const T, ANY> x, View<const T, ANY> y, View<compute_t<T>, ANY> out, double factor, Task task) {
+__global__ void mean_squared_error_parts(View<const T, ANY> x, View<const T, ANY> y, View<compute_t<T>, ANY> out, double factor, Scratch scratch) {
     using C = compute_t<T>;
     Elements<const T> predictions(x), targets(y);
-    fold_parts<Sum<C>>(predictions.len, task, [&](auto &sum, size_t i) {
-        C difference = widen(predictions[i]) - widen(targets[i]);
-        sum.add(difference * (C(factor) * difference));
-    });
+    fold_parts<Sum<C>>(
+        scratch,
+        [&](auto &sum, T prediction, T target) {
+            C difference = widen(prediction) - widen(target);
+            sum.add(difference * (C(factor) * difference));
+        },
+        predictions, targets);
 }
 
 DAHL_KERNEL(mean_squared_error, types(T: real), scratch(32 * blocks(x.len(), 2048)),
             pass(mean_squared_error_parts, grid(blocks(x.len(), 2048)), block(256)), pass(mean_squared_error, grid(1), block(256)))
 template <class T>
-__global__ void mean_squared_error(View<const T, ANY> x, View<const T, ANY> y, View<compute_t<T>, ANY> out, double factor, Task task) {
-    auto sum = fold_of_parts<Sum<compute_t<T>>>(x.len(), task);
+__global__ void mean_squared_error(View<const T, ANY> x, View<const T, ANY> y, View<compute_t<T>, ANY> out, double factor, Scratch scratch) {
+    auto sum = fold_of_parts<Sum<compute_t<T>>>(x.len(), scratch);
     if (threadIdx.x == 0) out.element(0) += sum.value;
 }
 
 template <class T>
-__global__ void mean_absolute_error_parts(View<const T, ANY> x, View<const T, ANY> y, View<compute_t<T>, ANY> out, double factor, Task task) {
+__global__ void mean_absolute_error_parts(View<const T, ANY> x, View<const T, ANY> y, View<compute_t<T>, ANY> out, double factor, Scratch scratch) {
     using C = compute_t<T>;
     Elements<const T> predictions(x), targets(y);
-    fold_parts<Sum<C>>(predictions.len, task, [&](auto &sum, size_t i) {
-        C difference = widen(predictions[i]) - widen(targets[i]);
-        sum.add(C(factor) * (difference < 0 ? -difference : difference));
-    });
+    fold_parts<Sum<C>>(
+        scratch,
+        [&](auto &sum, T prediction, T target) {
+            C difference = widen(prediction) - widen(target);
+            sum.add(C(factor) * (difference < 0 ? -difference : difference));
+        },
+        predictions, targets);
 }
 
 DAHL_KERNEL(mean_absolute_error, types(T: real), scratch(32 * blocks(x.len(), 2048)),
             pass(mean_absolute_error_parts, grid(blocks(x.len(), 2048)), block(256)), pass(mean_absolute_error, grid(1), block(256)))
 template <class T>
-__global__ void mean_absolute_error(View<const T, ANY> x, View<const T, ANY> y, View<compute_t<T>, ANY> out, double factor, Task task) {
-    auto sum = fold_of_parts<Sum<compute_t<T>>>(x.len(), task);
+__global__ void mean_absolute_error(View<const T, ANY> x, View<const T, ANY> y, View<compute_t<T>, ANY> out, double factor, Scratch scratch) {
+    auto sum = fold_of_parts<Sum<compute_t<T>>>(x.len(), scratch);
     if (threadIdx.x == 0) out.element(0) += sum.value;
 }

@@ -10,20 +10,20 @@
 
 using namespace dahl;
 
-__global__ void permutation_steps(View<uint32_t, ANY> out, uint64_t seed, Task task) {
+__global__ void permutation_steps(View<uint32_t, ANY> out, uint64_t seed, Scratch scratch) {
     Elements<uint32_t> numbers(out);
     for (size_t i = first_index(); i < numbers.len; i += grid_threads()) {
         numbers[i] = uint32_t(i);
-        task.scratch_as<uint32_t>()[i] = uint32_t(index_below(i + 1, seed, i));
+        scratch.as<uint32_t>()[i] = uint32_t(index_below(i + 1, seed, i));
     }
 }
 
 DAHL_KERNEL(permutation, scratch(4 * out.len()), pass(permutation_steps, grid(blocks(out.len(), 256)), block(256)),
             pass(permutation, grid(1), block(1)))
-__global__ void permutation(View<uint32_t, ANY> out, uint64_t seed, Task task) {
+__global__ void permutation(View<uint32_t, ANY> out, uint64_t seed, Scratch scratch) {
     Elements<uint32_t> numbers(out);
     for (size_t last = numbers.len; last-- > 1;) {
-        uint32_t other = task.scratch_as<uint32_t>()[last], number = numbers[last];
+        uint32_t other = scratch.as<uint32_t>()[last], number = numbers[last];
         numbers[last] = numbers[other];
         numbers[other] = number;
     }

@@ -64,40 +64,39 @@ DAHL_DEVICE double variance_of(const Deviations &sums, double unit, size_t count
 }
 
 // The memory of the second pass, behind that of the first.
-DAHL_DEVICE Task second(const Task &task, size_t n) {
-    return {static_cast<char *>(task.scratch) + 32 * blocks(n, PART), task.failure};
+DAHL_DEVICE Scratch second(const Scratch &scratch, size_t n) {
+    return {scratch.as<char>() + 32 * blocks(n, PART)};
 }
 
-template <class T> DAHL_DEVICE void total_parts(const View<const T, ANY> &input, const Task &task) {
+template <class T> DAHL_DEVICE void total_parts(const View<const T, ANY> &input, const Scratch &scratch) {
     Elements<const T> elements(input);
-    fold_parts<Total>(elements.len, task, [&](Total &total, size_t i) { total.add(widen(elements[i])); });
+    fold_parts<Total>(scratch, [](Total &total, T element) { total.add(widen(element)); }, elements);
 }
 
 // Deviations from the mean, times the unit if they are to be squared.
-template <class T> DAHL_DEVICE void deviation_parts(const View<const T, ANY> &input, const Task &task, bool are_squared) {
+template <class T> DAHL_DEVICE void deviation_parts(const View<const T, ANY> &input, const Scratch &scratch, bool are_squared) {
     Elements<const T> elements(input);
-    Total total = fold_of_parts<Total>(elements.len, task);
+    Total total = fold_of_parts<Total>(elements.len, scratch);
     double mean = total.mean(double(elements.len)), unit = are_squared ? total.unit() : 1.0;
-    fold_parts<Deviations>(elements.len, second(task, elements.len), [&](Deviations &sums, size_t i) {
-        sums.add(double(widen(elements[i])) * unit - mean * unit);
-    });
+    fold_parts<Deviations>(
+        second(scratch, elements.len), [&](Deviations &sums, T element) { sums.add(double(widen(element)) * unit - mean * unit); }, elements);
 }
 
-template <class T> __global__ void variance_total(View<const T, ANY> input, View<T, 0> out, size_t correction, Task task) {
-    total_parts(input, task);
+template <class T> __global__ void variance_total(View<const T, ANY> input, View<T, 0> out, size_t correction, Scratch scratch) {
+    total_parts(input, scratch);
 }
 
-template <class T> __global__ void variance_deviations(View<const T, ANY> input, View<T, 0> out, size_t correction, Task task) {
-    deviation_parts(input, task, true);
+template <class T> __global__ void variance_deviations(View<const T, ANY> input, View<T, 0> out, size_t correction, Scratch scratch) {
+    deviation_parts(input, scratch, true);
 }
 
 DAHL_KERNEL(variance, types(T: real), scratch(64 * blocks(input.len(), 2048)),
             pass(variance_total, grid(blocks(input.len(), 2048)), block(256)),
             pass(variance_deviations, grid(blocks(input.len(), 2048)), block(256)), pass(variance, grid(1), block(256)))
-template <class T> __global__ void variance(View<const T, ANY> input, View<T, 0> out, size_t correction, Task task) {
+template <class T> __global__ void variance(View<const T, ANY> input, View<T, 0> out, size_t correction, Scratch scratch) {
     size_t count = input.len();
-    double unit = fold_of_parts<Total>(count, task).unit();
-    Deviations sums = fold_of_parts<Deviations>(count, second(task, count));
+    double unit = fold_of_parts<Total>(count, scratch).unit();
+    Deviations sums = fold_of_parts<Deviations>(count, second(scratch, count));
     if (threadIdx.x == 0) out.at() = from_double<T>(variance_of(sums, unit, count, correction));
 }
 
@@ -119,14 +118,14 @@ template <class T> __global__ void variance_axis(View<const T, ANY> input, View<
 }
 
 template <class T>
-__global__ void variance_backward_total(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, size_t correction, Task task) {
-    total_parts(input, task);
+__global__ void variance_backward_total(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, size_t correction, Scratch scratch) {
+    total_parts(input, scratch);
 }
 
 template <class T>
 __global__ void variance_backward_deviations(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, size_t correction,
-                                             Task task) {
-    deviation_parts(input, task, false);
+                                             Scratch scratch) {
+    deviation_parts(input, scratch, false);
 }
 
 DAHL_KERNEL(variance_backward, types(T: real), scratch(64 * blocks(input.len(), 2048)),
@@ -134,11 +133,11 @@ DAHL_KERNEL(variance_backward, types(T: real), scratch(64 * blocks(input.len(), 
             pass(variance_backward_deviations, grid(blocks(input.len(), 2048)), block(256)),
             pass(variance_backward, grid(blocks(input.len(), 2048)), block(256)))
 template <class T>
-__global__ void variance_backward(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, size_t correction, Task task) {
+__global__ void variance_backward(View<const T, ANY> input, View<const T, 0> gradient, View<T, ANY> out, size_t correction, Scratch scratch) {
     Elements<const T> from(input);
     Elements<T> to(out);
-    double count = double(from.len), mean = fold_of_parts<Total>(from.len, task).mean(count);
-    double rest = fold_of_parts<Deviations>(from.len, second(task, from.len)).rest / count;
+    double count = double(from.len), mean = fold_of_parts<Total>(from.len, scratch).mean(count);
+    double rest = fold_of_parts<Deviations>(from.len, second(scratch, from.len)).rest / count;
     double factor = double(widen(gradient.at())) * 2.0 / degrees(from.len, correction);
     for (size_t i = first_index(); i < to.len; i += grid_threads()) {
         to[i] = from_double<T>((double(widen(from[i])) - mean - rest) * factor);

@@ -288,29 +288,35 @@ template <class T> struct View<T, ANY> {
     DAHL_DEVICE int rank() const { return int(axes); }
     DAHL_DEVICE size_t extent(size_t axis) const {
         check_bounds(-1, axis, axes);
-        return extents[axis];
+        return item(extents, axis);
     }
-    DAHL_DEVICE int64_t stride(size_t axis) const { return strides[axis]; }
+    DAHL_DEVICE int64_t stride(size_t axis) const { return item(strides, axis); }
 
     DAHL_DEVICE size_t len() const { return extents_product(0, rank()); }
 
     // The product of the extents of the axes from `first` up to `end`.
     DAHL_DEVICE size_t extents_product(int first, int end) const {
         size_t product = 1;
-        for (int axis = first; axis < end; axis++) product *= extents[axis];
+#pragma unroll
+        for (int axis = 0; axis < MAX_RANK; axis++) {
+            if (axis >= first && axis < end) product *= extents[axis];
+        }
         return product;
     }
 
     // Where the element of row-major index `i` over the axes from `first` up to `end` lies.
     DAHL_DEVICE int64_t place(size_t i, int first, int end) const {
         int64_t place = 0;
+#pragma unroll 1
         for (int axis = end - 1; axis >= first; axis--) {
+            uint64_t extent = item(extents, axis);
+            int64_t stride = item(strides, axis);
             if (axis == first) {
-                check_bounds(axis, i, extents[axis]);
-                return place + int64_t(i) * strides[axis];
+                check_bounds(axis, i, extent);
+                return place + int64_t(i) * stride;
             }
-            Division step = divide(i, extents[axis]);
-            place += int64_t(step.remainder) * strides[axis];
+            Division step = divide(i, extent);
+            place += int64_t(step.remainder) * stride;
             i = step.quotient;
         }
         check_bounds(-1, i, 1);
@@ -322,22 +328,39 @@ template <class T> struct View<T, ANY> {
 
     DAHL_DEVICE bool is_contiguous() const {
         int64_t expected = 1;
-        for (int axis = rank() - 1; axis >= 0; axis--) {
-            if (extents[axis] != 1 && strides[axis] != expected) return false;
+        bool contiguous = true;
+#pragma unroll
+        for (int axis = MAX_RANK - 1; axis >= 0; axis--) {
+            if (axis >= rank()) continue;
+            contiguous &= extents[axis] == 1 || strides[axis] == expected;
             expected *= int64_t(extents[axis]);
         }
-        return true;
+        return contiguous;
+    }
+
+  private:
+    // One of the items, chosen without an address: of what has addresses, a compiler makes a copy for each thread, in memory.
+    template <class I> static DAHL_DEVICE I item(const I (&items)[MAX_RANK], size_t axis) {
+        I chosen = items[0];
+#pragma unroll
+        for (size_t other = 1; other < MAX_RANK; other++) {
+            I candidate = items[other];
+            chosen = axis == other ? candidate : chosen;
+        }
+        return chosen;
     }
 };
 
 // The elements of an array in row-major order. Whether they follow each other in memory is found out once.
 template <class T> struct Elements {
-    View<T, ANY> view;
+    // It outlives this, as a kernel's own parameter does, and need not be copied.
+    const View<T, ANY> &view;
     size_t len;
     bool contiguous;
 
     explicit DAHL_DEVICE Elements(const View<T, ANY> &view)
         : view(view), len(view.len()), contiguous(view.is_contiguous()) {}
+    explicit Elements(View<T, ANY> &&) = delete;
 
     DAHL_DEVICE T &operator[](size_t i) const {
         if (!contiguous) return view.element(i);
@@ -365,19 +388,26 @@ struct Position {
 
 // An array as lanes along one of its axes: `before * after` of `extent` elements each, in the row-major order of the other axes.
 template <class T> struct Lanes {
-    View<T, ANY> view;
+    const View<T, ANY> &view; // the kernel's own, as of `Elements`
     int axis;
     size_t before, extent, after;
+    bool contiguous;
 
     DAHL_DEVICE Lanes(const View<T, ANY> &view, size_t axis)
         : view(view), axis(int(axis)), before(view.extents_product(0, int(axis))), extent(view.extent(axis)),
-          after(view.extents_product(int(axis) + 1, view.rank())) {}
+          after(view.extents_product(int(axis) + 1, view.rank())), contiguous(view.is_contiguous()) {}
+    Lanes(View<T, ANY> &&, size_t) = delete;
 
     DAHL_DEVICE size_t count() const { return before * after; }
 
     DAHL_DEVICE Lane<T> lane(size_t b, size_t a) const {
+        if (contiguous) {
+            check_bounds(-1, b, before);
+            check_bounds(-1, a, after);
+            return {view.data + b * extent * after + a, extent, int64_t(after)};
+        }
         int64_t start = view.place(b, 0, axis) + view.place(a, axis + 1, view.rank());
-        return {view.data + start, extent, view.strides[axis]};
+        return {view.data + start, extent, view.stride(axis)};
     }
 
     DAHL_DEVICE Lane<T> operator[](size_t i) const {
@@ -422,14 +452,21 @@ DAHL_DEVICE unsigned thread_in_block() {
 DAHL_DEVICE size_t first_index() { return size_t(blockIdx.x) * blockDim.x + threadIdx.x; }
 DAHL_DEVICE size_t grid_threads() { return size_t(gridDim.x) * blockDim.x; }
 
-// What an operation's kernels share beside its arrays.
+// Memory that the passes of an operation share beside its arrays: as large as `scratch(..)` says, and of unknown content.
+struct Scratch {
+    void *memory;
+
+    template <class S> DAHL_DEVICE S *as() const { return static_cast<S *>(memory); }
+};
+
+// The same, of a kernel that can fail. What comes after such a task waits until the host knows that it has not.
 struct Task {
-    // Memory for the passes, as large as `scratch(..)` says and of unknown content.
-    void *scratch;
-    // The lowest place of an index or label that is out of range; all ones if there is none.
+    Scratch scratch;
+    // The lowest place of an index or label that is out of range; all ones if there is none. It is the host's memory.
     unsigned long long *failure;
 
-    template <class S> DAHL_DEVICE S *scratch_as() const { return static_cast<S *>(scratch); }
+    DAHL_DEVICE operator const Scratch &() const { return scratch; }
+    template <class S> DAHL_DEVICE S *scratch_as() const { return scratch.as<S>(); }
 
     // Makes the task fail: the index or label at `place` is out of range. Of several the lowest is kept, whatever the order.
     DAHL_DEVICE void fail(size_t place) const { atomicMin(failure, (unsigned long long)place); }

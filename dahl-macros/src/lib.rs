@@ -158,7 +158,8 @@ use crate::parse::Declaration;
 ///   `docs/cuda.md` says what that means for results.
 /// * `cuda_call = [cublas PATH, ..]`: kernels for CUDA devices that call a library: functions that take a `CudaCall`, then a
 ///   `CudaArray` or `CudaArrayMut` for each array, then the arguments. Before the path is the library that has to be there for it,
-///   `cublas` or `cudnn`, or none. `docs/cuda-devices.md` says which kernel runs.
+///   `cublas` or `cudnn`, or none. They come before the kernel in CUDA; `last PATH` comes after it. `docs/cuda-devices.md`
+///   says which kernel runs.
 /// * `broadcast`: in a map, an input's extent of 1 stretches, as in NumPy.
 /// * `parallel`: the function's own body uses several cores, by the functions of `dahl::rayon`; in a map, whose loop is
 ///   generated, the loop does. `parallel = PATH`: the body uses one core, and the kernel of this path several. They give

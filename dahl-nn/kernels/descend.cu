@@ -3,35 +3,77 @@
 //     descend:                value -= learning_rate * (gradient + weight_decay * value)
 //     descend_with_momentum:  velocity = momentum * velocity + gradient + weight_decay * value, value -= learning_rate * velocity
 //
-// A thread takes elements of its own, in the compute type, by the steps of the CPU in their order: the same bits.
-#include "dahl.cuh"
+// A thread takes elements of its own, in the compute type, by the steps of the CPU in their order: the same bits. Where all arrays are
+// contiguous, these are 16 bytes of each.
+#include "map.cuh"
 
 using namespace dahl;
 
-DAHL_KERNEL(descend, types(T: real), grid(blocks(value.len(), 256)), block(256))
+// Elements of 16 bytes.
+template <class T> constexpr int EACH = 16 / sizeof(T);
+
+// Whether all arrays can be read and written `EACH<T>` elements at a time.
+template <class T, class... Arrays> DAHL_DEVICE bool are_in_packs(const Arrays &...arrays) {
+    return ((arrays.contiguous && is_aligned<EACH<T>>(arrays.view)) && ...);
+}
+
+template <class T> DAHL_DEVICE Pack<T, EACH<T>> &pack_of(const Elements<T> &elements, size_t i) {
+    return reinterpret_cast<Pack<T, EACH<T>> *>(elements.view.data)[i];
+}
+template <class T> DAHL_DEVICE const Pack<T, EACH<T>> &pack_of(const Elements<const T> &elements, size_t i) {
+    return reinterpret_cast<const Pack<T, EACH<T>> *>(elements.view.data)[i];
+}
+
+template <class T> struct Descent {
+    using C = compute_t<T>;
+    C rate, decay;
+
+    DAHL_DEVICE void step(T &value, T gradient) const {
+        C old = widen(value);
+        value = narrow<T>(old - rate * (widen(gradient) + decay * old));
+    }
+    DAHL_DEVICE void step(T &value, T &velocity, T gradient, C keeps) const {
+        C old = widen(value), fresh = keeps * widen(velocity) + (widen(gradient) + decay * old);
+        velocity = narrow<T>(fresh);
+        value = narrow<T>(old - rate * fresh);
+    }
+};
+
+DAHL_KERNEL(descend, types(T: real), grid(blocks(value.len(), 1024)), block(256))
 template <class T>
 __global__ void descend(View<T, ANY> value, View<const T, ANY> gradient, double learning_rate, double weight_decay) {
     using C = compute_t<T>;
-    C rate = C(learning_rate), decay = C(weight_decay);
+    Descent<T> descent = {C(learning_rate), C(weight_decay)};
     Elements<T> values(value);
     Elements<const T> gradients(gradient);
-    for (size_t i = first_index(); i < values.len; i += grid_threads()) {
-        C old = widen(values[i]);
-        values[i] = narrow<T>(old - rate * (widen(gradients[i]) + decay * old));
+    size_t packs = are_in_packs<T>(values, gradients) ? values.len / EACH<T> : 0;
+    for (size_t i = first_index(); i < packs; i += grid_threads()) {
+        Pack<T, EACH<T>> into = pack_of(values, i), from = pack_of(gradients, i);
+#pragma unroll
+        for (int item = 0; item < EACH<T>; item++) descent.step(into.items[item], from.items[item]);
+        pack_of(values, i) = into;
     }
+    for (size_t i = packs * EACH<T> + first_index(); i < values.len; i += grid_threads()) descent.step(values[i], gradients[i]);
 }
 
-DAHL_KERNEL(descend_with_momentum, types(T: real), grid(blocks(value.len(), 256)), block(256))
+DAHL_KERNEL(descend_with_momentum, types(T: real), grid(blocks(value.len(), 1024)), block(256))
 template <class T>
 __global__ void descend_with_momentum(View<T, ANY> value, View<T, ANY> velocity, View<const T, ANY> gradient, double learning_rate,
                                       double momentum, double weight_decay) {
     using C = compute_t<T>;
-    C rate = C(learning_rate), decay = C(weight_decay), keeps = C(momentum);
+    Descent<T> descent = {C(learning_rate), C(weight_decay)};
+    C keeps = C(momentum);
     Elements<T> values(value), velocities(velocity);
     Elements<const T> gradients(gradient);
-    for (size_t i = first_index(); i < values.len; i += grid_threads()) {
-        C old = widen(values[i]), fresh = keeps * widen(velocities[i]) + (widen(gradients[i]) + decay * old);
-        velocities[i] = narrow<T>(fresh);
-        values[i] = narrow<T>(old - rate * fresh);
+    size_t packs = are_in_packs<T>(values, velocities, gradients) ? values.len / EACH<T> : 0;
+    for (size_t i = first_index(); i < packs; i += grid_threads()) {
+        Pack<T, EACH<T>> into = pack_of(values, i), moved = pack_of(velocities, i), from = pack_of(gradients, i);
+#pragma unroll
+        for (int item = 0; item < EACH<T>; item++) descent.step(into.items[item], moved.items[item], from.items[item], keeps);
+        pack_of(velocities, i) = moved;
+        pack_of(values, i) = into;
+    }
+    for (size_t i = packs * EACH<T> + first_index(); i < values.len; i += grid_threads()) {
+        descent.step(values[i], velocities[i], gradients[i], keeps);
     }
 }

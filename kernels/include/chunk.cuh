@@ -34,4 +34,25 @@ struct alignas(16) Chunk {
     }
 };
 
+// Elements of a chunk.
+template <class T> constexpr unsigned EACH = sizeof(Chunk) / sizeof(T);
+
+// Whether a chunk may be read there.
+DAHL_DEVICE bool is_of_chunk(const void *place) { return reinterpret_cast<uintptr_t>(place) % sizeof(Chunk) == 0; }
+
+// The elements of the chunk that begins at `from`, by one load.
+template <class T, unsigned N> DAHL_DEVICE void load_chunk(const T *from, T (&items)[N]) {
+    static_assert(N == EACH<T>, "a chunk of elements");
+    Chunk chunk = *reinterpret_cast<const Chunk *>(from);
+    memcpy(items, &chunk, sizeof chunk);
+}
+
+// And back.
+template <class T, unsigned N> DAHL_DEVICE void store_chunk(T *to, const T (&items)[N]) {
+    static_assert(N == EACH<T>, "a chunk of elements");
+    Chunk chunk;
+    memcpy(&chunk, items, sizeof chunk);
+    *reinterpret_cast<Chunk *>(to) = chunk;
+}
+
 } // namespace dahl

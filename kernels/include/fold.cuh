@@ -5,13 +5,14 @@
 //     static A identity();           // of nothing
 //     void merge(const A &later);    // with what was folded from later elements
 //
-// Every fold has one order, given by the shapes and the launch alone: each thread takes every so many-th element, and
-// what the threads have is merged as a tree. So the bits are the same each time. No atomics: floats added in the order
-// in which threads come would differ from run to run. The tree also keeps the rounding error small: it grows with the
-// elements of one thread and the logarithm of the threads (Higham, Accuracy and Stability of Numerical Algorithms, 4.2).
+// Every fold has one order, given by the shapes and the launch alone: each thread takes every so many-th element, or every so
+// many-th 16 bytes of elements, and what the threads have is merged as a tree. How elements lie in memory decides only by which loads
+// they are read: 16 bytes at once, if they can be, and several loads before what they bring is folded. So the bits are the same each
+// time. No atomics: floats added in the order in which threads come would differ from run to run. The tree also keeps the rounding
+// error small: it grows with the elements of one thread and the logarithm of the threads (Higham, Accuracy and Stability of Numerical Algorithms, 4.2).
 #pragma once
 
-#include "dahl.cuh"
+#include "chunk.cuh"
 
 namespace dahl {
 
@@ -64,26 +65,133 @@ template <class A> DAHL_DEVICE A fold_block(A accumulator) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
+// Reading.
+
+// Loads that a thread has under way before it folds what they bring: memory answers late, and what all threads have asked for
+// until then is what it can be busy with.
+constexpr unsigned AHEAD = 4;
+// The same where threads go down lanes side by side.
+constexpr unsigned ROWS_AHEAD = 8;
+
+// A count, of which what is beyond 32 bits does not matter: half the registers and instructions for what is compared with it.
+DAHL_DEVICE unsigned up_to_32_bits(size_t count) { return count >> 32 == 0 ? unsigned(count) : ~0u; }
+
+// A whole array, to be read by `fold_share`, as is whatever else has these members.
+template <class T> struct ReadArray {
+    const Elements<const T> &elements;
+    // Whether `chunk(start)` is 16 bytes that one load reads, for each `start` that is a multiple of `EACH<T>`.
+    bool at_once;
+    // Whether `line(i)` is the element `i`, by so few instructions that several may be on their way at a time.
+    bool in_line;
+
+    explicit DAHL_DEVICE ReadArray(const Elements<const T> &elements)
+        : elements(elements), at_once(Chunk::fits(elements)), in_line(elements.contiguous) {}
+
+    DAHL_DEVICE T operator[](size_t i) const { return elements[i]; }
+    DAHL_DEVICE T line(size_t i) const { return elements.view.data[i]; }
+    DAHL_DEVICE const T *chunk(size_t start) const { return elements.view.data + start; }
+};
+
+// A lane.
+template <class T> struct ReadLane {
+    static constexpr bool in_line = true;
+    Lane<const T> lane;
+    bool at_once;
+
+    explicit DAHL_DEVICE ReadLane(const Lane<const T> &lane) : lane(lane), at_once(lane.stride == 1 && is_of_chunk(lane.first)) {}
+
+    DAHL_DEVICE T operator[](size_t i) const { return lane[i]; }
+    DAHL_DEVICE T line(size_t i) const { return lane[i]; }
+    DAHL_DEVICE const T *chunk(size_t i) const { return &lane[i]; }
+};
+
+// What a thread reads.
+template <class T, unsigned N, class From> struct Reader {
+    static_assert(N == 1 || N == EACH<T>, "arrays that are read together have elements of one size");
+    From from;
+    // Read, and not yet folded.
+    T ahead[AHEAD][N];
+
+    explicit DAHL_DEVICE Reader(const From &from) : from(from) {}
+    DAHL_DEVICE void load(unsigned slot, size_t start) {
+        if constexpr (N == EACH<T>) load_chunk(from.chunk(start), ahead[slot]);
+    }
+};
+
+// Folds of the elements from `begin` up to `end` those of the `thread`-th of so many threads, which take `N` neighbours each:
+// `add(accumulator, element, ..)`, with an element of each reader's array.
+template <unsigned N, class A, class Add, class... Readers>
+DAHL_DEVICE void fold_share(A &accumulator, size_t begin, size_t end, unsigned thread, unsigned threads, Add &add, Readers... readers) {
+    size_t count = (end - begin) / N;
+    if (N > 1 && (readers.from.at_once && ...)) {
+#pragma unroll 1
+        for (size_t first = thread; first < count; first += AHEAD * threads) {
+            unsigned left = up_to_32_bits(count - first);
+#pragma unroll
+            for (unsigned slot = 0; slot < AHEAD; slot++) {
+                if (slot * threads < left) (readers.load(slot, begin + (first + slot * threads) * N), ...);
+            }
+#pragma unroll
+            for (unsigned slot = 0; slot < AHEAD; slot++) {
+                if (slot * threads >= left) continue;
+#pragma unroll
+                for (unsigned i = 0; i < N; i++) add(accumulator, readers.ahead[slot][i]...);
+            }
+        }
+    } else if ((readers.from.in_line && ...)) {
+        [[maybe_unused]] constexpr unsigned GROUPS = N == 1 ? AHEAD : 1;
+#pragma unroll GROUPS
+        for (size_t group = thread; group < count; group += threads) {
+#pragma unroll
+            for (unsigned i = 0; i < N; i++) add(accumulator, readers.from.line(begin + group * N + i)...);
+        }
+    } else {
+#pragma unroll 1
+        for (size_t group = thread; group < count; group += threads) {
+#pragma unroll 1
+            for (unsigned i = 0; i < N; i++) add(accumulator, readers.from[begin + group * N + i]...);
+        }
+    }
+    size_t rest = begin + count * N + thread;
+    if (N > 1 && rest < end) add(accumulator, readers.from[rest]...); // fewer than there are threads
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
 // Of a whole array, in two passes, since blocks cannot wait for each other: `fold_parts` leaves an accumulator for each
 // block in the task's scratch memory, `fold_of_parts` in one block merges them.
 //
 //     DAHL_KERNEL(sum, types(T: real), scratch(32 * blocks(input.len(), 2048)),
 //                 pass(sum_parts, grid(blocks(input.len(), 2048)), block(256)), pass(sum, grid(1), block(256)))
 
-// Folds this block's share of `n` elements: `add(accumulator, i)` for each. Blocks of FOLD_THREADS, blocks(n, PART) of them.
-template <class A, class Add> DAHL_DEVICE void fold_parts(size_t n, const Task &task, Add add) {
+// Leaves what a block has folded for the pass after it.
+template <class A> DAHL_DEVICE void leave_part(A accumulator, const Scratch &scratch) {
     static_assert(sizeof(A) <= 32, "scratch(32 * blocks(..)) is enough");
+    accumulator = fold_block(accumulator);
+    if (threadIdx.x == 0) scratch.as<A>()[blockIdx.x] = accumulator;
+}
+
+// Folds this block's share of `n` elements: `add(accumulator, i)` for each. Blocks of FOLD_THREADS, blocks(n, PART) of them.
+template <class A, class Add> DAHL_DEVICE void fold_parts(size_t n, const Scratch &scratch, Add add) {
     A accumulator = A::identity();
     for (size_t i = first_index(); i < n; i += grid_threads()) add(accumulator, i);
-    accumulator = fold_block(accumulator);
-    if (threadIdx.x == 0) task.scratch_as<A>()[blockIdx.x] = accumulator;
+    leave_part(accumulator, scratch);
+}
+
+// The same of arrays of one length: `add(accumulator, element, ..)`, with an element of each.
+template <class A, class Add, class T, class... Others>
+DAHL_DEVICE void fold_parts(const Scratch &scratch, Add add, const Elements<const T> &elements, const Elements<const Others> &...others) {
+    A accumulator = A::identity();
+    fold_share<EACH<T>>(accumulator, 0, elements.len, unsigned(first_index()), unsigned(grid_threads()), add,
+                        Reader<T, EACH<T>, ReadArray<T>>(ReadArray<T>(elements)),
+                        Reader<Others, EACH<T>, ReadArray<Others>>(ReadArray<Others>(others))...);
+    leave_part(accumulator, scratch);
 }
 
 // Merges what `fold_parts` left for `n` elements; all threads of the block have the result.
-template <class A> DAHL_DEVICE A fold_of_parts(size_t n, const Task &task) {
+template <class A> DAHL_DEVICE A fold_of_parts(size_t n, const Scratch &scratch) {
     A accumulator = A::identity();
     size_t parts = blocks(n, PART);
-    for (size_t part = threadIdx.x; part < parts; part += FOLD_THREADS) accumulator.merge(task.scratch_as<A>()[part]);
+    for (size_t part = threadIdx.x; part < parts; part += FOLD_THREADS) accumulator.merge(scratch.as<A>()[part]);
     return fold_block(accumulator);
 }
 
@@ -158,12 +266,173 @@ DAHL_DEVICE void fold_lanes(size_t lanes, size_t extent, size_t after, Open open
     });
 }
 
-// Folds the lanes of an array: `add(accumulator, element)`, `store(lane, accumulator)`.
-template <class A, class T, class Add, class Store>
-DAHL_DEVICE void fold_lanes(const Lanes<T> &lanes, Add add, Store store) {
-    fold_lanes<A>(
-        lanes.count(), lanes.extent, lanes.after, [&](size_t lane) { return lanes[lane]; },
-        [&](A &accumulator, const Lane<T> &lane, size_t i) { add(accumulator, lane[i]); }, store);
+// ---------------------------------------------------------------------------------------------------------------------
+// Of each lane of an array, in two passes. Where lanes are few and long, each is cut into parts, for several blocks: the first pass
+// leaves an accumulator for each in scratch memory and the last merges them. Else the first pass does everything, and the last, where
+// there are too many lanes or too few elements to cut any, is not launched at all.
+//
+//     DAHL_KERNEL(sum_axis, types(T: real), scratch(32 * min(input.len() / 128, 131072)),
+//                 pass(sum_axis_parts, grid(max(blocks(out.len(), 8), blocks(input.len(), 1024))), block(32, 8)),
+//                 pass(sum_axis, grid(blocks(out.len(), 8) * min(input.len() / 65536, 1) * min(16384 / (out.len() + 1), 1)), block(32, 8)))
+
+enum class Pass { Parts, Last };
+
+// How lanes are divided among warps or blocks, and cut into parts.
+struct Cut {
+    Sharing sharing;
+    // Of each lane, and the most elements of a part.
+    size_t parts, each;
+
+    // `neighbours` are the lanes that a thread takes of those that lie side by side.
+    DAHL_DEVICE Cut(size_t lanes, size_t extent, size_t after, unsigned neighbours) : sharing(Sharing::Warp), parts(1), each(extent) {
+        size_t groups = lanes, most = 1, least = 4096;
+        if (after >= WARP_THREADS / 2) {
+            sharing = Sharing::Beside;
+            groups = ceil_div(lanes, WARP_THREADS * neighbours), most = 256, least = 128;
+        } else if (extent >= 8 * LONG_LANE || (extent >= LONG_LANE && lanes < 2 * MAX_BLOCKS)) {
+            sharing = Sharing::Block;
+            most = 512;
+        }
+        if (lanes == 0 || lanes >= 16384 || lanes * extent < 65536) return;
+        size_t wanted = divide(most, groups).quotient, possible = extent / least;
+        parts = wanted < possible ? wanted : possible;
+        if (parts == 0) parts = 1;
+        // Parts begin where 16 bytes do, if the lane does.
+        if (parts > 1) each = ceil_div(ceil_div(extent, parts), sizeof(Chunk)) * sizeof(Chunk);
+    }
+
+    DAHL_DEVICE size_t begin(size_t part, size_t extent) const { return part * each < extent ? part * each : extent; }
+    DAHL_DEVICE size_t end(size_t part, size_t extent) const { return begin(part + 1, extent); }
+};
+
+// Where the first pass puts what it finds of a part.
+template <class A, class Store>
+DAHL_DEVICE void store_part(const Cut &cut, size_t lane, size_t part, A &accumulator, const Scratch &scratch, Store &store) {
+    if (cut.parts == 1) {
+        store(lane, accumulator);
+    } else {
+        scratch.as<A>()[lane * cut.parts + part] = accumulator;
+    }
+}
+
+// Lanes side by side: a thread goes down `N` neighbouring ones, and the warps of a block share the elements of each.
+template <class A, unsigned N, class T, class From, class Add, class Store>
+DAHL_DEVICE void fold_beside(const From &lanes, const Cut &cut, const Scratch &scratch, Add &add, Store &store) {
+    __shared__ A of_rows[FOLD_WARPS][N][WARP_THREADS];
+    constexpr unsigned GROUP = WARP_THREADS * N;
+    unsigned x = threadIdx.x, y = threadIdx.y;
+    size_t count = lanes.count(), groups = ceil_div(count, GROUP);
+    for (size_t item = blockIdx.x; item < groups * cut.parts; item += gridDim.x) {
+        Division at = divide(item, groups);
+        size_t part = at.quotient, first = at.remainder * GROUP, end = cut.end(part, lanes.extent);
+        A accumulators[N];
+#pragma unroll
+        for (unsigned i = 0; i < N; i++) accumulators[i] = A::identity();
+        if (first + x * N < count) {
+            auto lane = lanes.read(first + x * N);
+#pragma unroll 1
+            for (size_t row = cut.begin(part, lanes.extent) + y; row < end; row += ROWS_AHEAD * FOLD_WARPS) {
+                T ahead[ROWS_AHEAD][N];
+                unsigned left = up_to_32_bits(end - row);
+#pragma unroll
+                for (unsigned slot = 0; slot < ROWS_AHEAD; slot++) {
+                    if (slot * FOLD_WARPS >= left) continue;
+                    size_t i = row + slot * FOLD_WARPS;
+                    if constexpr (N == EACH<T>) {
+                        load_chunk(lane.chunk(i), ahead[slot]);
+                    } else {
+                        ahead[slot][0] = lane[i];
+                    }
+                }
+#pragma unroll
+                for (unsigned slot = 0; slot < ROWS_AHEAD; slot++) {
+                    if (slot * FOLD_WARPS >= left) continue;
+#pragma unroll
+                    for (unsigned i = 0; i < N; i++) add(accumulators[i], ahead[slot][i]);
+                }
+            }
+        }
+#pragma unroll
+        for (unsigned i = 0; i < N; i++) of_rows[y][i][x] = accumulators[i];
+        __syncthreads();
+        for (size_t i = thread_in_block(); i < GROUP && first + i < count; i += FOLD_THREADS) {
+            A result = of_rows[0][i % N][i / N];
+            for (unsigned row = 1; row < FOLD_WARPS; row++) result.merge(of_rows[row][i % N][i / N]);
+            store_part(cut, first + i, part, result, scratch, store);
+        }
+        __syncthreads(); // before the next ones are written there
+    }
+}
+
+// Lanes one after the other: the threads of a warp or of a block go along each.
+template <class A, unsigned N, class T, class From, class Add, class Store>
+DAHL_DEVICE void fold_along(const From &lanes, const Cut &cut, const Scratch &scratch, Add &add, Store &store) {
+    bool is_block = cut.sharing == Sharing::Block;
+    size_t each_block = is_block ? 1 : FOLD_WARPS, items = lanes.count() * cut.parts;
+    unsigned thread = is_block ? thread_in_block() : threadIdx.x, threads = is_block ? FOLD_THREADS : WARP_THREADS;
+    for (size_t item = blockIdx.x * each_block + (is_block ? 0 : threadIdx.y); item < items; item += gridDim.x * each_block) {
+        Division at = divide(item, cut.parts);
+        size_t lane = at.quotient, part = at.remainder;
+        auto from = lanes.read(lane);
+        A accumulator = A::identity();
+        fold_share<N>(accumulator, cut.begin(part, lanes.extent), cut.end(part, lanes.extent), thread, threads, add,
+                      Reader<T, N, decltype(from)>(from));
+        if (is_block) {
+            accumulator = fold_block(accumulator);
+        } else {
+            fold_warp(accumulator);
+        }
+        if (thread == 0) store_part(cut, lane, part, accumulator, scratch, store);
+    }
+}
+
+// The lanes of an array, as `fold_lanes` takes them.
+template <class T> struct ReadLanes {
+    const Lanes<const T> &lanes;
+    size_t extent, after;
+
+    explicit DAHL_DEVICE ReadLanes(const Lanes<const T> &lanes) : lanes(lanes), extent(lanes.extent), after(lanes.after) {}
+
+    DAHL_DEVICE size_t count() const { return lanes.count(); }
+    DAHL_DEVICE ReadLane<T> read(size_t lane) const { return ReadLane<T>(lanes[lane]); }
+    // Whether 16 bytes hold elements of `EACH<T>` lanes side by side, from each lane on whose number is a multiple of it.
+    DAHL_DEVICE bool are_in_chunks() const { return lanes.contiguous && after % EACH<T> == 0 && is_of_chunk(lanes.view.data); }
+};
+
+// Folds lanes, each a lane of an array or what else has as many elements: `add(accumulator, element)`; `store(lane, accumulator)` is
+// called once a lane, by one thread.
+template <class A, Pass pass, class T, class From, class Add, class Store>
+DAHL_DEVICE void fold_lanes_of(const From &lanes, const Scratch &scratch, Add add, Store store) {
+    static_assert(sizeof(A) <= 32, "the scratch memory is enough");
+    // What the threads leave each other of neighbouring lanes has to have room in shared memory.
+    constexpr unsigned NEIGHBOURS = EACH<T> * sizeof(A) <= 128 ? EACH<T> : 1;
+    Cut cut(lanes.count(), lanes.extent, lanes.after, EACH<T>);
+    if constexpr (pass == Pass::Last) {
+        if (cut.parts == 1) return;
+        size_t step = size_t(gridDim.x) * FOLD_WARPS;
+        for (size_t lane = size_t(blockIdx.x) * FOLD_WARPS + threadIdx.y; lane < lanes.count(); lane += step) {
+            A accumulator = A::identity();
+            const A *parts = scratch.as<A>() + lane * cut.parts;
+            for (size_t part = threadIdx.x; part < cut.parts; part += WARP_THREADS) accumulator.merge(parts[part]);
+            fold_warp(accumulator);
+            if (threadIdx.x == 0) store(lane, accumulator);
+        }
+    } else if (cut.sharing == Sharing::Beside) {
+        if (NEIGHBOURS > 1 && lanes.are_in_chunks()) {
+            fold_beside<A, NEIGHBOURS, T>(lanes, cut, scratch, add, store);
+        } else {
+            fold_beside<A, 1, T>(lanes, cut, scratch, add, store);
+        }
+    } else if (cut.sharing == Sharing::Block || lanes.extent >= EACH<T> * WARP_THREADS) {
+        fold_along<A, EACH<T>, T>(lanes, cut, scratch, add, store);
+    } else {
+        fold_along<A, 1, T>(lanes, cut, scratch, add, store);
+    }
+}
+
+template <class A, Pass pass, class T, class Add, class Store>
+DAHL_DEVICE void fold_lanes(const Lanes<const T> &lanes, const Scratch &scratch, Add add, Store store) {
+    fold_lanes_of<A, pass, T>(ReadLanes<T>(lanes), scratch, add, store);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -16,17 +16,60 @@ struct Three {
     }
 };
 
+// The distance that an image, row and column make, as one index, in an array of channels.
+template <class T> DAHL_DEVICE uint64_t bytes_of_place(const View<T, 4> &images, uint64_t index) {
+    Three place = Three::of(index, images.extent(2), images.extent(3));
+    return bytes_along(images, 0, place.outer) + bytes_along(images, 2, place.row) + bytes_along(images, 3, place.col);
+}
+
 // Filters as a matrix [out channels, (in channel, kernel row, kernel col)], or, `by_input`, [in channels, (out channel, ..)].
 template <class T> struct FilterMatrix {
     View<const T, 4> filters;
     bool by_input, along_inner;
 
-    DAHL_DEVICE uint64_t outer(size_t channel) const { return channel; }
-    DAHL_DEVICE compute_t<T> at(uint64_t channel, size_t inner) const {
+    DAHL_DEVICE uint64_t outer(size_t channel) const {
+        return by_input ? bytes_along(filters, 1, channel) : bytes_along(filters, 0, channel);
+    }
+    DAHL_DEVICE uint64_t inner(size_t inner) const {
         Three tap = Three::of(inner, filters.extent(2), filters.extent(3));
-        return widen(by_input ? filters.at(tap.outer, channel, tap.row, tap.col) : filters.at(channel, tap.outer, tap.row, tap.col));
+        uint64_t channel = by_input ? bytes_along(filters, 0, tap.outer) : bytes_along(filters, 1, tap.outer);
+        return channel + bytes_along(filters, 2, tap.row) + bytes_along(filters, 3, tap.col);
+    }
+    DAHL_DEVICE T at(uint64_t channel, uint64_t tap) const { return element_at(filters.data, channel, tap); }
+    DAHL_DEVICE compute_t<T> value(T element) const { return widen(element); }
+};
+
+// A kernel's tap: its row and column, and the distance in bytes that it adds to a position's.
+struct Tap {
+    uint64_t bytes;
+    uint32_t row, col;
+};
+
+// A position of a kernel: which of the kernel's rows and columns have an element of the array there, and from where a tap's
+// distance counts. That it is the taps that are counted, and not rows of an image, keeps a comparison to 32 bits.
+struct Reach {
+    uint64_t bytes;
+    uint32_t row, rows, col, cols;
+
+    DAHL_DEVICE bool has(const Tap &tap) const { return (tap.row - row < rows) & (tap.col - col < cols); }
+};
+
+// Of `taps` those from `first` up to `end`.
+struct Taps {
+    uint32_t first, count;
+
+    static DAHL_DEVICE Taps between(uint64_t first, uint64_t end, uint64_t taps) {
+        end = end < taps ? end : taps;
+        return first < end ? Taps{uint32_t(first), uint32_t(end - first)} : Taps{0, 0};
     }
 };
+
+// Stops if taps do not count in 31 bits: an element of the output would be a sum of more products.
+DAHL_DEVICE void check_kernel(const Window &window) {
+    for (int axis = 0; axis < 2; axis++) {
+        if (window.kernel[axis] >> 31 != 0) out_of_bounds(axis, window.kernel[axis], uint64_t(1) << 31);
+    }
+}
 
 // Images as a matrix [(image, position row, position col), (channel, kernel row, kernel col)]: the patch under each position.
 template <class T> struct Patches {
@@ -36,14 +79,31 @@ template <class T> struct Patches {
     uint64_t rows, cols;
     bool along_inner;
 
-    DAHL_DEVICE Three outer(size_t position) const { return Three::of(position, rows, cols); }
-    DAHL_DEVICE compute_t<T> at(const Three &position, size_t inner) const {
-        return at(position, Three::of(inner, window.kernel[0], window.kernel[1]));
+    DAHL_DEVICE Reach outer(size_t position) const { return reach(Three::of(position, rows, cols)); }
+    DAHL_DEVICE Tap inner(size_t inner) const {
+        Three tap = Three::of(inner, window.kernel[0], window.kernel[1]);
+        return {bytes_along(images, 1, tap.outer) + bytes_to(tap.row, tap.col), uint32_t(tap.row), uint32_t(tap.col)};
     }
-    DAHL_DEVICE compute_t<T> at(const Three &position, const Three &tap) const {
-        uint64_t row = window.source(0, position.row, tap.row), col = window.source(1, position.col, tap.col);
-        if (row >= window.image[0] || col >= window.image[1]) return 0;
-        return widen(images.at(position.outer, tap.outer, row, col));
+    DAHL_DEVICE T at(const Reach &position, const Tap &tap) const {
+        return position.has(tap) ? element_at(images.data, position.bytes, tap.bytes) : T{};
+    }
+    DAHL_DEVICE compute_t<T> value(T element) const { return widen(element); }
+
+    DAHL_DEVICE Reach reach(const Three &position) const {
+        Taps rows = inside(0, position.row), cols = inside(1, position.col);
+        uint64_t bytes = bytes_to(window.source(0, position.row, 0), window.source(1, position.col, 0));
+        return {bytes_along(images, 0, position.outer) + bytes, rows.first, rows.count, cols.first, cols.count};
+    }
+
+  private:
+    // Also of a row and column outside, where a patch begins.
+    DAHL_DEVICE uint64_t bytes_to(uint64_t row, uint64_t col) const {
+        return (row * uint64_t(images.strides[2]) + col * uint64_t(images.strides[3])) * sizeof(T);
+    }
+    // The taps that lie inside of the image at `position`.
+    DAHL_DEVICE Taps inside(int axis, uint64_t position) const {
+        uint64_t start = position * window.stride[axis], first = window.padding[axis], end = first + window.image[axis];
+        return Taps::between(first > start ? first - start : 0, end > start ? end - start : 0, window.kernel[axis]);
     }
 };
 
@@ -53,8 +113,10 @@ template <class T> struct PatchesOfTaps {
     Patches<T> patches;
     bool along_inner;
 
-    DAHL_DEVICE Three outer(size_t tap) const { return Three::of(tap, patches.window.kernel[0], patches.window.kernel[1]); }
-    DAHL_DEVICE compute_t<T> at(const Three &tap, size_t inner) const { return patches.at(patches.outer(inner), tap); }
+    DAHL_DEVICE Tap outer(size_t tap) const { return patches.inner(tap); }
+    DAHL_DEVICE Reach inner(size_t position) const { return patches.outer(position); }
+    DAHL_DEVICE T at(const Tap &tap, const Reach &position) const { return patches.at(position, tap); }
+    DAHL_DEVICE compute_t<T> value(T element) const { return widen(element); }
 };
 
 } // namespace dahl

@@ -2,137 +2,419 @@
 //
 //     product[row, col] = sum over inner of a[row, inner] * b[inner, col]
 //
-// Every element of `a` is needed by all columns, every element of `b` by all rows. A block computes a tile of 64 x 64
-// of the product and reads 64 x 16 and 16 x 64 of the factors at a time into shared memory, so each element is read once
-// for 64 products. Each of the 256 threads has 4 x 4 of the tile in registers: for 8 numbers that it reads from shared memory
-// it does 16 products, and neighbouring threads have neighbouring columns (Volkov and Demmel 2008, Benchmarking GPUs to
-// Tune Dense Linear Algebra). Products are summed up in the compute type, one after the other.
+// Every element of `a` is needed by all columns, every element of `b` by all rows. A block computes a tile of 64 x 128 of the
+// product, and reads 64 x 16 and 16 x 128 of the factors at a time into shared memory (of doubles half as many), so each
+// element is read once for 128 or 64 products. Each of the 256 threads has 4 x 8 of the tile in registers: for 12 numbers that
+// it reads from shared memory, 16 bytes at once, it does 32 products (Volkov and Demmel 2008, Benchmarking GPUs to Tune Dense
+// Linear Algebra). Products are summed up in the compute type, one after the other. A convolution of few channels has flat
+// tiles of 32 x 256, of which less is beyond the last channel.
 //
-// The factors need not be matrices in memory: they are asked for elements, and a convolution's makes a matrix of patches
-// as it is read (implicit GEMM; Chetlur et al. 2014, cuDNN: Efficient Primitives for Deep Learning, section 3).
+// While a step's products are computed, the next step's elements are on their way into registers, and go to the other of two
+// places in shared memory; so a step has one barrier, and memory has the time of a step (CUTLASS, Efficient GEMM in CUDA,
+// Software Pipelining: https://docs.nvidia.com/cutlass/media/docs/cpp/efficient_gemm.html).
+//
+// The factors need not be matrices in memory: they are asked for elements, and a convolution's makes a matrix of patches as it
+// is read (implicit GEMM; Chetlur et al. 2014, cuDNN: Efficient Primitives for Deep Learning, section 3). What is costly about
+// an index, its division into image, row and column, is done once for a row of the tile and once for an inner index of a step,
+// and kept in shared memory; an element needs but the sum of two places.
 #pragma once
 
-#include "dahl.cuh"
+#include "fold.cuh"
 
 namespace dahl {
 
-constexpr unsigned TILE = 64, TILE_INNER = 16, TILE_SIDE = 16;
-constexpr unsigned TILE_THREADS = TILE_SIDE * TILE_SIDE, TILE_EACH = TILE / TILE_SIDE;
+constexpr unsigned TILE_THREADS = 256;
+// Of a tile's rows and columns each thread has.
+constexpr unsigned EACH_ROWS = 4, EACH_COLS = 8;
 
-// Which elements of a factor's tile a thread fetches: neighbouring threads go along the inner dimension, or along rows
-// (of `b`: columns), as the factor lies in memory. Each thread stays in its rows from step to step.
-struct Fetch {
-    bool along_inner;
+// How the threads of a block lie over a tile: each has rows that are `SIDE_ROWS` from each other and columns that are
+// `SIDE_COLS` from each other. So neighbours have neighbouring ones.
+template <unsigned ROWS_BESIDE> struct TileShape {
+    static constexpr unsigned SIDE_ROWS = ROWS_BESIDE, SIDE_COLS = 16;
+    static constexpr unsigned ROWS = SIDE_ROWS * EACH_ROWS, COLS = TILE_THREADS / SIDE_ROWS * EACH_COLS;
+};
+using Tile = TileShape<16>;    // 64 x 128
+using FlatTile = TileShape<8>; // 32 x 256, for products of few rows
 
-    DAHL_DEVICE unsigned outer(unsigned i) const {
-        unsigned thread = thread_in_block();
-        return along_inner ? thread / TILE_INNER + i * (TILE_THREADS / TILE_INNER) : thread % TILE;
+// As many elements as a thread reads from shared memory at once.
+template <class C> struct alignas(16) Vector {
+    static constexpr unsigned SIZE = 16 / sizeof(C);
+    C of[SIZE];
+};
+
+// Inner indices of a step.
+template <class C> constexpr unsigned TILE_INNER = 4 * Vector<C>::SIZE;
+
+// A product of doubles is rounded before it is added, as that of the reference, which has no wider range: both overflow alike.
+DAHL_DEVICE float multiply_add(float a, float b, float sum) { return ::fmaf(a, b, sum); }
+DAHL_DEVICE double multiply_add(double a, double b, double sum) { return a * b + sum; }
+
+// The element whose distance from an array's first is the sum of two, in bytes: of an index of each dimension of a factor.
+template <class T> DAHL_DEVICE T &element_at(T *first, uint64_t outer, uint64_t inner) {
+    return *const_cast<T *>(reinterpret_cast<const T *>(reinterpret_cast<const char *>(first) + int64_t(outer) + int64_t(inner)));
+}
+
+// What an index of `axis` adds to that distance.
+template <class T, int RANK> DAHL_DEVICE uint64_t bytes_along(const View<T, RANK> &view, int axis, uint64_t index) {
+    check_bounds(axis, index, view.extents[axis]);
+    return index * uint64_t(view.strides[axis]) * sizeof(T);
+}
+
+// Where a thread is in its tile: its elements are at row `row + i * SIDE_ROWS` and column `col + j * SIDE_COLS`.
+//
+// A warp has 4 x 8 threads: fewer numbers of shared memory are different ones than in a line of 32. Neighbouring threads
+// alternate between two rows, since what is read by 16 bytes is read by half a warp at a time if threads next to each other or
+// next but one read the same.
+struct TilePlace {
+    unsigned row, col;
+
+    template <class Shape> static DAHL_DEVICE TilePlace of_thread() {
+        constexpr unsigned WARPS = Shape::COLS / EACH_COLS / 8; // beside each other
+        unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, beside = warp % WARPS * 8 + lane / 2 % 8;
+        return {warp / WARPS * 4 + lane / 16 * 2 + lane % 2,
+                beside / Shape::SIDE_COLS * (Shape::SIDE_COLS * EACH_COLS) + beside % Shape::SIDE_COLS};
     }
-    DAHL_DEVICE unsigned inner(unsigned i) const {
-        unsigned thread = thread_in_block();
-        return along_inner ? thread % TILE_INNER : thread / TILE + i * (TILE_THREADS / TILE);
+    // The first of its vectors in a row of `b` (`Panel::place_of`).
+    template <class Shape> DAHL_DEVICE unsigned vector(unsigned size) const {
+        return (col - col % Shape::SIDE_COLS) / size + col % Shape::SIDE_COLS;
     }
 };
 
-// One tile of the product of `a` and `b` over the inner indices `inner_first .. inner_end`, its first element at `row` and `col`:
-// `sums[i][j]` is this thread's element at `row + threadIdx.y + i * TILE_SIDE`, `col + threadIdx.x + j * TILE_SIDE`.
-//
-// A factor has `Outer outer(size_t)`, what is to be known of one of its rows (of `b`: columns), `C at(Outer, size_t inner)`, and
-// `bool along_inner`, how it is best read. If `b` HAS_GAPS, places where nothing is to be multiplied, it says which (`is_gap`), and has zeros
-// there; they are gone around where `a` has an infinity or NaN, with which zero would make NaN. To be called by all threads of a
-// block(16, 16).
-template <class C, class A, class B>
-DAHL_DEVICE void product_tile(size_t row, size_t col, size_t rows, size_t cols, size_t inner_first, size_t inner_end, const A &a,
-                              const B &b, C (&sums)[TILE_EACH][TILE_EACH]) {
-    // Of `a` the columns lie in rows: those that are read together are beside each other. One more place, so that
-    // writing them does not wait for one bank.
-    __shared__ C tile_a[TILE_INNER][TILE + 1];
-    __shared__ C tile_b[TILE_INNER][TILE + 1];
-    Fetch fetch_a = {a.along_inner}, fetch_b = {b.along_inner};
-    decltype(a.outer(0)) of_a[TILE_EACH];
-    decltype(b.outer(0)) of_b[TILE_EACH];
-#pragma unroll
-    for (unsigned i = 0; i < TILE_EACH; i++) {
-        if (row + fetch_a.outer(i) < rows) of_a[i] = a.outer(row + fetch_a.outer(i));
-        if (col + fetch_b.outer(i) < cols) of_b[i] = b.outer(col + fetch_b.outer(i));
-#pragma unroll
-        for (unsigned j = 0; j < TILE_EACH; j++) sums[i][j] = 0;
+// What a block has of one factor: `SIZE` of its rows (of `b`: columns).
+template <class C, unsigned SIDE, unsigned SIZE, class Factor> struct Panel {
+    using Outer = decltype(static_cast<const Factor *>(nullptr)->outer(0));
+    using Inner = decltype(static_cast<const Factor *>(nullptr)->inner(0));
+    using Raw = decltype(static_cast<const Factor *>(nullptr)->at(Outer(), Inner()));
+    static constexpr unsigned INNER = TILE_INNER<C>, COUNT = SIZE * INNER / TILE_THREADS, VECTOR = Vector<C>::SIZE;
+
+    // Of each factor the elements of one inner index lie in a row. One more vector, so that writing down a column does not wait
+    // for few banks.
+    struct Shared {
+        Vector<C> elements[2][INNER][SIZE / VECTOR + 1];
+        Outer outers[SIZE];
+        Inner inners[2][INNER];
+    };
+
+    // How far apart the elements are that a thread fetches: rows where threads go along the inner dimension, else inner indices.
+    static constexpr unsigned ROWS_APART = TILE_THREADS / INNER, INNER_APART = TILE_THREADS / SIZE;
+    static constexpr unsigned ROW = SIZE + VECTOR;
+
+    const Factor &factor;
+    Shared &shared;
+    unsigned helper;     // which thread finds the first index
+    unsigned outers;     // that there are, up to `SIZE`
+    unsigned first, end; // of the elements that this thread fetches
+    C *place;            // of the first of them
+    size_t inner_end;
+    Outer own;
+    Raw fetched[COUNT];
+
+    // Neighbouring threads fetch along the inner dimension, or along rows (of `b`: columns), as the factor lies in memory. Each
+    // thread stays in its rows from step to step.
+    DAHL_DEVICE Panel(const Factor &factor, Shared &shared, unsigned helper, size_t outers, size_t inner_end)
+        : factor(factor), shared(shared), helper(helper), outers(outers < SIZE ? unsigned(outers) : SIZE), inner_end(inner_end), own(),
+          fetched() {
+        first = factor.along_inner ? threadIdx.x / INNER : threadIdx.x % SIZE;
+        unsigned left = this->outers > first ? this->outers - first : 0;
+        end = factor.along_inner ? (left + ROWS_APART - 1) / ROWS_APART : left;
+        place = shared.elements[0][factor.along_inner ? threadIdx.x % INNER : threadIdx.x / SIZE][0].of + place_of(first);
     }
-    for (size_t inner = inner_first; inner < inner_end; inner += TILE_INNER) {
+
+    // Where a row lies: of each vector the elements are SIDE rows from each other, those of one thread. If rows `a` and `b`
+    // have no bits in common, that of `a + b` is the sum of theirs.
+    static DAHL_DEVICE constexpr unsigned place_of(unsigned row) {
+        unsigned each = row / SIDE;
+        return (each / VECTOR * SIDE + row % SIDE) * VECTOR + each % VECTOR;
+    }
+
+    DAHL_DEVICE void find_outers(size_t first) {
+        if (threadIdx.x < outers) shared.outers[threadIdx.x] = factor.outer(first + threadIdx.x);
+    }
+    // Beyond the end stands the last one: what is read there is not multiplied.
+    DAHL_DEVICE void find_inners(size_t first, unsigned buffer) {
+        unsigned i = (threadIdx.x - helper) % TILE_THREADS;
+        if (i < INNER) shared.inners[buffer][i] = factor.inner(first + i < inner_end ? first + i : inner_end - 1);
+    }
+
+    DAHL_DEVICE void keep_own() {
+        if (!factor.along_inner && first < outers) own = shared.outers[first];
+    }
+
+    // Begins to read the elements of the inner indices that `find_inners` found. Nothing waits for them before `put`.
+    DAHL_DEVICE void fetch(unsigned buffer) {
+        if (factor.along_inner) {
+            Inner inner = shared.inners[buffer][threadIdx.x % INNER];
+            const Outer *outer = shared.outers + first;
+            if (end >= COUNT) {
 #pragma unroll
-        for (unsigned i = 0; i < TILE_EACH; i++) {
-            unsigned at_a = fetch_a.inner(i), at_b = fetch_b.inner(i);
-            bool has_a = row + fetch_a.outer(i) < rows && inner + at_a < inner_end;
-            bool has_b = col + fetch_b.outer(i) < cols && inner + at_b < inner_end;
-            tile_a[at_a][fetch_a.outer(i)] = has_a ? a.at(of_a[i], inner + at_a) : C(0);
-            tile_b[at_b][fetch_b.outer(i)] = has_b ? b.at(of_b[i], inner + at_b) : C(0);
+                for (unsigned i = 0; i < COUNT; i++) fetched[i] = factor.at(outer[i * ROWS_APART], inner);
+            } else {
+#pragma unroll
+                for (unsigned i = 0; i < COUNT; i++) {
+                    if (i < end) fetched[i] = factor.at(outer[i * ROWS_APART], inner);
+                }
+            }
+        } else if (end > 0) {
+#pragma unroll
+            for (unsigned i = 0; i < COUNT; i++) {
+                fetched[i] = factor.at(own, shared.inners[buffer][threadIdx.x / SIZE + i * INNER_APART]);
+            }
         }
-        // What is beyond the last inner index is not multiplied: an infinity times that zero would be NaN.
-        unsigned count = inner_end - inner < TILE_INNER ? unsigned(inner_end - inner) : TILE_INNER;
+    }
+
+    // Writes what was fetched to shared memory. Whether one of them is infinite or NaN.
+    DAHL_DEVICE bool put(unsigned buffer) {
+        C *to = place + buffer * (INNER * ROW);
+        C values[COUNT];
+        bool is_special = false;
+#pragma unroll
+        for (unsigned i = 0; i < COUNT; i++) {
+            values[i] = factor.value(fetched[i]);
+            is_special |= !is_finite(values[i]);
+        }
+        if (factor.along_inner && ROWS_APART == SIDE) {
+            // They are whole vectors.
+#pragma unroll
+            for (unsigned i = 0; i < COUNT; i += VECTOR) {
+                Vector<C> vector;
+#pragma unroll
+                for (unsigned j = 0; j < VECTOR; j++) vector.of[j] = values[(i + j) % COUNT];
+                *reinterpret_cast<Vector<C> *>(to + place_of(i * ROWS_APART)) = vector;
+            }
+        } else {
+#pragma unroll
+            for (unsigned i = 0; i < COUNT; i++) {
+                to[factor.along_inner ? place_of(i * ROWS_APART) : i * INNER_APART * ROW] = values[i];
+            }
+        }
+        return is_special;
+    }
+};
+
+// Adds to a thread's sums the products of one inner index, for the first `COLS` of its columns.
+template <class Shape, unsigned COLS, class C>
+DAHL_DEVICE void add_products(const Vector<C> *a, const Vector<C> *b, TilePlace place, C (&sums)[EACH_ROWS][EACH_COLS]) {
+    constexpr unsigned VECTOR = Vector<C>::SIZE;
+    Vector<C> from_a[EACH_ROWS / VECTOR], from_b[COLS / VECTOR];
+#pragma unroll
+    for (unsigned i = 0; i < EACH_ROWS / VECTOR; i++) from_a[i] = a[i * Shape::SIDE_ROWS + place.row];
+#pragma unroll
+    for (unsigned j = 0; j < COLS / VECTOR; j++) from_b[j] = b[j * Shape::SIDE_COLS + place.vector<Shape>(VECTOR)];
+#pragma unroll
+    for (unsigned i = 0; i < EACH_ROWS; i++) {
+#pragma unroll
+        for (unsigned j = 0; j < COLS; j++) {
+            sums[i][j] = multiply_add(from_a[i / VECTOR].of[i % VECTOR], from_b[j / VECTOR].of[j % VECTOR], sums[i][j]);
+        }
+    }
+}
+
+// The same for one column.
+template <class Shape, class C>
+DAHL_DEVICE void add_products_of_column(const Vector<C> *a, const Vector<C> *b, TilePlace place, unsigned j,
+                                        C (&sums)[EACH_ROWS][EACH_COLS]) {
+    constexpr unsigned VECTOR = Vector<C>::SIZE;
+    C from_b = b[j / VECTOR * Shape::SIDE_COLS + place.vector<Shape>(VECTOR)].of[j % VECTOR];
+#pragma unroll
+    for (unsigned i = 0; i < EACH_ROWS; i++) {
+        sums[i][j] = multiply_add(a[i / VECTOR * Shape::SIDE_ROWS + place.row].of[i % VECTOR], from_b, sums[i][j]);
+    }
+}
+
+// What a block has of both factors.
+template <class Shape, class C, class A, class B> struct Panels {
+    using Left = Panel<C, Shape::SIDE_ROWS, Shape::ROWS, A>;
+    using Right = Panel<C, Shape::SIDE_COLS, Shape::COLS, B>;
+    typename Left::Shared a;
+    typename Right::Shared b;
+};
+
+// One tile of the product of `a` and `b` over the inner indices `inner_first .. inner_end`, its first element at `row` and
+// `col`: `sums[i][j]` is this thread's element at `row + place.row + i * SIDE_ROWS`, `col + place.col + j * SIDE_COLS`.
+//
+// A factor has `Outer outer(size_t)`, what is to be known of one of its rows (of `b`: columns), `Inner inner(size_t)` of an
+// inner index, `Raw at(Outer, Inner)`, what there is to read for an element, `C value(Raw)`, what that stands for, and `bool
+// along_inner`, how it is best read. If `b` HAS_GAPS, places where nothing is to be multiplied, it says which (`is_gap(Outer,
+// Inner)`), and has zeros there; they are gone around where `a` has an infinity or NaN, with which zero would make NaN. To be
+// called by all threads of a block(256).
+template <class Shape, class C, class A, class B>
+DAHL_DEVICE void product_tile(Panels<Shape, C, A, B> &shared, size_t row, size_t col, size_t rows, size_t cols, size_t inner_first,
+                              size_t inner_end, const A &a, const B &b, C (&sums)[EACH_ROWS][EACH_COLS]) {
+    constexpr unsigned INNER = TILE_INNER<C>;
+#pragma unroll
+    for (unsigned i = 0; i < EACH_ROWS; i++) {
+#pragma unroll
+        for (unsigned j = 0; j < EACH_COLS; j++) sums[i][j] = 0;
+    }
+    if (inner_first >= inner_end) return;
+    TilePlace place = TilePlace::of_thread<Shape>();
+    typename Panels<Shape, C, A, B>::Left of_a(a, shared.a, 0, rows - row, inner_end);
+    typename Panels<Shape, C, A, B>::Right of_b(b, shared.b, TILE_THREADS / 2, cols - col, inner_end);
+    bool is_narrow = of_b.outers <= Shape::SIDE_COLS * EACH_COLS / 2;
+
+    __syncthreads(); // who is still at the tile before reads there
+    of_a.find_outers(row);
+    of_b.find_outers(col);
+    of_a.find_inners(inner_first, 0);
+    of_b.find_inners(inner_first, 0);
+    of_a.find_inners(inner_first + INNER, 1);
+    of_b.find_inners(inner_first + INNER, 1);
+    __syncthreads();
+    of_a.keep_own();
+    of_b.keep_own();
+    of_a.fetch(0);
+    of_b.fetch(0);
+    unsigned buffer = 0;
+    for (size_t inner = inner_first;; inner += INNER) {
+        bool is_special = of_a.put(buffer);
+        of_b.put(buffer);
+        // Who is here has done the products of the step before, so the other buffer may be written after this.
         bool goes_around_gaps = false;
         if constexpr (B::HAS_GAPS) {
-            bool is_special = false;
-            for (unsigned i = 0; i < TILE_EACH; i++) is_special |= !is_finite(tile_a[fetch_a.inner(i)][fetch_a.outer(i)]);
             goes_around_gaps = __syncthreads_or(is_special);
         } else {
             __syncthreads();
         }
-        if constexpr (B::HAS_GAPS) {
-            for (unsigned k = 0; goes_around_gaps && k < count; k++) {
-                for (unsigned j = 0; j < TILE_EACH; j++) {
-                    size_t at_col = col + threadIdx.x + j * TILE_SIDE;
-                    if (at_col >= cols || b.is_gap(b.outer(at_col), inner + k)) continue;
-                    C from_b = tile_b[k][threadIdx.x + j * TILE_SIDE];
-                    for (unsigned i = 0; i < TILE_EACH; i++) sums[i][j] += tile_a[k][threadIdx.y + i * TILE_SIDE] * from_b;
+        bool is_last = inner_end - inner <= INNER;
+        if (!is_last) {
+            of_a.fetch(buffer ^ 1);
+            of_b.fetch(buffer ^ 1);
+            of_a.find_inners(inner + 2 * INNER, buffer);
+            of_b.find_inners(inner + 2 * INNER, buffer);
+        }
+        const auto &tile_a = shared.a.elements[buffer];
+        const auto &tile_b = shared.b.elements[buffer];
+        // What is beyond the last inner index is not multiplied: an infinity times what stands there would be NaN.
+        unsigned count = is_last ? unsigned(inner_end - inner) : INNER;
+        if (B::HAS_GAPS && goes_around_gaps) {
+            if constexpr (B::HAS_GAPS) {
+#pragma unroll 1
+                for (unsigned k = 0; k < count; k++) {
+                    auto at_inner = b.inner(inner + k);
+#pragma unroll
+                    for (unsigned j = 0; j < EACH_COLS; j++) {
+                        unsigned at_col = place.col + j * Shape::SIDE_COLS;
+                        if (at_col >= of_b.outers || b.is_gap(shared.b.outers[at_col], at_inner)) continue;
+                        add_products_of_column<Shape>(tile_a[k], tile_b[k], place, j, sums);
+                    }
                 }
             }
+        } else if (count < INNER) {
+#pragma unroll 1
+            for (unsigned k = 0; k < count; k++) add_products<Shape, EACH_COLS>(tile_a[k], tile_b[k], place, sums);
+        } else if (is_narrow) {
+#pragma unroll
+            for (unsigned k = 0; k < INNER; k++) add_products<Shape, EACH_COLS / 2>(tile_a[k], tile_b[k], place, sums);
+        } else {
+#pragma unroll
+            for (unsigned k = 0; k < INNER; k++) add_products<Shape, EACH_COLS>(tile_a[k], tile_b[k], place, sums);
         }
-        for (unsigned k = 0; !goes_around_gaps && k < count; k++) {
-            C from_a[TILE_EACH], from_b[TILE_EACH];
-#pragma unroll
-            for (unsigned i = 0; i < TILE_EACH; i++) {
-                from_a[i] = tile_a[k][threadIdx.y + i * TILE_SIDE];
-                from_b[i] = tile_b[k][threadIdx.x + i * TILE_SIDE];
-            }
-#pragma unroll
-            for (unsigned i = 0; i < TILE_EACH; i++) {
-#pragma unroll
-                for (unsigned j = 0; j < TILE_EACH; j++) sums[i][j] += from_a[i] * from_b[j];
-            }
-        }
-        __syncthreads();
+        if (is_last) break;
+        buffer ^= 1;
     }
 }
 
-// Calls `take(i, j, row, col)` for each of this thread's elements of a tile that the product has.
-template <class Take> DAHL_DEVICE void for_each_of_tile(size_t row, size_t col, size_t rows, size_t cols, Take take) {
+// Calls `take(i, j, of_row(row), of_col(col))` for each of this thread's elements of a tile that the product has: `of_row` and
+// `of_col` once for each row and column.
+template <class Shape, class OfRow, class OfCol, class Take>
+DAHL_DEVICE void for_each_of_tile(size_t row, size_t col, size_t rows, size_t cols, OfRow of_row, OfCol of_col, Take take) {
+    TilePlace place = TilePlace::of_thread<Shape>();
+    row += place.row;
+    decltype(of_row(row)) of_rows[EACH_ROWS] = {};
 #pragma unroll
-    for (unsigned i = 0; i < TILE_EACH; i++) {
+    for (unsigned i = 0; i < EACH_ROWS; i++) {
+        if (row + i * Shape::SIDE_ROWS < rows) of_rows[i] = of_row(row + i * Shape::SIDE_ROWS);
+    }
 #pragma unroll
-        for (unsigned j = 0; j < TILE_EACH; j++) {
-            size_t at_row = row + threadIdx.y + i * TILE_SIDE, at_col = col + threadIdx.x + j * TILE_SIDE;
-            if (at_row < rows && at_col < cols) take(i, j, at_row, at_col);
+    for (unsigned j = 0; j < EACH_COLS; j++) {
+        size_t at_col = col + place.col + j * Shape::SIDE_COLS;
+        if (at_col >= cols) continue;
+        auto of_this_col = of_col(at_col);
+#pragma unroll
+        for (unsigned i = 0; i < EACH_ROWS; i++) {
+            if (row + i * Shape::SIDE_ROWS < rows) take(i, j, of_rows[i], of_this_col);
         }
     }
 }
 
-// Calls `body(row, col)` with the first element of each of a block's tiles. For grid(blocks(cols, 64), blocks(rows, 64)).
-template <class Body> DAHL_DEVICE void for_each_tile(size_t rows, size_t cols, Body body) {
-    for (size_t row = size_t(blockIdx.y) * TILE; row < rows; row += size_t(gridDim.y) * TILE) {
-        for (size_t col = size_t(blockIdx.x) * TILE; col < cols; col += size_t(gridDim.x) * TILE) body(row, col);
+// Calls `body(row, col)` with the first element of each of a block's tiles.
+template <class Shape, class Body> DAHL_DEVICE void for_each_tile(size_t rows, size_t cols, Body body) {
+    for (size_t row = size_t(blockIdx.y) * Shape::ROWS; row < rows; row += size_t(gridDim.y) * Shape::ROWS) {
+        for (size_t col = size_t(blockIdx.x) * Shape::COLS; col < cols; col += size_t(gridDim.x) * Shape::COLS) body(row, col);
     }
 }
 
-// The product of `a` and `b` over the inner indices `inner_first .. inner_end`: `store(row, col, value)` gets each element. For
-// grid(blocks(cols, 64), blocks(rows, 64)), block(16, 16).
-template <class C, class A, class B, class Store>
-DAHL_DEVICE void tiled_product(size_t rows, size_t cols, size_t inner_first, size_t inner_end, const A &a, const B &b, Store store) {
-    for_each_tile(rows, cols, [&](size_t row, size_t col) {
-        C sums[TILE_EACH][TILE_EACH];
-        product_tile<C>(row, col, rows, cols, inner_first, inner_end, a, b, sums);
-        for_each_of_tile(row, col, rows, cols,
-                         [&](unsigned i, unsigned j, size_t at_row, size_t at_col) { store(at_row, at_col, sums[i][j]); });
+// The product of `a` and `b` over the inner indices `inner_first .. inner_end`: `store(of_row(row), of_col(col), value)` gets
+// each element.
+template <class Shape, class C, class A, class B, class OfRow, class OfCol, class Store>
+DAHL_DEVICE void product_in_tiles(Panels<Shape, C, A, B> &shared, size_t rows, size_t cols, size_t inner_first, size_t inner_end,
+                                  const A &a, const B &b, OfRow of_row, OfCol of_col, Store store) {
+    for_each_tile<Shape>(rows, cols, [&](size_t row, size_t col) {
+        C sums[EACH_ROWS][EACH_COLS];
+        product_tile(shared, row, col, rows, cols, inner_first, inner_end, a, b, sums);
+        for_each_of_tile<Shape>(row, col, rows, cols, of_row, of_col,
+                                [&](unsigned i, unsigned j, const auto &of_this_row, const auto &of_this_col) {
+                                    store(of_this_row, of_this_col, sums[i][j]);
+                                });
     });
+}
+
+// The same for grid(blocks(cols, 128), blocks(rows, 64)), block(256).
+template <class C, class A, class B, class OfRow, class OfCol, class Store>
+DAHL_DEVICE void tiled_product(size_t rows, size_t cols, size_t inner_first, size_t inner_end, const A &a, const B &b, OfRow of_row,
+                               OfCol of_col, Store store) {
+    __shared__ Panels<Tile, C, A, B> shared;
+    product_in_tiles(shared, rows, cols, inner_first, inner_end, a, b, of_row, of_col, store);
+}
+
+// The same over all inner indices, in flat tiles if there are few rows.
+template <class C, class A, class B, class OfRow, class OfCol, class Store>
+DAHL_DEVICE void flat_or_tiled_product(size_t rows, size_t cols, size_t inner, const A &a, const B &b, OfRow of_row, OfCol of_col,
+                                       Store store) {
+    union Either {
+        Panels<Tile, C, A, B> tile;
+        Panels<FlatTile, C, A, B> flat;
+    };
+    __shared__ Either shared;
+    if (rows <= FlatTile::ROWS) {
+        product_in_tiles(shared.flat, rows, cols, 0, inner, a, b, of_row, of_col, store);
+    } else {
+        product_in_tiles(shared.tile, rows, cols, 0, inner, a, b, of_row, of_col, store);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// A product of few tiles over many inner indices, such as the gradient by a convolution's filters, has too few blocks for a
+// device. So its inner dimension is cut in parts, each with blocks of its own (their z), that leave their sums in scratch memory,
+// [part, row, col]. A second pass adds these up, in order.
+
+// As many tiles of all parts as two for each of a device's multiprocessors (of an H100: 132), which run them at once.
+constexpr uint64_t PARTS_TILES = 264;
+
+// In how many parts `inner` indices are cut, of at least `least` each. In `scratch(..)` and `grid(..)` it is written out.
+DAHL_DEVICE uint64_t parts_of(uint64_t rows, uint64_t cols, uint64_t inner, uint64_t least) {
+    uint64_t parts = PARTS_TILES / (blocks(cols, Tile::COLS) * blocks(rows, Tile::ROWS)), most = inner / least;
+    parts = parts < most ? parts : most;
+    return parts > 1 ? parts : 1;
+}
+
+// This block's part of the inner indices: whole steps, but for the last.
+constexpr uint64_t PART_STEP = 16;
+struct Part {
+    size_t first, end;
+
+    static DAHL_DEVICE Part of_block(size_t inner) {
+        size_t each = ceil_div(ceil_div(inner, gridDim.z), PART_STEP) * PART_STEP, first = blockIdx.z * each;
+        first = first < inner ? first : inner;
+        return {first, inner - first < each ? inner : first + each};
+    }
+};
+
+// Calls `add(i, sum)` with the sum of all parts of each of `len` elements. For grid(blocks(len, 8)), block(32, 8).
+template <class C, class Add> DAHL_DEVICE void sum_parts(const C *parts, uint64_t count, size_t len, Add add) {
+    fold_lanes<Sum<C>>(
+        len, count, len, [](size_t i) { return i; }, [&](auto &sum, size_t i, size_t part) { sum.add(parts[part * len + i]); },
+        [&](size_t i, const auto &sum) { add(i, sum.value); });
 }
 
 } // namespace dahl

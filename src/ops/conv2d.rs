@@ -152,7 +152,7 @@ fn conv2d_backward_input_by_cudnn<T: Real>(
     check(input.shape()[1] == out.shape()[1]),
     flops = 2 * gradient.len() * (out.len() / out.shape()[0].max(1)),
     cuda = crate::kernels::CONV2D_BACKWARD_FILTERS,
-    cuda_call = [cudnn conv2d_backward_filters_by_cudnn],
+    cuda_call = [last cudnn conv2d_backward_filters_by_cudnn],
     reference = crate::reference::conv2d::conv2d_backward_filters,
     error = sum(n = gradient.len() / gradient.shape()[1].max(1) + 1)
 )]
@@ -168,7 +168,8 @@ pub fn conv2d_backward_filters<T: Real>(
     write(out, |out| backward_filters(&conv, elements(&input), elements(&gradient), out));
 }
 
-/// [`conv2d_backward_filters`] by cuDNN, which has no sums in `f32` of halves: of those the kernel in CUDA makes the gradient.
+/// [`conv2d_backward_filters`] by cuDNN, which has no sums in `f32` of halves. Its deterministic algorithm is slower than
+/// the kernel in CUDA as a rule (`docs/performance-h100.md`).
 fn conv2d_backward_filters_by_cudnn<T: Real>(
     call: &mut CudaCall<'_>,
     input: CudaArray<'_, T, 4>,

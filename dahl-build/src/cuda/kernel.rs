@@ -2,7 +2,7 @@
 
 use super::element::{ElementType, SETS};
 use super::expression::{Expression, Names};
-use super::parameters::{Parameters, split, text};
+use super::parameters::{Last, Parameters, split, text};
 use crate::error::Error;
 use crate::token::{Token, tokens};
 
@@ -105,12 +105,12 @@ impl Kernel {
             _ => return Err(mark.error(file, "expected either `grid(..), block(..)` or `pass(..)`s")),
         };
         let Function { parameters, line } = function;
-        if scratch_bytes.is_some() && !parameters.takes_task {
+        if scratch_bytes.is_some() && parameters.last == Last::Nothing {
             return Err(Error::at(
                 file,
                 line,
                 format!(
-                    "`{}` has `scratch(..)`, which it finds in `task.scratch`: add a last parameter `Task task`",
+                    "`{}` has `scratch(..)`: add a last parameter `Scratch scratch`, or `Task task` if it can fail",
                     name.text
                 ),
             ));

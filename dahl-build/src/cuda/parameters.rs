@@ -16,8 +16,30 @@ const MAX_RANK: usize = 8;
 pub(crate) struct Parameters {
     pub(crate) views: Vec<View>,
     pub(crate) arguments: Vec<Argument>,
-    /// Whether the last one is a `Task`.
-    pub(crate) takes_task: bool,
+    /// What stands behind them.
+    pub(crate) last: Last,
+}
+
+/// What a kernel shares with its other passes, and with the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Last {
+    #[default]
+    Nothing,
+    /// Memory.
+    Scratch,
+    /// Memory, and where it says that it failed.
+    Task,
+}
+
+impl Last {
+    /// The type in CUDA and the name of the parameter.
+    fn cuda(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Nothing => None,
+            Self::Scratch => Some(("dahl::Scratch", "scratch")),
+            Self::Task => Some(("dahl::Task", "task")),
+        }
+    }
 }
 
 /// `View<const T, 2>`.
@@ -41,7 +63,7 @@ pub(crate) struct Argument {
 
 /// What parameters can be, for errors.
 const EXPECTED: &str = "expected `View<const T, RANK> name`, `View<T, ANY> name`, an argument `size_t name`, `double name`, `bool name`, `T name`, \
-     `Extents<2> name`, .., or at the end `Task name`";
+     `Extents<2> name`, .., or at the end `Scratch name` or `Task name`";
 
 impl Parameters {
     /// Reads what stands between the parentheses of a kernel in `file`, at `line`.
@@ -72,8 +94,8 @@ impl Parameters {
             return Err(Error::at(file, line, format!("`{text}`: {EXPECTED}")));
         };
         let refuse = |fact: &str| Err(Error::at(file, name.line, format!("`{text}`: {fact}")));
-        if self.takes_task {
-            return refuse("`Task` is the last parameter: nothing comes after it");
+        if self.last != Last::Nothing {
+            return refuse("`Scratch` or `Task` is the last parameter: nothing comes after it");
         }
         let ty: Vec<_> = strip_const(without_namespace(strip_const(ty))).to_vec();
         let name = name.text.to_owned();
@@ -90,7 +112,8 @@ impl Parameters {
                 };
                 self.views.push(view);
             }
-            [task] if task.is("Task") => self.takes_task = true,
+            [scratch] if scratch.is("Scratch") => self.last = Last::Scratch,
+            [task] if task.is("Task") => self.last = Last::Task,
             [extents, open, len, close] if extents.is("Extents") && open.is("<") && close.is(">") => {
                 let Ok(len) = len.text.parse() else { return refuse("expected a number: `Extents<2>`") };
                 let element = Element::Fixed(USIZE);
@@ -112,7 +135,7 @@ impl Parameters {
         let arguments = |all: &Self| {
             all.arguments.iter().map(|argument| (argument.element, argument.len)).collect::<Vec<_>>()
         };
-        (views(self), arguments(self), self.takes_task) == (views(other), arguments(other), other.takes_task)
+        (views(self), arguments(self), self.last) == (views(other), arguments(other), other.last)
     }
 
     /// The list of parameters in CUDA, with these types for the template's parameters, each with its name.
@@ -129,7 +152,8 @@ impl Parameters {
             };
             (ty, &*argument.name)
         });
-        views.chain(arguments).chain(self.takes_task.then(|| ("dahl::Task".to_owned(), "task"))).collect()
+        let last = self.last.cuda().map(|(ty, name)| (ty.to_owned(), name));
+        views.chain(arguments).chain(last).collect()
     }
 }
 

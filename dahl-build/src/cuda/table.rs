@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::kernel::{Kernel, Pass};
+use super::parameters::Last;
 use super::source::Source;
 
 /// What was made of a source.
@@ -55,7 +56,11 @@ fn constant(text: &mut String, source: &Source, kernel: &Kernel, image: &str) {
         .scratch_bytes
         .as_ref()
         .map_or("&[dahl_private::CudaStep::Number(0)]".to_owned(), |bytes| bytes.rust());
-    let task = if parameters.takes_task { format!("\n    .task({scratch})") } else { String::new() };
+    let last = match parameters.last {
+        Last::Nothing => String::new(),
+        Last::Scratch => format!("\n    .scratch({scratch})"),
+        Last::Task => format!("\n    .task({scratch})"),
+    };
     let _ = write!(
         text,
         r#"
@@ -65,7 +70,7 @@ pub const {constant}: &dahl_private::CudaKernel = &dahl_private::CudaKernel::new
     .takes(
         {views},
         {arguments},
-    ){task}
+    ){last}
     .passes({passes});
 "#,
         constant = name.to_uppercase(),

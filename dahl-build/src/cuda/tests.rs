@@ -176,7 +176,7 @@ fn mistakes_are_named_with_their_lines() {
         ),
         (
             kernel("a, types(T: real), scratch(8), grid(1), block(1)", view),
-            "kernels/a.cu:3: `a` has `scratch(..)`, which it finds in `task.scratch`",
+            "kernels/a.cu:3: `a` has `scratch(..)`: add a last parameter",
         ),
         (
             kernel("a, types(T: real), grid(1), block(1), when(x)", view),
@@ -194,7 +194,7 @@ fn mistakes_are_named_with_their_lines() {
         ),
         (
             kernel(launch, "View<T, 1> x, Task task, size_t n"),
-            "kernels/a.cu:3: `size_t n`: `Task` is the last parameter",
+            "kernels/a.cu:3: `size_t n`: `Scratch` or `Task` is the last parameter",
         ),
         (
             kernel("a, types(T: real), pass(b, grid(1), block(1)), pass(a, grid(1), block(1))", view)

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::copies::{Copy, HOME, List};
 use super::missing::Missing;
 use super::state::ArrayState;
-use crate::cuda::{CudaError, Landing, Mark, Moved};
+use crate::cuda::{Allocation, CudaError, Landing, Mark, Moved};
 use crate::device::{Room, Transfer};
 use crate::sync::atomic::Ordering;
 
@@ -32,11 +32,30 @@ impl ArrayState {
         expect(dead_code, reason = "there are no such devices")
     )]
     pub(crate) fn fill_copy(&self, node: usize, fill: impl FnOnce(&mut [u8])) -> Result<(), Missing> {
+        self.change_copy(node, |allocation| {
+            allocation.fill(self.bytes(), fill)?;
+            allocation.enter_compute(true)
+        })
+    }
+
+    /// The same, of elements that are `word` again and again: the device writes them.
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
+    pub(crate) fn set_copy(&self, node: usize, word: u32) -> Result<(), Missing> {
+        self.change_copy(node, |allocation| allocation.set(self.bytes(), word))
+    }
+
+    fn change_copy(
+        &self,
+        node: usize,
+        change: impl FnOnce(&mut Allocation) -> Result<(), CudaError>,
+    ) -> Result<(), Missing> {
         let mut list = self.copies.list();
         let place = list.place(node).ok_or(Missing::Device { node, error: None })?;
         let Room::Cuda(allocation) = &mut list.copies[place].room else { return Ok(()) };
-        let filled = allocation.fill(self.bytes(), fill).and_then(|()| allocation.enter_compute(true));
-        filled.map_err(|error| Missing::Device { node, error: Some(error) })
+        change(allocation).map_err(|error| Missing::Device { node, error: Some(error) })
     }
 
     /// Changes the copy at `node`, which a task uses that writes it: its room becomes `room`, whose elements these are.

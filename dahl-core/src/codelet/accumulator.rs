@@ -140,6 +140,16 @@ impl Accumulator {
         }
     }
 
+    /// The four bytes that a buffer of the identity is, again and again; nothing if it is not made of such.
+    pub(crate) fn identity_word(&self) -> Option<u32> {
+        let Operation::BuiltIn { identity, .. } = self.operation else { return None };
+        // Eight bytes, which are some elements of any type.
+        let mut elements = 0_u64;
+        identity(bytemuck::bytes_of_mut(&mut elements));
+        let [first, second] = bytemuck::cast::<u64, [u32; 2]>(elements);
+        (first == second).then_some(first)
+    }
+
     /// Fills a buffer with the identity.
     pub(crate) fn fill_identity(&self, buffer: &mut [u8]) {
         match &self.operation {
@@ -257,3 +267,26 @@ macro_rules! impl_combine {
 }
 
 impl_combine!(Sum, ZERO, plus; Max, LOWEST, maximum; Min, HIGHEST, minimum);
+
+#[cfg(test)]
+mod tests {
+    use half::bf16;
+
+    use super::Accumulator;
+    use crate::access::Reduction;
+    use crate::element::Element;
+
+    fn word<T: Element>(reduction: Reduction) -> Option<u32> {
+        Accumulator::same::<T>(reduction).identity_word()
+    }
+
+    #[test]
+    fn an_identity_is_a_word_again_and_again_if_it_can_be() {
+        assert_eq!(word::<f64>(Reduction::Sum), Some(0));
+        assert_eq!(word::<u8>(Reduction::Min), Some(u32::MAX));
+        assert_eq!(word::<f32>(Reduction::Max), Some(f32::NEG_INFINITY.to_bits()));
+        assert_eq!(word::<bf16>(Reduction::Max), Some(0xFF80_FF80));
+        assert_eq!(word::<i64>(Reduction::Max), None);
+        assert_eq!(Accumulator::compute::<bf16>(Reduction::Min).identity_word(), Some(0x7F80_0000));
+    }
+}

@@ -17,6 +17,8 @@ pub struct Kernel {
     cores: Cores,
     /// Whether it promises the bits of the codelet's first kernel.
     equal: bool,
+    /// Whether it comes after the codelet's own kernel: of one that calls a library.
+    last: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -43,12 +45,12 @@ enum Cores {
 impl Kernel {
     /// A kernel in Rust, which takes its views from [`Views`].
     pub const fn new(name: &'static str, entry: fn(&mut Views<'_>)) -> Self {
-        Self { name, entry: Entry::Rust(entry), cores: Cores::One, equal: false }
+        Self { name, entry: Entry::Rust(entry), cores: Cores::One, equal: false, last: false }
     }
 
     /// A kernel in C, of a [`CKernel`](super::CKernel).
     pub(super) const fn c(name: &'static str, entry: CEntry) -> Self {
-        Self { name, entry: Entry::C(entry), cores: Cores::One, equal: false }
+        Self { name, entry: Entry::C(entry), cores: Cores::One, equal: false, last: false }
     }
 
     /// A kernel on CUDA devices that calls `library`; nothing for one that dahl does not load.
@@ -57,7 +59,7 @@ impl Kernel {
     }
 
     const fn on_cuda(name: &'static str, entry: Entry) -> Self {
-        Self { name, entry, cores: Cores::One, equal: false }
+        Self { name, entry, cores: Cores::One, equal: false, last: false }
     }
 
     /// Says that the kernel uses several cores by rayon's functions, and gives the same bits for any number of them.
@@ -103,6 +105,17 @@ impl Kernel {
             Cores::Several => true,
             Cores::Either(_) => team,
         }
+    }
+
+    /// Says that it comes after the codelet's own kernel in CUDA.
+    pub const fn last(mut self) -> Self {
+        self.last = true;
+        self
+    }
+
+    /// Whether it comes after the codelet's own kernel in CUDA.
+    pub(crate) fn comes_last(&self) -> bool {
+        self.last
     }
 
     /// Whether it promises the bits of the codelet's first kernel.

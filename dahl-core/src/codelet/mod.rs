@@ -150,9 +150,12 @@ impl Codelet {
         self.kernels.iter().flatten().next()
     }
 
-    /// The kernels for CUDA devices: those that call libraries, which may not be there, and its own.
+    /// The kernels for CUDA devices: those that call libraries, which may not be there, and its own, before those that come
+    /// last.
     pub(crate) fn on_cuda(&self) -> impl Iterator<Item = &'static Kernel> + Clone + use<> {
-        self.cuda_calls.iter().chain(self.cuda.map(|_| &CUDA))
+        let calls: &'static [Kernel] = self.cuda_calls;
+        let calls = move |last| calls.iter().filter(move |call| call.comes_last() == last);
+        calls(false).chain(self.cuda.map(|_| &CUDA)).chain(calls(true))
     }
 
     /// The kernel of that name, of any kind of worker.

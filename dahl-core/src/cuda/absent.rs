@@ -140,6 +140,10 @@ impl Allocation {
     pub(crate) fn fill(&mut self, _: usize, _: impl FnOnce(&mut [u8])) -> Result<(), CudaError> {
         match self.0 {}
     }
+
+    pub(crate) fn set(&mut self, _: usize, _: u32) -> Result<(), CudaError> {
+        match self.0 {}
+    }
 }
 
 impl Landing {

@@ -23,17 +23,19 @@ struct Min {
 };
 
 template <class Combine, class A> DAHL_DEVICE void fold(const View<A, ANY> &earlier, const View<const A, ANY> &later) {
-    for (size_t i = first_index(); i < earlier.len(); i += grid_threads()) {
-        earlier.element(i) = Combine::of(earlier.element(i), later.element(i));
-    }
+    Elements<A> into(earlier);
+    Elements<const A> from(later);
+    for (size_t i = first_index(); i < into.len; i += grid_threads()) into[i] = Combine::of(into[i], from[i]);
 }
 
 template <class Combine, class T, class A>
 DAHL_DEVICE void finish(const View<T, ANY> &target, const View<const A, ANY> &total, bool keep_old) {
-    for (size_t i = first_index(); i < target.len(); i += grid_threads()) {
-        A value = total.element(i);
-        if (keep_old) value = Combine::of(widen(target.element(i)), value);
-        target.element(i) = narrow<T>(value);
+    Elements<T> into(target);
+    Elements<const A> from(total);
+    for (size_t i = first_index(); i < into.len; i += grid_threads()) {
+        A value = from[i];
+        if (keep_old) value = Combine::of(widen(into[i]), value);
+        into[i] = narrow<T>(value);
     }
 }
 

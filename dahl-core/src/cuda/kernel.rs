@@ -24,7 +24,9 @@ pub struct CudaKernel {
     pub views: &'static [CudaView],
     /// The plain arguments behind them.
     pub arguments: &'static [CudaArgument],
-    /// Whether a `Task` comes last.
+    /// Whether memory comes last that its passes share: a `Scratch`, or a `Task`.
+    pub takes_scratch: bool,
+    /// Whether it is a `Task`, by which the kernel can say that it failed.
     pub takes_task: bool,
     /// Bytes of device memory that its passes share; no steps for none.
     pub scratch_bytes: &'static [CudaStep],
@@ -66,6 +68,7 @@ impl CudaKernel {
             types: &[],
             views: &[],
             arguments: &[],
+            takes_scratch: false,
             takes_task: false,
             scratch_bytes: NONE,
             passes: &[],
@@ -86,11 +89,16 @@ impl CudaKernel {
         self
     }
 
-    /// Says that a `Task` comes last, with so many bytes of device memory.
-    pub const fn task(mut self, scratch_bytes: &'static [CudaStep]) -> Self {
-        self.takes_task = true;
+    /// Says that a `Scratch` comes last, of so many bytes of device memory.
+    pub const fn scratch(mut self, scratch_bytes: &'static [CudaStep]) -> Self {
+        self.takes_scratch = true;
         self.scratch_bytes = scratch_bytes;
         self
+    }
+
+    /// Says that a `Task` comes last, with so many bytes of device memory.
+    pub const fn task(self, scratch_bytes: &'static [CudaStep]) -> Self {
+        Self { takes_task: true, ..self.scratch(scratch_bytes) }
     }
 
     /// Sets what is launched.

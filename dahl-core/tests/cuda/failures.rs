@@ -39,6 +39,24 @@ fn a_launch_that_is_refused_fails_its_task_alone() {
 }
 
 #[test]
+fn a_kernel_that_may_still_write_its_verdict_has_the_memory_for_it() {
+    for (call, last) in [("event", 40), ("launch", 3)] {
+        for nth in 1..=last {
+            let Some(bed) = Bed::new(&format!("fail={call}:{nth}=701")) else { return };
+            let rt = builder().build().expect("devices are left out if need be");
+            let mut x = rt.zeros([1, 4]).expect("it can be had");
+            for _ in 0..3 {
+                let _ = scale(&mut x, UNLUCKY, cuda(0));
+            }
+            let _ = x.to_vec();
+            let _ = rt.wait();
+            drop((x, rt));
+            assert_eq!(bed.findings(), "", "{call} {nth}");
+        }
+    }
+}
+
+#[test]
 fn the_run_goes_on_without_a_lost_device() {
     for seed in 0..8 {
         let Some(_bed) = Bed::new(&format!("seed={seed} devices=2 fail=fault:2")) else { return };

@@ -63,11 +63,11 @@ fn cuda_calls(codelet: &Codelet, errors: &mut Errors) {
     for call in &codelet.options.cuda_call {
         for (index, word) in call.words.iter().enumerate() {
             let before = &call.words[..index];
-            if !is_library(word) && word != "equal" {
+            if !is_library(word) && word != "equal" && word != "last" {
                 errors.at(
                     word,
                     format!(
-                        "`{word}` is not said of a kernel that calls a library; `cublas`, `cudnn` and `equal` are"
+                        "`{word}` is not said of a kernel that calls a library; `cublas`, `cudnn`, `equal` and `last` are"
                     ),
                 );
             } else if before.contains(word) {

@@ -85,6 +85,7 @@ fn call(codelet: &Codelet, call: &Further) -> TokenStream {
         quote!(::core::option::Option::None)
     };
     let equal = call.word("equal").map(|_| quote!(.equal()));
+    let last = call.word("last").map(|_| quote!(.last()));
     let coerced = quote_spanned! {path.span()=>
         #[allow(clippy::type_complexity)]
         let #kernel: fn(&mut #private::CudaCall<'_>, #(#types,)* #(#argument_types),*)
@@ -96,7 +97,7 @@ fn call(codelet: &Codelet, call: &Further) -> TokenStream {
             #(let #names = #taken;)*
             #(let #argument_names = #views.argument::<#argument_types>();)*
             #kernel(#views, #(#names,)* #(#argument_names),*)
-        }) #equal
+        }) #equal #last
     }
 }
 

@@ -10,7 +10,7 @@
 namespace dahl {
 namespace on_cpu {
 
-enum class Kind : uint32_t { Plain, View, Pointer, Task };
+enum class Kind : uint32_t { Plain, View, Pointer, Scratch, Task };
 
 // A parameter of a kernel.
 struct Parameter {
@@ -48,6 +48,9 @@ template <> struct Described<void *> {
 template <class T, int RANK> struct Described<View<T, RANK>> {
     using P = View<T, RANK>;
     static constexpr Parameter parameter = {sizeof(P), alignof(P), Kind::View, RANK, sizeof(T), std::is_const_v<T>};
+};
+template <> struct Described<Scratch> {
+    static constexpr Parameter parameter = {sizeof(Scratch), alignof(Scratch), Kind::Scratch, 0, 1, false};
 };
 template <> struct Described<Task> {
     static constexpr Parameter parameter = {sizeof(Task), alignof(Task), Kind::Task, 0, 1, false};

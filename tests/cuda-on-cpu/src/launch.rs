@@ -54,8 +54,9 @@ fn launch(instance: &CudaInstance, entries: &[(&str, Entry)], operands: &[RawOpe
     let mut parameters = Parameters::new(instance, operands, arguments);
     let mut scratch = vec![UNKNOWN; plan.scratch_bytes.div_ceil(8) as usize];
     let mut failure = u64::MAX;
-    if instance.kernel.takes_task {
-        parameters.push_task(scratch.as_mut_ptr(), &raw mut failure);
+    if instance.kernel.takes_scratch {
+        let failure = instance.kernel.takes_task.then_some(&raw mut failure);
+        parameters.push_scratch(scratch.as_mut_ptr(), failure);
     }
     let mut pointers = parameters.pointers();
     for launch in plan.launches.iter().filter(|launch| !launch.grid.contains(&0)) {

@@ -33,9 +33,9 @@ impl Parameters {
         Self { words }
     }
 
-    /// Adds a `Task`.
-    pub(crate) fn push_task(&mut self, scratch: *mut u64, failure: *mut u64) {
-        self.words.push(vec![scratch as u64, failure as u64]);
+    /// Adds a `Scratch`, or, with where the kernel says that it failed, a `Task`.
+    pub(crate) fn push_scratch(&mut self, memory: *mut u64, failure: Option<*mut u64>) {
+        self.words.push([memory].into_iter().chain(failure).map(|pointer| pointer as u64).collect());
     }
 
     /// A pointer to each.

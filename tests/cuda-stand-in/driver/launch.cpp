@@ -105,8 +105,10 @@ std::vector<Access> Launch::accesses(std::string &fault) const {
         case dahl::on_cpu::Kind::Pointer:
             if (words[0]) finder.find(words[0], nullptr, mode, what);
             break;
+        case dahl::on_cpu::Kind::Scratch:
         case dahl::on_cpu::Kind::Task: {
             if (words[0]) finder.find(words[0], nullptr, Mode::Opened, "the scratch memory");
+            if (parameter.kind == dahl::on_cpu::Kind::Scratch) break;
             Box failure = Box::bytes(words[1], 8);
             if (words[1]) finder.find(words[1], &failure, Mode::Atomic, "the place of a failure");
             break;

@@ -187,6 +187,29 @@ impl Allocation {
         Ok(())
     }
 
+    /// Lets the compute stream write `word` again and again to `bytes` bytes.
+    pub(crate) fn set(&mut self, bytes: usize, word: u32) -> Result<(), CudaError> {
+        let device = Arc::clone(&self.device);
+        let compute = device.stream(COMPUTE);
+        assert!(bytes <= self.reservation.bytes(), "{bytes} bytes of {}", self.reservation.bytes());
+        self.enter(compute, true)?;
+        if bytes > 0 {
+            let _entered = device.enter()?;
+            let raw = compute.raw()?;
+            let code = match bytes % 4 {
+                // SAFETY: A, within what is reserved, and the stream waits for what is done with the memory (D2).
+                0 => unsafe { calls::cuMemsetD32Async(self.address, word, bytes / 4, raw) },
+                // SAFETY: as above.
+                2 => unsafe { calls::cuMemsetD16Async(self.address, word as u16, bytes / 2, raw) },
+                // SAFETY: as above.
+                _ => unsafe { calls::cuMemsetD8Async(self.address, word as u8, bytes, raw) },
+            };
+            check("cuMemsetAsync", code)?;
+        }
+        self.leave(COMPUTE, &compute.mark()?, true);
+        Ok(())
+    }
+
     /// Sends bytes that `fill` writes to a staging buffer.
     fn send(&self, start: usize, bytes: usize, fill: impl FnOnce(*mut u8)) -> Result<(), CudaError> {
         let buffer = self.device.staging().take(bytes)?;

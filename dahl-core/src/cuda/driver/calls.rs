@@ -4,7 +4,7 @@
 //! called through cudarc, which gives results as a Rust `enum`: a driver newer than that `enum` may return a number that it does
 //! not have, and such a value must not exist.
 
-use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_void};
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 use std::sync::OnceLock;
 
 use cudarc::driver::sys::{
@@ -108,12 +108,14 @@ calls! {
     cuMemFreeAsync(address: CUdeviceptr, stream: CUstream);
     cuMemHostAlloc(pointer: *mut *mut c_void, bytes: usize, flags: c_uint);
     cuMemFreeHost(pointer: *mut c_void);
+    cuMemsetD8Async(to: CUdeviceptr, byte: c_uchar, bytes: usize, stream: CUstream);
+    cuMemsetD16Async(to: CUdeviceptr, pair: c_ushort, pairs: usize, stream: CUstream);
+    cuMemsetD32Async(to: CUdeviceptr, word: c_uint, words: usize, stream: CUstream);
     cuMemcpyHtoDAsync_v2(to: CUdeviceptr, from: *const c_void, bytes: usize, stream: CUstream);
     cuMemcpyDtoHAsync_v2(to: *mut c_void, from: CUdeviceptr, bytes: usize, stream: CUstream);
     cuMemcpyPeerAsync(
         to: CUdeviceptr, to_context: CUcontext, from: CUdeviceptr, from_context: CUcontext, bytes: usize, stream: CUstream
     );
-    cuMemsetD8Async(to: CUdeviceptr, byte: c_uchar, bytes: usize, stream: CUstream);
     cuStreamCreate(stream: *mut CUstream, flags: c_uint);
     cuStreamDestroy_v2(stream: CUstream);
     cuStreamSynchronize(stream: CUstream);
@@ -122,7 +124,6 @@ calls! {
     cuEventDestroy_v2(event: CUevent);
     cuEventRecord(event: CUevent, stream: CUstream);
     cuEventQuery(event: CUevent);
-    cuEventSynchronize(event: CUevent);
     cuEventElapsedTime_v2(milliseconds: *mut f32, start: CUevent, end: CUevent);
     cuModuleLoadData(module: *mut CUmodule, image: *const c_void);
     cuModuleGetFunction(function: *mut CUfunction, module: CUmodule, name: *const c_char);

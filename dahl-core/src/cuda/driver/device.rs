@@ -203,6 +203,11 @@ impl CudaDevice {
         self.stream(COMPUTE).mark()
     }
 
+    /// A mark from which on the time counts of what the compute stream is given next.
+    pub(crate) fn begin_mark(&self) -> Result<Mark, CudaError> {
+        self.stream(COMPUTE).begin_mark()
+    }
+
     /// Whether it may have the functions of an image.
     pub(crate) fn may_load(&self, image: &'static CudaImage) -> bool {
         self.modules.may_load(image)
@@ -249,7 +254,7 @@ impl CudaDevice {
     ) -> Result<R, CudaCallError> {
         let failed = |error: CudaError| CudaCallError::Failed(error.to_string());
         let _entered = self.enter().map_err(failed)?;
-        self.issue().map_err(failed)?;
+        self.stream(COMPUTE).raw().map_err(failed)?;
         call(self.compute_stream())
     }
 
@@ -291,40 +296,28 @@ impl CudaDevice {
         self.stream(COMPUTE).graph_counts()
     }
 
-    /// Lets the compute stream write `byte` to `bytes` bytes.
-    pub(crate) fn set_bytes(
-        &self,
-        allocation: &Allocation,
-        start: usize,
-        byte: u8,
-        bytes: usize,
-    ) -> Result<(), CudaError> {
-        let _entered = self.enter()?;
-        let raw = self.stream(COMPUTE).raw()?;
-        let to = allocation.pointer().addr() as u64 + start as u64;
-        // SAFETY: within the allocation, which the compute stream has entered.
-        let code = unsafe { calls::cuMemsetD8Async(to, byte, bytes, raw) };
-        check("cuMemsetD8Async", code)
-    }
-
-    /// Lets the compute stream copy 8 bytes of an allocation to the host; they are there at its next mark.
-    pub(crate) fn fetch_word(&self, allocation: &Allocation, start: usize) -> Result<Pinned, CudaError> {
-        let word = self.staging.take(8)?;
-        let _entered = self.enter()?;
-        let raw = self.stream(COMPUTE).raw()?;
-        let from = allocation.pointer().addr() as u64 + start as u64;
-        // SAFETY: within the allocation, which the compute stream has entered; the buffer is as large, and ours.
-        let code = unsafe { calls::cuMemcpyDtoHAsync_v2(word.pointer().cast(), from, 8, raw) };
-        check("cuMemcpyDtoHAsync", code)?;
+    /// A word of the host's memory that is `value`, which kernels reach by the same address (D4).
+    pub(crate) fn take_word(&self, value: u64) -> Result<Pinned, CudaError> {
+        let word = self.staging.take(size_of::<u64>())?;
+        // SAFETY: P, and a buffer is aligned as a page is.
+        unsafe { word.pointer().cast::<u64>().write(value) };
         Ok(word)
     }
 
-    /// The word that was fetched, whose mark has passed.
-    pub(crate) fn take_word(&self, word: Pinned) -> u64 {
-        // SAFETY: 8 initialised bytes (P), which the device has written, and aligned as a page is.
+    /// What is in a word now, which nothing in the streams uses any more.
+    pub(crate) fn read_word(&self, word: Pinned) -> u64 {
+        // SAFETY: as above; what kernels wrote there came before a mark that has passed.
         let value = unsafe { word.pointer().cast::<u64>().read() };
         self.staging.give_back_free(word);
         value
+    }
+
+    /// Takes a word back that what the compute stream was given may still use.
+    pub(crate) fn leave_word(&self, word: Pinned) {
+        match self.compute_mark() {
+            Ok(mark) => self.staging.give_back(word, mark),
+            Err(_) => std::mem::forget(word), // nobody knows when it is free
+        }
     }
 
     /// When a mark was passed, which has been, by the runtime's clock.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ptr;
 use std::sync::{Arc, OnceLock, PoisonError};
+use std::time::Duration;
 
 use cudarc::driver::sys::{CUevent, CUevent_flags, CUstream};
 
@@ -10,8 +11,15 @@ use super::calls;
 use super::context::{Context, Entered};
 use super::error::{CudaError, check};
 use super::stream::Stream;
-use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Mutex, Patience, thread};
+
+/// How long a thread that waits looks again and again before it sleeps between two looks,
+const SPIN: Duration = Duration::from_micros(100);
+/// how long it lets the driver be between two of these looks, which hold a lock that the device's worker needs,
+const PAUSE: Duration = Duration::from_micros(5);
+/// and how long it sleeps.
+const NAP: Duration = Duration::from_micros(50);
 
 /// A place in a stream: an event that has been recorded there, or will be.
 #[derive(Clone)]
@@ -64,8 +72,8 @@ impl Events {
         }
         let _entered = self.context.enter()?;
         let mut event = ptr::null_mut();
-        // Threads that wait for it sleep.
-        let flags = CUevent_flags::CU_EVENT_BLOCKING_SYNC as u32;
+        // Nobody waits for it in the driver: an event that wakes threads interrupts the host whenever it is recorded.
+        let flags = CUevent_flags::CU_EVENT_DEFAULT as u32;
         // SAFETY: room for an event; the context is current.
         check("cuEventCreate", unsafe { calls::cuEventCreate(&raw mut event, flags) })?;
         Ok(event)
@@ -205,10 +213,19 @@ impl Mark {
 
     /// Waits until everything before it has been done. Needs nothing of other threads.
     pub(crate) fn wait(&self) -> Result<(), CudaError> {
-        let event = self.event()?;
-        let _entered = self.enter()?;
-        // SAFETY: the event is there as long as the mark; its context is current.
-        check("cuEventSynchronize", unsafe { calls::cuEventSynchronize(event) })
+        self.event()?; // what is held back is issued
+        let mut patience = Patience::new(SPIN);
+        while !self.is_passed()? {
+            if patience.is_over() {
+                thread::sleep(NAP);
+                continue;
+            }
+            let mut pause = Patience::new(PAUSE);
+            while !pause.is_over() {
+                thread::yield_now();
+            }
+        }
+        Ok(())
     }
 
     /// Makes the context of its device current: whoever waits may be any thread.

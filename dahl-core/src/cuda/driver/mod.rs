@@ -21,6 +21,7 @@ mod modules;
 mod nvtx;
 mod pinned;
 mod pool;
+mod ptx;
 mod stream;
 mod timeline;
 

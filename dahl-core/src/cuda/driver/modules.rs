@@ -10,6 +10,7 @@ use dahl_cuda::nvrtc::{Cache, Nvrtc, Target};
 use super::calls;
 use super::context::Context;
 use super::error::{CudaError, check};
+use super::ptx;
 use crate::cuda::CudaImage;
 use crate::sync::Mutex;
 
@@ -42,9 +43,13 @@ pub(super) struct Modules {
 
 #[derive(Debug, Default)]
 struct Loaded {
-    /// By the address of the image.
-    modules: HashMap<usize, Result<Module, String>>,
+    /// By the address of the image: those that were loaded whole,
+    modules: HashMap<usize, Module>,
+    /// and the parts of PTX that have one function each.
+    parts: Vec<Module>,
     functions: HashMap<(usize, String), Function>,
+    /// Why images cannot be used.
+    refused: HashMap<usize, String>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +76,7 @@ impl Modules {
         };
         let address = std::ptr::from_ref(image).addr();
         let loaded = || self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        is_possible && !matches!(loaded().modules.get(&address), Some(Err(_)))
+        is_possible && !loaded().refused.contains_key(&address)
     }
 
     /// The function of that name, of an image that is loaded when it is first wanted.
@@ -81,20 +86,33 @@ impl Modules {
         if let Some(function) = loaded.functions.get(&(address, entry.to_owned())) {
             return Ok(*function);
         }
+        if let Some(reason) = loaded.refused.get(&address) {
+            return Err(Unloaded::Refused(reason.clone()));
+        }
+        let cut = match image {
+            CudaImage::Ptx(bytes) => ptx::only(bytes, entry),
+            _ => None,
+        };
+        if let Some(Ok(module)) = cut.map(|cut| self.load_data(&cut)) {
+            loaded.parts.push(module);
+            let function = self.find(module, entry)?;
+            loaded.functions.insert((address, entry.to_owned()), function);
+            return Ok(function);
+        }
+        // Also where a part of it cannot be loaded: a whole file says why.
         let module = match loaded.modules.get(&address) {
-            Some(known) => known.clone().map_err(Unloaded::Refused)?,
-            None => {
-                let module = self.load(image);
-                if let Err(Unloaded::Failed(error)) = module {
-                    return Err(Unloaded::Failed(error));
+            Some(&whole) => whole,
+            None => match self.load(image) {
+                Ok(whole) => {
+                    loaded.modules.insert(address, whole);
+                    whole
                 }
-                let known = module.map_err(|refused| match refused {
-                    Unloaded::Refused(reason) => reason,
-                    Unloaded::Failed(error) => error.to_string(),
-                });
-                loaded.modules.insert(address, known.clone());
-                known.map_err(Unloaded::Refused)?
-            }
+                Err(Unloaded::Refused(reason)) => {
+                    loaded.refused.insert(address, reason.clone());
+                    return Err(Unloaded::Refused(reason));
+                }
+                Err(failed) => return Err(failed),
+            },
         };
         let function = self.find(module, entry)?;
         loaded.functions.insert((address, entry.to_owned()), function);
@@ -115,18 +133,18 @@ impl Modules {
     }
 
     fn load(&self, image: &'static CudaImage) -> Result<Module, Unloaded> {
-        let compiled;
-        let bytes = match image {
-            CudaImage::Fatbin(bytes) | CudaImage::Ptx(bytes) => bytes,
-            CudaImage::Source(text) => {
-                compiled = self.compile(text).map_err(Unloaded::Refused)?;
-                compiled.as_slice()
-            }
-            CudaImage::Missing(reason) => return Err(Unloaded::Refused((*reason).to_owned())),
-        };
+        match image {
+            CudaImage::Fatbin(bytes) | CudaImage::Ptx(bytes) => self.load_data(bytes),
+            CudaImage::Source(text) => self.load_data(&self.compile(text).map_err(Unloaded::Refused)?),
+            CudaImage::Missing(reason) => Err(Unloaded::Refused((*reason).to_owned())),
+        }
+    }
+
+    /// Loads machine code, which says how long it is, or PTX, which ends in zero.
+    fn load_data(&self, bytes: &[u8]) -> Result<Module, Unloaded> {
         let _entered = self.context.enter().map_err(Unloaded::Failed)?;
         let mut module = std::ptr::null_mut();
-        // SAFETY: room for a module; the image is whole: machine code that says how long it is, or PTX that ends in zero.
+        // SAFETY: room for a module; the image is whole, as images are made.
         let code = unsafe { calls::cuModuleLoadData(&raw mut module, bytes.as_ptr().cast()) };
         match check("cuModuleLoadData", code) {
             Ok(()) => Ok(Module(module)),
@@ -147,7 +165,7 @@ impl Drop for Modules {
     fn drop(&mut self) {
         let Ok(_entered) = self.context.enter() else { return };
         let loaded = self.loaded.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for module in loaded.modules.values().flatten() {
+        for module in loaded.modules.values().chain(&loaded.parts) {
             // SAFETY: it is loaded, and the device's streams have nothing to do any more (D6).
             unsafe { calls::cuModuleUnload(module.0) };
         }

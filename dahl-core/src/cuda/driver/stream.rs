@@ -41,6 +41,8 @@ pub(super) struct Stream {
 struct Order {
     /// Marks recorded so far.
     recorded: u64,
+    /// The last one, if it was given no work since but memory that is allocated or freed.
+    last: Option<Mark>,
     /// For each stream that this one has waited for, the number of the last mark.
     seen: HashMap<(usize, usize), u64>,
     /// What it holds back: of the compute stream alone.
@@ -80,6 +82,7 @@ impl Stream {
     /// The driver's stream, which has been given everything that this one has. The context is current.
     pub(super) fn raw(&self) -> Result<CUstream, CudaError> {
         self.issue()?;
+        self.order().last = None;
         Ok(self.raw)
     }
 
@@ -113,6 +116,7 @@ impl Stream {
         if order.collected.is_empty() {
             return order.collected.state();
         }
+        order.last = None;
         // SAFETY: S, and the context is current.
         let record = |mark: &Mark| unsafe { self.events.record(mark, self.raw) };
         // SAFETY:
@@ -140,6 +144,7 @@ impl Stream {
         if !waits || order.collected.ends_before(&form) {
             self.issue_collected(&mut order)?;
         }
+        order.last = None;
         if waits {
             order.collected.push(form, parameters);
             return Ok(());
@@ -201,7 +206,17 @@ impl Stream {
         // Work that has no mark cannot be waited for by others: without one the device is not used any more.
         // SAFETY: S, and the context is current.
         unsafe { self.events.record(&mark, self.raw) }.map_err(CudaError::as_loss)?;
+        order.last = Some(mark.clone());
         Ok(mark)
+    }
+
+    /// A mark from which on the time counts of what it is given next: while it is busy, where that ends.
+    pub(super) fn begin_mark(self: &Arc<Self>) -> Result<Mark, CudaError> {
+        let last = self.order().last.clone();
+        match last {
+            Some(last) if !last.is_passed()? => Ok(last),
+            _ => self.mark(),
+        }
     }
 
     /// Lets what is given to it from now on wait for a mark.
@@ -220,6 +235,7 @@ impl Stream {
         let mut order = self.order();
         // What is held back need not wait for it.
         self.issue_collected(&mut order)?;
+        order.last = None;
         // SAFETY: S; the event is there as long as the mark, and 0 is the flag of an ordinary wait.
         check("cuStreamWaitEvent", unsafe { calls::cuStreamWaitEvent(self.raw, event, 0) })?;
         let seen = order.seen.entry(mark.stream()).or_default();

@@ -54,7 +54,7 @@ impl Worker<'_> {
             Some(CudaLibrary::Cudnn) => libraries.cudnn(self).map(drop),
             None => Ok(()),
         };
-        let begin = self.device.compute_mark();
+        let begin = self.device.begin_mark();
         let mut result = ready;
         let Operands { list, own, .. } = &mut *operands;
         let ran = match (&result, &begin) {

@@ -5,16 +5,13 @@ use super::super::obstacle::Obstacle;
 use super::Worker;
 use super::operands::Operands;
 use super::parameters::Parameters;
-use super::underway::{Circumstances, Issued, Underway};
+use super::underway::{Circumstances, FINE, Issued, Underway};
 use crate::choice::{Place, Plan};
 use crate::codelet::{CUDA, Codelet, Kernel};
-use crate::cuda::{CudaError, CudaInstance, CudaLaunch, CudaLaunches, Function, Mark, Unloaded};
+use crate::cuda::{CudaError, CudaInstance, CudaLaunch, CudaLaunches, Function, Mark, Pinned, Unloaded};
 use crate::perf;
 use crate::task::{Kind, Record};
 use crate::trace::Run;
-
-/// Where a `Task`'s failure lies in its memory: behind the scratch, at a multiple of this.
-const LINE: usize = 256;
 
 /// How often a task's kernel must have been measured for its footprint before it is launched together with others.
 const MEASURED: u64 = 4;
@@ -23,8 +20,8 @@ const MEASURED: u64 = 4;
 struct Launch {
     parameters: Parameters,
     launches: Vec<(Function, CudaLaunch)>,
-    /// Of a kernel that takes a `Task`: where in the last of the task's own allocations its failure lies.
-    failure: Option<usize>,
+    /// Of a kernel that takes a `Task`: where it says that it failed.
+    verdict: Option<Pinned>,
 }
 
 impl Worker<'_> {
@@ -52,7 +49,7 @@ impl Worker<'_> {
     fn may_wait(&self, kernel: &'static str, choice: Option<&Plan>, record: &Record) -> bool {
         let codelet = record.body().codelet.expect("a task that workers run has a codelet");
         let instance = record.cuda_of_reduction().or(codelet.cuda);
-        // What such a kernel says is fetched at once.
+        // What such a kernel says is waited for.
         let has_verdict = instance.is_some_and(|instance| instance.kernel.takes_task);
         let is_looked_at = self.shared.recorder().is_some() || choice.is_some_and(Plan::is_trial);
         let measured = || self.bench.models.measured(&self.bench.kind, codelet, kernel, record);
@@ -105,7 +102,7 @@ impl Worker<'_> {
                 self.note(name, codelet, record);
                 let launch = self.plan(record, codelet, &mut operands, keep_old)?;
                 circumstances.held_back = self.may_wait(name, choice, record);
-                let launched = self.launch(name, &operands, launch, circumstances.held_back);
+                let launched = self.launch(name, launch, circumstances.held_back);
                 self.expect(launched)
             }
         };
@@ -114,7 +111,14 @@ impl Worker<'_> {
         if let Ok(end) = &end {
             operands.stamp(end);
         }
-        Ok((issued?, self.expect(end)?))
+        match end {
+            Ok(end) => Ok((issued?, end)),
+            Err(error) => {
+                // Nobody else can wait for what is in the stream, and uses memory that goes with the task.
+                self.device.drain();
+                self.expect(Err(error))
+            }
+        }
     }
 
     /// Notes which kernel is about to run.
@@ -172,16 +176,20 @@ impl Worker<'_> {
             parameters.push_argument(bytes);
             rest = others;
         }
-        let mut failure = None;
-        if instance.kernel.takes_task {
-            let place = (scratch_bytes as usize).next_multiple_of(LINE);
-            let memory = self.own_memory(operands, place + LINE, record)?.addr() as u64;
-            parameters.push_task(memory, memory + place as u64);
-            failure = Some(place);
-        }
         let launches = launches.into_iter().map(|launch| Ok((self.function(&instance, &launch)?, launch)));
         let launches = launches.collect::<Result<Vec<_>, Obstacle>>()?;
-        Ok(Launch { parameters, launches, failure })
+        let mut verdict = None;
+        if instance.kernel.takes_scratch {
+            let memory = match scratch_bytes as usize {
+                0 => 0,
+                bytes => self.own_memory(operands, bytes, record)?.addr() as u64,
+            };
+            if instance.kernel.takes_task {
+                verdict = Some(self.expect(self.device.take_word(FINE))?);
+            }
+            parameters.push_scratch(memory, verdict.as_ref().map(|word| word.pointer().addr() as u64));
+        }
+        Ok(Launch { parameters, launches, verdict })
     }
 
     fn function(&self, instance: &CudaInstance, launch: &CudaLaunch) -> Result<Function, Obstacle> {
@@ -196,33 +204,38 @@ impl Worker<'_> {
     }
 
     /// Gives the launches to the compute stream, which may hold them back if they `may_wait`.
-    fn launch(
+    fn launch(&self, kernel: &'static str, launch: Launch, may_wait: bool) -> Result<Issued, CudaError> {
+        let Launch { parameters, launches, verdict } = launch;
+        match self.give(&parameters, &launches, may_wait) {
+            Ok(begin) => Ok(Issued { begin, verdict, kernel }),
+            Err(error) => {
+                verdict.into_iter().for_each(|word| self.device.leave_word(word));
+                Err(error)
+            }
+        }
+    }
+
+    /// Gives the launches to the compute stream; a mark from which on their time counts.
+    fn give(
         &self,
-        kernel: &'static str,
-        operands: &Operands<'_>,
-        launch: Launch,
+        parameters: &Parameters,
+        launches: &[(Function, CudaLaunch)],
         may_wait: bool,
-    ) -> Result<Issued, CudaError> {
-        let Launch { parameters, launches, failure } = launch;
+    ) -> Result<Mark, CudaError> {
         if !may_wait {
             self.device.issue()?;
         }
-        let memory = failure.and_then(|place| Some((operands.own.last()?, place)));
-        if let Some((memory, place)) = memory {
-            self.device.set_bytes(memory, place, 0xff, 8)?;
-        }
         // Where what is held back begins nobody knows yet.
-        let begin = if may_wait { None } else { Some(self.device.compute_mark()?) };
-        for (function, launch) in &launches {
-            // SAFETY: the parameters are those of the kernel, whose declaration was checked against the codelet's when that
-            // was compiled (`CudaKernel::check`), in the layout of `dahl.cuh`. The operands lead to memory that was
+        let begin = if may_wait { None } else { Some(self.device.begin_mark()?) };
+        for (function, launch) in launches {
+            // SAFETY: the parameters are those of the kernel, whose declaration was checked against the codelet's when
+            // that was compiled (`CudaKernel::check`), in the layout of `dahl.cuh`. The operands lead to memory that was
             // entered when it was fetched, and that is stamped with a mark behind this launch before anybody else is let
-            // at it: the task holds its accesses until it is let go, which comes after (D2).
+            // at it: the task holds its accesses until it is let go, which comes after (D2). The word of the verdict goes
+            // back when a mark behind this launch has passed, or never (D4).
             unsafe { self.device.launch(*function, launch, parameters.all(), may_wait) }?;
         }
-        let verdict = memory.map(|(memory, place)| self.device.fetch_word(memory, place)).transpose()?;
-        let begin = begin.map_or_else(|| self.device.compute_mark(), Ok)?;
-        Ok(Issued { begin, verdict, kernel })
+        begin.map_or_else(|| self.device.compute_mark(), Ok)
     }
 }
 

@@ -31,13 +31,24 @@ use crate::sync::thread::{Builder, JoinHandle};
 use crate::sync::{Patience, spin_loop, thread};
 use crate::task::{ReadyTask, Record, Step};
 
-/// Tasks, or groups of tasks that were launched together, that are issued and not ended: enough that the device need not wait for the host, few enough that what is taken
-/// could not have been done elsewhere sooner.
+/// Tasks, or groups of tasks that were launched together, that are issued and not ended: enough that the device need not
+/// wait for the host, few enough that what is taken could not have been done elsewhere sooner.
 const AHEAD: usize = 4;
-/// How long a worker looks whether a task has ended, or there is another, before it sleeps.
+/// Of tasks alone there may be as many as take so long, if that is more: behind a long one the host then has the time to
+/// issue several that are shorter than it takes to issue them.
+const AHEAD_NS: u64 = 500_000;
+/// The most tasks that are issued and not ended.
+const MOST_AHEAD: usize = 16;
+/// How long a worker looks whether there is a task before it sleeps.
 const SPIN: Duration = Duration::from_micros(50);
-/// How long it sleeps while its device works.
+/// How long it looks while its device works: who waits for what that computes hears of it without the time that it takes
+/// to wake up.
+const SPIN_BUSY: Duration = Duration::from_millis(1);
+/// How long it sleeps between two looks while its device works.
 const NAP: Duration = Duration::from_micros(50);
+
+/// After how many tasks a worker that does not rest counts the transfers that have ended.
+const COUNT_EVERY: u32 = 64;
 
 /// Starts a thread for each CUDA device.
 pub(super) fn start(shared: &Arc<Shared>) -> io::Result<Vec<JoinHandle<()>>> {
@@ -71,6 +82,10 @@ struct Worker<'s> {
     underway: VecDeque<Underway>,
     /// When the last one ended.
     ended_ns: u64,
+    /// How long tasks took lately, about.
+    mean_ns: u64,
+    /// Tasks that have ended since its transfers were counted.
+    uncounted: u32,
     patience: Patience,
     /// What profilers are told.
     names: Names,
@@ -91,8 +106,10 @@ impl<'s> Worker<'s> {
             memory,
             device: memory.cuda().expect("a CUDA device's worker has one"),
             bench,
-            underway: VecDeque::with_capacity(AHEAD),
+            underway: VecDeque::with_capacity(MOST_AHEAD),
             ended_ns: 0,
+            mean_ns: AHEAD_NS,
+            uncounted: 0,
             patience: Patience::new(SPIN),
             names: Names::default(),
             libraries: Libraries::default(),
@@ -106,12 +123,12 @@ impl<'s> Worker<'s> {
     /// Does the next thing. False when there is nothing left to do.
     fn step(&mut self) -> bool {
         if self.end_tasks() {
-            self.patience = Patience::new(SPIN);
+            self.look_on();
         }
         if self.has_room() {
             if let Some(task) = self.shared.next_task(self.number) {
                 self.take(task);
-                self.patience = Patience::new(SPIN);
+                self.look_on();
                 return true;
             }
             self.issue_all();
@@ -130,7 +147,11 @@ impl<'s> Worker<'s> {
         let Some(last) = self.underway.back() else { return true };
         let next = self.underway.iter().skip(1);
         let groups = 1 + self.underway.iter().zip(next).filter(|(task, next)| !task.ends_with(next)).count();
-        groups < AHEAD || (groups == AHEAD && last.is_held_back())
+        if self.device.holds_back() {
+            return groups < AHEAD || (groups == AHEAD && last.is_held_back());
+        }
+        let short = (AHEAD_NS / self.mean_ns.max(1)).min(MOST_AHEAD as u64) as usize;
+        groups < AHEAD.max(short)
     }
 
     /// Gives the driver what the compute stream holds back: there is no task to be added.
@@ -157,16 +178,23 @@ impl<'s> Worker<'s> {
         let look = || if has_room { shared.next_task(number) } else { None };
         let _waits = (!is_busy).then(|| shared.gathering().wait(number, shared.clock()));
         let rest = if is_busy { Rest::Short(NAP) } else { Rest::Long };
-        if let Some(task) = shared.sleep().sleep(number, look, stopped, rest) {
-            self.take(task);
+        let task = shared.sleep().sleep(number, look, stopped, rest);
+        // While its device works on, it only looks between naps.
+        if !is_busy || task.is_some() {
+            self.look_on();
         }
-        self.patience = Patience::new(SPIN);
+        task.into_iter().for_each(|task| self.take(task));
         true
+    }
+
+    /// Begins to look again, before it sleeps.
+    fn look_on(&mut self) {
+        self.patience = Patience::new(if self.underway.is_empty() { SPIN } else { SPIN_BUSY });
     }
 
     /// What is done while there is nothing to do.
     fn rest(&mut self) {
-        devices(self.shared).count_ended();
+        self.count_transfers();
         self.shared.show_transfers();
         self.bench.recycler.flush(self.shared);
         self.shared.progress().notify();
@@ -239,6 +267,7 @@ impl<'s> Worker<'s> {
                 Ok(true) => {
                     let underway = self.underway.pop_front().expect("there is a first one");
                     self.end_task(underway, None);
+                    self.uncounted += 1;
                     any = true;
                 }
                 Err(error) => {
@@ -250,7 +279,16 @@ impl<'s> Worker<'s> {
         if any {
             self.tell();
         }
+        if self.uncounted >= COUNT_EVERY {
+            self.count_transfers();
+        }
         any
+    }
+
+    /// Counts the transfers that have ended, which lets go of their events.
+    fn count_transfers(&mut self) {
+        self.uncounted = 0;
+        devices(self.shared).count_ended();
     }
 
     /// Fails what the device had not done when it was lost.
@@ -274,6 +312,9 @@ impl<'s> Worker<'s> {
             }
             None => underway.measure(self),
         };
+        if let Some(kernel_ns) = self.bench.run.kernel_ns {
+            self.mean_ns = (7 * self.mean_ns + kernel_ns) / 8;
+        }
         if is_let_go {
             end(self.shared, &mut self.bench, record, outcome);
         } else {

@@ -155,7 +155,9 @@ impl Worker<'_> {
             (None, None) => unsafe { array.prepare_at(operands.node, body.mode, requester) }?,
         };
         operands.arrays.push((array, !body.mode.is_shared()));
-        if let Some(accumulator) = begins {
+        if let Some(word) = begins.and_then(Accumulator::identity_word) {
+            array.set_copy(operands.node, word)?;
+        } else if let Some(accumulator) = begins {
             let mut filled = Ok(());
             let used = body.layout.len() * accumulator.element().size_bytes;
             let fill = |elements: &mut [u8]| {

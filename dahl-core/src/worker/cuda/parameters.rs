@@ -45,10 +45,11 @@ impl Parameters {
         self.words.extend(words);
     }
 
-    /// Adds a `Task`: scratch memory, and where the kernel says that it failed.
-    pub(super) fn push_task(&mut self, scratch: u64, failure: u64) {
+    /// Adds a `Scratch`, or, with the address where the kernel says that it failed, a `Task`.
+    pub(super) fn push_scratch(&mut self, memory: u64, failure: Option<u64>) {
         self.begin();
-        self.words.extend([scratch, failure]);
+        self.words.push(memory);
+        self.words.extend(failure);
     }
 
     /// All of them, as the driver's room wants them.
@@ -95,10 +96,11 @@ mod tests {
         let mut parameters = Parameters::default();
         parameters.push_argument(&1.5_f32.to_ne_bytes());
         parameters.push_argument(&[7_u64.to_ne_bytes(), 9_u64.to_ne_bytes()].concat());
-        parameters.push_task(16, 32);
-        assert_eq!(parameters.starts, [0, 1, 3]);
-        assert_eq!(parameters.words[1..], [7, 9, 16, 32]);
+        parameters.push_scratch(16, Some(32));
+        parameters.push_scratch(48, None);
+        assert_eq!(parameters.starts, [0, 1, 3, 5]);
+        assert_eq!(parameters.words[1..], [7, 9, 16, 32, 48]);
         assert_eq!(parameters.words[0].to_ne_bytes()[..4], 1.5_f32.to_ne_bytes());
-        assert_eq!(parameters.all().starts.len(), 3);
+        assert_eq!(parameters.all().starts.len(), 4);
     }
 }

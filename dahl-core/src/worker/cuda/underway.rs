@@ -16,7 +16,7 @@ pub(super) struct Underway {
     record: NonNull<Record>,
     begin: Mark,
     end: Mark,
-    /// What its kernel says, if it can say that it failed.
+    /// Where its kernel says that it failed, if it can.
     verdict: Option<Pinned>,
     /// The kernel's name.
     kernel: &'static str,
@@ -40,14 +40,14 @@ pub(super) struct Circumstances {
 /// What was put into the compute stream.
 pub(super) struct Issued {
     pub(super) begin: Mark,
-    /// Where the kernel's verdict will be, if it can say that it failed.
+    /// Where the kernel says that it failed, if it can.
     pub(super) verdict: Option<Pinned>,
     /// The kernel's name.
     pub(super) kernel: &'static str,
 }
 
 /// What a kernel says that did not fail.
-const FINE: u64 = u64::MAX;
+pub(super) const FINE: u64 = u64::MAX;
 
 impl Underway {
     /// A task that has been issued, up to `end`.
@@ -112,7 +112,7 @@ impl Underway {
         *ended_ns = begin_ns + time_ns;
         bench.run = Run { begin_ns: Some(begin_ns), ..self.run };
         if let Some(verdict) = self.verdict {
-            let place = device.take_word(verdict);
+            let place = device.read_word(verdict);
             if place != FINE {
                 self.choice.into_iter().for_each(|choice| choice.end(None));
                 bench.lost_ns = time_ns;

@@ -26,6 +26,12 @@ on_cpu!(
     (whole([3, 1, 14, 15], 1), whole([67, 1, 3, 3], 2), whole([67], 3), _, _),
     ([0, 1], [2, 2])
 );
+// Windows of more places than have columns at once, some of which are left over.
+on_cpu!(
+    pooled_by_nine: conv2d_relu_max_pool2d of ops::Conv2dReluMaxPool2d,
+    (whole([2, 3, 11, 8], 1), whole([7, 3, 3, 3], 2), whole([7], 3), _, _),
+    ([0, 0], [3, 3])
+);
 on_cpu!(
     rectified_backward: conv2d_relu_backward of ops::Conv2dReluBackward,
     ([2, 3, 8, 7], [2, 5, 8, 6], [2, 5, 8, 6], output([5, 3, 3, 2]), output([5])),
@@ -37,6 +43,12 @@ on_cpu!(
     ([2, 1, 29, 27], [2, 2, 29, 27], [2, 2, 29, 27], output([2, 1, 3, 3]), output([2])),
     ([1, 1])
 );
+// Small planes of so many images that a thread goes over them again and again.
+on_cpu!(
+    rectified_backward_of_many: conv2d_relu_backward of ops::Conv2dReluBackward,
+    ([21, 1, 15, 17], [21, 2, 15, 17], [21, 2, 15, 17], output([2, 1, 1, 1]), output([2])),
+    ([0, 0])
+);
 on_cpu!(
     by_sums: bias_relu_max_pool2d_backward of ops::BiasReluMaxPool2dBackward,
     ([2, 3, 4, 7], [2, 3, 4, 7], below(56, [2, 3, 4, 7]), output([2, 3, 8, 7]), output([3])),
@@ -45,6 +57,18 @@ on_cpu!(
 on_cpu!(
     by_sums_of_large_planes: bias_relu_max_pool2d_backward of ops::BiasReluMaxPool2dBackward,
     ([1, 2, 17, 16], [1, 2, 17, 16], below(300, [1, 2, 17, 16]), output([1, 2, 20, 17]), output([2])),
+    ()
+);
+// Planes of more places than a block has at once, of which most are named more than once.
+on_cpu!(
+    by_sums_in_pieces: bias_relu_max_pool2d_backward of ops::BiasReluMaxPool2dBackward,
+    ([1, 2, 59, 70], [1, 2, 59, 70], below(4200, [1, 2, 59, 70]), output([1, 2, 60, 71]), output([2])),
+    ()
+);
+// More images than there are sums of a channel.
+on_cpu!(
+    by_sums_of_many: bias_relu_max_pool2d_backward of ops::BiasReluMaxPool2dBackward,
+    ([300, 1, 1, 2], [300, 1, 1, 2], below(6, [300, 1, 1, 2]), output([300, 1, 2, 3]), output([1])),
     ()
 );
 on_cpu!(

@@ -10,6 +10,13 @@ on_cpu!(bias: bias of ops::Bias, ([3, 5, 31], [5], _), (1,));
 on_cpu!(bias_of_samples: bias of ops::Bias, ([31, 5], [5], _), (1,));
 on_cpu!(bias_backward: bias_backward of ops::BiasBackward, ([7, 5, 31], _), (1,));
 on_cpu!(bias_backward_of_samples: bias_backward of ops::BiasBackward, ([31, 37], _), (1,));
+// In chunks that begin anywhere on the axis; with runs in which chunks fit, and in which they do not; in parts.
+on_cpu!(bias_in_chunks: bias of ops::Bias, ([3, 5, 33], [5], _), (1,));
+on_cpu!(bias_of_samples_in_chunks: bias of ops::Bias, ([31, 3], [3], _), (1,));
+on_cpu!(bias_backward_long: bias_backward of ops::BiasBackward, ([9, 3, 120], _), (1,));
+on_cpu!(bias_backward_long_with_gaps: bias_backward of ops::BiasBackward, ([9, 3, 119], _), (1,));
+on_cpu!(bias_backward_in_parts: bias_backward of ops::BiasBackward, ([69, 8, 121], _), (1,));
+on_cpu!(bias_backward_of_samples_in_parts: bias_backward of ops::BiasBackward, ([1030, 64], _), (1,));
 on_cpu!(max_pool2d: max_pool2d of ops::MaxPool2d, ([2, 3, 8, 7], _, _), ([3, 2], [2, 1], [1, 1]));
 on_cpu!(
     max_pool2d_backward: max_pool2d_backward of ops::MaxPool2dBackward,

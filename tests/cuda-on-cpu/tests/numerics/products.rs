@@ -4,15 +4,26 @@ on_cpu!(matmul: matmul of ops::Matmul, ([31, 67], [67, 13], _), (false, false));
 on_cpu!(matmul_of_transposes: matmul of ops::Matmul, ([67, 31], [13, 67], _), (true, true));
 on_cpu!(matmul_in_tiles: matmul of ops::Matmul, ([70, 19], [19, 130], _), (false, false));
 on_cpu!(matmul_add: matmul_add of ops::MatmulAdd, ([31, 67], [13, 67], _), (false, true));
+// More than one part of the inner dimension.
+on_cpu!(matmul_in_parts: matmul of ops::Matmul, ([5, 300], [300, 9], _), (false, false));
+on_cpu!(matmul_add_in_parts: matmul_add of ops::MatmulAdd, ([300, 5], [9, 300], _), (true, true));
 on_cpu!(matvec: matvec of ops::Matvec, ([31, 67], [67], _), (false,));
 on_cpu!(matvec_of_transpose: matvec of ops::Matvec, ([67, 35], [67], _), (true,));
 on_cpu!(outer: outer of ops::Outer, ([31], [67], _), ());
 on_cpu!(dot: dot of ops::Dot, ([131, 67], [131, 67], _), ());
 on_cpu!(conv2d: conv2d of ops::Conv2d, ([2, 3, 8, 7], [5, 3, 3, 2], _), ([2, 1], [1, 1]));
+// More channels and positions than one tile has, and more positions than a flat one.
+on_cpu!(conv2d_in_tiles: conv2d of ops::Conv2d, ([2, 3, 11, 9], [67, 3, 3, 2], _), ([1, 1], [1, 1]));
+on_cpu!(conv2d_in_flat_tiles: conv2d of ops::Conv2d, ([3, 2, 11, 9], [5, 2, 3, 3], _), ([1, 1], [1, 1]));
 on_cpu!(
     conv2d_backward_input: conv2d_backward_input of ops::Conv2dBackwardInput,
     ([2, 5, 4, 8], [5, 3, 3, 2], output([2, 3, 8, 7])),
     ([2, 1], [1, 1])
+);
+on_cpu!(
+    conv2d_backward_input_in_tiles: conv2d_backward_input of ops::Conv2dBackwardInput,
+    ([2, 5, 6, 4], [5, 35, 3, 2], output([2, 35, 11, 9])),
+    ([2, 3], [1, 1])
 );
 on_cpu!(
     conv2d_backward_filters: conv2d_backward_filters of ops::Conv2dBackwardFilters,

@@ -14,3 +14,12 @@ on_cpu!(max_axis: max_axis of ops::MaxAxis, ([3, 31, 5], _), (1,));
 on_cpu!(max_axis_side_by_side: max_axis of ops::MaxAxis, ([2, 31, 70], _), (1,));
 on_cpu!(min_axis: min_axis of ops::MinAxis, ([3, 5, 31], _), (2,));
 on_cpu!(min_axis_long: min_axis of ops::MinAxis, ([1030, 3], _), (0,));
+// Side by side, several to a thread; few and long, in parts; both.
+on_cpu!(sum_axis_in_chunks: sum_axis of ops::SumAxis, ([131, 3, 24], _), (0,));
+on_cpu!(sum_axis_in_parts: sum_axis of ops::SumAxis, ([1100, 61], _), (0,));
+on_cpu!(mean_axis_in_chunks_and_parts: mean_axis of ops::MeanAxis, ([1030, 64], _), (0,));
+// In a row, in chunks of which every other lane does not begin with a whole one; by blocks, in parts.
+on_cpu!(sum_axis_last_in_chunks: sum_axis of ops::SumAxis, ([5, 260], _), (1,));
+on_cpu!(max_axis_last_of_odd_length: max_axis of ops::MaxAxis, ([3, 261], _), (1,));
+on_cpu!(sum_axis_long_in_parts: sum_axis of ops::SumAxis, ([8, 8201], _), (1,));
+on_cpu!(min_axis_in_chunks: min_axis of ops::MinAxis, ([2, 70, 16], _), (1,));
