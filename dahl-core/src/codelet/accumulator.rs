@@ -141,6 +141,7 @@ impl Accumulator {
     }
 
     /// The four bytes that a buffer of the identity is, again and again; nothing if it is not made of such.
+    #[cfg_attr(any(dahl_fuzz, not(feature = "cuda")), allow(dead_code, reason = "there are no such devices"))]
     pub(crate) fn identity_word(&self) -> Option<u32> {
         let Operation::BuiltIn { identity, .. } = self.operation else { return None };
         // Eight bytes, which are some elements of any type.
