@@ -61,6 +61,9 @@ impl Link {
         };
         let [small_us, large_us] =
             [SMALL, LARGE].map(|bytes| Ok(best_us(up, bytes)?.max(best_us(down, bytes)?)));
+        if small_us.is_err() || large_us.is_err() {
+            stream.drain(); // a copy that is under way uses the buffer
+        }
         let (small_us, large_us): (f64, f64) = (small_us?, large_us?);
         staging.give_back_free(buffer);
         // SAFETY: allocated above, and nothing is left to be done with it.
