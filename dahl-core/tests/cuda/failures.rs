@@ -40,6 +40,10 @@ fn a_launch_that_is_refused_fails_its_task_alone() {
 
 #[test]
 fn a_kernel_that_may_still_write_its_verdict_has_the_memory_for_it() {
+    let Some(bed) = Bed::new("") else { return };
+    // The first runtime of all measures its device, by events of its own.
+    drop(builder().build().expect("it can be had"));
+    drop(bed);
     for (call, last) in [("event", 40), ("launch", 3)] {
         for nth in 1..=last {
             let Some(bed) = Bed::new(&format!("fail={call}:{nth}=701")) else { return };
