@@ -1,7 +1,9 @@
-//! Operations on a CUDA device by libraries and by their kernels: each of the CPU's result, in every form and type.
+//! Operations on a CUDA device by libraries and by their kernels: each of the CPU's result, in every form and type; and
+//! where their reductions are combined.
 
 mod convolutions;
 mod products;
+mod reductions;
 
 use std::sync::{LazyLock, Mutex, PoisonError};
 

@@ -11,10 +11,10 @@
 //! a reduction of one leaf takes no other task and no buffer. Elsewhere the first leaf is a buffer, and the old value
 //! does not count in the end.
 //!
-//! Folds are tasks, submitted here, and the dependencies on the buffers put them in order as they do all tasks. Which
-//! value meets which is decided by the submissions alone, so every bit of the result is the same for any number of
-//! workers; leaves run in parallel; and contributions to private buffers do not wait for whoever uses the array before
-//! them.
+//! Folds are tasks, submitted here, and the dependencies on the buffers put them in order as they do all tasks. Where
+//! all contributions so far were sent to the same worker, or kind of worker, folds are sent there too. Which value meets
+//! which is decided by the submissions alone, so every bit of the result is the same for any number of workers; leaves
+//! run in parallel; and contributions to private buffers do not wait for whoever uses the array before them.
 //!
 //! Buffers are used again in the order in which their folds were submitted. A new leaf in a buffer whose fold has not
 //! run waits for it, by the buffer's chain; so their number is bounded, and nobody waits for one while submitting.
@@ -34,11 +34,12 @@ use crate::access::AccessMode;
 use crate::codelet::{Accumulator, Codelet};
 use crate::error::Result;
 use crate::memory::{Holder, block_in_submission};
+use crate::observer::Submission;
 use crate::runtime::Shared;
 use crate::shape::Layout;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
-use crate::task::{Kind, Step};
+use crate::task::{Kind, Place, Record, Step};
 
 /// Consecutive contributions that share a leaf, if the array [does not say](crate::Array::set_leaf_len).
 pub const LEAF_LEN: NonZeroUsize = NonZeroUsize::new(4).expect("it is not 0");
@@ -78,6 +79,8 @@ struct Tree {
     /// The codelet whose contribution opened it, and the line that submitted that.
     codelet: &'static Codelet,
     location: &'static Location<'static>,
+    /// Where its contributions run, if all are to run at the same place; nothing before the first one.
+    place: Option<Place>,
     accumulator: &'static Accumulator,
     /// The array's extents.
     layout: Layout,
@@ -139,7 +142,7 @@ impl Reductions {
         }
         let tree = owed.tree.get_or_insert_with(|| Box::new(Tree::new(codelet, accumulator, layout)));
         if tree.is_empty() {
-            (tree.codelet, tree.location) = (codelet, location);
+            (tree.codelet, tree.location, tree.place) = (codelet, location, None);
             if owed.forgotten.is_some() && target.is_like(accumulator.element(), layout) {
                 tree.leaf = Some((NonNull::from(target), 0));
             }
@@ -148,12 +151,14 @@ impl Reductions {
         tree.reserve(target, leaf_len.get())
     }
 
-    /// Where the next contribution to `target` goes, for which there is a [reserved](Self::reserve) leaf.
-    pub(crate) fn contribute(&self, target: &ArrayState) -> Contribution {
+    /// Where the next contribution to `target` goes, which is to run at `place`, and for which there is a
+    /// [reserved](Self::reserve) leaf.
+    pub(crate) fn contribute(&self, target: &ArrayState, place: Place) -> Contribution {
         self.is_open.store(true, Ordering::Release);
         let mut owed = self.owed();
-        let leaf = owed.tree.as_mut().and_then(|tree| tree.leaf.as_mut());
-        let (buffer, contributions) = leaf.expect("a contribution is reserved");
+        let tree = owed.tree.as_mut().expect("a contribution is reserved");
+        tree.place = Some(if tree.place.is_none_or(|before| before == place) { place } else { Place::Any });
+        let (buffer, contributions) = tree.leaf.as_mut().expect("a contribution is reserved");
         *contributions += 1;
         let contribution = Contribution { buffer: *buffer, begins: *contributions == 1 };
         if contribution.buffer == NonNull::from(target) {
@@ -231,6 +236,7 @@ impl Tree {
         Self {
             codelet,
             location: Location::caller(),
+            place: None,
             accumulator,
             layout: contiguous,
             leaf: None,
@@ -355,8 +361,21 @@ impl Tree {
             // SAFETY: as above.
             unsafe { record.begin(0) };
         }
+        self.send(record, shared);
         Step::new(shared, None).submit(record);
         shared.serve_if_stopped();
+    }
+
+    /// Sends a task that was just filled in to where the contributions run, if it can run there: a combination of the
+    /// user's, or a simulated device, leaves it to the CPU.
+    #[allow(unsafe_code, reason = "fills in a record that it took and has not submitted")]
+    fn send(&self, record: &Record, shared: &Shared) {
+        let place = self.place.unwrap_or(Place::Any);
+        let (Place::Worker(worker) | Place::KindOf(worker)) = place else { return };
+        if Submission::new(record, shared).can_run_on(worker) {
+            // SAFETY: the record was just taken.
+            unsafe { record.body_mut() }.place = place;
+        }
     }
 
     /// Forgets every contribution to `target`. Those under way still run.

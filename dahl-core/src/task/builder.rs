@@ -240,7 +240,7 @@ impl Task<'_> {
         }
         for (index, _) in reduced {
             let target = record.access(index).array().expect("a reduction has an array");
-            let contribution = target.reductions().contribute(target);
+            let contribution = target.reductions().contribute(target, record.body().place);
             // SAFETY: the record was taken and is not submitted.
             unsafe { record.redirect(index, &contribution) };
         }

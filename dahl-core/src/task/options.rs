@@ -58,7 +58,8 @@ impl<'a> Task<'a> {
         self
     }
 
-    /// Makes one worker run the task, whatever the scheduler.
+    /// Makes one worker run the task, whatever the scheduler. If all contributions to a reduction are sent to the same
+    /// worker, or [kind of worker](Self::on_kind), so are the tasks that combine them, unless it cannot run those.
     ///
     /// The submission fails if there is no such worker, or if it cannot run the codelet.
     pub fn on(mut self, worker: usize) -> Self {

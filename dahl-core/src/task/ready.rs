@@ -112,8 +112,8 @@ impl ReadyTask {
         self.submission().footprint()
     }
 
-    /// Whether the runtime added it to combine parts of a reduction: a CPU worker runs it, it is short, and never
-    /// measured.
+    /// Whether the runtime added it to combine parts of a reduction: it is short, and nobody needs to measure it before
+    /// it is placed.
     pub fn is_combination(&self) -> bool {
         !matches!(self.peek().body().kind, Kind::Kernel)
     }
