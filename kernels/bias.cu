@@ -8,6 +8,7 @@
 // elements, which a block goes along; or, if the axis is the last, beside each other, so that threads go down many of them.
 #include "chunk.cuh"
 #include "fold.cuh"
+#include "lanes.cuh"
 
 using namespace dahl;
 

@@ -11,8 +11,11 @@
 // one thread, which adds what goes there in a fixed order; the gradient by the input is read from the positions that reach a pixel,
 // not added by them.
 //
-// The gradient by the filters sums over all positions of all images, for few outputs: the positions are cut in parts.
+// The gradient by the filters sums over all positions of all images, for few outputs: the positions are cut in parts (`include/parts.cuh`).
+#include "parts.cuh"
 #include "patches.cuh"
+#include "product.cuh"
+#include "window.cuh"
 
 using namespace dahl;
 

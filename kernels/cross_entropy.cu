@@ -9,7 +9,9 @@
 // A warp, or a block for many classes, does a sample, as for `softmax`. Where all samples come to one number, each leaves
 // its own in scratch memory, and a second pass, of one block, adds them up in a fixed order.
 #include "extreme.cuh"
+#include "fold.cuh"
 #include "label.cuh"
+#include "lanes.cuh"
 #include "softmax.cuh"
 
 using namespace dahl;

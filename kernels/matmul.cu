@@ -9,6 +9,8 @@
 // The products of matrices go in tiles (`include/product.cuh`). That of a matrix and a vector reads each element of the matrix
 // once, for one product, so it is as fast as the matrix is read: a warp goes along a row, or down 32 columns, as it lies.
 #include "fold.cuh"
+#include "lanes.cuh"
+#include "parts.cuh"
 #include "product.cuh"
 
 using namespace dahl;

@@ -10,6 +10,7 @@
 // numbers of a range of its own, scaled by a power of two (Blue 1978, A Portable Fortran Program to Find the Euclidean Norm
 // of a Vector). So one pass does, however large the elements are.
 #include "fold.cuh"
+#include "lanes.cuh"
 
 using namespace dahl;
 

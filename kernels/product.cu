@@ -8,6 +8,7 @@
 // the same up to its rounding. For the gradient each element is divided out of the product of all, which takes one fold and not a
 // product of what is before and after each. What cannot be divided out, zeros and infinities, is counted beside it.
 #include "fold.cuh"
+#include "lanes.cuh"
 
 using namespace dahl;
 

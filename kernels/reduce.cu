@@ -8,11 +8,12 @@
 // All read each element once and do next to nothing with it: how fast they are is how well they read. Of a whole array,
 // blocks fold a share each and a second pass merges what they have; along an axis, the shape decides whether threads go
 // along a lane or beside each other down many of them, and whether lanes are so few that each is cut into parts, which a second
-// pass merges (`include/fold.cuh`).
+// pass merges (`include/fold.cuh`, `include/lanes.cuh`).
 //
 // Half-precision numbers are summed up as float. A sum that overflows where the mean does not is taken again, of
 // elements divided by their number; one thread does so, since it is rare.
 #include "fold.cuh"
+#include "lanes.cuh"
 
 using namespace dahl;
 

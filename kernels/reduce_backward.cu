@@ -8,6 +8,8 @@
 // first. Of a whole array two passes fold it, as for `max` (`include/fold.cuh`), while the first also writes the zeros; then
 // one thread puts the gradient. Along an axis one kernel does both: the threads that share a lane fold it, then write it.
 #include "extreme.cuh"
+#include "fold.cuh"
+#include "lanes.cuh"
 
 using namespace dahl;
 

@@ -5,6 +5,7 @@
 //
 // As forwards: the threads that share a lane fold it, all get the sum, and each writes its elements.
 #include "fold.cuh"
+#include "lanes.cuh"
 
 using namespace dahl;
 

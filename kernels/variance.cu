@@ -12,6 +12,7 @@
 // Everything is in double, also for types that are computed with as float: these kernels wait for memory, not for
 // arithmetic, and squares of floats do not overflow it. Numbers of type double that are so large that their squares would are scaled.
 #include "fold.cuh"
+#include "lanes.cuh"
 
 using namespace dahl;
 

@@ -1,7 +1,7 @@
 // FirstExtreme: the first largest or smallest of some elements, with its index.
 #pragma once
 
-#include "fold.cuh"
+#include "dahl.cuh"
 
 namespace dahl {
 

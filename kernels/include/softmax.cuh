@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fold.cuh"
+#include "lanes.cuh"
 
 namespace dahl {
 
