@@ -16,8 +16,12 @@ pub const HEADER: &str = include_str!("../include/dahl.cuh");
 /// `on_cpu.h`: threads, blocks, shared memory and barriers for g++.
 pub const ON_CPU: &str = include_str!("../include/on_cpu.h");
 
+/// `fibers.h`: how those threads run, which `on_cpu.h` includes.
+pub const FIBERS: &str = include_str!("../include/fibers.h");
+
 /// `map.cuh`: the functions of `Real`, and the loop over elements.
 pub const MAP_HEADER: &str = include_str!("../include/map.cuh");
 
 /// All headers, with the names by which they include each other.
-pub const HEADERS: [(&str, &str); 3] = [("dahl.cuh", HEADER), ("map.cuh", MAP_HEADER), ("on_cpu.h", ON_CPU)];
+pub const HEADERS: [(&str, &str); 4] =
+    [("dahl.cuh", HEADER), ("map.cuh", MAP_HEADER), ("on_cpu.h", ON_CPU), ("fibers.h", FIBERS)];

@@ -2,7 +2,8 @@
 // that the stand-in's modules load. It is what `nvrtcGetPTX` and `nvrtcGetCUBIN` both return. The maps of dahl's operations, which
 // were compiled with the stand-in, are not compiled again.
 //
-// The kernels are those that are `extern "C" __global__`. The program includes `dahl.cuh`, which has to be among its headers with `on_cpu.h`.
+// The kernels are those that are `extern "C" __global__`. The program includes `dahl.cuh`, which has to be among its headers
+// with `on_cpu.h` and `fibers.h`.
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdlib.h>
