@@ -82,9 +82,11 @@ struct TilePlace {
 
 // What a block has of one factor: `SIZE` of its rows (of `b`: columns).
 template <class C, unsigned SIDE, unsigned SIZE, class Factor> struct Panel {
-    using Outer = decltype(static_cast<const Factor *>(nullptr)->outer(0));
-    using Inner = decltype(static_cast<const Factor *>(nullptr)->inner(0));
-    using Raw = decltype(static_cast<const Factor *>(nullptr)->at(Outer(), Inner()));
+    const Factor &factor;
+
+    using Outer = decltype(factor.outer(0));
+    using Inner = decltype(factor.inner(0));
+    using Raw = decltype(factor.at(Outer(), Inner()));
     static constexpr unsigned INNER = TILE_INNER<C>, COUNT = SIZE * INNER / TILE_THREADS, VECTOR = Vector<C>::SIZE;
 
     // Of each factor the elements of one inner index lie in a row. One more vector, so that writing down a column does not wait
@@ -99,7 +101,6 @@ template <class C, unsigned SIDE, unsigned SIZE, class Factor> struct Panel {
     static constexpr unsigned ROWS_APART = TILE_THREADS / INNER, INNER_APART = TILE_THREADS / SIZE;
     static constexpr unsigned ROW = SIZE + VECTOR;
 
-    const Factor &factor;
     Shared &shared;
     unsigned helper;     // which thread finds the first index
     unsigned outers;     // that there are, up to `SIZE`
