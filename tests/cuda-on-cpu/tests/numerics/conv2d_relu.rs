@@ -71,6 +71,22 @@ on_cpu!(
     ([300, 1, 1, 2], [300, 1, 1, 2], below(6, [300, 1, 1, 2]), output([300, 1, 2, 3]), output([1])),
     ()
 );
+// So many channels that each has few sums, and more than there are blocks at once.
+on_cpu!(
+    by_sums_of_many_channels: bias_relu_max_pool2d_backward of ops::BiasReluMaxPool2dBackward,
+    ([9, 1100, 1, 1], [9, 1100, 1, 1], below(2, [9, 1100, 1, 1]), output([9, 1100, 1, 2]), output([1100])),
+    ()
+);
+on_cpu!(
+    by_sums_of_no_images: bias_relu_max_pool2d_backward of ops::BiasReluMaxPool2dBackward,
+    ([0, 3, 4, 7], [0, 3, 4, 7], below(56, [0, 3, 4, 7]), output([0, 3, 8, 7]), output([3])),
+    ()
+);
+on_cpu!(
+    by_sums_of_empty_planes: bias_relu_max_pool2d_backward of ops::BiasReluMaxPool2dBackward,
+    ([2, 3, 0, 4], [2, 3, 0, 4], below(56, [2, 3, 0, 4]), output([2, 3, 0, 4]), output([3])),
+    ()
+);
 on_cpu!(
     backward: conv2d_relu_max_pool2d_backward of ops::Conv2dReluMaxPool2dBackward,
     ([2, 3, 8, 7], [2, 5, 4, 2], [2, 5, 4, 2], below(48, [2, 5, 4, 2]), output([5, 3, 3, 2]), output([5])),
@@ -81,4 +97,15 @@ on_cpu!(
     backward_in_parts: conv2d_relu_max_pool2d_backward of ops::Conv2dReluMaxPool2dBackward,
     ([2, 1, 29, 27], [2, 2, 14, 13], [2, 2, 14, 13], below(783, [2, 2, 14, 13]), output([2, 1, 3, 3]), output([2])),
     ([1, 1], [2, 2])
+);
+on_cpu!(
+    backward_of_no_images: conv2d_relu_max_pool2d_backward of ops::Conv2dReluMaxPool2dBackward,
+    ([0, 3, 8, 7], [0, 5, 4, 2], [0, 5, 4, 2], below(48, [0, 5, 4, 2]), output([5, 3, 3, 2]), output([5])),
+    ([1, 0], [2, 3])
+);
+// The kernel does not fit in the image.
+on_cpu!(
+    backward_of_no_places: conv2d_relu_max_pool2d_backward of ops::Conv2dReluMaxPool2dBackward,
+    ([2, 1, 2, 7], [2, 2, 0, 2], [2, 2, 0, 2], below(48, [2, 2, 0, 2]), output([2, 1, 3, 3]), output([2])),
+    ([0, 0], [2, 2])
 );
