@@ -71,12 +71,6 @@ on_cpu!(
     ([300, 1, 1, 2], [300, 1, 1, 2], below(6, [300, 1, 1, 2]), output([300, 1, 2, 3]), output([1])),
     ()
 );
-// So many channels that each has few sums, and more than there are blocks at once.
-on_cpu!(
-    by_sums_of_many_channels: bias_relu_max_pool2d_backward of ops::BiasReluMaxPool2dBackward,
-    ([9, 1100, 1, 1], [9, 1100, 1, 1], below(2, [9, 1100, 1, 1]), output([9, 1100, 1, 2]), output([1100])),
-    ()
-);
 on_cpu!(
     by_sums_of_no_images: bias_relu_max_pool2d_backward of ops::BiasReluMaxPool2dBackward,
     ([0, 3, 4, 7], [0, 3, 4, 7], below(56, [0, 3, 4, 7]), output([0, 3, 8, 7]), output([3])),
