@@ -41,7 +41,7 @@ const STALL_AFTER: Duration = Duration::from_secs(60);
 ///
 /// | call | variable | default |
 /// |---|---|---|
-/// | [`cpu_workers`](Self::cpu_workers) | `DAHL_NCPU` | one for each core |
+/// | [`cpu_workers`](Self::cpu_workers) | `DAHL_NCPU` | one for each processor that the process may use |
 /// | [`scheduler`](Self::scheduler) | `DAHL_SCHED` | `ws` |
 /// | [`plan`](Self::plan) | `DAHL_PLAN`: a file | none |
 /// | [`write_plan`](Self::write_plan) | `DAHL_WRITE_PLAN`: a file | none |
@@ -160,7 +160,7 @@ impl RuntimeBuilder {
     }
 
     /// Follows the plan in a file, which an earlier run [wrote](Self::write_plan): the scheduler is `static`. Tasks that
-    /// do not fit the plan are placed by `dmda`, and each [difference](Runtime::plan_misfits) is printed.
+    /// do not fit the plan are placed by `dmda`, and the first [differences](Runtime::plan_misfits) are printed.
     pub fn plan(mut self, path: impl Into<PathBuf>) -> Self {
         self.plan = Some(path.into());
         self
@@ -172,9 +172,8 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Writes what happens, and when, to a file while the program runs: a trace (`docs/debugging-and-performance.md`),
-    /// which opens in Perfetto, and in `dahl trace`. If this process has written a trace of that name, it is
-    /// `NAME-2.json`, and so on.
+    /// Writes what happens, and when, to a file while the program runs: a trace (`docs/traces.md`), which opens in
+    /// Perfetto, and in `dahl trace`. If this process has written a trace of that name, it is `NAME-2.json`, and so on.
     pub fn trace(mut self, path: impl Into<PathBuf>) -> Self {
         self.trace = Some(path.into());
         self

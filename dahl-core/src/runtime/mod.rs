@@ -53,7 +53,7 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// A runtime on every core there is, unless the `DAHL_*` variables say less.
+    /// A runtime on every processor and CUDA device there is, unless the `DAHL_*` variables say less.
     ///
     /// # Errors
     /// As [`RuntimeBuilder::build`].
