@@ -5,6 +5,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::RuntimeFacts;
+
 /// Something that could be there, and why it is not, or not used.
 #[derive(Serialize)]
 pub(super) struct Absence {
@@ -12,18 +14,34 @@ pub(super) struct Absence {
     pub(super) why: String,
 }
 
+/// The kind of the workers that are no devices.
+const CPU: &str = "cpu";
 const NVIDIA: &str = "/proc/driver/nvidia/gpus";
 const POWERCAP: &str = "/sys/class/powercap";
 
-pub(super) fn absences() -> Vec<Absence> {
-    vec![Absence { what: "CUDA devices", why: cuda() }, Absence { what: "energy counters", why: energy() }]
+pub(super) fn absences(runtime: &RuntimeFacts) -> Vec<Absence> {
+    let there = fs::read_dir(NVIDIA).map_or(0, Iterator::count);
+    let used = if runtime.simulated {
+        0
+    } else {
+        runtime.workers.iter().filter(|worker| worker.kind != CPU).count()
+    };
+    let devices = cuda(there, used, runtime.simulated).map(|why| Absence { what: "CUDA devices", why });
+    devices.into_iter().chain([Absence { what: "energy counters", why: energy() }]).collect()
 }
 
-/// Why no worker is a CUDA device.
-fn cuda() -> String {
-    match fs::read_dir(NVIDIA).map(Iterator::count) {
-        Ok(0) | Err(_) => format!("none: no NVIDIA driver is loaded that has one ({NVIDIA})"),
-        Ok(devices) => format!("the driver has {devices} ({NVIDIA}); dahl runs tasks on none of them yet"),
+/// Why devices are no workers, of so many that are there; nothing if all are.
+fn cuda(there: usize, used: usize, is_simulated: bool) -> Option<String> {
+    match there {
+        _ if used > 0 && used >= there => None,
+        0 => Some(format!("none: no NVIDIA driver is loaded that has one ({NVIDIA})")),
+        _ if is_simulated => {
+            Some(format!("the driver has {there} ({NVIDIA}); a simulated machine uses none of them"))
+        }
+        _ => Some(format!(
+            "the driver has {there} ({NVIDIA}), of which a runtime uses {used}: see `DAHL_NCUDA`, and \
+             `docs/cuda-devices.md` for what a device needs"
+        )),
     }
 }
 
@@ -45,5 +63,24 @@ fn energy() -> String {
         [first, ..] => {
             format!("{} are there ({}); dahl measures no energy yet", counters.len(), first.display())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cuda;
+
+    #[test]
+    fn devices_that_are_all_used_are_not_absent() {
+        assert_eq!(cuda(2, 2, false), None);
+        assert_eq!(cuda(0, 1, false), None, "where the system does not show what the driver has");
+    }
+
+    #[test]
+    fn devices_that_are_not_used_are_told() {
+        let why = |there, used, is_simulated| cuda(there, used, is_simulated).expect("some are not used");
+        assert!(why(0, 0, false).starts_with("none"));
+        assert!(why(2, 1, false).contains("has 2") && why(2, 1, false).contains("uses 1"));
+        assert!(why(1, 0, true).contains("simulated"));
     }
 }

@@ -110,9 +110,9 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> Result<(), Trouble>
         processors: Processors::here(),
         memory: Memory::here(),
         links: model.as_ref().map(links::of_model).unwrap_or_default(),
+        absent: absent::absences(&runtime),
         runtime,
         bandwidth,
-        absent: absent::absences(),
     })
 }
 
