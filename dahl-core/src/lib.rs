@@ -15,8 +15,6 @@
 //! * [`device`]: machines to be simulated. `simulation`: the events of such a run.
 //! * [`simd`]: kernels compiled for several instruction sets. [`perf`]: how long it took. [`error`]: what went wrong.
 
-pub mod access;
-pub mod argument;
 mod array;
 mod check;
 mod choice;
@@ -25,7 +23,6 @@ pub mod codelet;
 mod config;
 pub mod cuda;
 pub mod device;
-pub mod element;
 pub mod error;
 mod explain;
 mod footprint;
@@ -33,11 +30,9 @@ mod memory;
 pub mod observer;
 mod partition;
 pub mod perf;
-pub mod print;
 mod runtime;
 mod scheduler;
 pub mod shape;
-pub mod simd;
 mod simulation;
 mod stall;
 mod statistics;
@@ -48,6 +43,9 @@ pub mod testing;
 mod topology;
 mod trace;
 mod worker;
+
+#[doc(inline)]
+pub use dahl_element::{access, argument, element, print, simd};
 
 pub use access::{AccessMode, Reduction};
 pub use argument::Argument;
@@ -97,9 +95,7 @@ pub mod __private {
         CudaLibrary, CudaPass, CudaStep, CudaTypeParameter, CudaView, Declared as CudaDeclared,
     };
     pub use crate::shape::{DynExtents, Extents, IntoShape};
-    pub use crate::simd::conversion::{narrow_block, narrows_in_blocks, widen};
-    pub use crate::simd::level::At;
-    pub use crate::simd::map::{Body, map, map_in_place};
     pub use crate::simd::{Vectorised, dispatch};
     pub use crate::task::{identity, map_shape, require, uninit};
+    pub use dahl_element::__private::{At, Body, map, map_in_place, narrow_block, narrows_in_blocks, widen};
 }

@@ -5,8 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders of the workspace whose code users run.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     "src",
+    "dahl-element/src",
     "dahl-core/src",
     "dahl-nn/src",
     "dahl-cli/src",

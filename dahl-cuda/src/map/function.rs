@@ -117,7 +117,7 @@ mod tests {
 
     /// The trait `Real`, which is in the workspace beside this crate.
     fn real() -> &'static str {
-        let source = include_str!("../../../dahl-core/src/element/real.rs");
+        let source = include_str!("../../../dahl-element/src/element/real.rs");
         let (_, real) = source.split_once("pub trait Real").unwrap();
         real.split_once("\n}\n").unwrap().0
     }

@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn every_function_of_real_is_known() {
-        let real = include_str!("../../../dahl-core/src/element/real.rs");
+        let real = include_str!("../../../dahl-element/src/element/real.rs");
         let (_, real) = real.split_once("pub trait Real").unwrap();
         let (real, _) = real.split_once("\n}\n").unwrap();
         for function in real.lines().filter_map(|line| line.strip_prefix("    fn ")) {

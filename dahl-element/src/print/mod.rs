@@ -21,7 +21,7 @@ use crate::element::Element;
 use nesting::Nesting;
 use number::{Cell, Format};
 
-/// The elements of an array as text: what [`Array::display`](crate::Array::display) and the guards' `display` give.
+/// The elements of an array as text: what `Array::display` and the guards' `display` give.
 ///
 /// ```text
 /// [[ 1.    2.5   3.  ]
@@ -32,7 +32,7 @@ use number::{Cell, Format};
 /// least twelve characters an element, `{:e}` scientific, `{:+}` signs on all numbers.
 ///
 /// ```
-/// use dahl_core::print::Printed;
+/// use dahl_element::print::Printed;
 ///
 /// let printed = Printed::from_slice(&[2, 2], &[1.0, 0.5, -2.0, 1.0 / 3.0]);
 /// assert_eq!(format!("{printed:.4}"), "[[ 1.      0.5   ]\n [-2.      0.3333]]");
@@ -107,7 +107,8 @@ impl<'a, T: Element> Printed<'a, T> {
     }
 
     /// Shows so little that the text stays short whatever the rank; for messages.
-    pub(crate) fn brief(self) -> Self {
+    #[doc(hidden)]
+    pub fn brief(self) -> Self {
         const MOST: usize = 1000;
         let rank = self.elements.ndim() as u32;
         let fits = |edge: &usize| (2 * edge).checked_pow(rank).is_some_and(|shown| shown <= MOST);

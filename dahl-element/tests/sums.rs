@@ -1,7 +1,7 @@
 //! `simd::sum`, `dot`, `max` and `min`: exactness, the shape of the tree, NaN.
 
-use dahl_core::element::{Element, Real};
-use dahl_core::simd;
+use dahl_element::element::{Element, Real};
+use dahl_element::simd;
 use half::{bf16, f16};
 use proptest::prelude::*;
 

@@ -3,9 +3,9 @@
 use std::env;
 use std::process::Command;
 
-use dahl_core::__private::{At, Body, map, narrow_block, narrows_in_blocks, widen};
-use dahl_core::element::{Element, Real};
-use dahl_core::simd::{self, Level, Vectorised, dispatch, level};
+use dahl_element::__private::{At, Body, map, narrow_block, narrows_in_blocks, widen};
+use dahl_element::element::{Element, Real};
+use dahl_element::simd::{self, Level, Vectorised, dispatch, level};
 use half::{bf16, f16};
 
 /// A digest of the bits of every function's results.

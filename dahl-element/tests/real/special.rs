@@ -1,6 +1,6 @@
 //! Special values, domain errors and thresholds, against the standard library, for all four types.
 
-use dahl_core::element::Real;
+use dahl_element::element::Real;
 use half::{bf16, f16};
 
 const VALUES: [f64; 31] = [

@@ -1,12 +1,12 @@
 //! Nanoseconds per element of the functions of `Real` in a loop through `simd::dispatch`, beside the standard library's.
 //!
-//! `cargo bench -p dahl-core --bench real`; `DAHL_SIMD=v3` (or `v2`, `baseline`) shows a lower level.
+//! `cargo bench -p dahl-element --bench real`; `DAHL_SIMD=v3` (or `v2`, `baseline`) shows a lower level.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use dahl_core::element::Real;
-use dahl_core::simd::{self, Vectorised, dispatch, level};
+use dahl_element::element::Real;
+use dahl_element::simd::{self, Vectorised, dispatch, level};
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 

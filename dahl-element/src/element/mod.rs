@@ -68,6 +68,7 @@ pub struct ElementType {
 
 impl ElementType {
     /// The description of `T`.
+    #[inline]
     pub const fn of<T: Element>() -> Self {
         Self {
             name: T::NAME,
@@ -78,12 +79,14 @@ impl ElementType {
     }
 
     /// Whether this describes `T`.
+    #[inline]
     pub fn is<T: Element>(&self) -> bool {
         self.id == TypeId::of::<T>()
     }
 }
 
 impl PartialEq for ElementType {
+    #[inline]
     fn eq(&self, other: &Self) -> bool {
         self.id == other.id
     }
@@ -92,7 +95,7 @@ impl PartialEq for ElementType {
 impl Eq for ElementType {}
 
 /// The value of an element of one of this crate's types, rounded to `f64` if it is a large integer.
-pub(crate) fn to_f64<T: Element>(value: T) -> Option<f64> {
+pub fn to_f64<T: Element>(value: T) -> Option<f64> {
     macro_rules! first_of {
         ($($ty:ty => $convert:expr),*) => {
             $(if TypeId::of::<T>() == TypeId::of::<$ty>() {

@@ -2,7 +2,7 @@
 """Makes `printed.txt` beside it: arrays as NumPy prints them.
 
     pip install numpy
-    python3 dahl-core/tests/reference/make_printed.py
+    python3 dahl-element/tests/reference/make_printed.py
 
 Each case is a head line, `# element type | shape | options | elements`, and the text below it, up to an empty line
 and the next head. Elements are the bits of each in hexadecimal, or `iota` for 0, 1, 2, .. in row-major order. NumPy is

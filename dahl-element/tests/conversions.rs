@@ -1,6 +1,6 @@
 //! Conversions between half precision, `f32` and `f64`, against the `half` crate and against exact arithmetic.
 
-use dahl_core::element::Real;
+use dahl_element::element::Real;
 use half::{bf16, f16};
 use proptest::prelude::*;
 

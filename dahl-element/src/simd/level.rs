@@ -47,7 +47,7 @@ impl fmt::Display for Level {
 /// compiled for the level. Code that is not is still correct, and as slow as without dispatch.
 ///
 /// ```
-/// use dahl_core::simd::{dispatch, Vectorised};
+/// use dahl_element::simd::{dispatch, Vectorised};
 ///
 /// struct Scale<'a> {
 ///     values: &'a mut [f32],

@@ -34,6 +34,7 @@ pub enum AccessMode {
 
 impl AccessMode {
     /// The mode as a declaration writes it: `REDUX(max)`.
+    #[inline]
     pub const fn name(self) -> &'static str {
         match self {
             Self::R => "R",
@@ -49,16 +50,19 @@ impl AccessMode {
     }
 
     /// Whether tasks with this access to one array may run at once.
+    #[inline]
     pub const fn is_shared(self) -> bool {
         matches!(self, Self::R)
     }
 
     /// Whether the kernel, or the reduction it belongs to, depends on what the array held.
+    #[inline]
     pub const fn reads(self) -> bool {
         !matches!(self, Self::W | Self::SCRATCH)
     }
 
     /// Whether the array changes.
+    #[inline]
     pub const fn writes(self) -> bool {
         !matches!(self, Self::R | Self::SCRATCH)
     }

@@ -29,7 +29,7 @@ const MOST_IN_PAGE: usize = 4;
 /// The sum of `values`, accumulated in the compute type by the tree described in this module; `-0.0` if there are none.
 ///
 /// ```
-/// use dahl_core::simd::sum;
+/// use dahl_element::simd::sum;
 ///
 /// assert_eq!(sum(&vec![1.0_f32; 20_000_000]), 20_000_000.0); // one by one it stops at 16,777,216
 /// ```

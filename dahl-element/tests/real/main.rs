@@ -6,7 +6,7 @@
 mod double_double;
 mod special;
 
-use dahl_core::element::Real;
+use dahl_element::element::Real;
 use double_double::DoubleDouble;
 
 /// Bits that look random, the same each time (splitmix64).
