@@ -72,7 +72,7 @@ class Targets:
             answer = "met" if not missed else "not met" if met == 0 else "met in part"
             item = f"* {target}: **{answer}**, {met} of {len(judged)}."
             if missed:
-                item += f" Not by {'; '.join(missed)}."
+                item += f" Missed by {'; '.join(missed)}."
             items.append(
                 textwrap.fill(item, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
             )

@@ -106,7 +106,7 @@ def convolutions(measured: dict[str, dict], targets: Targets) -> str:
                 cells.append("-")
             else:
                 nhwc = against["channels_last"].median
-                targets.judge(f"convolution {element}: ahead of PyTorch NHWC", row, ratio_beside(1, nhwc), nhwc > 1)
+                targets.judge(f"convolution {element}: faster than PyTorch NHWC", row, ratio_beside(1, nhwc), nhwc > 1)
                 share = Spread.of([measurement[key] / measurement[element] for measurement in of["dahl"]])
                 if is_many:
                     least = kernels.CONVOLUTION_TARGETS[element]
@@ -115,7 +115,7 @@ def convolutions(measured: dict[str, dict], targets: Targets) -> str:
                 cells.append(share.text(percent))
             cells.append(evenness(element, key, of["dahl"], targets))
             rows.append(cells)
-    columns = ["type", "case", "direction", ">GFLOP/s", ">by NCHW", ">by NHWC", ">of the limit", ">of 4 filters'"]
+    columns = ["type", "case", "direction", ">GFLOP/s", ">vs NCHW", ">vs NHWC", ">of the limit", ">of 4 filters'"]
     return table(columns, rows)
 
 
@@ -127,7 +127,7 @@ def evenness(element: str, key: str, measurements: list[dict], targets: Targets)
         return "-"
     key_of_four = next(other for other in measurements[0] if other.startswith(four) and other.endswith("/" + direction))
     share = Spread.of([measurement[key] / measurement[key_of_four] for measurement in measurements])
-    asked = f"3 and 5 filters: at most {percent(kernels.UNEVEN)} below 4 per operation"
+    asked = f"3 and 5 filters: at most {percent(kernels.UNEVEN)} slower per operation than 4"
     least = 1 - kernels.UNEVEN
     text = share_beside(least, share.median)
     targets.judge(asked, f"{element} {case} {direction}", text, share.median >= least)
