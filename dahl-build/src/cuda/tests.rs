@@ -221,7 +221,7 @@ fn ptx_of_another_version_is_not_taken() {
     let kernels = package.path("kernels");
     let state = || match kept(&kernels, &package.sources()[0]).unwrap() {
         Kept::Fits(_) => "fits",
-        Kept::Stale => "stale",
+        Kept::Stale(_) => "stale",
         Kept::Missing => "missing",
     };
     assert_eq!(state(), "missing");
