@@ -51,8 +51,9 @@ pub struct Nvrtc {
     _library: Library,
 }
 
-/// Options of every compilation, as with nvcc at build time.
-pub(super) const OPTIONS: [&str; 2] = ["--std=c++17", "--fmad=false"];
+/// Options of every compilation, as with nvcc at build time, whose `--expt-relaxed-constexpr` lets kernels call functions that have no
+/// `__device__`: here these are compiled for the device.
+pub(super) const OPTIONS: [&str; 3] = ["--std=c++17", "--fmad=false", "--device-as-default-execution-space"];
 
 /// What `sizes` and `gets` are of.
 const LOG: usize = 0;
