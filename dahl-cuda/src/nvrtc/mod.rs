@@ -30,6 +30,12 @@ impl<'a> From<&'a str> for Program<'a> {
     }
 }
 
+impl<'a> From<&'a String> for Program<'a> {
+    fn from(source: &'a String) -> Self {
+        Self::from(&**source)
+    }
+}
+
 /// What to compile for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
