@@ -58,9 +58,16 @@ fixtures:
     target/fixtures/bin/pip install --quiet torch numpy safetensors
     for script in dahl-nn/tests/reference/*.py tests/pytorch/make_fixtures.py; do target/fixtures/bin/python "$script" || exit 1; done
 
-# Makes anew the PTX that is kept beside the CUDA kernels, for builds without nvcc (installs the compiler into target/cuda).
-ptx:
+# Packs the crates into target/package, with PTX of their CUDA kernels for machines that have a driver and no compiler of CUDA
+# (installs CUDA's compiler into target/cuda).
+release:
     scripts/make_ptx.sh
+    cargo package --workspace --no-verify --allow-dirty --exclude user-crate --exclude cuda-on-cpu --exclude cuda-kernels --exclude cuda-stand-in
+    rm -r kernels/ptx dahl-nn/kernels/ptx
+
+# Lets NVRTC compile every entry point of every CUDA kernel for an A100 and an H100, and lists the times (installs CUDA's compiler).
+kernels-by-nvrtc:
+    DAHL_NVRTC_ALL=1 DAHL_NVRTC="$(scripts/cuda_toolkit.sh)/lib" cargo test -p dahl-build --test nvrtc -- --nocapture
 
 # Runs all studies, or those named, and writes what docs/studies shows of them. For a machine with nothing else to do.
 studies *names:

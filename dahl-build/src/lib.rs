@@ -32,7 +32,7 @@
 //!
 //! # Errors
 //! A missing folder, a missing compiler of C, code that does not compile, and a signature that cannot be read stop the
-//! build, and the message names the file. A missing nvcc does not: what was left out is a warning.
+//! build, and the message names the file. A missing nvcc does not: then NVRTC compiles kernels in CUDA where they are first used.
 
 mod compile;
 mod cuda;
@@ -45,7 +45,7 @@ mod token;
 
 use std::path::Path;
 
-pub use cuda::OnCpu;
+pub use cuda::{OnCpu, Program};
 use error::Error;
 use source::Source;
 
@@ -61,8 +61,17 @@ pub fn kernels(folder: &str) {
     }
 }
 
-/// Compiles the CUDA kernels in `folder` of the package in `package` to PTX, which it keeps in `folder/ptx` for builds
-/// without nvcc. What the program `dahl-ptx` does.
+/// What NVRTC gets of the CUDA kernels in `folder` of the package in `package`, of which it compiles one entry point at a time:
+/// for tests that it can.
+///
+/// # Errors
+/// What is wrong with a kernel, with its file and line; a file that cannot be read.
+pub fn programs(package: &Path, folder: &str) -> Result<Vec<Program>, String> {
+    cuda::programs(package, folder).map_err(|error| error.to_string())
+}
+
+/// Compiles the CUDA kernels in `folder` of the package in `package` to PTX, which it keeps in `folder/ptx` for a release:
+/// a package that has it runs its kernels where there is a driver and no compiler. What the program `dahl-ptx` does.
 ///
 /// # Errors
 /// If there is no nvcc, or a kernel does not compile: a message that names the file.
@@ -134,7 +143,7 @@ impl Package {
         let table = Path::new(&self.out).join("kernels.rs");
         let text = table::table(self, &sources) + &cuda.table;
         std::fs::write(&table, text).map_err(|error| Error::file(&table, &error))?;
-        for sentence in &cuda.left_out {
+        for sentence in &cuda.warnings {
             println!("cargo::warning={sentence}");
         }
         compile::compile(self, folder, &sources)

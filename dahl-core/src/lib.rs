@@ -92,7 +92,8 @@ pub mod __private {
     };
     pub use crate::cuda::{
         CudaArgument, CudaArray, CudaArrayMut, CudaCall, CudaCallError, CudaElement, CudaImage, CudaKernel,
-        CudaLibrary, CudaPass, CudaStep, CudaTypeParameter, CudaView, Declared as CudaDeclared,
+        CudaLibrary, CudaPass, CudaProgram, CudaStep, CudaTexts, CudaTypeParameter, CudaView,
+        Declared as CudaDeclared,
     };
     pub use crate::shape::{DynExtents, Extents, IntoShape};
     pub use crate::simd::{Vectorised, dispatch};

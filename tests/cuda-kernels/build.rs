@@ -44,6 +44,13 @@ fn main() {
             add_entries(unit, &source);
         }
         build.files(&on_cpu.units);
+        // What the runtime compiles where it is first used.
+        for program in dahl_build::programs(package, folder).unwrap_or_else(|error| panic!("{error}")) {
+            let (entries, others) = program.texts.split_first().expect("a text of entry points");
+            let others = others.iter().map(|(name, text)| format!("{name}\n{text}"));
+            let text = [entries.1.clone()].into_iter().chain(others).collect::<String>();
+            let _ = writeln!(generated, "{{0x{:016x}, \"{}\"}},", hash(&text), program.entries.join(" "));
+        }
         fs::write(out.join(format!("{name}.rs")), on_cpu.table).expect("OUT_DIR is writable");
     }
     let reductions = Path::new("../../dahl-core/src/cuda/fold.cu");
@@ -54,7 +61,7 @@ fn main() {
         add_entries(&unit, &source);
         build.file(unit);
     }
-    // What the runtime compiles where it is first used, as it does maps.
+    // Those of the runtime, likewise.
     let text = fs::read_to_string(reductions).expect("a kernel is text");
     let names = entries(&text).collect::<Vec<_>>().join(" ");
     let _ = writeln!(generated, "{{0x{:016x}, \"{names}\"}},", hash(&text));

@@ -2,13 +2,14 @@
 //!
 //! `source` finds files, `kernel` reads the `DAHL_KERNEL(..)`s in them and `parameters` the signatures, `entries` writes an
 //! entry point for each instance, which `toolkit` compiles if there is nvcc, as it does what `maps` finds, for the devices that
-//! `architectures` reads; else `ptx` says whether what is kept beside the sources fits; `table` writes the constants that
-//! codelets name. `on_cpu` writes the same for g++, for tests. Not here: the form of a kernel (`kernels/include/README.md` of
-//! dahl), and loading an image.
+//! `architectures` reads; else `embedded` packs the texts, which NVRTC compiles at run time, unless `ptx` finds PTX of these
+//! sources, which releases have; `table` writes the constants that codelets name. `on_cpu` writes the same for g++, for tests.
+//! Not here: the form of a kernel (`kernels/include/README.md` of dahl), and loading an image.
 
 mod architectures;
 mod cores;
 mod element;
+mod embedded;
 mod entries;
 mod expression;
 mod kernel;
@@ -28,6 +29,8 @@ use std::path::{Path, PathBuf};
 use crate::Package;
 use crate::error::Error;
 use cores::on_all_cores;
+use embedded::Texts;
+use entries::for_each_entry;
 pub use on_cpu::OnCpu;
 pub(crate) use on_cpu::generate as on_cpu;
 use ptx::Kept;
@@ -41,11 +44,25 @@ pub(crate) use toolkit::VARIABLES;
 pub(crate) struct Generated {
     /// The constants, for `kernels.rs`.
     pub(crate) table: String,
-    /// What was left out, a sentence each.
-    pub(crate) left_out: Vec<String>,
+    /// What whoever builds the package should know, a sentence each.
+    pub(crate) warnings: Vec<String>,
 }
 
-/// Compiles the kernels in `folder`, or takes the PTX that is kept there.
+/// What NVRTC gets of one file of kernels, for one entry point at a time.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// What messages call the file: `kernels/conv2d.cu`.
+    pub shown: String,
+    /// The text of the entry points with its name, then those that it includes: the file's, and headers.
+    pub texts: Vec<(String, String)>,
+    /// The names of the entry points: `conv2d_f32`.
+    pub entries: Vec<String>,
+}
+
+/// The file of packed texts.
+const TEXTS: &str = "cuda_texts.z";
+
+/// Compiles the kernels in `folder`; without nvcc, takes the PTX that is kept there, or else the texts.
 pub(crate) fn generate(package: &Package, folder: &str) -> Result<Generated, Error> {
     let path = Path::new(&package.folder);
     let kernels = path.join(folder);
@@ -57,15 +74,20 @@ pub(crate) fn generate(package: &Package, folder: &str) -> Result<Generated, Err
     if let Some(toolkit) = &toolkit {
         on_all_cores(sources.iter().collect(), |source| compile(toolkit, source, out, &includes))?;
     }
+    let texts = Texts::read(&kernels, &sources)?;
+    let mut embeds_texts = false;
     for source in &sources {
         let image = match &toolkit {
             Some(_) => Image::Fatbin(fatbin(source)),
-            None => kept(&kernels, folder, source, out)?,
+            None => without_nvcc(&kernels, folder, source, &texts, out, &mut generated.warnings)?,
         };
-        if let Image::Missing(reason) = &image {
-            generated.left_out.push(reason.clone());
-        }
+        embeds_texts |= matches!(image, Image::Program(_));
         generated.table += &table::table(source, &image);
+    }
+    if embeds_texts {
+        let path = out.join(TEXTS);
+        fs::write(&path, texts.pack()?).map_err(|error| Error::file(&path, &error))?;
+        generated.table += &table::texts(TEXTS);
     }
     match &toolkit {
         Some(toolkit) => {
@@ -77,7 +99,20 @@ pub(crate) fn generate(package: &Package, folder: &str) -> Result<Generated, Err
     Ok(generated)
 }
 
-/// Compiles the kernels in `folder` to PTX and keeps it there, for builds without nvcc.
+/// What NVRTC gets of the kernels in `folder`.
+pub(crate) fn programs(package: &Path, folder: &str) -> Result<Vec<Program>, Error> {
+    let sources = Source::find(package, folder)?;
+    let texts = Texts::read(&package.join(folder), &sources)?;
+    let program = |source: &Source| {
+        let mut entries = Vec::new();
+        for_each_entry(source, |_, _, _, entry, _| entries.push(entry));
+        let named = texts.of(source).into_iter().map(|name| (name.to_owned(), texts.get(name).to_owned()));
+        Program { shown: source.shown.clone(), texts: named.collect(), entries }
+    };
+    Ok(sources.iter().map(program).collect())
+}
+
+/// Compiles the kernels in `folder` to PTX and keeps it there, for packages that are built without nvcc.
 pub(crate) fn keep_ptx(package: &Path, folder: &str, work: &Path) -> Result<usize, Error> {
     let kernels = package.join(folder);
     let sources = Source::find(package, folder)?;
@@ -100,25 +135,37 @@ fn fatbin(source: &Source) -> String {
     format!("{}.fatbin", source.name)
 }
 
-fn kept(kernels: &Path, folder: &str, source: &Source, out: &Path) -> Result<Image, Error> {
-    let (shown, ptx) = (&source.shown, format!("{}/ptx/{}.ptx", folder.trim_end_matches('/'), source.name));
-    Ok(match ptx::kept(kernels, source)? {
+/// The PTX that is kept of a source, or its texts; and why it may not be what it should be.
+fn without_nvcc(
+    kernels: &Path,
+    folder: &str,
+    source: &Source,
+    texts: &Texts,
+    out: &Path,
+    warnings: &mut Vec<String>,
+) -> Result<Image, Error> {
+    match ptx::kept(kernels, source)? {
         Kept::Fits(path) => {
-            let mut bytes = fs::read(&path).map_err(|error| Error::file(&path, &error))?;
-            // The driver takes a text that ends in zero.
-            bytes.push(0);
-            let file = format!("{}.ptx", source.name);
+            let file = format!("{}.ptx.z", source.name);
             let to = out.join(&file);
-            fs::write(&to, bytes).map_err(|error| Error::file(&to, &error))?;
-            Image::Ptx(file)
+            fs::copy(&path, &to).map_err(|error| Error::file(&path, &error))?;
+            return Ok(Image::Ptx(file));
         }
-        Kept::Stale => Image::Missing(format!(
-            "{shown}: left out: there is no nvcc, and {ptx} was made of another version of it; where there is nvcc, `dahl-ptx` makes it anew"
+        Kept::Stale(path) => warnings.push(format!(
+            "{}: {} was made of another version of it and is not used; `dahl-ptx` makes it anew where there is nvcc",
+            source.shown,
+            path.display()
         )),
-        Kept::Missing => Image::Missing(format!(
-            "{shown}: left out: there is no nvcc (looked for in DAHL_NVCC, CUDA_HOME, CUDA_PATH, PATH and /usr/local/cuda), and no {ptx}"
-        )),
-    })
+        Kept::Missing => {}
+    }
+    for name in texts.not_found(source) {
+        warnings.push(format!(
+            "{}: it includes {name}, which NVRTC will not find: there is no nvcc, and without it kernels include dahl's headers \
+             and those in `{folder}` and `{folder}/include`",
+            source.shown
+        ));
+    }
+    Ok(Image::Program(texts.of(source).into_iter().map(str::to_owned).collect()))
 }
 
 /// The folders of headers: dahl's own, laid out in `out`, and the package's.

@@ -1,11 +1,13 @@
-//! PTX that is kept beside the kernels, in `kernels/ptx/`, for builds without nvcc: is it that of the sources as they are?
+//! PTX that a release has beside the kernels, in `kernels/ptx/`, for machines without a compiler of CUDA: is it that of the
+//! sources as they are?
 //!
-//! `kernels/ptx/SOURCES` has a line for each file: its name, and the hash of all that went into it.
+//! `kernels/ptx/SOURCES` has a line for each file: its name, and the hash of all that went into it. The PTX itself is packed.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::embedded::headers;
 use super::entries::for_device;
 use super::source::{Source, files};
 use super::toolkit::Toolkit;
@@ -21,20 +23,20 @@ pub(crate) enum Kept {
     /// It is that of the source.
     Fits(PathBuf),
     /// It was made of another version of the source.
-    Stale,
+    Stale(PathBuf),
     Missing,
 }
 
 /// Looks for the PTX of `source`.
 pub(crate) fn kept(kernels: &Path, source: &Source) -> Result<Kept, Error> {
-    let path = folder(kernels).join(format!("{}.ptx", source.name));
+    let path = folder(kernels).join(format!("{}.ptx.z", source.name));
     if !path.is_file() {
         return Ok(Kept::Missing);
     }
     let list = folder(kernels).join("SOURCES");
     let list = fs::read_to_string(&list).map_err(|error| Error::file(&list, &error))?;
     let line = line(kernels, source)?;
-    Ok(if list.lines().any(|kept| kept == line) { Kept::Fits(path) } else { Kept::Stale })
+    Ok(if list.lines().any(|kept| kept == line) { Kept::Fits(path) } else { Kept::Stale(path) })
 }
 
 /// Compiles every source anew and keeps the PTX.
@@ -47,20 +49,23 @@ pub(crate) fn keep(
 ) -> Result<(), Error> {
     let folder = folder(kernels);
     fs::create_dir_all(&folder).map_err(|error| Error::file(&folder, &error))?;
-    for old in files(&folder, "ptx")? {
+    for old in files(&folder, "z")? {
         fs::remove_file(&old).map_err(|error| Error::file(&old, &error))?;
     }
     let mut list = String::new();
     for source in sources {
         let file = work.join(format!("{}_entries.cu", source.name));
         fs::write(&file, for_device(source)).map_err(|error| Error::file(&file, &error))?;
-        let ptx = folder.join(format!("{}.ptx", source.name));
+        let ptx = work.join(format!("{}.ptx", source.name));
         toolkit.ptx(&file, includes, &ptx)?;
         // Where it was compiled is of no interest.
         let text = fs::read_to_string(&ptx).map_err(|error| Error::file(&ptx, &error))?;
         let kept: Vec<_> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
         let text = kept.join("\n").trim_start().to_owned() + "\n";
-        fs::write(&ptx, text).map_err(|error| Error::file(&ptx, &error))?;
+        let packed = dahl_cuda::texts::pack([("", &*text)]);
+        let packed = packed.map_err(|_| Error::about(ptx.display(), "nvcc wrote a zero byte"))?;
+        let to = folder.join(format!("{}.ptx.z", source.name));
+        fs::write(&to, packed).map_err(|error| Error::file(&to, &error))?;
         let _ = writeln!(list, "{}", line(kernels, source)?);
     }
     let path = folder.join("SOURCES");
@@ -73,12 +78,8 @@ fn line(kernels: &Path, source: &Source) -> Result<String, Error> {
     hash.feed(dahl_cuda::HEADER);
     hash.feed(&for_device(source));
     hash.feed(&source.text);
-    for folder in [kernels.to_owned(), kernels.join("include")] {
-        for extension in ["cuh", "h"] {
-            for header in files(&folder, extension)? {
-                hash.feed(&fs::read_to_string(&header).map_err(|error| Error::file(&header, &error))?);
-            }
-        }
+    for (_, path) in headers(kernels)? {
+        hash.feed(&fs::read_to_string(&path).map_err(|error| Error::file(&path, &error))?);
     }
     Ok(format!("{}.cu {:016x}", source.name, hash.0))
 }

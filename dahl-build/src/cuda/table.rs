@@ -11,8 +11,10 @@ use super::source::Source;
 pub(crate) enum Image {
     /// A file in the folder of generated files, with machine code.
     Fatbin(String),
-    /// One with PTX.
+    /// One with PTX, packed.
     Ptx(String),
+    /// Which of the packed texts NVRTC needs, that of the entry points first.
+    Program(Vec<String>),
     /// None, and why.
     Missing(String),
 }
@@ -24,6 +26,10 @@ pub(crate) fn table(source: &Source, image: &Image) -> String {
     let value = match image {
         Image::Fatbin(file) => format!("Fatbin({})", bytes(file)),
         Image::Ptx(file) => format!("Ptx({})", bytes(file)),
+        Image::Program(files) => {
+            let files = list(files.iter().map(|file| format!("{file:?}")));
+            format!("Program(dahl_private::CudaProgram::new(&CUDA_TEXTS, {files}))")
+        }
         Image::Missing(reason) => format!("Missing({reason:?})"),
     };
     let mut text = format!(
@@ -34,6 +40,14 @@ pub(crate) fn table(source: &Source, image: &Image) -> String {
         constant(&mut text, source, kernel, &static_name);
     }
     text
+}
+
+/// The texts that images of kind `Program` share, in a file in the folder of generated files.
+pub(crate) fn texts(file: &str) -> String {
+    format!(
+        "\n/// The texts of the kernels in CUDA.\nstatic CUDA_TEXTS: dahl_private::CudaTexts = \
+         dahl_private::CudaTexts::new(include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{file}\")));\n"
+    )
 }
 
 fn constant(text: &mut String, source: &Source, kernel: &Kernel, image: &str) {

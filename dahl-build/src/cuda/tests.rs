@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use expect_test::expect;
 
 use super::architectures::Architectures;
+use super::embedded::Texts;
 use super::entries::for_device;
 use super::kernel::Kernel;
 use super::ptx::{Kept, keep, kept};
@@ -70,11 +71,14 @@ fn toolkit() -> Option<Toolkit> {
 #[test]
 fn the_table_says_what_a_kernel_takes_and_how_it_is_launched() {
     let package = Package::new(&[("kernels/sum_rows.cu", SUM_ROWS)]);
-    let text = table(&package.sources()[0], &Image::Ptx("sum_rows.ptx".to_owned()));
+    let text = table(
+        &package.sources()[0],
+        &Image::Program(vec!["sum_rows_entries.cu".to_owned(), "sum_rows.cu".to_owned()]),
+    );
     expect![[r#"
 
         /// The device code of `kernels/sum_rows.cu`.
-        static IMAGE_OF_SUM_ROWS: CudaImage = CudaImage::Ptx(include_bytes!(concat!(env!("OUT_DIR"), "/sum_rows.ptx")));
+        static IMAGE_OF_SUM_ROWS: CudaImage = CudaImage::Program(CudaProgram::new(&CUDA_TEXTS, &["sum_rows_entries.cu", "sum_rows.cu"]));
 
         /// The kernel `sum_rows` of `kernels/sum_rows.cu:12`.
         pub const SUM_ROWS: &CudaKernel = &CudaKernel::new("sum_rows", "kernels/sum_rows.cu:12", &IMAGE_OF_SUM_ROWS)
@@ -96,25 +100,33 @@ fn each_pass_has_an_entry_point_for_each_type() {
     expect![[r#"
 
 
+        #if !defined(DAHL_ONE_ENTRY) || defined(DAHL_ENTRY_sum_parts_f16)
         extern "C" __global__ void __launch_bounds__(128)
         sum_parts_f16(dahl::View<const dahl::f16, 2> p0, dahl::View<float, dahl::ANY> p1, size_t p2, dahl::Extents<2> p3, dahl::Task p4) {
             ::sum_parts<dahl::f16>(p0, p1, p2, p3, p4);
         }
+        #endif
 
+        #if !defined(DAHL_ONE_ENTRY) || defined(DAHL_ENTRY_sum_rows_f16)
         extern "C" __global__ void __launch_bounds__(256)
         sum_rows_f16(dahl::View<const dahl::f16, 2> p0, dahl::View<float, dahl::ANY> p1, size_t p2, dahl::Extents<2> p3, dahl::Task p4) {
             ::sum_rows<dahl::f16>(p0, p1, p2, p3, p4);
         }
+        #endif
 
+        #if !defined(DAHL_ONE_ENTRY) || defined(DAHL_ENTRY_sum_parts_f32)
         extern "C" __global__ void __launch_bounds__(128)
         sum_parts_f32(dahl::View<const float, 2> p0, dahl::View<float, dahl::ANY> p1, size_t p2, dahl::Extents<2> p3, dahl::Task p4) {
             ::sum_parts<float>(p0, p1, p2, p3, p4);
         }
+        #endif
 
+        #if !defined(DAHL_ONE_ENTRY) || defined(DAHL_ENTRY_sum_rows_f32)
         extern "C" __global__ void __launch_bounds__(256)
         sum_rows_f32(dahl::View<const float, 2> p0, dahl::View<float, dahl::ANY> p1, size_t p2, dahl::Extents<2> p3, dahl::Task p4) {
             ::sum_rows<float>(p0, p1, p2, p3, p4);
         }
+        #endif
 
         } // namespace dahl_entries
     "#]].assert_eq(entries);
@@ -221,7 +233,7 @@ fn ptx_of_another_version_is_not_taken() {
     let kernels = package.path("kernels");
     let state = || match kept(&kernels, &package.sources()[0]).unwrap() {
         Kept::Fits(_) => "fits",
-        Kept::Stale => "stale",
+        Kept::Stale(_) => "stale",
         Kept::Missing => "missing",
     };
     assert_eq!(state(), "missing");
@@ -236,6 +248,28 @@ fn ptx_of_another_version_is_not_taken() {
     assert_eq!(state(), "fits");
     fs::write(package.path("kernels/sum_rows.cu"), SUM_ROWS.replace("axis);", "axis + 1);")).unwrap();
     assert_eq!(state(), "stale");
+}
+
+#[test]
+fn a_program_has_the_texts_that_it_includes_and_no_others() {
+    let source = SUM_ROWS
+        .replace("using namespace", "  #  include \"part.cuh\"\n#include <cuda_fp16.h>\nusing namespace");
+    let package = Package::new(&[
+        ("kernels/sum_rows.cu", &source),
+        (
+            "kernels/include/part.cuh",
+            "#include \"inner.h\"\n#include \"dahl.cuh\"\n#include \"absent.cuh\"\n",
+        ),
+        ("kernels/inner.h", "#include \"part.cuh\"\n"),
+        ("kernels/include/other.cuh", ""),
+    ]);
+    let (kernels, sources) = (package.path("kernels"), package.sources());
+    let texts = Texts::read(&kernels, &sources).unwrap();
+    assert_eq!(texts.of(&sources[0]), ["sum_rows_entries.cu", "inner.h", "part.cuh", "sum_rows.cu"]);
+    assert_eq!(texts.not_found(&sources[0]), ["\"absent.cuh\"", "<cuda_fp16.h>"]);
+    let packed = dahl_cuda::texts::unpack(&texts.pack().unwrap()).unwrap();
+    let names: Vec<_> = packed.iter().map(|(name, _)| &**name).collect();
+    assert_eq!(names, ["inner.h", "other.cuh", "part.cuh", "sum_rows.cu", "sum_rows_entries.cu"]);
 }
 
 #[test]

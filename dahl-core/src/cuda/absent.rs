@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::call::CudaLibrary;
 use super::graph_counts::GraphCounts;
-use super::image::CudaImage;
+use super::kernel::CudaInstance;
 use crate::clock::Clock;
 use crate::codelet::Operand;
 use crate::device::Transfer;
@@ -63,7 +63,7 @@ impl CudaDevice {
         match self.0 {}
     }
 
-    pub(crate) fn may_load(&self, _: &'static CudaImage) -> bool {
+    pub(crate) fn may_load(&self, _: CudaInstance) -> bool {
         match self.0 {}
     }
 

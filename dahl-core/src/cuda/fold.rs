@@ -5,11 +5,13 @@ use half::{bf16, f16};
 use super::element::{CudaArgument, CudaElement, CudaTypeParameter, CudaView};
 use super::image::CudaImage;
 use super::kernel::{CudaInstance, CudaKernel, CudaPass};
+use super::program::{CudaProgram, CudaTexts};
 use super::step::CudaStep;
 use crate::access::Reduction;
 use crate::element::ElementType;
 
-static IMAGE: CudaImage = CudaImage::Source(include_str!("fold.cu"));
+static TEXTS: CudaTexts = CudaTexts::plain(&[("fold.cu", include_str!("fold.cu"))]);
+static IMAGE: CudaImage = CudaImage::Program(CudaProgram::new(&TEXTS, &["fold.cu"]));
 
 /// An array's element type, and that of its private buffers.
 static TYPES: [[ElementType; 2]; 7] = [

@@ -74,7 +74,7 @@ impl CudaInstance {
     }
 
     /// The entry point of a pass: `sum_axis_f32`.
-    fn entry(&self, function: &str) -> String {
+    pub(super) fn entry(&self, function: &str) -> String {
         self.types.iter().fold(function.to_owned(), |entry, element| entry + "_" + element.name)
     }
 }

@@ -19,6 +19,7 @@ mod launch;
 #[cfg(feature = "cuda")]
 mod libraries;
 mod mismatch;
+mod program;
 mod step;
 
 #[cfg(not(feature = "cuda"))]
@@ -41,4 +42,5 @@ pub use launch::{CudaLaunch, CudaLaunches};
 #[cfg(feature = "cuda")]
 pub(crate) use libraries::{Cublas, Cudnn};
 pub use mismatch::Declared;
+pub use program::{CudaProgram, CudaTexts};
 pub use step::CudaStep;

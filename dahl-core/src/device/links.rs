@@ -154,7 +154,7 @@ impl Devices {
         match self.memories[device].cuda() {
             Some(cuda) => {
                 let is_there = |call: &Kernel| call.library().is_none_or(|library| cuda.has_library(library));
-                codelet.cuda.is_some_and(|instance| cuda.may_load(instance.kernel.image))
+                codelet.cuda.is_some_and(|instance| cuda.may_load(instance))
                     || codelet.cuda_calls.iter().any(is_there)
             }
             None => self.machine.devices[device].speed.has(codelet.name),
@@ -163,8 +163,7 @@ impl Devices {
 
     /// Whether device `device` is one of CUDA, is there, and has the kernel or may come to have it.
     pub(crate) fn may_load(&self, device: usize, instance: CudaInstance) -> bool {
-        !self.is_lost(device)
-            && self.memories[device].cuda().is_some_and(|cuda| cuda.may_load(instance.kernel.image))
+        !self.is_lost(device) && self.memories[device].cuda().is_some_and(|cuda| cuda.may_load(instance))
     }
 
     /// Loses a device with all that is in its memory. The caller holds no lock. False if it was lost already.

@@ -4,9 +4,10 @@ use std::env;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::library::{Nvrtc, OPTIONS};
-use super::{Error, Target};
+use super::{Error, Program, Target};
 use crate::HEADERS;
 
 /// A folder of what was compiled. Several processes may use it at once.
@@ -27,7 +28,7 @@ pub struct Compiled {
 }
 
 /// The first words of a file.
-const MAGIC: &str = "dahl device code 1\n";
+const MAGIC: &str = "dahl device code 2\n";
 
 impl Cache {
     /// The folder that `DAHL_CUDA_CACHE` names (0 for none), or else `dahl/cuda` among the user's caches.
@@ -47,39 +48,58 @@ impl Cache {
         Self { folder }
     }
 
+    /// Where it is; nothing if nothing is kept.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
     /// The cache in `folder`.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self { folder: Some(folder.into()) }
     }
 
-    /// Compiles a text, or finds what was made of it by the same compiler for the same target.
+    /// Compiles a program, or finds what was made of it by the same compiler for the same target.
     ///
     /// # Errors
     /// If the compiler refuses it. That the folder cannot be read or written is no error: then it is compiled each time.
-    pub fn compile(&self, nvrtc: &Nvrtc, source: &str, target: Target) -> Result<Compiled, Error> {
-        let key = key(nvrtc.version(), source, target);
+    pub fn compile<'p>(
+        &self,
+        nvrtc: &Nvrtc,
+        program: impl Into<Program<'p>>,
+        target: Target,
+    ) -> Result<Compiled, Error> {
+        let program = program.into();
+        let key = key(nvrtc.version(), program, target);
         let path = self.folder.as_ref().map(|folder| folder.join(file_name(&key, target)));
         if let Some(bytes) = path.as_ref().and_then(|path| kept(path, &key)) {
             return Ok(Compiled { bytes, is_from_cache: true, not_kept: None });
         }
-        let bytes = nvrtc.compile(source, target)?;
+        let bytes = nvrtc.compile(program, target)?;
         let not_kept = path.and_then(|path| keep(&path, &key, &bytes).err());
         Ok(Compiled { bytes, is_from_cache: false, not_kept })
     }
 }
 
 /// Everything that decides what is made.
-fn key((major, minor): (i32, i32), source: &str, target: Target) -> String {
-    let headers: String = HEADERS.iter().map(|(_, content)| *content).collect();
-    format!("NVRTC {major}.{minor} {} {target}\n{headers}{source}", OPTIONS.join(" "))
+fn key((major, minor): (i32, i32), program: Program<'_>, target: Target) -> String {
+    let mut key = format!("NVRTC {major}.{minor} {} {target}\n", OPTIONS.join(" "));
+    for (name, content) in HEADERS.iter().chain(program.headers).chain([&(program.name, program.source)]) {
+        // With its length, no text can pass for the end of one and the start of the next.
+        key += &format!("{name} {}\n{content}", content.len());
+    }
+    key
 }
 
 fn file_name(key: &str, target: Target) -> String {
-    // FNV-1a: keys are compared whole, so that two of one hash only replace each other.
-    let hash = key.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    format!("{hash:016x}.{target}")
+    // Keys are compared whole, so that two of one hash only replace each other.
+    format!("{:016x}.{target}", hash(key.as_bytes()))
+}
+
+/// FNV-1a, which needs not resist anybody.
+fn hash(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// The device code in a file, if it is whole and of this key.
@@ -87,17 +107,27 @@ fn kept(path: &Path, key: &str) -> Option<Vec<u8>> {
     let content = fs::read(path).ok()?;
     let rest = content.strip_prefix(MAGIC.as_bytes())?;
     let (size, rest) = rest.split_first_chunk::<8>()?;
+    let (sum, rest) = rest.split_first_chunk::<8>()?;
     let bytes = rest.strip_prefix(key.as_bytes())?;
-    (bytes.len() as u64 == u64::from_le_bytes(*size)).then(|| bytes.to_vec())
+    let is_whole = bytes.len() as u64 == u64::from_le_bytes(*size) && hash(bytes) == u64::from_le_bytes(*sum);
+    is_whole.then(|| bytes.to_vec())
 }
 
-/// Writes the file, which has its name only when it is whole.
+/// Writes the file, which has its name only when it is whole: of several that write it at once, one is kept.
 fn keep(path: &Path, key: &str, bytes: &[u8]) -> io::Result<()> {
+    /// Devices of one process may compile the same at once.
+    static WRITTEN: AtomicU64 = AtomicU64::new(0);
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    let content = [MAGIC.as_bytes(), &(bytes.len() as u64).to_le_bytes(), key.as_bytes(), bytes].concat();
-    let partial = path.with_extension(format!("partial-{}", std::process::id()));
-    fs::write(&partial, content)?;
-    fs::rename(&partial, path)
+    let numbers = [bytes.len() as u64, hash(bytes)].map(u64::to_le_bytes).concat();
+    let content = [MAGIC.as_bytes(), &numbers, key.as_bytes(), bytes].concat();
+    let count = WRITTEN.fetch_add(1, Ordering::Relaxed);
+    let partial = path.with_extension(format!("partial-{}-{count}", std::process::id()));
+    let written = fs::write(&partial, content).and_then(|()| fs::rename(&partial, path));
+    if written.is_err() {
+        // A disk that is full keeps no part of it either.
+        let _ = fs::remove_file(&partial);
+    }
+    written
 }

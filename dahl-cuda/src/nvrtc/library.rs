@@ -6,27 +6,28 @@ use std::path::{Path, PathBuf};
 
 use libloading::Library;
 
-use super::{Error, Target};
+use super::{Error, Program, Target};
 use crate::HEADERS;
 
 /// A program of NVRTC: opaque.
-type Program = *mut c_void;
+type Handle = *mut c_void;
 /// `nvrtcResult`: 0 is success.
 type Status = c_int;
 
 type Version = unsafe extern "C" fn(*mut c_int, *mut c_int) -> Status;
 type Create = unsafe extern "C" fn(
-    *mut Program,
+    *mut Handle,
     *const c_char,
     *const c_char,
     c_int,
     *const *const c_char,
     *const *const c_char,
 ) -> Status;
-type Compile = unsafe extern "C" fn(Program, c_int, *const *const c_char) -> Status;
-type Size = unsafe extern "C" fn(Program, *mut usize) -> Status;
-type Get = unsafe extern "C" fn(Program, *mut c_char) -> Status;
-type Destroy = unsafe extern "C" fn(*mut Program) -> Status;
+type Compile = unsafe extern "C" fn(Handle, c_int, *const *const c_char) -> Status;
+type Count = unsafe extern "C" fn(*mut c_int) -> Status;
+type Size = unsafe extern "C" fn(Handle, *mut usize) -> Status;
+type Get = unsafe extern "C" fn(Handle, *mut c_char) -> Status;
+type Destroy = unsafe extern "C" fn(*mut Handle) -> Status;
 type Describe = unsafe extern "C" fn(Status) -> *const c_char;
 
 /// The library with its functions.
@@ -37,6 +38,8 @@ type Describe = unsafe extern "C" fn(Status) -> *const c_char;
 #[derive(Debug)]
 pub struct Nvrtc {
     version: (i32, i32),
+    count_capabilities: Count,
+    get_capabilities: Count,
     create: Create,
     compile: Compile,
     sizes: [Size; 3],
@@ -48,8 +51,9 @@ pub struct Nvrtc {
     _library: Library,
 }
 
-/// Options of every compilation, as with nvcc at build time.
-pub(super) const OPTIONS: [&str; 2] = ["--std=c++17", "--fmad=false"];
+/// Options of every compilation, as with nvcc at build time, whose `--expt-relaxed-constexpr` lets kernels call functions that have no
+/// `__device__`: here these are compiled for the device.
+pub(super) const OPTIONS: [&str; 3] = ["--std=c++17", "--fmad=false", "--device-as-default-execution-space"];
 
 /// What `sizes` and `gets` are of.
 const LOG: usize = 0;
@@ -109,6 +113,8 @@ impl Nvrtc {
         unsafe { version(&raw mut major, &raw mut minor) };
         Ok(Self {
             version: (major, minor),
+            count_capabilities: function(&library, "nvrtcGetNumSupportedArchs")?,
+            get_capabilities: function(&library, "nvrtcGetSupportedArchs")?,
             create: function(&library, "nvrtcCreateProgram")?,
             compile: function(&library, "nvrtcCompileProgram")?,
             sizes: [
@@ -133,16 +139,45 @@ impl Nvrtc {
         self.version
     }
 
-    /// Compiles a text that includes dahl's headers and no others.
+    /// What to compile for a device: machine code; PTX, which the driver compiles, if the device is newer than this library.
+    pub fn target_for(&self, capability: u32) -> Target {
+        let known = self.capabilities();
+        let older = known.iter().copied().filter(|&known| known <= capability).max();
+        match older {
+            Some(older) if older != capability => Target::Ptx(older),
+            // Of a device that is too old it will say so itself.
+            _ => Target::Machine(capability),
+        }
+    }
+
+    /// The compute capabilities that it compiles for.
+    fn capabilities(&self) -> Vec<u32> {
+        let mut count = 0;
+        // SAFETY: N; room for a number.
+        if unsafe { (self.count_capabilities)(&raw mut count) } != 0 {
+            return Vec::new();
+        }
+        let mut known = vec![0; usize::try_from(count).unwrap_or(0)];
+        // SAFETY: N; room for as many numbers as it said.
+        let status = unsafe { (self.get_capabilities)(known.as_mut_ptr()) };
+        if status != 0 {
+            return Vec::new();
+        }
+        known.into_iter().filter_map(|known| u32::try_from(known).ok()).collect()
+    }
+
+    /// Compiles a program, whose headers and dahl's are all that it can include.
     ///
     /// # Errors
     /// With the compiler's messages, if it refuses the text.
-    pub fn compile(&self, source: &str, target: Target) -> Result<Vec<u8>, Error> {
+    pub fn compile<'p>(&self, program: impl Into<Program<'p>>, target: Target) -> Result<Vec<u8>, Error> {
+        let Program { name, source, headers } = program.into();
         let refused = |what: &str| Error::Refused(what.to_owned());
         let text = |text: &str| CString::new(text).map_err(|_| refused("the text has a zero byte in it"));
-        let (source, name) = (text(source)?, text("map.cu")?);
-        let contents = HEADERS.iter().map(|(_, content)| text(content)).collect::<Result<Vec<_>, _>>()?;
-        let names = HEADERS.iter().map(|(name, _)| text(name)).collect::<Result<Vec<_>, _>>()?;
+        let (source, name) = (text(source)?, text(name)?);
+        let headers: Vec<_> = HEADERS.iter().chain(headers).collect();
+        let contents = headers.iter().map(|(_, content)| text(content)).collect::<Result<Vec<_>, _>>()?;
+        let names = headers.iter().map(|(name, _)| text(name)).collect::<Result<Vec<_>, _>>()?;
         let options = OPTIONS.map(str::to_owned).into_iter().chain([target.option()]);
         let options = options.map(|option| text(&option)).collect::<Result<Vec<_>, _>>()?;
         let pointers = |texts: &[CString]| texts.iter().map(|text| text.as_ptr()).collect::<Vec<_>>();
@@ -150,7 +185,7 @@ impl Nvrtc {
         let option_pointers = pointers(&options);
 
         let mut program = Running { nvrtc: self, program: std::ptr::null_mut() };
-        let count = HEADERS.len() as c_int;
+        let count = headers.len() as c_int;
         // SAFETY: N; texts end in zero and outlive the call, and there are as many pointers as said.
         let status = unsafe {
             (self.create)(
@@ -189,7 +224,7 @@ impl Nvrtc {
 /// A program, destroyed in the end.
 struct Running<'a> {
     nvrtc: &'a Nvrtc,
-    program: Program,
+    program: Handle,
 }
 
 impl Running<'_> {

@@ -1,4 +1,4 @@
-//! NVRTC, CUDA's compiler as a library: for maps that were not compiled when the crate was built.
+//! NVRTC, CUDA's compiler as a library: for maps and kernels that were not compiled when their crate was built.
 //!
 //! It is loaded when it is first wanted, and needs neither a device nor a toolkit: the headers are this crate's. What it
 //! made is kept on disk ([`Cache`]). Not here: loading the result into a device.
@@ -11,6 +11,30 @@ use std::fmt;
 
 pub use cache::{Cache, Compiled};
 pub use library::Nvrtc;
+
+/// What to compile: a text, and the headers that it includes beside dahl's.
+#[derive(Clone, Copy, Debug)]
+pub struct Program<'a> {
+    /// What the compiler's messages call the text.
+    pub name: &'a str,
+    /// The text.
+    pub source: &'a str,
+    /// Headers with the names by which they are included. dahl's own need not be among them.
+    pub headers: &'a [(&'a str, &'a str)],
+}
+
+impl<'a> From<&'a str> for Program<'a> {
+    /// A text that includes dahl's headers and no others, as that of a map.
+    fn from(source: &'a str) -> Self {
+        Self { name: "map.cu", source, headers: &[] }
+    }
+}
+
+impl<'a> From<&'a String> for Program<'a> {
+    fn from(source: &'a String) -> Self {
+        Self::from(&**source)
+    }
+}
 
 /// What to compile for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 // A stand-in for `libnvrtc.so`: compiles CUDA with the compiler for the CPU, `c++` or what `CXX` names, into a library of kernels for x86-64
-// that the stand-in's modules load. It is what `nvrtcGetPTX` and `nvrtcGetCUBIN` both return. The maps of dahl's operations, which
-// were compiled with the stand-in, are not compiled again.
+// that the stand-in's modules load. It is what `nvrtcGetPTX` and `nvrtcGetCUBIN` both return. The kernels and maps of dahl's operations,
+// which were compiled with the stand-in, are not compiled again.
 //
 // The kernels are those that are `extern "C" __global__`. The program includes `dahl.cuh`, which has to be among its headers
 // with `on_cpu.h` and `fibers.h`.
@@ -66,20 +66,39 @@ static uint64_t hash(const std::string &text) {
     return hash;
 }
 
-// PTX that only names the kernels of a text which is known; empty if it is not.
-static std::string known(const std::string &source) {
+// What `dahl_cuda::one_entry` puts before a text of which one kernel is wanted.
+static const std::string ONE_ENTRY = "#define DAHL_ONE_ENTRY\n#define DAHL_ENTRY_";
+
+// The kernel that is wanted; empty if all are.
+static std::string one_entry(const std::string &source) {
+    if (source.compare(0, ONE_ENTRY.size(), ONE_ENTRY) != 0) return "";
+    return source.substr(ONE_ENTRY.size(), source.find('\n', ONE_ENTRY.size()) - ONE_ENTRY.size());
+}
+
+// PTX that only names the kernels of a program which is known; empty if it is not. dahl's own headers are those that the stand-in was
+// built with.
+static std::string known(const Program &program) {
+    std::string one = one_entry(program.source);
+    std::string text = one.empty() ? program.source : program.source.substr(program.source.find('\n', ONE_ENTRY.size()) + 1);
+    for (const auto &[name, content] : program.headers) {
+        if (name != "dahl.cuh" && name != "map.cuh" && name != "on_cpu.h" && name != "fibers.h") text += name + "\n" + content;
+    }
+    uint64_t wanted = hash(text);
     for (const Known &known : KNOWN) {
-        if (known.hash != hash(source)) continue;
-        std::string text = "// Compiled with the stand-in.\n.version 9.0\n.target sm_90\n.address_size 64\n";
+        if (known.hash != wanted) continue;
+        std::string ptx = "// Compiled with the stand-in.\n.version 9.0\n.target sm_90\n.address_size 64\n";
         std::istringstream names(known.entries);
-        for (std::string name; names >> name;) text += ".visible .entry " + name + "() { ret; }\n";
-        return text + std::string(1, '\0');
+        for (std::string name; names >> name;) {
+            if (one.empty() || name == one) ptx += ".visible .entry " + name + "() { ret; }\n";
+        }
+        return ptx + std::string(1, '\0');
     }
     return "";
 }
 
 // The names of the kernels.
 static std::vector<std::string> entries(const std::string &source) {
+    if (std::string one = one_entry(source); !one.empty()) return {one};
     static const std::string MARK = "extern \"C\" __global__ void ", BOUNDS = "__launch_bounds__(";
     std::vector<std::string> names;
     for (size_t at = source.find(MARK); at != std::string::npos; at = source.find(MARK, at)) {
@@ -106,7 +125,7 @@ static bool run(std::vector<std::string> words, const std::filesystem::path &log
 }
 
 static nvrtcResult compile(Program &program) {
-    program.code = known(program.source);
+    program.code = known(program);
     if (!program.code.empty()) return SUCCESS;
     Folder folder;
     if (folder.path.empty()) return PROGRAM_CREATION_FAILURE;
@@ -114,8 +133,9 @@ static nvrtcResult compile(Program &program) {
     std::ofstream(folder.path / program.name) << program.source;
     std::ofstream unit(folder.path / "unit.cpp");
     unit << "#include \"" << KERNELS << "/switch.cpp\"\n#include \"" << program.name << "\"\n";
+    std::string space = program.source.find("namespace dahl_entries {") == std::string::npos ? "::" : "dahl_entries::";
     for (const std::string &entry : entries(program.source)) {
-        unit << "static const dahl::on_cpu::Registered<&" << entry << "> " << entry << "_registered(\"" << entry << "\");\n";
+        unit << "static const dahl::on_cpu::Registered<&" << space << entry << "> " << entry << "_registered(\"" << entry << "\");\n";
     }
     unit.close();
     const char *compiler = getenv("CXX");

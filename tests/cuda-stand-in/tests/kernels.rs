@@ -1,5 +1,5 @@
-//! Every kernel of dahl is there for the CPU: those whose PTX is kept beside them, with parameters of the same sizes in the same
-//! places, and those of the maps of the operations.
+//! Every kernel of dahl is there for the CPU, by the texts that a program gives to NVRTC: those of `.cu` files, and those of the maps
+//! of the operations.
 #![allow(unsafe_code, reason = "calls the driver")]
 
 mod program;
@@ -11,7 +11,7 @@ use std::ptr::null_mut;
 
 use cudarc::driver::sys;
 use dahl_cuda::map::declarations;
-use dahl_cuda::nvrtc::{Nvrtc, Target};
+use dahl_cuda::nvrtc::{Nvrtc, Program, Target};
 use program::{on_device, with};
 
 /// Loads an image, which ends in a zero.
@@ -31,6 +31,14 @@ fn function(module: sys::CUmodule, name: &str) -> sys::CUfunction {
     function
 }
 
+fn has(module: sys::CUmodule, name: &str) -> bool {
+    let mut function = null_mut();
+    let text = CString::new(name).unwrap();
+    // SAFETY: the module is loaded and the name ends in zero.
+    let code = unsafe { sys::cuModuleGetFunction(&mut function, module, text.as_ptr()) };
+    code == sys::CUresult::CUDA_SUCCESS
+}
+
 /// Where the parameters of a kernel are, and how large they are.
 fn parameters(function: sys::CUfunction) -> Vec<(usize, usize)> {
     let mut parameters = Vec::new();
@@ -45,47 +53,28 @@ fn parameters(function: sys::CUfunction) -> Vec<(usize, usize)> {
     }
 }
 
-/// The same of a kernel in PTX, from the text between its parentheses: `.param .u64 x`, `.param .align 8 .b8 y[144]`.
-fn parameters_in_ptx(text: &str) -> Vec<(usize, usize)> {
-    let (mut parameters, mut end) = (Vec::new(), 0_usize);
-    for parameter in text.split(',').map(str::trim).filter(|parameter| !parameter.is_empty()) {
-        let words: Vec<_> = parameter.split_whitespace().collect();
-        let (align, size) = match words[1] {
-            ".align" => {
-                let (_, count) = parameter.split_once('[').expect("an array of bytes");
-                (words[2].parse().unwrap(), count.trim_end_matches(']').parse().unwrap())
-            }
-            number => {
-                let bits: usize =
-                    number.trim_start_matches(|letter: char| !letter.is_ascii_digit()).parse().unwrap();
-                (bits / 8, bits / 8)
-            }
-        };
-        end = end.next_multiple_of(align);
-        parameters.push((end, size));
-        end += size;
-    }
-    parameters
-}
-
 #[test]
-fn every_kernel_in_ptx() {
+fn every_kernel() {
     let mut count = 0;
     let found = with("", || {
         let _on_device = on_device(0);
-        for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels/ptx")).unwrap() {
-            let path = entry.unwrap().path();
-            if path.extension().is_none_or(|extension| extension != "ptx") {
-                continue;
-            }
-            let text = fs::read_to_string(&path).unwrap();
-            let module = load(format!("{text}\0").as_bytes());
-            for entry in text.split(".visible .entry ").skip(1) {
-                let (name, rest) = entry.split_once('(').unwrap();
-                let (inside, _) = rest.split_once(')').unwrap();
-                let on_cpu = parameters(function(module, name));
-                assert_eq!(on_cpu, parameters_in_ptx(inside), "{name} of {}", path.display());
-                count += 1;
+        let nvrtc = Nvrtc::load().unwrap();
+        for package in ["../..", "../../dahl-nn"] {
+            let package = Path::new(env!("CARGO_MANIFEST_DIR")).join(package);
+            for program in dahl_build::programs(&package, "kernels").unwrap() {
+                let texts: Vec<_> = program.texts.iter().map(|(name, text)| (&**name, &**text)).collect();
+                for entry in &program.entries {
+                    let source = dahl_cuda::one_entry(texts[0].1, entry);
+                    let text = Program { name: texts[0].0, source: &source, headers: &texts[1..] };
+                    // It was compiled with the stand-in, so that this takes no time: the image only names it.
+                    let image = nvrtc.compile(text, Target::Machine(90)).unwrap();
+                    assert!(image.starts_with(b"// Compiled with the stand-in."), "{entry}");
+                    let module = load(&image);
+                    assert!(!parameters(function(module, entry)).is_empty(), "{entry} of {}", program.shown);
+                    let others = program.entries.iter().filter(|other| *other != entry);
+                    assert!(others.take(1).all(|other| !has(module, other)), "{entry} of {}", program.shown);
+                    count += 1;
+                }
             }
         }
     });

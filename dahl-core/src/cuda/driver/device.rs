@@ -21,7 +21,7 @@ use super::pool;
 use super::stream::{COMPUTE, DOWN, STREAMS, Stream, UP};
 use super::timeline::Timeline;
 use crate::clock::Clock;
-use crate::cuda::{CudaCallError, CudaImage, CudaLaunch, CudaLibrary, GraphCounts, libraries};
+use crate::cuda::{CudaCallError, CudaImage, CudaInstance, CudaLaunch, CudaLibrary, GraphCounts, libraries};
 use crate::device::Transfer;
 use crate::memory::Reservation;
 use crate::sync::Mutex;
@@ -208,9 +208,9 @@ impl CudaDevice {
         self.stream(COMPUTE).begin_mark()
     }
 
-    /// Whether it may have the functions of an image.
-    pub(crate) fn may_load(&self, image: &'static CudaImage) -> bool {
-        self.modules.may_load(image)
+    /// Whether it may have the functions of a kernel.
+    pub(crate) fn may_load(&self, instance: CudaInstance) -> bool {
+        self.modules.may_load(instance)
     }
 
     pub(crate) fn function(&self, image: &'static CudaImage, entry: &str) -> Result<Function, Unloaded> {

@@ -5,14 +5,16 @@ use std::ffi::CString;
 use std::sync::{Arc, OnceLock, PoisonError};
 
 use cudarc::driver::sys::{CUfunction, CUmodule};
-use dahl_cuda::nvrtc::{Cache, Nvrtc, Target};
+use dahl_cuda::nvrtc::{Cache, Nvrtc, Program};
+use dahl_cuda::texts::unpack;
 
 use super::calls;
 use super::context::Context;
 use super::error::{CudaError, check};
 use super::ptx;
-use crate::cuda::CudaImage;
-use crate::sync::Mutex;
+use crate::cuda::{CudaImage, CudaInstance};
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Mutex, MutexGuard};
 
 /// A function of a module, to be launched.
 #[derive(Clone, Copy, Debug)]
@@ -26,8 +28,8 @@ unsafe impl Sync for Function {}
 /// Why there is no function.
 #[derive(Clone, Debug)]
 pub(crate) enum Unloaded {
-    /// The image cannot be used, now or later.
-    Refused(String),
+    /// The image cannot be used, now or later; whether this is the first time that it is said.
+    Refused { reason: String, is_new: bool },
     /// The driver failed.
     Failed(CudaError),
 }
@@ -39,17 +41,21 @@ pub(super) struct Modules {
     /// The compute capability: 90 for 9.0.
     capability: u32,
     loaded: Mutex<Loaded>,
+    /// Whether anything was refused: schedulers ask for every task.
+    has_refused: AtomicBool,
 }
+
+/// What is loaded at once: the address of an image, and the entry point of an image that is loaded kernel by kernel.
+type Unit = (usize, Option<String>);
 
 #[derive(Debug, Default)]
 struct Loaded {
-    /// By the address of the image: those that were loaded whole,
-    modules: HashMap<usize, Module>,
-    /// and the parts of PTX that have one function each.
-    parts: Vec<Module>,
+    modules: HashMap<Unit, Module>,
     functions: HashMap<(usize, String), Function>,
     /// Why images cannot be used.
-    refused: HashMap<usize, String>,
+    refused: HashMap<Unit, String>,
+    /// All that are to be unloaded.
+    all: Vec<Module>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -58,69 +64,94 @@ struct Module(CUmodule);
 // SAFETY: modules of the driver may be used by any thread.
 unsafe impl Send for Module {}
 
+impl Loaded {
+    /// Why an image, or an entry point of it, cannot be used.
+    fn refusal(&self, image: &'static CudaImage, entry: &str) -> Option<&String> {
+        let [whole, one] =
+            [None, Some(entry.to_owned())].map(|part| (std::ptr::from_ref(image).addr(), part));
+        self.refused.get(&whole).or_else(|| self.refused.get(&one))
+    }
+}
+
 impl Modules {
     pub(super) fn new(context: &Arc<Context>, capability: u32) -> Self {
-        Self { context: Arc::clone(context), capability, loaded: Mutex::default() }
+        Self {
+            context: Arc::clone(context),
+            capability,
+            loaded: Mutex::default(),
+            has_refused: AtomicBool::new(false),
+        }
     }
 
     pub(super) fn capability(&self) -> u32 {
         self.capability
     }
 
-    /// Whether an image is not known to be of no use: one of text needs a compiler.
-    pub(super) fn may_load(&self, image: &'static CudaImage) -> bool {
-        let is_possible = match image {
+    /// Whether a kernel is not known to be of no use: one of text needs a compiler.
+    pub(super) fn may_load(&self, instance: CudaInstance) -> bool {
+        let is_possible = match instance.kernel.image {
             CudaImage::Fatbin(_) | CudaImage::Ptx(_) => true,
-            CudaImage::Source(_) => compiler().is_ok(),
+            CudaImage::Program(_) | CudaImage::Source(_) => compiler().is_ok(),
             CudaImage::Missing(_) => false,
         };
-        let address = std::ptr::from_ref(image).addr();
-        let loaded = || self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        is_possible && !loaded().refused.contains_key(&address)
+        is_possible && !(self.has_refused.load(Ordering::Acquire) && self.is_refused(instance))
+    }
+
+    fn is_refused(&self, instance: CudaInstance) -> bool {
+        let loaded = self.lock();
+        let image = instance.kernel.image;
+        let mut entries = instance.kernel.passes.iter().map(|pass| instance.entry(pass.function));
+        entries.any(|entry| loaded.refusal(image, &entry).is_some())
     }
 
     /// The function of that name, of an image that is loaded when it is first wanted.
     pub(super) fn function(&self, image: &'static CudaImage, entry: &str) -> Result<Function, Unloaded> {
-        let address = std::ptr::from_ref(image).addr();
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(function) = loaded.functions.get(&(address, entry.to_owned())) {
-            return Ok(*function);
-        }
-        if let Some(reason) = loaded.refused.get(&address) {
-            return Err(Unloaded::Refused(reason.clone()));
-        }
-        let cut = match image {
-            CudaImage::Ptx(bytes) => ptx::only(bytes, entry),
-            _ => None,
+        let unit = unit(image, entry);
+        let (address, module) = {
+            let loaded = self.lock();
+            if let Some(function) = loaded.functions.get(&(unit.0, entry.to_owned())) {
+                return Ok(*function);
+            }
+            if let Some(reason) = loaded.refusal(image, entry) {
+                return Err(Unloaded::Refused { reason: reason.clone(), is_new: false });
+            }
+            (unit.0, loaded.modules.get(&unit).copied())
         };
-        if let Some(Ok(module)) = cut.map(|cut| self.load_data(&cut)) {
-            loaded.parts.push(module);
-            let function = self.find(module, entry)?;
-            loaded.functions.insert((address, entry.to_owned()), function);
-            return Ok(function);
-        }
-        // Also where a part of it cannot be loaded: a whole file says why.
-        let module = match loaded.modules.get(&address) {
-            Some(&whole) => whole,
-            None => match self.load(image) {
-                Ok(whole) => {
-                    loaded.modules.insert(address, whole);
-                    whole
-                }
-                Err(Unloaded::Refused(reason)) => {
-                    loaded.refused.insert(address, reason.clone());
-                    return Err(Unloaded::Refused(reason));
-                }
-                Err(failed) => return Err(failed),
-            },
+        // Compiling takes long, and schedulers look into what is loaded: it is not locked meanwhile.
+        let module = match module {
+            Some(module) => module,
+            None => {
+                let module = self.load(image, entry).map_err(|unloaded| self.note(unit.clone(), unloaded))?;
+                self.keep(unit, module)
+            }
         };
-        let function = self.find(module, entry)?;
-        loaded.functions.insert((address, entry.to_owned()), function);
+        let function = self.find(module, entry);
+        let function = function.map_err(|unloaded| self.note((address, Some(entry.to_owned())), unloaded))?;
+        self.lock().functions.insert((address, entry.to_owned()), function);
         Ok(function)
     }
 
+    /// Keeps in mind what was refused.
+    fn note(&self, unit: Unit, unloaded: Unloaded) -> Unloaded {
+        let Unloaded::Refused { reason, .. } = unloaded else { return unloaded };
+        let is_new = self.lock().refused.insert(unit, reason.clone()).is_none();
+        self.has_refused.store(true, Ordering::Release);
+        Unloaded::Refused { reason, is_new }
+    }
+
+    /// Keeps a module. If another thread has loaded the same meanwhile, that one is used, and both are unloaded in the end.
+    fn keep(&self, unit: Unit, module: Module) -> Module {
+        let mut loaded = self.lock();
+        loaded.all.push(module);
+        *loaded.modules.entry(unit).or_insert(module)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Loaded> {
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn find(&self, module: Module, entry: &str) -> Result<Function, Unloaded> {
-        let name = CString::new(entry).map_err(|error| Unloaded::Refused(error.to_string()))?;
+        let name = CString::new(entry).map_err(|error| refused(error.to_string()))?;
         let _entered = self.context.enter().map_err(Unloaded::Failed)?;
         let mut function = std::ptr::null_mut();
         // SAFETY: the module is loaded (D6), the name ends in zero, and there is room for a function.
@@ -128,16 +159,34 @@ impl Modules {
         match check("cuModuleGetFunction", code) {
             Ok(()) => Ok(Function(function)),
             Err(error) if error.is_loss() => Err(Unloaded::Failed(error)),
-            Err(error) => Err(Unloaded::Refused(format!("`{entry}`: {error}"))),
+            Err(error) => Err(refused(format!("`{entry}`: {error}"))),
         }
     }
 
-    fn load(&self, image: &'static CudaImage) -> Result<Module, Unloaded> {
+    fn load(&self, image: &'static CudaImage, entry: &str) -> Result<Module, Unloaded> {
         match image {
-            CudaImage::Fatbin(bytes) | CudaImage::Ptx(bytes) => self.load_data(bytes),
-            CudaImage::Source(text) => self.load_data(&self.compile(text).map_err(Unloaded::Refused)?),
-            CudaImage::Missing(reason) => Err(Unloaded::Refused((*reason).to_owned())),
+            CudaImage::Fatbin(bytes) => self.load_data(bytes),
+            CudaImage::Ptx(packed) => self.load_ptx(packed, entry),
+            CudaImage::Program(program) => {
+                let code = program.with_entry(entry, |program| self.compile(program));
+                let damaged = || Err("the program's texts are damaged: build it anew".to_owned());
+                self.load_data(&code.unwrap_or_else(damaged).map_err(refused)?)
+            }
+            CudaImage::Source(text) => self.load_data(&self.compile((*text).into()).map_err(refused)?),
+            CudaImage::Missing(reason) => Err(refused((*reason).to_owned())),
         }
+    }
+
+    fn load_ptx(&self, packed: &[u8], entry: &str) -> Result<Module, Unloaded> {
+        let texts = unpack(packed).unwrap_or_default();
+        let [(_, text)] = &*texts else {
+            return Err(refused("the program's PTX is damaged: build it anew".to_owned()));
+        };
+        if let Some(Ok(module)) = ptx::only(text, entry).map(|cut| self.load_data(&cut)) {
+            return Ok(module);
+        }
+        // A whole file says why.
+        self.load_data(&[text.as_bytes(), &[0]].concat())
     }
 
     /// Loads machine code, which says how long it is, or PTX, which ends in zero.
@@ -150,13 +199,13 @@ impl Modules {
             Ok(()) => Ok(Module(module)),
             // There may be memory for it later.
             Err(error) if error.is_loss() || error.is_out_of_memory() => Err(Unloaded::Failed(error)),
-            Err(error) => Err(Unloaded::Refused(error.to_string())),
+            Err(error) => Err(refused(error.to_string())),
         }
     }
 
-    fn compile(&self, text: &str) -> Result<Vec<u8>, String> {
+    fn compile(&self, program: Program<'_>) -> Result<Vec<u8>, String> {
         let nvrtc = compiler().as_ref().map_err(Clone::clone)?;
-        let compiled = Cache::of_user().compile(nvrtc, text, Target::Machine(self.capability));
+        let compiled = Cache::of_user().compile(nvrtc, program, nvrtc.target_for(self.capability));
         compiled.map(|compiled| compiled.bytes).map_err(|error| error.to_string())
     }
 }
@@ -165,14 +214,24 @@ impl Drop for Modules {
     fn drop(&mut self) {
         let Ok(_entered) = self.context.enter() else { return };
         let loaded = self.loaded.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for module in loaded.modules.values().chain(&loaded.parts) {
+        for module in &loaded.all {
             // SAFETY: it is loaded, and the device's streams have nothing to do any more (D6).
             unsafe { calls::cuModuleUnload(module.0) };
         }
     }
 }
 
-/// The compiler for maps that were not compiled when their crate was built; or why there is none.
+/// What is loaded at once for an entry point of an image.
+fn unit(image: &'static CudaImage, entry: &str) -> Unit {
+    let is_by_entry = matches!(image, CudaImage::Ptx(_) | CudaImage::Program(_));
+    (std::ptr::from_ref(image).addr(), is_by_entry.then(|| entry.to_owned()))
+}
+
+fn refused(reason: String) -> Unloaded {
+    Unloaded::Refused { reason, is_new: true }
+}
+
+/// The compiler for maps and kernels that were not compiled when their crate was built; or why there is none.
 fn compiler() -> &'static Result<Nvrtc, String> {
     static COMPILER: OnceLock<Result<Nvrtc, String>> = OnceLock::new();
     COMPILER.get_or_init(|| Nvrtc::load().map_err(|error| error.to_string()))

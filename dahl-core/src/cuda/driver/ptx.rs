@@ -6,9 +6,8 @@
 /// How the definition of a kernel begins, as CUDA's compilers write PTX. It ends with the brace that closes its body.
 const BEGINS: &str = ".visible .entry ";
 
-/// `ptx` without the kernels that are not called `entry`, ending in zero; nothing if there is none of that name.
-pub(super) fn only(ptx: &[u8], entry: &str) -> Option<Vec<u8>> {
-    let text = std::str::from_utf8(ptx.strip_suffix(&[0]).unwrap_or(ptx)).ok()?;
+/// The text without the kernels that are not called `entry`, ending in zero; nothing if there is none of that name.
+pub(super) fn only(text: &str, entry: &str) -> Option<Vec<u8>> {
     let mut kept = String::new();
     let (mut is_other, mut is_there) = (false, false);
     let mut depth = 0_usize;
@@ -32,7 +31,7 @@ pub(super) fn only(ptx: &[u8], entry: &str) -> Option<Vec<u8>> {
 mod tests {
     use super::only;
 
-    const PTX: &[u8] = b".version 9.0\n.shared .b8 of_warps[32];\n
+    const PTX: &str = ".version 9.0\n.shared .b8 of_warps[32];\n
 .visible .entry sum_f16(
 \t.param .u64 sum_f16_param_0
 )
@@ -55,7 +54,7 @@ mod tests {
 )
 {
 \tret;
-}\0";
+}";
 
     #[test]
     fn other_kernels_are_left_out_and_all_else_is_kept() {

@@ -197,8 +197,13 @@ impl Worker<'_> {
         match self.device.function(kernel.image, &launch.entry) {
             Ok(function) => Ok(function),
             Err(Unloaded::Failed(error)) => self.expect(Err(error)),
-            Err(Unloaded::Refused(reason)) => {
-                Err(Obstacle::Failed(format!("CUDA kernel `{}` ({}): {reason}", kernel.name, kernel.place)))
+            Err(Unloaded::Refused { reason, is_new }) => {
+                let refusal = format!("CUDA kernel `{}` ({}): {reason}", kernel.name, kernel.place);
+                if is_new {
+                    eprintln!("dahl: {}: `{}` is not used: {refusal}", self.bench.name(), launch.entry);
+                }
+                // The CPU runs the task, if it can and may.
+                Err(Obstacle::Unable(refusal))
             }
         }
     }
