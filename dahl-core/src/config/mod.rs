@@ -32,8 +32,11 @@ use crate::trace::TraceFile;
 /// workers of wide graphs without work; more do not stay in the caches from their submission to their end.
 const TASKS_OF_A_WORKER: usize = 512;
 const LEAST_TASKS: usize = 1024;
-/// The most workers and tasks in flight.
+/// The most tasks in flight.
 const MOST: usize = 1 << 20;
+/// The most workers: more than any machine has hardware threads for. Each takes a thread, some 100 kB of memory, and time
+/// at the start.
+const MOST_WORKERS: usize = 4096;
 /// How long nothing goes on before a stall is reported, if nothing is said.
 const STALL_AFTER: Duration = Duration::from_secs(60);
 
@@ -301,7 +304,7 @@ impl RuntimeBuilder {
     #[track_caller]
     pub fn build(self) -> Result<Runtime> {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        let cpu_workers = count("cpu_workers", "DAHL_NCPU", self.cpu_workers, cores, MOST)?;
+        let cpu_workers = count("cpu_workers", "DAHL_NCPU", self.cpu_workers, cores.min(MOST_WORKERS), MOST_WORKERS)?;
         let (setting, binding) = binding(self.binding)?;
         let processors = binding.processors(setting, cpu_workers)?;
         let most_mb = usize::MAX >> 20;

@@ -1,7 +1,7 @@
 //! [`LocalityWorkStealing`]: a queue for each worker, filled where the data are; who has nothing left takes from those
 //! who are near.
 
-use super::{Queue, Scheduler, Workers};
+use super::{Scheduler, WorkerInfo, WorkerQueues, Workers};
 use crate::access::AccessMode;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::task::ReadyTask;
@@ -14,21 +14,32 @@ const WRITERS: usize = 4096;
 /// these of the next numbers.
 #[derive(Debug)]
 pub(crate) struct LocalityWorkStealing {
-    own: Vec<Queue>,
-    /// Tasks whose arrays nobody has written yet.
-    host: Queue,
-    /// For each worker the others, near ones first.
-    victims: Vec<Vec<usize>>,
+    /// The shared one is for tasks whose arrays nobody has written yet.
+    queues: WorkerQueues,
+    /// Workers of one memory node and kind.
+    groups: Vec<Group>,
+    /// Of each worker, its group.
+    group_of: Vec<usize>,
     /// By the number of an array: the number, and its last writer plus one.
     writers: Vec<AtomicU64>,
+}
+
+/// Workers of one memory node and kind: so many groups as there are kinds of places, not of workers, since each knows
+/// the order of all.
+#[derive(Debug, Default)]
+struct Group {
+    /// Their numbers, rising.
+    members: Vec<usize>,
+    /// All groups, near ones first, this one at the front.
+    near: Vec<usize>,
 }
 
 impl LocalityWorkStealing {
     pub(crate) fn new(workers: usize, tasks: usize) -> Self {
         Self {
-            own: (0..workers).map(|_| Queue::new(tasks)).collect(),
-            host: Queue::new(tasks),
-            victims: Vec::new(),
+            queues: WorkerQueues::new(workers, tasks),
+            groups: Vec::new(),
+            group_of: Vec::new(),
             writers: (0..WRITERS).map(|_| AtomicU64::new(0)).collect(),
         }
     }
@@ -57,7 +68,12 @@ impl LocalityWorkStealing {
     }
 
     fn steal(&self, worker: usize) -> Option<ReadyTask> {
-        self.victims[worker].iter().find_map(|&victim| self.own[victim].pop())
+        let near = &self.groups[self.group_of[worker]].near;
+        near.iter().find_map(|&group| {
+            let members = &self.groups[group].members;
+            let (before, after) = members.split_at(members.partition_point(|&member| member < worker));
+            after.iter().chain(before).find_map(|&victim| self.queues.pop_own(victim))
+        })
     }
 }
 
@@ -68,29 +84,40 @@ impl Scheduler for LocalityWorkStealing {
 
     fn start(&mut self, workers: &Workers) {
         let infos = workers.as_slice();
-        let count = infos.len();
-        self.victims = (0..count)
-            .map(|worker| {
-                let mut others: Vec<usize> = (1..count).map(|i| (worker + i) % count).collect();
-                others.sort_by_key(|&other| {
-                    let (one, other) = (&infos[worker], &infos[other]);
-                    (one.node != other.node, one.kind != other.kind)
-                });
-                others
-            })
-            .collect();
+        let is_of = |group: &Group, info: &WorkerInfo| {
+            let first = &infos[group.members[0]];
+            (first.node, &first.kind) == (info.node, &info.kind)
+        };
+        for (worker, info) in infos.iter().enumerate() {
+            let known = self.groups.iter().position(|group| is_of(group, info));
+            let group = known.unwrap_or_else(|| {
+                self.groups.push(Group::default());
+                self.groups.len() - 1
+            });
+            self.groups[group].members.push(worker);
+            self.group_of.push(group);
+        }
+        let firsts: Vec<_> = self.groups.iter().map(|group| &infos[group.members[0]]).collect();
+        let count = firsts.len();
+        for (number, group) in self.groups.iter_mut().enumerate() {
+            group.near = (0..count).map(|i| (number + i) % count).collect();
+            let first = firsts[number];
+            group.near.sort_by_key(|&other| (first.node != firsts[other].node, first.kind != firsts[other].kind));
+        }
     }
 
     fn push(&self, task: ReadyTask, worker: Option<usize>) {
         let worker = worker.filter(|&worker| task.can_run_on(worker)).or_else(|| self.last_writer(&task));
-        worker.map_or(&self.host, |worker| &self.own[worker]).push(task);
+        self.queues.push(task, worker);
     }
 
     fn pop(&self, worker: Option<usize>) -> Option<ReadyTask> {
         let Some(worker) = worker else {
-            return self.host.pop().or_else(|| self.own.iter().find_map(Queue::pop));
+            let of_workers = || (0..self.queues.len()).find_map(|worker| self.queues.pop_own(worker));
+            return self.queues.pop_shared().or_else(of_workers);
         };
-        let task = self.own[worker].pop().or_else(|| self.host.pop()).or_else(|| self.steal(worker))?;
+        let task = self.queues.pop_own(worker).or_else(|| self.queues.pop_shared());
+        let task = task.or_else(|| self.steal(worker))?;
         self.note_writer(&task, worker);
         Some(task)
     }

@@ -7,6 +7,7 @@ mod eager;
 mod lws;
 mod plan;
 mod prio;
+mod queues;
 mod random;
 mod sequential;
 mod shuffled;
@@ -16,13 +17,12 @@ mod ws;
 
 use std::fmt;
 
-use crossbeam_queue::{ArrayQueue, SegQueue};
-
 use deque_model::{DequeModel, Rule};
 pub use eager::Eager;
 use lws::LocalityWorkStealing;
 pub(crate) use plan::{Misfits, Plan, Recorded, Recording, Static};
 use prio::Prio;
+use queues::{Queue, WorkerQueues};
 use random::Random;
 use sequential::Sequential;
 pub(crate) use shuffled::Shuffled;
@@ -115,28 +115,4 @@ pub(crate) fn by_name(name: &str, workers: usize, tasks: usize, seed: u64) -> Op
 /// is lost; then whoever takes it lets it fail.
 fn suits(task: &ReadyTask, worker: usize, workers: usize) -> bool {
     task.can_run_on(worker) || !(0..workers).any(|other| task.can_run_on(other))
-}
-
-/// A queue of tasks for any number of threads, first in, first out. It allocates only if more tasks are in flight than
-/// it was made for.
-#[derive(Debug)]
-struct Queue {
-    tasks: ArrayQueue<ReadyTask>,
-    more: SegQueue<ReadyTask>,
-}
-
-impl Queue {
-    fn new(tasks: usize) -> Self {
-        Self { tasks: ArrayQueue::new(tasks.max(1)), more: SegQueue::new() }
-    }
-
-    fn push(&self, task: ReadyTask) {
-        if let Err(task) = self.tasks.push(task) {
-            self.more.push(task);
-        }
-    }
-
-    fn pop(&self) -> Option<ReadyTask> {
-        self.tasks.pop().or_else(|| if self.more.is_empty() { None } else { self.more.pop() })
-    }
 }

@@ -1,16 +1,18 @@
 //! [`Random`]: tasks go to workers by chance, to fast ones more often.
 
-use super::{Queue, Scheduler, Workers, suits};
+use super::{Scheduler, WorkerQueues, Workers, suits};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::task::ReadyTask;
 
 /// A queue for each worker. The chance that a task goes to a worker is in proportion to how fast it is expected to run
-/// there. Where nothing has been measured, a worker counts as one of the mean speed.
+/// there. Where nothing has been measured, a worker counts as one of the mean speed. A push asks each worker's speed: a
+/// term linear in the number of workers.
 ///
 /// The draws follow from the seed; which task gets which of them follows from the order in which tasks become ready.
 #[derive(Debug)]
 pub(crate) struct Random {
-    own: Vec<Queue>,
+    /// What a worker's queue has no room for, whoever can run it takes from the shared one.
+    queues: WorkerQueues,
     /// Of splitmix64 (Steele, Lea, Flood 2014).
     state: AtomicU64,
     workers: Option<Workers>,
@@ -18,8 +20,7 @@ pub(crate) struct Random {
 
 impl Random {
     pub(crate) fn new(workers: usize, tasks: usize, seed: u64) -> Self {
-        let own = (0..workers).map(|_| Queue::new(tasks)).collect();
-        Self { own, state: AtomicU64::new(seed), workers: None }
+        Self { queues: WorkerQueues::new(workers, tasks), state: AtomicU64::new(seed), workers: None }
     }
 
     /// A number from 0 to 1, without 1.
@@ -34,7 +35,7 @@ impl Random {
     /// The worker that a task goes to.
     fn choose(&self, task: &ReadyTask) -> usize {
         let speed = |worker| task.expected_ns(worker).map(|expected_ns| 1.0 / (expected_ns.max(1) as f64));
-        let able = || (0..self.own.len()).filter(|&worker| task.can_run_on(worker));
+        let able = || (0..self.queues.len()).filter(|&worker| task.can_run_on(worker));
         let known = able().filter_map(speed);
         let (count, sum) = known.fold((0, 0.0), |(count, sum), speed| (count + 1, sum + speed));
         let mean = if count == 0 { 1.0 } else { sum / f64::from(count) };
@@ -59,7 +60,7 @@ impl Scheduler for Random {
 
     fn push(&self, task: ReadyTask, _: Option<usize>) {
         let worker = self.choose(&task);
-        self.own[worker].push(task);
+        self.queues.push(task, Some(worker));
         if let Some(workers) = &self.workers {
             workers.wake(worker);
         }
@@ -68,8 +69,8 @@ impl Scheduler for Random {
     fn pop(&self, worker: Option<usize>) -> Option<ReadyTask> {
         let worker = worker?;
         loop {
-            let task = self.own[worker].pop()?;
-            if suits(&task, worker, self.own.len()) {
+            let task = self.queues.pop_own(worker).or_else(|| self.queues.pop_shared())?;
+            if suits(&task, worker, self.queues.len()) {
                 return Some(task);
             }
             self.push(task, None); // the device is lost

@@ -1,19 +1,21 @@
 //! [`WorkStealing`]: a queue for each worker; who has nothing left takes from others.
 
-use super::{Queue, Scheduler};
+use super::{Scheduler, WorkerQueues};
 use crate::task::ReadyTask;
 
 /// A queue for each worker, and one for tasks that the host makes ready. A worker takes from its own, then from the
 /// host's, then from the others', beginning with its neighbour.
+///
+/// A worker that finds both queues empty looks at those of all others: a term linear in the number of workers, paid by
+/// workers without work alone.
 #[derive(Debug)]
 pub struct WorkStealing {
-    own: Vec<Queue>,
-    host: Queue,
+    queues: WorkerQueues,
 }
 
 impl WorkStealing {
     pub(crate) fn new(workers: usize, tasks: usize) -> Self {
-        Self { own: (0..workers).map(|_| Queue::new(tasks)).collect(), host: Queue::new(tasks) }
+        Self { queues: WorkerQueues::new(workers, tasks) }
     }
 }
 
@@ -27,14 +29,14 @@ impl Scheduler for WorkStealing {
     }
 
     fn push(&self, task: ReadyTask, worker: Option<usize>) {
-        worker.and_then(|worker| self.own.get(worker)).unwrap_or(&self.host).push(task);
+        self.queues.push(task, worker);
     }
 
     fn pop(&self, worker: Option<usize>) -> Option<ReadyTask> {
-        let own = worker.and_then(|worker| self.own.get(worker)).and_then(Queue::pop);
-        own.or_else(|| self.host.pop()).or_else(|| {
-            let first = worker.map_or(0, |worker| worker + 1);
-            (0..self.own.len()).find_map(|i| self.own[(first + i) % self.own.len()].pop())
+        let own = worker.and_then(|worker| self.queues.pop_own(worker));
+        own.or_else(|| self.queues.pop_shared()).or_else(|| {
+            let (first, count) = (worker.map_or(0, |worker| worker + 1), self.queues.len());
+            (first..count).chain(0..first.min(count)).find_map(|victim| self.queues.pop_own(victim))
         })
     }
 }

@@ -14,29 +14,33 @@ pub(crate) trait Waits: Sized {
     fn next(&self) -> &AtomicPtr<Self>;
 }
 
-/// Whose turn it is: null if nobody's, else the list of those who wait, which ends with [`end`].
+/// Whose turn it is, and who waits for it: first come, first served, so that nobody starves.
 ///
-/// Anybody may put a task on the list; only the holder of the turn takes one off, so a task that it sees at the front
-/// stays there.
+/// Anybody may put a task on the list of newcomers; only the holder of the turn takes tasks off. It takes all at once, and
+/// puts them in the order in which they came on a list that holders alone see. Each task is put there once, so passing
+/// the turn costs the same for any number of tasks, in the mean.
 #[derive(Debug)]
 pub(crate) struct Turn<W> {
-    waiting: AtomicPtr<W>,
+    /// Null if it is nobody's turn, else those who came last, the newest first: a list that ends with [`end`].
+    newcomers: AtomicPtr<W>,
+    /// Those who came before, the oldest first: a list that ends with null. The holder of the turn alone uses it.
+    oldest: AtomicPtr<W>,
 }
 
-/// The end of the list of those who wait: an address at which nobody is.
+/// The end of the list of newcomers: an address at which nobody is.
 fn end<W>() -> *mut W {
     ptr::without_provenance_mut(1)
 }
 
 impl<W: Waits> Turn<W> {
     pub(crate) fn new() -> Self {
-        Self { waiting: AtomicPtr::new(ptr::null_mut()) }
+        Self { newcomers: AtomicPtr::new(ptr::null_mut()), oldest: AtomicPtr::new(ptr::null_mut()) }
     }
 
     /// Takes the turn, or puts `task` with those who wait. True if it has the turn; otherwise it may be running
     /// already when this returns.
     pub(crate) fn take(&self, task: &W) -> bool {
-        let mut front = self.waiting.load(Ordering::Relaxed);
+        let mut front = self.newcomers.load(Ordering::Relaxed);
         loop {
             let new = if front.is_null() {
                 end()
@@ -44,31 +48,55 @@ impl<W: Waits> Turn<W> {
                 task.next().store(front, Ordering::Relaxed);
                 ptr::from_ref(task).cast_mut()
             };
-            match self.waiting.compare_exchange_weak(front, new, Ordering::AcqRel, Ordering::Relaxed) {
+            // Acquires what the holder did who gave the turn back, and releases the task's link.
+            match self.newcomers.compare_exchange_weak(front, new, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => return front.is_null(),
                 Err(now) => front = now,
             }
         }
     }
 
-    /// Gives the turn to one who waits, and says to whom.
+    /// Gives the turn to the one who has waited longest, and says to whom. What the caller did before is seen by whoever
+    /// it tells.
     ///
     /// # Safety
     /// The caller has the turn, and those who wait stay where they are until they have had it.
-    #[allow(unsafe_code, reason = "looks at the one in front")]
+    #[allow(unsafe_code, reason = "looks at those who wait")]
     pub(crate) unsafe fn pass(&self) -> Option<*const W> {
-        let mut front = self.waiting.load(Ordering::Acquire);
-        loop {
-            let new = if front == end() {
-                ptr::null_mut()
-            } else {
-                // SAFETY: the caller's: it waits, and nobody but the caller takes it off.
-                unsafe { &*front }.next().load(Ordering::Relaxed)
-            };
-            match self.waiting.compare_exchange_weak(front, new, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => return (front != end()).then_some(front.cast_const()),
-                Err(now) => front = now,
-            }
+        // Relaxed: it was written by the holders before, whom this one comes after.
+        let mut first = self.oldest.load(Ordering::Relaxed);
+        if first.is_null() {
+            // SAFETY: the caller's.
+            first = unsafe { self.gather() }?;
         }
+        // SAFETY: the caller's: it waits, and nobody but the caller takes it off.
+        let rest = unsafe { &*first }.next().load(Ordering::Relaxed);
+        self.oldest.store(rest, Ordering::Relaxed);
+        Some(first.cast_const())
+    }
+
+    /// Takes all newcomers, and puts them in the order in which they came: the first of them. The turn is nobody's if there
+    /// are none.
+    ///
+    /// # Safety
+    /// As of [`pass`](Self::pass); and nobody is on the list of those who came before.
+    #[allow(unsafe_code, reason = "looks at those who wait")]
+    unsafe fn gather(&self) -> Option<*mut W> {
+        let (held, free) = (end(), ptr::null_mut());
+        // Releases what the holder did to whoever takes the turn next.
+        if self.newcomers.compare_exchange(held, free, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+            return None;
+        }
+        // Somebody waits, and stays on the list: acquires the links of all on it.
+        let mut newest = self.newcomers.swap(held, Ordering::AcqRel);
+        let mut first = ptr::null_mut();
+        while newest != held {
+            // SAFETY: the caller's: it waits, and nobody but the caller takes it off.
+            let next = unsafe { &*newest }.next();
+            let older = next.load(Ordering::Relaxed);
+            next.store(first, Ordering::Relaxed);
+            (first, newest) = (newest, older);
+        }
+        Some(first)
     }
 }

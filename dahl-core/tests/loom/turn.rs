@@ -22,8 +22,8 @@ impl Waits for Task {
 struct Model {
     turn: Turn<Task>,
     tasks: [Task; 3],
-    /// What the tasks change: loom reports a race.
-    data: UnsafeCell<usize>,
+    /// The tasks in the order in which they ran, which they change: loom reports a race.
+    data: UnsafeCell<Vec<usize>>,
     ran: [AtomicUsize; 3],
 }
 
@@ -44,7 +44,7 @@ impl Model {
         let mut running = i;
         loop {
             // SAFETY: the task has the turn; loom checks that nobody else touches it.
-            self.data.with_mut(|data| unsafe { *data += 1 });
+            self.data.with_mut(|data| unsafe { (*data).push(running) });
             assert_eq!(self.ran[running].fetch_add(1, Ordering::Relaxed), 0, "ran twice");
             // SAFETY: the task has the turn, and tasks stay where they are.
             let Some(next) = (unsafe { self.turn.pass() }) else { return };
@@ -59,7 +59,7 @@ fn explore(tasks_of_threads: [&'static [usize]; 2]) {
         let model = Arc::new(Model {
             turn: Turn::new(),
             tasks: std::array::from_fn(|_| Task { next: AtomicPtr::new(std::ptr::null_mut()) }),
-            data: UnsafeCell::new(0),
+            data: UnsafeCell::new(Vec::new()),
             ran: std::array::from_fn(|_| AtomicUsize::new(0)),
         });
         let other = Arc::clone(&model);
@@ -70,13 +70,23 @@ fn explore(tasks_of_threads: [&'static [usize]; 2]) {
         assert!(all.clone().all(|&i| model.ran[i].load(Ordering::Relaxed) == 1), "one never ran");
         // SAFETY: every thread has ended.
         #[allow(unsafe_code, reason = "reads what the tasks changed")]
-        model.data.with(|data| assert_eq!(unsafe { *data }, all.count()));
+        let order = model.data.with(|data| unsafe { (*data).clone() });
+        assert_eq!(order.len(), all.count());
+        let place = |i: usize| order.iter().position(|&ran| ran == i);
+        for came in tasks_of_threads {
+            assert!(came.is_sorted_by_key(|&i| place(i)), "{came:?} came one after the other and ran as {order:?}");
+        }
     });
 }
 
 #[test]
 fn two_tasks_run_one_at_a_time() {
     explore([&[0], &[1]]);
+}
+
+#[test]
+fn who_waits_longest_has_the_next_turn() {
+    explore([&[0], &[1, 2]]);
 }
 
 #[test]

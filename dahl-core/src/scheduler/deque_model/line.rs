@@ -54,10 +54,13 @@ pub(super) struct Taken {
     pub(super) sample_of: Option<usize>,
 }
 
+/// Tasks for which a line has room from the start: not for all in flight, whose number grows with that of the workers.
+const RESERVED: usize = 1024;
+
 impl Line {
     pub(super) fn new(tasks: usize, takes_ahead: bool) -> Self {
         Self {
-            queue: Sorted::new(tasks),
+            queue: Sorted::new(tasks.min(RESERVED)),
             queued_ns: 0,
             taken: VecDeque::with_capacity(4),
             begin_ns: 0,
