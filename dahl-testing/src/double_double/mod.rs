@@ -20,8 +20,8 @@ mod values;
 
 use std::fmt;
 
-use crate::argument::Argument;
-use crate::element::Element;
+use dahl_core::argument::Argument;
+use dahl_core::element::Element;
 
 /// A real number as an unevaluated sum: `high` is the sum, rounded to `f64`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, bytemuck::Pod, bytemuck::Zeroable)]

@@ -144,7 +144,7 @@ fn weight(values: &[f64]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::element::ElementType;
+    use dahl_core::element::ElementType;
 
     #[test]
     fn one_element_that_matters_is_left() {

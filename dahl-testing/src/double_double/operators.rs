@@ -4,7 +4,7 @@ use std::iter::{Product, Sum};
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssign, Sub, SubAssign};
 
 use super::DoubleDouble;
-use crate::element::{Element, Real};
+use dahl_core::element::{Element, Real};
 
 impl Neg for DoubleDouble {
     type Output = Self;

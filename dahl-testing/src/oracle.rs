@@ -1,5 +1,4 @@
 //! [`Oracle`]: what the results should be, by a codelet's reference or by its own declaration in double-double.
-#![allow(unsafe_code, reason = "runs a kernel on buffers of its own")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -7,11 +6,10 @@ use super::buffer::{Buffer, elements};
 use super::double_double::DoubleDouble;
 use super::report::Reference;
 use super::subject::Subject;
-use crate::access::AccessMode;
-use crate::codelet::{ErrorClass, Kernel, Line, Operand, Packs, Parameter, Views};
-use crate::element::{ElementType, Real};
-use crate::shape::Layout;
-use crate::task::Submission;
+use dahl_core::__testing::{self, Line, Operand, Submission};
+use dahl_core::access::AccessMode;
+use dahl_core::codelet::{ErrorClass, Kernel, Parameter};
+use dahl_core::element::{ElementType, Real};
 
 /// A result in more digits than `f64` has: the sum of both.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +101,7 @@ impl<'a> Oracle<'a> {
             let extents = buffer.map_or(&self.submission.extents[index], |buffer| &buffer.extents);
             let len: usize = extents.iter().product();
             let is_real = self.generic[index];
-            let element = if is_real { real } else { parameter.kernel_element() };
+            let element = if is_real { real } else { __testing::kernel_element(parameter) };
             let mut lines = vec![Line::default(); (len * element.size_bytes).div_ceil(size_of::<Line>())];
             let bytes = &mut bytemuck::cast_slice_mut::<_, u8>(&mut lines)[..len * element.size_bytes];
             match buffer {
@@ -119,22 +117,17 @@ impl<'a> Oracle<'a> {
                 Some(_) => return Err(format!("`{}` accumulates in a type of its own", parameter.name)),
                 None => {}
             }
-            let mut layout = Layout::EMPTY;
-            layout.set_contiguous(extents);
-            let pointer = lines.as_mut_ptr().cast();
-            let (reads, writes) = (parameter.mode != AccessMode::W, parameter.mode != AccessMode::R);
-            memory.push((lines, Operand { pointer, layout, element, writes, reads }));
+            memory.push((lines, extents, element, parameter.mode));
         }
-        let operands: Vec<Operand> = memory.iter().map(|(_, operand)| *operand).collect();
-        let mut packs = Packs::new(None);
-        // SAFETY: invariant V: each operand spans a vector of its own, which is initialised, aligned for any element,
-        // and not touched while the views live.
-        let views = unsafe { Views::new(&operands, &self.submission.arguments, &mut packs) };
-        let mut views = if taken == Taken::Absolute { views.absolute() } else { views };
-        catch_unwind(AssertUnwindSafe(|| kernel.run(&mut views, false)))
+        let mut operands = Vec::new();
+        for (lines, extents, element, mode) in &mut memory {
+            operands.push(Operand { element: *element, extents, lines, mode: *mode });
+        }
+        let (arguments, absolute) = (&self.submission.arguments, taken == Taken::Absolute);
+        catch_unwind(AssertUnwindSafe(|| __testing::run(kernel, &mut operands, arguments, absolute)))
             .map_err(|_| format!("the kernel `{}` panicked", kernel.name()))?;
-        let written = self.parameters.iter().zip(&memory).filter(|(parameter, _)| parameter.mode.writes());
-        Ok(written.map(|(_, (lines, operand))| exact(bytemuck::cast_slice(lines), operand)).collect())
+        let written = operands.iter().filter(|operand| operand.mode.writes());
+        Ok(written.map(exact).collect())
     }
 }
 
@@ -150,8 +143,9 @@ fn fill(bytes: &mut [u8], real: ElementType, values: impl Iterator<Item = f64>) 
 }
 
 /// The elements of a result.
-fn exact(bytes: &[u8], operand: &Operand) -> Vec<Exact> {
-    let (len, element) = (operand.layout.len(), operand.element);
+fn exact(operand: &Operand<'_>) -> Vec<Exact> {
+    let (len, element) = (operand.extents.iter().product(), operand.element);
+    let bytes: &[u8] = bytemuck::cast_slice(operand.lines);
     if element.is::<DoubleDouble>() {
         let parts = |value: DoubleDouble| {
             let high = value.to_f64();

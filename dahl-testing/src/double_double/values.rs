@@ -2,7 +2,7 @@
 #![allow(clippy::approx_constant, clippy::type_complexity, reason = "a table of values")]
 
 use super::DoubleDouble;
-use crate::element::Real;
+use dahl_core::element::Real;
 
 /// A value as the nearest `f64` and the rest.
 type Parts = (f64, f64);

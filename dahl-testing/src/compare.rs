@@ -12,10 +12,10 @@ use super::operand::{Operands, Spec, Values};
 use super::report::{Reference, Summary, Tally};
 use super::shrink::{Range, shrink};
 use super::subject::{Subject, Typed};
-use crate::access::AccessMode;
-use crate::codelet::{Kernel, Parameter, Variants};
-use crate::element::Element;
-use crate::runtime::Runtime;
+use dahl_core::Runtime;
+use dahl_core::access::AccessMode;
+use dahl_core::codelet::{Kernel, Parameter, Variants};
+use dahl_core::element::Element;
 
 /// The seed, unless `DAHL_TESTING_SEED` says another.
 const SEED: u64 = 1;

@@ -54,18 +54,20 @@ pub use operand::{
 };
 pub use report::{Reference, Summary, json, markdown, record};
 
-pub use crate::codelet::{Kernel, RawOperand, Views};
-pub use crate::numerics;
+#[doc(hidden)]
+pub use dahl_core::__testing::RawOperand;
+pub use dahl_core::codelet::{Kernel, Views};
+pub use dahl_core::{bf16, f16};
 
 /// Submits a task to be run by a kernel that its codelet does not have, and whose views and arguments are the codelet's.
 ///
 /// # Errors
-/// As [`submit`](crate::task::Task::submit).
-pub fn submit_to(task: crate::task::Task<'_>, kernel: &'static Kernel) -> crate::error::Result<()> {
-    task.foreign_kernel(kernel).submit()
+/// As [`submit`](dahl_core::Task::submit).
+pub fn submit_to(task: dahl_core::Task<'_>, kernel: &'static Kernel) -> dahl_core::Result<()> {
+    dahl_core::__testing::foreign_kernel(task, kernel).submit()
 }
 
-/// Tests of an op's numbers, one for each element type: see [`testing`](crate::testing).
+/// Tests of an op's numbers, one for each element type: see the crate's page.
 #[macro_export]
 macro_rules! numerics {
     ($op:ident: $codelet:expr, ($($operand:tt)*), ($($argument:expr),* $(,)?)) => {
@@ -78,7 +80,7 @@ macro_rules! numerics {
                     #[test]
                     fn $test() {
                         match run::$test() {
-                            Ok(summary) => $crate::testing::record(env!("CARGO_PKG_NAME"), summary).unwrap(),
+                            Ok(summary) => $crate::record(env!("CARGO_PKG_NAME"), summary).unwrap(),
                             Err(failure) => panic!("\n{failure}"),
                         }
                     }
@@ -91,10 +93,10 @@ macro_rules! numerics {
 
                 macro_rules! run_in {
                     ($test:ident, $element:ty) => {
-                        pub(super) fn $test() -> Result<$crate::testing::Summary, Box<$crate::testing::Failure>> {
+                        pub(super) fn $test() -> Result<$crate::Summary, Box<$crate::Failure>> {
                             #[allow(dead_code)]
                             type T = $element;
-                            $crate::testing::compare::<T, _, _, _, _>(
+                            $crate::compare::<T, _, _, _, _>(
                                 stringify!($op),
                                 $codelet,
                                 &$crate::__numerics_operands!(T, [] $($operand)*),
@@ -118,7 +120,7 @@ macro_rules! numerics {
             #[test]
             fn types() {
                 let all = [run::f16(), run::bf16(), run::f32(), run::f64()];
-                if let Err(failure) = $crate::testing::compare_types(all) {
+                if let Err(failure) = $crate::compare_types(all) {
                     panic!("\n{failure}");
                 }
             }
@@ -132,12 +134,12 @@ macro_rules! numerics {
 macro_rules! __numerics_operands {
     ($element:ty, [$($done:tt)*]) => { ($($done)*) };
     ($element:ty, [$($done:tt)*] _ $(, $($rest:tt)*)?) => {
-        $crate::__numerics_operands!($element, [$($done)* $crate::testing::Output,] $($($rest)*)?)
+        $crate::__numerics_operands!($element, [$($done)* $crate::Output,] $($($rest)*)?)
     };
     ($element:ty, [$($done:tt)*] $operand:expr $(, $($rest:tt)*)?) => {
         $crate::__numerics_operands!(
             $element,
-            [$($done)* $crate::testing::Describes::<$element>::describe($operand),]
+            [$($done)* $crate::Describes::<$element>::describe($operand),]
             $($($rest)*)?
         )
     };

@@ -1,6 +1,6 @@
 //! [`Format`]: a floating-point format, in which errors are measured.
 
-use crate::element::ElementType;
+use dahl_core::element::ElementType;
 
 /// A binary floating-point format: how many digits, and how large and small its numbers are.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +93,7 @@ pub(super) fn exp2(exponent: i32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::element::Real;
+    use dahl_core::element::Real;
 
     /// The distance from a number to the next is its ULP, in the format that the type itself tells.
     fn ulp_is_the_distance_to_the_next<T: Real>(next: impl Fn(T) -> T) {

@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::difference::Difference;
 use super::examine::{Examination, dot};
 use super::{Failure, Input};
-use crate::print::Printed;
-use crate::testing::digits::Digits;
+use crate::digits::Digits;
+use dahl_core::print::Printed;
 
 /// The most elements of an input that are looked at one by one; in a larger one, halves are, and halves of these.
 const MOST_ELEMENTS: usize = 4096;

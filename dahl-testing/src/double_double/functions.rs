@@ -2,7 +2,7 @@
 //! equal. Special values are those of `f64`.
 
 use super::{DoubleDouble, angle};
-use crate::element::{Element, Real};
+use dahl_core::element::{Element, Real};
 
 /// Above this, `exp` is infinite; below the negative of it less the subnormal range, zero.
 const LARGEST_EXPONENT: f64 = 709.79;

@@ -1,7 +1,7 @@
 //! Identities, and special values as in `f64`.
 
 use super::DoubleDouble;
-use crate::element::{Element, Real};
+use dahl_core::element::{Element, Real};
 
 /// Numbers with full low parts, of both signs and from 1e-20 to 1e20.
 fn numbers() -> impl Iterator<Item = DoubleDouble> {

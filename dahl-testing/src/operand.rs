@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 
 use super::arrays::Arrays;
 use super::shrink::Range;
-use crate::array::Array;
-use crate::element::Element;
+use dahl_core::Array;
+use dahl_core::element::Element;
 
 /// An input of shape `[usize; N]` and elements of type `T`, drawn from every distribution.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@
 //!   bits again ([`Check::Repeats`]).
 //!
 //! ```
-//! use dahl_core::testing::gradient::Gradient;
+//! use dahl_testing::gradient::Gradient;
 //!
 //! // output[i] = a[i]^2 b[i]
 //! let gradient = Gradient::new(

@@ -4,8 +4,8 @@ use super::buffer::Buffer;
 use super::digits::Digits;
 use super::failure::{Check, Histogram, Way, Worst};
 use super::subject::After;
-use crate::access::AccessMode;
-use crate::codelet::Parameter;
+use dahl_core::access::AccessMode;
+use dahl_core::codelet::Parameter;
 
 /// Something wrong, before it is made small.
 pub(super) struct Fault {

@@ -7,7 +7,7 @@
 
 use super::format::Format;
 use super::oracle::Exact;
-use crate::codelet::ErrorClass;
+use dahl_core::codelet::ErrorClass;
 
 /// Rounding errors of a term, and of adding it.
 const PER_TERM: f64 = 2.0;
@@ -135,7 +135,7 @@ fn right_if(right: bool) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::element::{Element, ElementType};
+    use dahl_core::element::{Element, ElementType};
 
     fn judge<T: Element>(class: ErrorClass, terms: f64, expected: f64, magnitude: f64, got: f64) -> Verdict {
         let format = Format::of(ElementType::of::<T>()).unwrap();

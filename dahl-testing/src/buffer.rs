@@ -3,10 +3,10 @@
 use half::{bf16, f16};
 
 use super::digits::number;
-use crate::array::AnyArray;
-use crate::element::{Element, ElementType, Real, to_f64};
-use crate::error::Result;
-use crate::print::Printed;
+use dahl_core::AnyArray;
+use dahl_core::element::{Element, ElementType, Real, to_f64};
+use dahl_core::error::Result;
+use dahl_core::print::Printed;
 
 /// Elements in row-major order, and the shape.
 #[derive(Clone, Debug)]

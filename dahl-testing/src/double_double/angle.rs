@@ -2,7 +2,7 @@
 //! functions" (1983).
 
 use super::DoubleDouble;
-use crate::element::{Element, Real};
+use dahl_core::element::{Element, Real};
 
 /// 2/π in binary, after the point.
 const TWO_OVER_PI: [u64; 21] = [

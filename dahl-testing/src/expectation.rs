@@ -9,8 +9,9 @@ use super::format::Format;
 use super::oracle::{Exact, Oracle};
 use super::report::{Reference, Tally};
 use super::subject::Subject;
-use crate::access::AccessMode;
-use crate::codelet::{ErrorClass, Operands as Extents, Parameter, ShapeOf};
+use dahl_core::__testing;
+use dahl_core::access::AccessMode;
+use dahl_core::codelet::{ErrorClass, Parameter};
 
 /// What the results should be.
 pub(super) struct Expectation {
@@ -39,7 +40,7 @@ impl Expectation {
         let results = oracle.results(data)?;
         let (mut terms, mut magnitudes) = (0.0, Vec::new());
         if let ErrorClass::Sum { terms: count, magnitude } = class {
-            terms = count(&mut Extents::new(&shapes(parameters, data), arguments));
+            terms = __testing::evaluate(count, &shapes(parameters, data), arguments);
             magnitudes = oracle.magnitudes(data, magnitude.is_some())?;
         }
         let parameters =
@@ -153,11 +154,11 @@ impl Expectation {
 }
 
 /// The extents of all data parameters, as the option's expression sees them.
-fn shapes(parameters: &[Parameter], data: &[Buffer]) -> Vec<ShapeOf> {
+fn shapes<'a>(parameters: &[Parameter], data: &'a [Buffer]) -> Vec<&'a [usize]> {
     let mut places = data.iter();
     let of = |parameter: &Parameter| match parameter.mode {
-        AccessMode::SCRATCH => ShapeOf::new(&[]),
-        _ => ShapeOf::new(&places.next().expect("an array for each parameter").extents),
+        AccessMode::SCRATCH => [].as_slice(),
+        _ => places.next().expect("an array for each parameter").extents.as_slice(),
     };
     parameters.iter().map(of).collect()
 }
@@ -167,7 +168,7 @@ fn default_class(is_map: bool) -> ErrorClass {
     if is_map {
         return ErrorClass::Ulp(4.0);
     }
-    ErrorClass::Sum { terms: |operands| operands.largest_len() as f64, magnitude: None }
+    ErrorClass::Sum { terms: |operands| __testing::largest_len(operands) as f64, magnitude: None }
 }
 
 /// Three significant digits.

@@ -5,7 +5,7 @@ use super::direction::{Purpose, draw};
 use super::elements::place;
 use super::failure::{Check, Failure};
 use super::{Gradient, Report};
-use crate::testing::digits::Digits;
+use crate::digits::Digits;
 
 /// How near two sums of the same terms are, in units of the sum of their magnitudes.
 const SAME_TERMS: f64 = 1e-13;

@@ -1,15 +1,13 @@
 //! [`Arrays`]: a tuple of arrays, made of buffers and read back into them, whole or as strided parts of larger arrays.
 #![allow(unsafe_code, reason = "keeps parts beside the arrays that they are parts of")]
 
-use ndarray::Axis;
+use dahl_core::ndarray::Axis;
 
 use super::buffer::Buffer;
-use crate::access::AccessMode;
-use crate::array::Array;
-use crate::codelet::Codelet;
-use crate::element::{Element, ElementType};
-use crate::error::Result;
-use crate::runtime::Runtime;
+use dahl_core::access::AccessMode;
+use dahl_core::codelet::Codelet;
+use dahl_core::element::{Element, ElementType};
+use dahl_core::{__testing, Array, Result, Runtime};
 
 /// A tuple of arrays `Array<'static, T, N>`.
 pub trait Arrays: sealed::Tuple {}
@@ -117,7 +115,7 @@ fn hold<T: Element, const N: usize>(
     let mut array = runtime.from_vec(doubled, filled)?;
     // SAFETY: the whole goes to `wholes`, which `Held` keeps for longer than the part, and is not used before the part
     // is gone (`Held::into_changes`).
-    let part = unsafe { array.static_part(Axis(axis), len, 1)? };
+    let part = unsafe { __testing::static_part(&mut array, Axis(axis), len, 1)? };
     wholes.push(Box::new(Whole { array, axis, len }));
     Ok(part)
 }

@@ -1,7 +1,7 @@
 //! [`Real`] of [`DoubleDouble`]: its constants, and its functions by name.
 
 use super::DoubleDouble;
-use crate::element::{Element, Real};
+use dahl_core::element::{Element, Real};
 
 /// Constants as the nearest `f64` and the rest.
 macro_rules! constants {

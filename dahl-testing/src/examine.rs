@@ -8,9 +8,10 @@ use super::failure::{Check, Variant, Way};
 use super::fault::{Fault, same, untouched, written};
 use super::oracle::Oracle;
 use super::report::{Reference, Tally};
-use crate::access::AccessMode;
-use crate::codelet::{Line, Parameter};
-use crate::error::{self, Error};
+use dahl_core::__testing;
+use dahl_core::access::AccessMode;
+use dahl_core::codelet::Parameter;
+use dahl_core::error::{self, Error};
 
 /// What `op` left behind, with which other variants are compared.
 struct Base<'a> {
@@ -108,19 +109,19 @@ impl Comparison<'_> {
         tally: &mut Tally,
     ) -> Result<(), Box<Fault>> {
         let codelet = self.subject.codelet();
-        let Some(in_place) = &codelet.in_place else { return Ok(()) };
+        let Some((target, own)) = __testing::in_place(codelet) else { return Ok(()) };
         let before = |index: usize| &codelet.parameters[..index];
         let place = |index: usize| {
             before(index).iter().filter(|parameter| parameter.mode != AccessMode::SCRATCH).count()
         };
-        let output = place(codelet.output().expect("a codelet with `_self` has an output"));
-        let target = place(in_place.target);
+        let output = place(__testing::output(codelet).expect("a codelet with `_self` has an output"));
+        let target = place(target);
         if base.data[output].extents != base.data[target].extents {
             // These shapes have no `op_self`.
             return Ok(());
         }
         // A kernel made for it runs if none is asked for.
-        let own = in_place.kernel.as_ref().filter(|_| is_first);
+        let own = own.filter(|_| is_first);
         let name = own.map_or(kernel, |own| own.name());
         let way = self.way(Variant::OpSelf, Some(name), placement);
         let asked = if own.is_some() { None } else { Some(kernel) };
@@ -174,23 +175,22 @@ impl Comparison<'_> {
     fn begin(&self, data: &mut [Buffer], inputs: Option<&[Option<Buffer>]>) {
         for (place, parameter) in self.parameters().into_iter().enumerate() {
             let buffer = &mut data[place];
-            match (parameter.mode, &parameter.accumulator) {
-                (AccessMode::W, _) => buffer.bytes.fill(0xFF),
-                (AccessMode::REDUX(_), Some(accumulator)) => match inputs {
-                    Some(inputs) if accumulator.is_built_in() => {
+            match parameter.mode {
+                AccessMode::W => buffer.bytes.fill(0xFF),
+                AccessMode::REDUX(_) => match inputs {
+                    Some(inputs) if __testing::accumulates_by_built_in(parameter) => {
                         if inputs[place].is_none() {
                             let values: Vec<f64> = (0..buffer.len()).map(|i| (i % 7) as f64 - 2.0).collect();
                             *buffer = Buffer::of(buffer.element, buffer.extents.clone(), &values);
                         }
                     }
                     _ => {
-                        let mut identity = Buffer::zeros(accumulator.element, buffer.extents.clone());
+                        let Some((element, lines)) = __testing::identity(parameter, buffer.len()) else {
+                            continue;
+                        };
+                        let mut identity = Buffer::zeros(element, buffer.extents.clone());
                         let len = identity.bytes.len();
-                        // Aligned for any element.
-                        let mut lines = vec![Line::default(); len.div_ceil(size_of::<Line>()).max(1)];
-                        let bytes = &mut bytemuck::cast_slice_mut::<_, u8>(&mut lines)[..len];
-                        accumulator.fill_identity(bytes);
-                        identity.bytes.copy_from_slice(bytes);
+                        identity.bytes.copy_from_slice(&bytemuck::cast_slice(&lines)[..len]);
                         if identity.element == buffer.element {
                             *buffer = identity;
                         } else {
