@@ -3,7 +3,8 @@
 //!
 //! A task waits for the earlier tasks whose arrays it needs; the rules follow from access modes alone. The rooms:
 //!
-//! * [`element`], [`argument`], [`shape`], [`access`]: the words of a declaration.
+//! * [`element`], [`argument`], [`shape`], [`access`]: the words of a declaration, of the crate `dahl-element`, as are
+//!   [`simd`], kernels compiled for several instruction sets, and [`mod@print`], arrays as text.
 //! * [`codelet`]: a declared operation as immutable data, and the views that its kernels get.
 //! * `array`, `memory`: data, and where they lie.
 //! * `task`: submission and dependencies. `scheduler`: which worker. `worker`: running.
@@ -11,9 +12,8 @@
 //! * `statistics`: what a run has done, in figures.
 //! * `check`: what kernels did, compared with what they declare. `stall`: why nothing goes on.
 //! * `trace`: what happened, and when, in a file.
-//! * [`mod@print`]: arrays as text.
 //! * [`device`]: machines to be simulated. `simulation`: the events of such a run.
-//! * [`simd`]: kernels compiled for several instruction sets. [`perf`]: how long it took. [`error`]: what went wrong.
+//! * [`perf`]: how long it took. [`error`]: what went wrong.
 
 mod array;
 mod check;
