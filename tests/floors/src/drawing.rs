@@ -60,12 +60,7 @@ pub fn draw(
                 x += core_width;
             } else {
                 let width = 150.0;
-                let at = Place {
-                    x: x + (each - width) / 2.0,
-                    y: y + height - CRATE_HEIGHT,
-                    width,
-                    height: CRATE_HEIGHT,
-                };
+                let at = Place { x: x + (each - width) / 2.0, y, width, height: CRATE_HEIGHT };
                 places.insert((*name).to_owned(), at);
                 x += each;
             }
