@@ -8,6 +8,10 @@ default:
 ci:
     .ci/run
 
+# Draws the crates and the rooms of the core as floors: docs/images/floors.svg.
+floors:
+    cargo run -p dahl-floors
+
 # Compares random programs with the sequential oracle, 10,000 a process: some forget arrays on purpose, whose memory stays.
 soak rounds="100":
     for round in $(seq {{rounds}}); do \

@@ -10,6 +10,12 @@ extern crate self as dahl;
 
 pub use dahl_core::*;
 pub use dahl_macros::{Argument, codelet};
+/// Comparing an op's numbers with what they should be, in `cargo test`: the crate `dahl-testing`.
+#[cfg(feature = "testing")]
+pub use dahl_testing as testing;
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub use dahl_testing::{__numerics_operands, numerics};
 
 pub mod blas;
 mod cpu;

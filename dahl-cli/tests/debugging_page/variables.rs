@@ -5,10 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders of the workspace whose code users run.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 10] = [
     "src",
     "dahl-element/src",
     "dahl-core/src",
+    "dahl-testing/src",
     "dahl-nn/src",
     "dahl-cli/src",
     "dahl-build/src",

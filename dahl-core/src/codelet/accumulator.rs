@@ -119,7 +119,6 @@ impl Accumulator {
     }
 
     /// Whether it is a sum, a maximum or a minimum.
-    #[cfg(feature = "testing")]
     pub(crate) fn is_built_in(&self) -> bool {
         matches!(self.operation, Operation::BuiltIn { .. })
     }

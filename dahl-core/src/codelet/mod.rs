@@ -22,10 +22,8 @@ pub(crate) use operands::ShapeOf;
 pub use run::Run;
 pub(crate) use run::{gather, scatter};
 pub use variants::{ErrorClass, Numerics, Variants};
-#[cfg(feature = "testing")]
-pub use views::RawOperand;
-pub use views::Views;
-pub(crate) use views::{Line, Operand, Packs};
+pub use views::{Line, RawOperand, Views};
+pub(crate) use views::{Operand, Packs};
 
 use crate::access::AccessMode;
 use crate::cuda::CudaInstance;

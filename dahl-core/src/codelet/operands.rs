@@ -47,7 +47,6 @@ impl<'a> Operands<'a> {
     }
 
     /// The number of elements of the largest data parameter.
-    #[cfg(feature = "testing")]
     pub(crate) fn largest_len(&self) -> usize {
         self.extents.iter().map(ShapeOf::len).max().unwrap_or(0)
     }

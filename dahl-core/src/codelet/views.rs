@@ -53,7 +53,7 @@ pub struct Views<'a> {
 }
 
 /// Where one parameter of a running task lies, for code that no type checks.
-#[cfg(feature = "testing")]
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct RawOperand {
     /// The first element.
@@ -69,9 +69,10 @@ pub struct RawOperand {
 }
 
 /// A cache line, the unit of buffers that hold elements of any type.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, Default, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
-pub(crate) struct Line([u64; 8]);
+pub struct Line([u64; 8]);
 
 /// Contiguous copies of strided operands, for kernels that take slices. Recycled from task to task.
 pub(crate) struct Packs {
@@ -95,7 +96,6 @@ impl<'a> Views<'a> {
     }
 
     /// Takes numbers among the arguments without their sign, for the magnitude of what is summed up.
-    #[cfg(feature = "testing")]
     pub(crate) fn absolute(mut self) -> Self {
         self.absolute = true;
         self
@@ -140,7 +140,7 @@ impl<'a> Views<'a> {
     }
 
     /// All parameters and arguments that are left, as an emulator of a device hands them to its kernels.
-    #[cfg(feature = "testing")]
+    #[doc(hidden)]
     pub fn take_raw_operands(&mut self) -> (Vec<RawOperand>, &'a [u8]) {
         let operands = &self.operands[self.next..];
         self.next = self.operands.len();

@@ -139,7 +139,6 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     ///
     /// # Safety
     /// The array is neither used nor dropped before the part is.
-    #[cfg(feature = "testing")]
     #[track_caller]
     pub(crate) unsafe fn static_part(
         &mut self,

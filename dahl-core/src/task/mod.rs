@@ -14,7 +14,6 @@ mod ready;
 mod record;
 mod shapes;
 mod step;
-#[cfg(feature = "testing")]
 mod submission;
 mod tag;
 mod turn;
@@ -28,8 +27,8 @@ pub(crate) use pinned::Pinned;
 pub use ready::ReadyTask;
 pub(crate) use record::{Kind, Place, Record};
 pub(crate) use step::Step;
-#[cfg(feature = "testing")]
-pub(crate) use submission::Submission;
+#[doc(hidden)]
+pub use submission::Submission;
 pub use tag::Tag;
 pub(crate) use turn::Turn;
 pub(crate) use wait::wait_for_access;

@@ -52,7 +52,6 @@ impl<'a> Task<'a> {
     }
 
     /// Runs a kernel that the codelet does not have. Its views and arguments must be the codelet's.
-    #[cfg(feature = "testing")]
     pub(crate) fn foreign_kernel(mut self, kernel: &'static crate::codelet::Kernel) -> Self {
         self.set(|body| body.kernel = Some(kernel));
         self

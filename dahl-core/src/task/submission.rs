@@ -5,9 +5,11 @@ use crate::error::Result;
 
 /// The extents of a task's accesses, `SCRATCH` among them, and its encoded arguments.
 #[derive(Clone, Debug)]
-pub(crate) struct Submission {
-    pub(crate) extents: Vec<Vec<usize>>,
-    pub(crate) arguments: Vec<u8>,
+pub struct Submission {
+    /// In the order of the declaration.
+    pub extents: Vec<Vec<usize>>,
+    /// One after the other.
+    pub arguments: Vec<u8>,
 }
 
 impl Task<'_> {

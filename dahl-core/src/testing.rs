@@ -1,0 +1,128 @@
+//! What `dahl-testing` asks of the core beyond what every program may: to run a kernel on memory of its own, to give a task a
+//! kernel that its codelet lacks, to see what a task says without submitting it. Not for other use: it changes without notice.
+#![allow(
+    unsafe_code,
+    reason = "runs a kernel on memory that its caller lends, and passes on a duty of parts"
+)]
+
+use ndarray::Axis;
+
+use crate::access::AccessMode;
+use crate::array::Array;
+use crate::codelet::{self, Codelet, Kernel, Packs, Parameter, ShapeOf, Views};
+use crate::element::{Element, ElementType};
+use crate::error::Result;
+use crate::shape::Layout;
+use crate::task::Task;
+
+pub use crate::codelet::{Line, RawOperand};
+pub use crate::task::Submission;
+
+/// Memory that a kernel runs on, for one parameter.
+#[derive(Debug)]
+pub struct Operand<'a> {
+    /// What the elements are.
+    pub element: ElementType,
+    /// The extents; the elements lie in row-major order.
+    pub extents: &'a [usize],
+    /// The elements' bytes, at the beginning.
+    pub lines: &'a mut [Line],
+    /// What the declaration does with it.
+    pub mode: AccessMode,
+}
+
+/// Runs `kernel` on `operands`, on this thread. Numbers among the arguments are taken without their sign if `absolute` holds.
+///
+/// # Panics
+/// If an operand has less memory than its extents say, its element type wants a stricter alignment than lines have, or the kernel
+/// panics.
+pub fn run(kernel: &Kernel, operands: &mut [Operand<'_>], arguments: &[u8], absolute: bool) {
+    let place = |operand: &mut Operand<'_>| {
+        let element = operand.element;
+        let bytes = operand.extents.iter().product::<usize>() * element.size_bytes;
+        assert!(bytes <= size_of_val(&*operand.lines), "{bytes} bytes of {} fit", element.name);
+        assert!(element.align_bytes <= align_of::<Line>(), "{} is aligned as lines are", element.name);
+        let mut layout = Layout::EMPTY;
+        layout.set_contiguous(operand.extents);
+        let (writes, reads) = (operand.mode != AccessMode::R, operand.mode != AccessMode::W);
+        codelet::Operand { pointer: operand.lines.as_mut_ptr().cast(), layout, element, writes, reads }
+    };
+    let places: Vec<codelet::Operand> = operands.iter_mut().map(place).collect();
+    let mut packs = Packs::new(None);
+    // SAFETY: invariant V. Each operand spans lines that are borrowed for it alone until the views are gone; they are initialised,
+    // any bytes are elements (`Element` is `Pod`), and size and alignment were checked above.
+    let views = unsafe { Views::new(&places, arguments, &mut packs) };
+    kernel.run(&mut if absolute { views.absolute() } else { views }, false);
+}
+
+/// The task, to be run by a kernel that its codelet does not have, whose views and arguments are the codelet's.
+pub fn foreign_kernel<'a>(task: Task<'a>, kernel: &'static Kernel) -> Task<'a> {
+    task.foreign_kernel(kernel)
+}
+
+/// What the runtime would get. The task is not submitted.
+///
+/// # Errors
+/// As for [`submit`](Task::submit), as far as they are known now.
+pub fn submission(task: Task<'_>) -> Result<Submission> {
+    task.submission()
+}
+
+/// Part `index` of those of `chunk` indices along `axis`, to be changed, without a lifetime.
+///
+/// # Safety
+/// The array is neither used nor dropped before the part is.
+#[track_caller]
+pub unsafe fn static_part<T: Element, const N: usize>(
+    array: &mut Array<'static, T, N>,
+    axis: Axis,
+    chunk: usize,
+    index: usize,
+) -> Result<Array<'static, T, N>> {
+    // SAFETY: the caller's duty is the same.
+    unsafe { array.static_part(axis, chunk, index) }
+}
+
+/// The value of an expression of the declaration, for operands of these extents.
+pub fn evaluate(
+    expression: fn(&mut codelet::Operands<'_>) -> f64,
+    extents: &[&[usize]],
+    arguments: &[u8],
+) -> f64 {
+    let shapes: Vec<ShapeOf> = extents.iter().map(|extents| ShapeOf::new(extents)).collect();
+    expression(&mut codelet::Operands::new(&shapes, arguments))
+}
+
+/// The number of elements of the largest data parameter.
+pub fn largest_len(operands: &codelet::Operands<'_>) -> usize {
+    operands.largest_len()
+}
+
+/// The element type that kernels see of a parameter.
+pub fn kernel_element(parameter: &Parameter) -> ElementType {
+    parameter.kernel_element()
+}
+
+/// Whether the parameter accumulates by a sum, a maximum or a minimum.
+pub fn accumulates_by_built_in(parameter: &Parameter) -> bool {
+    parameter.accumulator.is_some_and(|accumulator| accumulator.is_built_in())
+}
+
+/// Of a parameter that accumulates: the type of its private buffers, and as many elements of the identity.
+pub fn identity(parameter: &Parameter, len: usize) -> Option<(ElementType, Vec<Line>)> {
+    let accumulator = parameter.accumulator?;
+    let bytes = len * accumulator.element.size_bytes;
+    let mut lines = vec![Line::default(); bytes.div_ceil(size_of::<Line>())];
+    accumulator.fill_identity(&mut bytemuck::cast_slice_mut(&mut lines)[..bytes]);
+    Some((accumulator.element, lines))
+}
+
+/// The index of the output that `_self` replaces.
+pub fn output(codelet: &Codelet) -> Option<usize> {
+    codelet.output()
+}
+
+/// Of a codelet that runs over one of its inputs: the index of that, and the kernel that is made for it.
+pub fn in_place(codelet: &Codelet) -> Option<(usize, Option<&Kernel>)> {
+    codelet.in_place.as_ref().map(|in_place| (in_place.target, in_place.kernel.as_ref()))
+}

@@ -1,0 +1,202 @@
+//! [`compare`]: runs a codelet in every way that it can run, and compares the results with what they should be.
+
+use std::env;
+
+use super::arrays::Arrays;
+use super::buffer::Buffer;
+use super::distribution::Distribution;
+use super::failure::{Check, Failure};
+use super::fault::Fault;
+use super::format::Format;
+use super::operand::{Operands, Spec, Values};
+use super::report::{Reference, Summary, Tally};
+use super::shrink::{Range, shrink};
+use super::subject::{Subject, Typed};
+use dahl_core::Runtime;
+use dahl_core::access::AccessMode;
+use dahl_core::codelet::{Kernel, Parameter, Variants};
+use dahl_core::element::Element;
+
+/// The seed, unless `DAHL_TESTING_SEED` says another.
+const SEED: u64 = 1;
+
+/// Compares a codelet's results with its reference: every variant, every kernel, whole arrays and strided parts, on
+/// inputs from every [`Distribution`].
+///
+/// `T` is the element type that shapes in `operands` stand for; [`numerics!`](crate::numerics) calls this for each.
+///
+/// # Errors
+/// The first thing that is wrong, with the smallest inputs found that show it.
+///
+/// # Panics
+/// If the operands' ranks or number are not the codelet's.
+pub fn compare<T, C, A, G, O>(
+    op: &str,
+    codelet: C,
+    operands: &O,
+    arguments: G,
+) -> Result<Summary, Box<Failure>>
+where
+    T: Element,
+    C: Variants<A, G>,
+    A: Arrays,
+    G: Copy,
+    O: Operands<A>,
+{
+    let _ = codelet;
+    examine::<T, A, O>(op, operands, &Typed::<C, A, G>::new(arguments, None))
+}
+
+/// Compares kernels that a codelet does not have with its reference, as [`compare`] does its own: such as those of
+/// another machine, run by an emulator.
+///
+/// # Errors
+/// As [`compare`].
+///
+/// # Panics
+/// As [`compare`], or if there are no kernels.
+pub fn compare_kernels<T, C, A, G, O>(
+    op: &str,
+    codelet: C,
+    operands: &O,
+    arguments: G,
+    kernels: &'static [Kernel],
+) -> Result<Summary, Box<Failure>>
+where
+    T: Element,
+    C: Variants<A, G>,
+    A: Arrays,
+    G: Copy,
+    O: Operands<A>,
+{
+    let _ = codelet;
+    assert!(!kernels.is_empty(), "{op}: there are no kernels to compare");
+    examine::<T, A, O>(op, operands, &Typed::<C, A, G>::new(arguments, Some(kernels)))
+}
+
+fn examine<T: Element, A: Arrays, O: Operands<A>>(
+    op: &str,
+    operands: &O,
+    subject: &dyn Subject,
+) -> Result<Summary, Box<Failure>> {
+    let runtime = Runtime::builder().cpu_workers(1).check(false).build().expect("a runtime of one worker");
+    let seed = env::var("DAHL_TESTING_SEED").map_or(SEED, |seed| {
+        seed.parse().unwrap_or_else(|_| panic!("DAHL_TESTING_SEED = `{seed}`: expected a whole number"))
+    });
+    Comparison { op, element: T::NAME, subject, specs: operands.specs(), runtime, seed }.run()
+}
+
+/// A codelet in one element type.
+pub(super) struct Comparison<'a> {
+    op: &'a str,
+    element: &'static str,
+    pub(super) subject: &'a dyn Subject,
+    pub(super) specs: Vec<Spec>,
+    pub(super) runtime: Runtime,
+    seed: u64,
+}
+
+impl Comparison<'_> {
+    fn run(&self) -> Result<Summary, Box<Failure>> {
+        let mut tally = Tally::default();
+        let mut reference = Reference::Absent;
+        for distribution in Distribution::ALL {
+            let inputs = self.draw(distribution);
+            match self.examine(&inputs, &mut tally) {
+                Ok(against) => reference = against,
+                Err(fault) => return Err(Box::new(self.failure(*fault, inputs, distribution))),
+            }
+        }
+        if tally.results == 0 && reference != Reference::Absent {
+            let fact = "there is no element to compare: an extent is 0".to_owned();
+            let inputs = self.draw(Distribution::Uniform);
+            let fault = Fault::new(Check::Runs, None, fact);
+            return Err(Box::new(self.failure(*fault, inputs, Distribution::Uniform)));
+        }
+        let kernels = self.subject.kernels().iter().map(|kernel| kernel.name()).collect();
+        Ok(Summary {
+            op: self.op.to_owned(),
+            element: self.element,
+            reference,
+            kernels,
+            results: tally.results,
+            max_ulps: tally.max_ulps,
+            mean_ulps: tally.sum_ulps / (tally.results.max(1) as f64),
+            max_relative: tally.max_relative,
+            max_absolute: tally.max_absolute,
+            bound_fraction: tally.bound_fraction,
+            units: tally.units,
+        })
+    }
+
+    /// The data parameters that have arrays, in order.
+    pub(super) fn parameters(&self) -> Vec<&'static Parameter> {
+        let parameters = self.subject.codelet().parameters.iter();
+        parameters.filter(|parameter| parameter.mode != AccessMode::SCRATCH).collect()
+    }
+
+    /// The inputs; nothing in the place of an output.
+    fn draw(&self, distribution: Distribution) -> Vec<Option<Buffer>> {
+        let mut random = fastrand::Rng::with_seed(self.seed);
+        let (elements, ranks) = (self.subject.elements(), self.subject.ranks());
+        assert_eq!(self.specs.len(), elements.len(), "{}: as many operands as arrays", self.op);
+        let draw = |(place, spec): (usize, &Spec)| {
+            let extents = spec.extents.clone().filter(|_| !matches!(spec.values, Values::Output))?;
+            assert_eq!(extents.len(), ranks[place], "{}: the rank of operand {place}", self.op);
+            let len: usize = extents.iter().product();
+            let format = Format::of(elements[place]);
+            let mut value = |i: usize| match (&spec.values, format) {
+                (Values::Given(values), _) => values[i],
+                (Values::Below(count), _) => f64::from(random.u32(0..(*count).max(1))),
+                (Values::Within(low, high), Some(format)) => {
+                    distribution.draw_within(&mut random, format, *low, *high)
+                }
+                (_, Some(format)) => distribution.draw(&mut random, format),
+                (_, None) => f64::from(random.u8(0..100)),
+            };
+            let values: Vec<f64> = (0..len).map(&mut value).collect();
+            Some(Buffer::of(elements[place], extents, &values))
+        };
+        self.specs.iter().enumerate().map(draw).collect()
+    }
+
+    /// The failure to be told, with smaller inputs if they fail too.
+    fn failure(&self, fault: Fault, inputs: Vec<Option<Buffer>>, distribution: Distribution) -> Failure {
+        let keep_shapes = fault.check == Check::Runs
+            || self.specs.iter().any(|spec| matches!(spec.values, Values::Output) && spec.extents.is_some());
+        let check = fault.check;
+        let fails = |candidate: &[Option<Buffer>]| {
+            self.examine(candidate, &mut Tally::default()).is_err_and(|fault| fault.check == check)
+        };
+        let ranges: Vec<Range> = self.specs.iter().map(|spec| spec.values.range()).collect();
+        let smallest = shrink(inputs, &ranges, keep_shapes, fails);
+        let mut shown = self.show(&smallest);
+        let again = self.examine(&smallest, &mut Tally::default()).err();
+        if let Some(worst) = again.and_then(|fault| fault.worst) {
+            shown += &format!("  {}\n{}\n", worst.element, worst.digits);
+        }
+        Failure {
+            op: self.op.to_owned(),
+            element: self.element,
+            check,
+            way: fault.way,
+            drawn: Some((distribution, self.seed)),
+            fact: fault.fact,
+            worst: fault.worst,
+            histogram: fault.histogram,
+            smallest: Some(shown),
+        }
+    }
+
+    /// Inputs as text.
+    fn show(&self, inputs: &[Option<Buffer>]) -> String {
+        let mut text = String::new();
+        for (parameter, buffer) in self.parameters().into_iter().zip(inputs) {
+            let Some(buffer) = buffer else { continue };
+            let intro = format!("  {} {:?} = ", parameter.name, buffer.extents);
+            let indent = " ".repeat(intro.len());
+            text += &format!("{intro}{}\n", buffer.printed().replace('\n', &format!("\n{indent}")));
+        }
+        text
+    }
+}

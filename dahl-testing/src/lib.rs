@@ -1,0 +1,146 @@
+//! Numbers that one can trust: what an op computes, compared across element types, variants and kernels.
+//!
+//! One line in a test file gives an op a test for each element type, `axpy::f16`, `axpy::bf16`, `axpy::f32`,
+//! `axpy::f64`, and `axpy::types`, which compares the errors of all of them:
+//!
+//! ```ignore
+//! dahl::testing::numerics!(axpy: Axpy, ([31, 67], [31, 67], _), (T::from_f64(0.75),));
+//! ```
+//!
+//! The arrays stand in the order of the declaration, then the arguments; `T` is the element type. A shape is an input;
+//! `_` an output, whose shape `axpy_init` knows; [`within`], [`below`], [`typed`], [`holding`] and [`output`] say more.
+//! `cargo test ::f16` runs those of one type.
+//!
+//! What is compared, and with what, is [`compare`]'s; what is wrong, [`Failure`]'s. With `DAHL_NUMERICS_REPORT=dir` in
+//! the environment, figures of all that ran are written to `dir`, as Markdown and JSON.
+//!
+//! [`gradient`] checks a backward against its forward.
+//!
+//! The rooms: `operand`, `distribution`, `buffer` and `arrays` make inputs; `subject` runs the codelet; `oracle` says what
+//! should come, in f64 or `double_double`; `bound`, of a `format`, how near; `compare` begins, `examine` runs one case in
+//! every way, with `expectation` and the checks in `fault`; `shrink`, `digits` and `failure` tell what was found, `report`
+//! and `types` what was measured.
+
+mod arrays;
+mod bound;
+mod buffer;
+mod compare;
+mod digits;
+mod distribution;
+mod double_double;
+mod examine;
+mod expectation;
+mod failure;
+mod fault;
+mod format;
+pub mod gradient;
+mod jump;
+mod operand;
+mod oracle;
+mod report;
+mod shrink;
+mod subject;
+
+pub use arrays::{Arrays, Placement};
+pub use compare::{compare, compare_kernels};
+pub use digits::Digits;
+pub use distribution::Distribution;
+pub use double_double::DoubleDouble;
+pub use failure::{Check, Failure, Variant};
+pub use jump::compare_types;
+pub use operand::{
+    Below, Describes, Input, Operand, Operands, Output, OutputOf, Within, below, holding, output, typed,
+    within,
+};
+pub use report::{Reference, Summary, json, markdown, record};
+
+#[doc(hidden)]
+pub use dahl_core::__testing::RawOperand;
+pub use dahl_core::codelet::{Kernel, Views};
+pub use dahl_core::{bf16, f16};
+
+/// Submits a task to be run by a kernel that its codelet does not have, and whose views and arguments are the codelet's.
+///
+/// # Errors
+/// As [`submit`](dahl_core::Task::submit).
+pub fn submit_to(task: dahl_core::Task<'_>, kernel: &'static Kernel) -> dahl_core::Result<()> {
+    dahl_core::__testing::foreign_kernel(task, kernel).submit()
+}
+
+/// Tests of an op's numbers, one for each element type: see the crate's page.
+#[macro_export]
+macro_rules! numerics {
+    ($op:ident: $codelet:expr, ($($operand:tt)*), ($($argument:expr),* $(,)?)) => {
+        mod $op {
+            #[allow(unused_imports)]
+            use super::*;
+
+            macro_rules! test_in {
+                ($test:ident, $element:ty) => {
+                    #[test]
+                    fn $test() {
+                        match run::$test() {
+                            Ok(summary) => $crate::record(env!("CARGO_PKG_NAME"), summary).unwrap(),
+                            Err(failure) => panic!("\n{failure}"),
+                        }
+                    }
+                };
+            }
+
+            mod run {
+                #[allow(unused_imports)]
+                use super::super::*;
+
+                macro_rules! run_in {
+                    ($test:ident, $element:ty) => {
+                        pub(super) fn $test() -> Result<$crate::Summary, Box<$crate::Failure>> {
+                            #[allow(dead_code)]
+                            type T = $element;
+                            $crate::compare::<T, _, _, _, _>(
+                                stringify!($op),
+                                $codelet,
+                                &$crate::__numerics_operands!(T, [] $($operand)*),
+                                ($($argument,)*),
+                            )
+                        }
+                    };
+                }
+
+                run_in!(f16, $crate::f16);
+                run_in!(bf16, $crate::bf16);
+                run_in!(f32, ::core::primitive::f32);
+                run_in!(f64, ::core::primitive::f64);
+            }
+
+            test_in!(f16, $crate::f16);
+            test_in!(bf16, $crate::bf16);
+            test_in!(f32, ::core::primitive::f32);
+            test_in!(f64, ::core::primitive::f64);
+
+            #[test]
+            fn types() {
+                let all = [run::f16(), run::bf16(), run::f32(), run::f64()];
+                if let Err(failure) = $crate::compare_types(all) {
+                    panic!("\n{failure}");
+                }
+            }
+        }
+    };
+}
+
+/// The operands of [`numerics!`] as a tuple of descriptions.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __numerics_operands {
+    ($element:ty, [$($done:tt)*]) => { ($($done)*) };
+    ($element:ty, [$($done:tt)*] _ $(, $($rest:tt)*)?) => {
+        $crate::__numerics_operands!($element, [$($done)* $crate::Output,] $($($rest)*)?)
+    };
+    ($element:ty, [$($done:tt)*] $operand:expr $(, $($rest:tt)*)?) => {
+        $crate::__numerics_operands!(
+            $element,
+            [$($done)* $crate::Describes::<$element>::describe($operand),]
+            $($($rest)*)?
+        )
+    };
+}

@@ -1,0 +1,214 @@
+//! What a comparison is told of each array: a shape and where its values come from, or that it is an output.
+
+use std::marker::PhantomData;
+
+use super::arrays::Arrays;
+use super::shrink::Range;
+use dahl_core::Array;
+use dahl_core::element::Element;
+
+/// An input of shape `[usize; N]` and elements of type `T`, drawn from every distribution.
+#[derive(Clone, Debug)]
+pub struct Input<T, const N: usize> {
+    shape: [usize; N],
+    values: Values,
+    element: PhantomData<T>,
+}
+
+/// An input of the tested element type whose values stay in a range.
+#[derive(Clone, Debug)]
+pub struct Within<const N: usize> {
+    shape: [usize; N],
+    values: Values,
+}
+
+/// An input of integers.
+#[derive(Clone, Debug)]
+pub struct Below<const N: usize> {
+    shape: [usize; N],
+    count: u32,
+}
+
+/// An output whose shape `op_init` knows; `_` in [`numerics!`](crate::numerics).
+#[derive(Clone, Debug)]
+pub struct Output;
+
+/// An output of a codelet without `op_init`.
+#[derive(Clone, Debug)]
+pub struct OutputOf<const N: usize> {
+    shape: [usize; N],
+}
+
+/// An input of the tested element type, of shape `shape`, with values from `low` to `high`.
+pub fn within<const N: usize>(low: f64, high: f64, shape: [usize; N]) -> Within<N> {
+    Within { shape, values: Values::Within(low, high) }
+}
+
+/// An input of the tested element type that holds `values`, whatever the distribution.
+pub fn holding<const N: usize>(shape: [usize; N], values: &[f64]) -> Within<N> {
+    assert_eq!(values.len(), shape.iter().product::<usize>(), "as many values as elements");
+    Within { shape, values: Values::Given(values.to_vec()) }
+}
+
+/// An input of integers from 0 to `count - 1`: labels, indices, masks.
+pub fn below<const N: usize>(count: u32, shape: [usize; N]) -> Below<N> {
+    Below { shape, count }
+}
+
+/// An input of elements of type `T`, whatever type is tested.
+pub fn typed<T: Element, const N: usize>(shape: [usize; N]) -> Input<T, N> {
+    Input { shape, values: Values::Drawn, element: PhantomData }
+}
+
+/// An output of shape `shape`, for a codelet without `op_init`.
+pub fn output<const N: usize>(shape: [usize; N]) -> OutputOf<N> {
+    OutputOf { shape }
+}
+
+/// What a description means when `T` is tested.
+pub trait Describes<T> {
+    /// The description for `T`.
+    type Operand;
+
+    /// The description for `T`.
+    fn describe(self) -> Self::Operand;
+}
+
+impl<T: Element, const N: usize> Describes<T> for [usize; N] {
+    type Operand = Input<T, N>;
+
+    fn describe(self) -> Input<T, N> {
+        typed(self)
+    }
+}
+
+impl<T: Element, const N: usize> Describes<T> for Within<N> {
+    type Operand = Input<T, N>;
+
+    fn describe(self) -> Input<T, N> {
+        Input { shape: self.shape, values: self.values, element: PhantomData }
+    }
+}
+
+macro_rules! describes_itself {
+    ($([$($generic:tt)*] $operand:ty),*) => {$(
+        impl<T, $($generic)*> Describes<T> for $operand {
+            type Operand = Self;
+
+            fn describe(self) -> Self {
+                self
+            }
+        }
+    )*};
+}
+
+describes_itself!(
+    [E, const N: usize] Input<E, N>,
+    [const N: usize] Below<N>,
+    [] Output,
+    [const N: usize] OutputOf<N>
+);
+
+/// A description of an array of type `A`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not describe an array `{A}` of the codelet",
+    note = "a shape has as many extents as the array has axes; `typed::<f32, 2>([..])` is an input of another element type, `below(count, [..])` of integers"
+)]
+pub trait Operand<A> {
+    #[doc(hidden)]
+    fn spec(&self) -> Spec;
+}
+
+/// A description, without its types.
+#[derive(Clone, Debug)]
+#[doc(hidden)]
+pub struct Spec {
+    /// None for an output whose shape `op_init` knows.
+    pub(super) extents: Option<Vec<usize>>,
+    pub(super) values: Values,
+}
+
+/// Where values come from.
+#[derive(Clone, Debug)]
+pub(super) enum Values {
+    /// The distribution.
+    Drawn,
+    /// The distribution, within a range.
+    Within(f64, f64),
+    /// Integers below a number, evenly.
+    Below(u32),
+    /// Here.
+    Given(Vec<f64>),
+    /// The codelet writes them.
+    Output,
+}
+
+impl Values {
+    /// What simpler values of a failing case may be.
+    pub(super) fn range(&self) -> Range {
+        match self {
+            Self::Drawn => Range::Any,
+            Self::Within(low, high) => Range::Within(*low, *high),
+            Self::Below(count) => Range::Within(0.0, f64::from(count.saturating_sub(1))),
+            Self::Given(_) | Self::Output => Range::AsItIs,
+        }
+    }
+}
+
+impl<T: Element, const N: usize> Operand<Array<'static, T, N>> for Input<T, N> {
+    fn spec(&self) -> Spec {
+        Spec { extents: Some(self.shape.to_vec()), values: self.values.clone() }
+    }
+}
+
+impl<T: Element, const N: usize> Operand<Array<'static, T, N>> for Below<N> {
+    fn spec(&self) -> Spec {
+        Spec { extents: Some(self.shape.to_vec()), values: Values::Below(self.count) }
+    }
+}
+
+impl<A> Operand<A> for Output {
+    fn spec(&self) -> Spec {
+        Spec { extents: None, values: Values::Output }
+    }
+}
+
+impl<T: Element, const N: usize> Operand<Array<'static, T, N>> for OutputOf<N> {
+    fn spec(&self) -> Spec {
+        Spec { extents: Some(self.shape.to_vec()), values: Values::Output }
+    }
+}
+
+/// Descriptions of a tuple of arrays, in order.
+#[diagnostic::on_unimplemented(
+    message = "these operands do not fit the codelet's arrays",
+    label = "`{Self}` for `{A}`",
+    note = "one operand for each array, in the order of the declaration: a shape for an input, `_` for an output that `op_init` makes"
+)]
+pub trait Operands<A: Arrays> {
+    #[doc(hidden)]
+    fn specs(&self) -> Vec<Spec>;
+}
+
+macro_rules! impl_operands {
+    ($($operand:ident $array:ident $index:tt),*) => {
+        #[diagnostic::do_not_recommend]
+        impl<$($operand: Operand<$array>, $array),*> Operands<($($array,)*)> for ($($operand,)*)
+        where
+            ($($array,)*): Arrays,
+        {
+            fn specs(&self) -> Vec<Spec> {
+                vec![$(self.$index.spec()),*]
+            }
+        }
+    };
+}
+
+impl_operands!(A X 0);
+impl_operands!(A X 0, B Y 1);
+impl_operands!(A X 0, B Y 1, C Z 2);
+impl_operands!(A X 0, B Y 1, C Z 2, D W 3);
+impl_operands!(A X 0, B Y 1, C Z 2, D W 3, E V 4);
+impl_operands!(A X 0, B Y 1, C Z 2, D W 3, E V 4, F U 5);
+impl_operands!(A X 0, B Y 1, C Z 2, D W 3, E V 4, F U 5, G T 6);
+impl_operands!(A X 0, B Y 1, C Z 2, D W 3, E V 4, F U 5, G T 6, H S 7);

@@ -1,0 +1,160 @@
+//! [`Oracle`]: what the results should be, by a codelet's reference or by its own declaration in double-double.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::buffer::{Buffer, elements};
+use super::double_double::DoubleDouble;
+use super::report::Reference;
+use super::subject::Subject;
+use dahl_core::__testing::{self, Line, Operand, Submission};
+use dahl_core::access::AccessMode;
+use dahl_core::codelet::{ErrorClass, Kernel, Parameter};
+use dahl_core::element::{ElementType, Real};
+
+/// A result in more digits than `f64` has: the sum of both.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exact {
+    pub(super) high: f64,
+    pub(super) low: f64,
+}
+
+/// How a kernel gets numbers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    AsTheyAre,
+    /// As magnitudes.
+    Absolute,
+    /// Inputs as they are, what they are added to as magnitudes.
+    Finite,
+}
+
+impl Taken {
+    fn value(self, value: f64, is_added_to: bool) -> f64 {
+        match self {
+            Self::AsTheyAre => value,
+            // An infinity among the terms is no overflow of their sum.
+            _ if !value.is_finite() => 0.0,
+            Self::Finite if !is_added_to => value,
+            Self::Absolute | Self::Finite => value.abs(),
+        }
+    }
+}
+
+/// The kernels that say what results should be.
+pub(super) struct Oracle<'a> {
+    parameters: &'static [Parameter],
+    generic: &'static [bool],
+    kernel: Kernel,
+    magnitude: Kernel,
+    /// In what they compute.
+    real: ElementType,
+    submission: &'a Submission,
+}
+
+impl<'a> Oracle<'a> {
+    /// What says what the results of `subject` should be, and whether it is independent of the kernels.
+    pub(super) fn new(subject: &dyn Subject, submission: &'a Submission) -> Option<(Self, Reference)> {
+        let numerics = subject.numerics();
+        let (kernel, real, reference) = match numerics.reference {
+            Some(kernel) => (kernel, ElementType::of::<f64>(), Reference::Independent),
+            None => (subject.declaration()?, ElementType::of::<DoubleDouble>(), Reference::SelfConsistency),
+        };
+        let magnitude = match numerics.error {
+            Some(ErrorClass::Sum { magnitude: Some(magnitude), .. }) => magnitude,
+            _ => kernel,
+        };
+        let oracle = Self {
+            parameters: subject.codelet().parameters,
+            generic: numerics.generic,
+            kernel,
+            magnitude,
+            real,
+            submission,
+        };
+        Some((oracle, reference))
+    }
+
+    /// The results for `data`: for each array that is written, in order.
+    pub(super) fn results(&self, data: &[Buffer]) -> Result<Vec<Vec<Exact>>, String> {
+        self.run(&self.kernel, self.real, data, Taken::AsTheyAre)
+    }
+
+    /// The sum of the absolute values of what was summed up for each result: by a kernel that is `given` for it, from the
+    /// data as they are; by the reference, from their absolute values.
+    pub(super) fn magnitudes(&self, data: &[Buffer], given: bool) -> Result<Vec<Vec<Exact>>, String> {
+        let real = if given { ElementType::of::<f64>() } else { self.real };
+        self.run(&self.magnitude, real, data, if given { Taken::Finite } else { Taken::Absolute })
+    }
+
+    fn run(
+        &self,
+        kernel: &Kernel,
+        real: ElementType,
+        data: &[Buffer],
+        taken: Taken,
+    ) -> Result<Vec<Vec<Exact>>, String> {
+        let mut places = data.iter();
+        let mut memory = Vec::new();
+        for (index, parameter) in self.parameters.iter().enumerate() {
+            let is_scratch = parameter.mode == AccessMode::SCRATCH;
+            let buffer = if is_scratch { None } else { places.next() };
+            let extents = buffer.map_or(&self.submission.extents[index], |buffer| &buffer.extents);
+            let len: usize = extents.iter().product();
+            let is_real = self.generic[index];
+            let element = if is_real { real } else { __testing::kernel_element(parameter) };
+            let mut lines = vec![Line::default(); (len * element.size_bytes).div_ceil(size_of::<Line>())];
+            let bytes = &mut bytemuck::cast_slice_mut::<_, u8>(&mut lines)[..len * element.size_bytes];
+            match buffer {
+                Some(buffer) if is_real => {
+                    let values = buffer.values().into_iter().map(|value| match parameter.mode {
+                        // A result that the reference forgets is seen.
+                        AccessMode::W => f64::NAN,
+                        mode => taken.value(value, mode.writes()),
+                    });
+                    fill(bytes, real, values);
+                }
+                Some(buffer) if buffer.element == element => bytes.copy_from_slice(&buffer.bytes),
+                Some(_) => return Err(format!("`{}` accumulates in a type of its own", parameter.name)),
+                None => {}
+            }
+            memory.push((lines, extents, element, parameter.mode));
+        }
+        let mut operands = Vec::new();
+        for (lines, extents, element, mode) in &mut memory {
+            operands.push(Operand { element: *element, extents, lines, mode: *mode });
+        }
+        let (arguments, absolute) = (&self.submission.arguments, taken == Taken::Absolute);
+        catch_unwind(AssertUnwindSafe(|| __testing::run(kernel, &mut operands, arguments, absolute)))
+            .map_err(|_| format!("the kernel `{}` panicked", kernel.name()))?;
+        let written = operands.iter().filter(|operand| operand.mode.writes());
+        Ok(written.map(exact).collect())
+    }
+}
+
+/// Writes `values` as elements of type `real`.
+fn fill(bytes: &mut [u8], real: ElementType, values: impl Iterator<Item = f64>) {
+    for (element, value) in bytes.chunks_exact_mut(real.size_bytes).zip(values) {
+        if real.is::<f64>() {
+            element.copy_from_slice(bytemuck::bytes_of(&value));
+        } else {
+            element.copy_from_slice(bytemuck::bytes_of(&DoubleDouble::from_f64(value)));
+        }
+    }
+}
+
+/// The elements of a result.
+fn exact(operand: &Operand<'_>) -> Vec<Exact> {
+    let (len, element) = (operand.extents.iter().product(), operand.element);
+    let bytes: &[u8] = bytemuck::cast_slice(operand.lines);
+    if element.is::<DoubleDouble>() {
+        let parts = |value: DoubleDouble| {
+            let high = value.to_f64();
+            let rest = (value - DoubleDouble::from_f64(high)).to_f64();
+            Exact { high, low: if rest.is_finite() { rest } else { 0.0 } }
+        };
+        return elements::<DoubleDouble>(bytes).into_iter().take(len).map(parts).collect();
+    }
+    let bytes = bytes[..len * element.size_bytes].to_vec();
+    let values = Buffer { element, extents: vec![len], bytes }.values();
+    values.into_iter().map(|high| Exact { high, low: 0.0 }).collect()
+}

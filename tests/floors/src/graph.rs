@@ -1,0 +1,157 @@
+//! Which file uses which: the paths of each module, followed to the files that define what they name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use crate::modules::{Module, ModulePath};
+
+/// The files of a crate and which of them uses which.
+#[derive(Debug, Default)]
+pub struct Graph {
+    /// For each file those that it uses, itself left out.
+    pub uses: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
+}
+
+/// One arrow between rooms, with the arrows between files that make it.
+pub type Arrows = BTreeMap<(String, String), BTreeSet<(PathBuf, PathBuf)>>;
+
+impl Graph {
+    /// The graph of a crate's modules.
+    pub fn new(modules: &BTreeMap<ModulePath, Module>) -> Self {
+        let mut graph = Self::default();
+        for (path, module) in modules {
+            let uses = graph.uses.entry(module.file.clone()).or_default();
+            let named = module.uses.iter().map(|(_, path)| path).chain(&module.globs).chain(&module.paths);
+            for name in named {
+                let mut found = BTreeSet::new();
+                resolve(modules, path, name, &mut found, 0);
+                uses.extend(found.into_iter().filter(|file| *file != module.file));
+            }
+        }
+        graph
+    }
+
+    /// The arrows between rooms: the first module of each path. The crate's own file belongs to none.
+    pub fn rooms(&self) -> Arrows {
+        let mut arrows = Arrows::new();
+        for (from, uses) in &self.uses {
+            for to in uses {
+                let (from_room, to_room) = (room(from), room(to));
+                if from_room != to_room && from_room != "lib" && to_room != "lib" {
+                    arrows.entry((from_room, to_room)).or_default().insert((from.clone(), to.clone()));
+                }
+            }
+        }
+        arrows
+    }
+
+    /// The circles of files: each a set in which every file leads to every other. The largest comes first.
+    pub fn circles(&self) -> Vec<Vec<PathBuf>> {
+        let mut circles = Vec::new();
+        let mut seen = BTreeSet::new();
+        for start in self.uses.keys() {
+            if seen.contains(start) {
+                continue;
+            }
+            let (ahead, behind) = (self.reached(start, false), self.reached(start, true));
+            let circle: Vec<PathBuf> = ahead.intersection(&behind).cloned().collect();
+            seen.extend(circle.iter().cloned());
+            if circle.len() > 1 {
+                circles.push(circle);
+            }
+        }
+        circles.sort_by_key(|circle| std::cmp::Reverse(circle.len()));
+        circles
+    }
+
+    /// All files that `start` leads to, or that lead to it.
+    fn reached(&self, start: &Path, back: bool) -> BTreeSet<PathBuf> {
+        let mut reached = BTreeSet::from([start.to_owned()]);
+        let mut open = vec![start.to_owned()];
+        while let Some(file) = open.pop() {
+            let next: Vec<PathBuf> = if back {
+                self.uses
+                    .iter()
+                    .filter(|(_, uses)| uses.contains(&file))
+                    .map(|(from, _)| from.clone())
+                    .collect()
+            } else {
+                self.uses.get(&file).into_iter().flatten().cloned().collect()
+            };
+            open.extend(next.into_iter().filter(|file| reached.insert(file.clone())));
+        }
+        reached
+    }
+}
+
+/// The room of a file: its folder at the top, or its own name.
+pub fn room(file: &Path) -> String {
+    let first = file.components().next().expect("a file has a name").as_os_str().to_string_lossy();
+    first.trim_end_matches(".rs").to_owned()
+}
+
+/// Adds the files that define what `path` names, in the module `from`. Names of other crates lead nowhere.
+fn resolve(
+    modules: &BTreeMap<ModulePath, Module>,
+    from: &ModulePath,
+    path: &[String],
+    found: &mut BTreeSet<PathBuf>,
+    depth: usize,
+) {
+    // Re-exports that lead to each other.
+    const DEEPEST: usize = 16;
+    if depth > DEEPEST {
+        return;
+    }
+    let (mut module, mut rest) = (from.clone(), path);
+    let mut explicit = false;
+    while let Some((first, after)) = rest.split_first() {
+        match first.as_str() {
+            "crate" => module.clear(),
+            "super" => {
+                module.pop();
+            }
+            "self" => {}
+            _ => break,
+        }
+        (explicit, rest) = (true, after);
+    }
+    let mut first = true;
+    loop {
+        let here = &modules[&module];
+        let Some((name, after)) = rest.split_first() else {
+            // A module itself: whatever is taken of it comes by further paths.
+            return;
+        };
+        let mut below = module.clone();
+        below.push(name.clone());
+        if modules.contains_key(&below) {
+            (module, rest, first) = (below, after, false);
+            continue;
+        }
+        if here.items.contains(name) {
+            found.insert(here.file.clone());
+            return;
+        }
+        let alias: Vec<_> =
+            here.uses.iter().filter(|(alias, path)| alias == name && path.as_slice() != rest).collect();
+        if !alias.is_empty() {
+            for (_, target) in alias {
+                let whole: Vec<String> = target.iter().chain(after).cloned().collect();
+                resolve(modules, &module, &whole, found, depth + 1);
+            }
+            return;
+        }
+        for glob in &here.globs {
+            let whole: Vec<String> = glob.iter().chain(rest).cloned().collect();
+            if whole.as_slice() != path {
+                resolve(modules, &module, &whole, found, depth + 1);
+            }
+        }
+        // What a macro makes is its module's.
+        if found.is_empty() && (explicit || !first) && module != *from {
+            found.insert(here.file.clone());
+        }
+        return;
+    }
+}
