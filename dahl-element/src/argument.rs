@@ -1,19 +1,24 @@
-//! [`Argument`]: the plain values that a task carries beside its arrays.
+//! [`Argument`]: the plain values that a task carries beside its arrays, and [`ArgumentLayout`]: how kernels in other
+//! languages take them.
 
 use std::fmt::Debug;
 
 /// A plain value that can be an argument of a codelet: printed, stored as bytes, replayed, passed to a device.
 ///
 /// The encoding is the value's C layout with padding set to zero, so it is the same each time. `#[derive(Argument)]`
-/// implements it for a `#[repr(C)]` struct whose fields are arguments.
+/// implements it for a `#[repr(C)]` struct whose fields are arguments, and for an enum without fields that is
+/// `#[repr(u8)]` or another integer.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an argument of tasks",
     label = "not plain data",
-    note = "arguments are numbers, `bool`, arrays of arguments, and `#[repr(C)]` structs with `#[derive(Clone, Copy, Debug, Argument)]`"
+    note = "arguments are numbers, `bool`, arrays of arguments, and `#[repr(C)]` structs and `#[repr(u8)]` enums with `#[derive(Clone, Copy, Debug, Argument)]`"
 )]
 pub trait Argument: Copy + Debug + Send + Sync + 'static {
     /// Bytes of the encoding.
     const SIZE_BYTES: usize = size_of::<Self>();
+
+    /// What a kernel in C or CUDA takes for it. By default, such kernels do not take it.
+    const LAYOUT: ArgumentLayout = ArgumentLayout::Opaque;
 
     /// Writes the encoding into `bytes`, which are [`SIZE_BYTES`](Argument::SIZE_BYTES) long.
     fn encode(self, bytes: &mut [u8]);
@@ -22,9 +27,61 @@ pub trait Argument: Copy + Debug + Send + Sync + 'static {
     fn decode(bytes: &[u8]) -> Self;
 }
 
+/// The values that a kernel in C or CUDA takes for one argument, in order.
+///
+/// A kernel takes the fields of a struct one by one, as if each were an argument: `Window { size: [3, 3], stride: [1, 1] }`
+/// as `dahl::Extents<2> size, dahl::Extents<2> stride`.
+#[derive(Clone, Copy, Debug)]
+pub enum ArgumentLayout {
+    /// Nothing that such a kernel can take.
+    Opaque,
+    /// One value, of the type with this name in Rust. An enum is a value of its integer type.
+    Value(&'static str),
+    /// So many values.
+    Array(&'static ArgumentLayout, usize),
+    /// The fields of a struct, in order.
+    Fields {
+        /// Their layouts.
+        fields: &'static [ArgumentLayout],
+        /// Whether there are bytes between or after the fields. Kernels do not take such a struct.
+        has_padding: bool,
+    },
+}
+
+/// An argument as a declaration has it, to be compared with what a kernel takes.
+#[derive(Clone, Copy, Debug)]
+pub struct DeclaredArgument<'a> {
+    /// Its type, as written.
+    pub(crate) written: &'a str,
+    /// Its layout, unless that depends on type parameters.
+    pub(crate) layout: Option<ArgumentLayout>,
+}
+
+impl<'a> DeclaredArgument<'a> {
+    /// An argument of a type that depends on type parameters: it is compared by its name.
+    pub const fn named(written: &'a str) -> Self {
+        Self { written, layout: None }
+    }
+
+    /// An argument of type `A`.
+    pub const fn of<A: Argument>(written: &'a str) -> Self {
+        Self { written, layout: Some(A::LAYOUT) }
+    }
+
+    /// The fields, and whether there is padding, of a struct.
+    pub(crate) const fn fields(self) -> Option<(&'static [ArgumentLayout], bool)> {
+        match self.layout {
+            Some(ArgumentLayout::Fields { fields, has_padding }) => Some((fields, has_padding)),
+            _ => None,
+        }
+    }
+}
+
 macro_rules! impl_argument_number {
-    ($($number:ty),*) => {$(
-        impl Argument for $number {
+    ($($number:ident: $path:ty),*) => {$(
+        impl Argument for $path {
+            const LAYOUT: ArgumentLayout = ArgumentLayout::Value(stringify!($number));
+
             #[inline]
             fn encode(self, bytes: &mut [u8]) {
                 bytes.copy_from_slice(&self.to_ne_bytes());
@@ -38,9 +95,14 @@ macro_rules! impl_argument_number {
     )*};
 }
 
-impl_argument_number!(u8, u16, u32, u64, usize, i8, i16, i32, i64, isize, f32, f64, half::f16, half::bf16);
+impl_argument_number!(
+    u8: u8, u16: u16, u32: u32, u64: u64, usize: usize, i8: i8, i16: i16, i32: i32, i64: i64, isize: isize,
+    f32: f32, f64: f64, f16: half::f16, bf16: half::bf16
+);
 
 impl Argument for bool {
+    const LAYOUT: ArgumentLayout = ArgumentLayout::Value("bool");
+
     #[inline]
     fn encode(self, bytes: &mut [u8]) {
         bytes[0] = u8::from(self);
@@ -53,6 +115,8 @@ impl Argument for bool {
 }
 
 impl<A: Argument, const LENGTH: usize> Argument for [A; LENGTH] {
+    const LAYOUT: ArgumentLayout = ArgumentLayout::Array(&A::LAYOUT, LENGTH);
+
     #[inline]
     fn encode(self, bytes: &mut [u8]) {
         for (i, value) in self.into_iter().enumerate() {

@@ -1,13 +1,16 @@
-//! `#[derive(Argument)]`: a plain struct as an argument of tasks.
+//! `#[derive(Argument)]`: a plain struct, or an enum without fields, as an argument of tasks.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Data, DataStruct, DeriveInput, Fields, Index, Path, parse_quote};
+use syn::{Data, DataEnum, DataStruct, DeriveInput, Fields, Index, Path, parse_quote};
 
 use crate::errors::Errors;
 
-/// The implementation for the struct in `item`.
+/// The integer types that an enum can be a value of.
+const INTEGERS: [&str; 10] = ["u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64", "isize"];
+
+/// The implementation for the struct or enum in `item`.
 pub(crate) fn derive(item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let input: DeriveInput = match syn::parse2(item) {
@@ -15,23 +18,73 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
         Err(error) => return error.into_compile_error(),
     };
     let root = root(&input, &mut errors);
-    let Data::Struct(DataStruct { fields, .. }) = &input.data else {
-        let name = &input.ident;
+    let name = &input.ident;
+    let implementation = match &input.data {
+        Data::Struct(DataStruct { fields, .. }) => {
+            if !is_repr(&input, "C") {
+                errors.at(
+                    name,
+                    format!("`{name}` has no fixed layout, which kernels in C rely on; add `#[repr(C)]`"),
+                );
+            }
+            implementation(&input, fields, &root)
+        }
+        Data::Enum(data) => of_enum(&input, data, &root, &mut errors),
+        Data::Union(_) => {
+            errors.at(
+                name,
+                format!("`{name}` is a union; an argument is a `#[repr(C)]` struct of arguments, or an enum without fields"),
+            );
+            TokenStream::new()
+        }
+    };
+    [implementation, errors.into_compile_errors()].into_iter().collect()
+}
+
+/// An enum is encoded as the integer that it is a value of.
+fn of_enum(input: &DeriveInput, data: &DataEnum, root: &Path, errors: &mut Errors) -> TokenStream {
+    let name = &input.ident;
+    let Some(integer) = INTEGERS.into_iter().find(|integer| is_repr(input, integer)) else {
         errors.at(
             name,
-            format!(
-                "`{name}` is not a struct; an argument is plain data: a `#[repr(C)]` struct of arguments"
-            ),
+            format!("`{name}` is of no fixed size, which kernels in C rely on; add `#[repr(u8)]` or another integer"),
         );
-        return errors.into_compile_errors();
+        return TokenStream::new();
     };
-    if !is_repr_c(&input) {
-        let name = &input.ident;
-        errors
-            .at(name, format!("`{name}` has no fixed layout, which kernels in C rely on; add `#[repr(C)]`"));
+    for variant in data.variants.iter().filter(|variant| !matches!(variant.fields, Fields::Unit)) {
+        errors.at(
+            &variant.ident,
+            format!("`{}` has fields; an enum that is an argument has none, a struct can have both", variant.ident),
+        );
     }
-    let implementation = implementation(&input, fields, &root);
-    [implementation, errors.into_compile_errors()].into_iter().collect()
+    if data.variants.is_empty() {
+        errors.at(name, format!("`{name}` has no value"));
+    }
+    if !errors.is_empty() {
+        return TokenStream::new();
+    }
+    let integer = proc_macro2::Ident::new(integer, proc_macro2::Span::call_site());
+    let (impl_generics, type_generics, bounds) = input.generics.split_for_impl();
+    let variants: Vec<_> = data.variants.iter().map(|variant| &variant.ident).collect();
+    quote! {
+        impl #impl_generics #root::Argument for #name #type_generics #bounds {
+            const LAYOUT: #root::ArgumentLayout = <::core::primitive::#integer as #root::Argument>::LAYOUT;
+
+            fn encode(self, bytes: &mut [u8]) {
+                #root::Argument::encode(self as ::core::primitive::#integer, bytes);
+            }
+
+            fn decode(bytes: &[u8]) -> Self {
+                let value = <::core::primitive::#integer as #root::Argument>::decode(bytes);
+                #(
+                    if value == Self::#variants as ::core::primitive::#integer {
+                        return Self::#variants;
+                    }
+                )*
+                ::core::panic!("{value} is no variant of {}", ::core::stringify!(#name))
+            }
+        }
+    }
 }
 
 fn implementation(input: &DeriveInput, fields: &Fields, root: &Path) -> TokenStream {
@@ -67,8 +120,16 @@ fn implementation(input: &DeriveInput, fields: &Fields, root: &Path) -> TokenStr
         let bytes = bytes_of(ty, member, root);
         quote_spanned!(ty.span()=> #member: <#ty as #root::Argument>::decode(&bytes[#bytes]))
     });
+    let types: Vec<_> = fields.iter().map(|field| &field.ty).collect();
+    let layouts = types.iter().map(|ty| quote_spanned!(ty.span()=> <#ty as #root::Argument>::LAYOUT));
+    let sizes = types.iter().map(|ty| quote_spanned!(ty.span()=> <#ty as #root::Argument>::SIZE_BYTES));
     quote! {
         impl #impl_generics #root::Argument for #name #type_generics #bounds {
+            const LAYOUT: #root::ArgumentLayout = #root::ArgumentLayout::Fields {
+                fields: &[#(#layouts),*],
+                has_padding: ::core::mem::size_of::<Self>() != 0 #(+ #sizes)*,
+            };
+
             fn encode(self, bytes: &mut [u8]) {
                 // Padding is zero, so that equal values have equal bytes.
                 bytes.fill(0);
@@ -89,18 +150,19 @@ fn bytes_of(ty: &syn::Type, member: &TokenStream, root: &Path) -> TokenStream {
     }
 }
 
-fn is_repr_c(input: &DeriveInput) -> bool {
+/// Whether `#[repr(..)]` has this word.
+fn is_repr(input: &DeriveInput, word: &str) -> bool {
     input.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")).any(|attribute| {
-        let mut is_c = false;
+        let mut is_there = false;
         // A malformed `repr` is the compiler's to report.
         let _ = attribute.parse_nested_meta(|meta| {
-            is_c |= meta.path.is_ident("C");
+            is_there |= meta.path.is_ident(word);
             if meta.input.peek(syn::token::Paren) {
                 let _: proc_macro2::Group = meta.input.parse()?;
             }
             Ok(())
         });
-        is_c
+        is_there
     })
 }
 

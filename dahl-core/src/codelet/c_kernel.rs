@@ -15,6 +15,7 @@ use arrayvec::ArrayVec;
 use super::sentence::equal;
 use super::{Kernel, Views};
 use crate::access::AccessMode;
+use crate::argument::DeclaredArgument;
 use crate::element::{Element, ElementType};
 use crate::shape::MAX_RANK;
 
@@ -140,7 +141,13 @@ impl CKernel {
     /// # Panics
     /// If it does not fit: at compile time, since it is called in a constant.
     #[track_caller]
-    pub const fn check(&self, codelet: &str, modes: &[AccessMode], elements: &[&str], arguments: &[&str]) {
+    pub const fn check(
+        &self,
+        codelet: &str,
+        modes: &[AccessMode],
+        elements: &[&str],
+        arguments: &[DeclaredArgument<'_>],
+    ) {
         mismatch::check(self, codelet, modes, elements, arguments);
     }
 }

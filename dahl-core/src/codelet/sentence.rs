@@ -1,5 +1,7 @@
 //! Sentences that constants assemble about kernels that do not fit, and the comparison of types as declarations write them.
 
+use crate::argument::DeclaredArgument;
+
 pub(crate) const fn equal(a: &[u8], b: &[u8]) -> bool {
     equal_but_spaces(a, b"", b)
 }
@@ -78,6 +80,19 @@ impl Text {
     /// The comma before all items but the first.
     pub(crate) const fn separate(self, index: usize) -> Self {
         if index == 0 { self } else { self.push(", ") }
+    }
+
+    /// The types as they are written; of structs with padding, that they have it.
+    pub(crate) const fn list_declared(self, arguments: &[DeclaredArgument<'_>]) -> Self {
+        let (mut text, mut i) = (self.push("("), 0);
+        while i < arguments.len() {
+            text = text.separate(i).push(arguments[i].written);
+            if let Some((_, true)) = arguments[i].fields() {
+                text = text.push(" with padding between its fields");
+            }
+            i += 1;
+        }
+        text.push(")")
     }
 
     pub(crate) const fn list(self, items: &[&str]) -> Self {

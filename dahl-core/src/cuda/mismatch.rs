@@ -3,7 +3,8 @@
 use super::element::{CudaArgument, CudaElement, CudaView};
 use super::kernel::CudaKernel;
 use crate::access::AccessMode;
-use crate::codelet::sentence::{Text, after_last_colon, equal_but_spaces};
+use crate::argument::{ArgumentLayout, DeclaredArgument};
+use crate::codelet::sentence::{Text, after_last_colon, equal, equal_but_spaces};
 
 /// What a declaration says, its types as they are written there.
 #[derive(Clone, Copy, Debug)]
@@ -14,8 +15,8 @@ pub struct Declared<'a> {
     pub elements: &'a [&'a str],
     /// The ranks of its views; nothing for any.
     pub ranks: &'a [Option<usize>],
-    /// The types of its arguments.
-    pub arguments: &'a [&'a str],
+    /// Its arguments.
+    pub arguments: &'a [DeclaredArgument<'a>],
     /// Its type parameters.
     pub types: &'a [&'a str],
 }
@@ -33,7 +34,7 @@ pub(super) const fn check(kernel: &CudaKernel, codelet: &str, declared: Declared
     }
     if !arguments_fit(kernel, declared) {
         let text = subject(kernel).push("takes the arguments ").arguments(kernel).declares(codelet);
-        panic!("{}", text.list(declared.arguments).as_str());
+        panic!("{}", text.list_declared(declared.arguments).as_str());
     }
 }
 
@@ -60,22 +61,69 @@ const fn views_fit(kernel: &CudaKernel, declared: Declared<'_>) -> bool {
 }
 
 const fn arguments_fit(kernel: &CudaKernel, declared: Declared<'_>) -> bool {
-    let mut i = 0;
-    while i < kernel.arguments.len() && i < declared.arguments.len() {
-        let CudaArgument { element, len } = kernel.arguments[i];
-        let fits = match len {
-            None => element_fits(element, declared.arguments[i], declared),
-            Some(len) => {
-                let array = Text::new().push("[usize;").number(len).push("]");
-                equal_but_spaces(array.as_str().as_bytes(), b"", declared.arguments[i].as_bytes())
+    let (mut taken, mut i) = (0, 0);
+    while i < declared.arguments.len() {
+        let argument = declared.arguments[i];
+        if let Some((fields, has_padding)) = argument.fields() {
+            match fields_taken(kernel, taken, fields) {
+                Some(after) if !has_padding => taken = after,
+                _ => return false,
             }
-        };
-        if !fits {
+        } else if taken < kernel.arguments.len() && argument_fits(kernel, taken, argument.written, declared) {
+            taken += 1;
+        } else {
             return false;
         }
         i += 1;
     }
-    kernel.arguments.len() == declared.arguments.len()
+    taken == kernel.arguments.len()
+}
+
+const fn argument_fits(kernel: &CudaKernel, index: usize, written: &str, declared: Declared<'_>) -> bool {
+    let CudaArgument { element, len } = kernel.arguments[index];
+    match len {
+        None => element_fits(element, written, declared),
+        Some(len) => {
+            let array = Text::new().push("[usize;").number(len).push("]");
+            equal_but_spaces(array.as_str().as_bytes(), b"", written.as_bytes())
+        }
+    }
+}
+
+/// The number of the kernel's argument after those of the fields, which begin at number `taken`; nothing if they do not fit.
+const fn fields_taken(kernel: &CudaKernel, mut taken: usize, fields: &[ArgumentLayout]) -> Option<usize> {
+    let mut i = 0;
+    while i < fields.len() {
+        if let ArgumentLayout::Fields { fields, has_padding } = fields[i] {
+            match fields_taken(kernel, taken, fields) {
+                Some(after) if !has_padding => taken = after,
+                _ => return None,
+            }
+        } else if taken < kernel.arguments.len() && field_fits(kernel.arguments[taken], fields[i]) {
+            taken += 1;
+        } else {
+            return None;
+        }
+        i += 1;
+    }
+    Some(taken)
+}
+
+const fn field_fits(argument: CudaArgument, field: ArgumentLayout) -> bool {
+    match (argument.len, field) {
+        (None, ArgumentLayout::Value(name)) => is_named(argument.element, name),
+        (Some(len), ArgumentLayout::Array(ArgumentLayout::Value(name), length)) => {
+            len == length && is_named(argument.element, name)
+        }
+        _ => false,
+    }
+}
+
+const fn is_named(element: CudaElement, name: &str) -> bool {
+    match element {
+        CudaElement::Fixed(fixed) => equal(fixed.as_bytes(), name.as_bytes()),
+        CudaElement::Parameter(_) | CudaElement::Compute(_) => false,
+    }
 }
 
 const fn element_fits(element: CudaElement, written: &str, declared: Declared<'_>) -> bool {

@@ -183,7 +183,7 @@ pub(super) fn check(codelet: &Codelet) -> Option<TokenStream> {
         },
         Kind::Scalar | Kind::Unknown => quote!(::core::option::Option::None),
     });
-    let arguments = codelet.arguments.iter().map(|argument| text(&argument.ty));
+    let arguments = codelet.declared_arguments();
     let types = codelet.generics.type_params().map(|parameter| text(&parameter.ident));
     Some(quote_spanned! {path.span()=>
         const _: () = #path.check(#codelet_name, #root::__private::CudaDeclared {

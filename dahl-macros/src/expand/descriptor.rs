@@ -171,8 +171,7 @@ pub(super) fn c_kernel_checks(codelet: &Codelet) -> Vec<TokenStream> {
     let codelet_name = type_name.unraw().to_string();
     let elements = codelet.parameters.iter().map(|parameter| parameter.element.to_token_stream().to_string());
     let elements: Vec<_> = elements.collect();
-    let arguments = codelet.arguments.iter().map(|argument| argument.ty.to_token_stream().to_string());
-    let arguments: Vec<_> = arguments.collect();
+    let arguments: Vec<_> = codelet.declared_arguments().collect();
     let paths = codelet.options.cpu.iter().map(|kernel| &kernel.path);
     let checks = paths.filter(|path| is_c_kernel(path)).map(|path| {
         quote_spanned! {path.span()=>

@@ -1,7 +1,8 @@
 //! The parts of signatures that generated functions share: generics, array types, parameter lists.
 
 use proc_macro2::{Literal, TokenStream};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{GenericParam, Lifetime};
 
 use crate::model::{Codelet, InPlace, Kind, Parameter, Rank};
@@ -119,6 +120,20 @@ impl Codelet {
         self.arguments.iter().map(|argument| {
             let (name, ty) = (&argument.name, &argument.ty);
             quote!(#name: #ty)
+        })
+    }
+
+    /// The plain arguments as a kernel's check compares them.
+    pub(super) fn declared_arguments(&self) -> impl Iterator<Item = TokenStream> {
+        self.arguments.iter().map(|argument| {
+            let (root, ty) = (&self.root, &argument.ty);
+            let declared = quote!(#root::__private::DeclaredArgument);
+            let written = ty.to_token_stream().to_string();
+            if self.is_generic(ty) {
+                quote!(#declared::named(#written))
+            } else {
+                quote_spanned!(ty.span()=> #declared::of::<#ty>(#written))
+            }
         })
     }
 

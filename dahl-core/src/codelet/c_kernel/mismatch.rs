@@ -2,7 +2,8 @@
 
 use super::{CKernel, CView};
 use crate::access::AccessMode;
-use crate::codelet::sentence::{Text, after_last_colon, equal_but_spaces};
+use crate::argument::{ArgumentLayout, DeclaredArgument};
+use crate::codelet::sentence::{Text, after_last_colon, equal, equal_but_spaces};
 
 /// Panics, with both sides in the message, unless `kernel` fits.
 #[track_caller]
@@ -11,7 +12,7 @@ pub(super) const fn check(
     codelet: &str,
     modes: &[AccessMode],
     elements: &[&str],
-    arguments: &[&str],
+    arguments: &[DeclaredArgument<'_>],
 ) {
     if !modes_fit(kernel.views, modes) {
         let mut text = subject(kernel);
@@ -26,8 +27,8 @@ pub(super) const fn check(
     let real = if elements.is_empty() { "" } else { elements[0] };
     if !arguments_fit(kernel, arguments, real) {
         let mut text = subject(kernel);
-        text =
-            text.push(" takes the arguments ").list_arguments(kernel, real).declares(codelet).list(arguments);
+        text = text.push(" takes the arguments ").list_arguments(kernel, real).declares(codelet);
+        text = text.list_declared(arguments);
         panic!("{}", text.as_str());
     }
 }
@@ -60,22 +61,58 @@ const fn elements_agree(elements: &[&str]) -> bool {
     true
 }
 
-const fn arguments_fit(kernel: &CKernel, arguments: &[&str], real: &str) -> bool {
-    let mut i = 0;
-    while i < arguments.len() && i < kernel.arguments.len() {
-        let expected = match kernel.arguments[i] {
-            super::CArgument::Real => real,
-            other => other.name(),
-        };
-        let argument = arguments[i].as_bytes();
-        if !equal_but_spaces(expected.as_bytes(), b"", argument)
-            && !equal_but_spaces(expected.as_bytes(), b"", after_last_colon(argument))
+const fn arguments_fit(kernel: &CKernel, arguments: &[DeclaredArgument<'_>], real: &str) -> bool {
+    let (mut taken, mut i) = (0, 0);
+    while i < arguments.len() {
+        if let Some((fields, has_padding)) = arguments[i].fields() {
+            match fields_taken(kernel, taken, fields) {
+                Some(after) if !has_padding => taken = after,
+                _ => return false,
+            }
+        } else if taken < kernel.arguments.len()
+            && argument_fits(kernel.arguments[taken], arguments[i].written, real)
         {
+            taken += 1;
+        } else {
             return false;
         }
         i += 1;
     }
-    arguments.len() == kernel.arguments.len()
+    taken == kernel.arguments.len()
+}
+
+const fn argument_fits(argument: super::CArgument, written: &str, real: &str) -> bool {
+    let expected = match argument {
+        super::CArgument::Real => real,
+        other => other.name(),
+    };
+    let written = written.as_bytes();
+    equal_but_spaces(expected.as_bytes(), b"", written)
+        || equal_but_spaces(expected.as_bytes(), b"", after_last_colon(written))
+}
+
+/// The number of the kernel's argument after those of the fields, which begin at number `taken`; nothing if they do not fit.
+const fn fields_taken(kernel: &CKernel, mut taken: usize, fields: &[ArgumentLayout]) -> Option<usize> {
+    let mut i = 0;
+    while i < fields.len() {
+        match fields[i] {
+            ArgumentLayout::Fields { fields, has_padding: false } => {
+                match fields_taken(kernel, taken, fields) {
+                    Some(after) => taken = after,
+                    None => return None,
+                }
+            }
+            ArgumentLayout::Value(name)
+                if taken < kernel.arguments.len()
+                    && equal(kernel.arguments[taken].name().as_bytes(), name.as_bytes()) =>
+            {
+                taken += 1;
+            }
+            _ => return None,
+        }
+        i += 1;
+    }
+    Some(taken)
 }
 
 /// The lists of both sides.

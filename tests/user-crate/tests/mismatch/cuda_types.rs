@@ -1,10 +1,10 @@
 //! The kernel is a template over one type; the codelet has two.
 
 use dahl::AccessMode::{R, W};
-use dahl::__private::CudaDeclared;
+use dahl::__private::{CudaDeclared, DeclaredArgument};
 
 // As `cuda = kernels::WEIGHTED_ADD` in the declaration of `Blend` would expand.
 
-const _: () = user_crate::WEIGHTED_ADD.check("Blend", CudaDeclared { modes: &[R, R, W], elements: &["T", "U", "T"], ranks: &[Some(2); 3], arguments: &["T", "u32"], types: &["T", "U"] });
+const _: () = user_crate::WEIGHTED_ADD.check("Blend", CudaDeclared { modes: &[R, R, W], elements: &["T", "U", "T"], ranks: &[Some(2); 3], arguments: &[DeclaredArgument::named("T"), DeclaredArgument::named("u32")], types: &["T", "U"] });
 
 fn main() {}
