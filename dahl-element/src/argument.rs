@@ -52,9 +52,9 @@ pub enum ArgumentLayout {
 #[derive(Clone, Copy, Debug)]
 pub struct DeclaredArgument<'a> {
     /// Its type, as written.
-    pub(crate) written: &'a str,
+    pub written: &'a str,
     /// Its layout, unless that depends on type parameters.
-    pub(crate) layout: Option<ArgumentLayout>,
+    pub layout: Option<ArgumentLayout>,
 }
 
 impl<'a> DeclaredArgument<'a> {
@@ -69,7 +69,7 @@ impl<'a> DeclaredArgument<'a> {
     }
 
     /// The fields, and whether there is padding, of a struct.
-    pub(crate) const fn fields(self) -> Option<(&'static [ArgumentLayout], bool)> {
+    pub const fn fields(self) -> Option<(&'static [ArgumentLayout], bool)> {
         match self.layout {
             Some(ArgumentLayout::Fields { fields, has_padding }) => Some((fields, has_padding)),
             _ => None,
