@@ -27,7 +27,10 @@ pub(super) fn absences(runtime: &RuntimeFacts) -> Vec<Absence> {
         runtime.workers.iter().filter(|worker| worker.kind != CPU).count()
     };
     let devices = cuda(there, used, runtime.simulated).map(|why| Absence { what: "CUDA devices", why });
-    devices.into_iter().chain([Absence { what: "energy counters", why: energy() }]).collect()
+    let compiler = compiler(there.max(used), dahl::cuda::no_compiler());
+    let compiler = compiler.map(|why| Absence { what: "CUDA compiler", why });
+    let energy = Absence { what: "energy counters", why: energy() };
+    devices.into_iter().chain(compiler).chain([energy]).collect()
 }
 
 /// Why devices are no workers, of so many that are there; nothing if all are.
@@ -43,6 +46,12 @@ fn cuda(there: usize, used: usize, is_simulated: bool) -> Option<String> {
              `docs/cuda-devices.md` for what a device needs"
         )),
     }
+}
+
+/// What lacks where there are so many devices, and no compiler for the reason given.
+fn compiler(devices: usize, reason: Option<String>) -> Option<String> {
+    let reason = reason.filter(|_| devices > 0)?;
+    Some(format!("{reason}; without it the CPU runs the kernels of crates that were built without nvcc"))
 }
 
 /// Why no energy is measured.
@@ -68,12 +77,21 @@ fn energy() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::cuda;
+    use super::{compiler, cuda};
 
     #[test]
     fn devices_that_are_all_used_are_not_absent() {
         assert_eq!(cuda(2, 2, false), None);
         assert_eq!(cuda(0, 1, false), None, "where the system does not show what the driver has");
+    }
+
+    #[test]
+    fn a_compiler_is_missed_where_there_are_devices() {
+        let reason = || Some("there is no NVRTC (/usr/local/cuda)".to_owned());
+        assert_eq!(compiler(0, reason()), None);
+        assert_eq!(compiler(1, None), None);
+        let why = compiler(1, reason()).expect("it is missed");
+        assert!(why.starts_with("there is no NVRTC (/usr/local/cuda)") && why.contains("the CPU"), "{why}");
     }
 
     #[test]

@@ -304,7 +304,8 @@ impl RuntimeBuilder {
     #[track_caller]
     pub fn build(self) -> Result<Runtime> {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        let cpu_workers = count("cpu_workers", "DAHL_NCPU", self.cpu_workers, cores.min(MOST_WORKERS), MOST_WORKERS)?;
+        let cpu_workers =
+            count("cpu_workers", "DAHL_NCPU", self.cpu_workers, cores.min(MOST_WORKERS), MOST_WORKERS)?;
         let (setting, binding) = binding(self.binding)?;
         let processors = binding.processors(setting, cpu_workers)?;
         let most_mb = usize::MAX >> 20;

@@ -46,6 +46,11 @@ pub(crate) enum Found {
     None(String),
 }
 
+/// Why kernels that were built without nvcc cannot be compiled here.
+pub fn no_compiler() -> Option<String> {
+    Some("dahl was built without its feature `cuda`".to_owned())
+}
+
 impl CudaDevice {
     pub(crate) fn find(_: usize, _: &Clock) -> Found {
         Found::None("dahl was built without its feature `cuda`".to_owned())

@@ -23,11 +23,15 @@ mod program;
 mod step;
 
 #[cfg(not(feature = "cuda"))]
+pub use absent::no_compiler;
+#[cfg(not(feature = "cuda"))]
 pub(crate) use absent::{Allocation, CudaDevice, CudaError, Found, Landing, Mark, Moved};
 pub(crate) use call::CudaEntry;
 #[cfg(feature = "cuda")]
 pub(crate) use call::{Convolution, Gemm, Lender};
 pub use call::{CudaArray, CudaArrayMut, CudaCall, CudaCallError, CudaLibrary};
+#[cfg(feature = "cuda")]
+pub use driver::no_compiler;
 #[cfg(feature = "cuda")]
 pub(crate) use driver::{
     Allocation, CudaDevice, CudaError, Found, Function, KernelParameters, Landing, Mark, Moved, Names,

@@ -102,7 +102,9 @@ impl Scheduler for LocalityWorkStealing {
         for (number, group) in self.groups.iter_mut().enumerate() {
             group.near = (0..count).map(|i| (number + i) % count).collect();
             let first = firsts[number];
-            group.near.sort_by_key(|&other| (first.node != firsts[other].node, first.kind != firsts[other].kind));
+            group
+                .near
+                .sort_by_key(|&other| (first.node != firsts[other].node, first.kind != firsts[other].kind));
         }
     }
 

@@ -4,6 +4,7 @@
 //! The random programs (`random_programs`) run there too.
 
 mod bed;
+mod compiled;
 mod failures;
 mod graphs;
 mod libraries;

@@ -74,7 +74,10 @@ fn explore(tasks_of_threads: [&'static [usize]; 2]) {
         assert_eq!(order.len(), all.count());
         let place = |i: usize| order.iter().position(|&ran| ran == i);
         for came in tasks_of_threads {
-            assert!(came.is_sorted_by_key(|&i| place(i)), "{came:?} came one after the other and ran as {order:?}");
+            assert!(
+                came.is_sorted_by_key(|&i| place(i)),
+                "{came:?} came one after the other and ran as {order:?}"
+            );
         }
     });
 }

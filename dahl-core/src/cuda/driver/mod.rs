@@ -31,6 +31,7 @@ pub(crate) use error::CudaError;
 pub(crate) use landing::Landing;
 pub(crate) use launches::KernelParameters;
 pub(crate) use mark::Mark;
+pub use modules::no_compiler;
 pub(crate) use modules::{Function, Unloaded};
 pub(crate) use nvtx::Names;
 pub(crate) use pinned::Pinned;

@@ -231,6 +231,11 @@ fn refused(reason: String) -> Unloaded {
     Unloaded::Refused { reason, is_new: true }
 }
 
+/// Why kernels that were built without nvcc cannot be compiled here: there is no NVRTC. Nothing if there is one.
+pub fn no_compiler() -> Option<String> {
+    compiler().as_ref().err().cloned()
+}
+
 /// The compiler for maps and kernels that were not compiled when their crate was built; or why there is none.
 fn compiler() -> &'static Result<Nvrtc, String> {
     static COMPILER: OnceLock<Result<Nvrtc, String>> = OnceLock::new();
