@@ -47,13 +47,16 @@ fn speeds<T: Real>(rt: &Runtime, case: Case) -> Result<[f64; 3]> {
     let mut out = rt.zeros::<T, 4>([batch, to, size, size])?;
     let mut by_input = rt.zeros::<T, 4>([batch, from, image, image])?;
     let mut by_filters = rt.zeros::<T, 4>([to, from, kernel, kernel])?;
-    let forward =
-        speed(case.flops(), || conv2d(&input, &filters, &mut out, [1; 2], edge).and_then(|()| rt.wait()))?;
+    let forward = speed(case.flops(), || {
+        conv2d(&input, &filters, &mut out, Conv2dGeometry::default().padding(edge)).and_then(|()| rt.wait())
+    })?;
     let backward = speed(case.flops(), || {
-        conv2d_backward_input(&gradient, &filters, &mut by_input, [1; 2], edge).and_then(|()| rt.wait())
+        conv2d_backward_input(&gradient, &filters, &mut by_input, Conv2dGeometry::default().padding(edge))
+            .and_then(|()| rt.wait())
     })?;
     let of_filters = speed(case.flops(), || {
-        conv2d_backward_filters(&input, &gradient, &mut by_filters, [1; 2], edge).and_then(|()| rt.wait())
+        conv2d_backward_filters(&input, &gradient, &mut by_filters, Conv2dGeometry::default().padding(edge))
+            .and_then(|()| rt.wait())
     })?;
     Ok([forward, backward, of_filters])
 }

@@ -6,7 +6,8 @@
 
 use std::time::{Duration, Instant};
 
-use dahl::ops::{Copy, Matmul, Sum, SumAxis};
+use dahl::ops::Transposed;
+use dahl::ops::codelets::{Copy, Matmul, Sum, SumAxis};
 use dahl::prelude::*;
 use dahl::{Result, bf16, f16};
 
@@ -133,7 +134,7 @@ fn crossings<T: Real>(rt: &Runtime, device: &str, sizes: &[usize]) -> Result<()>
         let a = &mut squares[edge.ilog2() as usize - 3];
         a.write()?[[0, 0]] = T::ONE;
         let mut out = rt.zeros([edge, edge])?;
-        Matmul::task(a, a, &mut out, false, false).on_kind(kind).submit()?;
+        Matmul::task(a, a, &mut out, Transposed::NEITHER).on_kind(kind).submit()?;
         out.read().map(drop)
     })
 }

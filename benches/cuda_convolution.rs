@@ -10,7 +10,8 @@ mod case;
 use std::time::{Duration, Instant};
 
 use case::Case;
-use dahl::ops::{Conv2d, Conv2dBackwardFilters, Conv2dBackwardInput};
+use dahl::ops::Conv2dGeometry;
+use dahl::ops::codelets::{Conv2d, Conv2dBackwardFilters, Conv2dBackwardInput};
 use dahl::prelude::*;
 use dahl::{Result, bf16, f16};
 
@@ -84,16 +85,28 @@ fn rows<T: Real>(rt: &Runtime, case: Case) -> Result<()> {
     let mut by_input = rt.zeros::<T, 4>([batch, from, image, image])?;
     let mut by_filters = rt.zeros::<T, 4>([to, from, kernel, kernel])?;
     measure(rt, &format!("conv2d-{name}"), case.flops(), |own| {
-        let task = Conv2d::task(&input, &filters, &mut out, [1; 2], edge).on_kind(kind);
+        let task =
+            Conv2d::task(&input, &filters, &mut out, Conv2dGeometry::default().padding(edge)).on_kind(kind);
         if own { task.kernel("cuda").submit() } else { task.submit() }
     })?;
     measure(rt, &format!("conv2d_backward_input-{name}"), case.flops(), |own| {
-        let task = Conv2dBackwardInput::task(&gradient, &filters, &mut by_input, [1; 2], edge).on_kind(kind);
+        let task = Conv2dBackwardInput::task(
+            &gradient,
+            &filters,
+            &mut by_input,
+            Conv2dGeometry::default().padding(edge),
+        )
+        .on_kind(kind);
         if own { task.kernel("cuda").submit() } else { task.submit() }
     })?;
     measure(rt, &format!("conv2d_backward_filters-{name}"), case.flops(), |own| {
-        let task =
-            Conv2dBackwardFilters::task(&input, &gradient, &mut by_filters, [1; 2], edge).on_kind(kind);
+        let task = Conv2dBackwardFilters::task(
+            &input,
+            &gradient,
+            &mut by_filters,
+            Conv2dGeometry::default().padding(edge),
+        )
+        .on_kind(kind);
         if own { task.kernel("cuda").submit() } else { task.submit() }
     })
 }

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
-use dahl::ops::Matmul;
+use dahl::ops::Transposed;
+use dahl::ops::codelets::Matmul;
 use dahl::prelude::*;
 use dahl::{bf16, f16};
 use libloading::{Library, Symbol};
@@ -188,7 +189,7 @@ fn measure<T: Real>(rt: &Runtime, cublas: &Cublas, sizes: &[usize]) -> Result<()
                             cublas.multiply(size, &mut buffers)?;
                             continue;
                         }
-                        let task = Matmul::task(&a, &b, &mut out, false, false).on_kind(&kind);
+                        let task = Matmul::task(&a, &b, &mut out, Transposed::NEITHER).on_kind(&kind);
                         let task = if program == 1 { task.kernel("cuda") } else { task };
                         task.submit()?;
                     }

@@ -109,7 +109,14 @@ fn measure<T: Real>(
     let mut of_crate = Array2::from_elem([rows, cols], T::ZERO);
     let with_crate = with_crate && T::NAME != bf16::NAME;
     let mut ours = |count| {
-        let product = || matmul(&in_a, &in_b, &mut out, transposed[0], transposed[1]);
+        let product = || {
+            matmul_transposed(
+                &in_a,
+                &in_b,
+                &mut out,
+                Transposed { left: transposed[0], right: transposed[1] },
+            )
+        };
         seconds(count, product, || rt.wait())
     };
     let once = ours(1)?.min(ours(1)?);

@@ -35,14 +35,17 @@ fn product(rt: &Runtime, batch: usize) -> Result<f64> {
     let a = rt.from_vec([batch, 784], numbers(batch * 784))?;
     let b = rt.from_vec([784, 512], numbers(784 * 512))?;
     let mut out = rt.zeros::<f32, 2>([batch, 512])?;
-    median_us(|| matmul(&a, &b, &mut out, false, false).and_then(|()| rt.wait()))
+    median_us(|| matmul(&a, &b, &mut out).and_then(|()| rt.wait()))
 }
 
 fn convolution(rt: &Runtime, batch: usize) -> Result<f64> {
     let images = rt.from_vec([batch, 1, 28, 28], numbers(batch * 784))?;
     let filters = rt.from_vec([8, 1, 5, 5], numbers(200))?;
     let mut out = rt.zeros::<f32, 4>([batch, 8, 28, 28])?;
-    median_us(|| conv2d(&images, &filters, &mut out, [1, 1], [2, 2]).and_then(|()| rt.wait()))
+    median_us(|| {
+        conv2d(&images, &filters, &mut out, Conv2dGeometry::default().padding([2, 2]))
+            .and_then(|()| rt.wait())
+    })
 }
 
 fn map(rt: &Runtime, batch: usize) -> Result<f64> {

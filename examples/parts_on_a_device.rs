@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use dahl::ndarray::Axis;
 use dahl::observer::{Observer, Submission};
-use dahl::ops::Scale;
+use dahl::ops::codelets::Scale;
 use dahl::prelude::*;
 use dahl::{Transfer, VirtualDevice};
 

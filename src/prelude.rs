@@ -1,5 +1,6 @@
 //! What a program that declares or uses codelets needs: `use dahl::prelude::*`.
 
+pub use crate::ndarray::Axis;
 pub use crate::{
     AccessMode, Arena, Argument, Array, Block, Element, Matrix, Real, Runtime, Scalar, Tensor, Vector, bf16,
     codelet, f16,

@@ -4,7 +4,8 @@
 #[allow(dead_code, reason = "the example's main")]
 pub mod parts_on_a_device;
 
-use dahl::ops::Matmul;
+use dahl::ops::Transposed;
+use dahl::ops::codelets::Matmul;
 use dahl::prelude::*;
 use dahl::{Machine, VirtualDevice};
 
@@ -37,7 +38,7 @@ fn the_times_of_the_example_are_right() -> dahl::Result<()> {
         let rt = Runtime::builder().cpu_workers(1).virtual_machine(machine).build()?;
         let (a, b): (Matrix<f32>, Matrix<f32>) = (rt.zeros([512, 512])?, rt.zeros([512, 512])?);
         let mut out = rt.zeros([512, 512])?;
-        Matmul::task(&a, &b, &mut out, false, false).on(worker).submit()?;
+        Matmul::task(&a, &b, &mut out, Transposed::NEITHER).on(worker).submit()?;
         rt.wait()?;
         let us = rt.clock().now_ns() as f64 / 1e3;
         Ok((us, us - rt.worker_uses()[worker].busy_us))

@@ -21,14 +21,16 @@ fn results<T: Real>(rt: &Runtime) -> Result<Vec<Vec<u64>>> {
     for (batch, inner, cols) in [(1, 784, 128), (131, 784, 128), (500, 301, 67)] {
         let a = arena.from_slice([batch, inner], &numbers::<T>(batch * inner))?;
         let b = arena.from_slice([inner, cols], &numbers::<T>(inner * cols))?;
-        results.push(bits(&matmul_init(&arena, &a, &b, false, false)?.to_vec()?));
+        results.push(bits(&matmul_init(&arena, &a, &b)?.to_vec()?));
         let b = arena.from_slice([cols, inner], &numbers::<T>(inner * cols))?;
-        results.push(bits(&matmul_init(&arena, &a, &b, false, true)?.to_vec()?));
+        results.push(bits(&matmul_transposed_init(&arena, &a, &b, Transposed::RIGHT)?.to_vec()?));
     }
     for batch in [1, 7] {
         let images = arena.from_slice([batch, 3, 20, 20], &numbers::<T>(batch * 1200))?;
         let filters = arena.from_slice([8, 3, 5, 5], &numbers::<T>(600))?;
-        results.push(bits(&conv2d_init(&arena, &images, &filters, [1, 1], [2, 2])?.to_vec()?));
+        results.push(bits(
+            &conv2d_init(&arena, &images, &filters, Conv2dGeometry::default().padding([2, 2]))?.to_vec()?,
+        ));
     }
     for len in [10, 70_001] {
         let mut x = arena.from_slice([len], &numbers::<T>(len))?;
@@ -90,7 +92,7 @@ fn each_footprint_has_a_choice_of_its_own() -> Result<()> {
     for batch in [500, 1] {
         let images = arena.from_slice([batch, 784], &numbers::<f32>(batch * 784))?;
         for _ in 0..40 {
-            matmul_init(&arena, &images, &weights, false, false)?;
+            matmul_init(&arena, &images, &weights)?;
             rt.wait()?;
         }
     }

@@ -27,7 +27,7 @@ fn products<T: Real>(rt: &Runtime) -> Result<()> {
     for extent in [16, 32, 64, 96, 128, 192, 256] {
         let (a, b) = (rt.zeros::<T, 2>([extent, extent])?, rt.zeros([extent, extent])?);
         let mut out = rt.zeros([extent, extent])?;
-        (0..TASKS).try_for_each(|_| ops::matmul(&a, &b, &mut out, false, false))?;
+        (0..TASKS).try_for_each(|_| ops::matmul(&a, &b, &mut out))?;
     }
     rt.wait()
 }
@@ -38,7 +38,7 @@ fn sums(rt: &Runtime) -> Result<()> {
         let mut out = rt.zeros::<f32, 0>([])?;
         for kernel in ["rust", "dot_c"] {
             for _ in 0..TASKS {
-                ops::Dot::task(&x, &y, &mut out).kernel(kernel).submit()?;
+                ops::codelets::Dot::task(&x, &y, &mut out).kernel(kernel).submit()?;
             }
             rt.wait()?;
         }
@@ -88,9 +88,9 @@ fn tiled_product(rt: &Runtime) -> Result<()> {
     let (a, b, mut c) = (tiles(0.5)?, tiles(0.25)?, tiles(0.0)?);
     for (row, column) in (0..TILES).flat_map(|row| (0..TILES).map(move |column| (row, column))) {
         let out = &mut c[row * TILES + column];
-        ops::matmul(&a[row * TILES], &b[column], out, false, false)?;
+        ops::matmul(&a[row * TILES], &b[column], out)?;
         for k in 1..TILES {
-            ops::matmul_add(&a[row * TILES + k], &b[k * TILES + column], out, false, false)?;
+            ops::matmul_add(&a[row * TILES + k], &b[k * TILES + column], out)?;
         }
     }
     rt.wait()

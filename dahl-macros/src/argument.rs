@@ -54,7 +54,10 @@ fn of_enum(input: &DeriveInput, data: &DataEnum, root: &Path, errors: &mut Error
     for variant in data.variants.iter().filter(|variant| !matches!(variant.fields, Fields::Unit)) {
         errors.at(
             &variant.ident,
-            format!("`{}` has fields; an enum that is an argument has none, a struct can have both", variant.ident),
+            format!(
+                "`{}` has fields; an enum that is an argument has none, a struct can have both",
+                variant.ident
+            ),
         );
     }
     if data.variants.is_empty() {

@@ -71,7 +71,8 @@ use crate::parse::Declaration;
 /// **A reduction of your own** names what private buffers are filled with, and the function of a codelet that combines two
 /// partial results, the later one into the earlier one. That codelet is a map of two inputs (`mul`), or a kernel of the
 /// modes `(RW, R)`, `merge(earlier, later)`, which sees whole buffers, contiguous and of rank 1. Its arrays are of the
-/// parameter's element type, which follows from that of the reduction; its type (`Merge`) is found beside it. Combining is
+/// parameter's element type, which follows from that of the reduction. Of a function that is named without a path, the type
+/// (`Merge`) has to be in scope, too. Combining is
 /// to be associative; the order is that of the submissions, and the same for any number of workers. The array's old value
 /// enters last, as the earlier one.
 ///
@@ -224,9 +225,12 @@ pub fn codelet(attribute: proc_macro::TokenStream, item: proc_macro::TokenStream
     expand_codelet(attribute.into(), item.into()).into()
 }
 
-/// Implements `Argument` for a struct of arguments, so that tasks can carry it beside their arrays.
+/// Implements `Argument` for a struct of arguments or an enum without fields, so that tasks can carry it beside their
+/// arrays.
 ///
-/// The struct needs `#[repr(C)]`: the encoding has every field at its offset in C, and zeros as padding.
+/// A struct needs `#[repr(C)]`: the encoding has every field at its offset in C, and zeros as padding. A kernel in C or
+/// CUDA takes the fields one by one, as if each were an argument; then there may be no padding. An enum needs
+/// `#[repr(u8)]` or another integer, which is what a kernel takes.
 /// `#[argument(crate = PATH)]` says where dahl is, if not at `::dahl`.
 ///
 /// ```
@@ -243,6 +247,17 @@ pub fn codelet(attribute: proc_macro::TokenStream, item: proc_macro::TokenStream
 /// Window { rows: 3, cols: 5 }.encode(&mut bytes);
 /// assert_eq!(bytes[..4], [3, 0, 0, 0]);
 /// assert_eq!(Window::decode(&bytes).cols, 5);
+///
+/// #[derive(Clone, Copy, Debug, PartialEq, Argument)]
+/// #[repr(u8)]
+/// enum Border {
+///     Zero,
+///     Mirror = 7,
+/// }
+///
+/// let mut bytes = [0];
+/// Border::Mirror.encode(&mut bytes);
+/// assert_eq!((bytes, Border::decode(&bytes)), ([7], Border::Mirror));
 /// ```
 #[proc_macro_derive(Argument, attributes(argument))]
 pub fn argument(item: proc_macro::TokenStream) -> proc_macro::TokenStream {

@@ -6,6 +6,7 @@
 
 use std::time::Instant;
 
+use dahl::ops::{Conv2dGeometry, Philox, Pool2dGeometry, Transposed};
 use dahl::prelude::*;
 use dahl::{Result, ops};
 use dahl_nn::prelude::*;
@@ -52,9 +53,9 @@ struct Network {
 impl Network {
     fn new(rt: &Runtime) -> Result<Self> {
         let mut filters = rt.zeros([FILTERS, 1, 3, 3])?;
-        ops::uniform(&mut filters, -0.3, 0.3, 7, 0)?;
+        ops::uniform(&mut filters, -0.3, 0.3, Philox::new(7))?;
         let mut weights = rt.zeros([10, FILTERS * PIXELS])?;
-        ops::uniform(&mut weights, -0.03, 0.03, 7, 1000)?;
+        ops::uniform(&mut weights, -0.03, 0.03, Philox::new(7).skip(1000))?;
         let (by_filters, by_weights) = (filters.zeros_like()?, weights.zeros_like()?);
         Ok(Self { filters, by_filters, weights, by_weights, loss: rt.zeros([])? })
     }
@@ -70,29 +71,29 @@ impl Network {
         let batch = input.shape()[0];
         let factor = 1.0 / batch as f64;
         let mut conv = forward.array([batch, FILTERS, 26, 26])?;
-        ops::conv2d(input, &self.filters, &mut conv, [1; 2], [0; 2])?;
+        ops::conv2d(input, &self.filters, &mut conv, Conv2dGeometry::default())?;
         look();
         let mut active = forward.array([batch, FILTERS, 26, 26])?;
         ops::relu(&conv, &mut active)?;
         look();
         let mut pooled = forward.array([batch, FILTERS, 13, 13])?;
         let mut places = forward.array([batch, FILTERS, 13, 13])?;
-        ops::max_pool2d(&active, &mut pooled, &mut places, [2; 2], [2; 2], [0; 2])?;
+        ops::max_pool2d(&active, &mut pooled, &mut places, Pool2dGeometry::new([2; 2]))?;
         drop(active);
         let pooled = pooled.reshape([batch, FILTERS * PIXELS])?;
         look();
         let mut logits = forward.array([batch, 10])?;
-        ops::matmul(&pooled, &self.weights, &mut logits, false, true)?;
+        ops::matmul_transposed(&pooled, &self.weights, &mut logits, Transposed::RIGHT)?;
         ops::cross_entropy(&logits, labels, &mut self.loss, factor)?;
         look();
 
         let mut by_logits = backward.array([batch, 10])?;
         ops::cross_entropy_backward(&logits, labels, &mut by_logits, factor)?;
         drop(logits);
-        ops::matmul_add(&by_logits, &pooled, &mut self.by_weights, true, false)?;
+        ops::matmul_add_transposed(&by_logits, &pooled, &mut self.by_weights, Transposed::LEFT)?;
         drop(pooled);
         let mut by_pooled = backward.array([batch, FILTERS * PIXELS])?;
-        ops::matmul(&by_logits, &self.weights, &mut by_pooled, false, false)?;
+        ops::matmul(&by_logits, &self.weights, &mut by_pooled)?;
         drop(by_logits);
         look();
         let mut by_active = backward.array([batch, FILTERS, 26, 26])?;
@@ -104,7 +105,7 @@ impl Network {
         ops::relu_backward(&conv, &by_active, &mut by_conv)?;
         drop((by_active, conv));
         look();
-        ops::conv2d_backward_filters(input, &by_conv, &mut self.by_filters, [1; 2], [0; 2])?;
+        ops::conv2d_backward_filters(input, &by_conv, &mut self.by_filters, Conv2dGeometry::default())?;
         drop(by_conv);
         look();
 

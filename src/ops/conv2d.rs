@@ -1,24 +1,20 @@
 //! [`conv2d`]: two-dimensional convolution of a batch of images, and its gradients.
 //!
 //! What neural networks call convolution: cross-correlation, the filter is not flipped (Goodfellow, Bengio and
-//! Courville 2016, *Deep Learning*, section 9.1). `stride` and `padding` are `[rows, cols]`; the padding is zeros, on
-//! both sides. A bias is added by [`bias`](super::bias) along axis 1.
+//! Courville 2016, *Deep Learning*, section 9.1). A bias is added by [`bias`](super::bias) along axis 1.
 
 use dahl::cuda::{CudaArray, CudaArrayMut, CudaCall, CudaCallError};
 use dahl::ndarray::{ArrayView4, ArrayViewMut4};
 use dahl::prelude::*;
 
+use super::geometry::Conv2dGeometry;
 use crate::cpu::conv2d::{Convolution, backward_filters, backward_input, forward, forward_on_cores};
 use crate::cpu::im2col::{Window, positions};
 use crate::cpu::row_major::{elements, write};
 
 /// The shape of a convolution's output; extents of 0 where the filter does not fit.
-fn output_shape(
-    input: [usize; 4],
-    filters: [usize; 4],
-    stride: [usize; 2],
-    padding: [usize; 2],
-) -> [usize; 4] {
+fn output_shape(input: [usize; 4], filters: [usize; 4], geometry: Conv2dGeometry) -> [usize; 4] {
+    let Conv2dGeometry { stride, padding } = geometry;
     let [rows, cols] =
         [0, 1].map(|axis| positions(input[axis + 2], filters[axis + 2], stride[axis], padding[axis]));
     [input[0], filters[0], rows, cols]
@@ -34,7 +30,8 @@ pub(crate) fn kernel_of([_, _, rows, cols]: [usize; 4]) -> [usize; 2] {
     [rows, cols]
 }
 
-fn convolution(input: &[usize], filters: &[usize], stride: [usize; 2], padding: [usize; 2]) -> Convolution {
+fn convolution(input: &[usize], filters: &[usize], geometry: Conv2dGeometry) -> Convolution {
+    let Conv2dGeometry { stride, padding } = geometry;
     Convolution {
         batch: input[0],
         in_channels: input[1],
@@ -53,9 +50,9 @@ fn convolution(input: &[usize], filters: &[usize], stride: [usize; 2], padding: 
 /// `out: [batch, out_channels, (rows + 2 padding - kernel rows) / stride + 1, ..]`.
 #[codelet(
     R, R, W,
-    shape(out = output_shape(input.shape(), filters.shape(), stride, padding)),
+    shape(out = output_shape(input.shape(), filters.shape(), geometry)),
     check(input.shape()[1] == filters.shape()[1]),
-    check(fits(input.shape(), kernel_of(filters.shape()), stride, padding)),
+    check(fits(input.shape(), kernel_of(filters.shape()), geometry.stride, geometry.padding)),
     flops = 2 * out.len() * (filters.len() / filters.shape()[0].max(1)),
     parallel = conv2d_on_cores,
     cuda = crate::kernels::CONV2D,
@@ -67,10 +64,9 @@ pub fn conv2d<T: Real>(
     input: ArrayView4<T>,
     filters: ArrayView4<T>,
     out: ArrayViewMut4<T>,
-    stride: [usize; 2],
-    padding: [usize; 2],
+    geometry: Conv2dGeometry,
 ) {
-    let conv = convolution(input.shape(), filters.shape(), stride, padding);
+    let conv = convolution(input.shape(), filters.shape(), geometry);
     let (input, filters) = (input.as_standard_layout(), filters.as_standard_layout());
     write(out, |out| forward(&conv, elements(&input), elements(&filters), out));
 }
@@ -80,10 +76,9 @@ fn conv2d_on_cores<T: Real>(
     input: ArrayView4<T>,
     filters: ArrayView4<T>,
     out: ArrayViewMut4<T>,
-    stride: [usize; 2],
-    padding: [usize; 2],
+    geometry: Conv2dGeometry,
 ) {
-    let conv = convolution(input.shape(), filters.shape(), stride, padding);
+    let conv = convolution(input.shape(), filters.shape(), geometry);
     let (input, filters) = (input.as_standard_layout(), filters.as_standard_layout());
     write(out, |out| forward_on_cores(&conv, elements(&input), elements(&filters), out));
 }
@@ -94,10 +89,9 @@ fn conv2d_by_cudnn<T: Real>(
     input: CudaArray<'_, T, 4>,
     filters: CudaArray<'_, T, 4>,
     mut out: CudaArrayMut<'_, T, 4>,
-    stride: [usize; 2],
-    padding: [usize; 2],
+    geometry: Conv2dGeometry,
 ) -> Result<(), CudaCallError> {
-    call.convolution(input, filters, &mut out, stride, padding)
+    call.convolution(input, filters, &mut out, geometry.stride, geometry.padding)
 }
 
 /// The gradient of [`conv2d`] by its input, from the gradient by its output.
@@ -109,7 +103,7 @@ fn conv2d_by_cudnn<T: Real>(
 /// `gradient` as the output of [`conv2d`], `out` as its input.
 #[codelet(
     R, R, W,
-    check(gradient.shape() == output_shape(out.shape(), filters.shape(), stride, padding)),
+    check(gradient.shape() == output_shape(out.shape(), filters.shape(), geometry)),
     check(out.shape()[1] == filters.shape()[1]),
     flops = 2 * gradient.len() * (filters.len() / filters.shape()[0].max(1)),
     cuda = crate::kernels::CONV2D_BACKWARD_INPUT,
@@ -121,10 +115,9 @@ pub fn conv2d_backward_input<T: Real>(
     gradient: ArrayView4<T>,
     filters: ArrayView4<T>,
     out: ArrayViewMut4<T>,
-    stride: [usize; 2],
-    padding: [usize; 2],
+    geometry: Conv2dGeometry,
 ) {
-    let conv = convolution(out.shape(), filters.shape(), stride, padding);
+    let conv = convolution(out.shape(), filters.shape(), geometry);
     let (gradient, filters) = (gradient.as_standard_layout(), filters.as_standard_layout());
     write(out, |out| backward_input(&conv, elements(&gradient), elements(&filters), out));
 }
@@ -135,10 +128,9 @@ fn conv2d_backward_input_by_cudnn<T: Real>(
     gradient: CudaArray<'_, T, 4>,
     filters: CudaArray<'_, T, 4>,
     mut out: CudaArrayMut<'_, T, 4>,
-    stride: [usize; 2],
-    padding: [usize; 2],
+    geometry: Conv2dGeometry,
 ) -> Result<(), CudaCallError> {
-    call.convolution_backward_data(gradient, filters, &mut out, stride, padding)
+    call.convolution_backward_data(gradient, filters, &mut out, geometry.stride, geometry.padding)
 }
 
 /// Adds to `out` the gradient of [`conv2d`] by its filters, from the gradient by its output: those of the parts of a
@@ -148,7 +140,7 @@ fn conv2d_backward_input_by_cudnn<T: Real>(
 /// `input` and `gradient` as the input and the output of [`conv2d`], `out` as its filters.
 #[codelet(
     R, R, REDUX,
-    check(gradient.shape() == output_shape(input.shape(), out.shape(), stride, padding)),
+    check(gradient.shape() == output_shape(input.shape(), out.shape(), geometry)),
     check(input.shape()[1] == out.shape()[1]),
     flops = 2 * gradient.len() * (out.len() / out.shape()[0].max(1)),
     cuda = crate::kernels::CONV2D_BACKWARD_FILTERS,
@@ -160,10 +152,9 @@ pub fn conv2d_backward_filters<T: Real>(
     input: ArrayView4<T>,
     gradient: ArrayView4<T>,
     out: ArrayViewMut4<T::Compute>,
-    stride: [usize; 2],
-    padding: [usize; 2],
+    geometry: Conv2dGeometry,
 ) {
-    let conv = convolution(input.shape(), out.shape(), stride, padding);
+    let conv = convolution(input.shape(), out.shape(), geometry);
     let (input, gradient) = (input.as_standard_layout(), gradient.as_standard_layout());
     write(out, |out| backward_filters(&conv, elements(&input), elements(&gradient), out));
 }
@@ -175,8 +166,7 @@ fn conv2d_backward_filters_by_cudnn<T: Real>(
     input: CudaArray<'_, T, 4>,
     gradient: CudaArray<'_, T, 4>,
     mut out: CudaArrayMut<'_, T::Compute, 4>,
-    stride: [usize; 2],
-    padding: [usize; 2],
+    geometry: Conv2dGeometry,
 ) -> Result<(), CudaCallError> {
-    call.convolution_backward_filter(input, gradient, 1.0, &mut out, stride, padding)
+    call.convolution_backward_filter(input, gradient, 1.0, &mut out, geometry.stride, geometry.padding)
 }

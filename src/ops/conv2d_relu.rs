@@ -8,6 +8,7 @@ use dahl::ndarray::{ArrayView1, ArrayView4, ArrayViewMut1, ArrayViewMut4};
 use dahl::prelude::*;
 
 use super::conv2d::{fits, kernel_of};
+use super::geometry::Conv2dPoolGeometry;
 use crate::cpu::conv2d::Convolution;
 use crate::cpu::conv2d_relu::backward::{Passed, Windows, by_parameters, by_sums};
 use crate::cpu::conv2d_relu::{
@@ -95,13 +96,13 @@ fn conv2d_relu_on_cores<T: Real>(
 /// by `size`. What is left over is not looked at.
 #[codelet(
     R, R, R, W, W,
-    shape(out = pooled_shape(output_shape(input.shape(), filters.shape(), padding), size)),
-    shape(index = pooled_shape(output_shape(input.shape(), filters.shape(), padding), size)),
+    shape(out = pooled_shape(output_shape(input.shape(), filters.shape(), geometry.padding), geometry.size)),
+    shape(index = pooled_shape(output_shape(input.shape(), filters.shape(), geometry.padding), geometry.size)),
     check(input.shape()[1] == filters.shape()[1]),
     check(bias.len() == filters.shape()[0]),
-    check(fits(input.shape(), kernel_of(filters.shape()), [1, 1], padding)),
-    check(size[0] > 0 && size[1] > 0),
-    flops = 2 * out.len() * size[0] * size[1] * (filters.len() / filters.shape()[0].max(1) + 2),
+    check(fits(input.shape(), kernel_of(filters.shape()), [1, 1], geometry.padding)),
+    check(geometry.size[0] > 0 && geometry.size[1] > 0),
+    flops = 2 * out.len() * geometry.size[0] * geometry.size[1] * (filters.len() / filters.shape()[0].max(1) + 2),
     parallel = conv2d_relu_max_pool2d_on_cores,
     cuda = crate::kernels::CONV2D_RELU_MAX_POOL2D,
     reference = crate::reference::conv2d_relu::conv2d_relu_max_pool2d,
@@ -113,9 +114,9 @@ pub fn conv2d_relu_max_pool2d<T: Real>(
     bias: ArrayView1<T>,
     out: ArrayViewMut4<T>,
     index: ArrayViewMut4<u32>,
-    padding: [usize; 2],
-    size: [usize; 2],
+    geometry: Conv2dPoolGeometry,
 ) {
+    let Conv2dPoolGeometry { padding, size } = geometry;
     let conv = convolution(input.shape(), filters.shape(), padding);
     let (input, filters) = (input.as_standard_layout(), filters.as_standard_layout());
     let bias = bias.as_standard_layout();
@@ -134,9 +135,9 @@ fn conv2d_relu_max_pool2d_on_cores<T: Real>(
     bias: ArrayView1<T>,
     out: ArrayViewMut4<T>,
     index: ArrayViewMut4<u32>,
-    padding: [usize; 2],
-    size: [usize; 2],
+    geometry: Conv2dPoolGeometry,
 ) {
+    let Conv2dPoolGeometry { padding, size } = geometry;
     let conv = convolution(input.shape(), filters.shape(), padding);
     let (input, filters) = (input.as_standard_layout(), filters.as_standard_layout());
     let bias = bias.as_standard_layout();
@@ -224,12 +225,12 @@ pub fn bias_relu_max_pool2d_backward<T: Real>(
 /// bias.
 #[codelet(
     R, R, R, R, REDUX, REDUX,
-    check(gradient.shape() == pooled_shape(output_shape(input.shape(), by_filters.shape(), padding), size)),
+    check(gradient.shape() == pooled_shape(output_shape(input.shape(), by_filters.shape(), geometry.padding), geometry.size)),
     check(gradient.shape() == index.shape() && gradient.shape() == output.shape()),
     check(input.shape()[1] == by_filters.shape()[1]),
     check(by_bias.len() == by_filters.shape()[0]),
-    check(size[0] > 0 && size[1] > 0),
-    flops = 2 * gradient.len() * size[0] * size[1] * (by_filters.len() / by_filters.shape()[0].max(1)),
+    check(geometry.size[0] > 0 && geometry.size[1] > 0),
+    flops = 2 * gradient.len() * geometry.size[0] * geometry.size[1] * (by_filters.len() / by_filters.shape()[0].max(1)),
     cuda = crate::kernels::CONV2D_RELU_MAX_POOL2D_BACKWARD,
     reference = crate::reference::conv2d_relu::conv2d_relu_max_pool2d_backward,
     error = sum(n = gradient.len() / gradient.shape()[1].max(1) + 1)
@@ -241,9 +242,9 @@ pub fn conv2d_relu_max_pool2d_backward<T: Real>(
     index: ArrayView4<u32>,
     by_filters: ArrayViewMut4<T::Compute>,
     by_bias: ArrayViewMut1<T::Compute>,
-    padding: [usize; 2],
-    size: [usize; 2],
+    geometry: Conv2dPoolGeometry,
 ) {
+    let Conv2dPoolGeometry { padding, size } = geometry;
     let conv = convolution(input.shape(), by_filters.shape(), padding);
     let (input, gradient) = (input.as_standard_layout(), gradient.as_standard_layout());
     let (output, index) = (output.as_standard_layout(), index.as_standard_layout());

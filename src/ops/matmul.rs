@@ -1,4 +1,7 @@
 //! Matrix products: [`matmul`], [`matmul_add`], [`matvec`], [`outer`].
+//!
+//! Each product is one codelet, whose arguments say which factors are transposed ([`Transposed`]). The plain functions
+//! take the factors as they are, those named `.._transposed` take the argument, too.
 
 use dahl::cuda::{CudaArray, CudaArrayMut, CudaCall, CudaCallError};
 use dahl::ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis};
@@ -6,135 +9,316 @@ use dahl::prelude::*;
 
 use crate::cpu::gemm::{Cores, product, product_on};
 
+/// Which factors of a product are transposed first.
+///
+/// ```
+/// use dahl::ops::{Transposed, matmul_init, matmul_transposed_init};
+/// use dahl::prelude::*;
+///
+/// # fn main() -> dahl::Result<()> {
+/// let rt = Runtime::new()?;
+/// let arena = rt.arena();
+/// let a = arena.from_slice([2, 3], &[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+/// let b = arena.from_slice([3, 2], &[1.0_f32, 0.0, 0.0, 1.0, 1.0, 1.0])?;
+/// assert_eq!(matmul_init(&arena, &a, &b)?.to_vec()?, [4.0, 5.0, 10.0, 11.0]);
+/// // The product of `a` and its own transpose.
+/// let square = matmul_transposed_init(&arena, &a, &a, Transposed::RIGHT)?;
+/// assert_eq!(square.to_vec()?, [14.0, 32.0, 32.0, 77.0]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Argument)]
+#[repr(C)]
+pub struct Transposed {
+    /// Whether the first factor is.
+    pub left: bool,
+    /// Whether the second factor is.
+    pub right: bool,
+}
+
+impl Transposed {
+    /// Both factors are taken as they are.
+    pub const NEITHER: Self = Self { left: false, right: false };
+    /// The first factor is transposed.
+    pub const LEFT: Self = Self { left: true, right: false };
+    /// The second factor is transposed.
+    pub const RIGHT: Self = Self { left: false, right: true };
+    /// Both are.
+    pub const BOTH: Self = Self { left: true, right: true };
+}
+
 /// `shape`, or its reverse: the shape of a matrix as a product sees it.
-fn oriented([rows, cols]: [usize; 2], transpose: bool) -> [usize; 2] {
-    if transpose { [cols, rows] } else { [rows, cols] }
+fn oriented([rows, cols]: [usize; 2], is_transposed: bool) -> [usize; 2] {
+    if is_transposed { [cols, rows] } else { [rows, cols] }
 }
 
 /// `matrix`, or its transpose.
-fn orient<T>(matrix: ArrayView2<'_, T>, transpose: bool) -> ArrayView2<'_, T> {
-    if transpose { matrix.reversed_axes() } else { matrix }
+fn orient<T>(matrix: ArrayView2<'_, T>, is_transposed: bool) -> ArrayView2<'_, T> {
+    if is_transposed { matrix.reversed_axes() } else { matrix }
 }
 
 /// `matrix`, or its transpose.
-fn orient_on_device<T: Real>(matrix: CudaArray<'_, T, 2>, transpose: bool) -> CudaArray<'_, T, 2> {
-    if transpose { matrix.reversed_axes() } else { matrix }
+fn orient_on_device<T: Real>(matrix: CudaArray<'_, T, 2>, is_transposed: bool) -> CudaArray<'_, T, 2> {
+    if is_transposed { matrix.reversed_axes() } else { matrix }
 }
 
-/// `out = a x b`, each factor transposed first if its flag is set. Sums are in the compute type.
+/// The codelets, with all of their arguments.
+mod declared {
+    use super::*;
+
+    /// `out = a x b`, each factor transposed first if `transposed` says so. Sums are in the compute type.
+    ///
+    /// # Shapes
+    /// `a: [rows, inner]`, or `[inner, rows]` if it is transposed; `b: [inner, cols]`, or `[cols, inner]`; `out: [rows, cols]`.
+    #[codelet(
+        R, R, W,
+        shape(out = [oriented(a.shape(), transposed.left)[0], oriented(b.shape(), transposed.right)[1]]),
+        check(oriented(a.shape(), transposed.left)[1] == oriented(b.shape(), transposed.right)[0]),
+        flops = 2 * a.len() * out.ncols(),
+        parallel = matmul_on_cores,
+        cuda = crate::kernels::MATMUL,
+        cuda_call = [cublas matmul_by_cublas],
+        reference = crate::reference::matmul::matmul,
+        error = sum(n = a.len() / out.nrows().max(1))
+    )]
+    pub fn matmul<T: Real>(
+        a: ArrayView2<T>,
+        b: ArrayView2<T>,
+        out: ArrayViewMut2<T>,
+        transposed: Transposed,
+    ) {
+        product(orient(a, transposed.left), orient(b, transposed.right), out, false);
+    }
+
+    /// [`matmul`] on several cores.
+    fn matmul_on_cores<T: Real>(
+        a: ArrayView2<T>,
+        b: ArrayView2<T>,
+        out: ArrayViewMut2<T>,
+        transposed: Transposed,
+    ) {
+        product_on(Cores::Pool, orient(a, transposed.left), orient(b, transposed.right), out, false);
+    }
+
+    /// [`matmul`] by cuBLAS.
+    fn matmul_by_cublas<T: Real>(
+        call: &mut CudaCall<'_>,
+        a: CudaArray<'_, T, 2>,
+        b: CudaArray<'_, T, 2>,
+        mut out: CudaArrayMut<'_, T, 2>,
+        transposed: Transposed,
+    ) -> Result<(), CudaCallError> {
+        call.gemm(
+            1.0,
+            orient_on_device(a, transposed.left),
+            orient_on_device(b, transposed.right),
+            0.0,
+            &mut out,
+        )
+    }
+
+    /// `out += a x b`, with the factors as in [`matmul`]: products over parts of the inner dimension, such as the gradients
+    /// of parts of a batch, add up.
+    ///
+    /// # Shapes
+    /// As for [`matmul`].
+    #[codelet(
+        R, R, REDUX,
+        shape(out = [oriented(a.shape(), transposed.left)[0], oriented(b.shape(), transposed.right)[1]]),
+        check(oriented(a.shape(), transposed.left)[1] == oriented(b.shape(), transposed.right)[0]),
+        flops = 2 * a.len() * out.ncols(),
+        cuda = crate::kernels::MATMUL_ADD,
+        cuda_call = [cublas matmul_add_by_cublas],
+        reference = crate::reference::matmul::matmul_add,
+        error = sum(n = a.len() / out.nrows().max(1) + 1)
+    )]
+    pub fn matmul_add<T: Real>(
+        a: ArrayView2<T>,
+        b: ArrayView2<T>,
+        out: ArrayViewMut2<T::Compute>,
+        transposed: Transposed,
+    ) {
+        crate::cpu::gemm::add_product(orient(a, transposed.left), orient(b, transposed.right), out);
+    }
+
+    /// [`matmul_add`] by cuBLAS.
+    fn matmul_add_by_cublas<T: Real>(
+        call: &mut CudaCall<'_>,
+        a: CudaArray<'_, T, 2>,
+        b: CudaArray<'_, T, 2>,
+        mut out: CudaArrayMut<'_, T::Compute, 2>,
+        transposed: Transposed,
+    ) -> Result<(), CudaCallError> {
+        call.gemm(
+            1.0,
+            orient_on_device(a, transposed.left),
+            orient_on_device(b, transposed.right),
+            1.0,
+            &mut out,
+        )
+    }
+
+    /// `out = a x vector`, with `a` transposed first if `is_transposed`.
+    ///
+    /// # Shapes
+    /// `a: [rows, cols]`, or `[cols, rows]` if it is transposed; `vector: [cols]`, `out: [rows]`.
+    #[codelet(
+        R, R, W,
+        shape(out = [oriented(a.shape(), is_transposed)[0]]),
+        check(oriented(a.shape(), is_transposed)[1] == vector.len()),
+        flops = 2 * a.len(),
+        cuda = crate::kernels::MATVEC,
+        cuda_call = [cublas matvec_by_cublas],
+        reference = crate::reference::matmul::matvec,
+        error = sum(n = vector.len())
+    )]
+    pub fn matvec<T: Real>(
+        a: ArrayView2<T>,
+        vector: ArrayView1<T>,
+        out: ArrayViewMut1<T>,
+        is_transposed: bool,
+    ) {
+        product(orient(a, is_transposed), vector.insert_axis(Axis(1)), out.insert_axis(Axis(1)), false);
+    }
+
+    /// [`matvec`] by cuBLAS: its products of a matrix and a vector have no half precision, those of matrices do.
+    fn matvec_by_cublas<T: Real>(
+        call: &mut CudaCall<'_>,
+        a: CudaArray<'_, T, 2>,
+        vector: CudaArray<'_, T, 1>,
+        out: CudaArrayMut<'_, T, 1>,
+        is_transposed: bool,
+    ) -> Result<(), CudaCallError> {
+        let a = orient_on_device(a, is_transposed);
+        call.gemm(1.0, a, vector.into_column(), 0.0, &mut out.into_column())
+    }
+}
+
+pub use declared::{
+    Matmul, MatmulAdd, Matvec, matmul as matmul_transposed, matmul_add as matmul_add_transposed,
+    matmul_add_init as matmul_add_transposed_init, matmul_init as matmul_transposed_init,
+    matmul_self as matmul_transposed_self,
+};
+
+/// `out = a x b`. Sums are in the compute type.
 ///
 /// # Shapes
-/// `a: [rows, inner]` (`[inner, rows]` if `transpose_a`), `b: [inner, cols]` (`[cols, inner]` if `transpose_b`),
-/// `out: [rows, cols]`.
-#[codelet(
-    R, R, W,
-    shape(out = [oriented(a.shape(), transpose_a)[0], oriented(b.shape(), transpose_b)[1]]),
-    check(oriented(a.shape(), transpose_a)[1] == oriented(b.shape(), transpose_b)[0]),
-    flops = 2 * a.len() * out.ncols(),
-    parallel = matmul_on_cores,
-    cuda = crate::kernels::MATMUL,
-    cuda_call = [cublas matmul_by_cublas],
-    reference = crate::reference::matmul::matmul,
-    error = sum(n = a.len() / out.nrows().max(1))
-)]
-pub fn matmul<T: Real>(
-    a: ArrayView2<T>,
-    b: ArrayView2<T>,
-    out: ArrayViewMut2<T>,
-    transpose_a: bool,
-    transpose_b: bool,
-) {
-    product(orient(a, transpose_a), orient(b, transpose_b), out, false);
-}
-
-/// [`matmul`] on several cores.
-fn matmul_on_cores<T: Real>(
-    a: ArrayView2<T>,
-    b: ArrayView2<T>,
-    out: ArrayViewMut2<T>,
-    transpose_a: bool,
-    transpose_b: bool,
-) {
-    product_on(Cores::Pool, orient(a, transpose_a), orient(b, transpose_b), out, false);
-}
-
-/// [`matmul`] by cuBLAS.
-fn matmul_by_cublas<T: Real>(
-    call: &mut CudaCall<'_>,
-    a: CudaArray<'_, T, 2>,
-    b: CudaArray<'_, T, 2>,
-    mut out: CudaArrayMut<'_, T, 2>,
-    transpose_a: bool,
-    transpose_b: bool,
-) -> Result<(), CudaCallError> {
-    call.gemm(1.0, orient_on_device(a, transpose_a), orient_on_device(b, transpose_b), 0.0, &mut out)
-}
-
-/// `out += a x b`, with the factors as in [`matmul`]: products over parts of the inner dimension, such as the gradients
-/// of parts of a batch, add up.
+/// `a: [rows, inner]`, `b: [inner, cols]`, `out: [rows, cols]`. [`matmul_transposed`] takes transposes of such factors.
 ///
-/// # Shapes
+/// # Errors
+/// If the shapes do not fit.
+#[track_caller]
+pub fn matmul<T: Real>(a: &Matrix<'_, T>, b: &Matrix<'_, T>, out: &mut Matrix<'_, T>) -> dahl::Result<()> {
+    declared::matmul(a, b, out, Transposed::NEITHER)
+}
+
+/// [`matmul`] into a new array of `arena`.
+///
+/// # Errors
+/// As for [`matmul`], or if the memory cannot be had.
+#[track_caller]
+pub fn matmul_init<'m, T: Real>(
+    arena: &'m Arena,
+    a: &Matrix<'_, T>,
+    b: &Matrix<'_, T>,
+) -> dahl::Result<Matrix<'m, T>> {
+    declared::matmul_init(arena, a, b, Transposed::NEITHER)
+}
+
+/// `a = a x b`.
+///
+/// # Errors
 /// As for [`matmul`].
-#[codelet(
-    R, R, REDUX,
-    shape(out = [oriented(a.shape(), transpose_a)[0], oriented(b.shape(), transpose_b)[1]]),
-    check(oriented(a.shape(), transpose_a)[1] == oriented(b.shape(), transpose_b)[0]),
-    flops = 2 * a.len() * out.ncols(),
-    cuda = crate::kernels::MATMUL_ADD,
-    cuda_call = [cublas matmul_add_by_cublas],
-    reference = crate::reference::matmul::matmul_add,
-    error = sum(n = a.len() / out.nrows().max(1) + 1)
-)]
-pub fn matmul_add<T: Real>(
-    a: ArrayView2<T>,
-    b: ArrayView2<T>,
-    out: ArrayViewMut2<T::Compute>,
-    transpose_a: bool,
-    transpose_b: bool,
-) {
-    crate::cpu::gemm::add_product(orient(a, transpose_a), orient(b, transpose_b), out);
+#[track_caller]
+pub fn matmul_self<T: Real>(a: &mut Matrix<'_, T>, b: &Matrix<'_, T>) -> dahl::Result<()> {
+    declared::matmul_self(a, b, Transposed::NEITHER)
 }
 
-/// [`matmul_add`] by cuBLAS.
-fn matmul_add_by_cublas<T: Real>(
-    call: &mut CudaCall<'_>,
-    a: CudaArray<'_, T, 2>,
-    b: CudaArray<'_, T, 2>,
-    mut out: CudaArrayMut<'_, T::Compute, 2>,
-    transpose_a: bool,
-    transpose_b: bool,
-) -> Result<(), CudaCallError> {
-    call.gemm(1.0, orient_on_device(a, transpose_a), orient_on_device(b, transpose_b), 1.0, &mut out)
-}
-
-/// `out = a x vector`, with `a` transposed first if `transpose_a` is set.
+/// `out += a x b`: products over parts of the inner dimension, such as the gradients of parts of a batch, add up.
 ///
 /// # Shapes
-/// `a: [rows, cols]` (`[cols, rows]` if `transpose_a`), `vector: [cols]`, `out: [rows]`.
-#[codelet(
-    R, R, W,
-    shape(out = [oriented(a.shape(), transpose_a)[0]]),
-    check(oriented(a.shape(), transpose_a)[1] == vector.len()),
-    flops = 2 * a.len(),
-    cuda = crate::kernels::MATVEC,
-    cuda_call = [cublas matvec_by_cublas],
-    reference = crate::reference::matmul::matvec,
-    error = sum(n = vector.len())
-)]
-pub fn matvec<T: Real>(a: ArrayView2<T>, vector: ArrayView1<T>, out: ArrayViewMut1<T>, transpose_a: bool) {
-    product(orient(a, transpose_a), vector.insert_axis(Axis(1)), out.insert_axis(Axis(1)), false);
+/// As for [`matmul`]. [`matmul_add_transposed`] takes transposes of such factors.
+///
+/// # Errors
+/// As for [`matmul`].
+#[track_caller]
+pub fn matmul_add<T: Real>(
+    a: &Matrix<'_, T>,
+    b: &Matrix<'_, T>,
+    out: &mut Matrix<'_, T>,
+) -> dahl::Result<()> {
+    declared::matmul_add(a, b, out, Transposed::NEITHER)
 }
 
-/// [`matvec`] by cuBLAS: its products of a matrix and a vector have no half precision, those of matrices do.
-fn matvec_by_cublas<T: Real>(
-    call: &mut CudaCall<'_>,
-    a: CudaArray<'_, T, 2>,
-    vector: CudaArray<'_, T, 1>,
-    out: CudaArrayMut<'_, T, 1>,
-    transpose_a: bool,
-) -> Result<(), CudaCallError> {
-    let a = orient_on_device(a, transpose_a);
-    call.gemm(1.0, a, vector.into_column(), 0.0, &mut out.into_column())
+/// [`matmul_add`] to a new array of `arena`, whose old value is zero.
+///
+/// # Errors
+/// As for [`matmul_init`].
+#[track_caller]
+pub fn matmul_add_init<'m, T: Real>(
+    arena: &'m Arena,
+    a: &Matrix<'_, T>,
+    b: &Matrix<'_, T>,
+) -> dahl::Result<Matrix<'m, T>> {
+    declared::matmul_add_init(arena, a, b, Transposed::NEITHER)
+}
+
+/// `out = a x vector`.
+///
+/// # Shapes
+/// `a: [rows, cols]`, `vector: [cols]`, `out: [rows]`.
+///
+/// # Errors
+/// If the shapes do not fit.
+#[track_caller]
+pub fn matvec<T: Real>(
+    a: &Matrix<'_, T>,
+    vector: &Vector<'_, T>,
+    out: &mut Vector<'_, T>,
+) -> dahl::Result<()> {
+    declared::matvec(a, vector, out, false)
+}
+
+/// [`matvec`] into a new array of `arena`.
+///
+/// # Errors
+/// As for [`matvec`], or if the memory cannot be had.
+#[track_caller]
+pub fn matvec_init<'m, T: Real>(
+    arena: &'m Arena,
+    a: &Matrix<'_, T>,
+    vector: &Vector<'_, T>,
+) -> dahl::Result<Vector<'m, T>> {
+    declared::matvec_init(arena, a, vector, false)
+}
+
+/// `out = transposed(a) x vector`.
+///
+/// # Shapes
+/// `a: [cols, rows]`, `vector: [cols]`, `out: [rows]`.
+///
+/// # Errors
+/// If the shapes do not fit.
+#[track_caller]
+pub fn matvec_transposed<T: Real>(
+    a: &Matrix<'_, T>,
+    vector: &Vector<'_, T>,
+    out: &mut Vector<'_, T>,
+) -> dahl::Result<()> {
+    declared::matvec(a, vector, out, true)
+}
+
+/// [`matvec_transposed`] into a new array of `arena`.
+///
+/// # Errors
+/// As for [`matvec_transposed`], or if the memory cannot be had.
+#[track_caller]
+pub fn matvec_transposed_init<'m, T: Real>(
+    arena: &'m Arena,
+    a: &Matrix<'_, T>,
+    vector: &Vector<'_, T>,
+) -> dahl::Result<Vector<'m, T>> {
+    declared::matvec_init(arena, a, vector, true)
 }
 
 /// `out[i, j] = column[i] * row[j]`.

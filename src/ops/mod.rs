@@ -9,6 +9,8 @@
 //! round once. An op on a batch is one task; several tasks on parts of a batch give the same result, and the ops
 //! that sum over a batch add to their output (mode `REDUX`), so that parts add up.
 //!
+//! The types of the codelets are in [`codelets`]; the traits and the structs of arguments that functions take are here.
+//!
 //! Not here: layers, losses and optimizers, which are made of these ops (`dahl-nn`), and the packing and matrix products
 //! under them (`cpu`).
 
@@ -29,6 +31,7 @@ mod error_function;
 mod exponential;
 mod fill;
 mod gather;
+mod geometry;
 mod hard_activation;
 mod hyperbolic;
 mod label;
@@ -69,6 +72,7 @@ pub use error_function::*;
 pub use exponential::*;
 pub use fill::*;
 pub use gather::*;
+pub use geometry::*;
 pub use hard_activation::*;
 pub use hyperbolic::*;
 pub use label::*;
@@ -91,3 +95,76 @@ pub use tile::*;
 pub use transpose::*;
 pub use trigonometric::*;
 pub use variance::*;
+
+/// Exports the types of the codelets from [`codelets`], and hides them here: an import by name goes before one by `*`, and
+/// these imports by name are private.
+macro_rules! codelet_types {
+    ($($module:ident: $($name:ident),+;)+) => {
+        /// The types of the codelets, which name them beside the functions: `Relu::task(..)` of `relu(..)`.
+        ///
+        /// They have a module of their own so that `use dahl::ops::*` brings no name that a layer or a loss may have,
+        /// too: `CrossEntropy` is a loss of `dahl_nn`, and here the codelet of [`cross_entropy`](super::cross_entropy()).
+        ///
+        /// ```
+        /// use dahl::ops::codelets::Relu;
+        /// use dahl::prelude::*;
+        ///
+        /// # fn main() -> dahl::Result<()> {
+        /// let rt = Runtime::new()?;
+        /// let x = rt.from_vec([2], vec![-1.0_f32, 1.0])?;
+        /// let mut out = rt.zeros([2])?;
+        /// Relu::task(&x, &mut out).priority(1).submit()?;
+        /// assert_eq!(out.to_vec()?, [0.0, 1.0]);
+        /// # Ok(())
+        /// # }
+        /// ```
+        pub mod codelets {
+            $(pub use super::$module::{$($name),+};)+
+        }
+
+        $(
+            #[allow(unused_imports, hidden_glob_reexports, reason = "they hide what `*` would export")]
+            use $module::{$($name),+};
+        )+
+    };
+}
+
+codelet_types! {
+    activation: Elu, EluBackward, Gelu, GeluBackward, GeluTanh, GeluTanhBackward, LeakyRelu, LeakyReluBackward, LogSigmoid, LogSigmoidBackward, Relu, ReluBackward, Selu, SeluBackward, Sigmoid, SigmoidBackward, Silu, SiluBackward, Softplus, SoftplusBackward;
+    arg_extreme: ArgMax, ArgMin;
+    arithmetic: Abs, AbsBackward, Add, AddValue, Axpy, Div, Mul, Neg, Power, PowerBackwardBase, PowerBackwardExponent, PowerValue, PowerValueBackward, Recip, RecipBackward, Scale, Sign, Sqrt, SqrtBackward, Square, SquareBackward, Sub;
+    bias: Bias, BiasBackward;
+    cast: Cast;
+    comparison: Clip, ClipBackward, Equal, Greater, GreaterEqual, Less, LessEqual, Maximum, MaximumBackward, Minimum, MinimumBackward, NotEqual, Select, SelectBackward;
+    conv2d: Conv2d, Conv2dBackwardFilters, Conv2dBackwardInput;
+    conv2d_relu: BiasReluMaxPool2dBackward, Conv2dRelu, Conv2dReluBackward, Conv2dReluMaxPool2d, Conv2dReluMaxPool2dBackward;
+    copy: Copy;
+    cross_entropy: CountCorrect, CrossEntropy, CrossEntropyBackward;
+    diag: Diag, Diagonal, DiagonalBackward;
+    dot: Dot;
+    error_function: Erf, ErfBackward;
+    exponential: Exp, Exp2, Exp2Backward, ExpBackward, Expm1, Expm1Backward, Ln, LnBackward, Log10, Log10Backward, Log1p, Log1pBackward, Log2, Log2Backward;
+    fill: Fill;
+    gather: Gather, GatherBackward, IndexSelect, IndexSelectBackward;
+    hard_activation: HardSigmoid, HardSigmoidBackward, HardSwish, HardSwishBackward, HardTanh, HardTanhBackward;
+    hyperbolic: Acosh, AcoshBackward, Asinh, AsinhBackward, Atanh, AtanhBackward, Cosh, CoshBackward, Sinh, SinhBackward, Tanh, TanhBackward;
+    matmul: Matmul, MatmulAdd, Matvec, Outer;
+    norm: Norm, NormAxis, NormAxisBackward, NormBackward, NormL1, NormL1Axis;
+    one_hot: OneHot;
+    pool2d: AvgPool2d, AvgPool2dBackward, MaxPool2d, MaxPool2dBackward;
+    product: Product, ProductAxis, ProductAxisBackward, ProductBackward;
+    random: Normal, Uniform;
+    reduce: Max, MaxAxis, Mean, MeanAxis, Min, MinAxis, Sum, SumAxis;
+    reduce_backward: MaxAxisBackward, MaxBackward, MeanAxisBackward, MeanBackward, MinAxisBackward, MinBackward, SumAxisBackward, SumBackward;
+    regression: MeanAbsoluteError, MeanAbsoluteErrorBackward, MeanSquaredError, MeanSquaredErrorBackward;
+    rotate: Rotate180;
+    rounding: Ceil, Floor, Round, Trunc;
+    shuffle: GatherRows, Permutation;
+    slice: Slice, SliceBackward;
+    softmax: LogSoftmax, Softmax;
+    softmax_backward: LogSoftmaxBackward, SoftmaxBackward;
+    tile: Tile, TileBackward;
+    transpose: Transpose;
+    trigonometric: Acos, AcosBackward, Asin, AsinBackward, Atan, Atan2, Atan2BackwardX, Atan2BackwardY, AtanBackward, Cos, CosBackward, Sin, SinBackward, Tan, TanBackward;
+    variance: Variance, VarianceAxis, VarianceAxisBackward, VarianceBackward;
+}

@@ -1,18 +1,20 @@
 //! Pooling: the maximum or the mean of a window moved over every channel of every image, and its gradient.
 //!
-//! `size`, `stride` and `padding` are `[rows, cols]`. Padding never is a maximum, and counts as zeros in a mean, as in
+//! Padding never is a maximum, and counts as zeros in a mean, as in
 //! PyTorch; it is at most half of the window.
 
 use dahl::ndarray::{ArrayView4, ArrayViewMut4};
 use dahl::prelude::*;
 
 use super::conv2d::fits;
+use super::geometry::Pool2dGeometry;
 use crate::cpu::im2col::{ColumnTap, Window, for_each_strided, positions};
 use crate::cpu::row_major::{elements, write};
 use crate::cpu::scratch::with_scratch;
 
 /// The shape of a pooled batch of images; extents of 0 where the window does not fit.
-fn pooled_shape(input: [usize; 4], size: [usize; 2], stride: [usize; 2], padding: [usize; 2]) -> [usize; 4] {
+fn pooled_shape(input: [usize; 4], geometry: Pool2dGeometry) -> [usize; 4] {
+    let Pool2dGeometry { size, stride, padding } = geometry;
     let [rows, cols] = [0, 1].map(|axis| positions(input[axis + 2], size[axis], stride[axis], padding[axis]));
     [input[0], input[1], rows, cols]
 }
@@ -27,8 +29,9 @@ fn planes_of([batch, channels, ..]: [usize; 4]) -> [usize; 2] {
     [batch, channels]
 }
 
-fn window(image: &[usize], kernel: [usize; 2], stride: [usize; 2], padding: [usize; 2]) -> Window {
-    Window { image: [image[2], image[3]], kernel, stride, padding }
+fn window(image: &[usize], geometry: Pool2dGeometry) -> Window {
+    let Pool2dGeometry { size, stride, padding } = geometry;
+    Window { image: [image[2], image[3]], kernel: size, stride, padding }
 }
 
 /// `out[n, c, i, j] = ` the largest element under the window at position `i, j`; NaN if one is NaN. `index` is where in
@@ -38,10 +41,10 @@ fn window(image: &[usize], kernel: [usize; 2], stride: [usize; 2], padding: [usi
 /// `input: [batch, channels, rows, cols]`, `out` and `index: [batch, channels, (rows + 2 padding - size) / stride + 1, ..]`.
 #[codelet(
     R, W, W,
-    shape(out = pooled_shape(input.shape(), size, stride, padding)),
-    shape(index = pooled_shape(input.shape(), size, stride, padding)),
-    check(fits(input.shape(), size, stride, padding)),
-    check(covers(size, padding)),
+    shape(out = pooled_shape(input.shape(), geometry)),
+    shape(index = pooled_shape(input.shape(), geometry)),
+    check(fits(input.shape(), geometry.size, geometry.stride, geometry.padding)),
+    check(covers(geometry.size, geometry.padding)),
     flops = out.len() * 2,
     cuda = crate::kernels::MAX_POOL2D,
     reference = crate::reference::pool2d::max_pool2d,
@@ -51,11 +54,9 @@ pub fn max_pool2d<T: Real>(
     input: ArrayView4<T>,
     out: ArrayViewMut4<T>,
     index: ArrayViewMut4<u32>,
-    size: [usize; 2],
-    stride: [usize; 2],
-    padding: [usize; 2],
+    geometry: Pool2dGeometry,
 ) {
-    let window = window(input.shape(), size, stride, padding);
+    let window = window(input.shape(), geometry);
     let input = input.as_standard_layout();
     let input = elements(&input);
     write(out, |out| write(index, |index| max_pool_planes(&window, input, out, index)));
@@ -146,22 +147,16 @@ pub fn max_pool2d_backward<T: Real>(gradient: ArrayView4<T>, index: ArrayView4<u
 /// As for [`max_pool2d`].
 #[codelet(
     R, W,
-    shape(out = pooled_shape(input.shape(), size, stride, padding)),
-    check(fits(input.shape(), size, stride, padding)),
-    check(covers(size, padding)),
+    shape(out = pooled_shape(input.shape(), geometry)),
+    check(fits(input.shape(), geometry.size, geometry.stride, geometry.padding)),
+    check(covers(geometry.size, geometry.padding)),
     flops = out.len() * 2,
     cuda = crate::kernels::AVG_POOL2D,
     reference = crate::reference::pool2d::avg_pool2d,
-    error = sum(n = size[0] * size[1] + 1)
+    error = sum(n = geometry.size[0] * geometry.size[1] + 1)
 )]
-pub fn avg_pool2d<T: Real>(
-    input: ArrayView4<T>,
-    out: ArrayViewMut4<T>,
-    size: [usize; 2],
-    stride: [usize; 2],
-    padding: [usize; 2],
-) {
-    let window = window(input.shape(), size, stride, padding);
+pub fn avg_pool2d<T: Real>(input: ArrayView4<T>, out: ArrayViewMut4<T>, geometry: Pool2dGeometry) {
+    let window = window(input.shape(), geometry);
     let input = input.as_standard_layout();
     let input = elements(&input);
     write(out, |out| avg_pool_planes(&window, input, out));
@@ -216,21 +211,19 @@ fn avg_pool_planes<T: Real>(window: &Window, input: &[T], out: &mut [T]) {
 /// `gradient` as the output of [`avg_pool2d`], `out` as its input.
 #[codelet(
     R, W,
-    check(gradient.shape() == pooled_shape(out.shape(), size, stride, padding)),
-    check(covers(size, padding)),
+    check(gradient.shape() == pooled_shape(out.shape(), geometry)),
+    check(covers(geometry.size, geometry.padding)),
     flops = gradient.len() * 2,
     cuda = crate::kernels::AVG_POOL2D_BACKWARD,
     reference = crate::reference::pool2d::avg_pool2d_backward,
-    error = sum(n = size[0] * size[1] + 1)
+    error = sum(n = geometry.size[0] * geometry.size[1] + 1)
 )]
 pub fn avg_pool2d_backward<T: Real>(
     gradient: ArrayView4<T>,
     out: ArrayViewMut4<T>,
-    size: [usize; 2],
-    stride: [usize; 2],
-    padding: [usize; 2],
+    geometry: Pool2dGeometry,
 ) {
-    let window = window(out.shape(), size, stride, padding);
+    let window = window(out.shape(), geometry);
     let gradient = gradient.as_standard_layout();
     let gradient = elements(&gradient);
     write(out, |out| avg_pool_planes_backward(&window, gradient, out));

@@ -1,4 +1,4 @@
-//! Seeded random numbers: [`uniform`] and [`normal`].
+//! Seeded random numbers: [`uniform`] and [`normal`], of a place in a sequence ([`Philox`]).
 //!
 //! Each element is a function of the seed and its index alone (Philox4x32-10; Salmon, Moraes, Dror and Shaw 2011,
 //! *Parallel Random Numbers: As Easy as 1, 2, 3*), so the numbers do not depend on how an array is divided or on the
@@ -9,21 +9,64 @@ use dahl::prelude::*;
 
 use crate::cpu::philox::{Distribution, Fill};
 
+/// Which random numbers: the sequence of a seed, from a place on.
+///
+/// ```
+/// use dahl::ops::{Philox, uniform};
+/// use dahl::prelude::*;
+///
+/// # fn main() -> dahl::Result<()> {
+/// let rt = Runtime::new()?;
+/// let (mut whole, mut rest) = (rt.zeros::<f32, 1>([10])?, rt.zeros([6])?);
+/// uniform(&mut whole, -1.0, 1.0, Philox::new(42))?;
+/// uniform(&mut rest, -1.0, 1.0, Philox::new(42).skip(4))?;
+/// assert_eq!(whole.to_vec()?[4..], rest.to_vec()?);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Argument)]
+#[repr(C)]
+pub struct Philox {
+    /// The seed.
+    pub seed: u64,
+    /// The place of the first number: 0 for a whole array; for a part along the first axis, the number of elements before
+    /// it.
+    pub offset: u64,
+}
+
+impl Philox {
+    /// The sequence of `seed`, from its beginning.
+    pub const fn new(seed: u64) -> Self {
+        Self { seed, offset: 0 }
+    }
+
+    /// The numbers after the next `numbers`.
+    pub const fn skip(mut self, numbers: u64) -> Self {
+        self.offset = self.offset.wrapping_add(numbers);
+        self
+    }
+}
+
 /// Fills `out` with independent numbers, uniform between `low` and `high`; rounding to the element type may reach
 /// `high`.
-///
-/// `offset` is the index of the first element in the sequence of `seed`: 0 for a whole array; for a part along the
-/// first axis, the number of elements before it.
 #[codelet(W, cuda = crate::kernels::UNIFORM)]
-pub fn uniform<T: Real>(out: &mut [T], low: f64, high: f64, seed: u64, offset: u64) {
-    dahl::simd::dispatch(Fill { out, distribution: Distribution::Uniform { low, high }, seed, offset });
+pub fn uniform<T: Real>(out: &mut [T], low: f64, high: f64, numbers: Philox) {
+    dahl::simd::dispatch(Fill {
+        out,
+        distribution: Distribution::Uniform { low, high },
+        seed: numbers.seed,
+        offset: numbers.offset,
+    });
 }
 
 /// Fills `out` with independent normal numbers of the given mean and standard deviation (Box and Muller 1958, *A Note
 /// on the Generation of Random Normal Deviates*).
-///
-/// `offset` is as for [`uniform`].
 #[codelet(W, cuda = crate::kernels::NORMAL)]
-pub fn normal<T: Real>(out: &mut [T], mean: f64, deviation: f64, seed: u64, offset: u64) {
-    dahl::simd::dispatch(Fill { out, distribution: Distribution::Normal { mean, deviation }, seed, offset });
+pub fn normal<T: Real>(out: &mut [T], mean: f64, deviation: f64, numbers: Philox) {
+    dahl::simd::dispatch(Fill {
+        out,
+        distribution: Distribution::Normal { mean, deviation },
+        seed: numbers.seed,
+        offset: numbers.offset,
+    });
 }

@@ -4,15 +4,16 @@ use ndarray::{Array4, ArrayView4, ArrayViewMut4};
 
 use super::sum::Sum;
 use super::window::{Moves, pairs};
+use crate::ops::Conv2dGeometry;
 
 pub(crate) fn conv2d(
     input: ArrayView4<'_, f64>,
     filters: ArrayView4<'_, f64>,
     mut out: ArrayViewMut4<'_, f64>,
-    stride: [usize; 2],
-    padding: [usize; 2],
+    geometry: Conv2dGeometry,
 ) {
-    let (moves, (_, channels, rows, cols)) = (Moves { stride, padding }, input.dim());
+    let (moves, (_, channels, rows, cols)) =
+        (Moves { stride: geometry.stride, padding: geometry.padding }, input.dim());
     for ((image, filter, row, col), out) in out.indexed_iter_mut() {
         let mut sum = Sum::default();
         for channel in 0..channels {
@@ -30,10 +31,10 @@ pub(crate) fn conv2d_backward_input(
     gradient: ArrayView4<'_, f64>,
     filters: ArrayView4<'_, f64>,
     mut out: ArrayViewMut4<'_, f64>,
-    stride: [usize; 2],
-    padding: [usize; 2],
+    geometry: Conv2dGeometry,
 ) {
-    let (moves, (_, channels, rows, cols)) = (Moves { stride, padding }, out.dim());
+    let (moves, (_, channels, rows, cols)) =
+        (Moves { stride: geometry.stride, padding: geometry.padding }, out.dim());
     let mut sums = Array4::from_elem(out.dim(), Sum::default());
     for ((image, filter, row, col), &gradient) in gradient.indexed_iter() {
         for channel in 0..channels {
@@ -52,10 +53,10 @@ pub(crate) fn conv2d_backward_filters(
     input: ArrayView4<'_, f64>,
     gradient: ArrayView4<'_, f64>,
     mut out: ArrayViewMut4<'_, f64>,
-    stride: [usize; 2],
-    padding: [usize; 2],
+    geometry: Conv2dGeometry,
 ) {
-    let (moves, (images, _, rows, cols)) = (Moves { stride, padding }, input.dim());
+    let (moves, (images, _, rows, cols)) =
+        (Moves { stride: geometry.stride, padding: geometry.padding }, input.dim());
     for ((filter, channel, tap_row, tap_col), out) in out.indexed_iter_mut() {
         let mut sum = Sum::default();
         sum.add(*out);

@@ -4,6 +4,7 @@ use ndarray::{Array4, ArrayView1, ArrayView4, ArrayViewMut1, ArrayViewMut4};
 
 use super::conv2d::{conv2d as convolve, conv2d_backward_filters};
 use super::sum::Sum;
+use crate::ops::{Conv2dGeometry, Conv2dPoolGeometry};
 
 /// The convolution's output with the bias added.
 fn sums(
@@ -17,7 +18,7 @@ fn sums(
     let shape =
         [batch, channels, rows + 2 * padding[0] + 1 - kernel_rows, cols + 2 * padding[1] + 1 - kernel_cols];
     let mut out = Array4::zeros(shape);
-    convolve(input, filters, out.view_mut(), [1, 1], padding);
+    convolve(input, filters, out.view_mut(), Conv2dGeometry::default().padding(padding));
     for ((_, channel, _, _), out) in out.indexed_iter_mut() {
         *out += bias[channel];
     }
@@ -44,9 +45,9 @@ pub(crate) fn conv2d_relu_max_pool2d(
     bias: ArrayView1<'_, f64>,
     mut out: ArrayViewMut4<'_, f64>,
     mut index: ArrayViewMut4<'_, u32>,
-    padding: [usize; 2],
-    size: [usize; 2],
+    geometry: Conv2dPoolGeometry,
 ) {
+    let Conv2dPoolGeometry { padding, size } = geometry;
     let sums = sums(input, filters, bias, padding);
     for ((image, channel, row, col), out) in out.indexed_iter_mut() {
         let window = (0..size[0]).flat_map(|down| (0..size[1]).map(move |right| [down, right]));
@@ -97,7 +98,7 @@ pub(crate) fn conv2d_relu_backward(
 ) {
     add_passed(gradient, output, by_bias);
     let by_sums = Array4::from_shape_fn(gradient.dim(), |place| passed(output[place], gradient[place]));
-    conv2d_backward_filters(input, by_sums.view(), by_filters, [1, 1], padding);
+    conv2d_backward_filters(input, by_sums.view(), by_filters, Conv2dGeometry::default().padding(padding));
 }
 
 pub(crate) fn bias_relu_max_pool2d_backward(
@@ -117,7 +118,6 @@ pub(crate) fn bias_relu_max_pool2d_backward(
     }
 }
 
-#[allow(clippy::too_many_arguments, reason = "as the op")]
 pub(crate) fn conv2d_relu_max_pool2d_backward(
     input: ArrayView4<'_, f64>,
     gradient: ArrayView4<'_, f64>,
@@ -125,14 +125,14 @@ pub(crate) fn conv2d_relu_max_pool2d_backward(
     index: ArrayView4<'_, u32>,
     by_filters: ArrayViewMut4<'_, f64>,
     by_bias: ArrayViewMut1<'_, f64>,
-    padding: [usize; 2],
-    _: [usize; 2],
+    geometry: Conv2dPoolGeometry,
 ) {
+    let padding = geometry.padding;
     let (batch, _, rows, cols) = input.dim();
     let (channels, _, kernel_rows, kernel_cols) = by_filters.dim();
     let shape =
         [batch, channels, rows + 2 * padding[0] + 1 - kernel_rows, cols + 2 * padding[1] + 1 - kernel_cols];
     let mut by_sums = Array4::zeros(shape);
     bias_relu_max_pool2d_backward(gradient, output, index, by_sums.view_mut(), by_bias);
-    conv2d_backward_filters(input, by_sums.view(), by_filters, [1, 1], padding);
+    conv2d_backward_filters(input, by_sums.view(), by_filters, Conv2dGeometry::default().padding(padding));
 }

@@ -3,27 +3,26 @@
 use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2};
 
 use super::sum::Sum;
+use crate::ops::Transposed;
 
 pub(crate) fn matmul(
     a: ArrayView2<'_, f64>,
     b: ArrayView2<'_, f64>,
     mut out: ArrayViewMut2<'_, f64>,
-    transpose_a: bool,
-    transpose_b: bool,
+    transposed: Transposed,
 ) {
     out.fill(0.0);
-    matmul_add(a, b, out, transpose_a, transpose_b);
+    matmul_add(a, b, out, transposed);
 }
 
 pub(crate) fn matmul_add(
     a: ArrayView2<'_, f64>,
     b: ArrayView2<'_, f64>,
     mut out: ArrayViewMut2<'_, f64>,
-    transpose_a: bool,
-    transpose_b: bool,
+    transposed: Transposed,
 ) {
-    let a = if transpose_a { a.t() } else { a.view() };
-    let b = if transpose_b { b.t() } else { b.view() };
+    let a = if transposed.left { a.t() } else { a.view() };
+    let b = if transposed.right { b.t() } else { b.view() };
     for ((i, j), out) in out.indexed_iter_mut() {
         *out = inner_product(a.row(i), b.column(j), *out);
     }
@@ -33,9 +32,9 @@ pub(crate) fn matvec(
     a: ArrayView2<'_, f64>,
     vector: ArrayView1<'_, f64>,
     mut out: ArrayViewMut1<'_, f64>,
-    transpose_a: bool,
+    is_transposed: bool,
 ) {
-    let a = if transpose_a { a.t() } else { a.view() };
+    let a = if is_transposed { a.t() } else { a.view() };
     for (row, out) in a.rows().into_iter().zip(&mut out) {
         *out = inner_product(row, vector, 0.0);
     }

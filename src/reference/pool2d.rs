@@ -4,15 +4,15 @@ use ndarray::{Array4, ArrayView4, ArrayViewMut4};
 
 use super::sum::{Sum, sum_of};
 use super::window::{Moves, pairs};
+use crate::ops::Pool2dGeometry;
 
 pub(crate) fn max_pool2d(
     input: ArrayView4<'_, f64>,
     mut out: ArrayViewMut4<'_, f64>,
     mut index: ArrayViewMut4<'_, u32>,
-    size: [usize; 2],
-    stride: [usize; 2],
-    padding: [usize; 2],
+    geometry: Pool2dGeometry,
 ) {
+    let Pool2dGeometry { size, stride, padding } = geometry;
     let (moves, (_, _, rows, cols)) = (Moves { stride, padding }, input.dim());
     for ((image, channel, row, col), out) in out.indexed_iter_mut() {
         let pixels = pairs(size).filter_map(|tap| moves.pixel([rows, cols], [row, col], tap));
@@ -44,10 +44,9 @@ pub(crate) fn max_pool2d_backward(
 pub(crate) fn avg_pool2d(
     input: ArrayView4<'_, f64>,
     mut out: ArrayViewMut4<'_, f64>,
-    size: [usize; 2],
-    stride: [usize; 2],
-    padding: [usize; 2],
+    geometry: Pool2dGeometry,
 ) {
+    let Pool2dGeometry { size, stride, padding } = geometry;
     let (moves, (_, _, rows, cols)) = (Moves { stride, padding }, input.dim());
     for ((image, channel, row, col), out) in out.indexed_iter_mut() {
         let pixels = pairs(size).filter_map(|tap| moves.pixel([rows, cols], [row, col], tap));
@@ -59,10 +58,9 @@ pub(crate) fn avg_pool2d(
 pub(crate) fn avg_pool2d_backward(
     gradient: ArrayView4<'_, f64>,
     mut out: ArrayViewMut4<'_, f64>,
-    size: [usize; 2],
-    stride: [usize; 2],
-    padding: [usize; 2],
+    geometry: Pool2dGeometry,
 ) {
+    let Pool2dGeometry { size, stride, padding } = geometry;
     let (moves, (_, _, rows, cols)) = (Moves { stride, padding }, out.dim());
     let mut sums = Array4::from_elem(out.dim(), Sum::default());
     for ((image, channel, row, col), &gradient) in gradient.indexed_iter() {

@@ -1,6 +1,7 @@
 //! The convolutions, by cuDNN and by their kernels.
 
-use dahl::ops::{Conv2d, Conv2dBackwardFilters, Conv2dBackwardInput};
+use dahl::ops::Conv2dGeometry;
+use dahl::ops::codelets::{Conv2d, Conv2dBackwardFilters, Conv2dBackwardInput};
 use dahl::prelude::*;
 use dahl::{Result, Ruling, bf16, f16};
 
@@ -47,13 +48,16 @@ fn all_three<T: Real>(rt: &Runtime, case: Case, worker: usize, kernels: [&str; 3
     let gradient = tensor::<T>(rt, case.output(), 2)?;
     let (mut out, mut by_input) = (rt.zeros(case.output())?, rt.zeros(case.input)?);
     let mut by_filters = tensor::<T>(rt, case.filters, 1)?;
-    Conv2d::task(&input, &filters, &mut out, stride, padding).kernel(kernels[0]).on(worker).submit()?;
-    Conv2dBackwardInput::task(&gradient, &filters, &mut by_input, stride, padding)
+    Conv2d::task(&input, &filters, &mut out, Conv2dGeometry { stride, padding })
+        .kernel(kernels[0])
+        .on(worker)
+        .submit()?;
+    Conv2dBackwardInput::task(&gradient, &filters, &mut by_input, Conv2dGeometry { stride, padding })
         .kernel(kernels[1])
         .on(worker)
         .submit()?;
     for _ in 0..2 {
-        Conv2dBackwardFilters::task(&input, &gradient, &mut by_filters, stride, padding)
+        Conv2dBackwardFilters::task(&input, &gradient, &mut by_filters, Conv2dGeometry { stride, padding })
             .kernel(kernels[2])
             .on(worker)
             .submit()?;
@@ -118,7 +122,10 @@ fn rounded_sums_are_within_their_bound() {
         let filters = rt.from_vec(extents[1], values[1].clone())?;
         let run = |worker: usize, kernel: &str| -> Result<Vec<f32>> {
             let mut out = rt.zeros(extents[2])?;
-            Conv2d::task(&input, &filters, &mut out, [1, 1], [1, 0]).kernel(kernel).on(worker).submit()?;
+            Conv2d::task(&input, &filters, &mut out, Conv2dGeometry::default().padding([1, 0]))
+                .kernel(kernel)
+                .on(worker)
+                .submit()?;
             out.to_vec()
         };
         let (found, expected) = (run(device, BY_CUDNN[0])?, run(CPU, "rust")?);
@@ -135,7 +142,7 @@ fn rounded_sums_are_within_their_bound() {
 fn has_cudnn(rt: &Runtime) -> bool {
     let x = rt.zeros::<f32, 4>([1; 4]).expect("it can be had");
     let mut out = rt.zeros([1; 4]).expect("it can be had");
-    let has = Conv2d::task(&x, &x, &mut out, [1; 2], [0; 2]).kernel(BY_CUDNN[0]).submit().is_ok();
+    let has = Conv2d::task(&x, &x, &mut out, Conv2dGeometry::default()).kernel(BY_CUDNN[0]).submit().is_ok();
     let is_stand_in = std::env::var("CUDA_STAND_IN").as_deref() != Ok("0");
     assert!(has || !is_stand_in, "the stand-in has it");
     rt.wait().expect("nothing fails");
@@ -151,12 +158,19 @@ fn run_freely<T: Real>(rt: &Runtime, device: usize, count: usize) -> Result<()> 
     for _ in 0..count {
         let (mut out, mut by_input) = (rt.zeros(SMALL.output())?, rt.zeros(SMALL.input)?);
         let mut by_filters = tensor::<T>(rt, SMALL.filters, 1)?;
-        Conv2d::task(&input, &filters, &mut out, stride, padding).on(device).submit()?;
-        Conv2dBackwardInput::task(&gradient, &filters, &mut by_input, stride, padding).on(device).submit()?;
+        Conv2d::task(&input, &filters, &mut out, Conv2dGeometry { stride, padding }).on(device).submit()?;
+        Conv2dBackwardInput::task(&gradient, &filters, &mut by_input, Conv2dGeometry { stride, padding })
+            .on(device)
+            .submit()?;
         for _ in 0..2 {
-            Conv2dBackwardFilters::task(&input, &gradient, &mut by_filters, stride, padding)
-                .on(device)
-                .submit()?;
+            Conv2dBackwardFilters::task(
+                &input,
+                &gradient,
+                &mut by_filters,
+                Conv2dGeometry { stride, padding },
+            )
+            .on(device)
+            .submit()?;
         }
         let found = [out.to_vec()?, by_input.to_vec()?, by_filters.to_vec()?];
         assert_eq!(found, expected, "{}", T::NAME);
@@ -220,9 +234,13 @@ fn where_there_is_no_image_the_kernel_runs() {
         told();
         let (input, filters) = (rt.zeros::<f32, 4>([0, 3, 6, 5])?, tensor::<f32>(rt, SMALL.filters, 4)?);
         let mut out = rt.zeros([0, 4, 6, 4])?;
-        Conv2d::task(&input, &filters, &mut out, [1, 1], [1, 0]).on(device).submit()?;
+        Conv2d::task(&input, &filters, &mut out, Conv2dGeometry::default().padding([1, 0]))
+            .on(device)
+            .submit()?;
         let mut by_filters = tensor::<f32>(rt, SMALL.filters, 1)?;
-        Conv2dBackwardFilters::task(&input, &out, &mut by_filters, [1, 1], [1, 0]).on(device).submit()?;
+        Conv2dBackwardFilters::task(&input, &out, &mut by_filters, Conv2dGeometry::default().padding([1, 0]))
+            .on(device)
+            .submit()?;
         assert_eq!(by_filters.to_vec()?, numbers::<f32>(72, 1), "a sum of nothing is added");
         assert_eq!(told(), "");
         assert!(!has_it || measured(rt).contains(&"cuda".to_owned()), "{:?}", measured(rt));
@@ -239,10 +257,15 @@ fn a_submitter_who_wants_cudnn_alone_hears_that_it_has_no_sums_of_halves() {
         let input = tensor::<f16>(rt, SMALL.input, 0)?;
         let gradient = tensor::<f16>(rt, SMALL.output(), 2)?;
         let mut by_filters = rt.zeros::<f16, 4>(SMALL.filters)?;
-        Conv2dBackwardFilters::task(&input, &gradient, &mut by_filters, [1, 1], [1, 0])
-            .kernel(BY_CUDNN[2])
-            .on(device)
-            .submit()?;
+        Conv2dBackwardFilters::task(
+            &input,
+            &gradient,
+            &mut by_filters,
+            Conv2dGeometry::default().padding([1, 0]),
+        )
+        .kernel(BY_CUDNN[2])
+        .on(device)
+        .submit()?;
         let error = by_filters.to_vec().expect_err("it cannot be had").to_string();
         assert!(error.contains("(f16, f32, f16)"), "{error}");
         Ok(())
@@ -256,7 +279,9 @@ fn a_convolution_that_fails_fails_its_task_alone() {
         let (input, filters) = (tensor::<f32>(rt, SMALL.input, 0)?, tensor::<f32>(rt, SMALL.filters, 4)?);
         let run = || -> Result<Vec<f32>> {
             let mut out = rt.zeros(SMALL.output())?;
-            Conv2d::task(&input, &filters, &mut out, [1, 1], [1, 0]).on(device).submit()?;
+            Conv2d::task(&input, &filters, &mut out, Conv2dGeometry::default().padding([1, 0]))
+                .on(device)
+                .submit()?;
             out.to_vec()
         };
         let (first, second, third) = (run()?, run(), run()?);

@@ -1,6 +1,7 @@
 //! The matrix products, by cuBLAS and by their kernels.
 
-use dahl::ops::{Matmul, MatmulAdd, Matvec};
+use dahl::ops::Transposed;
+use dahl::ops::codelets::{Matmul, MatmulAdd, Matvec};
 use dahl::prelude::*;
 use dahl::{Result, bf16, f16};
 
@@ -25,12 +26,12 @@ fn matrices<T: Real>(rt: &Runtime, device: usize, name: &dyn Fn(&str) -> String)
             let run = |worker: usize, [kernel, of_sum]: [&str; 2]| -> Result<[Vec<T>; 2]> {
                 let (mut out, mut sum) =
                     (rt.zeros([rows, cols])?, rt.from_vec([rows, cols], numbers(rows * cols, 2))?);
-                Matmul::task(&a, &b, &mut out, transpose_a, transpose_b)
+                Matmul::task(&a, &b, &mut out, Transposed { left: transpose_a, right: transpose_b })
                     .kernel(kernel)
                     .on(worker)
                     .submit()?;
                 // What was just computed is read on the same device, and added up.
-                MatmulAdd::task(&a, &b, &mut sum, transpose_a, transpose_b)
+                MatmulAdd::task(&a, &b, &mut sum, Transposed { left: transpose_a, right: transpose_b })
                     .kernel(of_sum)
                     .on(worker)
                     .submit()?;
@@ -101,7 +102,7 @@ fn the_kernels_and_the_cpu_agree() {
 fn has_cublas(rt: &Runtime) -> bool {
     let x = rt.zeros::<f32, 2>([1, 1]).expect("it can be had");
     let mut out = rt.zeros([1, 1]).expect("it can be had");
-    let has = Matmul::task(&x, &x, &mut out, false, false).kernel("matmul_by_cublas").submit().is_ok();
+    let has = Matmul::task(&x, &x, &mut out, Transposed::NEITHER).kernel("matmul_by_cublas").submit().is_ok();
     let is_stand_in = std::env::var("CUDA_STAND_IN").as_deref() != Ok("0");
     assert!(has || !is_stand_in, "the stand-in has it");
     rt.wait().expect("nothing fails");
@@ -116,7 +117,7 @@ fn it_is_chosen_where_it_is_there() {
         }
         let a: Matrix<'_, f32> = rt.from_vec([4, 4], numbers(16, 0))?;
         let mut out = rt.zeros([4, 4])?;
-        Matmul::task(&a, &a, &mut out, false, true).on(device).submit()?;
+        Matmul::task(&a, &a, &mut out, Transposed::RIGHT).on(device).submit()?;
         rt.wait()?;
         assert_eq!(measured(rt), ["matmul_by_cublas"]);
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use dahl::ops::SumAxis;
+use dahl::ops::codelets::SumAxis;
 use dahl::prelude::*;
 use dahl::{Result, Task, f16};
 

@@ -1,6 +1,6 @@
 //! Convolutions, by images and by filters.
 
-use dahl::ops::{conv2d_backward_filters, conv2d_backward_input, conv2d_init};
+use dahl::ops::{Conv2dGeometry, conv2d_backward_filters, conv2d_backward_input, conv2d_init};
 
 use super::into;
 
@@ -8,10 +8,10 @@ use super::into;
 macro_rules! convolution {
     ($test:ident: $images:expr, $filters:expr, stride $stride:expr, padding $padding:expr) => {
         gradients!($test: [input: $images, filters: $filters],
-            |arena| conv2d_init(arena, input, filters, $stride, $padding),
+            |arena| conv2d_init(arena, input, filters, Conv2dGeometry { stride: $stride, padding: $padding }),
             |_, gradient| [
-                into(arena, input, |out| conv2d_backward_input(gradient, filters, out, $stride, $padding)),
-                into(arena, filters, |out| conv2d_backward_filters(input, gradient, out, $stride, $padding)),
+                into(arena, input, |out| conv2d_backward_input(gradient, filters, out, Conv2dGeometry { stride: $stride, padding: $padding })),
+                into(arena, filters, |out| conv2d_backward_filters(input, gradient, out, Conv2dGeometry { stride: $stride, padding: $padding })),
             ],
             with linear()
         );

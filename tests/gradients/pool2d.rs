@@ -1,6 +1,6 @@
 //! Pooling.
 
-use dahl::ops::{avg_pool2d_backward, avg_pool2d_init, max_pool2d_backward, max_pool2d_init};
+use dahl::ops::{Pool2dGeometry, avg_pool2d_backward, avg_pool2d_init, max_pool2d_backward, max_pool2d_init};
 
 use super::into;
 
@@ -11,14 +11,14 @@ macro_rules! pooling {
             use super::*;
 
             gradients!(max: [input: $images],
-                |arena| max_pool2d_init(arena, input, $size, $stride, $padding),
+                |arena| max_pool2d_init(arena, input, Pool2dGeometry { size: $size, stride: $stride, padding: $padding }),
                 |(_, index), gradient| [into(arena, input, |out| max_pool2d_backward(gradient, index, out))]
             );
 
             gradients!(average: [input: $images],
-                |arena| avg_pool2d_init(arena, input, $size, $stride, $padding),
+                |arena| avg_pool2d_init(arena, input, Pool2dGeometry { size: $size, stride: $stride, padding: $padding }),
                 |_, gradient| [into(arena, input, |out| {
-                    avg_pool2d_backward(gradient, out, $size, $stride, $padding)
+                    avg_pool2d_backward(gradient, out, Pool2dGeometry { size: $size, stride: $stride, padding: $padding })
                 })],
                 with linear()
             );

@@ -4,24 +4,24 @@ use super::*;
 
 // What overflows is NaN or infinite by the order of the sum, and the rectifier makes 0 of the one and not of the other.
 numerics!(
-    conv2d_relu: ops::Conv2dRelu,
+    conv2d_relu: ops::codelets::Conv2dRelu,
     (within(-1000.0, 1000.0, [2, 3, 8, 7]), within(-1000.0, 1000.0, [5, 3, 3, 2]), [5], _),
     ([1, 1])
 );
 // `conv2d_relu_max_pool2d` is compared in `tests/ops`, on numbers whose sums are exact: which of two sums is larger may be
 // a question of rounding.
 numerics!(
-    conv2d_relu_backward: ops::Conv2dReluBackward,
+    conv2d_relu_backward: ops::codelets::Conv2dReluBackward,
     ([2, 3, 8, 7], [2, 5, 8, 6], [2, 5, 8, 6], output([5, 3, 3, 2]), output([5])),
     ([1, 0])
 );
 numerics!(
-    bias_relu_max_pool2d_backward: ops::BiasReluMaxPool2dBackward,
+    bias_relu_max_pool2d_backward: ops::codelets::BiasReluMaxPool2dBackward,
     ([2, 3, 4, 7], [2, 3, 4, 7], below(56, [2, 3, 4, 7]), output([2, 3, 8, 7]), output([3])),
     ()
 );
 numerics!(
-    conv2d_relu_max_pool2d_backward: ops::Conv2dReluMaxPool2dBackward,
+    conv2d_relu_max_pool2d_backward: ops::codelets::Conv2dReluMaxPool2dBackward,
     (
         [2, 3, 8, 7],
         [2, 5, 4, 2],
@@ -30,5 +30,5 @@ numerics!(
         output([5, 3, 3, 2]),
         output([5])
     ),
-    ([1, 0], [2, 3])
+    (ops::Conv2dPoolGeometry { padding: [1, 0], size: [2, 3] },)
 );

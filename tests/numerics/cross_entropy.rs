@@ -8,6 +8,6 @@ fn labels() -> Input<u32, 1> {
     Describes::<u32>::describe(holding([31], &classes))
 }
 
-numerics!(cross_entropy: ops::CrossEntropy, ([31, 10], labels(), _), (0.25,));
-numerics!(cross_entropy_backward: ops::CrossEntropyBackward, ([31, 10], labels(), _), (0.25,));
-numerics!(count_correct: ops::CountCorrect, ([31, 10], labels(), _), ());
+numerics!(cross_entropy: ops::codelets::CrossEntropy, ([31, 10], labels(), _), (0.25,));
+numerics!(cross_entropy_backward: ops::codelets::CrossEntropyBackward, ([31, 10], labels(), _), (0.25,));
+numerics!(count_correct: ops::codelets::CountCorrect, ([31, 10], labels(), _), ());

@@ -1,10 +1,10 @@
 use super::*;
 
-numerics!(sum: ops::Sum, ([31, 67], _), ());
-numerics!(mean: ops::Mean, ([31, 67], _), ());
-numerics!(max: ops::Max, ([31, 67], _), ());
-numerics!(min: ops::Min, ([31, 67], _), ());
-numerics!(sum_axis: ops::SumAxis, ([131, 3, 5], _), (0,));
-numerics!(mean_axis: ops::MeanAxis, ([3, 131, 5], _), (1,));
-numerics!(max_axis: ops::MaxAxis, ([3, 31, 5], _), (1,));
-numerics!(min_axis: ops::MinAxis, ([3, 5, 31], _), (2,));
+numerics!(sum: ops::codelets::Sum, ([31, 67], _), ());
+numerics!(mean: ops::codelets::Mean, ([31, 67], _), ());
+numerics!(max: ops::codelets::Max, ([31, 67], _), ());
+numerics!(min: ops::codelets::Min, ([31, 67], _), ());
+numerics!(sum_axis: ops::codelets::SumAxis, ([131, 3, 5], _), (0,));
+numerics!(mean_axis: ops::codelets::MeanAxis, ([3, 131, 5], _), (1,));
+numerics!(max_axis: ops::codelets::MaxAxis, ([3, 31, 5], _), (1,));
+numerics!(min_axis: ops::codelets::MinAxis, ([3, 5, 31], _), (2,));

@@ -1,10 +1,10 @@
 use super::*;
 
-numerics!(sum_backward: ops::SumBackward, ([], output([5, 7])), ());
-numerics!(mean_backward: ops::MeanBackward, ([], output([5, 7])), ());
-numerics!(sum_axis_backward: ops::SumAxisBackward, ([5, 1], output([5, 7])), (1,));
-numerics!(mean_axis_backward: ops::MeanAxisBackward, ([1, 5], output([7, 5])), (0,));
-numerics!(max_backward: ops::MaxBackward, ([5, 7], [], _), ());
-numerics!(min_backward: ops::MinBackward, ([5, 7], [], _), ());
-numerics!(max_axis_backward: ops::MaxAxisBackward, ([5, 31], [5, 1], _), (1,));
-numerics!(min_axis_backward: ops::MinAxisBackward, ([31, 5], [1, 5], _), (0,));
+numerics!(sum_backward: ops::codelets::SumBackward, ([], output([5, 7])), ());
+numerics!(mean_backward: ops::codelets::MeanBackward, ([], output([5, 7])), ());
+numerics!(sum_axis_backward: ops::codelets::SumAxisBackward, ([5, 1], output([5, 7])), (1,));
+numerics!(mean_axis_backward: ops::codelets::MeanAxisBackward, ([1, 5], output([7, 5])), (0,));
+numerics!(max_backward: ops::codelets::MaxBackward, ([5, 7], [], _), ());
+numerics!(min_backward: ops::codelets::MinBackward, ([5, 7], [], _), ());
+numerics!(max_axis_backward: ops::codelets::MaxAxisBackward, ([5, 31], [5, 1], _), (1,));
+numerics!(min_axis_backward: ops::codelets::MinAxisBackward, ([31, 5], [1, 5], _), (0,));

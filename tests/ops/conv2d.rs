@@ -1,4 +1,4 @@
-use dahl::ops::{conv2d, conv2d_backward_filters, conv2d_backward_input, conv2d_init};
+use dahl::ops::{Conv2dGeometry, conv2d, conv2d_backward_filters, conv2d_backward_input, conv2d_init};
 use dahl::prelude::*;
 
 use crate::reference::{Moves, array, assert_all_close, assert_refused, exact, four, zeros};
@@ -68,20 +68,22 @@ fn compare<T: Real>() {
         });
 
         let mut out = array::<T, 4>(&rt, out_shape, 4);
-        conv2d(&input, &filters, &mut out, stride, padding).unwrap();
-        let made = conv2d_init(&arena, &input, &filters, stride, padding).unwrap();
+        conv2d(&input, &filters, &mut out, Conv2dGeometry { stride, padding }).unwrap();
+        let made = conv2d_init(&arena, &input, &filters, Conv2dGeometry { stride, padding }).unwrap();
         let taps = in_channels * kernel[0] * kernel[1];
         for results in [&out, &made] {
             assert_all_close(results, &y.clone().into_dyn(), &y_size.clone().into_dyn(), taps + 1);
         }
         let mut input_gradient = array::<T, 4>(&rt, shape, 4);
-        conv2d_backward_input(&gradient, &filters, &mut input_gradient, stride, padding).unwrap();
+        conv2d_backward_input(&gradient, &filters, &mut input_gradient, Conv2dGeometry { stride, padding })
+            .unwrap();
         let terms = out_channels * kernel[0] * kernel[1] + 1;
         assert_all_close(&input_gradient, &dx.into_dyn(), &dx_size.into_dyn(), terms);
 
         let mut filters_gradient = array::<T, 4>(&rt, filters_shape, 4);
         let old = exact(&filters_gradient);
-        conv2d_backward_filters(&input, &gradient, &mut filters_gradient, stride, padding).unwrap();
+        conv2d_backward_filters(&input, &gradient, &mut filters_gradient, Conv2dGeometry { stride, padding })
+            .unwrap();
         let (dw, dw_size) = (dw.into_dyn() + &old, dw_size.into_dyn() + &old.mapv(f64::abs));
         assert_all_close(&filters_gradient, &dw, &dw_size, batch * out_rows * out_cols + 2);
     }
@@ -93,7 +95,7 @@ fn the_gradient_of_a_long_batch<T: Real>() {
     let gradient = rt.from_vec([1_000_000, 1, 1, 1], vec![T::from_f64(0.1); 1_000_000]).unwrap();
     let input = rt.from_vec([1_000_000, 1, 1, 1], vec![T::ONE; 1_000_000]).unwrap();
     let mut out = rt.zeros([1, 1, 1, 1]).unwrap();
-    dahl::ops::conv2d_backward_filters(&input, &gradient, &mut out, [1, 1], [0, 0]).unwrap();
+    dahl::ops::conv2d_backward_filters(&input, &gradient, &mut out, Conv2dGeometry::default()).unwrap();
     let expected = 1e6 * T::from_f64(0.1).to_f64();
     crate::reference::assert_close(out.to_vec().unwrap()[0], expected, expected, 200);
 }
@@ -111,7 +113,7 @@ fn gradients_keep_what_is_very_small<T: Real>() {
         let input = rt.from_vec([3, 1, 4, 4], input).unwrap();
         let gradient = rt.from_vec([3, 1, 4, 4], gradient).unwrap();
         let mut out = rt.zeros([1, 1, 1, 1]).unwrap();
-        dahl::ops::conv2d_backward_filters(&input, &gradient, &mut out, [1, 1], [0, 0]).unwrap();
+        dahl::ops::conv2d_backward_filters(&input, &gradient, &mut out, Conv2dGeometry::default()).unwrap();
         assert_eq!(out.to_vec().unwrap(), [expected], "image {place}");
     }
 }
@@ -135,13 +137,16 @@ fn filters_do_not_depend_on_each_other<T: Real>() {
             filters.write().unwrap()[[0; 4]] = T::from_f64(first);
         }
         let input = array::<T, 4>(&rt, shape, 1);
-        let all = conv2d_init(&arena, &input, &filters, [1, 1], padding).unwrap();
+        let all = conv2d_init(&arena, &input, &filters, Conv2dGeometry::default().padding(padding)).unwrap();
         let filters = filters.to_vec().unwrap();
         let all_sums = all.to_vec().unwrap();
         let (planes, plane) = (all.shape()[1], all.shape()[2] * all.shape()[3]);
         for (block, few) in filters.chunks_exact(filters.len() / 8).enumerate() {
             let few = rt.from_vec([FEW, shape[1], kernel[0], kernel[1]], few.to_vec()).unwrap();
-            let alone = conv2d_init(&arena, &input, &few, [1, 1], padding).unwrap().to_vec().unwrap();
+            let alone = conv2d_init(&arena, &input, &few, Conv2dGeometry::default().padding(padding))
+                .unwrap()
+                .to_vec()
+                .unwrap();
             for (image, alone) in alone.chunks_exact(FEW * plane).enumerate() {
                 let first = (image * planes + block * FEW) * plane;
                 let bits = |sums: &[T]| sums.iter().map(|sum| sum.to_f64().to_bits()).collect::<Vec<_>>();
@@ -162,22 +167,25 @@ fn wrong_shapes_are_refused() {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
     let (input, filters) = (array::<f32, 4>(&rt, [2, 3, 5, 5], 1), array::<f32, 4>(&rt, [4, 2, 3, 3], 2));
-    let refused = conv2d_init(&arena, &input, &filters, [1, 1], [0, 0]);
+    let refused = conv2d_init(&arena, &input, &filters, Conv2dGeometry::default());
     assert_refused(refused, &["conv2d", "[2, 3, 5, 5]", "[4, 2, 3, 3]"]);
     let filters = array::<f32, 4>(&rt, [4, 3, 6, 3], 2);
-    let refused = conv2d_init(&arena, &input, &filters, [1, 1], [0, 0]);
+    let refused = conv2d_init(&arena, &input, &filters, Conv2dGeometry::default());
     assert_refused(refused, &["conv2d", "[2, 3, 5, 5]", "[4, 3, 6, 3]"]);
     let beyond = usize::MAX / 2;
-    let refused = conv2d_init(&arena, &input, &filters, [2, 2], [beyond, 0]);
+    let refused =
+        conv2d_init(&arena, &input, &filters, Conv2dGeometry::default().stride([2, 2]).padding([beyond, 0]));
     assert_refused(refused, &["conv2d", &beyond.to_string()]);
-    let refused = conv2d_init(&arena, &input, &filters, [0, 1], [1, 0]);
+    let refused =
+        conv2d_init(&arena, &input, &filters, Conv2dGeometry::default().stride([0, 1]).padding([1, 0]));
     assert_refused(refused, &["conv2d", "[0, 1]"]);
     let mut out = rt.zeros([2, 4, 3, 3]).unwrap();
     assert_refused(
-        conv2d(&input, &filters, &mut out, [1, 1], [1, 0]),
+        conv2d(&input, &filters, &mut out, Conv2dGeometry::default().padding([1, 0])),
         &["conv2d", "[2, 4, 3, 3]", "[2, 4, 2, 3]"],
     );
     let (gradient, mut input) = (array::<f32, 4>(&rt, [2, 4, 3, 3], 1), input);
-    let refused = conv2d_backward_input(&gradient, &filters, &mut input, [1, 1], [1, 0]);
+    let refused =
+        conv2d_backward_input(&gradient, &filters, &mut input, Conv2dGeometry::default().padding([1, 0]));
     assert_refused(refused, &["conv2d_backward_input", "[2, 4, 3, 3]", "[2, 3, 5, 5]"]);
 }

@@ -1,7 +1,8 @@
 use dahl::ops::{
-    bias_backward, bias_init, bias_relu_max_pool2d_backward, conv2d_backward_filters, conv2d_backward_input,
-    conv2d_init, conv2d_relu, conv2d_relu_backward, conv2d_relu_init, conv2d_relu_max_pool2d_backward,
-    conv2d_relu_max_pool2d_init, max_pool2d_backward, max_pool2d_init, relu_backward_init, relu_init,
+    Conv2dGeometry, Conv2dPoolGeometry, Pool2dGeometry, bias_backward, bias_init,
+    bias_relu_max_pool2d_backward, conv2d_backward_filters, conv2d_backward_input, conv2d_init, conv2d_relu,
+    conv2d_relu_backward, conv2d_relu_init, conv2d_relu_max_pool2d_backward, conv2d_relu_max_pool2d_init,
+    max_pool2d_backward, max_pool2d_init, relu_backward_init, relu_init,
 };
 use dahl::prelude::*;
 
@@ -59,16 +60,22 @@ fn one_task_gives_what_a_row_of_ops_gives<T: Real>() {
         let filters = whole::<T, 4>(&rt, most, filters_shape, 2);
         let bias = whole::<T, 1>(&rt, most, [filters_shape[0]], 3);
 
-        let sums = conv2d_init(&arena, &input, &filters, [1, 1], padding).unwrap();
+        let sums = conv2d_init(&arena, &input, &filters, Conv2dGeometry::default().padding(padding)).unwrap();
         let sums = bias_init(&arena, &sums, &bias, 1).unwrap();
         let rectified = relu_init(&arena, &sums).unwrap();
-        let (pooled, places) = max_pool2d_init(&arena, &sums, size, size, [0, 0]).unwrap();
+        let (pooled, places) = max_pool2d_init(&arena, &sums, Pool2dGeometry::new(size)).unwrap();
         let pooled = relu_init(&arena, &pooled).unwrap();
 
         let made = conv2d_relu_init(&arena, &input, &filters, &bias, padding).unwrap();
         assert_eq!(exact(&made), exact(&rectified), "{shape:?} by {filters_shape:?}");
-        let (out, index) =
-            conv2d_relu_max_pool2d_init(&arena, &input, &filters, &bias, padding, size).unwrap();
+        let (out, index) = conv2d_relu_max_pool2d_init(
+            &arena,
+            &input,
+            &filters,
+            &bias,
+            Conv2dPoolGeometry { padding, size },
+        )
+        .unwrap();
         assert_eq!(exact(&out), exact(&pooled), "{shape:?} by {filters_shape:?}, pooled");
         assert_eq!(index.to_vec().unwrap(), places.to_vec().unwrap());
 
@@ -79,7 +86,13 @@ fn one_task_gives_what_a_row_of_ops_gives<T: Real>() {
         let before =
             || (whole::<T, 4>(&rt, most, filters_shape, 6), whole::<T, 1>(&rt, most, [filters_shape[0]], 7));
         let (mut by_filters, mut by_bias) = before();
-        conv2d_backward_filters(&input, &by_sums, &mut by_filters, [1, 1], padding).unwrap();
+        conv2d_backward_filters(
+            &input,
+            &by_sums,
+            &mut by_filters,
+            Conv2dGeometry::default().padding(padding),
+        )
+        .unwrap();
         bias_backward(&by_sums, &mut by_bias, 1).unwrap();
 
         let (mut filters_at_once, mut bias_at_once) = before();
@@ -96,8 +109,7 @@ fn one_task_gives_what_a_row_of_ops_gives<T: Real>() {
             &index,
             &mut filters_at_once,
             &mut bias_at_once,
-            padding,
-            size,
+            Conv2dPoolGeometry { padding, size },
         )
         .unwrap();
         assert_eq!(exact(&filters_at_once), exact(&by_filters), "{shape:?} by {filters_shape:?}");
@@ -106,7 +118,13 @@ fn one_task_gives_what_a_row_of_ops_gives<T: Real>() {
         let gradient = whole::<T, 4>(&rt, most, sums.shape(), 4);
         let by_sums = relu_backward_init(&arena, &made, &gradient).unwrap();
         let (mut by_filters, mut by_bias) = before();
-        conv2d_backward_filters(&input, &by_sums, &mut by_filters, [1, 1], padding).unwrap();
+        conv2d_backward_filters(
+            &input,
+            &by_sums,
+            &mut by_filters,
+            Conv2dGeometry::default().padding(padding),
+        )
+        .unwrap();
         bias_backward(&by_sums, &mut by_bias, 1).unwrap();
         let (mut filters_at_once, mut bias_at_once) = before();
         conv2d_relu_backward(&input, &gradient, &made, &mut filters_at_once, &mut bias_at_once, padding)
@@ -126,7 +144,16 @@ fn backward_by_fours(
     (by_filters, by_bias): (&mut Array<'_, f32, 4>, &mut Array<'_, f32, 1>),
 ) {
     let (padding, size) = ([0, 0], [2, 2]);
-    conv2d_relu_max_pool2d_backward(input, gradient, out, index, by_filters, by_bias, padding, size).unwrap();
+    conv2d_relu_max_pool2d_backward(
+        input,
+        gradient,
+        out,
+        index,
+        by_filters,
+        by_bias,
+        Conv2dPoolGeometry { padding, size },
+    )
+    .unwrap();
 }
 
 #[test]
@@ -145,7 +172,9 @@ fn nan_stays_and_its_gradient_passes() {
     conv2d_relu_backward(&input, &gradient, &rectified, &mut by_filters, &mut by_bias, [0, 0]).unwrap();
     assert!(by_filters.to_vec().unwrap()[0].is_nan());
     assert_eq!(by_bias.to_vec().unwrap(), [2.0]);
-    let (out, index) = conv2d_relu_max_pool2d_init(&arena, &input, &filters, &bias, [0, 0], [2, 2]).unwrap();
+    let (out, index) =
+        conv2d_relu_max_pool2d_init(&arena, &input, &filters, &bias, Conv2dPoolGeometry::new([2, 2]))
+            .unwrap();
     assert!(out.to_vec().unwrap()[0].is_nan());
     assert_eq!(index.to_vec().unwrap(), [1]);
     let gradient = rt.from_vec([1, 1, 1, 1], vec![2.0_f32]).unwrap();
@@ -168,7 +197,9 @@ fn an_infinite_gradient_by_the_bias_changes_no_other() {
     let input = rt.from_vec([2, 1, 2, 2], vec![1e-3_f32; 8]).unwrap();
     let filters = rt.from_vec([1, 1, 1, 1], vec![1.0_f32]).unwrap();
     let bias = rt.from_vec([1], vec![0.0_f32]).unwrap();
-    let (out, index) = conv2d_relu_max_pool2d_init(&arena, &input, &filters, &bias, [0, 0], [2, 2]).unwrap();
+    let (out, index) =
+        conv2d_relu_max_pool2d_init(&arena, &input, &filters, &bias, Conv2dPoolGeometry::new([2, 2]))
+            .unwrap();
     for (element, before) in [(1.0_f32, f32::INFINITY), (3e38, 0.0)] {
         let gradient = rt.from_vec([2, 1, 1, 1], vec![element; 2]).unwrap();
         let mut by_filters = rt.from_vec([1, 1, 1, 1], vec![1.0_f32]).unwrap();
@@ -207,7 +238,7 @@ fn an_infinite_element_reaches_only_its_own_sums() {
         let input = rt.from_vec([1, channels, 4, 4], pixels).unwrap();
         let gradient = rt.from_vec([1, filters, 2, 2], vec![1.0_f64; 4 * filters]).unwrap();
         let mut by_filters = rt.zeros([filters, channels, 3, 3]).unwrap();
-        conv2d_backward_filters(&input, &gradient, &mut by_filters, [1, 1], [0, 0]).unwrap();
+        conv2d_backward_filters(&input, &gradient, &mut by_filters, Conv2dGeometry::default()).unwrap();
         let by_filters = by_filters.to_vec().unwrap();
         let infinite: Vec<bool> = by_filters.iter().map(|sum| sum.is_infinite()).collect();
         for of_filter in infinite.chunks_exact(9 * channels) {
@@ -228,7 +259,7 @@ fn an_infinite_tap_reaches_only_its_own_elements() {
     taps[3] = f32::INFINITY; // meets the elements of the last row and column of each window
     let filters = rt.from_vec([1, 1, 2, 2], taps).unwrap();
     let mut by_input = rt.zeros([1, 1, 3, 3]).unwrap();
-    conv2d_backward_input(&gradient, &filters, &mut by_input, [1, 1], [0, 0]).unwrap();
+    conv2d_backward_input(&gradient, &filters, &mut by_input, Conv2dGeometry::default()).unwrap();
     let infinity = f32::INFINITY;
     assert_eq!(by_input.to_vec().unwrap(), [1.0, 2.0, 1.0, 2.0, infinity, infinity, 1.0, infinity, infinity]);
 }
@@ -243,7 +274,8 @@ fn wrong_shapes_are_refused() {
     assert_refused(conv2d_relu(&input, &filters, &short, &mut out, [0, 0]), &["bias.len()"]);
     assert_refused(conv2d_relu(&input, &filters, &bias, &mut out, [1, 0]), &["conv2d_relu"]);
     let refused =
-        conv2d_relu_max_pool2d_init(&rt.arena(), &input, &filters, &bias, [0, 0], [0, 2]).map(|_| ());
+        conv2d_relu_max_pool2d_init(&rt.arena(), &input, &filters, &bias, Conv2dPoolGeometry::new([0, 2]))
+            .map(|_| ());
     assert_refused(refused, &["size[0] > 0"]);
     let gradient = array::<f32, 4>(&rt, [1, 3, 3, 3], 5);
     let mut by_filters = array::<f32, 4>(&rt, [3, 2, 3, 3], 6);

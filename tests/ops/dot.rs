@@ -1,4 +1,5 @@
-use dahl::ops::{Dot, dot, dot_init};
+use dahl::ops::codelets::Dot;
+use dahl::ops::{dot, dot_init};
 use dahl::prelude::*;
 
 use crate::reference::{array, assert_close, assert_refused, exact};

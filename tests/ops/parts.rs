@@ -2,8 +2,8 @@
 
 use dahl::ndarray::Axis;
 use dahl::ops::{
-    conv2d, conv2d_init, copy, count_correct, count_correct_init, cross_entropy, cross_entropy_init, dot,
-    matmul_add, normal, sum, uniform,
+    Conv2dGeometry, Philox, conv2d, conv2d_init, copy, count_correct, count_correct_init, cross_entropy,
+    cross_entropy_init, dot, matmul_add, normal, sum, uniform,
 };
 use dahl::prelude::*;
 
@@ -15,17 +15,17 @@ fn convolutions<T: Real>() {
     let arena = rt.arena();
     let (input, filters) = (array::<T, 4>(&rt, [5, 4, 6, 7], 1), array::<T, 4>(&rt, [3, 4, 3, 3], 2));
     let (stride, padding) = ([1, 1], [1, 0]);
-    let whole = conv2d_init(&arena, &input, &filters, stride, padding).unwrap();
+    let whole = conv2d_init(&arena, &input, &filters, Conv2dGeometry { stride, padding }).unwrap();
     let mut out = rt.zeros(whole.shape()).unwrap();
     let mut parts = out.partition_mut(Axis(0), 2).unwrap();
     for (input, out) in input.partition(Axis(0), 2).unwrap().iter().zip(parts.iter_mut()) {
-        conv2d(input, &filters, out, stride, padding).unwrap();
+        conv2d(input, &filters, out, Conv2dGeometry { stride, padding }).unwrap();
     }
     drop(parts);
     assert_eq!(exact(&out), exact(&whole));
     let mut parts = out.partition_mut(Axis(1), 2).unwrap();
     for (filters, out) in filters.partition(Axis(0), 2).unwrap().iter().zip(parts.iter_mut()) {
-        conv2d(&input, filters, out, stride, padding).unwrap();
+        conv2d(&input, filters, out, Conv2dGeometry { stride, padding }).unwrap();
     }
     drop(parts);
     for (a, b) in exact(&out).iter().zip(&exact(&whole)) {
@@ -84,7 +84,7 @@ fn products<T: Real>() {
     let mut out: Matrix<T> = rt.zeros([11, 13]).unwrap();
     let (a_parts, b_parts) = (a.partition(Axis(1), 4).unwrap(), b.partition(Axis(0), 4).unwrap());
     for (a, b) in a_parts.iter().zip(b_parts.iter()) {
-        matmul_add(a, b, &mut out, false, false).unwrap();
+        matmul_add(a, b, &mut out).unwrap();
     }
     let (exact_a, exact_b) = (exact(&a), exact(&b));
     let magnitude = reference::matmul(exact_a.mapv(f64::abs).view(), exact_b.mapv(f64::abs).view());
@@ -97,9 +97,9 @@ fn random_numbers() {
     let rt = Runtime::new().unwrap();
     for op in [uniform::<f64, 2>, normal::<f64, 2>] {
         let (mut whole, mut parted) = (rt.zeros([101, 3]).unwrap(), rt.zeros([101, 3]).unwrap());
-        op(&mut whole, 0.0, 1.0, 7, 0).unwrap();
+        op(&mut whole, 0.0, 1.0, Philox::new(7)).unwrap();
         for (i, part) in parted.partition_mut(Axis(0), 7).unwrap().iter_mut().enumerate() {
-            op(part, 0.0, 1.0, 7, i as u64 * 7 * 3).unwrap();
+            op(part, 0.0, 1.0, Philox::new(7).skip(i as u64 * 7 * 3)).unwrap();
         }
         assert_eq!(exact(&whole), exact(&parted));
     }

@@ -1,5 +1,6 @@
 use dahl::ops::{
-    avg_pool2d, avg_pool2d_backward, avg_pool2d_init, max_pool2d, max_pool2d_backward, max_pool2d_init,
+    Pool2dGeometry, avg_pool2d, avg_pool2d_backward, avg_pool2d_init, max_pool2d, max_pool2d_backward,
+    max_pool2d_init,
 };
 use dahl::prelude::*;
 
@@ -68,8 +69,11 @@ fn maximum_and_mean<T: Real>() {
         let overlaps = kernel[0] * kernel[1] + 1;
 
         let (mut out, mut index) = (rt.zeros(out_shape).unwrap(), rt.zeros(out_shape).unwrap());
-        max_pool2d(&input, &mut out, &mut index, kernel, stride, padding).unwrap();
-        let (made, made_index) = max_pool2d_init(&arena, &input, kernel, stride, padding).unwrap();
+        max_pool2d(&input, &mut out, &mut index, Pool2dGeometry::new(kernel).stride(stride).padding(padding))
+            .unwrap();
+        let (made, made_index) =
+            max_pool2d_init(&arena, &input, Pool2dGeometry::new(kernel).stride(stride).padding(padding))
+                .unwrap();
         for (out, index) in [(&out, &index), (&made, &made_index)] {
             assert_eq!(exact(out), max.clone().into_dyn());
             assert_eq!(index.read().unwrap().mapv(f64::from), place);
@@ -78,12 +82,19 @@ fn maximum_and_mean<T: Real>() {
         max_pool2d_backward(&gradient, &index, &mut back).unwrap();
         assert_all_close(&back, &by_max.into_dyn(), &by_max_size.into_dyn(), overlaps);
 
-        avg_pool2d(&input, &mut out, kernel, stride, padding).unwrap();
-        let made = avg_pool2d_init(&arena, &input, kernel, stride, padding).unwrap();
+        avg_pool2d(&input, &mut out, Pool2dGeometry::new(kernel).stride(stride).padding(padding)).unwrap();
+        let made =
+            avg_pool2d_init(&arena, &input, Pool2dGeometry::new(kernel).stride(stride).padding(padding))
+                .unwrap();
         for out in [&out, &made] {
             assert_all_close(out, &mean.clone().into_dyn(), &mean_size.clone().into_dyn(), overlaps);
         }
-        avg_pool2d_backward(&gradient, &mut back, kernel, stride, padding).unwrap();
+        avg_pool2d_backward(
+            &gradient,
+            &mut back,
+            Pool2dGeometry::new(kernel).stride(stride).padding(padding),
+        )
+        .unwrap();
         assert_all_close(&back, &by_mean.into_dyn(), &by_mean_size.into_dyn(), overlaps + 1);
     }
 }
@@ -95,7 +106,7 @@ fn special_values<T: Real>() {
     let infinity = f64::NEG_INFINITY;
     let rows = [[1.0, f64::NAN, 2.0, 2.0, infinity, infinity], [3.0, f64::NAN, 1.0, 2.0, infinity, infinity]];
     let input = rt.from_vec([1, 1, 2, 6], rows.concat().into_iter().map(T::from_f64).collect()).unwrap();
-    let (out, index) = max_pool2d_init(&arena, &input, [2, 2], [2, 2], [0, 0]).unwrap();
+    let (out, index) = max_pool2d_init(&arena, &input, Pool2dGeometry::new([2, 2])).unwrap();
     let out = exact(&out).into_raw_vec_and_offset().0;
     assert!(out[0].is_nan() && out[1..] == [2.0, infinity]);
     assert_eq!(index.read().unwrap().iter().copied().collect::<Vec<_>>(), [1, 2, 4]);
@@ -106,7 +117,8 @@ fn a_window_of_a_million<T: Real>() {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
     let input = rt.from_vec([1, 1, 1000, 1000], vec![T::from_f64(0.1); 1_000_000]).unwrap();
-    let mean = dahl::ops::avg_pool2d_init(&arena, &input, [1000, 1000], [1, 1], [0, 0]).unwrap();
+    let mean =
+        dahl::ops::avg_pool2d_init(&arena, &input, Pool2dGeometry::new([1000, 1000]).stride([1, 1])).unwrap();
     let expected = T::from_f64(0.1).to_f64();
     crate::reference::assert_close(mean.to_vec().unwrap()[0], expected, expected, 500);
 }
@@ -117,7 +129,7 @@ fn nan_is_a_maximum<T: Real>() {
     let arena = rt.arena();
     let values = [1.0, f64::NAN, 3.0, f64::NAN, 2.0, f64::NEG_INFINITY, f64::INFINITY, 0.0];
     let input = rt.from_vec([1, 1, 2, 4], values.map(T::from_f64).to_vec()).unwrap();
-    let (out, index) = dahl::ops::max_pool2d_init(&arena, &input, [2, 2], [2, 2], [0, 0]).unwrap();
+    let (out, index) = dahl::ops::max_pool2d_init(&arena, &input, Pool2dGeometry::new([2, 2])).unwrap();
     assert!(out.to_vec().unwrap().into_iter().all(Real::is_nan));
     assert_eq!(index.to_vec().unwrap(), [1, 3]);
 }
@@ -131,16 +143,20 @@ fn wrong_shapes_are_refused() {
     let arena = rt.arena();
     let input = array::<f32, 4>(&rt, [1, 2, 4, 4], 1);
     let (mut out, mut index) = (rt.zeros([1, 2, 2, 2]).unwrap(), rt.zeros([1, 2, 3, 2]).unwrap());
-    let refused = max_pool2d(&input, &mut out, &mut index, [2, 2], [2, 2], [0, 0]);
+    let refused = max_pool2d(&input, &mut out, &mut index, Pool2dGeometry::new([2, 2]));
     assert_refused(refused, &["max_pool2d", "[1, 2, 3, 2]", "[1, 2, 2, 2]"]);
     assert_refused(
-        avg_pool2d_init(&arena, &input, [5, 2], [1, 1], [0, 0]),
+        avg_pool2d_init(&arena, &input, Pool2dGeometry::new([5, 2]).stride([1, 1])),
         &["avg_pool2d", "[1, 2, 4, 4]", "[5, 2]"],
     );
-    assert_refused(avg_pool2d_init(&arena, &input, [2, 2], [1, 1], [2, 0]), &["avg_pool2d", "[2, 0]"]);
+    assert_refused(
+        avg_pool2d_init(&arena, &input, Pool2dGeometry::new([2, 2]).stride([1, 1]).padding([2, 0])),
+        &["avg_pool2d", "[2, 0]"],
+    );
     let mut back = rt.zeros([1, 3, 4, 4]).unwrap();
     let beyond = 1 << (usize::BITS - 1);
-    let refused = avg_pool2d_init(&arena, &input, [2, 2], [1, 1], [beyond, 0]);
+    let refused =
+        avg_pool2d_init(&arena, &input, Pool2dGeometry::new([2, 2]).stride([1, 1]).padding([beyond, 0]));
     assert_refused(refused, &["avg_pool2d", &beyond.to_string()]);
     let refused = max_pool2d_backward(&out, &rt.zeros([1, 2, 2, 2]).unwrap(), &mut back);
     assert_refused(refused, &["max_pool2d_backward", "[1, 2, 2, 2]", "[1, 3, 4, 4]"]);

@@ -1,4 +1,4 @@
-use dahl::ops::{normal, uniform};
+use dahl::ops::{Philox, normal, uniform};
 use dahl::prelude::*;
 
 use crate::reference::exact;
@@ -9,11 +9,11 @@ const COUNT: usize = 20_011;
 fn types_agree<T: Real>() {
     let rt = Runtime::new().unwrap();
     let (mut numbers, mut wide) = (rt.zeros::<T, 1>([257]).unwrap(), rt.zeros::<f64, 1>([257]).unwrap());
-    uniform(&mut numbers, -3.0, 5.0, 42, 0).unwrap();
-    uniform(&mut wide, -3.0, 5.0, 42, 0).unwrap();
+    uniform(&mut numbers, -3.0, 5.0, Philox::new(42)).unwrap();
+    uniform(&mut wide, -3.0, 5.0, Philox::new(42)).unwrap();
     assert_eq!(exact(&numbers), exact(&wide).mapv(|x| T::from_f64(x).to_f64()));
-    normal(&mut numbers, 1.0, 2.0, 42, 0).unwrap();
-    normal(&mut wide, 1.0, 2.0, 42, 0).unwrap();
+    normal(&mut numbers, 1.0, 2.0, Philox::new(42)).unwrap();
+    normal(&mut wide, 1.0, 2.0, Philox::new(42)).unwrap();
     assert_eq!(exact(&numbers), exact(&wide).mapv(|x| T::from_f64(x).to_f64()));
 }
 
@@ -35,12 +35,12 @@ fn kolmogorov(mut sample: Vec<f64>, distribution: impl Fn(f64) -> f64) -> f64 {
 fn distributions() {
     let rt = Runtime::new().unwrap();
     let mut out = rt.zeros::<f64, 1>([COUNT]).unwrap();
-    uniform(&mut out, -3.0, 5.0, 1, 0).unwrap();
+    uniform(&mut out, -3.0, 5.0, Philox::new(1)).unwrap();
     let sample = exact(&out).into_raw_vec_and_offset().0;
     assert!(sample.iter().all(|x| (-3.0..5.0).contains(x)));
     assert!(kolmogorov(sample, |x| (x + 3.0) / 8.0) < 2.0);
 
-    normal(&mut out, 1.0, 2.0, 1, 0).unwrap();
+    normal(&mut out, 1.0, 2.0, Philox::new(1)).unwrap();
     let sample = exact(&out).into_raw_vec_and_offset().0;
     let correlation: f64 = sample.windows(2).map(|x| (x[0] - 1.0) * (x[1] - 1.0) / 4.0).sum();
     assert!(correlation.abs() / (COUNT as f64).sqrt() < 4.0);
@@ -67,7 +67,7 @@ fn normal_distribution(x: f64) -> f64 {
 fn seeds_differ() {
     let rt = Runtime::new().unwrap();
     let (mut first, mut second) = (rt.zeros::<f32, 1>([9]).unwrap(), rt.zeros::<f32, 1>([9]).unwrap());
-    uniform(&mut first, 0.0, 1.0, 1, 0).unwrap();
-    uniform(&mut second, 0.0, 1.0, 1 << 32, 0).unwrap();
+    uniform(&mut first, 0.0, 1.0, Philox::new(1)).unwrap();
+    uniform(&mut second, 0.0, 1.0, Philox::new(1 << 32)).unwrap();
     assert!(exact(&first).iter().zip(&exact(&second)).all(|(a, b)| a != b));
 }

@@ -1,4 +1,4 @@
-use dahl::ops::{self, conv2d_init};
+use dahl::ops::{self, Conv2dGeometry, conv2d_init};
 use dahl::prelude::*;
 
 use super::closeness::Tally;
@@ -16,8 +16,10 @@ fn conv2d<T: Real>() -> Tally {
             let mut out = case.unwritten(&rt, "out", layout);
             input.read(|input| {
                 filters.read(|filters| {
-                    out.write(|out| ops::conv2d(input, filters, out, stride, padding)).unwrap();
-                    let made = conv2d_init(&arena, input, filters, stride, padding).unwrap();
+                    out.write(|out| ops::conv2d(input, filters, out, Conv2dGeometry { stride, padding }))
+                        .unwrap();
+                    let made =
+                        conv2d_init(&arena, input, filters, Conv2dGeometry { stride, padding }).unwrap();
                     tally.compare(&case, "out", &made);
                 });
             });
@@ -39,8 +41,10 @@ fn conv2d_backward_input<T: Real>() -> Tally {
             let mut out = case.unwritten(&rt, "by_input", layout);
             gradient.read(|gradient| {
                 filters.read(|filters| {
-                    out.write(|out| ops::conv2d_backward_input(gradient, filters, out, stride, padding))
-                        .unwrap();
+                    out.write(|out| {
+                        ops::conv2d_backward_input(gradient, filters, out, Conv2dGeometry { stride, padding })
+                    })
+                    .unwrap();
                 });
             });
             out.read(|out| tally.compare(&case, "by_input", out));
@@ -60,7 +64,13 @@ fn conv2d_backward_filters<T: Real>() -> Tally {
             let mut out = case.zeros::<T, 4>(&rt, "by_filters");
             input.read(|input| {
                 gradient.read(|gradient| {
-                    ops::conv2d_backward_filters(input, gradient, &mut out, stride, padding).unwrap();
+                    ops::conv2d_backward_filters(
+                        input,
+                        gradient,
+                        &mut out,
+                        Conv2dGeometry { stride, padding },
+                    )
+                    .unwrap();
                 });
             });
             tally.compare(&case, "by_filters", &out);

@@ -1,4 +1,4 @@
-use dahl::ops::{matmul_add, matmul_init, matvec_init, outer_init};
+use dahl::ops::{Transposed, matmul_add_transposed, matmul_transposed_init, matvec_init, outer_init};
 use dahl::prelude::*;
 
 use super::closeness::Tally;
@@ -16,8 +16,22 @@ fn matmul<T: Real>() -> Tally {
             let mut out = case.unwritten(&rt, "out", layout);
             a.read(|a| {
                 b.read(|b| {
-                    out.write(|out| dahl::ops::matmul(a, b, out, transpose_a, transpose_b)).unwrap();
-                    let made = matmul_init(&arena, a, b, transpose_a, transpose_b).unwrap();
+                    out.write(|out| {
+                        dahl::ops::matmul_transposed(
+                            a,
+                            b,
+                            out,
+                            Transposed { left: transpose_a, right: transpose_b },
+                        )
+                    })
+                    .unwrap();
+                    let made = matmul_transposed_init(
+                        &arena,
+                        a,
+                        b,
+                        Transposed { left: transpose_a, right: transpose_b },
+                    )
+                    .unwrap();
                     tally.compare(&case, "out", &made);
                 });
             });
@@ -37,7 +51,17 @@ fn matmul_added<T: Real>() -> Tally {
         for layout in LAYOUTS {
             let (a, b) = (case.placed::<T, 2>(&rt, "a", layout), case.placed::<T, 2>(&rt, "b", layout));
             let mut out = case.array::<T, 2>(&rt, "start");
-            a.read(|a| b.read(|b| matmul_add(a, b, &mut out, transpose_a, transpose_b).unwrap()));
+            a.read(|a| {
+                b.read(|b| {
+                    matmul_add_transposed(
+                        a,
+                        b,
+                        &mut out,
+                        Transposed { left: transpose_a, right: transpose_b },
+                    )
+                    .unwrap()
+                })
+            });
             tally.compare(&case, "out", &out);
         }
     }
@@ -55,8 +79,14 @@ fn matvec<T: Real>() -> Tally {
             let a = case.placed::<T, 2>(&rt, "a", layout);
             let mut out = case.unwritten(&rt, "out", layout);
             a.read(|a| {
-                out.write(|out| dahl::ops::matvec(a, &vector, out, transpose_a)).unwrap();
-                tally.compare(&case, "out", &matvec_init(&arena, a, &vector, transpose_a).unwrap());
+                let made = if transpose_a {
+                    out.write(|out| dahl::ops::matvec_transposed(a, &vector, out)).unwrap();
+                    dahl::ops::matvec_transposed_init(&arena, a, &vector)
+                } else {
+                    out.write(|out| dahl::ops::matvec(a, &vector, out)).unwrap();
+                    matvec_init(&arena, a, &vector)
+                };
+                tally.compare(&case, "out", &made.unwrap());
             });
             out.read(|out| tally.compare(&case, "out", out));
         }

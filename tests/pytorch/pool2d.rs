@@ -1,4 +1,4 @@
-use dahl::ops::{self, avg_pool2d_init, max_pool2d_init};
+use dahl::ops::{self, Pool2dGeometry, avg_pool2d_init, max_pool2d_init};
 use dahl::prelude::*;
 
 use super::closeness::Tally;
@@ -23,9 +23,20 @@ fn max_pool2d<T: Real>() -> Tally {
             let mut index = case.unwritten::<u32, 4>(&rt, "index", layout);
             input.read(|input| {
                 out.write(|out| {
-                    index.write(|index| ops::max_pool2d(input, out, index, size, stride, padding)).unwrap();
+                    index
+                        .write(|index| {
+                            ops::max_pool2d(
+                                input,
+                                out,
+                                index,
+                                Pool2dGeometry::new(size).stride(stride).padding(padding),
+                            )
+                        })
+                        .unwrap();
                 });
-                let (made, made_index) = max_pool2d_init(&arena, input, size, stride, padding).unwrap();
+                let (made, made_index) =
+                    max_pool2d_init(&arena, input, Pool2dGeometry::new(size).stride(stride).padding(padding))
+                        .unwrap();
                 tally.compare(&case, "out", &made);
                 tally.compare_integers(&case, "index", &made_index);
             });
@@ -65,8 +76,13 @@ fn avg_pool2d<T: Real>() -> Tally {
             let input = case.placed::<T, 4>(&rt, "input", layout);
             let mut out = case.unwritten(&rt, "out", layout);
             input.read(|input| {
-                out.write(|out| ops::avg_pool2d(input, out, size, stride, padding)).unwrap();
-                let made = avg_pool2d_init(&arena, input, size, stride, padding).unwrap();
+                out.write(|out| {
+                    ops::avg_pool2d(input, out, Pool2dGeometry::new(size).stride(stride).padding(padding))
+                })
+                .unwrap();
+                let made =
+                    avg_pool2d_init(&arena, input, Pool2dGeometry::new(size).stride(stride).padding(padding))
+                        .unwrap();
                 tally.compare(&case, "out", &made);
             });
             out.read(|out| tally.compare(&case, "out", out));
@@ -85,7 +101,14 @@ fn avg_pool2d_backward<T: Real>() -> Tally {
             let gradient = case.placed::<T, 4>(&rt, "gradient", layout);
             let mut out = case.unwritten(&rt, "by_input", layout);
             gradient.read(|gradient| {
-                out.write(|out| ops::avg_pool2d_backward(gradient, out, size, stride, padding)).unwrap();
+                out.write(|out| {
+                    ops::avg_pool2d_backward(
+                        gradient,
+                        out,
+                        Pool2dGeometry::new(size).stride(stride).padding(padding),
+                    )
+                })
+                .unwrap();
             });
             out.read(|out| tally.compare(&case, "by_input", out));
         }

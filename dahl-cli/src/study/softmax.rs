@@ -5,6 +5,7 @@
 //! the matrix anew, and each is a task.
 
 use dahl::ndarray::{ArrayView2, ArrayViewMut2};
+use dahl::ops::Philox;
 use dahl::prelude::*;
 use dahl::{ops, simd};
 use serde::Serialize;
@@ -65,7 +66,7 @@ struct Operands {
 impl Operands {
     fn new(rt: &Runtime, rows: usize, seed: u64) -> dahl::Result<Self> {
         let mut x = rt.zeros([rows, COLS])?;
-        ops::uniform(&mut x, -3.0, 3.0, seed, 0)?;
+        ops::uniform(&mut x, -3.0, 3.0, Philox::new(seed))?;
         Ok(Self { x, out: rt.zeros([rows, COLS])?, largest: rt.zeros([rows, 1])?, sum: rt.zeros([rows, 1])? })
     }
 

@@ -87,8 +87,9 @@ fn accumulator(root: &Path, parameter: &Parameter) -> Option<TokenStream> {
         Some(Combination { identity, combine }) => {
             let kind = local(if parameter.accumulates_in_compute { "compute_by" } else { "same_by" });
             let mut combine = combine.clone();
+            let is_in_scope = combine.leading_colon.is_none() && combine.segments.len() == 1;
             if let Some(last) = combine.segments.last_mut() {
-                last.ident = type_name(&last.ident);
+                last.ident = if is_in_scope { type_name(&last.ident) } else { super::alias_of(&last.ident) };
             }
             let (text, views) = (tokens::text(&identity.to_token_stream()), local("views"));
             let element = parameter.kernel_element();

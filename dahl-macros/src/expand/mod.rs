@@ -17,7 +17,8 @@ mod variants;
 mod wrappers;
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote;
+use quote::{format_ident, quote};
+use syn::ext::IdentExt;
 
 use crate::model::Codelet;
 pub(crate) use stub::stubs;
@@ -43,12 +44,15 @@ pub(crate) fn expand(codelet: &Codelet) -> TokenStream {
     let combines = descriptor::combines(codelet).map(|item| quote!(#everywhere #item));
     let variants = variants::variants(codelet).map(|item| quote!(#everywhere #item));
     let wrappers = wrappers::wrappers(codelet);
+    let alias = codelet_alias(codelet, &everywhere);
     let debug = quote!(#[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]);
     quote! {
         #docs
         #everywhere
         #debug
         #visibility struct #type_name;
+
+        #alias
 
         #everywhere
         impl #type_name {
@@ -74,6 +78,24 @@ pub(crate) fn expand(codelet: &Codelet) -> TokenStream {
 
         #wrappers
     }
+}
+
+/// The name by which `combine = path::of::the_function` finds the type: it is always beside the function, which the type need
+/// not be (`dahl::ops::codelets`).
+fn codelet_alias(codelet: &Codelet, everywhere: &TokenStream) -> TokenStream {
+    let Codelet { name, type_name, visibility, .. } = codelet;
+    let alias = alias_of(name);
+    quote! {
+        #everywhere
+        #[doc(hidden)]
+        #[allow(non_camel_case_types, dead_code)]
+        #visibility type #alias = #type_name;
+    }
+}
+
+/// `__codelet_of_mul` for `mul`.
+fn alias_of(function: &Ident) -> Ident {
+    format_ident!("__codelet_of_{}", function.unraw(), span = function.span())
 }
 
 /// Attributes of every item: the user's `cfg`s and lint levels. What is not public may stay unused.

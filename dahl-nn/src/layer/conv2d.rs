@@ -1,6 +1,6 @@
 //! [`Conv2d`]: a two-dimensional convolution with a bias.
 
-use dahl::ops;
+use dahl::ops::{self, Conv2dGeometry, Conv2dPoolGeometry};
 use dahl::prelude::*;
 
 use super::{Backward, Epilogue, Forward, Layer, Parameter, flat, images};
@@ -132,14 +132,19 @@ impl<'m, T: Real> Layer<'m, T> for Conv2d<'m, T> {
         let weight = weight.value.reshaped(self.weight_shape())?;
         let bias = &bias.value;
         if let Some(size) = self.pool {
-            let (output, places) =
-                ops::conv2d_relu_max_pool2d_init(step, &input, &weight, bias, padding, [size; 2])?;
+            let (output, places) = ops::conv2d_relu_max_pool2d_init(
+                step,
+                &input,
+                &weight,
+                bias,
+                Conv2dPoolGeometry::new([size; 2]).padding(padding),
+            )?;
             return Ok(Forward { output: flat(output)?, places: Some(flat(places)?) });
         }
         let output = if self.relu {
             ops::conv2d_relu_init(step, &input, &weight, bias, padding)?
         } else {
-            let mut output = ops::conv2d_init(step, &input, &weight, stride, padding)?;
+            let mut output = ops::conv2d_init(step, &input, &weight, Conv2dGeometry { stride, padding })?;
             ops::bias_self(&mut output, bias, 1)?;
             output
         };
@@ -170,8 +175,7 @@ impl<'m, T: Real> Layer<'m, T> for Conv2d<'m, T> {
                         &places,
                         &mut by_weight,
                         by_bias,
-                        padding,
-                        [size; 2],
+                        Conv2dPoolGeometry::new([size; 2]).padding(padding),
                     )?;
                     return Ok(None);
                 }
@@ -194,13 +198,13 @@ impl<'m, T: Real> Layer<'m, T> for Conv2d<'m, T> {
             }
         };
         let by_sums = made.as_ref().unwrap_or(&gradient);
-        ops::conv2d_backward_filters(&input, by_sums, &mut by_weight, stride, padding)?;
+        ops::conv2d_backward_filters(&input, by_sums, &mut by_weight, Conv2dGeometry { stride, padding })?;
         if !pass.needs_input_gradient {
             return Ok(None);
         }
         let weight = weight.value.reshaped(weight_shape)?;
         let mut by_input = step.zeros(images(batch, self.input))?;
-        ops::conv2d_backward_input(by_sums, &weight, &mut by_input, stride, padding)?;
+        ops::conv2d_backward_input(by_sums, &weight, &mut by_input, Conv2dGeometry { stride, padding })?;
         flat(by_input).map(Some)
     }
 }

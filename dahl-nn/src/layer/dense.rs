@@ -1,6 +1,6 @@
 //! [`Dense`]: a fully connected layer.
 
-use dahl::ops;
+use dahl::ops::{self, Transposed};
 use dahl::prelude::*;
 
 use super::{Backward, Forward, Layer, Parameter};
@@ -61,7 +61,7 @@ impl<'m, T: Real> Layer<'m, T> for Dense<'m, T> {
     fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Forward<'s, T>> {
         let [weight, bias] = &self.parameters;
         let weight = weight.value.reshaped([self.output[0], self.inputs])?;
-        let mut output = ops::matmul_init(step, input, &weight, false, true)?;
+        let mut output = ops::matmul_transposed_init(step, input, &weight, Transposed::RIGHT)?;
         ops::bias_self(&mut output, &bias.value, 1)?;
         Ok(Forward::new(output))
     }
@@ -74,12 +74,12 @@ impl<'m, T: Real> Layer<'m, T> for Dense<'m, T> {
         let shape = [self.output[0], self.inputs];
         let [weight, bias] = &mut self.parameters;
         let mut by_weight = weight.gradient.reshaped_mut(shape)?;
-        ops::matmul_add(pass.gradient, pass.input, &mut by_weight, true, false)?;
+        ops::matmul_add_transposed(pass.gradient, pass.input, &mut by_weight, Transposed::LEFT)?;
         ops::bias_backward(pass.gradient, &mut bias.gradient, 1)?;
         if !pass.needs_input_gradient {
             return Ok(None);
         }
         let weight = weight.value.reshaped(shape)?;
-        ops::matmul_init(step, pass.gradient, &weight, false, false).map(Some)
+        ops::matmul_init(step, pass.gradient, &weight).map(Some)
     }
 }

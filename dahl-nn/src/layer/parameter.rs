@@ -1,6 +1,6 @@
 //! [`Parameter`]: what a layer learns.
 
-use dahl::ops;
+use dahl::ops::{self, Philox};
 use dahl::prelude::*;
 
 /// What a layer learns, and the gradient of the loss by it, flat: the elements of `shape` in row-major order.
@@ -34,7 +34,7 @@ impl<'m, T: Real> Parameter<'m, T> {
     ) -> dahl::Result<Self> {
         let len = shape.iter().product();
         let mut value = arena.zeros([len])?;
-        ops::uniform(&mut value, -bound, bound, seed, offset)?;
+        ops::uniform(&mut value, -bound, bound, Philox::new(seed).skip(offset))?;
         Ok(Self { name, shape: shape.to_vec(), value, gradient: arena.zeros([len])? })
     }
 

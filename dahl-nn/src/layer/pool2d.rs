@@ -1,6 +1,6 @@
 //! [`MaxPool2d`] and [`AvgPool2d`]: the maximum or the mean of windows that do not overlap.
 
-use dahl::ops;
+use dahl::ops::{self, Pool2dGeometry};
 use dahl::prelude::*;
 
 use super::{Backward, Epilogue, Forward, Layer, flat, images};
@@ -81,7 +81,7 @@ impl<'m, T: Real> Layer<'m, T> for MaxPool2d {
     fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Forward<'s, T>> {
         let input = input.reshaped(images(input.shape()[0], self.window.input))?;
         let size = self.window.extents();
-        let (output, places) = ops::max_pool2d_init(step, &input, size, size, [0; 2])?;
+        let (output, places) = ops::max_pool2d_init(step, &input, Pool2dGeometry::new(size))?;
         Ok(Forward { output: flat(output)?, places: Some(flat(places)?) })
     }
 
@@ -118,7 +118,7 @@ impl<'m, T: Real> Layer<'m, T> for AvgPool2d {
     fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Forward<'s, T>> {
         let input = input.reshaped(images(input.shape()[0], self.window.input))?;
         let size = self.window.extents();
-        ops::avg_pool2d_init(step, &input, size, size, [0; 2]).and_then(flat).map(Forward::new)
+        ops::avg_pool2d_init(step, &input, Pool2dGeometry::new(size)).and_then(flat).map(Forward::new)
     }
 
     fn backward<'s>(
@@ -132,7 +132,7 @@ impl<'m, T: Real> Layer<'m, T> for AvgPool2d {
         let (batch, size) = (pass.input.shape()[0], self.window.extents());
         let gradient = pass.gradient.reshaped(images(batch, self.window.output))?;
         let mut by_input = step.zeros(images(batch, self.window.input))?;
-        ops::avg_pool2d_backward(&gradient, &mut by_input, size, size, [0; 2])?;
+        ops::avg_pool2d_backward(&gradient, &mut by_input, Pool2dGeometry::new(size))?;
         flat(by_input).map(Some)
     }
 }

@@ -3,7 +3,7 @@
 
 use cuda_on_cpu::kernel;
 use dahl::ops;
-use dahl::ops::CastTo;
+use dahl::ops::{CastTo, Conv2dGeometry, Philox, Pool2dGeometry, Transposed};
 use dahl::prelude::*;
 use dahl::testing::submit_to;
 use dahl::{bf16, f16};
@@ -66,25 +66,25 @@ fn integers<T: CastFrom>() {
     let vector = small::<T, 1>(&rt, [9]);
     let index = rt.from_vec([9, 5], (0..45).map(|i| 7 * i % 13).collect::<Vec<u32>>()).unwrap();
     let indices = rt.from_vec([6], vec![8, 0, 3, 3, 1, 8_u32]).unwrap();
-    assert_same!("max" name, out: small::<T, 0>(&rt, []), ops::Max::task(&input, &mut out));
-    assert_same!("min" name, out: small::<T, 0>(&rt, []), ops::Min::task(&input, &mut out));
-    assert_same!("max_axis" name, out: small::<T, 2>(&rt, [1, 13]), ops::MaxAxis::task(&input, &mut out, 0));
-    assert_same!("min_axis" name, out: small::<T, 2>(&rt, [9, 1]), ops::MinAxis::task(&input, &mut out, 1));
-    assert_same!("arg_max" name, out: small::<u32, 2>(&rt, [9, 1]), ops::ArgMax::task(&input, &mut out, 1));
-    assert_same!("arg_min" name, out: small::<u32, 2>(&rt, [1, 13]), ops::ArgMin::task(&input, &mut out, 0));
-    assert_same!("copy" name, out: rt.zeros([9, 13]).unwrap(), ops::Copy::task(&input, &mut out));
-    assert_same!("fill" name, out: rt.zeros::<T, 2>([9, 13]).unwrap(), ops::Fill::task(&mut out, T::cast_from(7)));
-    assert_same!("transpose" name, out: rt.zeros([13, 9]).unwrap(), ops::Transpose::task(&input, &mut out));
-    assert_same!("rotate_180" name, out: rt.zeros([9, 13]).unwrap(), ops::Rotate180::task(&input, &mut out));
-    assert_same!("diag" name, out: small::<T, 2>(&rt, [9, 9]), ops::Diag::task(&vector, &mut out));
-    assert_same!("diagonal" name, out: rt.zeros([9]).unwrap(), ops::Diagonal::task(&input, &mut out));
-    assert_same!("diagonal_backward" name, out: small::<T, 2>(&rt, [9, 13]), ops::DiagonalBackward::task(&vector, &mut out));
-    assert_same!("slice" name, out: rt.zeros([9, 4]).unwrap(), ops::Slice::task(&input, &mut out, 1, 2, 4));
-    assert_same!("slice_backward" name, out: small::<T, 2>(&rt, [9, 17]), ops::SliceBackward::task(&input, &mut out, 1, 3));
-    assert_same!("tile" name, out: rt.zeros([27, 13]).unwrap(), ops::Tile::task(&input, &mut out, 0, 3));
-    assert_same!("gather" name, out: rt.zeros([9, 5]).unwrap(), ops::Gather::task(&input, &index, &mut out, 1));
-    assert_same!("gather_rows" name, out: rt.zeros([6, 13]).unwrap(), ops::GatherRows::task(&input, &indices, &mut out));
-    assert_same!("index_select" name, out: rt.zeros([9, 6]).unwrap(), ops::IndexSelect::task(&input, &indices, &mut out, 1));
+    assert_same!("max" name, out: small::<T, 0>(&rt, []), ops::codelets::Max::task(&input, &mut out));
+    assert_same!("min" name, out: small::<T, 0>(&rt, []), ops::codelets::Min::task(&input, &mut out));
+    assert_same!("max_axis" name, out: small::<T, 2>(&rt, [1, 13]), ops::codelets::MaxAxis::task(&input, &mut out, 0));
+    assert_same!("min_axis" name, out: small::<T, 2>(&rt, [9, 1]), ops::codelets::MinAxis::task(&input, &mut out, 1));
+    assert_same!("arg_max" name, out: small::<u32, 2>(&rt, [9, 1]), ops::codelets::ArgMax::task(&input, &mut out, 1));
+    assert_same!("arg_min" name, out: small::<u32, 2>(&rt, [1, 13]), ops::codelets::ArgMin::task(&input, &mut out, 0));
+    assert_same!("copy" name, out: rt.zeros([9, 13]).unwrap(), ops::codelets::Copy::task(&input, &mut out));
+    assert_same!("fill" name, out: rt.zeros::<T, 2>([9, 13]).unwrap(), ops::codelets::Fill::task(&mut out, T::cast_from(7)));
+    assert_same!("transpose" name, out: rt.zeros([13, 9]).unwrap(), ops::codelets::Transpose::task(&input, &mut out));
+    assert_same!("rotate_180" name, out: rt.zeros([9, 13]).unwrap(), ops::codelets::Rotate180::task(&input, &mut out));
+    assert_same!("diag" name, out: small::<T, 2>(&rt, [9, 9]), ops::codelets::Diag::task(&vector, &mut out));
+    assert_same!("diagonal" name, out: rt.zeros([9]).unwrap(), ops::codelets::Diagonal::task(&input, &mut out));
+    assert_same!("diagonal_backward" name, out: small::<T, 2>(&rt, [9, 13]), ops::codelets::DiagonalBackward::task(&vector, &mut out));
+    assert_same!("slice" name, out: rt.zeros([9, 4]).unwrap(), ops::codelets::Slice::task(&input, &mut out, 1, 2, 4));
+    assert_same!("slice_backward" name, out: small::<T, 2>(&rt, [9, 17]), ops::codelets::SliceBackward::task(&input, &mut out, 1, 3));
+    assert_same!("tile" name, out: rt.zeros([27, 13]).unwrap(), ops::codelets::Tile::task(&input, &mut out, 0, 3));
+    assert_same!("gather" name, out: rt.zeros([9, 5]).unwrap(), ops::codelets::Gather::task(&input, &index, &mut out, 1));
+    assert_same!("gather_rows" name, out: rt.zeros([6, 13]).unwrap(), ops::codelets::GatherRows::task(&input, &indices, &mut out));
+    assert_same!("index_select" name, out: rt.zeros([9, 6]).unwrap(), ops::codelets::IndexSelect::task(&input, &indices, &mut out, 1));
 }
 
 #[test]
@@ -100,11 +100,11 @@ fn labels_of<L: CastFrom + ops::Label, T: Real>() {
     let rt = runtime();
     let labels = rt.from_vec([4], [3, 0, 2, 3].map(|class| cast_label::<L>(class)).to_vec()).unwrap();
     let logits = rt.from_vec([4, 5], (0..20).map(|i| T::from_f64(f64::from(7 * i % 11))).collect()).unwrap();
-    assert_same!("one_hot" [L::NAME, T::NAME], out: rt.zeros::<T, 2>([4, 5]).unwrap(), ops::OneHot::task(&labels, &mut out, 5));
+    assert_same!("one_hot" [L::NAME, T::NAME], out: rt.zeros::<T, 2>([4, 5]).unwrap(), ops::codelets::OneHot::task(&labels, &mut out, 5));
     assert_same!(
         "count_correct" [T::NAME, L::NAME],
         out: small::<u32, 0>(&rt, []),
-        ops::CountCorrect::task(&logits, &labels, &mut out)
+        ops::codelets::CountCorrect::task(&logits, &labels, &mut out)
     );
 }
 
@@ -126,7 +126,7 @@ fn labels() {
 fn converts<T: CastTo<U>, U: Element>(values: &[T]) {
     let rt = runtime();
     let input = rt.from_vec([values.len()], values.to_vec()).unwrap();
-    assert_same!("cast" [T::NAME, U::NAME], out: rt.zeros::<U, 1>([values.len()]).unwrap(), ops::Cast::task(&input, &mut out));
+    assert_same!("cast" [T::NAME, U::NAME], out: rt.zeros::<U, 1>([values.len()]).unwrap(), ops::codelets::Cast::task(&input, &mut out));
 }
 
 /// Numbers at the edges of all types, and between.
@@ -226,8 +226,8 @@ fn all_numbers_of_16_bits() {
 fn drawn<T: Real>() {
     let rt = runtime();
     for (len, offset) in [(0, 0), (1, 0), (1, 5), (257, 0), (1000, 7)] {
-        assert_same!("uniform" [T::NAME], out: rt.zeros::<T, 1>([len]).unwrap(), ops::Uniform::task(&mut out, -3.0, 5.0, 42, offset));
-        assert_same!("normal" [T::NAME], out: rt.zeros::<T, 1>([len]).unwrap(), ops::Normal::task(&mut out, 1.0, 2.0, 1 << 40, offset));
+        assert_same!("uniform" [T::NAME], out: rt.zeros::<T, 1>([len]).unwrap(), ops::codelets::Uniform::task(&mut out, -3.0, 5.0, Philox::new(42).skip(offset)));
+        assert_same!("normal" [T::NAME], out: rt.zeros::<T, 1>([len]).unwrap(), ops::codelets::Normal::task(&mut out, 1.0, 2.0, Philox::new(1 << 40).skip(offset)));
     }
 }
 
@@ -243,7 +243,7 @@ fn random_numbers() {
 fn permutations() {
     let rt = runtime();
     for len in [0, 1, 2, 1000] {
-        assert_same!("permutation" [], out: rt.zeros::<u32, 1>([len]).unwrap(), ops::Permutation::task(&mut out, 9));
+        assert_same!("permutation" [], out: rt.zeros::<u32, 1>([len]).unwrap(), ops::codelets::Permutation::task(&mut out, 9));
     }
 }
 
@@ -255,33 +255,33 @@ fn extents_of_0_and_1() {
         let input = small::<f32, 2>(&rt, [rows, cols]);
         let column = small::<f32, 1>(&rt, [rows]);
         let row = small::<f32, 1>(&rt, [cols]);
-        assert_same!("sum" ["f32"], out: small::<f32, 0>(&rt, []), ops::Sum::task(&input, &mut out));
-        assert_same!("mean" ["f32"], out: small::<f32, 0>(&rt, []), ops::Mean::task(&input, &mut out));
-        assert_same!("product" ["f32"], out: small::<f32, 0>(&rt, []), ops::Product::task(&input, &mut out));
-        assert_same!("norm_l1" ["f32"], out: small::<f32, 0>(&rt, []), ops::NormL1::task(&input, &mut out));
-        assert_same!("max" ["f32"], out: small::<f32, 0>(&rt, []), ops::Max::task(&input, &mut out));
-        assert_same!("dot" ["f32"], out: small::<f32, 0>(&rt, []), ops::Dot::task(&input, &input, &mut out));
+        assert_same!("sum" ["f32"], out: small::<f32, 0>(&rt, []), ops::codelets::Sum::task(&input, &mut out));
+        assert_same!("mean" ["f32"], out: small::<f32, 0>(&rt, []), ops::codelets::Mean::task(&input, &mut out));
+        assert_same!("product" ["f32"], out: small::<f32, 0>(&rt, []), ops::codelets::Product::task(&input, &mut out));
+        assert_same!("norm_l1" ["f32"], out: small::<f32, 0>(&rt, []), ops::codelets::NormL1::task(&input, &mut out));
+        assert_same!("max" ["f32"], out: small::<f32, 0>(&rt, []), ops::codelets::Max::task(&input, &mut out));
+        assert_same!("dot" ["f32"], out: small::<f32, 0>(&rt, []), ops::codelets::Dot::task(&input, &input, &mut out));
         for (axis, shape) in [(0, [1, cols]), (1, [rows, 1])] {
-            assert_same!("sum_axis" ["f32"], out: small(&rt, shape), ops::SumAxis::task(&input, &mut out, axis));
-            assert_same!("mean_axis" ["f32"], out: small(&rt, shape), ops::MeanAxis::task(&input, &mut out, axis));
-            assert_same!("max_axis" ["f32"], out: small(&rt, shape), ops::MaxAxis::task(&input, &mut out, axis));
-            assert_same!("product_axis" ["f32"], out: small(&rt, shape), ops::ProductAxis::task(&input, &mut out, axis));
-            assert_same!("norm_l1_axis" ["f32"], out: small(&rt, shape), ops::NormL1Axis::task(&input, &mut out, axis));
+            assert_same!("sum_axis" ["f32"], out: small(&rt, shape), ops::codelets::SumAxis::task(&input, &mut out, axis));
+            assert_same!("mean_axis" ["f32"], out: small(&rt, shape), ops::codelets::MeanAxis::task(&input, &mut out, axis));
+            assert_same!("max_axis" ["f32"], out: small(&rt, shape), ops::codelets::MaxAxis::task(&input, &mut out, axis));
+            assert_same!("product_axis" ["f32"], out: small(&rt, shape), ops::codelets::ProductAxis::task(&input, &mut out, axis));
+            assert_same!("norm_l1_axis" ["f32"], out: small(&rt, shape), ops::codelets::NormL1Axis::task(&input, &mut out, axis));
             let gradient = small::<f32, 2>(&rt, shape);
-            assert_same!("sum_axis_backward" ["f32"], out: zeros([rows, cols]), ops::SumAxisBackward::task(&gradient, &mut out, axis));
-            assert_same!("max_axis_backward" ["f32"], out: zeros([rows, cols]), ops::MaxAxisBackward::task(&input, &gradient, &mut out, axis));
+            assert_same!("sum_axis_backward" ["f32"], out: zeros([rows, cols]), ops::codelets::SumAxisBackward::task(&gradient, &mut out, axis));
+            assert_same!("max_axis_backward" ["f32"], out: zeros([rows, cols]), ops::codelets::MaxAxisBackward::task(&input, &gradient, &mut out, axis));
         }
-        assert_same!("bias" ["f32"], out: zeros([rows, cols]), ops::Bias::task(&input, &row, &mut out, 1));
-        assert_same!("bias_backward" ["f32"], out: small(&rt, [cols]), ops::BiasBackward::task(&input, &mut out, 1));
-        assert_same!("bias_backward" ["f32"], out: small(&rt, [rows]), ops::BiasBackward::task(&input, &mut out, 0));
-        assert_same!("transpose" ["f32"], out: zeros([cols, rows]), ops::Transpose::task(&input, &mut out));
-        assert_same!("slice" ["f32"], out: zeros([rows, 0]), ops::Slice::task(&input, &mut out, 1, cols, 0));
-        assert_same!("tile" ["f32"], out: zeros([0, cols]), ops::Tile::task(&input, &mut out, 0, 0));
-        assert_same!("outer" ["f32"], out: zeros([rows, cols]), ops::Outer::task(&column, &row, &mut out));
-        assert_same!("matvec" ["f32"], out: small(&rt, [rows]), ops::Matvec::task(&input, &row, &mut out, false));
-        assert_same!("matmul" ["f32"], out: zeros([rows, rows]), ops::Matmul::task(&input, &input, &mut out, false, true));
-        assert_same!("matmul_add" ["f32"], out: small(&rt, [cols, cols]), ops::MatmulAdd::task(&input, &input, &mut out, true, false));
-        assert_same!("softmax" ["f32"], out: zeros([rows, 1]), ops::Softmax::task(&small(&rt, [rows, 1]), &mut out, 1));
+        assert_same!("bias" ["f32"], out: zeros([rows, cols]), ops::codelets::Bias::task(&input, &row, &mut out, 1));
+        assert_same!("bias_backward" ["f32"], out: small(&rt, [cols]), ops::codelets::BiasBackward::task(&input, &mut out, 1));
+        assert_same!("bias_backward" ["f32"], out: small(&rt, [rows]), ops::codelets::BiasBackward::task(&input, &mut out, 0));
+        assert_same!("transpose" ["f32"], out: zeros([cols, rows]), ops::codelets::Transpose::task(&input, &mut out));
+        assert_same!("slice" ["f32"], out: zeros([rows, 0]), ops::codelets::Slice::task(&input, &mut out, 1, cols, 0));
+        assert_same!("tile" ["f32"], out: zeros([0, cols]), ops::codelets::Tile::task(&input, &mut out, 0, 0));
+        assert_same!("outer" ["f32"], out: zeros([rows, cols]), ops::codelets::Outer::task(&column, &row, &mut out));
+        assert_same!("matvec" ["f32"], out: small(&rt, [rows]), ops::codelets::Matvec::task(&input, &row, &mut out, false));
+        assert_same!("matmul" ["f32"], out: zeros([rows, rows]), ops::codelets::Matmul::task(&input, &input, &mut out, Transposed::RIGHT));
+        assert_same!("matmul_add" ["f32"], out: small(&rt, [cols, cols]), ops::codelets::MatmulAdd::task(&input, &input, &mut out, Transposed::LEFT));
+        assert_same!("softmax" ["f32"], out: zeros([rows, 1]), ops::codelets::Softmax::task(&small(&rt, [rows, 1]), &mut out, 1));
     }
 }
 
@@ -296,21 +296,21 @@ fn images_of_extents_0_and_1() {
         let rest = [image[0] - kernel[0] + 1, image[1] - kernel[1] + 1];
         let gradient = small::<f32, 4>(&rt, [batch, 2, rest[0], rest[1]]);
         let (one, none) = ([1, 1], [0, 0]);
-        assert_same!("conv2d" ["f32"], out: rt.zeros([batch, 2, rest[0], rest[1]]).unwrap(), ops::Conv2d::task(&input, &filters, &mut out, one, none));
+        assert_same!("conv2d" ["f32"], out: rt.zeros([batch, 2, rest[0], rest[1]]).unwrap(), ops::codelets::Conv2d::task(&input, &filters, &mut out, Conv2dGeometry { stride: one, padding: none }));
         assert_same!(
             "conv2d_backward_input" ["f32"],
             out: rt.zeros([batch, channels, image[0], image[1]]).unwrap(),
-            ops::Conv2dBackwardInput::task(&gradient, &filters, &mut out, one, none)
+            ops::codelets::Conv2dBackwardInput::task(&gradient, &filters, &mut out, Conv2dGeometry { stride: one, padding: none })
         );
         assert_same!(
             "conv2d_backward_filters" ["f32"],
             out: small(&rt, [2, channels, kernel[0], kernel[1]]),
-            ops::Conv2dBackwardFilters::task(&input, &gradient, &mut out, one, none)
+            ops::codelets::Conv2dBackwardFilters::task(&input, &gradient, &mut out, Conv2dGeometry { stride: one, padding: none })
         );
         assert_same!(
             "avg_pool2d_backward" ["f32"],
             out: rt.zeros([batch, 2, image[0], image[1]]).unwrap(),
-            ops::AvgPool2dBackward::task(&gradient, &mut out, kernel, one, none)
+            ops::codelets::AvgPool2dBackward::task(&gradient, &mut out, Pool2dGeometry::new(kernel).stride(one).padding(none))
         );
     }
 }

@@ -11,7 +11,7 @@ fn failure_of_copy(name: &str, len: usize) -> String {
     let numbers: Vec<f32> = (0..len).map(|i| i as f32 + 1.0).collect();
     let input = rt.from_vec([len], numbers).unwrap();
     let mut out: Vector<f32> = rt.zeros([len]).unwrap();
-    submit_to(ops::Copy::task(&input, &mut out), &kernel(name, &["f32"])[0]).unwrap();
+    submit_to(ops::codelets::Copy::task(&input, &mut out), &kernel(name, &["f32"])[0]).unwrap();
     match out.to_vec() {
         Ok(_) => String::new(),
         Err(error) => error.to_string(),
@@ -81,7 +81,7 @@ fn floats_added_in_any_order() {
     let numbers: Vec<f32> = (0..64).map(|i| if i == 0 { 1.0e8 } else { 1.0 + i as f32 }).collect();
     let input = rt.from_vec([64], numbers).unwrap();
     let mut out: Scalar<f32> = rt.zeros([]).unwrap();
-    submit_to(ops::Sum::task(&input, &mut out), &kernel("atomic_sum", &["f32"])[0]).unwrap();
+    submit_to(ops::codelets::Sum::task(&input, &mut out), &kernel("atomic_sum", &["f32"])[0]).unwrap();
     assert_says(&out.to_vec().unwrap_err().to_string(), &["atomic_sum", "other bits"]);
 }
 
@@ -91,14 +91,17 @@ fn an_index_or_label_out_of_range() {
     let input = rt.from_vec([3, 2], vec![1.0_f32; 6]).unwrap();
     let indices = rt.from_vec([4], vec![0_u32, 2, 3, 9]).unwrap();
     let mut rows: Matrix<f32> = rt.zeros([4, 2]).unwrap();
-    submit_to(ops::GatherRows::task(&input, &indices, &mut rows), &kernel("gather_rows", &["f32"])[0])
-        .unwrap();
+    submit_to(
+        ops::codelets::GatherRows::task(&input, &indices, &mut rows),
+        &kernel("gather_rows", &["f32"])[0],
+    )
+    .unwrap();
     assert_says(&rows.to_vec().unwrap_err().to_string(), &["gather_rows", "at 2 is out of range"]);
 
     for label in [-1_i64, 2] {
         let labels = rt.from_vec([3], vec![0, 1, label]).unwrap();
         let mut loss: Scalar<f32> = rt.zeros([]).unwrap();
-        let task = ops::CrossEntropy::task(&input, &labels, &mut loss, 1.0);
+        let task = ops::codelets::CrossEntropy::task(&input, &labels, &mut loss, 1.0);
         submit_to(task, &kernel("cross_entropy", &["f32", "i64"])[0]).unwrap();
         assert_says(&loss.to_vec().unwrap_err().to_string(), &["cross_entropy", "at 2 is out of range"]);
     }

@@ -1,26 +1,26 @@
 use super::*;
 
-on_cpu!(copy: copy of ops::Copy, ([31, 67], _), ());
-on_cpu!(fill: fill of ops::Fill, (output([31, 67])), (T::from_f64(0.75),));
-on_cpu!(transpose: transpose of ops::Transpose, ([31, 67], _), ());
-on_cpu!(rotate_180: rotate_180 of ops::Rotate180, ([3, 31, 7], _), ());
-on_cpu!(diag: diag of ops::Diag, ([31], _), ());
-on_cpu!(diagonal: diagonal of ops::Diagonal, ([31, 7], _), ());
-on_cpu!(diagonal_backward: diagonal_backward of ops::DiagonalBackward, ([7], output([31, 7])), ());
-on_cpu!(slice: slice of ops::Slice, ([3, 31, 7], _), (1, 5, 13));
-on_cpu!(slice_backward: slice_backward of ops::SliceBackward, ([3, 13, 7], output([3, 31, 7])), (1, 5));
-on_cpu!(tile: tile of ops::Tile, ([3, 31, 7], _), (1, 3));
-on_cpu!(tile_backward: tile_backward of ops::TileBackward, ([3, 93, 7], _), (1, 3));
-on_cpu!(gather: gather of ops::Gather, ([3, 31, 7], below(31, [3, 67, 5]), _), (1,));
-on_cpu!(gather_rows: gather_rows of ops::GatherRows, ([31, 7], below(31, [67]), _), ());
-on_cpu!(index_select: index_select of ops::IndexSelect, ([3, 31, 7], below(31, [67]), _), (1,));
+on_cpu!(copy: copy of ops::codelets::Copy, ([31, 67], _), ());
+on_cpu!(fill: fill of ops::codelets::Fill, (output([31, 67])), (T::from_f64(0.75),));
+on_cpu!(transpose: transpose of ops::codelets::Transpose, ([31, 67], _), ());
+on_cpu!(rotate_180: rotate_180 of ops::codelets::Rotate180, ([3, 31, 7], _), ());
+on_cpu!(diag: diag of ops::codelets::Diag, ([31], _), ());
+on_cpu!(diagonal: diagonal of ops::codelets::Diagonal, ([31, 7], _), ());
+on_cpu!(diagonal_backward: diagonal_backward of ops::codelets::DiagonalBackward, ([7], output([31, 7])), ());
+on_cpu!(slice: slice of ops::codelets::Slice, ([3, 31, 7], _), (1, 5, 13));
+on_cpu!(slice_backward: slice_backward of ops::codelets::SliceBackward, ([3, 13, 7], output([3, 31, 7])), (1, 5));
+on_cpu!(tile: tile of ops::codelets::Tile, ([3, 31, 7], _), (1, 3));
+on_cpu!(tile_backward: tile_backward of ops::codelets::TileBackward, ([3, 93, 7], _), (1, 3));
+on_cpu!(gather: gather of ops::codelets::Gather, ([3, 31, 7], below(31, [3, 67, 5]), _), (1,));
+on_cpu!(gather_rows: gather_rows of ops::codelets::GatherRows, ([31, 7], below(31, [67]), _), ());
+on_cpu!(index_select: index_select of ops::codelets::IndexSelect, ([3, 31, 7], below(31, [67]), _), (1,));
 on_cpu!(
-    gather_backward: gather_backward of ops::GatherBackward,
+    gather_backward: gather_backward of ops::codelets::GatherBackward,
     ([3, 67, 5], below(31, [3, 67, 5]), output([3, 31, 7])),
     (1,)
 );
 on_cpu!(
-    index_select_backward: index_select_backward of ops::IndexSelectBackward,
+    index_select_backward: index_select_backward of ops::codelets::IndexSelectBackward,
     ([3, 67, 7], below(31, [67]), output([3, 31, 7])),
     (1,)
 );

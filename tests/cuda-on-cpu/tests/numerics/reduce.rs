@@ -1,25 +1,25 @@
 use super::*;
 
-on_cpu!(sum: sum of ops::Sum, ([131, 67], _), ());
-on_cpu!(mean: mean of ops::Mean, ([131, 67], _), ());
-on_cpu!(max: max of ops::Max, ([31, 67], _), ());
-on_cpu!(min: min of ops::Min, ([31, 67], _), ());
+on_cpu!(sum: sum of ops::codelets::Sum, ([131, 67], _), ());
+on_cpu!(mean: mean of ops::codelets::Mean, ([131, 67], _), ());
+on_cpu!(max: max of ops::codelets::Max, ([31, 67], _), ());
+on_cpu!(min: min of ops::codelets::Min, ([31, 67], _), ());
 // Lanes side by side; in a row, short; in a row, long.
-on_cpu!(sum_axis: sum_axis of ops::SumAxis, ([131, 3, 25], _), (0,));
-on_cpu!(sum_axis_last: sum_axis of ops::SumAxis, ([13, 67], _), (1,));
-on_cpu!(sum_axis_long: sum_axis of ops::SumAxis, ([3, 2051], _), (1,));
-on_cpu!(mean_axis: mean_axis of ops::MeanAxis, ([3, 131, 5], _), (1,));
-on_cpu!(mean_axis_side_by_side: mean_axis of ops::MeanAxis, ([3, 31, 33], _), (1,));
-on_cpu!(max_axis: max_axis of ops::MaxAxis, ([3, 31, 5], _), (1,));
-on_cpu!(max_axis_side_by_side: max_axis of ops::MaxAxis, ([2, 31, 70], _), (1,));
-on_cpu!(min_axis: min_axis of ops::MinAxis, ([3, 5, 31], _), (2,));
-on_cpu!(min_axis_long: min_axis of ops::MinAxis, ([1030, 3], _), (0,));
+on_cpu!(sum_axis: sum_axis of ops::codelets::SumAxis, ([131, 3, 25], _), (0,));
+on_cpu!(sum_axis_last: sum_axis of ops::codelets::SumAxis, ([13, 67], _), (1,));
+on_cpu!(sum_axis_long: sum_axis of ops::codelets::SumAxis, ([3, 2051], _), (1,));
+on_cpu!(mean_axis: mean_axis of ops::codelets::MeanAxis, ([3, 131, 5], _), (1,));
+on_cpu!(mean_axis_side_by_side: mean_axis of ops::codelets::MeanAxis, ([3, 31, 33], _), (1,));
+on_cpu!(max_axis: max_axis of ops::codelets::MaxAxis, ([3, 31, 5], _), (1,));
+on_cpu!(max_axis_side_by_side: max_axis of ops::codelets::MaxAxis, ([2, 31, 70], _), (1,));
+on_cpu!(min_axis: min_axis of ops::codelets::MinAxis, ([3, 5, 31], _), (2,));
+on_cpu!(min_axis_long: min_axis of ops::codelets::MinAxis, ([1030, 3], _), (0,));
 // Side by side, several to a thread; few and long, in parts; both.
-on_cpu!(sum_axis_in_chunks: sum_axis of ops::SumAxis, ([131, 3, 24], _), (0,));
-on_cpu!(sum_axis_in_parts: sum_axis of ops::SumAxis, ([1100, 61], _), (0,));
-on_cpu!(mean_axis_in_chunks_and_parts: mean_axis of ops::MeanAxis, ([1030, 64], _), (0,));
+on_cpu!(sum_axis_in_chunks: sum_axis of ops::codelets::SumAxis, ([131, 3, 24], _), (0,));
+on_cpu!(sum_axis_in_parts: sum_axis of ops::codelets::SumAxis, ([1100, 61], _), (0,));
+on_cpu!(mean_axis_in_chunks_and_parts: mean_axis of ops::codelets::MeanAxis, ([1030, 64], _), (0,));
 // In a row, in chunks of which every other lane does not begin with a whole one; by blocks, in parts.
-on_cpu!(sum_axis_last_in_chunks: sum_axis of ops::SumAxis, ([5, 260], _), (1,));
-on_cpu!(max_axis_last_of_odd_length: max_axis of ops::MaxAxis, ([3, 261], _), (1,));
-on_cpu!(sum_axis_long_in_parts: sum_axis of ops::SumAxis, ([8, 8201], _), (1,));
-on_cpu!(min_axis_in_chunks: min_axis of ops::MinAxis, ([2, 70, 16], _), (1,));
+on_cpu!(sum_axis_last_in_chunks: sum_axis of ops::codelets::SumAxis, ([5, 260], _), (1,));
+on_cpu!(max_axis_last_of_odd_length: max_axis of ops::codelets::MaxAxis, ([3, 261], _), (1,));
+on_cpu!(sum_axis_long_in_parts: sum_axis of ops::codelets::SumAxis, ([8, 8201], _), (1,));
+on_cpu!(min_axis_in_chunks: min_axis of ops::codelets::MinAxis, ([2, 70, 16], _), (1,));
