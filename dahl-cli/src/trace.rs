@@ -1,8 +1,7 @@
 //! `dahl trace`: what is in a trace file, and the formats of other programs.
 
 use std::fmt;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use dahl_trace::Trace;
@@ -132,10 +131,30 @@ impl Paths {
 
 /// Writes a file. How many bytes it has.
 fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<u64> {
-    let mut out = BufWriter::new(File::create(path)?);
-    write(&mut out)?;
-    let file = out.into_inner()?;
-    Ok(file.metadata()?.len())
+    let bytes = dahl_files::save_with(path, |out| {
+        let mut counted = Counted { out, bytes: 0 };
+        write(&mut counted)?;
+        Ok(counted.bytes)
+    })?;
+    Ok(bytes)
+}
+
+/// Counts what is written.
+struct Counted<'o> {
+    out: &'o mut dyn Write,
+    bytes: u64,
+}
+
+impl Write for Counted<'_> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(buffer)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 impl fmt::Display for Written {

@@ -75,15 +75,8 @@ pub fn record(package: &str, summary: Summary) -> io::Result<()> {
     summaries.insert((summary.op.clone(), summary.element), summary);
     fs::create_dir_all(&directory)?;
     let all: Vec<&Summary> = summaries.values().collect();
-    replace(&directory.join(format!("{package}.md")), &markdown(&all))?;
-    replace(&directory.join(format!("{package}.json")), &json(&all))
-}
-
-/// Writes a file so that nobody sees half of it.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let unfinished = path.with_extension(format!("{}.unfinished", std::process::id()));
-    fs::write(&unfinished, text)?;
-    fs::rename(unfinished, path)
+    dahl_files::save(directory.join(format!("{package}.md")), markdown(&all))?;
+    dahl_files::save(directory.join(format!("{package}.json")), json(&all))
 }
 
 /// A table with a line for each op: for each element type the largest and the mean error in ULP, and the largest fraction

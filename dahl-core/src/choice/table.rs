@@ -108,16 +108,14 @@ impl Entry {
 
 impl KernelChoices {
     /// Writes the table of what is settled, for `DAHL_KERNELS` or `.kernels(..)`. A file that was there is replaced at
-    /// once: nobody reads half of one.
+    /// once: nobody reads half of one. Links are followed, and owner and mode stay.
     ///
     /// # Errors
     /// If the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let path = path.as_ref();
-        let mut part = path.as_os_str().to_owned();
-        part.push(format!(".{}.part", std::process::id()));
-        std::fs::write(&part, self.to_toml())?;
-        std::fs::rename(&part, path)
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        dahl_files::save(path, self.to_toml()).map_err(named)
     }
 
     /// What [`save`](Self::save) writes.

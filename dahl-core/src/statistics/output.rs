@@ -1,10 +1,11 @@
 //! [`Output`]: where the statistics of a run go when it ends.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind as IoErrorKind, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 // A static's, at which no threads of a runtime meet.
 use std::sync::{Mutex, PoisonError};
+
+use dahl_files::Target;
 
 use super::Statistics;
 use crate::error::{Error, ErrorKind, Result};
@@ -56,7 +57,7 @@ impl Output {
         let numbered = (2..).map(|number: u32| absolute.with_file_name(format!("{stem}-{number}.json")));
         let mut paths = std::iter::once(absolute.clone()).chain(numbered);
         let free = paths.find(|path| !files.contains(path)).expect("there is no last number");
-        match try_out(&free) {
+        match Target::find(&free).and_then(|target| target.try_out()) {
             Ok(()) => {
                 files.push(free.clone());
                 Ok(Self::Json(free))
@@ -87,28 +88,9 @@ fn print(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// The name beside `path` under which a file is written before it takes the place of `path`.
-fn aside(path: &Path) -> PathBuf {
-    path.with_extension(format!("json.{}.new", std::process::id()))
-}
-
-/// Whether the file can be written, without a change of what it holds.
-fn try_out(path: &Path) -> io::Result<()> {
-    let aside = aside(path);
-    File::create(&aside)?;
-    fs::remove_file(&aside)?;
-    match OpenOptions::new().write(true).open(path) {
-        Err(error) if error.kind() == IoErrorKind::NotFound => Ok(()),
-        tried => tried.map(drop),
-    }
-}
-
 /// Writes the file whole, or leaves what was there.
 fn write_json(path: &Path, statistics: &Statistics) -> io::Result<()> {
     let mut text = serde_json::to_string_pretty(statistics)?;
     text.push('\n');
-    let aside = aside(path);
-    fs::write(&aside, text).and_then(|()| fs::rename(&aside, path)).inspect_err(|_| {
-        let _ = fs::remove_file(&aside);
-    })
+    dahl_files::save(path, text)
 }

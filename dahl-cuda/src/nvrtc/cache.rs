@@ -4,7 +4,6 @@ use std::env;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::library::{Nvrtc, OPTIONS};
 use super::{Error, Program, Target};
@@ -115,19 +114,10 @@ fn kept(path: &Path, key: &str) -> Option<Vec<u8>> {
 
 /// Writes the file, which has its name only when it is whole: of several that write it at once, one is kept.
 fn keep(path: &Path, key: &str, bytes: &[u8]) -> io::Result<()> {
-    /// Devices of one process may compile the same at once.
-    static WRITTEN: AtomicU64 = AtomicU64::new(0);
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
     let numbers = [bytes.len() as u64, hash(bytes)].map(u64::to_le_bytes).concat();
     let content = [MAGIC.as_bytes(), &numbers, key.as_bytes(), bytes].concat();
-    let count = WRITTEN.fetch_add(1, Ordering::Relaxed);
-    let partial = path.with_extension(format!("partial-{}-{count}", std::process::id()));
-    let written = fs::write(&partial, content).and_then(|()| fs::rename(&partial, path));
-    if written.is_err() {
-        // A disk that is full keeps no part of it either.
-        let _ = fs::remove_file(&partial);
-    }
-    written
+    dahl_files::save(path, content)
 }

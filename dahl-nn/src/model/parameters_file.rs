@@ -24,6 +24,9 @@ impl<T: Real> Sequential<'_, T> {
     /// Writes the parameters to a safetensors file, with PyTorch's names and layouts: `torch.nn.Sequential` of the same
     /// layers loads it with `load_state_dict(safetensors.torch.load_file(path))`.
     ///
+    /// A reader finds the old or the new file, whole, also while several threads or processes save. Links are followed,
+    /// owner and mode stay, and what is no regular file is written to. A FIFO that nobody reads is an error.
+    ///
     /// # Errors
     /// If a task that a parameter depends on failed, or the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> dahl::Result<()> {
@@ -46,16 +49,11 @@ impl<T: Real> Sequential<'_, T> {
             (name, view.expect("a parameter has as many elements as its shape"))
         });
         let bytes = safetensors::serialize(views, None).map_err(|error| invalid(path, error))?;
-        // Written beside and renamed, so that nobody finds half a file.
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(".partial");
-        let io = |error| Error::Io { path: path.to_owned(), error };
-        fs::write(&beside, bytes).map_err(io)?;
-        fs::rename(&beside, path).map_err(io)
+        dahl_files::save(path, bytes).map_err(|error| Error::Io { path: path.to_owned(), error })
     }
 
     /// Reads the parameters from a safetensors file. The file has all tensors of the model and no others, of the
-    /// model's element type and shapes; otherwise nothing is loaded.
+    /// model's element type and shapes; otherwise nothing is loaded. From a FIFO it is read when somebody has written it.
     ///
     /// # Errors
     /// If the file cannot be read, or does not fit the model: the error names the tensor and what was expected.

@@ -1,7 +1,6 @@
 //! [`History`]: how a training went, epoch by epoch.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 
 use crate::error::Error;
@@ -54,6 +53,6 @@ impl History {
             }
             text.push('\n');
         }
-        fs::write(path, text).map_err(|error| Error::Io { path: path.to_owned(), error }.into())
+        dahl_files::save(path, text).map_err(|error| Error::Io { path: path.to_owned(), error }.into())
     }
 }

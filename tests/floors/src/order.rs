@@ -2,7 +2,8 @@
 
 /// The crates of each floor and their folders. A crate depends on those of lower floors only.
 pub const CRATES: &[&[(&str, &str)]] = &[
-    &[("dahl-element", "dahl-element"), ("dahl-cuda", "dahl-cuda"), ("dahl-trace", "dahl-trace")],
+    &[("dahl-element", "dahl-element"), ("dahl-files", "dahl-files"), ("dahl-trace", "dahl-trace")],
+    &[("dahl-cuda", "dahl-cuda")],
     &[("dahl-core", "dahl-core"), ("dahl-macros", "dahl-macros"), ("dahl-build", "dahl-build")],
     &[("dahl-testing", "dahl-testing")],
     &[("dahl", ".")],

@@ -50,7 +50,7 @@ pub(super) fn write(
 ) -> Result<(), Failure> {
     let mut svg = String::new();
     draw(&mut svg, (title, subtitle), size, series).map_err(|error| error.to_string())?;
-    std::fs::write(path, svg)?;
+    dahl_files::save(path, svg)?;
     Ok(())
 }
 

@@ -70,6 +70,6 @@ impl Folder {
     /// Writes a text.
     pub(crate) fn text(&self, name: &str, text: &str) -> Result<(), Trouble> {
         let path = self.path.join(name);
-        fs::write(&path, text).map_err(|error| Trouble::unwritable(&path, error))
+        dahl_files::save(&path, text).map_err(|error| Trouble::unwritable(&path, error))
     }
 }

@@ -11,7 +11,6 @@ use super::change::Change;
 use super::file::{CodeletFile, CopyTime, TransferFile, read};
 use super::library::Library;
 use super::machine::MachineFacts;
-use super::replace;
 use crate::device::Machine;
 use crate::error::{Error, ErrorKind, Result};
 use crate::sync::thread;
@@ -106,7 +105,7 @@ impl Store {
             set_aside(&self.folder, "outdated", fact.trim_end(), warnings)?;
         }
         fs::create_dir_all(&self.folder)?;
-        replace(&path, &own)
+        dahl_files::save(&path, &own)
     }
 
     /// Says so if there are models of other machines, and none of this one.
@@ -174,7 +173,7 @@ impl Store {
                 file.transfer.retain(|stored| (&stored.from, &stored.to) != (&copy.from, &copy.to));
                 file.transfer.push(copy.clone());
             }
-            replace(&path, &file.text())?;
+            dahl_files::save(&path, &file.text())?;
         }
         Ok(())
     }
@@ -202,7 +201,7 @@ impl Store {
             ));
         }
         changes.iter().for_each(|change| change.apply(&mut file));
-        replace(&path, &file.text())?;
+        dahl_files::save(&path, &file.text())?;
         changes.iter().for_each(Change::note_saved);
         Ok(())
     }

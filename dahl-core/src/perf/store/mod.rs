@@ -1,7 +1,7 @@
 //! Stored performance models: files in a folder for each host and machine, merged by everybody who writes.
 //!
 //! Writers take turns by a lock on a file that is never removed; each reads what is there, adds what it has measured, and
-//! renames a new file over the old one, so that a reader finds a whole file at any time. What cannot be used is renamed
+//! [saves](dahl_files) it as a whole, so that a reader finds a whole file at any time. What cannot be used is renamed
 //! and reported, never deleted, and never an error.
 
 mod aside;
@@ -12,10 +12,6 @@ mod library;
 mod machine;
 mod stored;
 
-use std::fs;
-use std::io;
-use std::path::Path;
-
 pub(super) use change::Change;
 pub(super) use file::CopyTime;
 pub(crate) use folder::Store;
@@ -24,11 +20,3 @@ pub use stored::{StoredMachine, StoredModels, StoredProcessor, StoredTransfer, U
 
 /// The version of the files' format.
 const VERSION: u32 = 1;
-
-/// Replaces a file as a whole. One thread of all processes does so at a time.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let new = path.with_extension("new");
-    fs::write(&new, text)?;
-    fs::File::open(&new)?.sync_all()?;
-    fs::rename(&new, path)
-}

@@ -1,9 +1,10 @@
 //! [`Recording`]: the plan that a run makes.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use dahl_files::Target;
 
 use super::Plan;
 use crate::observer::Submission;
@@ -15,8 +16,6 @@ use crate::task::ReadyTask;
 #[derive(Debug)]
 pub(crate) struct Recording {
     path: PathBuf,
-    /// Beside the file until the plan is whole.
-    draft: PathBuf,
     state: Mutex<State>,
 }
 
@@ -40,11 +39,9 @@ impl Recording {
     /// # Errors
     /// If there can be no file at that place.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
-        let mut draft = path.as_os_str().to_owned();
-        draft.push(format!(".{}.draft", std::process::id()));
-        let draft = PathBuf::from(draft);
-        File::create(&draft)?;
-        Ok(Self { path: path.to_owned(), draft, state: Mutex::default() })
+        Target::find(path)?.try_out()?;
+        // The program may change its working directory.
+        Ok(Self { path: std::path::absolute(path)?, state: Mutex::default() })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -56,11 +53,7 @@ impl Recording {
         let state = self.state();
         let text = Plan::to_text(&state.workers, &state.tasks);
         drop(state);
-        let written = File::create(&self.draft).and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            fs::rename(&self.draft, &self.path)
-        });
-        if let Err(error) = written {
+        if let Err(error) = dahl_files::save(&self.path, text) {
             eprintln!("dahl: the plan {} cannot be written: {error}", self.path.display());
         }
     }
