@@ -155,6 +155,12 @@ impl ErrorKind {
     }
 }
 
+impl Shortage {
+    pub(crate) fn at(self, location: &'static Location<'static>) -> Error {
+        Error::at(ErrorKind::OutOfMemory(Box::new(self)), location)
+    }
+}
+
 impl Error {
     /// An error of this crate, at the caller's line.
     #[track_caller]

@@ -15,6 +15,7 @@
 //! * [`device`]: machines to be simulated. `simulation`: the events of such a run.
 //! * [`perf`]: how long it took. [`error`]: what went wrong.
 
+mod arena;
 mod array;
 mod check;
 mod choice;
@@ -23,9 +24,11 @@ pub mod codelet;
 mod config;
 pub mod cuda;
 pub mod device;
+mod engine;
 pub mod error;
 mod explain;
 mod footprint;
+mod machine;
 mod memory;
 pub mod observer;
 mod partition;
@@ -34,6 +37,7 @@ mod runtime;
 mod scheduler;
 pub mod shape;
 mod simulation;
+mod sleep;
 mod stall;
 mod statistics;
 mod sync;
@@ -47,6 +51,7 @@ mod worker;
 pub use dahl_element::{access, argument, element, print, simd};
 
 pub use access::{AccessMode, Reduction};
+pub use arena::Arena;
 pub use argument::{Argument, ArgumentLayout};
 pub use array::{
     AnyArray, Array, Block, LEAF_LEN, Matrix, ReadGuard, Reshaped, ReshapedMut, Scalar, Tensor, Vector,
@@ -58,12 +63,12 @@ pub use clock::Clock;
 pub use codelet::{CKernel, Codelet, Variants};
 pub use config::RuntimeBuilder;
 pub use cuda::CudaKernel;
-pub use device::{CodeletSpeed, Cpu, Machine, Speed, Transfer, TransferTotal, VirtualDevice};
 pub use element::{Element, ElementType, Real};
 pub use error::{Error, ErrorKind, Failure, Result};
 pub use explain::{Explanation, KernelExplanation, Spread, Under};
 pub use half::{bf16, f16};
-pub use memory::{Arena, MemoryHolder, MemoryUse};
+pub use machine::{CodeletSpeed, Cpu, Machine, Speed, Transfer, TransferTotal, VirtualDevice, WorkerInfo};
+pub use memory::{MemoryHolder, MemoryUse};
 pub use ndarray;
 pub use partition::{Parts, PartsMut};
 pub use perf::{
@@ -72,7 +77,7 @@ pub use perf::{
 };
 pub use rayon;
 pub use runtime::Runtime;
-pub use scheduler::{Eager, Scheduler, WorkStealing, WorkerInfo, Workers};
+pub use scheduler::{Eager, Scheduler, WorkStealing, Workers};
 pub use shape::Extents;
 pub use simulation::WorkerUse;
 pub use statistics::{

@@ -6,9 +6,9 @@ use std::ptr;
 
 use crate::access::AccessMode;
 use crate::codelet::Codelet;
-use crate::device::Transfer;
+use crate::engine::Shared;
 use crate::footprint;
-use crate::runtime::Shared;
+use crate::machine::Transfer;
 use crate::task::{Access, Kind, Place, Record};
 
 /// Sees every task of a runtime as it is submitted, in the order of each submitting thread. What the runtime adds, such

@@ -6,13 +6,12 @@
 use std::panic::Location;
 
 use super::content::Content;
-use super::copies::HOME;
 use super::home::Origin;
-use super::missing::{Missing, Requester};
 use super::state::{ArrayState, Fixed};
 use crate::access::AccessMode;
 use crate::codelet::Operand;
-use crate::memory::{Block, Holder, Shortage};
+use crate::device::{Missing, Requester};
+use crate::memory::{Block, HOME, Holder, Shortage};
 use crate::shape::Layout;
 use crate::sync::atomic::Ordering;
 

@@ -7,25 +7,22 @@
 //!
 //! `COPIES.md`, beside this file, has the invariants C1 to C5 that are named here, and the argument for each.
 //!
-//! Not here: which copies make room for others (`register`), what becomes of the elements of those that go (`eviction`),
+//! Not here: which copies make room for others (`device::register`), what becomes of the elements of those that go (`eviction`),
 //! how long a transfer takes (`device`), and what the streams of CUDA devices do (`landing`).
 #![allow(unsafe_code, reason = "copies elements between memory nodes")]
 
 use std::ptr;
 use std::sync::Arc;
 
-use super::missing::{Missing, Requester};
 use super::state::ArrayState;
 use crate::codelet::Operand;
 use crate::cuda::Landing;
-use crate::device::{DeviceMemory, Room, Transfer};
+use crate::device::{DeviceMemory, Missing, Requester, Room};
 use crate::error::Failure;
-use crate::memory::Holder;
+use crate::machine::Transfer;
+use crate::memory::{HOME, Holder};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard};
-
-/// The main memory, where arrays are at home.
-pub(crate) const HOME: usize = 0;
 
 /// Where else than at home an array's elements are.
 #[derive(Debug, Default)]
@@ -221,7 +218,7 @@ impl ArrayState {
     /// Adds a copy in the memory of `device`, not valid yet, unless another thread has done so meanwhile.
     fn add_copy(&self, device: &DeviceMemory, room: Room, arrived_ns: u64) {
         let node = device.node();
-        device.register.add(self, || {
+        let add_copy = || {
             let is_lost = self.shared().devices().is_none_or(|devices| devices.is_lost(node - 1));
             let mut list = self.copies.list();
             if is_lost || list.place(node).is_some() {
@@ -230,7 +227,9 @@ impl ArrayState {
             list.copies.push(Copy { node, room, valid: false, pins: 0, arrived_ns, used: 0 });
             self.copies.any.store(true, Ordering::Release);
             true
-        });
+        };
+        // SAFETY: `forget_copies`, which is called before a state is freed, takes it off.
+        unsafe { device.register.add(self, add_copy) };
     }
 
     /// As [`fetch`](Self::fetch), in the main memory.

@@ -2,24 +2,15 @@
 //! elements.
 //!
 //! `COPIES.md` has the invariants C1 to C5 that are named here. Not here: which device makes room, and when (`device`), and
-//! which array's copy goes first (`register`, by [`eviction_key`](Copies::eviction_key)).
+//! which array's copy goes first (`device::register`).
 
 use std::sync::Arc;
 
-use super::copies::{Copies, HOME, List};
-use super::missing::Missing;
+use super::copies::{Copies, List};
 use super::state::ArrayState;
+use crate::device::{Copied, Missing, Rank};
 use crate::error::Failure;
-
-/// Which copies make room first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Rank {
-    Invalid,
-    /// Valid, here and elsewhere.
-    Clean,
-    /// Valid here alone: it must be written back.
-    Dirty,
-}
+use crate::memory::HOME;
 
 impl Copies {
     fn rank(&self, list: &List, place: usize) -> Rank {
@@ -34,21 +25,17 @@ impl Copies {
             true => Rank::Dirty,
         }
     }
-
-    /// How soon the copy at `node` makes room, the smallest first; nothing while a task uses it.
-    pub(super) fn eviction_key(&self, node: usize) -> Option<(Rank, u64)> {
-        let list = self.list();
-        let place = list.place(node)?;
-        let copy = &list.copies[place];
-        (copy.pins == 0).then(|| (self.rank(&list, place), copy.used))
-    }
 }
 
-impl ArrayState {
-    /// Frees the copy at `node`; if it is the only valid one, home gets its elements. When its room is free.
-    ///
-    /// Nothing if home cannot get them now, for want of memory to land in: then the copy stays as it is.
-    pub(super) fn evict_copy(&self, node: usize) -> Option<u64> {
+impl Copied for ArrayState {
+    fn eviction_key(&self, node: usize) -> Option<(Rank, u64)> {
+        let list = self.copies.list();
+        let place = list.place(node)?;
+        let copy = &list.copies[place];
+        (copy.pins == 0).then(|| (self.copies.rank(&list, place), copy.used))
+    }
+
+    fn evict_copy(&self, node: usize) -> Option<u64> {
         let mut guard = self.copies.list();
         let list = &mut *guard;
         let Some(place) = list.place(node) else { return Some(0) };
@@ -72,8 +59,7 @@ impl ArrayState {
         Some(free_ns)
     }
 
-    /// Forgets the copy at `node`, whose `device` is lost.
-    pub(super) fn lose_copy(&self, node: usize, device: &str) {
+    fn lose_copy(&self, node: usize, device: &str) {
         let mut guard = self.copies.list();
         let list = &mut *guard;
         let Some(place) = list.place(node) else { return };
@@ -88,7 +74,9 @@ impl ArrayState {
             list.lost = Some((self.loss(list, &format!("`{device}`")), false));
         }
     }
+}
 
+impl ArrayState {
     /// What is left of elements that were in the memory of `device` alone.
     pub(super) fn loss(&self, list: &List, device: &str) -> Arc<Failure> {
         let writer = list.writer.expect("elements that are valid on a device alone were written on one");

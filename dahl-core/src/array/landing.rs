@@ -5,11 +5,12 @@
 
 use std::sync::Arc;
 
-use super::copies::{Copy, HOME, List};
-use super::missing::Missing;
+use super::copies::{Copy, List};
 use super::state::ArrayState;
 use crate::cuda::{Allocation, CudaError, Landing, Mark, Moved};
-use crate::device::{Room, Transfer};
+use crate::device::{Missing, Room};
+use crate::machine::Transfer;
+use crate::memory::HOME;
 use crate::sync::atomic::Ordering;
 
 impl ArrayState {

@@ -13,11 +13,11 @@ mod eviction;
 mod guard;
 mod home;
 mod landing;
+mod len;
 mod missing;
 mod prepare;
 mod reducing;
 mod reduction;
-mod register;
 mod reshaped;
 mod state;
 
@@ -29,23 +29,22 @@ use std::sync::Arc;
 
 pub use any::AnyArray;
 pub(crate) use content::Content;
-pub(crate) use copies::HOME;
 pub use guard::{ReadGuard, WriteGuard};
 pub(crate) use home::Origin;
-pub(crate) use missing::{Missing, Requester};
+pub(crate) use len::{byte_len, require_len};
 pub(crate) use reduction::Contribution;
 pub use reduction::LEAF_LEN;
-pub(crate) use register::Register;
 
 pub use reshaped::{Reshaped, ReshapedMut};
 pub(crate) use state::ArrayState;
 
 use crate::access::AccessMode;
+use crate::device::Requester;
 use crate::element::{Element, ElementType};
+use crate::engine::Shared;
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::{Block as MemoryBlock, Holder, block_in_submission, byte_len, require_len};
+use crate::memory::Block as MemoryBlock;
 use crate::print::Printed;
-use crate::runtime::Shared;
 use crate::shape::{Extents, Layout, row_major_strides};
 use crate::task::Step;
 
@@ -252,16 +251,6 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         guard::view(self).map(Printed::new)
     }
 
-    /// An array of zeros of the same shape and runtime, in memory of its own.
-    ///
-    /// # Errors
-    /// If the memory cannot be had.
-    #[track_caller]
-    pub fn zeros_like(&self) -> Result<Array<'static, T, N>> {
-        let runtime = self.state().shared();
-        Ok(Array::from_block(runtime, self.shape, block_for::<T>(runtime, &self.shape)?))
-    }
-
     /// The same elements in another shape; nothing is copied.
     ///
     /// # Errors
@@ -361,13 +350,4 @@ impl<T: Element, const N: usize> fmt::Debug for Array<'_, T, N> {
         f.write_str(":\n")?;
         fmt::Display::fmt(&Printed::new(view).brief(), f)
     }
-}
-
-/// Bytes of an array of `shape` and a new block for them.
-#[track_caller]
-pub(crate) fn block_for<T: Element>(runtime: &Shared, shape: &[usize]) -> Result<MemoryBlock> {
-    let bytes = byte_len::<T>(shape)?;
-    let location = Location::caller();
-    block_in_submission(runtime, bytes, Holder::new("array", location))
-        .map_err(|shortage| shortage.at(location))
 }

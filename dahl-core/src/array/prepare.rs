@@ -6,11 +6,12 @@
 use std::sync::Arc;
 
 use super::content::Content;
-use super::copies::{HOME, Use};
-use super::missing::{Missing, Requester};
+use super::copies::Use;
 use super::state::ArrayState;
 use crate::access::AccessMode;
+use crate::device::{Missing, Requester};
 use crate::error::Failure;
+use crate::memory::HOME;
 
 impl ArrayState {
     /// Makes the elements what an access of this mode may find, and says where they are.

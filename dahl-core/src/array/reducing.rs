@@ -5,9 +5,9 @@ use std::panic::Location;
 
 use super::Array;
 use crate::access::AccessMode;
+use crate::codelet::in_kernel;
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
-use crate::worker;
 
 impl<T: Element, const N: usize> Array<'_, T, N> {
     /// Submits now what otherwise the next access would: the tasks that combine contributions to a reduction, and those
@@ -20,7 +20,7 @@ impl<T: Element, const N: usize> Array<'_, T, N> {
     /// Inside a kernel.
     #[track_caller]
     pub fn settle(&self) -> Result<()> {
-        if worker::in_kernel() {
+        if in_kernel() {
             return Err(Error::at(ErrorKind::InsideKernel { call: "settle" }, Location::caller()));
         }
         self.state().make_way(AccessMode::R);
@@ -40,7 +40,7 @@ impl<T: Element, const N: usize> Array<'_, T, N> {
     #[track_caller]
     pub fn invalidate(&mut self) -> Result<()> {
         let location = Location::caller();
-        if worker::in_kernel() {
+        if in_kernel() {
             return Err(Error::at(ErrorKind::InsideKernel { call: "invalidate" }, location));
         }
         let state = self.state();

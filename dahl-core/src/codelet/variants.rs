@@ -4,10 +4,10 @@
 //! arrays that it made itself.
 
 use super::{Codelet, Kernel, Operands};
+use crate::arena::Arena;
 use crate::array::AnyArray;
 use crate::element::Real;
 use crate::error::Result;
-use crate::memory::Arena;
 use crate::task::Task;
 
 /// The variants of a codelet for given types of its arrays and arguments.

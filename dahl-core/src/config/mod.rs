@@ -17,8 +17,9 @@ use schedulers::{Size, named_scheduler, recording};
 
 use crate::choice::{KernelPolicy, TeamPolicy};
 use crate::clock::Clock;
-use crate::device::{CudaSetting, Machine, VirtualDevice};
+use crate::device::CudaSetting;
 use crate::error::Result;
+use crate::machine::{Machine, VirtualDevice};
 use crate::observer::Observer;
 use crate::perf::{self, Store};
 use crate::runtime::Runtime;

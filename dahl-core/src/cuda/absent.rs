@@ -10,7 +10,7 @@ use super::graph_counts::GraphCounts;
 use super::kernel::CudaInstance;
 use crate::clock::Clock;
 use crate::codelet::Operand;
-use crate::device::Transfer;
+use crate::machine::Transfer;
 use crate::memory::Reservation;
 
 /// No device.

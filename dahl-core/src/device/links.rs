@@ -1,50 +1,18 @@
 //! [`Devices`]: the devices of a runtime, their memories, and the links over which elements come and go.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
 
-use super::machine::{Machine, VirtualDevice};
 use super::memory::DeviceMemory;
-use super::real::{CudaSetting, worker_name};
+use super::real::CudaSetting;
 use crate::clock::Clock;
 use crate::codelet::{Codelet, Kernel};
 use crate::cuda::{CudaDevice, CudaInstance, Moved};
-use crate::memory::MemoryNode;
-use crate::observer::Observer;
+use crate::machine::{Machine, Transfer, TransferTotal, VirtualDevice, worker_name};
+use crate::memory::{MemoryNode, NotesBytes};
 use crate::perf::TransferTime;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::trace::Recorder;
-
-/// Elements that were copied from one memory node to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Transfer {
-    /// The number of the array, or of the part.
-    pub array: u32,
-    /// The memory node that they came from; 0 is the main memory, and device `i` has node `i + 1`.
-    pub from: usize,
-    /// The memory node that they went to.
-    pub to: usize,
-    /// How many bytes.
-    pub bytes: usize,
-}
-
-/// What went from one memory node to another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TransferTotal {
-    /// The memory node that it came from; 0 is the main memory, and device `i` has node `i + 1`.
-    pub from: usize,
-    /// The memory node that it went to.
-    pub to: usize,
-    /// How many transfers.
-    pub count: u64,
-    /// How many bytes.
-    pub bytes: u64,
-    /// How long they were on their way, in nanoseconds: from the begin of each transfer to its end.
-    pub time_ns: u64,
-}
 
 /// The devices of a runtime: those of a simulated machine, or real ones.
 pub(crate) struct Devices {
@@ -54,7 +22,8 @@ pub(crate) struct Devices {
     lost: Vec<AtomicBool>,
     links: Mutex<Links>,
     clock: Clock,
-    observer: Option<Arc<dyn Observer>>,
+    /// Whether an observer will [take](Self::take_unseen) the transfers.
+    is_observed: bool,
     recorder: Option<Arc<Recorder>>,
 }
 
@@ -85,39 +54,44 @@ impl Links {
     }
 }
 
+/// The recorder, as memory nodes know it.
+fn noting(recorder: &Option<Arc<Recorder>>) -> Option<Arc<dyn NotesBytes>> {
+    recorder.clone().map(|recorder| recorder as Arc<dyn NotesBytes>)
+}
+
 impl Devices {
     pub(crate) fn new(
         machine: Machine,
         clock: Clock,
-        observer: Option<Arc<dyn Observer>>,
+        is_observed: bool,
         recorder: Option<Arc<Recorder>>,
     ) -> Self {
         let memory = |(index, device): (usize, &VirtualDevice)| {
             let node = index + 1;
             let memory = MemoryNode::of_device(&device.name, device.limit_bytes());
-            DeviceMemory::new(node, memory.recorded(node, recorder.as_ref()), None)
+            DeviceMemory::new(node, memory.recorded(node, noting(&recorder)), None)
         };
         let memories: Vec<_> = machine.devices.iter().enumerate().map(memory).collect();
         let links = Links { free_ns: vec![[0; 2]; memories.len()], ..Links::default() };
         let lost =
             machine.devices.iter().map(|device| AtomicBool::new(device.lost_after == Some(0))).collect();
-        Self { machine, memories, lost, links: Mutex::new(links), clock, observer, recorder }
+        Self { machine, memories, lost, links: Mutex::new(links), clock, is_observed, recorder }
     }
 
     /// Devices of CUDA.
     pub(crate) fn real(
         found: Vec<CudaSetting>,
         clock: Clock,
-        observer: Option<Arc<dyn Observer>>,
+        is_observed: bool,
         recorder: Option<Arc<Recorder>>,
     ) -> Self {
         let machine =
             Machine { devices: found.iter().map(CudaSetting::model).collect(), ..Machine::default() };
-        let mut devices = Self::new(machine, clock, observer, recorder.clone());
+        let mut devices = Self::new(machine, clock, is_observed, recorder.clone());
         let memory = |(index, CudaSetting { device, limit_bytes }): (usize, CudaSetting)| {
             let node = index + 1;
             let memory = MemoryNode::of_device(&worker_name(index), Some(limit_bytes));
-            DeviceMemory::new(node, memory.recorded(node, recorder.as_ref()), Some(device))
+            DeviceMemory::new(node, memory.recorded(node, noting(&recorder)), Some(device))
         };
         devices.memories = found.into_iter().enumerate().map(memory).collect();
         devices
@@ -209,7 +183,7 @@ impl Devices {
         }
         let begin_ns = begin_ns.unwrap_or(end_ns);
         links.count(transfer, end_ns - begin_ns);
-        if self.observer.is_some() {
+        if self.is_observed {
             links.unseen.push((transfer, begin_ns, end_ns));
         }
         if let Some(recorder) = &self.recorder {
@@ -232,7 +206,7 @@ impl Devices {
             cuda.ended_transfers(|transfer, begin_ns, end_ns| {
                 let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
                 links.count(transfer, end_ns.saturating_sub(begin_ns));
-                if self.observer.is_some() {
+                if self.is_observed {
                     links.unseen.push((transfer, begin_ns, end_ns));
                 }
                 if let Some(recorder) = &self.recorder {
@@ -242,17 +216,12 @@ impl Devices {
         }
     }
 
-    /// Shows the observer the transfers that it has not seen. The caller holds no lock.
-    pub(crate) fn show_transfers(&self) {
-        let Some(observer) = &self.observer else { return };
-        let unseen = std::mem::take(&mut self.links.lock().unwrap_or_else(PoisonError::into_inner).unseen);
-        for (transfer, begin_ns, end_ns) in unseen {
-            // Nothing may unwind through a thread that waits: what it waits for would tell a frame that is gone.
-            let shown = catch_unwind(AssertUnwindSafe(|| observer.transferred(&transfer, begin_ns, end_ns)));
-            if shown.is_err() {
-                eprintln!("dahl: an observer panicked when it was shown a transfer; the run goes on");
-            }
+    /// The transfers that the observer has not seen, each with its begin and its end.
+    pub(crate) fn take_unseen(&self) -> Vec<(Transfer, u64, u64)> {
+        if !self.is_observed {
+            return Vec::new();
         }
+        std::mem::take(&mut self.links.lock().unwrap_or_else(PoisonError::into_inner).unseen)
     }
 
     /// What went over the links so far.

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::missing::Missing;
+use super::register::Register;
 use super::room::Room;
-use crate::array::{Missing, Register};
 use crate::cuda::{CudaDevice, CudaError};
 use crate::memory::{Block, Holder, MemoryNode, Reservation, Shortage};
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::machine::VirtualDevice;
 use crate::cuda::CudaDevice;
+use crate::machine::VirtualDevice;
 
 /// A CUDA device that was found, and how much of its memory may be used.
 #[derive(Debug)]
@@ -18,9 +18,4 @@ impl CudaSetting {
         let (latency_us, gbytes_per_s) = self.device.link();
         VirtualDevice::new(self.device.name()).link(latency_us, gbytes_per_s)
     }
-}
-
-/// The name of the worker of CUDA device `index`, and of its memory.
-pub(crate) fn worker_name(index: usize) -> String {
-    format!("cuda {index}")
 }

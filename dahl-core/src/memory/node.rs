@@ -8,13 +8,15 @@ use super::arena::ArenaShared;
 use super::usage::{ArenaUse, MemoryHolder, MemoryUse};
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
-use crate::trace::Recorder;
+
+/// The main memory, where arrays are at home.
+pub(crate) const HOME: usize = 0;
 
 /// The name of the main memory.
 pub(super) const HOST: &str = "host";
 
 /// What an arena's memory is for.
-pub(super) const ARENA: &str = "arena";
+pub(crate) const ARENA: &str = "arena";
 
 /// What an allocation is for, and the line that asked for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,7 +31,7 @@ impl Holder {
     }
 
     /// Whether the memory is used anew again and again.
-    pub(super) fn is_arena(&self) -> bool {
+    pub(crate) fn is_arena(&self) -> bool {
         self.what == ARENA
     }
 }
@@ -51,8 +53,14 @@ pub(crate) struct MemoryNode {
     deaths: AtomicU64,
     holders: Mutex<HashMap<Holder, usize>>,
     arenas: Mutex<Arenas>,
-    /// Who notes changes for a trace, and under which number of a node.
-    recorder: Option<(usize, Arc<Recorder>)>,
+    /// Who notes changes, and under which number of a node.
+    recorder: Option<(usize, Arc<dyn NotesBytes>)>,
+}
+
+/// Who is told of every change of what is reserved at a memory node.
+pub(crate) trait NotesBytes: std::fmt::Debug + Send + Sync {
+    /// So many bytes more, or fewer, are reserved at memory node `node`.
+    fn reserved(&self, node: usize, bytes: i64);
 }
 
 #[derive(Debug, Default)]
@@ -79,8 +87,8 @@ impl MemoryNode {
     }
 
     /// The same, whose changes `recorder` notes as those of memory node `node`.
-    pub(crate) fn recorded(self, node: usize, recorder: Option<&Arc<Recorder>>) -> Self {
-        Self { recorder: recorder.map(|recorder| (node, Arc::clone(recorder))), ..self }
+    pub(crate) fn recorded(self, node: usize, recorder: Option<Arc<dyn NotesBytes>>) -> Self {
+        Self { recorder: recorder.map(|recorder| (node, recorder)), ..self }
     }
 
     /// Notes that so many bytes more, or fewer, are reserved.
@@ -115,7 +123,7 @@ impl MemoryNode {
     }
 
     /// Counts `bytes` as reserved if the limit allows it.
-    pub(super) fn try_reserve(&self, bytes: usize, holder: Holder) -> bool {
+    pub(crate) fn try_reserve(&self, bytes: usize, holder: Holder) -> bool {
         let limit = self.limit_bytes.unwrap_or(usize::MAX);
         let more = |reserved: usize| reserved.checked_add(bytes).filter(|&sum| sum <= limit);
         let Ok(before) = self.reserved_bytes.fetch_update(Ordering::AcqRel, Ordering::Acquire, more) else {
@@ -126,7 +134,7 @@ impl MemoryNode {
     }
 
     /// Counts `bytes` that exist already.
-    pub(super) fn reserve_existing(&self, bytes: usize, holder: Holder) {
+    pub(crate) fn reserve_existing(&self, bytes: usize, holder: Holder) {
         let before = self.reserved_bytes.fetch_add(bytes, Ordering::AcqRel);
         self.note_reserved(before + bytes, bytes, holder);
     }
@@ -140,7 +148,7 @@ impl MemoryNode {
     }
 
     /// Counts `bytes` as free again.
-    pub(super) fn unreserve(&self, bytes: usize, holder: Holder) {
+    pub(crate) fn unreserve(&self, bytes: usize, holder: Holder) {
         if bytes > 0 {
             let mut holders = lock(&self.holders);
             if let Some(held) = holders.get_mut(&holder) {
@@ -166,7 +174,7 @@ impl MemoryNode {
     }
 
     /// Whether `bytes` could be had once the tasks in flight have ended.
-    pub(super) fn may_have(&self, bytes: usize) -> bool {
+    pub(crate) fn may_have(&self, bytes: usize) -> bool {
         let dying = self.dying_bytes.load(Ordering::Acquire);
         match self.limit_bytes {
             None => dying >= bytes,
@@ -178,7 +186,7 @@ impl MemoryNode {
         }
     }
 
-    pub(super) fn add_arena(&self, arena: &Arc<ArenaShared>) {
+    pub(crate) fn add_arena(&self, arena: &Arc<ArenaShared>) {
         let mut arenas = lock(&self.arenas);
         if arenas.list.len() >= arenas.prune_at {
             arenas.list.retain(|arena| arena.strong_count() > 0);
@@ -189,7 +197,7 @@ impl MemoryNode {
     }
 
     /// Notes that an arena is gone which held at most `peak_bytes`.
-    pub(super) fn end_arena(&self, location: &'static Location<'static>, peak_bytes: usize) {
+    pub(crate) fn end_arena(&self, location: &'static Location<'static>, peak_bytes: usize) {
         let mut arenas = lock(&self.arenas);
         let (_, peak) = arenas.lines.entry(location).or_default();
         *peak = peak_bytes.max(*peak);
@@ -215,7 +223,7 @@ impl MemoryNode {
     }
 
     /// Frees at least `bytes` bytes that arenas merely keep to use anew, if they keep as many.
-    pub(super) fn trim(&self, bytes: usize) {
+    pub(crate) fn trim(&self, bytes: usize) {
         let mut freed = 0;
         for arena in self.arenas() {
             if freed >= bytes {
@@ -236,7 +244,7 @@ impl MemoryNode {
     }
 
     /// Who holds how much, the largest first.
-    pub(super) fn holders(&self) -> Vec<MemoryHolder> {
+    pub(crate) fn holders(&self) -> Vec<MemoryHolder> {
         let mut holders: Vec<MemoryHolder> = lock(&self.holders)
             .iter()
             .map(|(holder, &bytes)| MemoryHolder { what: holder.what, location: holder.location, bytes })

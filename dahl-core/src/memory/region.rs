@@ -14,7 +14,7 @@ use crate::sync::{Mutex, MutexGuard};
 pub(crate) struct RegionRef(NonNull<Region>);
 
 #[derive(Debug)]
-pub(super) struct Region {
+pub(crate) struct Region {
     references: References,
     carving: Mutex<Carving>,
 }
@@ -32,7 +32,7 @@ struct Carving {
 
 /// A block that is carved from its start on.
 #[derive(Debug)]
-pub(super) struct Chunk {
+pub(crate) struct Chunk {
     block: Block,
     used: usize,
     /// What lies beyond has never been carved and is still zero.
@@ -52,7 +52,7 @@ unsafe impl Send for RegionRef {}
 unsafe impl Sync for RegionRef {}
 
 impl Region {
-    pub(super) fn empty() -> Box<Self> {
+    pub(crate) fn empty() -> Box<Self> {
         Box::new(Self { references: References::new(0), carving: Mutex::default() })
     }
 
@@ -60,12 +60,12 @@ impl Region {
         self.carving.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
-    pub(super) fn reserved_bytes(&self) -> usize {
+    pub(crate) fn reserved_bytes(&self) -> usize {
         self.carving().reserved_bytes()
     }
 
     /// Takes a chunk out of a free region.
-    pub(super) fn take_chunk(&self) -> Option<Chunk> {
+    pub(crate) fn take_chunk(&self) -> Option<Chunk> {
         self.carving().chunks.pop()
     }
 }
@@ -90,7 +90,7 @@ impl Carving {
 
 impl RegionRef {
     /// The arena's own reference to a region that was free.
-    pub(super) fn new(region: Box<Region>, arena: &Arc<ArenaShared>) -> Self {
+    pub(crate) fn new(region: Box<Region>, arena: &Arc<ArenaShared>) -> Self {
         region.references.restart();
         region.carving().arena = Some(Arc::clone(arena));
         Self(NonNull::from(Box::leak(region)))
@@ -102,17 +102,17 @@ impl RegionRef {
     }
 
     /// Bytes carved off so far.
-    pub(super) fn used_bytes(&self) -> usize {
+    pub(crate) fn used_bytes(&self) -> usize {
         self.region().carving().used_bytes()
     }
 
     /// Bytes of its chunks.
-    pub(super) fn reserved_bytes(&self) -> usize {
+    pub(crate) fn reserved_bytes(&self) -> usize {
         self.region().carving().reserved_bytes()
     }
 
     /// Carves off `bytes` bytes, whole lines; nothing if no chunk has room for them.
-    pub(super) fn carve(&self, bytes: usize) -> Option<Carved> {
+    pub(crate) fn carve(&self, bytes: usize) -> Option<Carved> {
         let mut guard = self.region().carving();
         let carving = &mut *guard;
         while let Some(chunk) = carving.chunks.get_mut(carving.current) {
@@ -130,17 +130,17 @@ impl RegionRef {
     }
 
     /// Adds a chunk to carve from.
-    pub(super) fn add(&self, chunk: Chunk) {
+    pub(crate) fn add(&self, chunk: Chunk) {
         self.region().carving().chunks.push(chunk);
     }
 
     /// Whether this is the only reference. The arena's, while the arena is borrowed exclusively, then stays the only one.
-    pub(super) fn is_sole(&self) -> bool {
+    pub(crate) fn is_sole(&self) -> bool {
         self.region().references.is_sole()
     }
 
     /// Lets go of everything in the region, of which this is the sole reference. Returns the bytes that were carved off.
-    pub(super) fn restart(&mut self) -> usize {
+    pub(crate) fn restart(&mut self) -> usize {
         let mut carving = self.region().carving();
         let used = carving.used_bytes();
         carving.restart();
@@ -148,7 +148,7 @@ impl RegionRef {
     }
 
     /// Notes that the arena has let go of the region, and tasks in flight hold it.
-    pub(super) fn begin_dying(&self) {
+    pub(crate) fn begin_dying(&self) {
         let mut carving = self.region().carving();
         let bytes = carving.reserved_bytes();
         carving.arena.as_ref().expect("a region in use knows its arena").begin_dying(bytes);
@@ -157,7 +157,7 @@ impl RegionRef {
 }
 
 impl Chunk {
-    pub(super) fn new(block: Block) -> Self {
+    pub(crate) fn new(block: Block) -> Self {
         Self { block, used: 0, touched: 0 }
     }
 

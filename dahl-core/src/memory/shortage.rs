@@ -1,13 +1,11 @@
-//! [`Shortage`]: memory that cannot be had, why, and what a thread that submits does before it says so.
+//! [`Shortage`]: memory that cannot be had, and why.
+//!
+//! Not here: what a thread that submits does before it says so (`engine::room`).
 
 use std::fmt;
-use std::panic::Location;
 
 use super::node::HOST;
-use super::{Block, Holder, MemoryHolder, MemoryNode};
-use crate::error::{Error, ErrorKind};
-use crate::runtime::Shared;
-use crate::worker;
+use super::{MemoryHolder, MemoryNode};
 
 /// Holders that a text names.
 const NAMED: usize = 3;
@@ -42,10 +40,6 @@ impl Shortage {
             holders: node.holders(),
         }
     }
-
-    pub(crate) fn at(self, location: &'static Location<'static>) -> Error {
-        Error::at(ErrorKind::OutOfMemory(Box::new(self)), location)
-    }
 }
 
 impl fmt::Display for Shortage {
@@ -77,53 +71,6 @@ impl fmt::Display for Shortage {
             }
             Some(_) => write!(f, "; drop arrays, reset arenas, or raise DAHL_LIMIT_MB"),
             None => Ok(()),
-        }
-    }
-}
-
-/// A block for the thread that submits. It waits if tasks in flight can free enough.
-pub(crate) fn block_in_submission(shared: &Shared, bytes: usize, holder: Holder) -> Result<Block, Shortage> {
-    let node = shared.memory();
-    wait_for(shared, || Block::zeroed(node, bytes, holder), || node.may_have(bytes))
-        .ok_or_else(|| Shortage::new(node, bytes))
-}
-
-/// Attempts until it succeeds, as long as tasks in flight `may` bring it about; helps to run them meanwhile.
-///
-/// It ends: with nothing in flight, or when as many tasks have ended as two times over could be in flight and none of
-/// them freed anything, what is missing is held by something else, such as an array that was forgotten.
-pub(super) fn wait_for<T>(
-    shared: &Shared,
-    attempt: impl Fn() -> Option<T>,
-    may: impl Fn() -> bool,
-) -> Option<T> {
-    let mut patience = None;
-    loop {
-        if let Some(found) = attempt() {
-            return Some(found);
-        }
-        // These first: what comes free between them and the attempt is found by it.
-        let drained = shared.is_drained();
-        let deaths = shared.memory().deaths();
-        let hope = may();
-        if let Some(found) = attempt() {
-            return Some(found);
-        }
-        if !hope || drained || worker::in_kernel() {
-            return None;
-        }
-        let until = match patience {
-            Some((seen, until)) if seen == deaths => until,
-            _ => shared.completed() + 2 * u64::from(shared.limit()),
-        };
-        patience = Some((deaths, until));
-        if shared.completed() >= until {
-            return None;
-        }
-        if !shared.help() {
-            shared.wait_until(|| {
-                shared.memory().deaths() != deaths || shared.is_drained() || shared.completed() >= until
-            });
         }
     }
 }

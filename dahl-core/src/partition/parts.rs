@@ -9,9 +9,9 @@ use ndarray::Axis;
 use super::handles::{Handles, Shelf};
 use super::record::{Lengths, Partition, PartitionKey};
 use crate::array::Array;
+use crate::codelet::in_kernel;
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
-use crate::worker;
 
 /// The parts of an array, to be read. A slice of arrays; the whole stays readable meanwhile.
 pub struct Parts<'p, T: Element, const N: usize> {
@@ -129,7 +129,7 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         let Some(&extent) = shape.get(axis.0) else {
             return Err(invalid(format!("there is no axis {} in the shape {shape:?}", axis.0)));
         };
-        if worker::in_kernel() {
+        if in_kernel() {
             return Err(Error::new(ErrorKind::InsideKernel { call: "partition" }));
         }
         Ok(extent)

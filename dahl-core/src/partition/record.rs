@@ -7,8 +7,10 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use crate::access::AccessMode;
-use crate::array::{ArrayState, HOME, Requester};
+use crate::array::ArrayState;
+use crate::device::Requester;
 use crate::error::Failure;
+use crate::memory::HOME;
 use crate::memory::References;
 use crate::shape::Layout;
 use crate::sync::atomic::{AtomicBool, Ordering};

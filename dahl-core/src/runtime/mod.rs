@@ -1,32 +1,28 @@
 //! [`Runtime`]: the workers and what they share.
 
-mod dispatch;
-mod real;
-mod shared;
-mod simulated;
-mod waiting;
-
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-pub(crate) use shared::Shared;
-
-use crate::array::{Array, block_for};
+use crate::arena::Arena;
+use crate::array::{Array, require_len};
 use crate::check::{CheckNote, CheckNotes};
 use crate::choice::KernelChoices;
 use crate::clock::Clock;
+use crate::codelet::in_kernel;
 use crate::config::{Config, RuntimeBuilder};
-use crate::device::{Devices, TransferTotal};
+use crate::device::Devices;
 use crate::element::Element;
+use crate::engine::{Shared, block_for};
 use crate::error::{Error, ErrorKind, Result};
 use crate::explain::Explanation;
-use crate::memory::{Arena, Block, Holder, MemoryUse, require_len};
+use crate::machine::TransferTotal;
+use crate::machine::WorkerInfo;
+use crate::memory::{Block, Holder, MemoryUse};
 use crate::perf::{History, PredictionErrors, TransferTime, WorkerHistory};
-use crate::scheduler::WorkerInfo;
 use crate::simulation::WorkerUse;
 use crate::statistics::{Output, Statistics};
-use crate::worker::{self, Threads};
+use crate::worker::Threads;
 
 /// Runs tasks on its workers. Several can live in one process.
 ///
@@ -147,7 +143,7 @@ impl Runtime {
     /// The first failure that nobody has seen; or inside a kernel.
     #[track_caller]
     pub fn wait(&self) -> Result<()> {
-        if worker::in_kernel() {
+        if in_kernel() {
             return Err(Error::new(ErrorKind::InsideKernel { call: "wait" }));
         }
         self.shared.drain();
@@ -267,7 +263,7 @@ impl fmt::Debug for Runtime {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        let on_worker = worker::in_kernel();
+        let on_worker = in_kernel();
         if !on_worker {
             self.shared.drain();
         }

@@ -26,8 +26,7 @@ use queues::{Queue, WorkerQueues};
 use random::Random;
 use sequential::Sequential;
 pub(crate) use shuffled::Shuffled;
-pub(crate) use workers::CPU;
-pub use workers::{WorkerInfo, Workers};
+pub use workers::Workers;
 pub use ws::WorkStealing;
 
 use crate::observer::Submission;

@@ -4,9 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::clock::Clock;
-use crate::device::{VirtualDevice, worker_name};
-use crate::topology::Processor;
-use crate::worker::Sleep;
+use crate::machine::{VirtualDevice, WorkerInfo};
+use crate::sleep::Sleep;
 
 /// The workers of a runtime, the links between their memories, and the runtime's time. Clones are of the same workers.
 #[derive(Clone)]
@@ -16,22 +15,6 @@ pub struct Workers {
     devices: Arc<[VirtualDevice]>,
     clock: Clock,
     sleep: Arc<Sleep>,
-}
-
-/// A worker, as schedulers know it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct WorkerInfo {
-    /// Its name: `cpu 0`, `cuda 0`, or the simulated device's.
-    pub name: String,
-    /// Its kind: `cpu`, or the device's name. Workers of one kind share performance models.
-    pub kind: String,
-    /// The memory node that its kernels work in: 0 is the main memory.
-    pub node: usize,
-    /// The processor that it is bound to, if it is.
-    pub processor: Option<usize>,
-    /// The NUMA node of that processor.
-    pub numa_node: Option<usize>,
 }
 
 impl Workers {
@@ -84,38 +67,3 @@ impl fmt::Debug for Workers {
         f.debug_struct("Workers").field("infos", &self.infos).finish_non_exhaustive()
     }
 }
-
-impl WorkerInfo {
-    pub(crate) fn cpu(worker: usize, processor: Option<Processor>) -> Self {
-        Self {
-            name: format!("cpu {worker}"),
-            kind: CPU.to_owned(),
-            node: 0,
-            processor: processor.map(|processor| processor.number),
-            numa_node: processor.map(|processor| processor.numa_node),
-        }
-    }
-
-    pub(crate) fn device(index: usize, name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            kind: name.to_owned(),
-            node: index + 1,
-            processor: None,
-            numa_node: None,
-        }
-    }
-
-    /// That of a CUDA device, whose kind is what its maker calls it.
-    pub(crate) fn cuda(index: usize, kind: &str) -> Self {
-        Self { name: worker_name(index), ..Self::device(index, kind) }
-    }
-
-    /// Whether it is a core of the host.
-    pub fn is_cpu(&self) -> bool {
-        self.node == 0
-    }
-}
-
-/// The kind of worker that a core is.
-pub(crate) const CPU: &str = "cpu";

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::demand::demand_bytes;
 use super::worker::{AHEAD, Tally, Task, Worker};
 use crate::device::Devices;
+use crate::engine::Shared;
 use crate::memory::MemoryNode;
-use crate::runtime::Shared;
 use crate::task::{ReadyTask, Record};
 use crate::worker::{Bench, Issued, finish, issue};
 

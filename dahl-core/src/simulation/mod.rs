@@ -18,8 +18,8 @@ mod worker;
 use std::sync::{Arc, PoisonError};
 
 use crate::device::Devices;
+use crate::engine::Shared;
 use crate::memory::MemoryNode;
-use crate::runtime::Shared;
 use crate::sync::{Mutex, MutexGuard};
 #[cfg(all(feature = "cuda", not(dahl_fuzz)))]
 pub(crate) use demand::demand_bytes;

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::device::{Devices, Speed, VirtualDevice};
+use crate::device::Devices;
+use crate::machine::{Speed, VirtualDevice};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::task::{ReadyTask, Record};
 use crate::worker::{Bench, Issued};

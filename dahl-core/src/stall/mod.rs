@@ -20,7 +20,7 @@ use crossbeam_utils::CachePadded;
 use snapshot::Snapshot;
 pub(crate) use watch::Watch;
 
-use crate::runtime::Shared;
+use crate::engine::Shared;
 
 /// What the user wants to be told of a stall.
 pub(crate) struct OnStall(Box<dyn Fn(&str) + Send + Sync>);

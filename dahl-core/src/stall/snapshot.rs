@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::access::AccessMode;
-use crate::runtime::Shared;
+use crate::engine::Shared;
 use crate::task::{Kind, Pinned};
 
 /// A runtime at a moment. Threads go on meanwhile, so parts of it may be of slightly different moments.

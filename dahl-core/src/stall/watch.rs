@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::runtime::Shared;
-use crate::worker::Lookout;
+use crate::engine::Shared;
+use crate::sleep::Lookout;
 
 /// How long no task has been completed, as one thread that waits sees it.
 pub(crate) struct Watch<'s> {

@@ -9,10 +9,11 @@ use super::figures::{
 use super::gathering::Losses;
 use crate::codelet::Codelet;
 use crate::cuda::GraphCounts;
-use crate::device::{Devices, TransferTotal};
+use crate::device::Devices;
+use crate::engine::Shared;
+use crate::machine::TransferTotal;
 use crate::memory::{ArenaUse, MemoryUse};
 use crate::perf::{Measured, Totals};
-use crate::runtime::Shared;
 use crate::simulation::WorkerUse;
 
 fn us(ns: f64) -> f64 {

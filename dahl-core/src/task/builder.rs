@@ -11,13 +11,11 @@ use super::record::{Kind, Record};
 use super::step::Step;
 use crate::access::AccessMode;
 use crate::argument::Argument;
-use crate::array::Array;
-use crate::codelet::{Codelet, Parameter};
+use crate::array::{Array, byte_len};
+use crate::codelet::{Codelet, Parameter, in_kernel};
 use crate::element::Element;
+use crate::engine::Shared;
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::byte_len;
-use crate::runtime::Shared;
-use crate::worker;
 
 /// A task that has its arrays and arguments and waits to be submitted: `Axpy::task(&x, &y, &mut out, 2.0)`.
 ///
@@ -103,7 +101,7 @@ impl<'a> Task<'a> {
             Some(_) => {
                 self.fail(Error::at(ErrorKind::TwoRuntimes { codelet: self.codelet.name }, self.location))
             }
-            None if worker::in_kernel() => {
+            None if in_kernel() => {
                 self.fail(Error::at(ErrorKind::InsideKernel { call: self.codelet.name }, self.location));
             }
             None if shared.is_stopped() => {
@@ -217,7 +215,7 @@ impl<'a> Task<'a> {
 impl Task<'_> {
     /// What only the submission can know.
     fn require_submittable(&self) -> Result<()> {
-        if worker::in_kernel() {
+        if in_kernel() {
             return Err(Error::at(ErrorKind::InsideKernel { call: self.codelet.name }, self.location));
         }
         match self.codelet.cpu_kernel() {

@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use super::record::Record;
+use crate::engine::Shared;
 use crate::error::{Failure, Result};
-use crate::runtime::Shared;
 
 /// Called with the task's failure, if it has failed.
 type Call = Box<dyn FnOnce(Option<&Arc<Failure>>) + Send>;

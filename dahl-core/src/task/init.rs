@@ -4,11 +4,11 @@ use std::fmt::Debug;
 use std::panic::Location;
 
 use super::builder::check_error;
+use crate::arena::Arena;
 use crate::array::{Array, Content};
 use crate::codelet::Codelet;
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::Arena;
 use crate::shape::broadcast_shape;
 
 /// Requires a precondition before there is a task (`_init` makes its outputs first).

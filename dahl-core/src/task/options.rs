@@ -7,8 +7,8 @@ use super::record::{Body, Place, Record};
 use super::tag::Tag;
 use crate::access::AccessMode;
 use crate::array::Array;
+use crate::engine::Shared;
 use crate::error::{Error, ErrorKind, Failure};
-use crate::runtime::Shared;
 
 impl<'a> Task<'a> {
     /// Changes what the record says, if there is one: an error before keeps it away.

@@ -2,7 +2,7 @@
 
 use super::record::Record;
 use super::step::Step;
-use crate::runtime::Shared;
+use crate::engine::Shared;
 
 /// A record that was submitted and is not given back as long as this exists: its count of links that are not retired
 /// holds one more. (While a record is free, or is being filled in, that count is 0.)

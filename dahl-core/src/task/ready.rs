@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use super::access::Access;
 use super::record::{Kind, Place, Record};
-use crate::array::{ArrayState, HOME, Requester};
+use crate::array::ArrayState;
+use crate::device::Requester;
+use crate::engine::Shared;
+use crate::memory::HOME;
 use crate::observer::{ArrayUse, Submission};
 use crate::perf::Estimate;
-use crate::runtime::Shared;
 
 /// A task whose dependencies are met. Whoever holds it must see that it is run: it is neither cloned nor forgotten.
 #[derive(Debug)]

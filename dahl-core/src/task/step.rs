@@ -9,9 +9,10 @@ use super::ready::ReadyTask;
 use super::record::{Kind, Record};
 use super::turn::Waits;
 use crate::access::AccessMode;
-use crate::array::{ArrayState, Requester};
+use crate::array::ArrayState;
+use crate::device::Requester;
+use crate::engine::Shared;
 use crate::partition::Partition;
-use crate::runtime::Shared;
 use crate::sync::atomic::Ordering;
 use crate::worker::{Next, Recycler};
 

@@ -7,14 +7,17 @@ use std::time::Duration;
 use super::record::Kind;
 use super::step::Step;
 use crate::access::AccessMode;
-use crate::array::{ArrayState, HOME, Requester};
+use crate::array::ArrayState;
+use crate::codelet::in_kernel;
+use crate::device::Requester;
+use crate::engine::Shared;
 use crate::error::{Error, ErrorKind, Result};
-use crate::runtime::Shared;
+use crate::memory::HOME;
+use crate::sleep::Lookout;
 use crate::stall::Watch;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::thread::{self, Thread};
 use crate::sync::{Patience, spin_loop};
-use crate::worker::{self, Lookout};
 
 /// How long the host looks again and again before it goes to sleep: about what waking it up costs.
 const SPIN: Duration = Duration::from_micros(20);
@@ -72,7 +75,7 @@ pub(crate) fn wait_for_access(
     call: &'static str,
     location: &'static Location<'static>,
 ) -> Result<*mut u8> {
-    if worker::in_kernel() {
+    if in_kernel() {
         return Err(Error::at(ErrorKind::InsideKernel { call }, location));
     }
     array.make_way(mode);

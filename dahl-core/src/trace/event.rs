@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::run::Run;
 use crate::access::AccessMode;
 use crate::codelet::Codelet;
-use crate::device::Transfer;
 use crate::error::Failure;
+use crate::machine::Transfer;
 use crate::task::{Kind, Record};
 
 /// What a thread notes.

@@ -9,7 +9,7 @@ use dahl_trace::format::{
 use super::chains::Place;
 use super::event::{Combination, Ended, Failed, Submitted};
 use crate::codelet::Codelet;
-use crate::scheduler::CPU;
+use crate::machine::CPU;
 
 /// To the nanosecond.
 pub(super) fn microseconds(ns: u64) -> f64 {

@@ -8,8 +8,9 @@ use super::run::Run;
 use crate::access::AccessMode;
 use crate::array::ArrayState;
 use crate::clock::Clock;
-use crate::device::Transfer;
 use crate::error::Failure;
+use crate::machine::Transfer;
+use crate::memory::NotesBytes;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::task::{Kind, Record};
 
@@ -114,10 +115,11 @@ impl Recorder {
             failure: failure.cloned().map(failed),
         }));
     }
+}
 
-    /// So many bytes more, or fewer, are reserved at a memory node.
+impl NotesBytes for Recorder {
     #[cold]
-    pub(crate) fn reserved(&self, node: usize, bytes: i64) {
+    fn reserved(&self, node: usize, bytes: i64) {
         if self.is_on.load(Ordering::Relaxed) {
             self.lanes.push(Event::Reserved { node, bytes, at_ns: self.now_ns() });
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::file::TraceFile;
 use super::recorder::Recorder;
 use super::writer::{Stage, Writer};
-use crate::scheduler::WorkerInfo;
+use crate::machine::WorkerInfo;
 use crate::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use crate::sync::thread::{Builder, JoinHandle};
 use crate::sync::{Condvar, Mutex, MutexGuard};

@@ -13,8 +13,8 @@ use super::lines;
 use super::memory::Reserved;
 use super::transfers::Tracks;
 use super::waiting::{Pending, Waiting};
-use crate::device::Transfer;
-use crate::scheduler::WorkerInfo;
+use crate::machine::Transfer;
+use crate::machine::WorkerInfo;
 
 /// A gap between two tasks in real time that is worth a slice: shorter ones are what the runtime takes for a task.
 const SHORTEST_IDLE_NS: u64 = 1_000;

@@ -5,15 +5,16 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::{Next, Recycler};
-use crate::array::{ArrayState, HOME};
+use crate::array::ArrayState;
 use crate::check::Inspection;
 use crate::choice::ChoiceCache;
 use crate::codelet::{Operand, Packs};
+use crate::engine::Shared;
 use crate::explain::TrailCache;
+use crate::machine::CPU;
+use crate::memory::HOME;
 use crate::memory::{Buffer, MemoryNode};
 use crate::perf::ModelCache;
-use crate::runtime::Shared;
-use crate::scheduler::CPU;
 use crate::trace::Run;
 
 /// What a thread that runs tasks keeps from one to the next.

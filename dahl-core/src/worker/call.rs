@@ -10,15 +10,16 @@ use super::fold;
 use super::obstacle::{Obstacle, caught};
 use super::team::Crew;
 use crate::access::AccessMode;
-use crate::array::{ArrayState, HOME};
+use crate::array::ArrayState;
 use crate::check::Inspected;
 use crate::choice::{Place, Plan};
 use crate::codelet::{Codelet, Kernel, Operand, Packs, Views};
+use crate::engine::Shared;
 use crate::error::Shortage;
 use crate::explain::Call;
+use crate::memory::HOME;
 use crate::memory::{Buffer, Holder};
 use crate::perf::Measurement;
-use crate::runtime::Shared;
 use crate::shape::Layout;
 use crate::task::Record;
 

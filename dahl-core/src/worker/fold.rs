@@ -3,8 +3,10 @@
 
 use super::obstacle::{Obstacle, caught};
 use crate::access::AccessMode;
-use crate::array::{ArrayState, HOME, Requester};
+use crate::array::ArrayState;
 use crate::codelet::Accumulator;
+use crate::device::Requester;
+use crate::memory::HOME;
 use crate::task::{AccessBody, Record};
 
 /// The leaf that a contribution goes to. For the first one it holds the identity.

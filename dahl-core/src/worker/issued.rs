@@ -3,9 +3,9 @@
 use super::bench::{Bench, Pin};
 use super::execute::{complete, run_task};
 use super::obstacle::Obstacle;
-use crate::device::Speed;
+use crate::engine::Shared;
+use crate::machine::Speed;
 use crate::perf;
-use crate::runtime::Shared;
 use crate::task::{Access, Kind, Record};
 use crate::trace::Run;
 

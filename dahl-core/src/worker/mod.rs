@@ -12,11 +12,9 @@ mod issued;
 mod next;
 mod obstacle;
 mod recycler;
-mod sleep;
 mod team;
 mod threads;
 
-use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,39 +23,17 @@ pub(crate) use execute::execute;
 pub(crate) use issued::{Issued, finish, issue};
 pub(crate) use next::Next;
 pub(crate) use recycler::Recycler;
-pub(crate) use sleep::{Interest, Lookout, Monitor, Rest, Sleep};
 pub(crate) use team::Team;
 pub(crate) use threads::Threads;
 
-use crate::runtime::Shared;
-use crate::sync::{Patience, spin_loop, thread, thread_local};
+use crate::engine::Shared;
+use crate::sleep::Rest;
+use crate::sync::{Patience, spin_loop, thread};
 
 /// How long an idle worker looks for work before it sleeps: a little more than waking it up costs.
 const SPIN: Duration = Duration::from_micros(50);
 /// Looks between two readings of the time.
 const LOOKS: u32 = if cfg!(dahl_fuzz) { 1 } else { 32 };
-
-thread_local! {
-    static IN_KERNEL: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether this thread is running a kernel: then it must not wait.
-pub(crate) fn in_kernel() -> bool {
-    IN_KERNEL.with(Cell::get)
-}
-
-/// Runs `kernel` as one: calls that could wait are errors in it.
-fn as_kernel<R>(kernel: impl FnOnce() -> R) -> R {
-    /// Puts back what was so before: a kernel's destructors may run others.
-    struct Leave(bool);
-    impl Drop for Leave {
-        fn drop(&mut self) {
-            IN_KERNEL.with(|in_kernel| in_kernel.set(self.0));
-        }
-    }
-    let _leave = Leave(IN_KERNEL.with(|in_kernel| in_kernel.replace(true)));
-    kernel()
-}
 
 /// The life of worker `worker`: until the runtime stops and nothing is left to do.
 pub(crate) fn run(shared: &Arc<Shared>, worker: usize) {

@@ -1,6 +1,6 @@
 //! [`Next`]: the task that a worker goes on with.
 
-use crate::runtime::Shared;
+use crate::engine::Shared;
 use crate::task::ReadyTask;
 
 /// The task that a worker goes on with: one that its last task has made ready. It is neither pushed nor popped, and nobody is

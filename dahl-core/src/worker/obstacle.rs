@@ -4,8 +4,8 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::as_kernel;
-use crate::array::Missing;
+use crate::codelet::as_kernel;
+use crate::device::Missing;
 use crate::error::{Failure, Shortage};
 
 /// Why a task has no result.

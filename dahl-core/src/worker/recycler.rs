@@ -1,6 +1,6 @@
 //! [`Recycler`]: gives a worker's finished records back in bulk, so that workers and submitters rarely meet.
 
-use crate::runtime::Shared;
+use crate::engine::Shared;
 
 /// A run of free records, already linked.
 #[derive(Debug, Default)]

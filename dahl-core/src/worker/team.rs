@@ -17,10 +17,11 @@ use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 
-use super::{Sleep, as_kernel};
 use crate::choice::Plan;
+use crate::codelet::as_kernel;
 use crate::codelet::{Kernel, Views};
-use crate::runtime::Shared;
+use crate::engine::Shared;
+use crate::sleep::Sleep;
 #[cfg(not(dahl_fuzz))]
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicUsize, Ordering};

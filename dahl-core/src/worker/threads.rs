@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::run;
-use crate::runtime::Shared;
+use crate::engine::Shared;
 use crate::sync::thread::{Builder, JoinHandle};
 #[cfg(not(dahl_fuzz))]
 use crate::topology::bind_this_thread;

@@ -1,7 +1,7 @@
 //! Sleeping and waking: loom finds a lost wake-up as a deadlock.
 
 #[allow(dead_code, reason = "the models use a part of it")]
-#[path = "../../src/worker/sleep.rs"]
+#[path = "../../src/sleep.rs"]
 mod rooms;
 
 use std::time::Duration;

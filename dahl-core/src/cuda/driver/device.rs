@@ -22,7 +22,7 @@ use super::stream::{COMPUTE, DOWN, STREAMS, Stream, UP};
 use super::timeline::Timeline;
 use crate::clock::Clock;
 use crate::cuda::{CudaCallError, CudaImage, CudaInstance, CudaLaunch, CudaLibrary, GraphCounts, libraries};
-use crate::device::Transfer;
+use crate::machine::Transfer;
 use crate::memory::Reservation;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, Ordering};

@@ -11,8 +11,8 @@ use super::change::Change;
 use super::file::{CodeletFile, CopyTime, TransferFile, read};
 use super::library::Library;
 use super::machine::MachineFacts;
-use crate::device::Machine;
 use crate::error::{Error, ErrorKind, Result};
+use crate::machine::Machine;
 use crate::sync::thread;
 
 /// How long a lock is waited for. It is held for milliseconds.

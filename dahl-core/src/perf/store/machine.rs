@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::VERSION;
 use super::file::Stored;
 use super::stored::StoredProcessor;
-use crate::device::Machine;
+use crate::machine::Machine;
 use crate::simd;
 
 /// What stored durations hold for: `machine.toml`. For another machine they are worth nothing, so its folder is named

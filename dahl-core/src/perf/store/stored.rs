@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use super::file::{CodeletFile, Stored, TransferFile, examine};
 use super::folder::{MACHINE, TRANSFERS, codelet_files};
 use super::machine::MachineFacts;
-use crate::device::Machine;
 use crate::error::{Error, ErrorKind, Result};
+use crate::machine::Machine;
 use crate::perf::history::History;
 
 /// The performance models in a folder ([`performance_dir`](crate::RuntimeBuilder::performance_dir)).

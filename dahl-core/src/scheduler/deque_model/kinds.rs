@@ -1,7 +1,7 @@
 //! [`Kinds`]: which workers are of one kind, and what is known of a task for each kind.
 
 use super::explorer::Estimate;
-use crate::scheduler::WorkerInfo;
+use crate::machine::WorkerInfo;
 use crate::task::ReadyTask;
 
 /// The kinds of workers.

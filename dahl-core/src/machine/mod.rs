@@ -1,12 +1,24 @@
-//! [`Machine`]: CPU workers and devices, as a model file describes them.
+//! [`Machine`]: CPU workers and devices, as a model file describes them; and the words for what every runtime has: workers
+//! ([`WorkerInfo`]), memory nodes and copies between them ([`Transfer`]).
+//!
+//! Descriptions only. Not here: the devices of a runtime with their memories (`device`), and the processors of the machine
+//! that the program runs on (`topology`).
+
+mod speed;
+mod transfer;
+mod worker;
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::speed::{A_TIME, Speed, is_time, nanoseconds};
+use speed::{A_TIME, is_time, nanoseconds};
+pub use speed::{CodeletSpeed, Speed};
+pub use transfer::{Transfer, TransferTotal};
+pub use worker::WorkerInfo;
+pub(crate) use worker::{CPU, worker_name};
+
 use crate::error::{Error, ErrorKind, Result};
-use crate::scheduler::CPU;
 
 /// A machine to be simulated: how fast its CPU workers are, and what devices it has.
 ///

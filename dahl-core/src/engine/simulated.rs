@@ -1,8 +1,11 @@
 //! What a runtime on a simulated machine does besides: [`Shared`]'s part in virtual time.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use super::shared::Shared;
-use crate::array::{ArrayState, HOME};
+use crate::array::ArrayState;
 use crate::device::Devices;
+use crate::memory::HOME;
 use crate::simulation::{Simulation, WorkerUse};
 use crate::sync::{Patience, thread};
 
@@ -18,7 +21,7 @@ impl Shared {
     }
 
     /// What a simulation consists of.
-    pub(super) fn simulated(&self) -> Option<(&Simulation, &Devices)> {
+    pub(crate) fn simulated(&self) -> Option<(&Simulation, &Devices)> {
         self.simulation.as_ref().zip(self.devices.as_ref())
     }
 
@@ -44,8 +47,13 @@ impl Shared {
 
     /// Shows the observer what was transferred. The caller holds no lock.
     pub(crate) fn show_transfers(&self) {
-        if let Some(devices) = self.devices() {
-            devices.show_transfers();
+        let (Some(devices), Some(observer)) = (self.devices(), &self.observer) else { return };
+        for (transfer, begin_ns, end_ns) in devices.take_unseen() {
+            // Nothing may unwind through a thread that waits: what it waits for would tell a frame that is gone.
+            let shown = catch_unwind(AssertUnwindSafe(|| observer.transferred(&transfer, begin_ns, end_ns)));
+            if shown.is_err() {
+                eprintln!("dahl: an observer panicked when it was shown a transfer; the run goes on");
+            }
         }
     }
 
@@ -53,7 +61,7 @@ impl Shared {
     pub(crate) fn arrive(&self, array: &ArrayState) {
         if let Some((simulation, devices)) = self.simulated() {
             simulation.advance(self, devices, array.copies().arrived_ns(HOME));
-            devices.show_transfers();
+            self.show_transfers();
         }
     }
 

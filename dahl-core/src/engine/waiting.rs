@@ -2,13 +2,14 @@
 //! [`Shared`]'s part in whom it lets go on.
 
 use super::shared::Shared;
+use crate::codelet::in_kernel;
+use crate::sleep::Interest;
 use crate::stall::Watch;
 use crate::sync::atomic::Ordering;
 use crate::task::Record;
-use crate::worker::{self, Interest};
 
 impl Shared {
-    pub(super) fn drain(&self) {
+    pub(crate) fn drain(&self) {
         self.wait_until(|| self.is_drained());
     }
 
@@ -57,7 +58,7 @@ impl Shared {
             if let Some(record) = self.records.take() {
                 return record;
             }
-            if worker::in_kernel() {
+            if in_kernel() {
                 // A destructor inside a kernel: it must not wait.
                 return self.records.take_or_grow();
             }

@@ -38,7 +38,7 @@ impl Shared {
     }
 
     /// Whether a task that the scheduler gives to `worker`, or to the host, is right there: it can be run, or nowhere.
-    pub(super) fn may_run(&self, task: &ReadyTask, worker: Option<usize>) -> bool {
+    pub(crate) fn may_run(&self, task: &ReadyTask, worker: Option<usize>) -> bool {
         match worker {
             Some(worker) => task.can_run_on(worker) || self.able_worker(task).is_none(),
             None => {

@@ -8,7 +8,7 @@ use crossbeam_queue::SegQueue;
 use crossbeam_utils::CachePadded;
 
 use super::dispatch::without_unwinding;
-use crate::array::{ArrayState, HOME};
+use crate::array::ArrayState;
 use crate::check::CheckNotes;
 use crate::choice::Choices;
 use crate::clock::Clock;
@@ -17,18 +17,20 @@ use crate::config::Config;
 use crate::device::Devices;
 use crate::error::Failure;
 use crate::explain::Trails;
-use crate::memory::{MemoryNode, MemoryUse, Slab};
+use crate::machine::WorkerInfo;
+use crate::memory::{HOME, MemoryNode, MemoryUse, NotesBytes, Slab};
 use crate::observer::{Observer, Submission};
 use crate::perf::{Estimate, Models};
-use crate::scheduler::{Misfits, Recording, Scheduler, WorkerInfo, Workers};
+use crate::scheduler::{Misfits, Recording, Scheduler, Workers};
 use crate::simulation::Simulation;
+use crate::sleep::{Monitor, Sleep};
 use crate::stall::Stall;
 use crate::statistics::Gathering;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 use crate::task::{ReadyTask, Record};
 use crate::trace::{Recorder, Trace};
-use crate::worker::{Bench, Monitor, Sleep, Team};
+use crate::worker::{Bench, Team};
 
 /// Records that a worker gathers before it gives them back, at most: so many tasks can be submitted at once when a thread that
 /// waits to submit is woken.
@@ -36,19 +38,19 @@ const MOST_BULK: usize = 128;
 
 /// What the workers, the arrays and the host share. It lives as long as any of them.
 pub(crate) struct Shared {
-    pub(super) records: Slab<Record>,
+    pub(crate) records: Slab<Record>,
     arrays: Slab<ArrayState>,
     memory: Arc<MemoryNode>,
-    pub(super) scheduler: Box<dyn Scheduler>,
+    pub(crate) scheduler: Box<dyn Scheduler>,
     misfits: Option<Arc<Misfits>>,
     recording: Option<Arc<Recording>>,
     /// Tasks that one worker must run.
-    pub(super) mailboxes: Vec<SegQueue<ReadyTask>>,
-    pub(super) sleep: Arc<Sleep>,
+    pub(crate) mailboxes: Vec<SegQueue<ReadyTask>>,
+    pub(crate) sleep: Arc<Sleep>,
     team: Team,
-    pub(super) progress: Monitor,
+    pub(crate) progress: Arc<Monitor>,
     /// When so many tasks have completed, a thread that waits for bytes goes on without them.
-    pub(super) bytes_until: AtomicU64,
+    pub(crate) bytes_until: AtomicU64,
     /// Tasks submitted.
     submitted: CachePadded<AtomicU64>,
     /// Tasks completed by each worker, and last by the host.
@@ -59,21 +61,21 @@ pub(crate) struct Shared {
     choices: Choices,
     trails: Trails,
     /// Where the host runs tasks, one thread at a time.
-    pub(super) helper: Mutex<Bench>,
+    pub(crate) helper: Mutex<Bench>,
     clock: Clock,
     workers: Workers,
     cpu_workers: usize,
     cores: usize,
     /// Records that there may be.
-    pub(super) limit: u32,
+    pub(crate) limit: u32,
     /// Records that a worker gathers before it gives them back.
     bulk: usize,
     /// Where else than in the main memory arrays can be.
-    pub(super) devices: Option<Devices>,
+    pub(crate) devices: Option<Devices>,
     /// Of a simulated machine.
-    pub(super) simulation: Option<Simulation>,
-    observer: Option<Arc<dyn Observer>>,
-    pub(super) trace: Option<Trace>,
+    pub(crate) simulation: Option<Simulation>,
+    pub(super) observer: Option<Arc<dyn Observer>>,
+    pub(crate) trace: Option<Trace>,
     /// In checked mode alone.
     check_notes: Option<CheckNotes>,
     stall: Stall,
@@ -89,16 +91,19 @@ impl fmt::Debug for Shared {
 }
 
 impl Shared {
-    pub(super) fn new(config: Config) -> Self {
+    pub(crate) fn new(config: Config) -> Self {
         let clock = config.clock;
         let recorder = config.trace.is_some().then(|| Arc::new(Recorder::new(clock.clone())));
-        let memory = Arc::new(MemoryNode::new(config.limit_bytes).recorded(HOME, recorder.as_ref()));
+        let noting = |recorder: &Option<Arc<Recorder>>| {
+            recorder.clone().map(|recorder| recorder as Arc<dyn NotesBytes>)
+        };
+        let memory = Arc::new(MemoryNode::new(config.limit_bytes).recorded(HOME, noting(&recorder)));
         let is_simulated = config.machine.is_some();
-        let observer = || config.observer.clone();
+        let is_observed = config.observer.is_some();
         let devices = match config.machine {
-            Some(machine) => Some(Devices::new(machine, clock.clone(), observer(), recorder.clone())),
+            Some(machine) => Some(Devices::new(machine, clock.clone(), is_observed, recorder.clone())),
             None if config.cuda.is_empty() => None,
-            None => Some(Devices::real(config.cuda, clock.clone(), observer(), recorder.clone())),
+            None => Some(Devices::real(config.cuda, clock.clone(), is_observed, recorder.clone())),
         };
         let simulated = devices.as_ref().filter(|_| is_simulated);
         let simulation = simulated.map(|devices| Simulation::new(config.cpu_workers, &memory, devices));
@@ -138,7 +143,7 @@ impl Shared {
             mailboxes: (0..workers).map(|_| SegQueue::new()).collect(),
             sleep,
             team: Team::default(),
-            progress: Monitor::default(),
+            progress: Arc::default(),
             bytes_until: AtomicU64::new(0),
             submitted: CachePadded::default(),
             completed: (0..=workers).map(|_| CachePadded::default()).collect(),
@@ -175,7 +180,7 @@ impl Shared {
     }
 
     /// Lets the workers go when nothing is left to do.
-    pub(super) fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::SeqCst);
         self.sleep.wake_all();
     }
@@ -200,7 +205,7 @@ impl Shared {
         &self.team
     }
 
-    pub(crate) fn progress(&self) -> &Monitor {
+    pub(crate) fn progress(&self) -> &Arc<Monitor> {
         &self.progress
     }
 
@@ -343,12 +348,12 @@ impl Shared {
     }
 
     /// Where the run and the plan that it should follow differ.
-    pub(super) fn plan_misfits(&self) -> Vec<String> {
+    pub(crate) fn plan_misfits(&self) -> Vec<String> {
         self.misfits.as_ref().map(|misfits| misfits.texts()).unwrap_or_default()
     }
 
     /// Writes the plan of the run, if it is wanted.
-    pub(super) fn write_plan(&self) {
+    pub(crate) fn write_plan(&self) {
         if let Some(recording) = &self.recording {
             recording.finish();
         }
@@ -377,7 +382,7 @@ impl Shared {
         failures.push(Arc::clone(failure));
     }
 
-    pub(super) fn unseen_failures(&self) -> Vec<Arc<Failure>> {
+    pub(crate) fn unseen_failures(&self) -> Vec<Arc<Failure>> {
         let mut failures = self.failures();
         failures.retain(|failure| !failure.is_reported());
         failures.clone()

@@ -3,6 +3,7 @@
 use crossbeam_queue::SegQueue;
 
 use super::shared::Shared;
+use crate::codelet::in_kernel;
 use crate::sync::thread;
 use crate::task::{ReadyTask, Record};
 use crate::worker;
@@ -12,7 +13,7 @@ impl Shared {
     pub(crate) fn help(&self) -> bool {
         if let Some((simulation, devices)) = self.simulated() {
             let stepped = simulation.step(self, devices);
-            devices.show_transfers();
+            self.show_transfers();
             if let Some(trace) = &self.trace {
                 trace.step();
             }
@@ -59,7 +60,7 @@ impl Shared {
     /// submitter that the runtime is stopped.
     #[inline]
     pub(crate) fn serve_if_stopped(&self) {
-        if self.is_stopped() && !worker::in_kernel() {
+        if self.is_stopped() && !in_kernel() {
             self.serve();
         }
     }
@@ -136,7 +137,7 @@ impl Shared {
 
 /// Calls a method of the user's scheduler. If it panics, a task may be lost and its waiters' memory unwound, so there
 /// is no going on.
-pub(super) fn without_unwinding<R>(call: impl FnOnce() -> R) -> R {
+pub(crate) fn without_unwinding<R>(call: impl FnOnce() -> R) -> R {
     struct Abort;
     impl Drop for Abort {
         fn drop(&mut self) {

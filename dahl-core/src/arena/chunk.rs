@@ -1,0 +1,42 @@
+//! How an arena gets memory, and waits for what tasks in flight hold of it.
+
+use super::Arena;
+use crate::engine::{block_in_submission, wait_for};
+use crate::memory::{Block, Chunk, Shortage};
+use crate::sync::atomic::Ordering;
+
+impl Arena {
+    /// A chunk of at least `bytes` bytes for a region that has `held` already. Waits if tasks in flight can free
+    /// enough.
+    pub(super) fn chunk(&self, bytes: usize, held: usize) -> Result<Chunk, Shortage> {
+        let (node, shared) = (self.runtime.memory(), &self.shared);
+        if let Some(capacity_bytes) = shared.capacity_bytes {
+            let fits = bytes <= capacity_bytes;
+            let may = || fits && shared.dying_bytes.load(Ordering::Acquire) > 0;
+            return wait_for(&self.runtime, || shared.take_kept(), may).ok_or_else(|| {
+                let used_bytes = shared.current_bytes.load(Ordering::Relaxed);
+                Shortage { capacity: Some((capacity_bytes, used_bytes)), ..Shortage::new(node, bytes) }
+            });
+        }
+        // As much as the last steps needed, at least doubling: a region ends with few chunks. Where little is left, no
+        // more than is needed.
+        let usual = shared.usual_bytes.load(Ordering::Relaxed);
+        let wished = bytes.max(held).max(usual.saturating_sub(held));
+        let spacious = if wished > bytes && node.has_room(wished.saturating_mul(2)) {
+            Block::zeroed(node, wished, shared.holder)
+        } else {
+            None
+        };
+        let block = spacious.map_or_else(|| block_in_submission(&self.runtime, bytes, shared.holder), Ok)?;
+        shared.note_reserved(block.bytes());
+        Ok(Chunk::new(block))
+    }
+
+    /// Waits until regions that tasks in flight hold, and `current` bytes beside them, take at most `bytes`.
+    pub(super) fn wait_within(&self, current: usize, bytes: usize) {
+        // Before it waits, as `Monitor::wait_until` asks.
+        self.shared.awaited_bytes.store(bytes.saturating_sub(current), Ordering::Relaxed);
+        self.runtime.wait_for_bytes(|| self.shared.holds_within(current, bytes));
+        self.shared.awaited_bytes.store(0, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,309 @@
+//! [`Arena`]: where arrays live that go together.
+
+mod chunk;
+
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+
+use crate::array::{Array, Content, Origin, byte_len, require_len};
+use crate::codelet::in_kernel;
+use crate::element::Element;
+use crate::engine::{Shared, block_in_submission};
+use crate::error::Result;
+use crate::machine::WorkerInfo;
+use crate::memory::{ALIGN_BYTES, ARENA, ArenaShared, Carved, Chunk, Holder, RegionRef, Shortage, round_up};
+use crate::sync::atomic::Ordering;
+
+/// Memory for arrays that go together, such as those of one training step.
+///
+/// Arrays borrow the arena they live in, and [`reset`](Arena::reset) takes `&mut`: an array that is used after the
+/// reset does not compile. A reset waits for nothing. What tasks in flight still use is kept until they end and is
+/// then used anew, so memory stays bounded however long the loop.
+///
+/// Arrays begin at multiples of 64 bytes, the width of an AVX-512 register.
+///
+/// ```
+/// # use dahl_core::{Runtime, Vector};
+/// # fn main() -> dahl_core::Result<()> {
+/// let rt = Runtime::builder().cpu_workers(1).build()?;
+/// let mut arena = rt.arena();
+/// for step in 0..3 {
+///     let x: Vector<f32> = arena.from_slice([2], &[step as f32, 1.0])?;
+///     assert_eq!(x.read()?[0], step as f32);
+///     arena.reset();
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// ```compile_fail
+/// # use dahl_core::{Runtime, Vector};
+/// # fn main() -> dahl_core::Result<()> {
+/// # let rt = Runtime::new()?;
+/// let mut arena = rt.arena();
+/// let x: Vector<f32> = arena.zeros([2])?;
+/// arena.reset(); // error: `arena` is borrowed by `x` ..
+/// x.read()?; //        .. which is used here
+/// # Ok(())
+/// # }
+/// ```
+pub struct Arena {
+    current: RegionRef,
+    shared: Arc<ArenaShared>,
+    runtime: Arc<Shared>,
+}
+
+impl Arena {
+    #[track_caller]
+    pub(crate) fn new(runtime: Arc<Shared>) -> Self {
+        Self::with(runtime, None, Location::caller())
+    }
+
+    /// An arena that reserves `bytes` bytes now, and no more later.
+    #[track_caller]
+    pub(crate) fn with_capacity(runtime: Arc<Shared>, bytes: usize) -> Result<Self> {
+        let location = Location::caller();
+        let holder = Holder::new(ARENA, location);
+        let block = block_in_submission(&runtime, bytes, holder).map_err(|shortage| shortage.at(location))?;
+        let arena = Self::with(runtime, Some(block.bytes()), location);
+        arena.shared.note_reserved(block.bytes());
+        arena.current.add(Chunk::new(block));
+        Ok(arena)
+    }
+
+    fn with(
+        runtime: Arc<Shared>,
+        capacity_bytes: Option<usize>,
+        location: &'static Location<'static>,
+    ) -> Self {
+        let (memory, progress) = (Arc::clone(runtime.memory()), Arc::clone(runtime.progress()));
+        let holder = Holder::new(ARENA, location);
+        let shared = Arc::new(ArenaShared::new(memory, progress, holder, capacity_bytes));
+        runtime.memory().add_arena(&shared);
+        Self { current: shared.take_region(), shared, runtime }
+    }
+
+    /// An array of zeros.
+    ///
+    /// # Errors
+    /// If the memory cannot be had, not even when tasks in flight have ended; it waits for them only if that suffices.
+    #[track_caller]
+    pub fn zeros<T: Element, const N: usize>(&self, shape: [usize; N]) -> Result<Array<'_, T, N>> {
+        self.array(shape, Content::Zero)
+    }
+
+    /// An array whose elements all are `value`.
+    ///
+    /// # Errors
+    /// If the memory cannot be had.
+    #[track_caller]
+    pub fn filled<T: Element, const N: usize>(&self, shape: [usize; N], value: T) -> Result<Array<'_, T, N>> {
+        let mut array = self.array(shape, Content::Unset)?;
+        array.fill_new(|elements| elements.fill(value));
+        Ok(array)
+    }
+
+    /// An array with a copy of `elements`, in row-major order.
+    ///
+    /// # Errors
+    /// If `shape` has another number of elements, or the memory cannot be had.
+    #[track_caller]
+    pub fn from_slice<T: Element, const N: usize>(
+        &self,
+        shape: [usize; N],
+        elements: &[T],
+    ) -> Result<Array<'_, T, N>> {
+        require_len("from_slice", &shape, elements.len())?;
+        let mut array = self.array(shape, Content::Unset)?;
+        array.fill_new(|new| new.copy_from_slice(elements));
+        Ok(array)
+    }
+
+    /// An array with the elements of an iterator or vector, in row-major order.
+    ///
+    /// # Errors
+    /// If `shape` has another number of elements, or the memory cannot be had.
+    #[track_caller]
+    pub fn from_vec<T: Element, const N: usize>(
+        &self,
+        shape: [usize; N],
+        elements: Vec<T>,
+    ) -> Result<Array<'_, T, N>> {
+        self.from_slice(shape, &elements)
+    }
+
+    /// An array that is made row by row: `fill` gets the number of each row, which is what lies at one index of the
+    /// first axis, and its elements, zeros, in row-major order. An array without axes is one row; rows without elements
+    /// are not filled.
+    ///
+    /// # Errors
+    /// If the memory cannot be had.
+    ///
+    /// # Examples
+    /// ```
+    /// # fn main() -> dahl_core::Result<()> {
+    /// # let rt = dahl_core::Runtime::new()?;
+    /// let arena = rt.arena();
+    /// let squares = arena.from_rows([3, 2], |row, elements: &mut [f32]| elements[1] = (row * row) as f32)?;
+    /// assert_eq!(squares.to_vec()?, [0.0, 0.0, 0.0, 1.0, 0.0, 4.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn from_rows<T: Element, const N: usize>(
+        &self,
+        shape: [usize; N],
+        mut fill: impl FnMut(usize, &mut [T]),
+    ) -> Result<Array<'_, T, N>> {
+        let mut array = self.array(shape, Content::Unset)?;
+        let rows = shape.first().copied().unwrap_or(1);
+        array.fill_new(|elements| {
+            let of_row = elements.len().checked_div(rows).unwrap_or(0).max(1);
+            for (row, elements) in elements.chunks_exact_mut(of_row).enumerate() {
+                elements.fill(T::ZERO); // row by row: it is in the first cache when it is filled
+                fill(row, elements);
+            }
+        });
+        Ok(array)
+    }
+
+    /// An array whose first task must write every element.
+    #[track_caller]
+    pub(crate) fn array<T: Element, const N: usize>(
+        &self,
+        shape: [usize; N],
+        content: Content,
+    ) -> Result<Array<'_, T, N>> {
+        let bytes = byte_len::<T>(&shape)?;
+        let carved = if bytes == 0 { None } else { Some(self.carve(bytes)?) };
+        let content = match (&carved, content) {
+            (Some(Carved { zero: true, .. }) | None, Content::Zero) => Content::Ready,
+            (_, content) => content,
+        };
+        let pointer = carved.map_or(std::ptr::without_provenance_mut(ALIGN_BYTES), |carved| carved.pointer);
+        let origin = Origin::Region(self.current.clone());
+        Ok(Array::new(&self.runtime, shape, pointer, origin, content))
+    }
+
+    #[track_caller]
+    fn carve(&self, bytes: usize) -> Result<Carved> {
+        let location = Location::caller();
+        let short = |shortage: Shortage| shortage.at(location);
+        let lines = round_up(bytes).ok_or_else(|| short(Shortage::new(self.runtime.memory(), bytes)))?;
+        loop {
+            if let Some(carved) = self.current.carve(lines) {
+                return Ok(carved);
+            }
+            // Not under the region's lock, since it may wait.
+            self.current.add(self.chunk(lines, self.current.reserved_bytes()).map_err(short)?);
+        }
+    }
+
+    /// Lets go of every array that lives here. Waits for nothing: memory of tasks in flight is kept until they end.
+    pub fn reset(&mut self) {
+        if self.current.is_sole() {
+            let used = self.current.restart();
+            self.shared.usual_bytes.store(used, Ordering::Relaxed);
+            self.shared.current_bytes.fetch_sub(used, Ordering::Relaxed);
+            return;
+        }
+        self.shared.usual_bytes.store(self.current.used_bytes(), Ordering::Relaxed);
+        self.current.begin_dying();
+        self.current = self.shared.take_region();
+    }
+
+    /// [Resets](Self::reset), and waits until tasks in flight hold at most `bytes` bytes of the arena's memory from before: so a
+    /// loop holds no more than that and what one turn of it makes, however far the tasks are behind.
+    ///
+    /// In a kernel it does not wait; nor for arrays that were forgotten, for longer than it takes to run all that is in flight.
+    ///
+    /// ```
+    /// # use dahl_core::{Runtime, Vector};
+    /// # fn main() -> dahl_core::Result<()> {
+    /// # let rt = Runtime::builder().cpu_workers(1).build()?;
+    /// let mut arena = rt.arena();
+    /// for _ in 0..100 {
+    ///     let x: Vector<f32> = arena.zeros([1 << 18])?; // and tasks that use it
+    ///     arena.reset_within(4 << 20);
+    /// }
+    /// assert!(arena.peak_bytes() <= 5 << 20);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn reset_within(&mut self, bytes: usize) {
+        self.reset_beyond(bytes, bytes);
+    }
+
+    /// As [`reset_within`](Self::reset_within) of `most_bytes`. But if it waits, then until tasks in flight hold at
+    /// most `left_bytes`, with what the arena holds for this turn, or half of what that leaves of `most_bytes`: so that
+    /// the next turns of a loop need not wait. To sleep and be woken takes longer than a short turn.
+    pub fn reset_beyond(&mut self, most_bytes: usize, left_bytes: usize) {
+        if !self.current.is_sole() && !in_kernel() {
+            // Before the reset, so that what comes free is carved anew.
+            let current = self.current.reserved_bytes();
+            if !self.shared.holds_within(current, most_bytes) {
+                let half_of_rest = most_bytes.saturating_sub(current) / 2;
+                self.wait_within(current, left_bytes.max(current + half_of_rest).min(most_bytes));
+            }
+        }
+        self.reset();
+    }
+
+    /// The workers of its runtime, as [`Runtime::worker_infos`](crate::Runtime::worker_infos) has them.
+    pub fn worker_infos(&self) -> &[WorkerInfo] {
+        self.runtime.worker_infos()
+    }
+
+    /// Another arena of the same runtime.
+    #[track_caller]
+    pub fn sibling(&self) -> Arena {
+        Arena::new(Arc::clone(&self.runtime))
+    }
+
+    /// Bytes of the arrays that live here, since the last reset.
+    pub fn used_bytes(&self) -> usize {
+        self.current.used_bytes()
+    }
+
+    /// Bytes of the arrays that live here, and of those from before a reset that tasks in flight use.
+    pub fn current_bytes(&self) -> usize {
+        self.shared.current_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that the arena holds now, for its arrays, for tasks in flight, and for the next steps.
+    pub fn reserved_bytes(&self) -> usize {
+        self.shared.reserved_bytes.load(Ordering::Relaxed)
+    }
+
+    /// The most bytes that the arena held at once, with what tasks in flight used.
+    pub fn peak_bytes(&self) -> usize {
+        self.shared.peak_bytes.load(Ordering::Relaxed)
+    }
+}
+
+impl fmt::Debug for Arena {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Arena")
+            .field("current_bytes", &self.current_bytes())
+            .field("reserved_bytes", &self.reserved_bytes())
+            .field("peak_bytes", &self.peak_bytes())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        let free = {
+            let mut free = self.shared.free();
+            self.shared.closed.store(true, Ordering::Relaxed);
+            std::mem::take(&mut *free)
+        };
+        let kept: usize = free.iter().map(|region| region.reserved_bytes()).sum();
+        drop(free);
+        self.shared.reserved_bytes.fetch_sub(kept, Ordering::Relaxed);
+        if !self.current.is_sole() {
+            self.current.begin_dying();
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! [`Register`]: the arrays that have copies in a device's memory, and which of them makes room for others.
+//!
+//! It knows arrays as [`Copied`] alone: what it asks of them and tells them.
+//!
+//! **Locks.** A register is locked before the copies of an array, never after.
+#![allow(unsafe_code, reason = "knows states that take themselves off before they are freed")]
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::ptr;
+
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{Mutex, MutexGuard};
+
+/// Which copies make room first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Rank {
+    Invalid,
+    /// Valid, here and elsewhere.
+    Clean,
+    /// Valid here alone: it must be written back.
+    Dirty,
+}
+
+/// An array that has copies in the memories of devices.
+pub(crate) trait Copied: Send + Sync {
+    /// How soon the copy at `node` makes room, the smallest first; nothing while a task uses it.
+    fn eviction_key(&self, node: usize) -> Option<(Rank, u64)>;
+
+    /// Frees the copy at `node`; if it is the only valid one, home gets its elements. When its room is free.
+    ///
+    /// Nothing if home cannot get them now, for want of memory to land in: then the copy stays as it is.
+    fn evict_copy(&self, node: usize) -> Option<u64>;
+
+    /// Forgets the copy at `node`, whose `device` is lost.
+    fn lose_copy(&self, node: usize, device: &str);
+}
+
+/// The arrays that have copies in a device's memory.
+#[derive(Debug, Default)]
+pub(crate) struct Register {
+    /// By their addresses.
+    states: Mutex<HashMap<*const (), Listed>>,
+    /// Uses of copies so far.
+    uses: AtomicU64,
+}
+
+/// An array on the list.
+#[derive(Clone, Copy)]
+struct Listed(*const dyn Copied);
+
+impl std::fmt::Debug for Listed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Pointer::fmt(&self.0, f)
+    }
+}
+
+// SAFETY: the states that the pointers lead to take themselves off the list, under its lock, before they are freed (who
+// calls `add` sees to it); they may be used by any thread, as `Copied` asks.
+unsafe impl Send for Register {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Register {}
+
+impl Register {
+    fn states(&self) -> MutexGuard<'_, HashMap<*const (), Listed>> {
+        self.states.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    /// The number of the next use of a copy.
+    pub(crate) fn tick(&self) -> u64 {
+        self.uses.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Adds a state if `add_copy` has added a copy to it. Who loses the device, or evicts, sees both or neither.
+    ///
+    /// # Safety
+    /// The state is [removed](Self::remove) before it is freed.
+    pub(crate) unsafe fn add(&self, state: &(dyn Copied + 'static), add_copy: impl FnOnce() -> bool) {
+        let mut states = self.states();
+        if add_copy() {
+            let state = ptr::from_ref(state);
+            states.insert(state.cast(), Listed(state));
+        }
+    }
+
+    pub(crate) fn remove(&self, state: &(dyn Copied + 'static)) {
+        self.states().remove(&ptr::from_ref(state).cast());
+    }
+
+    /// Frees a copy that no task uses: one that is not valid before one that is valid elsewhere too, that before one
+    /// that must be written back, and of these the one that was not used for longest; the next one where home cannot get
+    /// its elements now. When its room is free; nothing if there is none that can go.
+    pub(crate) fn evict(&self, node: usize) -> Option<u64> {
+        let mut states = self.states();
+        let key = |(&address, &Listed(state)): (&*const (), &Listed)| {
+            // SAFETY: states take themselves off the list before they are freed (`add`), under its lock, which is held.
+            let state = unsafe { &*state };
+            state.eviction_key(node).map(|key| Reverse((key, address)))
+        };
+        let mut candidates: BinaryHeap<_> = states.iter().filter_map(key).collect();
+        while let Some(Reverse((_, address))) = candidates.pop() {
+            let Some(&Listed(state)) = states.get(&address) else { continue };
+            // SAFETY: as above; the list is locked still.
+            if let Some(free_ns) = unsafe { &*state }.evict_copy(node) {
+                states.remove(&address);
+                return Some(free_ns);
+            }
+        }
+        None
+    }
+
+    /// Forgets all copies, when `device` is lost.
+    pub(crate) fn lose(&self, node: usize, device: &str) {
+        for (_, Listed(state)) in self.states().drain() {
+            // SAFETY: as above; the list is locked while it is drained.
+            unsafe { &*state }.lose_copy(node, device);
+        }
+    }
+}
