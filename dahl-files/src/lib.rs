@@ -47,6 +47,9 @@ pub fn save(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> io::Result<()> {
 ///
 /// # Errors
 /// As [`save`]; or that of `write`.
-pub fn save_with<R>(path: impl AsRef<Path>, write: impl FnOnce(&mut dyn Write) -> io::Result<R>) -> io::Result<R> {
+pub fn save_with<R>(
+    path: impl AsRef<Path>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<R>,
+) -> io::Result<R> {
     Target::find(path)?.write(write)
 }

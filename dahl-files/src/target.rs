@@ -36,10 +36,13 @@ impl Target {
     /// # Errors
     /// If the path is empty, a folder, or leads through a loop of links or a folder that is not there.
     pub fn find(path: impl AsRef<Path>) -> io::Result<Self> {
-        let mut path = std::path::absolute(path.as_ref()).map_err(|error| match path.as_ref().as_os_str() {
-            empty if empty == OsStr::new("") => io::Error::new(ErrorKind::InvalidInput, "the path is empty"),
-            _ => error,
-        })?;
+        let mut path =
+            std::path::absolute(path.as_ref()).map_err(|error| match path.as_ref().as_os_str() {
+                empty if empty == OsStr::new("") => {
+                    io::Error::new(ErrorKind::InvalidInput, "the path is empty")
+                }
+                _ => error,
+            })?;
         let way = match fs::metadata(&path) {
             Ok(there) if there.is_dir() => return Err(ErrorKind::IsADirectory.into()),
             Ok(there) if !there.is_file() => Way::Through,
@@ -176,7 +179,9 @@ fn fill<R>(file: &File, write: impl FnOnce(&mut dyn Write) -> io::Result<R>) -> 
 fn give_owner_and_mode(new: &File, old: &Metadata) -> io::Result<bool> {
     use std::os::unix::fs::{MetadataExt as _, fchown};
     let now = new.metadata()?;
-    if (now.uid(), now.gid()) != (old.uid(), old.gid()) && fchown(new, Some(old.uid()), Some(old.gid())).is_err() {
+    if (now.uid(), now.gid()) != (old.uid(), old.gid())
+        && fchown(new, Some(old.uid()), Some(old.gid())).is_err()
+    {
         return Ok(false);
     }
     new.set_permissions(old.permissions())?; // after the owner, whose change takes bits off

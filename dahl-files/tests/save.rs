@@ -59,7 +59,8 @@ fn owner_and_mode_stay() {
 #[test]
 fn links_are_followed_and_stay() {
     let folder = tempdir().unwrap();
-    let (inner, link, second) = (folder.path().join("inner"), folder.path().join("link"), folder.path().join("second"));
+    let (inner, link, second) =
+        (folder.path().join("inner"), folder.path().join("link"), folder.path().join("second"));
     fs::create_dir(&inner).unwrap();
     symlink("inner/model", &link).unwrap(); // nothing is there yet
     symlink("link", &second).unwrap();
@@ -250,7 +251,10 @@ fn a_limit_on_the_size_of_files_is_an_error() {
     save(folder.path().join("model"), "old").unwrap();
     let command = child("limited", folder.path());
     let mut limited = Command::new("sh");
-    limited.args(["-c", "ulimit -f 16; exec \"$@\"", "sh"]).arg(command.get_program()).args(command.get_args());
+    limited
+        .args(["-c", "ulimit -f 16; exec \"$@\"", "sh"])
+        .arg(command.get_program())
+        .args(command.get_args());
     limited.envs(command.get_envs().map(|(name, value)| (name, value.unwrap())));
     let ended = limited.stdout(Stdio::null()).status().unwrap();
     assert!(ended.success(), "{ended}");
