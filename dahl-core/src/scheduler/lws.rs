@@ -1,8 +1,9 @@
 //! [`LocalityWorkStealing`]: a queue for each worker, filled where the data are; who has nothing left takes from those
 //! who are near.
 
-use super::{Scheduler, WorkerInfo, WorkerQueues, Workers};
+use super::{Scheduler, WorkerQueues, Workers};
 use crate::access::AccessMode;
+use crate::machine::WorkerInfo;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::task::ReadyTask;
 
