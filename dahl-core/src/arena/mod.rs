@@ -1,10 +1,13 @@
 //! [`Arena`]: where arrays live that go together.
 
 mod chunk;
+mod init;
 
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
+
+pub use init::{identity, map_shape, require, uninit};
 
 use crate::array::{Array, Content, Origin, byte_len, require_len};
 use crate::codelet::in_kernel;

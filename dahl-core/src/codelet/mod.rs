@@ -6,11 +6,11 @@ mod accumulator;
 mod c_kernel;
 mod combination;
 mod kernel;
+mod numerics;
 mod operands;
 mod run;
 mod running;
 pub(crate) mod sentence;
-mod variants;
 mod views;
 
 pub use accumulator::Accumulator;
@@ -18,14 +18,17 @@ pub use c_kernel::{CArgument, CFunction, CKernel, CView, RawView};
 pub use combination::Combines;
 pub(crate) use kernel::CUDA;
 pub use kernel::Kernel;
+pub use numerics::{ErrorClass, Numerics};
 pub use operands::Operands;
 pub(crate) use operands::ShapeOf;
 pub use run::Run;
 pub(crate) use run::{gather, scatter};
 pub(crate) use running::{as_kernel, in_kernel};
-pub use variants::{ErrorClass, Numerics, Variants};
 pub use views::{Line, RawOperand, Views};
 pub(crate) use views::{Operand, Packs};
+
+#[doc(inline)]
+pub use crate::variants::Variants;
 
 use crate::access::AccessMode;
 use crate::cuda::CudaInstance;

@@ -22,7 +22,6 @@ use crate::error::Result;
 use crate::machine::{Machine, VirtualDevice};
 use crate::observer::Observer;
 use crate::perf::{self, Store};
-use crate::runtime::Runtime;
 use crate::scheduler::{Misfits, Recorded, Recording, Scheduler, Shuffled};
 use crate::stall::OnStall;
 use crate::statistics::Output;
@@ -41,7 +40,7 @@ const MOST_WORKERS: usize = 4096;
 /// How long nothing goes on before a stall is reported, if nothing is said.
 const STALL_AFTER: Duration = Duration::from_secs(60);
 
-/// The settings of a [`Runtime`]. What is set by a call counts; what is not comes from the environment, or is default.
+/// The settings of a [`Runtime`](crate::Runtime). What is set by a call counts; what is not comes from the environment, or is default.
 ///
 /// | call | variable | default |
 /// |---|---|---|
@@ -164,7 +163,7 @@ impl RuntimeBuilder {
     }
 
     /// Follows the plan in a file, which an earlier run [wrote](Self::write_plan): the scheduler is `static`. Tasks that
-    /// do not fit the plan are placed by `dmda`, and the first [differences](Runtime::plan_misfits) are printed.
+    /// do not fit the plan are placed by `dmda`, and the first [differences](crate::Runtime::plan_misfits) are printed.
     pub fn plan(mut self, path: impl Into<PathBuf>) -> Self {
         self.plan = Some(path.into());
         self
@@ -284,7 +283,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets whether [statistics](Runtime::statistics) are printed to standard error when the runtime is dropped. Then it
+    /// Sets whether [statistics](crate::Runtime::statistics) are printed to standard error when the runtime is dropped. Then it
     /// is also measured how long workers have no task, which costs nothing while they have tasks.
     pub fn statistics(mut self, statistics: bool) -> Self {
         self.statistics = Some(statistics);
@@ -298,12 +297,9 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Starts the runtime.
-    ///
-    /// # Errors
-    /// If a setting cannot be (the error names it and the choices), or the workers cannot be started.
+    /// The settings, complete and checked.
     #[track_caller]
-    pub fn build(self) -> Result<Runtime> {
+    pub(crate) fn config(self) -> Result<Config> {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
         let cpu_workers =
             count("cpu_workers", "DAHL_NCPU", self.cpu_workers, cores.min(MOST_WORKERS), MOST_WORKERS)?;
@@ -378,7 +374,7 @@ impl RuntimeBuilder {
             seconds,
         )?;
         let statistics = statistics(self.statistics, self.statistics_file)?;
-        Runtime::start(Config {
+        Ok(Config {
             cpu_workers,
             processors,
             cores,

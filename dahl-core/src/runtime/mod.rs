@@ -22,6 +22,7 @@ use crate::memory::{Block, Holder, MemoryUse};
 use crate::perf::{History, PredictionErrors, TransferTime, WorkerHistory};
 use crate::simulation::WorkerUse;
 use crate::statistics::{Output, Statistics};
+use crate::task::Tag;
 use crate::worker::Threads;
 
 /// Runs tasks on its workers. Several can live in one process.
@@ -46,6 +47,17 @@ pub struct Runtime {
     threads: Threads,
     /// Where its statistics go when it is dropped, if anywhere.
     output: Option<Output>,
+}
+
+impl RuntimeBuilder {
+    /// Starts the runtime.
+    ///
+    /// # Errors
+    /// If a setting cannot be (the error names it and the choices), or the workers cannot be started.
+    #[track_caller]
+    pub fn build(self) -> Result<Runtime> {
+        Runtime::start(self.config()?)
+    }
 }
 
 impl Runtime {
@@ -290,5 +302,16 @@ impl Drop for Runtime {
                 eprintln!("dahl: {error}");
             }
         }
+    }
+}
+
+impl Runtime {
+    /// A tag that no task has yet.
+    ///
+    /// # Errors
+    /// If the memory cannot be had.
+    #[track_caller]
+    pub fn tag(&self) -> Result<Tag> {
+        Ok(Tag::new(self.zeros([0])?))
     }
 }

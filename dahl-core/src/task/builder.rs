@@ -264,7 +264,7 @@ pub(super) fn no_kernel(codelet: &Codelet, name: Option<&str>) -> ErrorKind {
     ErrorKind::NoKernel { codelet: codelet.name, kernel, element, kernels }
 }
 
-pub(super) fn check_error(
+pub(crate) fn check_error(
     codelet: &Codelet,
     expression: &'static str,
     values: &[(&'static str, &dyn Debug)],

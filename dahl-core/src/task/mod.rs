@@ -7,7 +7,6 @@ mod builder;
 mod callback;
 mod chain;
 mod countdown;
-mod init;
 mod options;
 mod pinned;
 mod ready;
@@ -21,8 +20,8 @@ mod wait;
 
 pub(crate) use access::{Access, AccessBody};
 pub use builder::Task;
+pub(crate) use builder::check_error;
 pub(crate) use chain::{Chain, Link, LinkKind};
-pub use init::{identity, map_shape, require, uninit};
 pub(crate) use pinned::Pinned;
 pub use ready::ReadyTask;
 pub(crate) use record::{Kind, Place, Record};

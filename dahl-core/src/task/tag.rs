@@ -4,7 +4,6 @@ use std::fmt;
 
 use crate::array::Array;
 use crate::error::Result;
-use crate::runtime::Runtime;
 
 /// Something that a task says of itself with [`Task::tag`](crate::Task::tag), and that others wait for with
 /// [`Task::after`](crate::Task::after).
@@ -22,6 +21,11 @@ pub struct Tag {
 }
 
 impl Tag {
+    /// The tag that `array`, which has no elements, stands for.
+    pub(crate) fn new(array: Array<'static, u8, 1>) -> Self {
+        Self { array }
+    }
+
     pub(super) fn array(&self) -> &Array<'static, u8, 1> {
         &self.array
     }
@@ -33,17 +37,6 @@ impl Tag {
     #[track_caller]
     pub fn wait(&self) -> Result<()> {
         self.array.read().map(drop)
-    }
-}
-
-impl Runtime {
-    /// A tag that no task has yet.
-    ///
-    /// # Errors
-    /// If the memory cannot be had.
-    #[track_caller]
-    pub fn tag(&self) -> Result<Tag> {
-        Ok(Tag { array: self.zeros([0])? })
     }
 }
 

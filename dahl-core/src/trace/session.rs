@@ -161,6 +161,7 @@ mod tests {
     use super::*;
     use crate::access::AccessMode;
     use crate::clock::Clock;
+    use crate::memory::NotesBytes;
     use crate::trace::event::{Event, Ordered, Use};
     use crate::trace::waiting::tests::{ended, task};
 

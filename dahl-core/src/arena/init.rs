@@ -3,13 +3,13 @@
 use std::fmt::Debug;
 use std::panic::Location;
 
-use super::builder::check_error;
-use crate::arena::Arena;
+use super::Arena;
 use crate::array::{Array, Content};
 use crate::codelet::Codelet;
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::shape::broadcast_shape;
+use crate::task::check_error;
 
 /// Requires a precondition before there is a task (`_init` makes its outputs first).
 #[doc(hidden)]

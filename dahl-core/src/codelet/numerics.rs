@@ -1,55 +1,6 @@
-//! [`Variants`]: everything that one declaration gives, behind one interface. `#[codelet]` implements it.
-//!
-//! It is how code that knows no operation calls one: the comparison of element types (`testing`) runs every variant on
-//! arrays that it made itself.
+//! [`Numerics`]: what a declaration says of its exactness.
 
-use super::{Codelet, Kernel, Operands};
-use crate::arena::Arena;
-use crate::array::AnyArray;
-use crate::element::Real;
-use crate::error::Result;
-use crate::task::Task;
-
-/// The variants of a codelet for given types of its arrays and arguments.
-///
-/// `Arrays` is the tuple of all data parameters but `SCRATCH` as `Array<'static, T, N>`, in the order of the
-/// declaration, and `Arguments` the tuple of its plain arguments.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` does not take `{Arrays}` and `{Arguments}`",
-    note = "the arrays and arguments are those of the declaration, in its order, without `SCRATCH`"
-)]
-pub trait Variants<Arrays, Arguments> {
-    /// The descriptor that the runtime gets.
-    fn descriptor() -> &'static Codelet;
-
-    /// The task of `op`.
-    fn task(arrays: &mut Arrays, arguments: Arguments) -> Task<'_>;
-
-    /// The task of `op_self`, if there is one. The output in `arrays` stays out of it.
-    fn task_self(arrays: &mut Arrays, arguments: Arguments) -> Option<Task<'_>> {
-        let _ = (arrays, arguments);
-        None
-    }
-
-    /// Calls `op_init`, if there is one. `made` gets each output, with its place in `Arrays`.
-    fn init(
-        arena: &Arena,
-        arrays: &Arrays,
-        arguments: Arguments,
-        made: &mut dyn FnMut(usize, &dyn AnyArray),
-    ) -> Option<Result<()>> {
-        let _ = (arena, arrays, arguments, made);
-        None
-    }
-
-    /// What the declaration says of its exactness.
-    fn numerics() -> Numerics;
-
-    /// The declared body, with `P` in place of every type parameter, if their bounds allow it and there is no reference.
-    fn declaration<P: Real>() -> Option<Kernel> {
-        None
-    }
-}
+use super::{Kernel, Operands};
 
 /// What a declaration says of its exactness: the options `reference` and `error`.
 #[derive(Debug, Clone, Copy)]
