@@ -48,9 +48,7 @@ overload tasks="10000000":
 
 # Measures the cost of a task, generated code against loops written by hand, elementary functions, and training.
 bench:
-    cargo bench --package dahl
-    cargo bench --package dahl-core
-    cargo bench --package dahl-nn
+    cargo bench -p dahl-benches -p dahl-element
 
 # Shows what the loops in vectors of a program call (needs binutils): closures of `core` should not be among it.
 calls-in-vectors program:
@@ -66,7 +64,7 @@ fixtures:
 # (installs CUDA's compiler into target/cuda).
 release:
     scripts/make_ptx.sh
-    cargo package --workspace --no-verify --allow-dirty --exclude user-crate --exclude cuda-on-cpu --exclude cuda-kernels --exclude cuda-stand-in
+    cargo package --workspace --no-verify --allow-dirty --exclude dahl-benches --exclude dahl-floors --exclude user-crate --exclude cuda-devices --exclude cuda-on-cpu --exclude cuda-kernels --exclude cuda-stand-in
     rm -r kernels/ptx dahl-nn/kernels/ptx
 
 # Lets NVRTC compile every entry point of every CUDA kernel for an A100 and an H100, and lists the times (installs CUDA's compiler).

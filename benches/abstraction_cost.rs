@@ -1,7 +1,7 @@
 //! What the abstractions cost: a generic codelet's kernel against the same loop written by hand for one type, and a
 //! loop over a guard against the same loop over an ndarray array. Ratios; 1.00 is the aim.
 //!
-//! `cargo bench --bench abstraction_cost`. The two sides run in turn; each ratio is the median of the rounds'.
+//! `cargo bench -p dahl-benches --bench abstraction_cost`. The two sides run in turn; each ratio is the median of the rounds'.
 
 use std::hint::black_box;
 use std::time::Instant;

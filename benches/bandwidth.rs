@@ -1,6 +1,6 @@
 //! Maps and a reduction of large arrays on one worker, by the memory bandwidth that a plain copy of such arrays reaches.
 //!
-//! `cargo bench --bench bandwidth [-- --type f32 --json]`. Calls of an op and of the copy take turns; shown are medians.
+//! `cargo bench -p dahl-benches --bench bandwidth [-- --type f32 --json]`. Calls of an op and of the copy take turns; shown are medians.
 
 use std::hint::black_box;
 use std::time::Instant;

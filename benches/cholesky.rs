@@ -1,6 +1,6 @@
 //! How fast the Cholesky factorisation of `examples/tiled_cholesky.rs` is, and how fast it could be.
 //!
-//! `cargo bench --bench cholesky [-- --rounds N] [--workers N] [--n N,N..] [--tile N,N..] [--scheduler NAME,NAME..]`
+//! `cargo bench -p dahl-benches --bench cholesky [-- --rounds N] [--workers N] [--n N,N..] [--tile N,N..] [--scheduler NAME,NAME..]`
 //!
 //! In each round, for each row of the table: what the cores can do at that moment (fused multiply-adds in registers, and
 //! products of matrices by `dahl::blas::gemm`, on all cores at once), and then the factorisation. The table shows medians

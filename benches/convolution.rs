@@ -1,6 +1,6 @@
 //! Convolution in its three directions on one worker, in GFLOP/s, by the median of its tasks.
 //!
-//! `cargo bench --bench convolution [-- --type f32 --case "64 x 64->64" --json]`: those of the type, and whose name has the
+//! `cargo bench -p dahl-benches --bench convolution [-- --type f32 --case "64 x 64->64" --json]`: those of the type, and whose name has the
 //! text in it; a line of JSON for each. `benches/pytorch/compare.py` runs it, and the same in PyTorch, in turn.
 
 #[path = "convolution/case.rs"]

@@ -2,7 +2,7 @@
 //! sooner there than on the CPU workers, the elements being copied there and the result back. A line of JSON for each figure;
 //! `--tiny` in sizes that say nothing, to show that it works. `scripts/gpu_check/pytorch.py` has the same rows of GB/s.
 //!
-//! `cargo bench --bench cuda_bandwidth`
+//! `cargo bench -p dahl-benches --bench cuda_bandwidth`
 
 use std::time::{Duration, Instant};
 

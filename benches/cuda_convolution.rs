@@ -2,7 +2,7 @@
 //! kernels in CUDA, in TFLOP/s by the best of the rounds. A line of JSON for each figure; `--tiny` in sizes that say nothing, to
 //! show that it works. `scripts/gpu_check/pytorch.py` has the same rows.
 //!
-//! `cargo bench --bench cuda_convolution`
+//! `cargo bench -p dahl-benches --bench cuda_convolution`
 
 #[path = "convolution/case.rs"]
 mod case;

@@ -1,7 +1,7 @@
 //! Matrix products on a CUDA device, in turn: `matmul` as it is chosen, by its kernel in CUDA, and cuBLAS called directly, in TFLOP/s by
 //! the best of the rounds. A line of JSON for each figure; `--tiny` in sizes that say nothing, to show that it works.
 //!
-//! `cargo bench --bench cuda_gemm`
+//! `cargo bench -p dahl-benches --bench cuda_gemm`
 
 #![allow(unsafe_code, reason = "calls cuBLAS")]
 

@@ -9,7 +9,7 @@
 //! All run the same loops. Before the gradient comes a task for each part that makes its input, as in a backward pass,
 //! so that there is other work to do beside the sums.
 //!
-//! `cargo bench --bench filter_gradient [-- --write]` prints time and memory against the size of the batch; with
+//! `cargo bench -p dahl-benches --bench filter_gradient [-- --write]` prints time and memory against the size of the batch; with
 //! `--write` it also writes the plots and the table of `docs/studies`.
 
 use std::fmt::Write as _;
@@ -205,7 +205,7 @@ fn main() -> dahl::Result<()> {
             }
         }
         if write && samples_per_task == 1 {
-            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/studies");
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/studies");
             let (time, bytes) =
                 (folder.join("filter-gradient-time.svg"), folder.join("filter-gradient-memory.svg"));
             plot(&time, "Filter gradient, one sample a task: time", "microseconds a sample", false, &times);
@@ -213,7 +213,7 @@ fn main() -> dahl::Result<()> {
         }
     }
     if write {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/studies/filter-gradient.csv");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/studies/filter-gradient.csv");
         fs::write(path, table).map_err(dahl::Error::other)?;
     }
     Ok(())

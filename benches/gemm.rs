@@ -1,7 +1,7 @@
 //! Matrix products on one core: `matmul` here beside the crate `gemm`, called in turn, in GFLOP/s by the best of the rounds,
 //! with the median of the ratios. A round has as many products in a row as take about two milliseconds.
 //!
-//! `cargo bench --bench gemm`; of the lines those with a text: `-- --lines 32x9216x128`. Or square ones of one type, without the
+//! `cargo bench -p dahl-benches --bench gemm`; of the lines those with a text: `-- --lines 32x9216x128`. Or square ones of one type, without the
 //! crate, by the median of the rounds, a line of JSON each: `-- --json --type f32 --size 256 --size 512`.
 
 #![allow(unsafe_code, reason = "the crate `gemm` takes raw pointers")]

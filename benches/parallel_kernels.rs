@@ -1,7 +1,7 @@
 //! One task at a time on two workers: matrix products, convolutions and maps of small and large batches, with help and
 //! without, and what the runtime chooses.
 //!
-//! `cargo bench --bench parallel_kernels [-- WORKERS]`. Times are medians, in microseconds.
+//! `cargo bench -p dahl-benches --bench parallel_kernels [-- WORKERS]`. Times are medians, in microseconds.
 
 use std::time::Instant;
 

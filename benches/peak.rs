@@ -1,6 +1,6 @@
 //! What one core can compute at most: multiply-adds in registers, in GFLOP/s, as a line of JSON.
 //!
-//! `cargo bench --bench peak`. It is the limit that `benches/pytorch/compare.py` measures kernels against. (Products of bf16
+//! `cargo bench -p dahl-benches --bench peak`. It is the limit that `benches/pytorch/compare.py` measures kernels against. (Products of bf16
 //! that add up in f32, `vdpbf16ps`, have twice that of f32, where the processor has them.)
 
 use std::hint::black_box;

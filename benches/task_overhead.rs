@@ -1,7 +1,7 @@
 //! What a task costs: submission to end of empty tasks, and the memory of those that wait, through generated wrappers with
 //! all their checks.
 //!
-//! `cargo bench --bench task_overhead [-- --workers 2 --graph chain --scheduler eager --rounds 3 --json]`. Each row is the
+//! `cargo bench -p dahl-benches --bench task_overhead [-- --workers 2 --graph chain --scheduler eager --rounds 3 --json]`. Each row is the
 //! median of several rounds of 200,000 tasks, after one that is not counted. `benches/starpu/compare.py` runs it, and the
 //! same tasks in StarPU, in turn.
 

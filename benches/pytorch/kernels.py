@@ -32,11 +32,11 @@ class Convolutions:
 
     @cached_property
     def bench(self) -> str:
-        return program.bench("dahl", "convolution")
+        return program.bench("dahl-benches", "convolution")
 
     @cached_property
     def peak(self) -> str:
-        return program.bench("dahl", "peak")
+        return program.bench("dahl-benches", "peak")
 
     @cached_property
     def cases(self) -> list[dict]:
@@ -79,11 +79,11 @@ class Products:
 
     @cached_property
     def bench(self) -> str:
-        return program.bench("dahl", "gemm")
+        return program.bench("dahl-benches", "gemm")
 
     @cached_property
     def peak(self) -> str:
-        return program.bench("dahl", "peak")
+        return program.bench("dahl-benches", "peak")
 
     def dahl(self, element: str) -> dict:
         speeds = dict(program.lines([self.peak])[0])
@@ -108,7 +108,7 @@ class Maps:
 
     @cached_property
     def bench(self) -> str:
-        return program.bench("dahl", "bandwidth")
+        return program.bench("dahl-benches", "bandwidth")
 
     def dahl(self, element: str) -> dict:
         lines = program.lines([self.bench, "--json", "--type", element])

@@ -3,7 +3,7 @@
 
     python train.py --network small --type f32 --batch-size 10 --workers 1 --samples 6000 --seconds 1
 
-The counterpart of `dahl-nn/benches/throughput.rs`: the same networks and images in the same order, forward, loss and
+The counterpart of `benches/networks/throughput.rs`: the same networks and images in the same order, forward, loss and
 accuracy, backward and update of every batch. The first epoch warms up; then as many follow as fill the seconds, at least
 one.
 

@@ -79,7 +79,7 @@ class Programs:
 
     @cached_property
     def throughput(self) -> str:
-        return program.bench("dahl-nn", "throughput")
+        return program.bench("dahl-benches", "throughput")
 
     @cached_property
     def train(self) -> program.Server:

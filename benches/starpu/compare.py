@@ -126,7 +126,7 @@ def main() -> None:
         return
     page.KEPT.mkdir(parents=True, exist_ok=True)
     occasion = Occasion()
-    bench, tasks = program.bench("dahl", "task_overhead"), built()
+    bench, tasks = program.bench("dahl-benches", "task_overhead"), built()
     turns = 1 if settings.quick else 3
     count = settings.rounds or (2 if settings.quick else 7)
     sides = {"dahl": partial(of_dahl, bench, turns), "StarPU": partial(of_starpu, tasks, turns)}

@@ -8,14 +8,11 @@ import sys
 
 # The tests that use a device where there is one: package and test program.
 TESTS = [
-    ("dahl-core", "random_programs"),
-    ("dahl-core", "cuda"),
-    ("dahl", "cuda_libraries"),
-    ("dahl-nn", "cuda"),
+    ("cuda-devices", "cuda_devices"),
     ("dahl-cuda", "nvrtc"),
 ]
 # The benchmarks, of which `rows.py` knows how they are called.
-BENCHES = [("dahl", "cuda_bandwidth"), ("dahl", "cuda_gemm"), ("dahl", "cuda_convolution"), ("dahl-nn", "throughput")]
+BENCHES = [("dahl-benches", name) for name in ("cuda_bandwidth", "cuda_gemm", "cuda_convolution", "throughput")]
 LIST = "list.json"
 
 

@@ -98,7 +98,7 @@ def idx(path: pathlib.Path) -> torch.Tensor:
 
 
 def network(name: str) -> nn.Sequential:
-    """The networks of `dahl-nn/benches/throughput.rs`."""
+    """The networks of `benches/networks/throughput.rs`."""
     if name == "small":
         return nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(4 * 13 * 13, 10))
     features = [nn.Conv2d(1, 32, 3), nn.ReLU(), nn.Conv2d(32, 64, 3), nn.ReLU(), nn.MaxPool2d(2)]

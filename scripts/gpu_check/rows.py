@@ -33,10 +33,10 @@ def run(root: pathlib.Path, folder: pathlib.Path, machine: Machine, clock: Clock
     """PyTorch's rows first: they say what there is to be reached."""
     pytorch(root, folder, machine, clock.part(0.4), results)
     programs = {(program["package"], program["name"]): program["file"] for program in listed(folder)["bench"]}
-    if file := programs.get(("dahl-nn", "throughput")):
+    if file := programs.get(("dahl-benches", "throughput")):
         train(file, folder, machine, clock.part(0.55), results)
     for name in ("cuda_gemm", "cuda_convolution", "cuda_bandwidth"):
-        if file := programs.get(("dahl", name)):
+        if file := programs.get(("dahl-benches", name)):
             operations(name, file, folder, machine, clock, results)
 
 

@@ -2,8 +2,8 @@
 
 use dahl_core::Reduction;
 
-use crate::kernels::{UNLUCKY, contribution};
-use crate::program::{ARRAYS, Action, LEN, TOTALS, index_along};
+use super::kernels::{UNLUCKY, contribution};
+use super::program::{ARRAYS, Action, LEN, TOTALS, index_along};
 
 /// Consecutive contributions that share a leaf, if nothing is said.
 const LEAF: usize = dahl_core::LEAF_LEN.get();

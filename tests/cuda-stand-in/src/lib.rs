@@ -5,6 +5,7 @@
 #![allow(unsafe_code, reason = "loads a library in C++ and calls it")]
 
 use std::ffi::{CStr, CString, c_char, c_int};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use cuda_kernels as _;
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
@@ -19,6 +20,12 @@ pub struct StandIn {
     cublas: Library,
     cudnn: Library,
     _others: [Library; 2],
+}
+
+/// The driver of CUDA for one test at a time: the stand-in, or nothing where `CUDA_STAND_IN` is 0 and the machine's own is used.
+pub fn driver() -> MutexGuard<'static, Option<StandIn>> {
+    static DRIVER: LazyLock<Mutex<Option<StandIn>>> = LazyLock::new(|| Mutex::new(StandIn::unless_real()));
+    DRIVER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl StandIn {

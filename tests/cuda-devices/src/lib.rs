@@ -1,0 +1,1 @@
+//! Nothing but the name of a package: `tests` has what it is for.

@@ -1,0 +1,63 @@
+//! The random programs of `dahl-core` on a CUDA device: on the stand-in, in orders that a seed draws, or on one of the machine's own.
+
+#[path = "../../../../dahl-core/tests/random_programs/kernels.rs"]
+mod kernels;
+#[path = "../../../../dahl-core/tests/random_programs/machines.rs"]
+mod machines;
+#[path = "../../../../dahl-core/tests/random_programs/oracle.rs"]
+mod oracle;
+#[path = "../../../../dahl-core/tests/random_programs/program.rs"]
+mod program;
+#[path = "../../../../dahl-core/tests/random_programs/world.rs"]
+mod world;
+
+use std::sync::Arc;
+
+use cuda_stand_in::{StandIn, driver};
+use dahl_core::Runtime;
+use kernels::measure;
+use machines::Transfers;
+use program::{COLUMNS, ROWS, actions};
+use proptest::prelude::*;
+use world::{check, config, forgets_nothing, schedulers, with_scheduler};
+
+proptest! {
+    #![proptest_config(config(20))]
+
+    /// On the stand-in for CUDA, which does what is in the streams in an order that its seed draws from those that
+    /// streams and events allow.
+    #[test]
+    fn random_programs_give_the_sequential_result_on_cuda(
+        program in actions(),
+        seed in any::<u32>(),
+        devices in 1..4_usize,
+        lines in prop_oneof![1 => Just(1_000_000_u32), 4 => 4..30_u32],
+        workers in 1..3_usize,
+        scheduler in prop::sample::select(schedulers()),
+        tasks in prop_oneof![Just(1_usize), Just(3), Just(4096)],
+        graphs in any::<bool>(),
+    ) {
+        let stand_in = driver();
+        // Of the machine's own driver, which has no seeds, the first device.
+        let devices = if stand_in.is_some() { devices } else { 1 };
+        if let Some(stand_in) = stand_in.as_ref() {
+            stand_in.reset(&format!("seed={seed} devices={devices}"));
+        }
+        let limit_mb = f64::from(64 * lines) / f64::from(1 << 20);
+        let builder = Runtime::builder().cuda_devices(devices).cuda_limit_mb(limit_mb);
+        let builder = with_scheduler(builder, scheduler).cpu_workers(workers).tasks_in_flight(tasks);
+        let builder = builder.observer(Arc::new(Transfers::default())).cuda_graphs(graphs);
+        let rt = builder.build().expect("it can be had");
+        // Graphs are of what was measured and comes again.
+        let (measured, times) = if graphs { (devices, 4) } else { (0, 1) };
+        let shape = [ROWS, COLUMNS];
+        (0..measured).try_for_each(|device| measure(&rt, workers + device, shape)).expect("every call is right");
+        (0..times).try_for_each(|_| check(&program, &rt, false)).expect("every call is right");
+        if forgets_nothing(&program) {
+            let held: Vec<_> = rt.memory().iter().map(|node| node.current_bytes).collect();
+            prop_assert!(held.iter().all(|&bytes| bytes == 0), "{held:?}");
+        }
+        drop(rt);
+        prop_assert_eq!(stand_in.as_ref().map_or_else(String::new, StandIn::findings), "");
+    }
+}

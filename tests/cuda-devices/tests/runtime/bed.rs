@@ -1,0 +1,248 @@
+//! Codelets with kernels for devices, and runtimes to run them.
+
+use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
+
+use cuda_stand_in::StandIn;
+use dahl_core::__private::{InPlace, Kernel, Parameter};
+use dahl_core::{
+    AccessMode, Codelet, ElementType, Matrix, Result, Runtime, RuntimeBuilder, Task, TransferTotal,
+};
+
+use crate::runtime::on_cuda;
+
+const I64: ElementType = ElementType::of::<i64>();
+
+pub(crate) type M<'m> = Matrix<'m, i64>;
+
+/// The argument with which [`scale`] fails on a device.
+pub(crate) const UNLUCKY: i64 = 13;
+
+/// `x = 5 x + add`.
+static SCALE: Codelet = Codelet::new("scale", module_path!(), 1)
+    .parameters(&[Parameter::new("x", AccessMode::RW, I64)])
+    .arguments(&["add"])
+    .kernels(&[Some(Kernel::new("rust", |views| {
+        let add: i64 = views.argument();
+        views.slice_mut::<i64>().iter_mut().for_each(|x| *x = 5 * *x + add);
+    }))])
+    .cuda(on_cuda::SCALE.instance(&[]));
+
+/// `out += x`, in turn.
+static ADD: Codelet = Codelet::new("add", module_path!(), 2)
+    .parameters(&[Parameter::new("x", AccessMode::R, I64), Parameter::new("out", AccessMode::RW, I64)])
+    .kernels(&[Some(Kernel::new("rust", |views| {
+        let (x, out) = (views.slice::<i64>(), views.slice_mut::<i64>());
+        out.iter_mut().zip(x).for_each(|(out, x)| *out += x);
+    }))])
+    .cuda(on_cuda::ADD.instance(&[]));
+
+/// `out = 7 x + y`.
+static MAP: Codelet = Codelet::new("map", module_path!(), 3)
+    .parameters(&[
+        Parameter::new("x", AccessMode::R, I64),
+        Parameter::new("y", AccessMode::R, I64),
+        Parameter::new("out", AccessMode::W, I64),
+    ])
+    .kernels(&[Some(Kernel::new("rust", |views| {
+        let (x, y, out) = (views.slice::<i64>(), views.slice::<i64>(), views.slice_mut::<i64>());
+        for i in 0..out.len() {
+            out[i] = 7 * x[i] + y[i];
+        }
+    }))])
+    .in_place(InPlace::rename(1))
+    .cuda(on_cuda::MAP.instance(&[]));
+
+/// What runs on the CPU alone: `out += x`.
+static ADD_ON_CPU: Codelet = Codelet::new("add_on_cpu", module_path!(), 4)
+    .parameters(&[Parameter::new("x", AccessMode::R, I64), Parameter::new("out", AccessMode::RW, I64)])
+    .kernels(&[Some(Kernel::new("rust", |views| {
+        let (x, out) = (views.slice::<i64>(), views.slice_mut::<i64>());
+        out.iter_mut().zip(x).for_each(|(out, x)| *out += x);
+    }))]);
+
+/// `out = value`.
+static FILL: Codelet = Codelet::new("fill", module_path!(), 5)
+    .parameters(&[Parameter::new("out", AccessMode::W, I64)])
+    .arguments(&["value"])
+    .kernels(&[Some(Kernel::new("rust", |views| {
+        let value: i64 = views.argument();
+        views.slice_mut::<i64>().fill(value);
+    }))])
+    .cuda(on_cuda::FILL.instance(&[]));
+
+/// The gates that are open: those up to this number.
+static OPEN: (Mutex<i64>, Condvar) = (Mutex::new(0), Condvar::new());
+
+/// What ends on the CPU when its gate is open.
+static HOLD: Codelet = Codelet::new("hold", module_path!(), 6)
+    .parameters(&[Parameter::new("x", AccessMode::RW, I64)])
+    .arguments(&["gate"])
+    .kernels(&[Some(Kernel::new("rust", |views| {
+        let gate: i64 = views.argument();
+        let open = OPEN.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_closed = |open: &mut i64| *open < gate;
+        drop(OPEN.1.wait_while(open, is_closed).unwrap_or_else(PoisonError::into_inner));
+    }))]);
+
+/// Keeps what reads an array from beginning until this is dropped. There is one at a time.
+pub(crate) struct Gate(i64);
+
+impl Gate {
+    /// A gate before everything that reads or writes `x` from now on.
+    pub(crate) fn before(x: &mut M<'_>) -> Self {
+        let number = *OPEN.0.lock().unwrap_or_else(PoisonError::into_inner) + 1;
+        let mut task = Task::new(&HOLD);
+        task.write(x);
+        task.argument(number);
+        task.submit().expect("it is right");
+        Self(number)
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        *OPEN.0.lock().unwrap_or_else(PoisonError::into_inner) = self.0;
+        OPEN.1.notify_all();
+    }
+}
+
+/// The driver of CUDA, which one test at a time uses: the stand-in, or, where the environment says `CUDA_STAND_IN=0`, that of the machine.
+pub(crate) struct Bed(MutexGuard<'static, Option<StandIn>>);
+
+impl Bed {
+    fn of_any_driver() -> Self {
+        Self(cuda_stand_in::driver())
+    }
+
+    /// The stand-in, begun anew with these settings. Nothing where the driver is the machine's, which has no settings: what
+    /// such a test is about only the stand-in does.
+    pub(crate) fn new(settings: &str) -> Option<Self> {
+        let bed = Self::of_any_driver();
+        let stand_in = bed.0.as_ref()?;
+        stand_in.reset(settings);
+        stand_in.products();
+        stand_in.convolutions();
+        Some(bed)
+    }
+
+    /// What the stand-in has found to be wrong.
+    pub(crate) fn findings(&self) -> String {
+        self.0.as_ref().map_or_else(String::new, StandIn::findings)
+    }
+
+    /// How many calls of a kind the stand-in has had.
+    pub(crate) fn calls(&self, kind: &str) -> u64 {
+        self.0.as_ref().map_or(0, |stand_in| stand_in.calls(kind))
+    }
+
+    /// The products that cuBLAS was asked for since this was asked last, a line each.
+    pub(crate) fn products(&self) -> String {
+        self.0.as_ref().map_or_else(String::new, StandIn::products)
+    }
+
+    /// The convolutions that cuDNN was asked for since this was asked last, a line each.
+    pub(crate) fn convolutions(&self) -> String {
+        self.0.as_ref().map_or_else(String::new, StandIn::convolutions)
+    }
+}
+
+/// Does the same under several seeds, each of which is another order of what streams hold: at once, as late as possible,
+/// and drawn. On the driver of the machine once, if it has so many devices.
+pub(crate) fn in_seeds(devices: usize, test: impl Fn()) {
+    let bed = Bed::of_any_driver();
+    let Some(stand_in) = bed.0.as_ref() else {
+        match builder().cuda_devices(devices).build() {
+            Ok(_) => test(),
+            Err(error) => eprintln!("not tested: {error}"),
+        }
+        return;
+    };
+    for seed in 0..8 {
+        stand_in.reset(&format!("seed={seed} devices={devices}"));
+        test();
+        assert_eq!(bed.findings(), "", "seed {seed}");
+    }
+}
+
+/// Two CPU workers, numbers 0 and 1; devices follow.
+pub(crate) fn builder() -> RuntimeBuilder {
+    Runtime::builder().cpu_workers(2).scheduler("eager")
+}
+
+/// The worker of CUDA device `device`.
+pub(crate) fn cuda(device: usize) -> usize {
+    2 + device
+}
+
+#[track_caller]
+pub(crate) fn scale(x: &mut M<'_>, add: i64, worker: usize) -> Result<()> {
+    let mut task = Task::new(&SCALE);
+    task.write(x);
+    task.argument(add);
+    task.on(worker).submit()
+}
+
+#[track_caller]
+pub(crate) fn add(x: &M<'_>, out: &mut M<'_>, worker: usize) -> Result<()> {
+    let mut task = Task::new(&ADD);
+    task.read(x);
+    task.write(out);
+    task.on(worker).submit()
+}
+
+#[track_caller]
+pub(crate) fn add_anywhere(x: &M<'_>, out: &mut M<'_>) -> Result<()> {
+    let mut task = Task::new(&ADD);
+    task.read(x);
+    task.write(out);
+    task.submit()
+}
+
+#[track_caller]
+pub(crate) fn add_on_cpu(x: &M<'_>, out: &mut M<'_>) -> Result<()> {
+    let mut task = Task::new(&ADD_ON_CPU);
+    task.read(x);
+    task.write(out);
+    task.submit()
+}
+
+#[track_caller]
+pub(crate) fn map(x: &M<'_>, y: &M<'_>, out: &mut M<'_>, worker: usize) -> Result<()> {
+    let mut task = Task::new(&MAP);
+    task.read(x);
+    task.read(y);
+    task.write(out);
+    task.on(worker).submit()
+}
+
+#[track_caller]
+pub(crate) fn map_self(x: &M<'_>, y: &mut M<'_>, worker: usize) -> Result<()> {
+    let mut task = Task::new_in_place(&MAP);
+    task.read(x);
+    task.write(y);
+    task.on(worker).submit()
+}
+
+/// A task that no worker of a device can run is refused where it is submitted.
+pub(crate) fn refused_on_device(x: &M<'_>, out: &mut M<'_>) -> String {
+    let mut task = Task::new(&ADD_ON_CPU);
+    task.read(x);
+    task.write(out);
+    task.on(cuda(0)).submit().expect_err("it has no kernel there").to_string()
+}
+
+/// How often elements went from one memory node to another: from, to, how often.
+pub(crate) fn moves(rt: &Runtime) -> Vec<(usize, usize, u64)> {
+    let mut moves: Vec<_> =
+        rt.transfers().iter().map(|&TransferTotal { from, to, count, .. }| (from, to, count)).collect();
+    moves.sort_unstable();
+    moves
+}
+
+#[track_caller]
+pub(crate) fn fill(out: &mut M<'_>, value: i64, worker: usize) -> Result<()> {
+    let mut task = Task::new(&FILL);
+    task.write(out);
+    task.argument(value);
+    task.on(worker).submit()
+}

@@ -1,0 +1,16 @@
+//! The worker of a CUDA device, on the stand-in for CUDA: what its streams hold is done in an order that a seed draws from
+//! those that streams and events allow, and whatever nothing orders is found.
+//!
+//! The random programs run there too: `random_programs` beside this folder.
+
+mod bed;
+mod compiled;
+mod failures;
+mod graphs;
+mod libraries;
+mod memory;
+#[path = "../../../../dahl-core/tests/random_programs/on_cuda.rs"]
+#[expect(dead_code, reason = "the random programs use the rest")]
+mod on_cuda;
+mod peers;
+mod work;
