@@ -1,7 +1,7 @@
 //! `dahl trace`: what is in a trace file, and the formats of other programs.
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use dahl_trace::Trace;
