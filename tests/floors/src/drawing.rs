@@ -8,6 +8,8 @@ use crate::graph::Arrows;
 
 const WIDTH: f64 = 1080.0;
 const MARGIN: f64 = 24.0;
+const CRATE_WIDTH: f64 = 150.0;
+const CORE_WIDTH: f64 = 4.0 * (ROOM_WIDTH + 34.0) + 40.0;
 const CRATE_HEIGHT: f64 = 46.0;
 const CRATE_GAP: f64 = 44.0;
 const ROOM_HEIGHT: f64 = 30.0;
@@ -44,26 +46,15 @@ pub fn draw(
     let floor: BTreeMap<&str, usize> =
         floors.flat_map(|(floor, row)| row.iter().map(move |name| (*name, floor))).collect();
     let core_height = rooms.len() as f64 * (ROOM_HEIGHT + ROOM_GAP) + 40.0;
-    let mut places = BTreeMap::new();
+    let mut places: BTreeMap<String, Place> = BTreeMap::new();
     let mut y = MARGIN;
     for row in crates.iter().rev() {
         let has_core = row.iter().any(|(name, _)| *name == "dahl-core");
         let height = if has_core { core_height } else { CRATE_HEIGHT };
-        let core_width = 4.0 * (ROOM_WIDTH + 34.0) + 40.0;
-        let rest = WIDTH - 2.0 * MARGIN - if has_core { core_width } else { 0.0 };
-        let others = row.len() - usize::from(has_core);
-        let each = rest / others.max(1) as f64;
-        let mut x = MARGIN;
-        for (name, _) in *row {
-            if *name == "dahl-core" {
-                places.insert((*name).to_owned(), Place { x, y, width: core_width, height });
-                x += core_width;
-            } else {
-                let width = 150.0;
-                let at = Place { x: x + (each - width) / 2.0, y, width, height: CRATE_HEIGHT };
-                places.insert((*name).to_owned(), at);
-                x += each;
-            }
+        for (name, x) in row_of(row, dependencies, &places) {
+            let width = if name == "dahl-core" { CORE_WIDTH } else { CRATE_WIDTH };
+            let height = if name == "dahl-core" { height } else { CRATE_HEIGHT };
+            places.insert(name.to_owned(), Place { x, y, width, height });
         }
         y += height + CRATE_GAP;
     }
@@ -74,7 +65,7 @@ pub fn draw(
         let step = core.width / row.len() as f64;
         for (index, name) in row.iter().enumerate() {
             // Every second floor stands a little aside, so that long arrows do not meet.
-            let aside = if row.len() % 2 == 1 { if floor % 2 == 0 { -70.0 } else { 70.0 } } else { 0.0 };
+            let aside = if row.len() == 1 { if floor % 2 == 0 { -70.0 } else { 70.0 } } else { 0.0 };
             let x = core.x + step * (index as f64 + 0.5) - ROOM_WIDTH / 2.0 + aside;
             room_places.insert((*name).to_owned(), Place { x, y, width: ROOM_WIDTH, height: ROOM_HEIGHT });
         }
@@ -115,6 +106,33 @@ pub fn draw(
         y - 14.0
     );
     svg
+}
+
+/// Where the crates of a row begin: the core at the left, others below the middle of those that depend on them, side by side.
+fn row_of<'a>(
+    row: &[(&'a str, &str)],
+    dependencies: &BTreeSet<Dependency>,
+    places: &BTreeMap<String, Place>,
+) -> Vec<(&'a str, f64)> {
+    let middle = |name: &str| {
+        let above = dependencies.iter().filter(|dependency| dependency.to == name);
+        let middles: Vec<f64> =
+            above.filter_map(|dependency| Some(places.get(&dependency.from)?.bottom().0)).collect();
+        let sum: f64 = middles.iter().sum();
+        if middles.is_empty() { WIDTH / 2.0 } else { sum / middles.len() as f64 }
+    };
+    let mut wanted: Vec<(&str, f64)> =
+        row.iter().map(|(name, _)| (*name, if *name == "dahl-core" { 0.0 } else { middle(name) })).collect();
+    wanted.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+    let mut free = MARGIN;
+    let mut placed = Vec::new();
+    for (name, middle) in wanted {
+        let width = if name == "dahl-core" { CORE_WIDTH } else { CRATE_WIDTH };
+        let x = free.max(middle - width / 2.0);
+        free = x + width + CRATE_GAP;
+        placed.push((name, x));
+    }
+    placed
 }
 
 /// The arrows that do not follow from others.

@@ -125,7 +125,9 @@ fn resolve(
         };
         let mut below = module.clone();
         below.push(name.clone());
-        if modules.contains_key(&below) {
+        // At the end, a function or a type may have the name of the module.
+        let is_module = modules.contains_key(&below);
+        if is_module && !after.is_empty() {
             (module, rest, first) = (below, after, false);
             continue;
         }
@@ -149,7 +151,7 @@ fn resolve(
             }
         }
         // What a macro makes is its module's.
-        if found.is_empty() && (explicit || !first) && module != *from {
+        if !is_module && found.is_empty() && (explicit || !first) && module != *from {
             found.insert(here.file.clone());
         }
         return;

@@ -13,82 +13,59 @@ pub const CRATES: &[&[(&str, &str)]] = &[
 
 /// The rooms of `dahl-core` in each floor. A room uses those of lower floors only.
 pub const ROOMS: &[&[&str]] = &[
-    &["sync", "error", "clock", "shape"],
-    &["memory", "topology"],
-    &["codelet"],
-    &["cuda", "check"],
+    &["sync", "footprint", "clock", "shape"],
+    &["sleep"],
+    &["memory"],
+    &["codelet", "error"],
+    &["topology", "check"],
+    &["machine"],
+    &["observer", "perf", "cuda"],
     &["device"],
     &["array"],
     &["task"],
-    &["simulation", "footprint"],
-    &["perf", "observer", "explain", "choice"],
-    &["statistics", "scheduler"],
-    &["trace"],
-    &["runtime"],
-    &["worker"],
-    &["stall", "partition"],
-    &["config", "testing"],
+    &["trace", "choice", "scheduler", "stall"],
+    &["explain", "simulation", "partition", "testing"],
+    &["statistics"],
+    &["config"],
+    &["engine"],
+    &["arena", "worker"],
+    &["variants", "runtime"],
 ];
 
 /// Arrows that lead upward, or from a room to one beside it, and why they may.
 pub const EXCEPTIONS: &[(&[(&str, &str)], &str)] = &[
     (
         &[
-            ("array", "runtime"),
-            ("memory", "runtime"),
-            ("observer", "runtime"),
-            ("simulation", "runtime"),
-            ("statistics", "runtime"),
-            ("task", "runtime"),
+            ("array", "engine"),
+            ("observer", "engine"),
+            ("simulation", "engine"),
+            ("stall", "engine"),
+            ("statistics", "engine"),
+            ("task", "engine"),
         ],
-        "`Shared` holds what workers, arrays and the host share, and all of them reach it",
+        "what workers, arrays and the host share is reached from an array and its tasks",
     ),
     (
         &[
             ("array", "task"),
-            ("codelet", "task"),
             ("array", "partition"),
             ("task", "partition"),
-            ("codelet", "array"),
-            ("memory", "array"),
-            ("device", "array"),
+            ("footprint", "task"),
+            ("observer", "task"),
+            ("perf", "task"),
         ],
-        "an array's state holds the chain of its tasks; a split and a join are tasks; records are recycled by the arena",
+        "an array's state holds the chain of its tasks, and a partition the records that split and join; models see tasks",
     ),
     (
-        &[
-            ("array", "worker"),
-            ("memory", "worker"),
-            ("runtime", "worker"),
-            ("scheduler", "worker"),
-            ("simulation", "worker"),
-            ("task", "worker"),
-        ],
-        "whoever waits or makes a task ready wakes workers (`sleep`), and asks whether it is inside of a kernel",
+        &[("engine", "worker"), ("simulation", "worker"), ("task", "worker")],
+        "an engine starts its workers; simulated ones run in virtual time; a thread that waits asks whether it is in a kernel",
     ),
+    (&[("device", "trace"), ("task", "stall")], "a transfer and a stall are reported where they happen"),
     (
-        &[
-            ("array", "observer"),
-            ("device", "observer"),
-            ("task", "observer"),
-            ("device", "trace"),
-            ("memory", "trace"),
-            ("device", "perf"),
-            ("task", "perf"),
-            ("device", "scheduler"),
-            ("memory", "scheduler"),
-        ],
-        "what happens is reported where it happens, to the traces, models and the scheduler of the run",
-    ),
-    (
-        &[("runtime", "config"), ("runtime", "stall"), ("task", "stall")],
-        "the runtime keeps its settings and reports a stall where a thread waits",
-    ),
-    (
-        &[("codelet", "cuda"), ("cuda", "device"), ("error", "memory")],
-        "a codelet names its kernels in CUDA; transfers of a device are data of `device`; an error says who holds memory",
+        &[("codelet", "cuda"), ("codelet", "variants")],
+        "a codelet names its kernels in CUDA, and the interface to its variants",
     ),
 ];
 
 /// The most files that a circle may have.
-pub const MOST_IN_A_CIRCLE: usize = 157;
+pub const MOST_IN_A_CIRCLE: usize = 101;

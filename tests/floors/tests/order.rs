@@ -1,7 +1,8 @@
 //! That the code keeps the order of `order.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use dahl_floors::graph::Graph;
 use dahl_floors::order::{CRATES, EXCEPTIONS, MOST_IN_A_CIRCLE, ROOMS};
@@ -61,4 +62,36 @@ fn circles_of_files_stay_small() {
     let circles = core().circles();
     let largest = circles.first().map_or(0, Vec::len);
     assert!(largest <= MOST_IN_A_CIRCLE, "a circle of {largest} files: {:?}", circles.first());
+}
+
+/// Paths lead through re-exports, globs and macros' arguments; tests and other crates do not count.
+#[test]
+fn arrows_lead_to_where_a_name_is_defined() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("lib.rs", "mod high;\nmod low;\nmod printed;\npub use high::Deep;");
+    write("high/mod.rs", "mod deep;\nmod wide;\npub use deep::Deep;\npub use wide::*;");
+    write(
+        "high/deep.rs",
+        "use std::fmt;\npub struct Deep;\n#[cfg(test)]\nmod tests { use crate::printed::Printed; }",
+    );
+    write("high/wide.rs", "pub fn wide() { crate::low::low(); }");
+    write("low.rs", "pub fn low(_: crate::Deep) {}\nfn other() { crate::high::wide() }");
+    write("printed.rs", "pub struct Printed;\nfn print() { println!(\"{}\", crate::low::low(Deep)); }");
+    let graph = Graph::new(&modules::read(folder.path()));
+    let uses = |file: &str| -> Vec<_> {
+        graph.uses[Path::new(file)].iter().map(|to| to.to_str().unwrap()).collect()
+    };
+    assert_eq!(uses("low.rs"), ["high/deep.rs", "high/wide.rs"]);
+    assert_eq!(uses("high/wide.rs"), ["low.rs"]);
+    assert_eq!(uses("high/deep.rs"), [""; 0]);
+    assert_eq!(uses("printed.rs"), ["low.rs"]);
+    assert_eq!(graph.circles(), [["high/wide.rs", "low.rs"].map(PathBuf::from)]);
+    let rooms: Vec<_> = graph.rooms().into_keys().collect();
+    let names = |(from, to): &(String, String)| format!("{from} -> {to}");
+    assert_eq!(rooms.iter().map(names).collect::<Vec<_>>(), ["high -> low", "low -> high", "printed -> low"]);
 }
