@@ -41,6 +41,44 @@ pub(crate) fn hash(tokens: &TokenStream) -> u64 {
     feed_all(0xcbf2_9ce4_8422_2325, tokens.clone())
 }
 
+/// The part of `source` that `tokens` are, on one line; nothing if they are not there, or a comment is among them.
+pub(crate) fn written(source: &str, tokens: &TokenStream) -> Option<String> {
+    let wanted: Vec<char> = flat(tokens).chars().filter(|letter| !letter.is_whitespace()).collect();
+    let found: Vec<(usize, char)> = letters(source).collect();
+    let is_here =
+        |window: &[(usize, char)]| window.iter().map(|&(_, letter)| letter).eq(wanted.iter().copied());
+    let first = found.windows(wanted.len().max(1)).position(is_here).filter(|_| !wanted.is_empty())?;
+    let (start, (last, letter)) = (found[first].0, found[first + wanted.len() - 1]);
+    let mut text = String::new();
+    for line in source[start..last + letter.len_utf8()].lines().map(str::trim) {
+        if line.starts_with([')', ']']) && text.ends_with(',') {
+            text.pop();
+        }
+        if !line.starts_with(['.', '?', ')', ']']) && !text.ends_with(['(', '[']) {
+            space(&mut text);
+        }
+        text.push_str(line);
+    }
+    Some(text)
+}
+
+/// All but white space, with where each is.
+fn letters(text: &str) -> impl Iterator<Item = (usize, char)> {
+    text.char_indices().filter(|(_, letter)| !letter.is_whitespace())
+}
+
+/// The text of `tokens`, with white space anywhere.
+fn flat(tokens: &TokenStream) -> String {
+    let of = |token: TokenTree| match token {
+        TokenTree::Group(group) => {
+            let (open, close) = delimiters(group.delimiter());
+            format!("{open}{}{close}", flat(&group.stream()))
+        }
+        other => other.to_string(),
+    };
+    tokens.clone().into_iter().map(of).collect()
+}
+
 /// The text of an expression as a person would type it: `a.ncols() == b.nrows()`.
 ///
 /// `stringify!` puts a space around every token that a macro has passed on.
@@ -51,52 +89,145 @@ pub(crate) fn text(tokens: &TokenStream) -> String {
 }
 
 fn write(tokens: TokenStream, text: &mut String) {
-    // What came before decides whether a sign is unary, and whether a group is a call's.
-    let mut after_operand = false;
+    let mut place = Place::default();
     let mut operator = String::new();
     for token in tokens {
         match token {
             TokenTree::Punct(punct) => {
                 operator.push(punct.as_char());
-                if punct.spacing() == Spacing::Alone {
-                    write_operator(&operator, after_operand, text);
-                    after_operand = operator == "?";
+                if punct.spacing() == Spacing::Alone || operator == "'" {
+                    place.write_operator(&operator, text);
                     operator.clear();
                 }
             }
             TokenTree::Group(group) => {
                 let (open, close) = delimiters(group.delimiter());
-                if group.delimiter() == Delimiter::Brace {
+                if group.delimiter() == Delimiter::Brace || place.after_keyword {
                     space(text);
                 }
                 text.push_str(open);
                 write(group.stream(), text);
                 text.push_str(close);
-                after_operand = true;
+                place.after(true);
             }
             word => {
-                if after_operand {
+                if place.after_operand || place.after_keyword {
                     space(text);
                 }
-                text.push_str(&word.to_string());
-                after_operand = true;
+                let word = word.to_string();
+                text.push_str(&word);
+                place.after_keyword = KEYWORDS.contains(&word.as_str());
+                place.after_operand = !place.after_keyword;
             }
         }
     }
 }
 
-fn write_operator(operator: &str, after_operand: bool, text: &mut String) {
-    match operator {
-        "." | "::" | "?" | ".." | "..=" => text.push_str(operator),
-        "," | ";" => {
-            text.push_str(operator);
-            text.push(' ');
+/// Words after which an operand begins.
+const KEYWORDS: [&str; 8] = ["as", "else", "if", "in", "let", "match", "move", "return"];
+
+/// What came before: it decides whether a sign is unary, and whether a group is a call's.
+#[derive(Default)]
+struct Place {
+    after_operand: bool,
+    after_keyword: bool,
+    /// Between the bars of a closure.
+    in_parameters: bool,
+    /// Inside how many `::<`.
+    in_types: usize,
+}
+
+impl Place {
+    fn after(&mut self, operand: bool) {
+        (self.after_operand, self.after_keyword) = (operand, false);
+    }
+
+    fn write_operator(&mut self, operator: &str, text: &mut String) {
+        if let Some(rest) = operator.strip_prefix("::").filter(|rest| !rest.is_empty()) {
+            text.push_str("::");
+            self.after(false);
+            if rest == "<" {
+                text.push('<');
+                self.in_types += 1;
+                return;
+            }
+            return self.write_operator(rest, text);
         }
-        "!" | "-" | "&" | "*" if !after_operand => text.push_str(operator),
-        binary => {
-            space(text);
-            text.push_str(binary);
-            text.push(' ');
+        if let Some(rest) = operator.strip_prefix('>').filter(|_| self.in_types > 0) {
+            text.push('>');
+            self.in_types -= 1;
+            self.after(true);
+            if !rest.is_empty() {
+                self.write_operator(rest, text);
+            }
+            return;
+        }
+        if let Some(rest) =
+            operator.strip_prefix('|').filter(|rest| !["", "|"].contains(rest) && !self.after_operand)
+        {
+            self.write_operator("|", text);
+            return self.write_operator(rest, text);
+        }
+        match operator {
+            "<" if self.in_types > 0 => {
+                text.push('<');
+                self.in_types += 1;
+                self.after(false);
+            }
+            "." | "::" | "?" | ".." | "..=" => {
+                text.push_str(operator);
+                self.after(operator == "?");
+            }
+            "," | ";" => {
+                text.push_str(operator);
+                text.push(' ');
+                self.after(false);
+            }
+            ":" => {
+                text.push_str(": ");
+                self.after(false);
+            }
+            "|" if self.in_parameters => {
+                text.push_str("| ");
+                self.in_parameters = false;
+                self.after(false);
+            }
+            "|" | "||" if !self.after_operand => {
+                if self.after_keyword {
+                    space(text);
+                }
+                text.push_str(operator);
+                if operator == "||" {
+                    text.push(' ');
+                }
+                self.in_parameters = operator == "|";
+                self.after(false);
+            }
+            "!" | "-" | "&" | "*" | "&&" | "**" | "'" | "!!" | "--" | "&*" | "-*" | "!*"
+                if !self.after_operand =>
+            {
+                if self.after_keyword {
+                    space(text);
+                }
+                text.push_str(operator);
+                self.after(false);
+            }
+            binary => {
+                // The sign of what follows, if it has stuck to the operator: `== -1`, `| *x`.
+                let signs = binary.trim_end_matches(['-', '*', '!', '&']);
+                let known = ["&", "*", "-", "&&", "->", "=>"].contains(&binary) || signs.is_empty();
+                let (binary, sign) = if known { (binary, "") } else { (signs, &binary[signs.len()..]) };
+                if self.in_parameters && binary.starts_with('|') {
+                    text.push_str("| ");
+                    self.in_parameters = false;
+                } else {
+                    space(text);
+                    text.push_str(binary);
+                    text.push(' ');
+                }
+                text.push_str(sign);
+                self.after(false);
+            }
         }
     }
 }
@@ -128,9 +259,34 @@ mod tests {
             "x.shape()[2] % stride == 0 && !(k > 0)",
             "[a.len(), -1, 2 * b.nrows()]",
             "usize::from(n) <= x.len() - 1",
+            "shape.iter().all(|extent| *extent > 0)",
+            "shape.iter().all(|&extent| extent > 0 || !flag)",
+            "pairs.any(|(a, b): (usize, usize)| a | b == -1)",
+            "if *x > 0 {-1} else {y as i64}",
+            "x.iter().sum::<usize>() < limit.map(|_| 1 << 3).unwrap_or_default()",
+            "parse::<Vec<u8>>(x) == (..4, 'x', 1..=2, &*y, \"a  b\")",
         ] {
             assert_eq!(text(&expression.parse().unwrap()), expression);
         }
+    }
+
+    #[test]
+    fn a_part_is_found_as_it_was_written() {
+        let part = |source: &str, part: &str| written(source, &part.parse().unwrap());
+        let source = "(fits( image.shape(),\n    [1,1] )  &&  a<b)";
+        assert_eq!(part(source, "a < b").as_deref(), Some("a<b"));
+        assert_eq!(
+            part(source, "fits(image.shape(), [1, 1])").as_deref(),
+            Some("fits( image.shape(), [1,1] )")
+        );
+        assert_eq!(part(source, "[1, 1]").as_deref(), Some("[1,1]"));
+        let source = "(shape\n    .iter()\n    .all(\n        |x| *x > 0,\n    ))";
+        assert_eq!(
+            part(source, "shape.iter().all(|x| *x > 0,)").as_deref(),
+            Some("shape.iter().all(|x| *x > 0)")
+        );
+        assert_eq!(part("(a /* not b */ < b)", "a < b"), None);
+        assert_eq!(part("($check)", "a < b"), None);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use syn::{BinOp, Expr};
 use super::local;
 use super::signature::Variant;
 use crate::model::{Codelet, Parameter};
+use crate::parse::Check;
 use crate::tokens;
 
 /// The functions that hold the `check(..)`s.
@@ -34,9 +35,9 @@ impl Codelet {
         quote!(#shapes.#field)
     }
 
-    fn checks(&self, which: Checks) -> Vec<&Expr> {
-        let mentions_output = |check: &Expr| {
-            let tokens = check.to_token_stream();
+    fn checks(&self, which: Checks) -> Vec<&Check> {
+        let mentions_output = |check: &Check| {
+            let tokens = check.expression.to_token_stream();
             self.made().any(|(_, output)| tokens::mention(&tokens, &output.name))
         };
         let wanted = which == Checks::OfOutputs;
@@ -47,7 +48,7 @@ impl Codelet {
     pub(super) fn call_checks(&self, which: Checks, variant: Variant) -> Option<TokenStream> {
         let checks = self.checks(which);
         checks.first()?;
-        let text: TokenStream = checks.iter().map(ToTokens::to_token_stream).collect();
+        let text: TokenStream = checks.iter().map(|check| check.expression.to_token_stream()).collect();
         let function = which.function();
         let (type_name, turbofish) = (&self.type_name, self.turbofish(true));
         let values = self.mentioned_values(&text, variant);
@@ -149,7 +150,7 @@ fn checks_of(codelet: &Codelet, which: Checks) -> Option<TokenStream> {
     let checks = codelet.checks(which);
     checks.first()?;
     let root = &codelet.root;
-    let text: TokenStream = checks.iter().map(ToTokens::to_token_stream).collect();
+    let text: TokenStream = checks.iter().map(|check| check.expression.to_token_stream()).collect();
     let name = which.function();
     let generics = codelet.declared_generics(None, true);
     let bounds = &codelet.generics.where_clause;
@@ -166,26 +167,27 @@ fn checks_of(codelet: &Codelet, which: Checks) -> Option<TokenStream> {
 }
 
 /// One check. Its failure shows the two sides of a comparison, and whatever else is mentioned.
-fn requirement(codelet: &Codelet, check: &Expr) -> TokenStream {
+fn requirement(codelet: &Codelet, check: &Check) -> TokenStream {
     let Codelet { root, type_name, .. } = codelet;
     let turbofish = codelet.turbofish(false);
-    let tokens = check.to_token_stream();
-    let text = tokens::text(&tokens);
+    let expression = &check.expression;
+    let tokens = expression.to_token_stream();
+    let text = check.text(expression);
     let names = codelet.parameters.iter().map(|p| &p.name).chain(codelet.arguments.iter().map(|a| &a.name));
     let mentioned: Vec<_> = names.filter(|name| tokens::mention(&tokens, name)).collect();
     let value = |name: &&Ident| {
         let shown = name.to_string();
         quote!((#shown, &#name))
     };
-    let Some((left, operator, right)) = comparison(check) else {
+    let Some((left, operator, right)) = comparison(expression) else {
         let values = mentioned.iter().map(value);
         let holds = local("holds");
         return quote! {
-            let #holds: bool = #check;
+            let #holds: bool = #expression;
             #root::__private::require(#type_name::codelet #turbofish(), #holds, #text, &[#(#values),*])?;
         };
     };
-    let sides = [tokens::text(&left.to_token_stream()), tokens::text(&right.to_token_stream())];
+    let sides = [check.text(left), check.text(right)];
     let values = mentioned.iter().filter(|name| !sides.contains(&name.to_string())).map(value);
     let (left_text, right_text) = (&sides[0], &sides[1]);
     let (left_value, right_value) = (local("left"), local("right"));

@@ -1,6 +1,7 @@
 //! [`Options`]: what follows the mode row.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
@@ -9,12 +10,13 @@ use syn::{Expr, Path, Token, bracketed, parenthesized};
 use super::error_class::ErrorClass;
 use crate::errors::Errors;
 use crate::mode;
+use crate::tokens;
 
 /// The options of a declaration, each as the user wrote it.
 #[derive(Default)]
 pub(crate) struct Options {
     pub(crate) shapes: Vec<Shape>,
-    pub(crate) checks: Vec<Expr>,
+    pub(crate) checks: Vec<Check>,
     pub(crate) in_place: Option<Ident>,
     pub(crate) in_place_kernel: Option<Path>,
     pub(crate) cpu: Vec<Further>,
@@ -38,6 +40,13 @@ pub(crate) struct Options {
 pub(crate) struct Shape {
     pub(crate) name: Ident,
     pub(crate) extents: Expr,
+}
+
+/// `check(EXPR)`.
+pub(crate) struct Check {
+    pub(crate) expression: Expr,
+    /// The source, with its parentheses.
+    source: Option<String>,
 }
 
 /// A kernel of `cpu = [..]` or `cuda_call = [..]`: `PATH`, with words before it that say something of it.
@@ -140,8 +149,8 @@ impl Options {
             }
             "check" => {
                 let content;
-                parenthesized!(content in input);
-                self.checks.push(content.parse()?);
+                let source = parenthesized!(content in input).span.join().source_text();
+                self.checks.push(Check { expression: content.parse()?, source });
                 let _: Option<Token![,]> = content.parse()?;
             }
             "in_place" => self.in_place = Some(value(input)?),
@@ -168,6 +177,18 @@ impl Options {
             other => unreachable!("`{other}` is not in the table"),
         }
         if input.is_empty() { Ok(()) } else { Err(input.error("more than the option")) }
+    }
+}
+
+impl Check {
+    /// The text of the expression or of a part of it, as written; as a person would type it if that is not to be had, in a
+    /// declaration that a macro has written.
+    pub(crate) fn text(&self, part: impl ToTokens) -> String {
+        let tokens = part.to_token_stream();
+        self.source
+            .as_deref()
+            .and_then(|source| tokens::written(source, &tokens))
+            .unwrap_or_else(|| tokens::text(&tokens))
     }
 }
 

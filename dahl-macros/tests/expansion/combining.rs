@@ -3,6 +3,9 @@
 /// The codelet behind [`merge`]: its name, access modes and kernels.
 #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
 pub struct Merge;
+#[doc(hidden)]
+#[allow(non_camel_case_types, dead_code)]
+pub type __codelet_of_merge = Merge;
 impl Merge {
     /// The name, for display.
     pub const NAME: &'static str = "merge";

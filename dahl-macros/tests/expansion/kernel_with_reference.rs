@@ -3,6 +3,9 @@
 /// The codelet behind [`distances`], [`distances_init`]: its name, access modes and kernels.
 #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
 pub struct Distances;
+#[doc(hidden)]
+#[allow(non_camel_case_types, dead_code)]
+pub type __codelet_of_distances = Distances;
 impl Distances {
     /// The name, for display.
     pub const NAME: &'static str = "distances";

@@ -3,6 +3,9 @@
 /// The codelet behind [`softmax_rows`], [`softmax_rows_self`], [`softmax_rows_init`]: its name, access modes and kernels.
 #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
 pub struct SoftmaxRows;
+#[doc(hidden)]
+#[allow(non_camel_case_types, dead_code)]
+pub type __codelet_of_softmax_rows = SoftmaxRows;
 impl SoftmaxRows {
     /// The name, for display.
     pub const NAME: &'static str = "softmax_rows";

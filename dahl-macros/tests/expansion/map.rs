@@ -3,6 +3,9 @@
 /// The codelet behind [`axpy`], [`axpy_self`], [`axpy_init`]: its name, access modes and kernels.
 #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
 pub struct Axpy;
+#[doc(hidden)]
+#[allow(non_camel_case_types, dead_code)]
+pub type __codelet_of_axpy = Axpy;
 impl Axpy {
     /// The name, for display.
     pub const NAME: &'static str = "axpy";

@@ -5,6 +5,10 @@
 #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
 pub(crate) struct Select;
 #[allow(dead_code)]
+#[doc(hidden)]
+#[allow(non_camel_case_types, dead_code)]
+pub(crate) type __codelet_of_select = Select;
+#[allow(dead_code)]
 impl Select {
     /// The name, for display.
     pub(crate) const NAME: &'static str = "select";

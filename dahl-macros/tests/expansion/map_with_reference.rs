@@ -5,6 +5,10 @@
 #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
 struct MaskedExp;
 #[allow(dead_code)]
+#[doc(hidden)]
+#[allow(non_camel_case_types, dead_code)]
+type __codelet_of_masked_exp = MaskedExp;
+#[allow(dead_code)]
 impl MaskedExp {
     /// The name, for display.
     const NAME: &'static str = "masked_exp";

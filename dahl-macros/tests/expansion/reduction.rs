@@ -3,6 +3,9 @@
 /// The codelet behind [`sum`], [`sum_init`]: its name, access modes and kernels.
 #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
 pub struct Sum;
+#[doc(hidden)]
+#[allow(non_camel_case_types, dead_code)]
+pub type __codelet_of_sum = Sum;
 impl Sum {
     /// The name, for display.
     pub const NAME: &'static str = "sum";

@@ -3,6 +3,9 @@
 /// The codelet behind [`product`], [`product_init`]: its name, access modes and kernels.
 #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
 pub struct Product;
+#[doc(hidden)]
+#[allow(non_camel_case_types, dead_code)]
+pub type __codelet_of_product = Product;
 impl Product {
     /// The name, for display.
     pub const NAME: &'static str = "product";
@@ -30,7 +33,7 @@ impl Product {
                             .accumulates_in(
                                 ::dahl::__private::Accumulator::compute_by::<
                                     T,
-                                    dahl::ops::Mul,
+                                    dahl::ops::__codelet_of_mul,
                                 >(
                                     "T::ONE.widen()",
                                     |views| views.slice_mut::<T::Compute>().fill(T::ONE.widen()),

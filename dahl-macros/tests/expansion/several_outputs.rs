@@ -3,6 +3,9 @@
 /// The codelet behind [`max_rows`], [`max_rows_init`]: its name, access modes and kernels.
 #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
 pub struct MaxRows;
+#[doc(hidden)]
+#[allow(non_camel_case_types, dead_code)]
+pub type __codelet_of_max_rows = MaxRows;
 impl MaxRows {
     /// The name, for display.
     pub const NAME: &'static str = "max_rows";
