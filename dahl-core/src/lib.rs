@@ -104,6 +104,7 @@ pub mod __private {
         Accumulator, CArgument, CKernel, CView, Codelet, Combines, ErrorClass, InPlace, Kernel, Numerics,
         Operands, Parameter, RawView, Run, Variants, Views,
     };
+    pub use crate::config::VARIABLES;
     pub use crate::cuda::{
         CudaArgument, CudaArray, CudaArrayMut, CudaCall, CudaCallError, CudaElement, CudaImage, CudaKernel,
         CudaLibrary, CudaPass, CudaProgram, CudaStep, CudaTexts, CudaTypeParameter, CudaView,

@@ -1,9 +1,8 @@
 //! The CUDA devices: the settings that are about them, and what they name.
 
-use std::env;
-
 use super::RuntimeBuilder;
 use super::environment::from_environment;
+use super::variables;
 use crate::clock::Clock;
 use crate::cuda::{CudaDevice, Found};
 use crate::device::CudaSetting;
@@ -56,11 +55,11 @@ pub(super) fn cuda_devices(
     }
     let setting = if set.is_some() { "cuda_devices" } else { DEVICES };
     let number = |number: u64| usize::try_from(number).ok().map(Some);
-    let wanted = from_environment(DEVICES, set.map(Some), None, "a whole number", number)?;
+    let wanted = from_environment(DEVICES, set.map(Some), None, number)?;
     let limit_bytes = limit_bytes(limit_mb)?;
     let switch = |number: u64| (number <= 1).then_some(number == 1);
-    let tf32 = from_environment(TF32, tf32, false, "0 or 1", switch)?;
-    let graphs = from_environment(GRAPHS, graphs, false, "0 or 1", switch)?;
+    let tf32 = from_environment(TF32, tf32, false, switch)?;
+    let graphs = from_environment(GRAPHS, graphs, false, switch)?;
     let (devices, reason) = match CudaDevice::find(wanted.unwrap_or(usize::MAX), clock) {
         Found::Devices(devices) => (devices, String::new()),
         Found::None(reason) => (Vec::new(), format!(": {reason}")),
@@ -81,17 +80,19 @@ pub(super) fn cuda_devices(
 /// How much of each device's memory may be used, if that was said.
 #[track_caller]
 fn limit_bytes(set: Option<f64>) -> Result<Option<usize>> {
-    let (setting, text) = match (set, env::var(LIMIT)) {
-        (Some(megabytes), _) => ("cuda_limit_mb", megabytes.to_string()),
-        (None, Ok(text)) => (LIMIT, text),
-        (None, Err(_)) => return Ok(None),
+    let (setting, text) = match set {
+        Some(megabytes) => ("cuda_limit_mb", megabytes.to_string()),
+        None => match variables::text(LIMIT)? {
+            Some(text) => (LIMIT, text),
+            None => return Ok(None),
+        },
     };
     match text.trim().parse::<f64>() {
         Ok(megabytes) if megabytes.is_finite() && megabytes > 0.0 => {
             Ok(Some((megabytes * f64::from(1 << 20)) as usize))
         }
         _ => {
-            let expected = "a number above 0".to_owned();
+            let expected = variables::accepted(LIMIT).to_owned();
             Err(Error::new(ErrorKind::Config { setting, value: text, expected }))
         }
     }

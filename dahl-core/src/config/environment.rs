@@ -1,10 +1,10 @@
 //! Settings that come from a call, or else from a variable.
 
-use std::env;
 use std::path::PathBuf;
 // A static's, whose order nobody relies on.
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::variables;
 use crate::error::{Error, ErrorKind, Result};
 use crate::statistics::Output;
 use crate::topology::Binding;
@@ -15,16 +15,19 @@ pub(super) fn from_environment<V>(
     variable: &'static str,
     set: Option<V>,
     default: V,
-    expected: &str,
     value: impl FnOnce(u64) -> Option<V>,
 ) -> Result<V> {
     if let Some(set) = set {
         return Ok(set);
     }
-    let Ok(text) = env::var(variable) else { return Ok(default) };
-    text.trim().parse().ok().and_then(value).ok_or_else(|| {
-        Error::new(ErrorKind::Config { setting: variable, value: text, expected: expected.to_owned() })
-    })
+    let Some(text) = variables::text(variable)? else { return Ok(default) };
+    match text.trim().parse().ok().and_then(value) {
+        Some(value) => Ok(value),
+        None => {
+            let expected = variables::accepted(variable).to_owned();
+            Err(Error::new(ErrorKind::Config { setting: variable, value: text, expected }))
+        }
+    }
 }
 
 /// A whole number from 1 to `most`.
@@ -38,9 +41,9 @@ pub(super) fn count(
 ) -> Result<usize> {
     let (setting, text) = match set {
         Some(value) => (call, value.to_string()),
-        None => match env::var(variable) {
-            Ok(text) => (variable, text),
-            Err(_) => return Ok(default),
+        None => match variables::text(variable)? {
+            Some(text) => (variable, text),
+            None => return Ok(default),
         },
     };
     match text.trim().parse() {
@@ -59,9 +62,9 @@ pub(super) fn binding(set: Option<Binding>) -> Result<(&'static str, Binding)> {
     if let Some(binding) = set {
         return Ok(("binding", binding));
     }
-    let Ok(text) = env::var(variable) else { return Ok((variable, Binding::None)) };
+    let Some(text) = variables::text(variable)? else { return Ok((variable, Binding::None)) };
     let Some(binding) = Binding::parse(&text) else {
-        let expected = "`none`, `cores`, or processors as in `0-3,8`".to_owned();
+        let expected = variables::accepted(variable).to_owned();
         return Err(Error::new(ErrorKind::Config { setting: variable, value: text, expected }));
     };
     Ok((variable, binding))
@@ -75,9 +78,9 @@ pub(super) fn statistics(set: Option<bool>, file: Option<PathBuf>) -> Result<Opt
         (Some(false), _) => Ok(None),
         (_, Some(file)) => Output::json("statistics_file", &file).map(Some),
         (Some(true), None) => Ok(Some(Output::Tables)),
-        (None, None) => match env::var(variable) {
-            Ok(text) => Output::of_variable(variable, &text),
-            Err(_) => Ok(None),
+        (None, None) => match variables::text(variable)? {
+            Some(text) => Output::of_variable(variable, &text),
+            None => Ok(None),
         },
     }
 }

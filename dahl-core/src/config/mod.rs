@@ -3,8 +3,8 @@
 mod devices;
 mod environment;
 mod schedulers;
+mod variables;
 
-use std::env;
 use std::fmt;
 use std::panic::Location;
 use std::path::PathBuf;
@@ -14,6 +14,7 @@ use std::time::Duration;
 use devices::cuda_devices;
 use environment::{binding, count, default_name, from_environment, statistics};
 use schedulers::{Size, named_scheduler, recording};
+pub use variables::VARIABLES;
 
 use crate::choice::{KernelPolicy, TeamPolicy};
 use crate::clock::Clock;
@@ -300,6 +301,8 @@ impl RuntimeBuilder {
     /// The settings, complete and checked.
     #[track_caller]
     pub(crate) fn config(self) -> Result<Config> {
+        variables::warn_of_unknown();
+        variables::check_level()?;
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
         let cpu_workers =
             count("cpu_workers", "DAHL_NCPU", self.cpu_workers, cores.min(MOST_WORKERS), MOST_WORKERS)?;
@@ -308,12 +311,12 @@ impl RuntimeBuilder {
         let most_mb = usize::MAX >> 20;
         let limit_mb = count("memory_limit_mb", "DAHL_LIMIT_MB", self.memory_limit_mb, usize::MAX, most_mb)?;
         let limit_bytes = (limit_mb != usize::MAX).then_some(limit_mb << 20);
-        let machine = match (self.machine, env::var_os("DAHL_MACHINE")) {
-            (None, Some(path)) => Some(Machine::from_file(path)?),
+        let machine = match (self.machine, variables::path("DAHL_MACHINE")) {
+            (None, Some(path)) => Some(Machine::from_file_of("DAHL_MACHINE", &path)?),
             (machine, _) => machine,
         };
         if let Some(machine) = &machine {
-            machine.require_possible("virtual_machine")?;
+            machine.require_possible("virtual_machine", "machine")?;
         }
         let clock = if machine.is_some() { Clock::start_virtual() } else { Clock::start() };
         let cuda = match &machine {
@@ -328,35 +331,33 @@ impl RuntimeBuilder {
         let usual = (TASKS_OF_A_WORKER * workers).clamp(LEAST_TASKS, MOST);
         let tasks_in_flight =
             count("tasks_in_flight", "DAHL_TASKS_IN_FLIGHT", self.tasks_in_flight, usual, MOST)?;
-        let rand_seed = from_environment("DAHL_RAND_SEED", self.rand_seed, 0, "a whole number", Some)?;
+        let rand_seed = from_environment("DAHL_RAND_SEED", self.rand_seed, 0, Some)?;
         let size = Size { workers, tasks_in_flight, rand_seed };
         let (mut scheduler, misfits) = match (self.custom, self.plan) {
             (Some(custom), _) => (custom, None),
             (None, plan) => named_scheduler(self.scheduler, plan, size)?,
         };
-        let kernels = match (self.kernels, env::var("DAHL_KERNELS")) {
+        let kernels = match (self.kernels, variables::text("DAHL_KERNELS")?) {
             (Some(policy), _) => KernelPolicy::named("kernels", &policy)?,
-            (None, Ok(policy)) => KernelPolicy::named("DAHL_KERNELS", &policy)?,
-            (None, Err(_)) => KernelPolicy::default(),
+            (None, Some(policy)) => KernelPolicy::named("DAHL_KERNELS", &policy)?,
+            (None, None) => KernelPolicy::default(),
         };
-        let teams = match (self.teams, env::var("DAHL_TEAMS")) {
+        let teams = match (self.teams, variables::text("DAHL_TEAMS")?) {
             (Some(teams), _) => teams,
-            (None, Ok(teams)) => TeamPolicy::named("DAHL_TEAMS", &teams)?,
-            (None, Err(_)) => TeamPolicy::default(),
+            (None, Some(teams)) => TeamPolicy::named("DAHL_TEAMS", &teams)?,
+            (None, None) => TeamPolicy::default(),
         };
         let switch = |value: u64| if value <= 1 { Some(value == 1) } else { None };
-        let calibrate = from_environment("DAHL_CALIBRATE", self.calibrate, false, "0 or 1", switch)?;
-        let folder = env::var_os("DAHL_PERF_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from);
-        let store = match self.performance_dir.or(folder) {
-            Some(folder) => Some(Store::open(&folder, machine.as_ref())?),
-            None => None,
+        let calibrate = from_environment("DAHL_CALIBRATE", self.calibrate, false, switch)?;
+        let store = match (self.performance_dir, variables::path("DAHL_PERF_DIR")) {
+            (Some(folder), _) => Some(Store::open("performance_dir", &folder, machine.as_ref())?),
+            (None, Some(folder)) => Some(Store::open("DAHL_PERF_DIR", &folder, machine.as_ref())?),
+            (None, None) => None,
         };
         let default = cfg!(debug_assertions);
-        let check = from_environment("DAHL_CHECK", self.check, default, "0 or 1", switch)?;
+        let check = from_environment("DAHL_CHECK", self.check, default, switch)?;
         let seed =
-            from_environment("DAHL_CHECK_SEED", self.check_seed.map(Some), None, "a whole number", |seed| {
-                Some(Some(seed))
-            })?;
+            from_environment("DAHL_CHECK_SEED", self.check_seed.map(Some), None, |seed| Some(Some(seed)))?;
         if let Some(seed) = seed.filter(|_| check) {
             scheduler = Box::new(Shuffled::new(scheduler.name(), seed));
         }
@@ -364,15 +365,9 @@ impl RuntimeBuilder {
         if let Some(recording) = &recording {
             scheduler = Box::new(Recorded::new(scheduler, Arc::clone(recording)));
         }
-        let trace = TraceFile::from_settings(self.trace)?;
+        let trace = TraceFile::from_settings(self.trace, variables::path("DAHL_TRACE"))?;
         let seconds = |seconds| Some(Duration::from_secs(seconds));
-        let stall_after = from_environment(
-            "DAHL_STALL_SECONDS",
-            self.stall_after,
-            STALL_AFTER,
-            "a number of seconds",
-            seconds,
-        )?;
+        let stall_after = from_environment("DAHL_STALL_SECONDS", self.stall_after, STALL_AFTER, seconds)?;
         let statistics = statistics(self.statistics, self.statistics_file)?;
         Ok(Config {
             cpu_workers,

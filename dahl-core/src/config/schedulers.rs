@@ -1,9 +1,9 @@
 //! The scheduler that the settings name, and the plans that it follows or writes.
 
-use std::env;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::variables;
 use crate::error::{Error, ErrorKind, Result};
 use crate::scheduler::{self, Misfits, Plan, Recording, Scheduler, Static};
 
@@ -27,7 +27,7 @@ pub(super) fn named_scheduler(
     let (setting, name) = match (set, &plan) {
         (Some(name), _) => ("scheduler", name),
         (None, Some(_)) => ("plan", scheduler::STATIC.to_owned()),
-        (None, None) => ("DAHL_SCHED", env::var("DAHL_SCHED").unwrap_or_else(|_| default())),
+        (None, None) => ("DAHL_SCHED", variables::text("DAHL_SCHED")?.unwrap_or_else(default)),
     };
     if name == scheduler::STATIC {
         return static_scheduler(plan, setting, size.tasks_in_flight);
@@ -50,9 +50,9 @@ pub(super) fn static_scheduler(
     setting: &'static str,
     tasks: usize,
 ) -> Result<NamedScheduler> {
-    let (setting, path) = match (set, env::var_os("DAHL_PLAN")) {
+    let (setting, path) = match (set, variables::path("DAHL_PLAN")) {
         (Some(path), _) => ("plan", path),
-        (None, Some(path)) => ("DAHL_PLAN", path.into()),
+        (None, Some(path)) => ("DAHL_PLAN", path),
         (None, None) => {
             let expected = "a plan besides: `.plan(path)` or DAHL_PLAN".to_owned();
             let value = scheduler::STATIC.to_owned();
@@ -74,9 +74,9 @@ pub(super) fn static_scheduler(
 /// Where the plan of the run is written, if it is.
 #[track_caller]
 pub(super) fn recording(set: Option<PathBuf>) -> Result<Option<Arc<Recording>>> {
-    let (setting, path) = match (set, env::var_os("DAHL_WRITE_PLAN")) {
+    let (setting, path) = match (set, variables::path("DAHL_WRITE_PLAN")) {
         (Some(path), _) => ("write_plan", path),
-        (None, Some(path)) => ("DAHL_WRITE_PLAN", path.into()),
+        (None, Some(path)) => ("DAHL_WRITE_PLAN", path),
         (None, None) => return Ok(None),
     };
     match Recording::create(&path) {

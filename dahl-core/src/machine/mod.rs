@@ -202,7 +202,7 @@ impl Machine {
     /// If it cannot be read, or a figure is one that no machine has; the error names the line or the figure.
     #[track_caller]
     pub fn from_toml(text: &str) -> Result<Self> {
-        Self::read("machine", text)
+        Self::read("machine", "machine", text)
     }
 
     /// The machine that a file describes.
@@ -211,43 +211,45 @@ impl Machine {
     /// As [`from_toml`](Self::from_toml), or if there is no such file.
     #[track_caller]
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref().display().to_string();
-        match std::fs::read_to_string(&path) {
-            Ok(text) => Self::read(&path, &text),
-            Err(error) => Err(invalid(path, error.to_string())),
+        Self::from_file_of("machine", path.as_ref())
+    }
+
+    /// The same, for the setting of that name.
+    #[track_caller]
+    pub(crate) fn from_file_of(setting: &'static str, path: &Path) -> Result<Self> {
+        let place = path.display().to_string();
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::read(setting, &place, &text),
+            Err(error) => Err(invalid(setting, place, error.to_string())),
         }
     }
 
     #[track_caller]
-    fn read(place: &str, text: &str) -> Result<Self> {
+    fn read(setting: &'static str, place: &str, text: &str) -> Result<Self> {
         let machine: Self = match toml::from_str(text) {
             Ok(machine) => machine,
-            Err(error) => return Err(invalid(place.to_owned(), error.to_string())),
+            Err(error) => return Err(invalid(setting, place.to_owned(), error.to_string())),
         };
-        machine.require_possible(place)?;
+        machine.require_possible(place, setting)?;
         Ok(machine)
     }
 
     /// Errors if a figure is one that no machine has.
     #[track_caller]
-    pub(crate) fn require_possible(&self, place: &str) -> Result<()> {
+    pub(crate) fn require_possible(&self, place: &str, setting: &'static str) -> Result<()> {
         let Cpu { speed, watts, idle_watts } = &self.cpu;
         let of_cpu = speed.wrong().or_else(|| wrong_power(*watts, *idle_watts));
         let of_cpu = of_cpu.map(|wrong| format!("cpu: {wrong}"));
         let of_device =
             |device: &VirtualDevice| Some(format!("device `{}`: {}", device.name, device.wrong()?));
         match of_cpu.or_else(|| self.devices.iter().find_map(of_device)) {
-            Some(wrong) => Err(invalid(place.to_owned(), wrong)),
+            Some(wrong) => Err(invalid(setting, place.to_owned(), wrong)),
             None => Ok(()),
         }
     }
 }
 
 #[track_caller]
-fn invalid(place: String, fact: String) -> Error {
-    Error::new(ErrorKind::Config {
-        setting: "machine",
-        value: place,
-        expected: format!("a model of a machine: {fact}"),
-    })
+fn invalid(setting: &'static str, place: String, fact: String) -> Error {
+    Error::new(ErrorKind::Config { setting, value: place, expected: format!("a model of a machine: {fact}") })
 }

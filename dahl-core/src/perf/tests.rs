@@ -231,7 +231,7 @@ fn errors_are_relative_to_what_tasks_took() {
 #[test]
 fn a_lock_that_is_never_let_go_is_not_waited_for_for_ever() {
     let folder = tempfile::tempdir().expect("a folder");
-    let store = Store::open(folder.path(), None).expect("it can be written");
+    let store = Store::open("performance_dir", folder.path(), None).expect("it can be written");
     let held = store.lock_within(Duration::ZERO).expect("nobody holds it");
     let error = store.lock_within(Duration::ZERO).expect_err("it is held");
     assert!(error.to_string().contains("another process has held"), "{error}");

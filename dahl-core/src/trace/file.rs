@@ -1,7 +1,6 @@
 //! [`TraceFile`]: the file of a trace, which is whole up to some moment at any time.
 
 use std::collections::HashSet;
-use std::env;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -33,9 +32,8 @@ impl TraceFile {
     /// # Errors
     /// If there can be no such file, or its name is not that of a trace.
     #[track_caller]
-    pub(crate) fn from_settings(set: Option<PathBuf>) -> Result<Option<Self>> {
-        let variable = || env::var_os("DAHL_TRACE").filter(|path| !path.is_empty()).map(PathBuf::from);
-        let (setting, path) = match (set, variable()) {
+    pub(crate) fn from_settings(set: Option<PathBuf>, variable: Option<PathBuf>) -> Result<Option<Self>> {
+        let (setting, path) = match (set, variable) {
             (Some(path), _) => ("trace", path),
             (None, Some(path)) => ("DAHL_TRACE", path),
             (None, None) => return Ok(None),

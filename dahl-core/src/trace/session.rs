@@ -170,7 +170,7 @@ mod tests {
     /// A trace that nobody writes unless asked to, and its file.
     fn trace(name: &str) -> (Trace, PathBuf) {
         let path = std::env::temp_dir().join(format!("dahl-{name}-{}.json", std::process::id()));
-        let file = TraceFile::from_settings(Some(path.clone())).expect("it can be written");
+        let file = TraceFile::from_settings(Some(path.clone()), None).expect("it can be written");
         let recorder = Arc::new(Recorder::new(Clock::start()));
         let workers: Vec<_> = (0..3).map(|worker| WorkerInfo::cpu(worker, None)).collect();
         let trace = Trace::new(file.expect("it is set"), recorder, &workers, &["main".to_owned()], "eager");

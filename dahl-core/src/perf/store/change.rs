@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::entry::{Earlier, Entry, Unsaved};
 use super::super::samples::WINDOW;
-use super::file::{CodeletFile, StoredHistory, declaration};
+use super::file::{CodeletFile, Places, StoredHistory, declaration};
 
 /// What a run adds to a stored history.
 pub(in super::super) struct Change {
@@ -48,11 +48,11 @@ impl Change {
         &self.history.declaration
     }
 
-    /// Adds it to what is stored of its codelet.
-    pub(super) fn apply(&self, file: &mut CodeletFile) {
+    /// Adds it to what is stored of its codelet, whose histories have these places.
+    pub(super) fn apply(&self, file: &mut CodeletFile, places: &mut Places) {
         let Unsaved { measured, replaces, .. } = &self.unsaved;
-        let stored = file.history.iter_mut().find(|stored| stored.is_like(&self.history));
-        match stored {
+        let place = places.find(&file.history, &self.history);
+        match place.map(|place| &mut file.history[place]) {
             Some(stored) if !replaces => {
                 let earlier = stored.earlier();
                 let recent = measured.recent.iter().copied().chain(earlier.recent);
@@ -65,6 +65,7 @@ impl Change {
             None => {
                 let mut history = self.history.clone();
                 history.set(measured);
+                places.add(file.history.len(), &history);
                 file.history.push(history);
             }
         }

@@ -1,6 +1,8 @@
 //! [`CodeletFile`] and [`TransferFile`]: the format of what is stored.
 
+use std::collections::HashMap;
 use std::fs;
+use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 use std::path::Path;
 
@@ -52,6 +54,17 @@ pub(super) struct StoredHistory {
     /// The last durations, the newest first.
     pub(super) recent_us: Vec<f64>,
 }
+
+/// Where the histories of a file are, found in constant time.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    hasher: RandomState,
+    /// By the hash of what tells histories apart: those that have it, nearly always one.
+    places: HashMap<u64, Vec<usize>>,
+}
+
+/// The most tasks that a file may say were run: up to here, sums of durations count them exactly.
+const MOST_TASKS: u64 = 1 << 53;
 
 /// What is stored of copies between memory nodes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -174,6 +187,9 @@ impl CodeletFile {
 
 impl StoredHistory {
     fn wrong(&self) -> Option<String> {
+        if self.count > MOST_TASKS {
+            return Some(format!("count = {}: expected a number up to {MOST_TASKS}", self.count));
+        }
         let durations = self.count.checked_sub(self.first_calls);
         if durations.is_none_or(|durations| durations < self.recent_us.len() as u64) {
             let (count, first, recent) = (self.count, self.first_calls, self.recent_us.len());
@@ -195,11 +211,13 @@ impl StoredHistory {
     }
 
     /// Whether both are of one footprint of one kernel on one kind of worker.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
-        (&self.declaration, &self.kernel, &self.worker_kind)
-            == (&other.declaration, &other.kernel, &other.worker_kind)
-            && self.elements == other.elements
-            && self.footprint == other.footprint
+    fn is_like(&self, other: &Self) -> bool {
+        self.identity() == other.identity()
+    }
+
+    /// What tells it from other histories of its codelet.
+    fn identity(&self) -> (&str, &str, &str, &[String], &[Vec<usize>]) {
+        (&self.declaration, &self.kernel, &self.worker_kind, &self.elements, &self.footprint)
     }
 
     pub(super) fn work(&self) -> Work {
@@ -268,6 +286,26 @@ impl StoredHistory {
             flops: self.flops,
             bytes: self.bytes,
         }
+    }
+}
+
+impl Places {
+    /// Those of all histories.
+    pub(super) fn of(histories: &[StoredHistory]) -> Self {
+        let mut places = Self::default();
+        histories.iter().enumerate().for_each(|(place, history)| places.add(place, history));
+        places
+    }
+
+    /// Notes the place of one.
+    pub(super) fn add(&mut self, place: usize, history: &StoredHistory) {
+        self.places.entry(self.hasher.hash_one(history.identity())).or_default().push(place);
+    }
+
+    /// The place of the first one that is like `history`.
+    pub(super) fn find(&self, histories: &[StoredHistory], history: &StoredHistory) -> Option<usize> {
+        let places = self.places.get(&self.hasher.hash_one(history.identity()))?;
+        places.iter().copied().find(|&place| histories[place].is_like(history))
     }
 }
 

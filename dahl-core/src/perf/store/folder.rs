@@ -1,14 +1,15 @@
 //! [`Store`]: the folder of one machine.
 
+use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::super::warnings::Warnings;
 use super::aside::{free_name, set_aside};
 use super::change::Change;
-use super::file::{CodeletFile, CopyTime, TransferFile, read};
+use super::file::{CodeletFile, CopyTime, Places, TransferFile, examine, read};
 use super::library::Library;
 use super::machine::MachineFacts;
 use crate::error::{Error, ErrorKind, Result};
@@ -18,6 +19,8 @@ use crate::sync::thread;
 /// How long a lock is waited for. It is held for milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(1);
+/// How often a file is merged before it is locked, if others write it meanwhile.
+const TRIES: usize = 3;
 
 const LOCK: &str = "lock";
 pub(super) const MACHINE: &str = "machine.toml";
@@ -26,6 +29,8 @@ pub(super) const TRANSFERS: &str = "transfers.toml";
 /// Where the performance models of a machine are stored.
 #[derive(Debug)]
 pub(crate) struct Store {
+    /// The setting that names it.
+    setting: &'static str,
     /// Of all machines with this host's name.
     host: PathBuf,
     /// Of this machine.
@@ -36,14 +41,14 @@ pub(crate) struct Store {
 impl Store {
     /// The folder of this machine, or of one that is simulated, in `directory`. It is made if it is not there.
     #[track_caller]
-    pub(crate) fn open(directory: &Path, simulated: Option<&Machine>) -> Result<Self> {
+    pub(crate) fn open(setting: &'static str, directory: &Path, simulated: Option<&Machine>) -> Result<Self> {
         let machine = MachineFacts::new(simulated);
         let host = directory.join(&machine.host);
         if let Err(error) = fs::create_dir_all(&host) {
-            return Err(unusable(&host, &error));
+            return Err(unusable(setting, &host, &error));
         }
         let folder = host.join(machine.folder());
-        Ok(Self { host, folder, machine })
+        Ok(Self { setting, host, folder, machine })
     }
 
     /// Keeps all others from writing until it is dropped, or this process ends, however it does.
@@ -54,12 +59,13 @@ impl Store {
     /// As [`lock`](Self::lock). An error if another process has not let go within `patience`: it may have been stopped.
     pub(in super::super) fn lock_within(&self, patience: Duration) -> io::Result<File> {
         let path = self.host.join(LOCK);
-        let lock = OpenOptions::new().create(true).append(true).open(&path)?;
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        let lock = OpenOptions::new().create(true).append(true).open(&path).map_err(named)?;
         let end = Instant::now() + patience;
         loop {
             match lock.try_lock() {
                 Ok(()) => return Ok(lock),
-                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::Error(error)) => return Err(named(error)),
                 Err(TryLockError::WouldBlock) if Instant::now() < end => thread::sleep(LOOK_EVERY),
                 Err(TryLockError::WouldBlock) => {
                     let held = format!("another process has held {} for {patience:?}", path.display());
@@ -72,11 +78,20 @@ impl Store {
     /// What is stored. What cannot be used is set aside.
     pub(in super::super) fn load(&self, warnings: &Warnings) -> Library {
         let load = || {
-            let _lock = self.lock()?;
+            let lock = self.lock()?;
             self.begin(warnings)?;
+            drop(lock);
+            // Files are replaced as a whole, so they are read without the lock. What cannot be used is looked at again with it.
             let mut files = Vec::new();
             for path in codelet_files(&self.folder)? {
-                files.extend(read::<CodeletFile>(&path, warnings)?);
+                match examine::<CodeletFile>(&path)? {
+                    Some(Ok(file)) => files.push(file),
+                    None => {}
+                    Some(Err(_)) => {
+                        let _lock = self.lock()?;
+                        files.extend(read::<CodeletFile>(&path, warnings)?);
+                    }
+                }
             }
             io::Result::Ok(Library::new(files))
         };
@@ -151,13 +166,14 @@ impl Store {
         }
         match self.write(changes, transfers, warnings) {
             Ok(()) => Ok(()),
-            Err(error) => Err(unusable(&self.folder, &error)),
+            Err(error) => Err(unusable(self.setting, &self.folder, &error)),
         }
     }
 
     fn write(&self, mut changes: Vec<Change>, transfers: &[CopyTime], warnings: &Warnings) -> io::Result<()> {
-        let _lock = self.lock()?;
+        let lock = self.lock()?;
         self.begin(warnings)?;
+        drop(lock);
         changes.sort_by_key(|change| (change.module, change.codelet));
         while let Some(first) = changes.first() {
             let (module, codelet) = (first.module, first.codelet);
@@ -167,6 +183,7 @@ impl Store {
             self.write_codelet(codelet, module, std::mem::replace(&mut changes, others), warnings)?;
         }
         if !transfers.is_empty() {
+            let _lock = self.lock()?;
             let path = self.folder.join(TRANSFERS);
             let mut file = read(&path, warnings)?.unwrap_or_else(|| TransferFile::new(Vec::new()));
             for copy in transfers {
@@ -178,6 +195,8 @@ impl Store {
         Ok(())
     }
 
+    /// Adds changes to the file of a codelet. Reading, merging and making text take their time without the lock; with it, the
+    /// file is written if it is still the one that was read.
     fn write_codelet(
         &self,
         codelet: &str,
@@ -186,24 +205,64 @@ impl Store {
         warnings: &Warnings,
     ) -> io::Result<()> {
         let path = self.folder.join(CodeletFile::name(codelet, module));
-        let stored = read(&path, warnings)?;
-        let mut file = stored.unwrap_or_else(|| CodeletFile::new(codelet, module));
-        let stored = file.history.len();
-        file.history
-            .retain(|history| changes.iter().any(|change| change.declaration() == history.declaration));
-        if file.history.len() < stored {
-            let outdated = free_name(&path, "outdated");
-            fs::copy(&path, &outdated)?;
-            warnings.warn(format!(
-                "performance models: {}: what it has of another declaration is set aside as {}",
-                path.display(),
-                outdated.display()
-            ));
+        for left in (0..=TRIES).rev() {
+            let early = if left == 0 { Some(self.lock()?) } else { None };
+            let version = Version::of(&path);
+            let stored = match (&early, examine(&path)?) {
+                (_, None) => None,
+                (_, Some(Ok(file))) => Some(file),
+                (Some(_), Some(Err(_))) => read(&path, warnings)?,
+                (None, Some(Err(_))) => {
+                    let _lock = self.lock()?;
+                    read::<CodeletFile>(&path, warnings)?; // set aside, so that the next look finds none
+                    continue;
+                }
+            };
+            let mut file = stored.unwrap_or_else(|| CodeletFile::new(codelet, module));
+            let stored = file.history.len();
+            let declarations: HashSet<&str> = changes.iter().map(Change::declaration).collect();
+            file.history.retain(|history| declarations.contains(&*history.declaration));
+            let is_outdated = file.history.len() < stored;
+            let mut places = Places::of(&file.history);
+            changes.iter().for_each(|change| change.apply(&mut file, &mut places));
+            let text = file.text();
+            let (_lock, is_late) = match early {
+                Some(lock) => (lock, false),
+                None => (self.lock()?, true),
+            };
+            if is_late && Version::of(&path) != version {
+                continue; // another process has written it
+            }
+            if is_outdated {
+                let outdated = free_name(&path, "outdated");
+                fs::copy(&path, &outdated)?;
+                warnings.warn(format!(
+                    "performance models: {}: what it has of another declaration is set aside as {}",
+                    path.display(),
+                    outdated.display()
+                ));
+            }
+            dahl_files::save(&path, &text)?;
+            changes.iter().for_each(Change::note_saved);
+            return Ok(());
         }
-        changes.iter().for_each(|change| change.apply(&mut file));
-        dahl_files::save(&path, &file.text())?;
-        changes.iter().for_each(Change::note_saved);
-        Ok(())
+        unreachable!("with the lock the last try writes or fails")
+    }
+}
+
+/// Tells versions of a file apart: each is a file of its own.
+#[derive(PartialEq, Eq)]
+struct Version(Option<(u64, Option<SystemTime>, u64)>);
+
+impl Version {
+    /// That of the file that is there now, if one is.
+    fn of(path: &Path) -> Self {
+        #[cfg(unix)]
+        let number = |metadata: &fs::Metadata| std::os::unix::fs::MetadataExt::ino(metadata);
+        #[cfg(not(unix))]
+        let number = |_: &fs::Metadata| 0;
+        let metadata = fs::metadata(path).ok();
+        Self(metadata.map(|metadata| (metadata.len(), metadata.modified().ok(), number(&metadata))))
     }
 }
 
@@ -220,9 +279,9 @@ pub(super) fn codelet_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 #[track_caller]
-fn unusable(folder: &Path, error: &io::Error) -> Error {
+fn unusable(setting: &'static str, folder: &Path, error: &io::Error) -> Error {
     Error::new(ErrorKind::Config {
-        setting: "performance_dir",
+        setting,
         value: folder.display().to_string(),
         expected: format!("a folder that can be written: {error}"),
     })

@@ -1,0 +1,65 @@
+//! What a runtime takes for its workers: linear in their number, and an error where there are too many.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use dahl_core::Runtime;
+
+struct Counting;
+
+/// Bytes that are allocated now.
+static BYTES: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call goes to the system's allocator, with what the caller gave.
+#[allow(unsafe_code, reason = "counts bytes")]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        BYTES.fetch_add(layout.size(), Ordering::Relaxed);
+        // SAFETY: the caller's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        BYTES.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: the caller's.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The bytes that a runtime with so many workers has when it has started, and has run nothing.
+fn bytes(scheduler: &str, workers: usize) -> usize {
+    let before = BYTES.load(Ordering::Relaxed);
+    let rt = Runtime::builder().cpu_workers(workers).scheduler(scheduler).build().expect("it is possible");
+    rt.wait().expect("nothing has failed");
+    BYTES.load(Ordering::Relaxed).saturating_sub(before)
+}
+
+#[test]
+fn memory_is_linear_in_the_workers() {
+    for scheduler in Runtime::schedulers() {
+        let [few, some, many] = [2, 32, 256].map(|workers| bytes(scheduler, workers));
+        println!("{scheduler}: {few} bytes with 2 workers, {some} with 32, {many} with 256");
+        // What each worker takes is the same however many there are: what grows by itself is rounded up, at most twofold.
+        let of_some = some.saturating_sub(few).max(30 * 4096) / 30;
+        let of_many = many.saturating_sub(some) / 224;
+        assert!(
+            of_many <= 2 * of_some,
+            "{scheduler}: {of_some} bytes a worker up to 32, {of_many} up to 256"
+        );
+        assert!(of_many <= 200_000, "{scheduler}: {of_many} bytes a worker");
+    }
+}
+
+#[test]
+fn more_workers_than_any_machine_has_threads_are_an_error() {
+    for workers in [4097, 1 << 20, usize::MAX] {
+        let error = Runtime::builder().cpu_workers(workers).build().expect_err("too many").to_string();
+        assert!(
+            error.contains(&format!("cpu_workers = `{workers}`: expected a whole number from 1 to 4096")),
+            "{error}"
+        );
+    }
+}
