@@ -6,10 +6,8 @@ mod on_cuda;
 use std::panic::resume_unwind;
 
 use dahl_core::__private::{Accumulator, InPlace, Kernel, Parameter, Views};
-#[cfg(feature = "cuda")]
-use dahl_core::Runtime;
 use dahl_core::ndarray::Ix2;
-use dahl_core::{AccessMode, Codelet, ElementType, Matrix, Reduction, Result, Task};
+use dahl_core::{AccessMode, Codelet, ElementType, Matrix, Reduction, Result, Runtime, Task};
 
 const I64: ElementType = ElementType::of::<i64>();
 const F32: ElementType = ElementType::of::<f32>();
@@ -160,8 +158,7 @@ pub(crate) fn three(codelet: &'static Codelet, a: &M<'_>, b: &M<'_>, out: &mut M
 
 /// Lets worker `worker` of a device measure each kernel on arrays of this shape so often that it may launch
 /// them together afterwards.
-#[cfg(feature = "cuda")]
-#[allow(dead_code, reason = "the tests of coherence have the kernels too, and no such device")]
+#[allow(dead_code, reason = "other tests have the kernels too, and no such device")]
 pub(crate) fn measure(rt: &Runtime, worker: usize, shape: [usize; 2]) -> Result<()> {
     let (a, mut out): (M<'_>, M<'_>) = (rt.zeros(shape)?, rt.zeros(shape)?);
     let mut total: F<'_> = rt.zeros(shape)?;

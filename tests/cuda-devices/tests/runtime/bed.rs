@@ -1,6 +1,6 @@
 //! Codelets with kernels for devices, and runtimes to run them.
 
-use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use cuda_stand_in::StandIn;
 use dahl_core::__private::{InPlace, Kernel, Parameter};
