@@ -3,6 +3,7 @@
 #[path = "../../../../dahl-core/tests/random_programs/kernels.rs"]
 mod kernels;
 #[path = "../../../../dahl-core/tests/random_programs/machines.rs"]
+#[expect(dead_code, reason = "these programs run on no simulated machine")]
 mod machines;
 #[path = "../../../../dahl-core/tests/random_programs/oracle.rs"]
 mod oracle;
