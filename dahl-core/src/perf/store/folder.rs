@@ -190,7 +190,7 @@ impl Store {
                 file.transfer.retain(|stored| (&stored.from, &stored.to) != (&copy.from, &copy.to));
                 file.transfer.push(copy.clone());
             }
-            dahl_files::save(&path, &file.text())?;
+            dahl_files::save(&path, file.text())?;
         }
         Ok(())
     }
