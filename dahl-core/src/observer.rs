@@ -3,8 +3,8 @@
 use std::fmt;
 use std::ops::Deref;
 
-use crate::machine::Transfer;
 pub use crate::description::{AccessDesc, ArrayId, ArrayUse, TaskDesc};
+use crate::machine::Transfer;
 use crate::perf::Estimate;
 pub use crate::task::Replay;
 

@@ -39,8 +39,8 @@ pub use reshaped::{Reshaped, ReshapedMut};
 pub(crate) use state::ArrayState;
 
 use crate::access::AccessMode;
-use crate::device::Requester;
 use crate::description::ArrayId;
+use crate::device::Requester;
 use crate::element::{Element, ElementType};
 use crate::engine::Shared;
 use crate::error::{Error, ErrorKind, Result};

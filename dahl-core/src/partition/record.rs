@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use crate::access::AccessMode;
 use crate::array::ArrayState;
-use crate::device::Requester;
 use crate::description::{Action, ArrayId};
+use crate::device::Requester;
 use crate::error::Failure;
 use crate::memory::HOME;
 use crate::memory::References;

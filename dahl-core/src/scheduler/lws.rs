@@ -3,8 +3,8 @@
 
 use super::{Scheduler, WorkerQueues, Workers};
 use crate::access::AccessMode;
-use crate::machine::WorkerInfo;
 use crate::description::ArrayId;
+use crate::machine::WorkerInfo;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::task::ReadyTask;
 

@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use crate::access::AccessMode;
-use crate::engine::Shared;
 use crate::description::{Action, ArrayId};
+use crate::engine::Shared;
 use crate::task::Pinned;
 
 /// A runtime at a moment. Threads go on meanwhile, so parts of it may be of slightly different moments.

@@ -2,8 +2,8 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use crate::engine::Shared;
 use super::draft::Draft;
+use crate::engine::Shared;
 use crate::error::{Failure, Result};
 
 /// Called with the task's failure, if it has failed.

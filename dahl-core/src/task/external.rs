@@ -21,11 +21,11 @@ use super::record::{Party, Submitted};
 use super::step::Step;
 use crate::access::AccessMode;
 use crate::array::ArrayState;
-use crate::device::{Missing, Requester};
-use crate::memory::HOME;
 use crate::description::{Action, TaskDesc};
-use crate::error::{Failure, Result};
+use crate::device::{Missing, Requester};
 use crate::engine::Shared;
+use crate::error::{Failure, Result};
+use crate::memory::HOME;
 use crate::sync::thread_local;
 use crate::trace::Run;
 

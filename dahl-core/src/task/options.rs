@@ -5,8 +5,8 @@ use super::callback::Callback;
 use super::tag::Tag;
 use crate::access::AccessMode;
 use crate::array::Array;
-use crate::engine::Shared;
 use crate::description::{Call, Place};
+use crate::engine::Shared;
 use crate::error::{Error, ErrorKind, Failure};
 
 impl<'a> Task<'a> {

@@ -4,12 +4,12 @@
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
+use super::record::Submitted;
 use crate::array::ArrayState;
+use crate::description::{ArrayId, ArrayUse, Place, TaskDesc};
 use crate::device::Requester;
 use crate::engine::Shared;
 use crate::memory::HOME;
-use super::record::Submitted;
-use crate::description::{ArrayId, ArrayUse, Place, TaskDesc};
 use crate::perf::Estimate;
 
 /// A task whose dependencies are met. Whoever holds it must see that it is run: it is neither cloned nor forgotten.

@@ -11,8 +11,8 @@ use super::builder::Task;
 use crate::array::{Array, ArrayState};
 use crate::description::{AccessDesc, Action, ArrayId, Call, Place, TaskDesc};
 use crate::element::{Element, ElementType};
-use crate::error::{Error, ErrorKind, Result};
 use crate::engine::Shared;
+use crate::error::{Error, ErrorKind, Result};
 use crate::shape::Layout;
 
 /// Submits described tasks again, on other arrays, of the same runtime or of another one: what an
@@ -64,10 +64,13 @@ impl<'a> Replay<'a> {
     pub fn submit(&mut self, task: &TaskDesc) -> Result<()> {
         let call = match task.action() {
             Action::Kernel(call) => call,
-            action => return Err(refusal(task, format!("{action:?} is nothing that a worker runs by itself"))),
+            action => {
+                return Err(refusal(task, format!("{action:?} is nothing that a worker runs by itself")));
+            }
         };
         if let Some((earlier, later)) = task.alias() {
-            let fact = format!("its accesses {earlier} and {later} are to one array, and not both only read it");
+            let fact =
+                format!("its accesses {earlier} and {later} are to one array, and not both only read it");
             return Err(refusal(task, fact));
         }
         let mut again = Task::of_call(call.codelet, call.over, task.location());
@@ -75,7 +78,8 @@ impl<'a> Replay<'a> {
             match operand.access.array() {
                 None => again.push_scratch(operand.access.extents()),
                 Some(id) => {
-                    let (shared, state) = self.state_for(task, id, operand.access, operand.parameter.element)?;
+                    let (shared, state) =
+                        self.state_for(task, id, operand.access, operand.parameter.element)?;
                     again.push_state(shared, state, operand.access.mode, &operand.access.layout);
                 }
             }
@@ -116,7 +120,11 @@ impl<'a> Replay<'a> {
     /// The runtime, if it knows arrays.
     fn shared(&self) -> Option<&'a Shared> {
         // SAFETY: as above.
-        self.arrays.values().next().map(|bound| unsafe { bound.state.as_ref() }).map(|state| &**state.shared())
+        self.arrays
+            .values()
+            .next()
+            .map(|bound| unsafe { bound.state.as_ref() })
+            .map(|state| &**state.shared())
     }
 }
 

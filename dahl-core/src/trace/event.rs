@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::run::Run;
-use crate::machine::Transfer;
 use crate::description::{ArrayId, TaskDesc};
 use crate::error::Failure;
+use crate::machine::Transfer;
 
 /// What a thread notes.
 #[derive(Debug)]

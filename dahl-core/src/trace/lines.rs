@@ -7,9 +7,9 @@ use dahl_trace::format::{
 };
 
 use super::chains::Place;
-use crate::machine::CPU;
 use super::event::{Ended, Failed, Submitted};
 use crate::description::{Step, TaskDesc};
+use crate::machine::CPU;
 
 /// To the nanosecond.
 pub(super) fn microseconds(ns: u64) -> f64 {

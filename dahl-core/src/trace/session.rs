@@ -161,8 +161,8 @@ mod tests {
     use super::*;
     use crate::access::AccessMode;
     use crate::clock::Clock;
-    use crate::memory::NotesBytes;
     use crate::description::ArrayId;
+    use crate::memory::NotesBytes;
     use crate::trace::event::{Event, Ordered};
     use crate::trace::waiting::tests::{ended, task};
 

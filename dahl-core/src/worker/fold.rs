@@ -5,9 +5,9 @@ use super::obstacle::{Obstacle, caught};
 use crate::access::AccessMode;
 use crate::array::ArrayState;
 use crate::codelet::Accumulator;
+use crate::description::{AccessDesc, TaskDesc};
 use crate::device::Requester;
 use crate::memory::HOME;
-use crate::description::{AccessDesc, TaskDesc};
 use crate::task::Submitted;
 
 /// The leaf that a contribution goes to. For the first one it holds the identity.

@@ -37,15 +37,25 @@ fn is_of_tasks(action: &Action) -> bool {
     use Action::*;
     matches!(
         action,
-        Mix(..) | Map(..) | MixSelf(..) | MapSelf(..) | Scale(..) | Fill(..) | AddUp(..) | AddAny(..) | Reduce(..)
+        Mix(..)
+            | Map(..)
+            | MixSelf(..)
+            | MapSelf(..)
+            | Scale(..)
+            | Fill(..)
+            | AddUp(..)
+            | AddAny(..)
+            | Reduce(..)
             | FillTotal(..)
             | Wait
     )
 }
 
 fn arrays(rt: &Runtime) -> Result<([M<'static>; ARRAYS], [F<'static>; TOTALS])> {
-    let array = |start: usize| rt.from_vec([ROWS, COLUMNS], (0..LEN).map(|i| (start * 100 + i) as i64).collect());
-    let total = |start: usize| rt.from_vec([ROWS, COLUMNS], (0..LEN).map(|i| (start + i) as f32 / 3.0).collect());
+    let array =
+        |start: usize| rt.from_vec([ROWS, COLUMNS], (0..LEN).map(|i| (start * 100 + i) as i64).collect());
+    let total =
+        |start: usize| rt.from_vec([ROWS, COLUMNS], (0..LEN).map(|i| (start + i) as f32 / 3.0).collect());
     Ok(([array(0)?, array(1)?, array(2)?, array(3)?], [total(0)?, total(1)?]))
 }
 
