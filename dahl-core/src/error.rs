@@ -128,6 +128,14 @@ pub enum ErrorKind {
         /// The workers that there are, by number and name.
         workers: String,
     },
+    /// D0014: a described task cannot be submitted again on these arrays.
+    #[error("{codelet}: cannot be submitted again: {fact}")]
+    Replay {
+        /// The codelet.
+        codelet: &'static str,
+        /// What stands against it.
+        fact: String,
+    },
     /// D0099: an error of a crate built on this one.
     #[error("{0}")]
     Other(Arc<dyn std::error::Error + Send + Sync>),
@@ -150,6 +158,7 @@ impl ErrorKind {
             Self::Workers(_) => "D0011",
             Self::NoKernel { .. } => "D0012",
             Self::NoWorker { .. } => "D0013",
+            Self::Replay { .. } => "D0014",
             Self::Other(_) => "D0099",
         }
     }

@@ -2,18 +2,6 @@
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::task::Record;
-
-/// The extents of each array.
-pub(crate) fn extents(record: &Record) -> Vec<Vec<usize>> {
-    record.operands().map(|access| access.body().layout.extents().to_vec()).collect()
-}
-
-/// A hash of the footprint alone.
-pub(crate) fn hash(record: &Record) -> u64 {
-    hash_after(0, record.operands().map(|access| access.body().layout.extents()))
-}
-
 /// A hash of a footprint and of what `hash` is of.
 pub(crate) fn hash_after<'f>(mut hash: u64, footprint: impl Iterator<Item = &'f [usize]>) -> u64 {
     for extents in footprint {

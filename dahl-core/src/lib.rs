@@ -17,12 +17,14 @@
 
 mod arena;
 mod array;
+mod array_id;
 mod check;
 mod choice;
 mod clock;
 pub mod codelet;
 mod config;
 pub mod cuda;
+mod description;
 pub mod device;
 mod engine;
 pub mod error;

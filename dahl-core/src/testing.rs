@@ -16,7 +16,7 @@ use crate::shape::Layout;
 use crate::task::Task;
 
 pub use crate::codelet::{Line, RawOperand};
-pub use crate::task::Submission;
+pub use crate::description::{AccessDesc, TaskDesc};
 
 /// Memory that a kernel runs on, for one parameter.
 #[derive(Debug)]
@@ -64,8 +64,8 @@ pub fn foreign_kernel<'a>(task: Task<'a>, kernel: &'static Kernel) -> Task<'a> {
 ///
 /// # Errors
 /// As for [`submit`](Task::submit), as far as they are known now.
-pub fn submission(task: Task<'_>) -> Result<Submission> {
-    task.submission()
+pub fn description(task: Task<'_>) -> Result<TaskDesc> {
+    task.description()
 }
 
 /// Part `index` of those of `chunk` indices along `axis`, to be changed, without a lifetime.

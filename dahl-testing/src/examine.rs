@@ -29,11 +29,11 @@ impl Comparison<'_> {
     ) -> Result<Reference, Box<Fault>> {
         let failed = |error: Error| Fault::new(Check::Runs, None, error.to_string());
         let (mut data, made) = self.complete(inputs).map_err(failed)?;
-        let submission = self.subject.submission(&self.runtime, &data).map_err(failed)?;
-        let oracle = Oracle::new(self.subject, &submission);
+        let task = self.subject.description(&self.runtime, &data).map_err(failed)?;
+        let oracle = Oracle::new(self.subject, &task);
         let expect = |data: &[Buffer]| -> Result<Option<Expectation>, Box<Fault>> {
             let Some((oracle, reference)) = &oracle else { return Ok(None) };
-            Expectation::new(oracle, *reference, self.subject, data, &submission.arguments)
+            Expectation::new(oracle, *reference, self.subject, data, task.arguments())
                 .map(Some)
                 .map_err(|what| Fault::new(Check::Runs, None, format!("the reference failed: {what}")))
         };

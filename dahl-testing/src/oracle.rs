@@ -6,7 +6,7 @@ use super::buffer::{Buffer, elements};
 use super::double_double::DoubleDouble;
 use super::report::Reference;
 use super::subject::Subject;
-use dahl_core::__testing::{self, Line, Operand, Submission};
+use dahl_core::__testing::{self, AccessDesc, Line, Operand, TaskDesc};
 use dahl_core::access::AccessMode;
 use dahl_core::codelet::{ErrorClass, Kernel, Parameter};
 use dahl_core::element::{ElementType, Real};
@@ -48,12 +48,12 @@ pub(super) struct Oracle<'a> {
     magnitude: Kernel,
     /// In what they compute.
     real: ElementType,
-    submission: &'a Submission,
+    task: &'a TaskDesc,
 }
 
 impl<'a> Oracle<'a> {
     /// What says what the results of `subject` should be, and whether it is independent of the kernels.
-    pub(super) fn new(subject: &dyn Subject, submission: &'a Submission) -> Option<(Self, Reference)> {
+    pub(super) fn new(subject: &dyn Subject, task: &'a TaskDesc) -> Option<(Self, Reference)> {
         let numerics = subject.numerics();
         let (kernel, real, reference) = match numerics.reference {
             Some(kernel) => (kernel, ElementType::of::<f64>(), Reference::Independent),
@@ -69,7 +69,7 @@ impl<'a> Oracle<'a> {
             kernel,
             magnitude,
             real,
-            submission,
+            task,
         };
         Some((oracle, reference))
     }
@@ -98,7 +98,8 @@ impl<'a> Oracle<'a> {
         for (index, parameter) in self.parameters.iter().enumerate() {
             let is_scratch = parameter.mode == AccessMode::SCRATCH;
             let buffer = if is_scratch { None } else { places.next() };
-            let extents = buffer.map_or(&self.submission.extents[index], |buffer| &buffer.extents);
+            let of_task = || self.task.accesses().nth(index).map(AccessDesc::extents).unwrap_or_default();
+            let extents: &[usize] = buffer.map_or_else(of_task, |buffer| &buffer.extents);
             let len: usize = extents.iter().product();
             let is_real = self.generic[index];
             let element = if is_real { real } else { __testing::kernel_element(parameter) };
@@ -123,7 +124,7 @@ impl<'a> Oracle<'a> {
         for (lines, extents, element, mode) in &mut memory {
             operands.push(Operand { element: *element, extents, lines, mode: *mode });
         }
-        let (arguments, absolute) = (&self.submission.arguments, taken == Taken::Absolute);
+        let (arguments, absolute) = (self.task.arguments(), taken == Taken::Absolute);
         catch_unwind(AssertUnwindSafe(|| __testing::run(kernel, &mut operands, arguments, absolute)))
             .map_err(|_| format!("the kernel `{}` panicked", kernel.name()))?;
         let written = operands.iter().filter(|operand| operand.mode.writes());

@@ -3,7 +3,7 @@
 use super::arrays::{Arrays, Held, Placement};
 use super::buffer::Buffer;
 use super::double_double::DoubleDouble;
-use dahl_core::__testing::{self, Submission};
+use dahl_core::__testing::{self, TaskDesc};
 use dahl_core::codelet::{Codelet, Kernel, Numerics, Variants};
 use dahl_core::element::ElementType;
 use dahl_core::error::Result;
@@ -49,7 +49,7 @@ pub(super) trait Subject {
     ) -> Result<Option<After>>;
 
     /// The task of `op` on these arrays, as the runtime would get it.
-    fn submission(&self, runtime: &Runtime, data: &[Buffer]) -> Result<Submission>;
+    fn description(&self, runtime: &Runtime, data: &[Buffer]) -> Result<TaskDesc>;
 }
 
 impl dyn Subject + '_ {
@@ -167,8 +167,8 @@ impl<C: Variants<A, G>, A: Arrays, G: Copy> Subject for Typed<C, A, G> {
         held.into_buffers().map(|after| Some(After::from(after)))
     }
 
-    fn submission(&self, runtime: &Runtime, data: &[Buffer]) -> Result<Submission> {
+    fn description(&self, runtime: &Runtime, data: &[Buffer]) -> Result<TaskDesc> {
         let mut held = Held::<A>::new(runtime, C::descriptor(), data, Placement::Whole)?;
-        __testing::submission(C::task(&mut held.arrays, self.arguments))
+        __testing::description(C::task(&mut held.arrays, self.arguments))
     }
 }

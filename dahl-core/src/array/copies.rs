@@ -317,7 +317,7 @@ impl ArrayState {
         if self.bytes() == 0 {
             return there_ns;
         }
-        let transfer = Transfer { array: self.id(), from, to, bytes: self.bytes() };
+        let transfer = Transfer { array: self.known_as(), from, to, bytes: self.bytes() };
         self.shared().devices().expect("there are other memory nodes").charge(transfer, there_ns)
     }
 

@@ -80,7 +80,7 @@ impl ArrayState {
     /// What is left of elements that were in the memory of `device` alone.
     pub(super) fn loss(&self, list: &List, device: &str) -> Arc<Failure> {
         let writer = list.writer.expect("elements that are valid on a device alone were written on one");
-        let message = format!("array #{} was in the memory of {device} alone", self.id());
+        let message = format!("array #{} was in the memory of {device} alone", self.known_as());
         Arc::new(
             Failure::new(writer.name, device.trim_matches('`').to_owned(), writer.location, message).lost(),
         )

@@ -39,6 +39,7 @@ pub use reshaped::{Reshaped, ReshapedMut};
 pub(crate) use state::ArrayState;
 
 use crate::access::AccessMode;
+use crate::description::ArrayId;
 use crate::device::Requester;
 use crate::element::{Element, ElementType};
 use crate::engine::Shared;
@@ -157,6 +158,11 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     /// The extents, one for each axis.
     pub fn shape(&self) -> [usize; N] {
         self.shape
+    }
+
+    /// The name by which observers, schedulers and traces know the array. No other array of the runtime has the same, ever.
+    pub fn id(&self) -> ArrayId {
+        self.state().id()
     }
 
     /// The number of elements.

@@ -32,14 +32,14 @@ use super::home::Origin;
 use super::state::ArrayState;
 use crate::access::AccessMode;
 use crate::codelet::{Accumulator, Codelet};
+use crate::description::{Action, ArrayId, Combination, Place, Step as Part};
 use crate::engine::{Shared, block_in_submission};
 use crate::error::Result;
 use crate::memory::Holder;
-use crate::observer::Submission;
 use crate::shape::Layout;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
-use crate::task::{Kind, Place, Record, Step};
+use crate::task::{Draft, Step};
 
 /// Consecutive contributions that share a leaf, if the array [does not say](crate::Array::set_leaf_len).
 pub const LEAF_LEN: NonZeroUsize = NonZeroUsize::new(4).expect("it is not 0");
@@ -212,20 +212,11 @@ impl Reductions {
 }
 
 /// Submits what takes the value of `target` away.
-#[allow(unsafe_code, reason = "fills in a record that it took and has not submitted")]
 fn submit_forgetting(target: &ArrayState, location: &'static Location<'static>) {
     let shared = target.shared();
-    let record = shared.take_record();
-    // SAFETY: the record was just taken.
-    unsafe { record.clear() };
-    // SAFETY: as above.
-    let body = unsafe { record.body_mut() };
-    body.kind = Kind::Forget;
-    body.codelet = None;
-    body.location = location;
-    // SAFETY: as above.
-    unsafe { record.push_access(target, AccessMode::W, |layout| layout.set_contiguous(&[])) };
-    Step::new(shared, None).submit(record);
+    let mut draft = Draft::new(shared, Action::Forget, location);
+    draft.push(target, AccessMode::W, |layout| layout.set_contiguous(&[]));
+    draft.submit();
     shared.serve_if_stopped();
 }
 
@@ -259,14 +250,14 @@ impl Tree {
             self.carry(full);
         }
         if self.leaf.is_none() {
-            self.leaf = Some((self.buffer(target.shared(), target.id())?, 0));
+            self.leaf = Some((self.buffer(target.shared(), target.known_as())?, 0));
         }
         Ok(())
     }
 
     /// A buffer for a new leaf: one that is idle, else a new one, else the one that will be idle first.
     #[allow(unsafe_code, reason = "looks at a state that it owns")]
-    fn buffer(&mut self, shared: &Arc<Shared>, known_as: u32) -> Result<NonNull<ArrayState>> {
+    fn buffer(&mut self, shared: &Arc<Shared>, known_as: ArrayId) -> Result<NonNull<ArrayState>> {
         if let Some(first) = self.free.front() {
             // SAFETY: the tree owns its buffers until it releases them.
             let is_idle = unsafe { first.as_ref() }.chain().is_quiet();
@@ -322,7 +313,8 @@ impl Tree {
         }
         let Some(total) = total else { return false };
         if total != NonNull::from(target) {
-            self.submit(Kind::Finish(self.accumulator), target, total, is_forgotten);
+            let element = target.element().expect("an array in use has an element type");
+            self.submit(Part::Finish(element), target, total, is_forgotten);
             self.free.push_back(total);
         }
         true
@@ -333,48 +325,39 @@ impl Tree {
     fn fold(&mut self, earlier: NonNull<ArrayState>, later: NonNull<ArrayState>) {
         // SAFETY: the tree owns its buffers until it releases them, or else this is the array itself, which has the
         // tree.
-        self.submit(Kind::Fold(self.accumulator), unsafe { earlier.as_ref() }, later, false);
+        self.submit(Part::Fold, unsafe { earlier.as_ref() }, later, false);
         self.free.push_back(later);
     }
 
     /// Submits a task that changes one array by another. What the former holds does not count if it `begins`.
-    #[allow(unsafe_code, reason = "fills in a record that it took and has not submitted")]
-    fn submit(&self, kind: Kind, changed: &ArrayState, read: NonNull<ArrayState>, begins: bool) {
+    #[allow(unsafe_code, reason = "looks at a state that it owns")]
+    fn submit(&self, step: Part, changed: &ArrayState, read: NonNull<ArrayState>, begins: bool) {
         let shared = changed.shared();
-        let record = shared.take_record();
-        // SAFETY: the record was just taken.
-        unsafe { record.clear() };
-        // SAFETY: as above.
-        let body = unsafe { record.body_mut() };
-        body.kind = kind;
-        body.codelet = Some(self.codelet);
-        body.location = self.location;
-        body.sequence = shared.next_sequence();
+        let (codelet, accumulator) = (self.codelet, self.accumulator);
+        let action = Action::Combine(Combination { codelet, accumulator, step, place: Place::Any });
+        let mut draft = Draft::new(shared, action, self.location);
+        draft.desc_mut().set_sequence(shared.next_sequence());
         // SAFETY: the tree owns its buffers until it releases them, and what is read is one: the array itself is the
         // earliest leaf.
         let read = unsafe { read.as_ref() };
         for (state, mode) in [(changed, AccessMode::RW), (read, AccessMode::R)] {
-            // SAFETY: as above.
-            unsafe { record.push_access(state, mode, |layout| *layout = self.layout) };
+            draft.push(state, mode, |layout| *layout = self.layout);
         }
         if begins {
-            // SAFETY: as above.
-            unsafe { record.begin(0) };
+            draft.desc_mut().set_begins(0);
         }
-        self.send(record, shared);
-        Step::new(shared, None).submit(record);
+        self.send(&mut draft, shared);
+        draft.submit();
         shared.serve_if_stopped();
     }
 
     /// Sends a task that was just filled in to where the contributions run, if it can run there: a combination of the
     /// user's, or a simulated device, leaves it to the CPU.
-    #[allow(unsafe_code, reason = "fills in a record that it took and has not submitted")]
-    fn send(&self, record: &Record, shared: &Shared) {
+    fn send(&self, draft: &mut Draft<'_>, shared: &Shared) {
         let place = self.place.unwrap_or(Place::Any);
         let (Place::Worker(worker) | Place::KindOf(worker)) = place else { return };
-        if Submission::new(record, shared).can_run_on(worker) {
-            // SAFETY: the record was just taken.
-            unsafe { record.body_mut() }.place = place;
+        if shared.can_run(worker, draft.desc()) {
+            draft.desc_mut().set_place(place);
         }
     }
 

@@ -10,12 +10,13 @@ use super::copies::Copies;
 use super::home::{Home, Origin};
 use super::reduction::Reductions;
 use crate::access::AccessMode;
+use crate::description::ArrayId;
 use crate::element::ElementType;
 use crate::engine::Shared;
 use crate::error::Failure;
 use crate::partition::Partitions;
 use crate::shape::Layout;
-use crate::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::task::{Chain, Link, LinkKind, Record, Step, Turn};
 
 /// An array as tasks know it: its place in memory, what it holds, and the order of accesses to it. It has no lifetime
@@ -38,11 +39,14 @@ pub(crate) struct ArrayState {
     chain: Chain,
     pub(super) content: AtomicContent,
     pub(super) copies: Copies,
-    index: u32,
-    /// The number by which observers know it: for a private buffer of a reduction, the array's.
-    known_as: AtomicU32,
-    /// Of a part: the number of its whole, plus one. Otherwise 0.
-    part_of: AtomicU32,
+    /// Its place in the slab.
+    slot: u32,
+    /// Its id, which is never another array's.
+    id: AtomicU64,
+    /// The id by which observers know it: for a private buffer of a reduction, the array's.
+    known_as: AtomicU64,
+    /// Of a part: the id of its whole. Otherwise 0.
+    part_of: AtomicU64,
     partitions: Partitions,
     reductions: Reductions,
     /// Whose turn it is among the tasks that commute on it.
@@ -78,16 +82,17 @@ unsafe impl Send for ArrayState {}
 unsafe impl Sync for ArrayState {}
 
 impl ArrayState {
-    /// A free state, number `index` of its slab.
-    pub(crate) fn free(index: u32) -> Self {
+    /// A free state, number `slot` of its slab.
+    pub(crate) fn free(slot: u32) -> Self {
         Self {
             release: Link::new(),
             chain: Chain::new(),
             content: AtomicContent::new(Content::Ready),
             copies: Copies::default(),
-            index,
-            known_as: AtomicU32::new(index),
-            part_of: AtomicU32::new(0),
+            slot,
+            id: AtomicU64::new(0),
+            known_as: AtomicU64::new(0),
+            part_of: AtomicU64::new(0),
             partitions: Partitions::default(),
             reductions: Reductions::default(),
             turn: Turn::new(),
@@ -105,11 +110,13 @@ impl ArrayState {
         bytes: usize,
         origin: Origin,
         content: Content,
-        known_as: Option<u32>,
+        known_as: Option<ArrayId>,
     ) -> NonNull<Self> {
         let state = shared.arrays().take_or_grow();
         state.chain.restart();
-        state.known_as.store(known_as.unwrap_or(state.index), Ordering::Relaxed);
+        let id = shared.next_array_id();
+        state.id.store(id.number(), Ordering::Relaxed);
+        state.known_as.store(known_as.unwrap_or(id).number(), Ordering::Relaxed);
         state.content.set(content);
         state.own_bytes.store(origin.block_bytes(), Ordering::Relaxed);
         state.part_of.store(0, Ordering::Relaxed);
@@ -133,7 +140,7 @@ impl ArrayState {
         let state = unsafe { part.as_ref() };
         // SAFETY: nobody else knows the new state.
         unsafe { (*state.fixed.get()).part = Some(layout) };
-        state.part_of.store(whole.id() + 1, Ordering::Relaxed);
+        state.part_of.store(whole.id().number(), Ordering::Relaxed);
         part
     }
 
@@ -215,14 +222,14 @@ impl ArrayState {
         let shared = unsafe { &mut *state.fixed.get() }.shared.take();
         if let Some(shared) = shared {
             if let Some(recorder) = shared.recorder() {
-                recorder.gone(state.index);
+                recorder.gone(state.id());
             }
             if dying_bytes > 0 {
                 state.dying_bytes.store(0, Ordering::Relaxed);
                 shared.memory().end_dying(dying_bytes);
                 shared.progress().notify_of_bytes(|| false); // they are of no arena
             }
-            shared.arrays().give_back(state.index);
+            shared.arrays().give_back(state.slot);
         }
     }
 
@@ -234,24 +241,39 @@ impl ArrayState {
         &self.turn
     }
 
-    /// Its number in the slab.
-    pub(crate) fn index(&self) -> u32 {
-        self.index
+    /// Its place in the slab, which it has for as long as it lives.
+    pub(crate) fn slot(&self) -> u32 {
+        self.slot
     }
 
     /// Whether it is a private buffer of a reduction.
     pub(crate) fn is_private(&self) -> bool {
-        self.id() != self.index
+        self.id() != self.known_as()
     }
 
-    /// The number by which observers know it.
-    pub(crate) fn id(&self) -> u32 {
-        self.known_as.load(Ordering::Relaxed)
+    /// Its id.
+    #[inline]
+    pub(crate) fn id(&self) -> ArrayId {
+        ArrayId::new(self.id.load(Ordering::Relaxed))
     }
 
-    /// Of a part: the number of its whole.
-    pub(crate) fn whole_id(&self) -> Option<u32> {
-        self.part_of.load(Ordering::Relaxed).checked_sub(1)
+    /// The id by which observers know it: of a private buffer of a reduction, the array's.
+    pub(crate) fn known_as(&self) -> ArrayId {
+        ArrayId::new(self.known_as.load(Ordering::Relaxed))
+    }
+
+    /// Of a part: the id of its whole.
+    #[inline]
+    pub(crate) fn whole(&self) -> Option<ArrayId> {
+        ArrayId::from_number(self.part_of.load(Ordering::Relaxed))
+    }
+
+    /// Why it has no value, if a task that should have written it failed. The caller holds an access.
+    pub(crate) fn failure(&self) -> Option<Arc<Failure>> {
+        let is_poisoned = self.content.get() == Content::Poisoned;
+        // SAFETY: the caller holds an access, so nobody who holds an exclusive one writes the body, and a reader does not where there
+        // is a failure.
+        is_poisoned.then(|| unsafe { (*self.body.get()).failure.clone() }).flatten()
     }
 
     pub(super) fn fixed(&self) -> &Fixed {
@@ -302,11 +324,6 @@ impl ArrayState {
     /// The type of its elements, if it is in use.
     pub(crate) fn element(&self) -> Option<ElementType> {
         self.fixed().element
-    }
-
-    /// The name of its elements' type.
-    pub(crate) fn element_name(&self) -> &'static str {
-        self.fixed().element.map_or("", |element| element.name)
     }
 
     /// Whether its buffer may be a leaf of a reduction with this layout, whose buffers have such elements: it is a

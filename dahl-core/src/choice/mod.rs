@@ -26,10 +26,10 @@ use trials::{Settled, Trials};
 
 use crate::codelet::{Codelet, Kernel};
 use crate::cuda::CudaDevice;
+use crate::description::TaskDesc;
 use crate::footprint;
 use crate::sync::atomic::{AtomicU32, Ordering};
 use crate::sync::{Mutex, MutexGuard};
-use crate::task::Record;
 
 /// The choices of a runtime.
 #[derive(Debug)]
@@ -126,14 +126,14 @@ impl Choices {
     }
 
     /// The entry for tasks like this one, found or made.
-    fn enter(&self, place: Place<'_>, codelet: &'static Codelet, record: &Record) -> Arc<Entry> {
-        let (mut kernels, is_choice) = match place.only(codelet, record) {
+    fn enter(&self, place: Place<'_>, codelet: &'static Codelet, task: &TaskDesc) -> Arc<Entry> {
+        let (mut kernels, is_choice) = match place.only(task) {
             Some(kernel) => (vec![kernel], false),
             None => (place.kernels(codelet).collect(), true),
         };
-        let footprint = footprint::extents(record);
+        let footprint = task.extents().map(<[usize]>::to_vec).collect::<Vec<_>>();
         let ruling = match is_choice {
-            true => self.rule(codelet, place, record.body().in_place, &footprint, &mut kernels),
+            true => self.rule(codelet, place, task.is_in_place(), &footprint, &mut kernels),
             false => Ruling::First,
         };
         let teams = place.has_team && self.teams == TeamPolicy::Measured;
@@ -142,7 +142,7 @@ impl Choices {
             codelet,
             kind: Arc::clone(place.kind),
             footprint,
-            in_place: record.body().in_place,
+            in_place: task.is_in_place(),
             is_choice: is_choice && (place.kernels(codelet).nth(1).is_some() || teams),
             ruling,
             trials: Mutex::new(Trials::new(&kernels, teams, may_mix)),
@@ -207,10 +207,9 @@ impl Place<'_> {
     }
 
     /// The one kernel that can run a task, if the submitter named it or it is made for running in place.
-    fn only(self, codelet: &'static Codelet, record: &Record) -> Option<&'static Kernel> {
-        let body = record.body();
-        let in_place = codelet.in_place.as_ref().filter(|_| body.in_place && self.cuda.is_none());
-        body.kernel.or_else(|| in_place.and_then(|in_place| in_place.kernel.as_ref()))
+    fn only(self, task: &TaskDesc) -> Option<&'static Kernel> {
+        let call = task.call()?;
+        call.kernel.or_else(|| call.in_place_kernel().filter(|_| self.cuda.is_none()))
     }
 }
 
@@ -221,9 +220,9 @@ impl ChoiceCache {
         choices: &Choices,
         place: Place<'_>,
         codelet: &'static Codelet,
-        record: &Record,
+        task: &TaskDesc,
     ) -> Plan {
-        let only = place.only(codelet, record);
+        let only = place.only(task);
         let mut kernels = place.kernels(codelet);
         let first = only.or_else(|| kernels.next()).expect("checked when the task was submitted");
         let is_pinned = matches!(choices.policy, KernelPolicy::Pinned(_));
@@ -235,12 +234,12 @@ impl ChoiceCache {
         }
         let only = only.map_or(0, |kernel| ptr::from_ref(kernel).addr() as u64);
         let key = footprint::mix(ptr::from_ref(codelet).addr() as u64, only);
-        let key = footprint::mix(key, u64::from(record.body().in_place));
-        let key = footprint::mix(key, footprint::hash(record));
-        let entry = self.entries.entry(key).or_insert_with(|| choices.enter(place, codelet, record));
+        let key = footprint::mix(key, u64::from(task.is_in_place()));
+        let key = footprint::mix(key, footprint::hash_after(0, task.extents()));
+        let entry = self.entries.entry(key).or_insert_with(|| choices.enter(place, codelet, task));
         if !entry.is_of(codelet) {
             // Two hashes are the same by chance: one codelet's kernel must not run on another's arrays.
-            *entry = choices.enter(place, codelet, record);
+            *entry = choices.enter(place, codelet, task);
         }
         let mut plan = entry.plan(place.idle > 0);
         plan.team |= always && plan.kernel.is_parallel();

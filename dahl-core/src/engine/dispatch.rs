@@ -5,7 +5,7 @@ use crossbeam_queue::SegQueue;
 use super::shared::Shared;
 use crate::codelet::in_kernel;
 use crate::sync::thread;
-use crate::task::{ReadyTask, Record};
+use crate::task::{ReadyTask, Submitted};
 use crate::worker;
 
 impl Shared {
@@ -75,9 +75,9 @@ impl Shared {
     }
 
     /// Notes when a task has become ready, for a trace.
-    pub(crate) fn note_ready(&self, record: &Record) {
+    pub(crate) fn note_ready(&self, task: &Submitted) {
         if let Some(recorder) = self.recorder() {
-            record.note_ready(recorder.now_ns());
+            task.note_ready(recorder.now_ns());
         }
     }
 

@@ -1,7 +1,8 @@
 //! What a runtime with CUDA devices does besides: [`Shared`]'s part in who runs what.
 
 use super::shared::Shared;
-use crate::task::{ReadyTask, Record};
+use crate::description::TaskDesc;
+use crate::task::ReadyTask;
 
 impl Shared {
     /// Whether there are workers of real devices.
@@ -16,7 +17,7 @@ impl Shared {
     }
 
     /// Whether worker `worker` is one of a real device that can do what a task of a reduction does.
-    pub(crate) fn can_reduce(&self, worker: usize, task: &Record) -> bool {
+    pub(crate) fn can_reduce(&self, worker: usize, task: &TaskDesc) -> bool {
         let device = self.worker(worker).node.checked_sub(1).filter(|_| self.has_real_devices());
         let (Some(devices), Some(device)) = (self.devices(), device) else { return false };
         task.cuda_of_reduction().is_some_and(|instance| devices.may_load(device, instance))

@@ -14,12 +14,13 @@ use crate::choice::Choices;
 use crate::clock::Clock;
 use crate::codelet::{Codelet, Kernel};
 use crate::config::Config;
+use crate::description::{Action, ArrayId, Place, TaskDesc};
 use crate::device::Devices;
 use crate::error::Failure;
 use crate::explain::Trails;
 use crate::machine::WorkerInfo;
 use crate::memory::{HOME, MemoryNode, MemoryUse, NotesBytes, Slab};
-use crate::observer::{Observer, Submission};
+use crate::observer::{Forecast, Observer, Submission};
 use crate::perf::{Estimate, Models};
 use crate::scheduler::{Misfits, Recording, Scheduler, Workers};
 use crate::simulation::Simulation;
@@ -40,6 +41,8 @@ const MOST_BULK: usize = 128;
 pub(crate) struct Shared {
     pub(crate) records: Slab<Record>,
     arrays: Slab<ArrayState>,
+    /// Arrays made so far.
+    arrays_made: AtomicU64,
     memory: Arc<MemoryNode>,
     pub(crate) scheduler: Box<dyn Scheduler>,
     misfits: Option<Arc<Misfits>>,
@@ -55,6 +58,8 @@ pub(crate) struct Shared {
     submitted: CachePadded<AtomicU64>,
     /// Tasks completed by each worker, and last by the host.
     completed: Vec<CachePadded<AtomicU64>>,
+    /// Tasks completed outside of the runtime.
+    completed_outside: AtomicU64,
     stopped: AtomicBool,
     failures: Mutex<Vec<Arc<Failure>>>,
     models: Models,
@@ -136,6 +141,7 @@ impl Shared {
         Self {
             records: Slab::new(Record::new),
             arrays: Slab::new(ArrayState::free),
+            arrays_made: AtomicU64::new(0),
             memory: Arc::clone(&memory),
             scheduler,
             misfits: config.misfits,
@@ -147,6 +153,7 @@ impl Shared {
             bytes_until: AtomicU64::new(0),
             submitted: CachePadded::default(),
             completed: (0..=workers).map(|_| CachePadded::default()).collect(),
+            completed_outside: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
             failures: Mutex::default(),
             models,
@@ -286,8 +293,30 @@ impl Shared {
     }
 
     /// How long a task is expected to run on worker `worker`, if that can be said.
-    pub(crate) fn expected(&self, worker: usize, record: &Record) -> Option<Estimate> {
-        self.models().expected(&self.worker(worker).kind, self.is_real_device(worker), record)
+    pub(crate) fn expected(&self, worker: usize, task: &TaskDesc) -> Option<Estimate> {
+        self.models().expected(&self.worker(worker).kind, self.is_real_device(worker), task)
+    }
+
+    /// Whether worker `worker` can run a task: it has a kernel there, and the submitter does not want another one.
+    pub(crate) fn can_run(&self, worker: usize, task: &TaskDesc) -> bool {
+        let is_there = match task.action() {
+            Action::Kernel(call) => {
+                self.has_kernel(worker, call.codelet)
+                    && call.kernel.is_none_or(|kernel| self.is_for(worker, kernel))
+            }
+            _ => self.worker(worker).is_cpu() || self.can_reduce(worker, task),
+        };
+        is_there
+            && match task.place() {
+                Place::Any => true,
+                Place::Worker(wanted) => worker == wanted,
+                Place::KindOf(wanted) => self.worker(worker).kind == self.worker(wanted).kind,
+            }
+    }
+
+    /// The id of the next array.
+    pub(crate) fn next_array_id(&self) -> ArrayId {
+        ArrayId::new(self.arrays_made.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
     /// What schedulers know of a worker.
@@ -315,10 +344,10 @@ impl Shared {
         self.submitted.fetch_add(1, Ordering::SeqCst)
     }
 
-    pub(crate) fn observe(&self, record: &Record) {
-        without_unwinding(|| self.scheduler.submitted(&Submission::new(record, self)));
+    pub(crate) fn observe(&self, task: &TaskDesc) {
+        without_unwinding(|| self.scheduler.submitted(&Submission::new(task, self)));
         if let Some(observer) = &self.observer {
-            observer.submitted(&Submission::new(record, self));
+            observer.submitted(&Submission::new(task, self));
         }
     }
 
@@ -330,7 +359,8 @@ impl Shared {
 
     /// How many tasks have completed.
     pub(crate) fn completed(&self) -> u64 {
-        self.completed.iter().map(|count| count.load(Ordering::Acquire)).sum()
+        let of_workers = self.completed.iter().map(|count| count.load(Ordering::Acquire));
+        of_workers.sum::<u64>() + self.completed_outside.load(Ordering::Acquire)
     }
 
     /// How many tasks a worker has completed, or the host, which has the number behind the last.
@@ -372,6 +402,15 @@ impl Shared {
         count.store(count.load(Ordering::Relaxed) + 1, Ordering::Release);
     }
 
+    /// Counts a task that was completed outside, by any thread, and lets those go on who wait for it.
+    pub(crate) fn count_completed_outside(&self) {
+        self.completed_outside.fetch_add(1, Ordering::Release);
+        self.progress.notify();
+        if self.is_stopped() && self.is_drained() {
+            self.sleep.wake_all(); // the workers may go
+        }
+    }
+
     fn failures(&self) -> MutexGuard<'_, Vec<Arc<Failure>>> {
         self.failures.lock().unwrap_or_else(|poison| poison.into_inner())
     }
@@ -386,5 +425,15 @@ impl Shared {
         let mut failures = self.failures();
         failures.retain(|failure| !failure.is_reported());
         failures.clone()
+    }
+}
+
+impl Forecast for Shared {
+    fn can_run(&self, worker: usize, task: &TaskDesc) -> bool {
+        self.can_run(worker, task)
+    }
+
+    fn expected(&self, worker: usize, task: &TaskDesc) -> Option<Estimate> {
+        self.expected(worker, task)
     }
 }

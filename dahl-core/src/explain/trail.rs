@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::codelet::Codelet;
+use crate::description::TaskDesc;
 use crate::footprint;
 use crate::sync::{Mutex, MutexGuard};
-use crate::task::Record;
 
 /// Calls that a trail remembers, beside the first.
 const CALLS: usize = 64;
@@ -86,7 +86,7 @@ impl TrailCache {
         key: u64,
         (worker, kind): (&str, &Arc<str>),
         (codelet, kernel): (&'static Codelet, &'static str),
-        record: &Record,
+        task: &TaskDesc,
         call: Call,
     ) {
         let trail = self.trails.entry(key).or_insert_with(|| {
@@ -95,7 +95,7 @@ impl TrailCache {
                 kind: Arc::clone(kind),
                 codelet,
                 kernel,
-                footprint: footprint::extents(record),
+                footprint: task.extents().map(<[usize]>::to_vec).collect(),
                 count: AtomicU64::new(0),
                 first: AtomicU64::new(0),
                 calls: [const { AtomicU64::new(0) }; CALLS],

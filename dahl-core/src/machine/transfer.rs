@@ -1,11 +1,13 @@
 //! [`Transfer`]: a copy from one memory node to another.
 
+use crate::array_id::ArrayId;
+
 /// Elements that were copied from one memory node to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Transfer {
     /// The number of the array, or of the part.
-    pub array: u32,
+    pub array: ArrayId,
     /// The memory node that they came from; 0 is the main memory, and device `i` has node `i + 1`.
     pub from: usize,
     /// The memory node that they went to.

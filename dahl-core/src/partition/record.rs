@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::access::AccessMode;
 use crate::array::ArrayState;
+use crate::description::{Action, ArrayId};
 use crate::device::Requester;
 use crate::error::Failure;
 use crate::memory::HOME;
@@ -15,7 +16,7 @@ use crate::memory::References;
 use crate::shape::Layout;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, MutexGuard};
-use crate::task::{Kind, Record, Step};
+use crate::task::{Draft, Party, Record, Step};
 
 /// What distinguishes one partition of an array from another.
 #[derive(Clone, Copy, Debug)]
@@ -244,42 +245,47 @@ impl Partition {
     #[track_caller]
     fn submit_split(&self, whole: &ArrayState) {
         self.references.add();
-        // SAFETY: the partition is not open yet, so the record is this thread's alone.
-        unsafe { self.split.clear() };
-        // SAFETY: as above.
-        let body = unsafe { self.split.body_mut() };
-        body.kind = Kind::Split(self);
-        body.location = Location::caller();
+        let location = Location::caller();
+        // SAFETY: the partition is not open yet, and the last split is retired, so the record is this thread's alone.
+        let mut draft = unsafe { self.draft(whole, &self.split, Action::Split, location) };
         let mode = if self.shared { AccessMode::R } else { AccessMode::RW };
-        // SAFETY: as above.
-        unsafe { self.split.push_access(whole, mode, |layout| layout.set_contiguous(&[])) };
+        draft.push(whole, mode, |layout| layout.set_contiguous(&[]));
         for part in self.part_states() {
-            // SAFETY: as above.
-            unsafe { self.split.push_access(part, AccessMode::RW, |layout| layout.set_contiguous(&[])) };
+            draft.push(part, AccessMode::RW, |layout| layout.set_contiguous(&[]));
         }
-        Step::new(whole.shared(), None).submit(&self.split);
+        draft.submit();
     }
 
     #[track_caller]
     fn submit_join(&self, whole: &ArrayState) {
         self.references.add();
-        // SAFETY: the partition is joined once, under the list's lock.
-        unsafe { self.join.clear() };
-        // SAFETY: as above.
-        let body = unsafe { self.join.body_mut() };
-        body.kind = Kind::Join(self);
-        body.location = Location::caller();
+        let location = Location::caller();
+        // SAFETY: the partition is joined once for each opening, under the list's lock, and the last join is retired.
+        let mut draft = unsafe { self.draft(whole, &self.join, Action::Join, location) };
         if self.shared {
-            // SAFETY: as above.
-            unsafe { self.join.push_access(whole, AccessMode::R, |layout| layout.set_contiguous(&[])) };
+            draft.push(whole, AccessMode::R, |layout| layout.set_contiguous(&[]));
         }
         for part in self.part_states() {
             // Parts of the part, if it has any, and what is being reduced into it come first.
             part.make_way(AccessMode::RW);
-            // SAFETY: as above.
-            unsafe { self.join.push_access(part, AccessMode::RW, |layout| layout.set_contiguous(&[])) };
+            draft.push(part, AccessMode::RW, |layout| layout.set_contiguous(&[]));
         }
-        Step::new(whole.shared(), None).submit(&self.join);
+        draft.submit();
+    }
+
+    /// The draft of the split or the join.
+    ///
+    /// # Safety
+    /// The record is this partition's, and this thread's alone.
+    unsafe fn draft<'s>(
+        &'s self,
+        whole: &'s ArrayState,
+        record: &'s Record,
+        action: Action,
+        location: &'static Location<'static>,
+    ) -> Draft<'s> {
+        // SAFETY: the caller's.
+        unsafe { Draft::of(whole.shared(), record, Party::Partition(self), action, location) }
     }
 
     pub(crate) fn split(&self) -> &Record {
@@ -291,21 +297,21 @@ impl Partition {
         self.shared
     }
 
-    /// The slot of the whole, if the join ends the split's access to it.
-    pub(crate) fn returned_whole(&self) -> Option<u32> {
+    /// The whole, if the join ends the split's access to it.
+    pub(crate) fn returned_whole(&self) -> Option<ArrayId> {
         // SAFETY: the whole's release comes after the split's access, which ends after the join.
-        (!self.shared).then(|| unsafe { &*self.whole }.index())
+        (!self.shared).then(|| unsafe { &*self.whole }.id())
     }
 
     /// What the split does: the parts are where the whole is, and hold what it holds.
     ///
     /// # Safety
     /// The split is ready and not completed.
-    pub(crate) unsafe fn run_split(&self) {
+    pub(crate) unsafe fn run_split(&self, location: &'static Location<'static>) {
         // SAFETY: the whole's release comes after the split's access, which is not done.
         let whole = unsafe { &*self.whole };
         let mode = if self.shared { AccessMode::R } else { AccessMode::RW };
-        let requester = Requester { name: "partition", location: self.split.body().location };
+        let requester = Requester { name: "partition", location };
         // SAFETY: the split holds an access of this mode.
         let poisoned = unsafe { whole.prepare_at(HOME, mode, requester) };
         let poisoned = poisoned.err().map(|missing| missing.into_failure(whole, requester));
@@ -320,8 +326,8 @@ impl Partition {
     ///
     /// # Safety
     /// The join is ready and not completed.
-    pub(crate) unsafe fn run_join(&self) {
-        let requester = Requester { name: "join", location: self.join.body().location };
+    pub(crate) unsafe fn run_join(&self, location: &'static Location<'static>) {
+        let requester = Requester { name: "join", location };
         let come_home = |part: &ArrayState| {
             // SAFETY: the join holds exclusive accesses to the parts.
             let home = unsafe { part.prepare_at(HOME, AccessMode::RW, requester) };

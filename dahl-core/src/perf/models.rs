@@ -14,10 +14,10 @@ use super::transfers::{TransferTime, Transfers};
 use super::work::{Work, kernel_of, key, key_of, work};
 use super::{Measurement, warnings::Warnings};
 use crate::codelet::{Codelet, Kernel};
+use crate::description::TaskDesc;
 use crate::error::Result;
 use crate::footprint;
 use crate::sync::{Mutex, MutexGuard};
-use crate::task::{Kind, Record};
 
 /// Durations before an estimate is made of them: in virtual time, where all are alike; in real time; and to calibrate.
 pub(super) const REQUIRED_VIRTUAL: u64 = 1;
@@ -89,15 +89,15 @@ impl Models {
         codelet: &'static Codelet,
         kernel: &'static str,
         kind: &str,
-        record: &Record,
+        task: &TaskDesc,
     ) -> Arc<Entry> {
         if let Some(entry) = self.table.get(key) {
             return Arc::clone(entry);
         }
         let mut known = self.known();
         let family = self.family(&mut known, codelet, kernel, kind);
-        let footprint: Vec<Vec<usize>> = footprint::extents(record);
-        let (flops, bytes) = work(codelet, record);
+        let footprint: Vec<Vec<usize>> = task.extents().map(<[usize]>::to_vec).collect();
+        let (flops, bytes) = work(task);
         self.add_entry(&mut known, key, &family, footprint, Work { flops, bytes }, Earlier::default())
     }
 
@@ -146,38 +146,37 @@ impl Models {
         entry
     }
 
-    /// How long `kernel` of a codelet is expected to take for the task of `record` on a worker of the kind `kind`, if
+    /// How long `kernel` of a codelet is expected to take for the task on a worker of the kind `kind`, if
     /// that can be said. Kernels are told apart by name.
     pub(crate) fn estimate(
         &self,
         kind: &str,
         codelet: &'static Codelet,
         kernel: &'static str,
-        record: &Record,
+        task: &TaskDesc,
     ) -> Option<Estimate> {
-        let key = key(codelet, kernel, kind, record);
+        let key = key(codelet, kernel, kind, task);
         match self.table.get(key) {
             Some(entry) => entry.estimate(),
-            None => self.entry(key, codelet, kernel, kind, record).estimate(),
+            None => self.entry(key, codelet, kernel, kind, task).estimate(),
         }
     }
 
-    /// How long the task of `record` is expected to run on a worker of the kind `kind`, with the kernel that it would
+    /// How long the task is expected to run on a worker of the kind `kind`, with the kernel that it would
     /// run there, if that can be said. Of several kernels it is the one that has run most often: the one that is chosen.
-    pub(crate) fn expected(&self, kind: &str, is_cuda: bool, record: &Record) -> Option<Estimate> {
-        let body = record.body();
-        let codelet = body.codelet?;
-        if is_cuda && body.kernel.is_none() && matches!(body.kind, Kind::Kernel) {
+    pub(crate) fn expected(&self, kind: &str, is_cuda: bool, task: &TaskDesc) -> Option<Estimate> {
+        let codelet = task.codelet_if_any()?;
+        if is_cuda && task.kernel().is_none() && task.is_kernel() {
             let names = codelet.on_cuda().map(Kernel::name);
-            return self.of_most_often(kind, codelet, names, record);
+            return self.of_most_often(kind, codelet, names, task);
         }
-        let first = kernel_of(record)?;
-        let is_fixed = body.kernel.is_some() || !matches!(body.kind, Kind::Kernel);
+        let first = kernel_of(task)?;
+        let is_fixed = task.kernel().is_some() || !task.is_kernel();
         if is_fixed || codelet.kernels.iter().flatten().nth(1).is_none() {
-            return self.estimate(kind, codelet, first, record);
+            return self.estimate(kind, codelet, first, task);
         }
         let others = codelet.kernels.iter().flatten().map(Kernel::name).filter(|name| *name != first);
-        self.of_most_often(kind, codelet, std::iter::once(first).chain(others), record)
+        self.of_most_often(kind, codelet, std::iter::once(first).chain(others), task)
     }
 
     /// The estimate of that of several kernels which has run most often.
@@ -186,9 +185,9 @@ impl Models {
         kind: &str,
         codelet: &'static Codelet,
         kernels: impl Iterator<Item = &'static str>,
-        record: &Record,
+        task: &TaskDesc,
     ) -> Option<Estimate> {
-        let of_all = kernels.filter_map(|kernel| self.estimate(kind, codelet, kernel, record));
+        let of_all = kernels.filter_map(|kernel| self.estimate(kind, codelet, kernel, task));
         of_all.max_by_key(|estimate| (estimate.basis == Basis::Measured, estimate.samples))
     }
 
@@ -279,19 +278,19 @@ impl ModelCache {
         Self { worker, entries: HashMap::default() }
     }
 
-    /// Records how long the task of `record` took. The key that it has here: of codelet, kernel, kind and footprint.
+    /// Records how long the task took. The key that it has here: of codelet, kernel, kind and footprint.
     pub(crate) fn record(
         &mut self,
         models: &Models,
         kind: &str,
         codelet: &'static Codelet,
         kernel: &'static str,
-        record: &Record,
+        task: &TaskDesc,
         measurement: Measurement,
     ) -> u64 {
-        let key = key(codelet, kernel, kind, record);
+        let key = key(codelet, kernel, kind, task);
         let entry = self.entries.entry(key);
-        let entry = entry.or_insert_with(|| models.entry(key, codelet, kernel, kind, record));
+        let entry = entry.or_insert_with(|| models.entry(key, codelet, kernel, kind, task));
         entry.add(self.worker.unwrap_or(models.workers), measurement.time_ns);
         key
     }
@@ -305,9 +304,9 @@ impl ModelCache {
         kind: &str,
         codelet: &'static Codelet,
         kernel: &'static str,
-        record: &Record,
+        task: &TaskDesc,
     ) -> u64 {
-        let entry = self.entries.get(&key(codelet, kernel, kind, record));
+        let entry = self.entries.get(&key(codelet, kernel, kind, task));
         entry.zip(self.worker).map_or(0, |(entry, worker)| entry.measured_by(worker))
     }
 }

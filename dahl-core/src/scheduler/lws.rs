@@ -3,6 +3,7 @@
 
 use super::{Scheduler, WorkerQueues, Workers};
 use crate::access::AccessMode;
+use crate::description::ArrayId;
 use crate::machine::WorkerInfo;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::task::ReadyTask;
@@ -21,7 +22,7 @@ pub(crate) struct LocalityWorkStealing {
     groups: Vec<Group>,
     /// Of each worker, its group.
     group_of: Vec<usize>,
-    /// By the number of an array: the number, and its last writer plus one.
+    /// By the number of an array: its lower half, and its last writer plus one.
     writers: Vec<AtomicU64>,
 }
 
@@ -48,14 +49,18 @@ impl LocalityWorkStealing {
     fn note_writer(&self, task: &ReadyTask, worker: usize) {
         let written = task.arrays().filter(|array| array.mode != AccessMode::R);
         for array in written.map(|array| array.array) {
-            let note = (u64::from(array) << 32) | (worker as u64 + 1);
-            self.writers[array as usize % WRITERS].store(note, Ordering::Relaxed);
+            let note = (array.number() << 32) | (worker as u64 + 1);
+            self.writers[array.number() as usize % WRITERS].store(note, Ordering::Relaxed);
         }
     }
 
-    fn writer_of(&self, array: u32) -> Option<usize> {
-        let note = self.writers[array as usize % WRITERS].load(Ordering::Relaxed);
-        if note >> 32 == u64::from(array) { (note as u32 as usize).checked_sub(1) } else { None }
+    fn writer_of(&self, array: ArrayId) -> Option<usize> {
+        let note = self.writers[array.number() as usize % WRITERS].load(Ordering::Relaxed);
+        if note >> 32 == array.number() & u64::from(u32::MAX) {
+            (note as u32 as usize).checked_sub(1)
+        } else {
+            None
+        }
     }
 
     /// Who wrote most of what the task uses.

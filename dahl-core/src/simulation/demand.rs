@@ -1,45 +1,24 @@
 //! What a task needs of a device's memory, all at once.
 
-use std::ptr;
-
+use crate::description::TaskDesc;
 use crate::memory::block_bytes;
-use crate::task::{Access, Record};
 
 /// Bytes of the task's arrays and buffers in a device's memory.
-pub(crate) fn demand_bytes(record: &Record) -> usize {
+pub(crate) fn demand_bytes(task: &TaskDesc) -> usize {
     let sum = |sum: usize, bytes: usize| sum.saturating_add(block_bytes(bytes));
-    let arrays = distinct_arrays(record).map(|array| array.bytes());
-    arrays.chain(scratch_bytes(record)).chain(rename_bytes(record)).fold(0, sum)
+    let accesses = task.accesses().enumerate().filter(|&(position, _)| is_first(task, position));
+    accesses.map(|(position, _)| task.bytes_of(position)).chain(rename_bytes(task)).fold(0, sum)
 }
 
-fn distinct_arrays(record: &Record) -> impl Iterator<Item = &crate::array::ArrayState> {
-    let arrays = move |count: usize| record.accesses().take(count).filter_map(Access::array);
-    record.accesses().enumerate().filter_map(move |(place, access)| {
-        let array = access.array()?;
-        let is_first = !arrays(place).any(|before| ptr::eq(before, array));
-        is_first.then_some(array)
-    })
-}
-
-fn scratch_bytes(record: &Record) -> impl Iterator<Item = usize> {
-    let body = record.body();
-    let parameters = body.codelet.map_or(&[][..], |codelet| codelet.parameters);
-    let output = body.codelet.filter(|_| body.in_place).and_then(|codelet| codelet.output());
-    let parameters = parameters.iter().enumerate().filter(move |&(index, _)| Some(index) != output);
-    parameters
-        .zip(record.accesses())
-        .filter(|(_, access)| access.array().is_none())
-        .map(|((_, parameter), access)| access.body().layout.len() * parameter.element.size_bytes)
+/// Whether no access before has the same array or buffer.
+fn is_first(task: &TaskDesc, position: usize) -> bool {
+    let array = task.access(position).ordered_by();
+    array.is_none() || !task.accesses().take(position).any(|before| before.ordered_by() == array)
 }
 
 /// The buffer that a kernel writes to which does not run in place.
-fn rename_bytes(record: &Record) -> Option<usize> {
-    let body = record.body();
-    let codelet = body.codelet.filter(|_| body.in_place)?;
-    let in_place = codelet.in_place.as_ref()?;
-    if in_place.kernel.is_some() && body.kernel.is_none() {
-        return None;
-    }
-    let position = in_place.target - usize::from(codelet.output()? < in_place.target);
-    record.accesses().nth(position)?.array().map(|array| array.bytes())
+fn rename_bytes(task: &TaskDesc) -> Option<usize> {
+    let call = task.call()?;
+    let over = call.over.filter(|_| call.in_place_kernel().is_none())?;
+    Some(task.bytes_of(over.position))
 }

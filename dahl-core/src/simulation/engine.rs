@@ -9,7 +9,7 @@ use super::worker::{AHEAD, Tally, Task, Worker};
 use crate::device::Devices;
 use crate::engine::Shared;
 use crate::memory::MemoryNode;
-use crate::task::{ReadyTask, Record};
+use crate::task::{ReadyTask, Submitted};
 use crate::worker::{Bench, Issued, finish, issue};
 
 /// The workers of a simulated machine, and what will happen.
@@ -130,21 +130,21 @@ impl Engine {
             return self.returned.push_back(Returned { task, for_cpu });
         }
         let cpu_may_run_it = may_run_elsewhere(shared, &task, true);
-        let record = task.record();
-        let mut outcome = worker.issue(shared, devices, record, is_able);
+        let task = task.task();
+        let mut outcome = worker.issue(shared, devices, task, is_able);
         if outcome.has_no_room() && worker.device.is_some() {
             if !worker.issued.is_empty() {
                 // The task before it holds what is missing.
                 outcome.let_go();
-                worker.waiting = Some(ReadyTask::new(record, shared));
+                worker.waiting = Some(ReadyTask::new(task, shared));
                 return;
             }
             outcome.let_go();
             worker.bench.free_buffers();
-            outcome = worker.issue(shared, devices, record, is_able);
+            outcome = worker.issue(shared, devices, task, is_able);
             if outcome.has_no_room() && cpu_may_run_it {
                 outcome.let_go();
-                let task = ReadyTask::new(record, shared);
+                let task = ReadyTask::new(task, shared);
                 return self.returned.push_back(Returned { task, for_cpu: true });
             }
         }
@@ -154,7 +154,7 @@ impl Engine {
         outcome.begin_at(begin_ns);
         self.events.push(Reverse((worker.free_ns, self.made, index)));
         self.made += 1;
-        worker.issued.push_back(Task::new(record, outcome));
+        worker.issued.push_back(Task::new(task, outcome));
     }
 
     /// Moves the clock to the next end of a task. False if there is none.
@@ -164,7 +164,7 @@ impl Engine {
         let worker = &mut self.workers[index];
         let task = worker.issued.pop_front().expect("an event is of a task that has begun");
         worker.tally.count(task.outcome.duration_ns());
-        finish(shared, &mut worker.bench, task.record(), task.outcome);
+        finish(shared, &mut worker.bench, task.task(), task.outcome);
         worker.bench.recycler.flush(shared);
         if let Some(device) = worker.device
             && worker.is_about_to_go(devices)
@@ -187,15 +187,15 @@ fn may_run_elsewhere(shared: &Shared, task: &ReadyTask, for_cpu: bool) -> bool {
 /// Whether a device's memory is large enough for the task, were it empty.
 fn fits(devices: &Devices, worker: &Worker, task: &ReadyTask) -> bool {
     let limit_bytes = worker.device.and_then(|device| devices.memory(device + 1).memory().limit_bytes());
-    limit_bytes.is_none_or(|limit_bytes| demand_bytes(task.peek()) <= limit_bytes)
+    limit_bytes.is_none_or(|limit_bytes| demand_bytes(task.peek().desc()) <= limit_bytes)
 }
 
 impl Worker {
     /// Runs a task's kernel, or lets it fail.
-    fn issue(&mut self, shared: &Shared, devices: &Devices, record: &Record, is_able: bool) -> Issued {
+    fn issue(&mut self, shared: &Shared, devices: &Devices, task: &Submitted, is_able: bool) -> Issued {
         let unable = || (!is_able).then(|| "no worker that is left can run it".to_owned());
         let failure = self.injected_failure(devices).or_else(unable);
         let speed = self.speed(devices);
-        issue(shared, &mut self.bench, record, speed, failure)
+        issue(shared, &mut self.bench, task, speed, failure)
     }
 }

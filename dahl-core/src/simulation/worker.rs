@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::device::Devices;
 use crate::machine::{Speed, VirtualDevice};
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::task::{ReadyTask, Record};
+use crate::task::{ReadyTask, Submitted};
 use crate::worker::{Bench, Issued};
 
 /// Tasks that a worker of a device has taken and not ended: one runs, and one has its data transferred.
@@ -39,7 +39,7 @@ pub(super) struct Tally {
 
 /// A task that has begun and not ended.
 pub(super) struct Task {
-    record: NonNull<Record>,
+    task: NonNull<Submitted>,
     pub(super) outcome: Issued,
 }
 
@@ -47,14 +47,14 @@ pub(super) struct Task {
 unsafe impl Send for Task {}
 
 impl Task {
-    pub(super) fn new(record: &Record, outcome: Issued) -> Self {
-        Self { record: NonNull::from(record), outcome }
+    pub(super) fn new(task: &Submitted, outcome: Issued) -> Self {
+        Self { task: NonNull::from(task), outcome }
     }
 
-    /// The record. It stays until the task has been completed.
-    pub(super) fn record<'r>(&self) -> &'r Record {
+    /// The task. Its record stays until the task has been completed.
+    pub(super) fn task<'r>(&self) -> &'r Submitted {
         // SAFETY: the record is not free before the task has been completed, which takes this value.
-        unsafe { self.record.as_ref() }
+        unsafe { self.task.as_ref() }
     }
 }
 

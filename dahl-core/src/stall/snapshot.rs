@@ -3,8 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use crate::access::AccessMode;
+use crate::description::{Action, ArrayId};
 use crate::engine::Shared;
-use crate::task::{Kind, Pinned};
+use crate::task::Pinned;
 
 /// A runtime at a moment. Threads go on meanwhile, so parts of it may be of slightly different moments.
 pub(super) struct Snapshot {
@@ -33,9 +34,9 @@ pub(super) struct Unfinished {
 /// One array of it.
 #[derive(Clone, Copy)]
 pub(super) struct Awaited {
-    pub(super) array: u32,
+    pub(super) array: ArrayId,
     /// Of a part: the array that it is a part of.
-    pub(super) whole: Option<u32>,
+    pub(super) whole: Option<ArrayId>,
     pub(super) mode: AccessMode,
     pub(super) is_ready: bool,
 }
@@ -89,15 +90,14 @@ impl Snapshot {
 impl Unfinished {
     /// Nothing if the task has run, or has none of its own to be told of.
     fn of(pinned: &Pinned<'_>, workers: &[Activity]) -> Option<Self> {
-        let record = pinned.record();
-        let body = record.body();
-        let accesses: Vec<_> = record
+        let task = pinned.task();
+        let desc = task.desc();
+        let accesses: Vec<_> = task
             .accesses()
             .filter_map(|access| {
-                let array = access.array()?;
-                let (mode, is_ready) = (access.body().mode, access.is_ready());
+                let (array, whole) = (access.array()?, access.whole());
                 Some((
-                    Awaited { array: array.id(), whole: array.whole_id(), mode, is_ready },
+                    Awaited { array, whole, mode: access.mode, is_ready: access.is_ready() },
                     access.is_done(),
                 ))
             })
@@ -105,24 +105,20 @@ impl Unfinished {
         if !accesses.is_empty() && accesses.iter().all(|(_, is_done)| *is_done) {
             return None;
         }
-        let sequence = (!matches!(body.kind, Kind::Host(_))).then_some(body.sequence);
-        let name = body.name.map(|name| format!(" `{name}`")).unwrap_or_default();
-        let what = match (body.kind, body.codelet) {
-            (Kind::Host(_), _) | (_, None) => format!("a thread that waits at {}", body.location),
-            (Kind::Fold(_) | Kind::Finish(_), Some(codelet)) => {
-                format!(
-                    "{}#{} (its reduction){name}, submitted at {}",
-                    codelet.name, body.sequence, body.location
-                )
+        let sequence = (!matches!(desc.action(), Action::Wait)).then_some(desc.sequence());
+        let name = desc.name().map(|name| format!(" `{name}`")).unwrap_or_default();
+        let (number, location) = (desc.sequence(), desc.location());
+        let what = match (desc.action(), desc.codelet_if_any()) {
+            (_, None) => format!("a thread that waits at {location}"),
+            (Action::Combine(_), Some(codelet)) => {
+                format!("{}#{number} (its reduction){name}, submitted at {location}", codelet.name)
             }
-            (_, Some(codelet)) => {
-                format!("{}#{}{name}, submitted at {}", codelet.name, body.sequence, body.location)
-            }
+            (_, Some(codelet)) => format!("{}#{number}{name}, submitted at {location}", codelet.name),
         };
         let runs = |activity: &Activity| matches!(activity, Activity::Runs { sequence: own, .. } if Some(*own) == sequence);
         let state = match () {
             () if workers.iter().any(runs) => State::Running,
-            () if record.is_pending() => State::Waiting,
+            () if task.is_pending() => State::Waiting,
             () => State::Ready,
         };
         Some(Self {

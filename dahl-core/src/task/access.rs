@@ -1,4 +1,5 @@
-//! [`Access`]: one array of a task, what is done with it, and its link in the array's chain.
+//! [`Access`]: one array of a task, as a link in the array's chain. What is done with the array says the
+//! [description](AccessDesc).
 //!
 //! Who may touch what of it is said at [`Record`].
 #![allow(
@@ -7,79 +8,78 @@
 )]
 
 use std::cell::UnsafeCell;
+use std::ops::Deref;
 use std::ptr;
 
 use super::chain::Link;
 use super::record::Record;
-use crate::access::AccessMode;
 use crate::array::ArrayState;
-use crate::shape::Layout;
+use crate::description::AccessDesc;
 
-/// One access of a task.
+/// One access of a task: its link, and where the array is.
 #[derive(Debug)]
 #[repr(C)]
-pub(crate) struct Access {
+pub(super) struct Bound {
     /// First, so that a pointer to the link is one to the access.
     pub(super) link: Link,
     pub(super) record: UnsafeCell<*const Record>,
-    pub(super) body: UnsafeCell<AccessBody>,
-}
-
-/// What an access says.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct AccessBody {
     /// Null for `SCRATCH`.
-    pub(crate) array: *const ArrayState,
-    pub(crate) mode: AccessMode,
-    pub(crate) layout: Layout,
-    /// Whether what the array or buffer holds does not count: for the first contribution to a leaf, and the total of an
-    /// array whose value was forgotten.
-    pub(crate) begins: bool,
+    pub(super) array: UnsafeCell<*const ArrayState>,
 }
 
-impl AccessBody {
-    /// Whether it needs what the array or buffer holds.
-    pub(crate) fn reads(&self) -> bool {
-        self.mode != AccessMode::W && !self.begins
+impl Bound {
+    pub(super) fn new() -> Self {
+        Self { link: Link::new(), record: UnsafeCell::new(ptr::null()), array: UnsafeCell::new(ptr::null()) }
     }
 }
 
-impl Access {
-    pub(super) fn new() -> Self {
-        let body =
-            AccessBody { array: ptr::null(), mode: AccessMode::R, layout: Layout::EMPTY, begins: false };
-        Self { link: Link::new(), record: UnsafeCell::new(ptr::null()), body: UnsafeCell::new(body) }
+/// One access of a submitted task. It is the description's, and knows the array and the link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Access<'r> {
+    pub(super) desc: &'r AccessDesc,
+    pub(super) bound: &'r Bound,
+}
+
+impl Deref for Access<'_> {
+    type Target = AccessDesc;
+
+    fn deref(&self) -> &AccessDesc {
+        self.desc
+    }
+}
+
+impl<'r> Access<'r> {
+    /// What the access says.
+    pub(crate) fn desc(self) -> &'r AccessDesc {
+        self.desc
     }
 
     /// The link, as a pointer that leads back to the access.
-    pub(crate) fn link(&self) -> *const Link {
-        ptr::from_ref(self).cast()
-    }
-
-    /// What the access says.
-    pub(crate) fn body(&self) -> &AccessBody {
-        // SAFETY: after submission nobody writes it; before, only the submitter calls, through `Record`'s methods.
-        unsafe { &*self.body.get() }
+    pub(super) fn link(self) -> *const Link {
+        ptr::from_ref(self.bound).cast()
     }
 
     /// Has the processor fetch the link behind its own.
-    pub(crate) fn fetch_next(&self) {
-        self.link.fetch_next();
+    pub(crate) fn fetch_next(self) {
+        self.bound.link.fetch_next();
     }
 
     /// Whether what it waits for has ended.
-    pub(crate) fn is_ready(&self) -> bool {
-        self.link.is_ready()
+    pub(crate) fn is_ready(self) -> bool {
+        self.bound.link.is_ready()
     }
 
     /// Whether it has ended itself.
-    pub(crate) fn is_done(&self) -> bool {
-        self.link.is_done()
+    pub(crate) fn is_done(self) -> bool {
+        self.bound.link.is_done()
     }
 
     /// The array, unless it is scratch.
-    pub(crate) fn array(&self) -> Option<&ArrayState> {
+    #[inline]
+    pub(crate) fn state(self) -> Option<&'r ArrayState> {
+        // SAFETY: an `Access` is of a record that is submitted: nobody writes the pointer.
+        let array = unsafe { *self.bound.array.get() };
         // SAFETY: the array's release link comes after this access, so its state is there until the access is done.
-        unsafe { self.body().array.as_ref() }
+        unsafe { array.as_ref() }
     }
 }

@@ -1,21 +1,20 @@
 //! [`Task`]: a submission in the making.
-#![allow(unsafe_code, reason = "fills in a record that it took and has not submitted")]
-
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr;
 use std::sync::Arc;
 
-use super::record::{Kind, Record};
-use super::step::Step;
+use super::draft::Draft;
 use crate::access::AccessMode;
 use crate::argument::Argument;
-use crate::array::{Array, byte_len};
+use crate::array::{Array, ArrayState, byte_len};
 use crate::codelet::{Codelet, Parameter, in_kernel};
+use crate::description::{Action, Call, Over, TaskDesc};
 use crate::element::Element;
 use crate::engine::Shared;
 use crate::error::{Error, ErrorKind, Result};
+use crate::shape::Layout;
 
 /// A task that has its arrays and arguments and waits to be submitted: `Axpy::task(&x, &y, &mut out, 2.0)`.
 ///
@@ -26,9 +25,9 @@ use crate::error::{Error, ErrorKind, Result};
 #[derive(Debug)]
 pub struct Task<'a> {
     pub(super) codelet: &'static Codelet,
-    pub(super) in_place: bool,
-    /// Where it will run, from its first array.
-    pub(super) target: Option<(&'a Arc<Shared>, &'a Record)>,
+    pub(super) over: Option<Over>,
+    /// What it says so far, from its first array on.
+    pub(super) draft: Option<Draft<'a>>,
     accesses: usize,
     pub(super) error: Option<Error>,
     pub(super) location: &'static Location<'static>,
@@ -43,8 +42,8 @@ impl<'a> Task<'a> {
     pub fn new(codelet: &'static Codelet) -> Self {
         Self {
             codelet,
-            in_place: false,
-            target: None,
+            over: None,
+            draft: None,
             accesses: 0,
             error: None,
             location: Location::caller(),
@@ -58,24 +57,56 @@ impl<'a> Task<'a> {
     #[track_caller]
     pub fn new_in_place(codelet: &'static Codelet) -> Self {
         let mut task = Self::new(codelet);
-        task.in_place = true;
+        task.over = Over::of(codelet);
         task
+    }
+
+    /// A task of `codelet`, over one of its inputs if that says so, that was described before.
+    pub(super) fn of_call(
+        codelet: &'static Codelet,
+        over: Option<Over>,
+        location: &'static Location<'static>,
+    ) -> Self {
+        Self { over, location, ..Self::new(codelet) }
+    }
+
+    /// Adds an array of that layout.
+    pub(super) fn push_state(
+        &mut self,
+        shared: &'a Arc<Shared>,
+        array: &'a ArrayState,
+        mode: AccessMode,
+        layout: &Layout,
+    ) {
+        if let Some(draft) = self.draft_for(shared) {
+            draft.push(array, mode, |own| *own = *layout);
+        }
+    }
+
+    /// Adds a temporary buffer of these extents.
+    pub(super) fn push_scratch(&mut self, extents: &[usize]) {
+        if let Some(draft) = self.draft.as_mut().filter(|_| self.error.is_none()) {
+            draft.push_scratch(extents);
+        }
+    }
+
+    /// Adds the bytes of plain arguments.
+    pub(super) fn push_arguments(&mut self, bytes: &[u8]) {
+        if let Some(draft) = self.draft.as_mut().filter(|_| self.error.is_none()) {
+            draft.desc_mut().push_argument(bytes.len()).copy_from_slice(bytes);
+        }
     }
 
     /// The parameter of the next access, and its mode in this variant.
     fn next_parameter(&mut self) -> (&'static Parameter, AccessMode) {
-        let mut index = self.accesses;
+        let position = self.accesses;
         self.accesses += 1;
-        let mut mode_of_target = None;
-        if let (true, Some(in_place)) = (self.in_place, &self.codelet.in_place) {
-            let output = self.codelet.output().expect("a codelet with `_self` has an output");
-            if index >= output {
-                index += 1;
-            }
-            mode_of_target = (index == in_place.target).then_some(AccessMode::RW);
-        }
-        let parameter = &self.codelet.parameters[index];
-        (parameter, mode_of_target.unwrap_or(parameter.mode))
+        let Some(over) = self.over else {
+            let parameter = &self.codelet.parameters[position];
+            return (parameter, parameter.mode);
+        };
+        let parameter = &self.codelet.parameters[over.parameter_of(position)];
+        (parameter, if position == over.position { AccessMode::RW } else { parameter.mode })
     }
 
     fn push<T: Element, const N: usize>(&mut self, array: &'a Array<'_, T, N>) {
@@ -86,18 +117,18 @@ impl<'a> Task<'a> {
             self.codelet.name,
             parameter.name
         );
-        let Some(record) = self.record_for(array.state().shared()) else { return };
-        // SAFETY: the record was taken by `record_for` and is not submitted.
-        unsafe { record.push_access(array.state(), mode, |layout| array.set_layout(layout)) };
+        if let Some(draft) = self.draft_for(array.state().shared()) {
+            draft.push(array.state(), mode, |layout| array.set_layout(layout));
+        }
     }
 
-    /// The record to fill in; nothing if there is an error.
-    pub(super) fn record_for(&mut self, shared: &'a Arc<Shared>) -> Option<&'a Record> {
+    /// What is to be filled in; nothing if there is an error.
+    pub(super) fn draft_for(&mut self, shared: &'a Arc<Shared>) -> Option<&mut Draft<'a>> {
         if self.error.is_some() {
             return None;
         }
-        match self.target {
-            Some((ours, record)) if Arc::ptr_eq(ours, shared) => return Some(record),
+        match &self.draft {
+            Some(draft) if ptr::eq(draft.shared(), &**shared) => return self.draft.as_mut(),
             Some(_) => {
                 self.fail(Error::at(ErrorKind::TwoRuntimes { codelet: self.codelet.name }, self.location))
             }
@@ -108,17 +139,8 @@ impl<'a> Task<'a> {
                 self.fail(Error::at(ErrorKind::RuntimeDropped { subject: self.codelet.name }, self.location));
             }
             None => {
-                let record = shared.take_record();
-                // SAFETY: the record was just taken.
-                unsafe { record.clear() };
-                // SAFETY: as above.
-                let body = unsafe { record.body_mut() };
-                body.codelet = Some(self.codelet);
-                body.kind = Kind::Kernel;
-                body.in_place = self.in_place;
-                body.location = self.location;
-                self.target = Some((shared, record));
-                return Some(record);
+                let action = Action::Kernel(Call::new(self.codelet, self.over));
+                return Some(self.draft.insert(Draft::new(shared, action, self.location)));
             }
         }
         None
@@ -140,25 +162,18 @@ impl<'a> Task<'a> {
     #[doc(hidden)]
     pub fn scratch<T: Element, const N: usize>(&mut self, shape: [usize; N]) {
         self.next_parameter();
-        let Some((_, record)) = self.target.filter(|_| self.error.is_none()) else { return };
-        if let Err(error) = byte_len::<T>(&shape) {
-            return self.fail(Error::at(error.kind().clone(), self.location));
+        let Some(draft) = self.draft.as_mut().filter(|_| self.error.is_none()) else { return };
+        match byte_len::<T>(&shape) {
+            Ok(_) => draft.push_scratch(&shape),
+            Err(error) => self.fail(Error::at(error.kind().clone(), self.location)),
         }
-        // SAFETY: the record was taken and is not submitted.
-        unsafe {
-            record.push_access(ptr::null(), AccessMode::SCRATCH, |layout| layout.set_contiguous(&shape))
-        };
     }
 
     /// Adds a plain argument.
     #[doc(hidden)]
     pub fn argument<A: Argument>(&mut self, value: A) {
-        let Some((_, record)) = self.target.filter(|_| self.error.is_none()) else { return };
-        // SAFETY: the record was taken and is not submitted.
-        let arguments = &mut unsafe { record.body_mut() }.arguments;
-        let start = arguments.len();
-        arguments.resize(start + A::SIZE_BYTES, 0);
-        value.encode(&mut arguments[start..]);
+        let Some(draft) = self.draft.as_mut().filter(|_| self.error.is_none()) else { return };
+        value.encode(draft.desc_mut().push_argument(A::SIZE_BYTES));
     }
 
     /// Notes an error, which [`submit`](Task::submit) returns. The first one counts.
@@ -185,74 +200,69 @@ impl<'a> Task<'a> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
-        let (shared, record) = self.target.take().expect("a codelet has an array");
-        if let Err(error) = self.require_submittable().and_then(|()| self.contribute(record)) {
-            // SAFETY: the record was taken and is not submitted.
-            drop(unsafe { record.take_callback() });
-            Step::new(shared, None).give_back(record);
-            return Err(error);
-        }
+        let mut draft = self.draft.take().expect("a codelet has an array");
+        self.require_submittable(&draft)?;
+        self.contribute(&mut draft)?;
         // Nothing can fail from here on: what an output held may be forgotten.
-        for access in record.accesses() {
-            if let Some(array) = access.array() {
-                array.make_way(access.body().mode);
+        for (access, array) in draft.desc().accesses().zip(draft.arrays()) {
+            if let Some(array) = array {
+                array.make_way(access.mode);
             }
         }
-        // SAFETY: the record was taken and is not submitted.
-        let body = unsafe { record.body_mut() };
-        body.sequence = shared.next_sequence();
-        // SAFETY: as above.
-        let outcome = self.synchronous.then(|| unsafe { record.note_outcome() });
+        let shared = draft.shared();
+        draft.desc_mut().set_sequence(shared.next_sequence());
+        let outcome = self.synchronous.then(|| draft.note_outcome());
         // The task is counted already: should the observer panic, it is submitted all the same.
-        let observed = catch_unwind(AssertUnwindSafe(|| shared.observe(record)));
-        Step::new(shared, None).submit(record);
+        let observed = catch_unwind(AssertUnwindSafe(|| shared.observe(draft.desc())));
+        draft.submit();
         shared.serve_if_stopped();
         observed.unwrap_or_else(|panic| resume_unwind(panic));
         outcome.map_or(Ok(()), |outcome| outcome.wait(shared))
+    }
+
+    /// What would be submitted.
+    ///
+    /// # Errors
+    /// As for [`submit`](Task::submit), as far as they are known now.
+    pub(crate) fn description(mut self) -> Result<TaskDesc> {
+        match self.error.take() {
+            Some(error) => Err(error),
+            None => Ok(self.draft.as_ref().expect("a codelet has an array").desc().clone()),
+        }
     }
 }
 
 impl Task<'_> {
     /// What only the submission can know.
-    fn require_submittable(&self) -> Result<()> {
+    fn require_submittable(&self, draft: &Draft<'_>) -> Result<()> {
         if in_kernel() {
             return Err(Error::at(ErrorKind::InsideKernel { call: self.codelet.name }, self.location));
         }
+        debug_assert_eq!(draft.desc().alias(), None, "the borrows of a task's arrays exclude each other");
         match self.codelet.cpu_kernel() {
             Some(_) => Ok(()),
+            None if !draft.desc().is_kernel() => Ok(()),
             None => Err(Error::at(no_kernel(self.codelet, None), self.location)),
         }
     }
 
     /// Sends each contribution to a reduction to its leaf; none if there is one that cannot be had.
-    fn contribute(&self, record: &Record) -> Result<()> {
+    fn contribute(&self, draft: &mut Draft<'_>) -> Result<()> {
         let parameters = self.codelet.parameters.iter().enumerate();
         let reduced =
             parameters.filter_map(|(index, parameter)| Some((index, parameter.accumulator.as_ref()?)));
         for (index, accumulator) in reduced.clone() {
-            let access = record.access(index);
-            let target = access.array().expect("a reduction has an array");
-            let layout = &access.body().layout;
-            target.make_way(access.body().mode);
-            target.reductions().reserve(target, self.codelet, accumulator, layout, self.location)?;
+            let access = draft.desc().access(index);
+            let target = draft.array(index).expect("a reduction has an array");
+            target.make_way(access.mode);
+            target.reductions().reserve(target, self.codelet, accumulator, &access.layout, self.location)?;
         }
         for (index, _) in reduced {
-            let target = record.access(index).array().expect("a reduction has an array");
-            let contribution = target.reductions().contribute(target, record.body().place);
-            // SAFETY: the record was taken and is not submitted.
-            unsafe { record.redirect(index, &contribution) };
+            let target = draft.array(index).expect("a reduction has an array");
+            let contribution = target.reductions().contribute(target, draft.desc().place());
+            draft.redirect(index, &contribution);
         }
         Ok(())
-    }
-}
-
-impl Drop for Task<'_> {
-    fn drop(&mut self) {
-        if let Some((shared, record)) = self.target.take() {
-            // SAFETY: the record was taken and is not submitted.
-            drop(unsafe { record.take_callback() });
-            Step::new(shared, None).give_back(record);
-        }
     }
 }
 

@@ -1,10 +1,8 @@
 //! [`Callback`]: what is called when a task has ended.
-#![allow(unsafe_code, reason = "fills in a record that was taken and is not submitted")]
-
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use super::record::Record;
+use super::draft::Draft;
 use crate::engine::Shared;
 use crate::error::{Failure, Result};
 
@@ -53,17 +51,12 @@ impl fmt::Debug for Callback {
 /// The end of a task that somebody waits for.
 pub(super) struct Ending(Outcome);
 
-impl Record {
-    /// Lets the record note how its task ends.
-    ///
-    /// # Safety
-    /// The caller took the record and has not submitted it.
-    pub(super) unsafe fn note_outcome(&self) -> Ending {
+impl Draft<'_> {
+    /// Lets it be noted how the task ends.
+    pub(super) fn note_outcome(&mut self) -> Ending {
         let outcome = Outcome::default();
-        // SAFETY: the caller's.
-        let earlier = unsafe { self.take_callback() };
-        // SAFETY: the caller's.
-        unsafe { self.set_callback(Callback::noting(earlier, Arc::clone(&outcome))) };
+        let earlier = self.take_callback();
+        self.set_callback(Callback::noting(earlier, Arc::clone(&outcome)));
         Ending(outcome)
     }
 }

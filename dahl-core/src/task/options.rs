@@ -1,33 +1,36 @@
 //! What a submitter can say of a task: [`Task`]'s options.
-#![allow(unsafe_code, reason = "fills in a record that was taken and is not submitted")]
 
 use super::builder::{Task, no_kernel};
 use super::callback::Callback;
-use super::record::{Body, Place, Record};
 use super::tag::Tag;
 use crate::access::AccessMode;
 use crate::array::Array;
+use crate::description::{Call, Place};
 use crate::engine::Shared;
 use crate::error::{Error, ErrorKind, Failure};
 
 impl<'a> Task<'a> {
-    /// Changes what the record says, if there is one: an error before keeps it away.
-    fn set(&mut self, change: impl FnOnce(&mut Body)) {
-        if let Some((_, record)) = self.target {
-            // SAFETY: the record was taken and is not submitted, and no reference to its body is in use.
-            change(unsafe { record.body_mut() });
+    /// Changes what is said of the call, if there is a draft: an error before keeps it away.
+    fn set(&mut self, change: impl FnOnce(&mut Call)) {
+        if let Some(call) = self.draft.as_mut().and_then(|draft| draft.desc_mut().call_mut()) {
+            change(call);
         }
+    }
+
+    /// The runtime, if it is known.
+    fn shared(&self) -> Option<&'a Shared> {
+        self.draft.as_ref().map(|draft| draft.shared())
     }
 
     /// Sets the priority: of the tasks that are ready, a scheduler that knows priorities takes larger ones first.
     pub fn priority(mut self, priority: i32) -> Self {
-        self.set(|body| body.priority = priority);
+        self.set(|call| call.options.priority = priority);
         self
     }
 
     /// Sets the name that traces and errors show beside the codelet's.
     pub fn name(mut self, name: &'static str) -> Self {
-        self.set(|body| body.name = Some(name));
+        self.set(|call| call.options.name = Some(name));
         self
     }
 
@@ -41,11 +44,11 @@ impl<'a> Task<'a> {
             let able = |worker| shared.has_kernel(worker, self.codelet) && shared.is_for(worker, kernel);
             (0..shared.workers()).any(able)
         };
-        match (self.codelet.named(name), self.target) {
-            (Some(kernel), Some((shared, _))) if kernel.is_on_cuda() && !is_able(shared, kernel) => {
+        match (self.codelet.named(name), self.shared()) {
+            (Some(kernel), Some(shared)) if kernel.is_on_cuda() && !is_able(shared, kernel) => {
                 self.fail_for_workers(shared, format!("worker with the kernel `{name}`"));
             }
-            (Some(kernel), _) => self.set(|body| body.kernel = Some(kernel)),
+            (Some(kernel), _) => self.set(|call| call.kernel = Some(kernel)),
             (None, _) => self.fail(Error::at(no_kernel(self.codelet, Some(name)), self.location)),
         }
         self
@@ -53,7 +56,7 @@ impl<'a> Task<'a> {
 
     /// Runs a kernel that the codelet does not have. Its views and arguments must be the codelet's.
     pub(crate) fn foreign_kernel(mut self, kernel: &'static crate::codelet::Kernel) -> Self {
-        self.set(|body| body.kernel = Some(kernel));
+        self.set(|call| call.kernel = Some(kernel));
         self
     }
 
@@ -63,9 +66,9 @@ impl<'a> Task<'a> {
     /// The submission fails if there is no such worker, or if it cannot run the codelet.
     pub fn on(mut self, worker: usize) -> Self {
         let able = |shared: &Shared| worker < shared.workers() && shared.has_kernel(worker, self.codelet);
-        match self.target {
-            Some((shared, _)) if !able(shared) => self.fail_for_workers(shared, format!("worker {worker}")),
-            _ => self.set(|body| body.place = Place::Worker(worker)),
+        match self.shared() {
+            Some(shared) if !able(shared) => self.fail_for_workers(shared, format!("worker {worker}")),
+            _ => self.set(|call| call.options.place = Place::Worker(worker)),
         }
         self
     }
@@ -74,11 +77,11 @@ impl<'a> Task<'a> {
     ///
     /// The submission fails if there is none, or none that can run the codelet.
     pub fn on_kind(mut self, kind: &str) -> Self {
-        let Some((shared, _)) = self.target else { return self };
+        let Some(shared) = self.shared() else { return self };
         let able =
             |&worker: &usize| shared.worker(worker).kind == kind && shared.has_kernel(worker, self.codelet);
         match (0..shared.workers()).find(able) {
-            Some(worker) => self.set(|body| body.place = Place::KindOf(worker)),
+            Some(worker) => self.set(|call| call.options.place = Place::KindOf(worker)),
             None => self.fail_for_workers(shared, format!("worker of the kind `{kind}`")),
         }
         self
@@ -98,21 +101,20 @@ impl<'a> Task<'a> {
     ///
     /// The submission fails if there is no such worker.
     pub fn prefetch(mut self, worker: usize) -> Self {
-        match self.target {
-            Some((shared, _)) if worker >= shared.workers() => {
+        match self.shared() {
+            Some(shared) if worker >= shared.workers() => {
                 self.fail_for_workers(shared, format!("worker {worker}"));
             }
-            _ => self.set(|body| body.prefetch = Some(worker)),
+            _ => self.set(|call| call.options.prefetch = Some(worker)),
         }
         self
     }
 
     /// Calls `callback` when the task has ended, with its failure, if it has failed, on the thread that ran it. Like a
     /// kernel it must not wait or submit; its panic is a failure that [`Runtime::wait`](crate::Runtime::wait) reports.
-    pub fn callback(self, callback: impl FnOnce(Option<&Failure>) + Send + 'static) -> Self {
-        if let Some((_, record)) = self.target {
-            // SAFETY: the record was taken and is not submitted.
-            unsafe { record.set_callback(Callback::new(callback)) };
+    pub fn callback(mut self, callback: impl FnOnce(Option<&Failure>) + Send + 'static) -> Self {
+        if let Some(draft) = &mut self.draft {
+            draft.set_callback(Callback::new(callback));
         }
         self
     }
@@ -135,12 +137,10 @@ impl<'a> Task<'a> {
 
     fn push_tag(mut self, tag: &'a Tag, mode: AccessMode) -> Self {
         let array: &'a Array<'_, u8, 1> = tag.array();
-        // Without a record there is an error already, or this makes one: of another runtime.
-        let record: Option<&Record> = self.record_for(array.state().shared());
-        if let Some(record) = record {
-            // SAFETY: the record was taken and is not submitted.
-            unsafe { record.push_access(array.state(), mode, |layout| array.set_layout(layout)) };
-            self.set(|body| body.tags += 1);
+        // Without a draft there is an error already, or this makes one: of another runtime.
+        if let Some(draft) = self.draft_for(array.state().shared()) {
+            draft.push(array.state(), mode, |layout| array.set_layout(layout));
+            draft.desc_mut().add_tag();
         }
         self
     }

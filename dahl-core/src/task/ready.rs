@@ -4,19 +4,18 @@
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-use super::access::Access;
-use super::record::{Kind, Place, Record};
+use super::record::Submitted;
 use crate::array::ArrayState;
+use crate::description::{ArrayId, ArrayUse, Place, TaskDesc};
 use crate::device::Requester;
 use crate::engine::Shared;
 use crate::memory::HOME;
-use crate::observer::{ArrayUse, Submission};
 use crate::perf::Estimate;
 
 /// A task whose dependencies are met. Whoever holds it must see that it is run: it is neither cloned nor forgotten.
 #[derive(Debug)]
 pub struct ReadyTask {
-    record: NonNull<Record>,
+    task: NonNull<Submitted>,
     /// The runtime that it belongs to, which its arrays keep.
     shared: NonNull<Shared>,
 }
@@ -25,8 +24,8 @@ pub struct ReadyTask {
 unsafe impl Send for ReadyTask {}
 
 impl ReadyTask {
-    pub(crate) fn new(record: &Record, shared: &Shared) -> Self {
-        Self { record: NonNull::from(record), shared: NonNull::from(shared) }
+    pub(crate) fn new(task: &Submitted, shared: &Shared) -> Self {
+        Self { task: NonNull::from(task), shared: NonNull::from(shared) }
     }
 
     /// Whether it is a task of this runtime.
@@ -38,25 +37,32 @@ impl ReadyTask {
     #[cold]
     pub(crate) fn send_home(self) {
         // Its arrays keep the runtime until it is completed; this clone does for the rest of the call.
-        let shared = self.peek().accesses().find_map(Access::array).map(|array| Arc::clone(array.shared()));
+        let shared =
+            self.peek().accesses().find_map(|access| access.state()).map(|array| Arc::clone(array.shared()));
         shared.expect("a task has an array").take_home(self);
     }
 
-    /// The record. It stays until the task has been completed.
-    pub(crate) fn record<'r>(self) -> &'r Record {
+    /// The task, for who runs it. It stays until it has been completed.
+    pub(crate) fn task<'r>(self) -> &'r Submitted {
         // SAFETY: the record is not free before it is completed, which takes this value.
-        unsafe { self.record.as_ref() }
+        unsafe { self.task.as_ref() }
     }
 
-    /// The record, while it is looked at.
-    pub(crate) fn peek(&self) -> &Record {
-        // SAFETY: as in `record`.
-        unsafe { self.record.as_ref() }
+    /// The task, while it is looked at.
+    pub(crate) fn peek(&self) -> &Submitted {
+        // SAFETY: as in `task`.
+        unsafe { self.task.as_ref() }
+    }
+
+    /// What it says.
+    #[inline]
+    fn desc(&self) -> &TaskDesc {
+        self.peek().desc()
     }
 
     /// The worker that must run it, if the submitter said so.
     pub(crate) fn forced_worker(&self) -> Option<usize> {
-        match self.peek().body().place {
+        match self.desc().place() {
             Place::Worker(worker) => Some(worker),
             Place::Any | Place::KindOf(_) => None,
         }
@@ -64,7 +70,7 @@ impl ReadyTask {
 
     /// The worker to whose memory the submitter wants its inputs copied now.
     pub(crate) fn wants_prefetch(&self) -> Option<usize> {
-        self.peek().body().prefetch
+        self.desc().prefetch()
     }
 
     /// Copies what it reads to the memory of worker `worker`, if that has one of its own, and room: for a scheduler that
@@ -74,9 +80,9 @@ impl ReadyTask {
         if node == HOME {
             return;
         }
-        let requester = Requester { name: self.codelet(), location: self.peek().body().location };
-        for access in self.peek().operands().filter(|access| access.body().reads()) {
-            if let Some(array) = access.array() {
+        let requester = Requester { name: self.codelet(), location: self.desc().location() };
+        for access in self.peek().operands().filter(|access| access.reads()) {
+            if let Some(array) = access.state() {
                 // SAFETY: the task is ready and not completed, so it holds its accesses, which read.
                 unsafe { array.prefetch(node, requester) };
             }
@@ -85,49 +91,44 @@ impl ReadyTask {
 
     /// The codelet's name.
     pub fn codelet(&self) -> &'static str {
-        self.peek().body().codelet.map_or("", |codelet| codelet.name)
+        self.desc().codelet_if_any().map_or("", |codelet| codelet.name)
     }
 
     /// The number of the task in the order of submission.
     pub fn sequence(&self) -> u64 {
-        self.peek().body().sequence
-    }
-
-    /// What was submitted.
-    fn submission(&self) -> Submission<'_> {
-        Submission::new(self.peek(), self.shared())
+        self.desc().sequence()
     }
 
     /// Whether worker `worker` can run it: it has a kernel there, and the submitter does not want another one.
     pub fn can_run_on(&self, worker: usize) -> bool {
-        self.submission().can_run_on(worker)
+        self.shared().can_run(worker, self.desc())
     }
 
     /// How long it is expected to run on worker `worker`, in nanoseconds, without transfers. Nothing if nothing like it
     /// has been measured there, or not often enough: then it must be.
     pub fn expected_ns(&self, worker: usize) -> Option<u64> {
-        self.submission().expected_ns(worker)
+        self.estimate(worker).map(|estimate| estimate.ns)
     }
 
     /// A number that tasks of one codelet share whose arrays have the same extents: what durations depend on.
     pub fn footprint(&self) -> u64 {
-        self.submission().footprint()
+        self.desc().footprint()
     }
 
     /// Whether the runtime added it to combine parts of a reduction: it is short, and nobody needs to measure it before
     /// it is placed.
     pub fn is_combination(&self) -> bool {
-        !matches!(self.peek().body().kind, Kind::Kernel)
+        self.desc().combination().is_some()
     }
 
     /// The arrays that it uses, in the order of the declaration.
     pub fn arrays(&self) -> impl Iterator<Item = ArrayUse> {
-        self.submission().arrays()
+        self.desc().arrays()
     }
 
     /// The arrays that would be copied if it ran on worker `worker`, each with how long that takes in nanoseconds, the
     /// links being free.
-    pub fn transfers(&self, worker: usize) -> impl Iterator<Item = (u32, u64)> {
+    pub fn transfers(&self, worker: usize) -> impl Iterator<Item = (ArrayId, u64)> {
         let shared = self.shared();
         let node = shared.worker(worker).node;
         let time =
@@ -137,7 +138,7 @@ impl ReadyTask {
 
     /// As [`expected_ns`](Self::expected_ns), and how that is known.
     pub fn estimate(&self, worker: usize) -> Option<Estimate> {
-        self.shared().expected(worker, self.peek())
+        self.shared().expected(worker, self.desc())
     }
 
     /// Bytes that would be copied if it ran on worker `worker`.
@@ -156,31 +157,34 @@ impl ReadyTask {
     pub(crate) fn returning_ns(&self, worker: usize) -> Option<u64> {
         let shared = self.shared();
         let node = shared.worker(worker).node;
-        if self.peek().operands().any(|access| access.body().reads()) {
+        if self.desc().operand_accesses().any(|access| access.reads()) {
             return None;
         }
-        let missing =
-            self.peek().operands().filter_map(Access::array).filter_map(|array| array.missing_at(node));
+        let missing = self
+            .peek()
+            .operands()
+            .filter_map(|access| access.state())
+            .filter_map(|array| array.missing_at(node));
         let time = |(to, bytes)| shared.devices().map_or(0, |devices| devices.transfer_ns(node, to, bytes));
         Some(missing.map(time).sum())
     }
 
     /// For each array that it reads and that is not at memory node `node`: its number, where it is, and its bytes.
-    pub(crate) fn missing(&self, node: usize) -> impl Iterator<Item = (u32, usize, usize)> {
-        let reads = self.peek().operands().filter(|access| access.body().reads());
-        reads.filter_map(Access::array).filter_map(move |array| {
+    pub(crate) fn missing(&self, node: usize) -> impl Iterator<Item = (ArrayId, usize, usize)> {
+        let reads = self.peek().operands().filter(|access| access.reads());
+        reads.filter_map(|access| access.state()).filter_map(move |array| {
             let (from, bytes) = array.missing_at(node)?;
-            Some((array.id(), from, bytes))
+            Some((array.known_as(), from, bytes))
         })
     }
 
     /// Bytes of each array that it makes anew, and of each that it changes and that memory node `node` has at hand
     /// until then: what that node would need again. Private buffers are folded, and not wanted there.
     pub(crate) fn leaving_bytes(&self, node: usize) -> impl Iterator<Item = usize> {
-        let written = self.peek().operands().filter(|access| !access.body().mode.is_shared());
+        let written = self.peek().operands().filter(|access| !access.mode.is_shared());
         let leaving = written.filter_map(move |access| {
-            let array = access.array().filter(|array| !array.is_private())?;
-            (!access.body().reads() || array.missing_at(node).is_none()).then_some(array)
+            let array = access.state().filter(|array| !array.is_private())?;
+            (!access.reads() || array.missing_at(node).is_none()).then_some(array)
         });
         leaving.map(ArrayState::bytes)
     }
@@ -192,6 +196,6 @@ impl ReadyTask {
 
     /// The priority that the submitter gave; 0 if none. Larger is sooner.
     pub fn priority(&self) -> i32 {
-        self.peek().body().priority
+        self.desc().priority()
     }
 }

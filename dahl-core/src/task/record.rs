@@ -1,32 +1,31 @@
-//! [`Record`]: a submitted task, as data. Records are recycled: a running program makes no new ones.
+//! [`Record`]: the place of a task: its description, and its links in the chains of its arrays. Records are recycled: a running
+//! program makes no new ones. [`Submitted`]: one whose task has been submitted, to be looked at.
 #![allow(unsafe_code, reason = "a record is written by one owner at a time, without a lock")]
 
 use std::cell::UnsafeCell;
-use std::panic::Location;
 use std::ptr;
 
-use super::access::Access;
+use super::access::{Access, Bound};
 use super::callback::Callback;
 use super::chain::{Link, LinkKind};
 use super::countdown::Countdown;
+use super::external::Begin;
 use super::turn::Waits;
 use super::wait::Waiter;
 use crate::access::AccessMode;
-use crate::array::{ArrayState, Contribution};
-use crate::codelet::{Accumulator, Codelet, Kernel};
-use crate::cuda::CudaInstance;
+use crate::array::ArrayState;
+use crate::description::TaskDesc;
 use crate::partition::Partition;
-use crate::shape::Layout;
 use crate::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 /// Accesses that a record holds itself; further ones lie beside it and are kept for its next task.
 const INLINE: usize = 4;
 
-/// A task.
+/// The place of a task.
 ///
-/// Who may touch `body` and the accesses' bodies: from [`Slab::take`](crate::memory::Slab::take) to submission, the
-/// submitter, alone; from then until the record is given back, anybody who handles the task, to read. `callback`: the
-/// submitter as well, and then whoever completes the task, before that.
+/// Who may touch what is in cells: from [`Slab::take`](crate::memory::Slab::take) to submission, the submitter, alone: it has the
+/// record's one [`Draft`](super::Draft), and nobody has a [`Submitted`] of it. From then until the record is given back, anybody
+/// who handles the task, to read, through `Submitted`. `end` besides: who completes the task, before that.
 #[derive(Debug)]
 pub(crate) struct Record {
     index: u32,
@@ -34,7 +33,8 @@ pub(crate) struct Record {
     pending: Countdown,
     /// Links that are not retired yet, plus one until the task is done with.
     unretired: Countdown,
-    body: UnsafeCell<Body>,
+    desc: UnsafeCell<TaskDesc>,
+    party: UnsafeCell<Party>,
     /// What to call when it has ended.
     callback: UnsafeCell<Option<Callback>>,
     /// The next one of a list: of splits and joins that a step has still to run, or of tasks that wait for a turn.
@@ -43,62 +43,21 @@ pub(crate) struct Record {
     turn: AtomicU32,
     /// When it became ready, if the run is traced.
     ready_ns: AtomicU64,
-    inline: [Access; INLINE],
+    inline: [Bound; INLINE],
     #[allow(clippy::vec_box, reason = "links stay where they are while the vector grows")]
-    more: UnsafeCell<Vec<Box<Access>>>,
+    more: UnsafeCell<Vec<Box<Bound>>>,
 }
 
-/// What a record says of its task.
+/// Whom a task concerns that no worker runs.
 #[derive(Debug)]
-pub(crate) struct Body {
-    pub(crate) kind: Kind,
-    pub(crate) codelet: Option<&'static Codelet>,
-    /// Of the codelet, if the submitter chose; otherwise its first.
-    pub(crate) kernel: Option<&'static Kernel>,
-    pub(crate) in_place: bool,
-    /// Whether an access commutes, so that the task needs turns.
-    pub(crate) commutes: bool,
-    pub(crate) accesses: usize,
-    pub(crate) arguments: Vec<u8>,
-    pub(crate) sequence: u64,
-    pub(crate) priority: i32,
-    pub(crate) name: Option<&'static str>,
-    pub(crate) place: Place,
-    /// The worker to whose memory the inputs are copied as soon as the task is ready.
-    pub(crate) prefetch: Option<usize>,
-    /// The last of its accesses, which no kernel sees: they are to tags.
-    pub(crate) tags: usize,
-    pub(crate) location: &'static Location<'static>,
-}
-
-/// Where the submitter wants a task to run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// Wherever the scheduler says.
-    Any,
-    /// On the worker of this number.
-    Worker(usize),
-    /// On a worker of the same kind as this one.
-    KindOf(usize),
-}
-
-/// Who runs a task.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Kind {
-    /// A worker: it has a kernel.
-    Kernel,
-    /// A worker: it combines a partial result of a reduction, the second access, into an earlier one, the first.
-    Fold(&'static Accumulator),
-    /// A worker: it combines the result of a reduction, the second access, into the array, the first.
-    Finish(&'static Accumulator),
-    /// Nobody: the host waits for its access.
-    Host(*const Waiter),
-    /// Whoever makes it ready: it takes an array's value away.
-    Forget,
-    /// Whoever makes it ready: it begins a partition.
-    Split(*const Partition),
-    /// Whoever makes it ready: it ends a partition.
-    Join(*const Partition),
+pub(crate) enum Party {
+    Nobody,
+    /// The thread that waits.
+    Waiter(*const Waiter),
+    /// The partition that it begins or ends.
+    Partition(*const Partition),
+    /// Who is told that an external task may begin.
+    External(Begin),
 }
 
 // SAFETY: see "who may touch" above; the pointers are to things that outlive the task: arrays have a release link
@@ -120,32 +79,18 @@ impl Record {
             index,
             pending: Countdown::new(),
             unretired: Countdown::new(),
-            body: UnsafeCell::new(Body {
-                kind: Kind::Kernel,
-                codelet: None,
-                kernel: None,
-                in_place: false,
-                commutes: false,
-                accesses: 0,
-                arguments: Vec::new(),
-                sequence: 0,
-                priority: 0,
-                name: None,
-                place: Place::Any,
-                prefetch: None,
-                tags: 0,
-                location: Location::caller(),
-            }),
+            desc: UnsafeCell::new(TaskDesc::new()),
+            party: UnsafeCell::new(Party::Nobody),
             callback: UnsafeCell::new(None),
             next: AtomicPtr::new(ptr::null_mut()),
             turn: AtomicU32::new(0),
             ready_ns: AtomicU64::new(0),
-            inline: std::array::from_fn(|_| Access::new()),
+            inline: std::array::from_fn(|_| Bound::new()),
             more: UnsafeCell::new(Vec::new()),
         }
     }
 
-    pub(crate) fn index(&self) -> u32 {
+    pub(super) fn index(&self) -> u32 {
         self.index
     }
 
@@ -153,58 +98,85 @@ impl Record {
         &self.turn
     }
 
-    /// Notes when it became ready. Whoever hands it to the scheduler calls.
-    pub(crate) fn note_ready(&self, now_ns: u64) {
-        self.ready_ns.store(now_ns, Ordering::Relaxed);
-    }
-
-    /// When it became ready, if the run is traced.
-    pub(crate) fn ready_ns(&self) -> u64 {
-        self.ready_ns.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn body(&self) -> &Body {
-        // SAFETY: see "who may touch": it is written through `body_mut` by the submitter alone, before submission.
-        unsafe { &*self.body.get() }
-    }
-
-    /// The body, to be written.
+    /// What the task says.
     ///
     /// # Safety
-    /// The caller took the record and has not submitted it, and no other reference to the body is in use.
-    #[allow(clippy::mut_from_ref, reason = "the record is the caller's alone, which the contract says")]
-    pub(crate) unsafe fn body_mut(&self) -> &mut Body {
-        // SAFETY: the caller's.
-        unsafe { &mut *self.body.get() }
+    /// The caller has the record's draft, or the record is submitted and not given back.
+    #[inline]
+    pub(super) unsafe fn desc(&self) -> &TaskDesc {
+        // SAFETY: the caller's: nobody writes it meanwhile, since the draft is borrowed, or gone.
+        unsafe { &*self.desc.get() }
     }
 
-    pub(crate) fn access(&self, index: usize) -> &Access {
+    /// The same, to be changed.
+    ///
+    /// # Safety
+    /// The caller has the record's draft for itself, and no other reference into the record is in use.
+    #[allow(clippy::mut_from_ref, reason = "the record is the caller's alone, which the contract says")]
+    #[inline]
+    pub(super) unsafe fn desc_mut(&self) -> &mut TaskDesc {
+        // SAFETY: the caller's.
+        unsafe { &mut *self.desc.get() }
+    }
+
+    /// Whom the task concerns.
+    ///
+    /// # Safety
+    /// As [`desc`](Self::desc).
+    #[inline]
+    pub(super) unsafe fn party(&self) -> &Party {
+        // SAFETY: the caller's.
+        unsafe { &*self.party.get() }
+    }
+
+    /// Says whom the task concerns; whom it did.
+    ///
+    /// # Safety
+    /// As [`desc_mut`](Self::desc_mut); or the task is external, and the caller tells who is told that it may begin, once.
+    pub(super) unsafe fn set_party(&self, party: Party) -> Party {
+        // SAFETY: the caller's.
+        std::mem::replace(unsafe { &mut *self.party.get() }, party)
+    }
+
+    /// The link of access `index`, and its array.
+    ///
+    /// # Safety
+    /// As [`desc`](Self::desc).
+    #[inline]
+    pub(super) unsafe fn bound(&self, index: usize) -> &Bound {
         match self.inline.get(index) {
-            Some(access) => access,
-            // SAFETY: the vector is changed by `push_access` alone, by the submitter, before submission.
+            Some(bound) => bound,
+            // SAFETY: the caller's; the vector is changed by `bind` alone.
             None => (unsafe { &*self.more.get() })[index - INLINE].as_ref(),
         }
     }
 
-    /// The accesses that the kernel sees.
-    pub(crate) fn operands(&self) -> impl Iterator<Item = &Access> {
-        self.accesses().take(self.body().accesses - self.body().tags)
-    }
-
-    /// The kernel in CUDA that does what a task of a reduction does, if there is one.
-    pub(crate) fn cuda_of_reduction(&self) -> Option<CudaInstance> {
-        match self.body().kind {
-            Kind::Fold(accumulator) => accumulator.cuda_fold(),
-            Kind::Finish(accumulator) => accumulator.cuda_finish(self.access(0).array()?.element()?),
-            Kind::Kernel | Kind::Host(_) | Kind::Forget | Kind::Split(_) | Kind::Join(_) => None,
+    /// Says where the array of access `index` is; accesses are bound in their order.
+    ///
+    /// # Safety
+    /// As [`desc_mut`](Self::desc_mut).
+    #[inline]
+    pub(super) unsafe fn bind(&self, index: usize, array: *const ArrayState) {
+        if index >= INLINE {
+            // SAFETY: the caller's.
+            let more = unsafe { &mut *self.more.get() };
+            if more.len() == index - INLINE {
+                more.push(Box::new(Bound::new()));
+            }
         }
+        // SAFETY: the caller's.
+        let bound = unsafe { self.bound(index) };
+        // SAFETY: the caller's.
+        unsafe { *bound.record.get() = self };
+        // SAFETY: the caller's.
+        unsafe { *bound.array.get() = array };
     }
 
     /// Takes what is to be called when the task has ended.
     ///
     /// # Safety
-    /// The caller is the submitter, before submission, or runs the task and has not completed it.
-    pub(crate) unsafe fn take_callback(&self) -> Option<Callback> {
+    /// As [`desc_mut`](Self::desc_mut); or the caller runs the task and has not completed it.
+    pub(super) unsafe fn take_callback(&self) -> Option<Callback> {
         // SAFETY: the caller's.
         unsafe { (*self.callback.get()).take() }
     }
@@ -212,112 +184,16 @@ impl Record {
     /// Sets it.
     ///
     /// # Safety
-    /// The caller took the record and has not submitted it.
+    /// As [`desc_mut`](Self::desc_mut).
     pub(super) unsafe fn set_callback(&self, callback: Callback) {
         // SAFETY: the caller's.
         unsafe { *self.callback.get() = Some(callback) };
-    }
-
-    pub(crate) fn accesses(&self) -> impl Iterator<Item = &Access> {
-        (0..self.body().accesses).map(|index| self.access(index))
-    }
-
-    /// Forgets the last task.
-    ///
-    /// # Safety
-    /// The caller took the record and has not submitted it, and no other reference into it is in use.
-    pub(crate) unsafe fn clear(&self) {
-        // SAFETY: the caller's.
-        let body = unsafe { self.body_mut() };
-        body.accesses = 0;
-        body.arguments.clear();
-        body.priority = 0;
-        body.kernel = None;
-        body.name = None;
-        body.place = Place::Any;
-        body.prefetch = None;
-        body.tags = 0;
-        body.in_place = false;
-        body.commutes = false;
-    }
-
-    /// Adds an access, whose layout `set_layout` writes.
-    ///
-    /// # Safety
-    /// The caller took the record and has not submitted it, and no other reference into it is in use.
-    pub(crate) unsafe fn push_access(
-        &self,
-        array: *const ArrayState,
-        mode: AccessMode,
-        set_layout: impl FnOnce(&mut Layout),
-    ) {
-        // SAFETY: the caller's.
-        let body = unsafe { self.body_mut() };
-        let index = body.accesses;
-        body.accesses += 1;
-        body.commutes |= mode == AccessMode::COMMUTE;
-        if index >= INLINE {
-            // SAFETY: the caller's.
-            let more = unsafe { &mut *self.more.get() };
-            if more.len() == index - INLINE {
-                more.push(Box::new(Access::new()));
-            }
-        }
-        let access = self.access(index);
-        // SAFETY: the caller's.
-        unsafe { *access.record.get() = self };
-        // SAFETY: the caller's.
-        let access_body = unsafe { &mut *access.body.get() };
-        access_body.array = array;
-        access_body.mode = mode;
-        access_body.begins = false;
-        set_layout(&mut access_body.layout);
-    }
-
-    /// Sends the contribution that access `index` makes to a buffer of its reduction.
-    ///
-    /// # Safety
-    /// The caller took the record and has not submitted it, and no other reference into it is in use.
-    pub(super) unsafe fn redirect(&self, index: usize, contribution: &Contribution) {
-        // SAFETY: the caller's.
-        let access_body = unsafe { &mut *self.access(index).body.get() };
-        access_body.array = contribution.buffer.as_ptr();
-        access_body.begins = contribution.begins;
-    }
-
-    /// What the array of access `index` holds does not count.
-    ///
-    /// # Safety
-    /// As [`redirect`](Self::redirect).
-    pub(crate) unsafe fn begin(&self, index: usize) {
-        // SAFETY: the caller's.
-        unsafe { &mut *self.access(index).body.get() }.begins = true;
-    }
-
-    /// Prepares the counters and links of a task with `links` linked accesses.
-    pub(super) fn arm(&self, links: u32) {
-        self.pending.arm(links + 1);
-        self.turn.store(0, Ordering::Relaxed);
-        for access in self.accesses() {
-            access.link.reset(match access.body().mode {
-                AccessMode::R => LinkKind::Shared,
-                AccessMode::COMMUTE => LinkKind::Commuting,
-                _ => LinkKind::Exclusive,
-            });
-        }
-        // Last: who pins the record sees what was filled in.
-        self.unretired.arm(links + 1);
     }
 
     /// Keeps a record that is submitted from being given back, until [`count_retired`](Self::count_retired) counts one
     /// more. False if it is free, or being filled in.
     pub(super) fn pin(&self) -> bool {
         self.unretired.add_one()
-    }
-
-    /// Whether it waits for other tasks.
-    pub(crate) fn is_pending(&self) -> bool {
-        self.pending.is_running()
     }
 
     /// Counts `ready` links; true if the task can run now. The caller of the last count sees all it waited for.
@@ -330,6 +206,16 @@ impl Record {
         self.unretired.count(retired)
     }
 
+    /// The record as one that is submitted.
+    ///
+    /// # Safety
+    /// The record is submitted, and not given back as long as the reference is used; its draft is gone, or is not used any more.
+    #[inline]
+    pub(super) unsafe fn submitted(&self) -> &Submitted {
+        // SAFETY: `Submitted` is a record and nothing else, and says so by `repr(transparent)`.
+        unsafe { &*ptr::from_ref(self).cast::<Submitted>() }
+    }
+
     /// The record of a link that [`Access::link`] gave out.
     ///
     /// # Safety
@@ -337,10 +223,96 @@ impl Record {
     pub(super) unsafe fn of_link<'r>(link: *const Link) -> &'r Self {
         // SAFETY: `link` is the first field of an access, the pointer was made from the access's, and the record, which
         // keeps it, is not free.
-        let access = unsafe { &*link.cast::<Access>() };
+        let bound = unsafe { &*link.cast::<Bound>() };
         // SAFETY: written before submission and not since.
-        let record = unsafe { *access.record.get() };
+        let record = unsafe { *bound.record.get() };
         // SAFETY: the record outlives its links.
         unsafe { &*record }
+    }
+}
+
+/// A task that has been submitted: what it says is not changed any more. Whoever has a reference sees that the record is not given
+/// back meanwhile, which [`Record::submitted`] asks for.
+#[derive(Debug)]
+#[repr(transparent)]
+pub(crate) struct Submitted(Record);
+
+impl Submitted {
+    pub(super) fn record(&self) -> &Record {
+        &self.0
+    }
+
+    /// What it says.
+    #[inline]
+    pub(crate) fn desc(&self) -> &TaskDesc {
+        // SAFETY: it is submitted and not given back.
+        unsafe { self.0.desc() }
+    }
+
+    pub(super) fn party(&self) -> &Party {
+        // SAFETY: as above.
+        unsafe { self.0.party() }
+    }
+
+    #[inline]
+    pub(crate) fn access(&self, index: usize) -> Access<'_> {
+        // SAFETY: as above.
+        Access { desc: self.desc().access(index), bound: unsafe { self.0.bound(index) } }
+    }
+
+    #[inline]
+    pub(crate) fn accesses(&self) -> impl Iterator<Item = Access<'_>> {
+        (0..self.desc().accesses().len()).map(|index| self.access(index))
+    }
+
+    /// The accesses that the kernel sees.
+    #[inline]
+    pub(crate) fn operands(&self) -> impl Iterator<Item = Access<'_>> {
+        (0..self.desc().operand_count()).map(|index| self.access(index))
+    }
+
+    /// The accesses that no kernel sees: they are to tags.
+    pub(crate) fn tags(&self) -> impl Iterator<Item = Access<'_>> {
+        (self.desc().operand_count()..self.desc().accesses().len()).map(|index| self.access(index))
+    }
+
+    /// Takes what is to be called when the task has ended.
+    ///
+    /// # Safety
+    /// The caller runs the task and has not completed it.
+    pub(crate) unsafe fn take_callback(&self) -> Option<Callback> {
+        // SAFETY: the caller's.
+        unsafe { self.0.take_callback() }
+    }
+
+    /// Notes when it became ready. Whoever hands it to the scheduler calls.
+    pub(crate) fn note_ready(&self, now_ns: u64) {
+        self.0.ready_ns.store(now_ns, Ordering::Relaxed);
+    }
+
+    /// When it became ready, if the run is traced.
+    pub(crate) fn ready_ns(&self) -> u64 {
+        self.0.ready_ns.load(Ordering::Relaxed)
+    }
+
+    /// Whether it waits for other tasks.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.0.pending.is_running()
+    }
+
+    /// Prepares the counters and links of a task with `links` linked accesses.
+    pub(super) fn arm(&self, links: u32) {
+        let record = &self.0;
+        record.pending.arm(links + 1);
+        record.turn.store(0, Ordering::Relaxed);
+        for access in self.accesses() {
+            access.bound.link.reset(match access.mode {
+                AccessMode::R => LinkKind::Shared,
+                AccessMode::COMMUTE => LinkKind::Commuting,
+                _ => LinkKind::Exclusive,
+            });
+        }
+        // Last: who pins the record sees what was filled in.
+        record.unretired.arm(links + 1);
     }
 }

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use super::builder::Task;
-use super::record::Record;
 use crate::access::AccessMode;
 use crate::codelet::Parameter;
 use crate::error::{Error, ErrorKind};
@@ -12,12 +11,8 @@ use crate::shape::Layout;
 impl Task<'_> {
     /// The layouts of the accesses so far, with their parameters.
     fn layouts(&self) -> impl Iterator<Item = (&'static Parameter, &Layout)> {
-        let skipped = if self.in_place { self.codelet.output() } else { None };
-        let parameters = self.codelet.parameters.iter().enumerate();
-        let parameters =
-            parameters.filter(move |&(index, _)| Some(index) != skipped).map(|(_, parameter)| parameter);
-        let record = self.target.map(|(_, record)| record);
-        parameters.zip(record.into_iter().flat_map(Record::accesses).map(|access| &access.body().layout))
+        let operands = self.draft.iter().flat_map(|draft| draft.desc().operands());
+        operands.map(|operand| (operand.parameter, &operand.access.layout))
     }
 
     fn shapes(&self) -> String {
@@ -52,11 +47,7 @@ impl Task<'_> {
         if self.error.is_some() {
             return;
         }
-        let target = if self.in_place {
-            self.codelet.in_place.as_ref().map(|in_place| in_place.target)
-        } else {
-            self.codelet.output()
-        };
+        let target = self.over.map(|over| over.target).or_else(|| self.codelet.output());
         let target = target.map(|index| self.codelet.parameters[index].name);
         let output =
             self.layouts().find(|(parameter, _)| Some(parameter.name) == target).map(|(_, layout)| *layout);
@@ -73,7 +64,7 @@ impl Task<'_> {
 
     /// Whether some input has each extent of the output. (In place the target itself is an input.)
     fn is_made_by_inputs(&self, target: Option<&'static str>, output: &Layout) -> bool {
-        self.in_place
+        self.over.is_some()
             || output.extents().iter().enumerate().all(|(axis, &extent)| {
                 let inputs = self.layouts().filter(|(parameter, _)| Some(parameter.name) != target);
                 inputs.map(|(_, layout)| layout.extents()[axis]).any(|own| own == extent)
@@ -91,11 +82,8 @@ impl Task<'_> {
         if self.error.is_some() {
             return;
         }
-        let place = match &self.codelet.in_place {
-            Some(in_place) if self.in_place && Some(parameter) == self.codelet.output() => in_place.target,
-            _ => parameter,
-        };
-        let parameter = &self.codelet.parameters[place];
+        let of_output = self.over.filter(|over| over.output == parameter);
+        let parameter = &self.codelet.parameters[of_output.map_or(parameter, |over| over.target)];
         let actual = self
             .layouts()
             .find(|(other, _)| other.name == parameter.name)

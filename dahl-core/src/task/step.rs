@@ -3,13 +3,14 @@
 
 use std::ptr::{self, NonNull};
 
-use super::access::Access;
 use super::chain::{Events, Link};
+use super::external;
 use super::ready::ReadyTask;
-use super::record::{Kind, Record};
+use super::record::{Party, Record, Submitted};
 use super::turn::Waits;
 use crate::access::AccessMode;
 use crate::array::ArrayState;
+use crate::description::{Action, ArrayId};
 use crate::device::Requester;
 use crate::engine::Shared;
 use crate::partition::Partition;
@@ -58,16 +59,16 @@ impl<'s> Step<'s> {
     }
 
     /// Appends the links of a task that has been filled in, and hands it over once it is ready.
-    pub(crate) fn submit(&mut self, record: &Record) {
-        self.run(|step| step.append(record));
+    pub(super) fn submit(&mut self, task: &Submitted) {
+        self.run(|step| step.append(task));
     }
 
     /// Finishes every access of a task that has run. The record may be another task's when this returns.
-    pub(crate) fn complete(&mut self, record: &Record) {
-        if record.body().commutes {
-            self.pass_turns(record);
+    pub(crate) fn complete(&mut self, task: &Submitted) {
+        if task.desc().commutes() {
+            self.pass_turns(task);
         }
-        self.run(|step| step.finish(NonNull::from(record), 0));
+        self.run(|step| step.finish(NonNull::from(task), 0));
     }
 
     /// Finishes every access of a task whose work is in a device's streams, which it has not ended: what comes after waits
@@ -76,22 +77,22 @@ impl<'s> Step<'s> {
         any(dahl_fuzz, not(feature = "cuda")),
         expect(dead_code, reason = "there are no such devices")
     )]
-    pub(crate) fn let_go(&mut self, record: &Record) {
-        if record.body().commutes {
-            self.pass_turns(record);
+    pub(crate) fn let_go(&mut self, task: &Submitted) {
+        if task.desc().commutes() {
+            self.pass_turns(task);
         }
         self.run(|step| {
-            let retired = step.finish_links(record, 0);
+            let retired = step.finish_links(task, 0);
             if retired > 0 {
-                record.count_retired(retired); // never the last: the task itself is counted until it ends
+                task.record().count_retired(retired); // never the last: the task itself is counted until it ends
             }
         });
     }
 
     /// Ends a task that was let go.
-    pub(crate) fn end(&mut self, record: &Record) {
-        if record.count_retired(1) {
-            self.give_back(record);
+    pub(crate) fn end(&mut self, task: &Submitted) {
+        if task.record().count_retired(1) {
+            self.give_back(task);
         }
     }
 
@@ -100,20 +101,22 @@ impl<'s> Step<'s> {
         change(self);
         while let Some(record) = NonNull::new(self.inline.cast_mut()) {
             // SAFETY: a record in the list has not been completed.
-            self.inline = unsafe { record.as_ref() }.next().load(Ordering::Relaxed);
-            self.run_inline(record);
+            let record = unsafe { record.as_ref() };
+            self.inline = record.next().load(Ordering::Relaxed);
+            // SAFETY: as above; it is not used when that returns.
+            self.run_inline(NonNull::from(unsafe { record.submitted() }));
         }
     }
 
-    fn append(&mut self, record: &Record) {
+    fn append(&mut self, task: &Submitted) {
         if let Some(recorder) = self.shared.recorder() {
-            recorder.appended(record, returned_whole(record));
+            recorder.appended(task.desc(), returned_whole(task));
         }
-        let links = record.accesses().filter(|access| access.array().is_some()).count() as u32;
-        record.arm(links);
-        self.own = record;
-        for access in record.accesses() {
-            if let Some(array) = access.array() {
+        let links = task.accesses().filter(|access| access.state().is_some()).count() as u32;
+        task.arm(links);
+        self.own = task.record();
+        for access in task.accesses() {
+            if let Some(array) = access.state() {
                 // SAFETY: `arm` has reset the link; the record stays until its links are retired; conflicting
                 // submissions are ordered by the borrows of the wrappers' `&` and `&mut`.
                 unsafe { array.chain().append(access.link(), self) };
@@ -122,28 +125,28 @@ impl<'s> Step<'s> {
         let ready = self.own_ready + 1;
         self.own = ptr::null();
         self.own_ready = 0;
-        if record.count_ready(ready) {
-            self.hand_over(record);
+        if task.record().count_ready(ready) {
+            self.hand_over(task);
         }
     }
 
-    /// Finishes the accesses of `record` from number `first` on. It may be another task's, or freed with its partition,
+    /// Finishes the accesses of `task` from number `first` on. It may be another task's, or freed with its partition,
     /// when this returns, so it is no reference.
-    fn finish(&mut self, record: NonNull<Record>, first: usize) {
+    fn finish(&mut self, task: NonNull<Submitted>, first: usize) {
         // SAFETY: the record has not been completed: it counts this task still, until the last step here.
-        let record = unsafe { record.as_ref() };
-        let retired = self.finish_links(record, first) + 1;
-        if record.count_retired(retired) {
-            self.give_back(record);
+        let task = unsafe { task.as_ref() };
+        let retired = self.finish_links(task, first) + 1;
+        if task.record().count_retired(retired) {
+            self.give_back(task);
         }
     }
 
     /// Finishes accesses; how many of the record's links are retired by it and not counted yet.
     #[inline]
-    fn finish_links(&mut self, record: &Record, first: usize) -> u32 {
-        self.own = record;
-        for access in record.accesses().skip(first) {
-            if let Some(array) = access.array() {
+    fn finish_links(&mut self, task: &Submitted, first: usize) -> u32 {
+        self.own = task.record();
+        for access in task.accesses().skip(first) {
+            if let Some(array) = access.state() {
                 // SAFETY: the link was appended, and it is ready since the task has run; it is finished once.
                 unsafe { array.chain().finish(access.link(), self) };
             }
@@ -153,99 +156,117 @@ impl<'s> Step<'s> {
     }
 
     /// Runs a split or a join, or takes an array's value away.
-    fn run_inline(&mut self, record: NonNull<Record>) {
+    fn run_inline(&mut self, task: NonNull<Submitted>) {
         // SAFETY: a record in the list has not been completed.
-        match unsafe { record.as_ref() }.body().kind {
-            Kind::Split(partition) => {
+        let (action, party) = unsafe { (task.as_ref().desc().action(), task.as_ref().party()) };
+        match (action, party) {
+            (Action::Split, &Party::Partition(partition)) => {
                 // SAFETY: the split's record, which is not retired, keeps its partition.
                 let partition = unsafe { &*partition };
                 // SAFETY: the split is ready, and it is run once.
-                unsafe { partition.run_split() };
+                unsafe { partition.run_split(task.as_ref().desc().location()) };
                 // That of an exclusive partition keeps its access to the whole, number 0, until the join.
                 let first = usize::from(!partition.is_shared());
-                self.finish(record, first);
+                self.finish(task, first);
             }
-            Kind::Join(partition) => {
+            (Action::Join, &Party::Partition(partition)) => {
                 // SAFETY: the join's record, which is not retired, keeps its partition; so does the split's of an
                 // exclusive one, until its access to the whole is finished.
                 let partition = unsafe { &*partition };
                 // SAFETY: the join is ready, and it is run once.
-                unsafe { partition.run_join() };
+                unsafe { partition.run_join(task.as_ref().desc().location()) };
                 let shared = partition.is_shared();
-                self.finish(record, 0);
+                self.finish(task, 0);
                 if shared {
                     return; // the partition may be gone
                 }
-                let whole = partition.split().access(0);
-                let chain = whole.array().expect("a split is of an array").chain();
+                // SAFETY: its access to the whole is not finished, so it is not given back.
+                let whole = unsafe { partition.split().submitted() }.access(0);
+                let chain = whole.state().expect("a split is of an array").chain();
                 // SAFETY: the split's access has been ready since before the join was; it is finished here, once.
                 unsafe { chain.finish(whole.link(), self) };
             }
-            Kind::Forget => {
+            (Action::Forget, _) => {
                 // SAFETY: as above.
-                let forgetting = unsafe { record.as_ref() };
-                let array = forgetting.access(0).array().expect("it is an array's value");
-                let requester = Requester { name: "invalidate", location: forgetting.body().location };
+                let forgetting = unsafe { task.as_ref() };
+                let array = forgetting.access(0).state().expect("it is an array's value");
+                let requester = Requester { name: "invalidate", location: forgetting.desc().location() };
                 // SAFETY: it is ready, so it holds its access, which is exclusive.
                 unsafe { array.forget_value(requester) };
-                self.finish(record, 0);
+                self.finish(task, 0);
             }
-            Kind::Kernel | Kind::Fold(_) | Kind::Finish(_) | Kind::Host(_) => {
-                unreachable!("workers run these, or the host waits")
+            (Action::External(_), _) => {
+                // SAFETY: as above.
+                let task = unsafe { task.as_ref() };
+                self.shared.note_ready(task);
+                // SAFETY: the task is ready, so its accesses are held, and it is in the list once.
+                unsafe { external::begin(task, self.shared) };
             }
+            (action, party) => unreachable!("{action:?} of {party:?} is not run here"),
         }
     }
 
-    /// Gives back a record that was never submitted.
-    pub(crate) fn give_back(&mut self, record: &Record) {
-        if let Kind::Split(partition) | Kind::Join(partition) = record.body().kind {
+    /// Gives back a record that nobody uses any more: its task is done with, or was never submitted.
+    pub(super) fn give_back(&mut self, task: &Submitted) {
+        if let (Action::Split | Action::Join, &Party::Partition(partition)) =
+            (task.desc().action(), task.party())
+        {
             let partition = NonNull::new(partition.cast_mut()).expect("made from a reference");
             return Partition::release(partition, self);
         }
+        let index = task.record().index();
         match &mut self.recycler {
-            Some(recycler) => recycler.give_back(self.shared, record.index()),
-            None => self.shared.give_back_record(record.index()),
+            Some(recycler) => recycler.give_back(self.shared, index),
+            None => self.shared.give_back_record(index),
         }
     }
 
-    fn hand_over(&mut self, record: &Record) {
-        match record.body().kind {
-            Kind::Kernel if record.body().commutes => self.take_turns(record),
-            Kind::Kernel | Kind::Fold(_) | Kind::Finish(_) => {
-                let task = ReadyTask::new(record, self.shared);
+    fn hand_over(&mut self, task: &Submitted) {
+        match task.desc().action() {
+            Action::Kernel(_) | Action::External(_) if task.desc().commutes() => self.take_turns(task),
+            Action::Kernel(_) | Action::Combine(_) => {
                 let others = match &mut self.next {
-                    Some(next) => next.keep(task),
-                    None => Some(task),
+                    Some(next) => next.keep(ReadyTask::new(task, self.shared)),
+                    None => Some(ReadyTask::new(task, self.shared)),
                 };
                 match others {
                     Some(task) => self.shared.schedule(task, self.worker),
-                    None => self.shared.note_ready(record),
+                    None => self.shared.note_ready(task),
                 }
             }
-            // SAFETY: the waiter stays until it is told, which happens here, once.
-            Kind::Host(waiter) => unsafe { (*waiter).tell() },
-            Kind::Forget | Kind::Split(_) | Kind::Join(_) => {
-                // Not run here: a long row of partitions would nest as deep.
-                record.next().store(self.inline.cast_mut(), Ordering::Relaxed);
-                self.inline = record;
+            Action::Wait => {
+                let Party::Waiter(waiter) = task.party() else { unreachable!("somebody waits") };
+                // SAFETY: the waiter stays until it is told, which happens here, once.
+                unsafe { (**waiter).tell() }
             }
+            Action::Forget | Action::Split | Action::Join | Action::External(_) => self.put_off(task),
         }
+    }
+
+    /// Lets a task be run when this step's change is made. Not before: a long row of partitions would nest as deep.
+    fn put_off(&mut self, task: &Submitted) {
+        task.record().next().store(self.inline.cast_mut(), Ordering::Relaxed);
+        self.inline = task.record();
     }
 }
 
 impl Step<'_> {
     /// Takes the turns that the task needs and has not, array by array, and then schedules it. If it must wait for
     /// one, whoever passes that on goes on here.
-    fn take_turns(&mut self, record: &Record) {
+    fn take_turns(&mut self, task: &Submitted) {
+        let record = task.record();
         loop {
             let after = record.turn().load(Ordering::Relaxed);
-            let commuting = record.accesses().filter(|access| access.body().mode == AccessMode::COMMUTE);
-            let arrays = commuting.filter_map(Access::array).filter(|array| array.index() >= after);
-            let Some(array) = arrays.min_by_key(|array| array.index()) else {
-                return self.shared.schedule(ReadyTask::new(record, self.shared), self.worker);
+            let commuting = task.accesses().filter(|access| access.mode == AccessMode::COMMUTE);
+            let arrays = commuting.filter_map(|access| access.state()).filter(|array| array.slot() >= after);
+            let Some(array) = arrays.min_by_key(|array| array.slot()) else {
+                return match task.desc().action() {
+                    Action::External(_) => self.put_off(task),
+                    _ => self.shared.schedule(ReadyTask::new(task, self.shared), self.worker),
+                };
             };
             // Before it waits: then the record is in the hands of whoever passes the turn on.
-            record.turn().store(array.index() + 1, Ordering::Relaxed);
+            record.turn().store(array.slot() + 1, Ordering::Relaxed);
             if !array.turn().take(record) {
                 return;
             }
@@ -253,22 +274,24 @@ impl Step<'_> {
     }
 
     /// Passes on the turns of a task that has run.
-    fn pass_turns(&mut self, record: &Record) {
-        for access in record.accesses().filter(|access| access.body().mode == AccessMode::COMMUTE) {
-            let Some(array) = access.array() else { continue };
+    fn pass_turns(&mut self, task: &Submitted) {
+        for access in task.accesses().filter(|access| access.mode == AccessMode::COMMUTE) {
+            let Some(array) = access.state() else { continue };
             // SAFETY: the task has the turn; those that wait have not been completed, so their records are not free.
             if let Some(next) = unsafe { array.turn().pass() } {
                 // SAFETY: as above; it has this turn now, and is nobody else's.
-                self.take_turns(unsafe { &*next });
+                self.take_turns(unsafe { (*next).submitted() });
             }
         }
     }
 }
 
-/// The slot of the whole, if the record is a join that ends the split's access to it.
-fn returned_whole(record: &Record) -> Option<u32> {
-    let Kind::Join(partition) = record.body().kind else { return None };
-    // SAFETY: the join's record, which is not submitted yet, keeps its partition.
+/// The whole, if the task is a join that ends the split's access to it.
+fn returned_whole(task: &Submitted) -> Option<ArrayId> {
+    let (Action::Join, &Party::Partition(partition)) = (task.desc().action(), task.party()) else {
+        return None;
+    };
+    // SAFETY: the join's record, which is not completed, keeps its partition.
     unsafe { &*partition }.returned_whole()
 }
 
@@ -284,7 +307,8 @@ impl Events for Step<'_> {
         if ptr::eq(record, self.own) {
             self.own_ready += 1;
         } else if record.count_ready(1) {
-            self.hand_over(record);
+            // SAFETY: it was submitted, and its task has not been completed.
+            self.hand_over(unsafe { record.submitted() });
         }
     }
 
@@ -295,7 +319,8 @@ impl Events for Step<'_> {
         if ptr::eq(record, self.own) {
             self.own_retired += 1;
         } else if record.count_retired(1) {
-            self.give_back(record);
+            // SAFETY: it was submitted, and is given back here.
+            self.give_back(unsafe { record.submitted() });
         }
     }
 }

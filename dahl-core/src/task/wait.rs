@@ -4,11 +4,13 @@
 use std::panic::Location;
 use std::time::Duration;
 
-use super::record::Kind;
+use super::draft::Draft;
+use super::record::Party;
 use super::step::Step;
 use crate::access::AccessMode;
 use crate::array::ArrayState;
 use crate::codelet::in_kernel;
+use crate::description::Action;
 use crate::device::Requester;
 use crate::engine::Shared;
 use crate::error::{Error, ErrorKind, Result};
@@ -85,19 +87,14 @@ pub(crate) fn wait_for_access(
     if !array.chain().is_quiet() {
         let shared = array.shared();
         let waiter = Waiter::new();
-        let record = shared.take_record();
-        // SAFETY: the record was just taken.
-        unsafe { record.clear() };
-        // SAFETY: as above.
-        let body = unsafe { record.body_mut() };
-        body.kind = Kind::Host(&waiter);
-        body.location = location;
-        // SAFETY: as above.
-        unsafe { record.push_access(array, mode, |layout| layout.set_contiguous(&[])) };
-        Step::new(shared, None).submit(record);
+        let mut draft = Draft::new(shared, Action::Wait, location);
+        draft.set_party(Party::Waiter(&waiter));
+        draft.push(array, mode, |layout| layout.set_contiguous(&[]));
+        let task = draft.submit();
         shared.serve_if_stopped();
         waiter.wait(shared);
-        Step::new(shared, None).complete(record);
+        // SAFETY: nobody but this thread completes it.
+        Step::new(shared, None).complete(unsafe { &*task });
     }
     let requester = Requester { name: call, location };
     // SAFETY: the accesses that this one had to wait for have ended. The caller borrows the array (for an exclusive

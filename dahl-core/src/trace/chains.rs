@@ -8,8 +8,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use super::event::Use;
 use crate::access::AccessMode;
+use crate::description::{ArrayId, TaskDesc};
 
 /// Readers of an array that are remembered until it is written, whether they have ended or not; of more of them, the
 /// earlier half is, if they have not ended.
@@ -37,16 +37,11 @@ pub(super) type Predecessors = Vec<Arc<Predecessor>>;
 /// The accesses to each array so far, as far as later ones depend on them.
 #[derive(Debug, Default)]
 pub(super) struct Chains {
-    /// By the slot of the array.
-    chains: HashMap<u32, Chain>,
-    /// Numbers given to arrays.
-    numbers: u64,
+    chains: HashMap<ArrayId, Chain>,
 }
 
 #[derive(Debug)]
 struct Chain {
-    /// The array's number, which no other one gets.
-    number: u64,
     kind: Group,
     /// The tasks of the last group.
     members: Predecessors,
@@ -74,63 +69,60 @@ impl Group {
 }
 
 impl Chains {
-    /// The number of the array of this slot.
-    pub(super) fn number(&mut self, slot: u32) -> u64 {
-        self.chain(slot).number
-    }
-
     /// Adds a task: what it depends on, in the order of submission.
-    pub(super) fn add_task(&mut self, task: &Arc<Predecessor>, uses: &[Use]) -> Predecessors {
+    pub(super) fn add_task(&mut self, task: &Arc<Predecessor>, desc: &TaskDesc) -> Predecessors {
         let mut after = Predecessors::new();
-        for access in uses {
-            self.chain(access.slot).enter(Group::of(access.mode), &mut after);
-        }
-        in_order(&mut after);
-        for access in uses {
-            self.chain(access.slot).add(task);
+        self.enter(desc, &mut after);
+        for (array, _) in arrays(desc) {
+            self.chain(array).add(task);
         }
         after
     }
 
     /// Adds the beginning of a partition. What was done with its parts when it was open before has ended, or else it
     /// would not be used anew.
-    pub(super) fn begin_partition(&mut self, uses: &[Use]) {
-        for part in uses.iter().skip(1) {
-            let chain = self.chain(part.slot);
+    pub(super) fn begin_partition(&mut self, split: &TaskDesc) {
+        for (part, _) in arrays(split).skip(1) {
+            let chain = self.chain(part);
             (chain.members, chain.before) = (Predecessors::new(), Predecessors::new());
         }
-        self.add_passage(uses);
+        self.add_passage(split);
     }
 
     /// Adds what is no task, and what it stands for: what it depends on.
-    pub(super) fn add_passage(&mut self, uses: &[Use]) -> Predecessors {
+    pub(super) fn add_passage(&mut self, passage: &TaskDesc) -> Predecessors {
         let mut after = Predecessors::new();
-        for access in uses {
-            self.chain(access.slot).enter(Group::of(access.mode), &mut after);
-        }
-        in_order(&mut after);
-        for access in uses {
-            self.chain(access.slot).pass(&after);
+        self.enter(passage, &mut after);
+        for (array, _) in arrays(passage) {
+            self.chain(array).pass(&after);
         }
         after
     }
 
+    /// Begins groups for the accesses, and gathers what they depend on.
+    fn enter(&mut self, desc: &TaskDesc, after: &mut Predecessors) {
+        for (array, mode) in arrays(desc) {
+            self.chain(array).enter(Group::of(mode), after);
+        }
+        in_order(after);
+    }
+
     /// Adds an exclusive access of the host's.
-    pub(super) fn add_host(&mut self, slot: u32) {
+    pub(super) fn add_host(&mut self, array: ArrayId) {
         let mut after = Predecessors::new();
-        let chain = self.chain(slot);
+        let chain = self.chain(array);
         chain.enter(Group::Exclusive, &mut after);
         chain.pass(&after);
     }
 
     /// Lets the access with which a partition began stand for what it ended with.
-    pub(super) fn end_partition(&mut self, whole: u32, after: Predecessors) {
+    pub(super) fn end_partition(&mut self, whole: ArrayId, after: Predecessors) {
         self.chain(whole).members = after;
     }
 
-    /// Forgets the array of this slot.
-    pub(super) fn forget(&mut self, slot: u32) {
-        self.chains.remove(&slot);
+    /// Forgets an array.
+    pub(super) fn forget(&mut self, array: ArrayId) {
+        self.chains.remove(&array);
     }
 
     /// How many arrays are remembered.
@@ -139,19 +131,19 @@ impl Chains {
         self.chains.len()
     }
 
-    fn chain(&mut self, slot: u32) -> &mut Chain {
-        let Self { chains, numbers } = self;
-        chains.entry(slot).or_insert_with(|| {
-            *numbers += 1;
-            Chain {
-                number: *numbers,
-                kind: Group::Exclusive,
-                members: Predecessors::new(),
-                before: Predecessors::new(),
-                most: READERS,
-            }
+    fn chain(&mut self, array: ArrayId) -> &mut Chain {
+        self.chains.entry(array).or_insert_with(|| Chain {
+            kind: Group::Exclusive,
+            members: Predecessors::new(),
+            before: Predecessors::new(),
+            most: READERS,
         })
     }
+}
+
+/// The arrays, or private buffers, whose order a task's accesses are in.
+fn arrays(desc: &TaskDesc) -> impl Iterator<Item = (ArrayId, AccessMode)> {
+    desc.accesses().filter_map(|access| Some((access.ordered_by()?, access.mode)))
 }
 
 impl Chain {
@@ -199,15 +191,17 @@ fn in_order(tasks: &mut Predecessors) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::waiting::tests::desc;
 
-    fn access(slot: u32, mode: AccessMode) -> Use {
-        Use { slot, known_as: slot, mode, element: "f32", is_operand: true }
+    /// An access to array `array`.
+    fn access(array: u64, mode: AccessMode) -> (u64, AccessMode) {
+        (array, mode)
     }
 
     /// Adds a task, and ends it at once.
-    fn add(chains: &mut Chains, sequence: u64, uses: &[Use]) -> (Arc<Predecessor>, Vec<u64>) {
+    fn add(chains: &mut Chains, sequence: u64, uses: &[(u64, AccessMode)]) -> (Arc<Predecessor>, Vec<u64>) {
         let task = Arc::new(Predecessor { sequence, place: OnceLock::new() });
-        let after = chains.add_task(&task, uses).iter().map(|task| task.sequence).collect();
+        let after = chains.add_task(&task, &desc(sequence, uses)).iter().map(|task| task.sequence).collect();
         task.place.set(Place { pid: 1, tid: 1, begin_ns: 0, end_ns: 0 }).expect("once");
         (task, after)
     }
@@ -222,18 +216,16 @@ mod tests {
         }
         assert!(first.upgrade().is_none(), "two groups are kept, not a thousand");
         let last = Arc::downgrade(&add(&mut chains, 1000, &[access(7, AccessMode::R)]).0);
-        let number = chains.number(7);
-        chains.forget(7);
+        chains.forget(ArrayId::new(7));
         assert_eq!((chains.len(), last.upgrade().is_none()), (0, true));
-        assert_ne!(chains.number(7), number, "the slot is another array's now");
     }
 
     #[test]
     fn readers_that_have_ended_are_kept_up_to_a_bound() {
         let mut chains = Chains::default();
-        let write = [access(0, AccessMode::RW)];
+        let write = [access(1, AccessMode::RW)];
         let read = |chains: &mut Chains, count: u64| {
-            (1..=count).for_each(|sequence| drop(add(chains, sequence, &[access(0, AccessMode::R)])));
+            (1..=count).for_each(|sequence| drop(add(chains, sequence, &[access(1, AccessMode::R)])));
         };
         add(&mut chains, 0, &write);
         read(&mut chains, READERS as u64);
@@ -249,9 +241,9 @@ mod tests {
     fn readers_that_run_are_not_forgotten() {
         let mut chains = Chains::default();
         let runs = Arc::new(Predecessor { sequence: 0, place: OnceLock::new() });
-        chains.add_task(&runs, &[access(0, AccessMode::R)]);
-        (1..20_000).for_each(|sequence| drop(add(&mut chains, sequence, &[access(0, AccessMode::R)])));
-        let (_, after) = add(&mut chains, 20_000, &[access(0, AccessMode::W)]);
+        chains.add_task(&runs, &desc(0, &[access(1, AccessMode::R)]));
+        (1..20_000).for_each(|sequence| drop(add(&mut chains, sequence, &[access(1, AccessMode::R)])));
+        let (_, after) = add(&mut chains, 20_000, &[access(1, AccessMode::W)]);
         assert_eq!(after.first(), Some(&0));
     }
 }

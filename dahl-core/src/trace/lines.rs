@@ -7,8 +7,8 @@ use dahl_trace::format::{
 };
 
 use super::chains::Place;
-use super::event::{Combination, Ended, Failed, Submitted};
-use crate::codelet::Codelet;
+use super::event::{Ended, Failed, Submitted};
+use crate::description::{Step, TaskDesc};
 use crate::machine::CPU;
 
 /// To the nanosecond.
@@ -69,17 +69,17 @@ pub(super) fn arrows(id: u64, from: Place, to: Place) -> [Line; 2] {
     [Line::ArrowFrom(arrow(from, leaves_ns, None)), Line::ArrowTo(arrow(to, to.begin_ns, Some("e")))]
 }
 
-/// A task that has ended. `numbers` are those of its arrays.
-pub(super) fn task(task: &Submitted, numbers: &[u64], after: Vec<u64>, ended: &Ended, place: Place) -> Line {
-    let run = &ended.run;
-    let uses = task.uses.iter().zip(numbers).filter(|(access, _)| access.is_operand);
-    let uses = uses.map(|(access, &array)| ArrayUse { array, mode: access.mode.name().to_owned() });
+/// A task that has ended.
+pub(super) fn task(task: &Submitted, after: Vec<u64>, ended: &Ended, place: Place) -> Line {
+    let (run, desc) = (&ended.run, &task.desc);
+    let uses = desc.operand_accesses().filter_map(|access| Some((access.array()?.number(), access.mode)));
+    let uses = uses.map(|(array, mode)| ArrayUse { array, mode: mode.name().to_owned() });
     let line = Task {
-        task: task.sequence,
-        codelet: format!("{}::{}", task.codelet.module, task.codelet.name),
+        task: desc.sequence(),
+        codelet: format!("{}::{}", desc.codelet().module, desc.codelet().name),
         kernel: run.kernel.map(str::to_owned),
-        elements: elements(task),
-        footprint: task.footprint.to_lists(),
+        elements: elements(desc),
+        footprint: desc.extents().map(<[usize]>::to_vec).collect(),
         arrays: uses.collect(),
         predicted_us: run.predicted_ns.map(microseconds),
         measured_us: microseconds(place.end_ns - place.begin_ns),
@@ -87,20 +87,21 @@ pub(super) fn task(task: &Submitted, numbers: &[u64], after: Vec<u64>, ended: &E
         ready_us: microseconds(ended.ready_ns),
         taken_us: microseconds(run.taken_ns),
         after,
-        name: task.name.map(str::to_owned),
-        at: format!("{}:{}", task.location.file(), task.location.line()),
-        priority: task.priority,
+        name: desc.name().map(str::to_owned),
+        at: format!("{}:{}", desc.location().file(), desc.location().line()),
+        priority: desc.priority(),
         team: run.team,
         failure: ended.failure.as_ref().map(Failed::text),
     };
-    slice(title(task.codelet, task.combination), place, What::Task(Box::new(line)))
+    slice(title(desc), place, What::Task(Box::new(line)))
 }
 
-fn title(codelet: &Codelet, combination: Option<Combination>) -> String {
-    match combination {
-        None => codelet.name.to_owned(),
-        Some(Combination::Fold) => format!("{} (fold)", codelet.name),
-        Some(Combination::Finish) => format!("{} (finish)", codelet.name),
+fn title(desc: &TaskDesc) -> String {
+    let name = desc.codelet().name;
+    match desc.combination().map(|combination| combination.step) {
+        None => name.to_owned(),
+        Some(Step::Fold) => format!("{name} (fold)"),
+        Some(Step::Finish(_)) => format!("{name} (finish)"),
     }
 }
 
@@ -112,14 +113,12 @@ pub(super) fn slice(name: String, place: Place, what: What) -> Line {
 
 /// The element type of each operand: those of the declaration, without the output of a task that runs in place; of the
 /// tasks of a reduction, what their arrays hold.
-fn elements(task: &Submitted) -> Vec<String> {
-    if task.combination.is_some() {
-        return task.uses.iter().map(|access| access.element.to_owned()).collect();
-    }
-    let output = if task.in_place { task.codelet.output() } else { None };
-    let parameters = task.codelet.parameters.iter().enumerate();
-    let parameters = parameters.filter(|&(index, _)| Some(index) != output);
-    parameters.map(|(_, parameter)| parameter.element.name.to_owned()).collect()
+fn elements(desc: &TaskDesc) -> Vec<String> {
+    let elements: Vec<_> = match desc.combination() {
+        Some(combination) => (0..desc.operand_count()).map(|index| combination.element_of(index)).collect(),
+        None => desc.operands().map(|operand| operand.parameter.element).collect(),
+    };
+    elements.iter().map(|element| element.name.to_owned()).collect()
 }
 
 impl Failed {

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use super::event::{Combination, Ended, Event, Failed, Footprint, Ordered, Submitted, Use};
+use super::event::{Ended, Event, Failed, Ordered, Submitted};
 use super::lanes::Lanes;
 use super::run::Run;
 use crate::access::AccessMode;
 use crate::array::ArrayState;
 use crate::clock::Clock;
+use crate::description::{Action, ArrayId, TaskDesc};
 use crate::error::Failure;
 use crate::machine::Transfer;
 use crate::memory::NotesBytes;
 use crate::sync::atomic::{AtomicBool, Ordering};
-use crate::task::{Kind, Record};
 
 /// Notes what happens, on whatever thread.
 #[derive(Debug)]
@@ -47,28 +47,21 @@ impl Recorder {
         }
     }
 
-    /// A record is about to be appended to the chains of its arrays. `returned` is the slot of the whole, if it is a
+    /// A task is about to be appended to the chains of its arrays. `returned` is the whole, if it is a
     /// join that ends the split's access to it.
     #[cold]
-    pub(crate) fn appended(&self, record: &Record, returned: Option<u32>) {
-        let body = record.body();
-        match body.kind {
-            Kind::Kernel | Kind::Fold(_) | Kind::Finish(_) => self.note(Ordered::Task(Submitted {
-                sequence: body.sequence,
-                codelet: body.codelet.expect("a task that workers run has a codelet"),
-                combination: Combination::of(body.kind),
-                in_place: body.in_place,
-                uses: Use::of(record),
-                footprint: Footprint::of(record),
-                name: body.name,
-                priority: body.priority,
-                location: body.location,
-                at_ns: self.now_ns(),
-            })),
-            Kind::Forget => self.note(Ordered::Host(record.access(0).array().map_or(0, ArrayState::index))),
-            Kind::Host(_) => {} // noted before it is known whether there is anything to wait for
-            Kind::Split(_) => self.note(Ordered::Split(Use::of(record))),
-            Kind::Join(_) => self.note(Ordered::Join { uses: Use::of(record), whole: returned }),
+    pub(crate) fn appended(&self, task: &TaskDesc, returned: Option<ArrayId>) {
+        let copy = || Box::new(task.clone());
+        match task.action() {
+            Action::Kernel(_) | Action::Combine(_) | Action::External(_) => {
+                self.note(Ordered::Task(Submitted { desc: copy(), at_ns: self.now_ns() }));
+            }
+            Action::Forget => {
+                task.access(0).array().into_iter().for_each(|array| self.note(Ordered::Host(array)))
+            }
+            Action::Wait => {} // noted before it is known whether there is anything to wait for
+            Action::Split => self.note(Ordered::Split(copy())),
+            Action::Join => self.note(Ordered::Join { join: copy(), whole: returned }),
         }
     }
 
@@ -76,14 +69,14 @@ impl Recorder {
     #[cold]
     pub(crate) fn host(&self, array: &ArrayState, mode: AccessMode) {
         if !mode.is_shared() {
-            self.note(Ordered::Host(array.index()));
+            self.note(Ordered::Host(array.id()));
         }
     }
 
-    /// Nobody will use the array of this slot any more.
+    /// Nobody will use this array any more.
     #[cold]
-    pub(crate) fn gone(&self, slot: u32) {
-        self.note(Ordered::Gone(slot));
+    pub(crate) fn gone(&self, array: ArrayId) {
+        self.note(Ordered::Gone(array));
     }
 
     #[cold]
@@ -95,7 +88,8 @@ impl Recorder {
     #[cold]
     pub(crate) fn ended(
         &self,
-        record: &Record,
+        sequence: u64,
+        ready_ns: u64,
         worker: Option<usize>,
         run: Run,
         failure: Option<&Arc<Failure>>,
@@ -107,10 +101,10 @@ impl Recorder {
         let failed =
             |failure| if is_cancelled { Failed::Cancelled(failure) } else { Failed::Itself(failure) };
         self.lanes.push(Event::Ended(Ended {
-            sequence: record.body().sequence,
+            sequence,
             worker,
             run,
-            ready_ns: record.ready_ns(),
+            ready_ns,
             ended_ns: self.now_ns(),
             failure: failure.cloned().map(failed),
         }));

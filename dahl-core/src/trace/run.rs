@@ -1,8 +1,8 @@
 //! [`Run`]: what a worker notes of the task that it runs.
 
 use crate::codelet::Codelet;
+use crate::description::TaskDesc;
 use crate::perf::Models;
-use crate::task::Record;
 
 /// What a worker notes of the task that it runs, until it has ended.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,9 +35,9 @@ impl Run {
         kind: &str,
         codelet: &'static Codelet,
         kernel: &'static str,
-        record: &Record,
+        task: &TaskDesc,
     ) {
         self.kernel = Some(kernel);
-        self.predicted_ns = models.estimate(kind, codelet, kernel, record).map(|estimate| estimate.ns);
+        self.predicted_ns = models.estimate(kind, codelet, kernel, task).map(|estimate| estimate.ns);
     }
 }

@@ -161,11 +161,12 @@ mod tests {
     use super::*;
     use crate::access::AccessMode;
     use crate::clock::Clock;
+    use crate::description::ArrayId;
     use crate::memory::NotesBytes;
-    use crate::trace::event::{Event, Ordered, Use};
+    use crate::trace::event::{Event, Ordered};
     use crate::trace::waiting::tests::{ended, task};
 
-    const RW: Use = Use { slot: 0, known_as: 0, mode: AccessMode::RW, element: "f32", is_operand: true };
+    const RW: (u64, AccessMode) = (1, AccessMode::RW);
 
     /// A trace that nobody writes unless asked to, and its file.
     fn trace(name: &str) -> (Trace, PathBuf) {
@@ -212,7 +213,7 @@ mod tests {
         recorder.lanes.push(Event::Ended(ended(0, Some(9)))); // there is no such worker
         assert!(catch_unwind(AssertUnwindSafe(|| trace.desk.write())).is_err());
         recorder.lanes.drain(drop);
-        recorder.gone(0);
+        recorder.gone(ArrayId::new(1));
         recorder.reserved(0, 1);
         recorder.lanes.drain(|event| panic!("{event:?}"));
         drop(trace);

@@ -32,8 +32,6 @@ pub(super) struct Waiting {
 pub(super) struct Pending {
     pub(super) task: Submitted,
     pub(super) itself: Arc<Predecessor>,
-    /// The numbers of its arrays.
-    pub(super) numbers: Vec<u64>,
     pub(super) after: Predecessors,
 }
 
@@ -50,7 +48,7 @@ struct Finished {
 
 impl Waiting {
     pub(super) fn submit(&mut self, pending: Pending) {
-        let sequence = pending.task.sequence;
+        let sequence = pending.task.desc.sequence();
         self.submitted.insert(sequence, pending);
         if self.ended.contains_key(&sequence) {
             self.due.push_back(sequence);
@@ -114,37 +112,33 @@ pub(super) mod tests {
     use std::sync::OnceLock;
 
     use super::*;
+    use crate::access::AccessMode;
     use crate::codelet::Codelet;
-    use crate::trace::event::{Footprint, Use};
+    use crate::description::{Action, ArrayId, Call, TaskDesc};
     use crate::trace::run::Run;
 
     static STEP: Codelet = Codelet::new("step", module_path!(), 1);
     const PLACE: Place = Place { pid: 1, tid: 1, begin_ns: 0, end_ns: 0 };
 
-    pub(in crate::trace) fn task(sequence: u64, uses: &[Use]) -> Submitted {
-        Submitted {
-            sequence,
-            codelet: &STEP,
-            combination: None,
-            in_place: false,
-            uses: uses.into(),
-            footprint: Footprint::default(),
-            name: None,
-            priority: 0,
-            location: Location::caller(),
-            at_ns: 0,
+    /// What a task says that uses arrays.
+    pub(in crate::trace) fn desc(sequence: u64, uses: &[(u64, AccessMode)]) -> TaskDesc {
+        let mut desc = TaskDesc::new();
+        desc.begin(Action::Kernel(Call::new(&STEP, None)), Location::caller());
+        desc.set_sequence(sequence);
+        for &(array, mode) in uses {
+            desc.push(Some(ArrayId::new(array)), None, mode, |layout| layout.set_contiguous(&[]));
         }
+        desc
+    }
+
+    pub(in crate::trace) fn task(sequence: u64, uses: &[(u64, AccessMode)]) -> Submitted {
+        Submitted { desc: Box::new(desc(sequence, uses)), at_ns: 0 }
     }
 
     fn submitted(sequence: u64, after: &[&Arc<Predecessor>]) -> Pending {
         let task = task(sequence, &[]);
         let itself = Arc::new(Predecessor { sequence, place: OnceLock::new() });
-        Pending {
-            task,
-            itself,
-            numbers: Vec::new(),
-            after: after.iter().map(|&task| Arc::clone(task)).collect(),
-        }
+        Pending { task, itself, after: after.iter().map(|&task| Arc::clone(task)).collect() }
     }
 
     pub(in crate::trace) fn ended(sequence: u64, worker: Option<usize>) -> Ended {
@@ -156,7 +150,7 @@ pub(super) mod tests {
         let next = || {
             let (pending, _) = waiting.next()?;
             waiting.written(&pending.itself, PLACE);
-            Some(pending.task.sequence)
+            Some(pending.task.desc.sequence())
         };
         std::iter::from_fn(next).collect()
     }

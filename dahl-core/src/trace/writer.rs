@@ -124,24 +124,23 @@ impl Writer {
     fn take_ordered(&mut self, ordered: Ordered) {
         match ordered {
             Ordered::Task(task) => self.submit(task),
-            Ordered::Host(slot) => self.chains.add_host(slot),
-            Ordered::Split(uses) => self.chains.begin_partition(&uses),
-            Ordered::Join { uses, whole } => {
-                let after = self.chains.add_passage(&uses);
+            Ordered::Host(array) => self.chains.add_host(array),
+            Ordered::Split(split) => self.chains.begin_partition(&split),
+            Ordered::Join { join, whole } => {
+                let after = self.chains.add_passage(&join);
                 if let Some(whole) = whole {
                     self.chains.end_partition(whole, after);
                 }
             }
             Ordered::Transferred { transfer, begin_ns, end_ns } => self.transfer(transfer, begin_ns, end_ns),
-            Ordered::Gone(slot) => self.chains.forget(slot),
+            Ordered::Gone(array) => self.chains.forget(array),
         }
     }
 
     fn submit(&mut self, task: Submitted) {
-        let itself = Arc::new(Predecessor { sequence: task.sequence, place: OnceLock::new() });
-        let numbers = task.uses.iter().map(|access| self.chains.number(access.known_as)).collect();
-        let after = self.chains.add_task(&itself, &task.uses);
-        self.waiting.submit(Pending { task, itself, numbers, after });
+        let itself = Arc::new(Predecessor { sequence: task.desc.sequence(), place: OnceLock::new() });
+        let after = self.chains.add_task(&itself, &task.desc);
+        self.waiting.submit(Pending { task, itself, after });
         self.write_tasks();
     }
 
@@ -173,7 +172,7 @@ impl Writer {
         self.write_idle(seat, pending, ended, place);
         self.seats[seat].free_ns = place.end_ns;
         let after = pending.after.iter().map(|task| task.sequence).collect();
-        self.file.push(&lines::task(&pending.task, &pending.numbers, after, ended, place));
+        self.file.push(&lines::task(&pending.task, after, ended, place));
         for before in &pending.after {
             let from = *before.place.get().expect("known");
             for line in lines::arrows(self.arrows, from, place) {
@@ -224,7 +223,7 @@ impl Writer {
             let name = format!("{} to {}", self.nodes[from], self.nodes[to]);
             self.file.push(&lines::thread_name(place.pid, tid, name));
         }
-        let array = self.chains.number(transfer.array);
+        let array = transfer.array.number();
         let what = TransferLine { array, from: from as u32, to: to as u32, bytes: bytes as u64 };
         self.file.push(&lines::slice(format!("array {array}"), place, What::Transfer(what)));
         self.latest_ns = self.latest_ns.max(end_ns);

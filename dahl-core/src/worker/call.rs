@@ -14,6 +14,7 @@ use crate::array::ArrayState;
 use crate::check::Inspected;
 use crate::choice::{Place, Plan};
 use crate::codelet::{Codelet, Kernel, Operand, Packs, Views};
+use crate::description::{self as desc, Over};
 use crate::engine::Shared;
 use crate::error::Shortage;
 use crate::explain::Call;
@@ -21,41 +22,29 @@ use crate::memory::HOME;
 use crate::memory::{Buffer, Holder};
 use crate::perf::Measurement;
 use crate::shape::Layout;
-use crate::task::Record;
+use crate::task::Submitted;
 
 /// Makes the operands of the task's kernel, in the order of its parameters.
-pub(super) fn prepare(
-    shared: &Shared,
-    bench: &mut Bench,
-    record: &Record,
-    codelet: &Codelet,
-) -> Result<(), Obstacle> {
-    let requester = fold::requester(record);
-    let output = if record.body().in_place { codelet.output() } else { None };
-    // In place, parameters follow each other without the output.
-    let mut accesses = record.accesses().enumerate();
+pub(super) fn prepare(shared: &Shared, bench: &mut Bench, task: &Submitted) -> Result<(), Obstacle> {
+    let requester = fold::requester(task.desc());
     let mut operands = 0;
-    for (index, parameter) in codelet.parameters.iter().enumerate() {
-        if Some(index) == output {
-            continue;
-        }
-        let Some((position, access)) = accesses.next() else { break };
-        let body = access.body();
-        let pointer = match (access.array(), &parameter.accumulator) {
+    for desc::Operand { position, parameter, access } in task.desc().operands() {
+        let array = task.access(position).state();
+        let pointer = match (array, &parameter.accumulator) {
             (None, _) => {
-                let bytes = body.layout.len() * parameter.element.size_bytes;
-                scratch(shared, bench, position, bytes, record.body().location)?
+                let bytes = access.layout.len() * parameter.element.size_bytes;
+                scratch(shared, bench, position, bytes, requester.location)?
             }
             (Some(array), Some(accumulator)) => {
                 // SAFETY: the task is ready, so it holds its accesses, and that of a reduction, to a leaf, is
                 // exclusive.
-                unsafe { fold::leaf(array, accumulator, body, bench.node, requester) }?
+                unsafe { fold::leaf(array, accumulator, access, bench.node, requester) }?
             }
             // SAFETY: the task is ready, so it holds its accesses.
-            (Some(array), None) => unsafe { array.prepare_at(bench.node, body.mode, requester) }?,
+            (Some(array), None) => unsafe { array.prepare_at(bench.node, access.mode, requester) }?,
         };
-        let mut is_elsewhere = access.array().is_some() && parameter.accumulator.is_some();
-        if let (Some(array), true) = (access.array(), bench.node != HOME) {
+        let mut is_elsewhere = array.is_some() && parameter.accumulator.is_some();
+        if let (Some(array), true) = (array, bench.node != HOME) {
             bench.pinned.push(Pin { array: NonNull::from(array), node: bench.node });
             is_elsewhere = true;
         }
@@ -67,18 +56,18 @@ pub(super) fn prepare(
         operands += 1;
         operand.pointer = pointer;
         operand.element = parameter.kernel_element();
-        operand.writes = !body.mode.is_shared();
-        operand.reads = body.mode != AccessMode::W;
+        operand.writes = !access.mode.is_shared();
+        operand.reads = access.mode != AccessMode::W;
         if is_elsewhere {
             // A buffer or a copy is contiguous, whatever the part is at home.
-            operand.layout.set_contiguous(body.layout.extents());
+            operand.layout.set_contiguous(access.layout.extents());
         } else {
-            operand.layout.assign(&body.layout);
+            operand.layout.assign(&access.layout);
         }
     }
     bench.operands.truncate(operands);
-    for (_, tag) in accesses.filter(|(_, tag)| tag.body().mode == AccessMode::W) {
-        let array = tag.array().expect("a tag is an array");
+    for tag in task.tags().filter(|tag| tag.mode == AccessMode::W) {
+        let array = tag.state().expect("a tag is an array");
         // SAFETY: the task is ready, so it holds its accesses.
         unsafe { array.prepare(AccessMode::W) }.map_err(Obstacle::Cancelled)?;
     }
@@ -113,29 +102,30 @@ fn scratch(
 pub(super) fn call(
     shared: &Shared,
     bench: &mut Bench,
-    record: &Record,
+    task: &Submitted,
     codelet: &'static Codelet,
     simulated_ns: Option<u64>,
 ) -> Result<(), Obstacle> {
     let idle = shared.team().idle();
     let has_team = bench.is_in_pool && shared.cpu_workers() > 1;
     let place = Place { kind: &bench.kind, idle: if has_team { idle } else { 0 }, has_team, cuda: None };
-    let plan = bench.choices.plan(shared.choices(), place, codelet, record);
+    let plan = bench.choices.plan(shared.choices(), place, codelet, task.desc());
     if shared.recorder().is_some() {
-        bench.run.with(shared.models(), &bench.kind, codelet, plan.kernel.name(), record);
+        bench.run.with(shared.models(), &bench.kind, codelet, plan.kernel.name(), task.desc());
         bench.run.team = plan.team;
     }
     let others = shared.cpu_workers() - usize::from(bench.worker.is_some());
     let others_busy = simulated_ns.is_none().then(|| others.saturating_sub(idle));
-    let result = call_kernel(shared, bench, record, codelet, &plan, simulated_ns);
+    let result = call_kernel(shared, bench, task, codelet, &plan, simulated_ns);
     let Plan { kernel, team, .. } = plan;
     plan.end(result.as_ref().ok().copied());
     let time_ns = result?;
     let measurement = Measurement { time_ns, ..Measurement::default() };
-    let key = bench.models.record(shared.models(), &bench.kind, codelet, kernel.name(), record, measurement);
+    let key =
+        bench.models.record(shared.models(), &bench.kind, codelet, kernel.name(), task.desc(), measurement);
     let call = Call { time_ns, others_busy, team, transferred: bench.transferred };
     let of = (codelet, kernel.name());
-    bench.trails.record(shared.trails(), key, (&bench.name, &bench.kind), of, record, call);
+    bench.trails.record(shared.trails(), key, (&bench.name, &bench.kind), of, task.desc(), call);
     Ok(())
 }
 
@@ -143,16 +133,16 @@ pub(super) fn call(
 fn call_kernel(
     shared: &Shared,
     bench: &mut Bench,
-    record: &Record,
+    task: &Submitted,
     codelet: &'static Codelet,
     plan: &Plan,
     simulated_ns: Option<u64>,
 ) -> Result<u64, Obstacle> {
     let kernel = plan.kernel;
-    let renamed = rename(shared, bench, record, codelet, kernel)?;
-    let body = record.body();
-    bench.packs.begin(body.location);
-    let inspected = Inspected { codelet, kernel, location: body.location };
+    let renamed = rename(shared, bench, task, kernel)?;
+    let desc = task.desc();
+    bench.packs.begin(desc.location());
+    let inspected = Inspected { codelet, kernel, location: desc.location() };
     if shared.check_notes().is_some() {
         // SAFETY: invariant V, as below.
         unsafe { bench.inspection.begin(inspected, &mut bench.operands) };
@@ -164,7 +154,7 @@ fn call_kernel(
     // SAFETY: invariant V of `Operand`: the task is ready, so it holds its accesses: shared ones to what it reads,
     // exclusive ones to what it writes. Private and scratch buffers are its own. Arrays lie in zeroed blocks, so all
     // is initialised, and in blocks or vectors aligned for their elements.
-    let ran = unsafe { run(crew, kernel, &bench.operands, &body.arguments, &mut bench.packs) };
+    let ran = unsafe { run(crew, kernel, &bench.operands, desc.arguments(), &mut bench.packs) };
     let kernel_ns = simulated_ns.unwrap_or_else(|| shared.clock().ns_since(start_ns));
     if ran.is_err() {
         bench.lost_ns = kernel_ns;
@@ -175,7 +165,7 @@ fn call_kernel(
         let Bench { operands, packs, inspection, lost_ns, .. } = bench;
         let again = |operands: &[Operand]| {
             // SAFETY: invariant V: these operands are as above, but for buffers of the inspection's own.
-            unsafe { run(crew, kernel, operands, &body.arguments, packs) }.is_ok()
+            unsafe { run(crew, kernel, operands, desc.arguments(), packs) }.is_ok()
         };
         // SAFETY: invariant V, as above; the kernel has ended, and its views with it.
         let passed = unsafe { inspection.end(inspected, operands, notes, again) };
@@ -218,30 +208,28 @@ unsafe fn run(
 fn rename<'r>(
     shared: &Shared,
     bench: &mut Bench,
-    record: &'r Record,
-    codelet: &'static Codelet,
+    task: &'r Submitted,
     kernel: &'static Kernel,
 ) -> Result<Option<Renamed<'r>>, Shortage> {
-    let Some(in_place) = codelet.in_place.as_ref().filter(|_| record.body().in_place) else {
-        return Ok(None);
-    };
-    if in_place.kernel.as_ref().is_some_and(|own| std::ptr::eq(own, kernel)) {
+    let Some(over) = task.desc().over() else { return Ok(None) };
+    let (codelet, location) = (task.desc().codelet(), task.desc().location());
+    let own = codelet.in_place.as_ref().and_then(|in_place| in_place.kernel.as_ref());
+    if own.is_some_and(|own| std::ptr::eq(own, kernel)) {
         return Ok(None);
     }
-    let output = codelet.output().expect("a codelet with `_self` has an output");
-    let position = if in_place.target < output { in_place.target } else { in_place.target - 1 };
-    let target = record.access(position);
-    let array = target.array().expect("a target is an array");
+    let Over { output, position, .. } = over;
+    let target = task.access(position);
+    let array = target.state().expect("a target is an array");
     let mut layout = Layout::EMPTY;
-    layout.set_contiguous(target.body().layout.extents());
+    layout.set_contiguous(target.desc().extents());
     let element = codelet.parameters[output].element;
     let (spare, renamed) = if bench.node == HOME {
         // SAFETY: the task's access to the target is exclusive.
-        (unsafe { array.spare(record.body().location) }?, Renamed::Array(array))
+        (unsafe { array.spare(location) }?, Renamed::Array(array))
     } else {
         let bytes = layout.len() * element.size_bytes;
         let place = codelet.parameters.len();
-        let from = scratch(shared, bench, place, bytes, record.body().location)?;
+        let from = scratch(shared, bench, place, bytes, location)?;
         (from, Renamed::Copy { from, to: bench.operands[position].pointer, bytes })
     };
     bench.operands[position].writes = false;

@@ -8,53 +8,53 @@ use super::call::{call, prepare};
 use super::fold;
 use super::next::Next;
 use super::obstacle::{Obstacle, caught};
-use crate::access::AccessMode;
 use crate::array::ArrayState;
 use crate::codelet::Codelet;
+use crate::description::{Action, Step as Part, TaskDesc};
 use crate::engine::Shared;
 use crate::error::Failure;
 use crate::memory::HOME;
 use crate::perf::{self, Measurement};
 use crate::statistics::Loss;
-use crate::task::{Access, Kind, ReadyTask, Record, Step};
+use crate::task::{Access, ReadyTask, Step, Submitted};
 use crate::trace::Run;
 
 /// Runs a task, and what must follow. Never panics, whatever the kernel does.
 pub(crate) fn execute(shared: &Shared, bench: &mut Bench, task: ReadyTask) {
-    let record = task.record();
-    let codelet = record.body().codelet.expect("a task that workers run has a codelet");
-    shared.stall().take(bench.worker, record.body().sequence);
+    let task = task.task();
+    let codelet = task.desc().codelet();
+    shared.stall().take(bench.worker, task.desc().sequence());
     if let Some(recorder) = shared.recorder() {
         bench.run = Run::taken_at(recorder.now_ns());
     }
-    record.accesses().for_each(Access::fetch_next);
-    let outcome = run_task(shared, bench, record, codelet, None);
-    complete(shared, bench, record, outcome);
+    task.accesses().for_each(Access::fetch_next);
+    let outcome = run_task(shared, bench, task, codelet, None);
+    complete(shared, bench, task, outcome);
 }
 
 /// Runs what a task consists of. In a simulation it takes `simulated_ns`.
 pub(super) fn run_task(
     shared: &Shared,
     bench: &mut Bench,
-    record: &Record,
+    task: &Submitted,
     codelet: &'static Codelet,
     simulated_ns: Option<u64>,
 ) -> Result<(), Obstacle> {
-    match record.body().kind {
-        Kind::Fold(accumulator) => {
-            measured(shared, bench, record, codelet, simulated_ns, || fold::fold(record, accumulator))
-        }
-        Kind::Finish(accumulator) => {
-            measured(shared, bench, record, codelet, simulated_ns, || fold::finish(record, accumulator))
+    match task.desc().action() {
+        Action::Combine(combination) => {
+            measured(shared, bench, task, codelet, simulated_ns, || match combination.step {
+                Part::Fold => fold::fold(task, combination.accumulator),
+                Part::Finish(_) => fold::finish(task, combination.accumulator),
+            })
         }
         _ => {
             bench.transferred =
-                shared.devices().is_some() && record.operands().any(|access| is_missing(access, bench.node));
+                shared.devices().is_some() && task.operands().any(|access| is_missing(access, bench.node));
             if bench.transferred && bench.node == HOME {
-                call_home(record);
+                call_home(task);
             }
-            prepare(shared, bench, record, codelet)?;
-            call(shared, bench, record, codelet, simulated_ns)
+            prepare(shared, bench, task)?;
+            call(shared, bench, task, codelet, simulated_ns)
         }
     }
 }
@@ -63,14 +63,14 @@ pub(super) fn run_task(
 fn measured(
     shared: &Shared,
     bench: &mut Bench,
-    record: &Record,
+    task: &Submitted,
     codelet: &'static Codelet,
     simulated_ns: Option<u64>,
     run: impl FnOnce() -> Result<(), Obstacle>,
 ) -> Result<(), Obstacle> {
-    let kernel = perf::kernel_of(record);
+    let kernel = perf::kernel_of(task.desc());
     if let (Some(_), Some(kernel)) = (shared.recorder(), kernel) {
-        bench.run.with(shared.models(), &bench.kind, codelet, kernel, record);
+        bench.run.with(shared.models(), &bench.kind, codelet, kernel, task.desc());
     }
     let start_ns = begin_ns(shared);
     bench.run.begin_ns = Some(start_ns);
@@ -83,7 +83,7 @@ fn measured(
     bench.run.kernel_ns = Some(time_ns);
     if let Some(kernel) = kernel {
         let measurement = Measurement { time_ns, ..Measurement::default() };
-        bench.models.record(shared.models(), &bench.kind, codelet, kernel, record, measurement);
+        bench.models.record(shared.models(), &bench.kind, codelet, kernel, task.desc(), measurement);
     }
     Ok(())
 }
@@ -94,24 +94,24 @@ pub(super) fn begin_ns(shared: &Shared) -> u64 {
 }
 
 /// What follows when a task has run: its failure goes to its outputs, and what waits for it goes on.
-pub(super) fn complete(shared: &Shared, bench: &mut Bench, record: &Record, outcome: Result<(), Obstacle>) {
-    conclude::<false>(shared, bench, record, outcome);
+pub(super) fn complete(shared: &Shared, bench: &mut Bench, task: &Submitted, outcome: Result<(), Obstacle>) {
+    conclude::<false>(shared, bench, task, outcome);
 }
 
 /// What follows when a task has run that was let go when it was issued: its arrays are out of its hands.
 #[cfg_attr(any(dahl_fuzz, not(feature = "cuda")), expect(dead_code, reason = "there are no such devices"))]
-pub(super) fn end(shared: &Shared, bench: &mut Bench, record: &Record, outcome: Result<(), Obstacle>) {
-    conclude::<true>(shared, bench, record, outcome);
+pub(super) fn end(shared: &Shared, bench: &mut Bench, task: &Submitted, outcome: Result<(), Obstacle>) {
+    conclude::<true>(shared, bench, task, outcome);
 }
 
 #[inline]
 fn conclude<const LET_GO: bool>(
     shared: &Shared,
     bench: &mut Bench,
-    record: &Record,
+    task: &Submitted,
     outcome: Result<(), Obstacle>,
 ) {
-    let codelet = record.body().codelet.expect("a task that workers run has a codelet");
+    let codelet = task.desc().codelet();
     let mut failed = None;
     let is_cancelled = matches!(outcome, Err(Obstacle::Cancelled(_)));
     if let Err(obstacle) = outcome {
@@ -120,38 +120,39 @@ fn conclude<const LET_GO: bool>(
         let failure = match obstacle {
             Obstacle::Cancelled(first_cause) => first_cause,
             Obstacle::Failed(message) | Obstacle::Unable(message) => {
-                let failure = failure(bench, record, codelet, message);
+                let failure = failure(bench, task.desc(), message);
                 shared.note_failure(&failure);
                 failure
             }
             Obstacle::NoRoom(shortage) => {
-                let failure = failure(bench, record, codelet, format!("out of memory: {shortage}"));
+                let failure = failure(bench, task.desc(), format!("out of memory: {shortage}"));
                 shared.note_failure(&failure);
                 failure
             }
         };
         if !LET_GO {
-            poison_outputs(record, &failure);
+            poison_outputs(task, &failure);
         }
         failed = Some(failure);
     }
     if let Some(recorder) = shared.recorder() {
-        recorder.ended(record, bench.worker, bench.run, failed.as_ref(), is_cancelled);
+        let (sequence, ready_ns) = (task.desc().sequence(), task.ready_ns());
+        recorder.ended(sequence, ready_ns, bench.worker, bench.run, failed.as_ref(), is_cancelled);
     }
     shared.stall().end(bench.worker);
-    shared.tell_completed(record.body().sequence, bench.worker);
+    shared.tell_completed(task.desc().sequence(), bench.worker);
     // SAFETY: this thread runs the task, and completes it below.
-    let callback = unsafe { record.take_callback() };
-    let location = record.body().location;
+    let callback = unsafe { task.take_callback() };
+    let location = task.desc().location();
     let Bench { recycler, next, .. } = bench;
     // Behind a callback no task waits that others could run.
     let (mut none, has_callback) = (Next::default(), callback.is_some());
     let next = if has_callback { &mut none } else { next };
     let mut step = Step::of_worker(shared, bench.worker, recycler, next);
     if LET_GO {
-        step.end(record);
+        step.end(task);
     } else {
-        step.complete(record);
+        step.complete(task);
     }
     if let Some(callback) = callback {
         if let Err(Obstacle::Failed(message)) = caught(|| callback.call(failed.as_ref())) {
@@ -163,39 +164,31 @@ fn conclude<const LET_GO: bool>(
     shared.count_completed(bench.worker);
 }
 
-fn poison_outputs(record: &Record, failure: &Arc<Failure>) {
-    for access in record
-        .accesses()
-        .filter(|access| access.body().mode.writes() || is_target(record, access.body().mode))
-    {
-        if let Some(array) = access.array() {
+fn poison_outputs(task: &Submitted, failure: &Arc<Failure>) {
+    for access in task.accesses().filter(|access| access.mode.writes()) {
+        if let Some(array) = access.state() {
             // SAFETY: the task's access to the array is exclusive, and its kernel has ended.
             unsafe { array.poison(failure) };
         }
     }
 }
 
-fn is_target(record: &Record, mode: AccessMode) -> bool {
-    record.body().in_place && mode == AccessMode::RW
-}
-
 /// Begins to bring everything home that the task reads, before anything is waited for.
 #[cold]
-fn call_home(record: &Record) {
-    let reads = record.operands().filter(|access| access.body().reads());
-    reads.filter_map(Access::array).for_each(ArrayState::call_home);
+fn call_home(task: &Submitted) {
+    let reads = task.operands().filter(|access| access.reads());
+    reads.filter_map(Access::state).for_each(ArrayState::call_home);
 }
 
 /// Whether an access reads an array that is not at `node`.
-pub(super) fn is_missing(access: &Access, node: usize) -> bool {
-    let reads = access.body().reads();
-    reads && access.array().is_some_and(|array| array.missing_at(node).is_some())
+pub(super) fn is_missing(access: Access<'_>, node: usize) -> bool {
+    access.reads() && access.state().is_some_and(|array| array.missing_at(node).is_some())
 }
 
-fn failure(bench: &Bench, record: &Record, codelet: &Codelet, message: String) -> Arc<Failure> {
+fn failure(bench: &Bench, task: &TaskDesc, message: String) -> Arc<Failure> {
     let mut message = message;
-    if let Some(name) = record.body().name {
+    if let Some(name) = task.name() {
         message = format!("{message} (task `{name}`)");
     }
-    Arc::new(Failure::new(codelet.name, bench.name.clone(), record.body().location, message))
+    Arc::new(Failure::new(task.codelet().name, bench.name.clone(), task.location(), message))
 }

@@ -5,9 +5,10 @@ use super::obstacle::{Obstacle, caught};
 use crate::access::AccessMode;
 use crate::array::ArrayState;
 use crate::codelet::Accumulator;
+use crate::description::{AccessDesc, TaskDesc};
 use crate::device::Requester;
 use crate::memory::HOME;
-use crate::task::{AccessBody, Record};
+use crate::task::Submitted;
 
 /// The leaf that a contribution goes to. For the first one it holds the identity.
 ///
@@ -19,7 +20,7 @@ use crate::task::{AccessBody, Record};
 pub(super) unsafe fn leaf(
     buffer: &ArrayState,
     accumulator: &Accumulator,
-    access: &AccessBody,
+    access: &AccessDesc,
     node: usize,
     requester: Requester,
 ) -> Result<*mut u8, Obstacle> {
@@ -42,18 +43,18 @@ pub(super) unsafe fn leaf(
 }
 
 /// On whose behalf the task fetches its buffers.
-pub(super) fn requester(record: &Record) -> Requester {
-    let name = record.body().codelet.map_or("", |codelet| codelet.name);
-    Requester { name, location: record.body().location }
+pub(super) fn requester(task: &TaskDesc) -> Requester {
+    let name = task.codelet_if_any().map_or("", |codelet| codelet.name);
+    Requester { name, location: task.location() }
 }
 
 /// Combines a partial result, the second access, into an earlier one, the first.
-pub(super) fn fold(record: &Record, accumulator: &Accumulator) -> Result<(), Obstacle> {
-    let bytes = record.access(0).body().layout.len() * accumulator.element().size_bytes;
+pub(super) fn fold(task: &Submitted, accumulator: &Accumulator) -> Result<(), Obstacle> {
+    let bytes = task.access(0).layout.len() * accumulator.element().size_bytes;
     let [earlier, later] = [(0, AccessMode::RW), (1, AccessMode::R)].map(|(index, mode)| {
-        let buffer = record.access(index).array().expect("a fold has two buffers");
+        let buffer = task.access(index).state().expect("a fold has two buffers");
         // SAFETY: the task is ready, so it holds its accesses.
-        unsafe { buffer.prepare_at(HOME, mode, requester(record)) }.map_err(Obstacle::from)
+        unsafe { buffer.prepare_at(HOME, mode, requester(task.desc())) }.map_err(Obstacle::from)
     });
     let (earlier, later) = (earlier?, later?);
     // SAFETY: the access is exclusive, and a leaf has at least so many initialised bytes (`ArrayState::is_like`).
@@ -64,17 +65,17 @@ pub(super) fn fold(record: &Record, accumulator: &Accumulator) -> Result<(), Obs
 }
 
 /// Combines the result of a reduction, the second access, into the array, the first.
-pub(super) fn finish(record: &Record, accumulator: &Accumulator) -> Result<(), Obstacle> {
-    let bytes = record.access(0).body().layout.len() * accumulator.element().size_bytes;
-    let [target, total] = [0, 1].map(|index| record.access(index).array().expect("the array and a buffer"));
+pub(super) fn finish(task: &Submitted, accumulator: &Accumulator) -> Result<(), Obstacle> {
+    let bytes = task.access(0).layout.len() * accumulator.element().size_bytes;
+    let [target, total] = [0, 1].map(|index| task.access(index).state().expect("the array and a buffer"));
     // SAFETY: the task is ready, so it holds its accesses.
-    let total = unsafe { total.prepare_at(HOME, AccessMode::R, requester(record)) }?;
+    let total = unsafe { total.prepare_at(HOME, AccessMode::R, requester(task.desc())) }?;
     // SAFETY: the access is shared, and the buffer a block of at least so many initialised bytes.
     let total = unsafe { std::slice::from_raw_parts(total, bytes) };
-    let begins = record.access(0).body().begins;
+    let begins = task.access(0).begins;
     let mut result = Ok(());
     let finish = |target: &mut [u8]| result = caught(|| accumulator.finish(target, total, !begins));
     // SAFETY: the task is ready, and its access to the array is exclusive.
-    unsafe { target.finish_reduction(begins, requester(record), finish) }?;
+    unsafe { target.finish_reduction(begins, requester(task.desc()), finish) }?;
     result
 }

@@ -6,7 +6,7 @@ use super::obstacle::Obstacle;
 use crate::engine::Shared;
 use crate::machine::Speed;
 use crate::perf;
-use crate::task::{Access, Kind, Record};
+use crate::task::{Access, Submitted};
 use crate::trace::Run;
 
 /// What a task that has been issued came to; it is completed later.
@@ -49,25 +49,25 @@ impl Issued {
 pub(crate) fn issue(
     shared: &Shared,
     bench: &mut Bench,
-    record: &Record,
+    task: &Submitted,
     speed: &Speed,
     failure: Option<String>,
 ) -> Issued {
-    let codelet = record.body().codelet.expect("a task that workers run has a codelet");
-    let (flops, bytes) = perf::work(codelet, record);
-    let duration_ns = match record.body().kind {
-        Kind::Kernel => speed.duration_ns(codelet.name, flops, bytes),
-        _ => speed.duration_ns("", None, bytes),
+    let codelet = task.desc().codelet();
+    let (flops, bytes) = perf::work(task.desc());
+    let duration_ns = match task.desc().combination() {
+        None => speed.duration_ns(codelet.name, flops, bytes),
+        Some(_) => speed.duration_ns("", None, bytes),
     };
     bench.run = Run::taken_at(shared.clock().now_ns());
     let result = match failure {
         Some(failure) => Err(Obstacle::Failed(failure)),
-        None => run_task(shared, bench, record, codelet, Some(duration_ns)),
+        None => run_task(shared, bench, task, codelet, Some(duration_ns)),
     };
     // One that was cancelled takes no time; one that failed as injected keeps what it took.
     let is_cancelled = matches!(result, Err(Obstacle::Cancelled(_)));
     let duration_ns = if is_cancelled { 0 } else { duration_ns };
-    let arrivals = record.accesses().filter_map(Access::array);
+    let arrivals = task.accesses().filter_map(Access::state);
     let arrivals = arrivals.map(|array| array.copies().arrived_ns(bench.node));
     let arrived_ns = arrivals.max().unwrap_or(0).max(std::mem::take(&mut bench.room_ns));
     let run = Run { arrived_ns, kernel_ns: Some(duration_ns), ..bench.run };
@@ -75,9 +75,9 @@ pub(crate) fn issue(
 }
 
 /// Completes a task of a simulation.
-pub(crate) fn finish(shared: &Shared, bench: &mut Bench, record: &Record, issued: Issued) {
+pub(crate) fn finish(shared: &Shared, bench: &mut Bench, task: &Submitted, issued: Issued) {
     issued.pinned.into_iter().for_each(Pin::let_go);
     bench.lost_ns = if issued.result.is_err() { issued.duration_ns } else { 0 };
     bench.run = issued.run;
-    complete(shared, bench, record, issued.result);
+    complete(shared, bench, task, issued.result);
 }

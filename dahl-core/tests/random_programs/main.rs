@@ -11,6 +11,7 @@ mod kernels;
 mod machines;
 mod oracle;
 mod program;
+mod replay;
 mod world;
 
 use std::sync::Arc;
@@ -56,4 +57,20 @@ proptest! {
         }
     }
 
+}
+
+proptest! {
+    #![proptest_config(config(4))]
+
+    #[test]
+    fn recorded_streams_give_the_same_bits_on_other_arrays(
+        program in actions(),
+        workers in 1..4_usize,
+        others in 1..4_usize,
+        scheduler in prop::sample::select(vec!["ws", "eager", "lifo"]),
+    ) {
+        let stream = replay::record(&program, workers, scheduler).expect("every call is right");
+        let again = replay::replay(&stream, others).expect("every task is right");
+        prop_assert_eq!(stream.held, again);
+    }
 }

@@ -22,12 +22,12 @@ fn pick<'a, 'm>(arrays: &'a mut [M<'m>; ARRAYS], a: usize, b: usize) -> (&'a M<'
 }
 
 /// The arrays of a program.
-struct World<'r> {
-    rt: &'r Runtime,
-    arrays: [M<'static>; ARRAYS],
-    totals: [F<'static>; TOTALS],
+pub(crate) struct World<'r> {
+    pub(crate) rt: &'r Runtime,
+    pub(crate) arrays: [M<'static>; ARRAYS],
+    pub(crate) totals: [F<'static>; TOTALS],
     /// Whether a device may be lost, and arrays with it.
-    may_lose: bool,
+    pub(crate) may_lose: bool,
 }
 
 /// Panics unless the elements are those expected. If a device may be lost, an error that says so will do, since what
@@ -42,11 +42,11 @@ fn assert_held<T: PartialEq + std::fmt::Debug>(seen: Result<Vec<T>>, expected: &
     }
 }
 
-fn bits(total: &F<'_>) -> Result<Vec<u32>> {
+pub(crate) fn bits(total: &F<'_>) -> Result<Vec<u32>> {
     Ok(total.to_vec()?.into_iter().map(f32::to_bits).collect())
 }
 
-fn run(action: &Action, world: &mut World<'_>, oracle: &mut Oracle) -> Result<()> {
+pub(crate) fn run(action: &Action, world: &mut World<'_>, oracle: &mut Oracle) -> Result<()> {
     use Action::*;
     let World { rt, arrays, totals, may_lose } = world;
     let may_lose = *may_lose;

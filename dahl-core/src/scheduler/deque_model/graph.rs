@@ -6,6 +6,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::access::AccessMode;
+use crate::description::ArrayId;
 
 /// Users of an array after which those are dropped that have completed.
 const USERS: usize = 64;
@@ -19,7 +20,7 @@ pub(super) struct Graph {
     /// Nodes that are not in use: their lists are used again.
     spare: Vec<Node>,
     /// By the numbers of arrays.
-    users: HashMap<u32, Users>,
+    users: HashMap<ArrayId, Users>,
     /// By footprint: the mean time of a task; nothing before it is known.
     means: HashMap<u64, Option<u64>>,
     /// What has come since ranks were computed last.
@@ -58,7 +59,7 @@ enum Sharing {
 /// An access, as the graph knows it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GraphAccess {
-    pub(super) array: u32,
+    pub(super) array: ArrayId,
     pub(super) mode: AccessMode,
     /// The mean time of a transfer of the array.
     pub(super) transfer_ns: u64,
@@ -215,7 +216,8 @@ mod tests {
         (9, 10, 13),
     ];
 
-    fn access(array: u32, mode: AccessMode, transfer_ns: u64) -> GraphAccess {
+    fn access(array: u64, mode: AccessMode, transfer_ns: u64) -> GraphAccess {
+        let array = crate::description::ArrayId::new(array + 1);
         GraphAccess { array, mode, transfer_ns }
     }
 
@@ -226,7 +228,7 @@ mod tests {
             let edges = EDGES.iter().enumerate();
             let accesses = edges.filter_map(|(array, &(from, to, time))| {
                 let mode = if from == task { AccessMode::W } else { AccessMode::R };
-                (from == task || to == task).then(|| access(array as u32, mode, 1000 * time))
+                (from == task || to == task).then(|| access(array as u64, mode, 1000 * time))
             });
             graph.add(task, task, accesses);
             graph.learn(task, 1000 * TIMES[task as usize - 1].iter().sum::<u64>() / 3);

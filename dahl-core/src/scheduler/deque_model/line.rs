@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::access::AccessMode;
+use crate::description::ArrayId;
 use crate::scheduler::sorted::{Place, Sorted};
 use crate::task::ReadyTask;
 
@@ -19,7 +20,7 @@ pub(super) struct Line {
     /// When the first of those began, as far as is known.
     begin_ns: u64,
     /// Arrays that tasks in the queue read for which something is copied, each with how many do.
-    coming: HashMap<u32, u32>,
+    coming: HashMap<ArrayId, u32>,
     /// Whether the worker has the copies for a task made while another one runs.
     takes_ahead: bool,
 }
@@ -123,7 +124,7 @@ impl Line {
     }
 
     /// Whether an array will be there when the tasks in the queue have run.
-    pub(super) fn brings(&self, array: u32) -> bool {
+    pub(super) fn brings(&self, array: ArrayId) -> bool {
         self.coming.contains_key(&array)
     }
 
@@ -144,7 +145,7 @@ impl Line {
     }
 
     /// Counts one task less that brings an array.
-    fn forget_coming(&mut self, array: u32) {
+    fn forget_coming(&mut self, array: ArrayId) {
         if let Some(count) = self.coming.get_mut(&array) {
             *count -= 1;
             if *count == 0 {
@@ -179,7 +180,7 @@ impl Line {
 }
 
 /// The arrays that a task reads.
-fn read_by(task: &ReadyTask) -> impl Iterator<Item = u32> {
+fn read_by(task: &ReadyTask) -> impl Iterator<Item = ArrayId> {
     task.arrays().filter(|array| array.mode != AccessMode::W).map(|array| array.array)
 }
 

@@ -12,7 +12,7 @@ use crate::codelet::Kernel;
 use crate::cuda::{
     Allocation, Convolution, Cublas, CudaCall, CudaCallError, CudaLibrary, Cudnn, Gemm, Lender,
 };
-use crate::task::Record;
+use crate::task::Submitted;
 
 /// Of a device's limit, what a library's workspace may take.
 const PART_OF_LIMIT: usize = 16;
@@ -33,7 +33,7 @@ pub(super) struct Libraries {
 struct Loan<'w, 's, 'r> {
     worker: &'w Worker<'s>,
     libraries: &'w mut Libraries,
-    record: &'r Record,
+    task: &'r Submitted,
     /// Memory of the task's own.
     own: &'w mut Vec<Allocation>,
 }
@@ -44,13 +44,13 @@ impl Worker<'_> {
         &mut self,
         kernel: &'static Kernel,
         operands: &mut Operands<'_>,
-        record: &Record,
+        task: &Submitted,
     ) -> Result<Issued, Obstacle> {
         let entry = kernel.cuda_entry().expect("a kernel that calls");
         let mut libraries = std::mem::take(&mut self.libraries);
         // The handle is made before the time is taken.
         let ready = match kernel.library() {
-            Some(CudaLibrary::Cublas) => libraries.cublas(self, record.body().location).map(drop),
+            Some(CudaLibrary::Cublas) => libraries.cublas(self, task.desc().location()).map(drop),
             Some(CudaLibrary::Cudnn) => libraries.cudnn(self).map(drop),
             None => Ok(()),
         };
@@ -59,8 +59,8 @@ impl Worker<'_> {
         let Operands { list, own, .. } = &mut *operands;
         let ran = match (&result, &begin) {
             (Ok(()), Ok(_)) => caught(|| {
-                let mut loan = Loan { worker: self, libraries: &mut libraries, record, own };
-                result = entry(&mut CudaCall::new(list, &record.body().arguments, &mut loan));
+                let mut loan = Loan { worker: self, libraries: &mut libraries, task, own };
+                result = entry(&mut CudaCall::new(list, task.desc().arguments(), &mut loan));
             }),
             _ => Ok(()),
         };
@@ -140,14 +140,14 @@ impl Lender for Loan<'_, '_, '_> {
     }
 
     fn workspace(&mut self, bytes: usize) -> Result<u64, CudaCallError> {
-        let own = self.worker.allocate(bytes, "workspace", self.record.body().location).map_err(no_room)?;
+        let own = self.worker.allocate(bytes, "workspace", self.task.desc().location()).map_err(no_room)?;
         let address = own.pointer().addr() as u64;
         self.own.push(own);
         Ok(address)
     }
 
     fn gemm(&mut self, gemm: &Gemm) -> Result<(), CudaCallError> {
-        let cublas = self.libraries.cublas(self.worker, self.record.body().location)?;
+        let cublas = self.libraries.cublas(self.worker, self.task.desc().location())?;
         // SAFETY: the matrices are of views of the task's operands, which the compute stream entered when they were fetched; they
         // are stamped with a mark behind this before anybody else is let at them (D2).
         unsafe { cublas.gemm(gemm) }

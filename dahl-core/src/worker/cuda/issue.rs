@@ -9,8 +9,9 @@ use super::underway::{Circumstances, FINE, Issued, Underway};
 use crate::choice::{Place, Plan};
 use crate::codelet::{CUDA, Codelet, Kernel};
 use crate::cuda::{CudaError, CudaInstance, CudaLaunch, CudaLaunches, Function, Mark, Pinned, Unloaded};
+use crate::description::Step as Part;
 use crate::perf;
-use crate::task::{Kind, Record};
+use crate::task::Submitted;
 use crate::trace::Run;
 
 /// How often a task's kernel must have been measured for its footprint before it is launched together with others.
@@ -26,13 +27,13 @@ struct Launch {
 
 impl Worker<'_> {
     /// Gives a task to the device's streams.
-    pub(super) fn issue(&mut self, record: &Record) -> Result<Underway, Obstacle> {
-        let codelet = record.body().codelet.expect("a task that workers run has a codelet");
+    pub(super) fn issue(&mut self, task: &Submitted) -> Result<Underway, Obstacle> {
+        let codelet = task.desc().codelet();
         let _named = self.names.enter(codelet.name);
         self.bench.run = Run::taken_at(self.shared.clock().now_ns());
-        let mut circumstances = self.circumstances(record);
-        let choice = self.choose(codelet, record);
-        let issued = self.issue_by(choice.as_ref(), record, codelet, &mut circumstances);
+        let mut circumstances = self.circumstances(task);
+        let choice = self.choose(codelet, task);
+        let issued = self.issue_by(choice.as_ref(), task, codelet, &mut circumstances);
         // What is not measured as what was chosen ends the trial that it may have been.
         let chosen = issued.as_ref().ok().map(|(issued, _)| issued.kernel);
         let is_it = |choice: &Plan| Some(choice.kernel.name()) == chosen;
@@ -42,26 +43,26 @@ impl Worker<'_> {
         };
         other.into_iter().for_each(|other| other.end(None));
         let (issued, end) = issued?;
-        Ok(Underway::new(record, issued, end, choice, self.bench.run, circumstances))
+        Ok(Underway::new(task, issued, end, choice, self.bench.run, circumstances))
     }
 
     /// Whether a task's launches may be held back, to be issued with others as a graph: then nobody measures it alone.
-    fn may_wait(&self, kernel: &'static str, choice: Option<&Plan>, record: &Record) -> bool {
-        let codelet = record.body().codelet.expect("a task that workers run has a codelet");
-        let instance = record.cuda_of_reduction().or(codelet.cuda);
+    fn may_wait(&self, kernel: &'static str, choice: Option<&Plan>, task: &Submitted) -> bool {
+        let codelet = task.desc().codelet();
+        let instance = task.desc().cuda_of_reduction().or(codelet.cuda);
         // What such a kernel says is waited for.
         let has_verdict = instance.is_some_and(|instance| instance.kernel.takes_task);
         let is_looked_at = self.shared.recorder().is_some() || choice.is_some_and(Plan::is_trial);
-        let measured = || self.bench.models.measured(&self.bench.kind, codelet, kernel, record);
+        let measured = || self.bench.models.measured(&self.bench.kind, codelet, kernel, task.desc());
         self.device.holds_back() && !has_verdict && !is_looked_at && measured() >= MEASURED
     }
 
     /// Which of the codelet's kernels for the device runs the task; nothing if it is to run none of them.
-    fn choose(&mut self, codelet: &'static Codelet, record: &Record) -> Option<Plan> {
+    fn choose(&mut self, codelet: &'static Codelet, task: &Submitted) -> Option<Plan> {
         let (shared, device) = (self.shared, self.device);
         let place = Place { kind: &self.bench.kind, idle: 0, has_team: false, cuda: Some(device) };
-        let has_choice = matches!(record.body().kind, Kind::Kernel);
-        has_choice.then(|| self.bench.choices.plan(shared.choices(), place, codelet, record))
+        let has_choice = task.desc().is_kernel();
+        has_choice.then(|| self.bench.choices.plan(shared.choices(), place, codelet, task.desc()))
     }
 
     /// Gives a task to the streams by the kernel of `choice`; by the codelet's own where a library cannot do it. What was issued, and
@@ -69,26 +70,26 @@ impl Worker<'_> {
     fn issue_by(
         &mut self,
         choice: Option<&Plan>,
-        record: &Record,
+        task: &Submitted,
         codelet: &'static Codelet,
         circumstances: &mut Circumstances,
     ) -> Result<(Issued, Mark), Obstacle> {
-        let (mut operands, keep_old) = match record.body().kind {
-            Kind::Fold(_) | Kind::Finish(_) => self.operands_of_reduction(record)?,
-            _ => (self.operands(record, codelet)?, false),
+        let (mut operands, keep_old) = match task.desc().combination() {
+            Some(_) => self.operands_of_reduction(task)?,
+            None => (self.operands(task)?, false),
         };
         let mut issued = None;
         let kernel: Option<&'static Kernel> = choice.map(|choice| choice.kernel);
         if let Some(kernel) = kernel.filter(|kernel| kernel.cuda_entry().is_some()) {
-            self.note(kernel.name(), codelet, record);
+            self.note(kernel.name(), codelet, task);
             // The library gives its work to the stream itself.
             let issued_before = self.device.issue();
             self.expect(issued_before)?;
-            let may_launch = codelet.cuda.is_some() && record.body().kernel.is_none();
-            issued = match self.call(kernel, &mut operands, record) {
+            let may_launch = codelet.cuda.is_some() && task.desc().kernel().is_none();
+            issued = match self.call(kernel, &mut operands, task) {
                 Err(Obstacle::Unable(_)) if may_launch => None,
                 // The submitter wanted this kernel and no other.
-                Err(Obstacle::Unable(reason)) if record.body().kernel.is_some() => {
+                Err(Obstacle::Unable(reason)) if task.desc().kernel().is_some() => {
                     return Err(Obstacle::Failed(reason));
                 }
                 Err(Obstacle::Unable(reason)) => return Err(Obstacle::Unable(reason)),
@@ -98,10 +99,10 @@ impl Worker<'_> {
         let issued = match issued {
             Some(issued) => issued,
             None => {
-                let name = launched_name(record);
-                self.note(name, codelet, record);
-                let launch = self.plan(record, codelet, &mut operands, keep_old)?;
-                circumstances.held_back = self.may_wait(name, choice, record);
+                let name = launched_name(task);
+                self.note(name, codelet, task);
+                let launch = self.plan(task, codelet, &mut operands, keep_old)?;
+                circumstances.held_back = self.may_wait(name, choice, task);
                 let launched = self.launch(name, launch, circumstances.held_back);
                 self.expect(launched)
             }
@@ -122,20 +123,20 @@ impl Worker<'_> {
     }
 
     /// Notes which kernel is about to run.
-    fn note(&mut self, kernel: &'static str, codelet: &'static Codelet, record: &Record) {
+    fn note(&mut self, kernel: &'static str, codelet: &'static Codelet, task: &Submitted) {
         self.shared.stall().begin(Some(self.number), self.shared.clock().now_ns());
         if self.shared.recorder().is_some() {
             let bench = &mut self.bench;
-            bench.run.with(self.shared.models(), &bench.kind, codelet, kernel, record);
+            bench.run.with(self.shared.models(), &bench.kind, codelet, kernel, task.desc());
         }
     }
 
-    fn circumstances(&self, record: &Record) -> Circumstances {
+    fn circumstances(&self, task: &Submitted) -> Circumstances {
         let idle = self.shared.team().idle();
         Circumstances {
             others_busy: Some(self.shared.cpu_workers().saturating_sub(idle)),
             held_back: false,
-            transferred: record.operands().any(|access| is_missing(access, self.bench.node)),
+            transferred: task.operands().any(|access| is_missing(access, self.bench.node)),
         }
     }
 
@@ -151,18 +152,18 @@ impl Worker<'_> {
 
     fn plan(
         &mut self,
-        record: &Record,
+        task: &Submitted,
         codelet: &'static Codelet,
         operands: &mut Operands<'_>,
         keep_old: bool,
     ) -> Result<Launch, Obstacle> {
-        let instance = record.cuda_of_reduction().or(codelet.cuda);
+        let instance = task.desc().cuda_of_reduction().or(codelet.cuda);
         let instance = instance.expect("a worker that can run a task has a kernel of it");
         let shapes: Vec<&[usize]> = operands.list.iter().map(|operand| operand.layout.extents()).collect();
         let of_finish = [u8::from(keep_old)];
-        let arguments = match record.body().kind {
-            Kind::Finish(_) => of_finish.as_slice(),
-            _ => record.body().arguments.as_slice(),
+        let arguments = match task.desc().combination().map(|combination| combination.step) {
+            Some(Part::Finish(_)) => of_finish.as_slice(),
+            _ => task.desc().arguments(),
         };
         let CudaLaunches { scratch_bytes, launches } =
             instance.launches(&shapes, arguments).map_err(Obstacle::Failed)?;
@@ -182,7 +183,7 @@ impl Worker<'_> {
         if instance.kernel.takes_scratch {
             let memory = match scratch_bytes as usize {
                 0 => 0,
-                bytes => self.own_memory(operands, bytes, record)?.addr() as u64,
+                bytes => self.own_memory(operands, bytes, task)?.addr() as u64,
             };
             if instance.kernel.takes_task {
                 verdict = Some(self.expect(self.device.take_word(FINE))?);
@@ -245,9 +246,9 @@ impl Worker<'_> {
 }
 
 /// The name of what is launched: the codelet's kernel in CUDA, or a step of a reduction.
-fn launched_name(record: &Record) -> &'static str {
-    match record.body().kind {
-        Kind::Kernel => CUDA.name(),
-        _ => perf::kernel_of(record).unwrap_or(CUDA.name()),
+fn launched_name(task: &Submitted) -> &'static str {
+    match task.desc().combination() {
+        None => CUDA.name(),
+        Some(_) => perf::kernel_of(task.desc()).unwrap_or(CUDA.name()),
     }
 }

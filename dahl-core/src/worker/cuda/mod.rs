@@ -29,7 +29,7 @@ use crate::simulation::demand_bytes;
 use crate::sleep::Rest;
 use crate::sync::thread::{Builder, JoinHandle};
 use crate::sync::{Patience, spin_loop, thread};
-use crate::task::{ReadyTask, Record, Step};
+use crate::task::{ReadyTask, Step, Submitted};
 
 /// Tasks, or groups of tasks that were launched together, that are issued and not ended: enough that the device need not
 /// wait for the host, few enough that what is taken could not have been done elsewhere sooner.
@@ -214,43 +214,43 @@ impl<'s> Worker<'s> {
                 Some(_) => return shared.hand_on(task),
                 None => {
                     let why = "no worker that is left can run it".to_owned();
-                    return self.fail(task.record(), Obstacle::Failed(why));
+                    return self.fail(task.task(), Obstacle::Failed(why));
                 }
             }
         }
         let limit_bytes = self.memory.memory().limit_bytes();
-        let too_large = limit_bytes.is_some_and(|limit| demand_bytes(task.peek()) > limit);
+        let too_large = limit_bytes.is_some_and(|limit| demand_bytes(task.peek().desc()) > limit);
         if too_large
             && let Some(able) = shared.able_worker(&task).filter(|&able| shared.worker(able).is_cpu())
         {
             return shared.send_to(able, task);
         }
-        let record = task.record();
-        shared.stall().take(Some(self.number), record.body().sequence);
-        match self.issue(record) {
+        let task = task.task();
+        shared.stall().take(Some(self.number), task.desc().sequence());
+        match self.issue(task) {
             Ok(underway) => {
                 let is_let_go = underway.is_let_go();
                 self.underway.push_back(underway);
                 if is_let_go {
                     let Bench { recycler, next, .. } = &mut self.bench;
-                    Step::of_worker(shared, Some(self.number), recycler, next).let_go(record);
+                    Step::of_worker(shared, Some(self.number), recycler, next).let_go(task);
                 }
             }
             Err(obstacle @ (Obstacle::NoRoom(_) | Obstacle::Unable(_))) => {
                 // Nothing of it is in the streams, and its accesses are as they were.
-                let task = ReadyTask::new(record, shared);
+                let task = ReadyTask::new(task, shared);
                 match able_cpu_worker(shared, &task) {
                     Some(able) => shared.send_to(able, task),
-                    None => self.fail(task.record(), obstacle),
+                    None => self.fail(task.task(), obstacle),
                 }
             }
-            Err(obstacle) => self.fail(record, obstacle),
+            Err(obstacle) => self.fail(task, obstacle),
         }
     }
 
     /// Lets a task fail that was not issued.
-    fn fail(&mut self, record: &Record, obstacle: Obstacle) {
-        complete(self.shared, &mut self.bench, record, Err(obstacle));
+    fn fail(&mut self, task: &Submitted, obstacle: Obstacle) {
+        complete(self.shared, &mut self.bench, task, Err(obstacle));
         self.tell();
     }
 
@@ -303,7 +303,7 @@ impl<'s> Worker<'s> {
     }
 
     fn end_task(&mut self, underway: Underway, lost: Option<String>) {
-        let record = underway.record();
+        let task = underway.task();
         let is_let_go = underway.is_let_go();
         let outcome = match lost {
             Some(why) => {
@@ -316,9 +316,9 @@ impl<'s> Worker<'s> {
             self.mean_ns = (7 * self.mean_ns + kernel_ns) / 8;
         }
         if is_let_go {
-            end(self.shared, &mut self.bench, record, outcome);
+            end(self.shared, &mut self.bench, task, outcome);
         } else {
-            complete(self.shared, &mut self.bench, record, outcome);
+            complete(self.shared, &mut self.bench, task, outcome);
         }
     }
 

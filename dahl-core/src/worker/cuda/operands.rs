@@ -7,13 +7,14 @@ use super::super::obstacle::{Obstacle, caught};
 use super::Worker;
 use crate::access::AccessMode;
 use crate::array::ArrayState;
-use crate::codelet::{Accumulator, Codelet, Operand};
+use crate::codelet::{Accumulator, Operand};
 use crate::cuda::{Allocation, CudaError, Mark};
+use crate::description::{self as desc, AccessDesc, Over, Step as Part};
 use crate::device::Missing;
 use crate::device::Room;
 use crate::memory::Holder;
 use crate::shape::Layout;
-use crate::task::{AccessBody, Kind, Record};
+use crate::task::Submitted;
 
 /// What a task works on.
 pub(super) struct Operands<'r> {
@@ -53,46 +54,34 @@ impl Operands<'_> {
 
 impl Worker<'_> {
     /// Brings the task's arrays to the device; the compute stream waits for what must come before.
-    pub(super) fn operands<'r>(
-        &self,
-        record: &'r Record,
-        codelet: &'static Codelet,
-    ) -> Result<Operands<'r>, Obstacle> {
+    pub(super) fn operands<'r>(&self, task: &'r Submitted) -> Result<Operands<'r>, Obstacle> {
         let node = self.bench.node;
         let mut operands =
             Operands { list: Vec::new(), own: Vec::new(), renamed: None, arrays: Vec::new(), node };
-        let output = if record.body().in_place { codelet.output() } else { None };
-        // In place, parameters follow each other without the output.
-        let mut accesses = record.accesses().enumerate();
-        for (index, parameter) in codelet.parameters.iter().enumerate() {
-            if Some(index) == output {
-                continue;
-            }
-            let Some((_, access)) = accesses.next() else { break };
-            let body = access.body();
+        for desc::Operand { position, parameter, access } in task.desc().operands() {
             let mut layout = Layout::EMPTY;
             // A copy is contiguous, whatever the part is at home.
-            layout.set_contiguous(body.layout.extents());
-            let pointer = match (access.array(), &parameter.accumulator) {
+            layout.set_contiguous(access.layout.extents());
+            let pointer = match (task.access(position).state(), &parameter.accumulator) {
                 (None, _) => {
-                    self.own_memory(&mut operands, layout.len() * parameter.element.size_bytes, record)?
+                    self.own_memory(&mut operands, layout.len() * parameter.element.size_bytes, task)?
                 }
                 (Some(array), accumulator) => {
                     // SAFETY: the task is ready, so it holds its accesses.
-                    unsafe { self.fetch(&mut operands, array, accumulator.as_ref(), body, record) }?
+                    unsafe { self.fetch(&mut operands, array, accumulator.as_ref(), access, task) }?
                 }
             };
             let element = parameter.kernel_element();
-            let (writes, reads) = (!body.mode.is_shared(), body.mode != AccessMode::W);
+            let (writes, reads) = (!access.mode.is_shared(), access.mode != AccessMode::W);
             operands.list.push(Operand { pointer, layout, element, writes, reads });
         }
-        for (_, tag) in accesses.filter(|(_, tag)| tag.body().mode == AccessMode::W) {
-            let array = tag.array().expect("a tag is an array");
+        for tag in task.tags().filter(|tag| tag.mode == AccessMode::W) {
+            let array = tag.state().expect("a tag is an array");
             // SAFETY: the task is ready, so it holds its accesses.
             unsafe { array.prepare(AccessMode::W) }.map_err(Obstacle::Cancelled)?;
         }
-        if let Some(output) = output {
-            self.rename(&mut operands, record, codelet, output)?;
+        if let Some(over) = task.desc().over() {
+            self.rename(&mut operands, task, over)?;
         }
         Ok(operands)
     }
@@ -101,20 +90,20 @@ impl Worker<'_> {
     /// one holds a value that is kept.
     pub(super) fn operands_of_reduction<'r>(
         &self,
-        record: &'r Record,
+        task: &'r Submitted,
     ) -> Result<(Operands<'r>, bool), Obstacle> {
-        let (node, requester) = (self.bench.node, fold::requester(record));
+        let (node, requester) = (self.bench.node, fold::requester(task.desc()));
         let mut operands =
             Operands { list: Vec::new(), own: Vec::new(), renamed: None, arrays: Vec::new(), node };
-        let is_finish = matches!(record.body().kind, Kind::Finish(_));
+        let is_finish = task.desc().combination().is_some_and(|what| matches!(what.step, Part::Finish(_)));
         let mut keep_old = true;
         // What is read comes first: a total that has got its room here has a value for whoever runs the task elsewhere.
-        let accesses: Vec<_> = record.accesses().enumerate().collect();
+        let accesses: Vec<_> = task.accesses().enumerate().collect();
         for (index, access) in accesses.into_iter().rev() {
-            let array = access.array().expect("an array or a buffer, and another buffer");
+            let array = access.state().expect("an array or a buffer, and another buffer");
             let writes = index == 0;
             let pointer = if is_finish && writes {
-                let begins = access.body().begins;
+                let begins = access.begins;
                 keep_old = !begins;
                 // SAFETY: the task is ready, so it holds its accesses, of which this one is exclusive.
                 unsafe { array.prepare_total_at(begins, node, requester) }?
@@ -125,7 +114,7 @@ impl Worker<'_> {
             };
             operands.arrays.push((array, writes));
             let mut layout = Layout::EMPTY;
-            layout.set_contiguous(access.body().layout.extents());
+            layout.set_contiguous(access.desc().extents());
             let element = array.element().expect("an array in use has elements");
             operands.list.push(Operand { pointer, layout, element, writes, reads: true });
         }
@@ -142,25 +131,25 @@ impl Worker<'_> {
         operands: &mut Operands<'r>,
         array: &'r ArrayState,
         accumulator: Option<&Accumulator>,
-        body: &AccessBody,
-        record: &Record,
+        access: &AccessDesc,
+        task: &Submitted,
     ) -> Result<*mut u8, Obstacle> {
-        let requester = fold::requester(record);
-        let begins = accumulator.filter(|_| body.begins);
+        let requester = fold::requester(task.desc());
+        let begins = accumulator.filter(|_| access.begins);
         let pointer = match (accumulator, begins) {
             // SAFETY: the caller's; the access of a reduction, to a leaf, is exclusive.
             (_, Some(_)) => unsafe { array.begin_leaf(operands.node, requester) }?,
             // SAFETY: as above.
             (Some(_), None) => unsafe { array.prepare_at(operands.node, AccessMode::RW, requester) }?,
             // SAFETY: the caller's.
-            (None, None) => unsafe { array.prepare_at(operands.node, body.mode, requester) }?,
+            (None, None) => unsafe { array.prepare_at(operands.node, access.mode, requester) }?,
         };
-        operands.arrays.push((array, !body.mode.is_shared()));
+        operands.arrays.push((array, !access.mode.is_shared()));
         if let Some(word) = begins.and_then(Accumulator::identity_word) {
             array.set_copy(operands.node, word)?;
         } else if let Some(accumulator) = begins {
             let mut filled = Ok(());
-            let used = body.layout.len() * accumulator.element().size_bytes;
+            let used = access.layout.len() * accumulator.element().size_bytes;
             let fill = |elements: &mut [u8]| {
                 filled = caught(|| accumulator.fill_identity(&mut elements[..used]));
             };
@@ -175,9 +164,9 @@ impl Worker<'_> {
         &self,
         operands: &mut Operands<'_>,
         bytes: usize,
-        record: &Record,
+        task: &Submitted,
     ) -> Result<*mut u8, Obstacle> {
-        let own = self.allocate(bytes, "scratch", record.body().location)?;
+        let own = self.allocate(bytes, "scratch", task.desc().location())?;
         let pointer = own.pointer();
         operands.own.push(own);
         Ok(pointer)
@@ -205,17 +194,15 @@ impl Worker<'_> {
     fn rename<'r>(
         &self,
         operands: &mut Operands<'r>,
-        record: &'r Record,
-        codelet: &'static Codelet,
-        output: usize,
+        task: &'r Submitted,
+        over: Over,
     ) -> Result<(), Obstacle> {
-        let in_place = codelet.in_place.as_ref().expect("a task in place is of a codelet with `_self`");
-        let position = if in_place.target < output { in_place.target } else { in_place.target - 1 };
-        let array = record.access(position).array().expect("a target is an array");
+        let Over { output, position, .. } = over;
+        let array = task.access(position).state().expect("a target is an array");
         let layout = operands.list[position].layout;
-        let element = codelet.parameters[output].element;
+        let element = task.desc().codelet().parameters[output].element;
         let room =
-            self.allocate(layout.len() * element.size_bytes, "rename buffer", record.body().location)?;
+            self.allocate(layout.len() * element.size_bytes, "rename buffer", task.desc().location())?;
         let written = Operand { pointer: room.pointer(), layout, element, writes: true, reads: false };
         operands.list.insert(output, written);
         operands.renamed = Some((array, room));

@@ -8,12 +8,12 @@ use crate::choice::Plan;
 use crate::cuda::{CudaError, Mark, Pinned};
 use crate::explain::Call;
 use crate::perf::Measurement;
-use crate::task::Record;
+use crate::task::Submitted;
 use crate::trace::Run;
 
 /// A task that has been issued and not ended.
 pub(super) struct Underway {
-    record: NonNull<Record>,
+    task: NonNull<Submitted>,
     begin: Mark,
     end: Mark,
     /// Where its kernel says that it failed, if it can.
@@ -52,7 +52,7 @@ pub(super) const FINE: u64 = u64::MAX;
 impl Underway {
     /// A task that has been issued, up to `end`.
     pub(super) fn new(
-        record: &Record,
+        task: &Submitted,
         issued: Issued,
         end: Mark,
         choice: Option<Plan>,
@@ -60,13 +60,13 @@ impl Underway {
         circumstances: Circumstances,
     ) -> Self {
         let Issued { begin, verdict, kernel } = issued;
-        Self { record: NonNull::from(record), begin, end, verdict, kernel, choice, run, circumstances }
+        Self { task: NonNull::from(task), begin, end, verdict, kernel, choice, run, circumstances }
     }
 
-    /// The record. It stays until the task has been ended.
-    pub(super) fn record<'r>(&self) -> &'r Record {
+    /// The task. Its record stays until the task has been ended.
+    pub(super) fn task<'r>(&self) -> &'r Submitted {
         // SAFETY: the record is not free before the task has been completed or ended, which takes this value.
-        unsafe { self.record.as_ref() }
+        unsafe { self.task.as_ref() }
     }
 
     /// Whether nothing can go wrong with it any more but the loss of the device: then what comes after it in the chains of its
@@ -97,8 +97,8 @@ impl Underway {
     /// Notes how long it ran, which it has, and what came of it.
     pub(super) fn measure(self, worker: &mut Worker<'_>) -> Result<(), Obstacle> {
         let Worker { shared, device, bench, ended_ns, .. } = worker;
-        let record = self.record();
-        let codelet = record.body().codelet.expect("a task that workers run has a codelet");
+        let task = self.task().desc();
+        let codelet = task.codelet();
         if self.circumstances.held_back {
             // Those that were launched together end together: the first one counts the time of all.
             let all_ns = self.end.take_held_back_ns().unwrap_or(0);
@@ -126,11 +126,11 @@ impl Underway {
         self.choice.into_iter().for_each(|choice| choice.end(Some(time_ns)));
         let measurement = Measurement { time_ns, ..Measurement::default() };
         let kernel = self.kernel;
-        let key = bench.models.record(shared.models(), &bench.kind, codelet, kernel, record, measurement);
+        let key = bench.models.record(shared.models(), &bench.kind, codelet, kernel, task, measurement);
         let Circumstances { others_busy, transferred, .. } = self.circumstances;
         let call = Call { time_ns, others_busy, team: false, transferred };
         let of = (codelet, kernel);
-        bench.trails.record(shared.trails(), key, (&bench.name, &bench.kind), of, record, call);
+        bench.trails.record(shared.trails(), key, (&bench.name, &bench.kind), of, task, call);
         Ok(())
     }
 }

@@ -1,0 +1,366 @@
+//! [`TaskDesc`]: a task as data. It says all that a submission says, and points to nothing that belongs to a runtime: it can be
+//! copied, kept, sent to another thread, and submitted again on other arrays.
+//!
+//! `action` is what is done, and with which codelet; `accesses` on which arrays, [`ArrayId`] how these are named. Where a task runs
+//! over one of its inputs, that is resolved here, once ([`Over`]): who wants to know which parameter an access is for asks the
+//! description ([`TaskDesc::operands`]).
+//!
+//! Not here: the order of tasks and who runs them (`task`), what is expected of them (`perf`).
+
+mod accesses;
+mod action;
+
+use std::fmt;
+use std::panic::Location;
+use std::ptr;
+
+pub use accesses::AccessDesc;
+use accesses::Accesses;
+pub(crate) use action::{Action, Call, Combination, Over, Place, Step};
+
+use crate::access::AccessMode;
+pub use crate::array_id::ArrayId;
+use crate::codelet::{Codelet, Kernel, Parameter, ShapeOf};
+use crate::cuda::CudaInstance;
+use crate::footprint;
+use crate::shape::Layout;
+
+/// A task as data: what is done, on which arrays, how, and where that was submitted.
+///
+/// It names arrays by their [ids](ArrayId) and keeps none of them alive.
+#[derive(Clone)]
+pub struct TaskDesc {
+    action: Action,
+    accesses: Accesses,
+    /// The last of the accesses, which no kernel sees: they are to tags.
+    tags: usize,
+    /// The bytes of the plain arguments. Not the action's: a description that is used again keeps the memory.
+    arguments: Vec<u8>,
+    sequence: u64,
+    location: &'static Location<'static>,
+}
+
+/// One operand of a task's kernel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Operand<'d> {
+    /// Among the accesses.
+    pub(crate) position: usize,
+    pub(crate) parameter: &'static Parameter,
+    pub(crate) access: &'d AccessDesc,
+}
+
+/// An array that a task uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ArrayUse {
+    /// The array.
+    pub array: ArrayId,
+    /// What the task does with it.
+    pub mode: AccessMode,
+    /// Its bytes.
+    pub bytes: usize,
+}
+
+impl TaskDesc {
+    /// A description that says nothing yet.
+    #[track_caller]
+    pub(crate) fn new() -> Self {
+        Self {
+            action: Action::Wait,
+            accesses: Accesses::default(),
+            tags: 0,
+            arguments: Vec::new(),
+            sequence: 0,
+            location: Location::caller(),
+        }
+    }
+
+    /// Forgets what it said, and begins to say something else.
+    #[inline]
+    pub(crate) fn begin(&mut self, action: Action, location: &'static Location<'static>) {
+        self.action = action;
+        self.accesses.clear();
+        self.tags = 0;
+        self.arguments.clear();
+        self.location = location;
+    }
+
+    /// Adds an access, whose layout `set_layout` writes.
+    #[inline]
+    pub(crate) fn push(
+        &mut self,
+        array: Option<ArrayId>,
+        whole: Option<ArrayId>,
+        mode: AccessMode,
+        set_layout: impl FnOnce(&mut Layout),
+    ) {
+        self.accesses.note_mode(mode);
+        let access = self.accesses.push();
+        (access.array, access.whole, access.buffer) = (array, whole, None);
+        (access.mode, access.begins) = (mode, false);
+        set_layout(&mut access.layout);
+    }
+
+    /// Says that the last access is to a tag, which no kernel sees.
+    pub(crate) fn add_tag(&mut self) {
+        self.tags += 1;
+    }
+
+    /// Says that what access `index` finds does not count.
+    pub(crate) fn set_begins(&mut self, index: usize) {
+        self.accesses.get_mut(index).begins = true;
+    }
+
+    /// Says to which private buffer the contribution of access `index` goes; to the array itself if there is none.
+    pub(crate) fn redirect(&mut self, index: usize, buffer: Option<ArrayId>, begins: bool) {
+        let access = self.accesses.get_mut(index);
+        (access.buffer, access.begins) = (buffer, begins);
+    }
+
+    /// Where the bytes of the next argument go.
+    pub(crate) fn push_argument(&mut self, bytes: usize) -> &mut [u8] {
+        let start = self.arguments.len();
+        self.arguments.resize(start + bytes, 0);
+        &mut self.arguments[start..]
+    }
+
+    /// Numbers it in the order of submission.
+    pub(crate) fn set_sequence(&mut self, sequence: u64) {
+        self.sequence = sequence;
+    }
+
+    /// Says where the task is to run.
+    pub(crate) fn set_place(&mut self, place: Place) {
+        match &mut self.action {
+            Action::Kernel(call) | Action::External(call) => call.options.place = place,
+            Action::Combine(combination) => combination.place = place,
+            Action::Wait | Action::Forget | Action::Split | Action::Join => {}
+        }
+    }
+
+    /// The call of a codelet, to be changed, if it is one.
+    pub(crate) fn call_mut(&mut self) -> Option<&mut Call> {
+        match &mut self.action {
+            Action::Kernel(call) | Action::External(call) => Some(call),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn action_mut(&mut self) -> &mut Action {
+        &mut self.action
+    }
+}
+
+impl TaskDesc {
+    pub(crate) fn action(&self) -> &Action {
+        &self.action
+    }
+
+    /// The call of a codelet, if it is one.
+    #[inline]
+    pub(crate) fn call(&self) -> Option<&Call> {
+        match &self.action {
+            Action::Kernel(call) | Action::External(call) => Some(call),
+            _ => None,
+        }
+    }
+
+    /// What a step of a reduction is, if it is one.
+    pub(crate) fn combination(&self) -> Option<&Combination> {
+        match &self.action {
+            Action::Combine(combination) => Some(combination),
+            _ => None,
+        }
+    }
+
+    /// Whether a worker calls one of the codelet's kernels.
+    pub(crate) fn is_kernel(&self) -> bool {
+        matches!(self.action, Action::Kernel(_))
+    }
+
+    /// The codelet; that of the contributions, of a step of a reduction. Nothing if no worker runs it.
+    #[inline]
+    pub(crate) fn codelet_if_any(&self) -> Option<&'static Codelet> {
+        match &self.action {
+            Action::Kernel(call) | Action::External(call) => Some(call.codelet),
+            Action::Combine(combination) => Some(combination.codelet),
+            Action::Wait | Action::Forget | Action::Split | Action::Join => None,
+        }
+    }
+
+    /// The codelet.
+    ///
+    /// # Panics
+    /// If it is no task that was submitted with one: none of those is shown to observers or schedulers.
+    pub fn codelet(&self) -> &'static Codelet {
+        self.codelet_if_any().expect("a submitted task has a codelet")
+    }
+
+    /// The kernel that the submitter wants, if one was named.
+    #[inline]
+    pub(crate) fn kernel(&self) -> Option<&'static Kernel> {
+        self.call().and_then(|call| call.kernel)
+    }
+
+    /// Over which input it runs, if it does.
+    #[inline]
+    pub(crate) fn over(&self) -> Option<Over> {
+        self.call().and_then(|call| call.over)
+    }
+
+    /// Whether the task runs over one of its inputs (`_self`).
+    pub fn is_in_place(&self) -> bool {
+        self.over().is_some()
+    }
+
+    /// The number of the task in the order of submission.
+    pub fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// The name that the submitter gave.
+    pub fn name(&self) -> Option<&'static str> {
+        self.call().and_then(|call| call.options.name)
+    }
+
+    /// The bytes of the plain arguments, one after the other.
+    pub fn arguments(&self) -> &[u8] {
+        &self.arguments
+    }
+
+    /// The line that submitted the task.
+    pub fn location(&self) -> &'static Location<'static> {
+        self.location
+    }
+
+    /// The priority that the submitter gave; 0 if none. Larger is sooner.
+    pub fn priority(&self) -> i32 {
+        self.call().map_or(0, |call| call.options.priority)
+    }
+
+    /// Where it is to run.
+    #[inline]
+    pub(crate) fn place(&self) -> Place {
+        match &self.action {
+            Action::Kernel(call) | Action::External(call) => call.options.place,
+            Action::Combine(combination) => combination.place,
+            Action::Wait | Action::Forget | Action::Split | Action::Join => Place::Any,
+        }
+    }
+
+    /// The worker to whose memory what it reads is copied as soon as it is ready.
+    #[inline]
+    pub(crate) fn prefetch(&self) -> Option<usize> {
+        self.call().and_then(|call| call.options.prefetch)
+    }
+
+    /// Whether an access commutes.
+    #[inline]
+    pub(crate) fn commutes(&self) -> bool {
+        self.accesses.commutes()
+    }
+
+    /// A number that tasks of one codelet share whose arrays have the same extents: what durations depend on.
+    pub fn footprint(&self) -> u64 {
+        let codelet = self.codelet_if_any().map_or(0, |codelet| ptr::from_ref(codelet).addr() as u64);
+        footprint::hash_after(codelet, self.extents())
+    }
+
+    /// The accesses, in the order of the declaration, and then those to tags.
+    pub fn accesses(&self) -> impl ExactSizeIterator<Item = &AccessDesc> {
+        self.accesses.iter()
+    }
+
+    pub(crate) fn access(&self, index: usize) -> &AccessDesc {
+        self.accesses.get(index)
+    }
+
+    /// How many of the accesses a kernel sees: all but those to tags.
+    #[inline]
+    pub(crate) fn operand_count(&self) -> usize {
+        self.accesses.len() - self.tags
+    }
+
+    /// The accesses that a kernel sees.
+    #[inline]
+    pub(crate) fn operand_accesses(&self) -> impl Iterator<Item = &AccessDesc> {
+        self.accesses.iter().take(self.operand_count())
+    }
+
+    /// The extents of what a kernel sees.
+    pub(crate) fn extents(&self) -> impl Iterator<Item = &[usize]> {
+        self.operand_accesses().map(|access| access.layout.extents())
+    }
+
+    /// The accesses of a codelet's call that its kernel sees, each with its parameter.
+    #[inline]
+    pub(crate) fn operands(&self) -> impl Iterator<Item = Operand<'_>> {
+        let (parameters, over) =
+            self.call().map_or((&[][..], None), |call| (call.codelet.parameters, call.over));
+        self.operand_accesses().enumerate().map_while(move |(position, access)| {
+            let parameter = parameters.get(over.map_or(position, |over| over.parameter_of(position)))?;
+            Some(Operand { position, parameter, access })
+        })
+    }
+
+    /// The extents of all parameters of the declaration. In place, the output's are the target's.
+    pub(crate) fn declared_shapes(&self) -> Vec<ShapeOf> {
+        let mut shapes: Vec<ShapeOf> = self.extents().map(ShapeOf::new).collect();
+        if let Some(over) = self.over() {
+            shapes.insert(over.output, shapes[over.position]);
+        }
+        shapes
+    }
+
+    /// The arrays that it uses, in the order of the declaration.
+    pub fn arrays(&self) -> impl Iterator<Item = ArrayUse> + '_ {
+        self.accesses.iter().enumerate().filter_map(|(position, access)| {
+            Some(ArrayUse { array: access.array?, mode: access.mode, bytes: self.bytes_of(position) })
+        })
+    }
+
+    /// The bytes of what access `position` uses: of a contribution, of the private buffer.
+    pub(crate) fn bytes_of(&self, position: usize) -> usize {
+        self.access(position).layout.len() * self.element_bytes(position)
+    }
+
+    fn element_bytes(&self, position: usize) -> usize {
+        match &self.action {
+            Action::Kernel(call) | Action::External(call) => {
+                let parameter = call.over.map_or(position, |over| over.parameter_of(position));
+                let is_operand = position < self.operand_count();
+                let parameter = call.codelet.parameters.get(parameter).filter(|_| is_operand);
+                parameter.map_or(1, |parameter| parameter.kernel_element().size_bytes)
+            }
+            Action::Combine(combination) => combination.element_of(position).size_bytes,
+            Action::Wait | Action::Forget | Action::Split | Action::Join => 0,
+        }
+    }
+
+    /// The kernel in CUDA that does what a step of a reduction does, if there is one.
+    pub(crate) fn cuda_of_reduction(&self) -> Option<CudaInstance> {
+        self.combination().and_then(Combination::cuda)
+    }
+
+    /// Two accesses of which one changes what the other uses: an array with itself, or with a part of it. The borrows of a
+    /// generated wrapper exclude it; who submits by ids is told by this.
+    pub(crate) fn alias(&self) -> Option<(usize, usize)> {
+        let accesses = self.accesses.iter();
+        accesses.enumerate().find_map(|(later, access)| {
+            let before = self.accesses.iter().take(later);
+            let conflicts =
+                |other: &&AccessDesc| access.meets(other) && !(access.is_shared() && other.is_shared());
+            before.enumerate().find(|(_, other)| conflicts(other)).map(|(earlier, _)| (earlier, later))
+        })
+    }
+}
+
+impl fmt::Debug for TaskDesc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.codelet_if_any() {
+            Some(codelet) => write!(f, "{}#{}", codelet.name, self.sequence)?,
+            None => write!(f, "{}", self.action.name())?,
+        }
+        f.debug_list().entries(self.accesses.iter()).finish()
+    }
+}

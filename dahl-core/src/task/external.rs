@@ -1,0 +1,261 @@
+//! [`External`]: a task that is done outside of the runtime: a message that arrives, a file that is read, a gradient that another
+//! program computes.
+//!
+//! It is ordered as every task is. When its accesses are held, whoever submitted it is told, on the thread that made it ready, and gets
+//! an `External`. What it then does takes as long as it takes, and blocks no worker; at its end any thread
+//! [completes](External::complete) the task, with success or an error, and what waits for it goes on. An `External` that is dropped
+//! is a failure of the task, so that nobody waits for ever.
+//!
+//! Tasks that are completed while they begin, such as a message that has arrived already, are completed one after the other where
+//! the first of them began: a long row of them does not nest.
+#![allow(unsafe_code, reason = "keeps a submitted task until it is completed, and its arrays' elements")]
+
+use std::cell::RefCell;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use super::builder::Task;
+use super::record::{Party, Submitted};
+use super::step::Step;
+use crate::access::AccessMode;
+use crate::array::ArrayState;
+use crate::description::{Action, TaskDesc};
+use crate::device::{Missing, Requester};
+use crate::engine::Shared;
+use crate::error::{Failure, Result};
+use crate::memory::HOME;
+use crate::sync::thread_local;
+use crate::trace::Run;
+
+/// Called when the accesses of an external task are held.
+type Call = Box<dyn FnOnce(External) + Send>;
+
+/// Who is told that an external task may begin.
+pub(crate) struct Begin(Option<Call>);
+
+impl fmt::Debug for Begin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Begin")
+    }
+}
+
+/// An external task whose accesses are held: the one handle of it.
+#[must_use = "a task that nobody completes has failed"]
+pub(crate) struct External {
+    task: NonNull<Submitted>,
+    shared: Arc<Shared>,
+    /// Whether it was taken by `complete`.
+    is_over: bool,
+}
+
+// SAFETY: a record may be handled by any thread, and this is the only handle of its task.
+unsafe impl Send for External {}
+
+/// How an external task ended.
+type Ended = std::result::Result<(), String>;
+
+thread_local! {
+    /// Tasks that were completed while they, or others, begin on this thread; nothing if none does.
+    static WHILE_BEGINNING: RefCell<Option<Vec<(External, Ended)>>> = const { RefCell::new(None) };
+}
+
+impl Task<'_> {
+    /// Submits the task as an external one, which no worker runs: `begin` is called once, when its accesses are held. It must not
+    /// block, nor submit. The codelet gives the task its name and its parameters, and need have no kernel.
+    ///
+    /// # Errors
+    /// As [`submit`](Task::submit).
+    #[cfg_attr(not(test), expect(dead_code, reason = "what sends and receives is to come"))]
+    pub(crate) fn submit_external(mut self, begin: impl FnOnce(External) + Send + 'static) -> Result<()> {
+        if let Some(draft) = self.draft.as_mut().filter(|_| self.error.is_none()) {
+            let action = draft.desc_mut().action_mut();
+            if let Action::Kernel(call) = action {
+                *action = Action::External(call.clone());
+            }
+            draft.set_party(Party::External(Begin(Some(Box::new(begin)))));
+        }
+        self.submit()
+    }
+}
+
+/// Tells whoever does an external task that it may begin; or completes it, if an input has no value.
+///
+/// # Safety
+/// The task is external, its accesses are held, and this is called once.
+pub(super) unsafe fn begin(task: &Submitted, shared: &Shared) {
+    let shared = task.accesses().find_map(|access| access.state()).map_or_else(
+        || unreachable!("a task of runtime {:?} has an array", shared.name()),
+        |array| Arc::clone(array.shared()),
+    );
+    // SAFETY: the caller's: this is the one who tells.
+    let party = unsafe { task.record().set_party(Party::Nobody) };
+    let Party::External(Begin(Some(call))) = party else {
+        unreachable!("an external task has somebody to tell")
+    };
+    let external = External { task: NonNull::from(task), shared, is_over: false };
+    let is_first = WHILE_BEGINNING.with(|ended| {
+        let mut ended = ended.borrow_mut();
+        let is_first = ended.is_none();
+        ended.get_or_insert_default();
+        is_first
+    });
+    match external.begin() {
+        // Should it panic, it drops the task, which has failed then.
+        Ok(()) => drop(catch_unwind(AssertUnwindSafe(|| call(external)))),
+        Err(missing) => external.cancel(missing),
+    }
+    while is_first {
+        let next = WHILE_BEGINNING.with(|ended| ended.borrow_mut().as_mut().and_then(Vec::pop));
+        let Some((external, result)) = next else {
+            WHILE_BEGINNING.with(|ended| ended.borrow_mut().take());
+            return;
+        };
+        external.conclude(result.map_err(Cause::Itself));
+    }
+}
+
+/// Why an external task has no result.
+enum Cause {
+    Itself(String),
+    Before(Arc<Failure>),
+}
+
+impl External {
+    fn task(&self) -> &Submitted {
+        // SAFETY: the record is not free before the task has been completed, which takes this value.
+        unsafe { self.task.as_ref() }
+    }
+
+    /// What the task says.
+    #[cfg_attr(not(test), expect(dead_code, reason = "what sends and receives is to come"))]
+    pub(crate) fn desc(&self) -> &TaskDesc {
+        self.task().desc()
+    }
+
+    fn requester(&self) -> Requester {
+        Requester { name: self.task().desc().codelet().name, location: self.task().desc().location() }
+    }
+
+    /// Makes sure that what it reads has a value, and that what it writes will. Waits for nothing.
+    fn begin(&self) -> std::result::Result<(), Missing> {
+        let has_value =
+            |array: &ArrayState| array.failure().map_or(Ok(()), |failure| Err(Missing::Poisoned(failure)));
+        let task = self.task();
+        task.accesses()
+            .filter(|access| access.reads())
+            .filter_map(|access| access.state())
+            .try_for_each(has_value)?;
+        for access in task.accesses().filter(|access| access.mode == AccessMode::W) {
+            if let Some(array) = access.state() {
+                // SAFETY: the task holds its accesses, and is not completed.
+                unsafe { array.prepare_at(HOME, AccessMode::W, self.requester()) }?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `change` with the elements of what access `index` changes, in row-major order, contiguous. It waits until they are in the
+    /// main memory.
+    ///
+    /// # Errors
+    /// If they cannot be had there.
+    ///
+    /// # Panics
+    /// If the access does not change an array of the task's.
+    #[cfg_attr(not(test), expect(dead_code, reason = "what sends and receives is to come"))]
+    pub(crate) fn change(
+        &mut self,
+        index: usize,
+        change: impl FnOnce(&mut [u8]),
+    ) -> std::result::Result<(), String> {
+        let access = self.task().access(index);
+        assert!(!access.mode.is_shared(), "access {index} only reads");
+        let array = access.state().expect("scratch is no array");
+        // SAFETY: the task holds its accesses, of which this one is exclusive, and is not completed; `self` is borrowed for change.
+        unsafe { array.finish_reduction(access.mode == AccessMode::W, self.requester(), change) }
+            .map_err(|missing| missing.to_string())
+    }
+
+    /// Completes the task, from any thread: what waits for it goes on. With an error it has failed: its outputs have no value.
+    #[cfg_attr(not(test), expect(dead_code, reason = "what sends and receives is to come"))]
+    pub(crate) fn complete(mut self, result: Ended) {
+        self.is_over = true;
+        let mut ended = Some((self, result));
+        WHILE_BEGINNING.with(|queue| {
+            if let Some(queue) = queue.borrow_mut().as_mut() {
+                queue.extend(ended.take());
+            }
+        });
+        if let Some((external, result)) = ended {
+            external.conclude(result.map_err(Cause::Itself));
+        }
+    }
+
+    /// Completes the task, which has not begun: `missing` is why.
+    fn cancel(mut self, missing: Missing) {
+        self.is_over = true;
+        let cause = match missing {
+            Missing::Poisoned(failure) => Cause::Before(failure),
+            missing => Cause::Itself(missing.to_string()),
+        };
+        self.conclude(Err(cause));
+    }
+
+    fn conclude(&self, result: std::result::Result<(), Cause>) {
+        let (task, shared) = (self.task(), &*self.shared);
+        let Requester { name, location } = self.requester();
+        let is_cancelled = matches!(result, Err(Cause::Before(_)));
+        let failure = result.err().map(|cause| match cause {
+            Cause::Before(failure) => failure,
+            Cause::Itself(message) => {
+                let failure = Arc::new(Failure::new(name, "outside".to_owned(), location, message));
+                shared.note_failure(&failure);
+                failure
+            }
+        });
+        if let Some(failure) = &failure {
+            for access in task.accesses().filter(|access| access.mode.writes()) {
+                if let Some(array) = access.state() {
+                    // SAFETY: the task's access to the array is exclusive, and nobody outside has its elements any more.
+                    unsafe { array.poison(failure) };
+                }
+            }
+        }
+        if let Some(recorder) = shared.recorder() {
+            let run = Run::taken_at(task.ready_ns());
+            recorder.ended(
+                task.desc().sequence(),
+                task.ready_ns(),
+                None,
+                run,
+                failure.as_ref(),
+                is_cancelled,
+            );
+        }
+        // SAFETY: this completes the task, below.
+        let callback = unsafe { task.take_callback() };
+        Step::new(shared, None).complete(task);
+        if let Some(callback) = callback
+            && catch_unwind(AssertUnwindSafe(|| callback.call(failure.as_ref()))).is_err()
+        {
+            let message = "its callback panicked".to_owned();
+            shared.note_failure(&Arc::new(Failure::new(name, "outside".to_owned(), location, message)));
+        }
+        shared.count_completed_outside();
+    }
+}
+
+impl Drop for External {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.is_over = true;
+            self.conclude(Err(Cause::Itself("it was given up before it was done".to_owned())));
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "external_tests.rs"]
+mod tests;
