@@ -40,9 +40,11 @@ impl<'s> Draft<'s> {
         action: Action,
         location: &'static Location<'static>,
     ) -> Self {
-        // SAFETY: the caller's, for this and the next call.
+        // SAFETY: the caller's.
         unsafe { record.desc_mut() }.begin(action, location);
-        if !matches!((unsafe { record.party() }, &party), (Party::Nobody, Party::Nobody)) {
+        // SAFETY: as above.
+        let before = unsafe { record.party() };
+        if !matches!((before, &party), (Party::Nobody, Party::Nobody)) {
             // SAFETY: as above.
             unsafe { record.set_party(party) };
         }

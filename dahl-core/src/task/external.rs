@@ -106,7 +106,10 @@ pub(super) unsafe fn begin(task: &Submitted, shared: &Shared) {
         Ok(()) => drop(catch_unwind(AssertUnwindSafe(|| call(external)))),
         Err(missing) => external.cancel(missing),
     }
-    while is_first {
+    if !is_first {
+        return;
+    }
+    loop {
         let next = WHILE_BEGINNING.with(|ended| ended.borrow_mut().as_mut().and_then(Vec::pop));
         let Some((external, result)) = next else {
             WHILE_BEGINNING.with(|ended| ended.borrow_mut().take());

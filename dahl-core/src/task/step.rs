@@ -158,13 +158,15 @@ impl<'s> Step<'s> {
     /// Runs a split or a join, or takes an array's value away.
     fn run_inline(&mut self, task: NonNull<Submitted>) {
         // SAFETY: a record in the list has not been completed.
-        let (action, party) = unsafe { (task.as_ref().desc().action(), task.as_ref().party()) };
+        let submitted = unsafe { task.as_ref() };
+        let location = submitted.desc().location();
+        let (action, party) = (submitted.desc().action(), submitted.party());
         match (action, party) {
             (Action::Split, &Party::Partition(partition)) => {
                 // SAFETY: the split's record, which is not retired, keeps its partition.
                 let partition = unsafe { &*partition };
                 // SAFETY: the split is ready, and it is run once.
-                unsafe { partition.run_split(task.as_ref().desc().location()) };
+                unsafe { partition.run_split(location) };
                 // That of an exclusive partition keeps its access to the whole, number 0, until the join.
                 let first = usize::from(!partition.is_shared());
                 self.finish(task, first);
@@ -174,7 +176,7 @@ impl<'s> Step<'s> {
                 // exclusive one, until its access to the whole is finished.
                 let partition = unsafe { &*partition };
                 // SAFETY: the join is ready, and it is run once.
-                unsafe { partition.run_join(task.as_ref().desc().location()) };
+                unsafe { partition.run_join(location) };
                 let shared = partition.is_shared();
                 self.finish(task, 0);
                 if shared {
@@ -280,7 +282,9 @@ impl Step<'_> {
             // SAFETY: the task has the turn; those that wait have not been completed, so their records are not free.
             if let Some(next) = unsafe { array.turn().pass() } {
                 // SAFETY: as above; it has this turn now, and is nobody else's.
-                self.take_turns(unsafe { (*next).submitted() });
+                let next = unsafe { &*next };
+                // SAFETY: as above.
+                self.take_turns(unsafe { next.submitted() });
             }
         }
     }

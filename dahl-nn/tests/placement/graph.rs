@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dahl::AccessMode;
-use dahl::observer::{Observer, Submission};
+use dahl::observer::{ArrayId, Observer, Submission};
 
 /// The tasks of a program, in the order of submission. Numbers that the runtime took for tasks of its own are there too,
 /// without a codelet.
@@ -22,7 +22,7 @@ pub struct Node {
     /// The tasks that must have ended before: larger numbers come later.
     pub before: Vec<usize>,
     /// The array that it writes first.
-    pub writes: Option<u32>,
+    pub writes: Option<ArrayId>,
 }
 
 /// What was done last to an array.
@@ -35,7 +35,7 @@ struct Uses {
 #[derive(Default)]
 struct Recording {
     graph: Graph,
-    arrays: HashMap<u32, Uses>,
+    arrays: HashMap<ArrayId, Uses>,
 }
 
 /// Collects the graph of a run.
@@ -56,10 +56,10 @@ impl Observer for Recorder {
         let number = task.sequence() as usize;
         let mut node = Node { codelet: task.codelet().name, ..Node::default() };
         for access in task.accesses() {
-            let Some(array) = access.array else { continue };
+            let Some(array) = access.array() else { continue };
             let uses = arrays.entry(array).or_default();
             node.before.extend(uses.writer);
-            if access.mode == AccessMode::R {
+            if access.mode() == AccessMode::R {
                 uses.readers.push(number);
             } else {
                 node.before.append(&mut uses.readers);

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use dahl::observer::ArrayId;
 use dahl::{Runtime, RuntimeBuilder};
 
 use super::graph::{Graph, Recorder};
@@ -170,7 +171,7 @@ fn starts(graph: &Graph, random: &mut Random) -> Vec<Plan> {
 
 /// The tasks that write each array.
 fn tasks_of_arrays(graph: &Graph) -> Vec<Vec<usize>> {
-    let mut owned: HashMap<Option<u32>, Vec<usize>> = HashMap::new();
+    let mut owned: HashMap<Option<ArrayId>, Vec<usize>> = HashMap::new();
     for (number, node) in graph.tasks.iter().enumerate() {
         owned.entry(node.writes).or_default().push(number);
     }
