@@ -21,7 +21,7 @@ impl Trace {
 
 impl Observer for Trace {
     fn submitted(&self, task: &Submission<'_>) {
-        let extents = task.accesses().next().map(|access| access.extents).unwrap_or_default();
+        let extents = task.accesses().next().map(|access| access.extents()).unwrap_or_default();
         self.say(format_args!("submitted     {} {extents:?}", task.codelet().name));
     }
 

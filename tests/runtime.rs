@@ -239,7 +239,7 @@ struct Log(Mutex<Vec<String>>);
 
 impl Observer for Log {
     fn submitted(&self, task: &Submission<'_>) {
-        let accesses: Vec<_> = task.accesses().map(|a| format!("{:?} {:?}", a.mode, a.extents)).collect();
+        let accesses: Vec<_> = task.accesses().map(|a| format!("{:?} {:?}", a.mode(), a.extents())).collect();
         let arguments = task.arguments().len();
         self.0.lock().unwrap().push(format!("{task:?} {} +{arguments}", accesses.join(" ")));
     }

@@ -107,7 +107,7 @@ fn an_error_and_a_task_given_up_are_failures_of_what_they_write() -> Result<()> 
         } else {
             external.complete(Err("the peer is gone".to_owned()));
         }
-        let error = x.read().err().expect("it has no value").to_string();
+        let error = x.read().expect_err("it has no value").to_string();
         let why = if given_up { "it was given up before it was done" } else { "the peer is gone" };
         assert!(error.contains("receive") && error.contains(why), "{error}");
         assert!(receiver.try_recv().is_err(), "what would be sent has no value, so that does not begin");

@@ -1,7 +1,7 @@
 //! The codelets of the programs, as `#[codelet]` would write them.
 
 #[path = "on_cuda.rs"]
-mod on_cuda;
+pub(crate) mod on_cuda;
 
 use std::panic::resume_unwind;
 

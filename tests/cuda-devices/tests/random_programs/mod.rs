@@ -17,6 +17,7 @@ use std::sync::Arc;
 use cuda_stand_in::{StandIn, driver};
 use dahl_core::Runtime;
 use kernels::measure;
+pub(crate) use kernels::on_cuda;
 use machines::Transfers;
 use program::{COLUMNS, ROWS, actions};
 use proptest::prelude::*;

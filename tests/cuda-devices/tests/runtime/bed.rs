@@ -8,7 +8,7 @@ use dahl_core::{
     AccessMode, Codelet, ElementType, Matrix, Result, Runtime, RuntimeBuilder, Task, TransferTotal,
 };
 
-use crate::runtime::on_cuda;
+use crate::random_programs::on_cuda;
 
 const I64: ElementType = ElementType::of::<i64>();
 

@@ -9,8 +9,5 @@ mod failures;
 mod graphs;
 mod libraries;
 mod memory;
-#[path = "../../../../dahl-core/tests/random_programs/on_cuda.rs"]
-#[expect(dead_code, reason = "the random programs use the rest")]
-mod on_cuda;
 mod peers;
 mod work;
