@@ -1,6 +1,7 @@
 //! What goes wrong outside of tasks: data files, parameter files, shapes of layers.
 
 use std::io;
+use std::panic::Location;
 use std::path::PathBuf;
 
 /// The result of a call that can fail with an [`Error`].
@@ -75,7 +76,7 @@ pub enum Error {
         found: String,
     },
     /// A setting that cannot be.
-    #[error("{setting} = {value}: expected {expected}")]
+    #[error("{setting} = {value}: expected {expected}; set at {location}")]
     Setting {
         /// The setting.
         setting: &'static str,
@@ -83,6 +84,8 @@ pub enum Error {
         value: String,
         /// What it may be.
         expected: &'static str,
+        /// Where it was made.
+        location: &'static Location<'static>,
     },
     /// A data set does not fit the model.
     #[error("the model takes samples of shape {expected:?}, the data set has {found:?}")]

@@ -16,6 +16,7 @@ pub mod loss;
 pub mod model;
 pub mod optimizer;
 pub mod prelude;
+mod setting;
 pub mod training;
 
 pub use dataset::Dataset;

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use dahl::ops::Philox;
 use dahl::prelude::*;
 use dahl::testing::gradient::{Check, Gradient};
 use dahl_nn::layer::{
@@ -77,7 +78,7 @@ fn conv2d() {
     let odd = Conv2dOptions { kernel: [2, 3], stride: [2, 1], padding: [1, 2] };
     let wide = Conv2dOptions { kernel: [1, 1], stride: [3, 2], padding: [0, 0] };
     for options in [plain, odd, wide] {
-        let layer = Conv2d::<f64>::new(&arena, [2, 5, 4], 3, options, 1, 0).unwrap().expect("it fits");
+        let layer = Conv2d::<f64>::new(&arena, [2, 5, 4], 3, options, Philox::new(1)).unwrap();
         check_linear(&arena, layer, 3, 2 * 5 * 4);
     }
 }
@@ -229,7 +230,7 @@ fn a_layer_that_forgets_a_parameter_is_found_in_a_network() {
     let rt = runtime();
     let arena = rt.arena();
     let model = Sequential::new(&arena, [2, 8, 8], 5).flatten().unwrap();
-    let model = model.layer(Forgetful(Dense::new(&arena, 128, 5, 1, 0).unwrap()));
+    let model = model.layer(Forgetful(Dense::new(&arena, 128, 5, Philox::new(1)).unwrap()));
     let model = model.relu().unwrap().dense(4).unwrap();
     let failure = network(&arena, &RefCell::new(model)).check().expect_err("it is wrong");
     assert_eq!((failure.check(), failure.input()), (Check::Directions, Some("1.bias")), "{failure}");

@@ -93,14 +93,14 @@ fn settings_and_data_that_cannot_be_are_refused() {
         Sequential::<f32>::new(&arena, [1, 4, 4], 1).relu().unwrap().conv2d(2, 5).unwrap_err().to_string();
     assert!(error.contains("layer 1") && error.contains("[5, 5]") && error.contains("[1, 4, 4]"), "{error}");
     let plain = Conv2dOptions::square(3);
-    for options in [
-        Conv2dOptions { stride: [0, 1], ..plain },
-        Conv2dOptions { kernel: [0, 3], ..plain },
-        Conv2dOptions { padding: [usize::MAX, 0], ..plain },
+    for (options, named) in [
+        (Conv2dOptions { stride: [0, 1], ..plain }, "stride = [0, 1]"),
+        (Conv2dOptions { kernel: [0, 3], ..plain }, "kernel = [0, 3]"),
+        (Conv2dOptions { padding: [usize::MAX, 0], ..plain }, "fits the padded images"),
     ] {
         let model = Sequential::<f32>::new(&arena, [1, 4, 4], 1);
         let error = model.conv2d_with(2, options).unwrap_err().to_string();
-        assert!(error.contains("layer 0") && error.contains("at least 1"), "{error}");
+        assert!(error.contains("layer 0") && error.contains(named), "{error}");
     }
     let error = Sequential::<f32>::new(&arena, [1, 4, 4], 1).dense(3).unwrap_err().to_string();
     assert!(error.contains("flatten") && error.contains("[1, 4, 4]"), "{error}");

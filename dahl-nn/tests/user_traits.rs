@@ -1,6 +1,7 @@
 //! A layer, a loss, an optimizer and a data set of a user's, made with public names alone.
 
 use dahl::ops;
+use dahl::ops::Philox;
 use dahl::prelude::*;
 use dahl_nn::layer::{Backward, Forward, Parameter};
 use dahl_nn::prelude::*;
@@ -20,8 +21,8 @@ struct StretchLayer<'m, T: Real> {
 
 impl<'m, T: Real> StretchLayer<'m, T> {
     fn new(arena: &'m Arena, shape: &[usize]) -> dahl::Result<Self> {
-        let gamma = Parameter::uniform(arena, "gamma", &[1], 0.1, 1, 0)?;
-        let beta = Parameter::uniform(arena, "beta", &[1], 0.1, 2, 0)?;
+        let gamma = Parameter::uniform(arena, "gamma", &[1], 0.1, Philox::new(1))?;
+        let beta = Parameter::uniform(arena, "beta", &[1], 0.1, Philox::new(2))?;
         Ok(Self { shape: shape.to_vec(), parameters: [gamma, beta] })
     }
 

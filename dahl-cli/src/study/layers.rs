@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use dahl::Speed;
+use dahl::ops::Philox;
 use dahl::prelude::*;
 use dahl_nn::layer::{AvgPool2d, Backward, Conv2d, Conv2dOptions, Dense, Layer, MaxPool2d, Relu};
 use serde::Serialize;
@@ -49,17 +50,17 @@ fn layer<'m>(arena: &'m Arena, index: usize, seed: u64) -> dahl::Result<Box<dyn 
     let convolution = |filters| {
         let [channels, rows, cols] = [input[0], input[1], input[2]];
         let options = Conv2dOptions::square(3);
-        let layer = Conv2d::new(arena, [channels, rows, cols], filters, options, seed, 0)?;
-        dahl::Result::Ok(Box::new(layer.expect("3x3 fits")))
+        let layer = Conv2d::new(arena, [channels, rows, cols], filters, options, Philox::new(seed))?;
+        dahl::Result::Ok(Box::new(layer))
     };
     Ok(match name {
         "conv 1->8, 3x3" => convolution(8)?,
         "conv 8->16, 3x3" => convolution(16)?,
         "relu" => Box::new(Relu::new(input)),
-        "max-pool 2" => Box::new(MaxPool2d::new([input[0], input[1], input[2]], 2).expect("it fits")),
-        "avg-pool 2" => Box::new(AvgPool2d::new([input[0], input[1], input[2]], 2).expect("it fits")),
-        "dense 1352->10" => Box::new(Dense::new(arena, input[0], 10, seed, 0)?),
-        _ => Box::new(Dense::new(arena, input[0], 512, seed, 0)?),
+        "max-pool 2" => Box::new(MaxPool2d::new([input[0], input[1], input[2]], 2)?),
+        "avg-pool 2" => Box::new(AvgPool2d::new([input[0], input[1], input[2]], 2)?),
+        "dense 1352->10" => Box::new(Dense::new(arena, input[0], 10, Philox::new(seed))?),
+        _ => Box::new(Dense::new(arena, input[0], 512, Philox::new(seed))?),
     })
 }
 

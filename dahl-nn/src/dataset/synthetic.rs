@@ -21,8 +21,12 @@ impl Synthetic {
     ///
     /// # Panics
     /// If there are samples but no classes.
+    #[track_caller]
     pub fn new(shape: &[usize], classes: usize, samples: usize, seed: u64) -> Self {
-        assert!(classes > 0 || samples == 0, "samples need a class");
+        assert!(
+            classes > 0 || samples == 0,
+            "Synthetic: classes = {classes}: expected a number from 1, for {samples} samples"
+        );
         Self { shape: shape.to_vec(), classes, first: 0, samples, seed }
     }
 

@@ -1,9 +1,10 @@
 //! [`Conv2d`]: a two-dimensional convolution with a bias.
 
-use dahl::ops::{self, Conv2dGeometry, Conv2dPoolGeometry};
+use dahl::ops::{self, Conv2dGeometry, Conv2dPoolGeometry, Philox};
 use dahl::prelude::*;
 
 use super::{Backward, Epilogue, Forward, Layer, Parameter, flat, images};
+use crate::setting::{self, listed};
 
 /// How a [`Conv2d`] moves over the image; `[rows, cols]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,33 +46,42 @@ pub struct Conv2d<'m, T: Real> {
 }
 
 impl<'m, T: Real> Conv2d<'m, T> {
-    /// A layer of `filters` filters for samples of shape `input`, initialised as PyTorch does, or nothing if the kernel
-    /// does not fit the padded image or does not move.
+    /// A layer of `filters` filters for samples of shape `input`, initialised as PyTorch does, by these random numbers.
     ///
     /// # Errors
-    /// If the memory cannot be had.
+    /// If there are no filters, the kernel is empty, does not move or does not fit the padded image, or the memory cannot be
+    /// had.
+    #[track_caller]
     pub fn new(
         arena: &'m Arena,
         input: [usize; 3],
         filters: usize,
         options: Conv2dOptions,
-        seed: u64,
-        offset: u64,
-    ) -> dahl::Result<Option<Self>> {
+        numbers: Philox,
+    ) -> dahl::Result<Self> {
         let Conv2dOptions { kernel, stride, padding } = options;
+        let extents = "extents from 1";
+        setting::require(filters > 0, "Conv2d: filters", filters, "a number from 1")?;
+        setting::require(!kernel.contains(&0), "Conv2d: kernel", listed(&kernel), extents)?;
+        setting::require(!stride.contains(&0), "Conv2d: stride", listed(&stride), extents)?;
         let positions = |axis: usize| {
             let padded = padding[axis].checked_mul(2)?.checked_add(input[axis + 1])?;
-            let span = padded.checked_sub(kernel[axis])?;
-            (kernel[axis] > 0).then_some(span.checked_div(stride[axis])? + 1)
+            Some(padded.checked_sub(kernel[axis])? / stride[axis] + 1)
         };
-        let (Some(rows), Some(cols)) = (positions(0), positions(1)) else { return Ok(None) };
+        let (Some(rows), Some(cols)) = (positions(0), positions(1)) else {
+            let value = format!("{kernel:?} on images of {input:?} with padding {padding:?}");
+            return Err(
+                setting::wrong("Conv2d: kernel", value, "a kernel that fits the padded images").into()
+            );
+        };
         let shape = [filters, input[0], kernel[0], kernel[1]];
         let fan_in: usize = shape[1..].iter().product();
         let bound = 1.0 / (fan_in.max(1) as f64).sqrt();
-        let weight = Parameter::uniform(arena, "weight", &shape, bound, seed, offset)?;
-        let bias = Parameter::uniform(arena, "bias", &[filters], bound, seed, offset + weight.len() as u64)?;
+        let weight = Parameter::uniform(arena, "weight", &shape, bound, numbers)?;
+        let after = numbers.skip(weight.len() as u64);
+        let bias = Parameter::uniform(arena, "bias", &[filters], bound, after)?;
         let output = [filters, rows, cols];
-        Ok(Some(Self { parameters: [weight, bias], input, output, options, relu: false, pool: None }))
+        Ok(Self { parameters: [weight, bias], input, output, options, relu: false, pool: None })
     }
 
     /// The shape of a sample that leaves the layer, with what it has taken over.

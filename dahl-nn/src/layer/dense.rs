@@ -1,9 +1,10 @@
 //! [`Dense`]: a fully connected layer.
 
-use dahl::ops::{self, Transposed};
+use dahl::ops::{self, Philox, Transposed};
 use dahl::prelude::*;
 
 use super::{Backward, Forward, Layer, Parameter};
+use crate::setting;
 
 /// Maps each sample through the layer: `output = input x transposed(weight) + bias`.
 ///
@@ -19,20 +20,17 @@ pub struct Dense<'m, T: Real> {
 }
 
 impl<'m, T: Real> Dense<'m, T> {
-    /// A layer from `inputs` to `outputs` features, initialised as PyTorch does.
+    /// A layer from `inputs` to `outputs` features, initialised as PyTorch does, by these random numbers.
     ///
     /// # Errors
-    /// If the memory cannot be had.
-    pub fn new(
-        arena: &'m Arena,
-        inputs: usize,
-        outputs: usize,
-        seed: u64,
-        offset: u64,
-    ) -> dahl::Result<Self> {
-        let bound = 1.0 / (inputs.max(1) as f64).sqrt();
-        let weight = Parameter::uniform(arena, "weight", &[outputs, inputs], bound, seed, offset)?;
-        let bias = Parameter::uniform(arena, "bias", &[outputs], bound, seed, offset + weight.len() as u64)?;
+    /// If there are no inputs or no outputs, or the memory cannot be had.
+    #[track_caller]
+    pub fn new(arena: &'m Arena, inputs: usize, outputs: usize, numbers: Philox) -> dahl::Result<Self> {
+        setting::require(inputs > 0, "Dense: inputs", inputs, "a number from 1")?;
+        setting::require(outputs > 0, "Dense: outputs", outputs, "a number from 1")?;
+        let bound = 1.0 / (inputs as f64).sqrt();
+        let weight = Parameter::uniform(arena, "weight", &[outputs, inputs], bound, numbers)?;
+        let bias = Parameter::uniform(arena, "bias", &[outputs], bound, numbers.skip(weight.len() as u64))?;
         Ok(Self { parameters: [weight, bias], inputs, output: [outputs] })
     }
 }

@@ -3,6 +3,8 @@
 use dahl::ops::{self, Philox};
 use dahl::prelude::*;
 
+use crate::setting;
+
 /// What a layer learns, and the gradient of the loss by it, flat: the elements of `shape` in row-major order.
 #[derive(Debug)]
 pub struct Parameter<'m, T: Real> {
@@ -17,24 +19,26 @@ pub struct Parameter<'m, T: Real> {
 }
 
 impl<'m, T: Real> Parameter<'m, T> {
-    /// A parameter drawn evenly from `-bound..bound`, number `offset` and on of the random numbers of `seed`.
+    /// A parameter drawn evenly from `-bound..bound` by these random numbers.
     ///
     /// PyTorch's default for convolutions and dense layers is a bound of `1 / sqrt(fan_in)`, where `fan_in` is the
     /// number of inputs of one output (Kaiming uniform with `a = sqrt(5)`; He et al. 2015, section 2.2).
     ///
     /// # Errors
-    /// If the memory cannot be had.
+    /// If the bound is negative or not finite, or the memory cannot be had.
+    #[track_caller]
     pub fn uniform(
         arena: &'m Arena,
         name: &'static str,
         shape: &[usize],
         bound: f64,
-        seed: u64,
-        offset: u64,
+        numbers: Philox,
     ) -> dahl::Result<Self> {
+        let is_bound = bound >= 0.0 && bound.is_finite();
+        setting::require(is_bound, "Parameter: bound", bound, "a finite number from 0")?;
         let len = shape.iter().product();
         let mut value = arena.zeros([len])?;
-        ops::uniform(&mut value, -bound, bound, Philox::new(seed).skip(offset))?;
+        ops::uniform(&mut value, -bound, bound, numbers)?;
         Ok(Self { name, shape: shape.to_vec(), value, gradient: arena.zeros([len])? })
     }
 

@@ -4,6 +4,7 @@ use dahl::ops::{self, Pool2dGeometry};
 use dahl::prelude::*;
 
 use super::{Backward, Epilogue, Forward, Layer, flat, images};
+use crate::setting;
 
 /// The largest element of each window of every channel. Where it was is kept for backward.
 ///
@@ -32,10 +33,13 @@ struct Window {
 }
 
 impl Window {
-    fn new([channels, rows, cols]: [usize; 3], size: usize) -> Option<Self> {
-        let (pooled_rows, pooled_cols) = (rows.checked_div(size)?, cols.checked_div(size)?);
-        let output = [channels, pooled_rows, pooled_cols];
-        (pooled_rows > 0 && pooled_cols > 0).then_some(Self { input: [channels, rows, cols], output, size })
+    #[track_caller]
+    fn new(setting: &'static str, [channels, rows, cols]: [usize; 3], size: usize) -> dahl::Result<Self> {
+        setting::require(size > 0, setting, size, "a number from 1")?;
+        let output = [channels, rows / size, cols / size];
+        let value = format!("{size} on images of {:?}", [channels, rows, cols]);
+        setting::require(!output[1..].contains(&0), setting, value, "a window that fits the images")?;
+        Ok(Self { input: [channels, rows, cols], output, size })
     }
 
     fn extents(&self) -> [usize; 2] {
@@ -48,16 +52,24 @@ impl Window {
 }
 
 impl MaxPool2d {
-    /// A layer with a window of `size` by `size` for samples of shape `input`, or nothing if the window does not fit.
-    pub fn new(input: [usize; 3], size: usize) -> Option<Self> {
-        Window::new(input, size).map(|window| Self { window })
+    /// A layer with a window of `size` by `size` for samples of shape `input`.
+    ///
+    /// # Errors
+    /// If the window is empty or does not fit.
+    #[track_caller]
+    pub fn new(input: [usize; 3], size: usize) -> dahl::Result<Self> {
+        Ok(Self { window: Window::new("MaxPool2d: size", input, size)? })
     }
 }
 
 impl AvgPool2d {
-    /// A layer with a window of `size` by `size` for samples of shape `input`, or nothing if the window does not fit.
-    pub fn new(input: [usize; 3], size: usize) -> Option<Self> {
-        Window::new(input, size).map(|window| Self { window })
+    /// A layer with a window of `size` by `size` for samples of shape `input`.
+    ///
+    /// # Errors
+    /// If the window is empty or does not fit.
+    #[track_caller]
+    pub fn new(input: [usize; 3], size: usize) -> dahl::Result<Self> {
+        Ok(Self { window: Window::new("AvgPool2d: size", input, size)? })
     }
 }
 

@@ -9,6 +9,7 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
 use super::Sequential;
 use crate::error::{Error, Result};
+use crate::setting;
 
 fn dtype<T: Real>() -> Option<Dtype> {
     match T::NAME {
@@ -29,17 +30,16 @@ impl<T: Real> Sequential<'_, T> {
     ///
     /// # Errors
     /// If a task that a parameter depends on failed, or the file cannot be written.
+    #[track_caller]
     pub fn save(&self, path: impl AsRef<Path>) -> dahl::Result<()> {
         let path = path.as_ref();
         Ok(self.write_file(path)?)
     }
 
+    #[track_caller]
     fn write_file(&self, path: &Path) -> Result<()> {
-        let dtype = dtype::<T>().ok_or(Error::Setting {
-            setting: "element type",
-            value: T::NAME.to_owned(),
-            expected: "f16, bf16, f32 or f64, which safetensors knows",
-        })?;
+        let known = "f16, bf16, f32 or f64, which safetensors knows";
+        let Some(dtype) = dtype::<T>() else { return Err(setting::wrong("element type", T::NAME, known)) };
         let mut tensors = BTreeMap::new();
         for (name, parameter) in self.parameters() {
             tensors.insert(name, (parameter.shape.clone(), parameter.value.to_vec()?));

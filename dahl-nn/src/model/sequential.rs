@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use dahl::ops::Philox;
 use dahl::prelude::*;
 
 use crate::error::{Error, Result};
@@ -9,6 +10,7 @@ use crate::layer::{
     AvgPool2d, Backward, Conv2d, Conv2dOptions, Dense, Flatten, Forward, Layer, MaxPool2d, Parameter, Relu,
     image,
 };
+use crate::setting::{Settings, listed};
 
 /// Bytes of activations that may be on their way at once.
 const BYTES_AHEAD: usize = 64 << 20;
@@ -41,6 +43,7 @@ pub struct Sequential<'m, T: Real> {
     arena: &'m Arena,
     input: Vec<usize>,
     seed: u64,
+    settings: Settings,
     layers: Vec<Box<dyn Layer<'m, T> + 'm>>,
     /// For each layer, whether the one that runs before it does what it would.
     absorbed: Vec<bool>,
@@ -90,15 +93,19 @@ impl<'s, T: Real> Trace<'s, T> {
 
 impl<'m, T: Real> Sequential<'m, T> {
     /// A model without layers yet, for samples of shape `input`. Its parameters will live in `arena` and are drawn
-    /// from the random numbers of `seed`.
+    /// from the random numbers of `seed`. A shape without elements is an error of the next call that can fail.
+    #[track_caller]
     pub fn new<const N: usize>(arena: &'m Arena, input: [usize; N], seed: u64) -> Self {
-        Self { arena, input: input.to_vec(), seed, layers: Vec::new(), absorbed: Vec::new() }
+        let mut settings = Settings::default();
+        settings.require(!input.contains(&0), "Sequential: input", listed(&input), "extents from 1");
+        Self { arena, input: input.to_vec(), seed, settings, layers: Vec::new(), absorbed: Vec::new() }
     }
 
     /// Adds a convolution with `filters` square filters of `size` by `size`, which move by one, without padding.
     ///
     /// # Errors
-    /// If samples are not images here, or the filter does not fit; or if the memory cannot be had.
+    /// If samples are not images here, there are no filters, or they are empty or do not fit; or if the memory cannot be had.
+    #[track_caller]
     pub fn conv2d(self, filters: usize, size: usize) -> dahl::Result<Self> {
         self.conv2d_with(filters, Conv2dOptions::square(size))
     }
@@ -107,24 +114,21 @@ impl<'m, T: Real> Sequential<'m, T> {
     ///
     /// # Errors
     /// As [`conv2d`](Self::conv2d).
+    #[track_caller]
     pub fn conv2d_with(self, filters: usize, options: Conv2dOptions) -> dahl::Result<Self> {
         let input = self.image_shape("conv2d")?;
-        let layer =
-            Conv2d::new(self.arena, input, filters, options, self.seed, self.parameter_count() as u64)?;
-        let Conv2dOptions { kernel, stride, padding } = options;
-        let does_not_fit = format!(
-            "a kernel of {kernel:?} with stride {stride:?} and padding {padding:?} does not fit images of {input:?}; \
-             extents and strides are at least 1"
-        );
-        let layer = layer.ok_or_else(|| self.misfit("conv2d", does_not_fit))?;
+        let layer = Conv2d::new(self.arena, input, filters, options, self.numbers());
+        let layer = layer.map_err(|error| self.at_layer("conv2d", error))?;
         Ok(self.layer(layer))
     }
 
     /// Adds a rectified linear unit.
     ///
     /// # Errors
-    /// None at present.
+    /// If the samples' shape has no elements.
+    #[track_caller]
     pub fn relu(self) -> dahl::Result<Self> {
+        self.settings.check()?;
         let layer = Relu::new(self.output_shape());
         Ok(self.layer(layer))
     }
@@ -133,10 +137,10 @@ impl<'m, T: Real> Sequential<'m, T> {
     ///
     /// # Errors
     /// If samples are not images here, or the window does not fit.
+    #[track_caller]
     pub fn max_pool2d(self, size: usize) -> dahl::Result<Self> {
         let input = self.image_shape("max_pool2d")?;
-        let does_not_fit = format!("a window of {size}x{size} does not fit images of {input:?}");
-        let layer = MaxPool2d::new(input, size).ok_or_else(|| self.misfit("max_pool2d", does_not_fit))?;
+        let layer = MaxPool2d::new(input, size).map_err(|error| self.at_layer("max_pool2d", error))?;
         Ok(self.layer(layer))
     }
 
@@ -144,18 +148,20 @@ impl<'m, T: Real> Sequential<'m, T> {
     ///
     /// # Errors
     /// If samples are not images here, or the window does not fit.
+    #[track_caller]
     pub fn avg_pool2d(self, size: usize) -> dahl::Result<Self> {
         let input = self.image_shape("avg_pool2d")?;
-        let does_not_fit = format!("a window of {size}x{size} does not fit images of {input:?}");
-        let layer = AvgPool2d::new(input, size).ok_or_else(|| self.misfit("avg_pool2d", does_not_fit))?;
+        let layer = AvgPool2d::new(input, size).map_err(|error| self.at_layer("avg_pool2d", error))?;
         Ok(self.layer(layer))
     }
 
     /// Makes samples rows of features.
     ///
     /// # Errors
-    /// None at present.
+    /// If the samples' shape has no elements.
+    #[track_caller]
     pub fn flatten(self) -> dahl::Result<Self> {
+        self.settings.check()?;
         let layer = Flatten::new(self.output_shape());
         Ok(self.layer(layer))
     }
@@ -164,7 +170,9 @@ impl<'m, T: Real> Sequential<'m, T> {
     ///
     /// # Errors
     /// If samples are not rows of features here, or the memory cannot be had.
+    #[track_caller]
     pub fn dense(self, outputs: usize) -> dahl::Result<Self> {
+        self.settings.check()?;
         let &[inputs] = self.output_shape() else {
             let fact = format!(
                 "it takes rows of features, but samples have shape {:?}; `.flatten()` first",
@@ -172,7 +180,8 @@ impl<'m, T: Real> Sequential<'m, T> {
             );
             return Err(self.misfit("dense", fact).into());
         };
-        let layer = Dense::new(self.arena, inputs, outputs, self.seed, self.parameter_count() as u64)?;
+        let layer = Dense::new(self.arena, inputs, outputs, self.numbers());
+        let layer = layer.map_err(|error| self.at_layer("dense", error))?;
         Ok(self.layer(layer))
     }
 
@@ -189,6 +198,7 @@ impl<'m, T: Real> Sequential<'m, T> {
     }
 
     fn image_shape(&self, layer: &'static str) -> Result<[usize; 3]> {
+        self.settings.check()?;
         image(self.output_shape()).ok_or_else(|| {
             let fact = format!(
                 "it takes images [channels, rows, cols], but samples have shape {:?}",
@@ -196,6 +206,20 @@ impl<'m, T: Real> Sequential<'m, T> {
             );
             self.misfit(layer, fact)
         })
+    }
+
+    /// The random numbers that the next layer's parameters are drawn by.
+    fn numbers(&self) -> Philox {
+        Philox::new(self.seed).skip(self.parameter_count() as u64)
+    }
+
+    /// The error, with the layer's place in the network if it is about a setting.
+    fn at_layer(&self, layer: &'static str, error: dahl::Error) -> dahl::Error {
+        let fact = match error.kind() {
+            dahl::ErrorKind::Other(cause) if cause.is::<Error>() => cause.to_string(),
+            _ => return error,
+        };
+        self.misfit(layer, fact).into()
     }
 
     fn misfit(&self, layer: &'static str, fact: String) -> Error {

@@ -4,6 +4,7 @@ use dahl::prelude::*;
 
 use super::Optimizer;
 use crate::layer::Parameter;
+use crate::setting::Settings;
 
 /// Stochastic gradient descent with momentum and weight decay, by PyTorch's formula:
 /// `velocity = momentum * velocity + gradient + weight_decay * value`, `value -= learning_rate * velocity`.
@@ -12,32 +13,54 @@ pub struct Sgd<T: Real> {
     learning_rate: f64,
     momentum: f64,
     weight_decay: f64,
+    settings: Settings,
     /// One for each parameter, made when it is first updated.
     velocities: Vec<Vector<'static, T>>,
 }
 
+/// A setting that cannot be is an error of the next call that can fail, `fit` as a rule, which says where it was made.
 impl<T: Real> Sgd<T> {
-    /// Plain descent: `value -= learning_rate * gradient`.
+    /// Plain descent: `value -= learning_rate * gradient`, with a finite rate from 0.
+    #[track_caller]
     pub fn new(learning_rate: f64) -> Self {
-        Self { learning_rate, momentum: 0.0, weight_decay: 0.0, velocities: Vec::new() }
+        let mut settings = Settings::default();
+        let is_rate = is_factor::<T>(learning_rate);
+        settings.require(is_rate, "Sgd: learning_rate", learning_rate, "a finite number from 0");
+        Self { learning_rate, momentum: 0.0, weight_decay: 0.0, settings, velocities: Vec::new() }
     }
 
-    /// How much of the last step's velocity is kept.
+    /// How much of the last step's velocity is kept: from 0, below 1.
+    #[track_caller]
     pub fn momentum(mut self, momentum: f64) -> Self {
+        let is_share = (0.0..1.0).contains(&momentum);
+        self.settings.require(is_share, "Sgd: momentum", momentum, "a number from 0, below 1");
         self.momentum = momentum;
         self
     }
 
-    /// How much of the value is added to the gradient.
+    /// How much of the value is added to the gradient: a finite number from 0.
+    #[track_caller]
     pub fn weight_decay(mut self, weight_decay: f64) -> Self {
+        let is_decay = is_factor::<T>(weight_decay);
+        self.settings.require(is_decay, "Sgd: weight_decay", weight_decay, "a finite number from 0");
         self.weight_decay = weight_decay;
         self
     }
 }
 
+/// Whether it is a number from 0 that the compute type has.
+fn is_factor<T: Real>(number: f64) -> bool {
+    number >= 0.0 && T::Compute::from_f64(number).is_finite()
+}
+
 impl<T: Real> Optimizer<T> for Sgd<T> {
+    fn check_settings(&self) -> dahl::Result<()> {
+        Ok(self.settings.check()?)
+    }
+
     fn update(&mut self, index: usize, parameter: &mut Parameter<'_, T>) -> dahl::Result<()> {
-        let Self { learning_rate, momentum, weight_decay, velocities } = self;
+        self.settings.check()?;
+        let Self { learning_rate, momentum, weight_decay, velocities, .. } = self;
         let Parameter { value, gradient, .. } = parameter;
         if *momentum == 0.0 {
             return descend(value, gradient, *learning_rate, *weight_decay);

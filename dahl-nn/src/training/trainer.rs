@@ -10,10 +10,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::history::{Epoch, History};
 use crate::dataset::{Dataset, Feeder};
-use crate::error::{Error, Result};
 use crate::loss::Loss;
 use crate::model::{Evaluation, Sequential, Tallies, Tally, TallySum};
 use crate::optimizer::Optimizer;
+use crate::setting::Settings;
 
 /// Elements of the widest layer's output that a task handles, if nothing is said: enough that the task's own cost does
 /// not count, few enough that a large batch keeps several workers busy. If the model has more parameters, as many as
@@ -48,6 +48,7 @@ pub struct Trainer<'t, 'm, T: Real, L, O> {
     progress: bool,
     validate: Option<Validate<'t, 'm, T, L>>,
     feeder: Feeder,
+    settings: Settings,
     /// The most bytes of arrays that were let go at once.
     part_bytes: usize,
 }
@@ -55,6 +56,7 @@ pub struct Trainer<'t, 'm, T: Real, L, O> {
 /// Evaluates the model on data of a type that the trainer does not name.
 type Validate<'t, 'm, T, L> = Box<dyn Fn(&Sequential<'m, T>, &L) -> dahl::Result<Evaluation> + 't>;
 
+/// A setting that cannot be is an error of [`fit`](Trainer::fit), which says where it was made.
 impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
     /// A trainer for one epoch of batches of 64, shuffled.
     pub fn new(model: &'t mut Sequential<'m, T>, loss: L, optimizer: O) -> Self {
@@ -70,24 +72,31 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
             progress: false,
             validate: None,
             feeder,
+            settings: Settings::default(),
             part_bytes: 0,
         }
     }
 
     /// Samples after which the parameters are updated. The last batch of an epoch may be shorter.
+    #[track_caller]
     pub fn batch_size(mut self, samples: usize) -> Self {
+        self.settings.require(samples > 0, "Trainer: batch_size", samples, "a number from 1");
         self.batch_size = samples;
         self
     }
 
     /// How often every sample is shown.
+    #[track_caller]
     pub fn epochs(mut self, epochs: usize) -> Self {
+        self.settings.require(epochs > 0, "Trainer: epochs", epochs, "a number from 1");
         self.epochs = epochs;
         self
     }
 
     /// Samples that a task handles; the default depends on the shapes alone.
+    #[track_caller]
     pub fn granularity(mut self, samples: usize) -> Self {
+        self.settings.require(samples > 0, "Trainer: granularity", samples, "a number from 1");
         self.granularity = Some(samples);
         self
     }
@@ -122,7 +131,8 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
     /// # Errors
     /// If a setting or the data set does not fit, or a task fails.
     pub fn fit(mut self, data: &impl Dataset) -> dahl::Result<History> {
-        self.require_settings()?;
+        self.settings.check()?;
+        self.optimizer.check_settings()?;
         self.model.require_fit("fit", data)?;
         let (mut step, totals) = (self.model.arena().sibling(), self.model.arena().sibling());
         let mut tallies = Tallies::new(&totals, self.model.batches_ahead(self.batch_size));
@@ -141,20 +151,6 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
             history.epochs.push(record);
         }
         Ok(history)
-    }
-
-    fn require_settings(&self) -> Result<()> {
-        let settings = [("batch_size", self.batch_size), ("granularity", self.granularity.unwrap_or(1))];
-        for (setting, value) in settings {
-            if value == 0 {
-                return Err(Error::Setting {
-                    setting,
-                    value: value.to_string(),
-                    expected: "a number from 1",
-                });
-            }
-        }
-        Ok(())
     }
 
     /// Samples of a part: about as many as have elements enough.

@@ -1,0 +1,99 @@
+//! A setting that cannot be is an error that names it and the line of the call.
+
+use dahl::ops::Philox;
+use dahl::prelude::*;
+use dahl_nn::layer::{AvgPool2d, Conv2d, Conv2dOptions, Dense, MaxPool2d, Parameter};
+use dahl_nn::prelude::*;
+
+/// Whether the error has the words and the line.
+#[track_caller]
+fn assert_names<R>(result: dahl::Result<R>, line: u32, words: &[&str]) {
+    let Err(error) = result else { panic!("{words:?} is not refused") };
+    let text = error.to_string();
+    let place = format!("{}:{line}:", file!());
+    assert!(text.contains(&place) && words.iter().all(|word| text.contains(word)), "{text}, not {place}");
+}
+
+fn fit(arena: &Arena, optimizer: Sgd<f32>) -> dahl::Result<History> {
+    let mut model = Sequential::<f32>::new(arena, [4], 1).dense(2)?;
+    Trainer::new(&mut model, CrossEntropy, optimizer).fit(&Synthetic::new(&[4], 2, 8, 1))
+}
+
+#[test]
+fn of_an_optimizer() {
+    let rt = Runtime::builder().cpu_workers(1).build().unwrap();
+    let arena = rt.arena();
+    for rate in [f64::NAN, f64::INFINITY, -0.1, 1e300] {
+        let (sgd, line) = (Sgd::new(rate), line!());
+        assert_names(fit(&arena, sgd), line, &["learning_rate", &format!("= {rate}:")]);
+    }
+    for momentum in [f64::NAN, -0.1, 1.0, f64::INFINITY] {
+        let (sgd, line) = (Sgd::new(0.1).momentum(momentum), line!());
+        assert_names(fit(&arena, sgd), line, &["momentum", &format!("= {momentum}:")]);
+    }
+    for decay in [f64::NAN, -0.1, f64::INFINITY] {
+        let (sgd, line) = (Sgd::new(0.1).weight_decay(decay), line!());
+        assert_names(fit(&arena, sgd), line, &["weight_decay", &format!("= {decay}:")]);
+    }
+    // The first that is wrong is the one that is said; what is set again is right.
+    let (sgd, line) = (Sgd::new(-1.0).momentum(-2.0), line!());
+    assert_names(fit(&arena, sgd), line, &["learning_rate = -1"]);
+    fit(&arena, Sgd::new(0.1).momentum(2.0).momentum(0.9).weight_decay(0.0)).unwrap();
+    fit(&arena, Sgd::new(0.0)).unwrap();
+    // Without a trainer, the update says so.
+    let (mut sgd, line) = (Sgd::<f32>::new(f64::NAN), line!());
+    let mut parameter = Parameter::uniform(&arena, "weight", &[3], 1.0, Philox::new(1)).unwrap();
+    let before = parameter.value.to_vec().unwrap();
+    assert_names(sgd.update(0, &mut parameter), line, &["learning_rate = NaN"]);
+    assert_eq!(parameter.value.to_vec().unwrap(), before);
+}
+
+#[test]
+fn of_a_trainer() {
+    let rt = Runtime::builder().cpu_workers(1).build().unwrap();
+    let arena = rt.arena();
+    let data = Synthetic::new(&[4], 2, 8, 1);
+    let mut model = Sequential::<f32>::new(&arena, [4], 1).dense(2).unwrap();
+    let mut trainer = || Trainer::new(&mut model, CrossEntropy, Sgd::new(0.1));
+    let (wrong, line) = (trainer().batch_size(0), line!());
+    assert_names(wrong.fit(&data), line, &["batch_size = 0", "from 1"]);
+    let (wrong, line) = (trainer().epochs(0), line!());
+    assert_names(wrong.fit(&data), line, &["epochs = 0", "from 1"]);
+    let (wrong, line) = (trainer().granularity(0), line!());
+    assert_names(wrong.fit(&data), line, &["granularity = 0", "from 1"]);
+    trainer().epochs(0).epochs(1).fit(&data).unwrap();
+}
+
+#[test]
+fn of_a_layer() {
+    let rt = Runtime::builder().cpu_workers(1).build().unwrap();
+    let arena = rt.arena();
+    let numbers = Philox::new(1);
+    let model = || Sequential::<f32>::new(&arena, [1, 6, 6], 1);
+    assert_names(model().flatten().unwrap().dense(0), line!(), &["layer 1 (dense)", "outputs = 0"]);
+    assert_names(model().conv2d(0, 3), line!(), &["layer 0 (conv2d)", "filters = 0"]);
+    assert_names(model().conv2d(2, 0), line!(), &["layer 0 (conv2d)", "kernel = [0, 0]"]);
+    assert_names(model().conv2d(2, 7), line!(), &["layer 0 (conv2d)", "[7, 7]", "[1, 6, 6]"]);
+    assert_names(model().max_pool2d(0), line!(), &["layer 0 (max_pool2d)", "size = 0"]);
+    assert_names(model().avg_pool2d(0), line!(), &["layer 0 (avg_pool2d)", "size = 0"]);
+    assert_names(model().avg_pool2d(7), line!(), &["layer 0 (avg_pool2d)", "7", "[1, 6, 6]"]);
+    let still = Conv2dOptions { stride: [1, 0], ..Conv2dOptions::square(2) };
+    assert_names(model().conv2d_with(2, still), line!(), &["layer 0 (conv2d)", "stride = [1, 0]"]);
+    assert_names(Conv2d::<f32>::new(&arena, [1, 6, 6], 2, still, numbers), line!(), &["Conv2d: stride"]);
+    assert_names(Dense::<f32>::new(&arena, 0, 2, numbers), line!(), &["Dense: inputs = 0"]);
+    assert_names(MaxPool2d::new([1, 6, 6], 0), line!(), &["MaxPool2d: size = 0"]);
+    assert_names(AvgPool2d::new([1, 6, 6], 0), line!(), &["AvgPool2d: size = 0"]);
+    for bound in [f64::NAN, -1.0, f64::INFINITY] {
+        let made = Parameter::<f32>::uniform(&arena, "weight", &[2], bound, numbers);
+        assert_names(made, line!() - 1, &["bound", &format!("= {bound}:")]);
+    }
+    // A constructor that cannot fail keeps the error for the first call that can.
+    let (empty, line) = (Sequential::<f32>::new(&arena, [1, 0, 6], 1), line!());
+    assert_names(empty.relu(), line, &["input = [1, 0, 6]"]);
+}
+
+#[test]
+#[should_panic(expected = "Synthetic: classes = 0")]
+fn of_a_data_set() {
+    let _ = Synthetic::new(&[4], 0, 8, 1);
+}
