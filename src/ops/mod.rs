@@ -103,7 +103,7 @@ macro_rules! codelet_types {
         /// The types of the codelets, which name them beside the functions: `Relu::task(..)` of `relu(..)`.
         ///
         /// They have a module of their own so that `use dahl::ops::*` brings no name that a layer or a loss may have,
-        /// too: `CrossEntropy` is a loss of `dahl_nn`, and here the codelet of [`cross_entropy`](super::cross_entropy()).
+        /// too: `CrossEntropy` is a loss of `dahl_nn`, and here the codelet of [`cross_entropy`](crate::ops::cross_entropy()).
         ///
         /// ```
         /// use dahl::ops::codelets::Relu;
