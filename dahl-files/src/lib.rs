@@ -35,7 +35,7 @@ use std::path::Path;
 pub use signal::without_size_signal;
 pub use target::Target;
 
-/// Replaces the content of the file at `path` by `bytes`, as the [crate](crate) says.
+/// Replaces the content of the file at `path` by `bytes`, as the [crate] says.
 ///
 /// # Errors
 /// If the file cannot be written. Then it is as it was, unless it was written in place.

@@ -88,7 +88,12 @@ fn dense() {
     let rt = runtime();
     let arena = rt.arena();
     for (batch, inputs, outputs) in [(1, 1, 1), (3, 7, 5), (5, 2, 11)] {
-        check_linear(&arena, Dense::<f64>::new(&arena, inputs, outputs, 2, 0).unwrap(), batch, inputs);
+        check_linear(
+            &arena,
+            Dense::<f64>::new(&arena, inputs, outputs, Philox::new(2)).unwrap(),
+            batch,
+            inputs,
+        );
     }
 }
 

@@ -54,14 +54,18 @@ fn of_a_trainer() {
     let arena = rt.arena();
     let data = Synthetic::new(&[4], 2, 8, 1);
     let mut model = Sequential::<f32>::new(&arena, [4], 1).dense(2).unwrap();
-    let mut trainer = || Trainer::new(&mut model, CrossEntropy, Sgd::new(0.1));
-    let (wrong, line) = (trainer().batch_size(0), line!());
+    macro_rules! trainer {
+        () => {
+            Trainer::new(&mut model, CrossEntropy, Sgd::new(0.1))
+        };
+    }
+    let (wrong, line) = (trainer!().batch_size(0), line!());
     assert_names(wrong.fit(&data), line, &["batch_size = 0", "from 1"]);
-    let (wrong, line) = (trainer().epochs(0), line!());
+    let (wrong, line) = (trainer!().epochs(0), line!());
     assert_names(wrong.fit(&data), line, &["epochs = 0", "from 1"]);
-    let (wrong, line) = (trainer().granularity(0), line!());
+    let (wrong, line) = (trainer!().granularity(0), line!());
     assert_names(wrong.fit(&data), line, &["granularity = 0", "from 1"]);
-    trainer().epochs(0).epochs(1).fit(&data).unwrap();
+    trainer!().epochs(0).epochs(1).fit(&data).unwrap();
 }
 
 #[test]
