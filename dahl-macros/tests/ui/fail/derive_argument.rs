@@ -1,4 +1,4 @@
-//! An argument is a struct in C layout, of arguments.
+//! An argument is a struct in C layout, of arguments, or an enum without fields that is an integer.
 
 use dahl::prelude::*;
 
@@ -8,9 +8,15 @@ struct NoLayout {
 }
 
 #[derive(Clone, Copy, Debug, Argument)]
-#[repr(u8)]
-enum Choice {
+enum NoSize {
     This,
+    That,
+}
+
+#[derive(Clone, Copy, Debug, Argument)]
+#[repr(u8)]
+enum WithFields {
+    This(u32),
     That,
 }
 
