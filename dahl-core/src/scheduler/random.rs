@@ -49,6 +49,9 @@ impl Random {
     }
 }
 
+/// How many tasks that others must run a worker passes on before it gives up.
+const MOST_TRIES: usize = 1024;
+
 impl Scheduler for Random {
     fn name(&self) -> &'static str {
         "random"
@@ -68,13 +71,15 @@ impl Scheduler for Random {
 
     fn pop(&self, worker: Option<usize>) -> Option<ReadyTask> {
         let worker = worker?;
-        loop {
+        // Tasks of the shared queue that other workers must run go back to it while those workers' queues are full.
+        for _ in 0..MOST_TRIES {
             let task = self.queues.pop_own(worker).or_else(|| self.queues.pop_shared())?;
             if suits(&task, worker, self.queues.len()) {
                 return Some(task);
             }
-            self.push(task, None); // the device is lost
+            self.push(task, None); // the device is lost, or the task is another worker's
         }
+        None
     }
 
     fn wakes_workers(&self) -> bool {
