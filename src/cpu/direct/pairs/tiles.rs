@@ -12,9 +12,13 @@ use crate::cpu::direct::plane::Plane;
 use crate::cpu::pairs::Pair;
 use crate::cpu::tiles::{BLOCK, Initial, Left, Right, SIDE, Step, Sums, Tiles, are_there};
 
+/// Tiles add even and odd products apart, vectors in turn: while only many filters are multiplied in tiles, the last bits of a
+/// filter's sums would depend on how many there are beside it. So convolutions use none until both add in one order.
+const ADD_AS_VECTORS_DO: bool = false;
+
 /// Whether tiles are faster than vectors: if not much of them would be zeros.
 pub(in crate::cpu::direct) fn are_worthwhile(shape: &Filters) -> bool {
-    are_there() && shape.in_channels >= SIDE / 2 && shape.out_channels >= SIDE / 2
+    ADD_AS_VECTORS_DO && are_there() && shape.in_channels >= SIDE / 2 && shape.out_channels >= SIDE / 2
 }
 
 /// Rows of a block of which so many are left.
