@@ -66,12 +66,10 @@ fn of_enum(input: &DeriveInput, data: &DataEnum, root: &Path, errors: &mut Error
     if !errors.is_empty() {
         return TokenStream::new();
     }
-    // Here and below: which structs of arguments a crate has is nothing to list in the errors of another.
     let integer = proc_macro2::Ident::new(integer, proc_macro2::Span::call_site());
     let (impl_generics, type_generics, bounds) = input.generics.split_for_impl();
     let variants: Vec<_> = data.variants.iter().map(|variant| &variant.ident).collect();
     quote! {
-        #[diagnostic::do_not_recommend]
         impl #impl_generics #root::Argument for #name #type_generics #bounds {
             const LAYOUT: #root::ArgumentLayout = <::core::primitive::#integer as #root::Argument>::LAYOUT;
 
@@ -129,7 +127,6 @@ fn implementation(input: &DeriveInput, fields: &Fields, root: &Path) -> TokenStr
     let layouts = types.iter().map(|ty| quote_spanned!(ty.span()=> <#ty as #root::Argument>::LAYOUT));
     let sizes = types.iter().map(|ty| quote_spanned!(ty.span()=> <#ty as #root::Argument>::SIZE_BYTES));
     quote! {
-        #[diagnostic::do_not_recommend]
         impl #impl_generics #root::Argument for #name #type_generics #bounds {
             const LAYOUT: #root::ArgumentLayout = #root::ArgumentLayout::Fields {
                 fields: &[#(#layouts),*],
