@@ -8,6 +8,14 @@ default:
 ci:
     .ci/run
 
+# Runs every test, on every input: an hour or more. Or parts of it: numerics, kernels, compiler, vectors.
+thorough *parts:
+    scripts/thorough.sh {{parts}}
+
+# Measures what docs/build-times.md shows, of HEAD or of the revisions named. For a machine with nothing else to do.
+build-times *revisions:
+    scripts/build_times.py {{revisions}}
+
 # Draws the crates and the rooms of the core as floors: docs/images/floors.svg.
 floors:
     cargo run -p dahl-floors

@@ -48,7 +48,7 @@ impl Caught {
         let texts =
             results.iter().filter_map(|result| result.as_ref().err()).map(|failure| failure.to_string());
         let texts = texts.collect();
-        Self { checks, types: compare_types(results).err().map(|failure| failure.check()), texts }
+        Self { checks, types: compare_types(results.each_ref()).err().map(|failure| failure.check()), texts }
     }
 
     /// Asserts that each type was caught by `check`.

@@ -1,8 +1,6 @@
 //! [`compare`]: runs a codelet in every way that it can run, and compares the results with what they should be.
 
-use std::env;
-
-use super::arrays::Arrays;
+use super::arrays::{Arrays, Placement};
 use super::buffer::Buffer;
 use super::distribution::Distribution;
 use super::failure::{Check, Failure};
@@ -12,18 +10,16 @@ use super::operand::{Operands, Spec, Values};
 use super::report::{Reference, Summary, Tally};
 use super::shrink::{Range, shrink};
 use super::subject::{Subject, Typed};
+use super::tier::{Selection, Tier};
 use dahl_core::Runtime;
 use dahl_core::access::AccessMode;
 use dahl_core::codelet::{Kernel, Parameter, Variants};
 use dahl_core::element::Element;
 
-/// The seed, unless `DAHL_TESTING_SEED` says another.
-const SEED: u64 = 1;
-
 /// Compares a codelet's results with its reference: every variant, every kernel, whole arrays and strided parts, on
 /// inputs from every [`Distribution`].
 ///
-/// `T` is the element type that shapes in `operands` stand for; [`numerics!`](crate::numerics) calls this for each.
+/// `T` is the element type that shapes in `operands` stand for.
 ///
 /// # Errors
 /// The first thing that is wrong, with the smallest inputs found that show it.
@@ -43,11 +39,36 @@ where
     G: Copy,
     O: Operands<A>,
 {
-    let _ = codelet;
-    examine::<T, A, O>(op, operands, &Typed::<C, A, G>::new(arguments, None))
+    compare_in::<T, C, A, G, O>(Tier::Thorough, op, codelet, operands, arguments)
 }
 
-/// Compares kernels that a codelet does not have with its reference, as [`compare`] does its own: such as those of
+/// As [`compare`], and of distributions and placements as many as the tier says; [`numerics!`](crate::numerics) calls
+/// this for each element type.
+///
+/// # Errors
+/// As [`compare`].
+///
+/// # Panics
+/// As [`compare`].
+pub fn compare_in<T, C, A, G, O>(
+    tier: Tier,
+    op: &str,
+    codelet: C,
+    operands: &O,
+    arguments: G,
+) -> Result<Summary, Box<Failure>>
+where
+    T: Element,
+    C: Variants<A, G>,
+    A: Arrays,
+    G: Copy,
+    O: Operands<A>,
+{
+    let _ = codelet;
+    examine::<T, A, O>(tier, op, operands, &Typed::<C, A, G>::new(arguments, None))
+}
+
+/// Compares kernels that a codelet does not have with its reference, as [`compare_in`] does its own: such as those of
 /// another machine, run by an emulator.
 ///
 /// # Errors
@@ -56,6 +77,7 @@ where
 /// # Panics
 /// As [`compare`], or if there are no kernels.
 pub fn compare_kernels<T, C, A, G, O>(
+    tier: Tier,
     op: &str,
     codelet: C,
     operands: &O,
@@ -71,19 +93,18 @@ where
 {
     let _ = codelet;
     assert!(!kernels.is_empty(), "{op}: there are no kernels to compare");
-    examine::<T, A, O>(op, operands, &Typed::<C, A, G>::new(arguments, Some(kernels)))
+    examine::<T, A, O>(tier, op, operands, &Typed::<C, A, G>::new(arguments, Some(kernels)))
 }
 
 fn examine<T: Element, A: Arrays, O: Operands<A>>(
+    tier: Tier,
     op: &str,
     operands: &O,
     subject: &dyn Subject,
 ) -> Result<Summary, Box<Failure>> {
     let runtime = Runtime::builder().cpu_workers(1).check(false).build().expect("a runtime of one worker");
-    let seed = env::var("DAHL_TESTING_SEED").map_or(SEED, |seed| {
-        seed.parse().unwrap_or_else(|_| panic!("DAHL_TESTING_SEED = `{seed}`: expected a whole number"))
-    });
-    Comparison { op, element: T::NAME, subject, specs: operands.specs(), runtime, seed }.run()
+    let selection = Selection::from_env(tier, op);
+    Comparison { op, element: T::NAME, subject, specs: operands.specs(), runtime, selection }.run()
 }
 
 /// A codelet in one element type.
@@ -93,18 +114,18 @@ pub(super) struct Comparison<'a> {
     pub(super) subject: &'a dyn Subject,
     pub(super) specs: Vec<Spec>,
     pub(super) runtime: Runtime,
-    seed: u64,
+    selection: Selection,
 }
 
 impl Comparison<'_> {
     fn run(&self) -> Result<Summary, Box<Failure>> {
         let mut tally = Tally::default();
         let mut reference = Reference::Absent;
-        for distribution in Distribution::ALL {
-            let inputs = self.draw(distribution);
-            match self.examine(&inputs, &mut tally) {
+        for (distribution, placements) in &self.selection.distributions {
+            let inputs = self.draw(*distribution);
+            match self.examine(&inputs, placements, &mut tally) {
                 Ok(against) => reference = against,
-                Err(fault) => return Err(Box::new(self.failure(*fault, inputs, distribution))),
+                Err(fault) => return Err(Box::new(self.failure(*fault, inputs, *distribution))),
             }
         }
         if tally.results == 0 && reference != Reference::Absent {
@@ -137,7 +158,7 @@ impl Comparison<'_> {
 
     /// The inputs; nothing in the place of an output.
     fn draw(&self, distribution: Distribution) -> Vec<Option<Buffer>> {
-        let mut random = fastrand::Rng::with_seed(self.seed);
+        let mut random = fastrand::Rng::with_seed(self.selection.seed);
         let (elements, ranks) = (self.subject.elements(), self.subject.ranks());
         assert_eq!(self.specs.len(), elements.len(), "{}: as many operands as arrays", self.op);
         let draw = |(place, spec): (usize, &Spec)| {
@@ -166,12 +187,13 @@ impl Comparison<'_> {
             || self.specs.iter().any(|spec| matches!(spec.values, Values::Output) && spec.extents.is_some());
         let check = fault.check;
         let fails = |candidate: &[Option<Buffer>]| {
-            self.examine(candidate, &mut Tally::default()).is_err_and(|fault| fault.check == check)
+            self.examine(candidate, &Placement::IN_PARTS, &mut Tally::default())
+                .is_err_and(|fault| fault.check == check)
         };
         let ranges: Vec<Range> = self.specs.iter().map(|spec| spec.values.range()).collect();
         let smallest = shrink(inputs, &ranges, keep_shapes, fails);
         let mut shown = self.show(&smallest);
-        let again = self.examine(&smallest, &mut Tally::default()).err();
+        let again = self.examine(&smallest, &Placement::IN_PARTS, &mut Tally::default()).err();
         if let Some(worst) = again.and_then(|fault| fault.worst) {
             shown += &format!("  {}\n{}\n", worst.element, worst.digits);
         }
@@ -180,7 +202,7 @@ impl Comparison<'_> {
             element: self.element,
             check,
             way: fault.way,
-            drawn: Some((distribution, self.seed)),
+            drawn: Some((distribution, self.selection.variables())),
             fact: fault.fact,
             worst: fault.worst,
             histogram: fault.histogram,

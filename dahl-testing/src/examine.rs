@@ -21,10 +21,11 @@ struct Base<'a> {
 }
 
 impl Comparison<'_> {
-    /// Runs everything on `inputs`.
+    /// Runs everything on `inputs`, in strided parts as `in_parts` says.
     pub(super) fn examine(
         &self,
         inputs: &[Option<Buffer>],
+        in_parts: &[Placement],
         tally: &mut Tally,
     ) -> Result<Reference, Box<Fault>> {
         let failed = |error: Error| Fault::new(Check::Runs, None, error.to_string());
@@ -47,7 +48,7 @@ impl Comparison<'_> {
         let reduces = parameters.iter().any(|parameter| matches!(parameter.mode, AccessMode::REDUX(_)));
         let are_own = self.subject.foreign().is_none();
         for (index, kernel) in self.subject.kernels().into_iter().enumerate() {
-            let whole = self.examine_given(&data, kernel.name(), expectation.as_ref(), tally)?;
+            let whole = self.examine_given(&data, kernel.name(), in_parts, expectation.as_ref(), tally)?;
             let is_first = index == 0 && are_own;
             if let (true, false, Some(made)) = (is_first, reduces, &made) {
                 same(&parameters, &whole, &with(&whole, made), &init)?;
@@ -68,6 +69,7 @@ impl Comparison<'_> {
         &self,
         data: &[Buffer],
         kernel: &'static str,
+        in_parts: &[Placement],
         expectation: Option<&Expectation>,
         tally: &mut Tally,
     ) -> Result<Vec<Buffer>, Box<Fault>> {
@@ -87,7 +89,7 @@ impl Comparison<'_> {
         if let Some(expectation) = expectation {
             expectation.judge(data, &whole, &way, tally)?;
         }
-        for placement in Placement::IN_PARTS {
+        for &placement in in_parts {
             let (parts, way) = run(data, placement)?;
             if let Some(expectation) = expectation {
                 expectation.judge(data, &parts, &way, tally)?;

@@ -87,7 +87,8 @@ pub struct Failure {
     pub(super) element: &'static str,
     pub(super) check: Check,
     pub(super) way: Option<Way>,
-    pub(super) drawn: Option<(Distribution, u64)>,
+    /// The distribution of the inputs, and the variables that choose them again.
+    pub(super) drawn: Option<(Distribution, String)>,
     /// What happened, in a sentence.
     pub(super) fact: String,
     pub(super) worst: Option<Worst>,
@@ -136,8 +137,8 @@ impl fmt::Display for Failure {
         if let Some(smallest) = &self.smallest {
             write!(f, "\nsmallest case found:\n{smallest}")?;
         }
-        if let Some((distribution, seed)) = &self.drawn {
-            writeln!(f, "\ninputs: {distribution}; again with DAHL_TESTING_SEED={seed}")?;
+        if let Some((distribution, variables)) = &self.drawn {
+            writeln!(f, "\ninputs: {distribution}; again with {variables}")?;
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! [`JUMP`] of the error from one element type to another: that shows which type computes in another's precision.
 
 use super::failure::{Check, Failure};
-use super::report::Summary;
+use super::report::{Compared, Summary};
 
 /// A difference of methods between types, a polynomial of another degree, stays below this.
 const JUMP: f64 = 64.0;
@@ -15,21 +15,12 @@ const SMALL: f64 = 4.0;
 ///
 /// # Errors
 /// The types between which the error jumps; or, if no type passed, the first one's.
-pub fn compare_types<const N: usize>(
-    summaries: [Result<Summary, Box<Failure>>; N],
-) -> Result<(), Box<Failure>> {
-    let mut first_failure = None;
-    let mut passed: Vec<Summary> = Vec::new();
-    for result in summaries {
-        match result {
-            Ok(summary) => passed.push(summary),
-            Err(failure) => first_failure = first_failure.or(Some(failure)),
-        }
+pub fn compare_types<const N: usize>(compared: [&Compared; N]) -> Result<(), Box<Failure>> {
+    let summaries: Vec<&Summary> = compared.iter().filter_map(|result| result.as_ref().ok()).collect();
+    let first_failure = compared.iter().find_map(|result| result.as_ref().err());
+    if let (true, Some(failure)) = (summaries.is_empty(), first_failure) {
+        return Err(failure.clone());
     }
-    if let (true, Some(failure)) = (passed.is_empty(), first_failure) {
-        return Err(failure);
-    }
-    let summaries = passed;
     let least = summaries.iter().min_by(|a, b| a.units.total_cmp(&b.units));
     let most = summaries.iter().max_by(|a, b| a.units.total_cmp(&b.units));
     let (Some(least), Some(most)) = (least, most) else { return Ok(()) };

@@ -12,7 +12,8 @@
 //! `cargo test ::f16` runs those of one type.
 //!
 //! What is compared, and with what, is [`compare`]'s; what is wrong, [`Failure`]'s. With `DAHL_NUMERICS_REPORT=dir` in
-//! the environment, figures of all that ran are written to `dir`, as Markdown and JSON.
+//! the environment, figures of all that ran are written to `dir`, as Markdown and JSON. `DAHL_TESTING_TIER=fast` runs a
+//! part of the inputs: see [`Tier`].
 //!
 //! [`gradient`] checks a backward against its forward.
 //!
@@ -40,9 +41,10 @@ mod oracle;
 mod report;
 mod shrink;
 mod subject;
+mod tier;
 
 pub use arrays::{Arrays, Placement};
-pub use compare::{compare, compare_kernels};
+pub use compare::{compare, compare_in, compare_kernels};
 pub use digits::Digits;
 pub use distribution::Distribution;
 pub use double_double::DoubleDouble;
@@ -52,7 +54,8 @@ pub use operand::{
     Below, Describes, Input, Operand, Operands, Output, OutputOf, Within, below, holding, output, typed,
     within,
 };
-pub use report::{Reference, Summary, json, markdown, record};
+pub use report::{Compared, Reference, Summary, json, markdown, record};
+pub use tier::Tier;
 
 #[doc(hidden)]
 pub use dahl_core::__testing::RawOperand;
@@ -80,7 +83,7 @@ macro_rules! numerics {
                     #[test]
                     fn $test() {
                         match run::$test() {
-                            Ok(summary) => $crate::record(env!("CARGO_PKG_NAME"), summary).unwrap(),
+                            Ok(summary) => $crate::record(env!("CARGO_PKG_NAME"), summary.clone()).unwrap(),
                             Err(failure) => panic!("\n{failure}"),
                         }
                     }
@@ -93,15 +96,18 @@ macro_rules! numerics {
 
                 macro_rules! run_in {
                     ($test:ident, $element:ty) => {
-                        pub(super) fn $test() -> Result<$crate::Summary, Box<$crate::Failure>> {
+                        pub(super) fn $test() -> &'static $crate::Compared {
                             #[allow(dead_code)]
                             type T = $element;
-                            $crate::compare::<T, _, _, _, _>(
+                            // The test of this type and the one of all types share it.
+                            static COMPARED: ::std::sync::OnceLock<$crate::Compared> = ::std::sync::OnceLock::new();
+                            COMPARED.get_or_init(|| $crate::compare_in::<T, _, _, _, _>(
+                                $crate::Tier::from_env(),
                                 stringify!($op),
                                 $codelet,
                                 &$crate::__numerics_operands!(T, [] $($operand)*),
                                 ($($argument,)*),
-                            )
+                            ))
                         }
                     };
                 }

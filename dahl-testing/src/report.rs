@@ -9,6 +9,7 @@ use std::{env, fs, io};
 use serde_json::json;
 
 use super::bound::Judgement;
+use super::failure::Failure;
 use super::format::Format;
 
 /// Against what results were compared.
@@ -31,6 +32,9 @@ impl fmt::Display for Reference {
         })
     }
 }
+
+/// What a comparison gives.
+pub type Compared = Result<Summary, Box<Failure>>;
 
 /// What a comparison measured of an op in one element type.
 #[derive(Clone, Debug)]

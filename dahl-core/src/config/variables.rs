@@ -16,7 +16,7 @@ const SWITCH: &str = "0 or 1";
 const WHOLE: &str = "a whole number";
 
 /// The variables that users set, and what each may be.
-pub const VARIABLES: [(&str, &str); 32] = [
+pub const VARIABLES: [(&str, &str); 34] = [
     ("DAHL_NCPU", "a whole number from 1 to 4096"),
     ("DAHL_BIND", "`none`, `cores`, or processors as in `0-3,8`"),
     ("DAHL_SCHED", "the name of a scheduler"),
@@ -43,7 +43,9 @@ pub const VARIABLES: [(&str, &str); 32] = [
     ("DAHL_PERF_DIR", "a folder"),
     ("DAHL_CALIBRATE", SWITCH),
     // What tests read:
+    ("DAHL_TESTING_TIER", "fast or thorough"),
     ("DAHL_TESTING_SEED", WHOLE),
+    ("DAHL_TESTING_DAY", WHOLE),
     ("DAHL_NUMERICS_REPORT", "a folder"),
     // What builds read, and CUDA's compiler at run time:
     ("DAHL_NVCC", "a file, or 0"),
@@ -58,7 +60,7 @@ pub(super) const SIMD: &str = "DAHL_SIMD";
 const LEVELS: [&str; 5] = ["baseline", "neon", "v2", "v3", "v4"];
 
 /// How names begin that dahl's own tests and builds use among themselves.
-const OWN: [&str; 9] = [
+const OWN: [&str; 8] = [
     "DAHL_CHECK_ONLY",
     "DAHL_CUDA_KERNELS_",
     "DAHL_FUZZ_",
@@ -66,7 +68,6 @@ const OWN: [&str; 9] = [
     "DAHL_RANDOM_PROGRAMS",
     "DAHL_REAL",
     "DAHL_TEST_",
-    "DAHL_THOROUGH",
     "DAHL_TRACE_TEST",
 ];
 

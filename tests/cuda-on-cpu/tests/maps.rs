@@ -4,13 +4,14 @@
 use cuda_on_cpu::kernel;
 use dahl::ops;
 use dahl::prelude::*;
-use dahl::testing::{below, compare_kernels, within};
+use dahl::testing::{Tier, below, compare_kernels, within};
 
 /// The comparison of a map's kernel in one element type.
 macro_rules! compare {
     ($element:ident, $test:ident, $kernel:ident, $codelet:expr, ($($operand:tt)*), ($($argument:expr),* $(,)?)) => {{
         type T = $element;
         let compared = compare_kernels::<T, _, _, _, _>(
+            Tier::from_env(),
             stringify!($test),
             $codelet,
             &dahl::__numerics_operands!(T, [] $($operand)*),

@@ -4,7 +4,7 @@
 use cuda_on_cpu::kernel;
 use dahl::ops;
 use dahl::prelude::*;
-use dahl::testing::{Describes, Input, below, compare_kernels, holding, output, within};
+use dahl::testing::{Describes, Input, Tier, below, compare_kernels, holding, output, within};
 
 /// Tests of a kernel, one for each element type.
 macro_rules! on_cpu {
@@ -23,6 +23,7 @@ macro_rules! on_cpu {
                     fn $name() {
                         type T = $element;
                         let compared = compare_kernels::<T, _, _, _, _>(
+                            Tier::from_env(),
                             stringify!($test),
                             $codelet,
                             &dahl::__numerics_operands!(T, [] $($operand)*),

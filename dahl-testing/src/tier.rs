@@ -1,0 +1,164 @@
+//! [`Tier`]: how much of the product of distributions and placements a comparison runs.
+
+use std::env;
+use std::fmt;
+use std::io::{self, Write as _};
+use std::str::FromStr;
+use std::sync::Once;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fastrand::Rng;
+
+use super::arrays::Placement;
+use super::distribution::Distribution;
+
+/// The seed, unless `DAHL_TESTING_SEED` says another.
+const SEED: u64 = 1;
+/// How many distributions the fast tier draws from for an op.
+const FAST_DISTRIBUTIONS: usize = 3;
+const SECONDS_A_DAY: u64 = 86_400;
+
+/// How much of the product of distributions and placements a comparison runs. Both tiers run every element type, every
+/// variant and every kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tier {
+    /// Three distributions of seven, [`Normal`](Distribution::Normal) among them, and for each of these one placement
+    /// in strided parts of three. The seed, the day and the op choose which.
+    Fast,
+    /// Every distribution and every placement.
+    #[default]
+    Thorough,
+}
+
+impl Tier {
+    /// The tier that `DAHL_TESTING_TIER` names; without it [`Thorough`](Self::Thorough).
+    ///
+    /// # Panics
+    /// If the variable names no tier.
+    pub fn from_env() -> Self {
+        parsed("DAHL_TESTING_TIER", "expected `fast` or `thorough`").unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Tier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fast => "fast",
+            Self::Thorough => "thorough",
+        })
+    }
+}
+
+impl FromStr for Tier {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        match text {
+            "fast" => Ok(Self::Fast),
+            "thorough" => Ok(Self::Thorough),
+            _ => Err(()),
+        }
+    }
+}
+
+/// What a comparison of one op runs.
+#[derive(Clone, Debug)]
+pub(super) struct Selection {
+    pub(super) seed: u64,
+    /// The day that chose, since 1970; none if everything runs.
+    pub(super) day: Option<u64>,
+    /// With the placements in strided parts of each.
+    pub(super) distributions: Vec<(Distribution, Vec<Placement>)>,
+}
+
+impl Selection {
+    /// What the environment says for an op.
+    pub(super) fn from_env(tier: Tier, op: &str) -> Self {
+        let seed = parsed("DAHL_TESTING_SEED", "expected a whole number").unwrap_or(SEED);
+        match tier {
+            Tier::Thorough => Self::everything(seed),
+            Tier::Fast => {
+                let day = parsed("DAHL_TESTING_DAY", "expected a whole number").unwrap_or_else(today);
+                announce(seed, day);
+                Self::of_day(seed, day, op)
+            }
+        }
+    }
+
+    fn everything(seed: u64) -> Self {
+        let all = |distribution| (distribution, Placement::IN_PARTS.to_vec());
+        Self { seed, day: None, distributions: Distribution::ALL.into_iter().map(all).collect() }
+    }
+
+    /// The same for every element type of an op, so that their errors can be compared.
+    fn of_day(seed: u64, day: u64, op: &str) -> Self {
+        let hash = op.bytes().fold(seed, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)));
+        let mut random = Rng::with_seed(hash ^ day.rotate_left(32));
+        let mut others: Vec<_> = Distribution::ALL
+            .into_iter()
+            .filter(|&distribution| distribution != Distribution::Normal)
+            .collect();
+        random.shuffle(&mut others);
+        let chosen = [Distribution::Normal].into_iter().chain(others).take(FAST_DISTRIBUTIONS);
+        let mut placement = || Placement::IN_PARTS[random.usize(..Placement::IN_PARTS.len())];
+        Self { seed, day: Some(day), distributions: chosen.map(|kind| (kind, vec![placement()])).collect() }
+    }
+
+    /// The variables that choose this again.
+    pub(super) fn variables(&self) -> String {
+        let day = self.day.map(|day| format!(" DAHL_TESTING_TIER=fast DAHL_TESTING_DAY={day}"));
+        format!("DAHL_TESTING_SEED={}{}", self.seed, day.unwrap_or_default())
+    }
+}
+
+/// The value of a variable, if it is set.
+fn parsed<T: FromStr>(variable: &str, expected: &str) -> Option<T> {
+    let text = env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable} = `{text}`: {expected}")))
+}
+
+fn today() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / SECONDS_A_DAY)
+}
+
+/// Says once what chooses, past the capture of tests' output: a run that passes is to be repeatable too.
+fn announce(seed: u64, day: u64) {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let _ = writeln!(
+            io::stderr(),
+            "numerics: chosen by DAHL_TESTING_SEED={seed} DAHL_TESTING_DAY={day}; DAHL_TESTING_TIER=thorough runs all"
+        );
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_chooses_the_same_again() {
+        let (first, again) = (Selection::of_day(1, 20_000, "axpy"), Selection::of_day(1, 20_000, "axpy"));
+        assert_eq!(first.distributions, again.distributions);
+        assert_eq!(first.distributions.len(), FAST_DISTRIBUTIONS);
+        assert_eq!(first.distributions[0].0, Distribution::Normal);
+        assert_eq!(first.variables(), "DAHL_TESTING_SEED=1 DAHL_TESTING_TIER=fast DAHL_TESTING_DAY=20000");
+    }
+
+    #[test]
+    fn a_month_chooses_everything_for_every_op() {
+        let thorough = Selection::everything(1);
+        for op in ["axpy", "conv2d", "sum"] {
+            let mut left: Vec<_> = thorough
+                .distributions
+                .iter()
+                .flat_map(|(kind, placements)| placements.iter().map(move |placement| (*kind, *placement)))
+                .collect();
+            for day in 20_000..20_031 {
+                let chosen = Selection::of_day(1, day, op).distributions;
+                left.retain(|(kind, placement)| !chosen.contains(&(*kind, vec![*placement])));
+            }
+            assert!(left.len() <= 2, "{op} in 31 days lacks {left:?}");
+        }
+    }
+}
