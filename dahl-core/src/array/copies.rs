@@ -17,7 +17,7 @@ use std::sync::Arc;
 use super::state::ArrayState;
 use crate::codelet::Operand;
 use crate::cuda::Landing;
-use crate::device::{DeviceMemory, Missing, Requester, Room};
+use crate::device::{DeviceMemory, FetchError, Requester, Room};
 use crate::error::Failure;
 use crate::machine::Transfer;
 use crate::memory::{HOME, Holder};
@@ -114,8 +114,8 @@ impl Copies {
         self.home_ns.fetch_max(time_ns, Ordering::Relaxed);
     }
 
-    /// Makes home valid and every copy not: what the elements are from now on is settled at home. The caller's access
-    /// is exclusive, or it is the reader that settles the content.
+    /// Makes home valid and every copy not: what the elements are from now on is decided at home. The caller's access
+    /// is exclusive, or it is the reader that resolves the content.
     pub(crate) fn stay_home(&self) {
         if self.may_exist() {
             let mut list = self.list();
@@ -159,7 +159,7 @@ impl ArrayState {
         node: usize,
         how: Use,
         requester: Requester,
-    ) -> Result<*mut u8, Missing> {
+    ) -> Result<*mut u8, FetchError> {
         if node == HOME {
             return self.fetch_home(how);
         }
@@ -168,13 +168,13 @@ impl ArrayState {
         let mut guard = self.copies.list();
         let list = &mut *guard;
         // It was just made, and nobody evicts while a task is issued; but another thread may have lost the device.
-        let place = list.place(node).ok_or(Missing::Device { node, error: None })?;
+        let place = list.place(node).ok_or(FetchError::Device { node, error: None })?;
         if how.reads && !list.copies[place].valid {
             self.bring_to(place, list)?;
         }
         if let Room::Cuda(allocation) = &mut list.copies[place].room {
             let entered = allocation.enter_compute(how.exclusive);
-            entered.map_err(|error| Missing::Device { node, error: Some(error) })?;
+            entered.map_err(|error| FetchError::Device { node, error: Some(error) })?;
         }
         if how.exclusive {
             list.invalidate();
@@ -233,7 +233,7 @@ impl ArrayState {
     }
 
     /// As [`fetch`](Self::fetch), in the main memory.
-    fn fetch_home(&self, how: Use) -> Result<*mut u8, Missing> {
+    fn fetch_home(&self, how: Use) -> Result<*mut u8, FetchError> {
         let mut list = self.copies.list();
         while how.reads && !self.copies.is_home() {
             match self.begin_landing(&mut list)? {
@@ -254,7 +254,7 @@ impl ArrayState {
     }
 
     /// Makes sure of a copy in the memory of `device`, valid or not.
-    fn make_copy(&self, device: &DeviceMemory, how: Use, requester: Requester) -> Result<(), Missing> {
+    fn make_copy(&self, device: &DeviceMemory, how: Use, requester: Requester) -> Result<(), FetchError> {
         if self.copies.list().place(device.node()).is_some() {
             return Ok(());
         }
@@ -265,7 +265,7 @@ impl ArrayState {
     }
 
     /// Makes copy `place` of the list valid.
-    fn bring_to(&self, place: usize, list: &mut List) -> Result<(), Missing> {
+    fn bring_to(&self, place: usize, list: &mut List) -> Result<(), FetchError> {
         if matches!(list.copies[place].room, Room::Cuda(_)) {
             return self.send_to(place, list);
         }
@@ -289,7 +289,7 @@ impl ArrayState {
     }
 
     /// Makes home valid, of a simulated device.
-    pub(super) fn bring_home(&self, list: &mut List) -> Result<(), Missing> {
+    pub(super) fn bring_home(&self, list: &mut List) -> Result<(), FetchError> {
         let source = self.valid_copy(list)?;
         let source = &list.copies[source];
         // SAFETY: the source is valid and the caller holds an access, or evicts it while no task uses it, so nobody
@@ -301,7 +301,7 @@ impl ArrayState {
     }
 
     /// The first copy that is valid.
-    pub(super) fn valid_copy(&self, list: &mut List) -> Result<usize, Missing> {
+    pub(super) fn valid_copy(&self, list: &mut List) -> Result<usize, FetchError> {
         if let Some(place) = list.copies.iter().position(|copy| copy.valid) {
             return Ok(place);
         }
@@ -309,7 +309,7 @@ impl ArrayState {
         if !std::mem::replace(noted, true) {
             self.shared().note_failure(failure);
         }
-        Err(Missing::Poisoned(Arc::clone(failure)))
+        Err(FetchError::Poisoned(Arc::clone(failure)))
     }
 
     /// Counts a transfer of the elements, which are at `from` at `there_ns`. When it ends.

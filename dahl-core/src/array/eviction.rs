@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::copies::{Copies, List};
 use super::state::ArrayState;
-use crate::device::{Copied, Missing, Rank};
+use crate::device::{Copied, FetchError, Rank};
 use crate::error::Failure;
 use crate::memory::HOME;
 
@@ -45,13 +45,13 @@ impl Copied for ArrayState {
             let came_home = match self.begin_landing(list) {
                 Ok(Some(_)) => Ok(()),
                 Ok(None) => self.bring_home(list),
-                Err(missing) => Err(missing),
+                Err(error) => Err(error),
             };
             match came_home {
                 Ok(()) => {}
                 // Only the call went wrong: the device has the elements still.
-                Err(Missing::Device { error: Some(error), .. }) if !error.is_loss() => return None,
-                Err(missing) => list.lost = Some((self.loss(list, &missing.to_string()), false)),
+                Err(FetchError::Device { error: Some(error), .. }) if !error.is_loss() => return None,
+                Err(error) => list.lost = Some((self.loss(list, &error.to_string()), false)),
             }
             free_ns = self.copies.arrived_ns(HOME);
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::copies::{Copy, List};
 use super::state::ArrayState;
 use crate::cuda::{Allocation, CudaError, Landing, Mark, Moved};
-use crate::device::{Missing, Room};
+use crate::device::{FetchError, Room};
 use crate::machine::Transfer;
 use crate::memory::HOME;
 use crate::sync::atomic::Ordering;
@@ -32,7 +32,7 @@ impl ArrayState {
         any(dahl_fuzz, not(feature = "cuda")),
         expect(dead_code, reason = "there are no such devices")
     )]
-    pub(crate) fn fill_copy(&self, node: usize, fill: impl FnOnce(&mut [u8])) -> Result<(), Missing> {
+    pub(crate) fn fill_copy(&self, node: usize, fill: impl FnOnce(&mut [u8])) -> Result<(), FetchError> {
         self.change_copy(node, |allocation| {
             allocation.fill(self.bytes(), fill)?;
             allocation.enter_compute(true)
@@ -44,7 +44,7 @@ impl ArrayState {
         any(dahl_fuzz, not(feature = "cuda")),
         expect(dead_code, reason = "there are no such devices")
     )]
-    pub(crate) fn set_copy(&self, node: usize, word: u32) -> Result<(), Missing> {
+    pub(crate) fn set_copy(&self, node: usize, word: u32) -> Result<(), FetchError> {
         self.change_copy(node, |allocation| allocation.set(self.bytes(), word))
     }
 
@@ -52,11 +52,11 @@ impl ArrayState {
         &self,
         node: usize,
         change: impl FnOnce(&mut Allocation) -> Result<(), CudaError>,
-    ) -> Result<(), Missing> {
+    ) -> Result<(), FetchError> {
         let mut list = self.copies.list();
-        let place = list.place(node).ok_or(Missing::Device { node, error: None })?;
+        let place = list.place(node).ok_or(FetchError::Device { node, error: None })?;
         let Room::Cuda(allocation) = &mut list.copies[place].room else { return Ok(()) };
-        change(allocation).map_err(|error| Missing::Device { node, error: Some(error) })
+        change(allocation).map_err(|error| FetchError::Device { node, error: Some(error) })
     }
 
     /// Changes the copy at `node`, which a task uses that writes it: its room becomes `room`, whose elements these are.
@@ -73,7 +73,7 @@ impl ArrayState {
 
     /// As [`bring_to`](Self::bring_to), of a CUDA device: the copy is under way when this returns, and what its device
     /// is given to do with it waits for it (D2).
-    pub(super) fn send_to(&self, place: usize, list: &mut List) -> Result<(), Missing> {
+    pub(super) fn send_to(&self, place: usize, list: &mut List) -> Result<(), FetchError> {
         if !self.copies.is_home()
             && let Some(landing) = list.landing.clone()
         {
@@ -95,17 +95,17 @@ impl ArrayState {
                 return Ok(());
             };
             // What went wrong on the source's device is not the fault of the other one.
-            source.check().map_err(|error| Missing::Device { node: from, error: Some(error) })?;
+            source.check().map_err(|error| FetchError::Device { node: from, error: Some(error) })?;
             (from, to.copy_from(source, self.bytes()))
         };
-        let moved = moved.map_err(|error| Missing::Device { node, error: Some(error) })?;
+        let moved = moved.map_err(|error| FetchError::Device { node, error: Some(error) })?;
         self.note_moved(from, node, moved);
         list.copies[place].valid = true;
         Ok(())
     }
 
     /// Begins to bring elements home that are not there, if a CUDA device has them; nothing if it is a simulated one.
-    pub(super) fn begin_landing(&self, list: &mut List) -> Result<Option<Arc<Landing>>, Missing> {
+    pub(super) fn begin_landing(&self, list: &mut List) -> Result<Option<Arc<Landing>>, FetchError> {
         if let Some(landing) = &list.landing {
             return Ok(Some(Arc::clone(landing)));
         }
@@ -116,7 +116,7 @@ impl ArrayState {
         let Room::Cuda(source) = room else { return Ok(None) };
         let (landing, moved) = source
             .download(self.bytes(), may_split)
-            .map_err(|error| Missing::Device { node, error: Some(error) })?;
+            .map_err(|error| FetchError::Device { node, error: Some(error) })?;
         let landing = Arc::new(landing);
         list.landing = Some(Arc::clone(&landing));
         self.note_moved(node, HOME, moved);
@@ -129,7 +129,7 @@ impl ArrayState {
         list: &mut List,
         landing: &Arc<Landing>,
         landed: Result<(), CudaError>,
-    ) -> Result<(), Missing> {
+    ) -> Result<(), FetchError> {
         if !list.landing.as_ref().is_some_and(|own| Arc::ptr_eq(own, landing)) {
             return Ok(()); // another thread was first
         }

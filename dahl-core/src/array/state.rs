@@ -17,7 +17,7 @@ use crate::error::Failure;
 use crate::partition::Partitions;
 use crate::shape::Layout;
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use crate::task::{Chain, Link, LinkKind, Record, Step, Turn};
+use crate::task::{Chain, CommuteLock, Link, LinkKind, Record, Step};
 
 /// An array as tasks know it: its place in memory, what it holds, and the order of accesses to it. It has no lifetime
 /// and no rank.
@@ -49,8 +49,8 @@ pub(crate) struct ArrayState {
     part_of: AtomicU64,
     partitions: Partitions,
     reductions: Reductions,
-    /// Whose turn it is among the tasks that commute on it.
-    turn: Turn<Record>,
+    /// Which of the tasks that commute on it may run.
+    commute_lock: CommuteLock<Record>,
     /// Bytes of blocks that are the array's alone.
     pub(super) own_bytes: AtomicUsize,
     /// How many of them were said to be dying.
@@ -95,7 +95,7 @@ impl ArrayState {
             part_of: AtomicU64::new(0),
             partitions: Partitions::default(),
             reductions: Reductions::default(),
-            turn: Turn::new(),
+            commute_lock: CommuteLock::new(),
             own_bytes: AtomicUsize::new(0),
             dying_bytes: AtomicUsize::new(0),
             fixed: UnsafeCell::new(Fixed { bytes: 0, element: None, part: None, shared: None }),
@@ -179,7 +179,7 @@ impl ArrayState {
     /// Ends what an access of this mode must come after: partitions and reductions that are open. A contribution to
     /// a reduction does not close it.
     #[inline]
-    pub(crate) fn make_way(&self, mode: AccessMode) {
+    pub(crate) fn flush_pending(&self, mode: AccessMode) {
         self.partitions.rejoin(self, mode);
         if !matches!(mode, AccessMode::REDUX(_)) {
             self.reductions.close(self, mode);
@@ -237,8 +237,8 @@ impl ArrayState {
         &self.chain
     }
 
-    pub(crate) fn turn(&self) -> &Turn<Record> {
-        &self.turn
+    pub(crate) fn commute_lock(&self) -> &CommuteLock<Record> {
+        &self.commute_lock
     }
 
     /// Its place in the slab, which it has for as long as it lives.
@@ -293,14 +293,14 @@ impl ArrayState {
 
     /// The first byte, if no access is under way and none is owed: no partition or reduction is open. Then the
     /// elements can be read without waiting, while a borrow keeps writers from being submitted.
-    pub(crate) fn settled_pointer(&self) -> Option<*mut u8> {
+    pub(crate) fn quiescent_pointer(&self) -> Option<*mut u8> {
         // In this order: who sees that no partition or reduction is open sees in the chain what closed them.
         let nothing_open = !self.partitions.may_be_open() && !self.reductions.is_open();
-        let settled = nothing_open
+        let is_quiescent = nothing_open
             && self.chain.is_quiet()
             && self.content.get() == Content::Ready
             && self.copies.is_home();
-        settled.then(|| self.pointer())
+        is_quiescent.then(|| self.pointer())
     }
 
     /// Whether it holds a value.

@@ -5,16 +5,16 @@
 //!
 //! Not here: what describes a machine (`machine`), the events of a simulated run (`simulation`), what a real device does (`cuda`), and where arrays have copies (`array::copies`).
 
+mod fetch_error;
 mod links;
 mod memory;
-mod missing;
 mod real;
 mod register;
 mod room;
 
+pub(crate) use fetch_error::{FetchError, Requester};
 pub(crate) use links::Devices;
 pub(crate) use memory::DeviceMemory;
-pub(crate) use missing::{Missing, Requester};
 pub(crate) use real::CudaSetting;
 pub(crate) use register::{Copied, Rank};
 pub(crate) use room::Room;

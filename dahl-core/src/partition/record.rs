@@ -118,7 +118,7 @@ impl Partitions {
         layout: &Layout,
         new_shelf: fn() -> Arc<dyn Any + Send + Sync>,
     ) -> NonNull<Partition> {
-        whole.make_way(if key.shared { AccessMode::R } else { AccessMode::RW });
+        whole.flush_pending(if key.shared { AccessMode::R } else { AccessMode::RW });
         let mut list = self.list();
         let fits = |owned: &&mut Owned| !owned.open && owned.partition().can_reopen(&key, layout);
         let partition = match list.iter_mut().find(fits) {
@@ -267,7 +267,7 @@ impl Partition {
         }
         for part in self.part_states() {
             // Parts of the part, if it has any, and what is being reduced into it come first.
-            part.make_way(AccessMode::RW);
+            part.flush_pending(AccessMode::RW);
             draft.push(part, AccessMode::RW, |layout| layout.set_contiguous(&[]));
         }
         draft.submit();

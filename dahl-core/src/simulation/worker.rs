@@ -9,14 +9,14 @@ use crate::device::Devices;
 use crate::machine::{Speed, VirtualDevice};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::task::{ReadyTask, Submitted};
-use crate::worker::{Bench, Issued};
+use crate::worker::{Issued, WorkerContext};
 
 /// Tasks that a worker of a device has taken and not ended: one runs, and one has its data transferred.
 pub(super) const AHEAD: usize = 2;
 
 /// A worker that is simulated.
 pub(super) struct Worker {
-    pub(super) bench: Bench,
+    pub(super) context: WorkerContext,
     /// The device, if it is one.
     pub(super) device: Option<usize>,
     pub(super) issued: VecDeque<Task>,
@@ -73,11 +73,11 @@ pub struct WorkerUse {
 }
 
 impl Worker {
-    pub(super) fn new(bench: Bench, device: Option<usize>) -> Self {
-        let name = bench.name().to_owned();
+    pub(super) fn new(context: WorkerContext, device: Option<usize>) -> Self {
+        let name = context.name().to_owned();
         let tally = Tally { name, device, ended: AtomicU64::new(0), busy_ns: AtomicU64::new(0) };
         Self {
-            bench,
+            context,
             device,
             issued: VecDeque::new(),
             waiting: None,

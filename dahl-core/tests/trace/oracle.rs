@@ -53,7 +53,7 @@ impl Oracle {
 
     pub(crate) fn task(&mut self, uses: &[(Place, AccessMode)]) {
         for &(place, mode) in uses {
-            self.make_way(place, mode);
+            self.flush_pending(place, mode);
         }
         let accesses = uses.iter().flat_map(|&(place, mode)| match mode {
             AccessMode::R => vec![(place, How::Read)],
@@ -70,17 +70,17 @@ impl Oracle {
     }
 
     pub(crate) fn host_reads(&mut self, place: Place) {
-        self.make_way(place, AccessMode::R);
+        self.flush_pending(place, AccessMode::R);
     }
 
     pub(crate) fn host_writes(&mut self, place: Place) {
-        self.make_way(place, AccessMode::RW);
+        self.flush_pending(place, AccessMode::RW);
         self.deeds.push(vec![(place, How::Alone)]);
     }
 
     /// Opens a partition: its parts.
     pub(crate) fn open(&mut self, whole: Place, count: usize, is_shared: bool) -> Vec<Place> {
-        self.make_way(whole, if is_shared { AccessMode::R } else { AccessMode::RW });
+        self.flush_pending(whole, if is_shared { AccessMode::R } else { AccessMode::RW });
         let buffers = self.buffers_of(whole);
         let parts: Vec<Place> = (0..count).map(|_| self.array()).collect();
         parts.iter().for_each(|&part| self.places[part].buffers = Some(buffers));
@@ -112,7 +112,7 @@ impl Oracle {
     }
 
     /// What is open, and must not be, ends before an access.
-    fn make_way(&mut self, place: Place, mode: AccessMode) {
+    fn flush_pending(&mut self, place: Place, mode: AccessMode) {
         let open = std::mem::take(&mut self.places[place].open);
         for opening in open {
             if mode == AccessMode::R && opening.is_shared {
@@ -140,7 +140,7 @@ impl Oracle {
 
     fn close(&mut self, whole: Place, opening: &Opening) {
         for &part in &opening.parts {
-            self.make_way(part, AccessMode::RW);
+            self.flush_pending(part, AccessMode::RW);
         }
         self.pass(whole, &opening.parts, opening.is_shared);
     }

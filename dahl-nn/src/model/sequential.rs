@@ -178,7 +178,7 @@ impl<'m, T: Real> Sequential<'m, T> {
                 "it takes rows of features, but samples have shape {:?}; `.flatten()` first",
                 self.output_shape()
             );
-            return Err(self.misfit("dense", fact).into());
+            return Err(self.mismatch("dense", fact).into());
         };
         let layer = Dense::new(self.arena, inputs, outputs, self.numbers());
         let layer = layer.map_err(|error| self.at_layer("dense", error))?;
@@ -204,7 +204,7 @@ impl<'m, T: Real> Sequential<'m, T> {
                 "it takes images [channels, rows, cols], but samples have shape {:?}",
                 self.output_shape()
             );
-            self.misfit(layer, fact)
+            self.mismatch(layer, fact)
         })
     }
 
@@ -219,10 +219,10 @@ impl<'m, T: Real> Sequential<'m, T> {
             dahl::ErrorKind::Other(cause) if cause.is::<Error>() => cause.to_string(),
             _ => return error,
         };
-        self.misfit(layer, fact).into()
+        self.mismatch(layer, fact).into()
     }
 
-    fn misfit(&self, layer: &'static str, fact: String) -> Error {
+    fn mismatch(&self, layer: &'static str, fact: String) -> Error {
         Error::Layer { index: self.layers.len(), layer, fact }
     }
 

@@ -56,8 +56,8 @@ impl<'a, T: Real> Tallies<'a, T> {
     /// The batch has been submitted.
     pub(crate) fn push(&mut self, tally: Tally<'a, T>) -> dahl::Result<()> {
         // So that nobody waits for what adds up the parts, when the batch is long done.
-        tally.loss.settle()?;
-        tally.correct.settle()?;
+        tally.loss.finalize()?;
+        tally.correct.finalize()?;
         self.waiting.push_back(tally);
         Ok(())
     }

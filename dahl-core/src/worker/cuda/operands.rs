@@ -3,14 +3,14 @@
 use std::panic::Location;
 
 use super::super::fold;
-use super::super::obstacle::{Obstacle, caught};
+use super::super::task_error::{TaskError, caught};
 use super::Worker;
 use crate::access::AccessMode;
 use crate::array::ArrayState;
 use crate::codelet::{Accumulator, Operand};
 use crate::cuda::{Allocation, CudaError, Mark};
 use crate::description::{self as desc, AccessDesc, Over, Step as Part};
-use crate::device::Missing;
+use crate::device::FetchError;
 use crate::device::Room;
 use crate::memory::Holder;
 use crate::shape::Layout;
@@ -54,8 +54,8 @@ impl Operands<'_> {
 
 impl Worker<'_> {
     /// Brings the task's arrays to the device; the compute stream waits for what must come before.
-    pub(super) fn operands<'r>(&self, task: &'r Submitted) -> Result<Operands<'r>, Obstacle> {
-        let node = self.bench.node;
+    pub(super) fn operands<'r>(&self, task: &'r Submitted) -> Result<Operands<'r>, TaskError> {
+        let node = self.context.node;
         let mut operands =
             Operands { list: Vec::new(), own: Vec::new(), renamed: None, arrays: Vec::new(), node };
         for desc::Operand { position, parameter, access } in task.desc().operands() {
@@ -78,7 +78,7 @@ impl Worker<'_> {
         for tag in task.tags().filter(|tag| tag.mode == AccessMode::W) {
             let array = tag.state().expect("a tag is an array");
             // SAFETY: the task is ready, so it holds its accesses.
-            unsafe { array.prepare(AccessMode::W) }.map_err(Obstacle::Cancelled)?;
+            unsafe { array.prepare(AccessMode::W) }.map_err(TaskError::Cancelled)?;
         }
         if let Some(over) = task.desc().over() {
             self.rename(&mut operands, task, over)?;
@@ -91,8 +91,8 @@ impl Worker<'_> {
     pub(super) fn operands_of_reduction<'r>(
         &self,
         task: &'r Submitted,
-    ) -> Result<(Operands<'r>, bool), Obstacle> {
-        let (node, requester) = (self.bench.node, fold::requester(task.desc()));
+    ) -> Result<(Operands<'r>, bool), TaskError> {
+        let (node, requester) = (self.context.node, fold::requester(task.desc()));
         let mut operands =
             Operands { list: Vec::new(), own: Vec::new(), renamed: None, arrays: Vec::new(), node };
         let is_finish = task.desc().combination().is_some_and(|what| matches!(what.step, Part::Finish(_)));
@@ -133,7 +133,7 @@ impl Worker<'_> {
         accumulator: Option<&Accumulator>,
         access: &AccessDesc,
         task: &Submitted,
-    ) -> Result<*mut u8, Obstacle> {
+    ) -> Result<*mut u8, TaskError> {
         let requester = fold::requester(task.desc());
         let begins = accumulator.filter(|_| access.begins);
         let pointer = match (accumulator, begins) {
@@ -165,7 +165,7 @@ impl Worker<'_> {
         operands: &mut Operands<'_>,
         bytes: usize,
         task: &Submitted,
-    ) -> Result<*mut u8, Obstacle> {
+    ) -> Result<*mut u8, TaskError> {
         let own = self.allocate(bytes, "scratch", task.desc().location())?;
         let pointer = own.pointer();
         operands.own.push(own);
@@ -178,9 +178,9 @@ impl Worker<'_> {
         bytes: usize,
         what: &'static str,
         location: &'static Location<'static>,
-    ) -> Result<Allocation, Obstacle> {
+    ) -> Result<Allocation, TaskError> {
         let holder = Holder::new(what, location);
-        let failed = |error: CudaError| Missing::Device { node: self.bench.node, error: Some(error) };
+        let failed = |error: CudaError| FetchError::Device { node: self.context.node, error: Some(error) };
         match self.memory.room(bytes, holder, false)? {
             (Room::Cuda(mut allocation), _) => {
                 allocation.enter_compute(true).map_err(failed)?;
@@ -196,7 +196,7 @@ impl Worker<'_> {
         operands: &mut Operands<'r>,
         task: &'r Submitted,
         over: Over,
-    ) -> Result<(), Obstacle> {
+    ) -> Result<(), TaskError> {
         let Over { output, position, .. } = over;
         let array = task.access(position).state().expect("a target is an array");
         let layout = operands.list[position].layout;

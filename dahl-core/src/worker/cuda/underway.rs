@@ -2,9 +2,9 @@
 
 use std::ptr::NonNull;
 
-use super::super::obstacle::Obstacle;
+use super::super::task_error::TaskError;
 use super::Worker;
-use crate::choice::Plan;
+use crate::autotune::Selection;
 use crate::cuda::{CudaError, Mark, Pinned};
 use crate::explain::Call;
 use crate::perf::Measurement;
@@ -21,7 +21,7 @@ pub(super) struct Underway {
     /// The kernel's name.
     kernel: &'static str,
     /// The choice that this is to be measured for.
-    choice: Option<Plan>,
+    choice: Option<Selection>,
     run: Run,
     circumstances: Circumstances,
 }
@@ -55,7 +55,7 @@ impl Underway {
         task: &Submitted,
         issued: Issued,
         end: Mark,
-        choice: Option<Plan>,
+        choice: Option<Selection>,
         run: Run,
         circumstances: Circumstances,
     ) -> Self {
@@ -95,42 +95,42 @@ impl Underway {
     }
 
     /// Notes how long it ran, which it has, and what came of it.
-    pub(super) fn measure(self, worker: &mut Worker<'_>) -> Result<(), Obstacle> {
-        let Worker { shared, device, bench, ended_ns, .. } = worker;
+    pub(super) fn measure(self, worker: &mut Worker<'_>) -> Result<(), TaskError> {
+        let Worker { shared, device, context, ended_ns, .. } = worker;
         let task = self.task().desc();
         let codelet = task.codelet();
         if self.circumstances.held_back {
             // Those that were launched together end together: the first one counts the time of all.
             let all_ns = self.end.take_held_back_ns().unwrap_or(0);
-            bench.run = self.run;
-            shared.gathering().end_together(bench.worker, codelet, all_ns);
+            context.run = self.run;
+            shared.counters().end_together(context.worker, codelet, all_ns);
             return Ok(());
         }
         let time_ns = self.end.ns_since(&self.begin).unwrap_or(0);
         // One after the other, whatever the clocks' difference.
         let begin_ns = device.passed_ns(&self.begin).max(*ended_ns);
         *ended_ns = begin_ns + time_ns;
-        bench.run = Run { begin_ns: Some(begin_ns), ..self.run };
+        context.run = Run { begin_ns: Some(begin_ns), ..self.run };
         if let Some(verdict) = self.verdict {
             let place = device.read_word(verdict);
             if place != FINE {
                 self.choice.into_iter().for_each(|choice| choice.end(None));
-                bench.lost_ns = time_ns;
+                context.lost_ns = time_ns;
                 let name = codelet.cuda.map_or(codelet.name, |instance| instance.kernel.name);
-                return Err(Obstacle::Failed(format!(
+                return Err(TaskError::Failed(format!(
                     "{name}: the index or label at {place} is out of range"
                 )));
             }
         }
-        bench.run.kernel_ns = Some(time_ns);
+        context.run.kernel_ns = Some(time_ns);
         self.choice.into_iter().for_each(|choice| choice.end(Some(time_ns)));
         let measurement = Measurement { time_ns, ..Measurement::default() };
         let kernel = self.kernel;
-        let key = bench.models.record(shared.models(), &bench.kind, codelet, kernel, task, measurement);
+        let key = context.models.record(shared.models(), &context.kind, codelet, kernel, task, measurement);
         let Circumstances { others_busy, transferred, .. } = self.circumstances;
         let call = Call { time_ns, others_busy, team: false, transferred };
         let of = (codelet, kernel);
-        bench.trails.record(shared.trails(), key, (&bench.name, &bench.kind), of, task, call);
+        context.call_logs.record(shared.call_logs(), key, (&context.name, &context.kind), of, task, call);
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use super::Entry;
+use super::TuningEntry;
 use super::pins::VERSION;
 
 /// Which kernel runs tasks of which codelet and footprint, and by what measurements.
@@ -41,9 +41,9 @@ pub struct KernelChoice {
     pub ruling: Ruling,
     /// What was measured, a row for each kernel alone and for each parallel one with a team.
     pub trials: Vec<KernelTrial>,
-    /// The kernel, if it is settled.
+    /// The kernel, if it is decision.
     pub kernel: Option<&'static str>,
-    /// Whether a team helps it while workers are idle, if that is settled.
+    /// Whether a team helps it while workers are idle, if that is decision.
     pub team: Option<bool>,
 }
 
@@ -77,13 +77,13 @@ pub struct KernelTrial {
     pub is_out: bool,
 }
 
-impl Entry {
+impl TuningEntry {
     /// What the table shows.
     pub(super) fn row(&self) -> KernelChoice {
-        let mut trials = self.trials();
-        let settled = trials.settle();
+        let mut autotuner = self.autotuner();
+        let decision = autotuner.decide();
         let us = |ns: u64| ns as f64 / 1e3;
-        let rows = trials.candidates.iter().map(|candidate| KernelTrial {
+        let rows = autotuner.candidates.iter().map(|candidate| KernelTrial {
             kernel: self.kernels[candidate.kernel].name(),
             team: candidate.team,
             first_us: candidate.first_ns.map(us),
@@ -100,14 +100,14 @@ impl Entry {
             in_place: self.in_place,
             ruling: self.ruling.clone(),
             trials: rows.collect(),
-            kernel: settled.busy.map(|(kernel, _)| self.kernels[kernel].name()),
-            team: settled.idle.map(|(_, team)| team),
+            kernel: decision.busy.map(|(kernel, _)| self.kernels[kernel].name()),
+            team: decision.idle.map(|(_, team)| team),
         }
     }
 }
 
 impl KernelChoices {
-    /// Writes the table of what is settled, for `DAHL_KERNELS` or `.kernels(..)`. A file that was there is replaced at
+    /// Writes the table of what is decided, for `DAHL_KERNELS` or `.kernels(..)`. A file that was there is replaced at
     /// once: nobody reads half of one. Links are followed, and owner and mode stay.
     ///
     /// # Errors
@@ -161,7 +161,7 @@ impl fmt::Display for KernelChoice {
         let (codelet, footprint, worker) = (self.codelet, &self.footprint, &self.worker_kind);
         write!(f, "{codelet}{self_} ({elements}) {footprint:?} on {worker}: ")?;
         match (self.kernel, self.team) {
-            (None, _) => write!(f, "not settled")?,
+            (None, _) => write!(f, "not decided")?,
             (Some(kernel), None) => write!(f, "{kernel}")?,
             (Some(kernel), Some(false)) => write!(f, "{kernel}, alone")?,
             (Some(kernel), Some(true)) => write!(f, "{kernel}, with a team while workers are idle")?,

@@ -121,7 +121,7 @@ fn the_policies_say_which_kernels_are_candidates() -> Result<()> {
         fast >= 2 && also >= 2 && fast.min(also) <= RUNS,
         "{fast}, {also}: one of them is chosen for good"
     );
-    let chosen = rt.kernel_choices().rows[0].kernel.expect("settled");
+    let chosen = rt.kernel_choices().rows[0].kernel.expect("decided");
     assert_eq!(chosen, if fast > also { "fast" } else { "also" });
     Ok(())
 }
@@ -194,7 +194,7 @@ fn a_table_is_saved_and_pinned() -> Result<()> {
     let (mut x, mut pair) = (rt.zeros([1])?, rt.zeros([2])?);
     (0..40).try_for_each(|_| change(&PINNED, &mut x))?;
     rt.wait()?;
-    let chosen = rt.kernel_choices().rows[0].kernel.expect("settled");
+    let chosen = rt.kernel_choices().rows[0].kernel.expect("decided");
     let path = file("saved", "");
     rt.kernel_choices().save(&path).expect("the file can be written");
     change(&PINNED, &mut pair)?; // not in the table: its first kernel, in the next run
@@ -219,7 +219,7 @@ fn a_table_is_saved_and_pinned() -> Result<()> {
 #[test]
 fn a_kernel_that_there_is_not_is_a_warning_and_the_run_goes_on() -> Result<()> {
     counted!(UNKNOWN, CALLS);
-    let text = "version = 1\notherwise = \"first\"\n\n[[kernel]]\ncodelet = \"choice::UNKNOWN\"\nkernel = \"quick\"\n";
+    let text = "version = 1\notherwise = \"first\"\n\n[[kernel]]\ncodelet = \"autotune::UNKNOWN\"\nkernel = \"quick\"\n";
     let path = file("unknown", text);
     let rt = runtime().kernels(path.to_str().expect("UTF-8")).build()?;
     let mut x = rt.zeros([1])?;
@@ -297,8 +297,8 @@ fn in_virtual_time_equals_are_the_first_declared() -> Result<()> {
     Ok(())
 }
 
-/// Runs tasks of a parallel codelet one at a time, so that the other worker is idle, until its choice is settled.
-fn settle(rt: &Runtime, codelet: &'static Codelet, len: usize) -> Result<Option<bool>> {
+/// Runs tasks of a parallel codelet one at a time, so that the other worker is idle, until its choice is made.
+fn run_until_decided(rt: &Runtime, codelet: &'static Codelet, len: usize) -> Result<Option<bool>> {
     let mut x = rt.zeros([len])?;
     for _ in 0..100_000 {
         change(codelet, &mut x)?;
@@ -328,12 +328,12 @@ fn a_team_is_chosen_where_it_is_faster() -> Result<()> {
     )]);
     let rt = runtime().build()?;
     assert_eq!(
-        settle(&rt, &TEAMED, 2)?,
+        run_until_decided(&rt, &TEAMED, 2)?,
         Some(false),
         "the parallel entry is slower: {}",
         rt.kernel_choices()
     );
-    assert_eq!(settle(&rt, &SHARED, 1)?, Some(true), "it is faster: {}", rt.kernel_choices());
+    assert_eq!(run_until_decided(&rt, &SHARED, 1)?, Some(true), "it is faster: {}", rt.kernel_choices());
     let calls = |codelet: &str| {
         let choices = rt.kernel_choices();
         let row = choices.rows.into_iter().find(|row| row.codelet == codelet).expect("a row");

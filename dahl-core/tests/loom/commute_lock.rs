@@ -1,9 +1,9 @@
-//! The turns of commuting tasks.
+//! The lock of commuting tasks.
 
-#[path = "../../src/task/turn.rs"]
+#[path = "../../src/task/commute_lock.rs"]
 mod list;
 
-use list::{Turn, Waits};
+use list::{CommuteLock, LockWaiter};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -13,21 +13,21 @@ struct Task {
     next: AtomicPtr<Task>,
 }
 
-impl Waits for Task {
+impl LockWaiter for Task {
     fn next(&self) -> &AtomicPtr<Self> {
         &self.next
     }
 }
 
 struct Model {
-    turn: Turn<Task>,
+    commute_lock: CommuteLock<Task>,
     tasks: [Task; 3],
     /// The tasks in the order in which they ran, which they change: loom reports a race.
     data: UnsafeCell<Vec<usize>>,
     ran: [AtomicUsize; 3],
 }
 
-// SAFETY: `data` is guarded by the turn, which is what the model shows; loom checks it.
+// SAFETY: `data` is guarded by the lock, which is what the model shows; loom checks it.
 #[allow(unsafe_code, reason = "a model of an array")]
 unsafe impl Sync for Model {}
 // SAFETY: as for `Sync`.
@@ -35,19 +35,19 @@ unsafe impl Sync for Model {}
 unsafe impl Send for Model {}
 
 impl Model {
-    /// Runs task `i` if it has its turn, and then those to whom the turn is passed.
-    #[allow(unsafe_code, reason = "the turn's contract")]
+    /// Runs task `i` if it has the lock, and then those to whom the lock is handed over.
+    #[allow(unsafe_code, reason = "the lock's contract")]
     fn run(&self, i: usize) {
-        if !self.turn.take(&self.tasks[i]) {
+        if !self.commute_lock.acquire(&self.tasks[i]) {
             return;
         }
         let mut running = i;
         loop {
-            // SAFETY: the task has the turn; loom checks that nobody else touches it.
+            // SAFETY: the task has the lock; loom checks that nobody else touches it.
             self.data.with_mut(|data| unsafe { (*data).push(running) });
             assert_eq!(self.ran[running].fetch_add(1, Ordering::Relaxed), 0, "ran twice");
-            // SAFETY: the task has the turn, and tasks stay where they are.
-            let Some(next) = (unsafe { self.turn.pass() }) else { return };
+            // SAFETY: the task has the lock, and tasks stay where they are.
+            let Some(next) = (unsafe { self.commute_lock.hand_over() }) else { return };
             running =
                 self.tasks.iter().position(|task| std::ptr::eq(task, next)).expect("a task of the model");
         }
@@ -57,7 +57,7 @@ impl Model {
 fn explore(tasks_of_threads: [&'static [usize]; 2]) {
     loom::model(move || {
         let model = Arc::new(Model {
-            turn: Turn::new(),
+            commute_lock: CommuteLock::new(),
             tasks: std::array::from_fn(|_| Task { next: AtomicPtr::new(std::ptr::null_mut()) }),
             data: UnsafeCell::new(Vec::new()),
             ran: std::array::from_fn(|_| AtomicUsize::new(0)),
@@ -88,11 +88,11 @@ fn two_tasks_run_one_at_a_time() {
 }
 
 #[test]
-fn who_waits_longest_has_the_next_turn() {
+fn who_waits_longest_gets_the_lock_next() {
     explore([&[0], &[1, 2]]);
 }
 
 #[test]
-fn a_task_that_comes_later_has_its_turn() {
+fn a_task_that_comes_later_gets_the_lock() {
     explore([&[0, 1], &[2]]);
 }

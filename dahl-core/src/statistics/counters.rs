@@ -1,4 +1,4 @@
-//! [`Gathering`]: what is counted for the statistics alone.
+//! [`Counters`]: what is counted for the statistics alone.
 
 use std::sync::PoisonError;
 
@@ -11,11 +11,11 @@ use crate::sync::{Mutex, MutexGuard};
 
 /// What is counted for the statistics alone.
 #[derive(Debug)]
-pub(crate) struct Gathering {
+pub(crate) struct Counters {
     /// Whether it is measured how long workers look for tasks.
     measures_waits: bool,
     /// Of each worker, and last of the host.
-    tallies: Vec<CachePadded<Tally>>,
+    workers: Vec<CachePadded<WorkerCounters>>,
     /// Tasks that failed or were cancelled, for each codelet that has such.
     losses: Mutex<Vec<(&'static Codelet, Losses)>>,
     /// Tasks that were launched together with others, for each codelet that has such.
@@ -24,7 +24,7 @@ pub(crate) struct Gathering {
 
 /// What happened to one worker, which alone writes.
 #[derive(Debug, Default)]
-struct Tally {
+struct WorkerCounters {
     failed: AtomicU64,
     cancelled: AtomicU64,
     lost_ns: AtomicU64,
@@ -58,7 +58,7 @@ pub(super) struct Losses {
 
 /// How long a worker had no task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Waits {
+pub(super) struct WaitTimes {
     pub(super) waiting_ns: u64,
     pub(super) helping_ns: u64,
 }
@@ -68,16 +68,16 @@ fn add(counter: &AtomicU64, amount: u64) {
     counter.store(counter.load(Ordering::Relaxed).saturating_add(amount), Ordering::Relaxed);
 }
 
-impl Gathering {
+impl Counters {
     /// For so many workers, which wait from the start.
     pub(crate) fn new(measures_waits: bool, workers: usize) -> Self {
-        let tallies: Vec<_> = (0..=workers).map(|_| CachePadded::<Tally>::default()).collect();
-        tallies.iter().for_each(|tally| tally.waiting_since.store(1, Ordering::Relaxed));
-        Self { measures_waits, tallies, losses: Mutex::default(), together: Mutex::default() }
+        let workers: Vec<_> = (0..=workers).map(|_| CachePadded::<WorkerCounters>::default()).collect();
+        workers.iter().for_each(|own| own.waiting_since.store(1, Ordering::Relaxed));
+        Self { measures_waits, workers, losses: Mutex::default(), together: Mutex::default() }
     }
 
-    fn tally(&self, worker: Option<usize>) -> &Tally {
-        &self.tallies[worker.unwrap_or(self.tallies.len() - 1)]
+    fn of(&self, worker: Option<usize>) -> &WorkerCounters {
+        &self.workers[worker.unwrap_or(self.workers.len() - 1)]
     }
 
     fn all_losses(&self) -> MutexGuard<'_, Vec<(&'static Codelet, Losses)>> {
@@ -87,10 +87,10 @@ impl Gathering {
     /// Counts a task that did not end well, after its kernel had run for `lost_ns`.
     #[cold]
     pub(crate) fn lose(&self, worker: Option<usize>, codelet: &'static Codelet, loss: Loss, lost_ns: u64) {
-        let tally = self.tally(worker);
-        let counter = if loss == Loss::Failed { &tally.failed } else { &tally.cancelled };
+        let own = self.of(worker);
+        let counter = if loss == Loss::Failed { &own.failed } else { &own.cancelled };
         add(counter, 1);
-        add(&tally.lost_ns, lost_ns);
+        add(&own.lost_ns, lost_ns);
         let one = Losses {
             failed: u64::from(loss == Loss::Failed),
             cancelled: u64::from(loss == Loss::Cancelled),
@@ -110,7 +110,7 @@ impl Gathering {
         expect(dead_code, reason = "there are no such devices")
     )]
     pub(crate) fn end_together(&self, worker: Option<usize>, codelet: &'static Codelet, all_ns: u64) {
-        add(&self.tally(worker).together_ns, all_ns);
+        add(&self.of(worker).together_ns, all_ns);
         let mut together = self.together.lock().unwrap_or_else(PoisonError::into_inner);
         match together.iter_mut().find(|(known, _)| std::ptr::eq(*known, codelet)) {
             Some((_, count)) => *count += 1,
@@ -125,29 +125,29 @@ impl Gathering {
 
     /// How long such tasks of a worker ran.
     pub(super) fn together_ns_of(&self, worker: usize) -> u64 {
-        self.tally(Some(worker)).together_ns.load(Ordering::Relaxed)
+        self.of(Some(worker)).together_ns.load(Ordering::Relaxed)
     }
 
     /// Notes that the thread of a worker begins, which ends its first wait.
     pub(crate) fn begin(&self, worker: usize, clock: &Clock) {
-        self.tally(Some(worker)).end_wait(clock.now_ns());
+        self.of(Some(worker)).end_wait(clock.now_ns());
     }
 
     /// Measures how long a worker looks for a task, until the guard is dropped.
     pub(crate) fn wait<'g>(&'g self, worker: usize, clock: &'g Clock) -> Option<impl Drop + use<'g>> {
         /// Ends the measurement.
-        struct Waiting<'g>(&'g Tally, &'g Clock);
+        struct Waiting<'g>(&'g WorkerCounters, &'g Clock);
         impl Drop for Waiting<'_> {
             fn drop(&mut self) {
                 self.0.end_wait(self.1.now_ns());
             }
         }
         self.measures_waits.then(|| {
-            let tally = self.tally(Some(worker));
-            if tally.waiting_since.load(Ordering::Relaxed) == 0 {
-                tally.waiting_since.store(clock.now_ns() + 1, Ordering::Relaxed);
+            let own = self.of(Some(worker));
+            if own.waiting_since.load(Ordering::Relaxed) == 0 {
+                own.waiting_since.store(clock.now_ns() + 1, Ordering::Relaxed);
             }
-            Waiting(tally, clock)
+            Waiting(own, clock)
         })
     }
 
@@ -159,16 +159,16 @@ impl Gathering {
         let begin_ns = clock.now_ns();
         let helped = help();
         if helped {
-            add(&self.tally(Some(worker)).helping_ns, clock.ns_since(begin_ns));
+            add(&self.of(Some(worker)).helping_ns, clock.ns_since(begin_ns));
         }
         helped
     }
 
     /// Tasks of a worker that did not end well.
     pub(super) fn losses_of(&self, worker: Option<usize>) -> Losses {
-        let tally = self.tally(worker);
+        let own = self.of(worker);
         let [failed, cancelled, lost_ns] =
-            [&tally.failed, &tally.cancelled, &tally.lost_ns].map(|counter| counter.load(Ordering::Relaxed));
+            [&own.failed, &own.cancelled, &own.lost_ns].map(|counter| counter.load(Ordering::Relaxed));
         Losses { failed, cancelled, lost_ns }
     }
 
@@ -178,18 +178,18 @@ impl Gathering {
     }
 
     /// How long a worker had no task until `now_ns`, if that is measured.
-    pub(super) fn waits_of(&self, worker: usize, now_ns: u64) -> Option<Waits> {
-        let tally = self.tally(Some(worker));
-        let running = tally.waiting_since.load(Ordering::Relaxed).checked_sub(1);
+    pub(super) fn waits_of(&self, worker: usize, now_ns: u64) -> Option<WaitTimes> {
+        let own = self.of(Some(worker));
+        let running = own.waiting_since.load(Ordering::Relaxed).checked_sub(1);
         let running_ns = running.map_or(0, |since_ns| now_ns.saturating_sub(since_ns));
-        self.measures_waits.then(|| Waits {
-            waiting_ns: tally.waiting_ns.load(Ordering::Relaxed) + running_ns,
-            helping_ns: tally.helping_ns.load(Ordering::Relaxed),
+        self.measures_waits.then(|| WaitTimes {
+            waiting_ns: own.waiting_ns.load(Ordering::Relaxed) + running_ns,
+            helping_ns: own.helping_ns.load(Ordering::Relaxed),
         })
     }
 }
 
-impl Tally {
+impl WorkerCounters {
     fn end_wait(&self, now_ns: u64) {
         let Some(since_ns) = self.waiting_since.load(Ordering::Relaxed).checked_sub(1) else { return };
         add(&self.waiting_ns, now_ns.saturating_sub(since_ns));

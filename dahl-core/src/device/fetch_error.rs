@@ -1,4 +1,4 @@
-//! [`Missing`]: why elements cannot be had where they are needed; [`Requester`]: by whom.
+//! [`FetchError`]: why elements cannot be had where they are needed; [`Requester`]: by whom.
 
 use std::fmt;
 use std::panic::Location;
@@ -10,7 +10,7 @@ use crate::memory::Shortage;
 
 /// Why elements cannot be had at a memory node.
 #[derive(Debug)]
-pub(crate) enum Missing {
+pub(crate) enum FetchError {
     /// A task that should have written them failed, or they were lost with a device.
     Poisoned(Arc<Failure>),
     /// There is no room for them.
@@ -19,7 +19,7 @@ pub(crate) enum Missing {
     Device { node: usize, error: Option<CudaError> },
 }
 
-impl fmt::Display for Missing {
+impl fmt::Display for FetchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Poisoned(failure) => write!(f, "{}", failure.report()),

@@ -5,24 +5,24 @@
 //! ([`KernelChoices`]). *How many cores* cannot be seen, since a parallel kernel gives the same bits for any number of
 //! them, so it is decided anew for each task: several, if workers are idle and this was measured to be faster.
 //!
-//! Both rest on the same [`Trials`]: each candidate runs a few times, its first call counts apart, and then the best
+//! Both rest on the same [`Autotuner`]: each candidate runs a few times, its first call counts apart, and then the best
 //! median is taken for good.
 //!
 //! Not here: which worker runs a task (`scheduler`), how workers help (`worker`), histories of durations (`perf`).
 
+mod autotuner;
 mod pins;
 mod policy;
 mod table;
-mod trials;
 
 use std::collections::HashMap;
 use std::ptr;
 use std::sync::Arc;
 
+use autotuner::{Autotuner, Decision};
 pub(crate) use policy::KernelPolicy;
 pub use policy::TeamPolicy;
 pub use table::{KernelChoice, KernelChoices, KernelTrial, Ruling};
-use trials::{Settled, Trials};
 
 use crate::codelet::{Codelet, Kernel};
 use crate::cuda::CudaDevice;
@@ -36,7 +36,7 @@ use crate::sync::{Mutex, MutexGuard};
 pub(crate) struct Choices {
     policy: KernelPolicy,
     teams: TeamPolicy,
-    entries: Mutex<Vec<Arc<Entry>>>,
+    entries: Mutex<Vec<Arc<TuningEntry>>>,
     /// What a table says that does not fit.
     warnings: Mutex<Vec<String>>,
 }
@@ -44,34 +44,34 @@ pub(crate) struct Choices {
 /// One worker's entries, found without a lock.
 #[derive(Default)]
 pub(crate) struct ChoiceCache {
-    entries: HashMap<u64, Arc<Entry>, footprint::Hashed>,
+    entries: HashMap<u64, Arc<TuningEntry>, footprint::Hashed>,
 }
 
 /// How a task is run.
-pub(crate) struct Plan {
+pub(crate) struct Selection {
     pub(crate) kernel: &'static Kernel,
     /// Whether idle workers help.
     pub(crate) team: bool,
     /// Whose time is measured for the choice, and as which candidate.
-    trial: Option<(Arc<Entry>, usize)>,
+    trial: Option<(Arc<TuningEntry>, usize)>,
 }
 
 /// Where a task runs.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'p> {
+pub(crate) struct RunTarget<'t> {
     /// The kind of worker.
-    pub(crate) kind: &'p Arc<str>,
+    pub(crate) kind: &'t Arc<str>,
     /// Other workers that could help now.
     pub(crate) idle: usize,
     /// Whether others ever can.
     pub(crate) has_team: bool,
     /// The device, if it is one of CUDA: kernels for CPUs do not run there, and no others do.
-    pub(crate) cuda: Option<&'p CudaDevice>,
+    pub(crate) cuda: Option<&'t CudaDevice>,
 }
 
 /// The choice for tasks of one codelet, kind of worker and footprint.
 #[derive(Debug)]
-struct Entry {
+struct TuningEntry {
     codelet: &'static Codelet,
     kind: Arc<str>,
     footprint: Vec<Vec<usize>>,
@@ -81,11 +81,11 @@ struct Entry {
     ruling: Ruling,
     kernels: Vec<&'static Kernel>,
     /// The candidates while no and while some worker is idle, or [`OPEN`].
-    settled: [AtomicU32; 2],
-    trials: Mutex<Trials>,
+    decided: [AtomicU32; 2],
+    autotuner: Mutex<Autotuner>,
 }
 
-/// Nothing is settled yet.
+/// Nothing is decided yet.
 const OPEN: u32 = u32::MAX;
 
 impl Choices {
@@ -93,7 +93,7 @@ impl Choices {
         Self { policy, teams, entries: Mutex::default(), warnings: Mutex::default() }
     }
 
-    fn entries(&self) -> MutexGuard<'_, Vec<Arc<Entry>>> {
+    fn entries(&self) -> MutexGuard<'_, Vec<Arc<TuningEntry>>> {
         self.entries.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
@@ -126,30 +126,30 @@ impl Choices {
     }
 
     /// The entry for tasks like this one, found or made.
-    fn enter(&self, place: Place<'_>, codelet: &'static Codelet, task: &TaskDesc) -> Arc<Entry> {
-        let (mut kernels, is_choice) = match place.only(task) {
+    fn enter(&self, target: RunTarget<'_>, codelet: &'static Codelet, task: &TaskDesc) -> Arc<TuningEntry> {
+        let (mut kernels, is_choice) = match target.only(task) {
             Some(kernel) => (vec![kernel], false),
-            None => (place.kernels(codelet).collect(), true),
+            None => (target.kernels(codelet).collect(), true),
         };
         let footprint = task.extents().map(<[usize]>::to_vec).collect::<Vec<_>>();
         let ruling = match is_choice {
-            true => self.rule(codelet, place, task.is_in_place(), &footprint, &mut kernels),
+            true => self.rule(codelet, target, task.is_in_place(), &footprint, &mut kernels),
             false => Ruling::First,
         };
-        let teams = place.has_team && self.teams == TeamPolicy::Measured;
+        let teams = target.has_team && self.teams == TeamPolicy::Measured;
         let may_mix = kernels[1..].iter().all(|kernel| kernel.is_equal());
-        let entry = Entry {
+        let entry = TuningEntry {
             codelet,
-            kind: Arc::clone(place.kind),
+            kind: Arc::clone(target.kind),
             footprint,
             in_place: task.is_in_place(),
-            is_choice: is_choice && (place.kernels(codelet).nth(1).is_some() || teams),
+            is_choice: is_choice && (target.kernels(codelet).nth(1).is_some() || teams),
             ruling,
-            trials: Mutex::new(Trials::new(&kernels, teams, may_mix)),
+            autotuner: Mutex::new(Autotuner::new(&kernels, teams, may_mix)),
             kernels,
-            settled: [AtomicU32::new(OPEN), AtomicU32::new(OPEN)],
+            decided: [AtomicU32::new(OPEN), AtomicU32::new(OPEN)],
         };
-        entry.settle(&mut entry.trials());
+        entry.decide(&mut entry.autotuner());
         let mut entries = self.entries();
         if let Some(known) = entries.iter().find(|known| known.is_like(&entry)) {
             return Arc::clone(known);
@@ -163,14 +163,14 @@ impl Choices {
     fn rule(
         &self,
         codelet: &'static Codelet,
-        place: Place<'_>,
+        target: RunTarget<'_>,
         in_place: bool,
         footprint: &[Vec<usize>],
         kernels: &mut Vec<&'static Kernel>,
     ) -> Ruling {
         let mut policy = &self.policy;
         if let KernelPolicy::Pinned(pins) = policy {
-            match pins.find(codelet, kernels, place.kind, in_place, footprint) {
+            match pins.find(codelet, kernels, target.kind, in_place, footprint) {
                 Ok(Some((pinned, line))) => {
                     *kernels = vec![pinned];
                     return Ruling::Pinned(line);
@@ -195,7 +195,7 @@ impl Choices {
     }
 }
 
-impl Place<'_> {
+impl RunTarget<'_> {
     /// The codelet's kernels for this kind of worker; on a CUDA device those whose libraries are there.
     fn kernels(self, codelet: &'static Codelet) -> impl Iterator<Item = &'static Kernel> {
         let on_cpu = codelet.kernels.iter().flatten().filter(move |_| self.cuda.is_none());
@@ -206,7 +206,7 @@ impl Place<'_> {
         on_cpu.chain(on_cuda.filter(move |kernel| self.cuda.is_some_and(|device| is_there(device, kernel))))
     }
 
-    /// The one kernel that can run a task, if the submitter named it or it is made for running in place.
+    /// The one kernel that can run a task, if the submitter named it or it is made for running in target.
     fn only(self, task: &TaskDesc) -> Option<&'static Kernel> {
         let call = task.call()?;
         call.kernel.or_else(|| call.in_place_kernel().filter(|_| self.cuda.is_none()))
@@ -215,39 +215,39 @@ impl Place<'_> {
 
 impl ChoiceCache {
     /// How a task is to be run.
-    pub(crate) fn plan(
+    pub(crate) fn select(
         &mut self,
         choices: &Choices,
-        place: Place<'_>,
+        target: RunTarget<'_>,
         codelet: &'static Codelet,
         task: &TaskDesc,
-    ) -> Plan {
-        let only = place.only(task);
-        let mut kernels = place.kernels(codelet);
+    ) -> Selection {
+        let only = target.only(task);
+        let mut kernels = target.kernels(codelet);
         let first = only.or_else(|| kernels.next()).expect("checked when the task was submitted");
         let is_pinned = matches!(choices.policy, KernelPolicy::Pinned(_));
         let is_choice = only.is_none() && (kernels.next().is_some() || is_pinned);
         let always = choices.teams == TeamPolicy::Always;
-        let is_open = first.is_parallel() && place.has_team && choices.teams == TeamPolicy::Measured;
+        let is_open = first.is_parallel() && target.has_team && choices.teams == TeamPolicy::Measured;
         if !is_choice && !is_open {
-            return Plan { kernel: first, team: always && first.is_parallel(), trial: None };
+            return Selection { kernel: first, team: always && first.is_parallel(), trial: None };
         }
         let only = only.map_or(0, |kernel| ptr::from_ref(kernel).addr() as u64);
         let key = footprint::mix(ptr::from_ref(codelet).addr() as u64, only);
         let key = footprint::mix(key, u64::from(task.is_in_place()));
         let key = footprint::mix(key, footprint::hash_after(0, task.extents()));
-        let entry = self.entries.entry(key).or_insert_with(|| choices.enter(place, codelet, task));
+        let entry = self.entries.entry(key).or_insert_with(|| choices.enter(target, codelet, task));
         if !entry.is_of(codelet) {
             // Two hashes are the same by chance: one codelet's kernel must not run on another's arrays.
-            *entry = choices.enter(place, codelet, task);
+            *entry = choices.enter(target, codelet, task);
         }
-        let mut plan = entry.plan(place.idle > 0);
-        plan.team |= always && plan.kernel.is_parallel();
-        plan
+        let mut selection = entry.select(target.idle > 0);
+        selection.team |= always && selection.kernel.is_parallel();
+        selection
     }
 }
 
-impl Plan {
+impl Selection {
     /// Whether its time is measured for the choice.
     #[cfg_attr(
         any(dahl_fuzz, not(feature = "cuda")),
@@ -260,16 +260,16 @@ impl Plan {
     /// Notes how long the kernel ran; nothing if it failed.
     pub(crate) fn end(self, time_ns: Option<u64>) {
         if let Some((entry, candidate)) = self.trial {
-            let mut trials = entry.trials();
-            trials.end(candidate, time_ns);
-            entry.settle(&mut trials);
+            let mut autotuner = entry.autotuner();
+            autotuner.end(candidate, time_ns);
+            entry.decide(&mut autotuner);
         }
     }
 }
 
-impl Entry {
-    fn trials(&self) -> MutexGuard<'_, Trials> {
-        self.trials.lock().unwrap_or_else(|poison| poison.into_inner())
+impl TuningEntry {
+    fn autotuner(&self) -> MutexGuard<'_, Autotuner> {
+        self.autotuner.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
     /// Whether its kernels are those of this codelet, be it at another address.
@@ -294,25 +294,29 @@ impl Entry {
                 .eq(other.kernels.iter().map(|kernel| kernel.name()))
     }
 
-    fn plan(self: &Arc<Self>, idle: bool) -> Plan {
-        let settled = self.settled[usize::from(idle)].load(Ordering::Acquire);
-        if settled != OPEN {
+    fn select(self: &Arc<Self>, idle: bool) -> Selection {
+        let decided = self.decided[usize::from(idle)].load(Ordering::Acquire);
+        if decided != OPEN {
             // A kernel's number, and above it whether it has a team.
-            return Plan { kernel: self.kernels[settled as usize >> 1], team: settled & 1 == 1, trial: None };
+            return Selection {
+                kernel: self.kernels[decided as usize >> 1],
+                team: decided & 1 == 1,
+                trial: None,
+            };
         }
-        let mut trials = self.trials();
-        let (candidate, is_trial) = trials.next(idle);
-        self.settle(&mut trials);
-        let (kernel, team) = trials.candidate(candidate);
+        let mut autotuner = self.autotuner();
+        let (candidate, is_trial) = autotuner.next(idle);
+        self.decide(&mut autotuner);
+        let (kernel, team) = autotuner.candidate(candidate);
         let trial = is_trial.then(|| (Arc::clone(self), candidate));
-        Plan { kernel: self.kernels[kernel], team, trial }
+        Selection { kernel: self.kernels[kernel], team, trial }
     }
 
-    fn settle(&self, trials: &mut Trials) {
-        let Settled { busy, idle } = trials.settle();
-        for (settled, choice) in self.settled.iter().zip([busy, idle]) {
+    fn decide(&self, autotuner: &mut Autotuner) {
+        let Decision { busy, idle } = autotuner.decide();
+        for (decided, choice) in self.decided.iter().zip([busy, idle]) {
             if let Some((kernel, team)) = choice {
-                settled.store((kernel as u32) << 1 | u32::from(team), Ordering::Release);
+                decided.store((kernel as u32) << 1 | u32::from(team), Ordering::Release);
             }
         }
     }

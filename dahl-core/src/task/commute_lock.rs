@@ -1,29 +1,29 @@
-//! [`Turn`]: which of the tasks that commute on an array may run.
+//! [`CommuteLock`]: a FIFO lock that the tasks that commute on an array take in turn.
 //!
 //! Tasks with an access `COMMUTE` to an array become ready together (`chain`), and then run one at a time, in whatever
-//! order their other dependencies and the workers bring about. A task that commutes on several arrays takes their turns in the order of the arrays'
-//! numbers, so that no two tasks wait for each other.
+//! order their other dependencies and the workers bring about. A task that commutes on several arrays takes their locks in
+//! the order of the arrays' numbers, so that no two tasks wait for each other.
 
 use std::ptr;
 
 use crate::sync::atomic::{AtomicPtr, Ordering};
 
-/// What waits for a turn.
-pub(crate) trait Waits: Sized {
-    /// The one behind it on the list of those who wait.
+/// What waits for a commute lock.
+pub(crate) trait LockWaiter: Sized {
+    /// The one behind it on the list of waiters.
     fn next(&self) -> &AtomicPtr<Self>;
 }
 
-/// Whose turn it is, and who waits for it: first come, first served, so that nobody starves.
+/// The lock's holder and its waiters: first come, first served, so that none starves.
 ///
-/// Anybody may put a task on the list of newcomers; only the holder of the turn takes tasks off. It takes all at once, and
-/// puts them in the order in which they came on a list that holders alone see. Each task is put there once, so passing
-/// the turn costs the same for any number of tasks, in the mean.
+/// Any thread may push a task onto the list of newcomers; only the lock's holder takes tasks off. It takes all at once, and
+/// puts them in the order in which they came on a list that holders alone see. Each task is put there once, so handing
+/// the lock over takes amortized constant time.
 #[derive(Debug)]
-pub(crate) struct Turn<W> {
-    /// Null if it is nobody's turn, else those who came last, the newest first: a list that ends with [`end`].
+pub(crate) struct CommuteLock<W> {
+    /// Null if the lock is free, else the waiters who came last, the newest first: a list that ends with [`end`].
     newcomers: AtomicPtr<W>,
-    /// Those who came before, the oldest first: a list that ends with null. The holder of the turn alone uses it.
+    /// The waiters who came before, the oldest first: a list that ends with null. The lock's holder alone uses it.
     oldest: AtomicPtr<W>,
 }
 
@@ -32,14 +32,14 @@ fn end<W>() -> *mut W {
     ptr::without_provenance_mut(1)
 }
 
-impl<W: Waits> Turn<W> {
+impl<W: LockWaiter> CommuteLock<W> {
     pub(crate) fn new() -> Self {
         Self { newcomers: AtomicPtr::new(ptr::null_mut()), oldest: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// Takes the turn, or puts `task` with those who wait. True if it has the turn; otherwise it may be running
+    /// Takes the lock, or puts `task` with the waiters. True if it has the lock; otherwise it may be running
     /// already when this returns.
-    pub(crate) fn take(&self, task: &W) -> bool {
+    pub(crate) fn acquire(&self, task: &W) -> bool {
         let mut front = self.newcomers.load(Ordering::Relaxed);
         loop {
             let new = if front.is_null() {
@@ -48,7 +48,7 @@ impl<W: Waits> Turn<W> {
                 task.next().store(front, Ordering::Relaxed);
                 ptr::from_ref(task).cast_mut()
             };
-            // Acquires what the holder did who gave the turn back, and releases the task's link.
+            // Acquires what the holder did who released the lock, and releases the task's link.
             match self.newcomers.compare_exchange_weak(front, new, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => return front.is_null(),
                 Err(now) => front = now,
@@ -56,13 +56,13 @@ impl<W: Waits> Turn<W> {
         }
     }
 
-    /// Gives the turn to the one who has waited longest, and says to whom. What the caller did before is seen by whoever
-    /// it tells.
+    /// Hands the lock to the task that has waited longest, and returns that task; without waiters the lock is free. What
+    /// the caller did before is visible to that task.
     ///
     /// # Safety
-    /// The caller has the turn, and those who wait stay where they are until they have had it.
-    #[allow(unsafe_code, reason = "looks at those who wait")]
-    pub(crate) unsafe fn pass(&self) -> Option<*const W> {
+    /// The caller holds the lock, and waiters stay where they are until they have had it.
+    #[allow(unsafe_code, reason = "reads the waiters")]
+    pub(crate) unsafe fn hand_over(&self) -> Option<*const W> {
         // Relaxed: it was written by the holders before, whom this one comes after.
         let mut first = self.oldest.load(Ordering::Relaxed);
         if first.is_null() {
@@ -75,15 +75,15 @@ impl<W: Waits> Turn<W> {
         Some(first.cast_const())
     }
 
-    /// Takes all newcomers, and puts them in the order in which they came: the first of them. The turn is nobody's if there
-    /// are none.
+    /// Takes all newcomers, and puts them in the order in which they came: the first of them. The lock is free if
+    /// there are none.
     ///
     /// # Safety
-    /// As of [`pass`](Self::pass); and nobody is on the list of those who came before.
-    #[allow(unsafe_code, reason = "looks at those who wait")]
+    /// As of [`hand_over`](Self::hand_over); and nobody is on the list of those who came before.
+    #[allow(unsafe_code, reason = "reads the waiters")]
     unsafe fn gather(&self) -> Option<*mut W> {
         let (held, free) = (end(), ptr::null_mut());
-        // Releases what the holder did to whoever takes the turn next.
+        // Releases what the holder did to whoever takes the lock next.
         if self.newcomers.compare_exchange(held, free, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
             return None;
         }

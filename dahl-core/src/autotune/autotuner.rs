@@ -1,4 +1,4 @@
-//! [`Trials`]: the measurements by which a choice is made. They are bounded, and they end.
+//! [`Autotuner`]: the measurements by which a choice is made. They are bounded, and they end.
 
 use arrayvec::ArrayVec;
 
@@ -27,9 +27,9 @@ pub(super) struct Candidate {
     pub(super) is_out: bool,
 }
 
-/// The trials of one entry.
+/// The autotuner of one entry: it measures each candidate a few times, and then decides for good.
 #[derive(Debug)]
-pub(super) struct Trials {
+pub(super) struct Autotuner {
     pub(super) candidates: Vec<Candidate>,
     /// Whether all kernels give the same bits, so that one task may take another than the next.
     may_mix: bool,
@@ -41,7 +41,7 @@ pub(super) struct Trials {
 
 /// What is chosen for good, if it is: kernel, and whether idle workers help it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Settled {
+pub(super) struct Decision {
     /// While no other worker is idle.
     pub(super) busy: Option<(usize, bool)>,
     /// While one is.
@@ -66,7 +66,7 @@ impl Candidate {
     }
 }
 
-impl Trials {
+impl Autotuner {
     /// Each kernel alone, and with a `teams`, parallel ones with help.
     pub(super) fn new(kernels: &[&'static Kernel], teams: bool, may_mix: bool) -> Self {
         let with_team = kernels.iter().enumerate().filter(|(_, kernel)| teams && kernel.is_parallel());
@@ -139,24 +139,24 @@ impl Trials {
     }
 
     /// What is chosen for good by now.
-    pub(super) fn settle(&mut self) -> Settled {
-        let of_fixed = |trials: &Self, candidate: &Candidate| {
-            trials.fixed.is_none_or(|kernel| kernel == candidate.kernel)
+    pub(super) fn decide(&mut self) -> Decision {
+        let of_fixed = |autotuner: &Self, candidate: &Candidate| {
+            autotuner.fixed.is_none_or(|kernel| kernel == candidate.kernel)
         };
-        let is_done = |trials: &Self, team: bool| {
-            let asked = |candidate: &&Candidate| (team || !candidate.team) && of_fixed(trials, candidate);
-            let mut asked = trials.candidates.iter().filter(asked);
-            trials.has_one() || asked.all(Candidate::is_done)
+        let is_done = |autotuner: &Self, team: bool| {
+            let asked = |candidate: &&Candidate| (team || !candidate.team) && of_fixed(autotuner, candidate);
+            let mut asked = autotuner.candidates.iter().filter(asked);
+            autotuner.has_one() || asked.all(Candidate::is_done)
         };
         if !self.may_mix && self.fixed.is_none() {
             let is_over = is_done(self, true) || (is_done(self, false) && self.passed >= RUNS);
             if !is_over {
-                return Settled::default();
+                return Decision::default();
             }
             self.fixed = Some(self.candidates[self.best(true)].kernel);
         }
         let choice = |idle: bool| is_done(self, idle).then(|| self.candidate(self.best(idle)));
-        Settled { busy: choice(false), idle: choice(true) }
+        Decision { busy: choice(false), idle: choice(true) }
     }
 
     /// Whether there is nothing to choose.
@@ -174,18 +174,18 @@ mod tests {
 
     /// Runs as many tasks as `tasks`; durations by kernel and team.
     fn run(
-        trials: &mut Trials,
+        autotuner: &mut Autotuner,
         tasks: usize,
         idle: bool,
         ns: impl Fn(usize, bool) -> u64,
     ) -> Vec<(usize, bool)> {
         let run = |_| {
-            let (index, is_trial) = trials.next(idle);
-            let (kernel, team) = trials.candidate(index);
+            let (index, is_trial) = autotuner.next(idle);
+            let (kernel, team) = autotuner.candidate(index);
             if is_trial {
-                trials.end(index, Some(ns(kernel, team)));
+                autotuner.end(index, Some(ns(kernel, team)));
             }
-            trials.settle();
+            autotuner.decide();
             (kernel, team)
         };
         (0..tasks).map(run).collect()
@@ -193,53 +193,53 @@ mod tests {
 
     #[test]
     fn each_candidate_runs_six_times_and_then_the_best_alone() {
-        let mut trials = Trials::new(&[&PLAIN, &PLAIN], false, false);
-        let ran = run(&mut trials, 20, false, |kernel, _| [200, 100][kernel]);
+        let mut autotuner = Autotuner::new(&[&PLAIN, &PLAIN], false, false);
+        let ran = run(&mut autotuner, 20, false, |kernel, _| [200, 100][kernel]);
         assert_eq!(ran.iter().filter(|&&(kernel, _)| kernel == 0).count(), RUNS);
         assert!(ran[2 * RUNS..].iter().all(|&choice| choice == (1, false)));
-        assert_eq!(trials.settle(), Settled { busy: Some((1, false)), idle: Some((1, false)) });
+        assert_eq!(autotuner.decide(), Decision { busy: Some((1, false)), idle: Some((1, false)) });
     }
 
     #[test]
     fn what_is_far_slower_runs_twice() {
-        let mut trials = Trials::new(&[&PLAIN, &PLAIN], false, false);
-        let ran = run(&mut trials, 20, false, |kernel, _| [100, 1000][kernel]);
+        let mut autotuner = Autotuner::new(&[&PLAIN, &PLAIN], false, false);
+        let ran = run(&mut autotuner, 20, false, |kernel, _| [100, 1000][kernel]);
         assert_eq!(ran.iter().filter(|&&(kernel, _)| kernel == 1).count(), 2);
     }
 
     #[test]
     fn first_calls_and_one_outlier_do_not_count() {
-        let mut trials = Trials::new(&[&PLAIN, &PLAIN], false, false);
+        let mut autotuner = Autotuner::new(&[&PLAIN, &PLAIN], false, false);
         let mut runs = [0; 2];
         for _ in 0..2 * RUNS {
-            let (index, is_trial) = trials.next(false);
+            let (index, is_trial) = autotuner.next(false);
             assert!(is_trial);
             runs[index] += 1;
             // The second one is faster, but for its first call and one outlier.
             let ns = if index == 1 && [1, 4].contains(&runs[1]) { 9_000 } else { [200, 100][index] };
-            trials.end(index, Some(ns));
+            autotuner.end(index, Some(ns));
         }
-        assert_eq!(trials.settle().busy, Some((1, false)));
+        assert_eq!(autotuner.decide().busy, Some((1, false)));
     }
 
     #[test]
     fn a_team_is_taken_when_workers_are_idle_and_it_is_faster() {
-        let mut trials = Trials::new(&[&TEAM], true, true);
-        run(&mut trials, 20, true, |_, team| if team { 60 } else { 100 });
-        assert_eq!(trials.settle(), Settled { busy: Some((0, false)), idle: Some((0, true)) });
-        let mut trials = Trials::new(&[&TEAM], true, true);
-        run(&mut trials, 20, true, |_, team| if team { 150 } else { 100 });
-        assert_eq!(trials.settle(), Settled { busy: Some((0, false)), idle: Some((0, false)) });
+        let mut autotuner = Autotuner::new(&[&TEAM], true, true);
+        run(&mut autotuner, 20, true, |_, team| if team { 60 } else { 100 });
+        assert_eq!(autotuner.decide(), Decision { busy: Some((0, false)), idle: Some((0, true)) });
+        let mut autotuner = Autotuner::new(&[&TEAM], true, true);
+        run(&mut autotuner, 20, true, |_, team| if team { 150 } else { 100 });
+        assert_eq!(autotuner.decide(), Decision { busy: Some((0, false)), idle: Some((0, false)) });
     }
 
     #[test]
     fn without_an_idle_worker_a_team_stays_open() {
-        let mut trials = Trials::new(&[&TEAM], true, true);
-        let ran = run(&mut trials, 20, false, |_, _| 100);
+        let mut autotuner = Autotuner::new(&[&TEAM], true, true);
+        let ran = run(&mut autotuner, 20, false, |_, _| 100);
         assert!(ran.iter().all(|&(_, team)| !team));
-        assert_eq!(trials.settle(), Settled { busy: Some((0, false)), idle: None });
-        run(&mut trials, RUNS, true, |_, _| 50);
-        assert_eq!(trials.settle().idle, Some((0, true)));
+        assert_eq!(autotuner.decide(), Decision { busy: Some((0, false)), idle: None });
+        run(&mut autotuner, RUNS, true, |_, _| 50);
+        assert_eq!(autotuner.decide().idle, Some((0, true)));
     }
 
     #[test]
@@ -254,29 +254,29 @@ mod tests {
                 100
             }
         };
-        let mut trials = Trials::new(&[&PLAIN, &TEAM], true, false);
-        run(&mut trials, 40, true, ns);
-        assert_eq!(trials.settle(), Settled { busy: Some((1, false)), idle: Some((1, true)) });
+        let mut autotuner = Autotuner::new(&[&PLAIN, &TEAM], true, false);
+        run(&mut autotuner, 40, true, ns);
+        assert_eq!(autotuner.decide(), Decision { busy: Some((1, false)), idle: Some((1, true)) });
         // No worker is ever idle: the plain one is taken, and stays.
-        let mut trials = Trials::new(&[&PLAIN, &TEAM], true, false);
-        run(&mut trials, 40, false, ns);
-        run(&mut trials, 40, true, ns);
-        assert_eq!(trials.settle(), Settled { busy: Some((0, false)), idle: Some((0, false)) });
+        let mut autotuner = Autotuner::new(&[&PLAIN, &TEAM], true, false);
+        run(&mut autotuner, 40, false, ns);
+        run(&mut autotuner, 40, true, ns);
+        assert_eq!(autotuner.decide(), Decision { busy: Some((0, false)), idle: Some((0, false)) });
         // Kernels of the same bits are.
-        let mut trials = Trials::new(&[&PLAIN, &TEAM], true, true);
-        run(&mut trials, 40, true, ns);
-        assert_eq!(trials.settle(), Settled { busy: Some((0, false)), idle: Some((1, true)) });
+        let mut autotuner = Autotuner::new(&[&PLAIN, &TEAM], true, true);
+        run(&mut autotuner, 40, true, ns);
+        assert_eq!(autotuner.decide(), Decision { busy: Some((0, false)), idle: Some((1, true)) });
     }
 
     #[test]
     fn failures_end_trials_too() {
-        let mut trials = Trials::new(&[&PLAIN, &PLAIN], false, false);
+        let mut autotuner = Autotuner::new(&[&PLAIN, &PLAIN], false, false);
         for _ in 0..2 * RUNS {
-            let (index, is_trial) = trials.next(false);
+            let (index, is_trial) = autotuner.next(false);
             assert!(is_trial);
-            trials.end(index, None);
+            autotuner.end(index, None);
         }
-        assert_eq!(trials.settle().busy, Some((0, false)));
-        assert_eq!(trials.next(false), (0, false));
+        assert_eq!(autotuner.decide().busy, Some((0, false)));
+        assert_eq!(autotuner.next(false), (0, false));
     }
 }

@@ -1,4 +1,4 @@
-//! [`Trail`]: the last calls of one kernel, for one footprint, on one worker.
+//! [`CallLog`]: the last calls of one kernel, for one footprint, on one worker.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::description::TaskDesc;
 use crate::footprint;
 use crate::sync::{Mutex, MutexGuard};
 
-/// Calls that a trail remembers, beside the first.
+/// Calls that a log remembers, beside the first.
 const CALLS: usize = 64;
 /// Bits of a duration in nanoseconds: up to 18 minutes.
 const TIME_BITS: u32 = 40;
@@ -33,21 +33,21 @@ pub(crate) struct Call {
     pub(crate) transferred: bool,
 }
 
-/// All trails of a runtime.
+/// All call logs of a runtime.
 #[derive(Debug, Default)]
-pub(crate) struct Trails {
-    trails: Mutex<Vec<Arc<Trail>>>,
+pub(crate) struct CallLogs {
+    logs: Mutex<Vec<Arc<CallLog>>>,
 }
 
-/// One worker's trails, found without a lock.
+/// One worker's call logs, found without a lock.
 #[derive(Default)]
-pub(crate) struct TrailCache {
-    trails: HashMap<u64, Arc<Trail>, footprint::Hashed>,
+pub(crate) struct CallLogCache {
+    logs: HashMap<u64, Arc<CallLog>, footprint::Hashed>,
 }
 
 /// The calls of one kernel, for one footprint, on one worker, which alone writes.
 #[derive(Debug)]
-pub(crate) struct Trail {
+pub(crate) struct CallLog {
     pub(super) worker: String,
     pub(super) kind: Arc<str>,
     pub(super) codelet: &'static Codelet,
@@ -78,19 +78,19 @@ impl Call {
     }
 }
 
-impl TrailCache {
+impl CallLogCache {
     /// Notes a call, whose key is that of its performance model.
     pub(crate) fn record(
         &mut self,
-        trails: &Trails,
+        logs: &CallLogs,
         key: u64,
         (worker, kind): (&str, &Arc<str>),
         (codelet, kernel): (&'static Codelet, &'static str),
         task: &TaskDesc,
         call: Call,
     ) {
-        let trail = self.trails.entry(key).or_insert_with(|| {
-            let trail = Arc::new(Trail {
+        let log = self.logs.entry(key).or_insert_with(|| {
+            let log = Arc::new(CallLog {
                 worker: worker.to_owned(),
                 kind: Arc::clone(kind),
                 codelet,
@@ -100,21 +100,21 @@ impl TrailCache {
                 first: AtomicU64::new(0),
                 calls: [const { AtomicU64::new(0) }; CALLS],
             });
-            trails.all().push(Arc::clone(&trail));
-            trail
+            logs.all().push(Arc::clone(&log));
+            log
         });
-        trail.add(call);
+        log.add(call);
     }
 }
 
-impl Trails {
-    pub(super) fn all(&self) -> MutexGuard<'_, Vec<Arc<Trail>>> {
-        self.trails.lock().unwrap_or_else(|poison| poison.into_inner())
+impl CallLogs {
+    pub(super) fn all(&self) -> MutexGuard<'_, Vec<Arc<CallLog>>> {
+        self.logs.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
     /// The full names of the codelets that have run.
     pub(crate) fn codelets(&self) -> Vec<String> {
-        let full_name = |trail: &Arc<Trail>| format!("{}::{}", trail.codelet.module, trail.codelet.name);
+        let full_name = |log: &Arc<CallLog>| format!("{}::{}", log.codelet.module, log.codelet.name);
         let mut names: Vec<_> = self.all().iter().map(full_name).collect();
         names.sort();
         names.dedup();
@@ -122,7 +122,7 @@ impl Trails {
     }
 }
 
-impl Trail {
+impl CallLog {
     fn add(&self, call: Call) {
         let count = self.count.load(Ordering::Relaxed);
         let place = match count.checked_sub(1) {
@@ -150,8 +150,8 @@ impl Trail {
 
     /// Whether both are of one kernel and footprint on one kind of worker.
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        let elements = |trail: &Self| -> Vec<_> {
-            trail.codelet.parameters.iter().map(|parameter| parameter.element.name).collect()
+        let elements = |log: &Self| -> Vec<_> {
+            log.codelet.parameters.iter().map(|parameter| parameter.element.name).collect()
         };
         (self.codelet.module, self.codelet.name, self.kernel)
             == (other.codelet.module, other.codelet.name, other.kernel)

@@ -1,8 +1,8 @@
-//! [`Team`]: idle workers that help a parallel kernel; [`Crew`]: whom one kernel runs with.
+//! [`HelperPool`]: idle workers that help a parallel kernel; [`Helpers`]: what helps one call of a kernel.
 //!
 //! A parallel kernel calls rayon's functions on its worker's thread, which is one of the runtime's rayon pool. The jobs
 //! that it makes lie in that thread's queue. The pool's other threads never look there by themselves, since each is
-//! busy for ever with being a worker; so a worker without a task asks rayon for a job while a team is at work. Between
+//! busy for ever with being a worker; so a worker without a task asks rayon for a job while a parallel kernel runs. Between
 //! two jobs it looks for tasks, as always. Nothing waits for a helper: what nobody takes, the kernel's own thread does.
 //! (Only `rayon::broadcast` waits for every thread; kernels must not call it.)
 //!
@@ -10,14 +10,14 @@
 //! one thread. One that makes none, such as a kernel whose jobs are in a parallel entry, runs where it is: to hand it to
 //! another thread and to wait costs more than many a kernel does, and memory for rayon's queue.
 //!
-//! Not here: whether a kernel gets a team (`choice`).
+//! Not here: whether a kernel gets helpers (`autotune`).
 #![allow(unsafe_code, reason = "lends a kernel's views to the one thread that it runs on")]
 
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 
-use crate::choice::Plan;
+use crate::autotune::Selection;
 use crate::codelet::as_kernel;
 use crate::codelet::{Kernel, Views};
 use crate::engine::Shared;
@@ -26,12 +26,12 @@ use crate::sleep::Sleep;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 
-/// How long a worker that finds no job rests while a team is at work.
+/// How long a worker that finds no job rests while a parallel kernel runs.
 pub(super) const REST: Duration = Duration::from_micros(100);
 
 /// Idle workers, and the kernels that they may help.
 #[derive(Default)]
-pub(crate) struct Team {
+pub(crate) struct HelperPool {
     /// Kernels at work that want help.
     kernels: CachePadded<AtomicUsize>,
     /// Workers that have found no task.
@@ -41,7 +41,7 @@ pub(crate) struct Team {
     apart: Mutex<Option<std::sync::Arc<rayon::ThreadPool>>>,
 }
 
-impl Team {
+impl HelperPool {
     /// Workers that have no task now.
     pub(crate) fn idle(&self) -> usize {
         self.idle.load(Ordering::Relaxed)
@@ -116,36 +116,36 @@ impl Team {
     }
 }
 
-/// Whom a kernel runs with.
+/// What helps one call of a parallel kernel.
 #[derive(Clone, Copy)]
-pub(super) enum Crew<'s> {
-    /// Nobody: it makes no jobs, or only its worker's thread takes them.
-    Nobody,
+pub(super) enum Helpers<'s> {
+    /// No helpers: it makes no jobs, or only its worker's thread takes them.
+    None,
     /// Idle workers.
-    Team(&'s Team, &'s Sleep),
-    /// Nobody, on another thread than this, which is in no pool. By its parallel entry, if the flag says so.
-    Apart(&'s Team, bool),
+    Idle(&'s HelperPool, &'s Sleep),
+    /// No helpers, on another thread than this, which is in no pool. By its parallel entry, if the flag says so.
+    Apart(&'s HelperPool, bool),
 }
 
-impl<'s> Crew<'s> {
-    pub(super) fn new(shared: &'s Shared, plan: &Plan, is_in_pool: bool) -> Self {
-        if is_in_pool && plan.team {
-            Self::Team(shared.team(), shared.sleep())
-        } else if !is_in_pool && plan.kernel.makes_jobs(plan.team) {
-            Self::Apart(shared.team(), plan.team)
+impl<'s> Helpers<'s> {
+    pub(super) fn new(shared: &'s Shared, selection: &Selection, is_in_pool: bool) -> Self {
+        if is_in_pool && selection.team {
+            Self::Idle(shared.helpers(), shared.sleep())
+        } else if !is_in_pool && selection.kernel.makes_jobs(selection.team) {
+            Self::Apart(shared.helpers(), selection.team)
         } else {
-            Self::Nobody
+            Self::None
         }
     }
 
     /// Runs a kernel on its views.
     pub(super) fn run(self, kernel: &Kernel, views: &mut Views<'_>) {
         match self {
-            Self::Nobody => kernel.run(views, false),
-            Self::Team(team, sleep) => team.run(sleep, || kernel.run(views, true)),
-            Self::Apart(team, parallel) => {
+            Self::None => kernel.run(views, false),
+            Self::Idle(pool, sleep) => pool.run(sleep, || kernel.run(views, true)),
+            Self::Apart(pool, parallel) => {
                 let lent = Lent(views);
-                team.run_apart(move || lent.run(kernel, parallel));
+                pool.run_apart(move || lent.run(kernel, parallel));
             }
         }
     }

@@ -1,15 +1,15 @@
-//! [`Obstacle`]: why a task has no result.
+//! [`TaskError`]: why a task has no result.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use crate::codelet::as_kernel;
-use crate::device::Missing;
+use crate::device::FetchError;
 use crate::error::{Failure, Shortage};
 
 /// Why a task has no result.
-pub(super) enum Obstacle {
+pub(super) enum TaskError {
     /// One that it depends on failed.
     Cancelled(Arc<Failure>),
     /// It failed itself: what happened.
@@ -24,25 +24,25 @@ pub(super) enum Obstacle {
     NoRoom(Shortage),
 }
 
-impl From<Shortage> for Obstacle {
+impl From<Shortage> for TaskError {
     fn from(shortage: Shortage) -> Self {
         Self::NoRoom(shortage)
     }
 }
 
-impl From<Missing> for Obstacle {
-    fn from(missing: Missing) -> Self {
-        match missing {
-            Missing::Poisoned(failure) => Self::Cancelled(failure),
-            Missing::Shortage(shortage) => Self::NoRoom(shortage),
-            device @ Missing::Device { .. } => Self::Failed(device.to_string()),
+impl From<FetchError> for TaskError {
+    fn from(error: FetchError) -> Self {
+        match error {
+            FetchError::Poisoned(failure) => Self::Cancelled(failure),
+            FetchError::Shortage(shortage) => Self::NoRoom(shortage),
+            device @ FetchError::Device { .. } => Self::Failed(device.to_string()),
         }
     }
 }
 
 /// Runs a kernel, or code of the user's like one; a panic is a failure.
-pub(super) fn caught(kernel: impl FnOnce()) -> Result<(), Obstacle> {
-    catch_unwind(AssertUnwindSafe(|| as_kernel(kernel))).map_err(|panic| Obstacle::Failed(message(panic)))
+pub(super) fn caught(kernel: impl FnOnce()) -> Result<(), TaskError> {
+    catch_unwind(AssertUnwindSafe(|| as_kernel(kernel))).map_err(|panic| TaskError::Failed(message(panic)))
 }
 
 /// The text of what a kernel was stopped by, whose payload is dropped.

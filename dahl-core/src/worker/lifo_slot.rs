@@ -1,12 +1,12 @@
-//! [`Next`]: the task that a worker goes on with.
+//! [`LifoSlot`]: the task that a worker runs next, ahead of its queue.
 
 use crate::engine::Shared;
 use crate::task::ReadyTask;
 
-/// The task that a worker goes on with: one that its last task has made ready. It is neither pushed nor popped, and nobody is
+/// The task that a worker runs next: one that its last task has made ready. It is neither pushed nor popped, and nobody is
 /// woken for it: of tasks that follow each other, two workers would only take them from each other.
 #[derive(Debug, Default)]
-pub(crate) struct Next {
+pub(crate) struct LifoSlot {
     /// The worker, if its scheduler lets it go on.
     worker: Option<usize>,
     task: Option<ReadyTask>,
@@ -16,7 +16,7 @@ pub(crate) struct Next {
 /// After so many tasks the next one is pushed if there is another: what waits for the worker has its turn.
 const MOST: u32 = 64;
 
-impl Next {
+impl LifoSlot {
     /// That of a worker, whose thread takes tasks from here before others.
     pub(super) fn of(worker: usize, shared: &Shared) -> Self {
         Self { worker: shared.lets_workers_go_on().then_some(worker), ..Self::default() }
@@ -46,12 +46,12 @@ impl Next {
             return Some(task);
         }
         self.in_a_row = 0;
-        Some(self.make_way(task, shared))
+        Some(self.swap_with_next(task, shared))
     }
 
     /// Pushes a task that was kept, if there is another one.
     #[cold]
-    fn make_way(&self, task: ReadyTask, shared: &Shared) -> ReadyTask {
+    fn swap_with_next(&self, task: ReadyTask, shared: &Shared) -> ReadyTask {
         let Some(other) = self.worker.and_then(|worker| shared.next_task(worker)) else { return task };
         shared.push(task, self.worker);
         other

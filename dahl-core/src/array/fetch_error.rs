@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use super::state::ArrayState;
-use crate::device::{Missing, Requester};
+use crate::device::{FetchError, Requester};
 use crate::error::Failure;
 
-impl Missing {
+impl FetchError {
     /// The failure that `array` is left with.
     pub(crate) fn into_failure(self, array: &ArrayState, requester: Requester) -> Arc<Failure> {
         let message = match self {
             Self::Poisoned(failure) => return failure,
-            missing => missing.to_string(),
+            error => error.to_string(),
         };
         let Requester { name, location } = requester;
         let failure = Arc::new(Failure::new(name, "the host".to_owned(), location, message).unreachable());

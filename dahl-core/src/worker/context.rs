@@ -1,16 +1,16 @@
-//! [`Bench`]: what a worker keeps from one task to the next.
+//! [`WorkerContext`]: what a worker keeps from one task to the next.
 #![allow(unsafe_code, reason = "keeps operands, and the arrays whose copies are used")]
 
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::{Next, Recycler};
+use super::{LifoSlot, Recycler};
 use crate::array::ArrayState;
+use crate::autotune::ChoiceCache;
 use crate::check::Inspection;
-use crate::choice::ChoiceCache;
 use crate::codelet::{Operand, Packs};
 use crate::engine::Shared;
-use crate::explain::TrailCache;
+use crate::explain::CallLogCache;
 use crate::machine::CPU;
 use crate::memory::HOME;
 use crate::memory::{Buffer, MemoryNode};
@@ -18,7 +18,7 @@ use crate::perf::ModelCache;
 use crate::trace::Run;
 
 /// What a thread that runs tasks keeps from one to the next.
-pub(crate) struct Bench {
+pub(crate) struct WorkerContext {
     /// None for the host, when it helps.
     pub(super) worker: Option<usize>,
     pub(super) name: String,
@@ -28,10 +28,10 @@ pub(crate) struct Bench {
     pub(super) inspection: Inspection,
     pub(super) models: ModelCache,
     pub(super) choices: ChoiceCache,
-    pub(super) trails: TrailCache,
+    pub(super) call_logs: CallLogCache,
     pub(crate) recycler: Recycler,
-    /// What it goes on with, if it is a worker's.
-    pub(super) next: Next,
+    /// The task that it runs next, if it is a worker's.
+    pub(super) lifo_slot: LifoSlot,
     /// The memory that its kernels work in.
     pub(super) node: usize,
     pub(super) memory: Arc<MemoryNode>,
@@ -53,9 +53,9 @@ pub(crate) struct Bench {
 
 // SAFETY: the operands' pointers are leftovers of tasks that have ended: `call::prepare` has put others in their place,
 // and cut the rest off, before a kernel gets them.
-unsafe impl Send for Bench {}
+unsafe impl Send for WorkerContext {}
 
-impl Bench {
+impl WorkerContext {
     pub(crate) fn new(worker: Option<usize>, name: String, memory: &Arc<MemoryNode>) -> Self {
         Self {
             worker,
@@ -66,9 +66,9 @@ impl Bench {
             inspection: Inspection::default(),
             models: ModelCache::new(worker),
             choices: ChoiceCache::default(),
-            trails: TrailCache::default(),
+            call_logs: CallLogCache::default(),
             recycler: Recycler::default(),
-            next: Next::default(),
+            lifo_slot: LifoSlot::default(),
             node: HOME,
             memory: Arc::clone(memory),
             kind: Arc::from(CPU),
@@ -81,19 +81,19 @@ impl Bench {
         }
     }
 
-    /// The bench of a worker's thread, which takes what it goes on with from here.
-    pub(super) fn going_on(mut self, shared: &Shared) -> Self {
-        self.next = self.worker.map_or_else(Next::default, |worker| Next::of(worker, shared));
+    /// The context of a worker's thread, which takes what it goes on with from here.
+    pub(super) fn with_lifo_slot(mut self, shared: &Shared) -> Self {
+        self.lifo_slot = self.worker.map_or_else(LifoSlot::default, |worker| LifoSlot::of(worker, shared));
         self
     }
 
-    /// The bench of a thread of the runtime's pool.
+    /// The context of a thread of the runtime's pool.
     pub(super) fn in_pool(mut self) -> Self {
         self.is_in_pool = !cfg!(dahl_fuzz);
         self
     }
 
-    /// The bench of a device of the kind `kind`, whose memory has the number `node`.
+    /// The context of a device of the kind `kind`, whose memory has the number `node`.
     pub(crate) fn at_node(mut self, node: usize, kind: &str) -> Self {
         (self.node, self.kind) = (node, Arc::from(kind));
         self

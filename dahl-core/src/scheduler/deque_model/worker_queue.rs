@@ -1,4 +1,4 @@
-//! [`Line`]: what one worker has to run, and when it will have done so.
+//! [`WorkerQueue`]: what one worker has to run, and when it will have done so.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -12,8 +12,8 @@ const LOOK: usize = 64;
 
 /// The tasks of one worker: those that it has taken, in that order, and those that it will take.
 #[derive(Debug)]
-pub(super) struct Line {
-    queue: Sorted<Waiting>,
+pub(super) struct WorkerQueue {
+    tasks: Sorted<Waiting>,
     /// Sum of what the tasks in the queue are expected to take.
     queued_ns: u64,
     taken: VecDeque<Taken>,
@@ -55,13 +55,13 @@ pub(super) struct Taken {
     pub(super) sample_of: Option<usize>,
 }
 
-/// Tasks for which a line has room from the start: not for all in flight, whose number grows with that of the workers.
+/// Tasks for which a worker queue has room from the start: not for all in flight, whose number grows with that of the workers.
 const RESERVED: usize = 1024;
 
-impl Line {
+impl WorkerQueue {
     pub(super) fn new(tasks: usize, takes_ahead: bool) -> Self {
         Self {
-            queue: Sorted::new(tasks.min(RESERVED)),
+            tasks: Sorted::new(tasks.min(RESERVED)),
             queued_ns: 0,
             taken: VecDeque::with_capacity(4),
             begin_ns: 0,
@@ -71,12 +71,12 @@ impl Line {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.queue.len()
+        self.tasks.len()
     }
 
     /// Whether the worker has nothing to do behind what it has taken.
     pub(super) fn is_free_soon(&self) -> bool {
-        self.queue.len() == 0
+        self.tasks.len() == 0
     }
 
     /// What a task at `place` would cost, and when it would end.
@@ -93,17 +93,17 @@ impl Line {
 
     /// When everything before `place` will have run, and how long the kernel of the last of it takes.
     fn free(&self, now_ns: u64, place: Place) -> (u64, u64) {
-        let ahead = self.queue.count_before(place);
-        let queued_ns = if ahead == self.queue.len() {
+        let ahead = self.tasks.count_before(place);
+        let queued_ns = if ahead == self.tasks.len() {
             self.queued_ns
         } else {
-            self.queue.iter().take(ahead).map(|waiting| waiting.cost.total_ns).sum()
+            self.tasks.iter().take(ahead).map(|waiting| waiting.cost.total_ns).sum()
         };
         let mut taken = self.taken.iter().map(|taken| taken.expected_ns);
         let first_end_ns =
             taken.next().map_or(now_ns, |expected_ns| self.begin_ns.saturating_add(expected_ns).max(now_ns));
         let free_ns = first_end_ns.saturating_add(taken.sum::<u64>()).saturating_add(queued_ns);
-        let last = ahead.checked_sub(1).and_then(|last| self.queue.iter().nth(last));
+        let last = ahead.checked_sub(1).and_then(|last| self.tasks.iter().nth(last));
         let last_ns = match last {
             Some(waiting) => waiting.cost.run_ns,
             None => self.taken.back().map_or(0, |taken| taken.expected_ns),
@@ -120,7 +120,7 @@ impl Line {
             }
         }
         self.queued_ns += cost.total_ns;
-        self.queue.insert(place, Waiting { task, cost, place, brings });
+        self.tasks.insert(place, Waiting { task, cost, place, brings });
     }
 
     /// Whether an array will be there when the tasks in the queue have run.
@@ -133,10 +133,10 @@ impl Line {
     pub(super) fn pop(&mut self, by_data: Option<usize>) -> Option<(ReadyTask, Cost, Place)> {
         let missing = |worker| move |waiting: &Waiting| waiting.task.missing_bytes(worker);
         let index = match by_data {
-            Some(worker) => least(self.queue.of_first_rank().take(LOOK).map(missing(worker))),
+            Some(worker) => least(self.tasks.of_first_rank().take(LOOK).map(missing(worker))),
             None => 0,
         };
-        let Waiting { task, cost, place, brings } = self.queue.remove(index)?;
+        let Waiting { task, cost, place, brings } = self.tasks.remove(index)?;
         self.queued_ns -= cost.total_ns;
         if brings {
             read_by(&task).for_each(|array| self.forget_coming(array));

@@ -1,8 +1,8 @@
-//! [`Lines`]: the lines of all workers, and tasks that are in none of them yet.
+//! [`WorkerQueues`]: the queues of all workers, and the tasks that are in none of them yet.
 
 use super::explorer::{Estimate, Explorer, Found};
 use super::kinds::Kinds;
-use super::line::{Line, Taken};
+use super::worker_queue::{Taken, WorkerQueue};
 use super::{Order, Rule};
 use crate::access::AccessMode;
 use crate::scheduler::sorted::Place;
@@ -12,11 +12,11 @@ use crate::task::ReadyTask;
 /// What a task counts as of which nothing is known, before anything is, in nanoseconds.
 const UNKNOWN_NS: u64 = 1000;
 
-/// The lines of all workers, and tasks that are in none of them yet.
+/// The queues of all workers, and tasks that are in none of them yet.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct WorkerQueues {
     rule: Rule,
-    lines: Vec<Line>,
+    queues: Vec<WorkerQueue>,
     /// The memory node of each worker.
     nodes: Vec<usize>,
     workers: Option<Workers>,
@@ -74,11 +74,11 @@ impl Served {
     }
 }
 
-impl Lines {
+impl WorkerQueues {
     pub(super) fn new(rule: Rule, tasks: usize) -> Self {
         Self {
             rule,
-            lines: Vec::new(),
+            queues: Vec::new(),
             nodes: Vec::new(),
             workers: None,
             kinds: Kinds::default(),
@@ -95,17 +95,17 @@ impl Lines {
     pub(super) fn start(&mut self, workers: &Workers) {
         self.workers = Some(workers.clone());
         let workers = workers.as_slice();
-        self.lines = workers.iter().map(|info| Line::new(self.tasks, !info.is_cpu())).collect();
+        self.queues = workers.iter().map(|info| WorkerQueue::new(self.tasks, !info.is_cpu())).collect();
         self.nodes = workers.iter().map(|info| info.node).collect();
         self.kinds = Kinds::new(workers);
     }
 
     /// How many tasks wait for a worker.
     pub(super) fn count(&self, worker: usize) -> usize {
-        self.lines[worker].len()
+        self.queues[worker].len()
     }
 
-    /// How many tasks wait that are in no line.
+    /// How many tasks wait that are in no queue.
     pub(super) fn common(&self) -> usize {
         self.explorer.waiting() + self.unranked.len()
     }
@@ -167,25 +167,25 @@ impl Lines {
         self.place(task, rank, now_ns);
     }
 
-    /// Puts a task into the line where it will end first; `estimates` are the task's.
+    /// Puts a task into the queue where it will end first; `estimates` are the task's.
     fn place(&mut self, task: ReadyTask, rank: i64, now_ns: u64) {
         let number = if self.rule.order == Order::Ready { self.placed } else { task.sequence() };
         self.placed += 1;
         let place = Place { rank, number };
-        let able = || (0..self.lines.len()).filter(|&worker| task.can_run_on(worker));
+        let able = || (0..self.queues.len()).filter(|&worker| task.can_run_on(worker));
         let run_ns =
             |worker: usize| self.estimates[self.kinds.of[worker]].expected_ns.unwrap_or(self.typical_ns);
         let fastest = able().min_by_key(|&worker| run_ns(worker));
         let ends = able().map(|worker| {
             let transfer_ns = self.transfer_ns(&task, worker);
-            let (end_ns, cost) = self.lines[worker].end_of(now_ns, place, run_ns(worker), transfer_ns);
+            let (end_ns, cost) = self.queues[worker].end_of(now_ns, place, run_ns(worker), transfer_ns);
             (end_ns + self.later_ns(&task, worker, transfer_ns, fastest), worker, cost)
         });
         let (_, worker, cost) = ends.min_by_key(|&(end_ns, ..)| end_ns).unwrap_or_default();
         if cost.run_ns > 0 {
             self.typical_ns = (7 * self.typical_ns + cost.run_ns) / 8;
         }
-        self.lines[worker].push(place, task, cost);
+        self.queues[worker].push(place, task, cost);
         self.served.add(worker);
     }
 
@@ -196,8 +196,8 @@ impl Lines {
         }
         let node = self.nodes[worker];
         let comes = |array| {
-            let there = self.lines.iter().zip(&self.nodes).filter(|&(_, &other)| other == node);
-            there.into_iter().any(|(line, _)| line.brings(array))
+            let there = self.queues.iter().zip(&self.nodes).filter(|&(_, &other)| other == node);
+            there.into_iter().any(|(queue, _)| queue.brings(array))
         };
         task.transfers(worker).filter(|&(array, _)| !comes(array)).map(|(_, time_ns)| time_ns).sum()
     }
@@ -245,7 +245,7 @@ impl Lines {
     /// A task for a worker.
     pub(super) fn pop(&mut self, worker: usize, now_ns: u64) -> Popped {
         loop {
-            if let Some(task) = self.pop_line(worker, now_ns) {
+            if let Some(task) = self.pop_own(worker, now_ns) {
                 return Popped::Task(task);
             }
             if self.explorer.waiting() == 0 {
@@ -255,16 +255,16 @@ impl Lines {
             let estimates = &mut self.estimates;
             let kind = kinds.of[worker];
             let estimate = |task: &ReadyTask, into: &mut Vec<Estimate>| kinds.estimate(task, into);
-            let lines = &self.lines;
+            let queues = &self.queues;
             let is_free =
-                |kind| kinds.of.iter().zip(lines).any(|(&of, line)| of == kind && line.is_free_soon());
+                |kind| kinds.of.iter().zip(queues).any(|(&of, queue)| of == kind && queue.is_free_soon());
             let found = self.explorer.pop(kind, worker, estimates, estimate, is_free);
             match found {
                 None => return Popped::Nothing,
                 Some(Found::Task(task, sample_of)) => {
                     let expected_ns = self.estimates[kind].expected_ns.unwrap_or(0);
                     let taken = Taken { sequence: task.sequence(), expected_ns, sample_of };
-                    self.lines[worker].take(now_ns, taken);
+                    self.queues[worker].take(now_ns, taken);
                     return Popped::Task(task);
                 }
                 Some(Found::Known(group)) => {
@@ -277,14 +277,14 @@ impl Lines {
         }
     }
 
-    /// A task from a worker's own line. What it cannot run any more is placed anew.
-    fn pop_line(&mut self, worker: usize, now_ns: u64) -> Option<ReadyTask> {
+    /// A task from a worker's own queue. What it cannot run any more is placed anew.
+    fn pop_own(&mut self, worker: usize, now_ns: u64) -> Option<ReadyTask> {
         let by_data = (self.rule.order == Order::Priority).then_some(worker);
         loop {
-            let (task, cost, place) = self.lines[worker].pop(by_data)?;
-            if suits(&task, worker, self.lines.len()) {
+            let (task, cost, place) = self.queues[worker].pop(by_data)?;
+            if suits(&task, worker, self.queues.len()) {
                 let (sequence, expected_ns) = (task.sequence(), cost.total_ns);
-                self.lines[worker].take(now_ns, Taken { sequence, expected_ns, sample_of: None });
+                self.queues[worker].take(now_ns, Taken { sequence, expected_ns, sample_of: None });
                 return Some(task);
             }
             self.place_or_explore(task, place.rank, now_ns);
@@ -293,8 +293,8 @@ impl Lines {
 
     /// Places the tasks of a group of which all is known now; `estimates` are of its tasks.
     fn close(&mut self, group: usize, now_ns: u64) {
-        for (line, &kind) in self.lines.iter_mut().zip(&self.kinds.of) {
-            line.expect(group, self.estimates[kind].expected_ns.unwrap_or(self.typical_ns));
+        for (queue, &kind) in self.queues.iter_mut().zip(&self.kinds.of) {
+            queue.expect(group, self.estimates[kind].expected_ns.unwrap_or(self.typical_ns));
         }
         while let Some(task) = self.explorer.remove(group) {
             if self.rule.order == Order::Rank {
@@ -309,9 +309,9 @@ impl Lines {
     /// Notes that a task has ended.
     pub(super) fn end(&mut self, sequence: u64, worker: Option<usize>, now_ns: u64) {
         // A task that a device could not run has ended on another worker than the one that took it.
-        let mut likely = worker.into_iter().chain(0..self.lines.len());
-        let lines = &mut self.lines;
-        let ended = likely.find_map(|worker| Some((worker, lines[worker].end(now_ns, sequence)?)));
+        let mut likely = worker.into_iter().chain(0..self.queues.len());
+        let queues = &mut self.queues;
+        let ended = likely.find_map(|worker| Some((worker, queues[worker].end(now_ns, sequence)?)));
         let Some((worker, taken)) = ended else { return };
         if let Some(group) = taken.sample_of {
             self.explorer.end(group, self.kinds.of[worker]);
