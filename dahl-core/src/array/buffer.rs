@@ -61,7 +61,7 @@ impl ArrayState {
             return unsafe { self.poison(&error.into_failure(self, requester)) };
         }
         if self.fixed().part.is_none() {
-            // It is at home, and no copy is valid any more (C5).
+            // It is at home, and no replica is valid any more (C5).
             return self.content.set(Content::Zero);
         }
         // SAFETY: the caller's access is exclusive; the buffer is the whole's, and initialised.

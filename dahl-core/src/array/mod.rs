@@ -8,16 +8,16 @@ mod any;
 mod approximate;
 mod buffer;
 mod content;
-mod copies;
+mod device_transfers;
 mod eviction;
 mod fetch_error;
 mod guard;
 mod home;
-mod landing;
 mod len;
 mod prepare;
 mod reducing;
 mod reduction;
+mod replicas;
 mod reshaped;
 mod state;
 

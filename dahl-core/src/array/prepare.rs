@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::content::Content;
-use super::copies::Use;
+use super::replicas::Use;
 use super::state::ArrayState;
 use crate::access::AccessMode;
 use crate::device::{FetchError, Requester};
@@ -55,7 +55,7 @@ impl ArrayState {
         Ok(body.home.pointer)
     }
 
-    /// As [`prepare`](Self::prepare), in the memory `node`. A copy there is pinned: the task unpins it when it has
+    /// As [`prepare`](Self::prepare), in the memory `node`. A replica there is pinned: the task unpins it when it has
     /// ended.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl ArrayState {
         mode: AccessMode,
         requester: Requester,
     ) -> Result<*mut u8, FetchError> {
-        if node == HOME && !self.copies.may_exist() {
+        if node == HOME && !self.replicas.may_exist() {
             // SAFETY: the caller's.
             return unsafe { self.prepare(mode) }.map_err(FetchError::Poisoned);
         }
@@ -78,7 +78,7 @@ impl ArrayState {
         unsafe { self.prepare_anywhere(node, mode, requester) }
     }
 
-    /// As [`prepare_at`](Self::prepare_at), where there may be copies.
+    /// As [`prepare_at`](Self::prepare_at), where there may be replicas.
     #[cold]
     unsafe fn prepare_anywhere(
         &self,
@@ -88,7 +88,7 @@ impl ArrayState {
     ) -> Result<*mut u8, FetchError> {
         let before = self.content.claim(mode.is_shared());
         if before != Content::Ready {
-            debug_assert!(self.copies.is_home(), "what has no value has no copies (C5)");
+            debug_assert!(self.replicas.is_home(), "what has no value has no replicas (C5)");
             // SAFETY: as in `prepare`.
             unsafe { self.resolve(before, mode) }.map_err(FetchError::Poisoned)?;
         }

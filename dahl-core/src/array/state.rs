@@ -6,9 +6,9 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use super::content::{AtomicContent, Content};
-use super::copies::Copies;
 use super::home::{Home, Origin};
 use super::reduction::Reductions;
+use super::replicas::Replicas;
 use crate::access::AccessMode;
 use crate::description::ArrayId;
 use crate::element::ElementType;
@@ -23,7 +23,7 @@ use crate::task::{Chain, CommuteLock, Link, LinkKind, Record, Step};
 /// and no rank.
 ///
 /// Who may touch what, when:
-/// * `chain`, `content`: anybody, atomically. `copies`: as it says itself.
+/// * `chain`, `content`: anybody, atomically. `replicas`: as it says itself.
 /// * `fixed`: written when the state is made and freed; between, read by whoever has a handle or an access.
 /// * `body`: written when the state is made and freed; between, by a task (or the host) that holds an exclusive
 ///   access, or by a reader that has set `content` to `BUSY`; read by whoever holds an access.
@@ -38,7 +38,7 @@ pub(crate) struct ArrayState {
     release: Link,
     chain: Chain,
     pub(super) content: AtomicContent,
-    pub(super) copies: Copies,
+    pub(super) replicas: Replicas,
     /// Its place in the slab.
     slot: u32,
     /// Its id, which is never another array's.
@@ -88,7 +88,7 @@ impl ArrayState {
             release: Link::new(),
             chain: Chain::new(),
             content: AtomicContent::new(Content::Ready),
-            copies: Copies::default(),
+            replicas: Replicas::default(),
             slot,
             id: AtomicU64::new(0),
             known_as: AtomicU64::new(0),
@@ -149,8 +149,8 @@ impl ArrayState {
     /// # Safety
     /// The caller holds an exclusive access to the part.
     pub(crate) unsafe fn begin_part(&self, pointer: *mut u8, poisoned: Option<&Arc<Failure>>) {
-        self.copies.stay_home();
-        // SAFETY: the caller's access is exclusive, and no copy is valid, so nobody evicts one (C4).
+        self.replicas.stay_home();
+        // SAFETY: the caller's access is exclusive, and no replica is valid, so nobody evicts one (C4).
         unsafe { (*self.body.get()).home.pointer = pointer };
         match poisoned {
             None => self.set_ready(),
@@ -212,7 +212,7 @@ impl ArrayState {
         let state = unsafe { &*link.cast::<Self>() };
         state.partitions.clear(step);
         state.reductions.clear(state, step);
-        state.forget_copies();
+        state.forget_replicas();
         // SAFETY: every access has ended and the handle is gone: nobody else knows the state.
         let body = unsafe { &mut *state.body.get() };
         body.home = Home::new(ptr::null_mut(), Origin::None);
@@ -299,7 +299,7 @@ impl ArrayState {
         let is_quiescent = nothing_open
             && self.chain.is_quiet()
             && self.content.get() == Content::Ready
-            && self.copies.is_home();
+            && self.replicas.is_home();
         is_quiescent.then(|| self.pointer())
     }
 
@@ -312,13 +312,13 @@ impl ArrayState {
         self.content.set(Content::Ready);
     }
 
-    /// Lets a copy in the memory `node` go, which a task has used.
+    /// Lets a replica in the memory `node` go, which a task has used.
     pub(crate) fn unpin(&self, node: usize) {
-        self.copies.unpin(node);
+        self.replicas.unpin(node);
     }
 
-    pub(crate) fn copies(&self) -> &Copies {
-        &self.copies
+    pub(crate) fn replicas(&self) -> &Replicas {
+        &self.replicas
     }
 
     /// The type of its elements, if it is in use.
@@ -345,8 +345,8 @@ impl ArrayState {
     /// # Safety
     /// The caller holds an exclusive access.
     pub(crate) unsafe fn poison(&self, failure: &Arc<Failure>) {
-        // First: nobody evicts a copy, to which the body belongs, that is not valid.
-        self.copies.stay_home();
+        // First: nobody evicts a replica, to which the body belongs, that is not valid.
+        self.replicas.stay_home();
         // SAFETY: the caller's access is exclusive.
         let body = unsafe { &mut *self.body.get() };
         body.failure = Some(Arc::clone(failure));

@@ -70,7 +70,7 @@ pub(super) fn cuda_devices(
     }
     let setting = |device: std::sync::Arc<CudaDevice>| {
         device.allow_tf32(tf32);
-        device.hold_back(graphs);
+        device.batch_launches(graphs);
         let limit_bytes = limit_bytes.unwrap_or_else(|| device.free_bytes() / 10 * 9);
         CudaSetting { device, limit_bytes }
     };

@@ -1,4 +1,4 @@
-//! [`DeviceMemory`]: a device's memory node, and the copies in it.
+//! [`DeviceMemory`]: a device's memory node, and the replicas in it.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ impl DeviceMemory {
         self.register.lose(self.node, device);
     }
 
-    /// Room for a copy, and when it is free of what was there before; copies that no task uses make room. `is_filled`:
+    /// Room for a replica, and when it is free of what was there before; replicas that no task uses make room. `is_filled`:
     /// elements are copied there first, so that no kernel has to be waited for.
     pub(crate) fn room(
         &self,

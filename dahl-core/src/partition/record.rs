@@ -318,7 +318,7 @@ impl Partition {
         for part in self.part_states() {
             // SAFETY: the split holds exclusive accesses to the parts, and one to the whole.
             unsafe { part.begin_part(whole.pointer(), poisoned.as_ref()) };
-            part.copies().delay(whole.copies().arrived_ns(HOME));
+            part.replicas().delay(whole.replicas().arrived_ns(HOME));
         }
     }
 
@@ -343,14 +343,14 @@ impl Partition {
         // SAFETY: the whole's release comes after the split's access, which ends after the join.
         let whole = unsafe { &*self.whole };
         for part in self.part_states() {
-            whole.copies().delay(part.copies().arrived_ns(HOME));
+            whole.replicas().delay(part.replicas().arrived_ns(HOME));
         }
         match first.take() {
             // SAFETY: the split's access to the whole is exclusive, and the parts are done.
             Some(failure) => unsafe { whole.poison(&failure) },
             // Every part has a value, perhaps because all were overwritten.
             None => {
-                whole.copies().stay_home();
+                whole.replicas().stay_home();
                 whole.set_ready();
             }
         }

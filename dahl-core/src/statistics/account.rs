@@ -77,7 +77,7 @@ impl TaskCounts {
 /// What the graphs of each CUDA device that may have some came to.
 fn graphs(shared: &Shared) -> Vec<GraphStatistics> {
     let memories = shared.devices().map_or(&[][..], |devices| devices.memories()).iter();
-    let devices = memories.filter_map(|memory| memory.cuda()).filter(|device| device.holds_back());
+    let devices = memories.filter_map(|memory| memory.cuda()).filter(|device| device.batches_launches());
     devices.enumerate().map(|(index, device)| GraphStatistics::of(index, device.graph_counts())).collect()
 }
 

@@ -1,4 +1,4 @@
-//! [`Event`]: what a thread notes, to be written by another.
+//! [`TraceEvent`]: what a thread notes, to be written by another.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::machine::Transfer;
 
 /// What a thread notes.
 #[derive(Debug)]
-pub(super) enum Event {
+pub(super) enum TraceEvent {
     /// Something whose place among others matters, with its number in their order.
     Ordered(u64, Ordered),
     /// A task has ended.

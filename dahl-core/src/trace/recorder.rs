@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::event::{Ended, Event, Failed, Ordered, Submitted};
+use super::event::{Ended, Failed, Ordered, Submitted, TraceEvent};
 use super::lanes::Lanes;
 use super::run::Run;
 use crate::access::AccessMode;
@@ -43,7 +43,7 @@ impl Recorder {
 
     fn note(&self, ordered: Ordered) {
         if self.is_on.load(Ordering::Relaxed) {
-            self.lanes.push(Event::Ordered(self.lanes.next_number(), ordered));
+            self.lanes.push(TraceEvent::Ordered(self.lanes.next_number(), ordered));
         }
     }
 
@@ -100,7 +100,7 @@ impl Recorder {
         }
         let failed =
             |failure| if is_cancelled { Failed::Cancelled(failure) } else { Failed::Itself(failure) };
-        self.lanes.push(Event::Ended(Ended {
+        self.lanes.push(TraceEvent::Ended(Ended {
             sequence,
             worker,
             run,
@@ -115,7 +115,7 @@ impl NotesBytes for Recorder {
     #[cold]
     fn reserved(&self, node: usize, bytes: i64) {
         if self.is_on.load(Ordering::Relaxed) {
-            self.lanes.push(Event::Reserved { node, bytes, at_ns: self.now_ns() });
+            self.lanes.push(TraceEvent::Reserved { node, bytes, at_ns: self.now_ns() });
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use dahl_trace::format::{Cause, End, Fact, Idle, Line, Metadata, Transfer as TransferLine, What};
 
 use super::chains::{Chains, Place, Predecessor};
-use super::event::{Ended, Event, Ordered, Submitted};
+use super::event::{Ended, Ordered, Submitted, TraceEvent};
 use super::file::TraceFile;
 use super::idle::{Steps, causes};
 use super::lines;
@@ -104,20 +104,20 @@ impl Writer {
     }
 
     /// Takes an event.
-    pub(super) fn take(&mut self, event: Event) {
+    pub(super) fn take(&mut self, event: TraceEvent) {
         match event {
-            Event::Ordered(number, ordered) => {
+            TraceEvent::Ordered(number, ordered) => {
                 self.early.insert(number, ordered);
                 while let Some(ordered) = self.early.remove(&self.next) {
                     self.next += 1;
                     self.take_ordered(ordered);
                 }
             }
-            Event::Ended(ended) => {
+            TraceEvent::Ended(ended) => {
                 self.waiting.end(ended);
                 self.write_tasks();
             }
-            Event::Reserved { node, bytes, at_ns } => self.reserved.change(at_ns, node, bytes),
+            TraceEvent::Reserved { node, bytes, at_ns } => self.reserved.change(at_ns, node, bytes),
         }
     }
 

@@ -63,7 +63,7 @@ pub(super) fn prepare(
         operand.writes = !access.mode.is_shared();
         operand.reads = access.mode != AccessMode::W;
         if is_elsewhere {
-            // A buffer or a copy is contiguous, whatever the part is at home.
+            // A buffer or a replica is contiguous, whatever the part is at home.
             operand.layout.set_contiguous(access.layout.extents());
         } else {
             operand.layout.assign(&access.layout);
@@ -78,7 +78,7 @@ pub(super) fn prepare(
     Ok(())
 }
 
-/// A temporary buffer of at least `bytes` bytes, the thread's number `index`. In a device's memory, copies that no task
+/// A temporary buffer of at least `bytes` bytes, the thread's number `index`. In a device's memory, replicas that no task
 /// uses make room.
 fn scratch(
     shared: &Shared,

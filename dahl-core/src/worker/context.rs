@@ -1,5 +1,5 @@
 //! [`WorkerContext`]: what a worker keeps from one task to the next.
-#![allow(unsafe_code, reason = "keeps operands, and the arrays whose copies are used")]
+#![allow(unsafe_code, reason = "keeps operands, and the arrays whose replicas are used")]
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub(crate) struct WorkerContext {
     pub(super) memory: Arc<MemoryNode>,
     /// The kind of worker that it belongs to.
     pub(super) kind: Arc<str>,
-    /// Copies that the running task uses, if they are in a device's memory.
+    /// Replicas that the running task uses, if they are in a device's memory.
     pub(super) pinned: Vec<Pin>,
     /// When room that was made for the running task's buffers is free, if they are there.
     pub(super) room_ns: u64,
@@ -110,7 +110,7 @@ impl WorkerContext {
     }
 }
 
-/// A copy in a device's memory that a task uses.
+/// A replica in a device's memory that a task uses.
 #[derive(Debug)]
 pub(crate) struct Pin {
     pub(super) array: NonNull<ArrayState>,

@@ -51,7 +51,7 @@ pub(super) fn run_task(
             context.transferred =
                 shared.devices().is_some() && task.operands().any(|access| is_missing(access, context.node));
             if context.transferred && context.node == HOME {
-                call_home(task);
+                fetch_async(task);
             }
             prepare(shared, context, task)?;
             call(shared, context, task, codelet, simulated_ns)
@@ -190,9 +190,9 @@ fn poison_outputs(task: &Submitted, failure: &Arc<Failure>) {
 
 /// Begins to bring everything home that the task reads, before anything is waited for.
 #[cold]
-fn call_home(task: &Submitted) {
+fn fetch_async(task: &Submitted) {
     let reads = task.operands().filter(|access| access.reads());
-    reads.filter_map(Access::state).for_each(ArrayState::call_home);
+    reads.filter_map(Access::state).for_each(ArrayState::fetch_async);
 }
 
 /// Whether an access reads an array that is not at `node`.

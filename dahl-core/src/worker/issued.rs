@@ -39,7 +39,7 @@ impl Issued {
         matches!(self.result, Err(TaskError::NoRoom(_)))
     }
 
-    /// Lets go of the copies that it was to use.
+    /// Lets go of the replicas that it was to use.
     pub(crate) fn let_go(self) {
         self.pinned.into_iter().for_each(Pin::let_go);
     }
@@ -68,7 +68,7 @@ pub(crate) fn issue(
     let is_cancelled = matches!(result, Err(TaskError::Cancelled(_)));
     let duration_ns = if is_cancelled { 0 } else { duration_ns };
     let arrivals = task.accesses().filter_map(Access::state);
-    let arrivals = arrivals.map(|array| array.copies().arrived_ns(context.node));
+    let arrivals = arrivals.map(|array| array.replicas().arrived_ns(context.node));
     let arrived_ns = arrivals.max().unwrap_or(0).max(std::mem::take(&mut context.room_ns));
     let run = Run { arrived_ns, kernel_ns: Some(duration_ns), ..context.run };
     Issued { result, duration_ns, arrived_ns, pinned: std::mem::take(&mut context.pinned), run }

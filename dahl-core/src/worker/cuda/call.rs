@@ -54,7 +54,7 @@ impl Worker<'_> {
             Some(CudaLibrary::Cudnn) => libraries.cudnn(self).map(drop),
             None => Ok(()),
         };
-        let begin = self.device.begin_mark();
+        let begin = self.device.begin_event();
         let mut result = ready;
         let Operands { list, own, .. } = &mut *operands;
         let ran = match (&result, &begin) {
@@ -149,7 +149,7 @@ impl Lender for Loan<'_, '_, '_> {
     fn gemm(&mut self, gemm: &Gemm) -> Result<(), CudaCallError> {
         let cublas = self.libraries.cublas(self.worker, self.task.desc().location())?;
         // SAFETY: the matrices are of views of the task's operands, which the compute stream entered when they were fetched; they
-        // are stamped with a mark behind this before anybody else is let at them (D2).
+        // are stamped with an event behind this before anybody else is let at them (D2).
         unsafe { cublas.gemm(gemm) }
     }
 

@@ -8,7 +8,7 @@ use super::parameters::Parameters;
 use super::underway::{Circumstances, FINE, Issued, Underway};
 use crate::autotune::{RunTarget, Selection};
 use crate::codelet::{CUDA, Codelet, Kernel};
-use crate::cuda::{CudaError, CudaInstance, CudaLaunch, CudaLaunches, Function, Mark, Pinned, Unloaded};
+use crate::cuda::{CudaError, CudaInstance, CudaLaunch, CudaLaunches, Event, Function, Pinned, Unloaded};
 use crate::description::Step as Part;
 use crate::perf;
 use crate::task::Submitted;
@@ -46,7 +46,7 @@ impl Worker<'_> {
         Ok(Underway::new(task, issued, end, choice, self.context.run, circumstances))
     }
 
-    /// Whether a task's launches may be held back, to be issued with others as a graph: then nobody measures it alone.
+    /// Whether a task's launches may be batched, to be issued with others as a graph: then nobody measures it alone.
     fn may_wait(&self, kernel: &'static str, choice: Option<&Selection>, task: &Submitted) -> bool {
         let codelet = task.desc().codelet();
         let instance = task.desc().cuda_of_reduction().or(codelet.cuda);
@@ -54,7 +54,7 @@ impl Worker<'_> {
         let has_verdict = instance.is_some_and(|instance| instance.kernel.takes_task);
         let is_looked_at = self.shared.recorder().is_some() || choice.is_some_and(Selection::is_trial);
         let measured = || self.context.models.measured(&self.context.kind, codelet, kernel, task.desc());
-        self.device.holds_back() && !has_verdict && !is_looked_at && measured() >= MEASURED
+        self.device.batches_launches() && !has_verdict && !is_looked_at && measured() >= MEASURED
     }
 
     /// Which of the codelet's kernels for the device runs the task; nothing if it is to run none of them.
@@ -66,14 +66,14 @@ impl Worker<'_> {
     }
 
     /// Gives a task to the streams by the kernel of `choice`; by the codelet's own where a library cannot do it. What was issued, and
-    /// a mark behind it.
+    /// an event behind it.
     fn issue_by(
         &mut self,
         choice: Option<&Selection>,
         task: &Submitted,
         codelet: &'static Codelet,
         circumstances: &mut Circumstances,
-    ) -> Result<(Issued, Mark), TaskError> {
+    ) -> Result<(Issued, Event), TaskError> {
         let (mut operands, keep_old) = match task.desc().combination() {
             Some(_) => self.operands_of_reduction(task)?,
             None => (self.operands(task)?, false),
@@ -102,13 +102,13 @@ impl Worker<'_> {
                 let name = launched_name(task);
                 self.note(name, codelet, task);
                 let launch = self.plan(task, codelet, &mut operands, keep_old)?;
-                circumstances.held_back = self.may_wait(name, choice, task);
-                let launched = self.launch(name, launch, circumstances.held_back);
+                circumstances.batched = self.may_wait(name, choice, task);
+                let launched = self.launch(name, launch, circumstances.batched);
                 self.expect(launched)
             }
         };
         // Whatever is in the stream: what comes after waits for it.
-        let end = self.device.compute_mark();
+        let end = self.device.compute_event();
         if let Ok(end) = &end {
             operands.stamp(end);
         }
@@ -135,7 +135,7 @@ impl Worker<'_> {
         let idle = self.shared.helpers().idle();
         Circumstances {
             others_busy: Some(self.shared.cpu_workers().saturating_sub(idle)),
-            held_back: false,
+            batched: false,
             transferred: task.operands().any(|access| is_missing(access, self.context.node)),
         }
     }
@@ -209,7 +209,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Gives the launches to the compute stream, which may hold them back if they `may_wait`.
+    /// Gives the launches to the compute stream, which may batch them if they `may_wait`.
     fn launch(&self, kernel: &'static str, launch: Launch, may_wait: bool) -> Result<Issued, CudaError> {
         let Launch { parameters, launches, verdict } = launch;
         match self.give(&parameters, &launches, may_wait) {
@@ -221,27 +221,27 @@ impl Worker<'_> {
         }
     }
 
-    /// Gives the launches to the compute stream; a mark from which on their time counts.
+    /// Gives the launches to the compute stream; an event from which on their time counts.
     fn give(
         &self,
         parameters: &Parameters,
         launches: &[(Function, CudaLaunch)],
         may_wait: bool,
-    ) -> Result<Mark, CudaError> {
+    ) -> Result<Event, CudaError> {
         if !may_wait {
             self.device.issue()?;
         }
-        // Where what is held back begins nobody knows yet.
-        let begin = if may_wait { None } else { Some(self.device.begin_mark()?) };
+        // Nobody knows yet where the batch begins.
+        let begin = if may_wait { None } else { Some(self.device.begin_event()?) };
         for (function, launch) in launches {
             // SAFETY: the parameters are those of the kernel, whose declaration was checked against the codelet's when
             // that was compiled (`CudaKernel::check`), in the layout of `dahl.cuh`. The operands lead to memory that was
-            // entered when it was fetched, and that is stamped with a mark behind this launch before anybody else is let
+            // entered when it was fetched, and that is stamped with an event behind this launch before anybody else is let
             // at it: the task holds its accesses until it is let go, which comes after (D2). The word of the verdict goes
-            // back when a mark behind this launch has passed, or never (D4).
+            // back when an event behind this launch has passed, or never (D4).
             unsafe { self.device.launch(*function, launch, parameters.all(), may_wait) }?;
         }
-        begin.map_or_else(|| self.device.compute_mark(), Ok)
+        begin.map_or_else(|| self.device.compute_event(), Ok)
     }
 }
 

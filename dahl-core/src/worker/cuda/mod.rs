@@ -2,7 +2,7 @@
 //! have run (`cuda/README.md`).
 //!
 //! `issue` is from a task to its launch, `call` to a library, `operands` where its arrays are, `parameters` what its kernel is given,
-//! `underway` what is in the streams. Not here: calls of the driver (`cuda::driver`), which copies arrays have (`array`).
+//! `underway` what is in the streams. Not here: calls of the driver (`cuda::driver`), which replicas arrays have (`array`).
 #![allow(unsafe_code, reason = "launches kernels on arrays of tasks that hold their accesses")]
 
 mod call;
@@ -142,22 +142,22 @@ impl<'s> Worker<'s> {
     }
 
     /// Whether it may take another task: there are few enough underway, where those that are launched together are one, and may
-    /// get more as long as they are held back.
+    /// get more as long as they are batched.
     fn has_room(&self) -> bool {
         let Some(last) = self.underway.back() else { return true };
         let next = self.underway.iter().skip(1);
         let groups = 1 + self.underway.iter().zip(next).filter(|(task, next)| !task.ends_with(next)).count();
-        if self.device.holds_back() {
-            return groups < AHEAD || (groups == AHEAD && last.is_held_back());
+        if self.device.batches_launches() {
+            return groups < AHEAD || (groups == AHEAD && last.is_batched());
         }
         let short = (AHEAD_NS / self.mean_ns.max(1)).min(MOST_AHEAD as u64) as usize;
         groups < AHEAD.max(short)
     }
 
-    /// Gives the driver what the compute stream holds back: there is no task to be added.
+    /// Gives the driver the compute stream's batch: there is no task to be added.
     fn issue_all(&self) {
-        if self.underway.back().is_some_and(Underway::is_held_back) {
-            // If that fails, the tasks' marks say so.
+        if self.underway.back().is_some_and(Underway::is_batched) {
+            // If that fails, the tasks' events say so.
             let _ = self.device.issue();
         }
     }

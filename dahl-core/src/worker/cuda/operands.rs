@@ -8,7 +8,7 @@ use super::Worker;
 use crate::access::AccessMode;
 use crate::array::ArrayState;
 use crate::codelet::{Accumulator, Operand};
-use crate::cuda::{Allocation, CudaError, Mark};
+use crate::cuda::{Allocation, CudaError, Event};
 use crate::description::{self as desc, AccessDesc, Over, Step as Part};
 use crate::device::FetchError;
 use crate::device::Room;
@@ -22,7 +22,7 @@ pub(super) struct Operands<'r> {
     pub(super) list: Vec<Operand>,
     /// Memory of the task's own: it goes when the task has been issued, in the order of the stream.
     pub(super) own: Vec<Allocation>,
-    /// The array that a task runs over, and where its kernel writes: that takes the place of the array's copy.
+    /// The array that a task runs over, and where its kernel writes: that takes the place of the array's replica.
     renamed: Option<(&'r ArrayState, Allocation)>,
     /// Arrays that are in use while the task is issued.
     arrays: Vec<(&'r ArrayState, bool)>,
@@ -37,17 +37,17 @@ impl Drop for Operands<'_> {
 }
 
 impl Operands<'_> {
-    /// Notes that the task is in the compute stream, up to `mark`.
-    pub(super) fn stamp(mut self, mark: &Mark) {
+    /// Notes that the task is in the compute stream, up to `event`.
+    pub(super) fn stamp(mut self, event: &Event) {
         for (array, writes) in &self.arrays {
-            array.stamp(self.node, mark, *writes);
+            array.stamp(self.node, event, *writes);
         }
         if let Some((array, mut room)) = self.renamed.take() {
-            room.leave_compute(mark, true);
+            room.leave_compute(event, true);
             array.replace_room(self.node, Room::Cuda(room));
         }
         for own in &mut self.own {
-            own.leave_compute(mark, true);
+            own.leave_compute(event, true);
         }
     }
 }
@@ -60,7 +60,7 @@ impl Worker<'_> {
             Operands { list: Vec::new(), own: Vec::new(), renamed: None, arrays: Vec::new(), node };
         for desc::Operand { position, parameter, access } in task.desc().operands() {
             let mut layout = Layout::EMPTY;
-            // A copy is contiguous, whatever the part is at home.
+            // A replica is contiguous, whatever the part is at home.
             layout.set_contiguous(access.layout.extents());
             let pointer = match (task.access(position).state(), &parameter.accumulator) {
                 (None, _) => {
@@ -146,14 +146,14 @@ impl Worker<'_> {
         };
         operands.arrays.push((array, !access.mode.is_shared()));
         if let Some(word) = begins.and_then(Accumulator::identity_word) {
-            array.set_copy(operands.node, word)?;
+            array.set_replica(operands.node, word)?;
         } else if let Some(accumulator) = begins {
             let mut filled = Ok(());
             let used = access.layout.len() * accumulator.element().size_bytes;
             let fill = |elements: &mut [u8]| {
                 filled = caught(|| accumulator.fill_identity(&mut elements[..used]));
             };
-            array.fill_copy(operands.node, fill)?;
+            array.fill_replica(operands.node, fill)?;
             filled?;
         }
         Ok(pointer)

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use super::super::task_error::TaskError;
 use super::Worker;
 use crate::autotune::Selection;
-use crate::cuda::{CudaError, Mark, Pinned};
+use crate::cuda::{CudaError, Event, Pinned};
 use crate::explain::Call;
 use crate::perf::Measurement;
 use crate::task::Submitted;
@@ -14,8 +14,8 @@ use crate::trace::Run;
 /// A task that has been issued and not ended.
 pub(super) struct Underway {
     task: NonNull<Submitted>,
-    begin: Mark,
-    end: Mark,
+    begin: Event,
+    end: Event,
     /// Where its kernel says that it failed, if it can.
     verdict: Option<Pinned>,
     /// The kernel's name.
@@ -34,12 +34,12 @@ pub(super) struct Circumstances {
     /// Whether elements were copied to the device for it.
     pub(super) transferred: bool,
     /// Whether its launches were given to the driver together with those of others, so that its own time is not known.
-    pub(super) held_back: bool,
+    pub(super) batched: bool,
 }
 
 /// What was put into the compute stream.
 pub(super) struct Issued {
-    pub(super) begin: Mark,
+    pub(super) begin: Event,
     /// Where the kernel says that it failed, if it can.
     pub(super) verdict: Option<Pinned>,
     /// The kernel's name.
@@ -54,7 +54,7 @@ impl Underway {
     pub(super) fn new(
         task: &Submitted,
         issued: Issued,
-        end: Mark,
+        end: Event,
         choice: Option<Selection>,
         run: Run,
         circumstances: Circumstances,
@@ -75,14 +75,14 @@ impl Underway {
         self.verdict.is_none()
     }
 
-    /// Whether it ends with the same mark as `other`.
+    /// Whether it ends with the same event as `other`.
     pub(super) fn ends_with(&self, other: &Self) -> bool {
         self.end.is_same(&other.end)
     }
 
     /// Whether it is still to be given to the driver.
-    pub(super) fn is_held_back(&self) -> bool {
-        self.end.is_held_back()
+    pub(super) fn is_batched(&self) -> bool {
+        self.end.is_batched()
     }
 
     pub(super) fn has_run(&self) -> Result<bool, CudaError> {
@@ -99,9 +99,9 @@ impl Underway {
         let Worker { shared, device, context, ended_ns, .. } = worker;
         let task = self.task().desc();
         let codelet = task.codelet();
-        if self.circumstances.held_back {
+        if self.circumstances.batched {
             // Those that were launched together end together: the first one counts the time of all.
-            let all_ns = self.end.take_held_back_ns().unwrap_or(0);
+            let all_ns = self.end.take_batch_ns().unwrap_or(0);
             context.run = self.run;
             shared.counters().end_together(context.worker, codelet, all_ns);
             return Ok(());

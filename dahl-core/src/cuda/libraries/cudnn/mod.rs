@@ -87,7 +87,7 @@ impl Cudnn {
     ///
     /// # Safety
     /// The arrays lie in memory that the compute stream has entered, as does `workspace`, of as many bytes as the shape takes; what
-    /// follows on it waits for a mark behind this.
+    /// follows on it waits for an event behind this.
     pub(crate) unsafe fn convolve(
         &self,
         convolution: &Convolution,

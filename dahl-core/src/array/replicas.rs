@@ -1,14 +1,14 @@
-//! [`Copies`]: where else than at home an array's elements are. Used in runtimes that have devices, and nowhere else.
+//! [`Replicas`]: the replicas of an array in device memories, if there are devices.
 //!
 //! An array's *home* is the buffer that it was made with, in the main memory; a part's is within its whole's. Beside it
-//! there may be one copy in each device's memory: contiguous, in row-major order. Home and copies are each valid or not.
+//! there may be one replica in each device's memory: contiguous, in row-major order. Home and replicas are each valid or not.
 //! In the words of the field: the *owner* is the one that is valid alone, several valid ones are *shared*, the others
 //! are *invalid*.
 //!
-//! `COPIES.md`, beside this file, has the invariants C1 to C5 that are named here, and the argument for each.
+//! `REPLICAS.md`, beside this file, has the invariants C1 to C5 that are named here, and the argument for each.
 //!
-//! Not here: which copies make room for others (`device::register`), what becomes of the elements of those that go (`eviction`),
-//! how long a transfer takes (`device`), and what the streams of CUDA devices do (`landing`).
+//! Not here: which replicas make room for others (`device::register`), what becomes of the elements of those that go (`eviction`),
+//! how long a transfer takes (`device`), and what the streams of CUDA devices do (`device_transfers`).
 #![allow(unsafe_code, reason = "copies elements between memory nodes")]
 
 use std::ptr;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use super::state::ArrayState;
 use crate::codelet::Operand;
-use crate::cuda::Landing;
+use crate::cuda::HostFetch;
 use crate::device::{DeviceMemory, FetchError, Requester, Room};
 use crate::error::Failure;
 use crate::machine::Transfer;
@@ -24,10 +24,10 @@ use crate::memory::{HOME, Holder};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 
-/// Where else than at home an array's elements are.
+/// The replicas of an array in device memories.
 #[derive(Debug, Default)]
-pub(crate) struct Copies {
-    /// Whether there has been a copy: what every access at home looks at.
+pub(crate) struct Replicas {
+    /// Whether there has been a replica: what every access at home looks at.
     any: AtomicBool,
     /// Whether home is not valid. It changes under the lock.
     pub(super) away: AtomicBool,
@@ -38,9 +38,9 @@ pub(crate) struct Copies {
 
 #[derive(Debug, Default)]
 pub(super) struct List {
-    pub(super) copies: Vec<Copy>,
-    /// The elements of a CUDA device on their way home: a place like a copy (D5).
-    pub(super) landing: Option<Arc<Landing>>,
+    pub(super) replicas: Vec<Replica>,
+    /// The elements of a CUDA device on their way home: a valid location like a replica (D5).
+    pub(super) host_fetch: Option<Arc<HostFetch>>,
     /// Who wrote the elements last, if that was on a device.
     pub(super) writer: Option<Requester>,
     /// If no elements are valid any more because a device was lost: the failure, and whether it was noted.
@@ -49,7 +49,7 @@ pub(super) struct List {
 
 /// Elements in a device's memory.
 #[derive(Debug)]
-pub(super) struct Copy {
+pub(super) struct Replica {
     pub(super) node: usize,
     pub(super) room: Room,
     pub(super) valid: bool,
@@ -75,17 +75,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl List {
     pub(super) fn place(&self, node: usize) -> Option<usize> {
-        self.copies.iter().position(|copy| copy.node == node)
+        self.replicas.iter().position(|replica| replica.node == node)
     }
 
     fn invalidate(&mut self) {
-        self.copies.iter_mut().for_each(|copy| copy.valid = false);
-        self.landing = None;
+        self.replicas.iter_mut().for_each(|replica| replica.valid = false);
+        self.host_fetch = None;
         self.lost = None;
     }
 }
 
-impl Copies {
+impl Replicas {
     pub(super) fn list(&self) -> MutexGuard<'_, List> {
         lock(&self.list)
     }
@@ -95,7 +95,7 @@ impl Copies {
         !self.away.load(Ordering::Acquire)
     }
 
-    /// Whether there may be copies.
+    /// Whether there may be replicas.
     pub(super) fn may_exist(&self) -> bool {
         self.any.load(Ordering::Acquire)
     }
@@ -106,7 +106,7 @@ impl Copies {
             return self.home_ns.load(Ordering::Relaxed);
         }
         let list = self.list();
-        list.place(node).map_or(0, |place| list.copies[place].arrived_ns)
+        list.place(node).map_or(0, |place| list.replicas[place].arrived_ns)
     }
 
     /// Lets nobody have the elements at home before `time_ns`.
@@ -114,7 +114,7 @@ impl Copies {
         self.home_ns.fetch_max(time_ns, Ordering::Relaxed);
     }
 
-    /// Makes home valid and every copy not: what the elements are from now on is decided at home. The caller's access
+    /// Makes home valid and every replica not: what the elements are from now on is decided at home. The caller's access
     /// is exclusive, or it is the reader that resolves the content.
     pub(crate) fn stay_home(&self) {
         if self.may_exist() {
@@ -124,11 +124,11 @@ impl Copies {
         }
     }
 
-    /// Lets a task's copy go where it may.
+    /// Lets a task's replica go where it may.
     pub(super) fn unpin(&self, node: usize) {
         let mut list = self.list();
         if let Some(place) = list.place(node) {
-            list.copies[place].pins -= 1;
+            list.replicas[place].pins -= 1;
         }
     }
 }
@@ -136,21 +136,21 @@ impl Copies {
 impl ArrayState {
     /// If the elements are not at memory node `node`: where they would come from, and how many bytes they are.
     pub(crate) fn missing_at(&self, node: usize) -> Option<(usize, usize)> {
-        let from = if !self.copies.may_exist() {
+        let from = if !self.replicas.may_exist() {
             HOME
         } else {
-            let list = self.copies.list();
-            let is_home = self.copies.is_home();
-            let mut valid = list.copies.iter().filter(|copy| copy.valid).map(|copy| copy.node);
+            let list = self.replicas.list();
+            let is_home = self.replicas.is_home();
+            let mut valid = list.replicas.iter().filter(|replica| replica.valid).map(|replica| replica.node);
             if (is_home && node == HOME) || valid.clone().any(|other| other == node) {
                 return None;
             }
-            if is_home || list.landing.is_some() { HOME } else { valid.next()? }
+            if is_home || list.host_fetch.is_some() { HOME } else { valid.next()? }
         };
         (from != node).then(|| (from, self.bytes()))
     }
 
-    /// Makes sure of elements at `node`, for a task that holds an access. A copy is pinned.
+    /// Makes sure of elements at `node`, for a task that holds an access. A replica is pinned.
     ///
     /// # Safety
     /// The caller holds an access, exclusive if `how` says so.
@@ -164,27 +164,27 @@ impl ArrayState {
             return self.fetch_home(how);
         }
         let device = self.shared().devices().expect("there are other memory nodes").memory(node);
-        self.make_copy(device, how, requester)?;
-        let mut guard = self.copies.list();
+        self.make_replica(device, how, requester)?;
+        let mut guard = self.replicas.list();
         let list = &mut *guard;
         // It was just made, and nobody evicts while a task is issued; but another thread may have lost the device.
         let place = list.place(node).ok_or(FetchError::Device { node, error: None })?;
-        if how.reads && !list.copies[place].valid {
+        if how.reads && !list.replicas[place].valid {
             self.bring_to(place, list)?;
         }
-        if let Room::Cuda(allocation) = &mut list.copies[place].room {
+        if let Room::Cuda(allocation) = &mut list.replicas[place].room {
             let entered = allocation.enter_compute(how.exclusive);
             entered.map_err(|error| FetchError::Device { node, error: Some(error) })?;
         }
         if how.exclusive {
             list.invalidate();
             list.writer = Some(requester);
-            self.copies.away.store(true, Ordering::Release);
+            self.replicas.away.store(true, Ordering::Release);
         }
-        let copy = &mut list.copies[place];
-        (copy.valid, copy.used) = (true, device.register.tick());
-        copy.pins += 1;
-        Ok(copy.room.pointer())
+        let replica = &mut list.replicas[place];
+        (replica.valid, replica.used) = (true, device.register.tick());
+        replica.pins += 1;
+        Ok(replica.room.pointer())
     }
 
     /// Copies the elements to the device's memory `node`, if they are there to be copied, and there is room without
@@ -198,111 +198,112 @@ impl ArrayState {
         if !self.is_ready() || devices.is_lost(node - 1) {
             return;
         }
-        if self.copies.list().place(node).is_none() {
+        if self.replicas.list().place(node).is_none() {
             let holder = Holder::new("copies", requester.location);
             let Ok(Some(room)) = device.try_room(self.bytes(), holder, true) else { return };
-            self.add_copy(device, room, 0);
+            self.add_replica(device, room, 0);
         }
-        let mut guard = self.copies.list();
+        let mut guard = self.replicas.list();
         let list = &mut *guard;
         if list.lost.is_some() {
             return; // that comes out where the task runs
         }
-        if let Some(place) = list.place(node).filter(|&place| !list.copies[place].valid) {
-            list.copies[place].used = device.register.tick();
+        if let Some(place) = list.place(node).filter(|&place| !list.replicas[place].valid) {
+            list.replicas[place].used = device.register.tick();
             // If that fails, it does so where the task runs.
             let _ = self.bring_to(place, list);
         }
     }
 
-    /// Adds a copy in the memory of `device`, not valid yet, unless another thread has done so meanwhile.
-    fn add_copy(&self, device: &DeviceMemory, room: Room, arrived_ns: u64) {
+    /// Adds a replica in the memory of `device`, not valid yet, unless another thread has done so meanwhile.
+    fn add_replica(&self, device: &DeviceMemory, room: Room, arrived_ns: u64) {
         let node = device.node();
-        let add_copy = || {
+        let add_replica = || {
             let is_lost = self.shared().devices().is_none_or(|devices| devices.is_lost(node - 1));
-            let mut list = self.copies.list();
+            let mut list = self.replicas.list();
             if is_lost || list.place(node).is_some() {
                 return false;
             }
-            list.copies.push(Copy { node, room, valid: false, pins: 0, arrived_ns, used: 0 });
-            self.copies.any.store(true, Ordering::Release);
+            list.replicas.push(Replica { node, room, valid: false, pins: 0, arrived_ns, used: 0 });
+            self.replicas.any.store(true, Ordering::Release);
             true
         };
-        // SAFETY: `forget_copies`, which is called before a state is freed, takes it off.
-        unsafe { device.register.add(self, add_copy) };
+        // SAFETY: `forget_replicas`, which is called before a state is freed, takes it off.
+        unsafe { device.register.add(self, add_replica) };
     }
 
     /// As [`fetch`](Self::fetch), in the main memory.
     fn fetch_home(&self, how: Use) -> Result<*mut u8, FetchError> {
-        let mut list = self.copies.list();
-        while how.reads && !self.copies.is_home() {
-            match self.begin_landing(&mut list)? {
+        let mut list = self.replicas.list();
+        while how.reads && !self.replicas.is_home() {
+            match self.begin_host_fetch(&mut list)? {
                 None => self.bring_home(&mut list)?,
-                Some(landing) => {
+                Some(host_fetch) => {
                     drop(list); // others may look at it while this thread waits
-                    let landed = landing.wait();
-                    list = self.copies.list();
-                    self.end_landing(&mut list, &landing, landed)?;
+                    let fetched = host_fetch.wait();
+                    list = self.replicas.list();
+                    self.end_host_fetch(&mut list, &host_fetch, fetched)?;
                 }
             }
         }
         if how.exclusive {
             list.invalidate();
         }
-        self.copies.away.store(false, Ordering::Release);
+        self.replicas.away.store(false, Ordering::Release);
         Ok(self.pointer())
     }
 
-    /// Makes sure of a copy in the memory of `device`, valid or not.
-    fn make_copy(&self, device: &DeviceMemory, how: Use, requester: Requester) -> Result<(), FetchError> {
-        if self.copies.list().place(device.node()).is_some() {
+    /// Makes sure of a replica in the memory of `device`, valid or not.
+    fn make_replica(&self, device: &DeviceMemory, how: Use, requester: Requester) -> Result<(), FetchError> {
+        if self.replicas.list().place(device.node()).is_some() {
             return Ok(());
         }
         let holder = Holder::new("copies", requester.location);
         let (room, free_ns) = device.room(self.bytes(), holder, how.reads)?;
-        self.add_copy(device, room, free_ns);
+        self.add_replica(device, room, free_ns);
         Ok(())
     }
 
-    /// Makes copy `place` of the list valid.
+    /// Makes replica `place` of the list valid.
     fn bring_to(&self, place: usize, list: &mut List) -> Result<(), FetchError> {
-        if matches!(list.copies[place].room, Room::Cuda(_)) {
+        if matches!(list.replicas[place].room, Room::Cuda(_)) {
             return self.send_to(place, list);
         }
-        let (node, to) = (list.copies[place].node, list.copies[place].room.pointer());
-        let (from, there_ns) = if self.copies.is_home() {
-            // SAFETY: home is valid and the caller of `fetch` holds an access, so nobody writes it (C2); the copy is
+        let (node, to) = (list.replicas[place].node, list.replicas[place].room.pointer());
+        let (from, there_ns) = if self.replicas.is_home() {
+            // SAFETY: home is valid and the caller of `fetch` holds an access, so nobody writes it (C2); the replica is
             // not valid, so nobody else touches it (C3), and it has as many bytes.
             unsafe { self.home_operand().pack_into(to) };
-            (HOME, self.copies.arrived_ns(HOME))
+            (HOME, self.replicas.arrived_ns(HOME))
         } else {
-            let source = self.valid_copy(list)?;
-            let source = &list.copies[source];
+            let source = self.valid_replica(list)?;
+            let source = &list.replicas[source];
             // SAFETY: as above, of the source; both are blocks of at least so many bytes, and two.
             unsafe { ptr::copy_nonoverlapping(source.room.pointer(), to, self.bytes()) };
             (source.node, source.arrived_ns)
         };
-        let copy = &mut list.copies[place];
-        copy.arrived_ns = copy.arrived_ns.max(self.charge(from, node, there_ns.max(copy.arrived_ns)));
-        copy.valid = true;
+        let replica = &mut list.replicas[place];
+        replica.arrived_ns =
+            replica.arrived_ns.max(self.charge(from, node, there_ns.max(replica.arrived_ns)));
+        replica.valid = true;
         Ok(())
     }
 
     /// Makes home valid, of a simulated device.
     pub(super) fn bring_home(&self, list: &mut List) -> Result<(), FetchError> {
-        let source = self.valid_copy(list)?;
-        let source = &list.copies[source];
+        let source = self.valid_replica(list)?;
+        let source = &list.replicas[source];
         // SAFETY: the source is valid and the caller holds an access, or evicts it while no task uses it, so nobody
         // writes it (C2, C4); home is not valid, so nobody else touches it (C3).
         unsafe { self.home_operand().unpack_from(source.room.pointer()) };
-        self.copies.delay(self.charge(source.node, HOME, source.arrived_ns));
-        self.copies.away.store(false, Ordering::Release);
+        self.replicas.delay(self.charge(source.node, HOME, source.arrived_ns));
+        self.replicas.away.store(false, Ordering::Release);
         Ok(())
     }
 
-    /// The first copy that is valid.
-    pub(super) fn valid_copy(&self, list: &mut List) -> Result<usize, FetchError> {
-        if let Some(place) = list.copies.iter().position(|copy| copy.valid) {
+    /// The first replica that is valid.
+    pub(super) fn valid_replica(&self, list: &mut List) -> Result<usize, FetchError> {
+        if let Some(place) = list.replicas.iter().position(|replica| replica.valid) {
             return Ok(place);
         }
         let (failure, noted) = list.lost.as_mut().expect("elements are valid somewhere, or lost");
@@ -327,19 +328,19 @@ impl ArrayState {
         Operand { pointer: self.pointer(), layout, element, writes: true, reads: true }
     }
 
-    /// Forgets all copies: the array is gone.
-    pub(super) fn forget_copies(&self) {
-        if !self.copies.may_exist() {
+    /// Forgets all replicas: the array is gone.
+    pub(super) fn forget_replicas(&self) {
+        if !self.replicas.may_exist() {
             return;
         }
-        let nodes: Vec<usize> = self.copies.list().copies.iter().map(|copy| copy.node).collect();
+        let nodes: Vec<usize> = self.replicas.list().replicas.iter().map(|replica| replica.node).collect();
         for node in nodes {
             self.shared().devices().expect("there are other memory nodes").memory(node).register.remove(self);
         }
-        let mut list = self.copies.list();
+        let mut list = self.replicas.list();
         *list = List::default();
-        self.copies.away.store(false, Ordering::Release);
-        self.copies.any.store(false, Ordering::Release);
-        self.copies.home_ns.store(0, Ordering::Relaxed);
+        self.replicas.away.store(false, Ordering::Release);
+        self.replicas.any.store(false, Ordering::Release);
+        self.replicas.home_ns.store(0, Ordering::Relaxed);
     }
 }

@@ -1,4 +1,4 @@
-//! [`Collected`]: launches that a stream has been given and the driver has not, and what follows them (`cuda/GRAPHS.md`).
+//! [`LaunchBatch`]: launches that a stream has been given and the driver has not, and what follows them (`cuda/GRAPHS.md`).
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,11 +6,11 @@ use cudarc::driver::sys::{CUdeviceptr, CUstream};
 
 use super::calls;
 use super::error::CudaError;
+use super::event::Event;
 use super::graphs::Graphs;
 use super::launches::{Form, KernelParameters, Launches};
-use super::mark::Mark;
 
-/// The most launches that are collected.
+/// The most launches in a batch.
 const MOST: usize = 32;
 /// From how many on it ends where a remembered run begins.
 const ENOUGH: usize = MOST / 2;
@@ -19,16 +19,16 @@ const FREED_BYTES: usize = 16 << 20;
 /// The most forms that are remembered.
 const FORMS: usize = 4096;
 
-/// What a stream holds back.
+/// The launches that a stream batches, to be issued as one graph.
 #[derive(Debug, Default)]
-pub(super) struct Collected {
+pub(super) struct LaunchBatch {
     launches: Launches,
-    /// A mark behind them, if anybody has asked for one.
-    mark: Option<Mark>,
+    /// An event behind them, if anybody has asked for one.
+    event: Option<Event>,
     /// Memory that is freed behind them.
     freed: Vec<CUdeviceptr>,
     freed_bytes: usize,
-    /// Why something that was held back is not in the stream, and nothing more can be.
+    /// Why a batch is not in the stream, and nothing more can be.
     failed: Option<CudaError>,
     /// The forms that the driver has taken singly, so that it will take them again.
     taken: HashSet<Form>,
@@ -37,18 +37,18 @@ pub(super) struct Collected {
     pub(super) graphs: Graphs,
 }
 
-impl Collected {
-    /// Whether nothing is held back.
+impl LaunchBatch {
+    /// Whether the batch is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.launches.forms().is_empty()
     }
 
-    /// Whether a launch of this form may be held back: the driver will take it.
+    /// Whether a launch of this form may be batched: the driver will take it.
     pub(super) fn may_hold(&self, form: &Form) -> bool {
         self.taken.contains(form)
     }
 
-    /// Whether what is held back must be issued before this is added: there is enough of it, or another run begins here.
+    /// Whether the batch must be issued before this is added: it is full, or another run begins here.
     pub(super) fn ends_before(&self, form: &Form) -> bool {
         let len = self.launches.forms().len();
         len >= MOST || (len >= ENOUGH && self.graphs.begins(form))
@@ -58,12 +58,12 @@ impl Collected {
         self.launches.push(form, parameters);
     }
 
-    /// The mark behind what is held back, made by `make` if there is none. Something is held back.
-    pub(super) fn mark(&mut self, make: impl FnOnce() -> Mark) -> Mark {
-        self.mark.get_or_insert_with(make).clone()
+    /// The event behind the batch, made by `make` if there is none. The batch is not empty.
+    pub(super) fn event(&mut self, make: impl FnOnce() -> Event) -> Event {
+        self.event.get_or_insert_with(make).clone()
     }
 
-    /// Frees memory behind what is held back. False if that is better issued first.
+    /// Frees memory behind the batch. False if that is better issued first.
     pub(super) fn free(&mut self, address: CUdeviceptr, bytes: usize) -> bool {
         let has_room = self.freed_bytes + bytes <= FREED_BYTES;
         if has_room {
@@ -100,7 +100,7 @@ impl Collected {
         Ok(())
     }
 
-    /// Gives the stream what was held back, and the marks and frees behind it. Something is held back. In the end nothing is.
+    /// Issues the batch to the stream, and the events and frees behind it. It is not empty before, and empty after.
     ///
     /// # Errors
     /// All of them are a loss of the device, since nobody is left to be told that one launch failed.
@@ -111,10 +111,10 @@ impl Collected {
     pub(super) unsafe fn issue(
         &mut self,
         raw: CUstream,
-        record: impl Fn(&Mark) -> Result<(), CudaError>,
+        record: impl Fn(&Event) -> Result<(), CudaError>,
     ) -> Result<(), CudaError> {
-        let mark = self.mark.take();
-        if let Some(begin) = mark.as_ref().map(Mark::begin)
+        let event = self.event.take();
+        if let Some(begin) = event.as_ref().map(Event::begin)
             && let Err(error) = record(&begin)
         {
             // How long it ran will not be known, and no more.
@@ -122,9 +122,9 @@ impl Collected {
         }
         // SAFETY: the caller's.
         let issued = unsafe { self.issue_launches(raw) };
-        let issued = issued.and_then(|()| mark.as_ref().map_or(Ok(()), record)).map_err(CudaError::as_loss);
+        let issued = issued.and_then(|()| event.as_ref().map_or(Ok(()), record)).map_err(CudaError::as_loss);
         if let Err(error) = issued {
-            self.mark = mark;
+            self.event = event;
             self.give_up(error);
             return Err(error);
         }
@@ -154,19 +154,19 @@ impl Collected {
         Ok(())
     }
 
-    /// Whether all that was held back so far is in the stream.
+    /// Whether all batches so far are in the stream.
     pub(super) fn state(&self) -> Result<(), CudaError> {
         self.failed.map_or(Ok(()), Err)
     }
 
-    /// Gives up what is held back: the device is lost. The memory that was to be freed is left to the driver.
+    /// Gives the batch up: the device is lost. The memory that was to be freed is left to the driver.
     pub(super) fn give_up(&mut self, error: CudaError) {
         self.failed = Some(error);
         self.launches.clear();
         self.freed.clear();
         self.freed_bytes = 0;
-        if let Some(mark) = self.mark.take() {
-            mark.give_up(error);
+        if let Some(event) = self.event.take() {
+            event.give_up(error);
         }
     }
 }
