@@ -114,7 +114,7 @@ fn a_training_with_graphs_gives_the_same_bits_with_fewer_launches() {
         assert_eq!(singly, together, "seed {seed}");
         let [(_, single_launches), ..] = single_calls;
         let [(_, launches), ..] = calls;
-        // On the stand-in; another driver does not count.
+        // On the fake driver; another driver does not count.
         assert!(
             launches < single_launches || single_launches == 0,
             "seed {seed}: {launches} and {single_launches}"
