@@ -56,7 +56,7 @@ def train(file: str, folder: pathlib.Path, machine: Machine, clock: Clock, resul
     everyone = ["--workers", str(max(1, machine.processors - 1))]
     kinds = {
         # On a device alone a batch is not cut in parts.
-        "dahl": ("1", ["--on-devices", "--granularity", "BATCH"]),
+        "dahl": ("1", ["--on-devices", "--micro-batch-size", "BATCH"]),
         "dahl, CPU alone": ("0", everyone),
         "dahl, CPU and device": ("1", [*everyone, "--scheduler", "dmda"]),
     }

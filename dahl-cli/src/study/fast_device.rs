@@ -104,7 +104,7 @@ impl Setup {
     }
 
     fn train(&self, rt: &Runtime, data: &FashionMnist, steps: usize, seed: u64) -> Result<Run, Trouble> {
-        let cnn = Cnn { granularity: self.samples_per_task, ..Cnn::new(self.filters, self.batch, seed) };
+        let cnn = Cnn { micro_batch_size: self.samples_per_task, ..Cnn::new(self.filters, self.batch, seed) };
         let samples = (steps * self.batch).min(SAMPLES);
         let device_us = || rt.worker_uses().get(DEVICE_WORKER).map_or(0.0, |device| device.busy_us);
         let bytes = || rt.transfers().iter().map(|transfer| transfer.bytes).sum::<u64>();

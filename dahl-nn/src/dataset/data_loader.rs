@@ -1,4 +1,4 @@
-//! [`Feeder`]: from samples of a data set to arrays, where they will be needed.
+//! [`DataLoader`]: from samples of a data set to arrays, where they will be needed.
 
 use dahl::prelude::*;
 
@@ -10,15 +10,15 @@ use crate::error::{Error, Result};
 ///
 /// A part of a batch that then runs elsewhere is copied there; results do not depend on it.
 #[derive(Debug)]
-pub(crate) struct Feeder {
+pub(crate) struct DataLoader {
     /// Their workers.
     devices: Vec<usize>,
     /// Whose turn it is.
     turn: usize,
 }
 
-impl Feeder {
-    /// A feeder for the devices of the runtime that `arena` is of.
+impl DataLoader {
+    /// A data loader for the devices of the runtime that `arena` is of.
     pub(crate) fn new(arena: &Arena) -> Self {
         let workers = arena.worker_infos().iter().enumerate();
         Self {
