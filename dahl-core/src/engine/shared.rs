@@ -75,7 +75,7 @@ pub(crate) struct Shared {
     pub(crate) limit: u32,
     /// Records that a worker gathers before it gives them back.
     bulk: usize,
-    /// Where else than in the main memory arrays can be.
+    /// The memories of devices, if there are any.
     pub(crate) devices: Option<Devices>,
     /// Of a simulated machine.
     pub(crate) simulation: Option<Simulation>,

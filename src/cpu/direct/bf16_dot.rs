@@ -1,6 +1,6 @@
 //! [`ChannelPairs`] and [`PositionPairs`]: the sums of [`convolve`](super::convolve()) and [`gradient`](super::gradient()) for
 //! `bf16`, by the instruction that multiplies pairs and adds both products to an `f32` (AVX512-BF16), where that is
-//! [fast](pairs::are_fast).
+//! [fast](bf16_dot::is_fast).
 //!
 //! * A convolution has two channels side by side in a pair, in planes and in filters. The last one of an odd number has
 //!   zeros at its side. In the lanes are filters, if there are many, as with [other types](super::by_filters), or positions.
@@ -8,18 +8,18 @@
 //!
 //! Where the machine multiplies whole [tiles](crate::cpu::tiles), those do it, with the same pairs: `tiles.rs`.
 //!
-//! Numbers of which the instruction would not give [exact](pairs::are_exact) products go the way of all other types: of filters
+//! Numbers of which the instruction would not give [exact](bf16_dot::are_exact) products go the way of all other types: of filters
 //! or a bias all images of the call, of an image that image alone.
 
 use dahl_core::{ElementType, Real};
 use half::bf16;
 
-use super::by_filters::{FilterVectors, Pairs, Products, Singles, in_vectors_of_pairs};
+use super::by_filters::{Bf16Dot, FilterVectors, Products, Singles, in_bf16_dot_vectors};
 use super::convolve::{Sums, Way};
 use super::filters::{Filters, Order, of_size};
 use super::plane::Plane;
-use crate::cpu::pairs::{self, Pair, are_exact};
-use crate::cpu::prefetch::Ahead;
+use crate::cpu::bf16_dot::{self, Pair, are_exact};
+use crate::cpu::prefetch::Prefetch;
 use crate::cpu::tiles::Step;
 #[cfg(target_arch = "x86_64")]
 use instruction::{add_products, add_up, border};
@@ -59,17 +59,17 @@ mod no_instruction {
 pub(super) const POSITIONS: usize = 32;
 
 /// Whether pairs of this type are faster than its compute type.
-pub(super) fn are_worthwhile<T: Real>(shape: &Filters) -> bool {
-    let are_multiplied = ElementType::of::<T>().is::<bf16>() && pairs::are_multiplied();
-    are_multiplied && (tiles_are_worthwhile(shape) || pairs::are_fast())
+pub(super) fn is_worthwhile<T: Real>(shape: &Filters) -> bool {
+    let is_supported = ElementType::of::<T>().is::<bf16>() && bf16_dot::is_supported();
+    is_supported && (tiles_are_worthwhile(shape) || bf16_dot::is_fast())
 }
 
 /// Whether tiles make the sums of this type.
-pub(super) fn are_tiled<T: Real>(shape: &Filters) -> bool {
-    are_worthwhile::<T>(shape) && tiles_are_worthwhile(shape)
+pub(super) fn is_tiled<T: Real>(shape: &Filters) -> bool {
+    is_worthwhile::<T>(shape) && tiles_are_worthwhile(shape)
 }
 
-/// Pairs of so many channels.
+/// Bf16Dot of so many channels.
 fn pairs_of(channels: usize) -> usize {
     channels.div_ceil(2)
 }
@@ -135,7 +135,7 @@ impl<'a> ChannelPairs<'a> {
     ) -> Option<Self> {
         let filters: &[bf16] = bytemuck::cast_slice(filters);
         let bias = bias.map(bytemuck::cast_slice::<_, f32>);
-        if !are_exact(filters) || !bias.is_none_or(pairs::are_exact_sums) {
+        if !are_exact(filters) || !bias.is_none_or(bf16_dot::are_exact_sums) {
             return None;
         }
         planes.fill([bf16::ZERO; 2]);
@@ -198,14 +198,14 @@ impl<'a> ChannelPairs<'a> {
         bias: Option<&[C]>,
         plane: &Plane,
         (sums, sums_len): (&mut [C], usize),
-        (by_position, ahead): (&mut [C], Ahead<3>),
+        (by_position, prefetch): (&mut [C], Prefetch<3>),
     ) -> usize {
         let PairedFilters::ByFilters(by_filters, packed) = &self.filters else {
             unreachable!("filters are in lanes")
         };
         let sums = Sums { plane, planes: self.planes, sums: bytemuck::cast_slice_mut(sums), sums_len };
         let (bias, by_position) = (bias.map(bytemuck::cast_slice), bytemuck::cast_slice_mut(by_position));
-        by_filters.add_up_pairs(by_filters.group(begin), packed, bias, sums, (by_position, ahead))
+        by_filters.add_up_by_bf16_dot(by_filters.group(begin), packed, bias, sums, (by_position, prefetch))
     }
 
     /// The sums of a block of filters from number `begin` on, each of which begins with an element of `initial`, at all
@@ -277,21 +277,21 @@ impl PositionPairs<'_> {
         are_exact(rounded)
     }
 
-    /// The gradient of an image, rows of `columns`, as pairs where it is: if none lies across two rows, and they begin where elements
+    /// The gradient of an image, rows of `columns`, as pairs, unpacked: if none lies across two rows, and they begin where elements
     /// of their size may.
-    fn in_place(given: &[bf16], columns: usize) -> Option<&[f32]> {
+    fn unpacked(given: &[bf16], columns: usize) -> Option<&[f32]> {
         if columns.is_multiple_of(2) { bytemuck::try_cast_slice(given).ok() } else { None }
     }
 
     /// Copies the gradient of an image, rows of `output` for each filter, to rows that are `width` apart, each filter's
-    /// part `part_len` long, if it is not read where it is; false if an element is not exact.
+    /// part `part_len` long, if it is not read unpacked; false if an element is not exact.
     pub(super) fn take_given(
         &mut self,
         given: &[bf16],
         [rows, columns]: [usize; 2],
         [width, part_len]: [usize; 2],
     ) -> bool {
-        if Self::in_place(given, columns).is_none() {
+        if Self::unpacked(given, columns).is_none() {
             for (given, part) in given.chunks_exact(rows * columns).zip(self.parts.chunks_exact_mut(part_len))
             {
                 for (given, row) in given.chunks_exact(columns).zip(part.chunks_exact_mut(width)) {
@@ -317,14 +317,14 @@ impl PositionPairs<'_> {
         given: Option<&[bf16]>,
         products: Products<'_, C, Singles>,
     ) {
-        let Products { vectors, plane, part_len, columns, transposed, ahead, sums, .. } = products;
-        let (parts, part_len) = match given.and_then(|given| Self::in_place(given, plane.output()[1])) {
+        let Products { vectors, plane, part_len, columns, transposed, prefetch, sums, .. } = products;
+        let (parts, part_len) = match given.and_then(|given| Self::unpacked(given, plane.output()[1])) {
             Some(given) => (given, plane.outputs()),
             None => (bytemuck::cast_slice(self.parts), part_len),
         };
         // Pairs are moved as the bits of an element.
-        let multiply = Pairs::new();
-        let products = Products::<f32, Pairs> {
+        let multiply = Bf16Dot::new();
+        let products = Products::<f32, Bf16Dot> {
             multiply,
             vectors,
             plane,
@@ -333,10 +333,10 @@ impl PositionPairs<'_> {
             part_len: part_len / 2,
             columns: columns / 2,
             transposed: bytemuck::cast_slice_mut(transposed),
-            ahead,
+            prefetch,
             sums: bytemuck::cast_slice_mut(sums),
         };
-        in_vectors_of_pairs(multiply, products);
+        in_bf16_dot_vectors(multiply, products);
     }
 
     /// Adds the products of `F` parts from number `begin` on, each `part_len` long, with `K` windows of the planes to vectors

@@ -8,10 +8,10 @@ use std::arch::x86_64::{
 use half::bf16;
 
 use super::POSITIONS;
+use crate::cpu::bf16_dot::{Pair, in_pairs, interleave, is_supported};
 use crate::cpu::direct::convolve::Sums;
 use crate::cpu::direct::plane::Plane;
 use crate::cpu::lanes::MOST_LANES;
-use crate::cpu::pairs::{Pair, are_multiplied, in_pairs, interleave};
 
 /// Sums in a vector, and pairs in one.
 const LANES: usize = MOST_LANES;
@@ -19,7 +19,7 @@ const LANES: usize = MOST_LANES;
 /// Copies an image into planes of pairs of channels. What lies around them is zero from the beginning.
 #[allow(unsafe_code, reason = "target features")]
 pub(super) fn border(plane: &Plane, image: &[bf16], planes: &mut [Pair]) {
-    assert!(are_multiplied());
+    assert!(is_supported());
     // SAFETY: they are there with the instruction.
     unsafe { border_in_vectors(plane, image, planes) };
 }
@@ -48,7 +48,7 @@ fn border_in_vectors(plane: &Plane, image: &[bf16], planes: &mut [Pair]) {
 /// The sums of `F` filters at all positions.
 #[allow(unsafe_code, reason = "a target feature")]
 pub(super) fn add_up<const F: usize>(filters: &[[Pair; F]], initial: [f32; F], sums: Sums<'_, Pair, f32>) {
-    assert!(are_multiplied());
+    assert!(is_supported());
     if const { F <= 2 } {
         // SAFETY: the instruction is there, as asserted.
         unsafe { in_vectors::<F, 8>(filters, initial, sums) };
@@ -119,7 +119,7 @@ pub(super) fn add_products<const F: usize, const K: usize>(
     windows: [&[bf16]; K],
     sums: &mut [f32],
 ) {
-    assert!(are_multiplied());
+    assert!(is_supported());
     // SAFETY: the instruction is there, as asserted.
     unsafe { add_pairs(vectors, parts, windows, sums) };
 }

@@ -7,9 +7,9 @@
 
 use half::bf16;
 
+use crate::cpu::bf16_dot::Pair;
 use crate::cpu::direct::filters::Filters;
 use crate::cpu::direct::plane::Plane;
-use crate::cpu::pairs::Pair;
 use crate::cpu::tiles::{BLOCK, Initial, Left, Right, SIDE, Step, Sums, Tiles, are_there};
 
 /// Tiles add even and odd products apart, vectors in turn: while only many filters are multiplied in tiles, the last bits of a

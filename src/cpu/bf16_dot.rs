@@ -1,5 +1,5 @@
-//! Pairs of `bf16`: what the instruction takes that multiplies two at once and adds both products to an `f32` (AVX512-BF16), and
-//! for which numbers it does that exactly.
+//! The bf16 dot product (`vdpbf16ps` of AVX512-BF16): the instruction multiplies two pairs of `bf16` and adds both products to an
+//! `f32`. This room has its operands, and says for which numbers it is exact.
 //!
 //! To the instruction subnormal factors and sums are zeros, whatever the thread's settings are. So only such factors are given
 //! to it that no sum can be subnormal: a product of two multiples of `2^-62`, as elements from `2^-55` on are, is a
@@ -23,31 +23,31 @@ const MOST: bf16 = bf16::from_bits((127 + 55) << 7);
 
 /// Whether this machine has the instruction. What else code for it uses, AVX-512 F, BW and VL, is part of that level.
 #[cfg(target_arch = "x86_64")]
-pub(crate) fn are_multiplied() -> bool {
+pub(crate) fn is_supported() -> bool {
     use dahl_core::simd::{Level, level};
     level() == Level::V4 && std::arch::is_x86_feature_detected!("avx512bf16")
 }
 
 /// Whether this machine has the instruction.
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn are_multiplied() -> bool {
+pub(crate) fn is_supported() -> bool {
     false
 }
 
-/// Whether vectors of pairs are faster here than vectors of `f32`, if the machine [multiplies them](are_multiplied). Of what
+/// Whether vectors of pairs are faster here than vectors of `f32`, if the machine [multiplies them](is_supported). Of what
 /// has been measured, an AMD Zen 4 and a Zen 5 do twice as many operations in pairs, and Intel's Sapphire Rapids and Emerald Rapids half as many.
 /// It is not measured here, since sums in pairs have other bits. If `DAHL_SIMD` names a level, they are used: none has the processor in it.
 #[cfg(target_arch = "x86_64")]
-pub(crate) fn are_fast() -> bool {
+pub(crate) fn is_fast() -> bool {
     use dahl_core::simd::{Vendor, vendor};
-    static ARE_FAST: LazyLock<bool> =
+    static IS_FAST: LazyLock<bool> =
         LazyLock::new(|| vendor() != Vendor::Intel || env::var_os("DAHL_SIMD").is_some());
-    *ARE_FAST
+    *IS_FAST
 }
 
 /// Whether vectors of pairs are faster here than vectors of `f32`.
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn are_fast() -> bool {
+pub(crate) fn is_fast() -> bool {
     false
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn are_exact_sums(sums: &[f32]) -> bool {
     dispatch(AreExact(sums))
 }
 
-/// `to[i] = [even[i], odd[i]]`, of as many as `even` has. Where the machine [multiplies pairs](are_multiplied): it has these
+/// `to[i] = [even[i], odd[i]]`, of as many as `even` has. Where the machine [multiplies pairs](is_supported): it has these
 /// instructions then.
 ///
 /// Written in vectors, since rows are short: what a loop over whole vectors leaves is most of them.
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     #[allow(unsafe_code, reason = "a target feature")]
     fn elements_of_lines_of_any_length_come_side_by_side() {
-        if !are_multiplied() {
+        if !is_supported() {
             return;
         }
         for len in 0..70 {
