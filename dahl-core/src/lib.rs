@@ -104,7 +104,7 @@ pub mod __private {
     pub use crate::argument::DeclaredArgument;
     pub use crate::codelet::{
         Accumulator, CArgument, CKernel, CView, Codelet, Combines, ErrorClass, InPlace, Kernel, Numerics,
-        Operands, Parameter, RawView, Run, Variants, Views,
+        Parameter, RawView, Run, Variants, Views, WorkInputs,
     };
     pub use crate::config::VARIABLES;
     pub use crate::cuda::{

@@ -56,7 +56,7 @@ pub(crate) struct ArrayState {
     /// How many of them were said to be dying.
     dying_bytes: AtomicUsize,
     pub(super) fixed: UnsafeCell<Fixed>,
-    pub(super) body: UnsafeCell<Body>,
+    pub(super) body: UnsafeCell<ArrayBody>,
 }
 
 /// What is written when the state is made, before anybody knows it, and when it is freed.
@@ -71,7 +71,7 @@ pub(super) struct Fixed {
 
 /// What changes with the accesses.
 #[derive(Debug)]
-pub(super) struct Body {
+pub(super) struct ArrayBody {
     pub(super) home: Home,
     pub(super) failure: Option<Arc<Failure>>,
 }
@@ -99,7 +99,10 @@ impl ArrayState {
             own_bytes: AtomicUsize::new(0),
             dying_bytes: AtomicUsize::new(0),
             fixed: UnsafeCell::new(Fixed { bytes: 0, element: None, part: None, shared: None }),
-            body: UnsafeCell::new(Body { home: Home::new(ptr::null_mut(), Origin::None), failure: None }),
+            body: UnsafeCell::new(ArrayBody {
+                home: Home::new(ptr::null_mut(), Origin::None),
+                failure: None,
+            }),
         }
     }
 
@@ -126,7 +129,7 @@ impl ArrayState {
                 Fixed { bytes, element: Some(element), part: None, shared: Some(Arc::clone(shared)) }
         };
         // SAFETY: as above.
-        unsafe { *state.body.get() = Body { home: Home::new(pointer, origin), failure: None } };
+        unsafe { *state.body.get() = ArrayBody { home: Home::new(pointer, origin), failure: None } };
         NonNull::from(state)
     }
 

@@ -39,7 +39,7 @@ pub(crate) struct CudaError(Infallible);
 
 /// What was found when devices were looked for.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(crate) enum DeviceSearch {
     #[expect(dead_code, reason = "there are none")]
     Devices(Vec<Arc<CudaDevice>>),
     /// Why there are none.
@@ -52,8 +52,8 @@ pub fn no_compiler() -> Option<String> {
 }
 
 impl CudaDevice {
-    pub(crate) fn find(_: usize, _: &Clock) -> Found {
-        Found::None("dahl was built without its feature `cuda`".to_owned())
+    pub(crate) fn find(_: usize, _: &Clock) -> DeviceSearch {
+        DeviceSearch::None("dahl was built without its feature `cuda`".to_owned())
     }
 
     pub(crate) fn name(&self) -> &str {

@@ -14,7 +14,7 @@ use crate::check::CheckNotes;
 use crate::clock::Clock;
 use crate::codelet::{Codelet, Kernel};
 use crate::config::Config;
-use crate::description::{Action, ArrayId, Place, TaskDesc};
+use crate::description::{Action, ArrayId, Placement, TaskDesc};
 use crate::device::Devices;
 use crate::error::Failure;
 use crate::explain::CallLogs;
@@ -308,9 +308,9 @@ impl Shared {
         };
         is_there
             && match task.place() {
-                Place::Any => true,
-                Place::Worker(wanted) => worker == wanted,
-                Place::KindOf(wanted) => self.worker(worker).kind == self.worker(wanted).kind,
+                Placement::Any => true,
+                Placement::Worker(wanted) => worker == wanted,
+                Placement::KindOf(wanted) => self.worker(worker).kind == self.worker(wanted).kind,
             }
     }
 

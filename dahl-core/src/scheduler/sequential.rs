@@ -1,6 +1,6 @@
 //! [`Sequential`]: one task after the other, as they were submitted.
 
-use super::sorted::{Place, Sorted};
+use super::sorted::{QueueKey, Sorted};
 use super::{Scheduler, Workers};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
@@ -35,7 +35,7 @@ impl Scheduler for Sequential {
     }
 
     fn push(&self, task: ReadyTask, _: Option<usize>) {
-        let place = Place { rank: 0, number: task.sequence() };
+        let place = QueueKey { rank: 0, number: task.sequence() };
         let mut waiting = self.waiting();
         waiting.insert(place, task);
         self.count.store(waiting.len(), Ordering::Release);

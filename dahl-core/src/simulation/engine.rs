@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use super::demand::demand_bytes;
-use super::worker::{AHEAD, Tally, Task, Worker};
+use super::worker::{AHEAD, Task, Worker, WorkerUsage};
 use crate::device::Devices;
 use crate::engine::Shared;
 use crate::memory::MemoryNode;
@@ -63,8 +63,8 @@ impl Engine {
     }
 
     /// Where each worker's deeds are counted.
-    pub(super) fn tallies(&self) -> Vec<Arc<Tally>> {
-        self.workers.iter().map(|worker| Arc::clone(&worker.tally)).collect()
+    pub(super) fn usages(&self) -> Vec<Arc<WorkerUsage>> {
+        self.workers.iter().map(|worker| Arc::clone(&worker.usage)).collect()
     }
 
     /// Lets workers take tasks, in turn, until none does any more: first those that have none, then devices one ahead.
@@ -163,7 +163,7 @@ impl Engine {
         shared.clock().set(end_ns);
         let worker = &mut self.workers[index];
         let task = worker.issued.pop_front().expect("an event is of a task that has begun");
-        worker.tally.count(task.outcome.duration_ns());
+        worker.usage.count(task.outcome.duration_ns());
         finish(shared, &mut worker.context, task.task(), task.outcome);
         worker.context.recycler.flush(shared);
         if let Some(device) = worker.device

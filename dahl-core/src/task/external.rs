@@ -27,7 +27,7 @@ use crate::engine::Shared;
 use crate::error::{Failure, Result};
 use crate::memory::HOME;
 use crate::sync::thread_local;
-use crate::trace::Run;
+use crate::trace::TaskTimes;
 
 /// Called when the accesses of an external task are held.
 type Call = Box<dyn FnOnce(External) + Send>;
@@ -227,7 +227,7 @@ impl External {
             }
         }
         if let Some(recorder) = shared.recorder() {
-            let run = Run::taken_at(task.ready_ns());
+            let run = TaskTimes::taken_at(task.ready_ns());
             recorder.ended(
                 task.desc().sequence(),
                 task.ready_ns(),

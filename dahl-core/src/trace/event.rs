@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::run::Run;
+use super::task_times::TaskTimes;
 use crate::description::{ArrayId, TaskDesc};
 use crate::error::Failure;
 use crate::machine::Transfer;
@@ -48,7 +48,7 @@ pub(super) struct Ended {
     pub(super) sequence: u64,
     /// None for the host.
     pub(super) worker: Option<usize>,
-    pub(super) run: Run,
+    pub(super) times: TaskTimes,
     pub(super) ready_ns: u64,
     pub(super) ended_ns: u64,
     pub(super) failure: Option<Failed>,

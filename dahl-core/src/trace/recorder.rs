@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::event::{Ended, Failed, Ordered, Submitted, TraceEvent};
 use super::lanes::Lanes;
-use super::run::Run;
+use super::task_times::TaskTimes;
 use crate::access::AccessMode;
 use crate::array::ArrayState;
 use crate::clock::Clock;
@@ -91,7 +91,7 @@ impl Recorder {
         sequence: u64,
         ready_ns: u64,
         worker: Option<usize>,
-        run: Run,
+        times: TaskTimes,
         failure: Option<&Arc<Failure>>,
         is_cancelled: bool,
     ) {
@@ -103,7 +103,7 @@ impl Recorder {
         self.lanes.push(TraceEvent::Ended(Ended {
             sequence,
             worker,
-            run,
+            times,
             ready_ns,
             ended_ns: self.now_ns(),
             failure: failure.cloned().map(failed),

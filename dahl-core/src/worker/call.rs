@@ -116,8 +116,8 @@ pub(super) fn call(
         RunTarget { kind: &context.kind, idle: if has_team { idle } else { 0 }, has_team, cuda: None };
     let selection = context.choices.select(shared.choices(), target, codelet, task.desc());
     if shared.recorder().is_some() {
-        context.run.with(shared.models(), &context.kind, codelet, selection.kernel.name(), task.desc());
-        context.run.team = selection.team;
+        context.times.with(shared.models(), &context.kind, codelet, selection.kernel.name(), task.desc());
+        context.times.team = selection.team;
     }
     let others = shared.cpu_workers() - usize::from(context.worker.is_some());
     let others_busy = simulated_ns.is_none().then(|| others.saturating_sub(idle));
@@ -161,7 +161,7 @@ fn call_kernel(
     let helpers = Helpers::new(shared, selection, context.is_in_pool);
     let start_ns = begin_ns(shared);
     shared.stall().begin(context.worker, start_ns);
-    context.run.begin_ns = Some(start_ns);
+    context.times.begin_ns = Some(start_ns);
     // SAFETY: invariant V of `Operand`: the task is ready, so it holds its accesses: shared ones to what it reads,
     // exclusive ones to what it writes. Private and scratch buffers are its own. Arrays lie in zeroed blocks, so all
     // is initialised, and in blocks or vectors aligned for their elements.
@@ -171,7 +171,7 @@ fn call_kernel(
         context.lost_ns = kernel_ns;
     }
     ran?;
-    context.run.kernel_ns = Some(kernel_ns);
+    context.times.kernel_ns = Some(kernel_ns);
     if let Some(notes) = shared.check_notes() {
         let WorkerContext { operands, packs, inspection, lost_ns, .. } = context;
         let again = |operands: &[Operand]| {

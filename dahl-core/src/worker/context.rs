@@ -15,7 +15,7 @@ use crate::machine::CPU;
 use crate::memory::HOME;
 use crate::memory::{Buffer, MemoryNode};
 use crate::perf::ModelCache;
-use crate::trace::Run;
+use crate::trace::TaskTimes;
 
 /// What a thread that runs tasks keeps from one to the next.
 pub(crate) struct WorkerContext {
@@ -48,7 +48,7 @@ pub(crate) struct WorkerContext {
     /// How long the kernel of the running task ran, if it failed.
     pub(super) lost_ns: u64,
     /// What a trace will say of the running task, if there is one.
-    pub(super) run: Run,
+    pub(super) times: TaskTimes,
 }
 
 // SAFETY: the operands' pointers are leftovers of tasks that have ended: `call::prepare` has put others in their place,
@@ -77,7 +77,7 @@ impl WorkerContext {
             is_in_pool: false,
             transferred: false,
             lost_ns: 0,
-            run: Run::default(),
+            times: TaskTimes::default(),
         }
     }
 

@@ -17,7 +17,7 @@ use crate::memory::HOME;
 use crate::perf::{self, Measurement};
 use crate::statistics::Loss;
 use crate::task::{Access, ReadyTask, Step, Submitted};
-use crate::trace::Run;
+use crate::trace::TaskTimes;
 
 /// Runs a task, and what must follow. Never panics, whatever the kernel does.
 pub(crate) fn execute(shared: &Shared, context: &mut WorkerContext, task: ReadyTask) {
@@ -25,7 +25,7 @@ pub(crate) fn execute(shared: &Shared, context: &mut WorkerContext, task: ReadyT
     let codelet = task.desc().codelet();
     shared.stall().take(context.worker, task.desc().sequence());
     if let Some(recorder) = shared.recorder() {
-        context.run = Run::taken_at(recorder.now_ns());
+        context.times = TaskTimes::taken_at(recorder.now_ns());
     }
     task.accesses().for_each(Access::fetch_next);
     let outcome = run_task(shared, context, task, codelet, None);
@@ -70,17 +70,17 @@ fn measured(
 ) -> Result<(), TaskError> {
     let kernel = perf::kernel_of(task.desc());
     if let (Some(_), Some(kernel)) = (shared.recorder(), kernel) {
-        context.run.with(shared.models(), &context.kind, codelet, kernel, task.desc());
+        context.times.with(shared.models(), &context.kind, codelet, kernel, task.desc());
     }
     let start_ns = begin_ns(shared);
-    context.run.begin_ns = Some(start_ns);
+    context.times.begin_ns = Some(start_ns);
     let ran = run();
     let time_ns = simulated_ns.unwrap_or_else(|| shared.clock().ns_since(start_ns));
     if ran.is_err() {
         context.lost_ns = time_ns;
     }
     ran?;
-    context.run.kernel_ns = Some(time_ns);
+    context.times.kernel_ns = Some(time_ns);
     if let Some(kernel) = kernel {
         let measurement = Measurement { time_ns, ..Measurement::default() };
         context.models.record(shared.models(), &context.kind, codelet, kernel, task.desc(), measurement);
@@ -147,7 +147,7 @@ fn conclude<const LET_GO: bool>(
     }
     if let Some(recorder) = shared.recorder() {
         let (sequence, ready_ns) = (task.desc().sequence(), task.ready_ns());
-        recorder.ended(sequence, ready_ns, context.worker, context.run, failed.as_ref(), is_cancelled);
+        recorder.ended(sequence, ready_ns, context.worker, context.times, failed.as_ref(), is_cancelled);
     }
     shared.stall().end(context.worker);
     shared.tell_completed(task.desc().sequence(), context.worker);

@@ -7,7 +7,7 @@ use crate::engine::Shared;
 use crate::machine::Speed;
 use crate::perf;
 use crate::task::{Access, Submitted};
-use crate::trace::Run;
+use crate::trace::TaskTimes;
 
 /// What a task that has been issued came to; it is completed later.
 pub(crate) struct Issued {
@@ -15,7 +15,7 @@ pub(crate) struct Issued {
     duration_ns: u64,
     arrived_ns: u64,
     pinned: Vec<Pin>,
-    run: Run,
+    times: TaskTimes,
 }
 
 impl Issued {
@@ -31,7 +31,7 @@ impl Issued {
 
     /// Says when it begins.
     pub(crate) fn begin_at(&mut self, begin_ns: u64) {
-        self.run.begin_ns = Some(begin_ns);
+        self.times.begin_ns = Some(begin_ns);
     }
 
     /// Whether it could not begin because a memory is too small.
@@ -59,7 +59,7 @@ pub(crate) fn issue(
         None => speed.duration_ns(codelet.name, flops, bytes),
         Some(_) => speed.duration_ns("", None, bytes),
     };
-    context.run = Run::taken_at(shared.clock().now_ns());
+    context.times = TaskTimes::taken_at(shared.clock().now_ns());
     let result = match failure {
         Some(failure) => Err(TaskError::Failed(failure)),
         None => run_task(shared, context, task, codelet, Some(duration_ns)),
@@ -70,14 +70,14 @@ pub(crate) fn issue(
     let arrivals = task.accesses().filter_map(Access::state);
     let arrivals = arrivals.map(|array| array.replicas().arrived_ns(context.node));
     let arrived_ns = arrivals.max().unwrap_or(0).max(std::mem::take(&mut context.room_ns));
-    let run = Run { arrived_ns, kernel_ns: Some(duration_ns), ..context.run };
-    Issued { result, duration_ns, arrived_ns, pinned: std::mem::take(&mut context.pinned), run }
+    let times = TaskTimes { arrived_ns, kernel_ns: Some(duration_ns), ..context.times };
+    Issued { result, duration_ns, arrived_ns, pinned: std::mem::take(&mut context.pinned), times }
 }
 
 /// Completes a task of a simulation.
 pub(crate) fn finish(shared: &Shared, context: &mut WorkerContext, task: &Submitted, issued: Issued) {
     issued.pinned.into_iter().for_each(Pin::let_go);
     context.lost_ns = if issued.result.is_err() { issued.duration_ns } else { 0 };
-    context.run = issued.run;
+    context.times = issued.times;
     complete(shared, context, task, issued.result);
 }

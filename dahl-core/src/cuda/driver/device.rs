@@ -51,7 +51,7 @@ pub(crate) struct CudaDevice {
 
 /// What was found when devices were looked for.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(crate) enum DeviceSearch {
     Devices(Vec<Arc<CudaDevice>>),
     /// Why there are none.
     None(String),
@@ -59,17 +59,17 @@ pub(crate) enum Found {
 
 impl CudaDevice {
     /// The devices of this machine, `most` at most.
-    pub(crate) fn find(most: usize, clock: &Clock) -> Found {
+    pub(crate) fn find(most: usize, clock: &Clock) -> DeviceSearch {
         if most == 0 {
-            return Found::None("none are wanted".to_owned());
+            return DeviceSearch::None("none are wanted".to_owned());
         }
         if let Err(reason) = library::start() {
-            return Found::None(reason);
+            return DeviceSearch::None(reason);
         }
         let mut count = 0;
         // SAFETY: room for a number.
         if let Err(error) = check("cuDeviceGetCount", unsafe { calls::cuDeviceGetCount(&raw mut count) }) {
-            return Found::None(error.to_string());
+            return DeviceSearch::None(error.to_string());
         }
         let most = most.min(usize::try_from(count).unwrap_or(0));
         let mut devices = Vec::new();
@@ -77,7 +77,7 @@ impl CudaDevice {
             match Self::open(index, clock) {
                 Ok(device) => devices.push(device),
                 // Numbers have no gaps: those after it are left out as well.
-                Err(error) if index == 0 => return Found::None(error.to_string()),
+                Err(error) if index == 0 => return DeviceSearch::None(error.to_string()),
                 Err(error) => {
                     eprintln!("dahl: CUDA device {index} is not used, nor are those after it: {error}");
                     break;
@@ -85,12 +85,12 @@ impl CudaDevice {
             }
         }
         if devices.is_empty() {
-            return Found::None("the driver knows no device".to_owned());
+            return DeviceSearch::None("the driver knows no device".to_owned());
         }
         if let Err(error) = Self::open_to_each_other(&devices) {
             eprintln!("dahl: CUDA devices copy to each other through the main memory: {error}");
         }
-        Found::Devices(devices)
+        DeviceSearch::Devices(devices)
     }
 
     /// Lets the devices copy from one to the other.

@@ -26,7 +26,7 @@ mod stream;
 mod timeline;
 
 pub(crate) use allocation::{Allocation, Moved};
-pub(crate) use device::{CudaDevice, Found};
+pub(crate) use device::{CudaDevice, DeviceSearch};
 pub(crate) use error::CudaError;
 pub(crate) use event::Event;
 pub(crate) use host_fetch::HostFetch;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::access::AccessMode;
 use crate::description::ArrayId;
-use crate::scheduler::sorted::{Place, Sorted};
+use crate::scheduler::sorted::{QueueKey, Sorted};
 use crate::task::ReadyTask;
 
 /// Tasks among which one is looked for whose arrays are there.
@@ -30,7 +30,7 @@ pub(super) struct WorkerQueue {
 struct Waiting {
     task: ReadyTask,
     cost: Cost,
-    place: Place,
+    place: QueueKey,
     /// Whether arrays are copied for it.
     brings: bool,
 }
@@ -83,7 +83,7 @@ impl WorkerQueue {
     ///
     /// A device takes one task ahead: the copies begin when the task before it does. On the host they begin when it has
     /// ended.
-    pub(super) fn end_of(&self, now_ns: u64, place: Place, run_ns: u64, transfer_ns: u64) -> (u64, Cost) {
+    pub(super) fn end_of(&self, now_ns: u64, place: QueueKey, run_ns: u64, transfer_ns: u64) -> (u64, Cost) {
         let (free_ns, last_ns) = self.free(now_ns, place);
         let request_ns = if self.takes_ahead { free_ns - last_ns } else { free_ns };
         let arrival_ns = request_ns.saturating_add(transfer_ns);
@@ -92,7 +92,7 @@ impl WorkerQueue {
     }
 
     /// When everything before `place` will have run, and how long the kernel of the last of it takes.
-    fn free(&self, now_ns: u64, place: Place) -> (u64, u64) {
+    fn free(&self, now_ns: u64, place: QueueKey) -> (u64, u64) {
         let ahead = self.tasks.count_before(place);
         let queued_ns = if ahead == self.tasks.len() {
             self.queued_ns
@@ -112,7 +112,7 @@ impl WorkerQueue {
     }
 
     /// Puts a task in its place.
-    pub(super) fn push(&mut self, place: Place, task: ReadyTask, cost: Cost) {
+    pub(super) fn push(&mut self, place: QueueKey, task: ReadyTask, cost: Cost) {
         let brings = cost.transfer_ns > 0;
         if brings {
             for array in read_by(&task) {
@@ -130,7 +130,7 @@ impl WorkerQueue {
 
     /// The next task, what it costs, and the place that it had: the first one, or, `by_data`, of those of the first
     /// one's rank the one that lacks fewest bytes.
-    pub(super) fn pop(&mut self, by_data: Option<usize>) -> Option<(ReadyTask, Cost, Place)> {
+    pub(super) fn pop(&mut self, by_data: Option<usize>) -> Option<(ReadyTask, Cost, QueueKey)> {
         let missing = |worker| move |waiting: &Waiting| waiting.task.missing_bytes(worker);
         let index = match by_data {
             Some(worker) => least(self.tasks.of_first_rank().take(LOOK).map(missing(worker))),

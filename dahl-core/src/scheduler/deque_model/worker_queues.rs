@@ -1,11 +1,11 @@
 //! [`WorkerQueues`]: the queues of all workers, and the tasks that are in none of them yet.
 
-use super::explorer::{Estimate, Explorer, Found};
+use super::explorer::{Estimate, Explorer, Offer};
 use super::kinds::Kinds;
 use super::worker_queue::{Taken, WorkerQueue};
 use super::{Order, Rule};
 use crate::access::AccessMode;
-use crate::scheduler::sorted::Place;
+use crate::scheduler::sorted::QueueKey;
 use crate::scheduler::{Workers, suits};
 use crate::task::ReadyTask;
 
@@ -171,7 +171,7 @@ impl WorkerQueues {
     fn place(&mut self, task: ReadyTask, rank: i64, now_ns: u64) {
         let number = if self.rule.order == Order::Ready { self.placed } else { task.sequence() };
         self.placed += 1;
-        let place = Place { rank, number };
+        let place = QueueKey { rank, number };
         let able = || (0..self.queues.len()).filter(|&worker| task.can_run_on(worker));
         let run_ns =
             |worker: usize| self.estimates[self.kinds.of[worker]].expected_ns.unwrap_or(self.typical_ns);
@@ -261,13 +261,13 @@ impl WorkerQueues {
             let found = self.explorer.pop(kind, worker, estimates, estimate, is_free);
             match found {
                 None => return Popped::Nothing,
-                Some(Found::Task(task, sample_of)) => {
+                Some(Offer::Task(task, sample_of)) => {
                     let expected_ns = self.estimates[kind].expected_ns.unwrap_or(0);
                     let taken = Taken { sequence: task.sequence(), expected_ns, sample_of };
                     self.queues[worker].take(now_ns, taken);
                     return Popped::Task(task);
                 }
-                Some(Found::Known(group)) => {
+                Some(Offer::Known(group)) => {
                     self.close(group, now_ns);
                     if !self.unranked.is_empty() {
                         return Popped::Unranked;

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 
 use super::super::task_error::{TaskError, caught};
 use super::Worker;
-use super::operands::Operands;
+use super::operands::DeviceOperands;
 use super::underway::Issued;
 use crate::codelet::Kernel;
 use crate::cuda::{
@@ -43,7 +43,7 @@ impl Worker<'_> {
     pub(super) fn call(
         &mut self,
         kernel: &'static Kernel,
-        operands: &mut Operands<'_>,
+        operands: &mut DeviceOperands<'_>,
         task: &Submitted,
     ) -> Result<Issued, TaskError> {
         let entry = kernel.cuda_entry().expect("a kernel that calls");
@@ -56,7 +56,7 @@ impl Worker<'_> {
         };
         let begin = self.device.begin_event();
         let mut result = ready;
-        let Operands { list, own, .. } = &mut *operands;
+        let DeviceOperands { list, own, .. } = &mut *operands;
         let ran = match (&result, &begin) {
             (Ok(()), Ok(_)) => caught(|| {
                 let mut loan = Loan { worker: self, libraries: &mut libraries, task, own };

@@ -3,7 +3,7 @@
 use super::super::execute::is_missing;
 use super::super::task_error::TaskError;
 use super::Worker;
-use super::operands::Operands;
+use super::operands::DeviceOperands;
 use super::parameters::Parameters;
 use super::underway::{Circumstances, FINE, Issued, Underway};
 use crate::autotune::{RunTarget, Selection};
@@ -12,7 +12,7 @@ use crate::cuda::{CudaError, CudaInstance, CudaLaunch, CudaLaunches, Event, Func
 use crate::description::Step as Part;
 use crate::perf;
 use crate::task::Submitted;
-use crate::trace::Run;
+use crate::trace::TaskTimes;
 
 /// How often a task's kernel must have been measured for its footprint before it is launched together with others.
 const MEASURED: u64 = 4;
@@ -30,7 +30,7 @@ impl Worker<'_> {
     pub(super) fn issue(&mut self, task: &Submitted) -> Result<Underway, TaskError> {
         let codelet = task.desc().codelet();
         let _named = self.names.enter(codelet.name);
-        self.context.run = Run::taken_at(self.shared.clock().now_ns());
+        self.context.times = TaskTimes::taken_at(self.shared.clock().now_ns());
         let mut circumstances = self.circumstances(task);
         let choice = self.choose(codelet, task);
         let issued = self.issue_by(choice.as_ref(), task, codelet, &mut circumstances);
@@ -43,7 +43,7 @@ impl Worker<'_> {
         };
         other.into_iter().for_each(|other| other.end(None));
         let (issued, end) = issued?;
-        Ok(Underway::new(task, issued, end, choice, self.context.run, circumstances))
+        Ok(Underway::new(task, issued, end, choice, self.context.times, circumstances))
     }
 
     /// Whether a task's launches may be batched, to be issued with others as a graph: then nobody measures it alone.
@@ -127,7 +127,7 @@ impl Worker<'_> {
         self.shared.stall().begin(Some(self.number), self.shared.clock().now_ns());
         if self.shared.recorder().is_some() {
             let context = &mut self.context;
-            context.run.with(self.shared.models(), &context.kind, codelet, kernel, task.desc());
+            context.times.with(self.shared.models(), &context.kind, codelet, kernel, task.desc());
         }
     }
 
@@ -154,7 +154,7 @@ impl Worker<'_> {
         &mut self,
         task: &Submitted,
         codelet: &'static Codelet,
-        operands: &mut Operands<'_>,
+        operands: &mut DeviceOperands<'_>,
         keep_old: bool,
     ) -> Result<Launch, TaskError> {
         let instance = task.desc().cuda_of_reduction().or(codelet.cuda);

@@ -307,12 +307,12 @@ impl<'s> Worker<'s> {
         let is_let_go = underway.is_let_go();
         let outcome = match lost {
             Some(why) => {
-                self.context.run = underway.run();
+                self.context.times = underway.times();
                 Err(TaskError::Failed(why))
             }
             None => underway.measure(self),
         };
-        if let Some(kernel_ns) = self.context.run.kernel_ns {
+        if let Some(kernel_ns) = self.context.times.kernel_ns {
             self.mean_ns = (7 * self.mean_ns + kernel_ns) / 8;
         }
         if is_let_go {

@@ -1,4 +1,4 @@
-//! [`Operands`]: where a task's arrays are on the device, and the memory that it has for itself.
+//! [`DeviceOperands`]: where a task's arrays are on the device, and the memory that it has for itself.
 
 use std::panic::Location;
 
@@ -17,7 +17,7 @@ use crate::shape::Layout;
 use crate::task::Submitted;
 
 /// What a task works on.
-pub(super) struct Operands<'r> {
+pub(super) struct DeviceOperands<'r> {
     /// In the order of the kernel's views.
     pub(super) list: Vec<Operand>,
     /// Memory of the task's own: it goes when the task has been issued, in the order of the stream.
@@ -29,14 +29,14 @@ pub(super) struct Operands<'r> {
     node: usize,
 }
 
-impl Drop for Operands<'_> {
+impl Drop for DeviceOperands<'_> {
     fn drop(&mut self) {
         // What is in the streams is waited for by whoever comes next (D2, D3).
         self.arrays.iter().for_each(|(array, _)| array.unpin(self.node));
     }
 }
 
-impl Operands<'_> {
+impl DeviceOperands<'_> {
     /// Notes that the task is in the compute stream, up to `event`.
     pub(super) fn stamp(mut self, event: &Event) {
         for (array, writes) in &self.arrays {
@@ -54,10 +54,10 @@ impl Operands<'_> {
 
 impl Worker<'_> {
     /// Brings the task's arrays to the device; the compute stream waits for what must come before.
-    pub(super) fn operands<'r>(&self, task: &'r Submitted) -> Result<Operands<'r>, TaskError> {
+    pub(super) fn operands<'r>(&self, task: &'r Submitted) -> Result<DeviceOperands<'r>, TaskError> {
         let node = self.context.node;
         let mut operands =
-            Operands { list: Vec::new(), own: Vec::new(), renamed: None, arrays: Vec::new(), node };
+            DeviceOperands { list: Vec::new(), own: Vec::new(), renamed: None, arrays: Vec::new(), node };
         for desc::Operand { position, parameter, access } in task.desc().operands() {
             let mut layout = Layout::EMPTY;
             // A replica is contiguous, whatever the part is at home.
@@ -91,10 +91,10 @@ impl Worker<'_> {
     pub(super) fn operands_of_reduction<'r>(
         &self,
         task: &'r Submitted,
-    ) -> Result<(Operands<'r>, bool), TaskError> {
+    ) -> Result<(DeviceOperands<'r>, bool), TaskError> {
         let (node, requester) = (self.context.node, fold::requester(task.desc()));
         let mut operands =
-            Operands { list: Vec::new(), own: Vec::new(), renamed: None, arrays: Vec::new(), node };
+            DeviceOperands { list: Vec::new(), own: Vec::new(), renamed: None, arrays: Vec::new(), node };
         let is_finish = task.desc().combination().is_some_and(|what| matches!(what.step, Part::Finish(_)));
         let mut keep_old = true;
         // What is read comes first: a total that has got its room here has a value for whoever runs the task elsewhere.
@@ -128,7 +128,7 @@ impl Worker<'_> {
     /// The task is ready and not completed.
     unsafe fn fetch<'r>(
         &self,
-        operands: &mut Operands<'r>,
+        operands: &mut DeviceOperands<'r>,
         array: &'r ArrayState,
         accumulator: Option<&Accumulator>,
         access: &AccessDesc,
@@ -162,7 +162,7 @@ impl Worker<'_> {
     /// Memory of the task's own, of unknown content.
     pub(super) fn own_memory(
         &self,
-        operands: &mut Operands<'_>,
+        operands: &mut DeviceOperands<'_>,
         bytes: usize,
         task: &Submitted,
     ) -> Result<*mut u8, TaskError> {
@@ -193,7 +193,7 @@ impl Worker<'_> {
     /// Lets a task that runs over one of its inputs write elsewhere, which takes that input's place in the end.
     fn rename<'r>(
         &self,
-        operands: &mut Operands<'r>,
+        operands: &mut DeviceOperands<'r>,
         task: &'r Submitted,
         over: Over,
     ) -> Result<(), TaskError> {

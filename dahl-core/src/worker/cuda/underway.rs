@@ -9,7 +9,7 @@ use crate::cuda::{CudaError, Event, Pinned};
 use crate::explain::Call;
 use crate::perf::Measurement;
 use crate::task::Submitted;
-use crate::trace::Run;
+use crate::trace::TaskTimes;
 
 /// A task that has been issued and not ended.
 pub(super) struct Underway {
@@ -22,7 +22,7 @@ pub(super) struct Underway {
     kernel: &'static str,
     /// The choice that this is to be measured for.
     choice: Option<Selection>,
-    run: Run,
+    times: TaskTimes,
     circumstances: Circumstances,
 }
 
@@ -56,11 +56,11 @@ impl Underway {
         issued: Issued,
         end: Event,
         choice: Option<Selection>,
-        run: Run,
+        times: TaskTimes,
         circumstances: Circumstances,
     ) -> Self {
         let Issued { begin, verdict, kernel } = issued;
-        Self { task: NonNull::from(task), begin, end, verdict, kernel, choice, run, circumstances }
+        Self { task: NonNull::from(task), begin, end, verdict, kernel, choice, times, circumstances }
     }
 
     /// The task. Its record stays until the task has been ended.
@@ -90,8 +90,8 @@ impl Underway {
     }
 
     /// What a trace says of it.
-    pub(super) fn run(&self) -> Run {
-        self.run
+    pub(super) fn times(&self) -> TaskTimes {
+        self.times
     }
 
     /// Notes how long it ran, which it has, and what came of it.
@@ -102,7 +102,7 @@ impl Underway {
         if self.circumstances.batched {
             // Those that were launched together end together: the first one counts the time of all.
             let all_ns = self.end.take_batch_ns().unwrap_or(0);
-            context.run = self.run;
+            context.times = self.times;
             shared.counters().end_together(context.worker, codelet, all_ns);
             return Ok(());
         }
@@ -110,7 +110,7 @@ impl Underway {
         // One after the other, whatever the clocks' difference.
         let begin_ns = device.passed_ns(&self.begin).max(*ended_ns);
         *ended_ns = begin_ns + time_ns;
-        context.run = Run { begin_ns: Some(begin_ns), ..self.run };
+        context.times = TaskTimes { begin_ns: Some(begin_ns), ..self.times };
         if let Some(verdict) = self.verdict {
             let place = device.read_word(verdict);
             if place != FINE {
@@ -122,7 +122,7 @@ impl Underway {
                 )));
             }
         }
-        context.run.kernel_ns = Some(time_ns);
+        context.times.kernel_ns = Some(time_ns);
         self.choice.into_iter().for_each(|choice| choice.end(Some(time_ns)));
         let measurement = Measurement { time_ns, ..Measurement::default() };
         let kernel = self.kernel;

@@ -1,4 +1,4 @@
-//! [`Run`]: what a worker notes of the task that it runs.
+//! [`TaskTimes`]: what a worker notes of the task that it runs.
 
 use crate::codelet::Codelet;
 use crate::description::TaskDesc;
@@ -6,7 +6,7 @@ use crate::perf::Models;
 
 /// What a worker notes of the task that it runs, until it has ended.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Run {
+pub(crate) struct TaskTimes {
     /// When the worker took it.
     pub(crate) taken_ns: u64,
     /// When its data are at the worker's memory node, if they must come there.
@@ -22,7 +22,7 @@ pub(crate) struct Run {
     pub(crate) team: bool,
 }
 
-impl Run {
+impl TaskTimes {
     /// That of a task that is taken now.
     pub(crate) fn taken_at(now_ns: u64) -> Self {
         Self { taken_ns: now_ns, ..Self::default() }

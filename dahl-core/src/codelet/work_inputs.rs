@@ -1,11 +1,11 @@
-//! [`Operands`]: the extents and arguments of a task, as `flops = ..` and `bytes = ..` see them.
+//! [`WorkInputs`]: the extents and arguments of a task, as `flops = ..` and `bytes = ..` see them.
 
 use crate::argument::Argument;
 use crate::shape::{DynExtents, MAX_RANK};
 
 /// The extents of a task's data parameters and the values of its arguments, in the order of the declaration.
 #[derive(Debug)]
-pub struct Operands<'a> {
+pub struct WorkInputs<'a> {
     extents: &'a [ShapeOf],
     next: usize,
     arguments: &'a [u8],
@@ -31,7 +31,7 @@ impl ShapeOf {
     }
 }
 
-impl<'a> Operands<'a> {
+impl<'a> WorkInputs<'a> {
     pub(crate) fn new(extents: &'a [ShapeOf], arguments: &'a [u8]) -> Self {
         Self { extents, next: 0, arguments }
     }
