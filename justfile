@@ -72,7 +72,7 @@ fixtures:
 # (installs CUDA's compiler into target/cuda).
 release:
     scripts/make_ptx.sh
-    cargo package --workspace --no-verify --allow-dirty --exclude dahl-benches --exclude dahl-floors --exclude user-crate --exclude cuda-devices --exclude cuda-on-cpu --exclude cuda-kernels --exclude cuda-stand-in
+    cargo package --workspace --no-verify --allow-dirty --exclude dahl-benches --exclude dahl-floors --exclude user-crate --exclude cuda-devices --exclude cuda-on-cpu --exclude cuda-kernels --exclude fake-cuda
     rm -r kernels/ptx dahl-nn/kernels/ptx
 
 # Lets NVRTC compile every entry point of every CUDA kernel for an A100 and an H100, and lists the times (installs CUDA's compiler).

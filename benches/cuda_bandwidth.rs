@@ -65,7 +65,7 @@ fn bandwidth<T: Real>(rt: &Runtime, device: &str, elements: usize, extents: [usi
     let mut total: Scalar<'_, T> = rt.zeros([])?;
     let taken = best(rt, || {
         Sum::task(&x, &mut total).on_kind(device).submit()?;
-        total.settle()
+        total.finalize()
     })?;
     print(&format!("sum-{name}-all"), gigabytes / taken, "GB/s");
     let [outer, inner] = extents;
@@ -77,7 +77,7 @@ fn bandwidth<T: Real>(rt: &Runtime, device: &str, elements: usize, extents: [usi
         let mut sums: Block<'_, T> = rt.zeros(reduced)?;
         let taken = best(rt, || {
             SumAxis::task(&block, &mut sums, axis).on_kind(device).submit()?;
-            sums.settle()
+            sums.finalize()
         })?;
         print(&format!("sum-{name}-axis{axis}"), gigabytes / taken, "GB/s");
     }

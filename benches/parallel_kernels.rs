@@ -26,9 +26,9 @@ fn median_us(mut task: impl FnMut() -> Result<()>) -> Result<f64> {
         task()?;
         times.push(begin.elapsed().as_secs_f64() * 1e6);
     }
-    let settled = &mut times[TASKS..];
-    settled.sort_by(f64::total_cmp);
-    Ok(settled[TASKS / 2])
+    let steady = &mut times[TASKS..];
+    steady.sort_by(f64::total_cmp);
+    Ok(steady[TASKS / 2])
 }
 
 fn product(rt: &Runtime, batch: usize) -> Result<f64> {
@@ -72,7 +72,7 @@ fn main() -> Result<()> {
             let chosen = match team {
                 Some(true) => "yes",
                 Some(false) => "no",
-                None => "not settled",
+                None => "not decided",
             };
             println!(
                 "{name:<10} {batch:>6} {:>12.1} {:>12.1} {:>12.1}  {chosen}",

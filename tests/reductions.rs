@@ -176,7 +176,7 @@ fn a_forgotten_value_is_zeros_to_whoever_looks() -> Result<()> {
         }
         assert_eq!(out.to_vec()?, [by_the_tree(0, 2); 4], "a value again, if of zeros");
         out.invalidate()?;
-        out.settle()?;
+        out.finalize()?;
         for value in 0..2 {
             record(&mut out, value)?;
         }
@@ -445,7 +445,7 @@ fn what_is_settled_is_combined_before_it_is_read() -> Result<()> {
         }
         rt.wait()?;
         let contributed = rt.statistics().tasks.submitted;
-        out.settle()?;
+        out.finalize()?;
         let settled = rt.statistics().tasks.submitted;
         rt.wait()?;
         assert_eq!(out.read()?[[]], 2.0 * 15_f64.powi(6));

@@ -27,16 +27,16 @@ const TASKS_IN_FLIGHT: usize = 64;
 const MB: f64 = (1 << 20) as f64;
 
 /// Where the arrays of a pass are made.
-enum Place<'a> {
+enum ArraySource<'a> {
     Arena(&'a Arena),
     Alone(&'a Runtime),
 }
 
-impl<'a> Place<'a> {
+impl<'a> ArraySource<'a> {
     fn array<T: Element, const N: usize>(&self, shape: [usize; N]) -> Result<Array<'a, T, N>> {
         match self {
-            Place::Arena(arena) => arena.zeros(shape),
-            Place::Alone(rt) => rt.zeros(shape),
+            ArraySource::Arena(arena) => arena.zeros(shape),
+            ArraySource::Alone(rt) => rt.zeros(shape),
         }
     }
 }
@@ -63,7 +63,7 @@ impl Network {
     /// Forward, backward, update. Each array is dropped as soon as it is of no more use; `look` is called after each op.
     fn step(
         &mut self,
-        (forward, backward): (&Place<'_>, &Place<'_>),
+        (forward, backward): (&ArraySource<'_>, &ArraySource<'_>),
         input: &Tensor<'_, f32>,
         labels: &Vector<'_, u32>,
         look: &mut impl FnMut(),
@@ -185,9 +185,9 @@ fn run(way: Way, workers: usize, batch: usize, steps: usize, sampled: bool) -> R
             }
         };
         let places = match way {
-            Way::OneArena => (Place::Arena(&forward), Place::Arena(&forward)),
-            Way::TwoArenas => (Place::Arena(&forward), Place::Arena(&backward)),
-            Way::Alone => (Place::Alone(&rt), Place::Alone(&rt)),
+            Way::OneArena => (ArraySource::Arena(&forward), ArraySource::Arena(&forward)),
+            Way::TwoArenas => (ArraySource::Arena(&forward), ArraySource::Arena(&backward)),
+            Way::Alone => (ArraySource::Alone(&rt), ArraySource::Alone(&rt)),
         };
         network.step((&places.0, &places.1), &input, &labels, &mut look)?;
         forward.reset();

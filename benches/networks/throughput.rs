@@ -23,7 +23,7 @@ struct Settings {
     workers: usize,
     samples: usize,
     epochs: usize,
-    granularity: Option<usize>,
+    micro_batch_size: Option<usize>,
     scheduler: Option<String>,
     on_devices: bool,
     data: Option<PathBuf>,
@@ -38,7 +38,7 @@ impl Settings {
             workers: 1,
             samples: 6000,
             epochs: 4,
-            granularity: None,
+            micro_batch_size: None,
             scheduler: None,
             on_devices: false,
             data: None,
@@ -52,7 +52,7 @@ impl Settings {
                 Long("workers") => settings.workers = parser.value()?.parse()?,
                 Long("samples") => settings.samples = parser.value()?.parse()?,
                 Long("epochs") => settings.epochs = parser.value()?.parse()?,
-                Long("granularity") => settings.granularity = Some(parser.value()?.parse()?),
+                Long("micro-batch-size") => settings.micro_batch_size = Some(parser.value()?.parse()?),
                 Long("scheduler") => settings.scheduler = Some(parser.value()?.string()?),
                 Long("on-devices") => settings.on_devices = true,
                 Long("data") => settings.data = Some(parser.value()?.into()),
@@ -124,8 +124,8 @@ fn run<T: Real>(settings: &Settings, data: &Images) -> Result<(), Box<dyn std::e
     let mut model = network::<T>(&arena, &settings.network)?.ok_or("a network is `small` or `mnist`")?;
     let trainer = Trainer::new(&mut model, CrossEntropy, Sgd::new(0.01));
     let mut trainer = trainer.batch_size(settings.batch_size).epochs(settings.epochs).no_shuffle();
-    if let Some(samples) = settings.granularity {
-        trainer = trainer.granularity(samples);
+    if let Some(samples) = settings.micro_batch_size {
+        trainer = trainer.micro_batch_size(samples);
     }
     let history = trainer.fit(data)?;
     let epochs: Vec<_> = history.epochs.iter().map(|epoch| epoch.samples_per_second).collect();

@@ -8,7 +8,7 @@
 //! * [`codelet`]: a declared operation as immutable data, and the views that its kernels get.
 //! * `array`, `memory`: data, and where they lie.
 //! * `task`: submission and dependencies. `scheduler`: which worker. `worker`: running.
-//! * `choice`: which kernel, and on how many cores. `explain`: why calls took different times.
+//! * `autotune`: which kernel, and on how many cores. `explain`: why calls took different times.
 //! * `statistics`: what a run has done, in figures.
 //! * `check`: what kernels did, compared with what they declare. `stall`: why nothing goes on.
 //! * `trace`: what happened, and when, in a file.
@@ -18,8 +18,8 @@
 mod arena;
 mod array;
 mod array_id;
+mod autotune;
 mod check;
-mod choice;
 mod clock;
 pub mod codelet;
 mod config;
@@ -60,8 +60,8 @@ pub use array::{
     AnyArray, Array, Block, LEAF_LEN, Matrix, ReadGuard, Reshaped, ReshapedMut, Scalar, Tensor, Vector,
     WriteGuard,
 };
+pub use autotune::{KernelChoice, KernelChoices, KernelTrial, Ruling, TeamPolicy};
 pub use check::CheckNote;
-pub use choice::{KernelChoice, KernelChoices, KernelTrial, Ruling, TeamPolicy};
 pub use clock::Clock;
 pub use codelet::{CKernel, Codelet};
 pub use config::RuntimeBuilder;
@@ -104,7 +104,7 @@ pub mod __private {
     pub use crate::argument::DeclaredArgument;
     pub use crate::codelet::{
         Accumulator, CArgument, CKernel, CView, Codelet, Combines, ErrorClass, InPlace, Kernel, Numerics,
-        Operands, Parameter, RawView, Run, Variants, Views,
+        Parameter, RawView, Run, Variants, Views, WorkInputs,
     };
     pub use crate::config::VARIABLES;
     pub use crate::cuda::{

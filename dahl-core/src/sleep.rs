@@ -7,7 +7,7 @@
 //!
 //! No more threads than cores need be awake: a worker that is woken takes its core from one that submits, which then
 //! submits too slowly for the workers, so that they sleep and are woken again. So where there are as many workers as
-//! cores, a worker that has found nothing while tasks were submitted one after the other *dozes*, if no other worker
+//! cores, a worker that has found nothing while tasks were submitted one after the other parks with a *timeout*, if no other worker
 //! sleeps: it looks by itself every millisecond. While all others are awake, and the host does not wait, it is not
 //! woken for a task ([`Sleep::wake_one_on_free_core`]). It runs that task at the latest when
 //!
@@ -21,12 +21,12 @@ use std::time::Duration;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use crate::sync::{Condvar, Mutex, MutexGuard, Parker, Unparker};
 
-/// How often a worker that dozes looks.
-const DOZE: Duration = Duration::from_millis(1);
+/// The period of a timed park.
+const PARK_TIMEOUT: Duration = Duration::from_millis(1);
 
 /// The workers that sleep.
 pub(crate) struct Sleep {
-    /// How many: [`ONE_DOZES`] if it is one, which dozes.
+    /// How many: [`ONE_TIMED`] if it is one whose park is timed.
     asleep: AtomicUsize,
     /// Threads of the host that wait.
     waiting_hosts: AtomicUsize,
@@ -37,22 +37,22 @@ pub(crate) struct Sleep {
     unparkers: Vec<Unparker>,
 }
 
-/// Stands for one sleeper that dozes: in one word with their number, so that nobody takes another one for it.
-const ONE_DOZES: usize = usize::MAX;
+/// Stands for one sleeper whose park is timed: in one word with their number, so that nobody takes another one for it.
+const ONE_TIMED: usize = usize::MAX;
 
 struct Sleeper {
     worker: usize,
-    dozes: bool,
+    is_timed: bool,
 }
 
 /// How long a worker sleeps.
-pub(crate) enum Rest<'a> {
+pub(crate) enum Park<'a> {
     /// Until it is woken,
-    Long,
+    Untimed,
     /// or for so long,
-    Short(Duration),
+    AtMost(Duration),
     /// or, if no other worker sleeps, until a look every millisecond says that it is not spared any more.
-    Doze(&'a mut dyn FnMut() -> bool),
+    Timed(&'a mut dyn FnMut() -> bool),
 }
 
 impl Sleep {
@@ -80,33 +80,33 @@ impl Sleep {
 
     /// Tells others who sleeps, after a change.
     fn tell(&self, sleepers: &[Sleeper]) {
-        let one_dozes = matches!(sleepers, [Sleeper { dozes: true, .. }]);
-        self.asleep.store(if one_dozes { ONE_DOZES } else { sleepers.len() }, Ordering::Relaxed);
+        let one_is_timed = matches!(sleepers, [Sleeper { is_timed: true, .. }]);
+        self.asleep.store(if one_is_timed { ONE_TIMED } else { sleepers.len() }, Ordering::Relaxed);
     }
 
-    /// Sleeps until woken, or as `rest` says, unless `look` finds something or `stays` holds.
+    /// Sleeps until woken, or as `park` says, unless `look` finds something or `stays` holds.
     pub(crate) fn sleep<W>(
         &self,
         worker: usize,
         look: impl Fn() -> Option<W>,
         stays: impl Fn() -> bool,
-        rest: Rest<'_>,
+        park: Park<'_>,
     ) -> Option<W> {
         let mut sleepers = self.sleepers();
-        let rest = match rest {
-            Rest::Doze(_) if !sleepers.is_empty() => Rest::Long,
-            rest => rest,
+        let park = match park {
+            Park::Timed(_) if !sleepers.is_empty() => Park::Untimed,
+            park => park,
         };
-        sleepers.push(Sleeper { worker, dozes: matches!(rest, Rest::Doze(_)) });
+        sleepers.push(Sleeper { worker, is_timed: matches!(park, Park::Timed(_)) });
         self.tell(&sleepers);
         drop(sleepers);
         fence(Ordering::SeqCst);
         let found = look();
         if found.is_none() && !stays() {
-            self.park(worker, rest);
+            self.park(worker, park);
         }
         let was_woken = !self.remove(worker);
-        // Who pushes a task and takes this worker to be dozing still has pushed it before this, and the next look finds
+        // Who pushes a task and takes this park to be timed still has pushed it before this, and the next look finds
         // it.
         fence(Ordering::SeqCst);
         if was_woken && found.is_some() {
@@ -115,13 +115,13 @@ impl Sleep {
         found
     }
 
-    fn park(&self, worker: usize, rest: Rest<'_>) {
+    fn park(&self, worker: usize, park: Park<'_>) {
         let parker = self.parkers[worker].lock().unwrap_or_else(|poison| poison.into_inner());
-        match rest {
-            Rest::Long => parker.park(),
-            Rest::Short(longest) => parker.park_timeout(longest),
-            Rest::Doze(is_spared) => loop {
-                parker.park_timeout(DOZE);
+        match park {
+            Park::Untimed => parker.park(),
+            Park::AtMost(longest) => parker.park_timeout(longest),
+            Park::Timed(is_spared) => loop {
+                parker.park_timeout(PARK_TIMEOUT);
                 let was_woken = self.sleepers().iter().all(|sleeper| sleeper.worker != worker);
                 if was_woken || !is_spared() {
                     break;
@@ -149,7 +149,7 @@ impl Sleep {
         }
     }
 
-    /// The same, but not the only one that sleeps, if it dozes and each of `cores` has a thread: the other workers, and
+    /// The same, but not the only one that sleeps, if its park is timed and each of `cores` has a thread: the other workers, and
     /// the host unless it waits.
     pub(crate) fn wake_one_on_free_core(&self, cores: usize) {
         fence(Ordering::SeqCst);
@@ -157,13 +157,13 @@ impl Sleep {
         if asleep == 0 {
             return;
         }
-        if asleep == ONE_DOZES && self.are_used(cores) {
+        if asleep == ONE_TIMED && self.are_used(cores) {
             if self.is_owed.load(Ordering::Relaxed) {
                 return;
             }
             self.is_owed.store(true, Ordering::Relaxed);
             fence(Ordering::SeqCst);
-            if self.asleep.load(Ordering::Relaxed) == ONE_DOZES && self.are_used(cores) {
+            if self.asleep.load(Ordering::Relaxed) == ONE_TIMED && self.are_used(cores) {
                 return;
             }
         }
@@ -300,7 +300,7 @@ impl Monitor {
         }
     }
 
-    /// Lets those look again whom it may help that a worker has come to rest, or has given records back; who waits for
+    /// Lets those look again whom it may help that a worker has come to park, or has given records back; who waits for
     /// bytes, if `concerns` holds.
     pub(crate) fn notify_of_rest(&self, concerns: impl FnOnce() -> bool) {
         fence(Ordering::SeqCst);

@@ -85,16 +85,16 @@ pub unsafe fn static_part<T: Element, const N: usize>(
 
 /// The value of an expression of the declaration, for operands of these extents.
 pub fn evaluate(
-    expression: fn(&mut codelet::Operands<'_>) -> f64,
+    expression: fn(&mut codelet::WorkInputs<'_>) -> f64,
     extents: &[&[usize]],
     arguments: &[u8],
 ) -> f64 {
     let shapes: Vec<ShapeOf> = extents.iter().map(|extents| ShapeOf::new(extents)).collect();
-    expression(&mut codelet::Operands::new(&shapes, arguments))
+    expression(&mut codelet::WorkInputs::new(&shapes, arguments))
 }
 
 /// The number of elements of the largest data parameter.
-pub fn largest_len(operands: &codelet::Operands<'_>) -> usize {
+pub fn largest_len(operands: &codelet::WorkInputs<'_>) -> usize {
     operands.largest_len()
 }
 

@@ -196,11 +196,11 @@ fn what_no_task_can_free_is_an_error_at_once() {
     let (bytes, text) = shortage(rt.zeros::<f32, 1>([2 * MB_LEN]));
     assert_eq!(bytes, 2 * MB);
     let facts = format!(
-        "D0006: out of memory: {} bytes cannot be had: of the limit of {} there are {} reserved; the largest holders: \
+        "D0006: out of memory: {} bytes cannot be had: {} of {} bytes are reserved; the largest holders: \
          array of {}:",
         2 * MB,
-        4 * MB,
         3 * MB,
+        4 * MB,
         file!()
     );
     assert!(text.starts_with(&facts), "{text}");

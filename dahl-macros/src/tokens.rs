@@ -89,7 +89,7 @@ pub(crate) fn text(tokens: &TokenStream) -> String {
 }
 
 fn write(tokens: TokenStream, text: &mut String) {
-    let mut place = Place::default();
+    let mut place = TokenContext::default();
     let mut operator = String::new();
     for token in tokens {
         match token {
@@ -128,7 +128,7 @@ const KEYWORDS: [&str; 8] = ["as", "else", "if", "in", "let", "match", "move", "
 
 /// What came before: it decides whether a sign is unary, and whether a group is a call's.
 #[derive(Default)]
-struct Place {
+struct TokenContext {
     after_operand: bool,
     after_keyword: bool,
     /// Between the bars of a closure.
@@ -137,7 +137,7 @@ struct Place {
     in_types: usize,
 }
 
-impl Place {
+impl TokenContext {
     fn after(&mut self, operand: bool) {
         (self.after_operand, self.after_keyword) = (operand, false);
     }

@@ -47,7 +47,7 @@ fn a_long_training_allocates_no_more_than_a_short_one() -> dahl::Result<()> {
     for epochs in [EPOCHS, EPOCHS, 3 * EPOCHS] {
         let before = ALLOCATIONS.load(Ordering::Relaxed);
         let trainer = Trainer::new(&mut model, CrossEntropy, Sgd::new(0.01).momentum(0.9));
-        trainer.batch_size(BATCH).granularity(2).epochs(epochs).fit(&data)?;
+        trainer.batch_size(BATCH).micro_batch_size(2).epochs(epochs).fit(&data)?;
         rt.wait()?;
         allocations.push(ALLOCATIONS.load(Ordering::Relaxed) - before);
     }

@@ -32,7 +32,8 @@ fn train<T: Real>(runtime: RuntimeBuilder) -> Outcome {
     let model = Sequential::<T>::new(&arena, [2, 9, 8], 3).conv2d(3, 3).unwrap().relu().unwrap();
     let mut model = model.max_pool2d(2).unwrap().flatten().unwrap().dense(4).unwrap();
     let optimizer = Sgd::new(0.05).momentum(0.9).weight_decay(1e-4);
-    let trainer = Trainer::new(&mut model, CrossEntropy, optimizer).batch_size(50).granularity(7).epochs(2);
+    let trainer =
+        Trainer::new(&mut model, CrossEntropy, optimizer).batch_size(50).micro_batch_size(7).epochs(2);
     let history = trainer.fit(&data).unwrap();
     let mut bytes = Vec::new();
     for (_, parameter) in model.parameters() {

@@ -28,7 +28,7 @@ fn a_thousand_epochs_take_the_memory_of_the_first() {
     let mut after_first = None;
     for chunk in 1..=CHUNKS {
         let optimizer = Sgd::new(0.01);
-        let trainer = Trainer::new(&mut model, CrossEntropy, optimizer).batch_size(16).granularity(8);
+        let trainer = Trainer::new(&mut model, CrossEntropy, optimizer).batch_size(16).micro_batch_size(8);
         trainer.epochs(CHUNK).fit(&data).unwrap();
         rt.wait().unwrap();
         let node = &rt.memory()[0];

@@ -63,8 +63,8 @@ fn of_a_trainer() {
     assert_names(wrong.fit(&data), line, &["batch_size = 0", "from 1"]);
     let (wrong, line) = (trainer!().epochs(0), line!());
     assert_names(wrong.fit(&data), line, &["epochs = 0", "from 1"]);
-    let (wrong, line) = (trainer!().granularity(0), line!());
-    assert_names(wrong.fit(&data), line, &["granularity = 0", "from 1"]);
+    let (wrong, line) = (trainer!().micro_batch_size(0), line!());
+    assert_names(wrong.fit(&data), line, &["micro_batch_size = 0", "from 1"]);
     trainer!().epochs(0).epochs(1).fit(&data).unwrap();
 }
 

@@ -68,7 +68,7 @@ fn the_last_batch_may_be_short_and_counts_by_its_samples() {
     let mut still = model::<f64>(&arena, 1);
     // With a learning rate of 0 the epoch's loss is the evaluation's, however the samples fall into batches.
     let trainer =
-        Trainer::new(&mut still, CrossEntropy, Sgd::new(0.0)).batch_size(10).granularity(4).no_shuffle();
+        Trainer::new(&mut still, CrossEntropy, Sgd::new(0.0)).batch_size(10).micro_batch_size(4).no_shuffle();
     let history = trainer.fit(&data).unwrap();
     let evaluation = still.evaluate(CrossEntropy, &data).unwrap();
     assert!((history.epochs[0].loss - evaluation.loss).abs() < 1e-14, "{history:?} {evaluation:?}");

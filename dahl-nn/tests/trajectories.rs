@@ -50,7 +50,7 @@ fn compare(name: &str, history: &History, max_relative: f64, counts: bool) {
     }
 }
 
-fn small<T: Real>(max_relative: f64, granularity: usize) {
+fn small<T: Real>(max_relative: f64, micro_batch_size: usize) {
     let rt = Runtime::builder().cpu_workers(2).build().unwrap();
     let arena = rt.arena();
     let data = FashionMnist::embedded().unwrap();
@@ -59,11 +59,11 @@ fn small<T: Real>(max_relative: f64, granularity: usize) {
     start_from(&mut model, "small.safetensors");
     let trainer =
         Trainer::new(&mut model, CrossEntropy, Sgd::new(0.001)).batch_size(10).epochs(5).no_shuffle();
-    let history = trainer.granularity(granularity).fit(&data.train).unwrap();
+    let history = trainer.micro_batch_size(micro_batch_size).fit(&data.train).unwrap();
     compare(&format!("small_{}", T::NAME), &history, max_relative, T::NAME == "f64");
 }
 
-fn strided<T: Real>(max_relative: f64, granularity: usize) {
+fn strided<T: Real>(max_relative: f64, micro_batch_size: usize) {
     let rt = Runtime::builder().cpu_workers(2).scheduler("eager").build().unwrap();
     let arena = rt.arena();
     let data = FashionMnist::embedded().unwrap().train.limited(2000);
@@ -75,7 +75,7 @@ fn strided<T: Real>(max_relative: f64, granularity: usize) {
     start_from(&mut model, "strided.safetensors");
     let optimizer = Sgd::new(0.01).momentum(0.9).weight_decay(5e-4);
     let trainer = Trainer::new(&mut model, CrossEntropy, optimizer).batch_size(64).epochs(3).no_shuffle();
-    let history = trainer.granularity(granularity).fit(&data).unwrap();
+    let history = trainer.micro_batch_size(micro_batch_size).fit(&data).unwrap();
     compare(&format!("strided_{}", T::NAME), &history, max_relative, T::NAME == "f64");
 }
 

@@ -57,14 +57,14 @@ def build(root: pathlib.Path, folder: pathlib.Path) -> None:
             shutil.copy2(built, to)
             subprocess.run(["strip", to], check=False)
             listed[kind].append({"package": package, "name": name, "file": to.name})
-    copy_stand_in(root, folder)
+    copy_fake_driver(root, folder)
     (folder / LIST).write_text(json.dumps(listed, indent=1))
 
 
-def copy_stand_in(root: pathlib.Path, folder: pathlib.Path) -> None:
-    """The libraries of the stand-in, if they were built with a test."""
-    found = sorted(root.glob("target/*/build/cuda-stand-in-*/out/lib/libcuda.so.1"), key=lambda path: path.stat().st_mtime)
-    to = folder / "stand-in"
+def copy_fake_driver(root: pathlib.Path, folder: pathlib.Path) -> None:
+    """The libraries of the fake driver, if they were built with a test."""
+    found = sorted(root.glob("target/*/build/fake-cuda-*/out/lib/libcuda.so.1"), key=lambda path: path.stat().st_mtime)
+    to = folder / "fake-cuda"
     shutil.rmtree(to, ignore_errors=True)
     if found:
         shutil.copytree(found[-1].parent, to, symlinks=True)

@@ -15,7 +15,7 @@ class Machine:
 
     device: str | None  # its name; nothing if there is none
     why_no_device: str
-    is_stand_in: bool
+    is_fake: bool
     environment: dict[str, str]
     nvcc: str | None
     sanitizer: str | None
@@ -24,27 +24,27 @@ class Machine:
     processors: int
 
 
-def look(stand_in: bool, folder: pathlib.Path) -> Machine:
+def look(fake: bool, folder: pathlib.Path) -> Machine:
     """Looks for the device and the tools."""
     environment = dict(os.environ)
-    # Tests then leave the stand-in alone, even if it was built with them.
-    environment["CUDA_STAND_IN"] = "1" if stand_in else "0"
-    if stand_in:
-        paths = [str(folder / "stand-in"), environment.get("LD_LIBRARY_PATH", "")]
+    # Tests then leave the fake driver alone, even if it was built with them.
+    environment["FAKE_CUDA"] = "1" if fake else "0"
+    if fake:
+        paths = [str(folder / "fake-cuda"), environment.get("LD_LIBRARY_PATH", "")]
         environment["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)
-        environment["DAHL_NVRTC"] = str(folder / "stand-in")
+        environment["DAHL_NVRTC"] = str(folder / "fake-cuda")
     else:
         paths = [environment.get("LD_LIBRARY_PATH", ""), *map(str, libraries_of_python())]
         environment["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)
-    device, why = device_of(folder / "stand-in" / "libcuda.so.1" if stand_in else "libcuda.so.1")
+    device, why = device_of(folder / "fake-cuda" / "libcuda.so.1" if fake else "libcuda.so.1")
     torch, torch_device = torch_of()
     return Machine(
         device=device,
         why_no_device=why,
-        is_stand_in=stand_in,
+        is_fake=fake,
         environment=environment,
         nvcc=version_of(["nvcc", "--version"], "release"),
-        sanitizer=None if stand_in else shutil.which("compute-sanitizer"),
+        sanitizer=None if fake else shutil.which("compute-sanitizer"),
         torch=torch,
         torch_device=torch_device,
         processors=os.cpu_count() or 1,

@@ -19,7 +19,7 @@ def arguments() -> argparse.Namespace:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--build", type=pathlib.Path, metavar="FOLDER")
     which.add_argument("--run", type=pathlib.Path, metavar="FOLDER")
-    parser.add_argument("--stand-in", action="store_true")
+    parser.add_argument("--fake", action="store_true")
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--table", type=pathlib.Path)
     return parser.parse_args()
@@ -33,7 +33,7 @@ def main() -> int:
         build.build(ROOT, folder)
         if settings.build:
             return 0
-    here = machine.look(settings.stand_in, folder)
+    here = machine.look(settings.fake, folder)
     results = table.Results(here)
     if here.device is None:
         results.absent("a CUDA device", here.why_no_device)

@@ -13,9 +13,9 @@ TYPES = ["f32", "bf16", "f16", "f64"]
 BATCHES = [1, 10, 100, 500]
 
 
-def trainings(is_stand_in: bool) -> list[str]:
+def trainings(is_fake: bool) -> list[str]:
     """The networks, `train-NETWORK-TYPE-BATCH`, the most telling first."""
-    if is_stand_in:
+    if is_fake:
         return ["train-small-f32-100"]
     return [f"train-{network}-{element}-{batch}" for element in TYPES for network in ("mnist", "small") for batch in BATCHES]
 
@@ -42,7 +42,7 @@ def run(root: pathlib.Path, folder: pathlib.Path, machine: Machine, clock: Clock
 
 def operations(name: str, file: str, folder: pathlib.Path, machine: Machine, clock: Clock, results: Results) -> None:
     """The rows of a benchmark of single operations: in dahl, and by what is called directly beside it."""
-    command = [f"./{file}", *(["--tiny"] if machine.is_stand_in else [])]
+    command = [f"./{file}", *(["--tiny"] if machine.is_fake else [])]
     output, status, _ = run_one(command, folder, machine, clock.left() * 0.5)
     for line in lines(output):
         results.row(line["row"], line["kind"], line["value"], line["unit"])
@@ -56,18 +56,18 @@ def train(file: str, folder: pathlib.Path, machine: Machine, clock: Clock, resul
     everyone = ["--workers", str(max(1, machine.processors - 1))]
     kinds = {
         # On a device alone a batch is not cut in parts.
-        "dahl": ("1", ["--on-devices", "--granularity", "BATCH"]),
+        "dahl": ("1", ["--on-devices", "--micro-batch-size", "BATCH"]),
         "dahl, CPU alone": ("0", everyone),
         "dahl, CPU and device": ("1", [*everyone, "--scheduler", "dmda"]),
     }
-    left = [(row, kind) for row in trainings(machine.is_stand_in) for kind in kinds]
+    left = [(row, kind) for row in trainings(machine.is_fake) for kind in kinds]
     while left and clock.left() > 5:
         row, kind = left.pop(0)
         _, network, element, batch = row.split("-")
         devices, options = kinds[kind]
         own = dict(machine.environment, DAHL_NCUDA=devices)
-        # The stand-in takes a thousand times as long.
-        samples = 2 * int(batch) if machine.is_stand_in else min(6000, 60 * int(batch))
+        # The fake driver takes a thousand times as long.
+        samples = 2 * int(batch) if machine.is_fake else min(6000, 60 * int(batch))
         command = [f"./{file}", "--network", network, "--type", element, "--batch-size", batch, "--samples", str(samples)]
         command += [batch if option == "BATCH" else option for option in options]
         started = Machine(**{**vars(machine), "environment": own})
@@ -88,14 +88,14 @@ def pytorch(root: pathlib.Path, folder: pathlib.Path, machine: Machine, clock: C
     if not machine.torch:
         results.absent("PyTorch", "Python has none here: PYTHON names one that does")
         return
-    if not machine.torch_device and not machine.is_stand_in:
+    if not machine.torch_device and not machine.is_fake:
         results.absent("PyTorch on the device", f"PyTorch {machine.torch} has none")
         return
     command = [sys.executable, str(root / "scripts" / "gpu_check" / "pytorch.py"), "--seconds", f"{clock.left() * 0.95:.0f}"]
     command += ["--data", str(root / "dahl-nn" / "data" / "fashion-mnist")]
-    if machine.is_stand_in:
+    if machine.is_fake:
         command.append("--tiny")
-    command += trainings(machine.is_stand_in)
+    command += trainings(machine.is_fake)
     output, status, _ = run_one(command, folder, machine, clock.left())
     (folder / "pytorch.log").write_text(output)
     for line in lines(output):

@@ -41,8 +41,8 @@ class Results:
             f"dahl: {commit()}",
             f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC",
         ]
-        if machine.is_stand_in:
-            facts.insert(0, "**on the stand-in for CUDA: figures mean nothing**")
+        if machine.is_fake:
+            facts.insert(0, "**on the fake CUDA driver: figures mean nothing**")
         parts = ["# dahl on a CUDA device", "\n".join(f"* {fact}" for fact in facts)]
         if self.tests:
             lines = [f"| {name} | {said} | {seconds:.0f} s |" for name, said, seconds in self.tests]

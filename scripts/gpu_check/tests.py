@@ -58,8 +58,8 @@ def run(folder: pathlib.Path, machine: Machine, clock: Clock, results: Results) 
         results.absent(absent, "there is none in this version of dahl")
     for program in programs["test"]:
         name = f"{program['package']}: {program['name']}"
-        if machine.is_stand_in and program["name"] == "nvrtc":
-            results.absent(name, "it reads what NVRTC makes, which the stand-in for it does not")
+        if machine.is_fake and program["name"] == "nvrtc":
+            results.absent(name, "it reads what NVRTC makes, which the fake of it does not")
             continue
         if clock.left() < 5:
             results.test(name, "not run: no time left", 0.0, failed=True)
@@ -73,7 +73,7 @@ def run(folder: pathlib.Path, machine: Machine, clock: Clock, results: Results) 
 def sanitize(folder: pathlib.Path, machine: Machine, clock: Clock, results: Results) -> None:
     """The same under each tool of compute-sanitizer, as far as time goes."""
     if not machine.sanitizer:
-        results.absent("compute-sanitizer", "it does not run on the stand-in" if machine.is_stand_in else "it is not installed here")
+        results.absent("compute-sanitizer", "it does not run on the fake driver" if machine.is_fake else "it is not installed here")
         return
     # Without the random programs, which take too long for it.
     programs = [program for program in listed(folder)["test"] if program["name"] in SANITIZED]

@@ -12,7 +12,7 @@ use dahl_core::{Element, Real};
 
 use super::compute::{in_compute, widened_len};
 use super::conv2d::{self, Convolution, Direct, images_at_once};
-use super::direct::{self, Order, PoolRoom, Relu, ReluPool, pooled, window_places};
+use super::direct::{self, Order, PoolWorkspace, Relu, ReluPool, pooled, window_places};
 use super::lanes::{Lanes, in_lanes};
 use super::scratch::with_scratch;
 
@@ -103,13 +103,13 @@ impl Direct<'_> {
         let PooledBytes { size, out, index } = pooling;
         in_lanes!(self.element, U => {
             let output = self.conv.window.positions();
-            let [len, row_len] = PoolRoom::<<U as Real>::Compute>::lengths(output, size);
+            let [len, row_len] = PoolWorkspace::<<U as Real>::Compute>::lengths(output, size);
             with_scratch([pooled(output, size).iter().product(), len], |[firsts, places]: [&mut [u32]; 2]| {
                 window_places(output, size, firsts);
                 with_scratch([len, len, row_len, row_len], |[best, offsets, row, row_offsets]| {
-                    let room = PoolRoom { firsts, best, offsets, places, row, row_offsets };
+                    let workspace = PoolWorkspace { firsts, best, offsets, places, row, row_offsets };
                     let (out, out_channels) = (cast_slice_mut(out), self.conv.out_channels);
-                    let epilogue = ReluPool::<U> { out, index, out_channels, size, room };
+                    let epilogue = ReluPool::<U> { out, index, out_channels, size, workspace };
                     self.convolve::<U, _>([cast_slice(input), cast_slice(filters), cast_slice(bias)], epilogue);
                 });
             });

@@ -5,12 +5,13 @@
 //! vectors of the machine ([`lanes`]), sums and products that keep their digits ([`sum_of`], [`compensated`], [`scaled`]),
 //! elements in their compute type ([`compute`]), counter-based random numbers ([`philox`]), and the temporary memory that they
 //! recycle ([`scratch`]). Everything is safe to call and checks its bounds; this is the only room of the package that may use
-//! `unsafe`, and only [`gemm`], what multiplies [`pairs`] and [`tiles`], instructions of [`lanes`], loops of [`direct`] that read
+//! `unsafe`, and only [`gemm`], what multiplies [`bf16_dot`] and [`tiles`], instructions of [`lanes`], loops of [`direct`] that read
 //! lines without a check for each, and [`prefetch`] do.
 //!
 //! Not here: the declarations with their shapes and checks (`ops`), and plain vectorised loops and reductions
 //! (`dahl_core::simd`).
 
+pub(crate) mod bf16_dot;
 pub(crate) mod compensated;
 pub(crate) mod compute;
 pub(crate) mod conv2d;
@@ -19,7 +20,6 @@ pub(crate) mod direct;
 pub(crate) mod gemm;
 pub(crate) mod im2col;
 pub(crate) mod lanes;
-pub(crate) mod pairs;
 pub(crate) mod philox;
 mod prefetch;
 pub(crate) mod row_major;

@@ -1,4 +1,4 @@
-//! [`prefetch`] and [`Ahead`]: what will be read or written soon.
+//! [`prefetch`] and [`Prefetch`]: software prefetch of what will be read or written soon.
 
 /// Brings what is at `place` to the first-level cache. It may be any address: a prefetch does not fault.
 #[allow(unsafe_code, reason = "takes a raw pointer")]
@@ -18,7 +18,7 @@ pub(super) fn prefetch<C>(place: *const C) {
 ///
 /// What will be written is fetched as what is read: a line that no other core has may be written then. (The instruction
 /// that asks for leave to write, `prefetchw`, made convolutions on a Zen 4 slower by a tenth.)
-pub(super) struct Ahead<const N: usize>([Stretch; N]);
+pub(super) struct Prefetch<const N: usize>([Stretch; N]);
 
 /// Memory that is gone through in equal steps.
 struct Stretch {
@@ -27,7 +27,7 @@ struct Stretch {
     step: usize,
 }
 
-impl<const N: usize> Ahead<N> {
+impl<const N: usize> Prefetch<N> {
     pub(super) fn new(stretches: [&[u8]; N]) -> Self {
         Self(stretches.map(Stretch::of))
     }
@@ -77,9 +77,9 @@ mod tests {
         for len in [0, 1, LINE, 3 * LINE + 5, bytes.len()] {
             let lines = len.div_ceil(LINE);
             for steps in [lines + 1, lines + 2, 2 * lines + 7, 1000] {
-                let mut ahead = Ahead::new([&bytes[..len]]);
-                ahead.in_steps(steps);
-                let [stretch] = &mut ahead.0;
+                let mut prefetch = Prefetch::new([&bytes[..len]]);
+                prefetch.in_steps(steps);
+                let [stretch] = &mut prefetch.0;
                 let places: Vec<_> = (0..steps).map(|_| stretch.step().addr()).collect();
                 if len > 0 {
                     let first = bytes.as_ptr().addr();

@@ -2,13 +2,13 @@
 //!
 //! One instruction multiplies 16 rows of 16 [`Pair`]s with 16 pairs of rows of 16 columns and adds to 16 by 16 sums: what
 //! vectors do in 256 instructions. As with those, subnormal factors and sums are zeros, so only what is
-//! [exact](super::pairs::are_exact) is given to it.
+//! [exact](super::bf16_dot::are_exact) is given to it.
 //!
 //! The compiler knows nothing of these registers but their names, so each use of them is one piece of assembly: it loads sums,
 //! adds products, and stores them ([`Tiles::add_products`]). A program asks Linux once for the permission to use them, and each
 //! thread says how it divides them before it does ([`Tiles::with`]).
 
-use super::pairs::Pair;
+use super::bf16_dot::Pair;
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", target_pointer_width = "64"))]
 mod permission;

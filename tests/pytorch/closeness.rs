@@ -18,7 +18,7 @@ pub(crate) fn tolerances(type_name: &str) -> [f64; 2] {
 
 /// What was compared of one op in one element type.
 #[derive(Default)]
-pub(crate) struct Tally {
+pub(crate) struct Closeness {
     pub(crate) cases: usize,
     pub(crate) elements: usize,
     /// Those that are not close to PyTorch's result in this type, but no farther from its result in f64.
@@ -30,7 +30,7 @@ pub(crate) struct Tally {
     failures: Vec<String>,
 }
 
-impl Tally {
+impl Closeness {
     /// Compares the result `role` of a case. Instead of being close, a result may be no farther from PyTorch's result in
     /// f64 than PyTorch's in this type is.
     pub(crate) fn compare<T: Real, const N: usize>(

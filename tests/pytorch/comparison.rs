@@ -1,30 +1,30 @@
 use dahl::ops;
 use dahl::prelude::*;
 
-use super::closeness::Tally;
+use super::closeness::Closeness;
 use super::fixture::{LAYOUTS, Stem};
 
 macro_rules! comparisons {
     ($($op:ident $op_init:ident),*) => {$(
-        fn $op<T: Real>() -> Tally {
+        fn $op<T: Real>() -> Closeness {
             let rt = Runtime::new().unwrap();
             let arena = rt.arena();
-            let (stem, mut tally) = (Stem::open("elementwise"), Tally::default());
+            let (stem, mut closeness) = (Stem::open("elementwise"), Closeness::default());
             for case in stem.cases(stringify!($op), "binary", T::NAME) {
-                tally.cases += 1;
+                closeness.cases += 1;
                 for layout in LAYOUTS {
                     let [x, y] = ["x", "y"].map(|role| case.placed::<T, 2>(&rt, role, layout));
                     let mut out = case.unwritten::<u8, 2>(&rt, "out", layout);
                     x.read(|x| {
                         y.read(|y| {
                             out.write(|out| ops::$op(x, y, out)).unwrap();
-                            tally.compare_integers(&case, "out", &ops::$op_init(&arena, x, y).unwrap());
+                            closeness.compare_integers(&case, "out", &ops::$op_init(&arena, x, y).unwrap());
                         });
                     });
-                    out.read(|out| tally.compare_integers(&case, "out", out));
+                    out.read(|out| closeness.compare_integers(&case, "out", out));
                 }
             }
-            tally
+            closeness
         }
     )*};
 }
@@ -34,12 +34,12 @@ comparisons!(
     greater_equal greater_equal_init
 );
 
-fn select<T: Real>() -> Tally {
+fn select<T: Real>() -> Closeness {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
-    let (stem, mut tally) = (Stem::open("elementwise"), Tally::default());
+    let (stem, mut closeness) = (Stem::open("elementwise"), Closeness::default());
     for case in stem.cases("select", "binary", T::NAME) {
-        tally.cases += 1;
+        closeness.cases += 1;
         let mask = case.array::<u8, 2>(&rt, "mask");
         for layout in LAYOUTS {
             let [x, y] = ["x", "y"].map(|role| case.placed::<T, 2>(&rt, role, layout));
@@ -47,33 +47,33 @@ fn select<T: Real>() -> Tally {
             x.read(|x| {
                 y.read(|y| {
                     out.write(|out| ops::select(&mask, x, y, out)).unwrap();
-                    tally.compare(&case, "out", &ops::select_init(&arena, &mask, x, y).unwrap());
+                    closeness.compare(&case, "out", &ops::select_init(&arena, &mask, x, y).unwrap());
                 });
             });
-            out.read(|out| tally.compare(&case, "out", out));
+            out.read(|out| closeness.compare(&case, "out", out));
         }
     }
-    tally
+    closeness
 }
 
-fn select_backward<T: Real>() -> Tally {
+fn select_backward<T: Real>() -> Closeness {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
-    let (stem, mut tally) = (Stem::open("elementwise"), Tally::default());
+    let (stem, mut closeness) = (Stem::open("elementwise"), Closeness::default());
     for case in stem.cases("select", "binary", T::NAME) {
-        tally.cases += 1;
+        closeness.cases += 1;
         let mask = case.array::<u8, 2>(&rt, "mask");
         for layout in LAYOUTS {
             let mut gradient = case.placed::<T, 2>(&rt, "gradient", layout);
             gradient.read(|gradient| {
                 let made = ops::select_backward_init(&arena, &mask, gradient).unwrap();
-                tally.compare(&case, "by_x", &made);
+                closeness.compare(&case, "by_x", &made);
             });
             gradient.write(|gradient| ops::select_backward_self(&mask, gradient)).unwrap();
-            gradient.read(|gradient| tally.compare(&case, "by_x", gradient));
+            gradient.read(|gradient| closeness.compare(&case, "by_x", gradient));
         }
     }
-    tally
+    closeness
 }
 
 for_each_real!(

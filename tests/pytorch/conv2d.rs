@@ -1,15 +1,15 @@
 use dahl::ops::{self, Conv2dGeometry, conv2d_init};
 use dahl::prelude::*;
 
-use super::closeness::Tally;
+use super::closeness::Closeness;
 use super::fixture::{LAYOUTS, Stem};
 
-fn conv2d<T: Real>() -> Tally {
+fn conv2d<T: Real>() -> Closeness {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
-    let (stem, mut tally) = (Stem::open("conv2d"), Tally::default());
+    let (stem, mut closeness) = (Stem::open("conv2d"), Closeness::default());
     for case in stem.cases("conv2d", "conv2d", T::NAME) {
-        tally.cases += 1;
+        closeness.cases += 1;
         let [stride, padding] = ["stride", "padding"].map(|role| case.pair(role));
         for layout in LAYOUTS {
             let [input, filters] = ["input", "filters"].map(|role| case.placed::<T, 4>(&rt, role, layout));
@@ -20,20 +20,20 @@ fn conv2d<T: Real>() -> Tally {
                         .unwrap();
                     let made =
                         conv2d_init(&arena, input, filters, Conv2dGeometry { stride, padding }).unwrap();
-                    tally.compare(&case, "out", &made);
+                    closeness.compare(&case, "out", &made);
                 });
             });
-            out.read(|out| tally.compare(&case, "out", out));
+            out.read(|out| closeness.compare(&case, "out", out));
         }
     }
-    tally
+    closeness
 }
 
-fn conv2d_backward_input<T: Real>() -> Tally {
+fn conv2d_backward_input<T: Real>() -> Closeness {
     let rt = Runtime::new().unwrap();
-    let (stem, mut tally) = (Stem::open("conv2d"), Tally::default());
+    let (stem, mut closeness) = (Stem::open("conv2d"), Closeness::default());
     for case in stem.cases("conv2d", "conv2d", T::NAME) {
-        tally.cases += 1;
+        closeness.cases += 1;
         let [stride, padding] = ["stride", "padding"].map(|role| case.pair(role));
         for layout in LAYOUTS {
             let [gradient, filters] =
@@ -47,17 +47,17 @@ fn conv2d_backward_input<T: Real>() -> Tally {
                     .unwrap();
                 });
             });
-            out.read(|out| tally.compare(&case, "by_input", out));
+            out.read(|out| closeness.compare(&case, "by_input", out));
         }
     }
-    tally
+    closeness
 }
 
-fn conv2d_backward_filters<T: Real>() -> Tally {
+fn conv2d_backward_filters<T: Real>() -> Closeness {
     let rt = Runtime::new().unwrap();
-    let (stem, mut tally) = (Stem::open("conv2d"), Tally::default());
+    let (stem, mut closeness) = (Stem::open("conv2d"), Closeness::default());
     for case in stem.cases("conv2d", "conv2d", T::NAME) {
-        tally.cases += 1;
+        closeness.cases += 1;
         let [stride, padding] = ["stride", "padding"].map(|role| case.pair(role));
         for layout in LAYOUTS {
             let [input, gradient] = ["input", "gradient"].map(|role| case.placed::<T, 4>(&rt, role, layout));
@@ -73,10 +73,10 @@ fn conv2d_backward_filters<T: Real>() -> Tally {
                     .unwrap();
                 });
             });
-            tally.compare(&case, "by_filters", &out);
+            closeness.compare(&case, "by_filters", &out);
         }
     }
-    tally
+    closeness
 }
 
 for_each_real!(at least 20: conv2d, conv2d_backward_input, conv2d_backward_filters);

@@ -1,15 +1,15 @@
 use dahl::ops;
 use dahl::prelude::*;
 
-use super::closeness::Tally;
+use super::closeness::Closeness;
 use super::fixture::{LAYOUTS, Stem};
 
-fn cross_entropy<T: Real>() -> Tally {
+fn cross_entropy<T: Real>() -> Closeness {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
-    let (stem, mut tally) = (Stem::open("cross_entropy"), Tally::default());
+    let (stem, mut closeness) = (Stem::open("cross_entropy"), Closeness::default());
     for case in stem.cases("cross_entropy", "cross_entropy", T::NAME) {
-        tally.cases += 1;
+        closeness.cases += 1;
         let (labels, factor) = (case.array::<i64, 1>(&rt, "labels"), case.real("factor"));
         for layout in LAYOUTS {
             let logits = case.placed::<T, 2>(&rt, "logits", layout);
@@ -17,20 +17,20 @@ fn cross_entropy<T: Real>() -> Tally {
             logits.read(|logits| {
                 ops::cross_entropy(logits, &labels, &mut out, factor).unwrap();
                 let made = ops::cross_entropy_init(&arena, logits, &labels, factor).unwrap();
-                tally.compare(&case, "out", &made);
+                closeness.compare(&case, "out", &made);
             });
-            tally.compare(&case, "out", &out);
+            closeness.compare(&case, "out", &out);
         }
     }
-    tally
+    closeness
 }
 
-fn cross_entropy_backward<T: Real>() -> Tally {
+fn cross_entropy_backward<T: Real>() -> Closeness {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
-    let (stem, mut tally) = (Stem::open("cross_entropy"), Tally::default());
+    let (stem, mut closeness) = (Stem::open("cross_entropy"), Closeness::default());
     for case in stem.cases("cross_entropy", "cross_entropy", T::NAME) {
-        tally.cases += 1;
+        closeness.cases += 1;
         let (labels, factor) = (case.array::<i64, 1>(&rt, "labels"), case.real("factor"));
         for layout in LAYOUTS {
             let logits = case.placed::<T, 2>(&rt, "logits", layout);
@@ -38,28 +38,28 @@ fn cross_entropy_backward<T: Real>() -> Tally {
             logits.read(|logits| {
                 out.write(|out| ops::cross_entropy_backward(logits, &labels, out, factor)).unwrap();
                 let made = ops::cross_entropy_backward_init(&arena, logits, &labels, factor).unwrap();
-                tally.compare(&case, "by_logits", &made);
+                closeness.compare(&case, "by_logits", &made);
             });
-            out.read(|out| tally.compare(&case, "by_logits", out));
+            out.read(|out| closeness.compare(&case, "by_logits", out));
         }
     }
-    tally
+    closeness
 }
 
-fn count_correct<T: Real>() -> Tally {
+fn count_correct<T: Real>() -> Closeness {
     let rt = Runtime::new().unwrap();
-    let (stem, mut tally) = (Stem::open("cross_entropy"), Tally::default());
+    let (stem, mut closeness) = (Stem::open("cross_entropy"), Closeness::default());
     for case in stem.cases("count_correct", "count_correct", T::NAME) {
-        tally.cases += 1;
+        closeness.cases += 1;
         let labels = case.array::<i64, 1>(&rt, "labels");
         for layout in LAYOUTS {
             let mut out = rt.zeros::<u32, 0>([]).unwrap();
             let logits = case.placed::<T, 2>(&rt, "logits", layout);
             logits.read(|logits| ops::count_correct(logits, &labels, &mut out)).unwrap();
-            tally.compare_integers(&case, "out", &out);
+            closeness.compare_integers(&case, "out", &out);
         }
     }
-    tally
+    closeness
 }
 
 for_each_real!(at least 20: cross_entropy, cross_entropy_backward, count_correct);

@@ -1,22 +1,22 @@
 use dahl::ops::dot_init;
 use dahl::prelude::*;
 
-use super::closeness::Tally;
+use super::closeness::Closeness;
 use super::fixture::Stem;
 
-fn dot<T: Real>() -> Tally {
+fn dot<T: Real>() -> Closeness {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
-    let (stem, mut tally) = (Stem::open("dot"), Tally::default());
+    let (stem, mut closeness) = (Stem::open("dot"), Closeness::default());
     for case in stem.cases("dot", "dot", T::NAME) {
-        tally.cases += 1;
+        closeness.cases += 1;
         let [x, y] = ["x", "y"].map(|role| case.array::<T, 1>(&rt, role));
         let mut out = case.zeros::<T, 0>(&rt, "out");
         dahl::ops::dot(&x, &y, &mut out).unwrap();
-        tally.compare(&case, "out", &out);
-        tally.compare(&case, "out", &dot_init(&arena, &x, &y).unwrap());
+        closeness.compare(&case, "out", &out);
+        closeness.compare(&case, "out", &dot_init(&arena, &x, &y).unwrap());
     }
-    tally
+    closeness
 }
 
 for_each_real!(at least 20: dot);

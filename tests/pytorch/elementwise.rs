@@ -1,13 +1,13 @@
 use dahl::ops;
 use dahl::prelude::*;
 
-use super::closeness::Tally;
+use super::closeness::Closeness;
 use super::fixture::{LAYOUTS, Stem};
 
 /// Compares ops of one array; the numbers are PyTorch's arguments in the script.
 macro_rules! unary {
     ($($op:ident $op_self:ident $op_init:ident ($($argument:literal),*)),* $(,)?) => {$(
-        fn $op<T: Real>() -> Tally {
+        fn $op<T: Real>() -> Closeness {
             unary::<T>(
                 stringify!($op),
                 &|x, out| ops::$op(x, out $(, T::from_f64($argument))*).unwrap(),
@@ -23,28 +23,28 @@ fn unary<T: Real>(
     call: &dyn Fn(&Array<'_, T, 2>, &mut Array<'_, T, 2>),
     call_self: &dyn Fn(&mut Array<'_, T, 2>),
     call_init: &dyn for<'m> Fn(&'m Arena, &Array<'_, T, 2>) -> Array<'m, T, 2>,
-) -> Tally {
+) -> Closeness {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
-    let (stem, mut tally) = (Stem::open("elementwise"), Tally::default());
+    let (stem, mut closeness) = (Stem::open("elementwise"), Closeness::default());
     for case in stem.cases(op, "unary", T::NAME) {
-        tally.cases += 1;
+        closeness.cases += 1;
         for layout in LAYOUTS {
             let (mut x, mut out) = (case.placed(&rt, "x", layout), case.unwritten(&rt, "out", layout));
             x.read(|x| out.write(|out| call(x, out)));
-            out.read(|out| tally.compare(&case, "out", out));
-            x.read(|x| tally.compare(&case, "out", &call_init(&arena, x)));
+            out.read(|out| closeness.compare(&case, "out", out));
+            x.read(|x| closeness.compare(&case, "out", &call_init(&arena, x)));
             x.write(call_self);
-            x.read(|x| tally.compare(&case, "out", x));
+            x.read(|x| closeness.compare(&case, "out", x));
         }
     }
-    tally
+    closeness
 }
 
 /// Compares ops of two arrays, of which `in_place` is overwritten.
 macro_rules! binary {
     ($($op:ident $op_self:ident $op_init:ident ($($argument:literal),*) over $in_place:ident),* $(,)?) => {$(
-        fn $op<T: Real>() -> Tally {
+        fn $op<T: Real>() -> Closeness {
             binary::<T>(
                 stringify!($op),
                 &|x, y, out| ops::$op(x, y, out $(, T::from_f64($argument))*).unwrap(),
@@ -80,34 +80,34 @@ fn binary<T: Real>(
     call: OfTwo<'_, T>,
     call_self: &dyn Fn(&mut Array<'_, T, 2>, &mut Array<'_, T, 2>) -> Over,
     call_init: InitOfTwo<'_, T>,
-) -> Tally {
+) -> Closeness {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
-    let (stem, mut tally) = (Stem::open("elementwise"), Tally::default());
+    let (stem, mut closeness) = (Stem::open("elementwise"), Closeness::default());
     for case in stem.cases(op, "binary", T::NAME) {
-        tally.cases += 1;
+        closeness.cases += 1;
         for layout in LAYOUTS {
             let (mut x, mut y) = (case.placed(&rt, "x", layout), case.placed(&rt, "y", layout));
             let mut out = case.unwritten(&rt, "out", layout);
             x.read(|x| y.read(|y| out.write(|out| call(x, y, out))));
-            out.read(|out| tally.compare(&case, "out", out));
-            x.read(|x| y.read(|y| tally.compare(&case, "out", &call_init(&arena, x, y))));
+            out.read(|out| closeness.compare(&case, "out", out));
+            x.read(|x| y.read(|y| closeness.compare(&case, "out", &call_init(&arena, x, y))));
             if case.shape::<2>("x") != case.shape("y") {
                 continue;
             }
             match x.write(|x| y.write(|y| call_self(x, y))) {
-                Over::First => x.read(|x| tally.compare(&case, "out", x)),
-                Over::Second => y.read(|y| tally.compare(&case, "out", y)),
+                Over::First => x.read(|x| closeness.compare(&case, "out", x)),
+                Over::Second => y.read(|y| closeness.compare(&case, "out", y)),
             }
         }
     }
-    tally
+    closeness
 }
 
 /// Compares gradients of functions of one array, from its input or its output.
 macro_rules! backward {
     ($($op:ident $op_self:ident $op_init:ident of $forward:ident ($($argument:literal),*) from $role:ident),* $(,)?) => {$(
-        fn $op<T: Real>() -> Tally {
+        fn $op<T: Real>() -> Closeness {
             backward::<T>(
                 stringify!($forward),
                 stringify!($role),
@@ -125,54 +125,54 @@ fn backward<T: Real>(
     call: OfTwo<'_, T>,
     call_self: &dyn Fn(&Array<'_, T, 2>, &mut Array<'_, T, 2>),
     call_init: InitOfTwo<'_, T>,
-) -> Tally {
+) -> Closeness {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
-    let (stem, mut tally) = (Stem::open("elementwise"), Tally::default());
+    let (stem, mut closeness) = (Stem::open("elementwise"), Closeness::default());
     for case in stem.cases(forward, "unary", T::NAME) {
-        tally.cases += 1;
+        closeness.cases += 1;
         for layout in LAYOUTS {
             let (x, mut gradient) = (case.placed(&rt, from, layout), case.placed(&rt, "gradient", layout));
             let mut out = case.unwritten(&rt, "by_x", layout);
             x.read(|x| gradient.read(|gradient| out.write(|out| call(x, gradient, out))));
-            out.read(|out| tally.compare(&case, "by_x", out));
+            out.read(|out| closeness.compare(&case, "by_x", out));
             x.read(|x| {
-                gradient.read(|gradient| tally.compare(&case, "by_x", &call_init(&arena, x, gradient)))
+                gradient.read(|gradient| closeness.compare(&case, "by_x", &call_init(&arena, x, gradient)))
             });
             x.read(|x| gradient.write(|gradient| call_self(x, gradient)));
-            gradient.read(|gradient| tally.compare(&case, "by_x", gradient));
+            gradient.read(|gradient| closeness.compare(&case, "by_x", gradient));
         }
     }
-    tally
+    closeness
 }
 
 /// Compares gradients by one of two arrays.
 macro_rules! backward_of_two {
     ($($op:ident $op_self:ident $op_init:ident of $forward:ident by $by:ident from $first:ident $second:ident),* $(,)?) => {$(
-        fn $op<T: Real>() -> Tally {
+        fn $op<T: Real>() -> Closeness {
             let rt = Runtime::new().unwrap();
             let arena = rt.arena();
-            let (stem, mut tally) = (Stem::open("elementwise"), Tally::default());
+            let (stem, mut closeness) = (Stem::open("elementwise"), Closeness::default());
             let by = stringify!($by);
             for case in stem.cases(stringify!($forward), "binary", T::NAME) {
                 if !case.has(by) {
                     continue;
                 }
-                tally.cases += 1;
+                closeness.cases += 1;
                 let [first, second] = [stringify!($first), stringify!($second)].map(|role| case.array::<T, 2>(&rt, role));
                 for layout in LAYOUTS {
                     let mut gradient = case.placed::<T, 2>(&rt, "gradient", layout);
                     let mut out = case.unwritten::<T, 2>(&rt, by, layout);
                     gradient.read(|gradient| {
                         out.write(|out| ops::$op(&first, &second, gradient, out)).unwrap();
-                        tally.compare(&case, by, &ops::$op_init(&arena, &first, &second, gradient).unwrap());
+                        closeness.compare(&case, by, &ops::$op_init(&arena, &first, &second, gradient).unwrap());
                     });
-                    out.read(|out| tally.compare(&case, by, out));
+                    out.read(|out| closeness.compare(&case, by, out));
                     gradient.write(|gradient| ops::$op_self(&first, &second, gradient)).unwrap();
-                    gradient.read(|gradient| tally.compare(&case, by, gradient));
+                    gradient.read(|gradient| closeness.compare(&case, by, gradient));
                 }
             }
-            tally
+            closeness
         }
     )*};
 }

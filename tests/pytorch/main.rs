@@ -6,7 +6,7 @@
 macro_rules! for_each_real {
     (at least $cases:literal: $($test:ident),* $(,)?) => {
         $(mod $test {
-            pub(super) const TALLIES: crate::pytorch::report::Tallies = [
+            pub(super) const TALLIES: crate::pytorch::report::ClosenessOfTypes = [
                 || once!(super::$test::<dahl::f16>),
                 || once!(super::$test::<dahl::bf16>),
                 || once!(super::$test::<f32>),
@@ -42,8 +42,9 @@ macro_rules! for_each_real {
 /// What a function gives, which is called only the first time.
 macro_rules! once {
     ($compare:expr) => {{
-        static TALLY: std::sync::OnceLock<crate::pytorch::closeness::Tally> = std::sync::OnceLock::new();
-        TALLY.get_or_init($compare)
+        static CLOSENESS: std::sync::OnceLock<crate::pytorch::closeness::Closeness> =
+            std::sync::OnceLock::new();
+        CLOSENESS.get_or_init($compare)
     }};
 }
 

@@ -1,15 +1,15 @@
 use dahl::ops::{Transposed, matmul_add_transposed, matmul_transposed_init, matvec_init, outer_init};
 use dahl::prelude::*;
 
-use super::closeness::Tally;
+use super::closeness::Closeness;
 use super::fixture::{LAYOUTS, Stem};
 
-fn matmul<T: Real>() -> Tally {
+fn matmul<T: Real>() -> Closeness {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
-    let (stem, mut tally) = (Stem::open("matmul"), Tally::default());
+    let (stem, mut closeness) = (Stem::open("matmul"), Closeness::default());
     for case in stem.cases("matmul", "factors", T::NAME) {
-        tally.cases += 1;
+        closeness.cases += 1;
         let [transpose_a, transpose_b] = ["transpose_a", "transpose_b"].map(|role| case.count(role) == 1);
         for layout in LAYOUTS {
             let (a, b) = (case.placed::<T, 2>(&rt, "a", layout), case.placed(&rt, "b", layout));
@@ -32,21 +32,21 @@ fn matmul<T: Real>() -> Tally {
                         Transposed { left: transpose_a, right: transpose_b },
                     )
                     .unwrap();
-                    tally.compare(&case, "out", &made);
+                    closeness.compare(&case, "out", &made);
                 });
             });
-            out.read(|out| tally.compare(&case, "out", out));
+            out.read(|out| closeness.compare(&case, "out", out));
         }
     }
-    tally
+    closeness
 }
 
 /// `torch.addmm`.
-fn matmul_added<T: Real>() -> Tally {
+fn matmul_added<T: Real>() -> Closeness {
     let rt = Runtime::new().unwrap();
-    let (stem, mut tally) = (Stem::open("matmul"), Tally::default());
+    let (stem, mut closeness) = (Stem::open("matmul"), Closeness::default());
     for case in stem.cases("matmul_add", "factors", T::NAME) {
-        tally.cases += 1;
+        closeness.cases += 1;
         let [transpose_a, transpose_b] = ["transpose_a", "transpose_b"].map(|role| case.count(role) == 1);
         for layout in LAYOUTS {
             let (a, b) = (case.placed::<T, 2>(&rt, "a", layout), case.placed::<T, 2>(&rt, "b", layout));
@@ -62,18 +62,18 @@ fn matmul_added<T: Real>() -> Tally {
                     .unwrap()
                 })
             });
-            tally.compare(&case, "out", &out);
+            closeness.compare(&case, "out", &out);
         }
     }
-    tally
+    closeness
 }
 
-fn matvec<T: Real>() -> Tally {
+fn matvec<T: Real>() -> Closeness {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
-    let (stem, mut tally) = (Stem::open("matmul"), Tally::default());
+    let (stem, mut closeness) = (Stem::open("matmul"), Closeness::default());
     for case in stem.cases("matvec", "factors", T::NAME) {
-        tally.cases += 1;
+        closeness.cases += 1;
         let (transpose_a, vector) = (case.count("transpose_a") == 1, case.array::<T, 1>(&rt, "vector"));
         for layout in LAYOUTS {
             let a = case.placed::<T, 2>(&rt, "a", layout);
@@ -86,29 +86,29 @@ fn matvec<T: Real>() -> Tally {
                     out.write(|out| dahl::ops::matvec(a, &vector, out)).unwrap();
                     matvec_init(&arena, a, &vector)
                 };
-                tally.compare(&case, "out", &made.unwrap());
+                closeness.compare(&case, "out", &made.unwrap());
             });
-            out.read(|out| tally.compare(&case, "out", out));
+            out.read(|out| closeness.compare(&case, "out", out));
         }
     }
-    tally
+    closeness
 }
 
-fn outer<T: Real>() -> Tally {
+fn outer<T: Real>() -> Closeness {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
-    let (stem, mut tally) = (Stem::open("matmul"), Tally::default());
+    let (stem, mut closeness) = (Stem::open("matmul"), Closeness::default());
     for case in stem.cases("outer", "outer", T::NAME) {
-        tally.cases += 1;
+        closeness.cases += 1;
         let [column, row] = ["column", "row"].map(|role| case.array::<T, 1>(&rt, role));
         for layout in LAYOUTS {
             let mut out = case.unwritten(&rt, "out", layout);
             out.write(|out| dahl::ops::outer(&column, &row, out)).unwrap();
-            out.read(|out| tally.compare(&case, "out", out));
+            out.read(|out| closeness.compare(&case, "out", out));
         }
-        tally.compare(&case, "out", &outer_init(&arena, &column, &row).unwrap());
+        closeness.compare(&case, "out", &outer_init(&arena, &column, &row).unwrap());
     }
-    tally
+    closeness
 }
 
 for_each_real!(at least 15: matmul, matmul_added, matvec, outer);

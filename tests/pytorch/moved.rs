@@ -3,32 +3,32 @@
 use dahl::ops;
 use dahl::prelude::*;
 
-use super::closeness::Tally;
+use super::closeness::Closeness;
 use super::fixture::{Case, LAYOUTS, Layout, Stem};
 
 /// Calls `f` for each case of `op` and each layout.
-fn each<T: Real>(op: &str, mut f: impl FnMut(&Runtime, &Case<'_>, Layout, &mut Tally)) -> Tally {
+fn each<T: Real>(op: &str, mut f: impl FnMut(&Runtime, &Case<'_>, Layout, &mut Closeness)) -> Closeness {
     let rt = Runtime::new().unwrap();
-    let (stem, mut tally) = (Stem::open("moved"), Tally::default());
+    let (stem, mut closeness) = (Stem::open("moved"), Closeness::default());
     for case in stem.cases(op, "lanes", T::NAME) {
-        tally.cases += 1;
+        closeness.cases += 1;
         for layout in LAYOUTS {
-            f(&rt, &case, layout, &mut tally);
+            f(&rt, &case, layout, &mut closeness);
         }
     }
-    tally
+    closeness
 }
 
 /// Makes a test of a call: the rank and role of what is read, then those of what is written.
 macro_rules! moves {
     ($($test:ident: $op:literal, $from_rank:literal $from:literal -> $to_rank:literal $to:literal,
        |$rt:ident, $case:ident, $input:ident, $out:ident| $call:expr;)*) => {$(
-        fn $test<T: Real>() -> Tally {
-            each::<T>($op, |$rt, $case, layout, tally| {
+        fn $test<T: Real>() -> Closeness {
+            each::<T>($op, |$rt, $case, layout, closeness| {
                 let from = $case.placed::<T, $from_rank>($rt, $from, layout);
                 let mut to = $case.unwritten::<T, $to_rank>($rt, $to, layout);
                 from.read(|$input| to.write(|$out| $call)).unwrap();
-                to.read(|out| tally.compare($case, $to, out));
+                to.read(|out| closeness.compare($case, $to, out));
             })
         }
     )*};
@@ -57,29 +57,29 @@ moves! {
         |rt, case, gradient, out| ops::slice_backward(gradient, out, case.count("axis"), case.count("start"));
 }
 
-fn gather_backward<T: Real>() -> Tally {
-    each::<T>("gather", |rt, case, layout, tally| {
+fn gather_backward<T: Real>() -> Closeness {
+    each::<T>("gather", |rt, case, layout, closeness| {
         let (gradient, index) = (case.placed::<T, 3>(rt, "gradient", layout), case.indices::<3>(rt, "index"));
         let mut out = case.zeros::<T, 3>(rt, "by_input");
         gradient
             .read(|gradient| ops::gather_backward(gradient, &index, &mut out, case.count("axis")))
             .unwrap();
-        tally.compare(case, "by_input", &out);
+        closeness.compare(case, "by_input", &out);
     })
 }
 
-fn index_select_backward<T: Real>() -> Tally {
-    each::<T>("index_select", |rt, case, layout, tally| {
+fn index_select_backward<T: Real>() -> Closeness {
+    each::<T>("index_select", |rt, case, layout, closeness| {
         let (gradient, indices) = (case.placed::<T, 3>(rt, "gradient", layout), case.indices(rt, "indices"));
         let mut out = case.zeros::<T, 3>(rt, "by_input");
         let axis = case.count("axis");
         gradient.read(|gradient| ops::index_select_backward(gradient, &indices, &mut out, axis)).unwrap();
-        tally.compare(case, "by_input", &out);
+        closeness.compare(case, "by_input", &out);
     })
 }
 
-fn concat<T: Real>() -> Tally {
-    each::<T>("concat", |rt, case, layout, tally| {
+fn concat<T: Real>() -> Closeness {
+    each::<T>("concat", |rt, case, layout, closeness| {
         let [first, second, third] =
             ["input", "second", "third"].map(|role| case.placed::<T, 3>(rt, role, layout));
         let mut out = case.unwritten::<T, 3>(rt, "out", layout);
@@ -92,29 +92,29 @@ fn concat<T: Real>() -> Tally {
                 })
             })
         });
-        out.read(|out| tally.compare(case, "out", out));
+        out.read(|out| closeness.compare(case, "out", out));
     })
 }
 
 /// `torch.split` of what `torch.cat` made.
-fn split<T: Real>() -> Tally {
-    each::<T>("concat", |rt, case, layout, tally| {
+fn split<T: Real>() -> Closeness {
+    each::<T>("concat", |rt, case, layout, closeness| {
         let (joined, arena) = (case.placed::<T, 3>(rt, "out", layout), rt.arena());
         let (axis, roles) = (case.count("axis"), ["input", "second", "third"]);
         let lengths = roles.map(|role| case.shape::<3>(role)[axis]);
         let parts = joined.read(|joined| ops::split_init(&arena, joined, axis, &lengths)).unwrap();
         for (part, role) in parts.iter().zip(roles) {
-            tally.compare(case, role, part);
+            closeness.compare(case, role, part);
         }
     })
 }
 
-fn stack<T: Real>() -> Tally {
-    each::<T>("stack", |rt, case, layout, tally| {
+fn stack<T: Real>() -> Closeness {
+    each::<T>("stack", |rt, case, layout, closeness| {
         let [first, second] = ["input", "second"].map(|role| case.array::<T, 3>(rt, role));
         let mut out = case.unwritten::<T, 4>(rt, "out", layout);
         out.write(|out| ops::stack(&[&first, &second], out, case.count("axis"))).unwrap();
-        out.read(|out| tally.compare(case, "out", out));
+        out.read(|out| closeness.compare(case, "out", out));
     })
 }
 

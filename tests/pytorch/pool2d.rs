@@ -1,7 +1,7 @@
 use dahl::ops::{self, Pool2dGeometry, avg_pool2d_init, max_pool2d_init};
 use dahl::prelude::*;
 
-use super::closeness::Tally;
+use super::closeness::Closeness;
 use super::fixture::{Case, LAYOUTS, Stem};
 
 /// `size`, `stride` and `padding`.
@@ -10,12 +10,12 @@ fn window(case: &Case<'_>) -> [[usize; 2]; 3] {
 }
 
 /// Values, and the places that they come from.
-fn max_pool2d<T: Real>() -> Tally {
+fn max_pool2d<T: Real>() -> Closeness {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
-    let (stem, mut tally) = (Stem::open("pool2d"), Tally::default());
+    let (stem, mut closeness) = (Stem::open("pool2d"), Closeness::default());
     for case in stem.cases("max_pool2d", "pool2d", T::NAME) {
-        tally.cases += 1;
+        closeness.cases += 1;
         let [size, stride, padding] = window(&case);
         for layout in LAYOUTS {
             let input = case.placed::<T, 4>(&rt, "input", layout);
@@ -37,21 +37,21 @@ fn max_pool2d<T: Real>() -> Tally {
                 let (made, made_index) =
                     max_pool2d_init(&arena, input, Pool2dGeometry::new(size).stride(stride).padding(padding))
                         .unwrap();
-                tally.compare(&case, "out", &made);
-                tally.compare_integers(&case, "index", &made_index);
+                closeness.compare(&case, "out", &made);
+                closeness.compare_integers(&case, "index", &made_index);
             });
-            out.read(|out| tally.compare(&case, "out", out));
-            index.read(|index| tally.compare_integers(&case, "index", index));
+            out.read(|out| closeness.compare(&case, "out", out));
+            index.read(|index| closeness.compare_integers(&case, "index", index));
         }
     }
-    tally
+    closeness
 }
 
-fn max_pool2d_backward<T: Real>() -> Tally {
+fn max_pool2d_backward<T: Real>() -> Closeness {
     let rt = Runtime::new().unwrap();
-    let (stem, mut tally) = (Stem::open("pool2d"), Tally::default());
+    let (stem, mut closeness) = (Stem::open("pool2d"), Closeness::default());
     for case in stem.cases("max_pool2d", "pool2d", T::NAME) {
-        tally.cases += 1;
+        closeness.cases += 1;
         let index = case.indices::<4>(&rt, "index");
         for layout in LAYOUTS {
             let gradient = case.placed::<T, 4>(&rt, "gradient", layout);
@@ -59,18 +59,18 @@ fn max_pool2d_backward<T: Real>() -> Tally {
             gradient.read(|gradient| {
                 out.write(|out| ops::max_pool2d_backward(gradient, &index, out)).unwrap();
             });
-            out.read(|out| tally.compare(&case, "by_input", out));
+            out.read(|out| closeness.compare(&case, "by_input", out));
         }
     }
-    tally
+    closeness
 }
 
-fn avg_pool2d<T: Real>() -> Tally {
+fn avg_pool2d<T: Real>() -> Closeness {
     let rt = Runtime::new().unwrap();
     let arena = rt.arena();
-    let (stem, mut tally) = (Stem::open("pool2d"), Tally::default());
+    let (stem, mut closeness) = (Stem::open("pool2d"), Closeness::default());
     for case in stem.cases("avg_pool2d", "pool2d", T::NAME) {
-        tally.cases += 1;
+        closeness.cases += 1;
         let [size, stride, padding] = window(&case);
         for layout in LAYOUTS {
             let input = case.placed::<T, 4>(&rt, "input", layout);
@@ -83,19 +83,19 @@ fn avg_pool2d<T: Real>() -> Tally {
                 let made =
                     avg_pool2d_init(&arena, input, Pool2dGeometry::new(size).stride(stride).padding(padding))
                         .unwrap();
-                tally.compare(&case, "out", &made);
+                closeness.compare(&case, "out", &made);
             });
-            out.read(|out| tally.compare(&case, "out", out));
+            out.read(|out| closeness.compare(&case, "out", out));
         }
     }
-    tally
+    closeness
 }
 
-fn avg_pool2d_backward<T: Real>() -> Tally {
+fn avg_pool2d_backward<T: Real>() -> Closeness {
     let rt = Runtime::new().unwrap();
-    let (stem, mut tally) = (Stem::open("pool2d"), Tally::default());
+    let (stem, mut closeness) = (Stem::open("pool2d"), Closeness::default());
     for case in stem.cases("avg_pool2d", "pool2d", T::NAME) {
-        tally.cases += 1;
+        closeness.cases += 1;
         let [size, stride, padding] = window(&case);
         for layout in LAYOUTS {
             let gradient = case.placed::<T, 4>(&rt, "gradient", layout);
@@ -110,10 +110,10 @@ fn avg_pool2d_backward<T: Real>() -> Tally {
                 })
                 .unwrap();
             });
-            out.read(|out| tally.compare(&case, "by_input", out));
+            out.read(|out| closeness.compare(&case, "by_input", out));
         }
     }
-    tally
+    closeness
 }
 
 for_each_real!(at least 20: max_pool2d, max_pool2d_backward, avg_pool2d, avg_pool2d_backward);

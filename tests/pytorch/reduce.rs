@@ -1,41 +1,41 @@
 use dahl::ops;
 use dahl::prelude::*;
 
-use super::closeness::Tally;
+use super::closeness::Closeness;
 use super::fixture::{LAYOUTS, Stem};
 
 /// Compares reductions of all elements; those of `added` start from what the output holds, here the identity.
 macro_rules! of_all {
     ($($op:ident $op_init:ident $fixture:literal ($($argument:literal)?) from $start:expr),* $(,)?) => {$(
-        fn $op<T: Real>() -> Tally {
+        fn $op<T: Real>() -> Closeness {
             let rt = Runtime::new().unwrap();
             let arena = rt.arena();
-            let (stem, mut tally) = (Stem::open("reduce"), Tally::default());
+            let (stem, mut closeness) = (Stem::open("reduce"), Closeness::default());
             for case in stem.cases($fixture, "lanes", T::NAME) {
-                tally.cases += 1;
+                closeness.cases += 1;
                 for layout in LAYOUTS {
                     let input = case.placed::<T, 3>(&rt, "input", layout);
                     let mut out = rt.from_vec([], vec![$start]).unwrap();
                     input.read(|input| {
                         ops::$op(input, &mut out $(, $argument)?).unwrap();
-                        tally.compare(&case, "out", &ops::$op_init(&arena, input $(, $argument)?).unwrap());
+                        closeness.compare(&case, "out", &ops::$op_init(&arena, input $(, $argument)?).unwrap());
                     });
-                    tally.compare::<T, 0>(&case, "out", &out);
+                    closeness.compare::<T, 0>(&case, "out", &out);
                 }
             }
-            tally
+            closeness
         }
     )*};
 }
 
 macro_rules! along_an_axis {
     ($($op:ident $op_init:ident $fixture:literal ($($argument:literal)?) from $start:expr),* $(,)?) => {$(
-        fn $op<T: Real>() -> Tally {
+        fn $op<T: Real>() -> Closeness {
             let rt = Runtime::new().unwrap();
             let arena = rt.arena();
-            let (stem, mut tally) = (Stem::open("reduce"), Tally::default());
+            let (stem, mut closeness) = (Stem::open("reduce"), Closeness::default());
             for case in stem.cases($fixture, "lanes", T::NAME) {
-                tally.cases += 1;
+                closeness.cases += 1;
                 let axis = case.count("axis");
                 for layout in LAYOUTS {
                     let input = case.placed::<T, 3>(&rt, "input", layout);
@@ -44,36 +44,36 @@ macro_rules! along_an_axis {
                     input.read(|input| {
                         ops::$op(input, &mut out, axis $(, $argument)?).unwrap();
                         let made = ops::$op_init(&arena, input, axis $(, $argument)?).unwrap();
-                        tally.compare(&case, "out", &made);
+                        closeness.compare(&case, "out", &made);
                     });
-                    tally.compare::<T, 3>(&case, "out", &out);
+                    closeness.compare::<T, 3>(&case, "out", &out);
                 }
             }
-            tally
+            closeness
         }
     )*};
 }
 
 macro_rules! place_along_an_axis {
     ($($op:ident $op_init:ident),*) => {$(
-        fn $op<T: Real>() -> Tally {
+        fn $op<T: Real>() -> Closeness {
             let rt = Runtime::new().unwrap();
             let arena = rt.arena();
-            let (stem, mut tally) = (Stem::open("reduce"), Tally::default());
+            let (stem, mut closeness) = (Stem::open("reduce"), Closeness::default());
             for case in stem.cases(stringify!($op), "lanes", T::NAME) {
-                tally.cases += 1;
+                closeness.cases += 1;
                 let axis = case.count("axis");
                 for layout in LAYOUTS {
                     let input = case.placed::<T, 3>(&rt, "input", layout);
                     let mut out = case.unwritten::<u32, 3>(&rt, "out", layout);
                     input.read(|input| {
                         out.write(|out| ops::$op(input, out, axis)).unwrap();
-                        tally.compare_integers(&case, "out", &ops::$op_init(&arena, input, axis).unwrap());
+                        closeness.compare_integers(&case, "out", &ops::$op_init(&arena, input, axis).unwrap());
                     });
-                    out.read(|out| tally.compare_integers(&case, "out", out));
+                    out.read(|out| closeness.compare_integers(&case, "out", out));
                 }
             }
-            tally
+            closeness
         }
     )*};
 }
@@ -81,21 +81,21 @@ macro_rules! place_along_an_axis {
 /// Compares gradients that the shape of the input determines.
 macro_rules! spread {
     ($($op:ident $fixture:literal $gradient:literal $gradient_rank:literal ($($axis:literal)?)),* $(,)?) => {$(
-        fn $op<T: Real>() -> Tally {
+        fn $op<T: Real>() -> Closeness {
             let rt = Runtime::new().unwrap();
-            let (stem, mut tally) = (Stem::open("reduce"), Tally::default());
+            let (stem, mut closeness) = (Stem::open("reduce"), Closeness::default());
             for case in stem.cases($fixture, "lanes", T::NAME) {
-                tally.cases += 1;
+                closeness.cases += 1;
                 for layout in LAYOUTS {
                     let gradient = case.placed::<T, $gradient_rank>(&rt, $gradient, layout);
                     let mut out = case.unwritten::<T, 3>(&rt, "by_input", layout);
                     gradient.read(|gradient| {
                         out.write(|out| ops::$op(gradient, out $(, case.count($axis))?)).unwrap();
                     });
-                    out.read(|out| tally.compare(&case, "by_input", out));
+                    out.read(|out| closeness.compare(&case, "by_input", out));
                 }
             }
-            tally
+            closeness
         }
     )*};
 }
@@ -103,11 +103,11 @@ macro_rules! spread {
 /// Compares gradients that depend on the input's values.
 macro_rules! backward {
     ($($op:ident $fixture:literal $gradient:literal $gradient_rank:literal ($($axis:literal)?) ($($argument:literal)?)),* $(,)?) => {$(
-        fn $op<T: Real>() -> Tally {
+        fn $op<T: Real>() -> Closeness {
             let rt = Runtime::new().unwrap();
-            let (stem, mut tally) = (Stem::open("reduce"), Tally::default());
+            let (stem, mut closeness) = (Stem::open("reduce"), Closeness::default());
             for case in stem.cases($fixture, "lanes", T::NAME) {
-                tally.cases += 1;
+                closeness.cases += 1;
                 for layout in LAYOUTS {
                     let input = case.placed::<T, 3>(&rt, "input", layout);
                     let gradient = case.placed::<T, $gradient_rank>(&rt, $gradient, layout);
@@ -115,10 +115,10 @@ macro_rules! backward {
                     input.read(|input| gradient.read(|gradient| out.write(|out| {
                         ops::$op(input, gradient, out $(, case.count($axis))? $(, $argument)?).unwrap();
                     })));
-                    out.read(|out| tally.compare(&case, "by_input", out));
+                    out.read(|out| closeness.compare(&case, "by_input", out));
                 }
             }
-            tally
+            closeness
         }
     )*};
 }

@@ -1,18 +1,18 @@
 use dahl::ops;
 use dahl::prelude::*;
 
-use super::closeness::Tally;
+use super::closeness::Closeness;
 use super::fixture::{LAYOUTS, Stem};
 
 /// Losses, and their gradients by the prediction.
 macro_rules! losses {
     ($($op:ident $op_init:ident $backward:ident $backward_self:ident $backward_init:ident),*) => {$(
-        fn $op<T: Real>() -> Tally {
+        fn $op<T: Real>() -> Closeness {
             let rt = Runtime::new().unwrap();
             let arena = rt.arena();
-            let (stem, mut tally) = (Stem::open("elementwise"), Tally::default());
+            let (stem, mut closeness) = (Stem::open("elementwise"), Closeness::default());
             for case in stem.cases(stringify!($op), "binary", T::NAME) {
-                tally.cases += 1;
+                closeness.cases += 1;
                 let factor = case.real("factor");
                 for layout in LAYOUTS {
                     let [x, y] = ["x", "y"].map(|role| case.placed::<T, 2>(&rt, role, layout));
@@ -20,21 +20,21 @@ macro_rules! losses {
                     x.read(|x| {
                         y.read(|y| {
                             ops::$op(x, y, &mut out, factor).unwrap();
-                            tally.compare(&case, "out", &ops::$op_init(&arena, x, y, factor).unwrap());
+                            closeness.compare(&case, "out", &ops::$op_init(&arena, x, y, factor).unwrap());
                         });
                     });
-                    tally.compare(&case, "out", &out);
+                    closeness.compare(&case, "out", &out);
                 }
             }
-            tally
+            closeness
         }
 
-        fn $backward<T: Real>() -> Tally {
+        fn $backward<T: Real>() -> Closeness {
             let rt = Runtime::new().unwrap();
             let arena = rt.arena();
-            let (stem, mut tally) = (Stem::open("elementwise"), Tally::default());
+            let (stem, mut closeness) = (Stem::open("elementwise"), Closeness::default());
             for case in stem.cases(stringify!($op), "binary", T::NAME) {
-                tally.cases += 1;
+                closeness.cases += 1;
                 let factor = case.real("factor");
                 for layout in LAYOUTS {
                     let [mut x, y] = ["x", "y"].map(|role| case.placed::<T, 2>(&rt, role, layout));
@@ -42,15 +42,15 @@ macro_rules! losses {
                     y.read(|y| {
                         x.read(|x| {
                             out.write(|out| ops::$backward(x, y, out, factor)).unwrap();
-                            tally.compare(&case, "by_x", &ops::$backward_init(&arena, x, y, factor).unwrap());
+                            closeness.compare(&case, "by_x", &ops::$backward_init(&arena, x, y, factor).unwrap());
                         });
                         x.write(|x| ops::$backward_self(x, y, factor)).unwrap();
                     });
-                    out.read(|out| tally.compare(&case, "by_x", out));
-                    x.read(|x| tally.compare(&case, "by_x", x));
+                    out.read(|out| closeness.compare(&case, "by_x", out));
+                    x.read(|x| closeness.compare(&case, "by_x", x));
                 }
             }
-            tally
+            closeness
         }
     )*};
 }

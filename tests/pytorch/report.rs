@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use super::closeness::Tally;
+use super::closeness::Closeness;
 
 /// What was compared in f16, bf16, f32 and f64.
-pub(crate) type Tallies = [fn() -> &'static Tally; 4];
+pub(crate) type ClosenessOfTypes = [fn() -> &'static Closeness; 4];
 
 /// An op and its comparisons.
-pub(crate) type Row = (&'static str, Tallies);
+pub(crate) type Row = (&'static str, ClosenessOfTypes);
 
 const STEMS: [&[Row]; 14] = [
     super::elementwise::OPS,
@@ -38,17 +38,18 @@ fn table() {
     writeln!(table, "| op | cases | elements | different | closer | f16 | bf16 | f32 | f64 |\n|---|---|---|---|---|---|---|---|---|").unwrap();
     let mut missing = Vec::new();
     for (op, types) in STEMS.into_iter().flatten() {
-        let tallies = types.map(|tally| tally());
-        let count = |of: fn(&Tally) -> usize| tallies.into_iter().map(of).sum::<usize>();
-        let [cases, elements] = [count(|tally| tally.cases), count(|tally| tally.elements)];
-        let [closer, deliberate] = [count(|tally| tally.closer), count(|tally| tally.deliberate)];
+        let all = types.map(|closeness| closeness());
+        let count = |of: fn(&Closeness) -> usize| all.into_iter().map(of).sum::<usize>();
+        let [cases, elements] = [count(|closeness| closeness.cases), count(|closeness| closeness.elements)];
+        let [closer, deliberate] =
+            [count(|closeness| closeness.closer), count(|closeness| closeness.deliberate)];
         let start = format!("| `{op}` | {cases} | {elements} | {deliberate} |");
         if !documented.contains(&start) {
             missing.push(start.clone());
         }
         write!(table, "{start} {closer} |").unwrap();
-        for tally in tallies {
-            write!(table, " {} |", shown(tally.largest_relative)).unwrap();
+        for closeness in all {
+            write!(table, " {} |", shown(closeness.largest_relative)).unwrap();
         }
         writeln!(table).unwrap();
     }

@@ -35,7 +35,7 @@ pub(super) struct Processors {
     pub(super) cores: usize,
     pub(super) numa_nodes: usize,
     /// The hardware threads.
-    pub(super) processors: Vec<Place>,
+    pub(super) processors: Vec<HardwareThread>,
     pub(super) caches: Vec<Cache>,
     /// The level that dahl's loops are compiled for: the best, or what DAHL_SIMD says.
     pub(super) simd: String,
@@ -45,7 +45,7 @@ pub(super) struct Processors {
 
 /// Where a hardware thread is.
 #[derive(Serialize)]
-pub(super) struct Place {
+pub(super) struct HardwareThread {
     pub(super) number: usize,
     pub(super) core: usize,
     pub(super) package: usize,
@@ -75,7 +75,7 @@ impl Processors {
             .unwrap_or_default()
             .split(' ')
             .collect();
-        let place = |processor: &Processor| Place {
+        let place = |processor: &Processor| HardwareThread {
             number: processor.number,
             core: processor.core,
             package: processor.package,

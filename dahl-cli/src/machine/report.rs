@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::bandwidth::Bandwidth;
 use super::memory::Memory;
-use super::processor::{Place, Processors};
+use super::processor::{HardwareThread, Processors};
 use super::{Report, RuntimeFacts, Worker};
 use crate::output::HEADING;
 use crate::table::Table;
@@ -91,7 +91,7 @@ impl Processors {
         nodes.sort_unstable();
         nodes.dedup();
         for node in nodes {
-            let of_node = |place: &&Place| place.numa_node == node;
+            let of_node = |place: &&HardwareThread| place.numa_node == node;
             let numbers: Vec<_> =
                 self.processors.iter().filter(of_node).map(|place| place.number.to_string()).collect();
             line(f, &format!("NUMA node {node}"), &format!("processors {}", numbers.join(" ")))?;

@@ -46,12 +46,12 @@ struct Shown {
     elements: Vec<String>,
     tasks: u64,
     curve: Option<Fitted>,
-    entries: Vec<Entry>,
+    entries: Vec<FootprintRow>,
 }
 
 /// A footprint.
 #[derive(Serialize)]
-struct Entry {
+struct FootprintRow {
     #[serde(skip)]
     footprint_text: String,
     footprint: Vec<Vec<usize>>,
@@ -87,7 +87,7 @@ impl Codelet {
 
 impl Shown {
     fn new(family: &Family<'_>) -> Self {
-        let entries = family.histories.iter().map(|history| Entry {
+        let entries = family.histories.iter().map(|history| FootprintRow {
             footprint_text: footprint(history),
             footprint: history.footprint.clone(),
             count: history.count,
@@ -153,7 +153,7 @@ impl Shown {
     }
 }
 
-impl Entry {
+impl FootprintRow {
     /// Work by the median.
     fn rate(&self) -> String {
         let per_ns = |work: f64| units::significant(work / (self.median_us * 1e3));

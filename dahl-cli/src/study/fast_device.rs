@@ -86,7 +86,7 @@ const ABSENT: [(&str, &[&str]); 5] = [
 
 /// What a run has shown.
 #[derive(Clone, Copy, Debug)]
-struct Run {
+struct Outcome {
     us: f64,
     /// The share of the time for which the device ran tasks.
     device_busy: f64,
@@ -103,15 +103,15 @@ impl Setup {
         beside_cpu(Speed::default(), device, self.latency_us, self.link_gbytes_per_s)
     }
 
-    fn train(&self, rt: &Runtime, data: &FashionMnist, steps: usize, seed: u64) -> Result<Run, Trouble> {
-        let cnn = Cnn { granularity: self.samples_per_task, ..Cnn::new(self.filters, self.batch, seed) };
+    fn train(&self, rt: &Runtime, data: &FashionMnist, steps: usize, seed: u64) -> Result<Outcome, Trouble> {
+        let cnn = Cnn { micro_batch_size: self.samples_per_task, ..Cnn::new(self.filters, self.batch, seed) };
         let samples = (steps * self.batch).min(SAMPLES);
         let device_us = || rt.worker_uses().get(DEVICE_WORKER).map_or(0.0, |device| device.busy_us);
         let bytes = || rt.transfers().iter().map(|transfer| transfer.bytes).sum::<u64>();
         let now_us = || rt.clock().now_ns() as f64 / 1e3;
         let before = (now_us(), device_us(), bytes());
         let ns = cnn.train::<f32>(rt, &First::new(&data.train, samples))?.ns;
-        Ok(Run {
+        Ok(Outcome {
             us: ns as f64 / 1e3,
             device_busy: (device_us() - before.1) / (now_us() - before.0),
             megabytes: (bytes() - before.2) as f64 / f64::from(1 << 20),
@@ -131,8 +131,8 @@ impl Setup {
 
 /// The same training, on different workers.
 struct Runs {
-    cpu: Run,
-    ways: [Run; WAYS.len()],
+    cpu: Outcome,
+    ways: [Outcome; WAYS.len()],
 }
 
 #[derive(Debug, Serialize)]
@@ -156,7 +156,7 @@ struct Row {
 
 /// The rows of a setup: one for each way.
 fn rows_of(varied: &'static str, value: &str, setup: &Setup, runs: &Runs) -> Vec<Row> {
-    let row = |(way, run): (&'static str, &Run)| Row {
+    let row = |(way, run): (&'static str, &Outcome)| Row {
         varied,
         value: value.to_owned(),
         batch: setup.batch,

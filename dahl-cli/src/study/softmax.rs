@@ -56,14 +56,14 @@ fn row_sum<T: Real>(x: ArrayView2<T>, mut sum: ArrayViewMut2<T>) {
 }
 
 /// A matrix and what softmax makes of it.
-struct Operands {
+struct SoftmaxArrays {
     x: Matrix<'static, f32>,
     out: Matrix<'static, f32>,
     largest: Matrix<'static, f32>,
     sum: Matrix<'static, f32>,
 }
 
-impl Operands {
+impl SoftmaxArrays {
     fn new(rt: &Runtime, rows: usize, seed: u64) -> dahl::Result<Self> {
         let mut x = rt.zeros([rows, COLS])?;
         ops::uniform(&mut x, -3.0, 3.0, Philox::new(seed))?;
@@ -100,8 +100,8 @@ impl Variant {
     /// Microseconds of a softmax.
     fn measure(&self) -> Result<f64, Trouble> {
         let rt = unchecked().cpu_workers(self.workers).build()?;
-        let matrices = (0..MATRICES).map(|_| Operands::new(&rt, self.rows, self.seed));
-        let mut matrices: Vec<Operands> = matrices.collect::<dahl::Result<_>>()?;
+        let matrices = (0..MATRICES).map(|_| SoftmaxArrays::new(&rt, self.rows, self.seed));
+        let mut matrices: Vec<SoftmaxArrays> = matrices.collect::<dahl::Result<_>>()?;
         matrices.iter_mut().try_for_each(|operands| operands.run(self.codelets))?;
         rt.wait()?;
         let begin_ns = rt.clock().now_ns();
@@ -116,7 +116,7 @@ impl Variant {
 /// Refuses to measure two ways that compute different things.
 fn require_same(seed: u64) -> Result<(), Trouble> {
     let rt = unchecked().cpu_workers(1).build()?;
-    let mut operands = Operands::new(&rt, 9, seed)?;
+    let mut operands = SoftmaxArrays::new(&rt, 9, seed)?;
     operands.one()?;
     let one = operands.out.to_vec()?;
     operands.four()?;

@@ -238,9 +238,11 @@ impl Arena {
         self.reset_beyond(bytes, bytes);
     }
 
-    /// As [`reset_within`](Self::reset_within) of `most_bytes`. But if it waits, then until tasks in flight hold at
-    /// most `left_bytes`, with what the arena holds for this turn, or half of what that leaves of `most_bytes`: so that
-    /// the next turns of a loop need not wait. To sleep and be woken takes longer than a short turn.
+    /// [Resets](Self::reset) with a high and a low watermark. It waits if tasks in flight hold more than `most_bytes` of the
+    /// arena's memory, the high watermark, and then until they hold at most `left_bytes`, the low watermark. With the gap between
+    /// the two, the next turns of a loop need not wait: to sleep and be woken takes longer than a short turn.
+    ///
+    /// The low watermark is raised to what the arena holds for this turn and half of the rest of `most_bytes`, if that is more.
     pub fn reset_beyond(&mut self, most_bytes: usize, left_bytes: usize) {
         if !self.current.is_sole() && !in_kernel() {
             // Before the reset, so that what comes free is carved anew.

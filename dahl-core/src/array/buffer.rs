@@ -10,7 +10,7 @@ use super::home::Origin;
 use super::state::{ArrayState, Fixed};
 use crate::access::AccessMode;
 use crate::codelet::Operand;
-use crate::device::{Missing, Requester};
+use crate::device::{FetchError, Requester};
 use crate::memory::{Block, HOME, Holder, Shortage};
 use crate::shape::Layout;
 use crate::sync::atomic::Ordering;
@@ -23,7 +23,7 @@ impl ArrayState {
     ///
     /// # Safety
     /// The caller holds an exclusive access.
-    pub(crate) unsafe fn begin_leaf(&self, node: usize, requester: Requester) -> Result<*mut u8, Missing> {
+    pub(crate) unsafe fn begin_leaf(&self, node: usize, requester: Requester) -> Result<*mut u8, FetchError> {
         // SAFETY: the caller's access is exclusive.
         unsafe { (*self.body.get()).failure = None };
         self.set_ready();
@@ -44,7 +44,7 @@ impl ArrayState {
         begins: bool,
         node: usize,
         requester: Requester,
-    ) -> Result<*mut u8, Missing> {
+    ) -> Result<*mut u8, FetchError> {
         let mode = if begins { AccessMode::W } else { AccessMode::RW };
         // SAFETY: the caller's.
         unsafe { self.prepare_at(node, mode, requester) }
@@ -56,12 +56,12 @@ impl ArrayState {
     /// The caller holds an exclusive access.
     pub(crate) unsafe fn forget_value(&self, requester: Requester) {
         // SAFETY: the caller's.
-        if let Err(missing) = unsafe { self.prepare_at(HOME, AccessMode::W, requester) } {
+        if let Err(error) = unsafe { self.prepare_at(HOME, AccessMode::W, requester) } {
             // SAFETY: the caller's.
-            return unsafe { self.poison(&missing.into_failure(self, requester)) };
+            return unsafe { self.poison(&error.into_failure(self, requester)) };
         }
         if self.fixed().part.is_none() {
-            // It is at home, and no copy is valid any more (C5).
+            // It is at home, and no replica is valid any more (C5).
             return self.content.set(Content::Zero);
         }
         // SAFETY: the caller's access is exclusive; the buffer is the whole's, and initialised.
@@ -80,7 +80,7 @@ impl ArrayState {
         begins: bool,
         requester: Requester,
         finish: impl FnOnce(&mut [u8]),
-    ) -> Result<(), Missing> {
+    ) -> Result<(), FetchError> {
         // SAFETY: the caller's.
         unsafe { self.prepare_total_at(begins, HOME, requester) }?;
         // SAFETY: the caller's access is exclusive; the buffer is initialised, since blocks are.

@@ -30,7 +30,7 @@ impl Content {
 /// What an array holds, for all threads to see.
 ///
 /// Whoever holds an exclusive access may change it. Of several readers that find a content which is not ready, one
-/// claims it; the others wait until it has settled it, which takes no lock and waits for nobody.
+/// claims it; the others wait until it has resolved it, which takes no lock and waits for nobody.
 #[derive(Debug)]
 pub(crate) struct AtomicContent(AtomicU8);
 
@@ -49,7 +49,7 @@ impl AtomicContent {
         self.0.store(content as u8, Ordering::Release);
     }
 
-    /// `Ready`, or a content that the caller must now settle and [set](Self::set): alone, since its access is
+    /// `Ready`, or a content that the caller must now resolve and [set](Self::set): alone, since its access is
     /// exclusive or since it is the reader that claimed it.
     pub(crate) fn claim(&self, shared: bool) -> Content {
         loop {

@@ -59,7 +59,7 @@ pub(super) fn view<'a, T: Element, const N: usize>(array: &'a Array<'_, T, N>) -
 pub(super) fn view_if_settled<'a, T: Element, const N: usize>(
     array: &'a Array<'_, T, N>,
 ) -> Option<ArrayViewD<'a, T>> {
-    let pointer = array.state().settled_pointer()?;
+    let pointer = array.state().quiescent_pointer()?;
     let layout = array.layout();
     let start = pointer.cast::<T>().wrapping_add(layout.offset);
     // SAFETY: the elements are initialised and lie as the layout says; no access is under way or owed, and the borrow

@@ -5,7 +5,7 @@ use crate::element::ElementType;
 use crate::memory::{Block, RegionRef};
 use crate::shape::Layout;
 
-/// An array's elements in the main memory. What is elsewhere are [copies](super::copies).
+/// An array's elements in the main memory. What is elsewhere are [replicas](super::replicas).
 #[derive(Debug)]
 pub(super) struct Home {
     pub(super) pointer: *mut u8,

@@ -8,16 +8,16 @@ mod any;
 mod approximate;
 mod buffer;
 mod content;
-mod copies;
+mod device_transfers;
 mod eviction;
+mod fetch_error;
 mod guard;
 mod home;
-mod landing;
 mod len;
-mod missing;
 mod prepare;
 mod reducing;
 mod reduction;
+mod replicas;
 mod reshaped;
 mod state;
 
@@ -201,7 +201,8 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     pub fn prefetch(&self, worker: usize) {
         let state = self.handle.state();
         let shared = state.shared();
-        if worker >= shared.workers() || !shared.is_real_device(worker) || state.settled_pointer().is_none() {
+        if worker >= shared.workers() || !shared.is_real_device(worker) || state.quiescent_pointer().is_none()
+        {
             return;
         }
         let requester = Requester { name: "prefetch", location: Location::caller() };

@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use super::content::Content;
-use super::copies::Use;
+use super::replicas::Use;
 use super::state::ArrayState;
 use crate::access::AccessMode;
-use crate::device::{Missing, Requester};
+use crate::device::{FetchError, Requester};
 use crate::error::Failure;
 use crate::memory::HOME;
 
@@ -25,7 +25,7 @@ impl ArrayState {
         match self.content.claim(mode.is_shared()) {
             Content::Ready => Ok(self.pointer()),
             // SAFETY: the caller's access is exclusive, or it is the reader that claimed: it alone writes the body.
-            before => unsafe { self.settle(before, mode) },
+            before => unsafe { self.resolve(before, mode) },
         }
     }
 
@@ -33,7 +33,7 @@ impl ArrayState {
     ///
     /// # Safety
     /// The caller may write the body.
-    unsafe fn settle(&self, before: Content, mode: AccessMode) -> Result<*mut u8, Arc<Failure>> {
+    unsafe fn resolve(&self, before: Content, mode: AccessMode) -> Result<*mut u8, Arc<Failure>> {
         // SAFETY: the caller's.
         let body = unsafe { &mut *self.body.get() };
         let overwrites = mode == AccessMode::W;
@@ -55,7 +55,7 @@ impl ArrayState {
         Ok(body.home.pointer)
     }
 
-    /// As [`prepare`](Self::prepare), in the memory `node`. A copy there is pinned: the task unpins it when it has
+    /// As [`prepare`](Self::prepare), in the memory `node`. A replica there is pinned: the task unpins it when it has
     /// ended.
     ///
     /// # Errors
@@ -69,33 +69,33 @@ impl ArrayState {
         node: usize,
         mode: AccessMode,
         requester: Requester,
-    ) -> Result<*mut u8, Missing> {
-        if node == HOME && !self.copies.may_exist() {
+    ) -> Result<*mut u8, FetchError> {
+        if node == HOME && !self.replicas.may_exist() {
             // SAFETY: the caller's.
-            return unsafe { self.prepare(mode) }.map_err(Missing::Poisoned);
+            return unsafe { self.prepare(mode) }.map_err(FetchError::Poisoned);
         }
         // SAFETY: the caller's.
         unsafe { self.prepare_anywhere(node, mode, requester) }
     }
 
-    /// As [`prepare_at`](Self::prepare_at), where there may be copies.
+    /// As [`prepare_at`](Self::prepare_at), where there may be replicas.
     #[cold]
     unsafe fn prepare_anywhere(
         &self,
         node: usize,
         mode: AccessMode,
         requester: Requester,
-    ) -> Result<*mut u8, Missing> {
+    ) -> Result<*mut u8, FetchError> {
         let before = self.content.claim(mode.is_shared());
         if before != Content::Ready {
-            debug_assert!(self.copies.is_home(), "what has no value has no copies (C5)");
+            debug_assert!(self.replicas.is_home(), "what has no value has no replicas (C5)");
             // SAFETY: as in `prepare`.
-            unsafe { self.settle(before, mode) }.map_err(Missing::Poisoned)?;
+            unsafe { self.resolve(before, mode) }.map_err(FetchError::Poisoned)?;
         }
         let how = Use { reads: mode != AccessMode::W, exclusive: !mode.is_shared() };
         // SAFETY: the caller's.
         let fetched = unsafe { self.fetch(node, how, requester) };
-        if let Err(Missing::Device { node: failed, error: Some(error) }) = &fetched
+        if let Err(FetchError::Device { node: failed, error: Some(error) }) = &fetched
             && error.is_loss()
         {
             self.shared().lose_device(*failed - 1);

@@ -19,11 +19,11 @@ impl<T: Element, const N: usize> Array<'_, T, N> {
     /// # Errors
     /// Inside a kernel.
     #[track_caller]
-    pub fn settle(&self) -> Result<()> {
+    pub fn finalize(&self) -> Result<()> {
         if in_kernel() {
-            return Err(Error::at(ErrorKind::InsideKernel { call: "settle" }, Location::caller()));
+            return Err(Error::at(ErrorKind::InsideKernel { call: "finalize" }, Location::caller()));
         }
-        self.state().make_way(AccessMode::R);
+        self.state().flush_pending(AccessMode::R);
         Ok(())
     }
 
@@ -44,7 +44,7 @@ impl<T: Element, const N: usize> Array<'_, T, N> {
             return Err(Error::at(ErrorKind::InsideKernel { call: "invalidate" }, location));
         }
         let state = self.state();
-        state.make_way(AccessMode::W);
+        state.flush_pending(AccessMode::W);
         state.reductions().forget(state, location);
         Ok(())
     }

@@ -32,7 +32,7 @@ use super::home::Origin;
 use super::state::ArrayState;
 use crate::access::AccessMode;
 use crate::codelet::{Accumulator, Codelet};
-use crate::description::{Action, ArrayId, Combination, Place, Step as Part};
+use crate::description::{Action, ArrayId, Combination, Placement, Step as Part};
 use crate::engine::{Shared, block_in_submission};
 use crate::error::Result;
 use crate::memory::Holder;
@@ -80,7 +80,7 @@ struct Tree {
     codelet: &'static Codelet,
     location: &'static Location<'static>,
     /// Where its contributions run, if all are to run at the same place; nothing before the first one.
-    place: Option<Place>,
+    place: Option<Placement>,
     accumulator: &'static Accumulator,
     /// The array's extents.
     layout: Layout,
@@ -153,11 +153,12 @@ impl Reductions {
 
     /// Where the next contribution to `target` goes, which is to run at `place`, and for which there is a
     /// [reserved](Self::reserve) leaf.
-    pub(crate) fn contribute(&self, target: &ArrayState, place: Place) -> Contribution {
+    pub(crate) fn contribute(&self, target: &ArrayState, place: Placement) -> Contribution {
         self.is_open.store(true, Ordering::Release);
         let mut owed = self.owed();
         let tree = owed.tree.as_mut().expect("a contribution is reserved");
-        tree.place = Some(if tree.place.is_none_or(|before| before == place) { place } else { Place::Any });
+        tree.place =
+            Some(if tree.place.is_none_or(|before| before == place) { place } else { Placement::Any });
         let (buffer, contributions) = tree.leaf.as_mut().expect("a contribution is reserved");
         *contributions += 1;
         let contribution = Contribution { buffer: *buffer, begins: *contributions == 1 };
@@ -334,7 +335,7 @@ impl Tree {
     fn submit(&self, step: Part, changed: &ArrayState, read: NonNull<ArrayState>, begins: bool) {
         let shared = changed.shared();
         let (codelet, accumulator) = (self.codelet, self.accumulator);
-        let action = Action::Combine(Combination { codelet, accumulator, step, place: Place::Any });
+        let action = Action::Combine(Combination { codelet, accumulator, step, place: Placement::Any });
         let mut draft = Draft::new(shared, action, self.location);
         draft.desc_mut().set_sequence(shared.next_sequence());
         // SAFETY: the tree owns its buffers until it releases them, and what is read is one: the array itself is the
@@ -354,8 +355,8 @@ impl Tree {
     /// Sends a task that was just filled in to where the contributions run, if it can run there: a combination of the
     /// user's, or a simulated device, leaves it to the CPU.
     fn send(&self, draft: &mut Draft<'_>, shared: &Shared) {
-        let place = self.place.unwrap_or(Place::Any);
-        let (Place::Worker(worker) | Place::KindOf(worker)) = place else { return };
+        let place = self.place.unwrap_or(Placement::Any);
+        let (Placement::Worker(worker) | Placement::KindOf(worker)) = place else { return };
         if shared.can_run(worker, draft.desc()) {
             draft.desc_mut().set_place(place);
         }

@@ -6,9 +6,9 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use super::content::{AtomicContent, Content};
-use super::copies::Copies;
 use super::home::{Home, Origin};
 use super::reduction::Reductions;
+use super::replicas::Replicas;
 use crate::access::AccessMode;
 use crate::description::ArrayId;
 use crate::element::ElementType;
@@ -17,13 +17,13 @@ use crate::error::Failure;
 use crate::partition::Partitions;
 use crate::shape::Layout;
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use crate::task::{Chain, Link, LinkKind, Record, Step, Turn};
+use crate::task::{Chain, CommuteLock, Link, LinkKind, Record, Step};
 
 /// An array as tasks know it: its place in memory, what it holds, and the order of accesses to it. It has no lifetime
 /// and no rank.
 ///
 /// Who may touch what, when:
-/// * `chain`, `content`: anybody, atomically. `copies`: as it says itself.
+/// * `chain`, `content`: anybody, atomically. `replicas`: as it says itself.
 /// * `fixed`: written when the state is made and freed; between, read by whoever has a handle or an access.
 /// * `body`: written when the state is made and freed; between, by a task (or the host) that holds an exclusive
 ///   access, or by a reader that has set `content` to `BUSY`; read by whoever holds an access.
@@ -38,7 +38,7 @@ pub(crate) struct ArrayState {
     release: Link,
     chain: Chain,
     pub(super) content: AtomicContent,
-    pub(super) copies: Copies,
+    pub(super) replicas: Replicas,
     /// Its place in the slab.
     slot: u32,
     /// Its id, which is never another array's.
@@ -49,14 +49,14 @@ pub(crate) struct ArrayState {
     part_of: AtomicU64,
     partitions: Partitions,
     reductions: Reductions,
-    /// Whose turn it is among the tasks that commute on it.
-    turn: Turn<Record>,
+    /// Which of the tasks that commute on it may run.
+    commute_lock: CommuteLock<Record>,
     /// Bytes of blocks that are the array's alone.
     pub(super) own_bytes: AtomicUsize,
     /// How many of them were said to be dying.
     dying_bytes: AtomicUsize,
     pub(super) fixed: UnsafeCell<Fixed>,
-    pub(super) body: UnsafeCell<Body>,
+    pub(super) body: UnsafeCell<ArrayBody>,
 }
 
 /// What is written when the state is made, before anybody knows it, and when it is freed.
@@ -71,7 +71,7 @@ pub(super) struct Fixed {
 
 /// What changes with the accesses.
 #[derive(Debug)]
-pub(super) struct Body {
+pub(super) struct ArrayBody {
     pub(super) home: Home,
     pub(super) failure: Option<Arc<Failure>>,
 }
@@ -88,18 +88,21 @@ impl ArrayState {
             release: Link::new(),
             chain: Chain::new(),
             content: AtomicContent::new(Content::Ready),
-            copies: Copies::default(),
+            replicas: Replicas::default(),
             slot,
             id: AtomicU64::new(0),
             known_as: AtomicU64::new(0),
             part_of: AtomicU64::new(0),
             partitions: Partitions::default(),
             reductions: Reductions::default(),
-            turn: Turn::new(),
+            commute_lock: CommuteLock::new(),
             own_bytes: AtomicUsize::new(0),
             dying_bytes: AtomicUsize::new(0),
             fixed: UnsafeCell::new(Fixed { bytes: 0, element: None, part: None, shared: None }),
-            body: UnsafeCell::new(Body { home: Home::new(ptr::null_mut(), Origin::None), failure: None }),
+            body: UnsafeCell::new(ArrayBody {
+                home: Home::new(ptr::null_mut(), Origin::None),
+                failure: None,
+            }),
         }
     }
 
@@ -126,7 +129,7 @@ impl ArrayState {
                 Fixed { bytes, element: Some(element), part: None, shared: Some(Arc::clone(shared)) }
         };
         // SAFETY: as above.
-        unsafe { *state.body.get() = Body { home: Home::new(pointer, origin), failure: None } };
+        unsafe { *state.body.get() = ArrayBody { home: Home::new(pointer, origin), failure: None } };
         NonNull::from(state)
     }
 
@@ -149,8 +152,8 @@ impl ArrayState {
     /// # Safety
     /// The caller holds an exclusive access to the part.
     pub(crate) unsafe fn begin_part(&self, pointer: *mut u8, poisoned: Option<&Arc<Failure>>) {
-        self.copies.stay_home();
-        // SAFETY: the caller's access is exclusive, and no copy is valid, so nobody evicts one (C4).
+        self.replicas.stay_home();
+        // SAFETY: the caller's access is exclusive, and no replica is valid, so nobody evicts one (C4).
         unsafe { (*self.body.get()).home.pointer = pointer };
         match poisoned {
             None => self.set_ready(),
@@ -179,7 +182,7 @@ impl ArrayState {
     /// Ends what an access of this mode must come after: partitions and reductions that are open. A contribution to
     /// a reduction does not close it.
     #[inline]
-    pub(crate) fn make_way(&self, mode: AccessMode) {
+    pub(crate) fn flush_pending(&self, mode: AccessMode) {
         self.partitions.rejoin(self, mode);
         if !matches!(mode, AccessMode::REDUX(_)) {
             self.reductions.close(self, mode);
@@ -212,7 +215,7 @@ impl ArrayState {
         let state = unsafe { &*link.cast::<Self>() };
         state.partitions.clear(step);
         state.reductions.clear(state, step);
-        state.forget_copies();
+        state.forget_replicas();
         // SAFETY: every access has ended and the handle is gone: nobody else knows the state.
         let body = unsafe { &mut *state.body.get() };
         body.home = Home::new(ptr::null_mut(), Origin::None);
@@ -237,8 +240,8 @@ impl ArrayState {
         &self.chain
     }
 
-    pub(crate) fn turn(&self) -> &Turn<Record> {
-        &self.turn
+    pub(crate) fn commute_lock(&self) -> &CommuteLock<Record> {
+        &self.commute_lock
     }
 
     /// Its place in the slab, which it has for as long as it lives.
@@ -293,14 +296,14 @@ impl ArrayState {
 
     /// The first byte, if no access is under way and none is owed: no partition or reduction is open. Then the
     /// elements can be read without waiting, while a borrow keeps writers from being submitted.
-    pub(crate) fn settled_pointer(&self) -> Option<*mut u8> {
+    pub(crate) fn quiescent_pointer(&self) -> Option<*mut u8> {
         // In this order: who sees that no partition or reduction is open sees in the chain what closed them.
         let nothing_open = !self.partitions.may_be_open() && !self.reductions.is_open();
-        let settled = nothing_open
+        let is_quiescent = nothing_open
             && self.chain.is_quiet()
             && self.content.get() == Content::Ready
-            && self.copies.is_home();
-        settled.then(|| self.pointer())
+            && self.replicas.is_home();
+        is_quiescent.then(|| self.pointer())
     }
 
     /// Whether it holds a value.
@@ -312,13 +315,13 @@ impl ArrayState {
         self.content.set(Content::Ready);
     }
 
-    /// Lets a copy in the memory `node` go, which a task has used.
+    /// Lets a replica in the memory `node` go, which a task has used.
     pub(crate) fn unpin(&self, node: usize) {
-        self.copies.unpin(node);
+        self.replicas.unpin(node);
     }
 
-    pub(crate) fn copies(&self) -> &Copies {
-        &self.copies
+    pub(crate) fn replicas(&self) -> &Replicas {
+        &self.replicas
     }
 
     /// The type of its elements, if it is in use.
@@ -345,8 +348,8 @@ impl ArrayState {
     /// # Safety
     /// The caller holds an exclusive access.
     pub(crate) unsafe fn poison(&self, failure: &Arc<Failure>) {
-        // First: nobody evicts a copy, to which the body belongs, that is not valid.
-        self.copies.stay_home();
+        // First: nobody evicts a replica, to which the body belongs, that is not valid.
+        self.replicas.stay_home();
         // SAFETY: the caller's access is exclusive.
         let body = unsafe { &mut *self.body.get() };
         body.failure = Some(Arc::clone(failure));

@@ -14,7 +14,7 @@ mod not_finite;
 mod note;
 mod pattern;
 mod read_only;
-mod stand_in;
+mod substitute;
 mod unwritten;
 
 use std::panic::Location;

@@ -15,7 +15,7 @@ pub(super) struct Pattern {
 }
 
 /// The elements that hold a pattern.
-pub(super) struct Found {
+pub(super) struct PatternMatches {
     pub(super) count: usize,
     /// The number of the first one.
     pub(super) first: usize,
@@ -64,8 +64,8 @@ impl Pattern {
     ///
     /// # Safety
     /// The elements may be read.
-    pub(super) unsafe fn find(&self, operand: &Operand) -> Option<Found> {
-        let mut found: Option<Found> = None;
+    pub(super) unsafe fn find(&self, operand: &Operand) -> Option<PatternMatches> {
+        let mut found: Option<PatternMatches> = None;
         let size = self.element.len();
         let look = |number: usize, bytes: &[u8]| {
             let count = self.count(bytes);
@@ -73,8 +73,9 @@ impl Pattern {
                 return;
             }
             let first = || bytes.chunks_exact(size).position(|element| element == self.element);
-            found.get_or_insert_with(|| Found { count: 0, first: number + first().unwrap_or(0) }).count +=
-                count;
+            found
+                .get_or_insert_with(|| PatternMatches { count: 0, first: number + first().unwrap_or(0) })
+                .count += count;
         };
         // SAFETY: the caller's.
         unsafe { elements::for_each_chunk(operand, look) };

@@ -1,16 +1,16 @@
 //! Whether a kernel in C left its inputs as they were: it is given copies, so that no harm comes of it.
 
 use super::pattern::Pattern;
-use super::stand_in::StandIn;
+use super::substitute::Substitute;
 use super::{Inspected, elements};
 use crate::codelet::Operand;
 
 /// For each input of a kernel in C its number, the copy that the kernel is given, and one to compare that with.
 #[derive(Default)]
-pub(super) struct Originals(Vec<(usize, StandIn, StandIn)>);
+pub(super) struct Originals(Vec<(usize, Substitute, Substitute)>);
 
 impl Originals {
-    /// Gives a kernel in C copies of its inputs. Copies have the strides of what they stand for, unless the kernel wants
+    /// Gives a kernel in C copies of its inputs. Copies have the strides of what they replace, unless the kernel wants
     /// contiguous elements.
     ///
     /// # Safety
@@ -21,7 +21,7 @@ impl Originals {
         for (index, operand) in operands.iter_mut().enumerate().filter(|(_, operand)| !operand.writes) {
             let contiguous = views.get(index).is_some_and(|view| view.is_slice());
             let pattern = Pattern::new(operand.element);
-            let copies = [(); 2].map(|()| StandIn::new(operand, &pattern, contiguous));
+            let copies = [(); 2].map(|()| Substitute::new(operand, &pattern, contiguous));
             for copy in &copies {
                 // SAFETY: the caller's; the copy is new.
                 unsafe { elements::copy(operand, copy.operand()) };

@@ -1,7 +1,7 @@
 //! Whether a kernel wrote every element of its `W` outputs: they hold a pattern before, and must not after.
 
 use super::pattern::Pattern;
-use super::stand_in::StandIn;
+use super::substitute::Substitute;
 use super::{Inspected, elements, is_overwritten};
 use crate::access::AccessMode;
 use crate::codelet::Operand;
@@ -84,15 +84,15 @@ unsafe fn confirm(
 ) -> Option<(usize, usize)> {
     let pattern = Pattern::new(operands[index].element);
     let mut others = operands.to_vec();
-    let mut stand_ins = Vec::new();
+    let mut substitutes = Vec::new();
     for (operand, _) in others
         .iter_mut()
         .zip(inspected.parameters(operands.len()))
         .filter(|(_, parameter)| is_overwritten(parameter))
     {
-        let stand_in = StandIn::new(operand, &Pattern::new(operand.element).complement(), false);
-        *operand = *stand_in.operand();
-        stand_ins.push(stand_in);
+        let substitute = Substitute::new(operand, &Pattern::new(operand.element).complement(), false);
+        *operand = *substitute.operand();
+        substitutes.push(substitute);
     }
     if !again(&others) {
         return None;
@@ -101,7 +101,7 @@ unsafe fn confirm(
     let size = operands[index].element.size_bytes;
     let mut unwritten = (0, 0);
     let mut second = Vec::new();
-    // SAFETY: the stand-in is this function's, and the kernel has ended.
+    // SAFETY: the substitute is this function's, and the kernel has ended.
     unsafe { elements::for_each_chunk(&others[index], |_, bytes| second.extend_from_slice(bytes)) };
     let compare = |first: usize, bytes: &[u8]| {
         for (i, element) in bytes.chunks_exact(size).enumerate() {

@@ -7,13 +7,13 @@ use super::views::Views;
 use crate::cuda::{CudaEntry, CudaLibrary};
 
 /// The kernel of every codelet that has one in CUDA, which is launched.
-pub(crate) static CUDA: Kernel = Kernel::on_cuda("cuda", Entry::Launch);
+pub(crate) static CUDA: Kernel = Kernel::on_cuda("cuda", KernelFunction::Launch);
 
 /// One implementation of a codelet.
 #[derive(Clone, Copy)]
 pub struct Kernel {
     name: &'static str,
-    entry: Entry,
+    entry: KernelFunction,
     cores: Cores,
     /// Whether it promises the bits of the codelet's first kernel.
     equal: bool,
@@ -22,7 +22,7 @@ pub struct Kernel {
 }
 
 #[derive(Clone, Copy)]
-enum Entry {
+enum KernelFunction {
     Rust(fn(&mut Views<'_>)),
     C(CEntry),
     /// On a device: what `Codelet::cuda` describes is launched.
@@ -45,20 +45,20 @@ enum Cores {
 impl Kernel {
     /// A kernel in Rust, which takes its views from [`Views`].
     pub const fn new(name: &'static str, entry: fn(&mut Views<'_>)) -> Self {
-        Self { name, entry: Entry::Rust(entry), cores: Cores::One, equal: false, last: false }
+        Self { name, entry: KernelFunction::Rust(entry), cores: Cores::One, equal: false, last: false }
     }
 
     /// A kernel in C, of a [`CKernel`](super::CKernel).
     pub(super) const fn c(name: &'static str, entry: CEntry) -> Self {
-        Self { name, entry: Entry::C(entry), cores: Cores::One, equal: false, last: false }
+        Self { name, entry: KernelFunction::C(entry), cores: Cores::One, equal: false, last: false }
     }
 
     /// A kernel on CUDA devices that calls `library`; nothing for one that dahl does not load.
     pub const fn call(name: &'static str, library: Option<CudaLibrary>, entry: CudaEntry) -> Self {
-        Self::on_cuda(name, Entry::Call(entry, library))
+        Self::on_cuda(name, KernelFunction::Call(entry, library))
     }
 
-    const fn on_cuda(name: &'static str, entry: Entry) -> Self {
+    const fn on_cuda(name: &'static str, entry: KernelFunction) -> Self {
         Self { name, entry, cores: Cores::One, equal: false, last: false }
     }
 
@@ -126,14 +126,14 @@ impl Kernel {
     /// How a kernel in C takes its arrays; nothing for one in Rust.
     pub(crate) fn c_views(&self) -> Option<&'static [CView]> {
         match self.entry {
-            Entry::C(entry) => Some(entry.views()),
-            Entry::Rust(_) | Entry::Launch | Entry::Call(..) => None,
+            KernelFunction::C(entry) => Some(entry.views()),
+            KernelFunction::Rust(_) | KernelFunction::Launch | KernelFunction::Call(..) => None,
         }
     }
 
     /// Whether it runs on CUDA devices, and not on CPUs.
     pub(crate) fn is_on_cuda(&self) -> bool {
-        matches!(self.entry, Entry::Launch | Entry::Call(..))
+        matches!(self.entry, KernelFunction::Launch | KernelFunction::Call(..))
     }
 
     /// The function that calls a library, if it is such a kernel.
@@ -143,7 +143,7 @@ impl Kernel {
     )]
     pub(crate) fn cuda_entry(&self) -> Option<CudaEntry> {
         match self.entry {
-            Entry::Call(entry, _) => Some(entry),
+            KernelFunction::Call(entry, _) => Some(entry),
             _ => None,
         }
     }
@@ -151,7 +151,7 @@ impl Kernel {
     /// The library that has to be there.
     pub(crate) fn library(&self) -> Option<CudaLibrary> {
         match self.entry {
-            Entry::Call(_, library) => library,
+            KernelFunction::Call(_, library) => library,
             _ => None,
         }
     }
@@ -160,9 +160,9 @@ impl Kernel {
     pub(crate) fn run(&self, views: &mut Views<'_>, team: bool) {
         match (self.cores, self.entry) {
             (Cores::Either(entry), _) if team => entry(views),
-            (_, Entry::Rust(entry)) => entry(views),
-            (_, Entry::C(entry)) => entry.call(views),
-            (_, Entry::Launch | Entry::Call(..)) => {
+            (_, KernelFunction::Rust(entry)) => entry(views),
+            (_, KernelFunction::C(entry)) => entry.call(views),
+            (_, KernelFunction::Launch | KernelFunction::Call(..)) => {
                 panic!("`{}` runs on CUDA devices, of which none is left", self.name)
             }
         }

@@ -7,11 +7,11 @@ mod c_kernel;
 mod combination;
 mod kernel;
 mod numerics;
-mod operands;
 mod run;
 mod running;
 pub(crate) mod sentence;
 mod views;
+mod work_inputs;
 
 pub use accumulator::Accumulator;
 pub use c_kernel::{CArgument, CFunction, CKernel, CView, RawView};
@@ -19,13 +19,13 @@ pub use combination::Combines;
 pub(crate) use kernel::CUDA;
 pub use kernel::Kernel;
 pub use numerics::{ErrorClass, Numerics};
-pub use operands::Operands;
-pub(crate) use operands::ShapeOf;
 pub use run::Run;
 pub(crate) use run::{gather, scatter};
 pub(crate) use running::{as_kernel, in_kernel};
 pub use views::{Line, RawOperand, Views};
 pub(crate) use views::{Operand, Packs};
+pub(crate) use work_inputs::ShapeOf;
+pub use work_inputs::WorkInputs;
 
 #[doc(inline)]
 pub use crate::variants::Variants;
@@ -63,9 +63,9 @@ pub struct Codelet {
     /// Whether an input's extent of 1 stretches.
     pub broadcasts: bool,
     /// Floating-point operations of one task, if the declaration says.
-    pub flops: Option<fn(&mut Operands<'_>) -> f64>,
+    pub flops: Option<fn(&mut WorkInputs<'_>) -> f64>,
     /// Bytes that one task moves, if the declaration says; otherwise those of its arrays.
-    pub bytes: Option<fn(&mut Operands<'_>) -> f64>,
+    pub bytes: Option<fn(&mut WorkInputs<'_>) -> f64>,
 }
 
 impl Codelet {
@@ -137,13 +137,13 @@ impl Codelet {
     }
 
     /// Sets the count of floating-point operations.
-    pub const fn flops(mut self, flops: fn(&mut Operands<'_>) -> f64) -> Self {
+    pub const fn flops(mut self, flops: fn(&mut WorkInputs<'_>) -> f64) -> Self {
         self.flops = Some(flops);
         self
     }
 
     /// Sets the count of bytes moved.
-    pub const fn bytes(mut self, bytes: fn(&mut Operands<'_>) -> f64) -> Self {
+    pub const fn bytes(mut self, bytes: fn(&mut WorkInputs<'_>) -> f64) -> Self {
         self.bytes = Some(bytes);
         self
     }

@@ -1,6 +1,6 @@
 //! [`Numerics`]: what a declaration says of its exactness.
 
-use super::{Kernel, Operands};
+use super::{Kernel, WorkInputs};
 
 /// What a declaration says of its exactness: the options `reference` and `error`.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +48,7 @@ pub enum ErrorClass {
     /// `error = sum(n = EXPR)`: a sum of `n` terms in the compute type, rounded once to the element type.
     Sum {
         /// The number of terms of one element of the result.
-        terms: fn(&mut Operands<'_>) -> f64,
+        terms: fn(&mut WorkInputs<'_>) -> f64,
         /// `error = sum(n = EXPR, terms = PATH)`: like a reference; it computes for each element the sum of the terms'
         /// absolute values, from the data as they are. Without it the reference does, on the absolute values of the inputs.
         magnitude: Option<Kernel>,

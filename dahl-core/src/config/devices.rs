@@ -4,7 +4,7 @@ use super::RuntimeBuilder;
 use super::environment::from_environment;
 use super::variables;
 use crate::clock::Clock;
-use crate::cuda::{CudaDevice, Found};
+use crate::cuda::{CudaDevice, DeviceSearch};
 use crate::device::CudaSetting;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -61,8 +61,8 @@ pub(super) fn cuda_devices(
     let tf32 = from_environment(TF32, tf32, false, switch)?;
     let graphs = from_environment(GRAPHS, graphs, false, switch)?;
     let (devices, reason) = match CudaDevice::find(wanted.unwrap_or(usize::MAX), clock) {
-        Found::Devices(devices) => (devices, String::new()),
-        Found::None(reason) => (Vec::new(), format!(": {reason}")),
+        DeviceSearch::Devices(devices) => (devices, String::new()),
+        DeviceSearch::None(reason) => (Vec::new(), format!(": {reason}")),
     };
     if let Some(wanted) = wanted.filter(|&wanted| wanted > devices.len()) {
         let expected = format!("at most {}, which is how many CUDA devices there are{reason}", devices.len());
@@ -70,7 +70,7 @@ pub(super) fn cuda_devices(
     }
     let setting = |device: std::sync::Arc<CudaDevice>| {
         device.allow_tf32(tf32);
-        device.hold_back(graphs);
+        device.batch_launches(graphs);
         let limit_bytes = limit_bytes.unwrap_or_else(|| device.free_bytes() / 10 * 9);
         CudaSetting { device, limit_bytes }
     };

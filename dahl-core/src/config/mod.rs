@@ -16,14 +16,14 @@ use environment::{binding, count, default_name, from_environment, statistics};
 use schedulers::{Size, named_scheduler, recording};
 pub use variables::VARIABLES;
 
-use crate::choice::{KernelPolicy, TeamPolicy};
+use crate::autotune::{KernelPolicy, TeamPolicy};
 use crate::clock::Clock;
 use crate::device::CudaSetting;
 use crate::error::Result;
 use crate::machine::{Machine, VirtualDevice};
 use crate::observer::Observer;
 use crate::perf::{self, Store};
-use crate::scheduler::{Misfits, Recorded, Recording, Scheduler, Shuffled};
+use crate::scheduler::{PlanDivergences, Recorded, Recording, Scheduler, Shuffled};
 use crate::stall::OnStall;
 use crate::statistics::Output;
 use crate::topology::{Binding, Processor};
@@ -107,7 +107,7 @@ pub(crate) struct Config {
     pub(crate) cores: usize,
     pub(crate) scheduler: Box<dyn Scheduler>,
     /// Of a scheduler that follows a plan.
-    pub(crate) misfits: Option<Arc<Misfits>>,
+    pub(crate) divergences: Option<Arc<PlanDivergences>>,
     /// The plan that the run writes.
     pub(crate) recording: Option<Arc<Recording>>,
     /// Where the run is traced to.
@@ -333,7 +333,7 @@ impl RuntimeBuilder {
             count("tasks_in_flight", "DAHL_TASKS_IN_FLIGHT", self.tasks_in_flight, usual, MOST)?;
         let rand_seed = from_environment("DAHL_RAND_SEED", self.rand_seed, 0, Some)?;
         let size = Size { workers, tasks_in_flight, rand_seed };
-        let (mut scheduler, misfits) = match (self.custom, self.plan) {
+        let (mut scheduler, divergences) = match (self.custom, self.plan) {
             (Some(custom), _) => (custom, None),
             (None, plan) => named_scheduler(self.scheduler, plan, size)?,
         };
@@ -374,7 +374,7 @@ impl RuntimeBuilder {
             processors,
             cores,
             scheduler,
-            misfits,
+            divergences,
             recording,
             trace,
             tasks_in_flight,

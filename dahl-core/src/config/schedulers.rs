@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::variables;
 use crate::error::{Error, ErrorKind, Result};
-use crate::scheduler::{self, Misfits, Plan, Recording, Scheduler, Static};
+use crate::scheduler::{self, Plan, PlanDivergences, Recording, Scheduler, Static};
 
 /// What a scheduler is made for.
 #[derive(Clone, Copy)]
@@ -15,7 +15,7 @@ pub(super) struct Size {
     pub(super) rand_seed: u64,
 }
 
-pub(super) type NamedScheduler = (Box<dyn Scheduler>, Option<Arc<Misfits>>);
+pub(super) type NamedScheduler = (Box<dyn Scheduler>, Option<Arc<PlanDivergences>>);
 
 #[track_caller]
 pub(super) fn named_scheduler(
@@ -61,8 +61,8 @@ pub(super) fn static_scheduler(
     };
     match Plan::from_file(&path) {
         Ok(plan) => {
-            let misfits = Arc::new(Misfits::new(&path));
-            Ok((Box::new(Static::new(plan, Arc::clone(&misfits), tasks)), Some(misfits)))
+            let divergences = Arc::new(PlanDivergences::new(&path));
+            Ok((Box::new(Static::new(plan, Arc::clone(&divergences), tasks)), Some(divergences)))
         }
         Err(fact) => {
             let (value, expected) = (path.display().to_string(), format!("a plan: {fact}"));

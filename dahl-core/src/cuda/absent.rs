@@ -23,7 +23,7 @@ pub(crate) struct Allocation(Infallible);
 
 /// No elements on their way.
 #[derive(Debug)]
-pub(crate) struct Landing(Infallible);
+pub(crate) struct HostFetch(Infallible);
 
 /// No transfer.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Moved(Infallible);
 
 /// No place in a stream.
 #[derive(Clone, Debug)]
-pub(crate) struct Mark(Infallible);
+pub(crate) struct Event(Infallible);
 
 /// No error.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,7 @@ pub(crate) struct CudaError(Infallible);
 
 /// What was found when devices were looked for.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(crate) enum DeviceSearch {
     #[expect(dead_code, reason = "there are none")]
     Devices(Vec<Arc<CudaDevice>>),
     /// Why there are none.
@@ -52,8 +52,8 @@ pub fn no_compiler() -> Option<String> {
 }
 
 impl CudaDevice {
-    pub(crate) fn find(_: usize, _: &Clock) -> Found {
-        Found::None("dahl was built without its feature `cuda`".to_owned())
+    pub(crate) fn find(_: usize, _: &Clock) -> DeviceSearch {
+        DeviceSearch::None("dahl was built without its feature `cuda`".to_owned())
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -76,11 +76,11 @@ impl CudaDevice {
         match self.0 {}
     }
 
-    pub(crate) fn hold_back(&self, _: bool) {
+    pub(crate) fn batch_launches(&self, _: bool) {
         match self.0 {}
     }
 
-    pub(crate) fn holds_back(&self) -> bool {
+    pub(crate) fn batches_launches(&self) -> bool {
         match self.0 {}
     }
 
@@ -122,7 +122,7 @@ impl Allocation {
         match self.0 {}
     }
 
-    pub(crate) fn leave_compute(&mut self, _: &Mark, _: bool) {
+    pub(crate) fn leave_compute(&mut self, _: &Event, _: bool) {
         match self.0 {}
     }
 
@@ -134,7 +134,7 @@ impl Allocation {
         match self.0 {}
     }
 
-    pub(crate) fn download(&mut self, _: usize, _: bool) -> Result<(Landing, Moved), CudaError> {
+    pub(crate) fn download(&mut self, _: usize, _: bool) -> Result<(HostFetch, Moved), CudaError> {
         match self.0 {}
     }
 
@@ -151,7 +151,7 @@ impl Allocation {
     }
 }
 
-impl Landing {
+impl HostFetch {
     pub(crate) fn wait(&self) -> Result<(), CudaError> {
         match self.0 {}
     }

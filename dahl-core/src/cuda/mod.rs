@@ -25,7 +25,7 @@ mod step;
 #[cfg(not(feature = "cuda"))]
 pub use absent::no_compiler;
 #[cfg(not(feature = "cuda"))]
-pub(crate) use absent::{Allocation, CudaDevice, CudaError, Found, Landing, Mark, Moved};
+pub(crate) use absent::{Allocation, CudaDevice, CudaError, DeviceSearch, Event, HostFetch, Moved};
 pub(crate) use call::CudaEntry;
 #[cfg(feature = "cuda")]
 pub(crate) use call::{Convolution, Gemm, Lender};
@@ -34,8 +34,8 @@ pub use call::{CudaArray, CudaArrayMut, CudaCall, CudaCallError, CudaLibrary};
 pub use driver::no_compiler;
 #[cfg(feature = "cuda")]
 pub(crate) use driver::{
-    Allocation, CudaDevice, CudaError, Found, Function, KernelParameters, Landing, Mark, Moved, Names,
-    Pinned, Unloaded,
+    Allocation, CudaDevice, CudaError, DeviceSearch, Event, Function, HostFetch, KernelParameters, Moved,
+    Names, Pinned, Unloaded,
 };
 pub use element::{CudaArgument, CudaElement, CudaTypeParameter, CudaView};
 pub(crate) use fold::{finish, fold};

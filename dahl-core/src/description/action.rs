@@ -66,14 +66,14 @@ impl Call {
 pub(crate) struct Options {
     pub(crate) priority: i32,
     pub(crate) name: Option<&'static str>,
-    pub(crate) place: Place,
+    pub(crate) place: Placement,
     /// The worker to whose memory the inputs are copied as soon as the task is ready.
     pub(crate) prefetch: Option<usize>,
 }
 
 /// Where the submitter wants a task to run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Placement {
     /// Wherever the scheduler says.
     #[default]
     Any,
@@ -116,7 +116,7 @@ pub(crate) struct Combination {
     pub(crate) codelet: &'static Codelet,
     pub(crate) accumulator: &'static Accumulator,
     pub(crate) step: Step,
-    pub(crate) place: Place,
+    pub(crate) place: Placement,
 }
 
 /// Which step of a reduction.

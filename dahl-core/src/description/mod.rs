@@ -16,7 +16,7 @@ use std::ptr;
 
 pub use accesses::AccessDesc;
 use accesses::Accesses;
-pub(crate) use action::{Action, Call, Combination, Over, Place, Step};
+pub(crate) use action::{Action, Call, Combination, Over, Placement, Step};
 
 use crate::access::AccessMode;
 pub use crate::array_id::ArrayId;
@@ -130,7 +130,7 @@ impl TaskDesc {
     }
 
     /// Says where the task is to run.
-    pub(crate) fn set_place(&mut self, place: Place) {
+    pub(crate) fn set_place(&mut self, place: Placement) {
         match &mut self.action {
             Action::Kernel(call) | Action::External(call) => call.options.place = place,
             Action::Combine(combination) => combination.place = place,
@@ -240,11 +240,11 @@ impl TaskDesc {
 
     /// Where it is to run.
     #[inline]
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> Placement {
         match &self.action {
             Action::Kernel(call) | Action::External(call) => call.options.place,
             Action::Combine(combination) => combination.place,
-            Action::Wait | Action::Forget | Action::Split | Action::Join => Place::Any,
+            Action::Wait | Action::Forget | Action::Split | Action::Join => Placement::Any,
         }
     }
 

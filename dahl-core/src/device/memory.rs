@@ -1,8 +1,8 @@
-//! [`DeviceMemory`]: a device's memory node, and the copies in it.
+//! [`DeviceMemory`]: a device's memory node, and the replicas in it.
 
 use std::sync::Arc;
 
-use super::missing::Missing;
+use super::fetch_error::FetchError;
 use super::register::Register;
 use super::room::Room;
 use crate::cuda::{CudaDevice, CudaError};
@@ -41,9 +41,14 @@ impl DeviceMemory {
         self.register.lose(self.node, device);
     }
 
-    /// Room for a copy, and when it is free of what was there before; copies that no task uses make room. `is_filled`:
+    /// Room for a replica, and when it is free of what was there before; replicas that no task uses make room. `is_filled`:
     /// elements are copied there first, so that no kernel has to be waited for.
-    pub(crate) fn room(&self, bytes: usize, holder: Holder, is_filled: bool) -> Result<(Room, u64), Missing> {
+    pub(crate) fn room(
+        &self,
+        bytes: usize,
+        holder: Holder,
+        is_filled: bool,
+    ) -> Result<(Room, u64), FetchError> {
         let mut free_ns = 0;
         loop {
             if let Some(room) = self.try_room(bytes, holder, is_filled)? {
@@ -51,7 +56,7 @@ impl DeviceMemory {
             }
             match self.register.evict(self.node) {
                 Some(evicted_ns) => free_ns = free_ns.max(evicted_ns),
-                None => return Err(Missing::Shortage(Shortage::new(&self.memory, bytes))),
+                None => return Err(FetchError::Shortage(Shortage::new(&self.memory, bytes))),
             }
         }
     }
@@ -62,7 +67,7 @@ impl DeviceMemory {
         bytes: usize,
         holder: Holder,
         is_filled: bool,
-    ) -> Result<Option<Room>, Missing> {
+    ) -> Result<Option<Room>, FetchError> {
         let Some(device) = &self.cuda else {
             return Ok(Block::zeroed(&self.memory, bytes, holder).map(Room::Host));
         };
@@ -83,6 +88,6 @@ impl DeviceMemory {
             }
             room => room,
         };
-        room.map_err(|error| Missing::Device { node: self.node, error: Some(error) })
+        room.map_err(|error| FetchError::Device { node: self.node, error: Some(error) })
     }
 }

@@ -3,18 +3,18 @@
 //! A *virtual device* is a worker with a memory node of its own. Its kernels really run, on this machine's CPU and in
 //! the device's own buffers, so values, copies and coherence are real; only durations are the model's.
 //!
-//! Not here: what describes a machine (`machine`), the events of a simulated run (`simulation`), what a real device does (`cuda`), and where arrays have copies (`array::copies`).
+//! Not here: what describes a machine (`machine`), the events of a simulated run (`simulation`), what a real device does (`cuda`), and where arrays have replicas (`array::copies`).
 
+mod fetch_error;
 mod links;
 mod memory;
-mod missing;
 mod real;
 mod register;
 mod room;
 
+pub(crate) use fetch_error::{FetchError, Requester};
 pub(crate) use links::Devices;
 pub(crate) use memory::DeviceMemory;
-pub(crate) use missing::{Missing, Requester};
 pub(crate) use real::CudaSetting;
 pub(crate) use register::{Copied, Rank};
 pub(crate) use room::Room;

@@ -1,8 +1,8 @@
-//! [`Register`]: the arrays that have copies in a device's memory, and which of them makes room for others.
+//! [`Register`]: the arrays that have replicas in a device's memory, and which of them makes room for others.
 //!
 //! It knows arrays as [`Copied`] alone: what it asks of them and tells them.
 //!
-//! **Locks.** A register is locked before the copies of an array, never after.
+//! **Locks.** A register is locked before the replicas of an array, never after.
 #![allow(unsafe_code, reason = "knows states that take themselves off before they are freed")]
 
 use std::cmp::Reverse;
@@ -12,7 +12,7 @@ use std::ptr;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 
-/// Which copies make room first.
+/// Which replicas make room first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
     Invalid,
@@ -22,26 +22,26 @@ pub(crate) enum Rank {
     Dirty,
 }
 
-/// An array that has copies in the memories of devices.
+/// An array that has replicas in the memories of devices.
 pub(crate) trait Copied: Send + Sync {
-    /// How soon the copy at `node` makes room, the smallest first; nothing while a task uses it.
+    /// How soon the replica at `node` makes room, the smallest first; nothing while a task uses it.
     fn eviction_key(&self, node: usize) -> Option<(Rank, u64)>;
 
-    /// Frees the copy at `node`; if it is the only valid one, home gets its elements. When its room is free.
+    /// Frees the replica at `node`; if it is the only valid one, home gets its elements. When its room is free.
     ///
-    /// Nothing if home cannot get them now, for want of memory to land in: then the copy stays as it is.
+    /// Nothing if home cannot get them now, for want of a staging buffer: then the replica stays as it is.
     fn evict_copy(&self, node: usize) -> Option<u64>;
 
-    /// Forgets the copy at `node`, whose `device` is lost.
+    /// Forgets the replica at `node`, whose `device` is lost.
     fn lose_copy(&self, node: usize, device: &str);
 }
 
-/// The arrays that have copies in a device's memory.
+/// The arrays that have replicas in a device's memory.
 #[derive(Debug, Default)]
 pub(crate) struct Register {
     /// By their addresses.
     states: Mutex<HashMap<*const (), Listed>>,
-    /// Uses of copies so far.
+    /// Uses of replicas so far.
     uses: AtomicU64,
 }
 
@@ -66,18 +66,18 @@ impl Register {
         self.states.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
-    /// The number of the next use of a copy.
+    /// The number of the next use of a replica.
     pub(crate) fn tick(&self) -> u64 {
         self.uses.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Adds a state if `add_copy` has added a copy to it. Who loses the device, or evicts, sees both or neither.
+    /// Adds a state if `add_replica` has added a replica to it. Who loses the device, or evicts, sees both or neither.
     ///
     /// # Safety
     /// The state is [removed](Self::remove) before it is freed.
-    pub(crate) unsafe fn add(&self, state: &(dyn Copied + 'static), add_copy: impl FnOnce() -> bool) {
+    pub(crate) unsafe fn add(&self, state: &(dyn Copied + 'static), add_replica: impl FnOnce() -> bool) {
         let mut states = self.states();
-        if add_copy() {
+        if add_replica() {
             let state = ptr::from_ref(state);
             states.insert(state.cast(), Listed(state));
         }
@@ -87,7 +87,7 @@ impl Register {
         self.states().remove(&ptr::from_ref(state).cast());
     }
 
-    /// Frees a copy that no task uses: one that is not valid before one that is valid elsewhere too, that before one
+    /// Frees a replica that no task uses: one that is not valid before one that is valid elsewhere too, that before one
     /// that must be written back, and of these the one that was not used for longest; the next one where home cannot get
     /// its elements now. When its room is free; nothing if there is none that can go.
     pub(crate) fn evict(&self, node: usize) -> Option<u64> {
@@ -109,7 +109,7 @@ impl Register {
         None
     }
 
-    /// Forgets all copies, when `device` is lost.
+    /// Forgets all replicas, when `device` is lost.
     pub(crate) fn lose(&self, node: usize, device: &str) {
         for (_, Listed(state)) in self.states().drain() {
             // SAFETY: as above; the list is locked while it is drained.

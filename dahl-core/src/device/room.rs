@@ -1,9 +1,9 @@
-//! [`Room`]: where a copy lies.
+//! [`Room`]: where a replica lies.
 
 use crate::cuda::Allocation;
 use crate::memory::Block;
 
-/// Memory of a device that a copy lies in.
+/// Memory of a device that a replica lies in.
 #[derive(Debug)]
 pub(crate) enum Room {
     /// Of a simulated device: the host's.

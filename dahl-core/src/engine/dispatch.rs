@@ -19,12 +19,12 @@ impl Shared {
             }
             return stepped;
         }
-        let Ok(mut bench) = self.helper.try_lock() else { return false };
+        let Ok(mut context) = self.host_context.try_lock() else { return false };
         let task = self.pop(None).or_else(|| if self.is_stopped() { self.pop_for_nobody() } else { None });
         let Some(task) = task else { return false };
-        worker::execute(self, &mut bench, task);
-        bench.recycler.flush(self);
-        drop(bench);
+        worker::execute(self, &mut context, task);
+        context.recycler.flush(self);
+        drop(context);
         self.progress.notify();
         if self.is_stopped() && self.is_drained() {
             self.sleep.wake_all(); // the workers may go

@@ -9,29 +9,29 @@ use crossbeam_utils::CachePadded;
 
 use super::dispatch::without_unwinding;
 use crate::array::ArrayState;
+use crate::autotune::Choices;
 use crate::check::CheckNotes;
-use crate::choice::Choices;
 use crate::clock::Clock;
 use crate::codelet::{Codelet, Kernel};
 use crate::config::Config;
-use crate::description::{Action, ArrayId, Place, TaskDesc};
+use crate::description::{Action, ArrayId, Placement, TaskDesc};
 use crate::device::Devices;
 use crate::error::Failure;
-use crate::explain::Trails;
+use crate::explain::CallLogs;
 use crate::machine::WorkerInfo;
 use crate::memory::{HOME, MemoryNode, MemoryUse, NotesBytes, Slab};
 use crate::observer::{Forecast, Observer, Submission};
 use crate::perf::{Estimate, Models};
-use crate::scheduler::{Misfits, Recording, Scheduler, Workers};
+use crate::scheduler::{PlanDivergences, Recording, Scheduler, Workers};
 use crate::simulation::Simulation;
 use crate::sleep::{Monitor, Sleep};
 use crate::stall::Stall;
-use crate::statistics::Gathering;
+use crate::statistics::Counters;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 use crate::task::{ReadyTask, Record};
 use crate::trace::{Recorder, Trace};
-use crate::worker::{Bench, Team};
+use crate::worker::{HelperPool, WorkerContext};
 
 /// Records that a worker gathers before it gives them back, at most: so many tasks can be submitted at once when a thread that
 /// waits to submit is woken.
@@ -45,12 +45,12 @@ pub(crate) struct Shared {
     arrays_made: AtomicU64,
     memory: Arc<MemoryNode>,
     pub(crate) scheduler: Box<dyn Scheduler>,
-    misfits: Option<Arc<Misfits>>,
+    divergences: Option<Arc<PlanDivergences>>,
     recording: Option<Arc<Recording>>,
     /// Tasks that one worker must run.
     pub(crate) mailboxes: Vec<SegQueue<ReadyTask>>,
     pub(crate) sleep: Arc<Sleep>,
-    team: Team,
+    helpers: HelperPool,
     pub(crate) progress: Arc<Monitor>,
     /// When so many tasks have completed, a thread that waits for bytes goes on without them.
     pub(crate) bytes_until: AtomicU64,
@@ -64,9 +64,9 @@ pub(crate) struct Shared {
     failures: Mutex<Vec<Arc<Failure>>>,
     models: Models,
     choices: Choices,
-    trails: Trails,
+    call_logs: CallLogs,
     /// Where the host runs tasks, one thread at a time.
-    pub(crate) helper: Mutex<Bench>,
+    pub(crate) host_context: Mutex<WorkerContext>,
     clock: Clock,
     workers: Workers,
     cpu_workers: usize,
@@ -75,7 +75,7 @@ pub(crate) struct Shared {
     pub(crate) limit: u32,
     /// Records that a worker gathers before it gives them back.
     bulk: usize,
-    /// Where else than in the main memory arrays can be.
+    /// The memories of devices, if there are any.
     pub(crate) devices: Option<Devices>,
     /// Of a simulated machine.
     pub(crate) simulation: Option<Simulation>,
@@ -84,7 +84,7 @@ pub(crate) struct Shared {
     /// In checked mode alone.
     check_notes: Option<CheckNotes>,
     stall: Stall,
-    gathering: Gathering,
+    counters: Counters,
     name: String,
     built_at: &'static Location<'static>,
 }
@@ -128,7 +128,7 @@ impl Shared {
         let links = models.to_vec();
         let infos = Workers::new(infos, links, clock.clone(), Arc::clone(&sleep));
         let models = Models::new(config.performance, workers, clock.is_virtual());
-        let gathering = Gathering::new(config.measures_waits && !clock.is_virtual(), workers);
+        let counters = Counters::new(config.measures_waits && !clock.is_virtual(), workers);
         let mut scheduler = config.scheduler;
         scheduler.start(&infos);
         let trace = config.trace.zip(recorder).map(|(file, recorder)| {
@@ -144,11 +144,11 @@ impl Shared {
             arrays_made: AtomicU64::new(0),
             memory: Arc::clone(&memory),
             scheduler,
-            misfits: config.misfits,
+            divergences: config.divergences,
             recording: config.recording,
             mailboxes: (0..workers).map(|_| SegQueue::new()).collect(),
             sleep,
-            team: Team::default(),
+            helpers: HelperPool::default(),
             progress: Arc::default(),
             bytes_until: AtomicU64::new(0),
             submitted: CachePadded::default(),
@@ -158,8 +158,8 @@ impl Shared {
             failures: Mutex::default(),
             models,
             choices: Choices::new(config.kernels, config.teams),
-            trails: Trails::default(),
-            helper: Mutex::new(Bench::new(None, "the host".to_owned(), &memory)),
+            call_logs: CallLogs::default(),
+            host_context: Mutex::new(WorkerContext::new(None, "the host".to_owned(), &memory)),
             clock,
             workers: infos,
             cpu_workers: config.cpu_workers,
@@ -173,7 +173,7 @@ impl Shared {
             trace,
             check_notes: config.check.then(CheckNotes::default),
             stall: Stall::new(config.stall_after, config.on_stall, workers),
-            gathering,
+            counters,
             name: config.name,
             built_at: config.built_at,
         }
@@ -208,8 +208,8 @@ impl Shared {
         &self.sleep
     }
 
-    pub(crate) fn team(&self) -> &Team {
-        &self.team
+    pub(crate) fn helpers(&self) -> &HelperPool {
+        &self.helpers
     }
 
     pub(crate) fn progress(&self) -> &Arc<Monitor> {
@@ -224,8 +224,8 @@ impl Shared {
         &self.stall
     }
 
-    pub(crate) fn gathering(&self) -> &Gathering {
-        &self.gathering
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.counters
     }
 
     /// What messages about several runtimes call it.
@@ -252,8 +252,8 @@ impl Shared {
         &self.choices
     }
 
-    pub(crate) fn trails(&self) -> &Trails {
-        &self.trails
+    pub(crate) fn call_logs(&self) -> &CallLogs {
+        &self.call_logs
     }
 
     pub(crate) fn clock(&self) -> &Clock {
@@ -308,9 +308,9 @@ impl Shared {
         };
         is_there
             && match task.place() {
-                Place::Any => true,
-                Place::Worker(wanted) => worker == wanted,
-                Place::KindOf(wanted) => self.worker(worker).kind == self.worker(wanted).kind,
+                Placement::Any => true,
+                Placement::Worker(wanted) => worker == wanted,
+                Placement::KindOf(wanted) => self.worker(worker).kind == self.worker(wanted).kind,
             }
     }
 
@@ -379,7 +379,7 @@ impl Shared {
 
     /// Where the run and the plan that it should follow differ.
     pub(crate) fn plan_misfits(&self) -> Vec<String> {
-        self.misfits.as_ref().map(|misfits| misfits.texts()).unwrap_or_default()
+        self.divergences.as_ref().map(|divergences| divergences.texts()).unwrap_or_default()
     }
 
     /// Writes the plan of the run, if it is wanted.

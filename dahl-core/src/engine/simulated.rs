@@ -60,7 +60,7 @@ impl Shared {
     /// Lets the host wait until the elements that it fetched are there.
     pub(crate) fn arrive(&self, array: &ArrayState) {
         if let Some((simulation, devices)) = self.simulated() {
-            simulation.advance(self, devices, array.copies().arrived_ns(HOME));
+            simulation.advance(self, devices, array.replicas().arrived_ns(HOME));
             self.show_transfers();
         }
     }

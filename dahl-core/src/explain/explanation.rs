@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::trail::{Call, Trail, Trails};
+use super::call_log::{Call, CallLog, CallLogs};
 
 /// Why tasks of one codelet took different times: for each kernel and footprint, how long calls took under which
 /// circumstances. Printed it is a table to read.
@@ -77,16 +77,15 @@ pub struct Spread {
     pub max_us: f64,
 }
 
-impl Trails {
+impl CallLogs {
     /// What is known of the codelet of this name.
     pub(crate) fn explain(&self, codelet: &str) -> Explanation {
-        let trails: Vec<_> =
-            self.all().iter().filter(|trail| trail.codelet.name == codelet).cloned().collect();
-        let mut groups: Vec<Vec<Arc<Trail>>> = Vec::new();
-        for trail in trails {
-            match groups.iter_mut().find(|group| group[0].is_like(&trail)) {
-                Some(group) => group.push(trail),
-                None => groups.push(vec![trail]),
+        let logs: Vec<_> = self.all().iter().filter(|log| log.codelet.name == codelet).cloned().collect();
+        let mut groups: Vec<Vec<Arc<CallLog>>> = Vec::new();
+        for log in logs {
+            match groups.iter_mut().find(|group| group[0].is_like(&log)) {
+                Some(group) => group.push(log),
+                None => groups.push(vec![log]),
             }
         }
         let kernels: Vec<_> = groups.iter().map(|group| KernelExplanation::of(group)).collect();
@@ -96,11 +95,11 @@ impl Trails {
 }
 
 impl KernelExplanation {
-    fn of(trails: &[Arc<Trail>]) -> Self {
-        let first = &trails[0];
-        let calls: Vec<Call> = trails.iter().flat_map(|trail| trail.calls()).collect();
-        let first_call = |trail: &Arc<Trail>| Some((trail.worker.clone(), us(trail.first()?.time_ns)));
-        let by_worker = trails.iter().filter_map(|trail| Under::new(trail.worker.clone(), trail.calls()));
+    fn of(logs: &[Arc<CallLog>]) -> Self {
+        let first = &logs[0];
+        let calls: Vec<Call> = logs.iter().flat_map(|log| log.calls()).collect();
+        let first_call = |log: &Arc<CallLog>| Some((log.worker.clone(), us(log.first()?.time_ns)));
+        let by_worker = logs.iter().filter_map(|log| Under::new(log.worker.clone(), log.calls()));
         let yes_or_no = |names: [&str; 2], holds: fn(&Call) -> bool| -> Vec<Under> {
             let of = |yes: bool| {
                 let calls = calls.iter().copied().filter(move |call| holds(call) == yes);
@@ -120,9 +119,9 @@ impl KernelExplanation {
             worker_kind: first.kind.to_string(),
             elements: first.codelet.parameters.iter().map(|parameter| parameter.element.name).collect(),
             footprint: first.footprint.clone(),
-            count: trails.iter().map(|trail| trail.count()).sum(),
+            count: logs.iter().map(|log| log.count()).sum(),
             all: Spread::of(calls.iter().copied()),
-            first_calls_us: trails.iter().filter_map(first_call).collect(),
+            first_calls_us: logs.iter().filter_map(first_call).collect(),
             by_worker: by_worker.collect(),
             by_load: by_load.collect(),
             by_transfer: yes_or_no(["data there", "data copied"], |call| call.transferred),

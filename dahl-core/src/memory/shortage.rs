@@ -57,9 +57,7 @@ impl fmt::Display for Shortage {
             write!(f, "in the memory of `{}`, ", self.memory)?;
         }
         match self.limit_bytes {
-            Some(limit_bytes) => {
-                write!(f, "of the limit of {limit_bytes} there are {reserved_bytes} reserved")?
-            }
+            Some(limit_bytes) => write!(f, "{reserved_bytes} of {limit_bytes} bytes are reserved")?,
             None => write!(f, "the system has no more, and {reserved_bytes} are reserved")?,
         }
         for (index, holder) in self.holders.iter().take(NAMED).enumerate() {

@@ -118,7 +118,7 @@ impl Partitions {
         layout: &Layout,
         new_shelf: fn() -> Arc<dyn Any + Send + Sync>,
     ) -> NonNull<Partition> {
-        whole.make_way(if key.shared { AccessMode::R } else { AccessMode::RW });
+        whole.flush_pending(if key.shared { AccessMode::R } else { AccessMode::RW });
         let mut list = self.list();
         let fits = |owned: &&mut Owned| !owned.open && owned.partition().can_reopen(&key, layout);
         let partition = match list.iter_mut().find(fits) {
@@ -267,7 +267,7 @@ impl Partition {
         }
         for part in self.part_states() {
             // Parts of the part, if it has any, and what is being reduced into it come first.
-            part.make_way(AccessMode::RW);
+            part.flush_pending(AccessMode::RW);
             draft.push(part, AccessMode::RW, |layout| layout.set_contiguous(&[]));
         }
         draft.submit();
@@ -318,7 +318,7 @@ impl Partition {
         for part in self.part_states() {
             // SAFETY: the split holds exclusive accesses to the parts, and one to the whole.
             unsafe { part.begin_part(whole.pointer(), poisoned.as_ref()) };
-            part.copies().delay(whole.copies().arrived_ns(HOME));
+            part.replicas().delay(whole.replicas().arrived_ns(HOME));
         }
     }
 
@@ -343,14 +343,14 @@ impl Partition {
         // SAFETY: the whole's release comes after the split's access, which ends after the join.
         let whole = unsafe { &*self.whole };
         for part in self.part_states() {
-            whole.copies().delay(part.copies().arrived_ns(HOME));
+            whole.replicas().delay(part.replicas().arrived_ns(HOME));
         }
         match first.take() {
             // SAFETY: the split's access to the whole is exclusive, and the parts are done.
             Some(failure) => unsafe { whole.poison(&failure) },
             // Every part has a value, perhaps because all were overwritten.
             None => {
-                whole.copies().stay_home();
+                whole.replicas().stay_home();
                 whole.set_ready();
             }
         }

@@ -1,4 +1,4 @@
-//! [`Entry`]: what is known of one footprint of a kernel on a kind of worker.
+//! [`ModelEntry`]: what is known of one footprint of a kernel on a kind of worker.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
@@ -49,7 +49,7 @@ pub(super) struct Unsaved {
 
 /// What is known of one footprint of a kernel on a kind of worker.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct ModelEntry {
     pub(super) family: Arc<Family>,
     pub(super) footprint: Vec<Vec<usize>>,
     pub(super) work: Work,
@@ -70,7 +70,7 @@ pub(super) struct Entry {
     saved: Mutex<Totals>,
 }
 
-impl Entry {
+impl ModelEntry {
     pub(super) fn new(
         family: Arc<Family>,
         footprint: Vec<Vec<usize>>,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, Weak};
 
-use super::entry::Entry;
+use super::entry::ModelEntry;
 use super::prediction::Errors;
 use super::regression::Curve;
 use crate::codelet::Codelet;
@@ -17,7 +17,7 @@ pub(super) struct Family {
     pub(super) kernel: &'static str,
     pub(super) kind: String,
     /// Its footprints.
-    entries: Mutex<HashMap<Vec<Vec<usize>>, Weak<Entry>>>,
+    entries: Mutex<HashMap<Vec<Vec<usize>>, Weak<ModelEntry>>>,
     /// Counts what could change the curve; from 1.
     changes: AtomicU64,
     /// The curve, and the changes that it knows.
@@ -52,7 +52,7 @@ impl Family {
         elements(self.codelet)
     }
 
-    pub(super) fn add(&self, entry: &Arc<Entry>) {
+    pub(super) fn add(&self, entry: &Arc<ModelEntry>) {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         entries.insert(entry.footprint.clone(), Arc::downgrade(entry));
         drop(entries);
@@ -62,7 +62,7 @@ impl Family {
     }
 
     /// The entry of a footprint, if there is one.
-    pub(super) fn entry_of(&self, footprint: &[Vec<usize>]) -> Option<Arc<Entry>> {
+    pub(super) fn entry_of(&self, footprint: &[Vec<usize>]) -> Option<Arc<ModelEntry>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner).get(footprint)?.upgrade()
     }
 

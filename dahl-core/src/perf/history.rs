@@ -1,6 +1,6 @@
 //! [`History`]: what performance models have recorded, for people to read.
 
-use super::entry::Entry;
+use super::entry::ModelEntry;
 use super::models::{REQUIRED, REQUIRED_VIRTUAL};
 use super::samples::Totals;
 use super::work::Work;
@@ -73,19 +73,19 @@ impl History {
     }
 
     /// What all workers measured, and earlier runs; nothing if there is nothing.
-    pub(super) fn of_all(entry: &Entry) -> Option<Self> {
+    pub(super) fn of_all(entry: &ModelEntry) -> Option<Self> {
         Self::new(entry, entry.totals(), entry.median_and_spread_ns())
     }
 
     /// What each worker measured.
-    pub(super) fn of_workers(entry: &Entry, workers: usize) -> impl Iterator<Item = WorkerHistory> {
+    pub(super) fn of_workers(entry: &ModelEntry, workers: usize) -> impl Iterator<Item = WorkerHistory> {
         entry.rows().filter_map(move |(worker, row)| {
             let history = Self::new(entry, row.totals(), row.median_and_spread_ns())?;
             Some(WorkerHistory { worker: Some(worker).filter(|&worker| worker < workers), history })
         })
     }
 
-    fn new(entry: &Entry, totals: Totals, median_and_spread_ns: Option<(f64, f64)>) -> Option<Self> {
+    fn new(entry: &ModelEntry, totals: Totals, median_and_spread_ns: Option<(f64, f64)>) -> Option<Self> {
         let family = &entry.family;
         if totals.tasks() == 0 {
             return None;

@@ -1,6 +1,6 @@
 //! [`Measured`]: the sums of this run, as the runtime's statistics are made of them.
 
-use super::entry::Entry;
+use super::entry::ModelEntry;
 use super::models::Models;
 use super::samples::Totals;
 use super::statistics::Window;
@@ -27,7 +27,7 @@ impl Models {
 }
 
 impl Measured {
-    fn of(entry: &Entry) -> Option<Self> {
+    fn of(entry: &ModelEntry) -> Option<Self> {
         let rows: Vec<_> = entry.rows().map(|(worker, row)| (worker, row.totals())).collect();
         if rows.iter().all(|(_, totals)| totals.tasks() == 0) {
             return None;

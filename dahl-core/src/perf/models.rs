@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError};
 
-use super::entry::{Earlier, Entry, Rules};
+use super::entry::{Earlier, ModelEntry, Rules};
 use super::estimate::{Basis, Estimate};
 use super::family::Family;
 use super::history::{History, WorkerHistory};
@@ -50,7 +50,7 @@ pub(crate) struct Models {
 struct Known {
     families: Vec<Arc<Family>>,
     /// In the order in which they were first seen.
-    entries: Vec<Arc<Entry>>,
+    entries: Vec<Arc<ModelEntry>>,
     keys: HashSet<u64>,
     /// What was loaded and belongs to no family yet.
     library: Library,
@@ -90,7 +90,7 @@ impl Models {
         kernel: &'static str,
         kind: &str,
         task: &TaskDesc,
-    ) -> Arc<Entry> {
+    ) -> Arc<ModelEntry> {
         if let Some(entry) = self.table.get(key) {
             return Arc::clone(entry);
         }
@@ -131,10 +131,11 @@ impl Models {
         footprint: Vec<Vec<usize>>,
         work: Work,
         earlier: Earlier,
-    ) -> Arc<Entry> {
+    ) -> Arc<ModelEntry> {
         let known_entry = family.entry_of(&footprint);
         let entry = known_entry.unwrap_or_else(|| {
-            let entry = Entry::new(Arc::clone(family), footprint, work, earlier, self.workers, self.rules);
+            let entry =
+                ModelEntry::new(Arc::clone(family), footprint, work, earlier, self.workers, self.rules);
             let entry = Arc::new(entry);
             family.add(&entry);
             known.entries.push(Arc::clone(&entry));
@@ -204,7 +205,7 @@ impl Models {
     }
 
     /// What is known of each footprint, in the order of the first tasks.
-    pub(super) fn entries(&self) -> Vec<Arc<Entry>> {
+    pub(super) fn entries(&self) -> Vec<Arc<ModelEntry>> {
         self.known().entries.clone()
     }
 
@@ -269,7 +270,7 @@ impl Models {
 /// The entries that one worker has used, found without a lock.
 pub(crate) struct ModelCache {
     worker: Option<usize>,
-    entries: HashMap<u64, Arc<Entry>, footprint::Hashed>,
+    entries: HashMap<u64, Arc<ModelEntry>, footprint::Hashed>,
 }
 
 impl ModelCache {

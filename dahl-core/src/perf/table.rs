@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::entry::Entry;
+use super::entry::ModelEntry;
 
 /// Slots that a key may lie in, in each level.
 const PROBES: usize = 8;
@@ -10,7 +10,7 @@ const PROBES: usize = 8;
 const FIRST: usize = 256;
 const LEVELS: usize = 8;
 
-type Slot = OnceLock<(u64, Arc<Entry>)>;
+type Slot = OnceLock<(u64, Arc<ModelEntry>)>;
 
 /// A hash table whose full levels are followed by larger ones, so that nothing that was found ever moves.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn get(&self, key: u64) -> Option<&Arc<Entry>> {
+    pub(super) fn get(&self, key: u64) -> Option<&Arc<ModelEntry>> {
         for level in self.levels.iter().map_while(OnceLock::get) {
             for slot in probe(level, key) {
                 match slot.get() {
@@ -35,7 +35,7 @@ impl Table {
 
     /// Adds a key that is not there. One thread adds at a time. Beyond millions of keys it stays away, and is found the
     /// long way.
-    pub(super) fn insert(&self, key: u64, entry: &Arc<Entry>) {
+    pub(super) fn insert(&self, key: u64, entry: &Arc<ModelEntry>) {
         for (index, level) in self.levels.iter().enumerate() {
             let level = level.get_or_init(|| (0..FIRST << (2 * index)).map(|_| Slot::new()).collect());
             for slot in probe(level, key) {

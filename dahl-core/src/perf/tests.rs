@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::entry::{Earlier, Entry, Rules};
+use super::entry::{Earlier, ModelEntry, Rules};
 use super::estimate::Basis;
 use super::family::Family;
 use super::history::History;
@@ -25,15 +25,21 @@ fn family() -> Arc<Family> {
 }
 
 /// The entry of a task that moves `bytes` bytes.
-fn entry(family: &Arc<Family>, bytes: f64, earlier: Earlier, rules: Rules) -> Arc<Entry> {
+fn entry(family: &Arc<Family>, bytes: f64, earlier: Earlier, rules: Rules) -> Arc<ModelEntry> {
     let work = Work { flops: None, bytes };
-    let entry =
-        Arc::new(Entry::new(Arc::clone(family), vec![vec![bytes as usize]], work, earlier, WORKERS, rules));
+    let entry = Arc::new(ModelEntry::new(
+        Arc::clone(family),
+        vec![vec![bytes as usize]],
+        work,
+        earlier,
+        WORKERS,
+        rules,
+    ));
     family.add(&entry);
     entry
 }
 
-fn expected(entry: &Entry) -> Option<(u64, Basis)> {
+fn expected(entry: &ModelEntry) -> Option<(u64, Basis)> {
     entry.estimate().map(|estimate| (estimate.ns, estimate.basis))
 }
 

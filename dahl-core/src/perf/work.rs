@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
-use crate::codelet::{Codelet, Operands};
+use crate::codelet::{Codelet, WorkInputs};
 use crate::description::{Action, Combination, Step, TaskDesc};
 use crate::footprint::{hash_after, mix};
 
@@ -70,8 +70,8 @@ pub(crate) fn work(task: &TaskDesc) -> (Option<f64>, f64) {
     }
     let (codelet, shapes) = (task.codelet(), task.declared_shapes());
     // The expression is the user's: should it panic, the worker must not.
-    let evaluate = |expression: fn(&mut Operands<'_>) -> f64| {
-        catch_unwind(AssertUnwindSafe(|| expression(&mut Operands::new(&shapes, task.arguments())))).ok()
+    let evaluate = |expression: fn(&mut WorkInputs<'_>) -> f64| {
+        catch_unwind(AssertUnwindSafe(|| expression(&mut WorkInputs::new(&shapes, task.arguments())))).ok()
     };
     let sizes = codelet.parameters.iter().zip(&shapes);
     let moved = sizes.map(|(parameter, shape)| (parameter.element.size_bytes * shape.len()) as f64).sum();

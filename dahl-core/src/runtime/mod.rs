@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::arena::Arena;
 use crate::array::{Array, require_len};
+use crate::autotune::KernelChoices;
 use crate::check::{CheckNote, CheckNotes};
-use crate::choice::KernelChoices;
 use crate::clock::Clock;
 use crate::codelet::in_kernel;
 use crate::config::{Config, RuntimeBuilder};
@@ -240,7 +240,7 @@ impl Runtime {
 
     /// Why tasks of the codelet of this name took different times: by worker, first call, load, transfer, team.
     pub fn explain(&self, codelet: &str) -> Explanation {
-        self.shared.trails().explain(codelet)
+        self.shared.call_logs().explain(codelet)
     }
 
     /// What the run has done so far, in figures: workers, codelets, transfers, memory.
@@ -284,7 +284,7 @@ impl Drop for Runtime {
         self.shared.write_plan();
         self.shared.stop();
         self.threads.let_go();
-        for unused in self.shared.choices().unused(|| self.shared.trails().codelets()) {
+        for unused in self.shared.choices().unused(|| self.shared.call_logs().codelets()) {
             eprintln!("dahl: {unused}");
         }
         for failure in self.shared.unseen_failures() {

@@ -20,7 +20,7 @@ use std::fmt;
 use deque_model::{DequeModel, Rule};
 pub use eager::Eager;
 use lws::LocalityWorkStealing;
-pub(crate) use plan::{Misfits, Plan, Recorded, Recording, Static};
+pub(crate) use plan::{Plan, PlanDivergences, Recorded, Recording, Static};
 use prio::Prio;
 use queues::{Queue, WorkerQueues};
 use random::Random;

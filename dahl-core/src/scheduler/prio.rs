@@ -1,6 +1,6 @@
 //! [`Prio`]: one queue, from which every worker takes what has the largest priority.
 
-use super::sorted::{Place, Sorted};
+use super::sorted::{QueueKey, Sorted};
 use super::{Scheduler, suits};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
@@ -31,7 +31,7 @@ impl Scheduler for Prio {
     }
 
     fn push(&self, task: ReadyTask, _: Option<usize>) {
-        let place = Place { rank: task.priority().into(), number: task.sequence() };
+        let place = QueueKey { rank: task.priority().into(), number: task.sequence() };
         let mut waiting = self.waiting();
         waiting.insert(place, task);
         self.count.store(waiting.len(), Ordering::Release);

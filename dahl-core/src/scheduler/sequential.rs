@@ -1,13 +1,13 @@
 //! [`Sequential`]: one task after the other, as they were submitted.
 
-use super::sorted::{Place, Sorted};
+use super::sorted::{QueueKey, Sorted};
 use super::{Scheduler, Workers};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 use crate::task::ReadyTask;
 
 /// Worker 0 runs all tasks, of those that are ready the one that was submitted first. Since a task depends on earlier
-/// ones alone, that is the order of submission, but that of tasks that commute the one goes first which has the turn.
+/// ones alone, that is the order of submission, but that of tasks that commute the one that holds the commute lock goes first.
 #[derive(Debug)]
 pub(crate) struct Sequential {
     waiting: Mutex<Sorted<ReadyTask>>,
@@ -35,7 +35,7 @@ impl Scheduler for Sequential {
     }
 
     fn push(&self, task: ReadyTask, _: Option<usize>) {
-        let place = Place { rank: 0, number: task.sequence() };
+        let place = QueueKey { rank: 0, number: task.sequence() };
         let mut waiting = self.waiting();
         waiting.insert(place, task);
         self.count.store(waiting.len(), Ordering::Release);

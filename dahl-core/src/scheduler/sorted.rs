@@ -2,18 +2,18 @@
 
 use std::collections::VecDeque;
 
-/// The place of a task in a queue: larger ranks first, and of one rank smaller numbers.
+/// The key by which a queue orders a task: larger ranks first, and of one rank smaller numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct QueueKey {
     pub(super) rank: i64,
     pub(super) number: u64,
 }
 
-/// A queue in the order of its places. It allocates only if it grows longer than it has been.
+/// A queue in the order of its keys. It allocates only if it grows longer than it has been.
 #[derive(Debug)]
-pub(super) struct Sorted<T>(VecDeque<(Place, T)>);
+pub(super) struct Sorted<T>(VecDeque<(QueueKey, T)>);
 
-impl Place {
+impl QueueKey {
     fn is_before(self, other: Self) -> bool {
         (other.rank, self.number) < (self.rank, other.number)
     }
@@ -29,12 +29,12 @@ impl<T> Sorted<T> {
     }
 
     /// Puts `value` behind what comes before `place`.
-    pub(super) fn insert(&mut self, place: Place, value: T) {
+    pub(super) fn insert(&mut self, place: QueueKey, value: T) {
         self.0.insert(self.count_before(place), (place, value));
     }
 
     /// How many come before `place`.
-    pub(super) fn count_before(&self, place: Place) -> usize {
+    pub(super) fn count_before(&self, place: QueueKey) -> usize {
         match self.0.back() {
             Some((last, _)) if place.is_before(*last) => {
                 self.0.partition_point(|(other, _)| other.is_before(place))
@@ -64,15 +64,15 @@ impl<T> Sorted<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, Sorted};
+    use super::{QueueKey, Sorted};
 
     #[test]
     fn larger_ranks_come_first_and_of_one_rank_smaller_numbers() {
         let mut sorted = Sorted::new(0);
         for (rank, number) in [(0, 4), (2, 5), (0, 1), (-1, 0), (2, 3), (i64::MAX, 9), (0, 2)] {
-            sorted.insert(Place { rank, number }, (rank, number));
+            sorted.insert(QueueKey { rank, number }, (rank, number));
         }
-        assert_eq!(sorted.count_before(Place { rank: 0, number: 3 }), 5);
+        assert_eq!(sorted.count_before(QueueKey { rank: 0, number: 3 }), 5);
         assert_eq!(sorted.remove(3), Some((0, 1)));
         let rest: Vec<_> = std::iter::from_fn(|| sorted.pop_front()).collect();
         assert_eq!(rest, [(i64::MAX, 9), (2, 3), (2, 5), (0, 2), (0, 4), (-1, 0)]);

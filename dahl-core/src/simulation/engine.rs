@@ -5,12 +5,12 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use super::demand::demand_bytes;
-use super::worker::{AHEAD, Tally, Task, Worker};
+use super::worker::{AHEAD, Task, Worker, WorkerUsage};
 use crate::device::Devices;
 use crate::engine::Shared;
 use crate::memory::MemoryNode;
 use crate::task::{ReadyTask, Submitted};
-use crate::worker::{Bench, Issued, finish, issue};
+use crate::worker::{Issued, WorkerContext, finish, issue};
 
 /// The workers of a simulated machine, and what will happen.
 pub(super) struct Engine {
@@ -33,13 +33,13 @@ struct Returned {
 impl Engine {
     pub(super) fn new(cpu_workers: usize, host: &Arc<MemoryNode>, devices: &Devices) -> Self {
         let cpu = (0..cpu_workers).map(|worker| {
-            let bench = Bench::new(Some(worker), format!("cpu {worker}"), host);
-            Worker::new(bench, None)
+            let context = WorkerContext::new(Some(worker), format!("cpu {worker}"), host);
+            Worker::new(context, None)
         });
         let of_devices = devices.machine().devices.iter().enumerate().map(|(index, device)| {
             let memory = devices.memory(index + 1).memory();
-            let bench = Bench::new(Some(cpu_workers + index), device.name.clone(), memory);
-            Worker::new(bench.at_node(index + 1, &device.name), Some(index))
+            let context = WorkerContext::new(Some(cpu_workers + index), device.name.clone(), memory);
+            Worker::new(context.at_node(index + 1, &device.name), Some(index))
         });
         let workers = cpu.chain(of_devices).collect();
         Self { workers, events: BinaryHeap::new(), made: 0, returned: VecDeque::new() }
@@ -63,8 +63,8 @@ impl Engine {
     }
 
     /// Where each worker's deeds are counted.
-    pub(super) fn tallies(&self) -> Vec<Arc<Tally>> {
-        self.workers.iter().map(|worker| Arc::clone(&worker.tally)).collect()
+    pub(super) fn usages(&self) -> Vec<Arc<WorkerUsage>> {
+        self.workers.iter().map(|worker| Arc::clone(&worker.usage)).collect()
     }
 
     /// Lets workers take tasks, in turn, until none does any more: first those that have none, then devices one ahead.
@@ -140,7 +140,7 @@ impl Engine {
                 return;
             }
             outcome.let_go();
-            worker.bench.free_buffers();
+            worker.context.free_buffers();
             outcome = worker.issue(shared, devices, task, is_able);
             if outcome.has_no_room() && cpu_may_run_it {
                 outcome.let_go();
@@ -163,15 +163,15 @@ impl Engine {
         shared.clock().set(end_ns);
         let worker = &mut self.workers[index];
         let task = worker.issued.pop_front().expect("an event is of a task that has begun");
-        worker.tally.count(task.outcome.duration_ns());
-        finish(shared, &mut worker.bench, task.task(), task.outcome);
-        worker.bench.recycler.flush(shared);
+        worker.usage.count(task.outcome.duration_ns());
+        finish(shared, &mut worker.context, task.task(), task.outcome);
+        worker.context.recycler.flush(shared);
         if let Some(device) = worker.device
             && worker.is_about_to_go(devices)
             && worker.issued.is_empty()
             && !devices.is_lost(device)
         {
-            worker.bench.free_buffers();
+            worker.context.free_buffers();
             devices.lose(device);
         }
         true
@@ -196,6 +196,6 @@ impl Worker {
         let unable = || (!is_able).then(|| "no worker that is left can run it".to_owned());
         let failure = self.injected_failure(devices).or_else(unable);
         let speed = self.speed(devices);
-        issue(shared, &mut self.bench, task, speed, failure)
+        issue(shared, &mut self.context, task, speed, failure)
     }
 }

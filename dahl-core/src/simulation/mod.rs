@@ -24,19 +24,19 @@ use crate::sync::{Mutex, MutexGuard};
 #[cfg(all(feature = "cuda", not(dahl_fuzz)))]
 pub(crate) use demand::demand_bytes;
 use engine::Engine;
-use worker::Tally;
+use worker::WorkerUsage;
 pub use worker::WorkerUse;
 
 /// The workers of a simulated machine, and what will happen.
 pub(crate) struct Simulation {
     engine: Mutex<Engine>,
-    tallies: Vec<Arc<Tally>>,
+    usages: Vec<Arc<WorkerUsage>>,
 }
 
 impl Simulation {
     pub(crate) fn new(cpu_workers: usize, host: &Arc<MemoryNode>, devices: &Devices) -> Self {
         let engine = Engine::new(cpu_workers, host, devices);
-        Self { tallies: engine.tallies(), engine: Mutex::new(engine) }
+        Self { usages: engine.usages(), engine: Mutex::new(engine) }
     }
 
     fn engine(&self) -> MutexGuard<'_, Engine> {
@@ -59,6 +59,6 @@ impl Simulation {
     pub(crate) fn uses(&self, shared: &Shared, devices: &Devices) -> Vec<WorkerUse> {
         // Not from the engine, whose lock the thread has that runs a kernel or a callback.
         let now_ns = shared.clock().now_ns();
-        self.tallies.iter().map(|tally| tally.usage(devices, now_ns)).collect()
+        self.usages.iter().map(|usage| usage.usage(devices, now_ns)).collect()
     }
 }

@@ -9,14 +9,14 @@ use crate::device::Devices;
 use crate::machine::{Speed, VirtualDevice};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::task::{ReadyTask, Submitted};
-use crate::worker::{Bench, Issued};
+use crate::worker::{Issued, WorkerContext};
 
 /// Tasks that a worker of a device has taken and not ended: one runs, and one has its data transferred.
 pub(super) const AHEAD: usize = 2;
 
 /// A worker that is simulated.
 pub(super) struct Worker {
-    pub(super) bench: Bench,
+    pub(super) context: WorkerContext,
     /// The device, if it is one.
     pub(super) device: Option<usize>,
     pub(super) issued: VecDeque<Task>,
@@ -26,11 +26,11 @@ pub(super) struct Worker {
     pub(super) free_ns: u64,
     /// Tasks that it has taken.
     pub(super) taken: u64,
-    pub(super) tally: Arc<Tally>,
+    pub(super) usage: Arc<WorkerUsage>,
 }
 
 /// What a worker has done: to be read while the engine is at work.
-pub(super) struct Tally {
+pub(super) struct WorkerUsage {
     name: String,
     device: Option<usize>,
     ended: AtomicU64,
@@ -73,17 +73,17 @@ pub struct WorkerUse {
 }
 
 impl Worker {
-    pub(super) fn new(bench: Bench, device: Option<usize>) -> Self {
-        let name = bench.name().to_owned();
-        let tally = Tally { name, device, ended: AtomicU64::new(0), busy_ns: AtomicU64::new(0) };
+    pub(super) fn new(context: WorkerContext, device: Option<usize>) -> Self {
+        let name = context.name().to_owned();
+        let usage = WorkerUsage { name, device, ended: AtomicU64::new(0), busy_ns: AtomicU64::new(0) };
         Self {
-            bench,
+            context,
             device,
             issued: VecDeque::new(),
             waiting: None,
             free_ns: 0,
             taken: 0,
-            tally: Arc::new(tally),
+            usage: Arc::new(usage),
         }
     }
 
@@ -130,7 +130,7 @@ impl Worker {
     }
 }
 
-impl Tally {
+impl WorkerUsage {
     /// Counts a task that has ended. The engine alone calls it.
     pub(super) fn count(&self, duration_ns: u64) {
         let busy_ns = self.busy_ns.load(Ordering::Relaxed).saturating_add(duration_ns);

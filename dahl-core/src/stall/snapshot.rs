@@ -45,7 +45,7 @@ pub(super) struct Awaited {
 pub(super) enum State {
     /// For other tasks.
     Waiting,
-    /// For its turn among tasks that commute, or for the scheduler.
+    /// For a commute lock, or for the scheduler.
     Ready,
     Running,
 }

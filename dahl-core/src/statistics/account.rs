@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
+use super::counters::Losses;
 use super::figures::{
     ArenaStatistics, CodeletStatistics, GraphStatistics, HostStatistics, KernelStatistics, MemoryStatistics,
     Statistics, TaskCounts, TransferStatistics, WorkerStatistics,
 };
-use super::gathering::Losses;
 use crate::codelet::Codelet;
 use crate::cuda::GraphCounts;
 use crate::device::Devices;
@@ -34,7 +34,7 @@ impl Statistics {
     /// What the run has done until now.
     pub(crate) fn of(shared: &Shared) -> Self {
         // What failed first: none of it is counted that is not among the tasks that have ended.
-        let losses = shared.gathering().losses();
+        let losses = shared.counters().losses();
         let ended: Vec<_> = (0..=shared.workers()).map(|worker| shared.completed_by(worker)).collect();
         let submitted = shared.submitted();
         let now_ns = shared.clock().now_ns();
@@ -54,7 +54,7 @@ impl Statistics {
             tasks: TaskCounts::of(submitted, ended.iter().sum(), &losses),
             workers,
             host,
-            codelets: codelets(&measured, losses, shared.gathering().together()),
+            codelets: codelets(&measured, losses, shared.counters().together()),
             graphs: graphs(shared),
             transfers: transfers(shared, &memory),
             memory: memory.into_iter().map(MemoryStatistics::of).collect(),
@@ -77,7 +77,7 @@ impl TaskCounts {
 /// What the graphs of each CUDA device that may have some came to.
 fn graphs(shared: &Shared) -> Vec<GraphStatistics> {
     let memories = shared.devices().map_or(&[][..], |devices| devices.memories()).iter();
-    let devices = memories.filter_map(|memory| memory.cuda()).filter(|device| device.holds_back());
+    let devices = memories.filter_map(|memory| memory.cuda()).filter(|device| device.batches_launches());
     devices.enumerate().map(|(index, device)| GraphStatistics::of(index, device.graph_counts())).collect()
 }
 
@@ -113,16 +113,16 @@ impl WorkerStatistics {
         uses: &[WorkerUse],
     ) -> Self {
         let info = shared.worker(worker);
-        let losses = shared.gathering().losses_of(Some(worker));
+        let losses = shared.counters().losses_of(Some(worker));
         let totals = totals_of(worker, measured);
         let simulated = uses.get(worker);
-        let others_ns = losses.lost_ns + shared.gathering().together_ns_of(worker);
+        let others_ns = losses.lost_ns + shared.counters().together_ns_of(worker);
         let measured_us = us(total_ns(&totals) + others_ns as f64);
         // In a simulation what was begun is measured at once; what has ended is what counts.
         let busy_us = simulated.map_or(measured_us, |simulated| simulated.busy_us);
         let time_us = us(now_ns as f64);
         let idle_us = (time_us - busy_us).max(0.0);
-        let waits = shared.gathering().waits_of(worker, now_ns);
+        let waits = shared.counters().waits_of(worker, now_ns);
         let waiting_us = waits.map(|waits| us(waits.waiting_ns as f64).min(idle_us));
         Self {
             name: info.name.clone(),
@@ -147,7 +147,7 @@ impl WorkerStatistics {
 
 impl HostStatistics {
     fn of(shared: &Shared, tasks: u64, measured: &[Measured]) -> Option<Self> {
-        let losses = shared.gathering().losses_of(None);
+        let losses = shared.counters().losses_of(None);
         let busy_ns = total_ns(&totals_of(shared.workers(), measured)) + losses.lost_ns as f64;
         let Losses { failed, cancelled, .. } = losses;
         (tasks > 0).then(|| Self { tasks, failed, cancelled, busy_us: us(busy_ns) })

@@ -206,7 +206,7 @@ impl<'a> Task<'a> {
         // Nothing can fail from here on: what an output held may be forgotten.
         for (access, array) in draft.desc().accesses().zip(draft.arrays()) {
             if let Some(array) = array {
-                array.make_way(access.mode);
+                array.flush_pending(access.mode);
             }
         }
         let shared = draft.shared();
@@ -254,7 +254,7 @@ impl Task<'_> {
         for (index, accumulator) in reduced.clone() {
             let access = draft.desc().access(index);
             let target = draft.array(index).expect("a reduction has an array");
-            target.make_way(access.mode);
+            target.flush_pending(access.mode);
             target.reductions().reserve(target, self.codelet, accumulator, &access.layout, self.location)?;
         }
         for (index, _) in reduced {

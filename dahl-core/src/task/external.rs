@@ -22,12 +22,12 @@ use super::step::Step;
 use crate::access::AccessMode;
 use crate::array::ArrayState;
 use crate::description::{Action, TaskDesc};
-use crate::device::{Missing, Requester};
+use crate::device::{FetchError, Requester};
 use crate::engine::Shared;
 use crate::error::{Failure, Result};
 use crate::memory::HOME;
 use crate::sync::thread_local;
-use crate::trace::Run;
+use crate::trace::TaskTimes;
 
 /// Called when the accesses of an external task are held.
 type Call = Box<dyn FnOnce(External) + Send>;
@@ -104,7 +104,7 @@ pub(super) unsafe fn begin(task: &Submitted, shared: &Shared) {
     match external.begin() {
         // Should it panic, it drops the task, which has failed then.
         Ok(()) => drop(catch_unwind(AssertUnwindSafe(|| call(external)))),
-        Err(missing) => external.cancel(missing),
+        Err(error) => external.cancel(error),
     }
     if !is_first {
         return;
@@ -142,9 +142,9 @@ impl External {
     }
 
     /// Makes sure that what it reads has a value, and that what it writes will. Waits for nothing.
-    fn begin(&self) -> std::result::Result<(), Missing> {
+    fn begin(&self) -> std::result::Result<(), FetchError> {
         let has_value =
-            |array: &ArrayState| array.failure().map_or(Ok(()), |failure| Err(Missing::Poisoned(failure)));
+            |array: &ArrayState| array.failure().map_or(Ok(()), |failure| Err(FetchError::Poisoned(failure)));
         let task = self.task();
         task.accesses()
             .filter(|access| access.reads())
@@ -178,7 +178,7 @@ impl External {
         let array = access.state().expect("scratch is no array");
         // SAFETY: the task holds its accesses, of which this one is exclusive, and is not completed; `self` is borrowed for change.
         unsafe { array.finish_reduction(access.mode == AccessMode::W, self.requester(), change) }
-            .map_err(|missing| missing.to_string())
+            .map_err(|error| error.to_string())
     }
 
     /// Completes the task, from any thread: what waits for it goes on. With an error it has failed: its outputs have no value.
@@ -196,11 +196,11 @@ impl External {
         }
     }
 
-    /// Completes the task, which has not begun: `missing` is why.
-    fn cancel(mut self, missing: Missing) {
+    /// Completes the task, which has not begun: `error` is why.
+    fn cancel(mut self, error: FetchError) {
         self.is_over = true;
-        let cause = match missing {
-            Missing::Poisoned(failure) => Cause::Before(failure),
+        let cause = match error {
+            FetchError::Poisoned(failure) => Cause::Before(failure),
             missing => Cause::Itself(missing.to_string()),
         };
         self.conclude(Err(cause));
@@ -227,7 +227,7 @@ impl External {
             }
         }
         if let Some(recorder) = shared.recorder() {
-            let run = Run::taken_at(task.ready_ns());
+            let run = TaskTimes::taken_at(task.ready_ns());
             recorder.ended(
                 task.desc().sequence(),
                 task.ready_ns(),

@@ -60,7 +60,7 @@ fn what_comes_after_waits_until_another_thread_completes_the_task() -> Result<()
     changing(&RECEIVE, &mut x).submit_external(send_to(&sender))?;
     changing(&ADD_ONE, &mut x).submit()?;
     let mut external = receiver.recv().expect("its accesses are held");
-    assert!(x.state().settled_pointer().is_none(), "it is not done");
+    assert!(x.state().quiescent_pointer().is_none(), "it is not done");
     std::thread::spawn(move || {
         fill(&mut external, 41);
         external.complete(Ok(()));
@@ -159,7 +159,7 @@ fn a_runtime_waits_for_what_is_done_outside() -> Result<()> {
         external.complete(Ok(()));
     });
     rt.wait()?;
-    assert!(x.state().settled_pointer().is_some(), "nothing is left to do");
+    assert!(x.state().quiescent_pointer().is_some(), "nothing is left to do");
     completes.join().expect("it ends");
     Ok(())
 }

@@ -5,7 +5,7 @@ use super::callback::Callback;
 use super::tag::Tag;
 use crate::access::AccessMode;
 use crate::array::Array;
-use crate::description::{Call, Place};
+use crate::description::{Call, Placement};
 use crate::engine::Shared;
 use crate::error::{Error, ErrorKind, Failure};
 
@@ -68,7 +68,7 @@ impl<'a> Task<'a> {
         let able = |shared: &Shared| worker < shared.workers() && shared.has_kernel(worker, self.codelet);
         match self.shared() {
             Some(shared) if !able(shared) => self.fail_for_workers(shared, format!("worker {worker}")),
-            _ => self.set(|call| call.options.place = Place::Worker(worker)),
+            _ => self.set(|call| call.options.place = Placement::Worker(worker)),
         }
         self
     }
@@ -81,7 +81,7 @@ impl<'a> Task<'a> {
         let able =
             |&worker: &usize| shared.worker(worker).kind == kind && shared.has_kernel(worker, self.codelet);
         match (0..shared.workers()).find(able) {
-            Some(worker) => self.set(|call| call.options.place = Place::KindOf(worker)),
+            Some(worker) => self.set(|call| call.options.place = Placement::KindOf(worker)),
             None => self.fail_for_workers(shared, format!("worker of the kind `{kind}`")),
         }
         self

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::record::Submitted;
 use crate::array::ArrayState;
-use crate::description::{ArrayId, ArrayUse, Place, TaskDesc};
+use crate::description::{ArrayId, ArrayUse, Placement, TaskDesc};
 use crate::device::Requester;
 use crate::engine::Shared;
 use crate::memory::HOME;
@@ -63,8 +63,8 @@ impl ReadyTask {
     /// The worker that must run it, if the submitter said so.
     pub(crate) fn forced_worker(&self) -> Option<usize> {
         match self.desc().place() {
-            Place::Worker(worker) => Some(worker),
-            Place::Any | Place::KindOf(_) => None,
+            Placement::Worker(worker) => Some(worker),
+            Placement::Any | Placement::KindOf(_) => None,
         }
     }
 

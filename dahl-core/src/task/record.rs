@@ -8,9 +8,9 @@ use std::ptr;
 use super::access::{Access, Bound};
 use super::callback::Callback;
 use super::chain::{Link, LinkKind};
+use super::commute_lock::LockWaiter;
 use super::countdown::Countdown;
 use super::external::Begin;
-use super::turn::Waits;
 use super::wait::Waiter;
 use crate::access::AccessMode;
 use crate::array::ArrayState;
@@ -37,10 +37,10 @@ pub(crate) struct Record {
     party: UnsafeCell<Party>,
     /// What to call when it has ended.
     callback: UnsafeCell<Option<Callback>>,
-    /// The next one of a list: of splits and joins that a step has still to run, or of tasks that wait for a turn.
+    /// The next one of a list: of splits and joins that a step has still to run, or of tasks that wait for a commute lock.
     next: AtomicPtr<Record>,
-    /// The number of the last array whose turn it has, plus one.
-    turn: AtomicU32,
+    /// The number of the last array whose commute lock it holds, plus one.
+    next_lock: AtomicU32,
     /// When it became ready, if the run is traced.
     ready_ns: AtomicU64,
     inline: [Bound; INLINE],
@@ -66,7 +66,7 @@ unsafe impl Send for Record {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Record {}
 
-impl Waits for Record {
+impl LockWaiter for Record {
     fn next(&self) -> &AtomicPtr<Self> {
         &self.next
     }
@@ -83,7 +83,7 @@ impl Record {
             party: UnsafeCell::new(Party::Nobody),
             callback: UnsafeCell::new(None),
             next: AtomicPtr::new(ptr::null_mut()),
-            turn: AtomicU32::new(0),
+            next_lock: AtomicU32::new(0),
             ready_ns: AtomicU64::new(0),
             inline: std::array::from_fn(|_| Bound::new()),
             more: UnsafeCell::new(Vec::new()),
@@ -94,8 +94,8 @@ impl Record {
         self.index
     }
 
-    pub(super) fn turn(&self) -> &AtomicU32 {
-        &self.turn
+    pub(super) fn next_lock(&self) -> &AtomicU32 {
+        &self.next_lock
     }
 
     /// What the task says.
@@ -304,7 +304,7 @@ impl Submitted {
     pub(super) fn arm(&self, links: u32) {
         let record = &self.0;
         record.pending.arm(links + 1);
-        record.turn.store(0, Ordering::Relaxed);
+        record.next_lock.store(0, Ordering::Relaxed);
         for access in self.accesses() {
             access.bound.link.reset(match access.mode {
                 AccessMode::R => LinkKind::Shared,

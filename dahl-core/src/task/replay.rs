@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::builder::Task;
 use crate::array::{Array, ArrayState};
-use crate::description::{AccessDesc, Action, ArrayId, Call, Place, TaskDesc};
+use crate::description::{AccessDesc, Action, ArrayId, Call, Placement, TaskDesc};
 use crate::element::{Element, ElementType};
 use crate::engine::Shared;
 use crate::error::{Error, ErrorKind, Result};
@@ -140,12 +140,12 @@ fn with_options<'t>(mut task: Task<'t>, call: &Call, shared: Option<&Shared>) ->
         task = if is_own { task.kernel(kernel.name()) } else { task.foreign_kernel(kernel) };
     }
     task = match (options.place, shared) {
-        (Place::Worker(worker), _) => task.on(worker),
-        (Place::KindOf(worker), Some(shared)) if worker < shared.workers() => {
+        (Placement::Worker(worker), _) => task.on(worker),
+        (Placement::KindOf(worker), Some(shared)) if worker < shared.workers() => {
             task.on_kind(&shared.worker(worker).kind)
         }
-        (Place::KindOf(worker), _) => task.on(worker),
-        (Place::Any, _) => task,
+        (Placement::KindOf(worker), _) => task.on(worker),
+        (Placement::Any, _) => task,
     };
     match options.prefetch {
         Some(worker) => task.prefetch(worker),

@@ -4,10 +4,10 @@
 use std::ptr::{self, NonNull};
 
 use super::chain::{Events, Link};
+use super::commute_lock::LockWaiter;
 use super::external;
 use super::ready::ReadyTask;
 use super::record::{Party, Record, Submitted};
-use super::turn::Waits;
 use crate::access::AccessMode;
 use crate::array::ArrayState;
 use crate::description::{Action, ArrayId};
@@ -15,7 +15,7 @@ use crate::device::Requester;
 use crate::engine::Shared;
 use crate::partition::Partition;
 use crate::sync::atomic::Ordering;
-use crate::worker::{Next, Recycler};
+use crate::worker::{LifoSlot, Recycler};
 
 /// The consequences of a change to the chains: tasks that can run go to the scheduler, records and arrays that nobody
 /// needs any more go back.
@@ -28,8 +28,8 @@ pub(crate) struct Step<'s> {
     /// The worker that makes the change, if it is one.
     worker: Option<usize>,
     recycler: Option<&'s mut Recycler>,
-    /// What that worker goes on with.
-    next: Option<&'s mut Next>,
+    /// Where that worker keeps the task that it runs next.
+    lifo_slot: Option<&'s mut LifoSlot>,
     /// Splits, joins and forgetting that are ready, linked through [`Record::next`].
     inline: *const Record,
 }
@@ -43,7 +43,7 @@ impl<'s> Step<'s> {
             own_retired: 0,
             worker,
             recycler: None,
-            next: None,
+            lifo_slot: None,
             inline: ptr::null(),
         }
     }
@@ -53,9 +53,9 @@ impl<'s> Step<'s> {
         shared: &'s Shared,
         worker: Option<usize>,
         recycler: &'s mut Recycler,
-        next: &'s mut Next,
+        lifo_slot: &'s mut LifoSlot,
     ) -> Self {
-        Self { recycler: Some(recycler), next: Some(next), ..Self::new(shared, worker) }
+        Self { recycler: Some(recycler), lifo_slot: Some(lifo_slot), ..Self::new(shared, worker) }
     }
 
     /// Appends the links of a task that has been filled in, and hands it over once it is ready.
@@ -66,7 +66,7 @@ impl<'s> Step<'s> {
     /// Finishes every access of a task that has run. The record may be another task's when this returns.
     pub(crate) fn complete(&mut self, task: &Submitted) {
         if task.desc().commutes() {
-            self.pass_turns(task);
+            self.release_locks(task);
         }
         self.run(|step| step.finish(NonNull::from(task), 0));
     }
@@ -79,7 +79,7 @@ impl<'s> Step<'s> {
     )]
     pub(crate) fn let_go(&mut self, task: &Submitted) {
         if task.desc().commutes() {
-            self.pass_turns(task);
+            self.release_locks(task);
         }
         self.run(|step| {
             let retired = step.finish_links(task, 0);
@@ -225,10 +225,10 @@ impl<'s> Step<'s> {
 
     fn hand_over(&mut self, task: &Submitted) {
         match task.desc().action() {
-            Action::Kernel(_) | Action::External(_) if task.desc().commutes() => self.take_turns(task),
+            Action::Kernel(_) | Action::External(_) if task.desc().commutes() => self.acquire_locks(task),
             Action::Kernel(_) | Action::Combine(_) => {
-                let others = match &mut self.next {
-                    Some(next) => next.keep(ReadyTask::new(task, self.shared)),
+                let others = match &mut self.lifo_slot {
+                    Some(slot) => slot.keep(ReadyTask::new(task, self.shared)),
                     None => Some(ReadyTask::new(task, self.shared)),
                 };
                 match others {
@@ -253,12 +253,12 @@ impl<'s> Step<'s> {
 }
 
 impl Step<'_> {
-    /// Takes the turns that the task needs and has not, array by array, and then schedules it. If it must wait for
-    /// one, whoever passes that on goes on here.
-    fn take_turns(&mut self, task: &Submitted) {
+    /// Takes the commute locks that the task needs and lacks, array by array, and then schedules it. If it must wait for
+    /// one, whoever hands that over continues here.
+    fn acquire_locks(&mut self, task: &Submitted) {
         let record = task.record();
         loop {
-            let after = record.turn().load(Ordering::Relaxed);
+            let after = record.next_lock().load(Ordering::Relaxed);
             let commuting = task.accesses().filter(|access| access.mode == AccessMode::COMMUTE);
             let arrays = commuting.filter_map(|access| access.state()).filter(|array| array.slot() >= after);
             let Some(array) = arrays.min_by_key(|array| array.slot()) else {
@@ -267,24 +267,24 @@ impl Step<'_> {
                     _ => self.shared.schedule(ReadyTask::new(task, self.shared), self.worker),
                 };
             };
-            // Before it waits: then the record is in the hands of whoever passes the turn on.
-            record.turn().store(array.slot() + 1, Ordering::Relaxed);
-            if !array.turn().take(record) {
+            // Before it waits: then the record is in the hands of whoever hands the lock over.
+            record.next_lock().store(array.slot() + 1, Ordering::Relaxed);
+            if !array.commute_lock().acquire(record) {
                 return;
             }
         }
     }
 
-    /// Passes on the turns of a task that has run.
-    fn pass_turns(&mut self, task: &Submitted) {
+    /// Hands over the commute locks of a task that has run.
+    fn release_locks(&mut self, task: &Submitted) {
         for access in task.accesses().filter(|access| access.mode == AccessMode::COMMUTE) {
             let Some(array) = access.state() else { continue };
-            // SAFETY: the task has the turn; those that wait have not been completed, so their records are not free.
-            if let Some(next) = unsafe { array.turn().pass() } {
-                // SAFETY: as above; it has this turn now, and is nobody else's.
+            // SAFETY: the task holds the lock; those that wait have not been completed, so their records are not free.
+            if let Some(next) = unsafe { array.commute_lock().hand_over() } {
+                // SAFETY: as above; it holds this lock now, and is nobody else's.
                 let next = unsafe { &*next };
                 // SAFETY: as above.
-                self.take_turns(unsafe { next.submitted() });
+                self.acquire_locks(unsafe { next.submitted() });
             }
         }
     }

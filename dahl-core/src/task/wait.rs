@@ -80,7 +80,7 @@ pub(crate) fn wait_for_access(
     if in_kernel() {
         return Err(Error::at(ErrorKind::InsideKernel { call }, location));
     }
-    array.make_way(mode);
+    array.flush_pending(mode);
     if let Some(recorder) = array.shared().recorder() {
         recorder.host(array, mode);
     }
@@ -101,5 +101,5 @@ pub(crate) fn wait_for_access(
     // access, exclusively), so no conflicting one is submitted meanwhile.
     let pointer = unsafe { array.prepare_at(HOME, mode, requester) };
     array.shared().arrive(array);
-    pointer.map_err(|missing| missing.into_failure(array, requester).report())
+    pointer.map_err(|error| error.into_failure(array, requester).report())
 }

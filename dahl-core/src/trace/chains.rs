@@ -20,12 +20,12 @@ const READERS: usize = 4096;
 pub(super) struct Predecessor {
     pub(super) sequence: u64,
     /// Where its slice is, once it has ended.
-    pub(super) place: OnceLock<Place>,
+    pub(super) place: OnceLock<SliceEnd>,
 }
 
 /// The end of a slice.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct SliceEnd {
     pub(super) pid: u32,
     pub(super) tid: u32,
     pub(super) begin_ns: u64,
@@ -202,7 +202,7 @@ mod tests {
     fn add(chains: &mut Chains, sequence: u64, uses: &[(u64, AccessMode)]) -> (Arc<Predecessor>, Vec<u64>) {
         let task = Arc::new(Predecessor { sequence, place: OnceLock::new() });
         let after = chains.add_task(&task, &desc(sequence, uses)).iter().map(|task| task.sequence).collect();
-        task.place.set(Place { pid: 1, tid: 1, begin_ns: 0, end_ns: 0 }).expect("once");
+        task.place.set(SliceEnd { pid: 1, tid: 1, begin_ns: 0, end_ns: 0 }).expect("once");
         (task, after)
     }
 

@@ -1,15 +1,15 @@
-//! [`Event`]: what a thread notes, to be written by another.
+//! [`TraceEvent`]: what a thread notes, to be written by another.
 
 use std::sync::Arc;
 
-use super::run::Run;
+use super::task_times::TaskTimes;
 use crate::description::{ArrayId, TaskDesc};
 use crate::error::Failure;
 use crate::machine::Transfer;
 
 /// What a thread notes.
 #[derive(Debug)]
-pub(super) enum Event {
+pub(super) enum TraceEvent {
     /// Something whose place among others matters, with its number in their order.
     Ordered(u64, Ordered),
     /// A task has ended.
@@ -48,7 +48,7 @@ pub(super) struct Ended {
     pub(super) sequence: u64,
     /// None for the host.
     pub(super) worker: Option<usize>,
-    pub(super) run: Run,
+    pub(super) times: TaskTimes,
     pub(super) ready_ns: u64,
     pub(super) ended_ns: u64,
     pub(super) failure: Option<Failed>,

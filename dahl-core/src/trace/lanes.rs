@@ -3,7 +3,7 @@
 use crossbeam_queue::SegQueue;
 use crossbeam_utils::CachePadded;
 
-use super::event::Event;
+use super::event::TraceEvent;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::thread_local;
 
@@ -20,7 +20,7 @@ thread_local! {
 /// Where threads put events: a queue for each.
 #[derive(Debug)]
 pub(super) struct Lanes {
-    queues: Box<[CachePadded<SegQueue<Event>>]>,
+    queues: Box<[CachePadded<SegQueue<TraceEvent>>]>,
     next: CachePadded<AtomicU64>,
 }
 
@@ -34,14 +34,14 @@ impl Lanes {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    pub(super) fn push(&self, event: Event) {
+    pub(super) fn push(&self, event: TraceEvent) {
         // A thread that is ending has no lane of its own any more.
         let lane = LANE.try_with(|&lane| lane).unwrap_or(0);
         self.queues[lane].push(event);
     }
 
     /// Takes what was noted so far, each thread's in its order.
-    pub(super) fn drain(&self, mut take: impl FnMut(Event)) {
+    pub(super) fn drain(&self, mut take: impl FnMut(TraceEvent)) {
         for queue in &self.queues {
             for _ in 0..queue.len() {
                 let Some(event) = queue.pop() else { break };

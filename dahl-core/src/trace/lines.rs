@@ -6,7 +6,7 @@ use dahl_trace::format::{
     About, ArrayUse, Arrow, Fact, Line, Metadata, Named, Slice, Task, VERSION, What, Worker,
 };
 
-use super::chains::Place;
+use super::chains::SliceEnd;
 use super::event::{Ended, Failed, Submitted};
 use crate::description::{Step, TaskDesc};
 use crate::machine::CPU;
@@ -54,8 +54,8 @@ pub(super) fn host(tid: u32) -> [Line; 2] {
 }
 
 /// Both ends of the arrow from a task to one that depends on it.
-pub(super) fn arrows(id: u64, from: Place, to: Place) -> [Line; 2] {
-    let arrow = |place: Place, at_ns: u64, bp: Option<&str>| Arrow {
+pub(super) fn arrows(id: u64, from: SliceEnd, to: SliceEnd) -> [Line; 2] {
+    let arrow = |place: SliceEnd, at_ns: u64, bp: Option<&str>| Arrow {
         id,
         name: "dependency".to_owned(),
         cat: "dependency".to_owned(),
@@ -70,27 +70,27 @@ pub(super) fn arrows(id: u64, from: Place, to: Place) -> [Line; 2] {
 }
 
 /// A task that has ended.
-pub(super) fn task(task: &Submitted, after: Vec<u64>, ended: &Ended, place: Place) -> Line {
-    let (run, desc) = (&ended.run, &task.desc);
+pub(super) fn task(task: &Submitted, after: Vec<u64>, ended: &Ended, place: SliceEnd) -> Line {
+    let (times, desc) = (&ended.times, &task.desc);
     let uses = desc.operand_accesses().filter_map(|access| Some((access.array()?.number(), access.mode)));
     let uses = uses.map(|(array, mode)| ArrayUse { array, mode: mode.name().to_owned() });
     let line = Task {
         task: desc.sequence(),
         codelet: format!("{}::{}", desc.codelet().module, desc.codelet().name),
-        kernel: run.kernel.map(str::to_owned),
+        kernel: times.kernel.map(str::to_owned),
         elements: elements(desc),
         footprint: desc.extents().map(<[usize]>::to_vec).collect(),
         arrays: uses.collect(),
-        predicted_us: run.predicted_ns.map(microseconds),
+        predicted_us: times.predicted_ns.map(microseconds),
         measured_us: microseconds(place.end_ns - place.begin_ns),
         submitted_us: microseconds(task.at_ns),
         ready_us: microseconds(ended.ready_ns),
-        taken_us: microseconds(run.taken_ns),
+        taken_us: microseconds(times.taken_ns),
         after,
         name: desc.name().map(str::to_owned),
         at: format!("{}:{}", desc.location().file(), desc.location().line()),
         priority: desc.priority(),
-        team: run.team,
+        team: times.team,
         failure: ended.failure.as_ref().map(Failed::text),
     };
     slice(title(desc), place, What::Task(Box::new(line)))
@@ -105,8 +105,8 @@ fn title(desc: &TaskDesc) -> String {
     }
 }
 
-pub(super) fn slice(name: String, place: Place, what: What) -> Line {
-    let Place { pid, tid, begin_ns, end_ns } = place;
+pub(super) fn slice(name: String, place: SliceEnd, what: What) -> Line {
+    let SliceEnd { pid, tid, begin_ns, end_ns } = place;
     let dur = microseconds(end_ns.saturating_sub(begin_ns));
     Line::Slice(Slice { name, ts: microseconds(begin_ns), dur, pid, tid, what })
 }

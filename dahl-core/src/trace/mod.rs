@@ -14,13 +14,13 @@ mod lanes;
 mod lines;
 mod memory;
 mod recorder;
-mod run;
 mod session;
+mod task_times;
 mod transfers;
 mod waiting;
 mod writer;
 
 pub(crate) use file::TraceFile;
 pub(crate) use recorder::Recorder;
-pub(crate) use run::Run;
 pub(crate) use session::Trace;
+pub(crate) use task_times::TaskTimes;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::event::{Ended, Event, Failed, Ordered, Submitted};
+use super::event::{Ended, Failed, Ordered, Submitted, TraceEvent};
 use super::lanes::Lanes;
-use super::run::Run;
+use super::task_times::TaskTimes;
 use crate::access::AccessMode;
 use crate::array::ArrayState;
 use crate::clock::Clock;
@@ -43,7 +43,7 @@ impl Recorder {
 
     fn note(&self, ordered: Ordered) {
         if self.is_on.load(Ordering::Relaxed) {
-            self.lanes.push(Event::Ordered(self.lanes.next_number(), ordered));
+            self.lanes.push(TraceEvent::Ordered(self.lanes.next_number(), ordered));
         }
     }
 
@@ -91,7 +91,7 @@ impl Recorder {
         sequence: u64,
         ready_ns: u64,
         worker: Option<usize>,
-        run: Run,
+        times: TaskTimes,
         failure: Option<&Arc<Failure>>,
         is_cancelled: bool,
     ) {
@@ -100,10 +100,10 @@ impl Recorder {
         }
         let failed =
             |failure| if is_cancelled { Failed::Cancelled(failure) } else { Failed::Itself(failure) };
-        self.lanes.push(Event::Ended(Ended {
+        self.lanes.push(TraceEvent::Ended(Ended {
             sequence,
             worker,
-            run,
+            times,
             ready_ns,
             ended_ns: self.now_ns(),
             failure: failure.cloned().map(failed),
@@ -115,7 +115,7 @@ impl NotesBytes for Recorder {
     #[cold]
     fn reserved(&self, node: usize, bytes: i64) {
         if self.is_on.load(Ordering::Relaxed) {
-            self.lanes.push(Event::Reserved { node, bytes, at_ns: self.now_ns() });
+            self.lanes.push(TraceEvent::Reserved { node, bytes, at_ns: self.now_ns() });
         }
     }
 }

@@ -163,7 +163,7 @@ mod tests {
     use crate::clock::Clock;
     use crate::description::ArrayId;
     use crate::memory::NotesBytes;
-    use crate::trace::event::{Event, Ordered};
+    use crate::trace::event::{Ordered, TraceEvent};
     use crate::trace::waiting::tests::{ended, task};
 
     const RW: (u64, AccessMode) = (1, AccessMode::RW);
@@ -188,14 +188,14 @@ mod tests {
             std::thread::scope(|threads| {
                 let end = || {
                     (worker..TASKS).step_by(3).for_each(|sequence| {
-                        lanes.push(Event::Ended(ended(sequence, Some(worker as usize))));
+                        lanes.push(TraceEvent::Ended(ended(sequence, Some(worker as usize))));
                     })
                 };
                 threads.spawn(end);
             });
         }
         for sequence in 0..TASKS {
-            lanes.push(Event::Ordered(lanes.next_number(), Ordered::Task(task(sequence, &[RW]))));
+            lanes.push(TraceEvent::Ordered(lanes.next_number(), Ordered::Task(task(sequence, &[RW]))));
         }
         trace.desk.write();
         assert_eq!(lock(&trace.desk.writer).as_ref().map(Writer::unwritten), Some(0));
@@ -209,8 +209,8 @@ mod tests {
     fn nothing_is_noted_for_a_writer_that_has_panicked() {
         let (trace, path) = trace("panicked");
         let recorder = trace.recorder();
-        recorder.lanes.push(Event::Ordered(recorder.lanes.next_number(), Ordered::Task(task(0, &[]))));
-        recorder.lanes.push(Event::Ended(ended(0, Some(9)))); // there is no such worker
+        recorder.lanes.push(TraceEvent::Ordered(recorder.lanes.next_number(), Ordered::Task(task(0, &[]))));
+        recorder.lanes.push(TraceEvent::Ended(ended(0, Some(9)))); // there is no such worker
         assert!(catch_unwind(AssertUnwindSafe(|| trace.desk.write())).is_err());
         recorder.lanes.drain(drop);
         recorder.gone(ArrayId::new(1));

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use super::chains::{Place, Predecessor, Predecessors};
+use super::chains::{Predecessor, Predecessors, SliceEnd};
 use super::event::{Ended, Submitted};
 
 /// Tasks that have no line yet. The line of a task comes after those of the tasks that it depends on, and after that
@@ -94,7 +94,7 @@ impl Waiting {
     }
 
     /// The line of a task is written: its slice lies there.
-    pub(super) fn written(&mut self, task: &Predecessor, place: Place) {
+    pub(super) fn written(&mut self, task: &Predecessor, place: SliceEnd) {
         task.place.set(place).expect("a task ends once");
         self.due.extend(self.behind.remove(&task.sequence).into_iter().flatten());
     }
@@ -115,10 +115,10 @@ pub(super) mod tests {
     use crate::access::AccessMode;
     use crate::codelet::Codelet;
     use crate::description::{Action, ArrayId, Call, TaskDesc};
-    use crate::trace::run::Run;
+    use crate::trace::task_times::TaskTimes;
 
     static STEP: Codelet = Codelet::new("step", module_path!(), 1);
-    const PLACE: Place = Place { pid: 1, tid: 1, begin_ns: 0, end_ns: 0 };
+    const PLACE: SliceEnd = SliceEnd { pid: 1, tid: 1, begin_ns: 0, end_ns: 0 };
 
     /// What a task says that uses arrays.
     pub(in crate::trace) fn desc(sequence: u64, uses: &[(u64, AccessMode)]) -> TaskDesc {
@@ -142,7 +142,7 @@ pub(super) mod tests {
     }
 
     pub(in crate::trace) fn ended(sequence: u64, worker: Option<usize>) -> Ended {
-        Ended { sequence, worker, run: Run::default(), ready_ns: 0, ended_ns: 0, failure: None }
+        Ended { sequence, worker, times: TaskTimes::default(), ready_ns: 0, ended_ns: 0, failure: None }
     }
 
     /// Writes what can be written: which tasks.

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use dahl_trace::format::{Cause, End, Fact, Idle, Line, Metadata, Transfer as TransferLine, What};
 
-use super::chains::{Chains, Place, Predecessor};
-use super::event::{Ended, Event, Ordered, Submitted};
+use super::chains::{Chains, Predecessor, SliceEnd};
+use super::event::{Ended, Ordered, Submitted, TraceEvent};
 use super::file::TraceFile;
 use super::idle::{Steps, causes};
 use super::lines;
@@ -104,20 +104,20 @@ impl Writer {
     }
 
     /// Takes an event.
-    pub(super) fn take(&mut self, event: Event) {
+    pub(super) fn take(&mut self, event: TraceEvent) {
         match event {
-            Event::Ordered(number, ordered) => {
+            TraceEvent::Ordered(number, ordered) => {
                 self.early.insert(number, ordered);
                 while let Some(ordered) = self.early.remove(&self.next) {
                     self.next += 1;
                     self.take_ordered(ordered);
                 }
             }
-            Event::Ended(ended) => {
+            TraceEvent::Ended(ended) => {
                 self.waiting.end(ended);
                 self.write_tasks();
             }
-            Event::Reserved { node, bytes, at_ns } => self.reserved.change(at_ns, node, bytes),
+            TraceEvent::Reserved { node, bytes, at_ns } => self.reserved.change(at_ns, node, bytes),
         }
     }
 
@@ -166,7 +166,7 @@ impl Writer {
         }
     }
 
-    fn write_task(&mut self, pending: &Pending, ended: &Ended) -> Place {
+    fn write_task(&mut self, pending: &Pending, ended: &Ended) -> SliceEnd {
         let seat = ended.worker.unwrap_or(self.seats.len() - 1);
         let place = self.seats[seat].place(ended);
         self.write_idle(seat, pending, ended, place);
@@ -188,7 +188,7 @@ impl Writer {
         place
     }
 
-    fn write_idle(&mut self, seat: usize, pending: &Pending, ended: &Ended, place: Place) {
+    fn write_idle(&mut self, seat: usize, pending: &Pending, ended: &Ended, place: SliceEnd) {
         let Seat { free_ns, is_host, .. } = self.seats[seat];
         if is_host || place.begin_ns < free_ns + self.shortest_idle_ns {
             return;
@@ -196,15 +196,15 @@ impl Writer {
         let steps = Steps {
             submitted_ns: pending.task.at_ns,
             ready_ns: ended.ready_ns,
-            taken_ns: ended.run.taken_ns,
-            arrived_ns: ended.run.arrived_ns,
+            taken_ns: ended.times.taken_ns,
+            arrived_ns: ended.times.arrived_ns,
         };
         for (cause, begin_ns, end_ns) in causes(free_ns, place.begin_ns, steps) {
-            self.push_idle(Place { begin_ns, end_ns, ..place }, cause, Some(ended.sequence));
+            self.push_idle(SliceEnd { begin_ns, end_ns, ..place }, cause, Some(ended.sequence));
         }
     }
 
-    fn push_idle(&mut self, place: Place, cause: Cause, before: Option<u64>) {
+    fn push_idle(&mut self, place: SliceEnd, cause: Cause, before: Option<u64>) {
         let name = match cause {
             Cause::Submission => "idle: submission",
             Cause::Dependency => "idle: dependency",
@@ -218,7 +218,7 @@ impl Writer {
     fn transfer(&mut self, transfer: Transfer, begin_ns: u64, end_ns: u64) {
         let Transfer { from, to, bytes, .. } = transfer;
         let (tid, is_first) = self.tracks.place(from, to, begin_ns, end_ns);
-        let place = Place { pid: lines::node_pid(to), tid, begin_ns, end_ns };
+        let place = SliceEnd { pid: lines::node_pid(to), tid, begin_ns, end_ns };
         if is_first {
             let name = format!("{} to {}", self.nodes[from], self.nodes[to]);
             self.file.push(&lines::thread_name(place.pid, tid, name));
@@ -236,7 +236,7 @@ impl Writer {
         for seat in 0..self.seats.len() - 1 {
             let Seat { pid, tid, free_ns, .. } = self.seats[seat];
             if free_ns + self.shortest_idle_ns <= end_ns {
-                self.push_idle(Place { pid, tid, begin_ns: free_ns, end_ns }, Cause::End, None);
+                self.push_idle(SliceEnd { pid, tid, begin_ns: free_ns, end_ns }, Cause::End, None);
             }
         }
         let end = End { end_us: lines::microseconds(end_ns), tasks: self.tasks };
@@ -250,9 +250,9 @@ impl Seat {
     }
 
     /// Where a task's slice lies: from the call of its kernel to its end. One that was cancelled has no length.
-    fn place(&self, ended: &Ended) -> Place {
-        let begin_ns = ended.run.begin_ns.unwrap_or(ended.ended_ns);
-        let end_ns = ended.run.kernel_ns.map_or(ended.ended_ns, |kernel_ns| begin_ns + kernel_ns);
-        Place { pid: self.pid, tid: self.tid, begin_ns, end_ns: end_ns.max(begin_ns) }
+    fn place(&self, ended: &Ended) -> SliceEnd {
+        let begin_ns = ended.times.begin_ns.unwrap_or(ended.ended_ns);
+        let end_ns = ended.times.kernel_ns.map_or(ended.ended_ns, |kernel_ns| begin_ns + kernel_ns);
+        SliceEnd { pid: self.pid, tid: self.tid, begin_ns, end_ns: end_ns.max(begin_ns) }
     }
 }

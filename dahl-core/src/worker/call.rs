@@ -4,15 +4,15 @@
 use std::panic::Location;
 use std::ptr::NonNull;
 
-use super::bench::{Bench, Pin};
+use super::context::{Pin, WorkerContext};
 use super::execute::begin_ns;
 use super::fold;
-use super::obstacle::{Obstacle, caught};
-use super::team::Crew;
+use super::helpers::Helpers;
+use super::task_error::{TaskError, caught};
 use crate::access::AccessMode;
 use crate::array::ArrayState;
+use crate::autotune::{RunTarget, Selection};
 use crate::check::Inspected;
-use crate::choice::{Place, Plan};
 use crate::codelet::{Codelet, Kernel, Operand, Packs, Views};
 use crate::description::{self as desc, Over};
 use crate::engine::Shared;
@@ -25,7 +25,11 @@ use crate::shape::Layout;
 use crate::task::Submitted;
 
 /// Makes the operands of the task's kernel, in the order of its parameters.
-pub(super) fn prepare(shared: &Shared, bench: &mut Bench, task: &Submitted) -> Result<(), Obstacle> {
+pub(super) fn prepare(
+    shared: &Shared,
+    context: &mut WorkerContext,
+    task: &Submitted,
+) -> Result<(), TaskError> {
     let requester = fold::requester(task.desc());
     let mut operands = 0;
     for desc::Operand { position, parameter, access } in task.desc().operands() {
@@ -33,57 +37,57 @@ pub(super) fn prepare(shared: &Shared, bench: &mut Bench, task: &Submitted) -> R
         let pointer = match (array, &parameter.accumulator) {
             (None, _) => {
                 let bytes = access.layout.len() * parameter.element.size_bytes;
-                scratch(shared, bench, position, bytes, requester.location)?
+                scratch(shared, context, position, bytes, requester.location)?
             }
             (Some(array), Some(accumulator)) => {
                 // SAFETY: the task is ready, so it holds its accesses, and that of a reduction, to a leaf, is
                 // exclusive.
-                unsafe { fold::leaf(array, accumulator, access, bench.node, requester) }?
+                unsafe { fold::leaf(array, accumulator, access, context.node, requester) }?
             }
             // SAFETY: the task is ready, so it holds its accesses.
-            (Some(array), None) => unsafe { array.prepare_at(bench.node, access.mode, requester) }?,
+            (Some(array), None) => unsafe { array.prepare_at(context.node, access.mode, requester) }?,
         };
         let mut is_elsewhere = array.is_some() && parameter.accumulator.is_some();
-        if let (Some(array), true) = (array, bench.node != HOME) {
-            bench.pinned.push(Pin { array: NonNull::from(array), node: bench.node });
+        if let (Some(array), true) = (array, context.node != HOME) {
+            context.pinned.push(Pin { array: NonNull::from(array), node: context.node });
             is_elsewhere = true;
         }
         // Filled in where it lies: to make one and to move it there takes longer than all else here.
-        if operands == bench.operands.len() {
-            bench.operands.push(Operand::EMPTY);
+        if operands == context.operands.len() {
+            context.operands.push(Operand::EMPTY);
         }
-        let operand = &mut bench.operands[operands];
+        let operand = &mut context.operands[operands];
         operands += 1;
         operand.pointer = pointer;
         operand.element = parameter.kernel_element();
         operand.writes = !access.mode.is_shared();
         operand.reads = access.mode != AccessMode::W;
         if is_elsewhere {
-            // A buffer or a copy is contiguous, whatever the part is at home.
+            // A buffer or a replica is contiguous, whatever the part is at home.
             operand.layout.set_contiguous(access.layout.extents());
         } else {
             operand.layout.assign(&access.layout);
         }
     }
-    bench.operands.truncate(operands);
+    context.operands.truncate(operands);
     for tag in task.tags().filter(|tag| tag.mode == AccessMode::W) {
         let array = tag.state().expect("a tag is an array");
         // SAFETY: the task is ready, so it holds its accesses.
-        unsafe { array.prepare(AccessMode::W) }.map_err(Obstacle::Cancelled)?;
+        unsafe { array.prepare(AccessMode::W) }.map_err(TaskError::Cancelled)?;
     }
     Ok(())
 }
 
-/// A temporary buffer of at least `bytes` bytes, the thread's number `index`. In a device's memory, copies that no task
+/// A temporary buffer of at least `bytes` bytes, the thread's number `index`. In a device's memory, replicas that no task
 /// uses make room.
 fn scratch(
     shared: &Shared,
-    bench: &mut Bench,
+    context: &mut WorkerContext,
     index: usize,
     bytes: usize,
     location: &'static Location<'static>,
 ) -> Result<*mut u8, Shortage> {
-    let Bench { scratch: buffers, memory, node, .. } = bench;
+    let WorkerContext { scratch: buffers, memory, node, .. } = context;
     if buffers.len() <= index {
         buffers.resize_with(index + 1, Buffer::default);
     }
@@ -94,84 +98,91 @@ fn scratch(
         };
         let device = shared.devices().filter(|_| *node != HOME).map(|devices| devices.memory(*node));
         let free_ns = device.and_then(|device| device.register.evict(*node)).ok_or(shortage)?;
-        bench.room_ns = bench.room_ns.max(free_ns);
+        context.room_ns = context.room_ns.max(free_ns);
     }
 }
 
 /// Calls the kernel and measures it.
 pub(super) fn call(
     shared: &Shared,
-    bench: &mut Bench,
+    context: &mut WorkerContext,
     task: &Submitted,
     codelet: &'static Codelet,
     simulated_ns: Option<u64>,
-) -> Result<(), Obstacle> {
-    let idle = shared.team().idle();
-    let has_team = bench.is_in_pool && shared.cpu_workers() > 1;
-    let place = Place { kind: &bench.kind, idle: if has_team { idle } else { 0 }, has_team, cuda: None };
-    let plan = bench.choices.plan(shared.choices(), place, codelet, task.desc());
+) -> Result<(), TaskError> {
+    let idle = shared.helpers().idle();
+    let has_team = context.is_in_pool && shared.cpu_workers() > 1;
+    let target =
+        RunTarget { kind: &context.kind, idle: if has_team { idle } else { 0 }, has_team, cuda: None };
+    let selection = context.choices.select(shared.choices(), target, codelet, task.desc());
     if shared.recorder().is_some() {
-        bench.run.with(shared.models(), &bench.kind, codelet, plan.kernel.name(), task.desc());
-        bench.run.team = plan.team;
+        context.times.with(shared.models(), &context.kind, codelet, selection.kernel.name(), task.desc());
+        context.times.team = selection.team;
     }
-    let others = shared.cpu_workers() - usize::from(bench.worker.is_some());
+    let others = shared.cpu_workers() - usize::from(context.worker.is_some());
     let others_busy = simulated_ns.is_none().then(|| others.saturating_sub(idle));
-    let result = call_kernel(shared, bench, task, codelet, &plan, simulated_ns);
-    let Plan { kernel, team, .. } = plan;
-    plan.end(result.as_ref().ok().copied());
+    let result = call_kernel(shared, context, task, codelet, &selection, simulated_ns);
+    let Selection { kernel, team, .. } = selection;
+    selection.end(result.as_ref().ok().copied());
     let time_ns = result?;
     let measurement = Measurement { time_ns, ..Measurement::default() };
-    let key =
-        bench.models.record(shared.models(), &bench.kind, codelet, kernel.name(), task.desc(), measurement);
-    let call = Call { time_ns, others_busy, team, transferred: bench.transferred };
+    let key = context.models.record(
+        shared.models(),
+        &context.kind,
+        codelet,
+        kernel.name(),
+        task.desc(),
+        measurement,
+    );
+    let call = Call { time_ns, others_busy, team, transferred: context.transferred };
     let of = (codelet, kernel.name());
-    bench.trails.record(shared.trails(), key, (&bench.name, &bench.kind), of, task.desc(), call);
+    context.call_logs.record(shared.call_logs(), key, (&context.name, &context.kind), of, task.desc(), call);
     Ok(())
 }
 
-/// Calls the kernel of a plan: how long it ran.
+/// Calls the kernel of a selection: how long it ran.
 fn call_kernel(
     shared: &Shared,
-    bench: &mut Bench,
+    context: &mut WorkerContext,
     task: &Submitted,
     codelet: &'static Codelet,
-    plan: &Plan,
+    selection: &Selection,
     simulated_ns: Option<u64>,
-) -> Result<u64, Obstacle> {
-    let kernel = plan.kernel;
-    let renamed = rename(shared, bench, task, kernel)?;
+) -> Result<u64, TaskError> {
+    let kernel = selection.kernel;
+    let renamed = rename(shared, context, task, kernel)?;
     let desc = task.desc();
-    bench.packs.begin(desc.location());
+    context.packs.begin(desc.location());
     let inspected = Inspected { codelet, kernel, location: desc.location() };
     if shared.check_notes().is_some() {
         // SAFETY: invariant V, as below.
-        unsafe { bench.inspection.begin(inspected, &mut bench.operands) };
+        unsafe { context.inspection.begin(inspected, &mut context.operands) };
     }
-    let crew = Crew::new(shared, plan, bench.is_in_pool);
+    let helpers = Helpers::new(shared, selection, context.is_in_pool);
     let start_ns = begin_ns(shared);
-    shared.stall().begin(bench.worker, start_ns);
-    bench.run.begin_ns = Some(start_ns);
+    shared.stall().begin(context.worker, start_ns);
+    context.times.begin_ns = Some(start_ns);
     // SAFETY: invariant V of `Operand`: the task is ready, so it holds its accesses: shared ones to what it reads,
     // exclusive ones to what it writes. Private and scratch buffers are its own. Arrays lie in zeroed blocks, so all
     // is initialised, and in blocks or vectors aligned for their elements.
-    let ran = unsafe { run(crew, kernel, &bench.operands, desc.arguments(), &mut bench.packs) };
+    let ran = unsafe { run(helpers, kernel, &context.operands, desc.arguments(), &mut context.packs) };
     let kernel_ns = simulated_ns.unwrap_or_else(|| shared.clock().ns_since(start_ns));
     if ran.is_err() {
-        bench.lost_ns = kernel_ns;
+        context.lost_ns = kernel_ns;
     }
     ran?;
-    bench.run.kernel_ns = Some(kernel_ns);
+    context.times.kernel_ns = Some(kernel_ns);
     if let Some(notes) = shared.check_notes() {
-        let Bench { operands, packs, inspection, lost_ns, .. } = bench;
+        let WorkerContext { operands, packs, inspection, lost_ns, .. } = context;
         let again = |operands: &[Operand]| {
             // SAFETY: invariant V: these operands are as above, but for buffers of the inspection's own.
-            unsafe { run(crew, kernel, operands, desc.arguments(), packs) }.is_ok()
+            unsafe { run(helpers, kernel, operands, desc.arguments(), packs) }.is_ok()
         };
         // SAFETY: invariant V, as above; the kernel has ended, and its views with it.
         let passed = unsafe { inspection.end(inspected, operands, notes, again) };
         passed.map_err(|message| {
             *lost_ns = kernel_ns;
-            Obstacle::Failed(message)
+            TaskError::Failed(message)
         })?;
     }
     match renamed {
@@ -189,15 +200,15 @@ fn call_kernel(
 /// # Safety
 /// Invariant V of [`Operand`] holds for each.
 unsafe fn run(
-    crew: Crew<'_>,
+    helpers: Helpers<'_>,
     kernel: &Kernel,
     operands: &[Operand],
     arguments: &[u8],
     packs: &mut Packs,
-) -> Result<(), Obstacle> {
+) -> Result<(), TaskError> {
     // SAFETY: the caller's.
     let mut views = unsafe { Views::new(operands, arguments, packs) };
-    caught(|| crew.run(kernel, &mut views))?;
+    caught(|| helpers.run(kernel, &mut views))?;
     // SAFETY: the same operands; the kernel has ended, and its views with it.
     unsafe { packs.unpack(operands) };
     Ok(())
@@ -207,7 +218,7 @@ unsafe fn run(
 /// output, and what is left to do after the kernel is returned.
 fn rename<'r>(
     shared: &Shared,
-    bench: &mut Bench,
+    context: &mut WorkerContext,
     task: &'r Submitted,
     kernel: &'static Kernel,
 ) -> Result<Option<Renamed<'r>>, Shortage> {
@@ -223,17 +234,17 @@ fn rename<'r>(
     let mut layout = Layout::EMPTY;
     layout.set_contiguous(target.desc().extents());
     let element = codelet.parameters[output].element;
-    let (spare, renamed) = if bench.node == HOME {
+    let (spare, renamed) = if context.node == HOME {
         // SAFETY: the task's access to the target is exclusive.
         (unsafe { array.spare(location) }?, Renamed::Array(array))
     } else {
         let bytes = layout.len() * element.size_bytes;
         let place = codelet.parameters.len();
-        let from = scratch(shared, bench, place, bytes, location)?;
-        (from, Renamed::Copy { from, to: bench.operands[position].pointer, bytes })
+        let from = scratch(shared, context, place, bytes, location)?;
+        (from, Renamed::Copy { from, to: context.operands[position].pointer, bytes })
     };
-    bench.operands[position].writes = false;
-    bench.operands.insert(output, Operand { pointer: spare, layout, element, writes: true, reads: false });
+    context.operands[position].writes = false;
+    context.operands.insert(output, Operand { pointer: spare, layout, element, writes: true, reads: false });
     Ok(Some(renamed))
 }
 

@@ -1,13 +1,13 @@
-//! Running one task: its arrays are prepared, its kernel is called, its outputs are settled.
-#![allow(unsafe_code, reason = "settles the outputs of a task that holds its accesses")]
+//! Running one task: its arrays are prepared, its kernel is called, its outputs are finalized.
+#![allow(unsafe_code, reason = "finalizes the outputs of a task that holds its accesses")]
 
 use std::sync::Arc;
 
-use super::bench::Bench;
 use super::call::{call, prepare};
+use super::context::WorkerContext;
 use super::fold;
-use super::next::Next;
-use super::obstacle::{Obstacle, caught};
+use super::lifo_slot::LifoSlot;
+use super::task_error::{TaskError, caught};
 use crate::array::ArrayState;
 use crate::codelet::Codelet;
 use crate::description::{Action, Step as Part, TaskDesc};
@@ -17,44 +17,44 @@ use crate::memory::HOME;
 use crate::perf::{self, Measurement};
 use crate::statistics::Loss;
 use crate::task::{Access, ReadyTask, Step, Submitted};
-use crate::trace::Run;
+use crate::trace::TaskTimes;
 
 /// Runs a task, and what must follow. Never panics, whatever the kernel does.
-pub(crate) fn execute(shared: &Shared, bench: &mut Bench, task: ReadyTask) {
+pub(crate) fn execute(shared: &Shared, context: &mut WorkerContext, task: ReadyTask) {
     let task = task.task();
     let codelet = task.desc().codelet();
-    shared.stall().take(bench.worker, task.desc().sequence());
+    shared.stall().take(context.worker, task.desc().sequence());
     if let Some(recorder) = shared.recorder() {
-        bench.run = Run::taken_at(recorder.now_ns());
+        context.times = TaskTimes::taken_at(recorder.now_ns());
     }
     task.accesses().for_each(Access::fetch_next);
-    let outcome = run_task(shared, bench, task, codelet, None);
-    complete(shared, bench, task, outcome);
+    let outcome = run_task(shared, context, task, codelet, None);
+    complete(shared, context, task, outcome);
 }
 
 /// Runs what a task consists of. In a simulation it takes `simulated_ns`.
 pub(super) fn run_task(
     shared: &Shared,
-    bench: &mut Bench,
+    context: &mut WorkerContext,
     task: &Submitted,
     codelet: &'static Codelet,
     simulated_ns: Option<u64>,
-) -> Result<(), Obstacle> {
+) -> Result<(), TaskError> {
     match task.desc().action() {
         Action::Combine(combination) => {
-            measured(shared, bench, task, codelet, simulated_ns, || match combination.step {
+            measured(shared, context, task, codelet, simulated_ns, || match combination.step {
                 Part::Fold => fold::fold(task, combination.accumulator),
                 Part::Finish(_) => fold::finish(task, combination.accumulator),
             })
         }
         _ => {
-            bench.transferred =
-                shared.devices().is_some() && task.operands().any(|access| is_missing(access, bench.node));
-            if bench.transferred && bench.node == HOME {
-                call_home(task);
+            context.transferred =
+                shared.devices().is_some() && task.operands().any(|access| is_missing(access, context.node));
+            if context.transferred && context.node == HOME {
+                fetch_async(task);
             }
-            prepare(shared, bench, task)?;
-            call(shared, bench, task, codelet, simulated_ns)
+            prepare(shared, context, task)?;
+            call(shared, context, task, codelet, simulated_ns)
         }
     }
 }
@@ -62,28 +62,28 @@ pub(super) fn run_task(
 /// Runs a task of a reduction and measures it.
 fn measured(
     shared: &Shared,
-    bench: &mut Bench,
+    context: &mut WorkerContext,
     task: &Submitted,
     codelet: &'static Codelet,
     simulated_ns: Option<u64>,
-    run: impl FnOnce() -> Result<(), Obstacle>,
-) -> Result<(), Obstacle> {
+    run: impl FnOnce() -> Result<(), TaskError>,
+) -> Result<(), TaskError> {
     let kernel = perf::kernel_of(task.desc());
     if let (Some(_), Some(kernel)) = (shared.recorder(), kernel) {
-        bench.run.with(shared.models(), &bench.kind, codelet, kernel, task.desc());
+        context.times.with(shared.models(), &context.kind, codelet, kernel, task.desc());
     }
     let start_ns = begin_ns(shared);
-    bench.run.begin_ns = Some(start_ns);
+    context.times.begin_ns = Some(start_ns);
     let ran = run();
     let time_ns = simulated_ns.unwrap_or_else(|| shared.clock().ns_since(start_ns));
     if ran.is_err() {
-        bench.lost_ns = time_ns;
+        context.lost_ns = time_ns;
     }
     ran?;
-    bench.run.kernel_ns = Some(time_ns);
+    context.times.kernel_ns = Some(time_ns);
     if let Some(kernel) = kernel {
         let measurement = Measurement { time_ns, ..Measurement::default() };
-        bench.models.record(shared.models(), &bench.kind, codelet, kernel, task.desc(), measurement);
+        context.models.record(shared.models(), &context.kind, codelet, kernel, task.desc(), measurement);
     }
     Ok(())
 }
@@ -94,38 +94,48 @@ pub(super) fn begin_ns(shared: &Shared) -> u64 {
 }
 
 /// What follows when a task has run: its failure goes to its outputs, and what waits for it goes on.
-pub(super) fn complete(shared: &Shared, bench: &mut Bench, task: &Submitted, outcome: Result<(), Obstacle>) {
-    conclude::<false>(shared, bench, task, outcome);
+pub(super) fn complete(
+    shared: &Shared,
+    context: &mut WorkerContext,
+    task: &Submitted,
+    outcome: Result<(), TaskError>,
+) {
+    conclude::<false>(shared, context, task, outcome);
 }
 
 /// What follows when a task has run that was let go when it was issued: its arrays are out of its hands.
 #[cfg_attr(any(dahl_fuzz, not(feature = "cuda")), expect(dead_code, reason = "there are no such devices"))]
-pub(super) fn end(shared: &Shared, bench: &mut Bench, task: &Submitted, outcome: Result<(), Obstacle>) {
-    conclude::<true>(shared, bench, task, outcome);
+pub(super) fn end(
+    shared: &Shared,
+    context: &mut WorkerContext,
+    task: &Submitted,
+    outcome: Result<(), TaskError>,
+) {
+    conclude::<true>(shared, context, task, outcome);
 }
 
 #[inline]
 fn conclude<const LET_GO: bool>(
     shared: &Shared,
-    bench: &mut Bench,
+    context: &mut WorkerContext,
     task: &Submitted,
-    outcome: Result<(), Obstacle>,
+    outcome: Result<(), TaskError>,
 ) {
     let codelet = task.desc().codelet();
     let mut failed = None;
-    let is_cancelled = matches!(outcome, Err(Obstacle::Cancelled(_)));
-    if let Err(obstacle) = outcome {
+    let is_cancelled = matches!(outcome, Err(TaskError::Cancelled(_)));
+    if let Err(error) = outcome {
         let loss = if is_cancelled { Loss::Cancelled } else { Loss::Failed };
-        shared.gathering().lose(bench.worker, codelet, loss, std::mem::take(&mut bench.lost_ns));
-        let failure = match obstacle {
-            Obstacle::Cancelled(first_cause) => first_cause,
-            Obstacle::Failed(message) | Obstacle::Unable(message) => {
-                let failure = failure(bench, task.desc(), message);
+        shared.counters().lose(context.worker, codelet, loss, std::mem::take(&mut context.lost_ns));
+        let failure = match error {
+            TaskError::Cancelled(first_cause) => first_cause,
+            TaskError::Failed(message) | TaskError::Unable(message) => {
+                let failure = failure(context, task.desc(), message);
                 shared.note_failure(&failure);
                 failure
             }
-            Obstacle::NoRoom(shortage) => {
-                let failure = failure(bench, task.desc(), format!("out of memory: {shortage}"));
+            TaskError::NoRoom(shortage) => {
+                let failure = failure(context, task.desc(), format!("out of memory: {shortage}"));
                 shared.note_failure(&failure);
                 failure
             }
@@ -137,31 +147,36 @@ fn conclude<const LET_GO: bool>(
     }
     if let Some(recorder) = shared.recorder() {
         let (sequence, ready_ns) = (task.desc().sequence(), task.ready_ns());
-        recorder.ended(sequence, ready_ns, bench.worker, bench.run, failed.as_ref(), is_cancelled);
+        recorder.ended(sequence, ready_ns, context.worker, context.times, failed.as_ref(), is_cancelled);
     }
-    shared.stall().end(bench.worker);
-    shared.tell_completed(task.desc().sequence(), bench.worker);
+    shared.stall().end(context.worker);
+    shared.tell_completed(task.desc().sequence(), context.worker);
     // SAFETY: this thread runs the task, and completes it below.
     let callback = unsafe { task.take_callback() };
     let location = task.desc().location();
-    let Bench { recycler, next, .. } = bench;
+    let WorkerContext { recycler, lifo_slot, .. } = context;
     // Behind a callback no task waits that others could run.
-    let (mut none, has_callback) = (Next::default(), callback.is_some());
-    let next = if has_callback { &mut none } else { next };
-    let mut step = Step::of_worker(shared, bench.worker, recycler, next);
+    let (mut none, has_callback) = (LifoSlot::default(), callback.is_some());
+    let lifo_slot = if has_callback { &mut none } else { lifo_slot };
+    let mut step = Step::of_worker(shared, context.worker, recycler, lifo_slot);
     if LET_GO {
         step.end(task);
     } else {
         step.complete(task);
     }
     if let Some(callback) = callback {
-        if let Err(Obstacle::Failed(message)) = caught(|| callback.call(failed.as_ref())) {
+        if let Err(TaskError::Failed(message)) = caught(|| callback.call(failed.as_ref())) {
             let message = format!("its callback {message}");
-            shared.note_failure(&Arc::new(Failure::new(codelet.name, bench.name.clone(), location, message)));
+            shared.note_failure(&Arc::new(Failure::new(
+                codelet.name,
+                context.name.clone(),
+                location,
+                message,
+            )));
         }
         shared.progress().notify();
     }
-    shared.count_completed(bench.worker);
+    shared.count_completed(context.worker);
 }
 
 fn poison_outputs(task: &Submitted, failure: &Arc<Failure>) {
@@ -175,9 +190,9 @@ fn poison_outputs(task: &Submitted, failure: &Arc<Failure>) {
 
 /// Begins to bring everything home that the task reads, before anything is waited for.
 #[cold]
-fn call_home(task: &Submitted) {
+fn fetch_async(task: &Submitted) {
     let reads = task.operands().filter(|access| access.reads());
-    reads.filter_map(Access::state).for_each(ArrayState::call_home);
+    reads.filter_map(Access::state).for_each(ArrayState::fetch_async);
 }
 
 /// Whether an access reads an array that is not at `node`.
@@ -185,10 +200,10 @@ pub(super) fn is_missing(access: Access<'_>, node: usize) -> bool {
     access.reads() && access.state().is_some_and(|array| array.missing_at(node).is_some())
 }
 
-fn failure(bench: &Bench, task: &TaskDesc, message: String) -> Arc<Failure> {
+fn failure(context: &WorkerContext, task: &TaskDesc, message: String) -> Arc<Failure> {
     let mut message = message;
     if let Some(name) = task.name() {
         message = format!("{message} (task `{name}`)");
     }
-    Arc::new(Failure::new(task.codelet().name, bench.name.clone(), task.location(), message))
+    Arc::new(Failure::new(task.codelet().name, context.name.clone(), task.location(), message))
 }

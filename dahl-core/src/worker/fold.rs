@@ -1,7 +1,7 @@
 //! What the tasks of a reduction do: the first contribution of a leaf, folds, and the step into the array.
 #![allow(unsafe_code, reason = "changes the buffers of a task that is ready")]
 
-use super::obstacle::{Obstacle, caught};
+use super::task_error::{TaskError, caught};
 use crate::access::AccessMode;
 use crate::array::ArrayState;
 use crate::codelet::Accumulator;
@@ -23,7 +23,7 @@ pub(super) unsafe fn leaf(
     access: &AccessDesc,
     node: usize,
     requester: Requester,
-) -> Result<*mut u8, Obstacle> {
+) -> Result<*mut u8, TaskError> {
     if !access.begins {
         // SAFETY: the task holds an exclusive access.
         return Ok(unsafe { buffer.prepare_at(node, AccessMode::RW, requester) }?);
@@ -33,11 +33,11 @@ pub(super) unsafe fn leaf(
     let bytes = access.layout.len() * accumulator.element().size_bytes;
     // SAFETY: as above; a leaf has at least so many initialised bytes, the array's own too (`ArrayState::is_like`).
     let elements = unsafe { std::slice::from_raw_parts_mut(pointer, bytes) };
-    if let Err(obstacle) = caught(|| accumulator.fill_identity(elements)) {
+    if let Err(error) = caught(|| accumulator.fill_identity(elements)) {
         if node != HOME {
             buffer.unpin(node);
         }
-        return Err(obstacle);
+        return Err(error);
     }
     Ok(pointer)
 }
@@ -49,12 +49,12 @@ pub(super) fn requester(task: &TaskDesc) -> Requester {
 }
 
 /// Combines a partial result, the second access, into an earlier one, the first.
-pub(super) fn fold(task: &Submitted, accumulator: &Accumulator) -> Result<(), Obstacle> {
+pub(super) fn fold(task: &Submitted, accumulator: &Accumulator) -> Result<(), TaskError> {
     let bytes = task.access(0).layout.len() * accumulator.element().size_bytes;
     let [earlier, later] = [(0, AccessMode::RW), (1, AccessMode::R)].map(|(index, mode)| {
         let buffer = task.access(index).state().expect("a fold has two buffers");
         // SAFETY: the task is ready, so it holds its accesses.
-        unsafe { buffer.prepare_at(HOME, mode, requester(task.desc())) }.map_err(Obstacle::from)
+        unsafe { buffer.prepare_at(HOME, mode, requester(task.desc())) }.map_err(TaskError::from)
     });
     let (earlier, later) = (earlier?, later?);
     // SAFETY: the access is exclusive, and a leaf has at least so many initialised bytes (`ArrayState::is_like`).
@@ -65,7 +65,7 @@ pub(super) fn fold(task: &Submitted, accumulator: &Accumulator) -> Result<(), Ob
 }
 
 /// Combines the result of a reduction, the second access, into the array, the first.
-pub(super) fn finish(task: &Submitted, accumulator: &Accumulator) -> Result<(), Obstacle> {
+pub(super) fn finish(task: &Submitted, accumulator: &Accumulator) -> Result<(), TaskError> {
     let bytes = task.access(0).layout.len() * accumulator.element().size_bytes;
     let [target, total] = [0, 1].map(|index| task.access(index).state().expect("the array and a buffer"));
     // SAFETY: the task is ready, so it holds its accesses.

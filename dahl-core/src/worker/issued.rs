@@ -1,21 +1,21 @@
 //! [`Issued`]: a task of a simulation, whose kernel runs when it begins, and which is completed when it ends.
 
-use super::bench::{Bench, Pin};
+use super::context::{Pin, WorkerContext};
 use super::execute::{complete, run_task};
-use super::obstacle::Obstacle;
+use super::task_error::TaskError;
 use crate::engine::Shared;
 use crate::machine::Speed;
 use crate::perf;
 use crate::task::{Access, Submitted};
-use crate::trace::Run;
+use crate::trace::TaskTimes;
 
 /// What a task that has been issued came to; it is completed later.
 pub(crate) struct Issued {
-    result: Result<(), Obstacle>,
+    result: Result<(), TaskError>,
     duration_ns: u64,
     arrived_ns: u64,
     pinned: Vec<Pin>,
-    run: Run,
+    times: TaskTimes,
 }
 
 impl Issued {
@@ -31,15 +31,15 @@ impl Issued {
 
     /// Says when it begins.
     pub(crate) fn begin_at(&mut self, begin_ns: u64) {
-        self.run.begin_ns = Some(begin_ns);
+        self.times.begin_ns = Some(begin_ns);
     }
 
     /// Whether it could not begin because a memory is too small.
     pub(crate) fn has_no_room(&self) -> bool {
-        matches!(self.result, Err(Obstacle::NoRoom(_)))
+        matches!(self.result, Err(TaskError::NoRoom(_)))
     }
 
-    /// Lets go of the copies that it was to use.
+    /// Lets go of the replicas that it was to use.
     pub(crate) fn let_go(self) {
         self.pinned.into_iter().for_each(Pin::let_go);
     }
@@ -48,7 +48,7 @@ impl Issued {
 /// Runs a task of a simulation: its kernel, not what follows. `failure` makes it fail instead.
 pub(crate) fn issue(
     shared: &Shared,
-    bench: &mut Bench,
+    context: &mut WorkerContext,
     task: &Submitted,
     speed: &Speed,
     failure: Option<String>,
@@ -59,25 +59,25 @@ pub(crate) fn issue(
         None => speed.duration_ns(codelet.name, flops, bytes),
         Some(_) => speed.duration_ns("", None, bytes),
     };
-    bench.run = Run::taken_at(shared.clock().now_ns());
+    context.times = TaskTimes::taken_at(shared.clock().now_ns());
     let result = match failure {
-        Some(failure) => Err(Obstacle::Failed(failure)),
-        None => run_task(shared, bench, task, codelet, Some(duration_ns)),
+        Some(failure) => Err(TaskError::Failed(failure)),
+        None => run_task(shared, context, task, codelet, Some(duration_ns)),
     };
     // One that was cancelled takes no time; one that failed as injected keeps what it took.
-    let is_cancelled = matches!(result, Err(Obstacle::Cancelled(_)));
+    let is_cancelled = matches!(result, Err(TaskError::Cancelled(_)));
     let duration_ns = if is_cancelled { 0 } else { duration_ns };
     let arrivals = task.accesses().filter_map(Access::state);
-    let arrivals = arrivals.map(|array| array.copies().arrived_ns(bench.node));
-    let arrived_ns = arrivals.max().unwrap_or(0).max(std::mem::take(&mut bench.room_ns));
-    let run = Run { arrived_ns, kernel_ns: Some(duration_ns), ..bench.run };
-    Issued { result, duration_ns, arrived_ns, pinned: std::mem::take(&mut bench.pinned), run }
+    let arrivals = arrivals.map(|array| array.replicas().arrived_ns(context.node));
+    let arrived_ns = arrivals.max().unwrap_or(0).max(std::mem::take(&mut context.room_ns));
+    let times = TaskTimes { arrived_ns, kernel_ns: Some(duration_ns), ..context.times };
+    Issued { result, duration_ns, arrived_ns, pinned: std::mem::take(&mut context.pinned), times }
 }
 
 /// Completes a task of a simulation.
-pub(crate) fn finish(shared: &Shared, bench: &mut Bench, task: &Submitted, issued: Issued) {
+pub(crate) fn finish(shared: &Shared, context: &mut WorkerContext, task: &Submitted, issued: Issued) {
     issued.pinned.into_iter().for_each(Pin::let_go);
-    bench.lost_ns = if issued.result.is_err() { issued.duration_ns } else { 0 };
-    bench.run = issued.run;
-    complete(shared, bench, task, issued.result);
+    context.lost_ns = if issued.result.is_err() { issued.duration_ns } else { 0 };
+    context.times = issued.times;
+    complete(shared, context, task, issued.result);
 }

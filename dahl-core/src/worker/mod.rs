@@ -2,32 +2,32 @@
 //!
 //! Not here: which task goes where (`scheduler`), and what becomes ready when a task ends (`task`).
 
-mod bench;
 mod call;
+mod context;
 #[cfg(all(feature = "cuda", not(dahl_fuzz)))]
 mod cuda;
 mod execute;
 mod fold;
+mod helpers;
 mod issued;
-mod next;
-mod obstacle;
+mod lifo_slot;
 mod recycler;
-mod team;
+mod task_error;
 mod threads;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(crate) use bench::Bench;
+pub(crate) use context::WorkerContext;
 pub(crate) use execute::execute;
+pub(crate) use helpers::HelperPool;
 pub(crate) use issued::{Issued, finish, issue};
-pub(crate) use next::Next;
+pub(crate) use lifo_slot::LifoSlot;
 pub(crate) use recycler::Recycler;
-pub(crate) use team::Team;
 pub(crate) use threads::Threads;
 
 use crate::engine::Shared;
-use crate::sleep::Rest;
+use crate::sleep::Park;
 use crate::sync::{Patience, spin_loop, thread};
 
 /// How long an idle worker looks for work before it sleeps: a little more than waking it up costs.
@@ -37,25 +37,26 @@ const LOOKS: u32 = if cfg!(dahl_fuzz) { 1 } else { 32 };
 
 /// The life of worker `worker`: until the runtime stops and nothing is left to do.
 pub(crate) fn run(shared: &Arc<Shared>, worker: usize) {
-    let mut bench =
-        Bench::new(Some(worker), format!("cpu {worker}"), shared.memory()).in_pool().going_on(shared);
-    shared.gathering().begin(worker, shared.clock());
-    while let Some(task) = next(shared, worker, &mut bench) {
-        execute(shared, &mut bench, task);
+    let mut context = WorkerContext::new(Some(worker), format!("cpu {worker}"), shared.memory())
+        .in_pool()
+        .with_lifo_slot(shared);
+    shared.counters().begin(worker, shared.clock());
+    while let Some(task) = next(shared, worker, &mut context) {
+        execute(shared, &mut context, task);
     }
     shared.leave();
 }
 
 /// The next task; sleeps until there is one. Nothing when the runtime has stopped.
-fn next(shared: &Shared, worker: usize, bench: &mut Bench) -> Option<crate::ReadyTask> {
-    if let Some(task) = bench.next.take(shared).or_else(|| shared.next_task(worker)) {
+fn next(shared: &Shared, worker: usize, context: &mut WorkerContext) -> Option<crate::ReadyTask> {
+    if let Some(task) = context.lifo_slot.take(shared).or_else(|| shared.next_task(worker)) {
         return Some(task);
     }
-    let team = shared.team();
-    let gathering = shared.gathering();
-    let _waits = gathering.wait(worker, shared.clock());
-    let _idle = team.rest(); // before anybody is told, who may submit what this worker could help with
-    bench.recycler.flush(shared);
+    let helpers = shared.helpers();
+    let counters = shared.counters();
+    let _waits = counters.wait(worker, shared.clock());
+    let _idle = helpers.rest(); // before anybody is told, who may submit what this worker could help with
+    context.recycler.flush(shared);
     shared.tell_of_rest();
     let mut patience = Patience::new(SPIN);
     let is_crowded = shared.workers() >= shared.cores();
@@ -65,8 +66,8 @@ fn next(shared: &Shared, worker: usize, bench: &mut Bench) -> Option<crate::Read
             if let Some(task) = shared.next_task(worker) {
                 return Some(task);
             }
-            let help = || team.help(shared.sleep());
-            if team.is_wanted() && gathering.help(worker, shared.clock(), help) {
+            let help = || helpers.help(shared.sleep());
+            if helpers.is_wanted() && counters.help(worker, shared.clock(), help) {
                 patience = Patience::new(SPIN);
             }
             spin_loop();
@@ -77,22 +78,22 @@ fn next(shared: &Shared, worker: usize, bench: &mut Bench) -> Option<crate::Read
             return None;
         }
         if patience.is_over() {
-            let helps = team.is_wanted();
+            let helps = helpers.is_wanted();
             // Since it has begun to look, or went to sleep.
             let before = std::mem::replace(&mut submitted, shared.submitted());
             let starves = submitted - before >= Flow::LEAST;
             let mut flow = Flow::new(shared);
-            let mut is_spared = || flow.goes_on() && !shared.is_stopped() && !team.is_wanted();
-            let rest = if helps {
-                Rest::Short(team::REST)
+            let mut is_spared = || flow.goes_on() && !shared.is_stopped() && !helpers.is_wanted();
+            let park = if helps {
+                Park::AtMost(helpers::REST)
             } else if starves && is_crowded && shared.spares_workers() {
-                Rest::Doze(&mut is_spared)
+                Park::Timed(&mut is_spared)
             } else {
-                Rest::Long
+                Park::Untimed
             };
-            let wanted = || !helps && team.is_wanted();
+            let wanted = || !helps && helpers.is_wanted();
             let look = || shared.next_task(worker);
-            if let Some(task) = shared.sleep().sleep(worker, look, || stopped() || wanted(), rest) {
+            if let Some(task) = shared.sleep().sleep(worker, look, || stopped() || wanted(), park) {
                 return Some(task);
             }
         } else if cfg!(dahl_fuzz) || is_crowded {

@@ -37,7 +37,7 @@ impl Array {
         match self.content.claim(true) {
             Content::Ready => {}
             Content::Poisoned => {
-                // SAFETY: loom checks that nobody writes meanwhile; mutable, as `settle` has it.
+                // SAFETY: loom checks that nobody writes meanwhile; mutable, as `resolve` has it.
                 let failure = self.failure.with_mut(|failure| unsafe { *failure });
                 self.content.set(Content::Poisoned);
                 return Err(failure.expect("a poisoned array knows the failure"));

@@ -3,12 +3,12 @@
 //! Each model compiles the runtime's own file, with loom's atomics and locks behind `crate::sync`.
 
 mod chain;
+mod commute_lock;
 mod content;
 mod countdown;
 mod references;
 mod slab;
 mod sleep;
-mod turn;
 
 #[path = "../../src/sync/parker.rs"]
 mod parker;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use loom::thread;
-use rooms::{Interest, Lookout, Monitor, Rest, Sleep};
+use rooms::{Interest, Lookout, Monitor, Park, Sleep};
 
 use crate::explore;
 
@@ -61,7 +61,7 @@ impl Work {
         loop {
             let found = self
                 .take()
-                .or_else(|| self.sleep.sleep(worker, || self.take(), || self.is_stopped(), Rest::Long));
+                .or_else(|| self.sleep.sleep(worker, || self.take(), || self.is_stopped(), Park::Untimed));
             match found {
                 Some(()) => {
                     self.done.fetch_add(1, Ordering::Relaxed);
@@ -80,9 +80,11 @@ impl Work {
 
     /// As a worker that takes one task and ends.
     fn run_one(&self, worker: usize) {
-        while self.take().or_else(|| self.sleep.sleep(worker, || self.take(), || false, Rest::Long)).is_none()
-        {
-        }
+        while self
+            .take()
+            .or_else(|| self.sleep.sleep(worker, || self.take(), || false, Park::Untimed))
+            .is_none()
+        {}
     }
 }
 
@@ -281,18 +283,18 @@ fn a_change_that_does_not_concern_one_host_reaches_another() {
     });
 }
 
-/// Sleeps again and again until it has a task: it dozes, but time never wakes it.
-fn doze(work: &Work, worker: usize) {
+/// Sleeps again and again until it has a task: its park is timed, but time never wakes it.
+fn park_timed(work: &Work, worker: usize) {
     let mut is_spared = || {
         thread::yield_now();
         true
     };
-    let mut sleep = || work.sleep.sleep(worker, || work.take(), || false, Rest::Doze(&mut is_spared));
+    let mut sleep = || work.sleep.sleep(worker, || work.take(), || false, Park::Timed(&mut is_spared));
     while work.take().or_else(&mut sleep).is_none() {}
     work.done.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Two cores, a worker that runs a long task, another that dozes, and the host.
+/// Two cores, a worker that runs a long task, another whose park is timed, and the host.
 #[test]
 fn a_task_that_wakes_nobody_is_run_when_the_host_waits() {
     for pushers in [1, 2] {
@@ -303,9 +305,9 @@ fn a_task_that_wakes_nobody_is_run_when_the_host_waits() {
 /// One of the pushers may find that a worker was not woken for another's task.
 fn run_when_the_host_waits(pushers: usize) {
     let (work, progress) = (Work::new(2), Arc::new(Monitor::default()));
-    let (dozes, told) = (Arc::clone(&work), Arc::clone(&progress));
-    let dozes = thread::spawn(move || {
-        (0..pushers).for_each(|_| doze(&dozes, 1));
+    let (timed, told) = (Arc::clone(&work), Arc::clone(&progress));
+    let timed_thread = thread::spawn(move || {
+        (0..pushers).for_each(|_| park_timed(&timed, 1));
         told.notify();
     });
     let push = |_| {
@@ -321,24 +323,24 @@ fn run_when_the_host_waits(pushers: usize) {
     progress.wait_until(Interest::Any, &mut Nobody, is_done);
     drop(waits);
     threads.into_iter().for_each(|thread| thread.join().unwrap());
-    dozes.join().unwrap();
+    timed_thread.join().unwrap();
 }
 
-/// Of three workers on three cores one runs a long task. Who wants to doze does not if another sleeps, and then that
+/// Of three workers on three cores one runs a long task. A park is not timed if another worker sleeps, and then that
 /// one is woken.
 #[test]
-fn a_worker_is_woken_beside_another_that_would_doze() {
+fn a_worker_is_woken_beside_another_that_would_park_with_a_timeout() {
     explore(1, || {
         let work = Work::new(3);
-        let (sleeps, dozes) = (Arc::clone(&work), Arc::clone(&work));
+        let (sleeps, timed) = (Arc::clone(&work), Arc::clone(&work));
         let sleeps = thread::spawn(move || sleeps.run_one(1));
-        let dozes = thread::spawn(move || doze(&dozes, 2));
+        let timed_thread = thread::spawn(move || park_timed(&timed, 2));
         for _ in 0..2 {
             work.push();
             work.sleep.wake_one_on_free_core(3);
         }
         drop(work.sleep.host_waits());
         sleeps.join().unwrap();
-        dozes.join().unwrap();
+        timed_thread.join().unwrap();
     });
 }

@@ -5,7 +5,7 @@
 //! arrays. The oracle does the same on plain vectors. Reductions are compared bit by bit.
 //!
 //! They also run on simulated machines, whose devices have memories of their own, most too small, and may be lost. On the
-//! stand-in for CUDA they run in `tests/cuda-devices`.
+//! fake CUDA driver they run in `tests/cuda-devices`.
 
 mod kernels;
 mod machines;

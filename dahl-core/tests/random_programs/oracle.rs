@@ -227,7 +227,7 @@ impl Oracle {
                 totals[f].close();
             }
             SetLeafLen(f, len) => totals[f].leaf_len = len.get(),
-            SettleTotal(f) => {
+            FinalizeTotal(f) => {
                 totals[f].close();
             }
             InvalidateTotal(f) => totals[f].forget(),

@@ -52,7 +52,7 @@ pub(crate) enum Action {
     ReduceAnew(Reduction, usize, usize),
     FillTotal(usize, i8),
     ReadTotal(usize),
-    SettleTotal(usize),
+    FinalizeTotal(usize),
     WriteTotal(usize, i8),
     InvalidateTotal(usize),
     SetLeafLen(usize, NonZeroUsize),
@@ -116,7 +116,7 @@ pub(crate) fn actions() -> impl Strategy<Value = Vec<Action>> {
             .prop_map(|(f, len)| SetLeafLen(f, len)),
         1 => (total(), any::<i8>()).prop_map(|(f, value)| FillTotal(f, value)),
         1 => total().prop_map(ReadTotal),
-        1 => total().prop_map(SettleTotal),
+        1 => total().prop_map(FinalizeTotal),
         1 => (total(), any::<i8>()).prop_map(|(f, value)| WriteTotal(f, value)),
     ];
     let of_the_host = prop_oneof![

@@ -134,7 +134,7 @@ pub(crate) fn run(action: &Action, world: &mut World<'_>, oracle: &mut Oracle) -
                 (0..times).try_for_each(|time| reduce(reduction, from, to, factor(time)))?;
             }
         }
-        SettleTotal(f) => totals[f].settle()?,
+        FinalizeTotal(f) => totals[f].finalize()?,
         InvalidateTotal(f) => totals[f].invalidate()?,
         SetLeafLen(f, len) => totals[f].set_leaf_len(len),
         Invalidate(a) => arrays[a].invalidate()?,

@@ -22,17 +22,17 @@ fn follow(
 ) -> (Vec<(u64, usize)>, Vec<String>) {
     let path = plan_file();
     fs::write(&path, text).unwrap();
-    let (misfits, placement) = recorded(builder.plan(&path), |rt| {
+    let (divergences, placement) = recorded(builder.plan(&path), |rt| {
         program(rt)?;
         Ok(rt.plan_misfits())
     });
     let _ = fs::remove_file(&path);
-    (placement, misfits.into_iter().map(|misfit| without_path(&misfit, &path)).collect())
+    (placement, divergences.into_iter().map(|divergence| without_path(&divergence, &path)).collect())
 }
 
-fn without_path(misfit: &str, path: &Path) -> String {
+fn without_path(divergence: &str, path: &Path) -> String {
     let of_file = format!("{}: ", path.display());
-    misfit.strip_prefix(&of_file).expect("it names the file").to_owned()
+    divergence.strip_prefix(&of_file).expect("it names the file").to_owned()
 }
 
 #[test]
@@ -98,28 +98,28 @@ fn four(rt: &Runtime) -> Result<()> {
 #[test]
 fn a_worker_runs_its_tasks_in_the_order_of_the_lines() {
     let plan = "dahl plan 1\ntask 3 step0 1\ntask 1 step0 0\ntask 0 step0 1\ntask 2 step0 1 # the last\n";
-    let (placement, misfits) = follow(plan, builder(), four);
+    let (placement, divergences) = follow(plan, builder(), four);
     assert_eq!((of_worker(&placement, 0), of_worker(&placement, 1)), (vec![1], vec![3, 0, 2]));
-    assert_eq!(misfits, [""; 0]);
+    assert_eq!(divergences, [""; 0]);
 }
 
 #[test]
 fn an_order_that_cannot_be_kept_is_given_up() {
     // Of the chain 0 to 3, the last are first.
     let plan = "dahl plan 1\ntask 3 step0 0\ntask 1 step0 1\ntask 2 step0 0\ntask 0 step0 1\n";
-    let (placement, misfits) = follow(plan, builder(), |rt| {
+    let (placement, divergences) = follow(plan, builder(), |rt| {
         let mut x: V<'_> = rt.zeros([1])?;
         (0..4).try_for_each(|_| task(0, &mut x).submit())?;
         rt.wait()
     });
     assert_eq!(placement, [(0, 1), (1, 1), (2, 0), (3, 0)]);
-    assert_eq!(misfits, [""; 0]);
+    assert_eq!(divergences, [""; 0]);
 }
 
 #[test]
 fn what_does_not_fit_is_named_and_run_all_the_same() {
     let plan = "dahl plan 1\nworker 0 cpu 0\nworker 2 tpu\nworker 9 gpu\ntask 0 step0 1\ntask 1 matmul 1\ntask 2 step0 9\n";
-    let (placement, misfits) = follow(plan, builder(), four);
+    let (placement, divergences) = follow(plan, builder(), four);
     assert_eq!(placement.len(), 4);
     assert!(placement.contains(&(0, 1)));
     let expected = [
@@ -129,16 +129,16 @@ fn what_does_not_fit_is_named_and_run_all_the_same() {
         "line 7: task 2, `step0`: there is no worker 9; the runtime has 4",
         "task 3, `step0`, is not in the plan",
     ];
-    assert_eq!(misfits, expected);
+    assert_eq!(divergences, expected);
 }
 
 #[test]
 fn tasks_that_never_come_hold_nobody_up() {
     let plan =
         "dahl plan 1\ntask 100 step0 0\ntask 0 step0 0\ntask 1 step0 0\ntask 2 step0 0\ntask 3 step0 0\n";
-    let (placement, misfits) = follow(plan, builder(), four);
+    let (placement, divergences) = follow(plan, builder(), four);
     assert_eq!(placement, [(0, 0), (1, 0), (2, 0), (3, 0)]);
-    assert_eq!(misfits, [""; 0]);
+    assert_eq!(divergences, [""; 0]);
 }
 
 #[test]
@@ -146,9 +146,9 @@ fn a_worker_that_cannot_run_a_task_is_named() {
     let mut machine = machine(&[10.0], &[("gpu", &[1.0])], 0.0);
     machine.devices[0].speed.codelets.get_mut("step0").expect("it is there").absent = true;
     let builder = Runtime::builder().cpu_workers(1).virtual_machine(machine);
-    let (placement, misfits) = follow("dahl plan 1\ntask 0 step0 1\ntask 1 step0 0\n", builder, four);
+    let (placement, divergences) = follow("dahl plan 1\ntask 0 step0 1\ntask 1 step0 0\n", builder, four);
     assert_eq!(of_worker(&placement, 0).len(), 4);
-    assert_eq!(misfits[0], "line 2: task 0, `step0`, cannot run on worker 1");
+    assert_eq!(divergences[0], "line 2: task 0, `step0`, cannot run on worker 1");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use crate::exact::assert_tiled;
 use crate::file::{File, Folder, ns};
 use crate::kernels::{M, add_any, add_up, fill, join, mix, mix_self, step};
-use crate::oracle::{Before, Oracle, Place, closure};
+use crate::oracle::{ArrayIndex, Before, Oracle, closure};
 
 const ARRAYS: usize = 3;
 const SIDE: usize = 4;
@@ -76,7 +76,7 @@ fn actions(with_reductions: bool) -> impl Strategy<Value = Vec<Action>> {
 struct World<'r> {
     rt: &'r Runtime,
     arrays: [M<'static>; ARRAYS],
-    places: [Place; ARRAYS],
+    places: [ArrayIndex; ARRAYS],
     oracle: Oracle,
 }
 

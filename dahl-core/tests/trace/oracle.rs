@@ -3,14 +3,14 @@
 use dahl_core::AccessMode;
 
 /// An array, or a part of one while it is open.
-pub(crate) type Place = usize;
+pub(crate) type ArrayIndex = usize;
 
 /// What has been done, in order.
 #[derive(Default)]
 pub(crate) struct Oracle {
     places: Vec<Tree>,
     /// The accesses of each deed.
-    deeds: Vec<Vec<(Place, How)>>,
+    deeds: Vec<Vec<(ArrayIndex, How)>>,
     /// The deeds that are tasks.
     tasks: Vec<usize>,
 }
@@ -19,16 +19,16 @@ pub(crate) struct Oracle {
 struct Tree {
     open: Vec<Opening>,
     /// Where contributions to a reduction go that is open.
-    contributions: Option<Place>,
+    contributions: Option<ArrayIndex>,
     /// The private buffers of all its reductions, and of those of its parts, which are kept with these.
-    buffers: Option<Place>,
+    buffers: Option<ArrayIndex>,
 }
 
 /// A partition that is open.
 #[derive(Clone)]
 struct Opening {
     is_shared: bool,
-    parts: Vec<Place>,
+    parts: Vec<ArrayIndex>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,14 +46,14 @@ pub(crate) type Before = Vec<Vec<bool>>;
 
 impl Oracle {
     /// A new array.
-    pub(crate) fn array(&mut self) -> Place {
+    pub(crate) fn array(&mut self) -> ArrayIndex {
         self.places.push(Tree::default());
         self.places.len() - 1
     }
 
-    pub(crate) fn task(&mut self, uses: &[(Place, AccessMode)]) {
+    pub(crate) fn task(&mut self, uses: &[(ArrayIndex, AccessMode)]) {
         for &(place, mode) in uses {
-            self.make_way(place, mode);
+            self.flush_pending(place, mode);
         }
         let accesses = uses.iter().flat_map(|&(place, mode)| match mode {
             AccessMode::R => vec![(place, How::Read)],
@@ -69,20 +69,20 @@ impl Oracle {
         self.deeds.push(accesses);
     }
 
-    pub(crate) fn host_reads(&mut self, place: Place) {
-        self.make_way(place, AccessMode::R);
+    pub(crate) fn host_reads(&mut self, place: ArrayIndex) {
+        self.flush_pending(place, AccessMode::R);
     }
 
-    pub(crate) fn host_writes(&mut self, place: Place) {
-        self.make_way(place, AccessMode::RW);
+    pub(crate) fn host_writes(&mut self, place: ArrayIndex) {
+        self.flush_pending(place, AccessMode::RW);
         self.deeds.push(vec![(place, How::Alone)]);
     }
 
     /// Opens a partition: its parts.
-    pub(crate) fn open(&mut self, whole: Place, count: usize, is_shared: bool) -> Vec<Place> {
-        self.make_way(whole, if is_shared { AccessMode::R } else { AccessMode::RW });
+    pub(crate) fn open(&mut self, whole: ArrayIndex, count: usize, is_shared: bool) -> Vec<ArrayIndex> {
+        self.flush_pending(whole, if is_shared { AccessMode::R } else { AccessMode::RW });
         let buffers = self.buffers_of(whole);
-        let parts: Vec<Place> = (0..count).map(|_| self.array()).collect();
+        let parts: Vec<ArrayIndex> = (0..count).map(|_| self.array()).collect();
         parts.iter().for_each(|&part| self.places[part].buffers = Some(buffers));
         self.pass(whole, &parts, is_shared);
         self.places[whole].open.push(Opening { is_shared, parts: parts.clone() });
@@ -90,7 +90,7 @@ impl Oracle {
     }
 
     /// Ends a shared partition, the last one that was opened.
-    pub(crate) fn close_shared(&mut self, whole: Place) {
+    pub(crate) fn close_shared(&mut self, whole: ArrayIndex) {
         let place = self.places[whole].open.iter().rposition(|opening| opening.is_shared);
         if let Some(place) = place {
             let opening = self.places[whole].open.remove(place);
@@ -98,21 +98,21 @@ impl Oracle {
         }
     }
 
-    fn buffers_of(&mut self, place: Place) -> Place {
+    fn buffers_of(&mut self, place: ArrayIndex) -> ArrayIndex {
         let buffers = self.places[place].buffers.unwrap_or_else(|| self.array());
         self.places[place].buffers = Some(buffers);
         buffers
     }
 
     /// Where contributions go now, and the buffers in which they are.
-    fn contributions_of(&mut self, place: Place) -> (Place, Place) {
+    fn contributions_of(&mut self, place: ArrayIndex) -> (ArrayIndex, ArrayIndex) {
         let contributions = self.places[place].contributions.unwrap_or_else(|| self.array());
         self.places[place].contributions = Some(contributions);
         (contributions, self.buffers_of(place))
     }
 
     /// What is open, and must not be, ends before an access.
-    fn make_way(&mut self, place: Place, mode: AccessMode) {
+    fn flush_pending(&mut self, place: ArrayIndex, mode: AccessMode) {
         let open = std::mem::take(&mut self.places[place].open);
         for opening in open {
             if mode == AccessMode::R && opening.is_shared {
@@ -138,14 +138,14 @@ impl Oracle {
         }
     }
 
-    fn close(&mut self, whole: Place, opening: &Opening) {
+    fn close(&mut self, whole: ArrayIndex, opening: &Opening) {
         for &part in &opening.parts {
-            self.make_way(part, AccessMode::RW);
+            self.flush_pending(part, AccessMode::RW);
         }
         self.pass(whole, &opening.parts, opening.is_shared);
     }
 
-    fn pass(&mut self, whole: Place, parts: &[Place], is_shared: bool) {
+    fn pass(&mut self, whole: ArrayIndex, parts: &[ArrayIndex], is_shared: bool) {
         let of_whole = (whole, if is_shared { How::Read } else { How::Alone });
         let of_parts = parts.iter().map(|&part| (part, How::Alone));
         self.deeds.push(std::iter::once(of_whole).chain(of_parts).collect());
@@ -161,7 +161,7 @@ impl Oracle {
             (How::Some, How::Some) => few,
             _ => true,
         };
-        let conflicting = |a: &[(Place, How)], b: &[(Place, How)]| {
+        let conflicting = |a: &[(ArrayIndex, How)], b: &[(ArrayIndex, How)]| {
             a.iter().any(|&(place, how)| {
                 b.iter().any(|&(other, otherwise)| place == other && conflict(how, otherwise))
             })

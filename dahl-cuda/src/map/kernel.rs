@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::kind::Kind;
 use super::signature::{Parameter, Signature, stored};
-use super::statement::Body;
+use super::statement::MapBody;
 use super::{ELEMENTS_PER_BLOCK, Map, THREADS};
 
 /// The types of a parameter bounded by `Real`, and by `Element` alone.
@@ -12,7 +12,7 @@ const REALS: &[&str] = &["f16", "bf16", "f32", "f64"];
 const ELEMENTS: &[&str] = &["f16", "bf16", "f32", "f64", "u8", "u32", "i32", "i64"];
 
 /// Writes the kernel of a map.
-pub(super) fn write(signature: &Signature, body: &Body) -> Map {
+pub(super) fn write(signature: &Signature, body: &MapBody) -> Map {
     let function =
         if is_word(&signature.name) { format!("{}_", signature.name) } else { signature.name.clone() };
     let types: Vec<_> = signature
@@ -34,7 +34,7 @@ pub(super) fn write(signature: &Signature, body: &Body) -> Map {
 }
 
 /// The template: the loop, with the body in it.
-fn kernel(signature: &Signature, body: &Body, function: &str) -> String {
+fn kernel(signature: &Signature, body: &MapBody, function: &str) -> String {
     let name_of = |index: usize| &*signature.types[index].name;
     let cuda = |parameter: &Parameter| parameter.element.cuda(name_of);
     let (inputs, arguments) = body.names.split_at(signature.inputs.len());

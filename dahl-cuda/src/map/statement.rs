@@ -9,7 +9,7 @@ use super::signature::Signature;
 
 /// The body: lines, and the value that it returns.
 #[derive(Debug)]
-pub(super) struct Body {
+pub(super) struct MapBody {
     pub(super) lines: Vec<String>,
     pub(super) result: String,
     /// The names of the inputs and arguments in the lines, in order.
@@ -35,7 +35,7 @@ const WORDS: &str = "alignas alignof and asm auto bool break case catch char cla
     maximum minimum map_elements main printf NULL INFINITY NAN";
 
 /// Translates the block of a map.
-pub(super) fn body(signature: &Signature, block: &Block) -> Result<Body, Refusal> {
+pub(super) fn body(signature: &Signature, block: &Block) -> Result<MapBody, Refusal> {
     let mut scope = Scope { signature, variables: Vec::new(), lines: Vec::new(), taken: Vec::new() };
     scope.taken.extend(signature.compute.iter().cloned());
     scope.taken.extend(signature.types.iter().map(|parameter| parameter.name.clone()));
@@ -44,7 +44,7 @@ pub(super) fn body(signature: &Signature, block: &Block) -> Result<Body, Refusal
     let expected = signature.output.kind;
     let result = block_value(&mut scope, block, Some(expected))?;
     let result = scope.fit(result, expected, block)?;
-    Ok(Body { lines: scope.lines, result: result.text, names })
+    Ok(MapBody { lines: scope.lines, result: result.text, names })
 }
 
 impl Scope<'_> {

@@ -45,10 +45,10 @@ fn combination(content: ParseStream<'_>, all: &TokenStream) -> Result<Combinatio
     let (mut identity, mut combine) = (None, None);
     while !content.is_empty() {
         match content.parse()? {
-            Entry::Identity(name, _) if identity.is_some() => return Err(twice(&name)),
-            Entry::Combine(name, _) if combine.is_some() => return Err(twice(&name)),
-            Entry::Identity(_, value) => identity = Some(value),
-            Entry::Combine(_, path) => combine = Some(path),
+            ReductionPart::Identity(name, _) if identity.is_some() => return Err(twice(&name)),
+            ReductionPart::Combine(name, _) if combine.is_some() => return Err(twice(&name)),
+            ReductionPart::Identity(_, value) => identity = Some(value),
+            ReductionPart::Combine(_, path) => combine = Some(path),
         }
         if !content.is_empty() {
             let _: Token![,] = content.parse()?;
@@ -71,12 +71,12 @@ fn twice(name: &Ident) -> Error {
     Error::new_spanned(name, format!("`{name}` is given twice; keep one"))
 }
 
-enum Entry {
+enum ReductionPart {
     Identity(Ident, Expr),
     Combine(Ident, Path),
 }
 
-impl Parse for Entry {
+impl Parse for ReductionPart {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let name: Ident = input.parse()?;
         let _: Token![=] = input.parse()?;

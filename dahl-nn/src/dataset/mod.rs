@@ -1,15 +1,15 @@
 //! Data sets: the trait [`Dataset`], [`FashionMnist`], and a [`Synthetic`] set of any shape.
 
+mod data_loader;
 mod fashion_mnist;
-mod feeder;
 mod idx;
 mod images;
 mod synthetic;
 
 use dahl::prelude::*;
 
+pub(crate) use data_loader::DataLoader;
 pub use fashion_mnist::FashionMnist;
-pub(crate) use feeder::Feeder;
 pub use images::Images;
 pub use synthetic::Synthetic;
 

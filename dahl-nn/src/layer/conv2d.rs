@@ -126,7 +126,7 @@ impl<'m, T: Real> Layer<'m, T> for Conv2d<'m, T> {
         &mut self.parameters
     }
 
-    fn absorb(&mut self, next: Epilogue) -> bool {
+    fn fuse(&mut self, next: Epilogue) -> bool {
         match next {
             Epilogue::Relu if !self.relu && self.options.stride == [1; 2] => self.relu = true,
             Epilogue::MaxPool2d { size } if self.relu && self.pool.is_none() => self.pool = Some(size),
@@ -142,14 +142,14 @@ impl<'m, T: Real> Layer<'m, T> for Conv2d<'m, T> {
         let weight = weight.value.reshaped(self.weight_shape())?;
         let bias = &bias.value;
         if let Some(size) = self.pool {
-            let (output, places) = ops::conv2d_relu_max_pool2d_init(
+            let (output, argmax) = ops::conv2d_relu_max_pool2d_init(
                 step,
                 &input,
                 &weight,
                 bias,
                 Conv2dPoolGeometry::new([size; 2]).padding(padding),
             )?;
-            return Ok(Forward { output: flat(output)?, places: Some(flat(places)?) });
+            return Ok(Forward { output: flat(output)?, argmax: Some(flat(argmax)?) });
         }
         let output = if self.relu {
             ops::conv2d_relu_init(step, &input, &weight, bias, padding)?
@@ -174,15 +174,15 @@ impl<'m, T: Real> Layer<'m, T> for Conv2d<'m, T> {
         let weight_shape = self.weight_shape();
         let [weight, bias] = &mut self.parameters;
         let (mut by_weight, by_bias) = (weight.gradient.reshaped_mut(weight_shape)?, &mut bias.gradient);
-        let made = match (self.pool, &pass.forward.places) {
-            (Some(size), Some(places)) => {
-                let places = places.reshaped(pooled)?;
+        let made = match (self.pool, &pass.forward.argmax) {
+            (Some(size), Some(argmax)) => {
+                let argmax = argmax.reshaped(pooled)?;
                 if !pass.needs_input_gradient {
                     ops::conv2d_relu_max_pool2d_backward(
                         &input,
                         &gradient,
                         &output,
-                        &places,
+                        &argmax,
                         &mut by_weight,
                         by_bias,
                         Conv2dPoolGeometry::new([size; 2]).padding(padding),
@@ -190,7 +190,7 @@ impl<'m, T: Real> Layer<'m, T> for Conv2d<'m, T> {
                     return Ok(None);
                 }
                 let mut by_sums = step.zeros(images(batch, self.output))?;
-                ops::bias_relu_max_pool2d_backward(&gradient, &output, &places, &mut by_sums, by_bias)?;
+                ops::bias_relu_max_pool2d_backward(&gradient, &output, &argmax, &mut by_sums, by_bias)?;
                 Some(by_sums)
             }
             _ if self.relu => {

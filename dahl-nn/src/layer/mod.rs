@@ -40,14 +40,15 @@ pub trait Layer<'m, T: Real>: Send {
         false
     }
 
-    /// What the layer does, if the layer before it may be able to do that as well, with its own output still at hand.
+    /// What the layer computes, if that can be an epilogue of the preceding layer: work that the preceding layer may fuse
+    /// into its own kernel.
     fn epilogue(&self) -> Option<Epilogue> {
         None
     }
 
-    /// Takes over what the next layer does. True if it did: then its output, and what enters its backward, are the next
-    /// layer's, and a model skips that layer.
-    fn absorb(&mut self, next: Epilogue) -> bool {
+    /// Fuses the epilogue of the next layer. True if it did: then its output, and the gradient that enters its backward,
+    /// are the next layer's, and a model skips that layer.
+    fn fuse(&mut self, next: Epilogue) -> bool {
         let _ = next;
         false
     }
@@ -97,14 +98,14 @@ pub enum Epilogue {
 pub struct Forward<'s, T: Real> {
     /// What leaves the layer.
     pub output: Matrix<'s, T>,
-    /// What backward needs besides the input and the output: places, such as those of maxima.
-    pub places: Option<Matrix<'s, u32>>,
+    /// What backward needs besides the input and the output: argmax indices, such as those of max pooling.
+    pub argmax: Option<Matrix<'s, u32>>,
 }
 
 impl<'s, T: Real> Forward<'s, T> {
     /// An output, with nothing else for backward.
     pub fn new(output: Matrix<'s, T>) -> Self {
-        Self { output, places: None }
+        Self { output, argmax: None }
     }
 }
 

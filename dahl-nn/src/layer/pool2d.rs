@@ -93,8 +93,8 @@ impl<'m, T: Real> Layer<'m, T> for MaxPool2d {
     fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Forward<'s, T>> {
         let input = input.reshaped(images(input.shape()[0], self.window.input))?;
         let size = self.window.extents();
-        let (output, places) = ops::max_pool2d_init(step, &input, Pool2dGeometry::new(size))?;
-        Ok(Forward { output: flat(output)?, places: Some(flat(places)?) })
+        let (output, argmax) = ops::max_pool2d_init(step, &input, Pool2dGeometry::new(size))?;
+        Ok(Forward { output: flat(output)?, argmax: Some(flat(argmax)?) })
     }
 
     fn backward<'s>(
@@ -102,14 +102,14 @@ impl<'m, T: Real> Layer<'m, T> for MaxPool2d {
         step: &'s Arena,
         pass: Backward<'_, T>,
     ) -> dahl::Result<Option<Matrix<'s, T>>> {
-        let Some(places) = pass.forward.places.as_ref().filter(|_| pass.needs_input_gradient) else {
+        let Some(argmax) = pass.forward.argmax.as_ref().filter(|_| pass.needs_input_gradient) else {
             return Ok(None);
         };
         let batch = pass.input.shape()[0];
         let gradient = pass.gradient.reshaped(images(batch, self.window.output))?;
-        let places = places.reshaped(images(batch, self.window.output))?;
+        let argmax = argmax.reshaped(images(batch, self.window.output))?;
         let mut by_input = step.zeros(images(batch, self.window.input))?;
-        ops::max_pool2d_backward(&gradient, &places, &mut by_input)?;
+        ops::max_pool2d_backward(&gradient, &argmax, &mut by_input)?;
         flat(by_input).map(Some)
     }
 }

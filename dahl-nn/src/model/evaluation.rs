@@ -6,8 +6,8 @@ use dahl::ops;
 use dahl::prelude::*;
 
 use super::Sequential;
-use super::tally::Tallies;
-use crate::dataset::{Dataset, Feeder};
+use super::metric_accumulator::MetricAccumulators;
+use crate::dataset::{DataLoader, Dataset};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
 
@@ -33,21 +33,21 @@ impl<'m, T: Real> Sequential<'m, T> {
     pub fn evaluate(&self, loss: impl Loss<T>, data: &impl Dataset) -> dahl::Result<Evaluation> {
         self.require_fit("evaluate", data)?;
         let mut step = self.arena().sibling();
-        let mut feeder = Feeder::new(&step);
+        let mut data_loader = DataLoader::new(&step);
         let totals = self.arena().sibling();
-        let mut tallies = Tallies::new(&totals, self.batches_ahead(BATCH));
+        let mut accumulators = MetricAccumulators::new(&totals, self.batches_ahead(BATCH));
         let indices: Vec<usize> = (0..data.len()).collect();
         for indices in indices.chunks(BATCH) {
-            let (input, labels) = feeder.load(&step, data, indices)?;
+            let (input, labels) = data_loader.load(&step, data, indices)?;
             let trace = self.forward(&step, &input)?;
             let output = trace.output().unwrap_or(&input);
-            let mut tally = tallies.next(indices.len())?;
-            loss.add_to(&step, &mut tally.loss, output, &labels, 1.0 / indices.len() as f64)?;
-            ops::count_correct(output, &labels, &mut tally.correct)?;
-            tallies.push(tally)?;
+            let mut metrics = accumulators.next(indices.len())?;
+            loss.add_to(&step, &mut metrics.loss, output, &labels, 1.0 / indices.len() as f64)?;
+            ops::count_correct(output, &labels, &mut metrics.correct)?;
+            accumulators.push(metrics)?;
             step.reset();
         }
-        let sum = tallies.finish()?;
+        let sum = accumulators.finish()?;
         Ok(Evaluation { loss: sum.mean_loss(), accuracy: sum.accuracy(), correct: sum.correct })
     }
 
@@ -58,14 +58,14 @@ impl<'m, T: Real> Sequential<'m, T> {
     pub fn predict(&self, data: &impl Dataset) -> dahl::Result<Vec<u32>> {
         self.require_fit("predict", data)?;
         let mut step = self.arena().sibling();
-        let mut feeder = Feeder::new(&step);
+        let mut data_loader = DataLoader::new(&step);
         let outcomes = self.arena().sibling();
         let ahead = self.batches_ahead(BATCH);
         let mut predicted: VecDeque<Matrix<u32>> = VecDeque::new();
         let mut classes = Vec::with_capacity(data.len());
         let indices: Vec<usize> = (0..data.len()).collect();
         for indices in indices.chunks(BATCH) {
-            let input = feeder.load_features(&step, data, indices)?;
+            let input = data_loader.load_features(&step, data, indices)?;
             let trace = self.forward(&step, &input)?;
             let output = trace.output().unwrap_or(&input);
             predicted.push_back(ops::arg_max_init(&outcomes, output, 1)?);

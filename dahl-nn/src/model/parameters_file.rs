@@ -64,7 +64,7 @@ impl<T: Real> Sequential<'_, T> {
     fn read_file(&mut self, path: &Path) -> Result<()> {
         let bytes = fs::read(path).map_err(|error| Error::Io { path: path.to_owned(), error })?;
         let file = SafeTensors::deserialize(&bytes).map_err(|error| invalid(path, error))?;
-        let misfit = |tensor: &str, expected: String, found: String| Error::Tensor {
+        let mismatch = |tensor: &str, expected: String, found: String| Error::Tensor {
             path: path.to_owned(),
             tensor: tensor.to_owned(),
             expected,
@@ -75,10 +75,10 @@ impl<T: Real> Sequential<'_, T> {
         for (name, parameter) in self.parameters() {
             let expected = || format!("{} {:?}", T::NAME, parameter.shape);
             let tensor =
-                file.tensor(&name).map_err(|_| misfit(&name, expected(), "no such tensor".to_owned()))?;
+                file.tensor(&name).map_err(|_| mismatch(&name, expected(), "no such tensor".to_owned()))?;
             if Some(tensor.dtype()) != dtype::<T>() || tensor.shape() != parameter.shape {
                 let found = format!("{:?} {:?}", tensor.dtype(), tensor.shape()).to_lowercase();
-                return Err(misfit(&name, expected(), found));
+                return Err(mismatch(&name, expected(), found));
             }
             let mut elements = vec![T::ZERO; parameter.len()];
             bytemuck::cast_slice_mut(&mut elements).copy_from_slice(tensor.data());
@@ -86,7 +86,7 @@ impl<T: Real> Sequential<'_, T> {
             names.push(name);
         }
         if let Some(other) = file.names().into_iter().find(|&name| !names.iter().any(|own| own == name)) {
-            return Err(misfit(other, "no such tensor".to_owned(), "one".to_owned()));
+            return Err(mismatch(other, "no such tensor".to_owned(), "one".to_owned()));
         }
         // From here on nothing is refused. The waits come first: a parameter that cannot be written stops all.
         for parameter in self.parameters_mut() {

@@ -46,7 +46,7 @@ pub struct Sequential<'m, T: Real> {
     settings: Settings,
     layers: Vec<Box<dyn Layer<'m, T> + 'm>>,
     /// For each layer, whether the one that runs before it does what it would.
-    absorbed: Vec<bool>,
+    fused: Vec<bool>,
 }
 
 /// What a forward pass leaves behind, for the backward pass: what left each layer that ran.
@@ -98,7 +98,7 @@ impl<'m, T: Real> Sequential<'m, T> {
     pub fn new<const N: usize>(arena: &'m Arena, input: [usize; N], seed: u64) -> Self {
         let mut settings = Settings::default();
         settings.require(!input.contains(&0), "Sequential: input", listed(&input), "extents from 1");
-        Self { arena, input: input.to_vec(), seed, settings, layers: Vec::new(), absorbed: Vec::new() }
+        Self { arena, input: input.to_vec(), seed, settings, layers: Vec::new(), fused: Vec::new() }
     }
 
     /// Adds a convolution with `filters` square filters of `size` by `size`, which move by one, without padding.
@@ -178,7 +178,7 @@ impl<'m, T: Real> Sequential<'m, T> {
                 "it takes rows of features, but samples have shape {:?}; `.flatten()` first",
                 self.output_shape()
             );
-            return Err(self.misfit("dense", fact).into());
+            return Err(self.mismatch("dense", fact).into());
         };
         let layer = Dense::new(self.arena, inputs, outputs, self.numbers());
         let layer = layer.map_err(|error| self.at_layer("dense", error))?;
@@ -187,12 +187,12 @@ impl<'m, T: Real> Sequential<'m, T> {
 
     /// Adds a layer of the user's.
     pub fn layer(mut self, layer: impl Layer<'m, T> + 'm) -> Self {
-        let before = self.absorbed.iter().rposition(|absorbed| !absorbed);
-        let absorbed = match (layer.epilogue(), before) {
-            (Some(epilogue), Some(before)) => self.layers[before].absorb(epilogue),
+        let before = self.fused.iter().rposition(|fused| !fused);
+        let fused = match (layer.epilogue(), before) {
+            (Some(epilogue), Some(before)) => self.layers[before].fuse(epilogue),
             _ => false,
         };
-        self.absorbed.push(absorbed);
+        self.fused.push(fused);
         self.layers.push(Box::new(layer));
         self
     }
@@ -204,7 +204,7 @@ impl<'m, T: Real> Sequential<'m, T> {
                 "it takes images [channels, rows, cols], but samples have shape {:?}",
                 self.output_shape()
             );
-            self.misfit(layer, fact)
+            self.mismatch(layer, fact)
         })
     }
 
@@ -219,10 +219,10 @@ impl<'m, T: Real> Sequential<'m, T> {
             dahl::ErrorKind::Other(cause) if cause.is::<Error>() => cause.to_string(),
             _ => return error,
         };
-        self.misfit(layer, fact).into()
+        self.mismatch(layer, fact).into()
     }
 
-    fn misfit(&self, layer: &'static str, fact: String) -> Error {
+    fn mismatch(&self, layer: &'static str, fact: String) -> Error {
         Error::Layer { index: self.layers.len(), layer, fact }
     }
 
@@ -246,7 +246,7 @@ impl<'m, T: Real> Sequential<'m, T> {
     /// How many batches of so many samples may be on their way at once: as many as keep all workers busy, fewer where
     /// their activations would take much memory.
     pub(crate) fn batches_ahead(&self, samples: usize) -> usize {
-        let layers = self.layers.iter().zip(&self.absorbed).filter(|(_, absorbed)| !**absorbed);
+        let layers = self.layers.iter().zip(&self.fused).filter(|(_, fused)| !**fused);
         let features: usize = layers.map(|(layer, _)| layer.output_shape().iter().product::<usize>()).sum();
         // Each activation has a gradient of the same size.
         let bytes = samples.saturating_mul(2 * features).saturating_mul(size_of::<T>());
@@ -286,7 +286,7 @@ impl<'m, T: Real> Sequential<'m, T> {
     pub fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Trace<'s, T>> {
         let mut trace = Trace::new(self.layers.len());
         for (index, layer) in self.layers.iter().enumerate() {
-            if !layer.is_identity() && !self.absorbed[index] {
+            if !layer.is_identity() && !self.fused[index] {
                 *trace.of_layer_mut(index) = Some(layer.forward(step, trace.input_of(index, input))?);
             }
         }

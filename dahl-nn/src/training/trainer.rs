@@ -9,22 +9,22 @@ use dahl::prelude::*;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::history::{Epoch, History};
-use crate::dataset::{Dataset, Feeder};
+use crate::dataset::{DataLoader, Dataset};
 use crate::loss::Loss;
-use crate::model::{Evaluation, Sequential, Tallies, Tally, TallySum};
+use crate::model::{Evaluation, MetricAccumulator, MetricAccumulators, MetricSum, Sequential};
 use crate::optimizer::Optimizer;
 use crate::setting::Settings;
 
 /// Elements of the widest layer's output that a task handles, if nothing is said: enough that the task's own cost does
 /// not count, few enough that a large batch keeps several workers busy. If the model has more parameters, as many as
-/// those: each part reads them all.
+/// those: each micro-batch reads them all.
 const ELEMENTS_PER_TASK: usize = 1 << 17;
 
-/// Bytes of parts that may be on their way while the next one is made, if that keeps all workers busy: few enough that arrays are
+/// Bytes of micro-batches that may be on their way while the next one is made, if that keeps all workers busy: few enough that arrays are
 /// written again while a cache still has their memory.
 const BYTES_AHEAD: usize = 4 << 20;
 
-/// Bytes of small parts of a batch that are let go together.
+/// Bytes of small micro-batches of a batch that are let go together.
 const TOGETHER_BYTES: usize = 1 << 20;
 
 /// Bytes of a gradient that is folded in less time than a task takes to add to it, most likely.
@@ -35,22 +35,22 @@ const PROGRESS_TICKS: usize = 200;
 
 /// Trains a model: forward, loss, backward, update, batch by batch, epoch by epoch.
 ///
-/// Each batch is cut into parts of [`granularity`](Self::granularity) samples. Every op on a part is one task, and the
-/// parts' gradients add up by reductions, so results are the same for any number of workers.
+/// Each batch is cut into micro-batches of [`micro_batch_size`](Self::micro_batch_size) samples. Every op on a micro-batch is one task, and the
+/// micro-batches' gradients add up by reductions, so results are the same for any number of workers.
 pub struct Trainer<'t, 'm, T: Real, L, O> {
     model: &'t mut Sequential<'m, T>,
     loss: L,
     optimizer: O,
     batch_size: usize,
     epochs: usize,
-    granularity: Option<usize>,
+    micro_batch_size: Option<usize>,
     shuffle: Option<u64>,
     progress: bool,
     validate: Option<Validate<'t, 'm, T, L>>,
-    feeder: Feeder,
+    data_loader: DataLoader,
     settings: Settings,
     /// The most bytes of arrays that were let go at once.
-    part_bytes: usize,
+    micro_batch_bytes: usize,
 }
 
 /// Evaluates the model on data of a type that the trainer does not name.
@@ -60,20 +60,20 @@ type Validate<'t, 'm, T, L> = Box<dyn Fn(&Sequential<'m, T>, &L) -> dahl::Result
 impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
     /// A trainer for one epoch of batches of 64, shuffled.
     pub fn new(model: &'t mut Sequential<'m, T>, loss: L, optimizer: O) -> Self {
-        let feeder = Feeder::new(model.arena());
+        let data_loader = DataLoader::new(model.arena());
         Self {
             model,
             loss,
             optimizer,
             batch_size: 64,
             epochs: 1,
-            granularity: None,
+            micro_batch_size: None,
             shuffle: Some(1),
             progress: false,
             validate: None,
-            feeder,
+            data_loader,
             settings: Settings::default(),
-            part_bytes: 0,
+            micro_batch_bytes: 0,
         }
     }
 
@@ -95,9 +95,9 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
 
     /// Samples that a task handles; the default depends on the shapes alone.
     #[track_caller]
-    pub fn granularity(mut self, samples: usize) -> Self {
-        self.settings.require(samples > 0, "Trainer: granularity", samples, "a number from 1");
-        self.granularity = Some(samples);
+    pub fn micro_batch_size(mut self, samples: usize) -> Self {
+        self.settings.require(samples > 0, "Trainer: micro_batch_size", samples, "a number from 1");
+        self.micro_batch_size = Some(samples);
         self
     }
 
@@ -135,16 +135,17 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         self.optimizer.check_settings()?;
         self.model.require_fit("fit", data)?;
         let (mut step, totals) = (self.model.arena().sibling(), self.model.arena().sibling());
-        let mut tallies = Tallies::new(&totals, self.model.batches_ahead(self.batch_size));
-        let granularity = self.granularity.unwrap_or_else(|| self.default_granularity());
-        self.share_leaves(granularity);
+        let mut accumulators = MetricAccumulators::new(&totals, self.model.batches_ahead(self.batch_size));
+        let micro_batch_size = self.micro_batch_size.unwrap_or_else(|| self.default_micro_batch_size());
+        self.share_leaves(micro_batch_size);
         let mut indices: Vec<usize> = (0..data.len()).collect();
         let mut history = History::default();
         for epoch in 1..=self.epochs {
             if let Some(seed) = self.shuffle {
                 indices = self.permutation(data.len(), seed.wrapping_add(epoch as u64))?;
             }
-            let mut record = self.epoch(epoch, &mut step, &mut tallies, data, &indices, granularity)?;
+            let mut record =
+                self.epoch(epoch, &mut step, &mut accumulators, data, &indices, micro_batch_size)?;
             if let Some(validate) = &self.validate {
                 record.validation = Some(validate(self.model, &self.loss)?);
             }
@@ -153,16 +154,16 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         Ok(history)
     }
 
-    /// Samples of a part: about as many as have elements enough.
-    fn default_granularity(&self) -> usize {
+    /// Samples of a micro-batch: about as many as have elements enough.
+    fn default_micro_batch_size(&self) -> usize {
         let elements = ELEMENTS_PER_TASK.max(self.model.parameter_count());
-        samples_of_part(self.batch_size, (elements / self.model.widest().max(1)).max(1))
+        samples_of_micro_batch(self.batch_size, (elements / self.model.widest().max(1)).max(1))
     }
 
-    /// Lets few parts of a batch add to small gradients side by side. Many need not: some are behind others, at other
+    /// Lets few micro-batches of a batch add to small gradients side by side. Many need not: some are behind others, at other
     /// gradients.
-    fn share_leaves(&mut self, granularity: usize) {
-        let are_few = self.batch_size.div_ceil(granularity) < LEAF_LEN.get();
+    fn share_leaves(&mut self, micro_batch_size: usize) {
+        let are_few = self.batch_size.div_ceil(micro_batch_size) < LEAF_LEN.get();
         for parameter in self.model.parameters_mut() {
             let is_small = parameter.len() * size_of::<T>() <= SMALL_GRADIENT_BYTES;
             parameter.gradient.set_leaf_len(if are_few && is_small { NonZeroUsize::MIN } else { LEAF_LEN });
@@ -180,24 +181,24 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         &mut self,
         epoch: usize,
         step: &mut Arena,
-        tallies: &mut Tallies<'_, T>,
+        accumulators: &mut MetricAccumulators<'_, T>,
         data: &D,
         indices: &[usize],
-        granularity: usize,
+        micro_batch_size: usize,
     ) -> dahl::Result<Epoch> {
         let bar = self.progress.then(|| progress_bar(epoch, self.epochs, data.len()));
         let (mut shown, shown_every) = (0, data.len() / PROGRESS_TICKS);
         let start = Instant::now();
         for indices in indices.chunks(self.batch_size) {
-            let mut tally = tallies.next(indices.len())?;
-            self.batch(step, data, indices, granularity, &mut tally)?;
-            tallies.push(tally)?;
-            if let Some(bar) = bar.as_ref().filter(|_| tallies.sum.samples > shown + shown_every) {
-                shown = tallies.sum.samples;
-                show(bar, &tallies.sum, start);
+            let mut metrics = accumulators.next(indices.len())?;
+            self.batch(step, data, indices, micro_batch_size, &mut metrics)?;
+            accumulators.push(metrics)?;
+            if let Some(bar) = bar.as_ref().filter(|_| accumulators.sum.samples > shown + shown_every) {
+                shown = accumulators.sum.samples;
+                show(bar, &accumulators.sum, start);
             }
         }
-        let sum = tallies.finish()?;
+        let sum = accumulators.finish()?;
         let samples_per_second = data.len() as f64 / start.elapsed().as_secs_f64();
         if let Some(bar) = bar {
             show(&bar, &sum, start);
@@ -207,21 +208,21 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         Ok(Epoch { epoch, loss, accuracy, correct, samples_per_second, validation: None })
     }
 
-    /// Submits the tasks of one batch, part by part; large ones have `step` to themselves.
+    /// Submits the tasks of one batch, micro-batch by micro-batch; large ones have `step` to themselves.
     fn batch<D: Dataset>(
         &mut self,
         step: &mut Arena,
         data: &D,
         indices: &[usize],
-        granularity: usize,
-        tally: &mut Tally<'_, T>,
+        micro_batch_size: usize,
+        metrics: &mut MetricAccumulator<'_, T>,
     ) -> dahl::Result<()> {
         for parameter in self.model.parameters_mut() {
             parameter.gradient.invalidate()?;
         }
         let factor = 1.0 / indices.len() as f64;
-        for part in indices.chunks(granularity) {
-            self.part(step, data, part, factor, tally)?;
+        for micro_batch in indices.chunks(micro_batch_size) {
+            self.micro_batch(step, data, micro_batch, factor, metrics)?;
             if step.used_bytes() >= TOGETHER_BYTES {
                 self.let_go(step);
             }
@@ -235,48 +236,48 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         Ok(())
     }
 
-    /// Lets go of the arrays of the last parts, and waits if too much is on its way: where parts are small, until that
+    /// Lets go of the arrays of the last micro-batches, and waits if too much is on its way: where micro-batches are small, until that
     /// is half, so that this thread need not wait again for each of the next ones. To sleep and to be woken takes
-    /// longer than such a part.
+    /// longer than such a micro-batch.
     fn let_go(&mut self, step: &mut Arena) {
         // Parts hold their arrays until their last task has ended, and each worker may be at others.
-        self.part_bytes = self.part_bytes.max(step.used_bytes());
-        let of_workers = step.worker_infos().len() * self.part_bytes;
+        self.micro_batch_bytes = self.micro_batch_bytes.max(step.used_bytes());
+        let of_workers = step.worker_infos().len() * self.micro_batch_bytes;
         let most = BYTES_AHEAD.max(of_workers);
         let are_small = of_workers <= most / 2;
         step.reset_beyond(most, if are_small { most / 2 } else { most });
     }
 
-    /// Submits forward and backward of one part of a batch, whose samples count by `factor`.
-    fn part<D: Dataset>(
+    /// Submits forward and backward of one micro-batch of a batch, whose samples count by `factor`.
+    fn micro_batch<D: Dataset>(
         &mut self,
         step: &Arena,
         data: &D,
         indices: &[usize],
         factor: f64,
-        tally: &mut Tally<'_, T>,
+        metrics: &mut MetricAccumulator<'_, T>,
     ) -> dahl::Result<()> {
-        let (input, labels) = self.feeder.load(step, data, indices)?;
+        let (input, labels) = self.data_loader.load(step, data, indices)?;
         let trace = self.model.forward(step, &input)?;
         let output = trace.output().unwrap_or(&input);
-        self.loss.add_to(step, &mut tally.loss, output, &labels, factor)?;
-        ops::count_correct(output, &labels, &mut tally.correct)?;
+        self.loss.add_to(step, &mut metrics.loss, output, &labels, factor)?;
+        ops::count_correct(output, &labels, &mut metrics.correct)?;
         let gradient = self.loss.gradient(step, output, &labels, factor)?;
         self.model.backward(step, &input, &trace, gradient)
     }
 }
 
-/// Samples of each part but the last of a batch, from half of `about` to one and a half: so many that two workers,
-/// which take parts in turn, end as early as they can, rather than that one waits for the other's last part. A batch of
+/// Samples of each micro-batch but the last of a batch, from half of `about` to one and a half: so many that two workers,
+/// which take micro-batches in turn, end as early as they can, rather than that one waits for the other's last micro-batch. A batch of
 /// `about` samples is whole.
-fn samples_of_part(batch_size: usize, about: usize) -> usize {
+fn samples_of_micro_batch(batch_size: usize, about: usize) -> usize {
     let until_both_end = |samples: usize| samples * batch_size.div_ceil(samples).div_ceil(2);
     let sizes = about.div_ceil(2)..=(about + about / 2).min(batch_size);
     let best = sizes.min_by_key(|&samples| (until_both_end(samples), samples.abs_diff(about)));
     best.filter(|_| batch_size > about).unwrap_or(batch_size)
 }
 
-fn show(bar: &ProgressBar, sum: &TallySum, start: Instant) {
+fn show(bar: &ProgressBar, sum: &MetricSum, start: Instant) {
     let (loss, accuracy) = (sum.mean_loss(), sum.accuracy());
     let per_second = sum.samples as f64 / start.elapsed().as_secs_f64();
     bar.set_position(sum.samples as u64);
@@ -291,13 +292,13 @@ fn progress_bar(epoch: usize, epochs: usize, samples: usize) -> ProgressBar {
 
 #[cfg(test)]
 mod tests {
-    use super::samples_of_part;
+    use super::samples_of_micro_batch;
 
     #[test]
     fn two_workers_share_a_batch() {
         for about in 1..100 {
             for batch_size in 1..500 {
-                let samples = samples_of_part(batch_size, about);
+                let samples = samples_of_micro_batch(batch_size, about);
                 let sizes: Vec<_> = vec![(); batch_size].chunks(samples).map(<[()]>::len).collect();
                 if batch_size <= about {
                     assert_eq!(sizes, [batch_size]);
@@ -314,6 +315,6 @@ mod tests {
             }
         }
         let examples = [(64, 55), (256, 55), (500, 48), (100, 48), (64, 5), (100, 6)];
-        assert_eq!(examples.map(|(all, about)| samples_of_part(all, about)), [32, 64, 50, 50, 4, 5]);
+        assert_eq!(examples.map(|(all, about)| samples_of_micro_batch(all, about)), [32, 64, 50, 50, 4, 5]);
     }
 }

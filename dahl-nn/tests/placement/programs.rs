@@ -119,6 +119,6 @@ fn train(rt: &Runtime, filters: usize, part: usize, steps: usize) -> dahl::Resul
         .flatten()?
         .dense(10)?;
     let trainer = Trainer::new(&mut model, CrossEntropy, Sgd::new(0.05));
-    trainer.batch_size(BATCH).granularity(part).epochs(1).fit(&data)?;
+    trainer.batch_size(BATCH).micro_batch_size(part).epochs(1).fit(&data)?;
     Ok(())
 }

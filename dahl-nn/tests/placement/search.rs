@@ -46,7 +46,7 @@ impl Random {
 
 /// What a search has found.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct SearchResult {
     /// The best placement.
     pub plan: Plan,
     /// How long the program takes by it.
@@ -76,7 +76,7 @@ pub fn graph(program: Program) -> dahl::Result<Graph> {
 }
 
 /// The best of `evaluations` placements: from the best of some simple ones, by annealing.
-pub fn search(program: Program, seed: u64, evaluations: usize) -> dahl::Result<Found> {
+pub fn search(program: Program, seed: u64, evaluations: usize) -> dahl::Result<SearchResult> {
     let graph = graph(program)?;
     let mut random = Random(seed);
     let mut best: Option<(u64, Plan)> = None;
@@ -110,7 +110,7 @@ pub fn search(program: Program, seed: u64, evaluations: usize) -> dahl::Result<F
             (best_ns, best_plan) = (ns, plan.clone());
         }
     }
-    Ok(Found { plan: best_plan, ns: best_ns, evaluated })
+    Ok(SearchResult { plan: best_plan, ns: best_ns, evaluated })
 }
 
 /// The placement of CPU workers alone, who take tasks as they come.

@@ -6,9 +6,9 @@ use dahl_trace::format::{
 };
 
 /// A worker's place: its `pid` and `tid`.
-type Place = (u32, u32);
-const CPU: Place = (1, 1);
-const DEVICE: Place = (2, 2);
+type Track = (u32, u32);
+const CPU: Track = (1, 1);
+const DEVICE: Track = (2, 2);
 
 pub(crate) fn workers() -> Vec<Line> {
     let worker =
@@ -23,7 +23,7 @@ pub(crate) fn workers() -> Vec<Line> {
     ]
 }
 
-pub(crate) fn task(number: u64, codelet: &str, (pid, tid): Place, times: [f64; 5], after: &[u64]) -> Line {
+pub(crate) fn task(number: u64, codelet: &str, (pid, tid): Track, times: [f64; 5], after: &[u64]) -> Line {
     let [submitted_us, ready_us, taken_us, ts, dur] = times;
     let task = Task {
         task: number,
@@ -47,7 +47,7 @@ pub(crate) fn task(number: u64, codelet: &str, (pid, tid): Place, times: [f64; 5
     Line::Slice(Slice { name: codelet.to_owned(), ts, dur, pid, tid, what: What::Task(Box::new(task)) })
 }
 
-pub(crate) fn idle(cause: Cause, (pid, tid): Place, ts: f64, dur: f64, before: Option<u64>) -> Line {
+pub(crate) fn idle(cause: Cause, (pid, tid): Track, ts: f64, dur: f64, before: Option<u64>) -> Line {
     let what = What::Idle(Idle { cause, before });
     Line::Slice(Slice { name: format!("idle: {}", cause.name()), ts, dur, pid, tid, what })
 }

@@ -9,7 +9,7 @@ use dahl_core::{Element, ElementType, Real};
 
 use crate::cpu::compute::widened_len;
 use crate::cpu::conv2d::{self, Convolution, Direct, IMAGES, add_if_finite};
-use crate::cpu::direct::{self, Rectified, Unpool, UnpoolRoom, pooled, rectified, window_places};
+use crate::cpu::direct::{self, Rectified, Unpool, UnpoolWorkspace, pooled, rectified, window_places};
 use crate::cpu::lanes::in_lanes;
 use crate::cpu::row_major::add_sums;
 use crate::cpu::scratch::with_scratch;
@@ -121,8 +121,8 @@ impl Direct<'_> {
             let (input, gradient, out) = (cast_slice::<_, U>(input), cast_slice(gradient), cast_slice(out));
             let (by_filters, by_bias) = (cast_slice_mut(by_filters), cast_slice_mut(by_bias));
             if let Some(Windows { size, index }) = windows {
-                with_unpool_room::<U, _>(output, size, |room| {
-                    let source = Unpool::<U> { gradient, out, index, size, by_bias, room };
+                with_unpool_workspace::<U, _>(output, size, |workspace| {
+                    let source = Unpool::<U> { gradient, out, index, size, by_bias, workspace };
                     direct::gradient(self.plane, shape, input, source, by_filters);
                 });
             } else {
@@ -194,27 +194,27 @@ fn unpool(
     of_planes: &mut [u8],
 ) -> Option<()> {
     in_lanes!(element, U => {
-        with_unpool_room::<U, _>(output, size, |room| {
+        with_unpool_workspace::<U, _>(output, size, |workspace| {
             let (gradient, out, by_bias) = (cast_slice(gradient), cast_slice(out), cast_slice_mut(of_planes));
-            let source = Unpool::<U> { gradient, out, index, size, by_bias, room };
+            let source = Unpool::<U> { gradient, out, index, size, by_bias, workspace };
             direct::unpool(output, source, cast_slice_mut(to));
         });
     })
 }
 
-/// Calls `f` with the room to unpool planes of `output` rows and columns, from windows of this size.
-fn with_unpool_room<T: Real, R>(
+/// Calls `f` with the workspace to unpool planes of `output` rows and columns, from windows of this size.
+fn with_unpool_workspace<T: Real, R>(
     output: [usize; 2],
     size: [usize; 2],
-    f: impl FnOnce(UnpoolRoom<'_, T::Compute>) -> R,
+    f: impl FnOnce(UnpoolWorkspace<'_, T::Compute>) -> R,
 ) -> R {
     let windows = pooled(output, size).iter().product();
     with_scratch(
-        [UnpoolRoom::<T::Compute>::len(windows); 4],
+        [UnpoolWorkspace::<T::Compute>::len(windows); 4],
         |[offsets, passed, gradient, out]: [&mut [T::Compute]; 4]| {
             with_scratch([windows], |[firsts]: [&mut [u32]; 1]| {
                 window_places(output, size, firsts);
-                f(UnpoolRoom { firsts, offsets, passed, gradient, out })
+                f(UnpoolWorkspace { firsts, offsets, passed, gradient, out })
             })
         },
     )

@@ -10,7 +10,7 @@
 //!
 //! A sum adds the same products in the same order as a vector of positions does, so its bits are the same.
 //!
-//! Elements may be [pairs](super::pairs) of `bf16`: all of this is the same, but for what multiplies them ([`Multiply`]).
+//! Elements may be [pairs](super::bf16_dot) of `bf16`: all of this is the same, but for what multiplies them ([`Multiply`]).
 
 mod add_up;
 mod blocks;
@@ -24,12 +24,12 @@ use dahl_core::{Element, Real};
 use super::convolve::Sums;
 use super::filters::{Filters, Order};
 use super::plane::Plane;
+use crate::cpu::bf16_dot::Pair;
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors, vector_bytes};
-use crate::cpu::pairs::Pair;
-use crate::cpu::prefetch::Ahead;
+use crate::cpu::prefetch::Prefetch;
 
 use add_up::AddUp;
-pub(super) use multiply::{Pairs, Singles, in_vectors_of_pairs};
+pub(super) use multiply::{Bf16Dot, Singles, in_bf16_dot_vectors};
 pub(super) use products::Products;
 
 /// The most vectors of filters whose sums are kept in registers at once.
@@ -183,26 +183,26 @@ impl FilterVectors {
         (packed, are_finite): (&[C], bool),
         bias: Option<&[C]>,
         sums: Sums<'_, C, C>,
-        by_position: (&mut [C], Ahead<3>),
+        by_position: (&mut [C], Prefetch<3>),
     ) -> usize {
         in_vectors(self.work(Singles, group, (packed, are_finite), bias, sums, by_position))
     }
 
     /// The same of pairs of channels, as many as this has `in_channels`.
-    pub(super) fn add_up_pairs(
+    pub(super) fn add_up_by_bf16_dot(
         &self,
         group: Group,
         packed: &[Pair],
         bias: Option<&[f32]>,
         Sums { plane, planes, sums, sums_len }: Sums<'_, Pair, f32>,
-        by_position: (&mut [f32], Ahead<3>),
+        by_position: (&mut [f32], Prefetch<3>),
     ) -> usize {
         // Pairs are moved as the bits of an element.
         let sums = Sums { plane, planes: bytemuck::cast_slice(planes), sums, sums_len };
         let packed = bytemuck::cast_slice(packed);
         // Those that are multiplied in pairs are finite.
-        let (pairs, packed) = (Pairs::new(), (packed, true));
-        in_vectors_of_pairs(pairs, self.work(pairs, group, packed, bias, sums, by_position))
+        let (pairs, packed) = (Bf16Dot::new(), (packed, true));
+        in_bf16_dot_vectors(pairs, self.work(pairs, group, packed, bias, sums, by_position))
     }
 
     fn work<'a, C: Lanes, M>(
@@ -212,7 +212,7 @@ impl FilterVectors {
         (packed, are_finite): (&'a [C], bool),
         bias: Option<&[C]>,
         sums: Sums<'a, C, C>,
-        (by_position, ahead): (&'a mut [C], Ahead<3>),
+        (by_position, prefetch): (&'a mut [C], Prefetch<3>),
     ) -> AddUp<'a, C, M> {
         let of_filter = self.shape.in_channels * self.shape.taps;
         let mut initial = [C::ZERO; MOST_VECTORS * MOST_LANES];
@@ -220,7 +220,7 @@ impl FilterVectors {
             initial[..size].copy_from_slice(&bias[begin..][..size]);
         }
         let filters = &packed[begin * of_filter..][..vectors * self.lanes * of_filter];
-        AddUp { multiply, filters, are_finite, vectors, initial, sums, ahead, by_position, begin: 0 }
+        AddUp { multiply, filters, are_finite, vectors, initial, sums, prefetch, by_position, begin: 0 }
     }
 }
 

@@ -1,7 +1,7 @@
 //! [`convolve`]: image by image the planes are made, then the sums of some filters at a time, which the [`Epilogue`] takes.
 //!
 //! The sums are those of vectors of positions ([`by_positions`]) or of filters ([`by_filters`](super::by_filters)), or of pairs
-//! ([`pairs`]).
+//! ([`bf16_dot`]).
 
 mod by_positions;
 
@@ -10,13 +10,13 @@ use std::ops::Range;
 use dahl_core::{Element, Real};
 use pulp::{Simd, WithSimd};
 
+use super::bf16_dot::{self, ChannelPairs, Lengths};
 use super::by_filters::{FilterVectors, Group};
 use super::filters::{Filters, MOST, Order, blocks_of_units};
-use super::pairs::{self, ChannelPairs, Lengths};
 use super::plane::Plane;
+use crate::cpu::bf16_dot::Pair;
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
-use crate::cpu::pairs::Pair;
-use crate::cpu::prefetch::Ahead;
+use crate::cpu::prefetch::Prefetch;
 use crate::cpu::scratch::with_scratch;
 use crate::cpu::tiles::{BLOCK, Step};
 
@@ -24,12 +24,12 @@ use by_positions::{ByPositions, MOST_VECTORS};
 
 /// What becomes of the sums.
 pub(crate) trait Epilogue<C> {
-    /// How many sums behind the last one it may read; they mean nothing.
-    fn reach(&self) -> usize {
+    /// The required padding: how many sums behind the last one it may read; they mean nothing.
+    fn required_padding(&self) -> usize {
         0
     }
 
-    /// Where it will write for these filters of an image whose sums have this plane: it is fetched while they are made.
+    /// Where it will write for these filters of an image whose sums have this plane: it is prefetched while they are computed.
     fn written(&self, plane: &Plane, image: usize, filters: Range<usize>) -> [&[u8]; 2];
 
     /// Takes the sums of an image and a filter, of these numbers: those of row `r` and column `c` at `r * width + c`, by the width of
@@ -76,14 +76,14 @@ pub(crate) fn convolve<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>>(
 ) {
     const BEYOND: usize = MOST_VECTORS * MOST_LANES;
     // The vectors of the last positions go on behind them, whatever their number.
-    let sums_len = (plane.positions() + epilogue.reach() + BEYOND).next_multiple_of(MOST_LANES);
+    let sums_len = (plane.positions() + epilogue.required_padding() + BEYOND).next_multiple_of(MOST_LANES);
     // A pair of one channel would be half empty.
-    let in_pairs = pairs::are_worthwhile::<T>(&shape) && shape.in_channels > 1;
+    let in_pairs = bf16_dot::is_worthwhile::<T>(&shape) && shape.in_channels > 1;
     let by_filters =
         FilterVectors::new::<T::Compute>(shape).filter(|vectors| vectors.makes_sums_of::<T::Compute>(&plane));
     let pairs_by_filters = in_pairs.then(|| ChannelPairs::by_filters(&plane, &shape)).flatten();
     let in_lanes = [by_filters, pairs_by_filters].into_iter().flatten();
-    let at_once = if pairs::are_tiled::<T>(&shape) { BLOCK } else { MOST };
+    let at_once = if bf16_dot::is_tiled::<T>(&shape) { BLOCK } else { MOST };
     let at_once = in_lanes.clone().map(|filters| filters.at_once()).fold(at_once, usize::max);
     let lengths = [
         plane.buffer_len(shape.in_channels, BEYOND),
@@ -101,7 +101,7 @@ pub(crate) fn convolve<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>>(
                 by_filters,
                 is_ready: false,
                 are_finite: false,
-                in_place: None,
+                unpacked: None,
                 planes,
                 packed,
                 by_position,
@@ -148,7 +148,7 @@ struct Singles<'a, T: Real> {
     /// Whether the filters of the vectors are finite.
     are_finite: bool,
     /// The planes of the image, if they need not be copied.
-    in_place: Option<&'a [T::Compute]>,
+    unpacked: Option<&'a [T::Compute]>,
     planes: &'a mut [T::Compute],
     packed: &'a mut [T::Compute],
     /// Sums of vectors of filters that are not transposed yet.
@@ -158,7 +158,7 @@ struct Singles<'a, T: Real> {
 impl<'a, T: Real<Compute: Lanes>> Singles<'a, T> {
     /// The planes of the image that was taken.
     fn planes(&self) -> &[T::Compute] {
-        self.in_place.unwrap_or(self.planes)
+        self.unpacked.unwrap_or(self.planes)
     }
 
     /// Takes the first of `images`. With the very first one the filters are packed.
@@ -173,8 +173,8 @@ impl<'a, T: Real<Compute: Lanes>> Singles<'a, T> {
                 None => shape.pack(filters, order, self.packed),
             }
         }
-        self.in_place = plane.in_place(images, self.planes.len());
-        if self.in_place.is_none() {
+        self.unpacked = plane.unpacked(images, self.planes.len());
+        if self.unpacked.is_none() {
             let image_len = shape.in_channels * plane.image[0] * plane.image[1];
             plane.border(simd, &images[..image_len], self.planes);
         }
@@ -272,13 +272,13 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
 
     /// What is fetched while the sums of these filters of an image are made: where they will go, and as large a part of
     /// the next image as they are of all filters.
-    fn ahead(&self, image: usize, filters: Range<usize>) -> Ahead<3> {
+    fn prefetch(&self, image: usize, filters: Range<usize>) -> Prefetch<3> {
         let image_len = self.shape.in_channels * self.plane.image[0] * self.plane.image[1];
         let next = self.images.chunks_exact(image_len).nth(image + 1).unwrap_or_default();
         let [begin, end] =
             [filters.start, filters.end].map(|filter| filter * next.len() / self.shape.out_channels);
         let [written, also_written] = self.epilogue.written(&self.plane, image, filters);
-        Ahead::new([bytemuck::cast_slice(&next[begin..end]), written, also_written])
+        Prefetch::new([bytemuck::cast_slice(&next[begin..end]), written, also_written])
     }
 
     /// The sums of these filters of an image. Returns how far those of a row are from those of the next: as
@@ -292,18 +292,18 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
                 pairs.add_up_in_tiles((begin, size), plane, self.sums, sums_len);
             }
             (Way::PairsByFilters(_), Some(pairs)) => {
-                let ahead = self.ahead(image, filters);
+                let prefetch = self.prefetch(image, filters);
                 let by_position = &mut *self.singles.by_position;
                 let sums = (&mut *self.sums, sums_len);
-                return pairs.add_up_by_filters(begin, self.bias, plane, sums, (by_position, ahead));
+                return pairs.add_up_by_filters(begin, self.bias, plane, sums, (by_position, prefetch));
             }
             (Way::PairsByPositions, Some(pairs)) => {
                 let initial = initial(self.bias, begin, size);
                 pairs.add_up(begin, &initial[..size], plane, self.sums, sums_len);
             }
             (Way::ByFilters(by_filters), _) => {
-                let ahead = self.ahead(image, filters);
-                return self.group(by_filters, by_filters.group(begin), ahead);
+                let prefetch = self.prefetch(image, filters);
+                return self.group(by_filters, by_filters.group(begin), prefetch);
             }
             (Way::ByPositions, _) => self.block(simd, begin, size),
             (Way::PairsInTiles | Way::PairsByFilters(_) | Way::PairsByPositions, None) => {
@@ -314,11 +314,11 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
     }
 
     /// The sums of a group of filters, for one image.
-    fn group(&mut self, by_filters: FilterVectors, group: Group, ahead: Ahead<3>) -> usize {
-        let Singles { in_place, planes, packed, are_finite, by_position, .. } = &mut self.singles;
-        let planes = in_place.unwrap_or(planes);
+    fn group(&mut self, by_filters: FilterVectors, group: Group, prefetch: Prefetch<3>) -> usize {
+        let Singles { unpacked, planes, packed, are_finite, by_position, .. } = &mut self.singles;
+        let planes = unpacked.unwrap_or(planes);
         let sums = Sums { plane: &self.plane, planes, sums: self.sums, sums_len: self.sums_len };
-        by_filters.add_up(group, (packed, *are_finite), self.bias, sums, (by_position, ahead))
+        by_filters.add_up(group, (packed, *are_finite), self.bias, sums, (by_position, prefetch))
     }
 
     /// The sums of `size` filters from number `begin` on, at most [`MOST`], for one image.
@@ -330,7 +330,7 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
         let filters = &self.singles.packed[begin * of_filter..][..size * of_filter];
         let sums = Sums { plane, planes: self.singles.planes(), sums, sums_len };
         // The first channel of the next image, while the processor is at the first filters of this one.
-        let is_next = begin == 0 && self.singles.in_place.is_some();
+        let is_next = begin == 0 && self.singles.unpacked.is_some();
         let ahead = is_next.then(|| self.shape.in_channels * plane.len());
         S::vectorize(simd, ByPositions { size, filters, initial, sums, ahead });
     }

@@ -1,7 +1,7 @@
 //! [`gradient`]: the gradient by the filters: image by image the planes and the gradient by the sums are made ready, then their
 //! products are added to sums that are kept over all images.
 //!
-//! The products are those of vectors of positions ([`by_positions`]) or of filters ([`Products`]), or of pairs ([`pairs`]).
+//! The products are those of vectors of positions ([`by_positions`]) or of filters ([`Products`]), or of pairs ([`bf16_dot`]).
 
 mod by_positions;
 
@@ -11,14 +11,14 @@ use dahl_core::{Element, Real};
 use half::bf16;
 use pulp::{Simd, WithSimd};
 
+use super::bf16_dot::{self, POSITIONS, PositionPairs, TiledGradient};
 use super::by_filters::{FilterVectors, Products, Singles};
 use super::filters::{Filters, MOST, blocks, blocks_of_units};
-use super::pairs::{self, POSITIONS, PositionPairs, TiledGradient};
 use super::plane::Plane;
 use super::source::Source;
+use crate::cpu::bf16_dot::Pair;
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
-use crate::cpu::pairs::Pair;
-use crate::cpu::prefetch::Ahead;
+use crate::cpu::prefetch::Prefetch;
 use crate::cpu::scratch::with_scratch;
 use crate::cpu::tiles::{BLOCK, Step};
 
@@ -40,18 +40,19 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
 ) {
     assert_eq!(filters_gradient.len(), shape.len());
     // The planes are made again for each of these groups of filters: mostly there is one.
-    let by_filters = FilterVectors::new::<T::Compute>(shape)
-        .filter(|_| Products::<T::Compute, Singles>::has_channels(&shape) && !pairs::are_tiled::<T>(&shape));
+    let by_filters = FilterVectors::new::<T::Compute>(shape).filter(|_| {
+        Products::<T::Compute, Singles>::has_channels(&shape) && !bf16_dot::is_tiled::<T>(&shape)
+    });
     let unit = by_filters.map_or(1, |by_filters| by_filters.at_once());
     let parts_plane = match by_filters {
-        Some(_) if pairs::are_worthwhile::<T>(&shape) => Plane::of_even_rows(plane.output()),
+        Some(_) if bf16_dot::is_worthwhile::<T>(&shape) => Plane::of_even_rows(plane.output()),
         Some(_) => Plane::borderless(plane.output()),
         None => plane,
     };
-    let part_len = (parts_plane.positions() + gradient.reach()).next_multiple_of(POSITIONS);
+    let part_len = (parts_plane.positions() + gradient.required_padding()).next_multiple_of(POSITIONS);
     let of_filter = shape.in_channels * shape.taps * if by_filters.is_some() { 1 } else { MOST_LANES };
     let at_once = (SUMS_BYTES / size_of::<T::Compute>() / of_filter).max(MOST).max(unit);
-    let at_once = if pairs::are_tiled::<T>(&shape) { at_once.next_multiple_of(BLOCK) } else { at_once };
+    let at_once = if bf16_dot::is_tiled::<T>(&shape) { at_once.next_multiple_of(BLOCK) } else { at_once };
     let filters = shape.out_channels.min(at_once);
     let lengths = [
         plane.buffer_len(shape.in_channels, POSITIONS),
@@ -70,7 +71,7 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
                 gradient,
                 filters_gradient,
                 pairs,
-                in_place: None,
+                unpacked: None,
                 planes,
                 is_filled: false,
                 parts_plane,
@@ -94,10 +95,10 @@ fn with_pairs<T: Real, R>(
     (part_len, by_filters): (usize, bool),
     f: impl FnOnce(Option<PositionPairs<'_>>) -> R,
 ) -> R {
-    if !pairs::are_worthwhile::<T>(shape) {
+    if !bf16_dot::is_worthwhile::<T>(shape) {
         return f(None);
     }
-    let is_tiled = pairs::are_tiled::<T>(shape);
+    let is_tiled = bf16_dot::is_tiled::<T>(shape);
     let channels = if is_tiled { TiledGradient::planes(shape) } else { shape.in_channels };
     let [tiled_parts, sums, steps] =
         if is_tiled { TiledGradient::lengths(shape, filters, plane.positions()) } else { [0; 3] };
@@ -132,7 +133,7 @@ struct Gradient<'a, T: Real, G> {
     /// The planes and the gradient in the type that they have, if the machine multiplies pairs of it.
     pairs: Option<PositionPairs<'a>>,
     /// The planes of the image, if they need not be copied.
-    in_place: Option<&'a [T::Compute]>,
+    unpacked: Option<&'a [T::Compute]>,
     planes: &'a mut [T::Compute],
     /// Whether all of the planes has been written.
     is_filled: bool,
@@ -173,7 +174,7 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> WithSimd for Gradient<'_, T
                     && self.gradient.given(plane, number, numbers.clone()).is_some();
                 if may_be_pairs && let Some(pairs) = &mut self.pairs {
                     let output = self.plane.output();
-                    let given = self.gradient.given_to_pairs(plane, number, numbers.clone());
+                    let given = self.gradient.given_to_bf16_dot(plane, number, numbers.clone());
                     let are_exact = if let Some(given) = given.filter(|_| self.by_filters.is_some()) {
                         pairs.take_given(given, output, [plane.width(), self.part_len])
                     } else {
@@ -188,9 +189,9 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> WithSimd for Gradient<'_, T
                     if !is_given {
                         self.gradient.fill(simd, plane, number, numbers.clone(), parts, self.part_len);
                     }
-                    self.in_place =
-                        self.plane.in_place(&self.images[number * image_len..], self.planes.len());
-                    if self.in_place.is_none() {
+                    self.unpacked =
+                        self.plane.unpacked(&self.images[number * image_len..], self.planes.len());
+                    if self.unpacked.is_none() {
                         self.border(simd, image);
                     }
                 }
@@ -235,8 +236,9 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> Gradient<'_, T, G> {
             self.sums.fill(T::Compute::ZERO);
         }
         if let Some(vectors) = self.by_filters.map(|by_filters| by_filters.with_filters(filters)) {
-            let ahead = self.ahead(image + 1, numbers.clone());
-            let given_to_pairs = self.gradient.given_to_pairs(&self.parts_plane, image, numbers.clone());
+            let prefetch = self.prefetch(image + 1, numbers.clone());
+            let given_to_bf16_dot =
+                self.gradient.given_to_bf16_dot(&self.parts_plane, image, numbers.clone());
             let (parts, part_len) = match self.gradient.given(&self.parts_plane, image, numbers) {
                 Some(given) => (given, self.parts_plane.positions()),
                 None => (&*self.parts, self.part_len),
@@ -245,16 +247,16 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> Gradient<'_, T, G> {
                 multiply: Singles,
                 vectors,
                 plane: &self.plane,
-                planes: [self.in_place.unwrap_or(self.planes); 2],
+                planes: [self.unpacked.unwrap_or(self.planes); 2],
                 parts,
                 part_len,
                 columns: self.parts_plane.width(),
                 transposed: self.transposed,
-                ahead,
+                prefetch,
                 sums: self.sums,
             };
             return match &self.pairs {
-                Some(pairs) if in_pairs => pairs.add_products_by_filters(given_to_pairs, products),
+                Some(pairs) if in_pairs => pairs.add_products_by_filters(given_to_bf16_dot, products),
                 _ => in_vectors(products),
             };
         }
@@ -264,7 +266,7 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> Gradient<'_, T, G> {
                 plane: &self.plane,
                 shape: Filters { out_channels: filters, ..self.shape },
                 pairs: self.pairs.as_ref().filter(|_| in_pairs),
-                planes: self.in_place.unwrap_or(self.planes),
+                planes: self.unpacked.unwrap_or(self.planes),
                 parts: self.parts,
                 part_len: self.part_len,
                 sums: self.sums,
@@ -273,13 +275,13 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> Gradient<'_, T, G> {
     }
 
     /// What is read of an image and for its gradient by the sums of these filters; nothing behind the last one.
-    fn ahead(&self, image: usize, filters: Range<usize>) -> Ahead<4> {
+    fn prefetch(&self, image: usize, filters: Range<usize>) -> Prefetch<4> {
         let image_len = self.shape.in_channels * self.plane.image[0] * self.plane.image[1];
         let Some(elements) = self.images.chunks_exact(image_len).nth(image) else {
-            return Ahead::new([&[]; 4]);
+            return Prefetch::new([&[]; 4]);
         };
         let [gradient, out, index] = self.gradient.read(&self.plane, image, filters);
-        Ahead::new([bytemuck::cast_slice(elements), gradient, out, index])
+        Prefetch::new([bytemuck::cast_slice(elements), gradient, out, index])
     }
 
     /// Adds the lanes of the sums of filters to the gradient, where those have numbers from `first` on.

@@ -13,7 +13,7 @@
 //! Each has those loops in a room `by_positions`, compiled for the type that is computed in alone.
 //!
 //! Both need one load for several multiplications, for one channel as for hundreds. With many filters both have a filter in each
-//! lane instead of a position, where vectors are of 32 bytes or more: [`by_filters`]. `bf16` is multiplied in [`pairs`] where the
+//! lane instead of a position, where vectors are of 32 bytes or more: [`by_filters`]. `bf16` is multiplied in [`bf16_dot`] where the
 //! machine does that.
 //!
 //! (The idea of a direct convolution without packing: Georganas et al. 2018, *Anatomy of
@@ -21,11 +21,11 @@
 //!
 //! Not here: other steps than one (`conv2d`, by matrix products), and which of the two is taken.
 
+mod bf16_dot;
 mod by_filters;
 mod convolve;
 mod filters;
 mod gradient;
-mod pairs;
 mod plane;
 mod relu;
 mod source;
@@ -35,9 +35,9 @@ pub(crate) use convolve::{Epilogue, Write, convolve};
 pub(crate) use filters::{Filters, Order};
 pub(crate) use gradient::gradient;
 pub(crate) use plane::Plane;
-pub(crate) use relu::{PoolRoom, Relu, ReluPool, pooled, window_places};
+pub(crate) use relu::{PoolWorkspace, Relu, ReluPool, pooled, window_places};
 pub(crate) use source::{Given, Rectified};
-pub(crate) use unpool::{Unpool, UnpoolRoom, rectified, unpool};
+pub(crate) use unpool::{Unpool, UnpoolWorkspace, rectified, unpool};
 
 #[cfg(test)]
 mod tests;

@@ -107,9 +107,9 @@ impl Plane {
         channels * self.len() + self.kernel[1] + beyond
     }
 
-    /// The planes of the first image, `len` elements, where it is: if it is in the compute type, and has no border. What lies
+    /// The planes of the first image, `len` elements, unpacked: if it is in the compute type, and has no border. What lies
     /// behind it is the next image then.
-    pub(super) fn in_place<'i, T: Real>(&self, images: &'i [T], len: usize) -> Option<&'i [T::Compute]> {
+    pub(super) fn unpacked<'i, T: Real>(&self, images: &'i [T], len: usize) -> Option<&'i [T::Compute]> {
         let is_plane = computes_in_itself::<T>() && self.padding == [0, 0];
         images.get(..len).filter(|_| is_plane).map(bytemuck::cast_slice)
     }

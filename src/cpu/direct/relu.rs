@@ -24,11 +24,11 @@ pub(crate) struct ReluPool<'a, T: Real> {
     pub(crate) out_channels: usize,
     /// The window.
     pub(crate) size: [usize; 2],
-    pub(crate) room: PoolRoom<'a, T::Compute>,
+    pub(crate) workspace: PoolWorkspace<'a, T::Compute>,
 }
 
-/// What [`ReluPool`] reads and writes in between, of the lengths that [`PoolRoom::lengths`] gives.
-pub(crate) struct PoolRoom<'a, C> {
+/// What [`ReluPool`] reads and writes in between, of the lengths that [`PoolWorkspace::lengths`] gives.
+pub(crate) struct PoolWorkspace<'a, C> {
     /// The places of the windows' first elements: see [`window_places`].
     pub(crate) firsts: &'a [u32],
     /// The largest of each window.
@@ -47,7 +47,7 @@ pub(crate) struct PoolRoom<'a, C> {
 pub(super) const WINDOWS: usize = 16;
 const _: () = assert!(WINDOWS >= MOST_LANES);
 
-impl<C> PoolRoom<'_, C> {
+impl<C> PoolWorkspace<'_, C> {
     /// The lengths of `best`, `offsets` and `places`, and of `row` and `row_offsets`.
     pub(crate) fn lengths(output: [usize; 2], size: [usize; 2]) -> [usize; 2] {
         let [rows, cols] = pooled(output, size);
@@ -79,7 +79,7 @@ impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for Relu<'_, T> {
 impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for ReluPool<'_, T> {
     /// The last vector of a row begins before its end. Of windows of two by two it stands for twice as many sums; of others,
     /// their last column is behind it.
-    fn reach(&self) -> usize {
+    fn required_padding(&self) -> usize {
         (self.size[1] + 1) * MOST_LANES
     }
 
@@ -101,29 +101,29 @@ impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for ReluPool<'_, T> {
         let windows = pooled(plane.output(), self.size).iter().product();
         let begin = (image * self.out_channels + filter) * windows;
         let (out, index) = (&mut self.out[begin..], &mut self.index[begin..]);
-        let room = &mut self.room;
+        let workspace = &mut self.workspace;
         if self.size == [2, 2] {
             // To the output itself, if there is room for what is written behind the plane: later ones are written later.
             if computes_in_itself::<T>() && out.len() >= windows + WINDOWS {
                 return pool_fours(simd, plane, sums, bytemuck::cast_slice_mut(out), index);
             }
-            pool_fours(simd, plane, sums, room.best, room.places);
-            index[..windows].copy_from_slice(&room.places[..windows]);
+            pool_fours(simd, plane, sums, workspace.best, workspace.places);
+            index[..windows].copy_from_slice(&workspace.places[..windows]);
         } else {
             // Of a window that is known, the largest elements stay in registers.
             match self.size {
-                [3, 3] => room.pool::<S, 3, 3>(simd, plane, sums, [3, 3]),
-                size => room.pool::<S, 0, 0>(simd, plane, sums, size),
+                [3, 3] => workspace.pool::<S, 3, 3>(simd, plane, sums, [3, 3]),
+                size => workspace.pool::<S, 0, 0>(simd, plane, sums, size),
             }
-            for ((place, first), offset) in index.iter_mut().zip(room.firsts).zip(&*room.offsets) {
+            for ((place, first), offset) in index.iter_mut().zip(workspace.firsts).zip(&*workspace.offsets) {
                 *place = first.wrapping_add(offset.bits());
             }
         }
-        narrow(simd, &room.best[..windows], &mut out[..windows]);
+        narrow(simd, &workspace.best[..windows], &mut out[..windows]);
     }
 }
 
-impl<C: Lanes> PoolRoom<'_, C> {
+impl<C: Lanes> PoolWorkspace<'_, C> {
     /// The windows of one plane of sums. They have `ROWS` by `COLUMNS` elements; 0: as many as `size` says.
     #[inline(always)]
     fn pool<S: Simd, const ROWS: usize, const COLUMNS: usize>(
@@ -151,7 +151,7 @@ impl<C: Lanes> PoolRoom<'_, C> {
     }
 }
 
-/// [`pool`](PoolRoom::pool) for windows of two by two, a window in each lane: the largest go to `best`, and where they were to
+/// [`pool`](PoolWorkspace::pool) for windows of two by two, a window in each lane: the largest go to `best`, and where they were to
 /// `places`.
 #[inline(always)]
 fn pool_fours<C: Lanes, S: Simd>(simd: S, plane: &Plane, sums: &[C], best: &mut [C], places: &mut [u32]) {

@@ -15,18 +15,18 @@ use crate::cpu::lanes::Lanes;
 
 /// Where the gradient by the sums comes from.
 pub(crate) trait Source<C> {
-    /// How many elements behind the last position it may write.
-    fn reach(&self) -> usize {
+    /// The required padding: how many elements behind the last position it may write.
+    fn required_padding(&self) -> usize {
         0
     }
 
-    /// The gradient by the sums of image number `image` and these filters, where it is, if nothing need be done to it.
+    /// The gradient by the sums of image number `image` and these filters, unpacked, if nothing need be done to it.
     fn given(&self, _plane: &Plane, _image: usize, _filters: Range<usize>) -> Option<&[C]> {
         None
     }
 
     /// The same in pairs of `bf16`, of which it need not be the compute type.
-    fn given_to_pairs(&self, _plane: &Plane, _image: usize, _filters: Range<usize>) -> Option<&[bf16]> {
+    fn given_to_bf16_dot(&self, _plane: &Plane, _image: usize, _filters: Range<usize>) -> Option<&[bf16]> {
         None
     }
 
@@ -64,7 +64,7 @@ impl<T: Real<Compute: Lanes>> Source<T::Compute> for Given<'_, T> {
         computes_in_itself::<T>().then(|| bytemuck::cast_slice(self.of(plane, image, filters)))
     }
 
-    fn given_to_pairs(&self, plane: &Plane, image: usize, filters: Range<usize>) -> Option<&[bf16]> {
+    fn given_to_bf16_dot(&self, plane: &Plane, image: usize, filters: Range<usize>) -> Option<&[bf16]> {
         let is_bf16 = ElementType::of::<T>().is::<bf16>();
         is_bf16.then(|| bytemuck::cast_slice(self.of(plane, image, filters)))
     }

@@ -23,11 +23,11 @@ pub(crate) struct Unpool<'a, T: Real> {
     pub(crate) size: [usize; 2],
     /// The gradient by the bias, to which the sums of the channels are added.
     pub(crate) by_bias: &'a mut [T::Compute],
-    pub(crate) room: UnpoolRoom<'a, T::Compute>,
+    pub(crate) workspace: UnpoolWorkspace<'a, T::Compute>,
 }
 
 /// What [`Unpool`] reads and writes in between: for the windows of a channel, of which whole vectors are read.
-pub(crate) struct UnpoolRoom<'a, C> {
+pub(crate) struct UnpoolWorkspace<'a, C> {
     /// The places of the windows' first elements: see [`window_places`](super::window_places).
     pub(crate) firsts: &'a [u32],
     /// How far from there the gradient goes, as bits.
@@ -40,7 +40,7 @@ pub(crate) struct UnpoolRoom<'a, C> {
     pub(crate) out: &'a mut [C],
 }
 
-impl<C> UnpoolRoom<'_, C> {
+impl<C> UnpoolWorkspace<'_, C> {
     /// The length of each but `firsts`.
     pub(crate) fn len(windows: usize) -> usize {
         windows + WINDOWS
@@ -49,12 +49,12 @@ impl<C> UnpoolRoom<'_, C> {
 
 impl<T: Real<Compute: Lanes>> Source<T::Compute> for Unpool<'_, T> {
     /// A vector of windows of two by two is two vectors of a line, and the last begin before its end.
-    fn reach(&self) -> usize {
+    fn required_padding(&self) -> usize {
         if self.size == [2, 2] { 2 * WINDOWS } else { 0 }
     }
 
     fn read(&self, _: &Plane, image: usize, filters: Range<usize>) -> [&[u8]; 3] {
-        let channels = Channels { count: self.by_bias.len(), len: self.room.firsts.len() };
+        let channels = Channels { count: self.by_bias.len(), len: self.workspace.firsts.len() };
         let [gradient, out] = [self.gradient, self.out].map(|of| channels.of(of, image, filters.clone()));
         let index = channels.of(self.index, image, filters);
         [bytemuck::cast_slice(gradient), bytemuck::cast_slice(out), bytemuck::cast_slice(index)]
@@ -70,42 +70,47 @@ impl<T: Real<Compute: Lanes>> Source<T::Compute> for Unpool<'_, T> {
         parts: &mut [T::Compute],
         part_len: usize,
     ) {
-        let (channels, len) = (self.by_bias.len(), self.room.firsts.len());
+        let (channels, len) = (self.by_bias.len(), self.workspace.firsts.len());
         for (channel, part) in filters.zip(parts.chunks_exact_mut(part_len)) {
             let begin = (image * channels + channel) * len;
             let index = &self.index[begin..][..len];
-            let gradient = with_vectors(&self.gradient[begin..], len, self.room.gradient);
-            let out = with_vectors(&self.out[begin..], len, self.room.out);
+            let gradient = with_vectors(&self.gradient[begin..], len, self.workspace.gradient);
+            let out = with_vectors(&self.out[begin..], len, self.workspace.out);
             // Windows that are known are written in vectors.
-            let (firsts, offsets, columns) = (self.room.firsts, &mut *self.room.offsets, plane.output()[1]);
+            let (firsts, offsets, columns) =
+                (self.workspace.firsts, &mut *self.workspace.offsets, plane.output()[1]);
             if self.size == [2, 2] && find::<T::Compute, 2, 2>(index, firsts, columns, offsets) {
                 let spread = SpreadFours { plane, gradient, out, offsets, part };
                 self.by_bias[channel] += simd.vectorize(spread);
                 continue;
             }
-            let passed = &mut self.room.passed[..len];
+            let passed = &mut self.workspace.passed[..len];
             for ((passed, &gradient), &out) in passed.iter_mut().zip(gradient).zip(out) {
                 *passed = rectified(out, gradient);
             }
             self.by_bias[channel] += loops::sum(passed);
             if self.size == [3, 3] && find::<T::Compute, 3, 3>(index, firsts, columns, offsets) {
-                spread::<T::Compute, 3, 3>(plane, &self.room, part);
+                spread::<T::Compute, 3, 3>(plane, &self.workspace, part);
             } else {
-                self.room.scatter(plane, index, part);
+                self.workspace.scatter(plane, index, part);
             }
         }
     }
 }
 
-/// `elements`, of which `len` and the rest of a vector can be read: copied to `room` if they are not in the compute type, or end
+/// `elements`, of which `len` and the rest of a vector can be read: copied to `workspace` if they are not in the compute type, or end
 /// before.
 #[inline(always)]
-fn with_vectors<'a, T: Real>(elements: &'a [T], len: usize, room: &'a mut [T::Compute]) -> &'a [T::Compute] {
+fn with_vectors<'a, T: Real>(
+    elements: &'a [T],
+    len: usize,
+    workspace: &'a mut [T::Compute],
+) -> &'a [T::Compute] {
     if computes_in_itself::<T>() && elements.len() >= len + WINDOWS {
         return bytemuck::cast_slice(elements);
     }
-    T::widen_slice(&elements[..len], &mut room[..len]);
-    room
+    T::widen_slice(&elements[..len], &mut workspace[..len]);
+    workspace
 }
 
 /// How far from the first element of its window each place is; false if one is not in its window of `ROWS` by `COLUMNS`, as no
@@ -152,12 +157,12 @@ pub(crate) fn unpool<T: Real<Compute: Lanes>>(output: [usize; 2], source: Unpool
     }
     // Without a border, and by a kernel of one element: positions are those of the output.
     let plane = Plane::borderless(output);
-    with_scratch([plane.positions() + source.reach()], |[part]: [&mut [T::Compute]; 1]| {
+    with_scratch([plane.positions() + source.required_padding()], |[part]: [&mut [T::Compute]; 1]| {
         in_vectors(Planes { plane, source, part, out });
     });
 }
 
-impl<C: Lanes> UnpoolRoom<'_, C> {
+impl<C: Lanes> UnpoolWorkspace<'_, C> {
     /// Writes what passed to its places, for windows of any size, and any places.
     fn scatter(&self, plane: &Plane, index: &[u32], part: &mut [C]) {
         part.fill(C::ZERO);
@@ -174,7 +179,7 @@ impl<C: Lanes> UnpoolRoom<'_, C> {
 #[inline(always)]
 fn spread<C: Lanes, const ROWS: usize, const COLUMNS: usize>(
     plane: &Plane,
-    room: &UnpoolRoom<'_, C>,
+    workspace: &UnpoolWorkspace<'_, C>,
     part: &mut [C],
 ) {
     let ([rows, cols], columns) = (pooled(plane.output(), [ROWS, COLUMNS]), plane.output()[1]);
@@ -188,8 +193,8 @@ fn spread<C: Lanes, const ROWS: usize, const COLUMNS: usize>(
             let (line, _) = part[(row * ROWS + window_row) * plane.width()..].as_chunks_mut::<COLUMNS>();
             let first = (window_row * columns) as u32;
             let windows = cols.next_multiple_of(WINDOWS).min(line.len());
-            let passed = &room.passed[row * cols..][..windows];
-            let offsets = &room.offsets[row * cols..][..windows];
+            let passed = &workspace.passed[row * cols..][..windows];
+            let offsets = &workspace.offsets[row * cols..][..windows];
             spread_row(&mut line[..windows], passed, offsets, cols, first);
         }
     }

@@ -15,8 +15,8 @@ use std::arch::x86_64::{
 use half::bf16;
 use ndarray::{ArrayView2, ArrayViewMut2, s};
 
-use super::tile::{Left, Place};
-use crate::cpu::pairs::{self, Pair, are_exact, are_multiplied, in_pairs};
+use super::tile::{Left, TileOffset};
+use crate::cpu::bf16_dot::{self, Pair, are_exact, in_pairs, is_supported};
 use crate::cpu::scratch::with_scratch;
 
 /// The most rows of a tile.
@@ -39,18 +39,18 @@ pub(super) fn is_exact(matrix: ArrayView2<'_, bf16>) -> bool {
     let matrix = if matrix.strides()[1] == 1 { matrix } else { matrix.reversed_axes() };
     matrix.rows().into_iter().all(|row| match row.to_slice() {
         Some(row) => are_exact(row),
-        None => row.iter().all(|&element| pairs::is_exact(element)),
+        None => row.iter().all(|&element| bf16_dot::is_exact(element)),
     })
 }
 
 /// Where the sums of a block of the depth go, to columns and rows as many in both places.
 #[derive(Clone, Copy)]
 struct Target {
-    sums: Place<f32>,
+    sums: TileOffset<f32>,
     /// Whether they are added to what is there.
     adds: bool,
     /// Where they are rounded to, if nothing more is added to them: then they are not written as they are.
-    rounded: Option<Place<bf16>>,
+    rounded: Option<TileOffset<bf16>>,
 }
 
 impl Target {
@@ -90,9 +90,9 @@ pub(super) fn product(a: ArrayView2<'_, bf16>, b: ArrayView2<'_, bf16>, mut out:
                 let columns = column..columns.min(column + extents[1]);
                 let mut out = out.slice_mut(s![rows.clone(), columns.clone()]);
                 let row_stride = out.strides()[0];
-                let rounded = Place { first: out.as_mut_ptr(), row_stride, columns: columns.len() };
+                let rounded = TileOffset { first: out.as_mut_ptr(), row_stride, columns: columns.len() };
                 let row_stride = columns.len() as isize;
-                let sums = Place { first: sums.as_mut_ptr(), row_stride, columns: columns.len() };
+                let sums = TileOffset { first: sums.as_mut_ptr(), row_stride, columns: columns.len() };
                 let target = Target { sums, adds: false, rounded: Some(rounded) };
                 // SAFETY: `rounded` has the elements of a part of `out`, and `sums`, if there is more than one block, as many
                 // of a buffer; both are borrowed mutably.
@@ -110,7 +110,7 @@ pub(super) fn product(a: ArrayView2<'_, bf16>, b: ArrayView2<'_, bf16>, mut out:
 pub(super) fn add_product(a: ArrayView2<'_, bf16>, b: ArrayView2<'_, bf16>, mut out: ArrayViewMut2<'_, f32>) {
     assert_eq!(out.dim(), (a.nrows(), b.ncols()));
     assert!(out.strides()[1] == 1 || out.ncols() <= 1);
-    let sums = Place { first: out.as_mut_ptr(), row_stride: out.strides()[0], columns: out.ncols() };
+    let sums = TileOffset { first: out.as_mut_ptr(), row_stride: out.strides()[0], columns: out.ncols() };
     // SAFETY: `sums` has the elements of `out`, which is borrowed mutably.
     unsafe { multiply(a, b, Target { sums, adds: true, rounded: None }) };
 }
@@ -129,7 +129,7 @@ pub(super) fn add_product(a: ArrayView2<'_, bf16>, b: ArrayView2<'_, bf16>, mut 
 )]
 unsafe fn multiply(a: ArrayView2<'_, bf16>, b: ArrayView2<'_, bf16>, target: Target) {
     let (rows, depth, columns) = (a.nrows(), a.ncols(), b.ncols());
-    assert!(are_multiplied() && b.nrows() == depth && target.sums.columns == columns);
+    assert!(is_supported() && b.nrows() == depth && target.sums.columns == columns);
     if rows == 0 || columns == 0 || depth == 0 {
         return;
     }
@@ -157,7 +157,7 @@ unsafe fn multiply(a: ArrayView2<'_, bf16>, b: ArrayView2<'_, bf16>, target: Tar
     });
 }
 
-/// The rows of a matrix in pairs: where they are, if they are in that order, or copied to `buffer`.
+/// The rows of a matrix in pairs: unpacked, if they are in that order, or copied to `buffer`.
 fn left_in_pairs(a: ArrayView2<'_, bf16>, buffer: &mut [Pair]) -> Left<Pair> {
     let (rows, depth) = a.dim();
     let pairs = depth.div_ceil(2);
@@ -190,7 +190,7 @@ fn along<'a>(mut from: impl Iterator<Item = bf16>, to: impl Iterator<Item = &'a 
 /// If the machine lacks the instruction.
 #[allow(unsafe_code, reason = "target features")]
 pub(super) fn interleave(matrix: ArrayView2<'_, bf16>, width: usize, to: &mut [Pair]) {
-    assert!(are_multiplied());
+    assert!(is_supported());
     // SAFETY: they are there with the instruction.
     unsafe { interleave_in_vectors(matrix, width, to) };
 }
@@ -204,7 +204,7 @@ fn interleave_in_vectors(matrix: ArrayView2<'_, bf16>, width: usize, to: &mut [P
     for (pair, to) in to.chunks_exact_mut(width).take(depth.div_ceil(2)).enumerate() {
         let even = line(2 * pair);
         if 2 * pair + 1 < depth {
-            pairs::interleave(even, line(2 * pair + 1), to);
+            bf16_dot::interleave(even, line(2 * pair + 1), to);
         } else {
             to.iter_mut().zip(even).for_each(|(to, &even)| *to = [even, bf16::ZERO]);
         }

@@ -4,7 +4,7 @@
 //! cache, a tile's rows of the left factor, which stay in the first-level cache. (The panels are those of Goto and van de
 //! Geijn 2008, *Anatomy of High-Performance Matrix Multiplication*, and of BLIS, whose loops have rows inside: no faster
 //! here, and half as fast where the depth is small, since rows of the output are then written in pieces.) For few rows
-//! packing does not pay: then the right factor is read where it is, a large one with rows inside ([`Reading`]).
+//! packing does not pay: then the right factor is read unpacked, a large one with rows inside ([`Reading`]).
 //!
 //! Each element of the output is one sum over each block of the depth, in the order of the depth, and their sum. It does not
 //! depend on where a block of rows or columns begins, so neither on how cores share them.
@@ -15,15 +15,15 @@ use ndarray::{ArrayView2, ArrayViewMut2, s};
 use pulp::{Simd, WithSimd};
 
 use super::pack::{pack, packed_len, rows_len, transpose};
-use super::tile::{Compute, Left, Panel, Place, ROWS, Scale, Tile, VECTORS};
+use super::tile::{Compute, Left, Panel, ROWS, Scale, Tile, TileOffset, VECTORS};
 use crate::cpu::lanes::{Lanes, MOST_LANES, has_few_registers, in_vectors};
 use crate::cpu::scratch::with_scratch;
 
 /// The most elements of the depth that a tile sums before it writes,
 const DEPTH: usize = 512;
-/// and where the right factor's rows are read where they are, once, for few rows: as many streams as the processor follows.
+/// and where the right factor's rows are read unpacked, once, for few rows: as many streams as the processor follows.
 const FEW_ROWS_DEPTH: usize = 8;
-/// Vectors of a tile of one row whose right factor is read where it is.
+/// Vectors of a tile of one row whose right factor is read unpacked.
 const ROW_VECTORS: usize = 8;
 /// Bytes of a packed block of the right factor: a part of the second-level cache.
 const RIGHT_BYTES: usize = 512 * 1024;
@@ -31,11 +31,11 @@ const RIGHT_BYTES: usize = 512 * 1024;
 const LEFT_BYTES: usize = 2 * 1024 * 1024;
 /// A left factor whose rows are strided is not transposed below these bytes.
 const STRIDED_BYTES: usize = 32 * 1024;
-/// A right factor is read where it is for products of at most so many rows, too few for packing to pay,
+/// A right factor is read unpacked for products of at most so many rows, too few for packing to pay,
 const PACK_ROWS: usize = 6 * ROWS;
 /// and for any if it has at most so many bytes.
 const PACK_BYTES: usize = 64 * 1024;
-/// It is read by panels if those are so many cache lines wide,
+/// It is read panel-blocked if panels are so many cache lines wide,
 const PANEL_LINES: usize = 4;
 /// and at most so many of a panel's rows are a multiple of these bytes apart. (Those share the sets of a second-level
 /// cache, which has 8 or 16 ways. Where 64 did, packing was faster.)
@@ -70,8 +70,8 @@ impl<'a, C: Lanes> Blocked<'a, C> {
         let most_width = VECTORS * MOST_LANES;
         let block = (RIGHT_BYTES / bytes).next_multiple_of(most_width).min(columns);
         let [columns, packed] = match reading {
-            Reading::InPlace(_) => [columns, columns.min(most_width)],
-            Reading::ByPanels(_) | Reading::Packed => [block, block],
+            Reading::Unpacked(_) => [columns, columns.min(most_width)],
+            Reading::PanelBlocked(_) | Reading::Packed => [block, block],
         };
         let lengths =
             [if transposes { rows_len(rows, depth) } else { 0 }, packed_len(packed, depth, most_width)];
@@ -85,11 +85,11 @@ impl<'a, C: Lanes> Blocked<'a, C> {
         let (rows, bytes) = (self.out.nrows(), size_of_val(elements));
         let is_near = rows < ROWS || bytes <= if rows <= PACK_ROWS { RIGHT_BYTES } else { PACK_BYTES };
         if is_near {
-            Reading::InPlace(elements)
+            Reading::Unpacked(elements)
         } else if rows <= PACK_ROWS
             && rows_in_a_set(self.b.ncols() * size_of::<C>(), depth) <= PANEL_ROWS_IN_A_SET
         {
-            Reading::ByPanels(elements)
+            Reading::PanelBlocked(elements)
         } else {
             Reading::Packed
         }
@@ -107,11 +107,11 @@ fn rows_in_a_set(row_bytes: usize, depth: usize) -> usize {
 enum Reading<'a, C> {
     /// From a copy, in panels.
     Packed,
-    /// Where it is, and stays in a cache while all rows pass by; or it is read once.
-    InPlace(&'a [C]),
-    /// Where it is, by all rows a panel after the other, while the next one is brought to the caches: all of it would
-    /// have left them before the next rows. (Where panels are narrow it is packed.)
-    ByPanels(&'a [C]),
+    /// Unpacked: it stays in a cache while all rows pass by, or it is read once.
+    Unpacked(&'a [C]),
+    /// Unpacked, panel by panel, by all rows each, while the next panel is prefetched: all of it would have left the
+    /// caches before the next rows. (Where panels are narrow it is packed.)
+    PanelBlocked(&'a [C]),
 }
 
 /// A product with the sizes of its blocks and room for them.
@@ -134,12 +134,12 @@ impl<C: Lanes> WithSimd for InBlocks<'_, '_, C> {
         let Blocked { a, b, mut out, scale, .. } = product;
         let ([all_rows, all], depth) = ([out.nrows(), out.ncols()], a.ncols());
         let width = width::<C, S>();
-        let (in_place, columns, by_panels) = match reading {
-            Reading::ByPanels(elements) if width >= PANEL_LINES * Panel::<C>::CACHE_LINE => {
+        let (unpacked, columns, panel_blocked) = match reading {
+            Reading::PanelBlocked(elements) if width >= PANEL_LINES * Panel::<C>::CACHE_LINE => {
                 (Some(elements), width, true)
             }
-            Reading::ByPanels(_) | Reading::Packed => (None, columns, false),
-            Reading::InPlace(elements) => (Some(elements), columns, false),
+            Reading::PanelBlocked(_) | Reading::Packed => (None, columns, false),
+            Reading::Unpacked(elements) => (Some(elements), columns, false),
         };
         let [row_stride, a_strides] = [out.strides(), a.strides()];
         let (row_stride, a_strides) = (row_stride[0], [a_strides[0], a_strides[1]]);
@@ -157,33 +157,33 @@ impl<C: Lanes> WithSimd for InBlocks<'_, '_, C> {
                 };
                 for column in (0..all).step_by(columns) {
                     let end = all.min(column + columns);
-                    // Of a factor that is read where it is, what does not fill a tile is packed all the same.
+                    // Of a factor that is read unpacked, what does not fill a tile is packed all the same.
                     let from =
-                        if in_place.is_some() { read_in_place::<C, S>(all).max(column) } else { column };
+                        if unpacked.is_some() { read_in_place::<C, S>(all).max(column) } else { column };
                     if from < end {
                         pack(simd, b.slice(s![depths.clone(), from..end]), width, packed);
                     }
-                    let in_place = in_place.map(|elements| InPlace {
+                    let unpacked = unpacked.map(|elements| InPlace {
                         elements: elements.get(begin * all + column..depths.end * all).unwrap_or_default(),
                         stride: all,
                         columns: from - column,
-                        brings_next: by_panels && end < all,
+                        brings_next: panel_blocked && end < all,
                     });
-                    let right = Right { in_place, packed, depth: depths.len() };
+                    let right = Right { unpacked, packed, depth: depths.len() };
                     let ahead = row as isize * row_stride + column as isize;
-                    let place =
-                        Place { first: first.wrapping_offset(ahead), row_stride, columns: end - column };
+                    let offset =
+                        TileOffset { first: first.wrapping_offset(ahead), row_stride, columns: end - column };
                     // SAFETY: the rows `rows` and the depths `depths` are some of `a`, or copied from there, and the rows
-                    // and columns of `place` some of `out`, which is borrowed mutably and whose rows have their elements
+                    // and columns of `offset` some of `out`, which is borrowed mutably and whose rows have their elements
                     // side by side.
-                    unsafe { block::<C, S>(simd, left, rows.len(), right, place, scale) };
+                    unsafe { block::<C, S>(simd, left, rows.len(), right, offset, scale) };
                 }
             }
         }
     }
 }
 
-/// The columns of a block that are read where they are.
+/// The columns of a block that are read unpacked.
 #[derive(Clone, Copy)]
 struct InPlace<'a, C> {
     elements: &'a [C],
@@ -204,7 +204,7 @@ impl<'a, C> InPlace<'a, C> {
 /// A block of the right factor.
 #[derive(Clone, Copy)]
 struct Right<'a, C> {
-    in_place: Option<InPlace<'a, C>>,
+    unpacked: Option<InPlace<'a, C>>,
     /// The panels that are packed: all, or the last one.
     packed: &'a [C],
     depth: usize,
@@ -214,21 +214,21 @@ impl<'a, C: Copy> Right<'a, C> {
     /// The columns from `column` on.
     #[inline(always)]
     fn panel(&self, column: usize, width: usize, share: &Share) -> Panel<'a, C> {
-        match self.in_place {
-            Some(in_place) if column < in_place.columns => {
-                let panel = in_place.panel(column);
-                if in_place.brings_next { panel.bringing(share.of::<C>(width)) } else { panel }
+        match self.unpacked {
+            Some(unpacked) if column < unpacked.columns => {
+                let panel = unpacked.panel(column);
+                if unpacked.brings_next { panel.bringing(share.of::<C>(width)) } else { panel }
             }
             Some(_) => Panel::new(self.packed, width),
             None => Panel::new(&self.packed[column * self.depth..][..width * self.depth], width),
         }
     }
 
-    /// As many columns from `column` on as a tile of one row has, if all are read where they are.
+    /// As many columns from `column` on as a tile of one row has, if all are read unpacked.
     #[inline(always)]
     fn row_panel(&self, column: usize, width: usize) -> Option<Panel<'a, C>> {
-        let in_place = self.in_place?;
-        (column + width <= in_place.columns).then(|| in_place.panel(column))
+        let unpacked = self.unpacked?;
+        (column + width <= unpacked.columns).then(|| unpacked.panel(column))
     }
 }
 
@@ -255,7 +255,7 @@ fn width<C: Lanes, S: Simd>() -> usize {
     C::lanes::<S>() * if has_few_registers::<S>() { VECTORS / 2 } else { VECTORS }
 }
 
-/// How many of a number of columns are read where they are: the others do not fill a tile or vectors.
+/// How many of a number of columns are read unpacked: the others do not fill a tile or vectors.
 #[inline(always)]
 fn read_in_place<C: Lanes, S: Simd>(columns: usize) -> usize {
     if columns.is_multiple_of(C::lanes::<S>()) {
@@ -268,7 +268,7 @@ fn read_in_place<C: Lanes, S: Simd>(columns: usize) -> usize {
 /// The product of rows and columns of a block.
 ///
 /// # Safety
-/// The elements of `rows` rows of `left` are valid for reads, and those of `place` for reads and writes; nothing else writes
+/// The elements of `rows` rows of `left` are valid for reads, and those of `offset` for reads and writes; nothing else writes
 /// the ones or accesses the others meanwhile.
 #[allow(unsafe_code, reason = "several tiles of one matrix are written through one pointer")]
 #[allow(clippy::multiple_unsafe_ops_per_block, reason = "one of them is called")]
@@ -278,21 +278,22 @@ unsafe fn block<C: Lanes, S: Simd>(
     left: Left<C>,
     rows: usize,
     right: Right<'_, C>,
-    place: Place<C>,
+    offset: TileOffset<C>,
     scale: Scale<C>,
 ) {
     let mut row = 0;
     while row < rows {
         let left = left.below(row);
-        let place = Place { first: place.first.wrapping_offset(row as isize * place.row_stride), ..place };
+        let offset =
+            TileOffset { first: offset.first.wrapping_offset(row as isize * offset.row_stride), ..offset };
         let share = |count| Share { rows: row..row + count, all: rows };
         // SAFETY: of the rows, which the caller vouches for, at least as many are left as a line of tiles has.
         row += unsafe {
             match rows - row {
-                1 => line::<C, S, 1>(simd, left, right, place, scale, &share(1)),
-                2 | 3 => line::<C, S, 2>(simd, left, right, place, scale, &share(2)),
-                4 | 5 => line::<C, S, 4>(simd, left, right, place, scale, &share(4)),
-                _ => line::<C, S, ROWS>(simd, left, right, place, scale, &share(ROWS)),
+                1 => line::<C, S, 1>(simd, left, right, offset, scale, &share(1)),
+                2 | 3 => line::<C, S, 2>(simd, left, right, offset, scale, &share(2)),
+                4 | 5 => line::<C, S, 4>(simd, left, right, offset, scale, &share(4)),
+                _ => line::<C, S, ROWS>(simd, left, right, offset, scale, &share(ROWS)),
             }
         };
     }
@@ -308,29 +309,30 @@ unsafe fn line<C: Lanes, S: Simd, const R: usize>(
     simd: S,
     left: Left<C>,
     right: Right<'_, C>,
-    place: Place<C>,
+    offset: TileOffset<C>,
     scale: Scale<C>,
     share: &Share,
 ) -> usize {
     let (width, row_width) = (width::<C, S>(), ROW_VECTORS * C::lanes::<S>());
     let mut column = 0;
-    while column < place.columns {
-        let rest = Place { first: place.first.wrapping_add(column), ..place };
+    while column < offset.columns {
+        let rest = TileOffset { first: offset.first.wrapping_add(column), ..offset };
         if const { R == 1 }
-            && row_width <= place.columns - column
+            && row_width <= offset.columns - column
             && let Some(b) = right.row_panel(column, row_width)
         {
             // SAFETY: the caller vouches for a row, and the columns are some of those.
-            let tile = unsafe { Tile::<C, 1>::new(left, b, Place { columns: row_width, ..rest }, scale) };
+            let tile =
+                unsafe { Tile::<C, 1>::new(left, b, TileOffset { columns: row_width, ..rest }, scale) };
             S::vectorize(simd, Compute::<C, 1, ROW_VECTORS>(tile));
             column += row_width;
             continue;
         }
         let b = right.panel(column, width, share);
-        let columns = width.min(place.columns - column);
-        let place = Place { columns, ..rest };
+        let columns = width.min(offset.columns - column);
+        let offset = TileOffset { columns, ..rest };
         // SAFETY: the caller vouches for `R` rows, and the columns are some of those.
-        let tile = unsafe { Tile::<C, R>::new(left, b, place, scale) };
+        let tile = unsafe { Tile::<C, R>::new(left, b, offset, scale) };
         match columns.div_ceil(C::lanes::<S>()) {
             1 => S::vectorize(simd, Compute::<C, R, 1>(tile)),
             2 => S::vectorize(simd, Compute::<C, R, 2>(tile)),

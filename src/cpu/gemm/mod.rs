@@ -9,7 +9,7 @@
 //!
 //! Each sum is made in an order that the shape and the strides of the whole product determine, not the number of cores, which
 //! share out rows and columns. (In bf16 also whether factors, and sums that are added to, have very small or very large elements, see
-//! [`pairs`].)
+//! [`bf16_dot`].)
 //!
 //! Types with a compute type of their own, `f16` and `bf16`, are widened block by block and accumulate in it over the
 //! whole inner dimension; where the machine multiplies pairs of `bf16`, they stay as they are (`bf16.rs`, and `tiles.rs` where
@@ -18,9 +18,9 @@
 use dahl_core::{Element, ElementType, Real};
 use ndarray::{ArrayView2, ArrayViewMut2, s};
 
-use super::compute::computes_in_itself;
 #[cfg(target_arch = "x86_64")]
-use super::pairs;
+use super::bf16_dot;
+use super::compute::computes_in_itself;
 use super::scratch::with_scratch;
 
 #[cfg(target_arch = "x86_64")]
@@ -156,12 +156,12 @@ pub(crate) fn add_product<T: Real>(
         return product(same_type(a), same_type(b), out, true);
     }
     #[cfg(target_arch = "x86_64")]
-    if ElementType::of::<T>().is::<half::bf16>() && pairs::are_multiplied() && out.strides()[1] == 1 {
+    if ElementType::of::<T>().is::<half::bf16>() && bf16_dot::is_supported() && out.strides()[1] == 1 {
         let (a, b) = (same_type(a), same_type(b));
         if tiles::are_worthwhile(rows, inner, cols) {
             return tiles::add_product(a, b, same_type_mut(out), add_widened_product);
         }
-        if pairs::are_fast() && bf16::is_exact(a) && bf16::is_exact(b) {
+        if bf16_dot::is_fast() && bf16::is_exact(a) && bf16::is_exact(b) {
             return bf16::add_product(a, b, same_type_mut(out));
         }
     }
@@ -205,7 +205,7 @@ fn widened_product<T: Real>(
 ) {
     let (rows, cols) = out.dim();
     #[cfg(target_arch = "x86_64")]
-    if !accumulate && product_in_pairs(a, b, out.view_mut()) {
+    if !accumulate && product_by_bf16_dot(a, b, out.view_mut()) {
         return;
     }
     with_scratch([SUMS_ROWS.min(rows) * SUMS_COLS.min(cols)], |[sums]: [&mut [T::Compute]; 1]| {
@@ -230,8 +230,13 @@ fn widened_product<T: Real>(
 /// `out = a x b` by vectors of pairs, if those are what [`add_product`] multiplies all of it with; else it does nothing and returns
 /// false.
 #[cfg(target_arch = "x86_64")]
-fn product_in_pairs<T: Real>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: ArrayViewMut2<'_, T>) -> bool {
-    let are_pairs = ElementType::of::<T>().is::<half::bf16>() && pairs::are_multiplied() && pairs::are_fast();
+fn product_by_bf16_dot<T: Real>(
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    out: ArrayViewMut2<'_, T>,
+) -> bool {
+    let are_pairs =
+        ElementType::of::<T>().is::<half::bf16>() && bf16_dot::is_supported() && bf16_dot::is_fast();
     if !are_pairs || out.strides()[1] != 1 || tiles::are_worthwhile(a.nrows(), a.ncols(), b.ncols()) {
         return false;
     }

@@ -35,14 +35,14 @@ impl<C> Left<C> {
 
 /// A part of the output: rows of `columns` elements that lie side by side.
 #[derive(Clone, Copy)]
-pub(super) struct Place<C> {
+pub(super) struct TileOffset<C> {
     pub(super) first: *mut C,
     pub(super) row_stride: isize,
     pub(super) columns: usize,
 }
 
 #[cfg(target_arch = "x86_64")]
-impl<C> Place<C> {
+impl<C> TileOffset<C> {
     /// `columns` columns from number `column` on, in the rows from number `row` on.
     #[inline(always)]
     pub(super) fn part(self, row: usize, column: usize, columns: usize) -> Self {
@@ -94,7 +94,7 @@ impl<C: Real> Scale<C> {
     }
 }
 
-/// A product of `R` rows with a few vectors of columns, of which `place` has what is written.
+/// A product of `R` rows with a few vectors of columns, of which `offset` has what is written.
 ///
 /// # Shapes
 /// `left: [R, depth]`; `right: [depth, stride]`: its first vectors of columns are taken, as many as asked for.
@@ -103,18 +103,23 @@ impl<C: Real> Scale<C> {
 pub(super) struct Tile<'a, C, const R: usize> {
     left: Left<C>,
     right: Panel<'a, C>,
-    place: Place<C>,
+    offset: TileOffset<C>,
     scale: Scale<C>,
 }
 
 impl<'a, C, const R: usize> Tile<'a, C, R> {
     /// # Safety
-    /// While it lives, the elements of `R` rows of `left` are valid for reads, and those of `place` for reads and writes;
+    /// While it lives, the elements of `R` rows of `left` are valid for reads, and those of `offset` for reads and writes;
     /// nothing else writes the ones or accesses the others.
     #[allow(unsafe_code, reason = "several tiles of one matrix are written through one pointer")]
     #[inline(always)]
-    pub(super) unsafe fn new(left: Left<C>, right: Panel<'a, C>, place: Place<C>, scale: Scale<C>) -> Self {
-        Self { left, right, place, scale }
+    pub(super) unsafe fn new(
+        left: Left<C>,
+        right: Panel<'a, C>,
+        offset: TileOffset<C>,
+        scale: Scale<C>,
+    ) -> Self {
+        Self { left, right, offset, scale }
     }
 }
 
@@ -127,14 +132,16 @@ impl<C: Lanes, const R: usize, const V: usize> WithSimd for Compute<'_, C, R, V>
     #[allow(unsafe_code, reason = "several tiles of one matrix are written through one pointer")]
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Tile { left, right, place, scale } = self.0;
+        let Tile { left, right, offset, scale } = self.0;
         let lanes = C::lanes::<S>();
-        let is_whole = place.columns == V * lanes;
-        assert!(is_whole || (V - 1) * lanes < place.columns && place.columns < V * lanes);
+        let is_whole = offset.columns == V * lanes;
+        assert!(is_whole || (V - 1) * lanes < offset.columns && offset.columns < V * lanes);
         if left.depth >= PREFETCH_DEPTH {
             for row in 0..R as isize {
                 for vector in 0..V {
-                    prefetch(place.first.wrapping_offset(row * place.row_stride + (vector * lanes) as isize));
+                    prefetch(
+                        offset.first.wrapping_offset(row * offset.row_stride + (vector * lanes) as isize),
+                    );
                 }
             }
         }
@@ -142,9 +149,9 @@ impl<C: Lanes, const R: usize, const V: usize> WithSimd for Compute<'_, C, R, V>
         let sums = unsafe { sums::<C, S, R, V>(simd, left, right) };
         // Loops of lengths that are known, so that no sum goes through memory on its way.
         for (row, sums) in sums.into_iter().enumerate() {
-            let first = place.first.wrapping_offset(row as isize * place.row_stride);
-            // SAFETY: `row` is one of `place`, whose elements `new` asks for.
-            let out = unsafe { std::slice::from_raw_parts_mut(first, place.columns) };
+            let first = offset.first.wrapping_offset(row as isize * offset.row_stride);
+            // SAFETY: `row` is one of `offset`, whose elements `new` asks for.
+            let out = unsafe { std::slice::from_raw_parts_mut(first, offset.columns) };
             for (vector, sum) in sums.into_iter().enumerate() {
                 let out = &mut out[vector * lanes..];
                 if vector + 1 < V || is_whole {

@@ -8,7 +8,7 @@ use half::bf16;
 use ndarray::{ArrayView1, ArrayView2, ArrayViewMut2, s};
 
 use super::bf16::interleave;
-use crate::cpu::pairs::{Pair, are_exact, are_exact_sums};
+use crate::cpu::bf16_dot::{Pair, are_exact, are_exact_sums};
 use crate::cpu::scratch::with_scratch;
 use crate::cpu::tiles::{self, BLOCK, Left, Right, SIDE, Step, Sums, Tiles};
 

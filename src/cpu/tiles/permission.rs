@@ -6,13 +6,13 @@ use std::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
 use std::env;
 use std::sync::OnceLock;
 
-use crate::cpu::pairs;
+use crate::cpu::bf16_dot;
 
 /// Whether this machine has these registers and lets the program use them. Not if `DAHL_SIMD` names a level: none has them.
 pub(crate) fn are_there() -> bool {
     static ARE_THERE: OnceLock<bool> = OnceLock::new();
     *ARE_THERE.get_or_init(|| {
-        env::var_os("DAHL_SIMD").is_none() && pairs::are_multiplied() && are_saved() && are_permitted()
+        env::var_os("DAHL_SIMD").is_none() && bf16_dot::is_supported() && are_saved() && are_permitted()
     })
 }
 

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 use super::transpose::transpose;
 use super::{BLOCK, Initial, Left, Right, SIDE, Step, Sums, are_there};
-use crate::cpu::pairs::Pair;
+use crate::cpu::bf16_dot::Pair;
 
 /// How the registers are divided, as `ldtilecfg` takes it.
 #[repr(C, align(64))]

@@ -7,7 +7,7 @@ use std::arch::x86_64::{
 };
 
 use super::SIDE;
-use crate::cpu::pairs::Pair;
+use crate::cpu::bf16_dot::Pair;
 
 /// Of two by two elements within each quarter of the vectors, then of quarters.
 #[target_feature(enable = "avx512f")]

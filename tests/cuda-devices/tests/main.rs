@@ -1,4 +1,4 @@
-//! What runs on CUDA devices: on the stand-in for CUDA, or, where the environment says `CUDA_STAND_IN=0`, on those of the machine.
+//! What runs on CUDA devices: on the fake CUDA driver, or, where the environment says `FAKE_CUDA=0`, on those of the machine.
 //! One program, in which one test at a time has the driver.
 
 mod networks;

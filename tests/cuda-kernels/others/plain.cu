@@ -1,4 +1,4 @@
-// Kernels on plain pointers, as programs other than dahl have them: for the tests of the stand-in.
+// Kernels on plain pointers, as programs other than dahl have them: for the tests of the fake driver.
 #include "dahl.cuh"
 
 using namespace dahl;

@@ -17,14 +17,14 @@ const ROOM_GAP: f64 = 26.0;
 const ROOM_WIDTH: f64 = 108.0;
 
 #[derive(Clone, Copy)]
-struct Place {
+struct Rectangle {
     x: f64,
     y: f64,
     width: f64,
     height: f64,
 }
 
-impl Place {
+impl Rectangle {
     fn bottom(self) -> (f64, f64) {
         (self.x + self.width / 2.0, self.y + self.height)
     }
@@ -46,7 +46,7 @@ pub fn draw(
     let floor: BTreeMap<&str, usize> =
         floors.flat_map(|(floor, row)| row.iter().map(move |name| (*name, floor))).collect();
     let core_height = rooms.len() as f64 * (ROOM_HEIGHT + ROOM_GAP) + 40.0;
-    let mut places: BTreeMap<String, Place> = BTreeMap::new();
+    let mut places: BTreeMap<String, Rectangle> = BTreeMap::new();
     let mut y = MARGIN;
     for row in crates.iter().rev() {
         let has_core = row.iter().any(|(name, _)| *name == "dahl-core");
@@ -54,7 +54,7 @@ pub fn draw(
         for (name, x) in row_of(row, dependencies, &places) {
             let width = if name == "dahl-core" { CORE_WIDTH } else { CRATE_WIDTH };
             let height = if name == "dahl-core" { height } else { CRATE_HEIGHT };
-            places.insert(name.to_owned(), Place { x, y, width, height });
+            places.insert(name.to_owned(), Rectangle { x, y, width, height });
         }
         y += height + CRATE_GAP;
     }
@@ -67,7 +67,8 @@ pub fn draw(
             // Every second floor stands a little aside, so that long arrows do not meet.
             let aside = if row.len() == 1 { if floor % 2 == 0 { -70.0 } else { 70.0 } } else { 0.0 };
             let x = core.x + step * (index as f64 + 0.5) - ROOM_WIDTH / 2.0 + aside;
-            room_places.insert((*name).to_owned(), Place { x, y, width: ROOM_WIDTH, height: ROOM_HEIGHT });
+            room_places
+                .insert((*name).to_owned(), Rectangle { x, y, width: ROOM_WIDTH, height: ROOM_HEIGHT });
         }
     }
 
@@ -112,7 +113,7 @@ pub fn draw(
 fn row_of<'a>(
     row: &[(&'a str, &str)],
     dependencies: &BTreeSet<Dependency>,
-    places: &BTreeMap<String, Place>,
+    places: &BTreeMap<String, Rectangle>,
 ) -> Vec<(&'a str, f64)> {
     let middle = |name: &str| {
         let above = dependencies.iter().filter(|dependency| dependency.to == name);
@@ -157,8 +158,8 @@ fn reduced(arrows: &BTreeSet<(String, String)>) -> BTreeSet<(String, String)> {
     arrows.iter().filter(|(from, to)| !leads(from, to)).cloned().collect()
 }
 
-fn write_box(svg: &mut String, at: Place, name: &str, fill: &str, is_outer: bool) {
-    let Place { x, y, width, height } = at;
+fn write_box(svg: &mut String, at: Rectangle, name: &str, fill: &str, is_outer: bool) {
+    let Rectangle { x, y, width, height } = at;
     let (middle, line) = (x + width / 2.0, if is_outer { y + 20.0 } else { y + height / 2.0 + 4.5 });
     let _ = writeln!(
         svg,

@@ -26,7 +26,7 @@ pub const ROOMS: &[&[&str]] = &[
     &["device"],
     &["array"],
     &["task"],
-    &["trace", "choice", "scheduler", "stall"],
+    &["trace", "autotune", "scheduler", "stall"],
     &["explain", "simulation", "partition", "testing"],
     &["statistics"],
     &["config"],

@@ -15,7 +15,7 @@ pub(crate) struct Cnn {
     pub(crate) filters: usize,
     pub(crate) batch: usize,
     /// Samples that a task handles; the trainer's own choice if nothing is said.
-    pub(crate) granularity: Option<usize>,
+    pub(crate) micro_batch_size: Option<usize>,
     pub(crate) epochs: usize,
     pub(crate) seed: u64,
 }
@@ -36,7 +36,7 @@ pub(crate) struct Trained {
 impl Cnn {
     /// One epoch on batches of so many samples.
     pub(crate) fn new(filters: usize, batch: usize, seed: u64) -> Self {
-        Self { filters, batch, granularity: None, epochs: 1, seed }
+        Self { filters, batch, micro_batch_size: None, epochs: 1, seed }
     }
 
     pub(crate) fn train<T: Real>(&self, rt: &Runtime, data: &impl Dataset) -> dahl::Result<Trained> {
@@ -47,8 +47,8 @@ impl Cnn {
         let mut model = model.relu()?.max_pool2d(POOL)?.flatten()?.dense(CLASSES)?;
         let trainer = Trainer::new(&mut model, CrossEntropy, Sgd::new(RATE));
         let mut trainer = trainer.batch_size(self.batch).epochs(self.epochs).shuffle(self.seed);
-        if let Some(samples) = self.granularity {
-            trainer = trainer.granularity(samples);
+        if let Some(samples) = self.micro_batch_size {
+            trainer = trainer.micro_batch_size(samples);
         }
         rt.wait()?;
         let begin_ns = rt.clock().now_ns();

@@ -4,7 +4,7 @@
 //! the task's arrays on the device, and the library puts that into the device's stream. Data come from
 //! `worker::cuda`, which also has the libraries' handles (`cuda::libraries`). `cuda/LIBRARIES.md` is the design.
 //!
-//! Not here: which of a codelet's kernels runs (`choice`).
+//! Not here: which of a codelet's kernels runs (`autotune`).
 #![cfg_attr(
     any(dahl_fuzz, not(feature = "cuda")),
     allow(dead_code, unused_imports, reason = "there are no such devices")

@@ -7,8 +7,8 @@ use cudarc::driver::sys::CUdeviceptr;
 use super::calls;
 use super::device::CudaDevice;
 use super::error::{CudaError, check};
-use super::landing::Landing;
-use super::mark::Mark;
+use super::event::Event;
+use super::host_fetch::HostFetch;
 use super::stream::{COMPUTE, DOWN, Stream, UP};
 use crate::codelet::Operand;
 use crate::memory::Reservation;
@@ -28,17 +28,17 @@ pub(crate) struct Allocation {
     /// The stream that worked on it last; at first the one in which it was allocated.
     last: usize,
     /// The work that wrote it last: nothing before the first one.
-    written: Option<Mark>,
+    written: Option<Event>,
     /// Works that have read it since, the last one of each stream.
-    read: Vec<Mark>,
+    read: Vec<Event>,
     reservation: Reservation,
 }
 
 /// From when to when elements were on their way.
 #[derive(Clone, Debug)]
 pub(crate) struct Moved {
-    pub(super) begin: Mark,
-    pub(super) end: Mark,
+    pub(super) begin: Event,
+    pub(super) end: Event,
 }
 
 impl Allocation {
@@ -51,14 +51,14 @@ impl Allocation {
         let _entered = device.enter()?;
         let mut address = 0;
         let stream_of = device.stream(stream);
-        // What the stream holds back does not know this memory, which may come before it.
+        // The stream's batch does not use this memory, which may come before it.
         let mut allocate = || {
             let (bytes, raw) = (reservation.bytes(), stream_of.raw_ahead());
             // SAFETY: room for an address; the stream is the device's.
             check("cuMemAllocAsync", unsafe { calls::cuMemAllocAsync(&raw mut address, bytes, raw) })
         };
         match allocate() {
-            // What is freed behind that which is held back may suffice.
+            // What is freed behind the batch may suffice.
             Err(error) if error.is_out_of_memory() && device.stream(COMPUTE).is_holding_back() => {
                 device.issue()?;
                 allocate()?;
@@ -86,52 +86,52 @@ impl Allocation {
         self.enter(device.stream(COMPUTE), writes)
     }
 
-    /// Notes what the compute stream has been given to do with it, up to `mark`.
-    pub(crate) fn leave_compute(&mut self, mark: &Mark, wrote: bool) {
-        self.leave(COMPUTE, mark, wrote);
+    /// Notes what the compute stream has been given to do with it, up to `event`.
+    pub(crate) fn leave_compute(&mut self, event: &Event, wrote: bool) {
+        self.leave(COMPUTE, event, wrote);
     }
 
     fn enter(&mut self, stream: &Stream, writes: bool) -> Result<(), CudaError> {
         let is_own = stream.is_of(&self.device);
         match &self.written {
-            Some(mark) => stream.wait(mark)?,
+            Some(event) => stream.wait(event)?,
             // Nobody has used it: what there is to wait for is the allocation.
             None if is_own && stream.number() == self.last => {}
             None => {
-                let allocated = self.device.stream(self.last).mark()?;
+                let allocated = self.device.stream(self.last).record_event()?;
                 stream.wait(&allocated)?;
                 self.written = Some(allocated);
             }
         }
         if writes {
             // A device that is lost reads no more.
-            let is_own = |mark: &Mark| mark.stream().0 == self.device.index();
-            let mut reads = self.read.iter().filter(|mark| is_own(mark) || mark.is_passed().is_ok());
-            reads.try_for_each(|mark| stream.wait(mark))?;
+            let is_own = |event: &Event| event.stream().0 == self.device.index();
+            let mut reads = self.read.iter().filter(|event| is_own(event) || event.is_passed().is_ok());
+            reads.try_for_each(|event| stream.wait(event))?;
         }
         Ok(())
     }
 
     /// Whether nothing is known to have gone wrong with the work that wrote it.
     pub(crate) fn check(&self) -> Result<(), CudaError> {
-        let Some(mark) = &self.written else { return Ok(()) };
-        mark.event()?;
-        mark.is_passed().map(drop)
+        let Some(event) = &self.written else { return Ok(()) };
+        event.raw()?;
+        event.is_passed().map(drop)
     }
 
-    fn leave(&mut self, stream: usize, mark: &Mark, wrote: bool) {
+    fn leave(&mut self, stream: usize, event: &Event, wrote: bool) {
         self.last = stream;
         if wrote {
             self.read.clear();
-            self.written = Some(mark.clone());
+            self.written = Some(event.clone());
         } else {
-            self.note_read(mark);
+            self.note_read(event);
         }
     }
 
-    fn note_read(&mut self, mark: &Mark) {
-        self.read.retain(|read| read.stream() != mark.stream());
-        self.read.push(mark.clone());
+    fn note_read(&mut self, event: &Event) {
+        self.read.retain(|read| read.stream() != event.stream());
+        self.read.push(event.clone());
     }
 
     /// Copies elements from home, which may change when this returns.
@@ -142,11 +142,11 @@ impl Allocation {
         let device = Arc::clone(&self.device);
         let up = device.stream(UP);
         self.enter(up, true)?;
-        let begin = up.mark()?;
+        let begin = up.record_event()?;
         // SAFETY: the caller's.
         let sent = unsafe { self.send_all(home) };
         // Whatever was sent of it: what comes after waits for that.
-        let end = up.mark()?;
+        let end = up.record_event()?;
         self.leave(UP, &end, true);
         sent.map(|()| Moved { begin, end })
     }
@@ -183,7 +183,7 @@ impl Allocation {
             // SAFETY: staging has as many initialised bytes (P), and nobody else has it.
             self.send(0, bytes, |to| fill(unsafe { std::slice::from_raw_parts_mut(to, bytes) }))?;
         }
-        self.leave(UP, &up.mark()?, true);
+        self.leave(UP, &up.record_event()?, true);
         Ok(())
     }
 
@@ -206,7 +206,7 @@ impl Allocation {
             };
             check("cuMemsetAsync", code)?;
         }
-        self.leave(COMPUTE, &compute.mark()?, true);
+        self.leave(COMPUTE, &compute.record_event()?, true);
         Ok(())
     }
 
@@ -218,11 +218,11 @@ impl Allocation {
         let (to, up) = (self.address + start as u64, self.device.stream(UP));
         let raw = up.raw()?;
         // SAFETY: A, and the stream waits for what is done with the memory (D2); the buffer is not used again before
-        // the mark below has passed.
+        // the event below has passed.
         let code = unsafe { calls::cuMemcpyHtoDAsync_v2(to, buffer.pointer().cast(), bytes, raw) };
         check("cuMemcpyHtoDAsync", code)?;
-        match up.mark() {
-            Ok(mark) => self.device.staging().give_back(buffer, mark),
+        match up.record_event() {
+            Ok(event) => self.device.staging().give_back(buffer, event),
             Err(error) => {
                 std::mem::forget(buffer); // the copy may be under way
                 return Err(error);
@@ -232,35 +232,40 @@ impl Allocation {
     }
 
     /// Begins to copy `bytes` bytes to the host, in one piece unless `may_split`.
-    pub(crate) fn download(&mut self, bytes: usize, may_split: bool) -> Result<(Landing, Moved), CudaError> {
+    pub(crate) fn download(
+        &mut self,
+        bytes: usize,
+        may_split: bool,
+    ) -> Result<(HostFetch, Moved), CudaError> {
         let device = Arc::clone(&self.device);
         let down = device.stream(DOWN);
         self.enter(down, false)?;
-        let begin = down.mark()?;
-        let mut landing = Landing::new(device.staging());
+        let begin = down.record_event()?;
+        let mut host_fetch = HostFetch::new(device.staging());
         let piece = if may_split { PIECE } else { bytes.max(1) };
         let mut starts = (0..bytes).step_by(piece);
-        let fetched = starts.try_for_each(|start| self.fetch(start, piece.min(bytes - start), &mut landing));
+        let fetched =
+            starts.try_for_each(|start| self.fetch(start, piece.min(bytes - start), &mut host_fetch));
         // Whatever was fetched of it: what comes after waits for that.
-        let end = match landing.last_mark().filter(|_| fetched.is_ok()) {
-            Some(mark) => mark.clone(),
-            None => down.mark()?,
+        let end = match host_fetch.last_event().filter(|_| fetched.is_ok()) {
+            Some(event) => event.clone(),
+            None => down.record_event()?,
         };
         self.leave(DOWN, &end, false);
-        fetched.map(|()| (landing, Moved { begin, end }))
+        fetched.map(|()| (host_fetch, Moved { begin, end }))
     }
 
     /// Begins to copy some bytes to a staging buffer. The stream has entered.
-    fn fetch(&self, start: usize, bytes: usize, landing: &mut Landing) -> Result<(), CudaError> {
+    fn fetch(&self, start: usize, bytes: usize, host_fetch: &mut HostFetch) -> Result<(), CudaError> {
         let buffer = self.device.staging().take(bytes)?;
         let _entered = self.device.enter()?;
         let (from, down) = (self.address + start as u64, self.device.stream(DOWN));
         let raw = down.raw()?;
-        // SAFETY: A, and the stream waits for what wrote the memory (D2); the buffer is the landing's.
+        // SAFETY: A, and the stream waits for what wrote the memory (D2); the buffer is the fetch's.
         let code = unsafe { calls::cuMemcpyDtoHAsync_v2(buffer.pointer().cast(), from, bytes, raw) };
         check("cuMemcpyDtoHAsync", code)?;
-        match down.mark() {
-            Ok(mark) => landing.push(buffer, bytes, mark),
+        match down.record_event() {
+            Ok(event) => host_fetch.push(buffer, bytes, event),
             Err(error) => {
                 std::mem::forget(buffer); // the copy may be under way
                 return Err(error);
@@ -275,7 +280,7 @@ impl Allocation {
         let up = device.stream(UP);
         self.enter(up, true)?;
         from.enter(up, false)?;
-        let begin = up.mark()?;
+        let begin = up.record_event()?;
         let _entered = device.enter()?;
         let raw = up.raw()?;
         // SAFETY: A of both, and the stream waits for what is done with either (D2).
@@ -290,7 +295,7 @@ impl Allocation {
             )
         };
         check("cuMemcpyPeerAsync", code)?;
-        let end = up.mark()?;
+        let end = up.record_event()?;
         self.leave(UP, &end, true);
         from.note_read(&end);
         Ok(Moved { begin, end })
@@ -301,7 +306,7 @@ impl Drop for Allocation {
     fn drop(&mut self) {
         let Ok(_entered) = self.device.enter() else { return };
         let stream = self.device.stream(self.last);
-        let ordered = self.written.iter().chain(&self.read).try_for_each(|mark| stream.wait(mark));
+        let ordered = self.written.iter().chain(&self.read).try_for_each(|event| stream.wait(event));
         // An error leaves the memory to the driver: the device is lost, and with it the memory.
         if ordered.is_ok() {
             // SAFETY: A; D3: the stream has been told to wait for everything that uses the memory. The context is current.

@@ -11,10 +11,10 @@ use super::allocation::{Allocation, Moved};
 use super::calls;
 use super::context::{Context, Entered};
 use super::error::{CudaError, check};
+use super::event::{Event, EventPool};
 use super::launches::{Form, KernelParameters};
 use super::library;
 use super::link::Link;
-use super::mark::{Events, Mark};
 use super::modules::{Function, Modules, Unloaded};
 use super::pinned::{Pinned, Staging};
 use super::pool;
@@ -43,15 +43,15 @@ pub(crate) struct CudaDevice {
     transfers: Mutex<Vec<(Transfer, Moved)>>,
     timeline: Timeline,
     streams: [Arc<Stream>; STREAMS],
-    /// Whether launches may be held back, to be given to the driver as graphs.
-    holds_back: AtomicBool,
+    /// Whether launches may be batched, to be given to the driver as graphs.
+    batches_launches: AtomicBool,
     // Last: what is above uses it.
     context: Arc<Context>,
 }
 
 /// What was found when devices were looked for.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(crate) enum DeviceSearch {
     Devices(Vec<Arc<CudaDevice>>),
     /// Why there are none.
     None(String),
@@ -59,17 +59,17 @@ pub(crate) enum Found {
 
 impl CudaDevice {
     /// The devices of this machine, `most` at most.
-    pub(crate) fn find(most: usize, clock: &Clock) -> Found {
+    pub(crate) fn find(most: usize, clock: &Clock) -> DeviceSearch {
         if most == 0 {
-            return Found::None("none are wanted".to_owned());
+            return DeviceSearch::None("none are wanted".to_owned());
         }
         if let Err(reason) = library::start() {
-            return Found::None(reason);
+            return DeviceSearch::None(reason);
         }
         let mut count = 0;
         // SAFETY: room for a number.
         if let Err(error) = check("cuDeviceGetCount", unsafe { calls::cuDeviceGetCount(&raw mut count) }) {
-            return Found::None(error.to_string());
+            return DeviceSearch::None(error.to_string());
         }
         let most = most.min(usize::try_from(count).unwrap_or(0));
         let mut devices = Vec::new();
@@ -77,7 +77,7 @@ impl CudaDevice {
             match Self::open(index, clock) {
                 Ok(device) => devices.push(device),
                 // Numbers have no gaps: those after it are left out as well.
-                Err(error) if index == 0 => return Found::None(error.to_string()),
+                Err(error) if index == 0 => return DeviceSearch::None(error.to_string()),
                 Err(error) => {
                     eprintln!("dahl: CUDA device {index} is not used, nor are those after it: {error}");
                     break;
@@ -85,12 +85,12 @@ impl CudaDevice {
             }
         }
         if devices.is_empty() {
-            return Found::None("the driver knows no device".to_owned());
+            return DeviceSearch::None("the driver knows no device".to_owned());
         }
         if let Err(error) = Self::open_to_each_other(&devices) {
             eprintln!("dahl: CUDA devices copy to each other through the main memory: {error}");
         }
-        Found::Devices(devices)
+        DeviceSearch::Devices(devices)
     }
 
     /// Lets the devices copy from one to the other.
@@ -115,8 +115,8 @@ impl CudaDevice {
         // SAFETY: room for two numbers; the context is current.
         let code = unsafe { calls::cuMemGetInfo_v2(&raw mut free_bytes, &raw mut total_bytes) };
         check("cuMemGetInfo", code)?;
-        let events = Events::new(&context);
-        let stream = |number| Stream::new((index, number), &context, &events);
+        let event_pool = EventPool::new(&context);
+        let stream = |number| Stream::new((index, number), &context, &event_pool);
         let streams = [stream(COMPUTE)?, stream(UP)?, stream(DOWN)?];
         let timeline = Timeline::new(clock.clone());
         timeline.renew(&streams[UP])?;
@@ -135,7 +135,7 @@ impl CudaDevice {
             transfers: Mutex::default(),
             timeline,
             streams,
-            holds_back: AtomicBool::new(false),
+            batches_launches: AtomicBool::new(false),
             context: Arc::clone(&context),
         }))
     }
@@ -198,14 +198,14 @@ impl CudaDevice {
         self.streams.iter().for_each(|stream| stream.drain());
     }
 
-    /// A mark behind what the compute stream has been given.
-    pub(crate) fn compute_mark(&self) -> Result<Mark, CudaError> {
-        self.stream(COMPUTE).mark()
+    /// An event behind what the compute stream has been given.
+    pub(crate) fn compute_event(&self) -> Result<Event, CudaError> {
+        self.stream(COMPUTE).record_event()
     }
 
-    /// A mark from which on the time counts of what the compute stream is given next.
-    pub(crate) fn begin_mark(&self) -> Result<Mark, CudaError> {
-        self.stream(COMPUTE).begin_mark()
+    /// An event from which on the time counts of what the compute stream is given next.
+    pub(crate) fn begin_event(&self) -> Result<Event, CudaError> {
+        self.stream(COMPUTE).begin_event()
     }
 
     /// Whether it may have the functions of a kernel.
@@ -241,7 +241,7 @@ impl CudaDevice {
         self.modules.capability()
     }
 
-    /// The compute stream, a `CUstream`. While it [holds work back](Self::issue), that is not in it yet.
+    /// The compute stream, a `CUstream`. Launches in its [batch](Self::issue) are not in it yet.
     pub(crate) fn compute_stream(&self) -> NonNull<c_void> {
         NonNull::new(self.stream(COMPUTE).raw_ahead().cast())
             .expect("streams that were created are not the default one")
@@ -258,11 +258,11 @@ impl CudaDevice {
         call(self.compute_stream())
     }
 
-    /// Gives a launch to the compute stream, which may hold it back if `may_wait`: then nothing is wrong with it.
+    /// Gives a launch to the compute stream, which may batch it if `may_wait`: then nothing is wrong with it.
     ///
     /// # Safety
     /// The parameters are those of the kernel, of its types; the memory that they lead to has been
-    /// [entered](Allocation::enter_compute), and what follows on it waits for a mark behind the launch.
+    /// [entered](Allocation::enter_compute), and what follows on it waits for an event behind the launch.
     pub(crate) unsafe fn launch(
         &self,
         function: Function,
@@ -277,16 +277,16 @@ impl CudaDevice {
         unsafe { self.stream(COMPUTE).launch(Form::new(function, launch), parameters, may_wait) }
     }
 
-    /// Sets whether launches may be held back, to be given to the driver as graphs.
-    pub(crate) fn hold_back(&self, allowed: bool) {
-        self.holds_back.store(allowed, Ordering::Relaxed);
+    /// Sets whether launches may be batched, to be given to the driver as graphs.
+    pub(crate) fn batch_launches(&self, allowed: bool) {
+        self.batches_launches.store(allowed, Ordering::Relaxed);
     }
 
-    pub(crate) fn holds_back(&self) -> bool {
-        self.holds_back.load(Ordering::Relaxed)
+    pub(crate) fn batches_launches(&self) -> bool {
+        self.batches_launches.load(Ordering::Relaxed)
     }
 
-    /// Gives the driver the launches that the compute stream holds back.
+    /// Gives the driver the compute stream's batch of launches.
     pub(crate) fn issue(&self) -> Result<(), CudaError> {
         self.stream(COMPUTE).issue()
     }
@@ -306,7 +306,7 @@ impl CudaDevice {
 
     /// What is in a word now, which nothing in the streams uses any more.
     pub(crate) fn read_word(&self, word: Pinned) -> u64 {
-        // SAFETY: as above; what kernels wrote there came before a mark that has passed.
+        // SAFETY: as above; what kernels wrote there came before an event that has passed.
         let value = unsafe { word.pointer().cast::<u64>().read() };
         self.staging.give_back_free(word);
         value
@@ -314,15 +314,15 @@ impl CudaDevice {
 
     /// Takes a word back that what the compute stream was given may still use.
     pub(crate) fn leave_word(&self, word: Pinned) {
-        match self.compute_mark() {
-            Ok(mark) => self.staging.give_back(word, mark),
+        match self.compute_event() {
+            Ok(event) => self.staging.give_back(word, event),
             Err(_) => std::mem::forget(word), // nobody knows when it is free
         }
     }
 
-    /// When a mark was passed, which has been, by the runtime's clock.
-    pub(crate) fn passed_ns(&self, mark: &Mark) -> u64 {
-        self.timeline.passed_ns(mark)
+    /// When an event was passed, which has been, by the runtime's clock.
+    pub(crate) fn passed_ns(&self, event: &Event) -> u64 {
+        self.timeline.passed_ns(event)
     }
 
     /// To be called now and then while it has nothing to do.

@@ -20,7 +20,7 @@ const SEEN: u32 = 1;
 /// What became of runs of launches, by their forms.
 #[derive(Debug, Default)]
 pub(super) struct Graphs {
-    runs: HashMap<Box<[Form]>, Run>,
+    runs: HashMap<Box<[Form]>, KnownRun>,
     /// With which launches remembered runs begin.
     beginnings: HashSet<Form>,
     /// Counts the runs that came.
@@ -30,7 +30,7 @@ pub(super) struct Graphs {
 
 /// What is known of a run.
 #[derive(Debug, Default)]
-struct Run {
+struct KnownRun {
     /// How often it came before there was a graph of it.
     seen: u32,
     /// When it came last.
@@ -85,7 +85,7 @@ impl Graphs {
         if !self.runs.contains_key(launches.forms()) {
             self.forget_a_run();
             self.beginnings.extend(launches.forms().first());
-            self.runs.insert(launches.forms().into(), Run::default());
+            self.runs.insert(launches.forms().into(), KnownRun::default());
         }
         let run = self.runs.get_mut(launches.forms()).expect("it is there now");
         run.last = self.time;
@@ -129,12 +129,12 @@ impl Graphs {
         if let Some(oldest) =
             self.runs.values_mut().filter(|run| run.graph.is_some()).min_by_key(|run| run.last)
         {
-            *oldest = Run { last: oldest.last, ..Run::default() };
+            *oldest = KnownRun { last: oldest.last, ..KnownRun::default() };
         }
     }
 }
 
-impl Run {
+impl KnownRun {
     /// # Safety
     /// As for [`Graphs::launch`].
     unsafe fn replay(

@@ -49,11 +49,11 @@ impl Link {
         let best_us = |copy: Copy, bytes: usize| -> Result<f64, CudaError> {
             let mut best_us = f64::INFINITY;
             for _ in 0..REPETITIONS {
-                let begin = stream.mark()?;
+                let begin = stream.record_event()?;
                 // SAFETY: memory of the device and of the host of at least so many bytes, which nobody else has.
                 let code = unsafe { copy(address, buffer.pointer(), bytes, raw) };
                 check("cuMemcpyAsync", code)?;
-                let end = stream.mark()?;
+                let end = stream.record_event()?;
                 end.wait()?;
                 best_us = best_us.min(end.ns_since(&begin).unwrap_or(0) as f64 / 1e3);
             }

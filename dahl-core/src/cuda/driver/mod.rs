@@ -7,16 +7,16 @@
 
 mod allocation;
 mod calls;
-mod collected;
 mod context;
 mod device;
 mod error;
+mod event;
 mod graphs;
-mod landing;
+mod host_fetch;
+mod launch_batch;
 mod launches;
 mod library;
 mod link;
-mod mark;
 mod modules;
 mod nvtx;
 mod pinned;
@@ -26,11 +26,11 @@ mod stream;
 mod timeline;
 
 pub(crate) use allocation::{Allocation, Moved};
-pub(crate) use device::{CudaDevice, Found};
+pub(crate) use device::{CudaDevice, DeviceSearch};
 pub(crate) use error::CudaError;
-pub(crate) use landing::Landing;
+pub(crate) use event::Event;
+pub(crate) use host_fetch::HostFetch;
 pub(crate) use launches::KernelParameters;
-pub(crate) use mark::Mark;
 pub use modules::no_compiler;
 pub(crate) use modules::{Function, Unloaded};
 pub(crate) use nvtx::Names;

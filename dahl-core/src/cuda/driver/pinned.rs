@@ -8,7 +8,7 @@ use cudarc::driver::sys;
 use super::calls;
 use super::context::Context;
 use super::error::{CudaError, check};
-use super::mark::Mark;
+use super::event::Event;
 use crate::sync::{Mutex, MutexGuard};
 
 /// The smallest buffer.
@@ -43,7 +43,7 @@ pub(super) struct Staging {
 struct Buffers {
     free: Vec<Pinned>,
     /// In the order in which they were given back: with what is still to be done with them.
-    busy: Vec<(Mark, Pinned)>,
+    busy: Vec<(Event, Pinned)>,
     bytes: usize,
 }
 
@@ -124,17 +124,17 @@ impl Staging {
                 buffers.bytes -= buffer.bytes;
                 continue;
             }
-            let Some((mark, _)) = buffers.busy.first() else { break };
-            mark.wait()?;
+            let Some((event, _)) = buffers.busy.first() else { break };
+            event.wait()?;
         }
         buffers.bytes += bytes;
         drop(buffers);
         Pinned::new(&self.context, bytes).inspect_err(|_| self.buffers().bytes -= bytes)
     }
 
-    /// Takes a buffer back that is used until `mark`.
-    pub(super) fn give_back(&self, buffer: Pinned, mark: Mark) {
-        self.buffers().busy.push((mark, buffer));
+    /// Takes a buffer back that is used until `event`.
+    pub(super) fn give_back(&self, buffer: Pinned, event: Event) {
+        self.buffers().busy.push((event, buffer));
     }
 
     /// Takes a buffer back with which nothing is left to be done.

@@ -7,11 +7,11 @@ use std::sync::{Arc, PoisonError};
 use cudarc::driver::sys::{CUdeviceptr, CUstream, CUstream_flags};
 
 use super::calls;
-use super::collected::Collected;
 use super::context::Context;
 use super::error::{CudaError, check};
+use super::event::{Event, EventPool};
+use super::launch_batch::LaunchBatch;
 use super::launches::{Form, KernelParameters};
-use super::mark::{Events, Mark};
 use crate::cuda::GraphCounts;
 use crate::sync::{Mutex, MutexGuard};
 
@@ -33,7 +33,7 @@ pub(super) struct Stream {
     /// The device, and which of its streams.
     id: (usize, usize),
     context: Arc<Context>,
-    events: Arc<Events>,
+    event_pool: Arc<EventPool>,
     order: Mutex<Order>,
 }
 
@@ -42,16 +42,16 @@ struct Order {
     /// Marks recorded so far.
     recorded: u64,
     /// The last one, if it was given no work since but memory that is allocated or freed.
-    last: Option<Mark>,
-    /// For each stream that this one has waited for, the number of the last mark.
+    last: Option<Event>,
+    /// For each stream that this one has waited for, the number of the last event.
     seen: HashMap<(usize, usize), u64>,
-    /// What it holds back: of the compute stream alone.
-    collected: Collected,
+    /// The launches that it batches: of the compute stream alone.
+    batch: LaunchBatch,
 }
 
-impl std::fmt::Debug for Events {
+impl std::fmt::Debug for EventPool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Events").finish_non_exhaustive()
+        f.debug_struct("EventPool").finish_non_exhaustive()
     }
 }
 
@@ -64,15 +64,15 @@ impl Stream {
     pub(super) fn new(
         id: (usize, usize),
         context: &Arc<Context>,
-        events: &Arc<Events>,
+        event_pool: &Arc<EventPool>,
     ) -> Result<Arc<Self>, CudaError> {
         let _entered = context.enter()?;
         let mut raw = ptr::null_mut();
         let flags = CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
         // SAFETY: room for a stream; the context is current.
         check("cuStreamCreate", unsafe { calls::cuStreamCreate(&raw mut raw, flags) })?;
-        let (context, events) = (Arc::clone(context), Arc::clone(events));
-        Ok(Arc::new(Self { raw, id, context, events, order: Mutex::default() }))
+        let (context, event_pool) = (Arc::clone(context), Arc::clone(event_pool));
+        Ok(Arc::new(Self { raw, id, context, event_pool, order: Mutex::default() }))
     }
 
     fn order(&self) -> MutexGuard<'_, Order> {
@@ -93,43 +93,43 @@ impl Stream {
 
     /// Whether there is something that the driver has not been given.
     pub(super) fn is_holding_back(&self) -> bool {
-        !self.order().collected.is_empty()
+        !self.order().batch.is_empty()
     }
 
-    /// Gives the driver what is held back.
+    /// Gives the driver the batch.
     pub(super) fn issue(&self) -> Result<(), CudaError> {
         let mut order = self.order();
-        if order.collected.is_empty() {
-            return order.collected.state();
+        if order.batch.is_empty() {
+            return order.batch.state();
         }
         match self.context.enter() {
-            Ok(_entered) => self.issue_collected(&mut order),
+            Ok(_entered) => self.issue_batch(&mut order),
             Err(error) => {
-                order.collected.give_up(error.as_loss());
-                order.collected.state()
+                order.batch.give_up(error.as_loss());
+                order.batch.state()
             }
         }
     }
 
     /// As [`issue`](Self::issue). The context is current.
-    fn issue_collected(&self, order: &mut Order) -> Result<(), CudaError> {
-        if order.collected.is_empty() {
-            return order.collected.state();
+    fn issue_batch(&self, order: &mut Order) -> Result<(), CudaError> {
+        if order.batch.is_empty() {
+            return order.batch.state();
         }
         order.last = None;
         // SAFETY: S, and the context is current.
-        let record = |mark: &Mark| unsafe { self.events.record(mark, self.raw) };
+        let record = |event: &Event| unsafe { self.event_pool.record(event, self.raw) };
         // SAFETY:
         // - S, and the context is current.
         // - each launch was added by `launch`, whose caller vouched for it; whatever else the stream was given since was given after
-        //   what was held back then, but for memory that was allocated, which nothing of it uses (`Allocation::new`).
-        unsafe { order.collected.issue(self.raw, record) }
+        //   the batch of then, but for memory that was allocated, which nothing of it uses (`Allocation::new`).
+        unsafe { order.batch.issue(self.raw, record) }
     }
 
-    /// Gives it a launch, which it may hold back if `may_wait`: then nothing is wrong with it.
+    /// Gives it a launch, which it may batch if `may_wait`: then nothing is wrong with it.
     ///
     /// # Safety
-    /// The parameters are those of the function, and what they lead to may be used by what comes next in the stream, until a mark
+    /// The parameters are those of the function, and what they lead to may be used by what comes next in the stream, until an event
     /// behind it has passed.
     pub(super) unsafe fn launch(
         &self,
@@ -139,18 +139,18 @@ impl Stream {
     ) -> Result<(), CudaError> {
         let _entered = self.context.enter()?;
         let mut order = self.order();
-        let waits = may_wait && order.collected.may_hold(&form);
-        order.collected.state()?;
-        if !waits || order.collected.ends_before(&form) {
-            self.issue_collected(&mut order)?;
+        let waits = may_wait && order.batch.may_hold(&form);
+        order.batch.state()?;
+        if !waits || order.batch.ends_before(&form) {
+            self.issue_batch(&mut order)?;
         }
         order.last = None;
         if waits {
-            order.collected.push(form, parameters);
+            order.batch.push(form, parameters);
             return Ok(());
         }
         // SAFETY: S, and the context is current; the rest is the caller's.
-        unsafe { order.collected.launch(form, parameters, self.raw) }
+        unsafe { order.batch.launch(form, parameters, self.raw) }
     }
 
     /// Frees memory behind everything that was given to it. The context is current.
@@ -159,22 +159,22 @@ impl Stream {
     /// The memory is of the device's pool, everything else that uses it is waited for, and nobody uses it after this.
     pub(super) unsafe fn free(&self, address: CUdeviceptr, bytes: usize) -> Result<(), CudaError> {
         let mut order = self.order();
-        if !order.collected.is_empty() && order.collected.free(address, bytes) {
+        if !order.batch.is_empty() && order.batch.free(address, bytes) {
             return Ok(());
         }
-        self.issue_collected(&mut order)?;
+        self.issue_batch(&mut order)?;
         // SAFETY: the caller's.
         check("cuMemFreeAsync", unsafe { calls::cuMemFreeAsync(address, self.raw) })
     }
 
     /// What graphs have come to.
     pub(super) fn graph_counts(&self) -> GraphCounts {
-        self.order().collected.graphs.counts()
+        self.order().batch.graphs.counts()
     }
 
     /// Forgets all graphs.
     pub(super) fn forget_graphs(&self) {
-        self.order().collected.graphs.clear();
+        self.order().batch.graphs.clear();
     }
 
     /// Whether it is one of `device`.
@@ -187,59 +187,59 @@ impl Stream {
         self.id.1
     }
 
-    /// A mark behind everything that was given to it so far. What is held back has one mark, which is recorded behind all of it
+    /// An event behind everything that was given to it so far. A batch has one event, which is recorded behind all of it
     /// when it is issued: at the latest when somebody else wants to wait for it.
-    pub(super) fn mark(self: &Arc<Self>) -> Result<Mark, CudaError> {
+    pub(super) fn record_event(self: &Arc<Self>) -> Result<Event, CudaError> {
         let mut order = self.order();
-        let Order { recorded, collected, .. } = &mut *order;
-        if !collected.is_empty() {
-            return Ok(collected.mark(|| {
+        let Order { recorded, batch, .. } = &mut *order;
+        if !batch.is_empty() {
+            return Ok(batch.event(|| {
                 *recorded += 1;
-                Mark::new(&self.events, self.id, *recorded, Some(self))
+                Event::new(&self.event_pool, self.id, *recorded, Some(self))
             }));
         }
-        collected.state()?;
+        batch.state()?;
         let _entered = self.context.enter()?;
         *recorded += 1;
-        // Numbers grow under the lock, in the order in which marks are recorded.
-        let mark = Mark::new(&self.events, self.id, *recorded, None);
-        // Work that has no mark cannot be waited for by others: without one the device is not used any more.
+        // Numbers grow under the lock, in the order in which events are recorded.
+        let event = Event::new(&self.event_pool, self.id, *recorded, None);
+        // Work that has no event cannot be waited for by others: without one the device is not used any more.
         // SAFETY: S, and the context is current.
-        unsafe { self.events.record(&mark, self.raw) }.map_err(CudaError::as_loss)?;
-        order.last = Some(mark.clone());
-        Ok(mark)
+        unsafe { self.event_pool.record(&event, self.raw) }.map_err(CudaError::as_loss)?;
+        order.last = Some(event.clone());
+        Ok(event)
     }
 
-    /// A mark from which on the time counts of what it is given next: while it is busy, where that ends.
-    pub(super) fn begin_mark(self: &Arc<Self>) -> Result<Mark, CudaError> {
+    /// An event from which on the time counts of what it is given next: while it is busy, where that ends.
+    pub(super) fn begin_event(self: &Arc<Self>) -> Result<Event, CudaError> {
         let last = self.order().last.clone();
         match last {
             Some(last) if !last.is_passed()? => Ok(last),
-            _ => self.mark(),
+            _ => self.record_event(),
         }
     }
 
-    /// Lets what is given to it from now on wait for a mark.
-    pub(super) fn wait(&self, mark: &Mark) -> Result<(), CudaError> {
-        if mark.stream() == self.id {
+    /// Lets what is given to it from now on wait for an event.
+    pub(super) fn wait(&self, event: &Event) -> Result<(), CudaError> {
+        if event.stream() == self.id {
             return Ok(());
         }
         let has_seen =
-            |order: &Order| order.seen.get(&mark.stream()).is_some_and(|seen| *seen >= mark.number());
+            |order: &Order| order.seen.get(&event.stream()).is_some_and(|seen| *seen >= event.number());
         if has_seen(&self.order()) {
-            return Ok(()); // it waits for a later mark of that stream
+            return Ok(()); // it waits for a later event of that stream
         }
         // Of the other stream, whose lock this may take: so not while this one's is held.
-        let event = mark.event()?;
+        let raw_event = event.raw()?;
         let _entered = self.context.enter()?;
         let mut order = self.order();
-        // What is held back need not wait for it.
-        self.issue_collected(&mut order)?;
+        // The batch need not wait for it.
+        self.issue_batch(&mut order)?;
         order.last = None;
-        // SAFETY: S; the event is there as long as the mark, and 0 is the flag of an ordinary wait.
-        check("cuStreamWaitEvent", unsafe { calls::cuStreamWaitEvent(self.raw, event, 0) })?;
-        let seen = order.seen.entry(mark.stream()).or_default();
-        *seen = mark.number().max(*seen);
+        // SAFETY: S; the driver's event lives as long as `event`, and 0 is the flag of an ordinary wait.
+        check("cuStreamWaitEvent", unsafe { calls::cuStreamWaitEvent(self.raw, raw_event, 0) })?;
+        let seen = order.seen.entry(event.stream()).or_default();
+        *seen = event.number().max(*seen);
         Ok(())
     }
 
@@ -253,7 +253,7 @@ impl Stream {
 
     /// The same of what the driver was given, whatever went wrong with it: nothing of it goes on after this.
     pub(super) fn drain(&self) {
-        // What is held back is given up by it, if it cannot be issued.
+        // It gives the batch up, if that cannot be issued.
         let _ = self.issue();
         if let Ok(_entered) = self.context.enter() {
             // SAFETY: S. An error says that the device is lost, and does nothing any more.

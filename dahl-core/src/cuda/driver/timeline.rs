@@ -1,21 +1,21 @@
-//! [`Timeline`]: when, by the runtime's clock, a mark was passed.
+//! [`Timeline`]: when, by the runtime's clock, an event was passed.
 
 use std::sync::{Arc, PoisonError};
 
 use super::error::CudaError;
-use super::mark::Mark;
+use super::event::Event;
 use super::stream::Stream;
 use crate::clock::Clock;
 use crate::sync::Mutex;
 
-/// How old a mark may be from which times are counted: the driver counts in 32-bit floats, which tell microseconds apart up to 16 s.
+/// How old an event may be from which times are counted: the driver counts in 32-bit floats, which tell microseconds apart up to 16 s.
 const OLDEST_NS: u64 = 5_000_000_000;
 
-/// A mark whose time by the runtime's clock is known, from which others are counted.
+/// An event whose time by the runtime's clock is known, from which others are counted.
 #[derive(Debug)]
 pub(super) struct Timeline {
     clock: Clock,
-    anchor: Mutex<Option<(Mark, u64)>>,
+    anchor: Mutex<Option<(Event, u64)>>,
 }
 
 impl Timeline {
@@ -23,24 +23,24 @@ impl Timeline {
         Self { clock, anchor: Mutex::default() }
     }
 
-    /// Counts from now on, if it has counted from a mark for long. The stream has nothing to do.
+    /// Counts from now on, if it has counted from an event for long. The stream has nothing to do.
     pub(super) fn renew(&self, stream: &Arc<Stream>) -> Result<(), CudaError> {
-        let is_fresh = |&(_, at_ns): &(Mark, u64)| self.clock.ns_since(at_ns) < OLDEST_NS;
+        let is_fresh = |&(_, at_ns): &(Event, u64)| self.clock.ns_since(at_ns) < OLDEST_NS;
         if self.anchor.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(is_fresh) {
             return Ok(());
         }
-        let mark = stream.mark()?;
-        mark.wait()?;
+        let event = stream.record_event()?;
+        event.wait()?;
         let at_ns = self.clock.now_ns();
-        *self.anchor.lock().unwrap_or_else(PoisonError::into_inner) = Some((mark, at_ns));
+        *self.anchor.lock().unwrap_or_else(PoisonError::into_inner) = Some((event, at_ns));
         Ok(())
     }
 
-    /// When a mark was passed, which has been.
-    pub(super) fn passed_ns(&self, mark: &Mark) -> u64 {
+    /// When an event was passed, which has been.
+    pub(super) fn passed_ns(&self, event: &Event) -> u64 {
         let now_ns = self.clock.now_ns();
         let anchor = self.anchor.lock().unwrap_or_else(PoisonError::into_inner);
-        let since = anchor.as_ref().and_then(|(anchor, at_ns)| Some(at_ns + mark.ns_since(anchor)?));
+        let since = anchor.as_ref().and_then(|(anchor, at_ns)| Some(at_ns + event.ns_since(anchor)?));
         since.map_or(now_ns, |at_ns| at_ns.min(now_ns))
     }
 }

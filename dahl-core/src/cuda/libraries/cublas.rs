@@ -160,7 +160,7 @@ impl Cublas {
     /// Puts a product into the compute stream.
     ///
     /// # Safety
-    /// The matrices lie in memory that the compute stream has entered, and what follows on it waits for a mark behind this.
+    /// The matrices lie in memory that the compute stream has entered, and what follows on it waits for an event behind this.
     pub(crate) unsafe fn gemm(&self, gemm: &Gemm) -> Result<(), CudaCallError> {
         let Gemm { rows, cols, inner, a, b, c, .. } = *gemm;
         // cuBLAS reads them before it returns.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::entry::{Earlier, Entry, Unsaved};
+use super::super::entry::{Earlier, ModelEntry, Unsaved};
 use super::super::samples::WINDOW;
 use super::file::{CodeletFile, Places, StoredHistory, declaration};
 
@@ -13,12 +13,12 @@ pub(in super::super) struct Change {
     /// Its footprint and so on; the rest is not set.
     history: StoredHistory,
     unsaved: Unsaved,
-    entry: Arc<Entry>,
+    entry: Arc<ModelEntry>,
 }
 
 impl Change {
     /// What was measured of an entry since it was last saved, if anything.
-    pub(in super::super) fn of(entry: &Arc<Entry>) -> Option<Self> {
+    pub(in super::super) fn of(entry: &Arc<ModelEntry>) -> Option<Self> {
         let unsaved = entry.unsaved()?;
         let family = &entry.family;
         let history = StoredHistory {

@@ -54,7 +54,7 @@ impl Estimate {
 
 /// What there is for a worker.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum Offer {
     /// A task to be run now, and the group for which it is measured, if it is.
     Task(ReadyTask, Option<usize>),
     /// A group that is known now.
@@ -97,14 +97,14 @@ impl Explorer {
         estimates: &mut Vec<Estimate>,
         estimate: impl Fn(&ReadyTask, &mut Vec<Estimate>),
         is_free: impl Fn(usize) -> bool,
-    ) -> Option<Found> {
+    ) -> Option<Offer> {
         for place in 0..self.active.len() {
             let index = self.active[place];
             let group = &self.groups[index];
             let first = group.tasks.front().expect("it is active");
             estimate(first, estimates);
             if !group.is_open(estimates) {
-                return Some(Found::Known(index));
+                return Some(Offer::Known(index));
             }
             if !estimates[kind].is_able || !first.can_run_on(worker) {
                 continue;
@@ -122,7 +122,7 @@ impl Explorer {
                     group.kinds[kind].taken += 1;
                 }
                 let task = self.remove(index).expect("it is active");
-                return Some(Found::Task(task, (!is_known).then_some(index)));
+                return Some(Offer::Task(task, (!is_known).then_some(index)));
             }
         }
         None

@@ -1,18 +1,18 @@
 //! [`DequeModel`]: a task goes to the worker where it is expected to end first: `dm`, `dmda`, `dmdas`, `heft`.
 //!
-//! Each worker has a [`Line`]: the tasks that it has taken and those that it will take, with what they are expected to
-//! take. Nobody takes from another one's line, except that a device which is lost passes its tasks on. Tasks of which
+//! Each worker has a [`WorkerQueue`]: the tasks that it has taken and those that it will take, with what they are expected to
+//! take. Nobody takes from another worker's queue, except that a device which is lost passes its tasks on. Tasks of which
 //! something is still to be measured wait apart ([`Explorer`]). `heft` places tasks as late as it can, when a worker
 //! asks, so that of those that are ready the ones with the longest way to the end ([`Graph`]) choose first.
 
 mod explorer;
 mod graph;
 mod kinds;
-mod line;
-mod lines;
+mod worker_queue;
+mod worker_queues;
 
 use graph::{Graph, GraphAccess};
-use lines::{Lines, Popped};
+use worker_queues::{Popped, WorkerQueues};
 
 use super::{Scheduler, Workers};
 use crate::observer::Submission;
@@ -51,8 +51,8 @@ impl Rule {
 #[derive(Debug)]
 pub(crate) struct DequeModel {
     rule: Rule,
-    lines: Mutex<Lines>,
-    /// Of tasks that have been submitted; for upward ranks alone. It is locked after `lines`.
+    queues: Mutex<WorkerQueues>,
+    /// Of tasks that have been submitted; for upward ranks alone. It is locked after `queues`.
     graph: Mutex<Graph>,
     /// For each worker, the tasks that it may find: whoever looks in vain takes no lock.
     chances: Vec<AtomicUsize>,
@@ -90,7 +90,7 @@ impl DequeModel {
     pub(crate) fn new(rule: Rule, tasks: usize) -> Self {
         Self {
             rule,
-            lines: Mutex::new(Lines::new(rule, tasks)),
+            queues: Mutex::new(WorkerQueues::new(rule, tasks)),
             graph: Mutex::default(),
             chances: Vec::new(),
             workers: None,
@@ -98,8 +98,8 @@ impl DequeModel {
         }
     }
 
-    fn lines(&self) -> MutexGuard<'_, Lines> {
-        self.lines.lock().unwrap_or_else(|poison| poison.into_inner())
+    fn queues(&self) -> MutexGuard<'_, WorkerQueues> {
+        self.queues.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
     fn graph(&self) -> MutexGuard<'_, Graph> {
@@ -111,9 +111,9 @@ impl DequeModel {
     }
 
     /// Places the tasks that wait for their ranks, largest first.
-    fn place_by_rank(&self, lines: &mut Lines, now_ns: u64) {
+    fn place_by_rank(&self, queues: &mut WorkerQueues, now_ns: u64) {
         let mut graph = self.graph();
-        for task in lines.unranked().iter().filter(|task| !task.is_combination()) {
+        for task in queues.unranked().iter().filter(|task| !task.is_combination()) {
             let footprint = task.footprint();
             if !graph.knows(footprint) {
                 let can_run = |worker: &usize| task.can_run_on(*worker);
@@ -122,17 +122,17 @@ impl DequeModel {
             }
         }
         graph.update();
-        lines.place_by_rank(now_ns, |task| graph.rank_ns(task.sequence()));
+        queues.place_by_rank(now_ns, |task| graph.rank_ns(task.sequence()));
     }
 
-    /// Lets go of the lines, and wakes whoever got a task.
-    fn publish(&self, mut lines: MutexGuard<'_, Lines>) {
-        let common = lines.common();
+    /// Lets go of the queues, and wakes whoever got a task.
+    fn publish(&self, mut queues: MutexGuard<'_, WorkerQueues>) {
+        let common = queues.common();
         for (worker, chances) in self.chances.iter().enumerate() {
-            chances.store(common + lines.count(worker), Ordering::Release);
+            chances.store(common + queues.count(worker), Ordering::Release);
         }
-        let served = lines.take_served();
-        drop(lines);
+        let served = queues.take_served();
+        drop(queues);
         if let Some(workers) = &self.workers {
             served.workers().for_each(|worker| workers.wake(worker));
             if served.is_for_all() {
@@ -152,7 +152,7 @@ impl Scheduler for DequeModel {
     fn start(&mut self, workers: &Workers) {
         self.chances = workers.as_slice().iter().map(|_| AtomicUsize::new(0)).collect();
         self.transfer = MeanTransfer::of(workers);
-        self.lines().start(workers);
+        self.queues().start(workers);
         self.workers = Some(workers.clone());
     }
 
@@ -180,13 +180,13 @@ impl Scheduler for DequeModel {
 
     fn push(&self, task: ReadyTask, _: Option<usize>) {
         let now_ns = self.now_ns();
-        let mut lines = self.lines();
+        let mut queues = self.queues();
         if self.rule.order == Order::Rank {
-            lines.wait_for_rank(task);
+            queues.wait_for_rank(task);
         } else {
-            lines.place_ready(task, now_ns);
+            queues.place_ready(task, now_ns);
         }
-        self.publish(lines);
+        self.publish(queues);
     }
 
     fn pop(&self, worker: Option<usize>) -> Option<ReadyTask> {
@@ -195,18 +195,18 @@ impl Scheduler for DequeModel {
             return None;
         }
         let now_ns = self.now_ns();
-        let mut lines = self.lines();
+        let mut queues = self.queues();
         let task = loop {
-            if !lines.unranked().is_empty() {
-                self.place_by_rank(&mut lines, now_ns);
+            if !queues.unranked().is_empty() {
+                self.place_by_rank(&mut queues, now_ns);
             }
-            match lines.pop(worker, now_ns) {
+            match queues.pop(worker, now_ns) {
                 Popped::Task(task) => break Some(task),
                 Popped::Nothing => break None,
                 Popped::Unranked => {}
             }
         };
-        self.publish(lines);
+        self.publish(queues);
         task
     }
 
@@ -215,9 +215,9 @@ impl Scheduler for DequeModel {
         if self.rule.order == Order::Rank {
             self.graph().remove(sequence);
         }
-        let mut lines = self.lines();
-        lines.end(sequence, worker, now_ns);
-        self.publish(lines);
+        let mut queues = self.queues();
+        queues.end(sequence, worker, now_ns);
+        self.publish(queues);
     }
 
     fn wakes_workers(&self) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use super::{Misfits, Plan, PlannedTask, PlannedWorker};
+use super::{Plan, PlanDivergences, PlannedTask, PlannedWorker};
 use crate::observer::Submission;
 use crate::scheduler::{DequeModel, Rule, Scheduler, Workers};
 use crate::sync::{Mutex, MutexGuard};
@@ -16,7 +16,7 @@ use crate::task::ReadyTask;
 #[derive(Debug)]
 pub(crate) struct Static {
     plan: Plan,
-    misfits: Arc<Misfits>,
+    divergences: Arc<PlanDivergences>,
     /// The place in the plan of each task.
     places: HashMap<u64, usize>,
     state: Mutex<State>,
@@ -37,10 +37,10 @@ struct State {
 }
 
 impl Static {
-    pub(crate) fn new(plan: Plan, misfits: Arc<Misfits>, tasks: usize) -> Self {
+    pub(crate) fn new(plan: Plan, divergences: Arc<PlanDivergences>, tasks: usize) -> Self {
         let places = plan.tasks.iter().enumerate().map(|(place, task)| (task.sequence, place)).collect();
         let others = DequeModel::new(Rule::DMDA, tasks);
-        Self { plan, misfits, places, state: Mutex::default(), others, workers: None }
+        Self { plan, divergences, places, state: Mutex::default(), others, workers: None }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -56,7 +56,7 @@ impl Static {
                 Some(info) => format!("worker {number} is `{}`, but the plan has `{name}`", info.name),
                 None => format!("there is no worker {number}; the runtime has {}", infos.len()),
             };
-            self.misfits.note(Some(*line), &fact);
+            self.divergences.note(Some(*line), &fact);
         }
     }
 
@@ -161,7 +161,7 @@ impl Scheduler for Static {
                 self.wake(self.plan.tasks[place].worker);
             }
             Err((line, fact)) => {
-                self.misfits.note(line, &fact);
+                self.divergences.note(line, &fact);
                 // Its line must hold nobody up.
                 if let Some(&place) = self.places.get(&task.sequence()) {
                     let mut state = self.state();
@@ -215,7 +215,7 @@ impl Drop for Static {
             let fact =
                 format!("{count} tasks of the plan have not come, the first is task {sequence}, `{codelet}`");
             drop(state);
-            self.misfits.note(Some(*line), &fact);
+            self.divergences.note(Some(*line), &fact);
         }
     }
 }

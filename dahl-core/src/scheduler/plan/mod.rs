@@ -12,16 +12,16 @@
 //! order of submission, its codelet, and the number of its worker. A worker runs its tasks in the order of the lines.
 //! Empty lines and what follows `#` do not count.
 
+mod divergences;
 mod follow;
-mod misfit;
 mod recording;
 
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::Path;
 
+pub(crate) use divergences::PlanDivergences;
 pub(crate) use follow::Static;
-pub(crate) use misfit::Misfits;
 pub(crate) use recording::{Recorded, Recording};
 
 /// The first line of a plan.

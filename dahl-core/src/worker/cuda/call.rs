@@ -4,9 +4,9 @@ use std::ffi::c_void;
 use std::panic::Location;
 use std::ptr::NonNull;
 
-use super::super::obstacle::{Obstacle, caught};
+use super::super::task_error::{TaskError, caught};
 use super::Worker;
-use super::operands::Operands;
+use super::operands::DeviceOperands;
 use super::underway::Issued;
 use crate::codelet::Kernel;
 use crate::cuda::{
@@ -43,9 +43,9 @@ impl Worker<'_> {
     pub(super) fn call(
         &mut self,
         kernel: &'static Kernel,
-        operands: &mut Operands<'_>,
+        operands: &mut DeviceOperands<'_>,
         task: &Submitted,
-    ) -> Result<Issued, Obstacle> {
+    ) -> Result<Issued, TaskError> {
         let entry = kernel.cuda_entry().expect("a kernel that calls");
         let mut libraries = std::mem::take(&mut self.libraries);
         // The handle is made before the time is taken.
@@ -54,9 +54,9 @@ impl Worker<'_> {
             Some(CudaLibrary::Cudnn) => libraries.cudnn(self).map(drop),
             None => Ok(()),
         };
-        let begin = self.device.begin_mark();
+        let begin = self.device.begin_event();
         let mut result = ready;
-        let Operands { list, own, .. } = &mut *operands;
+        let DeviceOperands { list, own, .. } = &mut *operands;
         let ran = match (&result, &begin) {
             (Ok(()), Ok(_)) => caught(|| {
                 let mut loan = Loan { worker: self, libraries: &mut libraries, task, own };
@@ -69,8 +69,8 @@ impl Worker<'_> {
         let said = |reason| format!("{}: {reason}", kernel.name());
         match result {
             Ok(()) => Ok(Issued { begin: self.expect(begin)?, verdict: None, kernel: kernel.name() }),
-            Err(CudaCallError::Unsupported(reason)) => Err(Obstacle::Unable(said(reason))),
-            Err(CudaCallError::Failed(reason)) => Err(Obstacle::Failed(said(reason))),
+            Err(CudaCallError::Unsupported(reason)) => Err(TaskError::Unable(said(reason))),
+            Err(CudaCallError::Failed(reason)) => Err(TaskError::Failed(said(reason))),
         }
     }
 }
@@ -119,18 +119,18 @@ fn made<'h, H>(
             Ok(made) => Ok(handle.insert(made)),
             Err(error) => {
                 worker.device.leave_out(library);
-                eprintln!("dahl: {}: {} is not used: {error}", worker.bench.name(), library.name());
+                eprintln!("dahl: {}: {} is not used: {error}", worker.context.name(), library.name());
                 unsupported(error.to_string())
             }
         },
     }
 }
 
-fn no_room(obstacle: Obstacle) -> CudaCallError {
-    match obstacle {
-        Obstacle::Failed(reason) | Obstacle::Unable(reason) => CudaCallError::Failed(reason),
-        Obstacle::NoRoom(shortage) => CudaCallError::Unsupported(shortage.to_string()),
-        Obstacle::Cancelled(failure) => CudaCallError::Failed(failure.to_string()),
+fn no_room(error: TaskError) -> CudaCallError {
+    match error {
+        TaskError::Failed(reason) | TaskError::Unable(reason) => CudaCallError::Failed(reason),
+        TaskError::NoRoom(shortage) => CudaCallError::Unsupported(shortage.to_string()),
+        TaskError::Cancelled(failure) => CudaCallError::Failed(failure.to_string()),
     }
 }
 
@@ -149,7 +149,7 @@ impl Lender for Loan<'_, '_, '_> {
     fn gemm(&mut self, gemm: &Gemm) -> Result<(), CudaCallError> {
         let cublas = self.libraries.cublas(self.worker, self.task.desc().location())?;
         // SAFETY: the matrices are of views of the task's operands, which the compute stream entered when they were fetched; they
-        // are stamped with a mark behind this before anybody else is let at them (D2).
+        // are stamped with an event behind this before anybody else is let at them (D2).
         unsafe { cublas.gemm(gemm) }
     }
 

@@ -1,18 +1,18 @@
 //! From a task to its launch.
 
 use super::super::execute::is_missing;
-use super::super::obstacle::Obstacle;
+use super::super::task_error::TaskError;
 use super::Worker;
-use super::operands::Operands;
+use super::operands::DeviceOperands;
 use super::parameters::Parameters;
 use super::underway::{Circumstances, FINE, Issued, Underway};
-use crate::choice::{Place, Plan};
+use crate::autotune::{RunTarget, Selection};
 use crate::codelet::{CUDA, Codelet, Kernel};
-use crate::cuda::{CudaError, CudaInstance, CudaLaunch, CudaLaunches, Function, Mark, Pinned, Unloaded};
+use crate::cuda::{CudaError, CudaInstance, CudaLaunch, CudaLaunches, Event, Function, Pinned, Unloaded};
 use crate::description::Step as Part;
 use crate::perf;
 use crate::task::Submitted;
-use crate::trace::Run;
+use crate::trace::TaskTimes;
 
 /// How often a task's kernel must have been measured for its footprint before it is launched together with others.
 const MEASURED: u64 = 4;
@@ -27,53 +27,53 @@ struct Launch {
 
 impl Worker<'_> {
     /// Gives a task to the device's streams.
-    pub(super) fn issue(&mut self, task: &Submitted) -> Result<Underway, Obstacle> {
+    pub(super) fn issue(&mut self, task: &Submitted) -> Result<Underway, TaskError> {
         let codelet = task.desc().codelet();
         let _named = self.names.enter(codelet.name);
-        self.bench.run = Run::taken_at(self.shared.clock().now_ns());
+        self.context.times = TaskTimes::taken_at(self.shared.clock().now_ns());
         let mut circumstances = self.circumstances(task);
         let choice = self.choose(codelet, task);
         let issued = self.issue_by(choice.as_ref(), task, codelet, &mut circumstances);
         // What is not measured as what was chosen ends the trial that it may have been.
         let chosen = issued.as_ref().ok().map(|(issued, _)| issued.kernel);
-        let is_it = |choice: &Plan| Some(choice.kernel.name()) == chosen;
+        let is_it = |choice: &Selection| Some(choice.kernel.name()) == chosen;
         let (choice, other) = match choice {
             Some(choice) if is_it(&choice) => (Some(choice), None),
             other => (None, other),
         };
         other.into_iter().for_each(|other| other.end(None));
         let (issued, end) = issued?;
-        Ok(Underway::new(task, issued, end, choice, self.bench.run, circumstances))
+        Ok(Underway::new(task, issued, end, choice, self.context.times, circumstances))
     }
 
-    /// Whether a task's launches may be held back, to be issued with others as a graph: then nobody measures it alone.
-    fn may_wait(&self, kernel: &'static str, choice: Option<&Plan>, task: &Submitted) -> bool {
+    /// Whether a task's launches may be batched, to be issued with others as a graph: then nobody measures it alone.
+    fn may_wait(&self, kernel: &'static str, choice: Option<&Selection>, task: &Submitted) -> bool {
         let codelet = task.desc().codelet();
         let instance = task.desc().cuda_of_reduction().or(codelet.cuda);
         // What such a kernel says is waited for.
         let has_verdict = instance.is_some_and(|instance| instance.kernel.takes_task);
-        let is_looked_at = self.shared.recorder().is_some() || choice.is_some_and(Plan::is_trial);
-        let measured = || self.bench.models.measured(&self.bench.kind, codelet, kernel, task.desc());
-        self.device.holds_back() && !has_verdict && !is_looked_at && measured() >= MEASURED
+        let is_looked_at = self.shared.recorder().is_some() || choice.is_some_and(Selection::is_trial);
+        let measured = || self.context.models.measured(&self.context.kind, codelet, kernel, task.desc());
+        self.device.batches_launches() && !has_verdict && !is_looked_at && measured() >= MEASURED
     }
 
     /// Which of the codelet's kernels for the device runs the task; nothing if it is to run none of them.
-    fn choose(&mut self, codelet: &'static Codelet, task: &Submitted) -> Option<Plan> {
+    fn choose(&mut self, codelet: &'static Codelet, task: &Submitted) -> Option<Selection> {
         let (shared, device) = (self.shared, self.device);
-        let place = Place { kind: &self.bench.kind, idle: 0, has_team: false, cuda: Some(device) };
+        let target = RunTarget { kind: &self.context.kind, idle: 0, has_team: false, cuda: Some(device) };
         let has_choice = task.desc().is_kernel();
-        has_choice.then(|| self.bench.choices.plan(shared.choices(), place, codelet, task.desc()))
+        has_choice.then(|| self.context.choices.select(shared.choices(), target, codelet, task.desc()))
     }
 
     /// Gives a task to the streams by the kernel of `choice`; by the codelet's own where a library cannot do it. What was issued, and
-    /// a mark behind it.
+    /// an event behind it.
     fn issue_by(
         &mut self,
-        choice: Option<&Plan>,
+        choice: Option<&Selection>,
         task: &Submitted,
         codelet: &'static Codelet,
         circumstances: &mut Circumstances,
-    ) -> Result<(Issued, Mark), Obstacle> {
+    ) -> Result<(Issued, Event), TaskError> {
         let (mut operands, keep_old) = match task.desc().combination() {
             Some(_) => self.operands_of_reduction(task)?,
             None => (self.operands(task)?, false),
@@ -87,12 +87,12 @@ impl Worker<'_> {
             self.expect(issued_before)?;
             let may_launch = codelet.cuda.is_some() && task.desc().kernel().is_none();
             issued = match self.call(kernel, &mut operands, task) {
-                Err(Obstacle::Unable(_)) if may_launch => None,
+                Err(TaskError::Unable(_)) if may_launch => None,
                 // The submitter wanted this kernel and no other.
-                Err(Obstacle::Unable(reason)) if task.desc().kernel().is_some() => {
-                    return Err(Obstacle::Failed(reason));
+                Err(TaskError::Unable(reason)) if task.desc().kernel().is_some() => {
+                    return Err(TaskError::Failed(reason));
                 }
-                Err(Obstacle::Unable(reason)) => return Err(Obstacle::Unable(reason)),
+                Err(TaskError::Unable(reason)) => return Err(TaskError::Unable(reason)),
                 called => Some(called),
             };
         }
@@ -102,13 +102,13 @@ impl Worker<'_> {
                 let name = launched_name(task);
                 self.note(name, codelet, task);
                 let launch = self.plan(task, codelet, &mut operands, keep_old)?;
-                circumstances.held_back = self.may_wait(name, choice, task);
-                let launched = self.launch(name, launch, circumstances.held_back);
+                circumstances.batched = self.may_wait(name, choice, task);
+                let launched = self.launch(name, launch, circumstances.batched);
                 self.expect(launched)
             }
         };
         // Whatever is in the stream: what comes after waits for it.
-        let end = self.device.compute_mark();
+        let end = self.device.compute_event();
         if let Ok(end) = &end {
             operands.stamp(end);
         }
@@ -126,27 +126,27 @@ impl Worker<'_> {
     fn note(&mut self, kernel: &'static str, codelet: &'static Codelet, task: &Submitted) {
         self.shared.stall().begin(Some(self.number), self.shared.clock().now_ns());
         if self.shared.recorder().is_some() {
-            let bench = &mut self.bench;
-            bench.run.with(self.shared.models(), &bench.kind, codelet, kernel, task.desc());
+            let context = &mut self.context;
+            context.times.with(self.shared.models(), &context.kind, codelet, kernel, task.desc());
         }
     }
 
     fn circumstances(&self, task: &Submitted) -> Circumstances {
-        let idle = self.shared.team().idle();
+        let idle = self.shared.helpers().idle();
         Circumstances {
             others_busy: Some(self.shared.cpu_workers().saturating_sub(idle)),
-            held_back: false,
-            transferred: task.operands().any(|access| is_missing(access, self.bench.node)),
+            batched: false,
+            transferred: task.operands().any(|access| is_missing(access, self.context.node)),
         }
     }
 
     /// Turns an error of the driver into a failure of the task; if it means that the device is lost, all hear of it.
-    pub(super) fn expect<R>(&self, result: Result<R, CudaError>) -> Result<R, Obstacle> {
+    pub(super) fn expect<R>(&self, result: Result<R, CudaError>) -> Result<R, TaskError> {
         result.map_err(|error| {
             if error.is_loss() {
                 self.shared.lose_device(self.device.index());
             }
-            Obstacle::Failed(error.to_string())
+            TaskError::Failed(error.to_string())
         })
     }
 
@@ -154,9 +154,9 @@ impl Worker<'_> {
         &mut self,
         task: &Submitted,
         codelet: &'static Codelet,
-        operands: &mut Operands<'_>,
+        operands: &mut DeviceOperands<'_>,
         keep_old: bool,
-    ) -> Result<Launch, Obstacle> {
+    ) -> Result<Launch, TaskError> {
         let instance = task.desc().cuda_of_reduction().or(codelet.cuda);
         let instance = instance.expect("a worker that can run a task has a kernel of it");
         let shapes: Vec<&[usize]> = operands.list.iter().map(|operand| operand.layout.extents()).collect();
@@ -166,7 +166,7 @@ impl Worker<'_> {
             _ => task.desc().arguments(),
         };
         let CudaLaunches { scratch_bytes, launches } =
-            instance.launches(&shapes, arguments).map_err(Obstacle::Failed)?;
+            instance.launches(&shapes, arguments).map_err(TaskError::Failed)?;
         let mut parameters = Parameters::default();
         for (operand, view) in operands.list.iter().zip(instance.kernel.views) {
             parameters.push_view(operand, view);
@@ -178,7 +178,7 @@ impl Worker<'_> {
             rest = others;
         }
         let launches = launches.into_iter().map(|launch| Ok((self.function(&instance, &launch)?, launch)));
-        let launches = launches.collect::<Result<Vec<_>, Obstacle>>()?;
+        let launches = launches.collect::<Result<Vec<_>, TaskError>>()?;
         let mut verdict = None;
         if instance.kernel.takes_scratch {
             let memory = match scratch_bytes as usize {
@@ -193,7 +193,7 @@ impl Worker<'_> {
         Ok(Launch { parameters, launches, verdict })
     }
 
-    fn function(&self, instance: &CudaInstance, launch: &CudaLaunch) -> Result<Function, Obstacle> {
+    fn function(&self, instance: &CudaInstance, launch: &CudaLaunch) -> Result<Function, TaskError> {
         let kernel = instance.kernel;
         match self.device.function(kernel.image, &launch.entry) {
             Ok(function) => Ok(function),
@@ -201,15 +201,15 @@ impl Worker<'_> {
             Err(Unloaded::Refused { reason, is_new }) => {
                 let refusal = format!("CUDA kernel `{}` ({}): {reason}", kernel.name, kernel.place);
                 if is_new {
-                    eprintln!("dahl: {}: `{}` is not used: {refusal}", self.bench.name(), launch.entry);
+                    eprintln!("dahl: {}: `{}` is not used: {refusal}", self.context.name(), launch.entry);
                 }
                 // The CPU runs the task, if it can and may.
-                Err(Obstacle::Unable(refusal))
+                Err(TaskError::Unable(refusal))
             }
         }
     }
 
-    /// Gives the launches to the compute stream, which may hold them back if they `may_wait`.
+    /// Gives the launches to the compute stream, which may batch them if they `may_wait`.
     fn launch(&self, kernel: &'static str, launch: Launch, may_wait: bool) -> Result<Issued, CudaError> {
         let Launch { parameters, launches, verdict } = launch;
         match self.give(&parameters, &launches, may_wait) {
@@ -221,27 +221,27 @@ impl Worker<'_> {
         }
     }
 
-    /// Gives the launches to the compute stream; a mark from which on their time counts.
+    /// Gives the launches to the compute stream; an event from which on their time counts.
     fn give(
         &self,
         parameters: &Parameters,
         launches: &[(Function, CudaLaunch)],
         may_wait: bool,
-    ) -> Result<Mark, CudaError> {
+    ) -> Result<Event, CudaError> {
         if !may_wait {
             self.device.issue()?;
         }
-        // Where what is held back begins nobody knows yet.
-        let begin = if may_wait { None } else { Some(self.device.begin_mark()?) };
+        // Nobody knows yet where the batch begins.
+        let begin = if may_wait { None } else { Some(self.device.begin_event()?) };
         for (function, launch) in launches {
             // SAFETY: the parameters are those of the kernel, whose declaration was checked against the codelet's when
             // that was compiled (`CudaKernel::check`), in the layout of `dahl.cuh`. The operands lead to memory that was
-            // entered when it was fetched, and that is stamped with a mark behind this launch before anybody else is let
+            // entered when it was fetched, and that is stamped with an event behind this launch before anybody else is let
             // at it: the task holds its accesses until it is let go, which comes after (D2). The word of the verdict goes
-            // back when a mark behind this launch has passed, or never (D4).
+            // back when an event behind this launch has passed, or never (D4).
             unsafe { self.device.launch(*function, launch, parameters.all(), may_wait) }?;
         }
-        begin.map_or_else(|| self.device.compute_mark(), Ok)
+        begin.map_or_else(|| self.device.compute_event(), Ok)
     }
 }
 

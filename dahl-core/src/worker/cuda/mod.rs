@@ -2,7 +2,7 @@
 //! have run (`cuda/README.md`).
 //!
 //! `issue` is from a task to its launch, `call` to a library, `operands` where its arrays are, `parameters` what its kernel is given,
-//! `underway` what is in the streams. Not here: calls of the driver (`cuda::driver`), which copies arrays have (`array`).
+//! `underway` what is in the streams. Not here: calls of the driver (`cuda::driver`), which replicas arrays have (`array`).
 #![allow(unsafe_code, reason = "launches kernels on arrays of tasks that hold their accesses")]
 
 mod call;
@@ -19,14 +19,14 @@ use std::time::Duration;
 use call::Libraries;
 use underway::Underway;
 
-use super::bench::Bench;
+use super::context::WorkerContext;
 use super::execute::{complete, end};
-use super::obstacle::Obstacle;
+use super::task_error::TaskError;
 use crate::cuda::{CudaDevice, Names};
 use crate::device::{DeviceMemory, Devices};
 use crate::engine::Shared;
 use crate::simulation::demand_bytes;
-use crate::sleep::Rest;
+use crate::sleep::Park;
 use crate::sync::thread::{Builder, JoinHandle};
 use crate::sync::{Patience, spin_loop, thread};
 use crate::task::{ReadyTask, Step, Submitted};
@@ -45,7 +45,7 @@ const SPIN: Duration = Duration::from_micros(50);
 /// to wake up.
 const SPIN_BUSY: Duration = Duration::from_millis(1);
 /// How long it sleeps between two looks while its device works.
-const NAP: Duration = Duration::from_micros(50);
+const PARK_TIMEOUT: Duration = Duration::from_micros(50);
 
 /// After how many tasks a worker that does not rest counts the transfers that have ended.
 const COUNT_EVERY: u32 = 64;
@@ -64,9 +64,9 @@ pub(super) fn start(shared: &Arc<Shared>) -> io::Result<Vec<JoinHandle<()>>> {
 /// The life of a device's worker: until the runtime stops and nothing is left to do.
 fn run(shared: &Arc<Shared>, device: usize) {
     let mut worker = Worker::new(shared, device);
-    shared.gathering().begin(worker.number, shared.clock());
+    shared.counters().begin(worker.number, shared.clock());
     while worker.step() {}
-    worker.bench.free_buffers();
+    worker.context.free_buffers();
     shared.leave();
 }
 
@@ -77,7 +77,7 @@ struct Worker<'s> {
     number: usize,
     memory: &'s DeviceMemory,
     device: &'s Arc<CudaDevice>,
-    bench: Bench,
+    context: WorkerContext,
     /// In the order in which they were issued, which is that in which they end.
     underway: VecDeque<Underway>,
     /// When the last one ended.
@@ -98,14 +98,14 @@ impl<'s> Worker<'s> {
         let memory = devices(shared).memory(device + 1);
         let number = shared.cpu_workers() + device;
         let info = shared.worker(number);
-        let bench =
-            Bench::new(Some(number), info.name.clone(), memory.memory()).at_node(device + 1, &info.kind);
+        let context = WorkerContext::new(Some(number), info.name.clone(), memory.memory())
+            .at_node(device + 1, &info.kind);
         Self {
             shared,
             number,
             memory,
             device: memory.cuda().expect("a CUDA device's worker has one"),
-            bench,
+            context,
             underway: VecDeque::with_capacity(MOST_AHEAD),
             ended_ns: 0,
             mean_ns: AHEAD_NS,
@@ -142,22 +142,22 @@ impl<'s> Worker<'s> {
     }
 
     /// Whether it may take another task: there are few enough underway, where those that are launched together are one, and may
-    /// get more as long as they are held back.
+    /// get more as long as they are batched.
     fn has_room(&self) -> bool {
         let Some(last) = self.underway.back() else { return true };
         let next = self.underway.iter().skip(1);
         let groups = 1 + self.underway.iter().zip(next).filter(|(task, next)| !task.ends_with(next)).count();
-        if self.device.holds_back() {
-            return groups < AHEAD || (groups == AHEAD && last.is_held_back());
+        if self.device.batches_launches() {
+            return groups < AHEAD || (groups == AHEAD && last.is_batched());
         }
         let short = (AHEAD_NS / self.mean_ns.max(1)).min(MOST_AHEAD as u64) as usize;
         groups < AHEAD.max(short)
     }
 
-    /// Gives the driver what the compute stream holds back: there is no task to be added.
+    /// Gives the driver the compute stream's batch: there is no task to be added.
     fn issue_all(&self) {
-        if self.underway.back().is_some_and(Underway::is_held_back) {
-            // If that fails, the tasks' marks say so.
+        if self.underway.back().is_some_and(Underway::is_batched) {
+            // If that fails, the tasks' events say so.
             let _ = self.device.issue();
         }
     }
@@ -176,10 +176,10 @@ impl<'s> Worker<'s> {
         }
         let has_room = self.has_room();
         let look = || if has_room { shared.next_task(number) } else { None };
-        let _waits = (!is_busy).then(|| shared.gathering().wait(number, shared.clock()));
-        let rest = if is_busy { Rest::Short(NAP) } else { Rest::Long };
-        let task = shared.sleep().sleep(number, look, stopped, rest);
-        // While its device works on, it only looks between naps.
+        let _waits = (!is_busy).then(|| shared.counters().wait(number, shared.clock()));
+        let park = if is_busy { Park::AtMost(PARK_TIMEOUT) } else { Park::Untimed };
+        let task = shared.sleep().sleep(number, look, stopped, park);
+        // While its device works on, it only looks between two parks.
         if !is_busy || task.is_some() {
             self.look_on();
         }
@@ -196,7 +196,7 @@ impl<'s> Worker<'s> {
     fn rest(&mut self) {
         self.count_transfers();
         self.shared.show_transfers();
-        self.bench.recycler.flush(self.shared);
+        self.context.recycler.flush(self.shared);
         self.shared.progress().notify();
         if !self.is_lost()
             && let Err(error) = self.device.rest()
@@ -214,7 +214,7 @@ impl<'s> Worker<'s> {
                 Some(_) => return shared.hand_on(task),
                 None => {
                     let why = "no worker that is left can run it".to_owned();
-                    return self.fail(task.task(), Obstacle::Failed(why));
+                    return self.fail(task.task(), TaskError::Failed(why));
                 }
             }
         }
@@ -232,25 +232,25 @@ impl<'s> Worker<'s> {
                 let is_let_go = underway.is_let_go();
                 self.underway.push_back(underway);
                 if is_let_go {
-                    let Bench { recycler, next, .. } = &mut self.bench;
-                    Step::of_worker(shared, Some(self.number), recycler, next).let_go(task);
+                    let WorkerContext { recycler, lifo_slot, .. } = &mut self.context;
+                    Step::of_worker(shared, Some(self.number), recycler, lifo_slot).let_go(task);
                 }
             }
-            Err(obstacle @ (Obstacle::NoRoom(_) | Obstacle::Unable(_))) => {
+            Err(error @ (TaskError::NoRoom(_) | TaskError::Unable(_))) => {
                 // Nothing of it is in the streams, and its accesses are as they were.
                 let task = ReadyTask::new(task, shared);
                 match able_cpu_worker(shared, &task) {
                     Some(able) => shared.send_to(able, task),
-                    None => self.fail(task.task(), obstacle),
+                    None => self.fail(task.task(), error),
                 }
             }
-            Err(obstacle) => self.fail(task, obstacle),
+            Err(error) => self.fail(task, error),
         }
     }
 
     /// Lets a task fail that was not issued.
-    fn fail(&mut self, task: &Submitted, obstacle: Obstacle) {
-        complete(self.shared, &mut self.bench, task, Err(obstacle));
+    fn fail(&mut self, task: &Submitted, error: TaskError) {
+        complete(self.shared, &mut self.context, task, Err(error));
         self.tell();
     }
 
@@ -271,7 +271,7 @@ impl<'s> Worker<'s> {
                     any = true;
                 }
                 Err(error) => {
-                    eprintln!("dahl: {}: {error}", self.bench.name());
+                    eprintln!("dahl: {}: {error}", self.context.name());
                     self.shared.lose_device(self.device.index());
                 }
             }
@@ -297,7 +297,7 @@ impl<'s> Worker<'s> {
         while let Some(underway) = self.underway.pop_front() {
             // What had run before has.
             let lost = !underway.has_run().unwrap_or(false);
-            self.end_task(underway, lost.then(|| format!("the device `{}` is lost", self.bench.name())));
+            self.end_task(underway, lost.then(|| format!("the device `{}` is lost", self.context.name())));
         }
         self.tell();
     }
@@ -307,24 +307,24 @@ impl<'s> Worker<'s> {
         let is_let_go = underway.is_let_go();
         let outcome = match lost {
             Some(why) => {
-                self.bench.run = underway.run();
-                Err(Obstacle::Failed(why))
+                self.context.times = underway.times();
+                Err(TaskError::Failed(why))
             }
             None => underway.measure(self),
         };
-        if let Some(kernel_ns) = self.bench.run.kernel_ns {
+        if let Some(kernel_ns) = self.context.times.kernel_ns {
             self.mean_ns = (7 * self.mean_ns + kernel_ns) / 8;
         }
         if is_let_go {
-            end(self.shared, &mut self.bench, task, outcome);
+            end(self.shared, &mut self.context, task, outcome);
         } else {
-            complete(self.shared, &mut self.bench, task, outcome);
+            complete(self.shared, &mut self.context, task, outcome);
         }
     }
 
     /// Tells those who wait that something has ended.
     fn tell(&mut self) {
-        self.bench.recycler.flush(self.shared);
+        self.context.recycler.flush(self.shared);
         self.shared.progress().notify();
     }
 }

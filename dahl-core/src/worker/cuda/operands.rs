@@ -1,66 +1,66 @@
-//! [`Operands`]: where a task's arrays are on the device, and the memory that it has for itself.
+//! [`DeviceOperands`]: where a task's arrays are on the device, and the memory that it has for itself.
 
 use std::panic::Location;
 
 use super::super::fold;
-use super::super::obstacle::{Obstacle, caught};
+use super::super::task_error::{TaskError, caught};
 use super::Worker;
 use crate::access::AccessMode;
 use crate::array::ArrayState;
 use crate::codelet::{Accumulator, Operand};
-use crate::cuda::{Allocation, CudaError, Mark};
+use crate::cuda::{Allocation, CudaError, Event};
 use crate::description::{self as desc, AccessDesc, Over, Step as Part};
-use crate::device::Missing;
+use crate::device::FetchError;
 use crate::device::Room;
 use crate::memory::Holder;
 use crate::shape::Layout;
 use crate::task::Submitted;
 
 /// What a task works on.
-pub(super) struct Operands<'r> {
+pub(super) struct DeviceOperands<'r> {
     /// In the order of the kernel's views.
     pub(super) list: Vec<Operand>,
     /// Memory of the task's own: it goes when the task has been issued, in the order of the stream.
     pub(super) own: Vec<Allocation>,
-    /// The array that a task runs over, and where its kernel writes: that takes the place of the array's copy.
+    /// The array that a task runs over, and where its kernel writes: that takes the place of the array's replica.
     renamed: Option<(&'r ArrayState, Allocation)>,
     /// Arrays that are in use while the task is issued.
     arrays: Vec<(&'r ArrayState, bool)>,
     node: usize,
 }
 
-impl Drop for Operands<'_> {
+impl Drop for DeviceOperands<'_> {
     fn drop(&mut self) {
         // What is in the streams is waited for by whoever comes next (D2, D3).
         self.arrays.iter().for_each(|(array, _)| array.unpin(self.node));
     }
 }
 
-impl Operands<'_> {
-    /// Notes that the task is in the compute stream, up to `mark`.
-    pub(super) fn stamp(mut self, mark: &Mark) {
+impl DeviceOperands<'_> {
+    /// Notes that the task is in the compute stream, up to `event`.
+    pub(super) fn stamp(mut self, event: &Event) {
         for (array, writes) in &self.arrays {
-            array.stamp(self.node, mark, *writes);
+            array.stamp(self.node, event, *writes);
         }
         if let Some((array, mut room)) = self.renamed.take() {
-            room.leave_compute(mark, true);
+            room.leave_compute(event, true);
             array.replace_room(self.node, Room::Cuda(room));
         }
         for own in &mut self.own {
-            own.leave_compute(mark, true);
+            own.leave_compute(event, true);
         }
     }
 }
 
 impl Worker<'_> {
     /// Brings the task's arrays to the device; the compute stream waits for what must come before.
-    pub(super) fn operands<'r>(&self, task: &'r Submitted) -> Result<Operands<'r>, Obstacle> {
-        let node = self.bench.node;
+    pub(super) fn operands<'r>(&self, task: &'r Submitted) -> Result<DeviceOperands<'r>, TaskError> {
+        let node = self.context.node;
         let mut operands =
-            Operands { list: Vec::new(), own: Vec::new(), renamed: None, arrays: Vec::new(), node };
+            DeviceOperands { list: Vec::new(), own: Vec::new(), renamed: None, arrays: Vec::new(), node };
         for desc::Operand { position, parameter, access } in task.desc().operands() {
             let mut layout = Layout::EMPTY;
-            // A copy is contiguous, whatever the part is at home.
+            // A replica is contiguous, whatever the part is at home.
             layout.set_contiguous(access.layout.extents());
             let pointer = match (task.access(position).state(), &parameter.accumulator) {
                 (None, _) => {
@@ -78,7 +78,7 @@ impl Worker<'_> {
         for tag in task.tags().filter(|tag| tag.mode == AccessMode::W) {
             let array = tag.state().expect("a tag is an array");
             // SAFETY: the task is ready, so it holds its accesses.
-            unsafe { array.prepare(AccessMode::W) }.map_err(Obstacle::Cancelled)?;
+            unsafe { array.prepare(AccessMode::W) }.map_err(TaskError::Cancelled)?;
         }
         if let Some(over) = task.desc().over() {
             self.rename(&mut operands, task, over)?;
@@ -91,10 +91,10 @@ impl Worker<'_> {
     pub(super) fn operands_of_reduction<'r>(
         &self,
         task: &'r Submitted,
-    ) -> Result<(Operands<'r>, bool), Obstacle> {
-        let (node, requester) = (self.bench.node, fold::requester(task.desc()));
+    ) -> Result<(DeviceOperands<'r>, bool), TaskError> {
+        let (node, requester) = (self.context.node, fold::requester(task.desc()));
         let mut operands =
-            Operands { list: Vec::new(), own: Vec::new(), renamed: None, arrays: Vec::new(), node };
+            DeviceOperands { list: Vec::new(), own: Vec::new(), renamed: None, arrays: Vec::new(), node };
         let is_finish = task.desc().combination().is_some_and(|what| matches!(what.step, Part::Finish(_)));
         let mut keep_old = true;
         // What is read comes first: a total that has got its room here has a value for whoever runs the task elsewhere.
@@ -128,12 +128,12 @@ impl Worker<'_> {
     /// The task is ready and not completed.
     unsafe fn fetch<'r>(
         &self,
-        operands: &mut Operands<'r>,
+        operands: &mut DeviceOperands<'r>,
         array: &'r ArrayState,
         accumulator: Option<&Accumulator>,
         access: &AccessDesc,
         task: &Submitted,
-    ) -> Result<*mut u8, Obstacle> {
+    ) -> Result<*mut u8, TaskError> {
         let requester = fold::requester(task.desc());
         let begins = accumulator.filter(|_| access.begins);
         let pointer = match (accumulator, begins) {
@@ -146,14 +146,14 @@ impl Worker<'_> {
         };
         operands.arrays.push((array, !access.mode.is_shared()));
         if let Some(word) = begins.and_then(Accumulator::identity_word) {
-            array.set_copy(operands.node, word)?;
+            array.set_replica(operands.node, word)?;
         } else if let Some(accumulator) = begins {
             let mut filled = Ok(());
             let used = access.layout.len() * accumulator.element().size_bytes;
             let fill = |elements: &mut [u8]| {
                 filled = caught(|| accumulator.fill_identity(&mut elements[..used]));
             };
-            array.fill_copy(operands.node, fill)?;
+            array.fill_replica(operands.node, fill)?;
             filled?;
         }
         Ok(pointer)
@@ -162,10 +162,10 @@ impl Worker<'_> {
     /// Memory of the task's own, of unknown content.
     pub(super) fn own_memory(
         &self,
-        operands: &mut Operands<'_>,
+        operands: &mut DeviceOperands<'_>,
         bytes: usize,
         task: &Submitted,
-    ) -> Result<*mut u8, Obstacle> {
+    ) -> Result<*mut u8, TaskError> {
         let own = self.allocate(bytes, "scratch", task.desc().location())?;
         let pointer = own.pointer();
         operands.own.push(own);
@@ -178,9 +178,9 @@ impl Worker<'_> {
         bytes: usize,
         what: &'static str,
         location: &'static Location<'static>,
-    ) -> Result<Allocation, Obstacle> {
+    ) -> Result<Allocation, TaskError> {
         let holder = Holder::new(what, location);
-        let failed = |error: CudaError| Missing::Device { node: self.bench.node, error: Some(error) };
+        let failed = |error: CudaError| FetchError::Device { node: self.context.node, error: Some(error) };
         match self.memory.room(bytes, holder, false)? {
             (Room::Cuda(mut allocation), _) => {
                 allocation.enter_compute(true).map_err(failed)?;
@@ -193,10 +193,10 @@ impl Worker<'_> {
     /// Lets a task that runs over one of its inputs write elsewhere, which takes that input's place in the end.
     fn rename<'r>(
         &self,
-        operands: &mut Operands<'r>,
+        operands: &mut DeviceOperands<'r>,
         task: &'r Submitted,
         over: Over,
-    ) -> Result<(), Obstacle> {
+    ) -> Result<(), TaskError> {
         let Over { output, position, .. } = over;
         let array = task.access(position).state().expect("a target is an array");
         let layout = operands.list[position].layout;

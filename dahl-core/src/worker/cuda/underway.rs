@@ -2,27 +2,27 @@
 
 use std::ptr::NonNull;
 
-use super::super::obstacle::Obstacle;
+use super::super::task_error::TaskError;
 use super::Worker;
-use crate::choice::Plan;
-use crate::cuda::{CudaError, Mark, Pinned};
+use crate::autotune::Selection;
+use crate::cuda::{CudaError, Event, Pinned};
 use crate::explain::Call;
 use crate::perf::Measurement;
 use crate::task::Submitted;
-use crate::trace::Run;
+use crate::trace::TaskTimes;
 
 /// A task that has been issued and not ended.
 pub(super) struct Underway {
     task: NonNull<Submitted>,
-    begin: Mark,
-    end: Mark,
+    begin: Event,
+    end: Event,
     /// Where its kernel says that it failed, if it can.
     verdict: Option<Pinned>,
     /// The kernel's name.
     kernel: &'static str,
     /// The choice that this is to be measured for.
-    choice: Option<Plan>,
-    run: Run,
+    choice: Option<Selection>,
+    times: TaskTimes,
     circumstances: Circumstances,
 }
 
@@ -34,12 +34,12 @@ pub(super) struct Circumstances {
     /// Whether elements were copied to the device for it.
     pub(super) transferred: bool,
     /// Whether its launches were given to the driver together with those of others, so that its own time is not known.
-    pub(super) held_back: bool,
+    pub(super) batched: bool,
 }
 
 /// What was put into the compute stream.
 pub(super) struct Issued {
-    pub(super) begin: Mark,
+    pub(super) begin: Event,
     /// Where the kernel says that it failed, if it can.
     pub(super) verdict: Option<Pinned>,
     /// The kernel's name.
@@ -54,13 +54,13 @@ impl Underway {
     pub(super) fn new(
         task: &Submitted,
         issued: Issued,
-        end: Mark,
-        choice: Option<Plan>,
-        run: Run,
+        end: Event,
+        choice: Option<Selection>,
+        times: TaskTimes,
         circumstances: Circumstances,
     ) -> Self {
         let Issued { begin, verdict, kernel } = issued;
-        Self { task: NonNull::from(task), begin, end, verdict, kernel, choice, run, circumstances }
+        Self { task: NonNull::from(task), begin, end, verdict, kernel, choice, times, circumstances }
     }
 
     /// The task. Its record stays until the task has been ended.
@@ -75,14 +75,14 @@ impl Underway {
         self.verdict.is_none()
     }
 
-    /// Whether it ends with the same mark as `other`.
+    /// Whether it ends with the same event as `other`.
     pub(super) fn ends_with(&self, other: &Self) -> bool {
         self.end.is_same(&other.end)
     }
 
     /// Whether it is still to be given to the driver.
-    pub(super) fn is_held_back(&self) -> bool {
-        self.end.is_held_back()
+    pub(super) fn is_batched(&self) -> bool {
+        self.end.is_batched()
     }
 
     pub(super) fn has_run(&self) -> Result<bool, CudaError> {
@@ -90,47 +90,47 @@ impl Underway {
     }
 
     /// What a trace says of it.
-    pub(super) fn run(&self) -> Run {
-        self.run
+    pub(super) fn times(&self) -> TaskTimes {
+        self.times
     }
 
     /// Notes how long it ran, which it has, and what came of it.
-    pub(super) fn measure(self, worker: &mut Worker<'_>) -> Result<(), Obstacle> {
-        let Worker { shared, device, bench, ended_ns, .. } = worker;
+    pub(super) fn measure(self, worker: &mut Worker<'_>) -> Result<(), TaskError> {
+        let Worker { shared, device, context, ended_ns, .. } = worker;
         let task = self.task().desc();
         let codelet = task.codelet();
-        if self.circumstances.held_back {
+        if self.circumstances.batched {
             // Those that were launched together end together: the first one counts the time of all.
-            let all_ns = self.end.take_held_back_ns().unwrap_or(0);
-            bench.run = self.run;
-            shared.gathering().end_together(bench.worker, codelet, all_ns);
+            let all_ns = self.end.take_batch_ns().unwrap_or(0);
+            context.times = self.times;
+            shared.counters().end_together(context.worker, codelet, all_ns);
             return Ok(());
         }
         let time_ns = self.end.ns_since(&self.begin).unwrap_or(0);
         // One after the other, whatever the clocks' difference.
         let begin_ns = device.passed_ns(&self.begin).max(*ended_ns);
         *ended_ns = begin_ns + time_ns;
-        bench.run = Run { begin_ns: Some(begin_ns), ..self.run };
+        context.times = TaskTimes { begin_ns: Some(begin_ns), ..self.times };
         if let Some(verdict) = self.verdict {
             let place = device.read_word(verdict);
             if place != FINE {
                 self.choice.into_iter().for_each(|choice| choice.end(None));
-                bench.lost_ns = time_ns;
+                context.lost_ns = time_ns;
                 let name = codelet.cuda.map_or(codelet.name, |instance| instance.kernel.name);
-                return Err(Obstacle::Failed(format!(
+                return Err(TaskError::Failed(format!(
                     "{name}: the index or label at {place} is out of range"
                 )));
             }
         }
-        bench.run.kernel_ns = Some(time_ns);
+        context.times.kernel_ns = Some(time_ns);
         self.choice.into_iter().for_each(|choice| choice.end(Some(time_ns)));
         let measurement = Measurement { time_ns, ..Measurement::default() };
         let kernel = self.kernel;
-        let key = bench.models.record(shared.models(), &bench.kind, codelet, kernel, task, measurement);
+        let key = context.models.record(shared.models(), &context.kind, codelet, kernel, task, measurement);
         let Circumstances { others_busy, transferred, .. } = self.circumstances;
         let call = Call { time_ns, others_busy, team: false, transferred };
         let of = (codelet, kernel);
-        bench.trails.record(shared.trails(), key, (&bench.name, &bench.kind), of, task, call);
+        context.call_logs.record(shared.call_logs(), key, (&context.name, &context.kind), of, task, call);
         Ok(())
     }
 }

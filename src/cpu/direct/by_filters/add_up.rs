@@ -17,7 +17,7 @@ use super::row::add_row;
 use super::to_filters::ToFilters;
 use super::{MOST_VECTORS, POSITIONS, Sums, are_wide};
 use crate::cpu::lanes::{Lanes, MOST_LANES, has_few_registers};
-use crate::cpu::prefetch::Ahead;
+use crate::cpu::prefetch::Prefetch;
 
 /// Neighbouring positions whose sums of one vector of filters are kept in 32 registers at once. With the filters of three taps, the
 /// first ones fill nearly all registers.
@@ -47,7 +47,7 @@ pub(super) struct AddUp<'a, C, M> {
     pub(super) initial: [C; MOST_VECTORS * MOST_LANES],
     pub(super) sums: Sums<'a, C, C>,
     /// What is fetched meanwhile.
-    pub(super) ahead: Ahead<3>,
+    pub(super) prefetch: Prefetch<3>,
     /// The sums of all filters at a position, side by side, of sums from number `begin` on: the others are transposed.
     pub(super) by_position: &'a mut [C],
     pub(super) begin: usize,
@@ -114,7 +114,7 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
         let of_row: usize = counts.iter().sum();
         let plane = self.sums.plane;
         let lines = self.filters.len() / (V * C::lanes::<S>() * plane.kernel[1]);
-        self.ahead.in_steps(rows * of_row * lines);
+        self.prefetch.in_steps(rows * of_row * lines);
         for row in 0..rows {
             let mut begin = 0;
             for _ in 0..counts[0] {
@@ -194,7 +194,7 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
                 // `kernel[0]`: by the assertion of `rows_of` it ends with `planes`, or before.
                 let line = unsafe { self.sums.planes.get_unchecked(begin..begin + line_len) };
                 begin += width;
-                self.ahead.fetch();
+                self.prefetch.fetch();
                 add_row::<C, S, V, K, P>(simd, line, &within, of_row, &mut sums);
             }
         }

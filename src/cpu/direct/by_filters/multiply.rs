@@ -1,11 +1,11 @@
-//! [`Multiply`]: what multiplies filters and elements: [`Singles`], or [`Pairs`] of `bf16` in the place of `f32`.
+//! [`Multiply`]: what multiplies filters and elements: [`Singles`], or [`Bf16Dot`] of `bf16` in the place of `f32`.
 
 #![allow(unsafe_code, reason = "calls an instruction where it is proved to be there")]
 
 use pulp::{Simd, WithSimd};
 
+use crate::cpu::bf16_dot::is_supported;
 use crate::cpu::lanes::Lanes;
-use crate::cpu::pairs::are_multiplied;
 
 /// A product of vectors that is added to sums.
 pub(in crate::cpu::direct) trait Multiply<C: Lanes>: Copy {
@@ -44,22 +44,22 @@ impl<C: Lanes> Multiply<C> for Singles {
     }
 }
 
-/// Two products a lane, of pairs of `bf16` whose bits are those of an `f32`: in [`in_vectors_of_pairs`], elsewhere slowly.
+/// Two products a lane, of pairs of `bf16` whose bits are those of an `f32`: in [`in_bf16_dot_vectors`], elsewhere slowly.
 ///
 /// Invariant P1: one is made by [`new`](Self::new) alone, and so where the instruction is there.
 #[derive(Clone, Copy)]
-pub(in crate::cpu::direct) struct Pairs(());
+pub(in crate::cpu::direct) struct Bf16Dot(());
 
-impl Pairs {
+impl Bf16Dot {
     /// # Panics
     /// If the machine multiplies no pairs.
     pub(in crate::cpu::direct) fn new() -> Self {
-        assert!(are_multiplied());
+        assert!(is_supported());
         Self(())
     }
 }
 
-impl Multiply<f32> for Pairs {
+impl Multiply<f32> for Bf16Dot {
     // A tap of two channels takes one multiplication, as a tap of one does.
     const TAP_BY_TAP: bool = true;
     const AT_ONCE: usize = 2;
@@ -78,7 +78,7 @@ impl Multiply<f32> for Pairs {
 }
 
 /// Does the work in vectors, with the instruction for pairs, which is there (P1).
-pub(in crate::cpu::direct) fn in_vectors_of_pairs<W: WithSimd>(_: Pairs, work: W) -> W::Output {
+pub(in crate::cpu::direct) fn in_bf16_dot_vectors<W: WithSimd>(_: Bf16Dot, work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
     if let Some(simd) = pulp::x86::V4::try_new() {
         // SAFETY: the instruction is there, as the first value proves (P1), and so is AVX-512, as the second does.
@@ -95,7 +95,7 @@ mod x86_64 {
     use pulp::WithSimd;
     use pulp::x86::V4;
 
-    use crate::cpu::pairs::in_pairs;
+    use crate::cpu::bf16_dot::in_pairs;
 
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512bf16")]
     pub(super) fn with_instruction<W: WithSimd>(simd: V4, work: W) -> W::Output {

@@ -4,7 +4,7 @@
 //! output, and is multiplied with the elements of the image, each in all lanes, that a row of the kernel meets there, in four channels
 //! (two where there are 16 registers). Their sums stay in registers over all these positions.
 //!
-//! Of [pairs](super::super::pairs) a position stands for two that are neighbours, in the gradient and in the image. Those of the image begin at any element:
+//! Of [pairs](super::super::bf16_dot) a position stands for two that are neighbours, in the gradient and in the image. Those of the image begin at any element:
 //! its planes are there twice, once from the second element on.
 //!
 //! What one piece of positions gives is added up by itself, and then added to what came before: so the error of a sum grows with
@@ -25,7 +25,7 @@ use super::{FilterVectors, Group, MOST_TAPS, MOST_VECTORS, are_wide};
 use crate::cpu::direct::filters::Filters;
 use crate::cpu::direct::plane::Plane;
 use crate::cpu::lanes::{Lanes, MOST_LANES, has_few_registers, with_lanes};
-use crate::cpu::prefetch::Ahead;
+use crate::cpu::prefetch::Prefetch;
 
 /// Elements of the output that are transposed at once: those of two vectors take half of a small first-level cache.
 const PIECE: usize = 128;
@@ -53,14 +53,14 @@ pub(in crate::cpu::direct) struct Products<'a, C, M> {
     /// As many as [`TRANSPOSED`](Self::TRANSPOSED) says.
     pub(in crate::cpu::direct) transposed: &'a mut [C],
     /// What is fetched meanwhile.
-    pub(in crate::cpu::direct) ahead: Ahead<4>,
+    pub(in crate::cpu::direct) prefetch: Prefetch<4>,
     /// What is added to, in the order of packed filters.
     pub(in crate::cpu::direct) sums: &'a mut [C],
 }
 
 /// The first channel of some, and the first tap.
 #[derive(Clone, Copy)]
-struct Place {
+struct TapOffset {
     channel: usize,
     row: usize,
     column: usize,
@@ -85,7 +85,7 @@ impl<C: Lanes, M: Multiply<C>> WithSimd for Products<'_, C, M> {
             unreachable!("`FilterVectors::new` has asked for wide vectors");
         }
         let steps = self.steps();
-        self.ahead.in_steps(LINES * steps);
+        self.prefetch.in_steps(LINES * steps);
         for group in self.vectors.groups() {
             match group.vectors {
                 1 => self.group::<S, 1>(simd, group),
@@ -176,10 +176,10 @@ impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
         let threes = columns / MOST_TAPS * MOST_TAPS;
         for row in 0..rows {
             for column in (0..threes).step_by(MOST_TAPS) {
-                self.taps::<S, V, N, MOST_TAPS>(simd, filter, Place { channel, row, column }, piece);
+                self.taps::<S, V, N, MOST_TAPS>(simd, filter, TapOffset { channel, row, column }, piece);
             }
             for column in threes..columns {
-                self.taps::<S, V, N, 1>(simd, filter, Place { channel, row, column }, piece);
+                self.taps::<S, V, N, 1>(simd, filter, TapOffset { channel, row, column }, piece);
             }
         }
     }
@@ -190,11 +190,11 @@ impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
         &mut self,
         simd: S,
         filter: usize,
-        place: Place,
+        offset: TapOffset,
         piece: &Range<usize>,
     ) {
-        let products = self.add_products::<S, V, N, K>(simd, place, piece);
-        let Place { channel, row, column } = place;
+        let products = self.add_products::<S, V, N, K>(simd, offset, piece);
+        let TapOffset { channel, row, column } = offset;
         let (taps, tap) = (self.vectors.shape.taps, row * self.plane.kernel[1] + column);
         let of_group = &mut self.sums[filter * self.vectors.shape.in_channels * taps..];
         let (sums, _) = C::vectors_mut::<S>(of_group).0.as_chunks_mut::<V>();
@@ -212,7 +212,7 @@ impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
     fn add_products<S: Simd, const V: usize, const N: usize, const K: usize>(
         &mut self,
         simd: S,
-        place: Place,
+        offset: TapOffset,
         piece: &Range<usize>,
     ) -> [[[C::Vector<S>; V]; K]; N] {
         // Loops, and no closures: a closure is compiled without the machine's vectors if it is not inlined.
@@ -220,18 +220,18 @@ impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
         let (gradient, _) = C::vectors::<S>(self.transposed).0.as_chunks::<V>();
         let (mut rest, columns) = (&gradient[..piece.len()], self.columns);
         let (mut row, mut column) = (piece.start / columns, piece.start % columns);
-        assert!(self.lines_end(place, [N, K], piece.end) <= self.planes[0].len().min(self.planes[1].len()));
+        assert!(self.lines_end(offset, [N, K], piece.end) <= self.planes[0].len().min(self.planes[1].len()));
         while !rest.is_empty() {
             for _ in 0..LINES {
-                self.ahead.fetch();
+                self.prefetch.fetch();
             }
             let of_row;
             (of_row, rest) = rest.split_at(rest.len().min(columns - column));
-            if self.plane.is_within(row + place.row) {
-                let first = (row + place.row) * self.plane.width() + column * M::AT_ONCE + place.column;
+            if self.plane.is_within(row + offset.row) {
+                let first = (row + offset.row) * self.plane.width() + column * M::AT_ONCE + offset.column;
                 let mut lines = [[ptr::null(); K]; N];
                 for (number, line) in lines.iter_mut().enumerate() {
-                    let first = (place.channel + number) * self.plane.len() + first;
+                    let first = (offset.channel + number) * self.plane.len() + first;
                     for (tap, line) in line.iter_mut().enumerate() {
                         let planes = self.planes[(first + tap) % M::AT_ONCE].as_ptr();
                         *line = planes.wrapping_add((first + tap) / M::AT_ONCE);
@@ -240,10 +240,10 @@ impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
                 for (position, gradient) in of_row.iter().enumerate() {
                     for channel in 0..N {
                         for tap in 0..K {
-                            let place = lines[channel][tap].wrapping_add(position);
+                            let element = lines[channel][tap].wrapping_add(position);
                             // SAFETY: a line has as many elements as `of_row`, and ends with its planes, or before:
                             // none ends behind `lines_end`, that of the last channel, row of the image and tap.
-                            let element = unsafe { *place };
+                            let element = unsafe { *element };
                             let element = C::splat(simd, element);
                             for vector in 0..V {
                                 let sum = &mut sums[channel][tap][vector];
@@ -258,15 +258,15 @@ impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
         sums
     }
 
-    /// Where the last line ends that `channels` and `taps` from `place` on have, for outputs below number `end`.
+    /// Where the last line ends that `channels` and `taps` from `offset` on have, for outputs below number `end`.
     #[inline(always)]
-    fn lines_end(&self, place: Place, [channels, taps]: [usize; 2], end: usize) -> usize {
+    fn lines_end(&self, offset: TapOffset, [channels, taps]: [usize; 2], end: usize) -> usize {
         let plane = self.plane;
-        let last_row = ((end - 1) / self.columns + place.row).min(plane.padding[0] + plane.image[0] - 1);
-        let last_channel = (place.channel + channels - 1).saturating_mul(plane.len());
+        let last_row = ((end - 1) / self.columns + offset.row).min(plane.padding[0] + plane.image[0] - 1);
+        let last_channel = (offset.channel + channels - 1).saturating_mul(plane.len());
         let first = last_channel
             .saturating_add(last_row.saturating_mul(plane.width()))
-            .saturating_add(place.column + taps - 1);
+            .saturating_add(offset.column + taps - 1);
         (first / M::AT_ONCE).saturating_add(self.columns)
     }
 }

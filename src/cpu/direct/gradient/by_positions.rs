@@ -4,8 +4,8 @@
 
 use pulp::{Simd, WithSimd};
 
+use crate::cpu::direct::bf16_dot::PositionPairs;
 use crate::cpu::direct::filters::{Filters, MOST, blocks, of_size};
-use crate::cpu::direct::pairs::PositionPairs;
 use crate::cpu::direct::plane::Plane;
 use crate::cpu::lanes::{Lanes, MOST_LANES, has_few_registers, has_lanes};
 

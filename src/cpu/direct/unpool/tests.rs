@@ -1,6 +1,6 @@
 use pulp::Scalar;
 
-use super::super::pairs::POSITIONS;
+use super::super::bf16_dot::POSITIONS;
 use super::super::window_places;
 use super::*;
 
@@ -36,7 +36,7 @@ fn check<C: Lanes, S: Simd>(simd: S, output: [usize; 2], size: [usize; 2], kerne
     let gradient: Vec<C> = (0..2 * windows).map(|window| C::from_f64(window as f64 + 1.0)).collect();
     let left = |window: usize| if window.is_multiple_of(5) { -C::ZERO } else { C::ONE };
     let out: Vec<C> = (0..2 * windows).map(left).collect();
-    let room = || vec![C::NAN; UnpoolRoom::<C>::len(windows)];
+    let room = || vec![C::NAN; UnpoolWorkspace::<C>::len(windows)];
     let (mut offsets, mut passed, mut gradient_room, mut out_room) = (room(), room(), room(), room());
     // The last time one place is in the window beside it, or below.
     for is_outside in [false, windows > 2] {
@@ -54,7 +54,7 @@ fn check<C: Lanes, S: Simd>(simd: S, output: [usize; 2], size: [usize; 2], kerne
                 sums[number] += passed;
             }
             let (mut parts, mut by_bias) = (vec![C::NAN; 2 * part_len], [C::ZERO; 2]);
-            let room = UnpoolRoom {
+            let workspace = UnpoolWorkspace {
                 firsts: &firsts,
                 offsets: &mut offsets,
                 passed: &mut passed,
@@ -62,7 +62,7 @@ fn check<C: Lanes, S: Simd>(simd: S, output: [usize; 2], size: [usize; 2], kerne
                 out: &mut out_room,
             };
             let (gradient, out, index) = (&gradient, &out, &index);
-            let source = Unpool { gradient, out, index, size, by_bias: &mut by_bias, room };
+            let source = Unpool { gradient, out, index, size, by_bias: &mut by_bias, workspace };
             let fill = Fill::<C> { plane, source, parts: &mut parts, part_len };
             Simd::vectorize(simd, fill);
             assert!(parts == expected, "{output:?} by {size:?} and {kernel}: {parts:?}");

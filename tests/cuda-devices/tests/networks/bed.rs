@@ -4,33 +4,33 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cuda_stand_in::StandIn;
 use dahl::prelude::*;
 use dahl::{ReadyTask, RuntimeBuilder, Scheduler, Workers};
+use fake_cuda::FakeDriver;
 
-/// The driver: the stand-in, or nothing where it is the machine's.
-pub(crate) struct Bed(MutexGuard<'static, Option<StandIn>>);
+/// The driver: the fake driver, or nothing where it is the machine's.
+pub(crate) struct Bed(MutexGuard<'static, Option<FakeDriver>>);
 
 impl Bed {
     pub(crate) fn new() -> Self {
-        Self(cuda_stand_in::driver())
+        Self(fake_cuda::driver())
     }
 
-    /// Begins anew on the stand-in, whose streams do their work in the order of this seed.
+    /// Begins anew on the fake driver, whose streams do their work in the order of this seed.
     pub(crate) fn reset(&self, seed: u32) {
-        if let Some(stand_in) = self.0.as_ref() {
-            stand_in.reset(&format!("seed={seed}"));
+        if let Some(fake) = self.0.as_ref() {
+            fake.reset(&format!("seed={seed}"));
         }
     }
 
-    /// How many calls of a kind the stand-in has had since; none where the driver is the machine's.
+    /// How many calls of a kind the fake driver has had since; none where the driver is the machine's.
     pub(crate) fn calls(&self, kind: &str) -> u64 {
-        self.0.as_ref().map_or(0, |stand_in| stand_in.calls(kind))
+        self.0.as_ref().map_or(0, |fake| fake.calls(kind))
     }
 
-    /// What the stand-in has found to be wrong.
+    /// What the fake driver has found to be wrong.
     pub(crate) fn findings(&self) -> String {
-        self.0.as_ref().map_or_else(String::new, StandIn::findings)
+        self.0.as_ref().map_or_else(String::new, FakeDriver::findings)
     }
 }
 

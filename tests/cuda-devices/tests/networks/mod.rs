@@ -1,5 +1,5 @@
-//! Networks on a CUDA device: on the stand-in for CUDA, or, where the environment says `CUDA_STAND_IN=0`, on one of the machine's own.
+//! Networks on a CUDA device: on the fake CUDA driver, or, where the environment says `FAKE_CUDA=0`, on one of the machine's own.
 
 mod bed;
-mod feeder;
+mod data_loader;
 mod training;

@@ -42,7 +42,8 @@ fn train<T: Real>(runtime: RuntimeBuilder, descent: Descent) -> Outcome {
         Descent::Plain => optimizer,
         Descent::WithMomentum => optimizer.momentum(0.9),
     };
-    let trainer = Trainer::new(&mut model, CrossEntropy, optimizer).batch_size(16).granularity(7).epochs(3);
+    let trainer =
+        Trainer::new(&mut model, CrossEntropy, optimizer).batch_size(16).micro_batch_size(7).epochs(3);
     let history = trainer.fit(&data).unwrap();
     let values = |parameter: &dahl_nn::layer::Parameter<'_, T>| parameter.value.to_vec().unwrap();
     let parameters = model.parameters().flat_map(|(_, parameter)| values(parameter)).map(T::to_f64).collect();
@@ -114,7 +115,7 @@ fn a_training_with_graphs_gives_the_same_bits_with_fewer_launches() {
         assert_eq!(singly, together, "seed {seed}");
         let [(_, single_launches), ..] = single_calls;
         let [(_, launches), ..] = calls;
-        // On the stand-in; another driver does not count.
+        // On the fake driver; another driver does not count.
         assert!(
             launches < single_launches || single_launches == 0,
             "seed {seed}: {launches} and {single_launches}"

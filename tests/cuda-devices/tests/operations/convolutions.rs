@@ -138,13 +138,13 @@ fn rounded_sums_are_within_their_bound() {
     });
 }
 
-/// Whether the library is there: on the stand-in it is.
+/// Whether the library is there: on the fake driver it is.
 fn has_cudnn(rt: &Runtime) -> bool {
     let x = rt.zeros::<f32, 4>([1; 4]).expect("it can be had");
     let mut out = rt.zeros([1; 4]).expect("it can be had");
     let has = Conv2d::task(&x, &x, &mut out, Conv2dGeometry::default()).kernel(BY_CUDNN[0]).submit().is_ok();
-    let is_stand_in = std::env::var("CUDA_STAND_IN").as_deref() != Ok("0");
-    assert!(has || !is_stand_in, "the stand-in has it");
+    let is_fake = std::env::var("FAKE_CUDA").as_deref() != Ok("0");
+    assert!(has || !is_fake, "the fake driver has it");
     rt.wait().expect("nothing fails");
     has
 }

@@ -5,29 +5,29 @@ mod convolutions;
 mod products;
 mod reductions;
 
-use cuda_stand_in::StandIn;
 use dahl::prelude::*;
 use dahl::{Result, RuntimeBuilder};
+use fake_cuda::FakeDriver;
 
-/// Begins anew on the stand-in for each seed, which is an order of what streams hold; once on the driver of a machine.
+/// Begins anew on the fake driver for each seed, which is an order of what streams hold; once on the driver of a machine.
 fn in_seeds(test: impl Fn(&Runtime, usize, &dyn Fn() -> String) -> Result<()>) {
     with_settings("", Runtime::builder, test);
 }
 
-/// As [`in_seeds`], with settings of the stand-in and the runtime.
+/// As [`in_seeds`], with settings of the fake driver and the runtime.
 fn with_settings(
     settings: &str,
     builder: impl Fn() -> RuntimeBuilder,
     test: impl Fn(&Runtime, usize, &dyn Fn() -> String) -> Result<()>,
 ) {
-    let driver = cuda_stand_in::driver();
+    let driver = fake_cuda::driver();
     if driver.is_none() && !settings.is_empty() {
         return eprintln!("not tested: the machine's driver has no settings");
     }
     for seed in 0..4 {
-        if let Some(stand_in) = driver.as_ref() {
-            stand_in.reset(&format!("seed={seed} {settings}"));
-            asked(stand_in);
+        if let Some(fake) = driver.as_ref() {
+            fake.reset(&format!("seed={seed} {settings}"));
+            asked(fake);
         }
         let rt = match builder().cpu_workers(1).cuda_devices(1).build() {
             Ok(rt) => rt,
@@ -39,15 +39,15 @@ fn with_settings(
         test(&rt, device, &told).expect("nothing fails");
         drop(rt);
         match driver.as_ref() {
-            Some(stand_in) => assert_eq!(stand_in.findings(), "", "seed {seed}"),
+            Some(fake) => assert_eq!(fake.findings(), "", "seed {seed}"),
             None => return,
         }
     }
 }
 
 /// What the libraries were asked for since this was asked last, a line for each product or convolution.
-fn asked(stand_in: &StandIn) -> String {
-    stand_in.products() + &stand_in.convolutions()
+fn asked(fake: &FakeDriver) -> String {
+    fake.products() + &fake.convolutions()
 }
 
 /// The kernels of operations that were measured on the device: not what ends a reduction.

@@ -98,13 +98,13 @@ fn the_kernels_and_the_cpu_agree() {
     });
 }
 
-/// Whether the library is there: on the stand-in it is.
+/// Whether the library is there: on the fake driver it is.
 fn has_cublas(rt: &Runtime) -> bool {
     let x = rt.zeros::<f32, 2>([1, 1]).expect("it can be had");
     let mut out = rt.zeros([1, 1]).expect("it can be had");
     let has = Matmul::task(&x, &x, &mut out, Transposed::NEITHER).kernel("matmul_by_cublas").submit().is_ok();
-    let is_stand_in = std::env::var("CUDA_STAND_IN").as_deref() != Ok("0");
-    assert!(has || !is_stand_in, "the stand-in has it");
+    let is_fake = std::env::var("FAKE_CUDA").as_deref() != Ok("0");
+    assert!(has || !is_fake, "the fake driver has it");
     rt.wait().expect("nothing fails");
     has
 }

@@ -1,4 +1,4 @@
-//! The random programs of `dahl-core` on a CUDA device: on the stand-in, in orders that a seed draws, or on one of the machine's own.
+//! The random programs of `dahl-core` on a CUDA device: on the fake driver, in orders that a seed draws, or on one of the machine's own.
 
 #[path = "../../../../dahl-core/tests/random_programs/kernels.rs"]
 mod kernels;
@@ -14,8 +14,8 @@ mod world;
 
 use std::sync::Arc;
 
-use cuda_stand_in::{StandIn, driver};
 use dahl_core::Runtime;
+use fake_cuda::{FakeDriver, driver};
 use kernels::measure;
 pub(crate) use kernels::on_cuda;
 use machines::Transfers;
@@ -26,7 +26,7 @@ use world::{check, config, forgets_nothing, schedulers, with_scheduler};
 proptest! {
     #![proptest_config(config(20))]
 
-    /// On the stand-in for CUDA, which does what is in the streams in an order that its seed draws from those that
+    /// On the fake CUDA driver, which does what is in the streams in an order that its seed draws from those that
     /// streams and events allow.
     #[test]
     fn random_programs_give_the_sequential_result_on_cuda(
@@ -39,11 +39,11 @@ proptest! {
         tasks in prop_oneof![Just(1_usize), Just(3), Just(4096)],
         graphs in any::<bool>(),
     ) {
-        let stand_in = driver();
+        let fake = driver();
         // Of the machine's own driver, which has no seeds, the first device.
-        let devices = if stand_in.is_some() { devices } else { 1 };
-        if let Some(stand_in) = stand_in.as_ref() {
-            stand_in.reset(&format!("seed={seed} devices={devices}"));
+        let devices = if fake.is_some() { devices } else { 1 };
+        if let Some(fake) = fake.as_ref() {
+            fake.reset(&format!("seed={seed} devices={devices}"));
         }
         let limit_mb = f64::from(64 * lines) / f64::from(1 << 20);
         let builder = Runtime::builder().cuda_devices(devices).cuda_limit_mb(limit_mb);
@@ -60,6 +60,6 @@ proptest! {
             prop_assert!(held.iter().all(|&bytes| bytes == 0), "{held:?}");
         }
         drop(rt);
-        prop_assert_eq!(stand_in.as_ref().map_or_else(String::new, StandIn::findings), "");
+        prop_assert_eq!(fake.as_ref().map_or_else(String::new, FakeDriver::findings), "");
     }
 }

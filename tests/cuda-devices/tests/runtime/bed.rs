@@ -2,11 +2,11 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use cuda_stand_in::StandIn;
 use dahl_core::__private::{InPlace, Kernel, Parameter};
 use dahl_core::{
     AccessMode, Codelet, ElementType, Matrix, Result, Runtime, RuntimeBuilder, Task, TransferTotal,
 };
+use fake_cuda::FakeDriver;
 
 use crate::random_programs::on_cuda;
 
@@ -106,43 +106,43 @@ impl Drop for Gate {
     }
 }
 
-/// The driver of CUDA, which one test at a time uses: the stand-in, or, where the environment says `CUDA_STAND_IN=0`, that of the machine.
-pub(crate) struct Bed(MutexGuard<'static, Option<StandIn>>);
+/// The driver of CUDA, which one test at a time uses: the fake driver, or, where the environment says `FAKE_CUDA=0`, that of the machine.
+pub(crate) struct Bed(MutexGuard<'static, Option<FakeDriver>>);
 
 impl Bed {
     fn of_any_driver() -> Self {
-        Self(cuda_stand_in::driver())
+        Self(fake_cuda::driver())
     }
 
-    /// The stand-in, begun anew with these settings. Nothing where the driver is the machine's, which has no settings: what
-    /// such a test is about only the stand-in does.
+    /// The fake driver, begun anew with these settings. Nothing where the driver is the machine's, which has no settings: what
+    /// such a test is about only the fake driver does.
     pub(crate) fn new(settings: &str) -> Option<Self> {
         let bed = Self::of_any_driver();
-        let stand_in = bed.0.as_ref()?;
-        stand_in.reset(settings);
-        stand_in.products();
-        stand_in.convolutions();
+        let fake = bed.0.as_ref()?;
+        fake.reset(settings);
+        fake.products();
+        fake.convolutions();
         Some(bed)
     }
 
-    /// What the stand-in has found to be wrong.
+    /// What the fake driver has found to be wrong.
     pub(crate) fn findings(&self) -> String {
-        self.0.as_ref().map_or_else(String::new, StandIn::findings)
+        self.0.as_ref().map_or_else(String::new, FakeDriver::findings)
     }
 
-    /// How many calls of a kind the stand-in has had.
+    /// How many calls of a kind the fake driver has had.
     pub(crate) fn calls(&self, kind: &str) -> u64 {
-        self.0.as_ref().map_or(0, |stand_in| stand_in.calls(kind))
+        self.0.as_ref().map_or(0, |fake| fake.calls(kind))
     }
 
     /// The products that cuBLAS was asked for since this was asked last, a line each.
     pub(crate) fn products(&self) -> String {
-        self.0.as_ref().map_or_else(String::new, StandIn::products)
+        self.0.as_ref().map_or_else(String::new, FakeDriver::products)
     }
 
     /// The convolutions that cuDNN was asked for since this was asked last, a line each.
     pub(crate) fn convolutions(&self) -> String {
-        self.0.as_ref().map_or_else(String::new, StandIn::convolutions)
+        self.0.as_ref().map_or_else(String::new, FakeDriver::convolutions)
     }
 }
 
@@ -150,7 +150,7 @@ impl Bed {
 /// and drawn. On the driver of the machine once, if it has so many devices.
 pub(crate) fn in_seeds(devices: usize, test: impl Fn()) {
     let bed = Bed::of_any_driver();
-    let Some(stand_in) = bed.0.as_ref() else {
+    let Some(fake) = bed.0.as_ref() else {
         match builder().cuda_devices(devices).build() {
             Ok(_) => test(),
             Err(error) => eprintln!("not tested: {error}"),
@@ -158,7 +158,7 @@ pub(crate) fn in_seeds(devices: usize, test: impl Fn()) {
         return;
     };
     for seed in 0..8 {
-        stand_in.reset(&format!("seed={seed} devices={devices}"));
+        fake.reset(&format!("seed={seed} devices={devices}"));
         test();
         assert_eq!(bed.findings(), "", "seed {seed}");
     }

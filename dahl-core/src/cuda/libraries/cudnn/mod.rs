@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(super) use functions::functions;
 
 use self::functions::Functions;
-use self::plan::{Plan, Terms};
+use self::plan::{ConvolutionPlan, Terms};
 use crate::cuda::CudaDevice;
 use crate::cuda::call::{Convolution, ConvolutionShape, CudaCallError, Precision};
 
@@ -26,7 +26,7 @@ pub(crate) struct Cudnn {
     handle: NonNull<c_void>,
     terms: Terms,
     /// How each shape that came is computed, or why it is not.
-    plans: HashMap<ConvolutionShape, Result<Plan, CudaCallError>>,
+    plans: HashMap<ConvolutionShape, Result<ConvolutionPlan, CudaCallError>>,
     device: Arc<CudaDevice>,
 }
 
@@ -73,7 +73,7 @@ impl Cudnn {
         }
         let plan = self.device.in_context(|_| {
             // SAFETY: H; the context is current.
-            unsafe { Plan::new(self.functions, self.handle.as_ptr(), shape, self.terms) }
+            unsafe { ConvolutionPlan::new(self.functions, self.handle.as_ptr(), shape, self.terms) }
         });
         let bytes = plan.as_ref().map(|plan| plan.workspace_bytes).map_err(Clone::clone);
         // What failed may do the next time.
@@ -87,7 +87,7 @@ impl Cudnn {
     ///
     /// # Safety
     /// The arrays lie in memory that the compute stream has entered, as does `workspace`, of as many bytes as the shape takes; what
-    /// follows on it waits for a mark behind this.
+    /// follows on it waits for an event behind this.
     pub(crate) unsafe fn convolve(
         &self,
         convolution: &Convolution,

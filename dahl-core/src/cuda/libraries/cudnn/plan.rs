@@ -1,4 +1,4 @@
-//! [`Plan`]: how a convolution of a shape is computed, chosen once.
+//! [`ConvolutionPlan`]: how a convolution of a shape is computed, chosen once.
 //!
 //! cuDNN has several algorithms for each direction, and heuristics that order them by the time that they should take. Taken is the
 //! first that keeps what dahl promises: sums of products, in the compute type, of the same bits each time, and with no
@@ -20,7 +20,7 @@ const FMA_MATH: c_int = 3;
 const DETERMINISTIC: c_int = 1;
 
 /// How a convolution is computed.
-pub(super) struct Plan {
+pub(super) struct ConvolutionPlan {
     pub(super) descriptors: Descriptors,
     pub(super) algorithm: c_int,
     pub(super) workspace_bytes: usize,
@@ -70,7 +70,7 @@ fn sums_products(direction: Direction, algorithm: c_int) -> bool {
     }
 }
 
-impl Plan {
+impl ConvolutionPlan {
     /// # Errors
     /// `Unsupported`, if cuDNN has no algorithm for this, or none on these terms.
     ///

@@ -33,7 +33,7 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
                 // the assertion of `rows_of` it ends with `planes`, or before.
                 let line = unsafe { self.sums.planes.get_unchecked(begin..begin + line_len) };
                 begin += plane.width();
-                self.ahead.fetch();
+                self.prefetch.fetch();
                 for (elements, filters) in line.windows(P).zip(of_row) {
                     for place in 0..P {
                         let element = C::splat(simd, elements[place]);

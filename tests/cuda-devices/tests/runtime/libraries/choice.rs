@@ -28,7 +28,7 @@ fn measurements_decide_between_the_library_and_the_kernel() {
     let tried: Vec<_> = row.trials.iter().map(|trial| (trial.kernel, trial.team)).collect();
     assert_eq!(tried, [("by_cublas", false), ("cuda", false)]);
     assert!(row.trials.iter().all(|trial| trial.first_us.is_some()), "{choices}");
-    let kernel = row.kernel.expect("it is settled after thirty tasks");
+    let kernel = row.kernel.expect("it is decided after thirty tasks");
     let best = row.trials.iter().min_by(|a, b| a.median_us.partial_cmp(&b.median_us).expect("numbers"));
     assert_eq!(kernel, best.expect("there are two").kernel, "{choices}");
     // Two to six to try each, and the rest as was chosen.

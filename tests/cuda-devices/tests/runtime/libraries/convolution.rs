@@ -169,12 +169,12 @@ fn numbers<T: Real>(rt: &Runtime, extents: [usize; 4], first: usize) -> Result<T
 pub(super) const SMALL: Case =
     Case { input: [2, 3, 6, 5], filters: [4, 3, 3, 2], stride: [1, 1], padding: [1, 0] };
 
-/// Whether the machine has no cuDNN, where its own driver is used. With the stand-in there is one.
+/// Whether the machine has no cuDNN, where its own driver is used. With the fake driver there is one.
 pub(super) fn is_absent(rt: &Runtime) -> bool {
     let mut arrays = Arrays::<f32, f32>::new::<FORWARD>(rt, SMALL).expect("it can be had");
     let refused = arrays.task::<FORWARD>(false).on(cuda(0)).submit().err();
     if let Some(refused) = &refused {
-        assert_eq!(std::env::var("CUDA_STAND_IN").as_deref(), Ok("0"), "{refused}");
+        assert_eq!(std::env::var("FAKE_CUDA").as_deref(), Ok("0"), "{refused}");
         eprintln!("not tested: {refused}");
     }
     refused.is_some()

@@ -51,7 +51,7 @@ fn a_folder_or_a_file_is_named_or_none() {
         assert!(there == "1" || bed.convolutions().is_empty());
         return;
     }
-    let folder = cuda_stand_in::FOLDER;
+    let folder = fake_cuda::FOLDER;
     let file = format!("{folder}/libcudnn.so.9");
     let elsewhere = tempfile::tempdir().expect("a folder");
     let elsewhere = elsewhere.path().to_str().expect("a name");

@@ -126,12 +126,12 @@ pub(super) fn task<'t, T: Real, O: Real>(
     task
 }
 
-/// Whether the machine has no cuBLAS, where its own driver is used. With the stand-in there is one.
+/// Whether the machine has no cuBLAS, where its own driver is used. With the fake driver there is one.
 pub(super) fn is_absent(rt: &Runtime) -> bool {
     let mut factors = Factors::<f32, f32>::new(rt, [1, 1, 1], [false; 2]).expect("it can be had");
     let refused = task(&PRODUCT, &mut factors, [false; 2], false).kernel("by_cublas").submit().err();
     if let Some(refused) = &refused {
-        assert_eq!(std::env::var("CUDA_STAND_IN").as_deref(), Ok("0"), "{refused}");
+        assert_eq!(std::env::var("FAKE_CUDA").as_deref(), Ok("0"), "{refused}");
         eprintln!("not tested: {refused}");
     }
     refused.is_some()

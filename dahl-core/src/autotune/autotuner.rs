@@ -1,0 +1,282 @@
+//! [`Autotuner`]: the measurements by which a choice is made. They are bounded, and they end.
+
+use arrayvec::ArrayVec;
+
+use crate::codelet::Kernel;
+
+/// Measurements of each candidate, after its first call.
+pub(super) const SAMPLES: usize = 5;
+/// Runs of each candidate: its first call, and the measurements.
+pub(super) const RUNS: usize = 1 + SAMPLES;
+/// A candidate so many times slower than the best is not measured again.
+const FAR: u64 = 3;
+
+/// What may be chosen: a kernel on one core, or one with idle workers' help.
+#[derive(Debug)]
+pub(super) struct Candidate {
+    pub(super) kernel: usize,
+    pub(super) team: bool,
+    /// Runs begun, and of those how many have ended.
+    begun: usize,
+    ended: usize,
+    /// How long the first call took.
+    pub(super) first_ns: Option<u64>,
+    /// How long those after it took.
+    pub(super) samples: ArrayVec<u64, SAMPLES>,
+    /// Whether it was much slower than another.
+    pub(super) is_out: bool,
+}
+
+/// The autotuner of one entry: it measures each candidate a few times, and then decides for good.
+#[derive(Debug)]
+pub(super) struct Autotuner {
+    pub(super) candidates: Vec<Candidate>,
+    /// Whether all kernels give the same bits, so that one task may take another than the next.
+    may_mix: bool,
+    /// The kernel of all tasks to come, if they may not.
+    fixed: Option<usize>,
+    /// Tasks that came when a candidate with a team was to be measured and no worker was idle.
+    passed: usize,
+}
+
+/// What is chosen for good, if it is: kernel, and whether idle workers help it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Decision {
+    /// While no other worker is idle.
+    pub(super) busy: Option<(usize, bool)>,
+    /// While one is.
+    pub(super) idle: Option<(usize, bool)>,
+}
+
+impl Candidate {
+    fn new(kernel: usize, team: bool) -> Self {
+        let samples = ArrayVec::new();
+        Self { kernel, team, begun: 0, ended: 0, first_ns: None, samples, is_out: false }
+    }
+
+    /// The median of its measurements, the lower one of two; its first call if there is nothing else.
+    pub(super) fn median_ns(&self) -> Option<u64> {
+        let mut samples = self.samples.clone();
+        samples.sort_unstable();
+        samples.get(samples.len().saturating_sub(1) / 2).copied()
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_out || self.ended >= RUNS
+    }
+}
+
+impl Autotuner {
+    /// Each kernel alone, and with a `teams`, parallel ones with help.
+    pub(super) fn new(kernels: &[&'static Kernel], teams: bool, may_mix: bool) -> Self {
+        let with_team = kernels.iter().enumerate().filter(|(_, kernel)| teams && kernel.is_parallel());
+        let with_team = with_team.map(|(index, _)| Candidate::new(index, true));
+        let alone = (0..kernels.len()).map(|index| Candidate::new(index, false));
+        Self { candidates: alone.chain(with_team).collect(), may_mix, fixed: None, passed: 0 }
+    }
+
+    /// Kernel and team of a candidate.
+    pub(super) fn candidate(&self, index: usize) -> (usize, bool) {
+        let candidate = &self.candidates[index];
+        (candidate.kernel, candidate.team)
+    }
+
+    /// The candidate for the next task, and whether it is measured: the one that began the fewest runs, or when all
+    /// have begun theirs, the best so far.
+    pub(super) fn next(&mut self, idle: bool) -> (usize, bool) {
+        let is_open = |candidate: &Candidate| !candidate.is_out && candidate.begun < RUNS;
+        let open = self.candidates.iter().enumerate().filter(|(_, candidate)| is_open(candidate));
+        let waits_for_team = !idle && open.clone().any(|(_, candidate)| candidate.team);
+        let allowed = open.filter(|(_, candidate)| idle || !candidate.team);
+        let next = allowed.min_by_key(|(_, candidate)| candidate.begun).map(|(index, _)| index);
+        match next {
+            Some(index) => {
+                self.candidates[index].begun += 1;
+                (index, true)
+            }
+            None => {
+                self.passed += usize::from(waits_for_team);
+                (self.best(idle), false)
+            }
+        }
+    }
+
+    /// Notes that a run has ended, and how long it took; nothing if it failed.
+    pub(super) fn end(&mut self, index: usize, time_ns: Option<u64>) {
+        let candidate = &mut self.candidates[index];
+        candidate.ended += 1;
+        match time_ns {
+            Some(time_ns) if candidate.first_ns.is_none() => candidate.first_ns = Some(time_ns),
+            Some(time_ns) => {
+                let _ = candidate.samples.try_push(time_ns);
+            }
+            None => {}
+        }
+        self.drop_slow();
+    }
+
+    /// Takes out what is far slower than the best: of those alone the best one alone, since one of them is needed when
+    /// no worker is idle.
+    fn drop_slow(&mut self) {
+        for team in [false, true] {
+            let rivals = self.candidates.iter().filter(|candidate| team || !candidate.team);
+            let Some(best_ns) = rivals.filter_map(Candidate::median_ns).min() else { continue };
+            for candidate in self.candidates.iter_mut().filter(|candidate| candidate.team == team) {
+                candidate.is_out |= candidate.median_ns().is_some_and(|ns| ns > best_ns.saturating_mul(FAR));
+            }
+        }
+    }
+
+    /// The best so far: the shortest median, the first one of equals; the first candidate if nothing was measured.
+    fn best(&self, idle: bool) -> usize {
+        let allowed = self.candidates.iter().enumerate().filter(|(_, candidate)| {
+            let is_fixed = self.fixed.is_none_or(|kernel| kernel == candidate.kernel);
+            !candidate.is_out && is_fixed && (idle || !candidate.team)
+        });
+        let measured = allowed.clone().filter_map(|(index, candidate)| Some((index, candidate.median_ns()?)));
+        let best = measured.min_by_key(|&(_, ns)| ns).map(|(index, _)| index);
+        best.or_else(|| allowed.map(|(index, _)| index).next()).unwrap_or(0)
+    }
+
+    /// What is chosen for good by now.
+    pub(super) fn decide(&mut self) -> Decision {
+        let of_fixed = |autotuner: &Self, candidate: &Candidate| {
+            autotuner.fixed.is_none_or(|kernel| kernel == candidate.kernel)
+        };
+        let is_done = |autotuner: &Self, team: bool| {
+            let asked = |candidate: &&Candidate| (team || !candidate.team) && of_fixed(autotuner, candidate);
+            let mut asked = autotuner.candidates.iter().filter(asked);
+            autotuner.has_one() || asked.all(Candidate::is_done)
+        };
+        if !self.may_mix && self.fixed.is_none() {
+            let is_over = is_done(self, true) || (is_done(self, false) && self.passed >= RUNS);
+            if !is_over {
+                return Decision::default();
+            }
+            self.fixed = Some(self.candidates[self.best(true)].kernel);
+        }
+        let choice = |idle: bool| is_done(self, idle).then(|| self.candidate(self.best(idle)));
+        Decision { busy: choice(false), idle: choice(true) }
+    }
+
+    /// Whether there is nothing to choose.
+    fn has_one(&self) -> bool {
+        self.candidates.len() == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static PLAIN: Kernel = Kernel::new("plain", |_| ());
+    static TEAM: Kernel = Kernel::new("team", |_| ()).parallel();
+
+    /// Runs as many tasks as `tasks`; durations by kernel and team.
+    fn run(
+        autotuner: &mut Autotuner,
+        tasks: usize,
+        idle: bool,
+        ns: impl Fn(usize, bool) -> u64,
+    ) -> Vec<(usize, bool)> {
+        let run = |_| {
+            let (index, is_trial) = autotuner.next(idle);
+            let (kernel, team) = autotuner.candidate(index);
+            if is_trial {
+                autotuner.end(index, Some(ns(kernel, team)));
+            }
+            autotuner.decide();
+            (kernel, team)
+        };
+        (0..tasks).map(run).collect()
+    }
+
+    #[test]
+    fn each_candidate_runs_six_times_and_then_the_best_alone() {
+        let mut autotuner = Autotuner::new(&[&PLAIN, &PLAIN], false, false);
+        let ran = run(&mut autotuner, 20, false, |kernel, _| [200, 100][kernel]);
+        assert_eq!(ran.iter().filter(|&&(kernel, _)| kernel == 0).count(), RUNS);
+        assert!(ran[2 * RUNS..].iter().all(|&choice| choice == (1, false)));
+        assert_eq!(autotuner.decide(), Decision { busy: Some((1, false)), idle: Some((1, false)) });
+    }
+
+    #[test]
+    fn what_is_far_slower_runs_twice() {
+        let mut autotuner = Autotuner::new(&[&PLAIN, &PLAIN], false, false);
+        let ran = run(&mut autotuner, 20, false, |kernel, _| [100, 1000][kernel]);
+        assert_eq!(ran.iter().filter(|&&(kernel, _)| kernel == 1).count(), 2);
+    }
+
+    #[test]
+    fn first_calls_and_one_outlier_do_not_count() {
+        let mut autotuner = Autotuner::new(&[&PLAIN, &PLAIN], false, false);
+        let mut runs = [0; 2];
+        for _ in 0..2 * RUNS {
+            let (index, is_trial) = autotuner.next(false);
+            assert!(is_trial);
+            runs[index] += 1;
+            // The second one is faster, but for its first call and one outlier.
+            let ns = if index == 1 && [1, 4].contains(&runs[1]) { 9_000 } else { [200, 100][index] };
+            autotuner.end(index, Some(ns));
+        }
+        assert_eq!(autotuner.decide().busy, Some((1, false)));
+    }
+
+    #[test]
+    fn a_team_is_taken_when_workers_are_idle_and_it_is_faster() {
+        let mut autotuner = Autotuner::new(&[&TEAM], true, true);
+        run(&mut autotuner, 20, true, |_, team| if team { 60 } else { 100 });
+        assert_eq!(autotuner.decide(), Decision { busy: Some((0, false)), idle: Some((0, true)) });
+        let mut autotuner = Autotuner::new(&[&TEAM], true, true);
+        run(&mut autotuner, 20, true, |_, team| if team { 150 } else { 100 });
+        assert_eq!(autotuner.decide(), Decision { busy: Some((0, false)), idle: Some((0, false)) });
+    }
+
+    #[test]
+    fn without_an_idle_worker_a_team_stays_open() {
+        let mut autotuner = Autotuner::new(&[&TEAM], true, true);
+        let ran = run(&mut autotuner, 20, false, |_, _| 100);
+        assert!(ran.iter().all(|&(_, team)| !team));
+        assert_eq!(autotuner.decide(), Decision { busy: Some((0, false)), idle: None });
+        run(&mut autotuner, RUNS, true, |_, _| 50);
+        assert_eq!(autotuner.decide().idle, Some((0, true)));
+    }
+
+    #[test]
+    fn kernels_that_differ_in_bits_are_not_mixed() {
+        // Alone the plain one is faster, with a team the other.
+        let ns = |kernel: usize, team: bool| {
+            if kernel == 0 {
+                80
+            } else if team {
+                60
+            } else {
+                100
+            }
+        };
+        let mut autotuner = Autotuner::new(&[&PLAIN, &TEAM], true, false);
+        run(&mut autotuner, 40, true, ns);
+        assert_eq!(autotuner.decide(), Decision { busy: Some((1, false)), idle: Some((1, true)) });
+        // No worker is ever idle: the plain one is taken, and stays.
+        let mut autotuner = Autotuner::new(&[&PLAIN, &TEAM], true, false);
+        run(&mut autotuner, 40, false, ns);
+        run(&mut autotuner, 40, true, ns);
+        assert_eq!(autotuner.decide(), Decision { busy: Some((0, false)), idle: Some((0, false)) });
+        // Kernels of the same bits are.
+        let mut autotuner = Autotuner::new(&[&PLAIN, &TEAM], true, true);
+        run(&mut autotuner, 40, true, ns);
+        assert_eq!(autotuner.decide(), Decision { busy: Some((0, false)), idle: Some((1, true)) });
+    }
+
+    #[test]
+    fn failures_end_trials_too() {
+        let mut autotuner = Autotuner::new(&[&PLAIN, &PLAIN], false, false);
+        for _ in 0..2 * RUNS {
+            let (index, is_trial) = autotuner.next(false);
+            assert!(is_trial);
+            autotuner.end(index, None);
+        }
+        assert_eq!(autotuner.decide().busy, Some((0, false)));
+        assert_eq!(autotuner.next(false), (0, false));
+    }
+}

@@ -1,0 +1,323 @@
+//! Choosing a kernel: which one of a codelet's runs a task, and whether idle workers help it.
+//!
+//! Two questions, kept apart. *Which kernel* may be seen in the bits of the result, so it is a table by codelet and
+//! footprint, whose rule the user sets ([`KernelPolicy`]), and which can be read, saved and pinned
+//! ([`KernelChoices`]). *How many cores* cannot be seen, since a parallel kernel gives the same bits for any number of
+//! them, so it is decided anew for each task: several, if workers are idle and this was measured to be faster.
+//!
+//! Both rest on the same [`Autotuner`]: each candidate runs a few times, its first call counts apart, and then the best
+//! median is taken for good.
+//!
+//! Not here: which worker runs a task (`scheduler`), how workers help (`worker`), histories of durations (`perf`).
+
+mod autotuner;
+mod pins;
+mod policy;
+mod table;
+
+use std::collections::HashMap;
+use std::ptr;
+use std::sync::Arc;
+
+use autotuner::{Autotuner, Decision};
+pub(crate) use policy::KernelPolicy;
+pub use policy::TeamPolicy;
+pub use table::{KernelChoice, KernelChoices, KernelTrial, Ruling};
+
+use crate::codelet::{Codelet, Kernel};
+use crate::cuda::CudaDevice;
+use crate::description::TaskDesc;
+use crate::footprint;
+use crate::sync::atomic::{AtomicU32, Ordering};
+use crate::sync::{Mutex, MutexGuard};
+
+/// The choices of a runtime.
+#[derive(Debug)]
+pub(crate) struct Choices {
+    policy: KernelPolicy,
+    teams: TeamPolicy,
+    entries: Mutex<Vec<Arc<TuningEntry>>>,
+    /// What a table says that does not fit.
+    warnings: Mutex<Vec<String>>,
+}
+
+/// One worker's entries, found without a lock.
+#[derive(Default)]
+pub(crate) struct ChoiceCache {
+    entries: HashMap<u64, Arc<TuningEntry>, footprint::Hashed>,
+}
+
+/// How a task is run.
+pub(crate) struct Selection {
+    pub(crate) kernel: &'static Kernel,
+    /// Whether idle workers help.
+    pub(crate) team: bool,
+    /// Whose time is measured for the choice, and as which candidate.
+    trial: Option<(Arc<TuningEntry>, usize)>,
+}
+
+/// Where a task runs.
+#[derive(Clone, Copy)]
+pub(crate) struct RunTarget<'t> {
+    /// The kind of worker.
+    pub(crate) kind: &'t Arc<str>,
+    /// Other workers that could help now.
+    pub(crate) idle: usize,
+    /// Whether others ever can.
+    pub(crate) has_team: bool,
+    /// The device, if it is one of CUDA: kernels for CPUs do not run there, and no others do.
+    pub(crate) cuda: Option<&'t CudaDevice>,
+}
+
+/// The choice for tasks of one codelet, kind of worker and footprint.
+#[derive(Debug)]
+struct TuningEntry {
+    codelet: &'static Codelet,
+    kind: Arc<str>,
+    footprint: Vec<Vec<usize>>,
+    in_place: bool,
+    /// Whether the kernels were the codelet's to choose from, and not named by the submitter or made for in-place.
+    is_choice: bool,
+    ruling: Ruling,
+    kernels: Vec<&'static Kernel>,
+    /// The candidates while no and while some worker is idle, or [`OPEN`].
+    decided: [AtomicU32; 2],
+    autotuner: Mutex<Autotuner>,
+}
+
+/// Nothing is decided yet.
+const OPEN: u32 = u32::MAX;
+
+impl Choices {
+    pub(crate) fn new(policy: KernelPolicy, teams: TeamPolicy) -> Self {
+        Self { policy, teams, entries: Mutex::default(), warnings: Mutex::default() }
+    }
+
+    fn entries(&self) -> MutexGuard<'_, Vec<Arc<TuningEntry>>> {
+        self.entries.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    /// The choices so far.
+    pub(crate) fn table(&self) -> KernelChoices {
+        let rows = self.entries().iter().filter(|entry| entry.is_choice).map(|entry| entry.row()).collect();
+        KernelChoices { policy: self.policy.name().to_owned(), rows, warnings: self.warnings() }
+    }
+
+    /// What a table says that does not fit.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        self.warnings.lock().unwrap_or_else(|poison| poison.into_inner()).clone()
+    }
+
+    /// What is to be said of a table's codelets that did not run, when all is done; `ran` names those that did.
+    pub(crate) fn unused(&self, ran: impl FnOnce() -> Vec<String>) -> Vec<String> {
+        match &self.policy {
+            KernelPolicy::Pinned(pins) => pins.unused(&ran()),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Says it, once.
+    fn warn(&self, warning: String) {
+        let mut warnings = self.warnings.lock().unwrap_or_else(|poison| poison.into_inner());
+        if !warnings.contains(&warning) {
+            eprintln!("dahl: {warning}");
+            warnings.push(warning);
+        }
+    }
+
+    /// The entry for tasks like this one, found or made.
+    fn enter(&self, target: RunTarget<'_>, codelet: &'static Codelet, task: &TaskDesc) -> Arc<TuningEntry> {
+        let (mut kernels, is_choice) = match target.only(task) {
+            Some(kernel) => (vec![kernel], false),
+            None => (target.kernels(codelet).collect(), true),
+        };
+        let footprint = task.extents().map(<[usize]>::to_vec).collect::<Vec<_>>();
+        let ruling = match is_choice {
+            true => self.rule(codelet, target, task.is_in_place(), &footprint, &mut kernels),
+            false => Ruling::First,
+        };
+        let teams = target.has_team && self.teams == TeamPolicy::Measured;
+        let may_mix = kernels[1..].iter().all(|kernel| kernel.is_equal());
+        let entry = TuningEntry {
+            codelet,
+            kind: Arc::clone(target.kind),
+            footprint,
+            in_place: task.is_in_place(),
+            is_choice: is_choice && (target.kernels(codelet).nth(1).is_some() || teams),
+            ruling,
+            autotuner: Mutex::new(Autotuner::new(&kernels, teams, may_mix)),
+            kernels,
+            decided: [AtomicU32::new(OPEN), AtomicU32::new(OPEN)],
+        };
+        entry.decide(&mut entry.autotuner());
+        let mut entries = self.entries();
+        if let Some(known) = entries.iter().find(|known| known.is_like(&entry)) {
+            return Arc::clone(known);
+        }
+        let entry = Arc::new(entry);
+        entries.push(Arc::clone(&entry));
+        entry
+    }
+
+    /// Leaves of a codelet's kernels those that the policy allows.
+    fn rule(
+        &self,
+        codelet: &'static Codelet,
+        target: RunTarget<'_>,
+        in_place: bool,
+        footprint: &[Vec<usize>],
+        kernels: &mut Vec<&'static Kernel>,
+    ) -> Ruling {
+        let mut policy = &self.policy;
+        if let KernelPolicy::Pinned(pins) = policy {
+            match pins.find(codelet, kernels, target.kind, in_place, footprint) {
+                Ok(Some((pinned, line))) => {
+                    *kernels = vec![pinned];
+                    return Ruling::Pinned(line);
+                }
+                Ok(None) => {}
+                Err(warning) => self.warn(warning),
+            }
+            policy = pins.otherwise();
+        }
+        match policy {
+            KernelPolicy::First | KernelPolicy::Pinned(_) => {
+                kernels.truncate(1);
+                Ruling::First
+            }
+            KernelPolicy::Equal => {
+                let first = kernels[0];
+                kernels.retain(|kernel| ptr::eq(*kernel, first) || kernel.is_equal());
+                if kernels.len() > 1 { Ruling::Measured } else { Ruling::First }
+            }
+            KernelPolicy::Measured => Ruling::Measured,
+        }
+    }
+}
+
+impl RunTarget<'_> {
+    /// The codelet's kernels for this kind of worker; on a CUDA device those whose libraries are there.
+    fn kernels(self, codelet: &'static Codelet) -> impl Iterator<Item = &'static Kernel> {
+        let on_cpu = codelet.kernels.iter().flatten().filter(move |_| self.cuda.is_none());
+        let is_there = move |device: &CudaDevice, kernel: &Kernel| {
+            kernel.library().is_none_or(|library| device.has_library(library))
+        };
+        let on_cuda = codelet.on_cuda();
+        on_cpu.chain(on_cuda.filter(move |kernel| self.cuda.is_some_and(|device| is_there(device, kernel))))
+    }
+
+    /// The one kernel that can run a task, if the submitter named it or it is made for running in target.
+    fn only(self, task: &TaskDesc) -> Option<&'static Kernel> {
+        let call = task.call()?;
+        call.kernel.or_else(|| call.in_place_kernel().filter(|_| self.cuda.is_none()))
+    }
+}
+
+impl ChoiceCache {
+    /// How a task is to be run.
+    pub(crate) fn select(
+        &mut self,
+        choices: &Choices,
+        target: RunTarget<'_>,
+        codelet: &'static Codelet,
+        task: &TaskDesc,
+    ) -> Selection {
+        let only = target.only(task);
+        let mut kernels = target.kernels(codelet);
+        let first = only.or_else(|| kernels.next()).expect("checked when the task was submitted");
+        let is_pinned = matches!(choices.policy, KernelPolicy::Pinned(_));
+        let is_choice = only.is_none() && (kernels.next().is_some() || is_pinned);
+        let always = choices.teams == TeamPolicy::Always;
+        let is_open = first.is_parallel() && target.has_team && choices.teams == TeamPolicy::Measured;
+        if !is_choice && !is_open {
+            return Selection { kernel: first, team: always && first.is_parallel(), trial: None };
+        }
+        let only = only.map_or(0, |kernel| ptr::from_ref(kernel).addr() as u64);
+        let key = footprint::mix(ptr::from_ref(codelet).addr() as u64, only);
+        let key = footprint::mix(key, u64::from(task.is_in_place()));
+        let key = footprint::mix(key, footprint::hash_after(0, task.extents()));
+        let entry = self.entries.entry(key).or_insert_with(|| choices.enter(target, codelet, task));
+        if !entry.is_of(codelet) {
+            // Two hashes are the same by chance: one codelet's kernel must not run on another's arrays.
+            *entry = choices.enter(target, codelet, task);
+        }
+        let mut selection = entry.select(target.idle > 0);
+        selection.team |= always && selection.kernel.is_parallel();
+        selection
+    }
+}
+
+impl Selection {
+    /// Whether its time is measured for the choice.
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
+    pub(crate) fn is_trial(&self) -> bool {
+        self.trial.is_some()
+    }
+
+    /// Notes how long the kernel ran; nothing if it failed.
+    pub(crate) fn end(self, time_ns: Option<u64>) {
+        if let Some((entry, candidate)) = self.trial {
+            let mut autotuner = entry.autotuner();
+            autotuner.end(candidate, time_ns);
+            entry.decide(&mut autotuner);
+        }
+    }
+}
+
+impl TuningEntry {
+    fn autotuner(&self) -> MutexGuard<'_, Autotuner> {
+        self.autotuner.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    /// Whether its kernels are those of this codelet, be it at another address.
+    fn is_of(&self, codelet: &Codelet) -> bool {
+        let identity = |codelet: &Codelet| (codelet.module, codelet.name, codelet.declaration);
+        ptr::eq(self.codelet, codelet) || identity(self.codelet) == identity(codelet)
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        let elements = |codelet: &Codelet| codelet.parameters.iter().map(|parameter| parameter.element.name);
+        let (a, b) = (self.codelet, other.codelet);
+        self.footprint == other.footprint
+            && (a.module, a.name, a.declaration) == (b.module, b.name, b.declaration)
+            && elements(a).eq(elements(b))
+            && self.kind == other.kind
+            && self.in_place == other.in_place
+            && self.is_choice == other.is_choice
+            && self
+                .kernels
+                .iter()
+                .map(|kernel| kernel.name())
+                .eq(other.kernels.iter().map(|kernel| kernel.name()))
+    }
+
+    fn select(self: &Arc<Self>, idle: bool) -> Selection {
+        let decided = self.decided[usize::from(idle)].load(Ordering::Acquire);
+        if decided != OPEN {
+            // A kernel's number, and above it whether it has a team.
+            return Selection {
+                kernel: self.kernels[decided as usize >> 1],
+                team: decided & 1 == 1,
+                trial: None,
+            };
+        }
+        let mut autotuner = self.autotuner();
+        let (candidate, is_trial) = autotuner.next(idle);
+        self.decide(&mut autotuner);
+        let (kernel, team) = autotuner.candidate(candidate);
+        let trial = is_trial.then(|| (Arc::clone(self), candidate));
+        Selection { kernel: self.kernels[kernel], team, trial }
+    }
+
+    fn decide(&self, autotuner: &mut Autotuner) {
+        let Decision { busy, idle } = autotuner.decide();
+        for (decided, choice) in self.decided.iter().zip([busy, idle]) {
+            if let Some((kernel, team)) = choice {
+                decided.store((kernel as u32) << 1 | u32::from(team), Ordering::Release);
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! [`CallLog`]: the last calls of one kernel, for one footprint, on one worker.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+// Counters whose order nobody relies on: a call that is being written may be read or not.
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::codelet::Codelet;
+use crate::description::TaskDesc;
+use crate::footprint;
+use crate::sync::{Mutex, MutexGuard};
+
+/// Calls that a log remembers, beside the first.
+const CALLS: usize = 64;
+/// Bits of a duration in nanoseconds: up to 18 minutes.
+const TIME_BITS: u32 = 40;
+/// Where the number of other busy workers lies.
+const BUSY_BITS: u32 = 8;
+/// That number, if it is not known.
+const UNKNOWN: u64 = (1 << BUSY_BITS) - 1;
+const TEAM: u64 = 1 << (TIME_BITS + BUSY_BITS);
+const TRANSFERRED: u64 = TEAM << 1;
+
+/// One call of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Call {
+    pub(crate) time_ns: u64,
+    /// How many other workers had a task at its start, if that is known.
+    pub(crate) others_busy: Option<usize>,
+    /// Whether idle workers helped.
+    pub(crate) team: bool,
+    /// Whether data were copied from another memory node for it.
+    pub(crate) transferred: bool,
+}
+
+/// All call logs of a runtime.
+#[derive(Debug, Default)]
+pub(crate) struct CallLogs {
+    logs: Mutex<Vec<Arc<CallLog>>>,
+}
+
+/// One worker's call logs, found without a lock.
+#[derive(Default)]
+pub(crate) struct CallLogCache {
+    logs: HashMap<u64, Arc<CallLog>, footprint::Hashed>,
+}
+
+/// The calls of one kernel, for one footprint, on one worker, which alone writes.
+#[derive(Debug)]
+pub(crate) struct CallLog {
+    pub(super) worker: String,
+    pub(super) kind: Arc<str>,
+    pub(super) codelet: &'static Codelet,
+    pub(super) kernel: &'static str,
+    pub(super) footprint: Vec<Vec<usize>>,
+    /// Calls so far, the first one included.
+    count: AtomicU64,
+    first: AtomicU64,
+    calls: [AtomicU64; CALLS],
+}
+
+impl Call {
+    fn pack(self) -> u64 {
+        let time = self.time_ns.min((1 << TIME_BITS) - 1);
+        let busy = self.others_busy.map_or(UNKNOWN, |busy| (busy as u64).min(UNKNOWN - 1));
+        let flag = |holds: bool, flag: u64| if holds { flag } else { 0 };
+        time | busy << TIME_BITS | flag(self.team, TEAM) | flag(self.transferred, TRANSFERRED)
+    }
+
+    fn unpack(bits: u64) -> Self {
+        let busy = bits >> TIME_BITS & UNKNOWN;
+        Self {
+            time_ns: bits & ((1 << TIME_BITS) - 1),
+            others_busy: (busy != UNKNOWN).then_some(busy as usize),
+            team: bits & TEAM != 0,
+            transferred: bits & TRANSFERRED != 0,
+        }
+    }
+}
+
+impl CallLogCache {
+    /// Notes a call, whose key is that of its performance model.
+    pub(crate) fn record(
+        &mut self,
+        logs: &CallLogs,
+        key: u64,
+        (worker, kind): (&str, &Arc<str>),
+        (codelet, kernel): (&'static Codelet, &'static str),
+        task: &TaskDesc,
+        call: Call,
+    ) {
+        let log = self.logs.entry(key).or_insert_with(|| {
+            let log = Arc::new(CallLog {
+                worker: worker.to_owned(),
+                kind: Arc::clone(kind),
+                codelet,
+                kernel,
+                footprint: task.extents().map(<[usize]>::to_vec).collect(),
+                count: AtomicU64::new(0),
+                first: AtomicU64::new(0),
+                calls: [const { AtomicU64::new(0) }; CALLS],
+            });
+            logs.all().push(Arc::clone(&log));
+            log
+        });
+        log.add(call);
+    }
+}
+
+impl CallLogs {
+    pub(super) fn all(&self) -> MutexGuard<'_, Vec<Arc<CallLog>>> {
+        self.logs.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    /// The full names of the codelets that have run.
+    pub(crate) fn codelets(&self) -> Vec<String> {
+        let full_name = |log: &Arc<CallLog>| format!("{}::{}", log.codelet.module, log.codelet.name);
+        let mut names: Vec<_> = self.all().iter().map(full_name).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+}
+
+impl CallLog {
+    fn add(&self, call: Call) {
+        let count = self.count.load(Ordering::Relaxed);
+        let place = match count.checked_sub(1) {
+            None => &self.first,
+            Some(index) => &self.calls[index as usize % CALLS],
+        };
+        place.store(call.pack(), Ordering::Relaxed);
+        self.count.store(count + 1, Ordering::Release);
+    }
+
+    /// Calls so far, the first one included.
+    pub(super) fn count(&self) -> u64 {
+        self.count.load(Ordering::Acquire)
+    }
+
+    pub(super) fn first(&self) -> Option<Call> {
+        (self.count() > 0).then(|| Call::unpack(self.first.load(Ordering::Relaxed)))
+    }
+
+    /// The last calls after the first, in any order.
+    pub(super) fn calls(&self) -> impl Iterator<Item = Call> {
+        let kept = self.count().saturating_sub(1).min(CALLS as u64) as usize;
+        self.calls[..kept].iter().map(|call| Call::unpack(call.load(Ordering::Relaxed)))
+    }
+
+    /// Whether both are of one kernel and footprint on one kind of worker.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let elements = |log: &Self| -> Vec<_> {
+            log.codelet.parameters.iter().map(|parameter| parameter.element.name).collect()
+        };
+        (self.codelet.module, self.codelet.name, self.kernel)
+            == (other.codelet.module, other.codelet.name, other.kernel)
+            && self.kind == other.kind
+            && self.footprint == other.footprint
+            && elements(self) == elements(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_what_was_packed() {
+        for others_busy in [None, Some(0), Some(254)] {
+            for (team, transferred) in [(false, false), (true, false), (false, true), (true, true)] {
+                let call = Call { time_ns: (1 << TIME_BITS) - 1, others_busy, team, transferred };
+                assert_eq!(Call::unpack(call.pack()), call);
+            }
+        }
+        let long = Call { time_ns: u64::MAX, others_busy: Some(1000), team: false, transferred: false };
+        let kept = Call { time_ns: (1 << TIME_BITS) - 1, others_busy: Some(254), ..long };
+        assert_eq!(Call::unpack(long.pack()), kept);
+    }
+}

@@ -1,0 +1,25 @@
+// What the fakes of CUDA's other libraries are lent: their work in a stream is held to the same rules as a kernel's.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "api.h"
+
+// Rows of bytes that a piece of work reads or writes.
+struct LibraryAccess {
+    uint64_t start, row_bytes, rows, stride_bytes;
+    bool writes;
+    const char *what; // "parameter a": has to have been written, if it is read
+};
+
+struct LibraryWork {
+    const char *label;
+    std::vector<LibraryAccess> accesses;
+    std::function<void()> run; // with the memory open
+};
+
+// Counts a call, of the kind `library`: the number with which it is to fail, or 0; CUDA's own where a context is of no use.
+API fake_cuda_library_call();
+// Puts work into a stream.
+API fake_cuda_library_work(CUstream stream, const LibraryWork *work);
