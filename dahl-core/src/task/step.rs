@@ -48,7 +48,7 @@ impl<'s> Step<'s> {
         }
     }
 
-    /// A step of a worker, which gives records back in bulk and goes on with what it makes ready.
+    /// A step of a worker, which gives records back in bulk and keeps a task that it makes ready in the worker's LIFO slot.
     pub(crate) fn of_worker(
         shared: &'s Shared,
         worker: Option<usize>,
