@@ -82,8 +82,8 @@ impl Shared {
     }
 
     /// Whether a worker may keep a task that its own has made ready in its LIFO slot.
-    pub(crate) fn uses_lifo_slots(&self) -> bool {
-        without_unwinding(|| self.scheduler.uses_lifo_slots())
+    pub(crate) fn lets_workers_go_on(&self) -> bool {
+        without_unwinding(|| self.scheduler.lets_workers_go_on())
     }
 
     /// Takes a task whose dependencies are met.

@@ -74,7 +74,7 @@ pub trait Scheduler: Send + Sync {
     /// Whether a worker may go on at once with one of the tasks that its own has made ready and that it can run: that is neither
     /// [pushed](Self::push) nor [popped](Self::pop). After 64 of these in a row the next one is pushed if
     /// another waits.
-    fn uses_lifo_slots(&self) -> bool {
+    fn lets_workers_go_on(&self) -> bool {
         false
     }
 }

@@ -24,7 +24,7 @@ impl Scheduler for WorkStealing {
         "ws"
     }
 
-    fn uses_lifo_slots(&self) -> bool {
+    fn lets_workers_go_on(&self) -> bool {
         true
     }
 

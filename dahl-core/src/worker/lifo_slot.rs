@@ -19,7 +19,7 @@ const MOST: u32 = 64;
 impl LifoSlot {
     /// The slot of a worker, whose thread takes tasks from here before others.
     pub(super) fn of(worker: usize, shared: &Shared) -> Self {
-        Self { worker: shared.uses_lifo_slots().then_some(worker), ..Self::default() }
+        Self { worker: shared.lets_workers_go_on().then_some(worker), ..Self::default() }
     }
 
     /// Keeps a task that has become ready, if the worker can run it next; else gives it back.
