@@ -5,7 +5,7 @@
 #   scripts/gpu_check.sh                      builds, then runs: on a machine with cargo and a device
 #   scripts/gpu_check.sh --build FOLDER       builds for another machine; carry FOLDER and scripts/ there
 #   scripts/gpu_check.sh --run FOLDER         runs what was built: no cargo; nvcc, compute-sanitizer and PyTorch are used where they are
-#   .. --fake                             on the fake CUDA driver: shows that the commands work; its figures mean nothing
+#   .. --fake                                 on the fake CUDA driver: shows that the commands work; its figures mean nothing
 #   .. --seconds N                            for all of it, in place of 600
 #   .. --table FILE                           in place of FOLDER/gpu_check.md
 #

@@ -300,7 +300,7 @@ impl Monitor {
         }
     }
 
-    /// Lets those look again whom it may help that a worker has come to park, or has given records back; who waits for
+    /// Lets those look again whom it may help that a worker has come to rest, or has given records back; who waits for
     /// bytes, if `concerns` holds.
     pub(crate) fn notify_of_rest(&self, concerns: impl FnOnce() -> bool) {
         fence(Ordering::SeqCst);

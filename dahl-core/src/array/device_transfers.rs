@@ -1,4 +1,4 @@
-//! Replicas in the memory of CUDA devices: what their streams do with them, and elements on their way home ([`HostFetch`]).
+//! Replicas in the memory of CUDA devices: what their streams do with them, and in-flight copies to the host ([`HostFetch`]).
 //!
 //! `cuda/README.md` has the invariants D1 to D6 that are named here, `REPLICAS.md` C1 to C5.
 #![allow(unsafe_code, reason = "copies elements between memory nodes")]

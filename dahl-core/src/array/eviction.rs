@@ -35,7 +35,7 @@ impl Copied for ArrayState {
         (replica.pins == 0).then(|| (self.replicas.rank(&list, place), replica.used))
     }
 
-    fn evict_copy(&self, node: usize) -> Option<u64> {
+    fn evict_replica(&self, node: usize) -> Option<u64> {
         let mut guard = self.replicas.list();
         let list = &mut *guard;
         let Some(place) = list.place(node) else { return Some(0) };
@@ -59,7 +59,7 @@ impl Copied for ArrayState {
         Some(free_ns)
     }
 
-    fn lose_copy(&self, node: usize, device: &str) {
+    fn lose_replica(&self, node: usize, device: &str) {
         let mut guard = self.replicas.list();
         let list = &mut *guard;
         let Some(place) = list.place(node) else { return };

@@ -206,7 +206,7 @@ impl RunTarget<'_> {
         on_cpu.chain(on_cuda.filter(move |kernel| self.cuda.is_some_and(|device| is_there(device, kernel))))
     }
 
-    /// The one kernel that can run a task, if the submitter named it or it is made for running in target.
+    /// The one kernel that can run a task, if the submitter named it or it is made for running in place.
     fn only(self, task: &TaskDesc) -> Option<&'static Kernel> {
         let call = task.call()?;
         call.kernel.or_else(|| call.in_place_kernel().filter(|_| self.cuda.is_none()))

@@ -41,9 +41,9 @@ pub struct KernelChoice {
     pub ruling: Ruling,
     /// What was measured, a row for each kernel alone and for each parallel one with a team.
     pub trials: Vec<KernelTrial>,
-    /// The kernel, if it is decision.
+    /// The kernel, if it is decided.
     pub kernel: Option<&'static str>,
-    /// Whether a team helps it while workers are idle, if that is decision.
+    /// Whether a team helps it while workers are idle, if that is decided.
     pub team: Option<bool>,
 }
 

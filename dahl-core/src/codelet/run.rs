@@ -133,7 +133,7 @@ pub(super) unsafe fn for_each_in_parallel(operands: &[Operand], f: &(dyn Fn(&mut
     });
 }
 
-/// WorkInputs of which each thread handles other elements.
+/// Operands of which each thread handles other elements.
 struct Shared<'a>(&'a [Operand]);
 
 // SAFETY: `for_each_in_parallel` gives each run to one thread, no two runs have an element in common, and elements are

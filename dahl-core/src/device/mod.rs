@@ -3,7 +3,7 @@
 //! A *virtual device* is a worker with a memory node of its own. Its kernels really run, on this machine's CPU and in
 //! the device's own buffers, so values, copies and coherence are real; only durations are the model's.
 //!
-//! Not here: what describes a machine (`machine`), the events of a simulated run (`simulation`), what a real device does (`cuda`), and where arrays have replicas (`array::copies`).
+//! Not here: what describes a machine (`machine`), the events of a simulated run (`simulation`), what a real device does (`cuda`), and where arrays have replicas (`array::replicas`).
 
 mod fetch_error;
 mod links;

@@ -30,10 +30,10 @@ pub(crate) trait Copied: Send + Sync {
     /// Frees the replica at `node`; if it is the only valid one, home gets its elements. When its room is free.
     ///
     /// Nothing if home cannot get them now, for want of a staging buffer: then the replica stays as it is.
-    fn evict_copy(&self, node: usize) -> Option<u64>;
+    fn evict_replica(&self, node: usize) -> Option<u64>;
 
     /// Forgets the replica at `node`, whose `device` is lost.
-    fn lose_copy(&self, node: usize, device: &str);
+    fn lose_replica(&self, node: usize, device: &str);
 }
 
 /// The arrays that have replicas in a device's memory.
@@ -101,7 +101,7 @@ impl Register {
         while let Some(Reverse((_, address))) = candidates.pop() {
             let Some(&Listed(state)) = states.get(&address) else { continue };
             // SAFETY: as above; the list is locked still.
-            if let Some(free_ns) = unsafe { &*state }.evict_copy(node) {
+            if let Some(free_ns) = unsafe { &*state }.evict_replica(node) {
                 states.remove(&address);
                 return Some(free_ns);
             }
@@ -113,7 +113,7 @@ impl Register {
     pub(crate) fn lose(&self, node: usize, device: &str) {
         for (_, Listed(state)) in self.states().drain() {
             // SAFETY: as above; the list is locked while it is drained.
-            unsafe { &*state }.lose_copy(node, device);
+            unsafe { &*state }.lose_replica(node, device);
         }
     }
 }

@@ -81,7 +81,7 @@ impl Shared {
         }
     }
 
-    /// Whether a worker goes on with a task that its own has made ready.
+    /// Whether a worker may keep a task that its own has made ready in its LIFO slot.
     pub(crate) fn lets_workers_go_on(&self) -> bool {
         without_unwinding(|| self.scheduler.lets_workers_go_on())
     }

@@ -48,7 +48,7 @@ impl<'s> Step<'s> {
         }
     }
 
-    /// A step of a worker, which gives records back in bulk and goes on with what it makes ready.
+    /// A step of a worker, which gives records back in bulk and keeps a task that it makes ready in the worker's LIFO slot.
     pub(crate) fn of_worker(
         shared: &'s Shared,
         worker: Option<usize>,
@@ -71,13 +71,14 @@ impl<'s> Step<'s> {
         self.run(|step| step.finish(NonNull::from(task), 0));
     }
 
-    /// Finishes every access of a task whose work is in a device's streams, which it has not ended: what comes after waits
-    /// for its marks (`cuda/README.md`, D2). The record stays the task's until [`end`](Self::end); its arrays may go.
+    /// Releases a task's dependencies early, in stream order: its work is in a device's streams and may not have run yet. Its
+    /// accesses are finished, and what comes after waits for its events (`cuda/README.md`, D2). The record stays the task's
+    /// until [`end`](Self::end); its arrays may go.
     #[cfg_attr(
         any(dahl_fuzz, not(feature = "cuda")),
         expect(dead_code, reason = "there are no such devices")
     )]
-    pub(crate) fn let_go(&mut self, task: &Submitted) {
+    pub(crate) fn release_early(&mut self, task: &Submitted) {
         if task.desc().commutes() {
             self.release_locks(task);
         }
@@ -89,7 +90,7 @@ impl<'s> Step<'s> {
         });
     }
 
-    /// Ends a task that was let go.
+    /// Ends a task whose dependencies were released early.
     pub(crate) fn end(&mut self, task: &Submitted) {
         if task.record().count_retired(1) {
             self.give_back(task);

@@ -81,7 +81,7 @@ impl WorkerContext {
         }
     }
 
-    /// The context of a worker's thread, which takes what it goes on with from here.
+    /// The context of a worker's thread, which runs tasks from its LIFO slot first.
     pub(super) fn with_lifo_slot(mut self, shared: &Shared) -> Self {
         self.lifo_slot = self.worker.map_or_else(LifoSlot::default, |worker| LifoSlot::of(worker, shared));
         self

@@ -103,7 +103,7 @@ pub(super) fn complete(
     conclude::<false>(shared, context, task, outcome);
 }
 
-/// What follows when a task has run that was let go when it was issued: its arrays are out of its hands.
+/// What follows when a task has run whose dependencies were released early, when it was issued: its arrays are out of its hands.
 #[cfg_attr(any(dahl_fuzz, not(feature = "cuda")), expect(dead_code, reason = "there are no such devices"))]
 pub(super) fn end(
     shared: &Shared,

@@ -7,7 +7,7 @@ use crate::task::ReadyTask;
 /// woken for it: of tasks that follow each other, two workers would only take them from each other.
 #[derive(Debug, Default)]
 pub(crate) struct LifoSlot {
-    /// The worker, if its scheduler lets it go on.
+    /// The worker, if its scheduler lets it keep tasks.
     worker: Option<usize>,
     task: Option<ReadyTask>,
     in_a_row: u32,
@@ -17,12 +17,12 @@ pub(crate) struct LifoSlot {
 const MOST: u32 = 64;
 
 impl LifoSlot {
-    /// That of a worker, whose thread takes tasks from here before others.
+    /// The slot of a worker, whose thread takes tasks from here before others.
     pub(super) fn of(worker: usize, shared: &Shared) -> Self {
         Self { worker: shared.lets_workers_go_on().then_some(worker), ..Self::default() }
     }
 
-    /// Keeps a task that has become ready, if the worker can go on with it; else gives it back.
+    /// Keeps a task that has become ready, if the worker can run it next; else gives it back.
     pub(crate) fn keep(&mut self, task: ReadyTask) -> Option<ReadyTask> {
         let is_for = |worker| {
             task.forced_worker().is_none() && task.wants_prefetch().is_none() && task.can_run_on(worker)
@@ -49,7 +49,7 @@ impl LifoSlot {
         Some(self.swap_with_next(task, shared))
     }
 
-    /// Pushes a task that was kept, if there is another one.
+    /// Pushes a task that was kept, and returns the next one, if there is another.
     #[cold]
     fn swap_with_next(&self, task: ReadyTask, shared: &Shared) -> ReadyTask {
         let Some(other) = self.worker.and_then(|worker| shared.next_task(worker)) else { return task };

@@ -69,7 +69,7 @@ pub(super) fn is_tiled<T: Real>(shape: &Filters) -> bool {
     is_worthwhile::<T>(shape) && tiles_are_worthwhile(shape)
 }
 
-/// Bf16Dot of so many channels.
+/// Pairs of so many channels.
 fn pairs_of(channels: usize) -> usize {
     channels.div_ceil(2)
 }

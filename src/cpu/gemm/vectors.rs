@@ -95,7 +95,7 @@ impl Method {
     }
 }
 
-/// Whether the transpose of a product is computed in its offset: of factors that are both along the depth the right one is packed,
+/// Whether the transpose of a product is computed in its place: of factors that are both along the depth the right one is packed,
 /// and `a` is much smaller than `b`.
 fn pays_to_turn<C>(a: &ArrayView2<'_, C>, b: &ArrayView2<'_, C>) -> bool {
     let (rows, depth, columns) = (a.nrows(), a.ncols(), b.ncols());

@@ -1,4 +1,4 @@
-//! [`Event`]: a place in a stream, to be waited for.
+//! [`Event`]: a CUDA event, which is waited for.
 
 use std::fmt;
 use std::ptr;

@@ -1,4 +1,4 @@
-//! [`HostFetch`]: elements on their way from a device to the host, in staging buffers.
+//! [`HostFetch`]: an in-flight copy from a device to the host, in staging buffers.
 
 use std::ptr;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use super::event::Event;
 use super::pinned::{Pinned, Staging};
 use crate::codelet::Operand;
 
-/// Elements that a device writes to the host's staging buffers.
+/// A copy in flight: a device writes elements to the host's staging buffers.
 #[derive(Debug)]
 pub(crate) struct HostFetch {
     pieces: Vec<Piece>,

@@ -237,7 +237,7 @@ impl Worker<'_> {
             // SAFETY: the parameters are those of the kernel, whose declaration was checked against the codelet's when
             // that was compiled (`CudaKernel::check`), in the layout of `dahl.cuh`. The operands lead to memory that was
             // entered when it was fetched, and that is stamped with an event behind this launch before anybody else is let
-            // at it: the task holds its accesses until it is let go, which comes after (D2). The word of the verdict goes
+            // at it: the task holds its accesses until they are released early, which comes after (D2). The word of the verdict goes
             // back when an event behind this launch has passed, or never (D4).
             unsafe { self.device.launch(*function, launch, parameters.all(), may_wait) }?;
         }

@@ -229,11 +229,11 @@ impl<'s> Worker<'s> {
         shared.stall().take(Some(self.number), task.desc().sequence());
         match self.issue(task) {
             Ok(underway) => {
-                let is_let_go = underway.is_let_go();
+                let is_released_early = underway.is_released_early();
                 self.underway.push_back(underway);
-                if is_let_go {
+                if is_released_early {
                     let WorkerContext { recycler, lifo_slot, .. } = &mut self.context;
-                    Step::of_worker(shared, Some(self.number), recycler, lifo_slot).let_go(task);
+                    Step::of_worker(shared, Some(self.number), recycler, lifo_slot).release_early(task);
                 }
             }
             Err(error @ (TaskError::NoRoom(_) | TaskError::Unable(_))) => {
@@ -304,7 +304,7 @@ impl<'s> Worker<'s> {
 
     fn end_task(&mut self, underway: Underway, lost: Option<String>) {
         let task = underway.task();
-        let is_let_go = underway.is_let_go();
+        let is_released_early = underway.is_released_early();
         let outcome = match lost {
             Some(why) => {
                 self.context.times = underway.times();
@@ -315,7 +315,7 @@ impl<'s> Worker<'s> {
         if let Some(kernel_ns) = self.context.times.kernel_ns {
             self.mean_ns = (7 * self.mean_ns + kernel_ns) / 8;
         }
-        if is_let_go {
+        if is_released_early {
             end(self.shared, &mut self.context, task, outcome);
         } else {
             complete(self.shared, &mut self.context, task, outcome);

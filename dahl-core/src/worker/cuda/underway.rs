@@ -71,7 +71,7 @@ impl Underway {
 
     /// Whether nothing can go wrong with it any more but the loss of the device: then what comes after it in the chains of its
     /// arrays need not wait for its end.
-    pub(super) fn is_let_go(&self) -> bool {
+    pub(super) fn is_released_early(&self) -> bool {
         self.verdict.is_none()
     }
 
