@@ -14,7 +14,7 @@ numerics() {
 }
 
 kernels() {
-    cargo test -p cuda-on-cpu -p cuda-stand-in
+    cargo test -p cuda-on-cpu -p fake-cuda
     if ! command -v valgrind >/dev/null; then
         echo "skipped: there is no valgrind"
         return
@@ -22,7 +22,7 @@ kernels() {
     # Valgrind does not emulate AVX-512.
     DAHL_SIMD=v3 DAHL_STALL_SECONDS=0 \
         CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --error-exitcode=1 --fair-sched=yes" \
-        cargo test -p cuda-on-cpu -p cuda-stand-in --test cpu_kernels -- --skip all_numbers
+        cargo test -p cuda-on-cpu -p fake-cuda --test cpu_kernels -- --skip all_numbers
 }
 
 compiler() {

@@ -156,7 +156,7 @@ fn write_maps(folder: &Path, to: &Path) -> String {
     generated
 }
 
-/// FNV-1a, as the stand-in for NVRTC has it.
+/// FNV-1a, as the fake NVRTC has it.
 fn hash(text: &str) -> u64 {
     text.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
