@@ -2,9 +2,9 @@
 
 use dahl_core::{Matrix, Result, Runtime, Speed, Task, VirtualDevice};
 
-use crate::bed::{Bed, CPU, GPU, LEN, ROWS, each};
-use crate::kernels::{M, MAP, abandon, fill, scale, three};
-use crate::modes::by_way;
+use crate::coherence::bed::{Bed, CPU, GPU, LEN, ROWS, each};
+use crate::coherence::kernels::{M, MAP, abandon, fill, scale, three};
+use crate::coherence::modes::by_way;
 
 const NOTHING: [(usize, usize, usize); 0] = [];
 

@@ -5,8 +5,8 @@ use dahl_core::{CodeletSpeed, Cpu, Machine, Result, Runtime, RuntimeBuilder, Spe
 use dahl_trace::format::Cause::{Dependency, End, Scheduler, Submission, Transfer};
 use dahl_trace::format::{Cause, TRANSFERS};
 
-use crate::file::{File, Folder, ns};
-use crate::kernels::{M, add_any, add_up, fill, join, mix_self, step};
+use crate::trace::file::{File, Folder, ns};
+use crate::trace::kernels::{M, add_any, add_up, fill, join, mix_self, step};
 
 /// Elements of an array of 1,000 bytes.
 const SHAPE: [usize; 2] = [25, 5];
