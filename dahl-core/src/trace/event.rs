@@ -1,4 +1,4 @@
-//! [`TraceEvent`]: what one thread records and another writes.
+//! [`TraceEvent`]: an event that one thread records and another writes.
 
 use std::sync::Arc;
 
