@@ -23,14 +23,14 @@ floors:
 # Compares random programs with the sequential oracle, 10,000 a process: some forget arrays on purpose, whose memory stays.
 soak rounds="100":
     for round in $(seq {{rounds}}); do \
-        DAHL_RANDOM_PROGRAMS=10000 cargo test --quiet --release -p dahl-core --test random_programs || exit 1; \
+        DAHL_RANDOM_PROGRAMS=10000 cargo test --quiet --release -p dahl-core --test dahl_core random_programs:: || exit 1; \
     done
 
 # Runs so many times 10,000 random programs on simulated machines with small memories, devices that are lost, and every
 # scheduler. (Each time in a new process: programs forget arrays, which keep their runtime.)
 soak-devices rounds="30":
     for round in $(seq {{rounds}}); do \
-        DAHL_RANDOM_PROGRAMS=10000 cargo test --quiet -p dahl-core --test random_programs on_devices || exit 1; \
+        DAHL_RANDOM_PROGRAMS=10000 cargo test --quiet -p dahl-core --test dahl_core on_devices || exit 1; \
     done
 
 # Runs small programs on the whole runtime by seeded schedules. `DAHL_FUZZ_SEED=s just fuzz` replays one seed.
@@ -41,7 +41,7 @@ fuzz seeds="10000":
 valgrind programs="1000":
     DAHL_SIMD=v3 DAHL_RANDOM_PROGRAMS={{programs}} \
         CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --error-exitcode=1 --fair-sched=yes" \
-        cargo test -p dahl-core --test by_hand --test in_any_order --test random_programs --test coherence
+        cargo test -p dahl-core --test dahl_core -- by_hand:: in_any_order:: random_programs:: coherence::
 
 # Runs the CUDA kernels on the CPU under memcheck: those that are compared with the CPU's, and some of the numerics in f32.
 valgrind-kernels filter="moved":

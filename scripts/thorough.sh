@@ -38,7 +38,7 @@ compiler() {
     # Machine code for all kernels in place of PTX, for one kind of device: each takes minutes. Few of their functions
     # are called, so that optimizing them would take longer than it saves.
     CARGO_PROFILE_DEV_OPT_LEVEL=0 CUDA_HOME=$cuda DAHL_CUDA_ARCHITECTURES=90-real DAHL_TEST_IMAGES=fatbin \
-        CARGO_TARGET_DIR=target/by-nvcc cargo test -p user-crate --test cuda
+        CARGO_TARGET_DIR=target/by-nvcc cargo test -p user-crate --test user_crate cuda::
 }
 
 vectors() {

@@ -3,8 +3,8 @@
 //! and the golden outputs are made again after it:
 //!
 //! ```text
-//! cargo test -p dahl-cli --test fixture -- --ignored
-//! TRYCMD=overwrite cargo test -p dahl-cli --test command
+//! cargo test -p dahl-cli fixture:: -- --ignored
+//! TRYCMD=overwrite cargo test -p dahl-cli command::
 //! ```
 
 use std::fs;

@@ -13,7 +13,7 @@ const CHILD: &str = "SETTINGS_TEST_CHILD";
 /// This test program once more, which builds a runtime.
 fn build(settings: &[(&str, &OsStr)]) -> Output {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
-    command.args(["--exact", "the_work_of_a_child", "--nocapture"]).env(CHILD, "1");
+    command.args(["--exact", "settings::the_work_of_a_child", "--nocapture"]).env(CHILD, "1");
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("DAHL_") {
             command.env_remove(name);

@@ -154,7 +154,7 @@ fn report() {
 /// The level and the digests of a process in which `DAHL_SIMD` is `name`.
 fn report_at(name: &str) -> (String, String) {
     let output = Command::new(env::current_exe().expect("a test has a path"))
-        .args(["--exact", "report", "--nocapture"])
+        .args(["--exact", "simd::report", "--nocapture"])
         .env("DAHL_SIMD", name)
         .output()
         .expect("the test's own program starts");

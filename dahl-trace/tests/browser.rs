@@ -1,10 +1,7 @@
 //! The report in a browser: what a person does to it, and what it then says.
 
-mod made;
-mod page;
-
-use made::by_hand;
-use page::Page;
+use crate::made::{self, by_hand};
+use crate::page::Page;
 
 /// As [`Page::open`]; the test ends where there is no browser.
 macro_rules! open {

@@ -1,10 +1,8 @@
 //! What is written for other programs is what they read.
 
-mod made;
-
+use crate::made::{self, by_hand};
 use dahl_trace::Trace;
 use expect_test::expect;
-use made::by_hand;
 use std::io::Write;
 use std::process::{Command, Stdio};
 

@@ -1,10 +1,8 @@
 //! A file becomes a run, and what is wrong with it is said.
 
-mod made;
-
+use crate::made::{self, by_hand};
 use dahl_trace::Trace;
 use expect_test::expect;
-use made::by_hand;
 
 fn written(trace: &Trace) -> String {
     let mut out = Vec::new();

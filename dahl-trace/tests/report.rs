@@ -1,9 +1,7 @@
 //! The report as a file: whole by itself, and no more markup than its own.
 
-mod made;
-
+use crate::made::{self, by_hand};
 use dahl_trace::Trace;
-use made::by_hand;
 use serde_json::Value;
 
 fn html(text: &str) -> String {

@@ -1,11 +1,9 @@
 //! Where the time went: every nanosecond of it.
 
-mod made;
-
+use crate::made::{self, by_hand};
 use dahl_trace::format::{Cause, Line, Slice, Task, What};
 use dahl_trace::{Summary, Trace};
 use expect_test::expect;
-use made::by_hand;
 
 fn summary(text: &str) -> Summary {
     Trace::parse(text).unwrap().summary()

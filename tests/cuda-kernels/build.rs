@@ -11,7 +11,7 @@ const MARK: &str = "extern \"C\" __global__ void ";
 const CHECK_ONLY: &str = "DAHL_CHECK_ONLY";
 
 /// The files whose kernels the tests of devices (`tests/cuda-devices`) launch.
-const LAUNCHED: [&str; 14] = [
+const LAUNCHED: [&str; 16] = [
     "activation",
     "arithmetic",
     "bias",
@@ -24,7 +24,9 @@ const LAUNCHED: [&str; 14] = [
     "matmul",
     "mistakes",
     "pool2d",
+    "random",
     "reduce",
+    "shuffle",
     "softmax",
 ];
 

@@ -1,6 +1,6 @@
 //! Every example that a `--help` shows, run as it is shown.
 
-use crate::folder::{Folder, text};
+use crate::command::folder::{Folder, text};
 
 /// The commands of `dahl`, but for studies, whose examples take long.
 const COMMANDS: [&str; 16] = [

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::folder::Folder;
+use crate::command::folder::Folder;
 
 const PAGE: &str = include_str!("../../../docs/command.md");
 

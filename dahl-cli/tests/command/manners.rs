@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use crate::folder::{Folder, text};
+use crate::command::folder::{Folder, text};
 
 #[test]
 fn there_are_no_colours_where_there_is_no_terminal() {

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use crate::folder::Folder;
+use crate::command::folder::Folder;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/command.md");
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::folder::{Folder, text};
+use crate::command::folder::{Folder, text};
 
 /// Runs `dahl` with these words, and expects that it refuses them, saying all of `facts`.
 fn refuses(folder: &Folder, words: &str, facts: &[&str]) {

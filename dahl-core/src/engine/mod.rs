@@ -1,5 +1,5 @@
-//! [`Shared`]: what a runtime consists of, for all threads that have to do with it; how ready tasks get from whoever makes
-//! them ready to whoever runs them, and how threads wait.
+//! [`Shared`]: the state of a runtime, for all threads that use it; how ready tasks get to the threads that run them,
+//! and how threads wait.
 //!
 //! Not here: the handle that programs hold (`runtime`), and its settings (`config`).
 

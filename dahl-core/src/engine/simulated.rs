@@ -1,4 +1,4 @@
-//! What a runtime on a simulated machine does besides: [`Shared`]'s part in virtual time.
+//! What a runtime on a simulated machine does in addition: a part of [`Shared`] in virtual time.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,5 +1,5 @@
-//! How a thread waits for what workers bring about, and for a record where as many tasks are in flight as may be:
-//! [`Shared`]'s part in whom it lets go on.
+//! How a thread waits for progress, and for a free record when the limit on tasks in flight is reached: the part of
+//! [`Shared`] that decides which thread continues.
 
 use super::shared::Shared;
 use crate::codelet::in_kernel;

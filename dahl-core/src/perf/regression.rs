@@ -1,4 +1,4 @@
-//! [`Curve`]: a duration as a function of the work, fitted to what was measured of other footprints.
+//! [`Curve`]: a duration as a function of the work, fitted to measurements of other footprints.
 
 use super::history::History;
 

@@ -1,6 +1,7 @@
-//! Tasks: how they are submitted, and how they wait for each other. The design is in `README.md` beside this file.
+//! Tasks: how they are submitted, and how they wait for each other. `README.md`, beside this file, describes the
+//! design.
 //!
-//! Not here: where a ready task goes (`scheduler`), and how it is run (`worker`).
+//! Not here: where a ready task goes (`scheduler`), and how it runs (`worker`).
 
 mod access;
 mod builder;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use dahl_core::observer::{Observer, Submission};
 use dahl_core::{ReadyTask, Result, Runtime, Scheduler, Transfer, VirtualDevice};
 
-use crate::kernels::M;
+use crate::coherence::kernels::M;
 
 pub(crate) const ROWS: usize = 4;
 pub(crate) const COLUMNS: usize = 4;

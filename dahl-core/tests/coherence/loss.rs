@@ -3,8 +3,8 @@
 use dahl_core::ndarray::Axis;
 use dahl_core::{Reduction, Result, Runtime, Task, VirtualDevice};
 
-use crate::bed::{Bed, COLUMNS, CPU, FAR, GPU, LEN, ROWS, each};
-use crate::kernels::{M, MAP, add_up, fill, reduce, scale, three};
+use crate::coherence::bed::{Bed, COLUMNS, CPU, FAR, GPU, LEN, ROWS, each};
+use crate::coherence::kernels::{M, MAP, add_up, fill, reduce, scale, three};
 
 /// A machine whose first device is lost after so many tasks.
 fn losing(after: u64) -> Result<Bed> {

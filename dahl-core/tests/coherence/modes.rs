@@ -3,8 +3,8 @@
 use dahl_core::__private::{Kernel, Parameter, identity, uninit};
 use dahl_core::{AccessMode, Codelet, ElementType, Reduction, Result, Task};
 
-use crate::bed::{Bed, CPU, FAR, GPU, LEN, ROWS, each};
-use crate::kernels::{
+use crate::coherence::bed::{Bed, CPU, FAR, GPU, LEN, ROWS, each};
+use crate::coherence::kernels::{
     M, MAP, MIX, UNLUCKY, add_any, add_up, contribution, fill, fill_total, reduce, scale, three, two_in_place,
 };
 

@@ -3,8 +3,8 @@
 use dahl_core::Result;
 use dahl_core::ndarray::Axis;
 
-use crate::bed::{Bed, COLUMNS, CPU, FAR, GPU, LEN, ROWS, each};
-use crate::kernels::{MAP, MIX, UNLUCKY, add_up, fill, scale, three, two_in_place};
+use crate::coherence::bed::{Bed, COLUMNS, CPU, FAR, GPU, LEN, ROWS, each};
+use crate::coherence::kernels::{MAP, MIX, UNLUCKY, add_up, fill, scale, three, two_in_place};
 
 const NOTHING: [(usize, usize, usize); 0] = [];
 

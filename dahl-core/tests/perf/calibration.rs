@@ -3,7 +3,7 @@
 use dahl_core::device::{Cpu, Speed};
 use dahl_core::{Machine, Result, Runtime, RuntimeBuilder, Task, VirtualDevice};
 
-use crate::program::{Asking, DOUBLE, count, duration_ns, rows, run, simulated, take};
+use crate::perf::program::{Asking, DOUBLE, count, duration_ns, rows, run, simulated, take};
 
 #[test]
 fn nothing_is_expected_before_each_kind_has_run_it_five_times() -> Result<()> {

@@ -2,7 +2,7 @@
 
 use dahl_core::{Basis, Result, Runtime, Task};
 
-use crate::program::{Asking, DOUBLE, TOTAL, count, duration_ns, rows, run, simulated, take};
+use crate::perf::program::{Asking, DOUBLE, TOTAL, count, duration_ns, rows, run, simulated, take};
 
 #[test]
 fn in_virtual_time_one_task_tells_of_all_like_it() -> Result<()> {

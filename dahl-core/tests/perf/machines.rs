@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use dahl_core::device::Speed;
 use dahl_core::{Result, Runtime, VirtualDevice};
 
-use crate::program::{DOUBLE, count, duration_ns, files, rows, run, simulated};
+use crate::perf::program::{DOUBLE, count, duration_ns, files, rows, run, simulated};
 
 /// The folders of machines.
 fn folders(folder: &Path) -> Vec<PathBuf> {

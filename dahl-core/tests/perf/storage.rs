@@ -2,7 +2,7 @@
 
 use dahl_core::{History, Result, Runtime};
 
-use crate::program::{
+use crate::perf::program::{
     Asking, DOUBLE, DOUBLE_EDITED, FILE, count, duration_ns, file, files, rows, run, simulated, take,
 };
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use dahl_core::Result;
 use dahl_core::perf::{Curve, StoredModels};
 
-use crate::program::{DOUBLE, FILE, file, files, run, simulated};
+use crate::perf::program::{DOUBLE, FILE, file, files, run, simulated};
 
 fn store(folder: &Path, sizes: &[usize]) -> Result<()> {
     let rt = simulated().performance_dir(folder).build()?;

@@ -2,7 +2,7 @@
 
 use dahl_core::{Result, Runtime, VirtualDevice};
 
-use crate::program::file;
+use crate::perf::program::file;
 
 #[test]
 fn between_the_nodes_of_a_simulated_machine_the_model_says() -> Result<()> {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use dahl_core::Result;
 
-use crate::program::{DOUBLE, FILE, count, file, files, run, simulated};
+use crate::perf::program::{DOUBLE, FILE, count, file, files, run, simulated};
 
 /// Stores a run of three tasks.
 fn store(folder: &Path) -> Result<()> {

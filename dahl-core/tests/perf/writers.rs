@@ -6,7 +6,7 @@ use std::thread;
 
 use dahl_core::Result;
 
-use crate::program::{DOUBLE, FILE, count, file, files, run, simulated};
+use crate::perf::program::{DOUBLE, FILE, count, file, files, run, simulated};
 
 /// Set for a process that another one has started: the folder.
 const FOLDER: &str = "DAHL_TEST_OF_WRITERS";
@@ -52,7 +52,7 @@ fn processes_lose_nothing() -> Result<()> {
     let program = std::env::current_exe().expect("this program");
     let start = |_| {
         let mut command = Command::new(&program);
-        command.args(["--exact", "writers::processes_lose_nothing"]).env(FOLDER, folder.path());
+        command.args(["--exact", "perf::writers::processes_lose_nothing"]).env(FOLDER, folder.path());
         command.stdout(std::process::Stdio::null()).spawn().expect("it can be started")
     };
     let writers: Vec<_> = (0..WRITERS).map(start).collect();

@@ -3,7 +3,7 @@
 use dahl_core::__private::{Kernel, Parameter};
 use dahl_core::{AccessMode, Codelet, ElementType, Machine, Result, Runtime, Task, VirtualDevice};
 
-use crate::graph::{V, speed_of, time_us};
+use crate::schedulers::graph::{V, speed_of, time_us};
 
 const F32: ElementType = ElementType::of::<f32>();
 /// Extent of a tile, for transfers.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dahl_core::{ReadyTask, Result, Runtime, Scheduler};
 
-use crate::graph::task;
+use crate::schedulers::graph::task;
 
 /// Hands out tasks to workers alone, in the order in which it was given them, once it has been given two.
 struct Counting {

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use dahl_core::{Result, Runtime, RuntimeBuilder};
 
-use crate::graph::{V, machine, of_worker, plan_file, recorded, task};
-use crate::program;
+use crate::schedulers::graph::{V, machine, of_worker, plan_file, recorded, task};
+use crate::schedulers::program;
 
 fn builder() -> RuntimeBuilder {
     let machine = machine(&[10.0; 11], &[("gpu", &[3.0; 11]), ("npu", &[4.0; 11])], 2.0);

@@ -2,7 +2,7 @@
 
 use dahl_core::{Result, Runtime};
 
-use crate::graph::{V, join, machine, measure, node, of_worker, recorded, task, time_us};
+use crate::schedulers::graph::{V, join, machine, measure, node, of_worker, recorded, task, time_us};
 
 /// Submits so many tasks that do not depend on each other.
 fn independent(rt: &Runtime, tasks: usize) -> Result<()> {
@@ -45,7 +45,7 @@ fn dmda_counts_transfers_and_dm_does_not() -> Result<()> {
         let time_us = time_us(&rt, || task(0, &mut x).submit())?;
         let on_device = rt.worker_uses()[1].tasks - before[1].tasks == 1;
         // Its elements are on the device now, or on the host: there the next task stays.
-        let again_us = crate::graph::time_us(&rt, || task(0, &mut x).submit())?;
+        let again_us = crate::schedulers::graph::time_us(&rt, || task(0, &mut x).submit())?;
         Ok((on_device, time_us, again_us))
     };
     assert_eq!(place("dm")?, (true, 1020.0, 20.0));

@@ -73,7 +73,7 @@ fn what_calls_say_is_looked_at_likewise() {
 /// Runs this test again, alone, on the machine of a file.
 fn on_machine(path: &str) -> (bool, String) {
     let mut child = Command::new(env::current_exe().expect("this program"));
-    child.args(["--exact", "machine::the_environment_names_a_machine", "--nocapture"]);
+    child.args(["--exact", "simulation::machine::the_environment_names_a_machine", "--nocapture"]);
     let output = child.env("DAHL_MACHINE", path).output().expect("it runs");
     (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
 }

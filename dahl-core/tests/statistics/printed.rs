@@ -7,8 +7,8 @@ use dahl_core::{Error, ErrorKind, Result, Runtime};
 use expect_test::{Expect, expect};
 use serde_json::Value;
 
-use crate::kernels::{V, fill, step};
-use crate::{LEN, machine, real};
+use crate::statistics::kernels::{V, fill, step};
+use crate::statistics::{LEN, machine, real};
 
 /// Set for a process that a test has started: what it is to do.
 const PROGRAM: &str = "DAHL_TEST_OF_STATISTICS";
@@ -81,7 +81,10 @@ fn process() -> Result<()> {
 fn run(name: &str, setting: Option<&str>, folder: &Path) -> Output {
     let program = std::env::current_exe().expect("this program");
     let mut command = Command::new(program);
-    command.args(["--exact", "printed::process", "--nocapture"]).env(PROGRAM, name).current_dir(folder);
+    command
+        .args(["--exact", "statistics::printed::process", "--nocapture"])
+        .env(PROGRAM, name)
+        .current_dir(folder);
     command.env_remove("DAHL_STATS").envs(setting.map(|value| ("DAHL_STATS", value)));
     command.output().expect("it can be started")
 }

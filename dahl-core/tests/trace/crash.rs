@@ -5,10 +5,10 @@ use std::os::unix::process::ExitStatusExt;
 
 use dahl_core::{Machine, Result, Runtime};
 
-use crate::edges::assert_times;
-use crate::file::Folder;
-use crate::files::{child, is_child};
-use crate::kernels::{M, step};
+use crate::trace::edges::assert_times;
+use crate::trace::file::Folder;
+use crate::trace::files::{child, is_child};
+use crate::trace::kernels::{M, step};
 
 /// Tasks that have ended, and are in the file, when the program is aborted.
 const TASKS: usize = 300;
@@ -33,7 +33,7 @@ fn run_and_abort() -> Result<()> {
 
 #[test]
 fn a_program_that_is_aborted_leaves_what_had_been_written() -> Result<()> {
-    let test = "crash::a_program_that_is_aborted_leaves_what_had_been_written";
+    let test = "trace::crash::a_program_that_is_aborted_leaves_what_had_been_written";
     if is_child(test) {
         return run_and_abort();
     }
@@ -58,7 +58,7 @@ fn a_program_that_is_aborted_leaves_what_had_been_written() -> Result<()> {
 
 #[test]
 fn a_simulation_that_is_aborted_leaves_what_had_been_written() -> Result<()> {
-    let test = "crash::a_simulation_that_is_aborted_leaves_what_had_been_written";
+    let test = "trace::crash::a_simulation_that_is_aborted_leaves_what_had_been_written";
     if is_child(test) {
         let rt = Runtime::builder().cpu_workers(1).virtual_machine(Machine::default()).build()?;
         let mut x: M<'static> = rt.zeros([2, 2])?;

@@ -6,10 +6,10 @@ use dahl_core::ndarray::Axis;
 use dahl_core::{AccessMode, Machine, Reduction, Result, Runtime, RuntimeBuilder, VirtualDevice};
 use proptest::prelude::*;
 
-use crate::exact::assert_tiled;
-use crate::file::{File, Folder, ns};
-use crate::kernels::{M, add_any, add_up, fill, join, mix, mix_self, step};
-use crate::oracle::{ArrayIndex, Before, Oracle, closure};
+use crate::trace::exact::assert_tiled;
+use crate::trace::file::{File, Folder, ns};
+use crate::trace::kernels::{M, add_any, add_up, fill, join, mix, mix_self, step};
+use crate::trace::oracle::{ArrayIndex, Before, Oracle, closure};
 
 const ARRAYS: usize = 3;
 const SIDE: usize = 4;

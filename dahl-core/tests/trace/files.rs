@@ -6,8 +6,8 @@ use std::process::Command;
 
 use dahl_core::{Result, Runtime};
 
-use crate::file::{File, Folder};
-use crate::kernels::{M, step};
+use crate::trace::file::{File, Folder};
+use crate::trace::kernels::{M, step};
 
 fn builder() -> dahl_core::RuntimeBuilder {
     Runtime::builder().cpu_workers(2)
@@ -106,7 +106,7 @@ pub(crate) fn is_child(test: &str) -> bool {
 
 #[test]
 fn the_environment_names_a_trace() -> Result<()> {
-    let test = "files::the_environment_names_a_trace";
+    let test = "trace::files::the_environment_names_a_trace";
     if is_child(test) {
         match builder().build() {
             Ok(rt) => step(&mut rt.zeros([2, 2])?).submit()?,
@@ -126,7 +126,7 @@ fn the_environment_names_a_trace() -> Result<()> {
 
 #[test]
 fn a_full_disk_ends_the_trace_and_not_the_run() -> Result<()> {
-    let test = "files::a_full_disk_ends_the_trace_and_not_the_run";
+    let test = "trace::files::a_full_disk_ends_the_trace_and_not_the_run";
     if is_child(test) {
         let rt = builder().build()?;
         let mut x: M<'static> = rt.zeros([2, 2])?;

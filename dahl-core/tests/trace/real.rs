@@ -7,9 +7,9 @@ use std::thread;
 
 use dahl_core::{Result, Runtime};
 
-use crate::edges::assert_times;
-use crate::file::Folder;
-use crate::kernels::{M, join, step};
+use crate::trace::edges::assert_times;
+use crate::trace::file::Folder;
+use crate::trace::kernels::{M, join, step};
 
 #[test]
 fn threads_that_submit_at_once_are_in_one_trace() -> Result<()> {

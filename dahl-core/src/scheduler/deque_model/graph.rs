@@ -1,8 +1,9 @@
-//! [`Graph`]: the tasks that have been submitted and not completed, and the longest way from each to the end.
+//! [`Graph`]: the tasks that have been submitted and not completed, and the longest path from each to the end.
 //!
-//! *Upward rank* (Topcuoglu, Hariri, Wu 2002, section 4.1): the mean time of a task, plus the longest over its
-//! successors of the mean time of the transfer to it plus its rank.
+//! *Upward rank* (Topcuoglu, Hariri, Wu 2002, section 4.1): the mean time of a task, plus the maximum over its
+//! successors of the mean time of the transfer to the successor plus the successor's rank.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 
 use crate::access::AccessMode;
@@ -19,8 +20,10 @@ pub(super) struct Graph {
     nodes: VecDeque<Node>,
     /// Nodes that are not in use: their lists are used again.
     spare: Vec<Node>,
-    /// By the numbers of arrays.
+    /// Of the arrays that tasks use which are there.
     users: HashMap<ArrayId, Users>,
+    /// Those of other arrays: their lists are used again.
+    spare_users: Vec<Users>,
     /// By footprint: the mean time of a task; nothing before it is known.
     means: HashMap<u64, Option<u64>>,
     /// What has come since ranks were computed last.
@@ -33,6 +36,8 @@ struct Node {
     footprint: u64,
     /// What it depends on: tasks, and the mean times of transfers from them.
     before: Vec<(u64, u64)>,
+    /// What it uses.
+    arrays: Vec<ArrayId>,
     /// The longest way after it.
     after_ns: u64,
     rank_ns: u64,
@@ -77,13 +82,15 @@ impl Graph {
             let spare = &mut self.spare;
             self.nodes.resize_with(index + 1, || spare.pop().unwrap_or_default());
         }
-        let mut before = std::mem::take(&mut self.nodes[index].before);
-        before.clear();
-        for access in accesses {
-            self.users.entry(access.array).or_default().add(sequence, self.first, access, &mut before);
-        }
         let node = &mut self.nodes[index];
-        (node.is_there, node.footprint, node.before, node.rank_ns) = (true, footprint, before, 0);
+        (node.is_there, node.footprint, node.rank_ns) = (true, footprint, 0);
+        node.before.clear();
+        for access in accesses {
+            let spare = &mut self.spare_users;
+            let users = self.users.entry(access.array).or_insert_with(|| spare.pop().unwrap_or_default());
+            users.add(sequence, self.first, access, &mut node.before);
+            node.arrays.push(access.array);
+        }
         self.news += 1;
     }
 
@@ -108,8 +115,22 @@ impl Graph {
             node.is_there = false;
         }
         while self.nodes.front().is_some_and(|node| !node.is_there) {
-            self.spare.extend(self.nodes.pop_front());
+            let Some(mut node) = self.nodes.pop_front() else { return };
             self.first += 1;
+            node.arrays.drain(..).for_each(|array| self.forget_unused(array));
+            self.spare.push(node);
+        }
+    }
+
+    /// Forgets the users of an array if all have completed: ids of arrays are not used again.
+    fn forget_unused(&mut self, array: ArrayId) {
+        let Entry::Occupied(entry) = self.users.entry(array) else { return };
+        if entry.get().last.last().is_none_or(|&user| user < self.first) {
+            let mut users = entry.remove();
+            users.last.clear();
+            users.earlier.clear();
+            users.mode = None;
+            self.spare_users.push(users);
         }
     }
 
@@ -270,5 +291,10 @@ mod tests {
         graph.update();
         assert_eq!(ranks(&graph), [0, 0, 0, 32, 21, 21, 10, 20]);
         assert!(graph.knows(0) && !graph.knows(1));
+        assert_eq!(graph.users.len(), 2);
+        for task in 3..=8 {
+            graph.remove(task);
+        }
+        assert!(graph.users.is_empty(), "what nobody uses is forgotten: {:?}", graph.users);
     }
 }

@@ -1,7 +1,7 @@
 //! The functions of `Real`: their errors in ULP over the whole range, and their special values.
 //!
 //! Both types are compared with a double-double reference (`double_double`), except the trigonometric functions, whose
-//! reference is the standard library's `f64` (which is what `f64` calls). `cargo test --test real -- --nocapture` prints the measured errors.
+//! reference is the standard library's `f64` (which is what `f64` calls). `cargo test -p dahl-element real:: -- --nocapture` prints the measured errors.
 
 mod double_double;
 mod special;

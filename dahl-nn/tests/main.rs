@@ -1,0 +1,11 @@
+//! Tests of networks, in one program: what they share is compiled once.
+
+mod dataset;
+mod determinism;
+mod gradients;
+mod names;
+pub mod placement;
+mod settings;
+mod training;
+mod trajectories;
+mod user_traits;

@@ -1,0 +1,13 @@
+//! Tests of what users do with the library, operations apart (`ops`), in one program.
+
+mod binding;
+mod check;
+pub mod devices;
+pub mod examples;
+mod faults;
+mod mutants;
+mod options;
+mod parallel;
+mod partition;
+mod reductions;
+mod runtime;

@@ -1,0 +1,9 @@
+//! Tests of this crate, in one program.
+
+mod c_kernels;
+mod cuda;
+mod numerics;
+mod parallel;
+mod refused;
+mod scheduler;
+mod story;
