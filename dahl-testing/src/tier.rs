@@ -38,6 +38,18 @@ impl Tier {
     pub fn from_env() -> Self {
         parsed("DAHL_TESTING_TIER", "expected `fast` or `thorough`").unwrap_or_default()
     }
+
+    /// The cases of a test that this tier runs: all, or `count` of them, which the seed, the day and the test's name choose.
+    pub fn choose<'c, T>(self, test: &str, cases: &'c [T], count: usize) -> Vec<&'c T> {
+        let mut chosen: Vec<&T> = cases.iter().collect();
+        if self == Self::Fast {
+            let (seed, day) = (seed(), day());
+            announce(seed, day);
+            random_of(seed, day, test).shuffle(&mut chosen);
+            chosen.truncate(count);
+        }
+        chosen
+    }
 }
 
 impl fmt::Display for Tier {
@@ -74,11 +86,11 @@ pub(super) struct Selection {
 impl Selection {
     /// What the environment says for an op.
     pub(super) fn from_env(tier: Tier, op: &str) -> Self {
-        let seed = parsed("DAHL_TESTING_SEED", "expected a whole number").unwrap_or(SEED);
+        let seed = seed();
         match tier {
             Tier::Thorough => Self::everything(seed),
             Tier::Fast => {
-                let day = parsed("DAHL_TESTING_DAY", "expected a whole number").unwrap_or_else(today);
+                let day = day();
                 announce(seed, day);
                 Self::of_day(seed, day, op)
             }
@@ -92,8 +104,7 @@ impl Selection {
 
     /// The same for every element type of an op, so that their errors can be compared.
     fn of_day(seed: u64, day: u64, op: &str) -> Self {
-        let hash = op.bytes().fold(seed, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)));
-        let mut random = Rng::with_seed(hash ^ day.rotate_left(32));
+        let mut random = random_of(seed, day, op);
         let mut others: Vec<_> = Distribution::ALL
             .into_iter()
             .filter(|&distribution| distribution != Distribution::Normal)
@@ -117,8 +128,20 @@ fn parsed<T: FromStr>(variable: &str, expected: &str) -> Option<T> {
     Some(text.parse().unwrap_or_else(|_| panic!("{variable} = `{text}`: {expected}")))
 }
 
-fn today() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / SECONDS_A_DAY)
+fn seed() -> u64 {
+    parsed("DAHL_TESTING_SEED", "expected a whole number").unwrap_or(SEED)
+}
+
+fn day() -> u64 {
+    let today =
+        || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / SECONDS_A_DAY);
+    parsed("DAHL_TESTING_DAY", "expected a whole number").unwrap_or_else(today)
+}
+
+/// What chooses for an op, or a test, on a day.
+fn random_of(seed: u64, day: u64, name: &str) -> Rng {
+    let hash = name.bytes().fold(seed, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)));
+    Rng::with_seed(hash ^ day.rotate_left(32))
 }
 
 /// Says once what chooses, past the capture of tests' output: a run that passes is to be repeatable too.
@@ -127,7 +150,7 @@ fn announce(seed: u64, day: u64) {
     ONCE.call_once(|| {
         let _ = writeln!(
             io::stderr(),
-            "numerics: chosen by DAHL_TESTING_SEED={seed} DAHL_TESTING_DAY={day}; DAHL_TESTING_TIER=thorough runs all"
+            "fast tier, chosen by DAHL_TESTING_SEED={seed} DAHL_TESTING_DAY={day}; DAHL_TESTING_TIER=thorough runs all"
         );
     });
 }
@@ -135,6 +158,14 @@ fn announce(seed: u64, day: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_thorough_tier_chooses_all() {
+        assert_eq!(Tier::Thorough.choose("any", &[1, 2, 3], 1), [&1, &2, &3]);
+        let chosen = Tier::Fast.choose("any", &[1, 2, 3], 2);
+        assert_eq!(chosen.len(), 2);
+        assert_ne!(chosen[0], chosen[1]);
+    }
 
     #[test]
     fn a_day_chooses_the_same_again() {

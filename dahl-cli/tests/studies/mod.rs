@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use dahl::testing::Tier;
+
 use command::{QUICK, dahl, quick};
 use files::{about, column, files_of, require_svg, table};
 
@@ -135,7 +137,7 @@ const VIRTUAL: [&str; 2] = ["layers", "fast-device"];
 
 #[test]
 fn every_study_writes_its_tables_and_figures() {
-    for study in STUDIES {
+    for &study in Tier::from_env().choose("tables", &STUDIES, 3) {
         let folder = quick(study, &["--workers", "2"]);
         let files = files_of(folder.path());
         let figures = files.keys().filter(|name| name.ends_with(".svg")).count();
@@ -249,13 +251,14 @@ fn figures_of_times_are_numbers_above_zero() {
 
 #[test]
 fn studies_in_virtual_time_write_the_same_bytes_each_time() {
-    for study in VIRTUAL {
+    for &study in Tier::from_env().choose("virtual studies", &VIRTUAL, 1) {
         let [mut first, mut second] =
             [quick(study, &[]), quick(study, &[])].map(|folder| files_of(folder.path()));
         assert!(first.remove("about.toml").is_some() && second.remove("about.toml").is_some());
         assert_eq!(first, second, "{study}");
     }
-    for (study, file) in [("workers", "virtual.csv"), ("scheduler", "virtual.csv"), ("idle", "virtual.csv")] {
+    let in_part = [("workers", "virtual.csv"), ("scheduler", "virtual.csv"), ("idle", "virtual.csv")];
+    for &(study, file) in Tier::from_env().choose("virtual tables", &in_part, 1) {
         let [first, second] =
             [quick(study, &[]), quick(study, &[])].map(|folder| files_of(folder.path())[file].clone());
         assert_eq!(first, second, "{study}");

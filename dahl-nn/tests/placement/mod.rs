@@ -8,6 +8,7 @@ pub mod programs;
 pub mod search;
 
 use dahl::Runtime;
+use dahl::testing::Tier;
 use plan::Plan;
 use programs::{Program, Workers};
 use search::{calibrated, evaluate, graph, on_device, search};
@@ -29,7 +30,7 @@ fn a_plan_is_followed_in_the_same_time_each_time() {
 
 #[test]
 fn a_search_finds_a_placement_that_is_better_than_either_kind_of_worker_alone() {
-    for program in PROGRAMS {
+    for &program in Tier::from_env().choose("search", &PROGRAMS, 1) {
         let alone = scheduled(program, Workers::Cpu, "eager").min(on_device(program).unwrap());
         let found = search(program, 1, 400).unwrap();
         assert!(found.ns < alone, "{program:?}: {} ns, and {alone} ns on one kind of worker", found.ns);
@@ -39,7 +40,8 @@ fn a_search_finds_a_placement_that_is_better_than_either_kind_of_worker_alone() 
 
 #[test]
 fn dmda_is_within_a_tenth_of_the_best_static_placement_where_tasks_outlast_transfers() {
-    for program in [Program::Matmul(4), Program::Cholesky(6), Program::Cholesky(8), Program::Cnn(32, 16, 4)] {
+    let programs = [Program::Matmul(4), Program::Cholesky(6), Program::Cholesky(8), Program::Cnn(32, 16, 4)];
+    for &program in Tier::from_env().choose("static placements", &programs, 1) {
         let folder = tempfile::tempdir().unwrap();
         let dmda = calibrated(program, folder.path(), |builder| builder.scheduler("dmda")).unwrap();
         let found = search(program, 1, 300).unwrap();
@@ -61,7 +63,7 @@ fn dmda_and_alone(filters: usize, part: usize, steps: usize) -> (u64, u64) {
 
 #[test]
 fn dmda_with_models_is_no_slower_on_networks_than_either_kind_of_worker_alone() {
-    for (filters, part) in NETWORKS {
+    for &(filters, part) in Tier::from_env().choose("networks", &NETWORKS, 1) {
         let (dmda, alone) = dmda_and_alone(filters, part, 16);
         assert!(
             dmda * 20 <= alone * 21,
@@ -73,7 +75,7 @@ fn dmda_with_models_is_no_slower_on_networks_than_either_kind_of_worker_alone() 
 /// Before the first step nobody knows where the parameters will be wanted: of four steps, that is a part.
 #[test]
 fn dmda_loses_little_before_it_knows_where_parameters_are_wanted() {
-    for (filters, part) in NETWORKS {
+    for &(filters, part) in Tier::from_env().choose("first steps", &NETWORKS, 2) {
         let (dmda, alone) = dmda_and_alone(filters, part, 4);
         assert!(dmda * 7 <= alone * 8, "{filters}, {part}: {dmda} ns, and {alone} ns on one kind of worker");
     }

@@ -1,6 +1,14 @@
-//! A codelet that does not fit its C kernel does not compile, and the message names both.
+//! Every rule of a declaration has a program in `declarations` that breaks it, and one in `mismatch` whose codelet does not fit its
+//! C or CUDA kernel. The text of the error is beside each. Those that keep to the rules in unusual ways are `forms` and `renamed`: a
+//! program that is to compile would build all of dahl anew.
+//!
+//! These are here and not in `dahl-macros`: for the tests of a macro's crate Cargo would build dahl and all below it once more.
+//!
+//! `TRYBUILD=overwrite cargo test -p user-crate refused` writes the texts anew; read the difference.
 
 #[test]
-fn messages_name_kernel_and_codelet() {
-    trybuild::TestCases::new().compile_fail("tests/mismatch/*.rs");
+fn messages_name_what_is_wrong() {
+    let programs = trybuild::TestCases::new();
+    programs.compile_fail("tests/declarations/*.rs");
+    programs.compile_fail("tests/mismatch/*.rs");
 }
