@@ -82,7 +82,7 @@ pub(crate) fn wait_for_access(
     }
     array.flush_pending(mode);
     if let Some(recorder) = array.shared().recorder() {
-        recorder.host(array, mode);
+        recorder.host(array.id(), mode);
     }
     if !array.chain().is_quiet() {
         let shared = array.shared();
