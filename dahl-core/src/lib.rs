@@ -28,13 +28,16 @@ mod description;
 pub mod device;
 mod engine;
 pub mod error;
+mod executor;
 mod explain;
 mod footprint;
+mod graph;
 mod machine;
 mod memory;
 pub mod observer;
 mod partition;
 pub mod perf;
+mod platform;
 mod runtime;
 mod scheduler;
 pub mod shape;
@@ -42,6 +45,7 @@ mod simulation;
 mod sleep;
 mod stall;
 mod statistics;
+mod submission;
 mod sync;
 mod task;
 mod testing;
@@ -57,8 +61,7 @@ pub use access::{AccessMode, Reduction};
 pub use arena::Arena;
 pub use argument::{Argument, ArgumentLayout};
 pub use array::{
-    AnyArray, Array, Block, LEAF_LEN, Matrix, ReadGuard, Reshaped, ReshapedMut, Scalar, Tensor, Vector,
-    WriteGuard,
+    AnyArray, Array, Block, Matrix, ReadGuard, Reshaped, ReshapedMut, Scalar, Tensor, Vector, WriteGuard,
 };
 pub use autotune::{KernelChoice, KernelChoices, KernelTrial, Ruling, TeamPolicy};
 pub use check::CheckNote;
@@ -69,6 +72,7 @@ pub use cuda::CudaKernel;
 pub use element::{Element, ElementType, Real};
 pub use error::{Error, ErrorKind, Failure, Result};
 pub use explain::{Explanation, KernelExplanation, Spread, Under};
+pub use graph::LEAF_LEN;
 pub use half::{bf16, f16};
 pub use machine::{CodeletSpeed, Cpu, Machine, Speed, Transfer, TransferTotal, VirtualDevice, WorkerInfo};
 pub use memory::{MemoryHolder, MemoryUse};
@@ -87,7 +91,8 @@ pub use statistics::{
     ArenaStatistics, CodeletStatistics, GraphStatistics, HostStatistics, KernelStatistics, MemoryStatistics,
     Statistics, TaskCounts, TransferStatistics, WorkerStatistics,
 };
-pub use task::{ReadyTask, Tag, Task};
+pub use submission::{Tag, Task};
+pub use task::ReadyTask;
 pub use topology::{Binding, Processor, Topology};
 pub use variants::Variants;
 

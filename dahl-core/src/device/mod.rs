@@ -3,8 +3,9 @@
 //! A *virtual device* is a worker with a memory node of its own. Its kernels really run, on this machine's CPU and in
 //! the device's own buffers, so values, copies and coherence are real; only durations are the model's.
 //!
-//! Not here: what describes a machine (`machine`), the events of a simulated run (`simulation`), what a real device does (`cuda`), and where arrays have replicas (`array::replicas`).
+//! Not here: what describes a machine (`machine`), the events of a simulated run (`simulation`), what a real device does (`cuda`), and where arrays have replicas (`graph::replicas`).
 
+mod demand;
 mod fetch_error;
 mod links;
 mod memory;
@@ -12,6 +13,7 @@ mod real;
 mod register;
 mod room;
 
+pub(crate) use demand::demand_bytes;
 pub(crate) use fetch_error::{FetchError, Requester};
 pub(crate) use links::Devices;
 pub(crate) use memory::DeviceMemory;

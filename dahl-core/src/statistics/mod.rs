@@ -6,18 +6,17 @@
 //! fail or are cancelled, and, if the settings ask for it, how long workers look for tasks: at the begin and at the end of
 //! each such time, so not while they have tasks.
 //!
-//! `figures` has what users see, `account` makes it, `text` prints it, `output` says where it goes.
+//! `figures` has what users see, `runtime::account` makes it, `text` prints it, `output` says where it goes.
 //!
 //! Not here: what is expected of tasks (`perf`), and why calls of one codelet differ (`explain`).
 
-mod account;
 mod counters;
 mod figures;
 mod output;
 mod quantity;
 mod text;
 
-pub(crate) use counters::{Counters, Loss};
+pub(crate) use counters::{Counters, Loss, Losses};
 pub use figures::{
     ArenaStatistics, CodeletStatistics, GraphStatistics, HostStatistics, KernelStatistics, MemoryStatistics,
     Statistics, TaskCounts, TransferStatistics, WorkerStatistics,

@@ -8,11 +8,11 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::builder::Task;
-use crate::array::{Array, ArrayState};
+use crate::array::Array;
 use crate::description::{AccessDesc, Action, ArrayId, Call, Placement, TaskDesc};
 use crate::element::{Element, ElementType};
-use crate::engine::Shared;
 use crate::error::{Error, ErrorKind, Result};
+use crate::graph::{ArrayState, Engine, Host};
 use crate::shape::Layout;
 
 /// Submits described tasks again, on other arrays, of the same runtime or of another one: what an
@@ -78,9 +78,9 @@ impl<'a> Replay<'a> {
             match operand.access.array() {
                 None => again.push_scratch(operand.access.extents()),
                 Some(id) => {
-                    let (shared, state) =
+                    let (engine, state) =
                         self.state_for(task, id, operand.access, operand.parameter.element)?;
-                    again.push_state(shared, state, operand.access.mode, &operand.access.layout);
+                    again.push_state(engine, state, operand.access.mode, &operand.access.layout);
                 }
             }
         }
@@ -88,7 +88,7 @@ impl<'a> Replay<'a> {
             return Err(refusal(task, "it has tags".to_owned()));
         }
         again.push_arguments(task.arguments());
-        with_options(again, call, self.shared()).submit()
+        with_options(again, call, self.host()).submit()
     }
 
     /// The array that takes the place of access `access`.
@@ -98,7 +98,7 @@ impl<'a> Replay<'a> {
         id: ArrayId,
         access: &AccessDesc,
         element: ElementType,
-    ) -> Result<(&'a Arc<Shared>, &'a ArrayState)> {
+    ) -> Result<(&'a Arc<dyn Engine>, &'a ArrayState)> {
         let bound = self.arrays.get(&id);
         let bound = bound.ok_or_else(|| refusal(task, format!("nothing takes the place of array {id}")))?;
         if bound.element != element {
@@ -114,22 +114,18 @@ impl<'a> Replay<'a> {
         }
         // SAFETY: the array is borrowed for as long as this says.
         let state: &'a ArrayState = unsafe { bound.state.as_ref() };
-        Ok((state.shared(), state))
+        Ok((state.engine(), state))
     }
 
     /// The runtime, if it knows arrays.
-    fn shared(&self) -> Option<&'a Shared> {
+    fn host(&self) -> Option<&'a Host> {
         // SAFETY: as above.
-        self.arrays
-            .values()
-            .next()
-            .map(|bound| unsafe { bound.state.as_ref() })
-            .map(|state| &**state.shared())
+        self.arrays.values().next().map(|bound| unsafe { bound.state.as_ref() }).map(ArrayState::host)
     }
 }
 
 /// The task with the options of a call.
-fn with_options<'t>(mut task: Task<'t>, call: &Call, shared: Option<&Shared>) -> Task<'t> {
+fn with_options<'t>(mut task: Task<'t>, call: &Call, host: Option<&Host>) -> Task<'t> {
     let options = &call.options;
     task = task.priority(options.priority);
     if let Some(name) = options.name {
@@ -139,10 +135,10 @@ fn with_options<'t>(mut task: Task<'t>, call: &Call, shared: Option<&Shared>) ->
         let is_own = call.codelet.named(kernel.name()).is_some_and(|named| std::ptr::eq(named, kernel));
         task = if is_own { task.kernel(kernel.name()) } else { task.foreign_kernel(kernel) };
     }
-    task = match (options.place, shared) {
+    task = match (options.place, host) {
         (Placement::Worker(worker), _) => task.on(worker),
-        (Placement::KindOf(worker), Some(shared)) if worker < shared.workers() => {
-            task.on_kind(&shared.worker(worker).kind)
+        (Placement::KindOf(worker), Some(host)) if worker < host.workers() => {
+            task.on_kind(&host.worker(worker).kind)
         }
         (Placement::KindOf(worker), _) => task.on(worker),
         (Placement::Any, _) => task,

@@ -1,4 +1,7 @@
-//! [`Partition`]: the states of the parts, and the split and join that keep them in order.
+//! [`Partition`]: the states of the parts, and what the split and the join do that keep them in order.
+//!
+//! Not here: how these are submitted (`task::partition`).
+#![allow(unsafe_code, reason = "parts alias their whole; the order of tasks keeps them apart")]
 
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -6,9 +9,11 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use super::chain::Events;
+use super::record::Record;
+use super::state::ArrayState;
 use crate::access::AccessMode;
-use crate::array::ArrayState;
-use crate::description::{Action, ArrayId};
+use crate::array_id::ArrayId;
 use crate::device::Requester;
 use crate::error::Failure;
 use crate::memory::HOME;
@@ -16,7 +21,6 @@ use crate::memory::References;
 use crate::shape::Layout;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, MutexGuard};
-use crate::task::{Draft, Party, Record, Step};
 
 /// What distinguishes one partition of an array from another.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +42,7 @@ pub(crate) enum Lengths<'a> {
 
 impl Lengths<'_> {
     /// Where each part begins, and its length.
-    pub(super) fn ranges(self) -> impl Iterator<Item = (usize, usize)> {
+    pub(crate) fn ranges(self) -> impl Iterator<Item = (usize, usize)> {
         let count = match self {
             Self::Chunks { extent, chunk } => extent.div_ceil(chunk),
             Self::Each(lengths) => lengths.len(),
@@ -59,15 +63,15 @@ impl Lengths<'_> {
 #[derive(Debug, Default)]
 pub(crate) struct Partitions {
     /// Whether one may be open: what every access to the whole looks at. Who sees that none is sees the joins.
-    any_open: AtomicBool,
+    pub(crate) any_open: AtomicBool,
     list: Mutex<Vec<Owned>>,
 }
 
 /// A partition, as its whole holds it.
 #[derive(Debug)]
-struct Owned {
-    partition: NonNull<Partition>,
-    open: bool,
+pub(crate) struct Owned {
+    pub(crate) partition: NonNull<Partition>,
+    pub(crate) open: bool,
 }
 
 /// One partition of an array.
@@ -76,20 +80,20 @@ struct Owned {
 /// left, it can be used anew; with none, it is freed.
 #[derive(Debug)]
 pub(crate) struct Partition {
-    references: References,
+    pub(crate) references: References,
     axis: usize,
     /// Where each part begins, and its length, along `axis`.
     ranges: Vec<(usize, usize)>,
     /// Whether the parts are only read.
-    shared: bool,
+    pub(crate) shared: bool,
     /// The whole's layout, from which the parts' follow.
     layout: Layout,
     whole: *const ArrayState,
     parts: Vec<NonNull<ArrayState>>,
     /// Where the handles of the parts are kept, a `Shelf`.
     shelf: Arc<dyn Any + Send + Sync>,
-    split: Record,
-    join: Record,
+    pub(crate) split: Record,
+    pub(crate) join: Record,
     /// The first failure that a part was left with; the join's.
     failure: UnsafeCell<Option<Arc<Failure>>>,
 }
@@ -100,7 +104,7 @@ unsafe impl Send for Partitions {}
 unsafe impl Sync for Partitions {}
 
 impl Partitions {
-    fn list(&self) -> MutexGuard<'_, Vec<Owned>> {
+    pub(crate) fn list(&self) -> MutexGuard<'_, Vec<Owned>> {
         self.list.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
@@ -109,87 +113,24 @@ impl Partitions {
         self.any_open.load(Ordering::Acquire)
     }
 
-    /// Opens a partition of `whole` and submits its split.
-    #[track_caller]
-    pub(crate) fn open(
-        &self,
-        whole: &ArrayState,
-        key: PartitionKey<'_>,
-        layout: &Layout,
-        new_shelf: fn() -> Arc<dyn Any + Send + Sync>,
-    ) -> NonNull<Partition> {
-        whole.flush_pending(if key.shared { AccessMode::R } else { AccessMode::RW });
-        let mut list = self.list();
-        let fits = |owned: &&mut Owned| !owned.open && owned.partition().can_reopen(&key, layout);
-        let partition = match list.iter_mut().find(fits) {
-            Some(owned) => {
-                owned.open = true;
-                owned.partition
-            }
-            None => {
-                let partition =
-                    NonNull::from(Box::leak(Box::new(Partition::new(whole, key, *layout, new_shelf()))));
-                list.push(Owned { partition, open: true });
-                partition
-            }
-        };
-        self.any_open.store(true, Ordering::Release);
-        // SAFETY: the whole holds a reference, and the partition is not joined before this returns.
-        unsafe { partition.as_ref() }.submit_split(whole);
-        partition
-    }
-
-    /// Joins what must be joined before an access of this mode to `whole`.
-    #[inline]
-    pub(crate) fn rejoin(&self, whole: &ArrayState, mode: AccessMode) {
-        if self.may_be_open() {
-            self.rejoin_open(whole, mode);
-        }
-    }
-
-    #[cold]
-    fn rejoin_open(&self, whole: &ArrayState, mode: AccessMode) {
-        let mut list = self.list();
-        for owned in list.iter_mut().filter(|owned| owned.open) {
-            if !mode.is_shared() || !owned.partition().shared {
-                owned.close(whole);
-            }
-        }
-        self.any_open.store(list.iter().any(|owned| owned.open), Ordering::Release);
-    }
-
-    /// Joins one partition, unless it has been.
-    pub(crate) fn join(&self, whole: &ArrayState, partition: NonNull<Partition>) {
-        let mut list = self.list();
-        if let Some(owned) = list.iter_mut().find(|owned| owned.partition == partition && owned.open) {
-            owned.close(whole);
-        }
-        self.any_open.store(list.iter().any(|owned| owned.open), Ordering::Release);
-    }
-
     /// Lets go of all partitions, when the whole is gone.
-    pub(crate) fn clear(&self, step: &mut Step<'_>) {
+    pub(crate) fn clear(&self, events: &mut impl Events) {
         for owned in self.list().drain(..) {
-            Partition::release(owned.partition, step);
+            Partition::release(owned.partition, events);
         }
         self.any_open.store(false, Ordering::Relaxed);
     }
 }
 
 impl Owned {
-    fn partition(&self) -> &Partition {
+    pub(crate) fn partition(&self) -> &Partition {
         // SAFETY: the whole holds a reference as long as it lists the partition.
         unsafe { self.partition.as_ref() }
-    }
-
-    fn close(&mut self, whole: &ArrayState) {
-        self.open = false;
-        self.partition().submit_join(whole);
     }
 }
 
 impl Partition {
-    fn new(
+    pub(crate) fn new(
         whole: &ArrayState,
         key: PartitionKey<'_>,
         layout: Layout,
@@ -220,72 +161,26 @@ impl Partition {
     }
 
     /// Where the handles of the parts are kept.
-    pub(super) fn shelf(&self) -> &Arc<dyn Any + Send + Sync> {
+    pub(crate) fn shelf(&self) -> &Arc<dyn Any + Send + Sync> {
         &self.shelf
     }
 
-    fn part_states(&self) -> impl Iterator<Item = &ArrayState> {
+    pub(crate) fn part_states(&self) -> impl Iterator<Item = &ArrayState> {
         // SAFETY: the parts' states are given back with the partition.
         self.parts.iter().map(|part| unsafe { part.as_ref() })
     }
 
     /// Where each part begins along the axis, and its length.
-    pub(super) fn ranges(&self) -> &[(usize, usize)] {
+    pub(crate) fn ranges(&self) -> &[(usize, usize)] {
         &self.ranges
     }
 
-    fn can_reopen(&self, key: &PartitionKey<'_>, layout: &Layout) -> bool {
+    pub(crate) fn can_reopen(&self, key: &PartitionKey<'_>, layout: &Layout) -> bool {
         self.axis == key.axis
             && self.shared == key.shared
             && self.layout.is_same(layout)
             && key.lengths.ranges().eq(self.ranges.iter().copied())
             && self.references.is_sole()
-    }
-
-    #[track_caller]
-    fn submit_split(&self, whole: &ArrayState) {
-        self.references.add();
-        let location = Location::caller();
-        // SAFETY: the partition is not open yet, and the last split is retired, so the record is this thread's alone.
-        let mut draft = unsafe { self.draft(whole, &self.split, Action::Split, location) };
-        let mode = if self.shared { AccessMode::R } else { AccessMode::RW };
-        draft.push(whole, mode, |layout| layout.set_contiguous(&[]));
-        for part in self.part_states() {
-            draft.push(part, AccessMode::RW, |layout| layout.set_contiguous(&[]));
-        }
-        draft.submit();
-    }
-
-    #[track_caller]
-    fn submit_join(&self, whole: &ArrayState) {
-        self.references.add();
-        let location = Location::caller();
-        // SAFETY: the partition is joined once for each opening, under the list's lock, and the last join is retired.
-        let mut draft = unsafe { self.draft(whole, &self.join, Action::Join, location) };
-        if self.shared {
-            draft.push(whole, AccessMode::R, |layout| layout.set_contiguous(&[]));
-        }
-        for part in self.part_states() {
-            // Parts of the part, if it has any, and what is being reduced into it come first.
-            part.flush_pending(AccessMode::RW);
-            draft.push(part, AccessMode::RW, |layout| layout.set_contiguous(&[]));
-        }
-        draft.submit();
-    }
-
-    /// The draft of the split or the join.
-    ///
-    /// # Safety
-    /// The record is this partition's, and this thread's alone.
-    unsafe fn draft<'s>(
-        &'s self,
-        whole: &'s ArrayState,
-        record: &'s Record,
-        action: Action,
-        location: &'static Location<'static>,
-    ) -> Draft<'s> {
-        // SAFETY: the caller's.
-        unsafe { Draft::of(whole.shared(), record, Party::Partition(self), action, location) }
     }
 
     pub(crate) fn split(&self) -> &Record {
@@ -357,14 +252,14 @@ impl Partition {
     }
 
     /// Gives back one reference.
-    pub(crate) fn release(partition: NonNull<Self>, step: &mut Step<'_>) {
+    pub(crate) fn release(partition: NonNull<Self>, events: &mut impl Events) {
         // SAFETY: the caller's reference keeps it.
         if unsafe { partition.as_ref() }.references.let_go() {
             // SAFETY: it was leaked from a box in `open`, and this was the last reference.
             let partition = unsafe { Box::from_raw(partition.as_ptr()) };
             for &part in &partition.parts {
                 // SAFETY: split and join are retired, so no access to a part is left, and no handle owns it.
-                unsafe { ArrayState::give_back_part(part, step) };
+                unsafe { ArrayState::give_back_part(part, events) };
             }
         }
     }

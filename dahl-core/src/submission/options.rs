@@ -1,13 +1,12 @@
 //! What a submitter can say of a task: [`Task`]'s options.
 
 use super::builder::{Task, no_kernel};
-use super::callback::Callback;
 use super::tag::Tag;
 use crate::access::AccessMode;
 use crate::array::Array;
 use crate::description::{Call, Placement};
-use crate::engine::Shared;
 use crate::error::{Error, ErrorKind, Failure};
+use crate::graph::{Callback, Host};
 
 impl<'a> Task<'a> {
     /// Changes what is said of the call, if there is a draft: an error before keeps it away.
@@ -18,8 +17,8 @@ impl<'a> Task<'a> {
     }
 
     /// The runtime, if it is known.
-    fn shared(&self) -> Option<&'a Shared> {
-        self.draft.as_ref().map(|draft| draft.shared())
+    fn host(&self) -> Option<&'a Host> {
+        self.draft.as_ref().map(|draft| draft.host())
     }
 
     /// Sets the priority: of the tasks that are ready, a scheduler that knows priorities takes larger ones first.
@@ -40,13 +39,13 @@ impl<'a> Task<'a> {
     ///
     /// The submission fails if the codelet has no such kernel for these element types, or no worker is of its kind.
     pub fn kernel(mut self, name: &str) -> Self {
-        let is_able = |shared: &Shared, kernel| {
-            let able = |worker| shared.has_kernel(worker, self.codelet) && shared.is_for(worker, kernel);
-            (0..shared.workers()).any(able)
+        let is_able = |host: &Host, kernel| {
+            let able = |worker| host.has_kernel(worker, self.codelet) && host.is_for(worker, kernel);
+            (0..host.workers()).any(able)
         };
-        match (self.codelet.named(name), self.shared()) {
-            (Some(kernel), Some(shared)) if kernel.is_on_cuda() && !is_able(shared, kernel) => {
-                self.fail_for_workers(shared, format!("worker with the kernel `{name}`"));
+        match (self.codelet.named(name), self.host()) {
+            (Some(kernel), Some(host)) if kernel.is_on_cuda() && !is_able(host, kernel) => {
+                self.fail_for_workers(host, format!("worker with the kernel `{name}`"));
             }
             (Some(kernel), _) => self.set(|call| call.kernel = Some(kernel)),
             (None, _) => self.fail(Error::at(no_kernel(self.codelet, Some(name)), self.location)),
@@ -65,9 +64,9 @@ impl<'a> Task<'a> {
     ///
     /// The submission fails if there is no such worker, or if it cannot run the codelet.
     pub fn on(mut self, worker: usize) -> Self {
-        let able = |shared: &Shared| worker < shared.workers() && shared.has_kernel(worker, self.codelet);
-        match self.shared() {
-            Some(shared) if !able(shared) => self.fail_for_workers(shared, format!("worker {worker}")),
+        let able = |host: &Host| worker < host.workers() && host.has_kernel(worker, self.codelet);
+        match self.host() {
+            Some(host) if !able(host) => self.fail_for_workers(host, format!("worker {worker}")),
             _ => self.set(|call| call.options.place = Placement::Worker(worker)),
         }
         self
@@ -77,20 +76,20 @@ impl<'a> Task<'a> {
     ///
     /// The submission fails if there is none, or none that can run the codelet.
     pub fn on_kind(mut self, kind: &str) -> Self {
-        let Some(shared) = self.shared() else { return self };
+        let Some(host) = self.host() else { return self };
         let able =
-            |&worker: &usize| shared.worker(worker).kind == kind && shared.has_kernel(worker, self.codelet);
-        match (0..shared.workers()).find(able) {
+            |&worker: &usize| host.worker(worker).kind == kind && host.has_kernel(worker, self.codelet);
+        match (0..host.workers()).find(able) {
             Some(worker) => self.set(|call| call.options.place = Placement::KindOf(worker)),
-            None => self.fail_for_workers(shared, format!("worker of the kind `{kind}`")),
+            None => self.fail_for_workers(host, format!("worker of the kind `{kind}`")),
         }
         self
     }
 
-    fn fail_for_workers(&mut self, shared: &Shared, wanted: String) {
-        let can = |worker| if shared.has_kernel(worker, self.codelet) { "" } else { ", which cannot run it" };
-        let workers = (0..shared.workers())
-            .map(|worker| format!("{worker} (`{}`{})", shared.worker(worker).name, can(worker)))
+    fn fail_for_workers(&mut self, host: &Host, wanted: String) {
+        let can = |worker| if host.has_kernel(worker, self.codelet) { "" } else { ", which cannot run it" };
+        let workers = (0..host.workers())
+            .map(|worker| format!("{worker} (`{}`{})", host.worker(worker).name, can(worker)))
             .collect::<Vec<_>>()
             .join(", ");
         let kind = ErrorKind::NoWorker { codelet: self.codelet.name, wanted, workers };
@@ -101,9 +100,9 @@ impl<'a> Task<'a> {
     ///
     /// The submission fails if there is no such worker.
     pub fn prefetch(mut self, worker: usize) -> Self {
-        match self.shared() {
-            Some(shared) if worker >= shared.workers() => {
-                self.fail_for_workers(shared, format!("worker {worker}"));
+        match self.host() {
+            Some(host) if worker >= host.workers() => {
+                self.fail_for_workers(host, format!("worker {worker}"));
             }
             _ => self.set(|call| call.options.prefetch = Some(worker)),
         }
@@ -138,7 +137,7 @@ impl<'a> Task<'a> {
     fn push_tag(mut self, tag: &'a Tag, mode: AccessMode) -> Self {
         let array: &'a Array<'_, u8, 1> = tag.array();
         // Without a draft there is an error already, or this makes one: of another runtime.
-        if let Some(draft) = self.draft_for(array.state().shared()) {
+        if let Some(draft) = self.draft_for(array.state().engine()) {
             draft.push(array.state(), mode, |layout| array.set_layout(layout));
             draft.desc_mut().add_tag();
         }

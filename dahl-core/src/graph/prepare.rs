@@ -98,7 +98,7 @@ impl ArrayState {
         if let Err(FetchError::Device { node: failed, error: Some(error) }) = &fetched
             && error.is_loss()
         {
-            self.shared().lose_device(*failed - 1);
+            self.host().lose_device(*failed - 1);
             if node == HOME {
                 // What is lost by it, and to whom, is known now.
                 // SAFETY: the caller's.

@@ -120,7 +120,7 @@ impl ArrayState {
         if let Some(spare) = &body.home.spare {
             return Ok(spare.pointer());
         }
-        let node = self.shared().memory();
+        let node = self.host().memory();
         let spare = Block::zeroed(node, self.fixed().bytes, Holder::new("rename buffer", location))
             .ok_or_else(|| Shortage::new(node, self.fixed().bytes))?;
         self.own_bytes.fetch_add(spare.bytes(), Ordering::Relaxed);

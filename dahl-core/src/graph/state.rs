@@ -5,19 +5,20 @@ use std::cell::UnsafeCell;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
+use super::chain::{Chain, Events, Link, LinkKind};
+use super::commute_lock::CommuteLock;
 use super::content::{AtomicContent, Content};
 use super::home::{Home, Origin};
+use super::host::{Engine, Host};
+use super::partition::Partitions;
+use super::record::Record;
 use super::reduction::Reductions;
 use super::replicas::Replicas;
-use crate::access::AccessMode;
-use crate::description::ArrayId;
+use crate::array_id::ArrayId;
 use crate::element::ElementType;
-use crate::engine::Shared;
 use crate::error::Failure;
-use crate::partition::Partitions;
 use crate::shape::Layout;
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use crate::task::{Chain, CommuteLock, Link, LinkKind, Record, Step};
 
 /// An array as tasks know it: its place in memory, what it holds, and the order of accesses to it. It has no lifetime
 /// and no rank.
@@ -66,7 +67,7 @@ pub(super) struct Fixed {
     pub(super) element: Option<ElementType>,
     /// Where a part lies in its whole's buffer, which `pointer` leads to.
     pub(super) part: Option<Layout>,
-    pub(super) shared: Option<Arc<Shared>>,
+    pub(super) engine: Option<Arc<dyn Engine>>,
 }
 
 /// What changes with the accesses.
@@ -98,7 +99,7 @@ impl ArrayState {
             commute_lock: CommuteLock::new(),
             own_bytes: AtomicUsize::new(0),
             dying_bytes: AtomicUsize::new(0),
-            fixed: UnsafeCell::new(Fixed { bytes: 0, element: None, part: None, shared: None }),
+            fixed: UnsafeCell::new(Fixed { bytes: 0, element: None, part: None, engine: None }),
             body: UnsafeCell::new(ArrayBody {
                 home: Home::new(ptr::null_mut(), Origin::None),
                 failure: None,
@@ -107,7 +108,7 @@ impl ArrayState {
     }
 
     pub(crate) fn create(
-        shared: &Arc<Shared>,
+        engine: &Arc<dyn Engine>,
         element: ElementType,
         pointer: *mut u8,
         bytes: usize,
@@ -115,9 +116,10 @@ impl ArrayState {
         content: Content,
         known_as: Option<ArrayId>,
     ) -> NonNull<Self> {
-        let state = shared.arrays().take_or_grow();
+        let host = engine.host();
+        let state = host.arrays().take_or_grow();
         state.chain.restart();
-        let id = shared.next_array_id();
+        let id = host.next_array_id();
         state.id.store(id.number(), Ordering::Relaxed);
         state.known_as.store(known_as.unwrap_or(id).number(), Ordering::Relaxed);
         state.content.set(content);
@@ -126,7 +128,7 @@ impl ArrayState {
         // SAFETY: the slab gives a free state to one holder, and nobody else knows it.
         unsafe {
             *state.fixed.get() =
-                Fixed { bytes, element: Some(element), part: None, shared: Some(Arc::clone(shared)) }
+                Fixed { bytes, element: Some(element), part: None, engine: Some(Arc::clone(engine)) }
         };
         // SAFETY: as above.
         unsafe { *state.body.get() = ArrayBody { home: Home::new(pointer, origin), failure: None } };
@@ -135,10 +137,10 @@ impl ArrayState {
 
     /// The state of a part of `whole`. It holds nothing before [`begin_part`](Self::begin_part).
     pub(crate) fn create_part(whole: &Self, layout: Layout) -> NonNull<Self> {
-        let shared = whole.shared();
+        let engine = whole.engine();
         let element = whole.fixed().element.expect("a state in use has an element type");
         let bytes = layout.len() * element.size_bytes;
-        let part = Self::create(shared, element, ptr::null_mut(), bytes, Origin::None, Content::Ready, None);
+        let part = Self::create(engine, element, ptr::null_mut(), bytes, Origin::None, Content::Ready, None);
         // SAFETY: the state was just created, and parts are given back with their partition.
         let state = unsafe { part.as_ref() };
         // SAFETY: nobody else knows the new state.
@@ -166,9 +168,9 @@ impl ArrayState {
     ///
     /// # Safety
     /// No access to it is left, and no handle of it will be used.
-    pub(crate) unsafe fn give_back_part(part: NonNull<Self>, step: &mut Step<'_>) {
+    pub(crate) unsafe fn give_back_part(part: NonNull<Self>, events: &mut impl Events) {
         // SAFETY: the release link is the state's first field, and nobody else knows the state.
-        unsafe { Self::reclaim(part.as_ptr().cast_const().cast::<Link>(), step) };
+        unsafe { Self::reclaim(part.as_ptr().cast_const().cast::<Link>(), events) };
     }
 
     pub(crate) fn partitions(&self) -> &Partitions {
@@ -179,42 +181,32 @@ impl ArrayState {
         &self.reductions
     }
 
-    /// Ends what an access of this mode must come after: partitions and reductions that are open. A contribution to
-    /// a reduction does not close it.
-    #[inline]
-    pub(crate) fn flush_pending(&self, mode: AccessMode) {
-        self.partitions.rejoin(self, mode);
-        if !matches!(mode, AccessMode::REDUX(_)) {
-            self.reductions.close(self, mode);
-        }
-    }
-
     /// Ends the array: when every access has ended, its memory goes.
     ///
     /// # Safety
     /// Called once, by the owner; no access is submitted after it.
-    pub(crate) unsafe fn release(state: NonNull<Self>, step: &mut Step<'_>) {
+    pub(crate) unsafe fn release(state: NonNull<Self>, events: &mut impl Events) {
         // SAFETY: the owner calls, so the state is not freed yet.
         let this = unsafe { state.as_ref() };
         let own_bytes = this.own_bytes.load(Ordering::Relaxed);
         if own_bytes > 0 {
             this.dying_bytes.store(own_bytes, Ordering::Relaxed);
-            this.shared().memory().begin_dying(own_bytes);
+            this.host().memory().begin_dying(own_bytes);
         }
         this.release.reset(LinkKind::Release);
         // SAFETY: the link is the state's first field and is not in a chain; the state stays until the link is ready.
-        unsafe { this.chain.append(state.as_ptr().cast_const().cast::<Link>(), step) };
+        unsafe { this.chain.append(state.as_ptr().cast_const().cast::<Link>(), events) };
     }
 
     /// Frees the state whose release link is ready.
     ///
     /// # Safety
     /// `link` was given to the chain by `release`, has become ready, and this is called once.
-    pub(crate) unsafe fn reclaim(link: *const Link, step: &mut Step<'_>) {
+    pub(crate) unsafe fn reclaim(link: *const Link, events: &mut impl Events) {
         // SAFETY: the release link is the first field of its state, and the pointer was made from the state's.
         let state = unsafe { &*link.cast::<Self>() };
-        state.partitions.clear(step);
-        state.reductions.clear(state, step);
+        state.partitions.clear(events);
+        state.reductions.clear(state, events);
         state.forget_replicas();
         // SAFETY: every access has ended and the handle is gone: nobody else knows the state.
         let body = unsafe { &mut *state.body.get() };
@@ -222,17 +214,18 @@ impl ArrayState {
         body.failure = None;
         let dying_bytes = state.dying_bytes.load(Ordering::Relaxed);
         // SAFETY: as above.
-        let shared = unsafe { &mut *state.fixed.get() }.shared.take();
-        if let Some(shared) = shared {
-            if let Some(recorder) = shared.recorder() {
+        let engine = unsafe { &mut *state.fixed.get() }.engine.take();
+        if let Some(engine) = engine {
+            let host = engine.host();
+            if let Some(recorder) = host.recorder() {
                 recorder.gone(state.id());
             }
             if dying_bytes > 0 {
                 state.dying_bytes.store(0, Ordering::Relaxed);
-                shared.memory().end_dying(dying_bytes);
-                shared.progress().notify_of_bytes(|| false); // they are of no arena
+                host.memory().end_dying(dying_bytes);
+                host.progress().notify_of_bytes(|| false); // they are of no arena
             }
-            shared.arrays().give_back(state.slot);
+            host.arrays().give_back(state.slot);
         }
     }
 
@@ -284,8 +277,14 @@ impl ArrayState {
         unsafe { &*self.fixed.get() }
     }
 
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
-        self.fixed().shared.as_ref().expect("a state in use belongs to a runtime")
+    /// What runs the tasks on it.
+    pub(crate) fn engine(&self) -> &Arc<dyn Engine> {
+        self.fixed().engine.as_ref().expect("a state in use belongs to a runtime")
+    }
+
+    /// What it has in common with the other arrays of its runtime.
+    pub(crate) fn host(&self) -> &Host {
+        self.engine().host()
     }
 
     /// The first byte. The caller holds an access, or the state is new.
@@ -332,7 +331,7 @@ impl ArrayState {
     /// Whether its buffer may be a leaf of a reduction with this layout, whose buffers have such elements: it is a
     /// whole array's, so that it has exactly the bytes that the elements take, initialised and aligned for them, and
     /// nothing else.
-    pub(super) fn is_like(&self, element: ElementType, layout: &Layout) -> bool {
+    pub(crate) fn is_like(&self, element: ElementType, layout: &Layout) -> bool {
         let Fixed { bytes, element: own, part, .. } = self.fixed();
         let fits = layout.is_contiguous() && *bytes == layout.len() * element.size_bytes;
         fits && part.is_none() && *own == Some(element)
@@ -354,5 +353,17 @@ impl ArrayState {
         let body = unsafe { &mut *self.body.get() };
         body.failure = Some(Arc::clone(failure));
         self.content.set(Content::Poisoned);
+    }
+
+    /// How the elements lie at home.
+    pub(super) fn home_layout(&self) -> (ElementType, Layout) {
+        let Fixed { bytes, element, part, .. } = self.fixed();
+        let element = element.expect("a state in use has an element type");
+        let contiguous = || {
+            let mut layout = Layout::EMPTY;
+            layout.set_contiguous(&[bytes / element.size_bytes.max(1)]);
+            layout
+        };
+        (element, part.unwrap_or_else(contiguous))
     }
 }

@@ -1,6 +1,6 @@
 //! [`Recycler`]: gives a worker's finished records back in bulk, so that workers and submitters rarely meet.
 
-use crate::engine::Shared;
+use crate::graph::Host;
 
 /// A run of free records, already linked.
 #[derive(Debug, Default)]
@@ -12,26 +12,26 @@ pub(crate) struct Recycler {
 
 impl Recycler {
     /// Takes a record that is free.
-    pub(crate) fn give_back(&mut self, shared: &Shared, index: u32) {
+    pub(crate) fn give_back(&mut self, host: &Host, index: u32) {
         let last = match self.ends {
             None => index,
             Some((first, last)) => {
-                shared.records().lead(index, first);
+                host.records().lead(index, first);
                 last
             }
         };
         self.ends = Some((index, last));
         self.count += 1;
-        if self.count >= shared.bulk() {
-            self.flush(shared);
-            shared.tell_of_rest();
+        if self.count >= host.bulk() {
+            self.flush(host);
+            host.tell_of_rest();
         }
     }
 
     /// Gives back what was gathered.
-    pub(crate) fn flush(&mut self, shared: &Shared) {
+    pub(crate) fn flush(&mut self, host: &Host) {
         if let Some((first, last)) = self.ends.take() {
-            shared.records().give_back_run(first, last);
+            host.records().give_back_run(first, last);
             self.count = 0;
         }
     }

@@ -1,9 +1,6 @@
 //! [`Home`]: an array's elements in the main memory, and who keeps them.
 
-use super::state::{ArrayState, Fixed};
-use crate::element::ElementType;
 use crate::memory::{Block, RegionRef};
-use crate::shape::Layout;
 
 /// An array's elements in the main memory. What is elsewhere are [replicas](super::replicas).
 #[derive(Debug)]
@@ -38,19 +35,5 @@ impl Origin {
             Self::Block(block) => block.bytes(),
             Self::None | Self::Region(_) => 0,
         }
-    }
-}
-
-impl ArrayState {
-    /// How the elements lie at home.
-    pub(super) fn home_layout(&self) -> (ElementType, Layout) {
-        let Fixed { bytes, element, part, .. } = self.fixed();
-        let element = element.expect("a state in use has an element type");
-        let contiguous = || {
-            let mut layout = Layout::EMPTY;
-            layout.set_contiguous(&[bytes / element.size_bytes.max(1)]);
-            layout
-        };
-        (element, part.unwrap_or_else(contiguous))
     }
 }

@@ -157,7 +157,7 @@ impl ArrayState {
     pub(super) fn note_moved(&self, from: usize, to: usize, moved: Moved) {
         if self.bytes() > 0 {
             let transfer = Transfer { array: self.known_as(), from, to, bytes: self.bytes() };
-            self.shared().devices().expect("there are other memory nodes").begin(transfer, moved);
+            self.host().devices().expect("there are other memory nodes").begin(transfer, moved);
         }
     }
 }

@@ -1,137 +1,18 @@
-//! [`Replicas`]: the replicas of an array in device memories, if there are devices.
+//! Bringing an array's elements to where a task wants them: its home, or a replica in a device's memory.
 //!
-//! An array's *home* is the buffer that it was made with, in the main memory; a part's is within its whole's. Beside it
-//! there may be one replica in each device's memory: contiguous, in row-major order. Home and replicas are each valid or not.
-//! In the words of the field: the *owner* is the one that is valid alone, several valid ones are *shared*, the others
-//! are *invalid*.
-//!
-//! `REPLICAS.md`, beside this file, has the invariants C1 to C5 that are named here, and the argument for each.
-//!
-//! Not here: which replicas make room for others (`device::register`), what becomes of the elements of those that go (`eviction`),
-//! how long a transfer takes (`device`), and what the streams of CUDA devices do (`device_transfers`).
+//! `REPLICAS.md` has the invariants C1 to C5 that are named here.
 #![allow(unsafe_code, reason = "copies elements between memory nodes")]
 
 use std::ptr;
 use std::sync::Arc;
 
+use super::replicas::{List, Replica, Use};
 use super::state::ArrayState;
 use crate::codelet::Operand;
-use crate::cuda::HostFetch;
 use crate::device::{DeviceMemory, FetchError, Requester, Room};
-use crate::error::Failure;
 use crate::machine::Transfer;
 use crate::memory::{HOME, Holder};
-use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use crate::sync::{Mutex, MutexGuard};
-
-/// The replicas of an array in device memories.
-#[derive(Debug, Default)]
-pub(crate) struct Replicas {
-    /// Whether there has been a replica: what every access at home looks at.
-    any: AtomicBool,
-    /// Whether home is not valid. It changes under the lock.
-    pub(super) away: AtomicBool,
-    /// When the last transfer to home ends.
-    home_ns: AtomicU64,
-    list: Mutex<List>,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct List {
-    pub(super) replicas: Vec<Replica>,
-    /// The elements of a CUDA device on their way home: a valid location like a replica (D5).
-    pub(super) host_fetch: Option<Arc<HostFetch>>,
-    /// Who wrote the elements last, if that was on a device.
-    pub(super) writer: Option<Requester>,
-    /// If no elements are valid any more because a device was lost: the failure, and whether it was noted.
-    pub(super) lost: Option<(Arc<Failure>, bool)>,
-}
-
-/// Elements in a device's memory.
-#[derive(Debug)]
-pub(super) struct Replica {
-    pub(super) node: usize,
-    pub(super) room: Room,
-    pub(super) valid: bool,
-    /// Tasks that use it.
-    pub(super) pins: u32,
-    /// When the last transfer to it ends, and its block is free of what was there before.
-    arrived_ns: u64,
-    /// When it was last used, by the device's count.
-    pub(super) used: u64,
-}
-
-/// Whether elements are read, and whether they are changed.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Use {
-    pub(super) reads: bool,
-    /// The access is exclusive: elements are valid nowhere else from now on.
-    pub(super) exclusive: bool,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poison| poison.into_inner())
-}
-
-impl List {
-    pub(super) fn place(&self, node: usize) -> Option<usize> {
-        self.replicas.iter().position(|replica| replica.node == node)
-    }
-
-    fn invalidate(&mut self) {
-        self.replicas.iter_mut().for_each(|replica| replica.valid = false);
-        self.host_fetch = None;
-        self.lost = None;
-    }
-}
-
-impl Replicas {
-    pub(super) fn list(&self) -> MutexGuard<'_, List> {
-        lock(&self.list)
-    }
-
-    /// Whether home may be read.
-    pub(super) fn is_home(&self) -> bool {
-        !self.away.load(Ordering::Acquire)
-    }
-
-    /// Whether there may be replicas.
-    pub(super) fn may_exist(&self) -> bool {
-        self.any.load(Ordering::Acquire)
-    }
-
-    /// When the elements at `node` are there, if they are on their way.
-    pub(crate) fn arrived_ns(&self, node: usize) -> u64 {
-        if node == HOME {
-            return self.home_ns.load(Ordering::Relaxed);
-        }
-        let list = self.list();
-        list.place(node).map_or(0, |place| list.replicas[place].arrived_ns)
-    }
-
-    /// Lets nobody have the elements at home before `time_ns`.
-    pub(crate) fn delay(&self, time_ns: u64) {
-        self.home_ns.fetch_max(time_ns, Ordering::Relaxed);
-    }
-
-    /// Makes home valid and every replica not: what the elements are from now on is decided at home. The caller's access
-    /// is exclusive, or it is the reader that resolves the content.
-    pub(crate) fn stay_home(&self) {
-        if self.may_exist() {
-            let mut list = self.list();
-            list.invalidate();
-            self.away.store(false, Ordering::Release);
-        }
-    }
-
-    /// Lets a task's replica go where it may.
-    pub(super) fn unpin(&self, node: usize) {
-        let mut list = self.list();
-        if let Some(place) = list.place(node) {
-            list.replicas[place].pins -= 1;
-        }
-    }
-}
+use crate::sync::atomic::Ordering;
 
 impl ArrayState {
     /// If the elements are not at memory node `node`: where they would come from, and how many bytes they are.
@@ -163,7 +44,7 @@ impl ArrayState {
         if node == HOME {
             return self.fetch_home(how);
         }
-        let device = self.shared().devices().expect("there are other memory nodes").memory(node);
+        let device = self.host().devices().expect("there are other memory nodes").memory(node);
         self.make_replica(device, how, requester)?;
         let mut guard = self.replicas.list();
         let list = &mut *guard;
@@ -193,7 +74,7 @@ impl ArrayState {
     /// # Safety
     /// The caller holds an access.
     pub(crate) unsafe fn prefetch(&self, node: usize, requester: Requester) {
-        let devices = self.shared().devices().expect("there are other memory nodes");
+        let devices = self.host().devices().expect("there are other memory nodes");
         let device = devices.memory(node);
         if !self.is_ready() || devices.is_lost(node - 1) {
             return;
@@ -219,7 +100,7 @@ impl ArrayState {
     fn add_replica(&self, device: &DeviceMemory, room: Room, arrived_ns: u64) {
         let node = device.node();
         let add_replica = || {
-            let is_lost = self.shared().devices().is_none_or(|devices| devices.is_lost(node - 1));
+            let is_lost = self.host().devices().is_none_or(|devices| devices.is_lost(node - 1));
             let mut list = self.replicas.list();
             if is_lost || list.place(node).is_some() {
                 return false;
@@ -308,7 +189,7 @@ impl ArrayState {
         }
         let (failure, noted) = list.lost.as_mut().expect("elements are valid somewhere, or lost");
         if !std::mem::replace(noted, true) {
-            self.shared().note_failure(failure);
+            self.host().note_failure(failure);
         }
         Err(FetchError::Poisoned(Arc::clone(failure)))
     }
@@ -319,7 +200,7 @@ impl ArrayState {
             return there_ns;
         }
         let transfer = Transfer { array: self.known_as(), from, to, bytes: self.bytes() };
-        self.shared().devices().expect("there are other memory nodes").charge(transfer, there_ns)
+        self.host().devices().expect("there are other memory nodes").charge(transfer, there_ns)
     }
 
     /// The elements at home.
@@ -335,7 +216,7 @@ impl ArrayState {
         }
         let nodes: Vec<usize> = self.replicas.list().replicas.iter().map(|replica| replica.node).collect();
         for node in nodes {
-            self.shared().devices().expect("there are other memory nodes").memory(node).register.remove(self);
+            self.host().devices().expect("there are other memory nodes").memory(node).register.remove(self);
         }
         let mut list = self.replicas.list();
         *list = List::default();

@@ -2,19 +2,18 @@
 
 use std::collections::HashSet;
 
-use super::counters::Losses;
-use super::figures::{
-    ArenaStatistics, CodeletStatistics, GraphStatistics, HostStatistics, KernelStatistics, MemoryStatistics,
-    Statistics, TaskCounts, TransferStatistics, WorkerStatistics,
-};
 use crate::codelet::Codelet;
 use crate::cuda::GraphCounts;
 use crate::device::Devices;
-use crate::engine::Shared;
+use crate::executor::Executor;
 use crate::machine::TransferTotal;
 use crate::memory::{ArenaUse, MemoryUse};
 use crate::perf::{Measured, Totals};
 use crate::simulation::WorkerUse;
+use crate::statistics::{
+    ArenaStatistics, CodeletStatistics, GraphStatistics, HostStatistics, KernelStatistics, Losses,
+    MemoryStatistics, Statistics, TaskCounts, TransferStatistics, WorkerStatistics,
+};
 
 fn us(ns: f64) -> f64 {
     ns / 1e3
@@ -32,33 +31,33 @@ fn total_ns(totals: &Totals) -> f64 {
 
 impl Statistics {
     /// What the run has done until now.
-    pub(crate) fn of(shared: &Shared) -> Self {
+    pub(crate) fn of(executor: &Executor) -> Self {
         // What failed first: none of it is counted that is not among the tasks that have ended.
-        let losses = shared.counters().losses();
-        let ended: Vec<_> = (0..=shared.workers()).map(|worker| shared.completed_by(worker)).collect();
-        let submitted = shared.submitted();
-        let now_ns = shared.clock().now_ns();
-        let measured = shared.models().measured();
-        let uses = shared.worker_uses();
-        let worker = |worker| WorkerStatistics::of(shared, worker, ended[worker], now_ns, &measured, &uses);
-        let workers: Vec<_> = (0..shared.workers()).map(worker).collect();
-        let host = HostStatistics::of(shared, ended[shared.workers()], &measured);
-        let memory = shared.memory_uses();
+        let losses = executor.counters().losses();
+        let ended: Vec<_> = (0..=executor.workers()).map(|worker| executor.completed_by(worker)).collect();
+        let submitted = executor.submitted();
+        let now_ns = executor.clock().now_ns();
+        let measured = executor.models().measured();
+        let uses = executor.worker_uses();
+        let worker = |worker| WorkerStatistics::of(executor, worker, ended[worker], now_ns, &measured, &uses);
+        let workers: Vec<_> = (0..executor.workers()).map(worker).collect();
+        let host = HostStatistics::of(executor, ended[executor.workers()], &measured);
+        let memory = executor.memory_uses();
         let energy_joules = workers.iter().map(|worker| worker.energy_joules).sum();
         Self {
-            name: shared.name().to_owned(),
-            built_at: shared.built_at().to_string(),
-            scheduler: shared.scheduler_name(),
-            is_virtual: shared.clock().is_virtual(),
+            name: executor.name().to_owned(),
+            built_at: executor.built_at().to_string(),
+            scheduler: executor.scheduler_name(),
+            is_virtual: executor.clock().is_virtual(),
             time_us: us(now_ns as f64),
             tasks: TaskCounts::of(submitted, ended.iter().sum(), &losses),
             workers,
             host,
-            codelets: codelets(&measured, losses, shared.counters().together()),
-            graphs: graphs(shared),
-            transfers: transfers(shared, &memory),
+            codelets: codelets(&measured, losses, executor.counters().together()),
+            graphs: graphs(executor),
+            transfers: transfers(executor, &memory),
             memory: memory.into_iter().map(MemoryStatistics::of).collect(),
-            arenas: shared.memory().arena_uses().into_iter().map(ArenaStatistics::of).collect(),
+            arenas: executor.memory().arena_uses().into_iter().map(ArenaStatistics::of).collect(),
             energy_joules,
         }
     }
@@ -75,8 +74,8 @@ impl TaskCounts {
 }
 
 /// What the graphs of each CUDA device that may have some came to.
-fn graphs(shared: &Shared) -> Vec<GraphStatistics> {
-    let memories = shared.devices().map_or(&[][..], |devices| devices.memories()).iter();
+fn graphs(executor: &Executor) -> Vec<GraphStatistics> {
+    let memories = executor.devices().map_or(&[][..], |devices| devices.memories()).iter();
     let devices = memories.filter_map(|memory| memory.cuda()).filter(|device| device.batches_launches());
     devices.enumerate().map(|(index, device)| GraphStatistics::of(index, device.graph_counts())).collect()
 }
@@ -105,24 +104,24 @@ fn totals_of(worker: usize, measured: &[Measured]) -> Totals {
 
 impl WorkerStatistics {
     fn of(
-        shared: &Shared,
+        executor: &Executor,
         worker: usize,
         tasks: u64,
         now_ns: u64,
         measured: &[Measured],
         uses: &[WorkerUse],
     ) -> Self {
-        let info = shared.worker(worker);
-        let losses = shared.counters().losses_of(Some(worker));
+        let info = executor.worker(worker);
+        let losses = executor.counters().losses_of(Some(worker));
         let totals = totals_of(worker, measured);
         let simulated = uses.get(worker);
-        let others_ns = losses.lost_ns + shared.counters().together_ns_of(worker);
+        let others_ns = losses.lost_ns + executor.counters().together_ns_of(worker);
         let measured_us = us(total_ns(&totals) + others_ns as f64);
         // In a simulation what was begun is measured at once; what has ended is what counts.
         let busy_us = simulated.map_or(measured_us, |simulated| simulated.busy_us);
         let time_us = us(now_ns as f64);
         let idle_us = (time_us - busy_us).max(0.0);
-        let waits = shared.counters().waits_of(worker, now_ns);
+        let waits = executor.counters().waits_of(worker, now_ns);
         let waiting_us = waits.map(|waits| us(waits.waiting_ns as f64).min(idle_us));
         Self {
             name: info.name.clone(),
@@ -146,9 +145,9 @@ impl WorkerStatistics {
 }
 
 impl HostStatistics {
-    fn of(shared: &Shared, tasks: u64, measured: &[Measured]) -> Option<Self> {
-        let losses = shared.counters().losses_of(None);
-        let busy_ns = total_ns(&totals_of(shared.workers(), measured)) + losses.lost_ns as f64;
+    fn of(executor: &Executor, tasks: u64, measured: &[Measured]) -> Option<Self> {
+        let losses = executor.counters().losses_of(None);
+        let busy_ns = total_ns(&totals_of(executor.workers(), measured)) + losses.lost_ns as f64;
         let Losses { failed, cancelled, .. } = losses;
         (tasks > 0).then(|| Self { tasks, failed, cancelled, busy_us: us(busy_ns) })
     }
@@ -267,8 +266,8 @@ impl KernelStatistics {
 }
 
 /// What was copied between memory nodes, whose names tell them apart.
-fn transfers(shared: &Shared, memory: &[MemoryUse]) -> Vec<TransferStatistics> {
-    let mut totals = shared.devices().map(Devices::totals).unwrap_or_default();
+fn transfers(executor: &Executor, memory: &[MemoryUse]) -> Vec<TransferStatistics> {
+    let mut totals = executor.devices().map(Devices::totals).unwrap_or_default();
     totals.sort_by_key(|total| (total.from, total.to));
     let distinct: HashSet<_> = memory.iter().map(|node| &node.name).collect();
     let is_clear = distinct.len() == memory.len();

@@ -5,16 +5,17 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr;
 use std::sync::Arc;
 
-use super::draft::Draft;
 use crate::access::AccessMode;
 use crate::argument::Argument;
-use crate::array::{Array, ArrayState, byte_len};
+use crate::array::{Array, byte_len};
 use crate::codelet::{Codelet, Parameter, in_kernel};
 use crate::description::{Action, Call, Over, TaskDesc};
 use crate::element::Element;
-use crate::engine::Shared;
 use crate::error::{Error, ErrorKind, Result};
+use crate::executor::Executor;
+use crate::graph::{ArrayState, Engine};
 use crate::shape::Layout;
+use crate::task::Draft;
 
 /// A task that has its arrays and arguments and waits to be submitted: `Axpy::task(&x, &y, &mut out, 2.0)`.
 ///
@@ -27,7 +28,7 @@ pub struct Task<'a> {
     pub(super) codelet: &'static Codelet,
     pub(super) over: Option<Over>,
     /// What it says so far, from its first array on.
-    pub(super) draft: Option<Draft<'a>>,
+    pub(super) draft: Option<Draft<'a, Executor>>,
     accesses: usize,
     pub(super) error: Option<Error>,
     pub(super) location: &'static Location<'static>,
@@ -73,12 +74,12 @@ impl<'a> Task<'a> {
     /// Adds an array of that layout.
     pub(super) fn push_state(
         &mut self,
-        shared: &'a Arc<Shared>,
+        engine: &'a Arc<dyn Engine>,
         array: &'a ArrayState,
         mode: AccessMode,
         layout: &Layout,
     ) {
-        if let Some(draft) = self.draft_for(shared) {
+        if let Some(draft) = self.draft_for(engine) {
             draft.push(array, mode, |own| *own = *layout);
         }
     }
@@ -117,30 +118,33 @@ impl<'a> Task<'a> {
             self.codelet.name,
             parameter.name
         );
-        if let Some(draft) = self.draft_for(array.state().shared()) {
+        if let Some(draft) = self.draft_for(array.state().engine()) {
             draft.push(array.state(), mode, |layout| array.set_layout(layout));
         }
     }
 
     /// What is to be filled in; nothing if there is an error.
-    pub(super) fn draft_for(&mut self, shared: &'a Arc<Shared>) -> Option<&mut Draft<'a>> {
+    pub(super) fn draft_for(&mut self, engine: &'a Arc<dyn Engine>) -> Option<&mut Draft<'a, Executor>> {
         if self.error.is_some() {
             return None;
         }
         match &self.draft {
-            Some(draft) if ptr::eq(draft.shared(), &**shared) => return self.draft.as_mut(),
+            Some(draft) if ptr::addr_eq(draft.engine(), &**engine) => return self.draft.as_mut(),
             Some(_) => {
                 self.fail(Error::at(ErrorKind::TwoRuntimes { codelet: self.codelet.name }, self.location))
             }
             None if in_kernel() => {
                 self.fail(Error::at(ErrorKind::InsideKernel { call: self.codelet.name }, self.location));
             }
-            None if shared.is_stopped() => {
-                self.fail(Error::at(ErrorKind::RuntimeDropped { subject: self.codelet.name }, self.location));
-            }
             None => {
+                let executor = Executor::of(&**engine);
+                if executor.is_stopped() {
+                    let kind = ErrorKind::RuntimeDropped { subject: self.codelet.name };
+                    self.fail(Error::at(kind, self.location));
+                    return None;
+                }
                 let action = Action::Kernel(Call::new(self.codelet, self.over));
-                return Some(self.draft.insert(Draft::new(shared, action, self.location)));
+                return Some(self.draft.insert(Draft::new(executor, action, self.location)));
             }
         }
         None
@@ -209,15 +213,15 @@ impl<'a> Task<'a> {
                 array.flush_pending(access.mode);
             }
         }
-        let shared = draft.shared();
-        draft.desc_mut().set_sequence(shared.next_sequence());
+        let executor = draft.engine();
+        draft.desc_mut().set_sequence(executor.host().next_sequence());
         let outcome = self.synchronous.then(|| draft.note_outcome());
         // The task is counted already: should the observer panic, it is submitted all the same.
-        let observed = catch_unwind(AssertUnwindSafe(|| shared.observe(draft.desc())));
+        let observed = catch_unwind(AssertUnwindSafe(|| executor.observe(draft.desc())));
         draft.submit();
-        shared.serve_if_stopped();
+        executor.serve_if_stopped();
         observed.unwrap_or_else(|panic| resume_unwind(panic));
-        outcome.map_or(Ok(()), |outcome| outcome.wait(shared))
+        outcome.map_or(Ok(()), |outcome| outcome.wait(executor))
     }
 
     /// What would be submitted.
@@ -234,7 +238,7 @@ impl<'a> Task<'a> {
 
 impl Task<'_> {
     /// What only the submission can know.
-    fn require_submittable(&self, draft: &Draft<'_>) -> Result<()> {
+    fn require_submittable(&self, draft: &Draft<'_, Executor>) -> Result<()> {
         if in_kernel() {
             return Err(Error::at(ErrorKind::InsideKernel { call: self.codelet.name }, self.location));
         }
@@ -247,7 +251,7 @@ impl Task<'_> {
     }
 
     /// Sends each contribution to a reduction to its leaf; none if there is one that cannot be had.
-    fn contribute(&self, draft: &mut Draft<'_>) -> Result<()> {
+    fn contribute(&self, draft: &mut Draft<'_, Executor>) -> Result<()> {
         let parameters = self.codelet.parameters.iter().enumerate();
         let reduced =
             parameters.filter_map(|(index, parameter)| Some((index, parameter.accumulator.as_ref()?)));

@@ -1,12 +1,11 @@
-//! [`Observer`]: sees every task as it is submitted.
+//! [`Observer`], and the [`Submission`] that it is shown.
 
 use std::fmt;
 use std::ops::Deref;
 
-pub use crate::description::{AccessDesc, ArrayId, ArrayUse, TaskDesc};
+use crate::description::TaskDesc;
 use crate::machine::Transfer;
 use crate::perf::Estimate;
-pub use crate::task::Replay;
 
 /// Sees every task of a runtime as it is submitted, in the order of each submitting thread. What the runtime adds, such
 /// as the folds of a reduction, is not shown; it takes numbers of the order too.

@@ -1,7 +1,6 @@
 //! [`LifoSlot`]: the task that a worker runs next, ahead of its queue.
 
-use crate::engine::Shared;
-use crate::task::ReadyTask;
+use super::ready::ReadyTask;
 
 /// The task that a worker runs next: one that its last task has made ready. It is neither pushed nor popped, and nobody is
 /// woken for it: of tasks that follow each other, two workers would only take them from each other.
@@ -18,8 +17,8 @@ const MOST: u32 = 64;
 
 impl LifoSlot {
     /// The slot of a worker, whose thread takes tasks from here before others.
-    pub(super) fn of(worker: usize, shared: &Shared) -> Self {
-        Self { worker: shared.lets_workers_go_on().then_some(worker), ..Self::default() }
+    pub(crate) fn of(worker: usize) -> Self {
+        Self { worker: Some(worker), ..Self::default() }
     }
 
     /// Keeps a task that has become ready, if the worker can run it next; else gives it back.
@@ -34,26 +33,18 @@ impl LifoSlot {
         None
     }
 
-    /// The task that was kept.
+    /// The task that was kept, and whether another one, if there is one, is to be run before it.
     #[inline]
-    pub(super) fn take(&mut self, shared: &Shared) -> Option<ReadyTask> {
+    pub(crate) fn take(&mut self) -> Option<(ReadyTask, bool)> {
         let Some(task) = self.task.take() else {
             self.in_a_row = 0;
             return None;
         };
         self.in_a_row += 1;
-        if self.in_a_row <= MOST {
-            return Some(task);
+        let is_last = self.in_a_row > MOST;
+        if is_last {
+            self.in_a_row = 0;
         }
-        self.in_a_row = 0;
-        Some(self.swap_with_next(task, shared))
-    }
-
-    /// Pushes a task that was kept, and returns the next one, if there is another.
-    #[cold]
-    fn swap_with_next(&self, task: ReadyTask, shared: &Shared) -> ReadyTask {
-        let Some(other) = self.worker.and_then(|worker| shared.next_task(worker)) else { return task };
-        shared.push(task, self.worker);
-        other
+        Some((task, is_last))
     }
 }

@@ -13,22 +13,22 @@ use std::ptr;
 
 use super::chain::Link;
 use super::record::Record;
-use crate::array::ArrayState;
+use super::state::ArrayState;
 use crate::description::AccessDesc;
 
 /// One access of a task: its link, and where the array is.
 #[derive(Debug)]
 #[repr(C)]
-pub(super) struct Bound {
+pub(crate) struct Bound {
     /// First, so that a pointer to the link is one to the access.
-    pub(super) link: Link,
-    pub(super) record: UnsafeCell<*const Record>,
+    pub(crate) link: Link,
+    pub(crate) record: UnsafeCell<*const Record>,
     /// Null for `SCRATCH`.
-    pub(super) array: UnsafeCell<*const ArrayState>,
+    pub(crate) array: UnsafeCell<*const ArrayState>,
 }
 
 impl Bound {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { link: Link::new(), record: UnsafeCell::new(ptr::null()), array: UnsafeCell::new(ptr::null()) }
     }
 }
@@ -36,8 +36,8 @@ impl Bound {
 /// One access of a submitted task. It is the description's, and knows the array and the link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access<'r> {
-    pub(super) desc: &'r AccessDesc,
-    pub(super) bound: &'r Bound,
+    pub(crate) desc: &'r AccessDesc,
+    pub(crate) bound: &'r Bound,
 }
 
 impl Deref for Access<'_> {
@@ -55,7 +55,7 @@ impl<'r> Access<'r> {
     }
 
     /// The link, as a pointer that leads back to the access.
-    pub(super) fn link(self) -> *const Link {
+    pub(crate) fn link(self) -> *const Link {
         ptr::from_ref(self.bound).cast()
     }
 

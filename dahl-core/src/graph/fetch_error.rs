@@ -15,7 +15,7 @@ impl FetchError {
         };
         let Requester { name, location } = requester;
         let failure = Arc::new(Failure::new(name, "the host".to_owned(), location, message).unreachable());
-        array.shared().note_failure(&failure);
+        array.host().note_failure(&failure);
         failure
     }
 }

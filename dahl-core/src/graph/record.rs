@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "a record is written by one owner at a time, without a lock")]
 
 use std::cell::UnsafeCell;
+use std::fmt;
 use std::ptr;
 
 use super::access::{Access, Bound};
@@ -10,12 +11,11 @@ use super::callback::Callback;
 use super::chain::{Link, LinkKind};
 use super::commute_lock::LockWaiter;
 use super::countdown::Countdown;
-use super::external::Begin;
-use super::wait::Waiter;
+use super::partition::Partition;
+use super::state::ArrayState;
+use super::waiter::Waiter;
 use crate::access::AccessMode;
-use crate::array::ArrayState;
 use crate::description::TaskDesc;
-use crate::partition::Partition;
 use crate::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 /// Accesses that a record holds itself; further ones lie beside it and are kept for its next task.
@@ -24,7 +24,7 @@ const INLINE: usize = 4;
 /// The place of a task.
 ///
 /// Who may touch what is in cells: from [`Slab::take`](crate::memory::Slab::take) to submission, the submitter, alone: it has the
-/// record's one [`Draft`](super::Draft), and nobody has a [`Submitted`] of it. From then until the record is given back, anybody
+/// record's one [`Draft`](crate::task::Draft), and nobody has a [`Submitted`] of it. From then until the record is given back, anybody
 /// who handles the task, to read, through `Submitted`. `end` besides: who completes the task, before that.
 #[derive(Debug)]
 pub(crate) struct Record {
@@ -46,6 +46,25 @@ pub(crate) struct Record {
     inline: [Bound; INLINE],
     #[allow(clippy::vec_box, reason = "links stay where they are while the vector grows")]
     more: UnsafeCell<Vec<Box<Bound>>>,
+}
+
+/// Who is told that an external task may begin: called with the task, once.
+pub(crate) struct Begin(Box<dyn FnOnce(&Submitted) + Send>);
+
+impl Begin {
+    pub(crate) fn new(tell: impl FnOnce(&Submitted) + Send + 'static) -> Self {
+        Self(Box::new(tell))
+    }
+
+    pub(crate) fn tell(self, task: &Submitted) {
+        (self.0)(task);
+    }
+}
+
+impl fmt::Debug for Begin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Begin")
+    }
 }
 
 /// Whom a task concerns that no worker runs.
@@ -90,11 +109,11 @@ impl Record {
         }
     }
 
-    pub(super) fn index(&self) -> u32 {
+    pub(crate) fn index(&self) -> u32 {
         self.index
     }
 
-    pub(super) fn next_lock(&self) -> &AtomicU32 {
+    pub(crate) fn next_lock(&self) -> &AtomicU32 {
         &self.next_lock
     }
 
@@ -103,7 +122,7 @@ impl Record {
     /// # Safety
     /// The caller has the record's draft, or the record is submitted and not given back.
     #[inline]
-    pub(super) unsafe fn desc(&self) -> &TaskDesc {
+    pub(crate) unsafe fn desc(&self) -> &TaskDesc {
         // SAFETY: the caller's: nobody writes it meanwhile, since the draft is borrowed, or gone.
         unsafe { &*self.desc.get() }
     }
@@ -114,7 +133,7 @@ impl Record {
     /// The caller has the record's draft for itself, and no other reference into the record is in use.
     #[allow(clippy::mut_from_ref, reason = "the record is the caller's alone, which the contract says")]
     #[inline]
-    pub(super) unsafe fn desc_mut(&self) -> &mut TaskDesc {
+    pub(crate) unsafe fn desc_mut(&self) -> &mut TaskDesc {
         // SAFETY: the caller's.
         unsafe { &mut *self.desc.get() }
     }
@@ -124,7 +143,7 @@ impl Record {
     /// # Safety
     /// As [`desc`](Self::desc).
     #[inline]
-    pub(super) unsafe fn party(&self) -> &Party {
+    pub(crate) unsafe fn party(&self) -> &Party {
         // SAFETY: the caller's.
         unsafe { &*self.party.get() }
     }
@@ -133,7 +152,7 @@ impl Record {
     ///
     /// # Safety
     /// As [`desc_mut`](Self::desc_mut); or the task is external, and the caller tells who is told that it may begin, once.
-    pub(super) unsafe fn set_party(&self, party: Party) -> Party {
+    pub(crate) unsafe fn set_party(&self, party: Party) -> Party {
         // SAFETY: the caller's.
         std::mem::replace(unsafe { &mut *self.party.get() }, party)
     }
@@ -143,7 +162,7 @@ impl Record {
     /// # Safety
     /// As [`desc`](Self::desc).
     #[inline]
-    pub(super) unsafe fn bound(&self, index: usize) -> &Bound {
+    pub(crate) unsafe fn bound(&self, index: usize) -> &Bound {
         match self.inline.get(index) {
             Some(bound) => bound,
             // SAFETY: the caller's; the vector is changed by `bind` alone.
@@ -156,7 +175,7 @@ impl Record {
     /// # Safety
     /// As [`desc_mut`](Self::desc_mut).
     #[inline]
-    pub(super) unsafe fn bind(&self, index: usize, array: *const ArrayState) {
+    pub(crate) unsafe fn bind(&self, index: usize, array: *const ArrayState) {
         if index >= INLINE {
             // SAFETY: the caller's.
             let more = unsafe { &mut *self.more.get() };
@@ -176,7 +195,7 @@ impl Record {
     ///
     /// # Safety
     /// As [`desc_mut`](Self::desc_mut); or the caller runs the task and has not completed it.
-    pub(super) unsafe fn take_callback(&self) -> Option<Callback> {
+    pub(crate) unsafe fn take_callback(&self) -> Option<Callback> {
         // SAFETY: the caller's.
         unsafe { (*self.callback.get()).take() }
     }
@@ -185,24 +204,24 @@ impl Record {
     ///
     /// # Safety
     /// As [`desc_mut`](Self::desc_mut).
-    pub(super) unsafe fn set_callback(&self, callback: Callback) {
+    pub(crate) unsafe fn set_callback(&self, callback: Callback) {
         // SAFETY: the caller's.
         unsafe { *self.callback.get() = Some(callback) };
     }
 
     /// Keeps a record that is submitted from being given back, until [`count_retired`](Self::count_retired) counts one
     /// more. False if it is free, or being filled in.
-    pub(super) fn pin(&self) -> bool {
+    pub(crate) fn pin(&self) -> bool {
         self.unretired.add_one()
     }
 
     /// Counts `ready` links; true if the task can run now. The caller of the last count sees all it waited for.
-    pub(super) fn count_ready(&self, ready: u32) -> bool {
+    pub(crate) fn count_ready(&self, ready: u32) -> bool {
         self.pending.count_unpinned(ready)
     }
 
     /// Counts `retired` links; true if the record is free now.
-    pub(super) fn count_retired(&self, retired: u32) -> bool {
+    pub(crate) fn count_retired(&self, retired: u32) -> bool {
         self.unretired.count(retired)
     }
 
@@ -211,7 +230,7 @@ impl Record {
     /// # Safety
     /// The record is submitted, and not given back as long as the reference is used; its draft is gone, or is not used any more.
     #[inline]
-    pub(super) unsafe fn submitted(&self) -> &Submitted {
+    pub(crate) unsafe fn submitted(&self) -> &Submitted {
         // SAFETY: `Submitted` is a record and nothing else, and says so by `repr(transparent)`.
         unsafe { &*ptr::from_ref(self).cast::<Submitted>() }
     }
@@ -220,7 +239,7 @@ impl Record {
     ///
     /// # Safety
     /// The link is an access's, and its record was submitted and is not free.
-    pub(super) unsafe fn of_link<'r>(link: *const Link) -> &'r Self {
+    pub(crate) unsafe fn of_link<'r>(link: *const Link) -> &'r Self {
         // SAFETY: `link` is the first field of an access, the pointer was made from the access's, and the record, which
         // keeps it, is not free.
         let bound = unsafe { &*link.cast::<Bound>() };
@@ -238,7 +257,7 @@ impl Record {
 pub(crate) struct Submitted(Record);
 
 impl Submitted {
-    pub(super) fn record(&self) -> &Record {
+    pub(crate) fn record(&self) -> &Record {
         &self.0
     }
 
@@ -249,7 +268,7 @@ impl Submitted {
         unsafe { self.0.desc() }
     }
 
-    pub(super) fn party(&self) -> &Party {
+    pub(crate) fn party(&self) -> &Party {
         // SAFETY: as above.
         unsafe { self.0.party() }
     }
@@ -301,7 +320,7 @@ impl Submitted {
     }
 
     /// Prepares the counters and links of a task with `links` linked accesses.
-    pub(super) fn arm(&self, links: u32) {
+    pub(crate) fn arm(&self, links: u32) {
         let record = &self.0;
         record.pending.arm(links + 1);
         record.next_lock.store(0, Ordering::Relaxed);

@@ -1,0 +1,9 @@
+//! [`Observer`]: sees every task as it is submitted.
+
+mod submitted;
+
+pub(crate) use submitted::Forecast;
+pub use submitted::{Observer, Submission};
+
+pub use crate::description::{AccessDesc, ArrayId, ArrayUse, TaskDesc};
+pub use crate::submission::Replay;
