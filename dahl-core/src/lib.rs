@@ -6,8 +6,9 @@
 //! * [`element`], [`argument`], [`shape`], [`access`]: the words of a declaration, of the crate `dahl-element`, as are
 //!   [`simd`], kernels compiled for several instruction sets, and [`mod@print`], arrays as text.
 //! * [`codelet`]: a declared operation as immutable data, and the views that its kernels get.
-//! * `array`, `memory`: data, and where they lie.
-//! * `task`: submission and dependencies. `scheduler`: which worker. `worker`: running.
+//! * `memory`: where data lie. `graph`: arrays and tasks in memory, and what orders them. `platform`: where tasks can run.
+//! * `array`, `submission`: what programs hold of arrays, and say of tasks. `task`: tasks on their way.
+//! * `scheduler`: which worker. `worker`: running. `engine`, `executor`: what workers share, and what else runs tasks.
 //! * `autotune`: which kernel, and on how many cores. `explain`: why calls took different times.
 //! * `statistics`: what a run has done, in figures.
 //! * `check`: what kernels did, compared with what they declare. `stall`: why nothing goes on.

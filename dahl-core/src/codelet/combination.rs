@@ -1,7 +1,7 @@
 //! [`Combination`]: a reduction of the user's, by an identity and a codelet that [`Combines`] partial results.
 //!
 //! Not here: the reductions that dahl knows, and the array's element type (`accumulator`); the order in which partial
-//! results meet (`array::reduction`).
+//! results meet (`task::reduction`).
 #![allow(unsafe_code, reason = "hands private buffers to the user's kernel")]
 
 use std::fmt;

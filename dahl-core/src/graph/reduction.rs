@@ -23,7 +23,7 @@ pub const LEAF_LEN: NonZeroUsize = NonZeroUsize::new(4).expect("it is not 0");
 pub(crate) struct Reductions {
     /// What every other access looks at. Who sees that it is closed sees what closed it.
     pub(crate) is_open: AtomicBool,
-    pub(crate) owed: Mutex<Owed>,
+    owed: Mutex<Owed>,
     /// Consecutive contributions that share a leaf; 0 if nobody said.
     pub(crate) leaf_len: AtomicUsize,
 }

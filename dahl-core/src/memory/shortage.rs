@@ -1,6 +1,6 @@
 //! [`Shortage`]: memory that cannot be had, and why.
 //!
-//! Not here: what a thread that submits does before it says so (`engine::room`).
+//! Not here: what a thread that submits does before it says so (`task::allocation`).
 
 use std::fmt;
 

@@ -4,7 +4,7 @@
 //! it takes a [`Snapshot`] of what is submitted and not finished and prints it, once for each stall. Nothing is done to
 //! end the stall: what is listed may still go on.
 //!
-//! Not here: how threads wait (`task::wait`, `worker::sleep`).
+//! Not here: how threads wait (`executor::waiting`, `sleep`).
 
 mod report;
 mod running;

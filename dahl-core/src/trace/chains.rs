@@ -1,6 +1,6 @@
 //! [`Chains`]: which tasks a task depends on, by the rules of access modes.
 //!
-//! A second, sequential account of what `task::chain` does with links: accesses to an array form groups, of one
+//! A second, sequential account of what `graph::chain` does with links: accesses to an array form groups, of one
 //! exclusive access or of several that share (readers, or tasks that commute), and each access comes after all of the group
 //! before its own. Beginnings and ends of partitions, and the host, which are no tasks, stand for the tasks that they
 //! depend on themselves.
