@@ -1,9 +1,9 @@
-//! Numerical operations written once and run as a task graph: typed codelets, a runtime, and the ops of a neural
-//! network.
+//! Numerical operations that are written once and run as a task graph: typed codelets, a runtime, and the operations of
+//! neural networks.
 //!
-//! [`#[codelet]`](macro@codelet) makes an operation of a function; [`Runtime`] runs it; [`ops`] has those that a
-//! network needs, each declared as a user's would be. This package names the operations; the runtime under it is
-//! `dahl_core`, re-exported here, and networks are `dahl_nn`.
+//! [`#[codelet]`](macro@codelet) turns a function into an operation. [`Runtime`] runs it. [`ops`] has the operations
+//! that networks need, each declared as a user's would be. This crate re-exports the runtime, `dahl_core`. Networks are
+//! in `dahl_nn`.
 
 // So that the package's own ops name it as a user's do.
 extern crate self as dahl;

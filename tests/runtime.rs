@@ -256,8 +256,11 @@ fn an_observer_sees_tasks_as_data() -> Result<()> {
     plus_self(&mut z, &y)?;
     assert_eq!(x.to_vec()?, [5, 5]);
     assert_eq!(z.to_vec()?, [3.0; 6]);
-    let expected =
-        ["constant#0 W [2] +16", "plus#1 R [2, 3] R [2, 3] W [2, 3] +0", "plus#2 RW [2, 3] R [2, 3] +0"];
+    let expected = [
+        "constant#0[W #1 [2]] W [2] +16",
+        "plus#1[R #2 [2, 3], R #2 [2, 3], W #3 [2, 3]] R [2, 3] R [2, 3] W [2, 3] +0",
+        "plus#2[RW #3 [2, 3], R #2 [2, 3]] RW [2, 3] R [2, 3] +0",
+    ];
     assert_eq!(*log.0.lock().unwrap(), expected);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! [`ArrayId`]: the name of an array.
+//! [`ArrayId`]: identifies an array; never reused.
 
 use std::fmt;
 use std::num::NonZeroU64;

@@ -1,4 +1,4 @@
-//! What goes wrong, with a code, the facts, and the caller's line.
+//! Errors, each with a code, the facts, and the caller's line.
 
 use std::fmt;
 use std::panic::Location;

@@ -1,4 +1,4 @@
-//! The *footprint* of a task: the extents of its arrays, as a key to look up by and as a list to show.
+//! The *footprint* of a task: the extents of its arrays, as a key of tables and as text.
 
 use std::hash::{BuildHasherDefault, Hasher};
 

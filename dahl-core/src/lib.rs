@@ -1,20 +1,23 @@
-//! The core of dahl: arrays, tasks, and the runtime that orders them. It names no operation: those are declared with
-//! `#[codelet]` in the crate `dahl` and in users' crates.
+//! The core of dahl: arrays, tasks, and the runtime that orders them. It contains no operation: the crate `dahl` and
+//! users' crates declare those with `#[codelet]`.
 //!
-//! A task waits for the earlier tasks whose arrays it needs; the rules follow from access modes alone. The rooms:
+//! A task waits for the earlier tasks whose arrays it needs. The rules follow from access modes alone. The modules:
 //!
-//! * [`element`], [`argument`], [`shape`], [`access`]: the words of a declaration, of the crate `dahl-element`, as are
-//!   [`simd`], kernels compiled for several instruction sets, and [`mod@print`], arrays as text.
-//! * [`codelet`]: a declared operation as immutable data, and the views that its kernels get.
-//! * `memory`: where data lie. `graph`: arrays and tasks in memory, and what orders them. `platform`: where tasks can run.
-//! * `array`, `submission`: what programs hold of arrays, and say of tasks. `task`: tasks on their way.
-//! * `scheduler`: which worker. `worker`: running. `engine`, `executor`: what workers share, and what else runs tasks.
-//! * `autotune`: which kernel, and on how many cores. `explain`: why calls took different times.
-//! * `statistics`: what a run has done, in figures.
-//! * `check`: what kernels did, compared with what they declare. `stall`: why nothing goes on.
-//! * `trace`: what happened, and when, in a file.
-//! * [`device`]: machines to be simulated. `simulation`: the events of such a run.
-//! * [`perf`]: how long it took. [`error`]: what went wrong.
+//! * [`element`], [`argument`], [`shape`], [`access`]: the vocabulary of a declaration, from the crate `dahl-element`,
+//!   as are [`simd`], kernels compiled for several instruction sets, and [`mod@print`], arrays as text.
+//! * [`codelet`]: a declared operation as immutable data, and the views that its kernels receive.
+//! * `description`: a task as plain data.
+//! * `memory`: where data are stored. `graph`: the states of arrays and the records of tasks, and the order between them.
+//! * `array`, `submission`: the handles of arrays, and tasks before their submission. `task`: tasks after it.
+//! * `platform`: which worker can run a task, and for how long. `scheduler`: which worker does. `worker`: the threads that
+//!   run tasks. `engine`, `executor`: the state of these threads, and the host's part in running tasks.
+//! * `autotune`: which kernel runs, and on how many cores. `explain`: why calls took different times.
+//! * `statistics`: totals of a run.
+//! * `check`: compares what kernels did with what they declare. `stall`: reports why a run makes no progress.
+//! * `trace`: records the events of a run in a file.
+//! * `machine`: descriptions of machines. [`device`]: the devices of a runtime. `simulation`: the events of a simulated
+//!   run.
+//! * [`perf`]: measured and predicted durations. [`error`]: errors.
 
 mod arena;
 mod array;

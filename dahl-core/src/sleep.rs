@@ -1,20 +1,20 @@
-//! How threads sleep and are woken: [`Sleep`] for workers without work, [`Monitor`] for the host that waits for
+//! How threads sleep and are woken: [`Sleep`] for workers without tasks, [`Monitor`] for a host thread that waits for
 //! progress.
 //!
-//! Both rest on one argument. The sleeper first says that it will sleep, then looks once more; the waker first makes
-//! the change, then looks whether somebody sleeps. With a sequentially consistent fence between the two steps on each
-//! side, at least one of them sees the other.
+//! Both rest on one argument. The sleeper first announces that it will sleep, then checks once more for work. The waker
+//! first makes its change, then checks whether somebody sleeps. With a sequentially consistent fence between the two
+//! steps on each side, at least one of them sees the other.
 //!
-//! No more threads than cores need be awake: a worker that is woken takes its core from one that submits, which then
+//! No more threads than cores should be awake: a woken worker may take its core from the submitting thread, which then
 //! submits too slowly for the workers, so that they sleep and are woken again. So where there are as many workers as
-//! cores, a worker that has found nothing while tasks were submitted one after the other parks with a *timeout*, if no other worker
-//! sleeps: it looks by itself every millisecond. While all others are awake, and the host does not wait, it is not
-//! woken for a task ([`Sleep::wake_one_on_free_core`]). It runs that task at the latest when
+//! cores, a worker that has found no task while tasks were submitted one after the other parks with a *timeout*, if no
+//! other worker sleeps: it checks for tasks every millisecond. While all others are awake, and the host does not wait,
+//! a new task does not wake it ([`Sleep::wake_one_on_free_core`]). It takes that task at the latest when
 //!
-//! * the host begins to wait, and finds that a worker was not woken ([`Sleep::host_waits`]; again both say first what
-//!   they do and then look), or
-//! * it looks by itself. It does not as long as many tasks are submitted and completed from one look to the next: then
-//!   the host and the other workers use all cores.
+//! * the host begins to wait, and finds that a worker was not woken ([`Sleep::host_waits`]; again both sides announce
+//!   first and then check), or
+//! * its timeout ends. It ignores the task as long as many tasks are submitted and completed from one timeout to the
+//!   next: then the host and the other workers use all cores.
 
 use std::time::Duration;
 

@@ -1,11 +1,11 @@
-//! Everything by which threads meet: atomics, locks, parking, spinning. No other file of the runtime takes it from
+//! All synchronisation between threads: atomics, locks, parking, spinning. No other file of the runtime uses them from
 //! elsewhere.
 //!
-//! Under `cfg(dahl_fuzz)` it is shuttle's, which decides at each of these operations who runs next: then a whole
-//! program runs by a schedule that a seed determines (`tests/fuzz.rs`). `tests/loom` compiles single files with
-//! loom's in this module's place.
+//! Under `cfg(dahl_fuzz)` they are shuttle's, which decides at each operation which thread runs next. Then a seed
+//! determines the schedule of a whole program (`tests/fuzz`). `tests/loom` compiles single files with loom's in this
+//! module's place.
 //!
-//! Not here: counters, and cells written once, whose order nobody relies on (`perf`), what a static holds (`simd`), and
+//! Not here: counters, and cells written once, on whose order nothing depends (`perf`), statics (`simd`), and
 //! crossbeam's queues, which never wait.
 
 #[cfg(dahl_fuzz)]

@@ -1,5 +1,6 @@
-//! What `dahl-testing` asks of the core beyond what every program may: to run a kernel on memory of its own, to give a task a
-//! kernel that its codelet lacks, to see what a task says without submitting it. Not for other use: it changes without notice.
+//! The interface of the core for `dahl-testing`, beyond what every program may use: run a kernel on given memory, give
+//! a task a kernel that its codelet lacks, inspect a task without submitting it. It is not for other use, and changes
+//! without notice.
 #![allow(
     unsafe_code,
     reason = "runs a kernel on memory that its caller lends, and passes on a duty of parts"

@@ -1,7 +1,7 @@
-//! [`Variants`]: everything that one declaration gives, behind one interface. `#[codelet]` implements it.
+//! [`Variants`]: everything that one declaration generates, behind one trait. `#[codelet]` implements it.
 //!
-//! It is how code that knows no operation calls one: the comparison of element types (`testing`) runs every variant on
-//! arrays that it made itself.
+//! Through it, code that knows no operation calls one: the comparison of element types (`testing`) runs every variant
+//! on arrays of its own.
 
 use crate::arena::Arena;
 use crate::array::AnyArray;

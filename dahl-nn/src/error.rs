@@ -1,4 +1,4 @@
-//! What goes wrong outside of tasks: data files, parameter files, shapes of layers.
+//! Errors outside of tasks: data files, parameter files, shapes of layers.
 
 use std::io;
 use std::panic::Location;

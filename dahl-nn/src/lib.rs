@@ -1,9 +1,9 @@
 //! Neural networks on dahl: layers, losses, optimizers, a trainer and data sets.
 //!
-//! A [`Sequential`] is a row of [`layer`]s. A [`Trainer`] shows it a [`Dataset`] in batches: for each it runs the layers
-//! forward, the [`loss`], the layers backward and the [`optimizer`], all as tasks of dahl's ops; nothing waits before
-//! the end of an epoch. Each of the traits [`Layer`], [`Loss`], [`Optimizer`] and [`Dataset`] can be implemented in a
-//! user's crate.
+//! A [`Sequential`] is a sequence of [`layer`]s. A [`Trainer`] trains it on a [`Dataset`], batch by batch: it runs the
+//! layers forward, the [`loss`], the layers backward and the [`optimizer`], all as tasks of dahl's operations. Nothing
+//! waits before the end of an epoch. A user's crate can implement each of the traits [`Layer`], [`Loss`], [`Optimizer`]
+//! and [`Dataset`].
 //!
 //! Not here: the operations (`dahl::ops`) and the runtime (`dahl_core`).
 

@@ -1,4 +1,4 @@
-//! [`Settings`]: settings that cannot be, kept by builders until a call that can fail.
+//! [`Settings`]: invalid settings, which builders keep until a call that can return an error.
 
 use std::fmt::Display;
 use std::panic::Location;

@@ -1,13 +1,12 @@
 //! Dense linear algebra for kernels: [`gemm`], and on it [`syrk`], [`trsm`] and [`potrf`], on one core.
 //!
-//! These are not codelets: they are what the body of a codelet calls, on the views that it is given. Names are BLAS's
-//! and LAPACK's; of their many variants there is one each, which a Cholesky factorisation in tiles needs. All three
-//! divide their operands in halves until a block is small, so that nearly all of the work is done by [`gemm`], at its
-//! rate (Elmroth, Gustavson, Jonsson and Kågström 2004, *Recursive blocked algorithms and hybrid data structures for
-//! dense matrix library software*).
+//! These are not codelets: the body of a codelet calls them on its views. The names are those of BLAS and LAPACK. Of
+//! the many variants there, each has the one that a tiled Cholesky factorisation needs. The last three divide their
+//! operands in halves until a block is small, so that [`gemm`] does nearly all of the work (Elmroth, Gustavson, Jonsson
+//! and Kågström 2004, *Recursive blocked algorithms and hybrid data structures for dense matrix library software*).
 //!
-//! Operands may have any strides; rows that are contiguous are fast. `f32` and `f64` are: other types are right, and
-//! slow.
+//! Operands may have any strides; contiguous rows are fast. So are `f32` and `f64`: other types give correct results
+//! slowly.
 //!
 //! ```
 //! use dahl::ndarray::array;

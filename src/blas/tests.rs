@@ -1,4 +1,4 @@
-//! Each function against plain loops in f64, for sizes around those at which blocks divide.
+//! Compares each function with plain loops in f64, for sizes around those at which blocks divide.
 
 use ndarray::{Array2, s};
 

@@ -1,4 +1,4 @@
-//! [`trsm`]: systems of equations with a triangular matrix.
+//! [`trsm`]: solves systems of equations with a triangular matrix.
 
 use dahl_core::Real;
 use dahl_core::simd::{Vectorised, dispatch};

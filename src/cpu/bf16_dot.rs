@@ -1,10 +1,11 @@
-//! The bf16 dot product (`vdpbf16ps` of AVX512-BF16): the instruction multiplies two pairs of `bf16` and adds both products to an
-//! `f32`. This room has its operands, and says for which numbers it is exact.
+//! The bf16 dot product (`vdpbf16ps` of AVX512-BF16): the instruction multiplies two pairs of `bf16` and adds both
+//! products to an `f32`. This module has its operands, and says for which numbers it is exact.
 //!
-//! To the instruction subnormal factors and sums are zeros, whatever the thread's settings are. So only such factors are given
-//! to it that no sum can be subnormal: a product of two multiples of `2^-62`, as elements from `2^-55` on are, is a
-//! multiple of `2^-124`, sums of them are as well, and the least normal `f32` is `2^-126`. And only such that no part of a sum
-//! overflows where the sum does not, however the products are put together: from `2^55` on they are left to others.
+//! The instruction treats subnormal factors and sums as zeros, whatever the thread's settings are. So it only receives
+//! factors for which no sum can be subnormal. A product of two multiples of `2^-62`, as elements from `2^-55` on are,
+//! is a multiple of `2^-124`. Sums of such products are as well, and the least normal `f32` is `2^-126`. Also, no part
+//! of a sum may overflow where the sum does not, in whatever order the products are added: elements from `2^55` on take
+//! other loops.
 
 #[cfg(target_arch = "x86_64")]
 use std::{env, sync::LazyLock};

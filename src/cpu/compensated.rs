@@ -1,5 +1,6 @@
-//! Compensated sums: the rounding errors of the additions are added up beside the sum (Neumaier 1974,
-//! *Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen*). For sums whose terms come in no order.
+//! Compensated sums: the rounding errors of the additions are summed beside the sum (Neumaier 1974,
+//! *Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen*). They are for sums whose terms come in no
+//! particular order.
 
 use dahl_core::Real;
 

@@ -1,4 +1,4 @@
-//! [`in_compute`]: elements in their compute type, copied only if they are not.
+//! [`in_compute`]: elements in their compute type, copied only if they have another type.
 
 use bytemuck::cast_slice;
 use dahl_core::{ElementType, Real};

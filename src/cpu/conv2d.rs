@@ -1,4 +1,5 @@
-//! Convolution of a batch of images and its gradients; by matrix products on packed patches where there is no faster way.
+//! Convolution of a batch of images and its gradients. Where there is no faster way, by matrix products on packed
+//! patches.
 //!
 //! With `patches` of `[channels * kernel rows * kernel cols, positions]` for each image ([`im2col`](super::im2col)):
 //!
@@ -6,11 +7,11 @@
 //! * [`backward_filters`]: `filters_gradient += gradient x patches^T`,
 //! * [`backward_input`]: `patches_gradient = filters^T x gradient`, added back to the pixels they came from.
 //!
-//! Patches are made for a few rows of output at a time, in a recycled buffer of [`TILE_BYTES`], or of one output row
-//! where that is more.
+//! Patches are packed for a few rows of output at a time, in a recycled buffer of [`TILE_BYTES`], or of one output row
+//! where that is larger.
 //!
-//! That is for kernels that move by more than one, and for numbers that a border of zeros would change; the others are made
-//! without patches ([`direct`](super::direct)), which is taken here.
+//! Patches are for kernels with a stride larger than one, and for numbers that a border of zeros would change. Other
+//! convolutions are [`direct`](super::direct), without patches; this module chooses between both.
 
 use std::ops::Range;
 

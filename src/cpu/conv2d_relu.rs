@@ -1,8 +1,9 @@
-//! Convolution with what follows it in a network, while the sums are at hand: bias, rectifier, and pooling; and the
-//! gradients behind them ([`backward`]).
+//! Convolution with fused epilogues: bias, rectifier and pooling are applied to the sums while these are in a cache;
+//! and the gradients ([`backward`]).
 //!
-//! A convolution of few channels takes less time than writing its output to memory and reading it again. Here the output
-//! never gets there. Types without vectors take the same steps one after the other.
+//! Writing the output of a convolution with few channels to memory and reading it again takes longer than the
+//! convolution. With fusion the output never goes to memory. Types without vectors take the same steps one after the
+//! other.
 
 pub(crate) mod backward;
 

@@ -1,8 +1,9 @@
-//! [`Window`]: a kernel moved over an image; and its patches as the columns of a matrix ([`pack`]) and back ([`unpack_add`]).
+//! [`Window`]: a kernel that slides over an image. Its patches become the columns of a matrix ([`pack`]), and go back
+//! ([`unpack_add`]).
 //!
 //! Packing turns a convolution into a matrix product (Chellapilla, Puri and Simard 2006, *High Performance
-//! Convolutional Neural Networks for Document Processing*, section 3). It is done for a few output rows at a time, and
-//! padding is written into the patches, so no padded copy of the image is ever made.
+//! Convolutional Neural Networks for Document Processing*, section 3). It takes a few output rows at a time and writes
+//! padding into the patches, so no padded copy of the image is needed.
 
 use std::ops::Range;
 

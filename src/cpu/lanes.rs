@@ -1,7 +1,7 @@
 //! [`Lanes`]: element types whose loops are written in vectors, and [`in_vectors`], which runs them.
 //!
-//! For loops that must keep many sums in registers. The compiler does not find that by itself; other loops are plain ones, which
-//! [`dahl_core::simd::dispatch`] compiles. The vectors are those of the crate `pulp`.
+//! They are for loops that must keep many sums in registers, which the compiler does not do by itself.
+//! [`dahl_core::simd::dispatch`] compiles other loops, which are plain. The crate `pulp` provides the vectors.
 
 mod bits;
 mod transpose;

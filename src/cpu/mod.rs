@@ -1,12 +1,12 @@
-//! Packing and micro-kernels for the CPU: functions over slices and views that the ops' kernels are made of.
+//! Packing and micro-kernels for the CPU: the functions over slices and views that the kernels of the operations call.
 //!
-//! What is here is what a plain loop over elements cannot do well: matrix products ([`gemm`]), convolution, from
-//! the image itself ([`direct`], [`conv2d_relu`]) or as matrix products on packed patches ([`conv2d`], [`im2col`]), loops over
-//! vectors of the machine ([`lanes`]), sums and products that keep their digits ([`sum_of`], [`compensated`], [`scaled`]),
-//! elements in their compute type ([`compute`]), counter-based random numbers ([`philox`]), and the temporary memory that they
-//! recycle ([`scratch`]). Everything is safe to call and checks its bounds; this is the only room of the package that may use
-//! `unsafe`, and only [`gemm`], what multiplies [`bf16_dot`] and [`tiles`], instructions of [`lanes`], loops of [`direct`] that read
-//! lines without a check for each, and [`prefetch`] do.
+//! This module has what a plain loop over elements does not do well: matrix products ([`gemm`]), convolution, from the
+//! image itself ([`direct`], [`conv2d_relu`]) or as matrix products on packed patches ([`conv2d`], [`im2col`]),
+//! vectorised loops ([`lanes`]), sums and products that keep their accuracy ([`sum_of`], [`compensated`], [`scaled`]),
+//! elements in their compute type ([`compute`]), counter-based random numbers ([`philox`]), and the temporary memory
+//! that they recycle ([`scratch`]). Everything is safe to call and checks its bounds. In this package only this module
+//! may use `unsafe`. Only [`gemm`], the multiplications of [`bf16_dot`] and [`tiles`], instructions of [`lanes`], loops
+//! of [`direct`] that read lines without a check for each, and [`prefetch`] do.
 //!
 //! Not here: the declarations with their shapes and checks (`ops`), and plain vectorised loops and reductions
 //! (`dahl_core::simd`).

@@ -1,8 +1,8 @@
 //! Philox4x32-10: random numbers that are a function of a seed and a counter.
 //!
-//! Any part of a sequence can be made on its own, so an array filled in parts, in any order and on any device, holds
-//! the same numbers as one filled whole. Salmon, Moraes, Dror and Shaw 2011, *Parallel Random Numbers: As Easy as
-//! 1, 2, 3* (SC11), section 3.4.
+//! Any part of a sequence can be computed by itself. So an array that is filled in parts, in any order and on any
+//! device, holds the same numbers as one that is filled at once. Salmon, Moraes, Dror and Shaw 2011, *Parallel Random
+//! Numbers: As Easy as 1, 2, 3* (SC11), section 3.4.
 
 use dahl_core::Real;
 use dahl_core::simd::Vectorised;

@@ -1,4 +1,4 @@
-//! [`prefetch`] and [`Prefetch`]: software prefetch of what will be read or written soon.
+//! [`prefetch`] and [`Prefetch`]: software prefetch of memory that will be read or written soon.
 
 /// Brings what is at `place` to the first-level cache. It may be any address: a prefetch does not fault.
 #[allow(unsafe_code, reason = "takes a raw pointer")]

@@ -1,6 +1,7 @@
-//! Arrays as row-major slices: [`elements`] to read and [`write`], and an array seen around one of its axes ([`around`]).
+//! Arrays as row-major slices: [`elements`] to read and [`write`], and the extents of an array before, along and after
+//! an axis ([`around`]).
 //!
-//! Whole arrays and parts along their first axis are row-major as they are. Other parts are packed and unpacked.
+//! Whole arrays and parts along their first axis are row-major already. Other parts are packed and unpacked.
 
 use dahl_core::{Element, Real, simd};
 use ndarray::{ArrayViewMut, CowArray, Dimension};

@@ -1,4 +1,4 @@
-//! [`Scaled`]: a product with an exponent of its own, so that it neither overflows nor underflows on the way.
+//! [`Scaled`]: a product with an exponent of its own, so that intermediate results neither overflow nor underflow.
 
 use dahl_core::Real;
 

@@ -1,4 +1,4 @@
-//! Sums of a function of the elements, and what is made of them: [`sum_of`], [`variance_of`], [`norm_of`].
+//! Sums of a function of the elements, and statistics computed from them: [`sum_of`], [`variance_of`], [`norm_of`].
 
 use dahl_core::{Element, Real, simd};
 

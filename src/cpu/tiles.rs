@@ -1,12 +1,12 @@
-//! [`Tiles`]: registers that hold 16 rows of 64 bytes, and are multiplied as matrices of `bf16` (AMX-BF16).
+//! [`Tiles`]: AMX-BF16 tile registers, which hold 16 rows of 64 bytes and are multiplied as matrices of `bf16`.
 //!
-//! One instruction multiplies 16 rows of 16 [`Pair`]s with 16 pairs of rows of 16 columns and adds to 16 by 16 sums: what
-//! vectors do in 256 instructions. As with those, subnormal factors and sums are zeros, so only what is
-//! [exact](super::bf16_dot::are_exact) is given to it.
+//! One instruction multiplies 16 rows of 16 [`Pair`]s with 16 pairs of rows of 16 columns and adds to 16 by 16 sums,
+//! which takes 256 vector instructions. As with those, subnormal factors and sums are treated as zeros, so the
+//! instruction only receives factors for which it is [exact](super::bf16_dot::are_exact).
 //!
-//! The compiler knows nothing of these registers but their names, so each use of them is one piece of assembly: it loads sums,
-//! adds products, and stores them ([`Tiles::add_products`]). A program asks Linux once for the permission to use them, and each
-//! thread says how it divides them before it does ([`Tiles::with`]).
+//! The compiler knows only the names of these registers, so each use of them is one piece of assembly: it loads sums,
+//! adds products, and stores the sums ([`Tiles::add_products`]). A program asks Linux once for permission to use tiles,
+//! and each thread configures them before it uses them ([`Tiles::with`]).
 
 use super::bf16_dot::Pair;
 

@@ -1,4 +1,4 @@
-//! Activation functions of one element. Parameters and conventions, also at kinks, are PyTorch's.
+//! Activation functions, element by element. Parameters and conventions, also at kinks, are PyTorch's.
 
 use dahl::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Where along an axis the extremes are: [`arg_max`], [`arg_min`].
+//! The index of an extreme along an axis: [`arg_max`], [`arg_min`].
 
 use dahl::ndarray::{ArrayViewD, ArrayViewMutD};
 use dahl::prelude::*;

@@ -1,6 +1,6 @@
-//! Arithmetic of one element, or of one element of each of two arrays.
+//! Arithmetic, element by element, on one array or two.
 //!
-//! Those of two arrays stretch an extent of 1, as NumPy does.
+//! Operations on two arrays broadcast an extent of 1, as NumPy does.
 
 use dahl::prelude::*;
 

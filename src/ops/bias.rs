@@ -1,4 +1,4 @@
-//! [`bias`]: a vector added along an axis, and its gradient.
+//! [`bias`]: adds a vector along an axis; and its gradient.
 
 use dahl::ndarray::{ArrayView1, ArrayViewD, ArrayViewMut1, ArrayViewMutD};
 use dahl::prelude::*;

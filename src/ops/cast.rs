@@ -1,4 +1,4 @@
-//! [`cast`]: from one element type to another.
+//! [`cast`]: converts from one element type to another.
 
 use dahl::prelude::*;
 

@@ -1,6 +1,6 @@
-//! Comparison and selection, element by element. Those of two arrays stretch an extent of 1, as NumPy does.
+//! Comparison and selection, element by element. Operations on two arrays broadcast an extent of 1, as NumPy does.
 //!
-//! A mask is an array of `u8`: 0 for false, 1 for true; any other number counts as true.
+//! A mask is an array of `u8`: 0 is false, every other number is true. Comparisons give 0 and 1.
 
 use dahl::prelude::*;
 

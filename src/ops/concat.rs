@@ -1,6 +1,6 @@
-//! Several arrays as one, and one as several: [`concat()`], [`stack`], [`split`], [`unstack`].
+//! Joins and splits arrays: [`concat()`], [`stack`], [`split`], [`unstack`].
 //!
-//! Each array is copied by a task of its own, to or from its part of the whole, so the copies run in parallel, and what
+//! A task of its own copies each array to or from its part of the whole. So the copies run in parallel, and a task that
 //! uses one of the arrays need not wait for the others. The gradient of [`concat()`] is [`split`], that of [`stack`] is
 //! [`unstack`], and the reverse.
 

@@ -1,7 +1,7 @@
 //! [`conv2d`]: two-dimensional convolution of a batch of images, and its gradients.
 //!
-//! What neural networks call convolution: cross-correlation, the filter is not flipped (Goodfellow, Bengio and
-//! Courville 2016, *Deep Learning*, section 9.1). A bias is added by [`bias`](super::bias) along axis 1.
+//! As usual in neural networks, this is cross-correlation: the filter is not flipped (Goodfellow, Bengio and Courville
+//! 2016, *Deep Learning*, section 9.1). [`bias`](super::bias) adds a bias along axis 1.
 
 use dahl::cuda::{CudaArray, CudaArrayMut, CudaCall, CudaCallError};
 use dahl::ndarray::{ArrayView4, ArrayViewMut4};

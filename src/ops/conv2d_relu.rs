@@ -1,8 +1,9 @@
 //! [`conv2d_relu`]: convolution with bias and rectifier in one task, and with pooling; and their gradients.
 //!
-//! The same numbers as [`conv2d`](super::conv2d()), [`bias`](super::bias()), [`relu`](super::relu()) and
-//! [`max_pool2d`](super::max_pool2d()) one after the other, but that sums begin with the bias, and half-precision types
-//! round once, at the end. The kernel moves by one; `padding` is `[rows, cols]`, zeros on both sides. Windows of `size` do not overlap.
+//! The results are those of [`conv2d`](super::conv2d()), [`bias`](super::bias()), [`relu`](super::relu()) and
+//! [`max_pool2d`](super::max_pool2d()) one after the other, except that sums begin with the bias, and half-precision
+//! types round once, at the end. The stride is one; `padding` is `[rows, cols]`, zeros on both sides. Windows of `size`
+//! do not overlap.
 
 use dahl::ndarray::{ArrayView1, ArrayView4, ArrayViewMut1, ArrayViewMut4};
 use dahl::prelude::*;

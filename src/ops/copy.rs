@@ -1,4 +1,4 @@
-//! [`copy`]: the same elements in another array.
+//! [`copy`]: copies the elements to another array.
 
 use dahl::ndarray::{ArrayViewD, ArrayViewMutD};
 use dahl::prelude::*;

@@ -1,8 +1,9 @@
-//! Cross-entropy of logits with integer labels, its gradient, and how many predictions are right.
+//! Cross-entropy of logits with integer labels, its gradient, and the number of correct predictions.
 //!
-//! The loss of one sample is `ln(sum of exp(logits[j])) - logits[label]`, computed as [`log_softmax`](super::log_softmax)
-//! is, so that it neither overflows nor loses digits. `factor` is what each sample counts: `1 / batch` gives the mean
-//! over a batch, also when the batch is processed in parts, each with the whole batch's factor.
+//! The loss of one sample is `ln(sum of exp(logits[j])) - logits[label]`, computed as
+//! [`log_softmax`](super::log_softmax) is, so that it neither overflows nor loses digits. `factor` is the weight of
+//! each sample: `1 / batch` gives the mean over a batch, also when the batch is processed in parts, each with the whole
+//! batch's factor.
 
 use dahl::ndarray::{ArrayView1, ArrayView2, ArrayViewMut0, ArrayViewMut2};
 use dahl::prelude::*;

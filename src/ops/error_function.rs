@@ -1,4 +1,4 @@
-//! The error function of one element.
+//! The error function, element by element.
 
 use dahl::prelude::*;
 

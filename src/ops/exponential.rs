@@ -1,7 +1,7 @@
-//! Exponential functions and logarithms of one element.
+//! Exponential functions and logarithms, element by element.
 //!
-//! Where an op multiplies what a function of `Real` gives, `e` ULP of the function are up to `2e` ULP of the product, whose
-//! last place may be half as large; a further rounding is up to one ULP, the last one half.
+//! Where an operation multiplies the result of a function of `Real`, `e` ULP of the function become up to `2e` ULP of
+//! the product, whose last place may be half as large. A further rounding adds up to one ULP, the last one half.
 
 use dahl::prelude::*;
 

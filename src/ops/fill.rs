@@ -1,4 +1,4 @@
-//! [`fill`]: one value everywhere.
+//! [`fill`]: sets every element to one value.
 
 use dahl::prelude::*;
 

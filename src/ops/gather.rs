@@ -1,7 +1,7 @@
 //! Elements at given indices along an axis: [`gather`], [`index_select`], and their gradients, which scatter.
 //!
-//! An index that is not below the extent fails the task, with a message that names it. Rows alone, as of a batch, are
-//! [`gather_rows`](super::gather_rows).
+//! An index that is not below the extent fails the task, with a message that names it.
+//! [`gather_rows`](super::gather_rows) gathers whole rows, such as the samples of a batch.
 
 use dahl::ndarray::{ArrayView1, ArrayViewD, ArrayViewMutD, Axis, Slice};
 use dahl::prelude::*;

@@ -1,4 +1,4 @@
-//! Activation functions made of straight lines. Conventions, also at kinks, are PyTorch's.
+//! Piecewise linear activation functions. Conventions, also at kinks, are PyTorch's.
 
 use dahl::prelude::*;
 

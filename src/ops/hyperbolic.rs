@@ -1,4 +1,4 @@
-//! Hyperbolic functions of one element and their inverses.
+//! Hyperbolic functions and their inverses, element by element.
 
 use dahl::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Matrix products: [`matmul`], [`matmul_add`], [`matvec`], [`outer`].
 //!
 //! Each product is one codelet, whose arguments say which factors are transposed ([`Transposed`]). The plain functions
-//! take the factors as they are, those named `.._transposed` take the argument, too.
+//! take the factors as they are. Those named `.._transposed` also take that argument.
 
 use dahl::cuda::{CudaArray, CudaArrayMut, CudaCall, CudaCallError};
 use dahl::ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis};

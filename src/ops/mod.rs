@@ -1,17 +1,17 @@
 //! The operations, each declared with [`#[codelet]`](macro@crate::codelet) as a user's would be.
 //!
-//! From each declaration come a function that writes into a given output (`matmul`), one that makes its output in an
-//! arena (`matmul_init`), and, where an output can take the place of an input, one that overwrites it (`add_self`). All
-//! take arrays, submit a task and return; what is wrong with shapes is an error at the call.
+//! Each declaration generates a function that writes into a given output (`matmul`), one that creates its output in an
+//! arena (`matmul_init`), and, where the output can take the place of an input, one that overwrites it (`add_self`).
+//! All take arrays, submit a task and return. A wrong shape is an error of the call.
 //!
 //! Images are `[batch, channels, rows, cols]`, filters `[out_channels, in_channels, kernel rows, kernel cols]`, and
 //! matrices of samples `[batch, features]`, as in PyTorch. Half-precision types compute and accumulate in `f32` and
-//! round once. An op on a batch is one task; several tasks on parts of a batch give the same result, and the ops
-//! that sum over a batch add to their output (mode `REDUX`), so that parts add up.
+//! round once. An operation on a batch is one task. Several tasks on parts of a batch give the same result, and the
+//! operations that sum over a batch add to their output (mode `REDUX`), so the results of the parts add up.
 //!
-//! The types of the codelets are in [`codelets`]; the traits and the structs of arguments that functions take are here.
+//! The types of the codelets are in [`codelets`]; the traits and the argument structs of the functions are here.
 //!
-//! Not here: layers, losses and optimizers, which are made of these ops (`dahl-nn`), and the packing and matrix products
+//! Not here: layers, losses and optimizers, which use these operations (`dahl-nn`), and the packing and matrix products
 //! under them (`cpu`).
 
 mod activation;

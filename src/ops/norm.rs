@@ -1,7 +1,7 @@
 //! Norms of all elements or along an axis: the Euclidean [`norm`] and the sum of magnitudes [`norm_l1`].
 //!
-//! Squares that would overflow, or lose digits to underflow, are taken of elements divided by the largest, so a norm is
-//! infinite only where its value is; squares of half-precision numbers never overflow the compute type.
+//! Where squares would overflow, or lose digits to underflow, elements are divided by the largest first. So a norm is
+//! infinite only where its value is. Squares of half-precision numbers never overflow the compute type.
 
 use dahl::ndarray::{ArrayView0, ArrayViewD, ArrayViewMut0, ArrayViewMutD};
 use dahl::prelude::*;

@@ -1,4 +1,4 @@
-//! [`one_hot`]: labels as rows with a single one.
+//! [`one_hot`]: turns labels into rows with a single one.
 
 use dahl::ndarray::{ArrayView1, ArrayViewMut2};
 use dahl::prelude::*;

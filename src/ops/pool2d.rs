@@ -1,7 +1,6 @@
-//! Pooling: the maximum or the mean of a window moved over every channel of every image, and its gradient.
+//! Pooling: the maximum or the mean of a window that slides over every channel of every image, and its gradient.
 //!
-//! Padding never is a maximum, and counts as zeros in a mean, as in
-//! PyTorch; it is at most half of the window.
+//! As in PyTorch, padding is never a maximum and counts as zeros in a mean; it is at most half of the window.
 
 use dahl::ndarray::{ArrayView4, ArrayViewMut4};
 use dahl::prelude::*;

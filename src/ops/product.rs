@@ -1,7 +1,7 @@
 //! Products of all elements or along an axis: [`product`], [`product_axis`], and their gradients.
 //!
-//! A product carries an exponent of its own, so it neither overflows nor underflows unless its value does; PyTorch's and
-//! NumPy's do on the way. Each factor costs one rounding.
+//! A product has an exponent of its own, so it overflows or underflows only if its value does. In PyTorch and NumPy,
+//! intermediate products overflow and underflow. Each factor costs one rounding.
 
 use dahl::ndarray::{ArrayView0, ArrayViewD, ArrayViewMut0, ArrayViewMutD};
 use dahl::prelude::*;

@@ -1,9 +1,10 @@
-//! Seeded random numbers: [`uniform`] and [`normal`], of a place in a sequence ([`Philox`]).
+//! Seeded random numbers: [`uniform`] and [`normal`], from a place in a sequence ([`Philox`]).
 //!
 //! Each element is a function of the seed and its index alone (Philox4x32-10; Salmon, Moraes, Dror and Shaw 2011,
-//! *Parallel Random Numbers: As Easy as 1, 2, 3*), so the numbers do not depend on how an array is divided or on the
-//! number of workers. Nor do they depend on the device, but that the sine and cosine in [`normal`] are the device's own, which
-//! may differ in the last bit of an `f64`. Numbers are made in `f64` and rounded once: all element types hold the same ones.
+//! *Parallel Random Numbers: As Easy as 1, 2, 3*). So the numbers do not depend on how an array is divided or on the
+//! number of workers. They do not depend on the device either, except that [`normal`] uses the device's own sine and
+//! cosine, which may differ in the last bit of an `f64`. Numbers are computed in `f64` and rounded once: all element
+//! types hold the same ones.
 
 use dahl::prelude::*;
 

@@ -1,7 +1,7 @@
 //! The gradients of sums, means and extremes by their input.
 //!
-//! The gradient of an extreme goes to one element: the first of equal ones, or the first NaN. So do PyTorch's `max(dim)`
-//! and `min(dim)`, which return indices; its `amax` and `amin` divide the gradient evenly among equal ones.
+//! The gradient of an extreme goes to one element: the first of equal ones, or the first NaN. PyTorch's `max(dim)` and
+//! `min(dim)`, which return indices, do the same; its `amax` and `amin` divide the gradient evenly among equal ones.
 
 use dahl::ndarray::{ArrayView0, ArrayViewD, ArrayViewMutD};
 use dahl::prelude::*;

@@ -1,7 +1,8 @@
-//! Losses of predicted numbers, and their gradients.
+//! Regression losses, and their gradients.
 //!
-//! `factor` is what each element counts: one over the number of elements gives the mean over a batch, also when the batch is
-//! processed in parts, each with the whole batch's factor. Differences and sums are formed in the compute type.
+//! `factor` is the weight of each element: one over the number of elements gives the mean over a batch, also when the
+//! batch is processed in parts, each with the whole batch's factor. Differences and sums are computed in the compute
+//! type.
 
 use dahl::prelude::*;
 use dahl::simd;

@@ -1,4 +1,4 @@
-//! [`rotate_180`]: images turned upside down, as the filters of a convolution are in its gradient.
+//! [`rotate_180`]: rotates images by 180 degrees, as the gradient of a convolution rotates its filters.
 
 use dahl::ndarray::{ArrayViewD, ArrayViewMutD, Axis};
 use dahl::prelude::*;

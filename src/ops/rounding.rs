@@ -1,4 +1,4 @@
-//! Rounding of one element to an integer. Infinities, NaN and the sign of zero stay; derivatives are 0.
+//! Rounding to an integer, element by element. Infinities, NaN and the sign of zero stay; derivatives are 0.
 
 use dahl::prelude::*;
 

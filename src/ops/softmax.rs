@@ -1,7 +1,7 @@
 //! [`softmax`] and [`log_softmax`] along an axis.
 //!
 //! Both subtract the largest element first, so that nothing overflows (Goodfellow, Bengio and Courville 2016, *Deep
-//! Learning*, section 4.1). A line with a NaN or with plus infinity becomes NaN.
+//! Learning*, section 4.1). A lane with a NaN or with plus infinity becomes NaN.
 
 use dahl::ndarray::{ArrayViewD, ArrayViewMutD};
 use dahl::prelude::*;

@@ -1,4 +1,4 @@
-//! [`tile`]: an array repeated along an axis, and its gradient. Several axes are several calls.
+//! [`tile`]: repeats an array along an axis; and its gradient. For several axes, call it several times.
 
 use dahl::ndarray::{ArrayViewD, ArrayViewMutD, Axis, Slice};
 use dahl::prelude::*;

@@ -1,4 +1,4 @@
-//! [`transpose`]: rows become columns.
+//! [`transpose`]: turns rows into columns.
 
 use dahl::ndarray::{ArrayView2, ArrayViewMut2};
 use dahl::prelude::*;

@@ -1,4 +1,4 @@
-//! Trigonometric functions of one element, in radians, and their inverses.
+//! Trigonometric functions, in radians, and their inverses, element by element.
 
 use dahl::prelude::*;
 

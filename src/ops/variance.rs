@@ -1,9 +1,9 @@
 //! Variances of all elements or along an axis: [`variance`], [`variance_axis`], and their gradients.
 //!
 //! `correction` is subtracted from the number of elements: 0 gives the variance of a population, 1 the unbiased one of
-//! a sample, as PyTorch's argument of this name. The mean is found first and subtracted, so that nothing cancels; the
-//! result is neither infinite nor lost where its value can be represented. NaN if there are no more elements than the
-//! correction and they are equal.
+//! a sample, as PyTorch's argument of this name. The mean is computed first and subtracted, so no digits cancel. The
+//! result is neither infinite nor lost where its value can be represented. It is NaN if there are no more elements than
+//! the correction and they are equal.
 
 use dahl::ndarray::{ArrayView0, ArrayViewD, ArrayViewMut0, ArrayViewMutD};
 use dahl::prelude::*;

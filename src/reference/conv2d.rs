@@ -1,4 +1,5 @@
-//! Convolution and its gradients, one product after the other. Padding is zeros, which are multiplied like any number.
+//! Convolution and its gradients, one product after the other. Padding is zeros, which are multiplied like other
+//! numbers.
 
 use ndarray::{Array4, ArrayView4, ArrayViewMut4};
 

@@ -1,4 +1,4 @@
-//! Cross-entropy, its gradient, and right predictions.
+//! Cross-entropy, its gradient, and the number of correct predictions.
 
 use ndarray::{ArrayView1, ArrayView2, ArrayViewMut0, ArrayViewMut2};
 

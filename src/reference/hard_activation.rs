@@ -1,4 +1,4 @@
-//! Activation functions made of straight lines, and their gradients.
+//! Piecewise linear activation functions, and their gradients.
 
 pub(crate) fn hard_sigmoid(x: f64) -> f64 {
     if x.is_nan() {

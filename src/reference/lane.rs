@@ -1,4 +1,4 @@
-//! Lines of elements along an axis, one at a time.
+//! The lanes of an array along an axis, one at a time.
 
 use ndarray::{ArrayViewD, ArrayViewMutD, Axis};
 

@@ -1,10 +1,12 @@
-//! What the ops should compute: the same functions in `f64`, written plainly, which share no code with the kernels.
+//! References of the operations: the same functions in `f64`, written plainly, which share no code with the kernels.
 //!
-//! A declaration names its reference, `reference = PATH`, and how near it comes, `error = CLASS`; the tests of the numbers
-//! compare both. Where a sum is taken, it is compensated, so that it is better than that of the `f64` kernel.
+//! A declaration names its reference, `reference = PATH`, and its error class, `error = CLASS`. The tests of numerics
+//! compare the operation with the reference. Sums are compensated, so that the reference is more accurate than the
+//! `f64` kernel.
 //!
-//! Not here: random numbers and orders (`uniform`, `normal`, `permutation`). What they should be is a distribution, not a
-//! number; Philox is compared with its published vectors, and the distributions in the ops' own tests.
+//! Not here: random numbers and permutations (`uniform`, `normal`, `permutation`), whose definition is a distribution
+//! and not a number. Tests compare Philox with its published vectors, and the operations' own tests check the
+//! distributions.
 
 pub(crate) mod activation;
 pub(crate) mod arg_extreme;

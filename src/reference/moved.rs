@@ -1,4 +1,4 @@
-//! What only moves elements: each element of the result is found by its index.
+//! Operations that only move elements: each element of the result is found by its index.
 
 use ndarray::{ArrayView1, ArrayView2, ArrayViewD, ArrayViewMut1, ArrayViewMut2, ArrayViewMutD, IxDyn};
 

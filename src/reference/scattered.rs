@@ -1,4 +1,4 @@
-//! Sums of what was moved: the gradients of gathering and tiling.
+//! The gradients of gathering and tiling, which sum moved elements.
 
 use ndarray::{ArrayD, ArrayView1, ArrayViewD, ArrayViewMutD, IxDyn};
 

@@ -1,7 +1,8 @@
-//! Softmax, its logarithm, their gradients, and how much rounding errors weigh in them.
+//! Softmax, its logarithm, their gradients, and the weight of rounding errors in them.
 //!
-//! `exp` makes of a rounding error of its argument `x - largest` one of `|x - largest|` times as many units in the result;
-//! those of the sum are the probabilities' mean of that. This is what `.._terms` add up.
+//! `exp` turns a rounding error of its argument `x - largest` into one of `|x - largest|` times as many units in the
+//! result. The weight of the errors in the sum is the mean of these, weighted by the probabilities. The functions
+//! `.._terms` sum this.
 
 use ndarray::{ArrayViewD, ArrayViewMutD};
 

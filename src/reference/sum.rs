@@ -1,4 +1,4 @@
-//! [`Sum`]: a compensated sum, so that the references are better than the kernels in `f64`, too.
+//! [`Sum`]: a compensated sum, so that the references are also more accurate than the kernels in `f64`.
 
 /// A sum with its rounding errors added up beside it (Neumaier 1974).
 #[derive(Clone, Copy, Debug, Default)]

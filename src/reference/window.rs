@@ -1,4 +1,4 @@
-//! A kernel moved over an image, position by position.
+//! A kernel that slides over an image, position by position.
 
 /// How it moves.
 #[derive(Clone, Copy, Debug)]

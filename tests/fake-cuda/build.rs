@@ -26,7 +26,7 @@ fn main() {
         .cpp(true)
         .std("c++17")
         .opt_level(1)
-        .debug(true)
+        .debug(false)
         .pic(true)
         .define("DAHL_ON_CPU", None)
         .define("DAHL_CHECKED", None)

@@ -1,7 +1,8 @@
 //! Reads the fixtures: inputs, arguments and PyTorch's results, case by case.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::sync::{Mutex, PoisonError};
 
 use dahl::ndarray::Axis;
 use dahl::prelude::*;
@@ -11,12 +12,12 @@ use safetensors::tensor::{Dtype, TensorView};
 /// One file of `fixtures`.
 pub(crate) struct Stem {
     name: &'static str,
-    bytes: Vec<u8>,
+    file: SafeTensors<'static>,
 }
 
 /// One case of an op in one element type.
 pub(crate) struct Case<'s> {
-    file: SafeTensors<'s>,
+    file: &'s SafeTensors<'static>,
     /// `{op}/{element type}/{case}`
     pub(crate) name: String,
     /// The same of the op whose inputs it shares.
@@ -39,23 +40,30 @@ pub(crate) struct Placed<T: Element, const N: usize> {
 }
 
 impl Stem {
-    pub(crate) fn open(name: &'static str) -> Self {
-        let path = format!("{}/tests/pytorch/fixtures/{name}.safetensors", env!("CARGO_MANIFEST_DIR"));
-        Self { name, bytes: fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}")) }
+    /// The file of this name, which is read and parsed once: there are thousands of tensors in one.
+    pub(crate) fn open(name: &'static str) -> &'static Self {
+        static STEMS: Mutex<BTreeMap<&str, &Stem>> = Mutex::new(BTreeMap::new());
+        let mut stems = STEMS.lock().unwrap_or_else(PoisonError::into_inner);
+        stems.entry(name).or_insert_with(|| {
+            let path = format!("{}/tests/pytorch/fixtures/{name}.safetensors", env!("CARGO_MANIFEST_DIR"));
+            let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+            let file = SafeTensors::deserialize(bytes.leak()).expect("a safetensors file");
+            Box::leak(Box::new(Self { name, file }))
+        })
     }
 
     /// The cases of `op` in the element type `type_name`; inputs that an op named `shared` has for all are found too.
     pub(crate) fn cases(&self, op: &str, shared: &str, type_name: &str) -> Vec<Case<'_>> {
-        let file = || SafeTensors::deserialize(&self.bytes).expect("a safetensors file");
         let prefix = format!("{op}/{type_name}/");
-        let names: BTreeSet<String> = file()
+        let names: BTreeSet<String> = self
+            .file
             .names()
             .into_iter()
             .filter_map(|name| Some(name.strip_prefix(&prefix)?.split_once('/')?.0.to_owned()))
             .collect();
         assert!(!names.is_empty(), "{} has no cases of {op} in {type_name}", self.name);
         let case = |case| Case {
-            file: file(),
+            file: &self.file,
             name: format!("{prefix}{case}"),
             shared: format!("{shared}/{type_name}/{case}"),
         };

@@ -13,13 +13,15 @@ use crate::trouble::Trouble;
 
 /// What settings begin with.
 const PREFIX: &str = "DAHL_";
+/// What those begin with that only tests read: Cargo sets one in this repository.
+const OF_TESTS: &str = "DAHL_TESTING_";
 /// Tells the command that begins anew which settings there were.
 const IGNORED: &str = "STUDY_IGNORED";
 
 /// Begins the command anew without the settings, if there are any.
 pub(crate) fn leave(output: &Output) -> Result<(), Trouble> {
     let mut names: Vec<String> = env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
-    names.retain(|name| name.starts_with(PREFIX));
+    names.retain(|name| name.starts_with(PREFIX) && !name.starts_with(OF_TESTS));
     names.sort();
     if names.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! How an arena gets memory, and waits for what tasks in flight hold of it.
+//! How an arena gets memory, and waits until tasks in flight release some of it.
 
 use super::Arena;
 use crate::memory::{Block, Chunk, Shortage};

@@ -1,4 +1,5 @@
-//! What `_init` needs before there is a task: the output's shape, its array, the preconditions.
+//! What a function `.._init` does before it submits a task: it determines the output's shape, checks preconditions, and
+//! allocates the output.
 
 use std::fmt::Debug;
 use std::panic::Location;

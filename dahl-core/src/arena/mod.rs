@@ -1,4 +1,4 @@
-//! [`Arena`]: where arrays live that go together.
+//! [`Arena`]: memory for arrays that are freed together.
 
 mod chunk;
 mod init;

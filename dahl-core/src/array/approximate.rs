@@ -1,5 +1,5 @@
-//! Comparing arrays, exactly and with a tolerance: `==` and the traits of `approx`, for arrays and for guards, so that
-//! `assert_relative_eq!(a, b)` and its kin work on both. Arrays of different shapes are never equal.
+//! Comparison of arrays, exact and with a tolerance: `==` and the traits of `approx`, for arrays and for guards, so
+//! that `assert_relative_eq!(a, b)` and the like work on both. Arrays of different shapes are never equal.
 
 use approx::{AbsDiffEq, RelativeEq, UlpsEq};
 use ndarray::{ArrayViewD, Dim, Dimension};

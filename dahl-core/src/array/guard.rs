@@ -1,7 +1,7 @@
-//! [`ReadGuard`] and [`WriteGuard`]: the host's view of an array.
+//! [`ReadGuard`] and [`WriteGuard`]: access to an array by the host.
 //!
-//! A guard holds nothing but a borrow. Before it is made, the tasks that it must wait for have ended; while it lives,
-//! the borrow keeps others from being submitted. A guard that is leaked blocks nobody.
+//! A guard holds nothing but a borrow. Before it is created, the tasks that it must wait for have ended. While it
+//! exists, the borrow prevents conflicting submissions. A leaked guard blocks no task.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};

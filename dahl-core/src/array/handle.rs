@@ -1,7 +1,4 @@
-//! [`Array`]: data known to the runtime.
-//!
-//! An `Array` is a handle: who owns what, how long it may live, its shape. What tasks need, its bytes and the order of
-//! accesses, is its [`ArrayState`], which has no lifetime and lives until the handle is gone and the last task is done.
+//! [`Array`]: the handle of an array, by which programs use it.
 
 use std::fmt;
 use std::marker::PhantomData;

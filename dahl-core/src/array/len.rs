@@ -1,4 +1,4 @@
-//! How many bytes an array of a shape takes, and how many elements fill it.
+//! The number of bytes and of elements of an array, from its shape.
 
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};

@@ -1,7 +1,8 @@
-//! [`Array`]: data known to the runtime, and the ways in which the host touches it.
+//! [`Array`]: data that the runtime manages, and the ways in which the host accesses them.
 //!
-//! An `Array` is a handle: who owns what, how long it may live, its shape. What tasks need, its bytes and the order of
-//! accesses, is its [`ArrayState`], which has no lifetime and lives until the handle is gone and the last task is done.
+//! An `Array` is a handle: it has an owner, a lifetime and a shape. Its `ArrayState` (`graph`) has what tasks need: the bytes
+//! and the order of accesses. The state has no lifetime. It lives until the handle is dropped and the last task has
+//! ended.
 #![allow(unsafe_code, reason = "handles point to states that outlive them; guards read the arrays' memory")]
 
 mod any;

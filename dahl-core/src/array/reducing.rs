@@ -1,4 +1,4 @@
-//! What the host says of the reductions into an array.
+//! The calls by which the host controls reductions into an array.
 
 use std::num::NonZeroUsize;
 use std::panic::Location;

@@ -1,4 +1,4 @@
-//! [`Autotuner`]: the measurements by which a choice is made. They are bounded, and they end.
+//! [`Autotuner`]: the measurements on which a choice of kernel rests. Their number is bounded.
 
 use arrayvec::ArrayVec;
 

@@ -1,12 +1,13 @@
-//! Choosing a kernel: which one of a codelet's runs a task, and whether idle workers help it.
+//! Autotuning: which of a codelet's kernels runs a task, and whether idle workers help it.
 //!
-//! Two questions, kept apart. *Which kernel* may be seen in the bits of the result, so it is a table by codelet and
-//! footprint, whose rule the user sets ([`KernelPolicy`]), and which can be read, saved and pinned
-//! ([`KernelChoices`]). *How many cores* cannot be seen, since a parallel kernel gives the same bits for any number of
-//! them, so it is decided anew for each task: several, if workers are idle and this was measured to be faster.
+//! These are two separate questions. *Which kernel* runs can show in the bits of the result. So the answer is a table
+//! by codelet and footprint. The user sets its policy ([`KernelPolicy`]), and can read, save and pin it
+//! ([`KernelChoices`]). *How many cores* run it cannot show, since a parallel kernel gives the same bits for any number
+//! of them. So the runtime decides it for each task: several cores, if workers are idle and measurements showed that
+//! help is faster.
 //!
-//! Both rest on the same [`Autotuner`]: each candidate runs a few times, its first call counts apart, and then the best
-//! median is taken for good.
+//! Both use the same [`Autotuner`]: each candidate runs a few times, its first call counts apart, and then the
+//! candidate with the best median is taken for the rest of the run.
 //!
 //! Not here: which worker runs a task (`scheduler`), how workers help (`worker`), histories of durations (`perf`).
 

@@ -1,4 +1,4 @@
-//! [`KernelPolicy`], [`TeamPolicy`]: the rules of the choice, as the user sets them.
+//! [`KernelPolicy`], [`TeamPolicy`]: the user's rules for these choices.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! [`KernelChoices`]: the table of choices, to be read and saved.
+//! [`KernelChoices`]: the table of choices, which users can read and save.
 
 use std::fmt;
 use std::io;

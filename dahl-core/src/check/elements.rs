@@ -1,4 +1,4 @@
-//! The elements of an operand, however they lie: visited in row-major order, overwritten, and numbered.
+//! The elements of an operand with any strides: visited in row-major order, overwritten, and numbered.
 
 use std::slice;
 

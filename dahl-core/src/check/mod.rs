@@ -1,12 +1,12 @@
-//! Checked mode: what a kernel did is compared with what its declaration says.
+//! Checked mode: compares what a kernel did with its declaration.
 //!
 //! * [`unwritten`]: every element of a `W` output was written.
-//! * [`read_only`]: a kernel in C left its inputs as they were. (One in Rust cannot change them.)
+//! * [`read_only`]: a kernel in C did not change its inputs. (One in Rust cannot.)
 //! * [`not_finite`]: a NaN or an infinity came out where none went in. That is a [note](CheckNote), not a failure.
 //!
-//! A worker that runs a task of a checked runtime [begins](Inspection::begin) the inspection before the kernel and
-//! [ends](Inspection::end) it after. What the first two find fails the task as a panic would. The order in which
-//! independent tasks run is permuted elsewhere (`scheduler::Shuffled`).
+//! A worker of a checked runtime [begins](Inspection::begin) the inspection before the kernel and
+//! [ends](Inspection::end) it after. What the first two find fails the task, as a panic does. `scheduler::Shuffled`
+//! permutes the order of independent tasks.
 #![allow(unsafe_code, reason = "looks at a task's arrays before and after its kernel")]
 
 mod elements;

@@ -1,7 +1,7 @@
-//! Whether a NaN or an infinity came out of a kernel where none went in.
+//! Finds a NaN or an infinity that came out of a kernel where none went in.
 //!
-//! A plain argument may be one too, and its type is not known here: a task without an array to read, as filling one
-//! with infinity, is not looked at.
+//! A plain argument may be one too, and its type is not known here. So tasks that read no array, such as a fill with
+//! infinity, are not checked.
 
 use half::{bf16, f16};
 

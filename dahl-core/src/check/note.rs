@@ -1,4 +1,4 @@
-//! [`CheckNote`]: something strange that is no failure.
+//! [`CheckNote`]: a suspicious result that is no failure.
 
 use std::fmt;
 use std::io::Write as _;

@@ -1,4 +1,4 @@
-//! [`Pattern`]: what an output is filled with, so that what a kernel leaves unwritten can be seen.
+//! [`Pattern`]: fills an output before the kernel runs, to find elements that it leaves unwritten.
 
 use std::slice;
 

@@ -1,4 +1,4 @@
-//! Whether a kernel in C left its inputs as they were: it is given copies, so that no harm comes of it.
+//! Whether a kernel in C left its inputs unchanged. The kernel receives copies, so the arrays stay intact.
 
 use super::pattern::Pattern;
 use super::substitute::Substitute;

@@ -1,4 +1,4 @@
-//! [`Substitute`]: a private buffer in an operand's place.
+//! [`Substitute`]: a private buffer in the place of an operand.
 
 use super::pattern::Pattern;
 use crate::codelet::{Line, Operand};

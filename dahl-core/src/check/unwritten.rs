@@ -1,4 +1,4 @@
-//! Whether a kernel wrote every element of its `W` outputs: they hold a pattern before, and must not after.
+//! Whether a kernel wrote every element of its `W` outputs: they hold a pattern before, and must not hold it after.
 
 use super::pattern::Pattern;
 use super::substitute::Substitute;

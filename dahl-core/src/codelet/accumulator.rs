@@ -1,4 +1,4 @@
-//! [`Accumulator`]: what the private buffers of a `REDUX` parameter hold and how they combine.
+//! [`Accumulator`]: what the private buffers of a `REDUX` parameter hold, and how they combine.
 
 use bytemuck::{cast_slice, cast_slice_mut};
 

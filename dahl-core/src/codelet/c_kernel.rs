@@ -1,9 +1,10 @@
 //! [`CKernel`]: a kernel in C as `dahl-build` describes it to Rust, and how a worker calls it.
 //!
-//! The build script of a crate compiles `kernels/*.c` and writes one constant for each file;
-//! [`include_kernels!`](crate::include_kernels) brings them in, `cpu = [kernels::DOT_C]` names one. Two checks stand
-//! between a declaration and the C code: [`CKernel::check`] at compile time, for the person who writes them, and the
-//! views' own at run time, by which a call is sound: element types, access modes and sizes are those of the C code.
+//! The build script of a crate compiles `kernels/*.c` and writes one constant for each file.
+//! [`include_kernels!`](crate::include_kernels) includes these constants, and `cpu = [kernels::DOT_C]` names one. Two
+//! checks compare the declaration with the C code. [`CKernel::check`] does so at compile time, for the author of both.
+//! The views do so at run time, and the soundness of a call rests on that: element types, access modes and sizes are
+//! those of the C code.
 //!
 //! Not here: reading C (`dahl-build`).
 #![allow(unsafe_code, reason = "calls functions of C")]

@@ -1,4 +1,4 @@
-//! [`Codelet`]: a declared operation with its kernels, as immutable data. `#[codelet]` writes it.
+//! [`Codelet`]: a declared operation with its kernels, as immutable data. `#[codelet]` generates it.
 //!
 //! Not here: submitting (`task`) and running it (`worker`).
 

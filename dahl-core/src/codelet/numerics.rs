@@ -1,4 +1,4 @@
-//! [`Numerics`]: what a declaration says of its exactness.
+//! [`Numerics`]: what a declaration says about the accuracy of its results.
 
 use super::{Kernel, WorkInputs};
 

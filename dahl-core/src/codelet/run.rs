@@ -1,4 +1,4 @@
-//! [`Run`]: a stretch of elements of every parameter of a map, contiguous for each.
+//! [`Run`]: a sequence of elements that is contiguous in every parameter of a map.
 #![allow(unsafe_code, reason = "cuts strided and stretched operands into contiguous runs")]
 
 use std::marker::PhantomData;

@@ -1,4 +1,4 @@
-//! Whether this thread runs a kernel.
+//! Whether this thread is running a kernel.
 
 use std::cell::Cell;
 

@@ -1,4 +1,5 @@
-//! Sentences that constants assemble about kernels that do not fit, and the comparison of types as declarations write them.
+//! Messages about kernels that do not fit, assembled at compile time, and the comparison of types as declarations write
+//! them.
 
 use crate::argument::DeclaredArgument;
 

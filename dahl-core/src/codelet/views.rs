@@ -1,4 +1,4 @@
-//! [`Views`]: what a kernel is given, taken one parameter at a time.
+//! [`Views`]: the arguments of a kernel, taken one parameter at a time.
 #![allow(unsafe_code, reason = "this is where a task's accesses become references")]
 
 use std::marker::PhantomData;

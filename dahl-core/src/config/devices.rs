@@ -1,4 +1,4 @@
-//! The CUDA devices: the settings that are about them, and what they name.
+//! The settings of CUDA devices.
 
 use super::RuntimeBuilder;
 use super::environment::from_environment;

@@ -1,4 +1,4 @@
-//! Settings that come from a call, or else from a variable.
+//! Settings that come from a call, or else from an environment variable.
 
 use std::path::PathBuf;
 // A static's, whose order nobody relies on.

@@ -1,6 +1,6 @@
-//! The variables of the environment: their names, what each may be, and a warning for one that is none of them.
+//! The environment variables: their names, the valid values of each, and a warning for an unknown one.
 //!
-//! This is the one list: settings are read by it, and a test holds `docs/debugging-and-performance.md` against it.
+//! This is the only list. The settings use it, and a test compares `docs/debugging-and-performance.md` with it.
 
 use std::env::{self, VarError};
 use std::path::PathBuf;

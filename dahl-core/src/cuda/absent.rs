@@ -1,4 +1,4 @@
-//! What stands for devices where the feature `cuda` is off: types of which there are no values.
+//! Types without values, in the place of devices where the feature `cuda` is off.
 #![allow(unsafe_code, reason = "has the methods of the types that it stands for")]
 
 use std::convert::Infallible;

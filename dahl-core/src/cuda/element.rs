@@ -1,4 +1,4 @@
-//! What a kernel in CUDA takes: [`CudaView`] for arrays, [`CudaArgument`] for plain values, and their types.
+//! The parameters of a CUDA kernel: [`CudaView`] for arrays, [`CudaArgument`] for plain values, and their types.
 
 use crate::element::ElementType;
 

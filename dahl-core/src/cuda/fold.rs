@@ -1,4 +1,4 @@
-//! The kernels of a reduction's own tasks: partial results combined, and the last one put into the array.
+//! The kernels of a reduction's own tasks: one combines partial results, one puts the last of them into the array.
 
 use half::{bf16, f16};
 

@@ -1,4 +1,4 @@
-//! [`GraphCounts`]: how many graphs a device had, and what they launched (`GRAPHS.md`).
+//! [`GraphCounts`]: the number of a device's graphs, and of what they launched (`GRAPHS.md`).
 
 /// How many graphs there were, and what they launched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

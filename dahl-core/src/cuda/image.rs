@@ -1,4 +1,4 @@
-//! [`CudaImage`]: device code as it is loaded into a device.
+//! [`CudaImage`]: device code in the form that a device loads.
 
 use std::fmt;
 

@@ -1,7 +1,8 @@
-//! [`CudaKernel`]: a kernel in CUDA as `dahl-build` describes it to Rust, and [`CudaInstance`], for given element types.
+//! [`CudaKernel`]: a kernel in CUDA as `dahl-build` describes it to Rust, and [`CudaInstance`], for given element
+//! types.
 //!
-//! The build script of a crate compiles `kernels/*.cu` and writes one constant for each `DAHL_KERNEL(..)` in them;
-//! [`include_kernels!`](crate::include_kernels) brings them in, `cuda = kernels::CONV2D` names one.
+//! The build script of a crate compiles `kernels/*.cu` and writes one constant for each `DAHL_KERNEL(..)` in them.
+//! [`include_kernels!`](crate::include_kernels) includes these constants, and `cuda = kernels::CONV2D` names one.
 
 use super::element::{CudaArgument, CudaTypeParameter, CudaView};
 use super::image::CudaImage;

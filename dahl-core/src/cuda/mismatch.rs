@@ -1,4 +1,5 @@
-//! The check that a kernel in CUDA fits the codelet that names it, and the sentence if it does not. All in constants.
+//! The check that a CUDA kernel fits the codelet that names it, and the message if it does not. All of it is evaluated
+//! at compile time.
 
 use super::element::{CudaArgument, CudaElement, CudaView};
 use super::kernel::CudaKernel;

@@ -1,9 +1,9 @@
-//! Kernels in CUDA as `dahl-build` and `#[codelet]` describe them: what they take, how they are launched, and the image
-//! of device code that holds them; `call`, what kernels get that call libraries; and behind the feature `cuda` the devices that
-//! run them, `driver`, and the libraries.
+//! Kernels in CUDA as `dahl-build` and `#[codelet]` describe them: their parameters, their launches, and the image of
+//! device code that contains them. `call` is the interface of kernels that call libraries. Behind the feature `cuda`,
+//! `driver` has the devices that run all of these, and `libraries` the libraries.
 //!
-//! Data come from the tables that `dahl-build` writes and from the declarations of maps, as [`CudaKernel`]s, and
-//! go to [`Codelet::cuda`](crate::Codelet::cuda). Not here: tasks on a device (`worker::cuda`).
+//! [`CudaKernel`]s come from the tables that `dahl-build` writes and from the declarations of maps, and go to
+//! [`Codelet::cuda`](crate::Codelet::cuda). Not here: tasks on a device (`worker::cuda`).
 
 #[cfg(not(feature = "cuda"))]
 mod absent;

@@ -1,4 +1,4 @@
-//! [`CudaProgram`]: kernels in CUDA as texts, which NVRTC compiles where they are first used.
+//! [`CudaProgram`]: the sources of CUDA kernels, which NVRTC compiles at their first use.
 
 use std::fmt;
 #[cfg(feature = "cuda")]

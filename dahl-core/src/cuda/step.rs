@@ -1,4 +1,4 @@
-//! [`CudaStep`]: the numbers that a launch depends on, as steps of a machine with a stack, and their evaluation.
+//! [`CudaStep`]: one step of a stack machine that computes the numbers of a launch, and the evaluation of such steps.
 
 use super::element::{CudaArgument, CudaElement};
 use crate::element::ElementType;

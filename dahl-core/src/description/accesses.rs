@@ -1,4 +1,4 @@
-//! [`AccessDesc`]: what a task says of one of its arrays; [`Accesses`]: of all of them.
+//! [`AccessDesc`]: what a task does with one of its arrays; [`Accesses`]: the same for all of them.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! [`Action`]: what a task does, with the fields that each kind has.
+//! [`Action`]: what a task does, with the fields of each kind of task.
 
 use crate::codelet::{Accumulator, Codelet, Kernel};
 use crate::cuda::CudaInstance;

@@ -1,11 +1,11 @@
-//! [`TaskDesc`]: a task as data. It says all that a submission says, and points to nothing that belongs to a runtime: it can be
-//! copied, kept, sent to another thread, and submitted again on other arrays.
+//! [`TaskDesc`]: a task as data. It contains everything that a submission says and no pointer into a runtime. So a
+//! program can copy it, keep it, send it to another thread, and submit it again on other arrays.
 //!
-//! `action` is what is done, and with which codelet; `accesses` on which arrays, [`ArrayId`] how these are named. Where a task runs
-//! over one of its inputs, that is resolved here, once ([`Over`]): who wants to know which parameter an access is for asks the
-//! description ([`TaskDesc::operands`]).
+//! `action` says what the task does, and with which codelet. `accesses` says on which arrays; [`ArrayId`] names these.
+//! If a task runs in place, over one of its inputs, the description resolves that once ([`Over`]):
+//! [`TaskDesc::operands`] says which access belongs to which parameter.
 //!
-//! Not here: the order of tasks and who runs them (`task`), what is expected of them (`perf`).
+//! Not here: the order of tasks and who runs them (`task`), and their expected durations (`perf`).
 
 mod accesses;
 mod action;

@@ -1,4 +1,4 @@
-//! What a task needs of a device's memory, all at once.
+//! How much of a device's memory a task needs at once.
 
 use crate::description::TaskDesc;
 use crate::memory::block_bytes;

@@ -1,4 +1,4 @@
-//! [`FetchError`]: why elements cannot be had where they are needed; [`Requester`]: by whom.
+//! [`FetchError`]: why elements cannot be fetched; [`Requester`]: who asked for them.
 
 use std::fmt;
 use std::panic::Location;

@@ -1,4 +1,4 @@
-//! [`Devices`]: the devices of a runtime, their memories, and the links over which elements come and go.
+//! [`Devices`]: the devices of a runtime, their memories, and the links for transfers.
 
 use std::sync::{Arc, PoisonError};
 

@@ -1,9 +1,10 @@
-//! The devices of a runtime, simulated or real, their memories, and the links over which elements come and go.
+//! The devices of a runtime, simulated or real, their memories, and the links for transfers.
 //!
 //! A *virtual device* is a worker with a memory node of its own. Its kernels really run, on this machine's CPU and in
-//! the device's own buffers, so values, copies and coherence are real; only durations are the model's.
+//! the device's own buffers, so values, copies and coherence are real. Only the durations come from a model.
 //!
-//! Not here: what describes a machine (`machine`), the events of a simulated run (`simulation`), what a real device does (`cuda`), and where arrays have replicas (`graph::replicas`).
+//! Not here: the description of a machine (`machine`), the events of a simulated run (`simulation`), what a real device
+//! does (`cuda`), and where arrays have replicas (`graph::replicas`).
 
 mod demand;
 mod fetch_error;

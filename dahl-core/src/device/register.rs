@@ -1,8 +1,8 @@
-//! [`Register`]: the arrays that have replicas in a device's memory, and which of them makes room for others.
+//! [`Register`]: the arrays that have replicas in a device's memory, and which of these is evicted next.
 //!
-//! It knows arrays as [`Copied`] alone: what it asks of them and tells them.
+//! It knows arrays only through the trait [`Copied`].
 //!
-//! **Locks.** A register is locked before the replicas of an array, never after.
+//! **Locks.** A thread locks a register before the replicas of an array, never after.
 #![allow(unsafe_code, reason = "knows states that take themselves off before they are freed")]
 
 use std::cmp::Reverse;

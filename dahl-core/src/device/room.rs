@@ -1,4 +1,4 @@
-//! [`Room`]: where a replica lies.
+//! [`Room`]: the memory of a replica.
 
 use crate::cuda::Allocation;
 use crate::memory::Block;

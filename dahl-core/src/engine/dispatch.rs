@@ -1,4 +1,5 @@
-//! How ready tasks get from whoever makes them ready to whoever runs them: [`Shared`]'s part beside the scheduler.
+//! How a ready task gets from the thread that makes it ready to the thread that runs it: a part of [`Shared`], beside
+//! the scheduler.
 
 use crossbeam_queue::SegQueue;
 

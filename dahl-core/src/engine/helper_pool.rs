@@ -1,14 +1,15 @@
 //! [`HelperPool`]: idle workers that help a parallel kernel.
 //!
-//! A parallel kernel calls rayon's functions on its worker's thread, which is one of the runtime's rayon pool. The jobs
-//! that it makes lie in that thread's queue. The pool's other threads never look there by themselves, since each is
-//! busy for ever with being a worker; so a worker without a task asks rayon for a job while a parallel kernel runs. Between
-//! two jobs it looks for tasks, as always. Nothing waits for a helper: what nobody takes, the kernel's own thread does.
-//! (Only `rayon::broadcast` waits for every thread; kernels must not call it.)
+//! A parallel kernel calls rayon's functions on its worker's thread, which is a thread of the runtime's rayon pool. The
+//! jobs that it creates go to that thread's queue. The pool's other threads do not look there by themselves, because
+//! each is always busy as a worker. So while a parallel kernel runs, a worker without a task asks rayon for a job.
+//! Between two jobs it looks for tasks, as always. No thread waits for a helper: the kernel's own thread runs the jobs
+//! that no other takes. (Only `rayon::broadcast` waits for every thread; kernels must not call it.)
 //!
-//! On a thread that is not a worker's (the host, when it helps; a simulation) a kernel that makes jobs runs on a pool of
-//! one thread. One that makes none, such as a kernel whose jobs are in a parallel entry, runs where it is: to hand it to
-//! another thread and to wait costs more than many a kernel does, and memory for rayon's queue.
+//! On a thread that is no worker's (the host, when it helps; a simulation) a kernel that creates jobs runs on a pool of
+//! one thread. A kernel that creates none, such as one whose jobs are in a separate parallel kernel, runs on the
+//! calling thread: handing it to another thread and waiting takes longer than many a kernel, and rayon's queue takes
+//! memory.
 //!
 //! Not here: whether a kernel gets helpers (`autotune`).
 

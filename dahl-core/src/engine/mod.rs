@@ -1,7 +1,7 @@
-//! [`Shared`]: what the workers of a runtime share; how ready tasks get from whoever makes them ready to whoever runs them.
+//! [`Shared`]: the state that the workers of a runtime share; how ready tasks get to the threads that run them.
 //!
-//! Not here: what tasks and arrays share (`graph`), how a thread waits (`executor`), the handle that programs hold (`runtime`), and
-//! its settings (`config`).
+//! Not here: what tasks and arrays share (`graph`), how a thread waits (`executor`), the public handle (`runtime`), and the
+//! settings (`config`).
 
 mod dispatch;
 mod helper_pool;

@@ -1,4 +1,4 @@
-//! What a runtime with CUDA devices does besides: [`Shared`]'s part in who runs what.
+//! What a runtime with CUDA devices does in addition: a part of [`Shared`] that decides who runs what.
 
 use super::shared::Shared;
 use crate::task::ReadyTask;

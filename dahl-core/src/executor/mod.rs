@@ -1,7 +1,7 @@
-//! [`Executor`]: what runs the tasks of a runtime beside its workers: the host's own thread, which helps and waits, and the
+//! [`Executor`]: runs the tasks of a runtime besides its workers: by the host's own thread, which helps and waits, and by the
 //! simulation.
 //!
-//! Not here: the handle that programs hold (`runtime`).
+//! Not here: the public handle (`runtime`).
 
 mod engine;
 mod simulated;

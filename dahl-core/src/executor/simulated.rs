@@ -1,4 +1,4 @@
-//! How a thread waits in virtual time: it moves the simulation on.
+//! How a thread waits in virtual time: it advances the simulation.
 
 use super::engine::Executor;
 use crate::graph::Engine;

@@ -1,4 +1,4 @@
-//! How a thread waits for what workers bring about: [`Executor`]'s part in whom it lets go on.
+//! How a thread waits for progress, and for its access to an array.
 
 use std::time::Duration;
 

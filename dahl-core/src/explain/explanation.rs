@@ -1,4 +1,4 @@
-//! [`Explanation`]: the calls of a codelet's kernels, sorted by what could have made them slow.
+//! [`Explanation`]: the calls of a codelet's kernels, grouped by what may have made them slow.
 
 use std::fmt;
 use std::sync::Arc;

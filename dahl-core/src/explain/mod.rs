@@ -1,11 +1,11 @@
-//! Why the same kernel on the same shapes takes different times: what was so at the start of each call, beside how long
-//! it took.
+//! Why the same kernel on the same shapes takes different times: the circumstances at the start of each call, beside
+//! its duration.
 //!
-//! Each worker keeps a [`CallLog`] for each codelet, kernel and footprint: its first call, and the last calls with their
-//! circumstances, in a ring that nobody else writes. Whoever asks reads them all and sorts the calls by one circumstance
-//! after the other ([`Explanation`]).
+//! Each worker keeps a [`CallLog`] for each codelet, kernel and footprint: its first call, and its last calls with
+//! their circumstances, in a ring that no other thread writes. [`Explanation`] reads all logs and groups the calls by
+//! one circumstance after the other.
 //!
-//! Not here: what durations are expected (`perf`), and which kernel runs (`autotune`).
+//! Not here: expected durations (`perf`), and which kernel runs (`autotune`).
 
 mod call_log;
 mod explanation;

@@ -1,7 +1,7 @@
-//! [`Access`]: one array of a task, as a link in the array's chain. What is done with the array says the
-//! [description](AccessDesc).
+//! [`Access`]: one array of a task, as a link in the array's chain. The [description](AccessDesc) says what the task
+//! does with the array.
 //!
-//! Who may touch what of it is said at [`Record`].
+//! [`Record`] says who may touch what of it.
 #![allow(
     unsafe_code,
     reason = "an access is written by the one owner of its record at a time, without a lock"

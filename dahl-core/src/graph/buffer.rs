@@ -1,6 +1,6 @@
-//! Whole buffers of an array: one that takes the place of another, and the private ones of a reduction.
+//! Buffers that take the place of an array's own: a renamed buffer, and the private buffers of a reduction.
 //!
-//! Who may touch an array's body is said at [`ArrayState`].
+//! [`ArrayState`] says who may touch an array's body.
 #![allow(unsafe_code, reason = "changes the body of an array that the caller has exclusive access to")]
 
 use std::panic::Location;

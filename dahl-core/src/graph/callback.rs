@@ -1,4 +1,4 @@
-//! [`Callback`]: what is called when a task has ended.
+//! [`Callback`]: a function that is called when a task has ended.
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 

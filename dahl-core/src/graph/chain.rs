@@ -1,7 +1,7 @@
-//! The order of accesses to one array: a [`Chain`] of [`Link`]s, without locks. The protocol and why it is sound are
-//! in `README.md` beside this file.
+//! The order of accesses to one array: a [`Chain`] of [`Link`]s, without locks. `README.md`, beside this file, has the
+//! protocol and its proof.
 //!
-//! Not here: what a task is (`record`), and what happens when it is ready ([`Events`] says it).
+//! Not here: what a task is (`record`), and what happens when it is ready ([`Events`]).
 #![allow(
     unsafe_code,
     reason = "links are recycled memory; the README proves that no retired link is touched"

@@ -1,8 +1,8 @@
-//! [`CommuteLock`]: a FIFO lock that the tasks that commute on an array take in turn.
+//! [`CommuteLock`]: a FIFO lock of an array, under which its commuting tasks run one at a time.
 //!
-//! Tasks with an access `COMMUTE` to an array become ready together (`chain`), and then run one at a time, in whatever
-//! order their other dependencies and the workers bring about. A task that commutes on several arrays takes their locks in
-//! the order of the arrays' numbers, so that no two tasks wait for each other.
+//! Tasks with an access `COMMUTE` to an array become ready together (`chain`), and then run one at a time, in an order
+//! that their other dependencies and the workers determine. A task that commutes on several arrays takes their locks in
+//! the order of the arrays' numbers, so no two tasks wait for each other.
 
 use std::ptr;
 

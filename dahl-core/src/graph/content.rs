@@ -1,4 +1,5 @@
-//! [`Content`]: what an array holds, as one atomic byte of its state says.
+//! [`Content`]: whether an array holds values, zeros to be filled in, nothing, or a failure; one atomic byte of its
+//! state.
 
 use crate::sync::atomic::{AtomicU8, Ordering};
 use crate::sync::thread;

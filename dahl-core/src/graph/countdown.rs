@@ -1,4 +1,4 @@
-//! [`Countdown`]: what is still missing before a task can run, or its record can be used anew.
+//! [`Countdown`]: the number of events that are missing before a task can run, or before its record can be reused.
 
 use crate::sync::atomic::{AtomicU32, Ordering};
 

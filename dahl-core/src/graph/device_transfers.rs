@@ -1,6 +1,7 @@
-//! Replicas in the memory of CUDA devices: what their streams do with them, and in-flight copies to the host ([`HostFetch`]).
+//! Replicas in the memory of CUDA devices: what their streams do with them, and in-flight copies to the host
+//! ([`HostFetch`]).
 //!
-//! `cuda/README.md` has the invariants D1 to D6 that are named here, `REPLICAS.md` C1 to C5.
+//! `cuda/README.md` states the invariants D1 to D6 that comments here name, `REPLICAS.md` C1 to C5.
 #![allow(unsafe_code, reason = "copies elements between memory nodes")]
 
 use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! Replicas that leave a device's memory: to make room for others, or because the device is lost. What becomes of their
-//! elements.
+//! Replicas that leave a device's memory, to make room for others or because the device is lost, and what happens to
+//! their elements.
 //!
-//! `REPLICAS.md` has the invariants C1 to C5 that are named here. Not here: which device makes room, and when (`device`), and
-//! which array's replica goes first (`device::register`).
+//! `REPLICAS.md` states the invariants C1 to C5 that comments here name. Not here: which device makes room, and when
+//! (`device`), and which array's replica is evicted first (`device::register`).
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! Bringing an array's elements to where a task wants them: its home, or a replica in a device's memory.
+//! Brings an array's elements to the memory node of an access: home, or a replica in a device's memory.
 //!
-//! `REPLICAS.md` has the invariants C1 to C5 that are named here.
+//! `REPLICAS.md` states the invariants C1 to C5 that comments here name.
 #![allow(unsafe_code, reason = "copies elements between memory nodes")]
 
 use std::ptr;

@@ -1,4 +1,4 @@
-//! What an array is left with whose elements cannot be had.
+//! How an array fails whose elements cannot be fetched.
 
 use std::sync::Arc;
 

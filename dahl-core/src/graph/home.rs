@@ -1,4 +1,4 @@
-//! [`Home`]: an array's elements in the main memory, and who keeps them.
+//! [`Home`]: an array's elements in main memory, and who owns that memory.
 
 use crate::memory::{Block, RegionRef};
 

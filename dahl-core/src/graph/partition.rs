@@ -1,4 +1,4 @@
-//! [`Partition`]: the states of the parts, and what the split and the join do that keep them in order.
+//! [`Partition`]: the states of the parts, and what the split and the join do when they run.
 //!
 //! Not here: how these are submitted (`task::partition`).
 #![allow(unsafe_code, reason = "parts alias their whole; the order of tasks keeps them apart")]

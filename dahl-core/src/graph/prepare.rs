@@ -1,6 +1,6 @@
-//! Making an array ready for an access: its content becomes what the access may find, where it is wanted.
+//! Prepares an array for an access: resolves its content, and fetches its elements to the memory node of the access.
 //!
-//! Who may touch an array's body is said at [`ArrayState`].
+//! [`ArrayState`] says who may touch an array's body.
 #![allow(unsafe_code, reason = "changes the body of an array that the caller has access to")]
 
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! [`Record`]: the place of a task: its description, and its links in the chains of its arrays. Records are recycled: a running
-//! program makes no new ones. [`Submitted`]: one whose task has been submitted, to be looked at.
+//! [`Record`]: the memory of a task: its description, and its links in the chains of its arrays. Records are recycled:
+//! in the steady state a program allocates none. [`Submitted`]: a record whose task has been submitted.
 #![allow(unsafe_code, reason = "a record is written by one owner at a time, without a lock")]
 
 use std::cell::UnsafeCell;

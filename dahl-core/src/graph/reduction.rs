@@ -1,6 +1,6 @@
-//! [`Reductions`]: what an array knows of the reduction into it: the leaf that contributions go to, partial results, and buffers.
+//! [`Reductions`]: the state of the reduction into an array: the leaf for contributions, partial results, and buffers.
 //!
-//! Not here: how they are combined, which tasks do (`task::reduction`).
+//! Not here: the tasks that combine them (`task::reduction`).
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;

@@ -1,14 +1,14 @@
 //! [`Replicas`]: the replicas of an array in device memories, if there are devices.
 //!
-//! An array's *home* is the buffer that it was made with, in the main memory; a part's is within its whole's. Beside it
-//! there may be one replica in each device's memory: contiguous, in row-major order. Home and replicas are each valid or not.
-//! In the words of the field: the *owner* is the one that is valid alone, several valid ones are *shared*, the others
-//! are *invalid*.
+//! An array's *home* is the buffer in main memory that it was created with; a part's home lies within that of its
+//! whole. Besides, there may be one replica in each device's memory: contiguous, in row-major order. Home and each
+//! replica are valid or invalid. In the terms of cache coherence: the *owner* is the only valid location, several valid
+//! ones are *shared*, the others are *invalid*.
 //!
-//! `REPLICAS.md`, beside this file, has the invariants C1 to C5 that are named here, and the argument for each.
+//! `REPLICAS.md`, beside this file, states the invariants C1 to C5 that comments here name, and argues for each.
 //!
-//! Not here: which replicas make room for others (`device::register`), what becomes of the elements of those that go (`eviction`),
-//! how long a transfer takes (`device`), and what the streams of CUDA devices do (`device_transfers`).
+//! Not here: which replicas are evicted (`device::register`), what happens to their elements (`eviction`), how long a
+//! transfer takes (`device`), and what the streams of CUDA devices do (`device_transfers`).
 #![allow(unsafe_code, reason = "copies elements between memory nodes")]
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! [`ArrayState`]: what tasks know of an array.
+//! [`ArrayState`]: an array as tasks see it.
 #![allow(unsafe_code, reason = "contents are guarded by the order of tasks, not by a lock")]
 
 use std::cell::UnsafeCell;

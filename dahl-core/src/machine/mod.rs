@@ -1,8 +1,8 @@
-//! [`Machine`]: CPU workers and devices, as a model file describes them; and the words for what every runtime has: workers
-//! ([`WorkerInfo`]), memory nodes and copies between them ([`Transfer`]).
+//! [`Machine`]: CPU workers and devices, as a model file describes them; and types for what every runtime has: workers
+//! ([`WorkerInfo`]), memory nodes, and copies between them ([`Transfer`]).
 //!
-//! Descriptions only. Not here: the devices of a runtime with their memories (`device`), and the processors of the machine
-//! that the program runs on (`topology`).
+//! This module has descriptions only. Not here: the devices of a runtime with their memories (`device`), and the
+//! processors of the machine that the program runs on (`topology`).
 
 mod speed;
 mod transfer;

@@ -1,4 +1,4 @@
-//! [`WorkerInfo`]: a worker, as schedulers, traces and models know it.
+//! [`WorkerInfo`]: a worker, as schedulers, traces and models see it.
 
 use crate::topology::Processor;
 

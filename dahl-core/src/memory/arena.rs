@@ -1,4 +1,4 @@
-//! [`ArenaShared`]: what an arena and its regions know of each other: how much they hold, and what is free.
+//! [`ArenaShared`]: what an arena and its regions share: how much they hold, and what is free.
 
 use std::fmt;
 use std::panic::Location;

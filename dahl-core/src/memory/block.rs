@@ -1,4 +1,4 @@
-//! [`Block`]: an allocation, accounted for at its memory node.
+//! [`Block`]: an allocation, which its memory node accounts for.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;

@@ -1,11 +1,11 @@
 //! [`HugePages`]: memory of a large block, in pages of 2 MiB.
 //!
-//! A core keeps the places of a few dozen pages at hand, and looks others up. Of small pages, 4 KiB each, there are more
-//! than that in a large matrix whose columns are gone through, or in many planes; and what it fetches ahead ends with a
-//! page. Linux gives huge pages to those who ask for them, when they are first touched, if it has any.
+//! A core's TLB has entries for a few dozen pages. A large matrix that is read column by column, or many planes, need
+//! more pages of 4 KiB than that. The hardware prefetcher also stops at the end of a page. Linux provides huge pages,
+//! if it has any, for memory that requests them before it is touched.
 //!
-//! It is mapped, and not had from the allocator, which would count and clear those bytes as well that are only there
-//! so that the block can begin where a huge page does.
+//! The block is mapped, and not taken from the allocator. The allocator would also count and clear the bytes that are
+//! only there so that the block can begin at the start of a huge page.
 
 use std::ptr::NonNull;
 

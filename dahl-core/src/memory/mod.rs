@@ -1,7 +1,7 @@
-//! Memory: nodes with their limits, blocks from the allocator, regions that arenas carve arrays from, and slabs of
+//! Memory: nodes with their limits, blocks from the allocator, regions from which arenas allocate arrays, and slabs of
 //! recycled records.
 //!
-//! Not here: what an array's bytes mean (`array`), and who may touch them when (`task`).
+//! Not here: the meaning of an array's bytes (`array`), and who may touch them when (`task`).
 #![allow(unsafe_code, reason = "raw allocations; each block states who keeps them valid")]
 
 mod arena;

@@ -1,4 +1,4 @@
-//! [`MemoryNode`]: a memory that arrays can lie in, what is reserved there and by whom, and how much may be.
+//! [`MemoryNode`]: a memory that holds arrays, with the bytes reserved there, their holders, and the limit.
 
 use std::collections::HashMap;
 use std::panic::Location;

@@ -1,4 +1,4 @@
-//! [`References`]: who still uses something that is given back when nobody does.
+//! [`References`]: a count of the users of something that the last one gives back.
 
 use crate::sync::atomic::{AtomicUsize, Ordering, fence};
 

@@ -1,4 +1,4 @@
-//! [`RegionRef`]: memory of an arena between two resets. Arrays are carved off its end and go all at once.
+//! [`RegionRef`]: memory of an arena between two resets. Arrays are allocated at its end and freed together.
 
 use std::ptr::NonNull;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! [`Reservation`]: bytes that count as reserved at a memory node, wherever they lie.
+//! [`Reservation`]: bytes that a memory node counts as reserved, wherever they are.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! [`Shortage`]: memory that cannot be had, and why.
+//! [`Shortage`]: memory that cannot be allocated, and why.
 //!
-//! Not here: what a thread that submits does before it says so (`task::allocation`).
+//! Not here: what a submitting thread does before it reports a shortage (`engine::allocation`).
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! [`MemoryUse`]: what a memory node says of itself.
+//! [`MemoryUse`]: the figures of a memory node.
 
 use std::fmt;
 use std::panic::Location;

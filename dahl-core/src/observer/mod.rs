@@ -1,4 +1,4 @@
-//! [`Observer`]: sees every task as it is submitted.
+//! [`Observer`]: a hook that is called for every submitted task.
 
 mod submitted;
 

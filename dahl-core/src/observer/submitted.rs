@@ -1,4 +1,4 @@
-//! [`Observer`], and the [`Submission`] that it is shown.
+//! [`Observer`], and the [`Submission`] that it receives.
 
 use std::fmt;
 use std::ops::Deref;

@@ -1,4 +1,4 @@
-//! [`Handles`]: the handles of the parts in a list that the partition lends, so that opening it again allocates nothing.
+//! [`Handles`]: a list of the parts' handles, which the partition keeps, so that opening it again allocates nothing.
 
 use std::any::Any;
 use std::sync::Arc;

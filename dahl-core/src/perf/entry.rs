@@ -1,4 +1,4 @@
-//! [`ModelEntry`]: what is known of one footprint of a kernel on a kind of worker.
+//! [`ModelEntry`]: the measurements of one footprint of a kernel on a kind of worker.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};

@@ -1,4 +1,4 @@
-//! [`Family`]: what differs in the footprint alone, so that one can be told from others.
+//! [`Family`]: entries that differ in the footprint alone, so that some predict others.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};

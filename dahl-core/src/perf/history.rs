@@ -1,4 +1,4 @@
-//! [`History`]: what performance models have recorded, for people to read.
+//! [`History`]: the recorded durations of performance models, for users.
 
 use super::entry::{ModelEntry, REQUIRED, REQUIRED_VIRTUAL};
 use super::regression::Curve;

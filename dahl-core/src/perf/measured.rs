@@ -1,4 +1,4 @@
-//! [`Measured`]: the sums of this run, as the runtime's statistics are made of them.
+//! [`Measured`]: totals of this run, from which the runtime computes its statistics.
 
 use super::entry::ModelEntry;
 use super::models::Models;

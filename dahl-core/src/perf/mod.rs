@@ -1,11 +1,11 @@
 //! Performance models: how long a codelet's kernels take, by kind of worker, element type and footprint.
 //!
-//! A worker that has run a task adds how long it took to samples of its own, without a lock. An entry joins the samples
-//! of all workers of a kind, and keeps what they say at hand for schedulers, which ask for every ready task: the median
-//! of the last durations, or if there are none, a curve through the entries of other footprints. A store keeps entries
-//! from run to run.
+//! A worker that has run a task adds the duration to its own samples, without a lock. An entry joins the samples of all
+//! workers of a kind, and caches the prediction, because schedulers ask for it for every ready task: the median of the
+//! last durations, or if there are none, a curve through the entries of other footprints. A store keeps entries from
+//! run to run.
 //!
-//! Not here: deciding by them (`scheduler`).
+//! Not here: decisions by these durations (`scheduler`).
 
 mod entry;
 mod estimate;

@@ -1,4 +1,4 @@
-//! [`Models`]: all that a runtime knows of durations. [`ModelCache`]: the part that one worker has used.
+//! [`Models`]: all durations that a runtime knows. [`ModelCache`]: the part that one worker has used.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError};

@@ -1,4 +1,4 @@
-//! [`PredictionErrors`]: how far off what was expected of tasks was.
+//! [`PredictionErrors`]: how much predicted durations differed from measured ones.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

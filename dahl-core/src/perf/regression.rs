@@ -1,4 +1,4 @@
-//! [`Curve`]: a duration as a function of the work, fitted to what was measured of other footprints.
+//! [`Curve`]: a duration as a function of the work, fitted to measurements of other footprints.
 
 /// Different sizes that a curve is fitted to, at least: one more than it has parameters.
 const SIZES: usize = 4;

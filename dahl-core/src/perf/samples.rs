@@ -1,4 +1,4 @@
-//! [`Samples`]: what one worker measured of one kernel and footprint.
+//! [`Samples`]: one worker's measurements of one kernel and footprint.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,4 +1,4 @@
-//! [`Window`]: recent durations, and estimates of their centre and spread that single outliers do not move.
+//! [`Window`]: recent durations, and robust estimates of their centre and spread.
 
 /// The most durations that an estimate is made of.
 const CAPACITY: usize = 256;

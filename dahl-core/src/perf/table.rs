@@ -1,4 +1,4 @@
-//! [`Table`]: from keys to entries. It is read without a lock, and only grows.
+//! [`Table`]: a map from keys to entries, which is read without a lock and only grows.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,4 +1,4 @@
-//! Tests of estimates, on durations that are made up.
+//! Tests of estimates, on made-up durations.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! [`Warnings`]: what was found wrong with stored models, and went on.
+//! [`Warnings`]: problems with stored models that did not end the run.
 
 use std::sync::PoisonError;
 

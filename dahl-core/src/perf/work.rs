@@ -1,5 +1,5 @@
-//! [`Work`]: how much a task does; and the [`key`] of all that its duration depends on: the codelet, the kernel, the kind
-//! of worker, and the footprint.
+//! [`Work`]: the amount of work of a task; and the [`key`] of everything that its duration depends on: the codelet, the
+//! kernel, the kind of worker, and the footprint.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;

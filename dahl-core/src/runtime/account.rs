@@ -1,4 +1,4 @@
-//! Makes [`Statistics`] of what a runtime has counted.
+//! Computes [`Statistics`] from what a runtime has counted.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! [`Eager`]: one queue, from which every worker takes.
+//! [`Eager`]: one queue, first in, first out, for all workers.
 
 use super::{Queue, Scheduler};
 use crate::task::ReadyTask;

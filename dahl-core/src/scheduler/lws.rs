@@ -1,5 +1,5 @@
-//! [`LocalityWorkStealing`]: a queue for each worker, filled where the data are; who has nothing left takes from those
-//! who are near.
+//! [`LocalityWorkStealing`]: a queue for each worker. A task goes to the queue of the worker that has its data, and an
+//! idle worker steals from its neighbours first.
 
 use super::{Scheduler, WorkerQueues, Workers};
 use crate::access::AccessMode;

@@ -1,4 +1,4 @@
-//! [`Prio`]: one queue, from which every worker takes what has the largest priority.
+//! [`Prio`]: one queue, from which every worker takes the task with the largest priority.
 
 use super::sorted::{QueueKey, Sorted};
 use super::{Scheduler, suits};

@@ -1,4 +1,4 @@
-//! [`Queue`]: ready tasks, first in, first out. [`WorkerQueues`]: one for each worker, and one that all share.
+//! [`Queue`]: ready tasks, first in, first out. [`WorkerQueues`]: one queue for each worker, and one for all.
 
 use crossbeam_queue::{ArrayQueue, SegQueue};
 

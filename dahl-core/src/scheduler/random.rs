@@ -1,4 +1,4 @@
-//! [`Random`]: tasks go to workers by chance, to fast ones more often.
+//! [`Random`]: sends each task to a random worker, in proportion to speed.
 
 use super::{Scheduler, WorkerQueues, Workers, suits};
 use crate::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! [`Sequential`]: one task after the other, as they were submitted.
+//! [`Sequential`]: runs one task after the other, in the order of submission.
 
 use super::sorted::{QueueKey, Sorted};
 use super::{Scheduler, Workers};

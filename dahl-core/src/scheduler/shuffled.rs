@@ -1,4 +1,4 @@
-//! [`Shuffled`]: hands out ready tasks in an order drawn from a seed, to show what depends on the order.
+//! [`Shuffled`]: hands out ready tasks in an order drawn from a seed, to find results that depend on the order.
 
 use std::sync::{Mutex, MutexGuard};
 

@@ -1,4 +1,4 @@
-//! [`Sorted`]: a queue that is kept in order.
+//! [`Sorted`]: a sorted queue.
 
 use std::collections::VecDeque;
 

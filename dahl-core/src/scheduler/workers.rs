@@ -1,4 +1,4 @@
-//! [`Workers`]: what a scheduler chooses from.
+//! [`Workers`]: the workers among which a scheduler chooses.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! [`WorkStealing`]: a queue for each worker; who has nothing left takes from others.
+//! [`WorkStealing`]: a queue for each worker. A worker whose queue is empty steals from others.
 
 use super::{Scheduler, WorkerQueues};
 use crate::task::ReadyTask;

@@ -1,4 +1,4 @@
-//! [`Engine`]: workers take tasks, and the clock moves from one end of a task to the next.
+//! [`Engine`]: workers take tasks, and the clock advances from the end of one task to the next.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

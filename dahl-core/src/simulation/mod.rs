@@ -1,11 +1,12 @@
 //! [`Simulation`]: runs a task graph in virtual time, on a machine that need not exist.
 //!
-//! Nothing runs beside the host. A thread that waits moves the simulation on: workers that are free take tasks from the
-//! scheduler; the kernel of a task runs for real as soon as the task is taken, which nobody can tell, since what
-//! depends on it becomes ready only at the event of its end; and when no worker takes any more, the clock moves to the
-//! next event. Events at one time happen in the order in which they were made, so a simulation is the same every time.
+//! No thread runs beside the host. A host thread that waits advances the simulation. Idle workers take tasks from the
+//! scheduler. A task's kernel really runs as soon as a worker takes the task. No other task can observe that, because
+//! the successors become ready only at the event of the task's end. When no worker takes a task any more, the clock
+//! advances to the next event. Events at the same time happen in the order of their creation, so a simulation is the
+//! same every time.
 //!
-//! A worker of a device takes a task ahead: what that one needs is transferred while the one before it runs.
+//! The worker of a device takes one task ahead: its inputs are transferred while the previous task runs.
 //!
 //! Submitting takes no virtual time.
 //!

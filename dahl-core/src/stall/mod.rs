@@ -1,8 +1,8 @@
-//! The stall report: why nothing goes on, printed by a thread that has waited in vain.
+//! The stall report: why a run makes no progress. A thread that has waited too long prints it.
 //!
-//! A thread that waits for tasks [watches](Watch) whether any is completed. If none is for as long as the settings say,
-//! it takes a [`Snapshot`] of what is submitted and not finished and prints it, once for each stall. Nothing is done to
-//! end the stall: what is listed may still go on.
+//! A thread that waits for tasks [watches](Watch) whether any task completes. If none does for as long as the settings
+//! say, the thread takes a [`Snapshot`] of the tasks that are submitted and not finished and prints it, once for each
+//! stall. It does nothing to end the stall: the listed tasks may still continue.
 //!
 //! Not here: how threads wait (`executor::waiting`, `sleep`).
 

@@ -1,4 +1,4 @@
-//! [`Snapshot`]: what is submitted and not finished, copied out of the records while other threads go on.
+//! [`Snapshot`]: the tasks that are submitted and not finished, copied out of the records while other threads continue.
 
 use crate::access::AccessMode;
 use crate::array_id::ArrayId;

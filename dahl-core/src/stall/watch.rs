@@ -1,4 +1,4 @@
-//! [`Watch`]: whether tasks are completed while a thread waits.
+//! [`Watch`]: whether tasks complete while a thread waits.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! [`Counters`]: what is counted for the statistics alone.
+//! [`Counters`]: figures that only the statistics need.
 
 use std::sync::PoisonError;
 

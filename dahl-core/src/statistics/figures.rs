@@ -1,4 +1,4 @@
-//! [`Statistics`]: what a run has done, in figures.
+//! [`Statistics`]: the figures of a run.
 
 use serde::Serialize;
 

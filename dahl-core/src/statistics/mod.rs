@@ -1,14 +1,14 @@
-//! What a run has done, in figures: workers, codelets, transfers, memory. Read at any time, and printed at the end of the
-//! run if the settings say so.
+//! Statistics of a run: workers, codelets, transfers, memory. They can be read at any time, and are printed at the end
+//! of the run if the settings say so.
 //!
-//! Most of it is counted anyway: tasks by the runtime, durations by the performance models, bytes by memory nodes and
-//! links. A task that ends well is therefore not counted here at all. What is [gathered](Counters) here are tasks that
-//! fail or are cancelled, and, if the settings ask for it, how long workers look for tasks: at the begin and at the end of
-//! each such time, so not while they have tasks.
+//! Most figures exist anyway: the runtime counts tasks, performance models have durations, memory nodes and links have
+//! bytes. So a successful task costs nothing here. The [counters](Counters) of this module have the tasks that fail or
+//! are cancelled, and, if the settings ask for it, how long workers look for tasks. A worker counts that at the
+//! beginning and the end of each such time, and nothing while it has tasks.
 //!
-//! `figures` has what users see, `runtime::account` makes it, `text` prints it, `output` says where it goes.
+//! `figures` has what users see, `runtime::account` computes it, `text` prints it, `output` says where it goes.
 //!
-//! Not here: what is expected of tasks (`perf`), and why calls of one codelet differ (`explain`).
+//! Not here: predicted durations (`perf`), and why calls of one codelet differ (`explain`).
 
 mod counters;
 mod figures;

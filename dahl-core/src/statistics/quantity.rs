@@ -1,4 +1,4 @@
-//! Durations and bytes as text, in the unit that suits them.
+//! Durations and bytes as text, in a suitable unit.
 
 /// A number with four figures.
 fn four_figures(value: f64) -> String {

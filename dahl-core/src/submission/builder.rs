@@ -1,4 +1,4 @@
-//! [`Task`]: a submission in the making.
+//! [`Task`]: a task before its submission.
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};

@@ -1,6 +1,6 @@
-//! What a program says of a task: its arrays, arguments and options, until it is submitted.
+//! Tasks before their submission: arrays, arguments and options.
 //!
-//! Not here: a task that has been submitted (`task`).
+//! Not here: tasks that have been submitted (`task`).
 
 mod builder;
 mod external;

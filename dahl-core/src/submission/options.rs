@@ -1,4 +1,4 @@
-//! What a submitter can say of a task: [`Task`]'s options.
+//! The options of a submission: methods of [`Task`].
 
 use super::builder::{Task, no_kernel};
 use super::tag::Tag;

@@ -1,4 +1,4 @@
-//! [`Replay`]: described tasks, submitted again on other arrays.
+//! [`Replay`]: submits described tasks again, on other arrays.
 #![allow(unsafe_code, reason = "keeps arrays that it borrows by their ids")]
 
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! [`Parker`]: crossbeam's, made of this module's lock, for runs in which a checker decides who runs next.
+//! [`Parker`]: crossbeam's, built on this module's lock, for runs in which a checker decides which thread runs next.
 
 use std::sync::Arc;
 use std::time::Duration;

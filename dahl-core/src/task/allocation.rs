@@ -1,4 +1,4 @@
-//! What a thread that submits does where memory cannot be had: it helps to run tasks that will free some.
+//! What a submitting thread does when memory runs out: it helps to run tasks, which will free some.
 
 use crate::codelet::in_kernel;
 use crate::graph::Engine;

@@ -1,4 +1,4 @@
-//! [`Draft`]: a task that is being filled in.
+//! [`Draft`]: a task whose record is being filled in.
 #![allow(unsafe_code, reason = "has a record for itself until that is submitted")]
 
 use std::panic::Location;

@@ -1,13 +1,13 @@
-//! [`External`]: a task that is done outside of the runtime: a message that arrives, a file that is read, a gradient that another
-//! program computes.
+//! [`External`]: a task whose work is done outside of the runtime: a message that arrives, a file that is read, a
+//! gradient that another program computes.
 //!
-//! It is ordered as every task is. When its accesses are held, whoever submitted it is told, on the thread that made it ready, and gets
-//! an `External`. What it then does takes as long as it takes, and blocks no worker; at its end any thread
-//! [completes](External::complete) the task, with success or an error, and what waits for it goes on. An `External` that is dropped
-//! is a failure of the task, so that nobody waits for ever.
+//! It is ordered like every task. When its accesses are held, the thread that made it ready passes an `External` to the
+//! submitter's function. The work then takes any time and blocks no worker. At its end any thread
+//! [completes](External::complete) the task, with success or an error, and its successors continue. Dropping an
+//! `External` fails the task, so that nothing waits forever.
 //!
-//! Tasks that are completed while they begin, such as a message that has arrived already, are completed one after the other where
-//! the first of them began: a long row of them does not nest.
+//! Tasks that complete while they begin, such as a message that has already arrived, complete one after the other where
+//! the first of them began, so a long sequence of them does not nest.
 #![allow(unsafe_code, reason = "keeps a submitted task until it is completed, and its arrays' elements")]
 
 use std::cell::RefCell;

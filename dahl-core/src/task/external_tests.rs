@@ -1,4 +1,4 @@
-//! Tests of external tasks: what is completed from other threads keeps its place in the order of all.
+//! Tests of external tasks: a task that another thread completes keeps its place in the order.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};

@@ -1,7 +1,7 @@
-//! Tasks on their way: how they are submitted, and what follows when they end. What they consist of in memory, and the design, is
-//! the room `graph`'s.
+//! Tasks after their submission, and the drafts that are submitted. `graph` has their records, and describes the design.
 //!
-//! Not here: what a program says of a task (`submission`), where a ready one goes (`scheduler`), and how it is run (`worker`).
+//! Not here: the interface by which a program submits (`submission`), where a ready task goes (`scheduler`), and how it runs
+//! (`worker`).
 
 mod allocation;
 mod draft;

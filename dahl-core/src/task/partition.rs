@@ -1,4 +1,5 @@
-//! Partitions: the split and the join that keep the parts of an array, and the whole, in order, and when they are submitted.
+//! The split and the join of a partition: the tasks that order accesses to the whole and to its parts, and when they are
+//! submitted.
 #![allow(unsafe_code, reason = "parts alias their whole; the order of tasks keeps them apart")]
 
 use std::any::Any;

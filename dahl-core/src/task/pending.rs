@@ -1,4 +1,4 @@
-//! What an access must come after that is not submitted yet: the ends of partitions and reductions that are open.
+//! What must be submitted before an access: the joins of open partitions, and the folds of open reductions.
 
 use crate::access::AccessMode;
 use crate::graph::ArrayState;

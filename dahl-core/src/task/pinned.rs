@@ -1,4 +1,4 @@
-//! [`Pinned`]: a submitted task that somebody looks at who has no part in it.
+//! [`Pinned`]: a submitted task that a thread inspects without taking part in it.
 #![allow(unsafe_code, reason = "keeps a record from being given back")]
 
 use super::step::Step;

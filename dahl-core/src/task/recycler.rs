@@ -1,4 +1,4 @@
-//! [`Recycler`]: gives a worker's finished records back in bulk, so that workers and submitters rarely meet.
+//! [`Recycler`]: returns a worker's finished records in batches, so that workers and submitting threads rarely contend.
 
 use crate::graph::Host;
 

@@ -1,23 +1,23 @@
-//! Reductions: the tree of tasks by which contributions to an array (mode `REDUX`) become its value.
+//! The tree of tasks that combines contributions to an array (mode `REDUX`) into its value.
 //!
-//! A contribution goes to a *leaf*, a private buffer that is an array of its own, and so many consecutive contributions
-//! share a leaf, one after the other, as the array says. Full leaves fold like a binary counter: two partial results of
-//! `2^k` leaves make one of `2^(k+1)`, the earlier one on the left. The next other access *closes* the tree: the
-//! partial results fold from the latest to the earliest, and then enter the array, whose old value is on the left. If
-//! that access overwrites the array, the contributions are forgotten instead.
+//! A contribution goes to a *leaf*, a private buffer that is an array of its own. The array determines how many
+//! consecutive contributions share a leaf, one after the other. Full leaves fold like a binary counter: two partial
+//! results of `2^k` leaves become one of `2^(k+1)`, with the earlier one on the left. The next other access *closes*
+//! the tree: the partial results fold from the latest to the earliest, and then enter the array, whose old value is on
+//! the left. If that access overwrites the array, it discards the contributions instead.
 //!
-//! An array whose value was [forgotten](Reductions::forget) has nothing to keep, and is its own first leaf if the
-//! buffers would be of its element type. Partial results fold into the earliest one, so they end up where they belong:
-//! a reduction of one leaf takes no other task and no buffer. Elsewhere the first leaf is a buffer, and the old value
-//! does not count in the end.
+//! An array whose value was [forgotten](Reductions::forget) has nothing to keep. It is its own first leaf if the
+//! buffers would have its element type. Partial results fold into the earliest one, so the total ends up in the array:
+//! a reduction of one leaf needs no other task and no buffer. Otherwise the first leaf is a buffer, and the last task
+//! ignores the old value.
 //!
-//! Folds are tasks, submitted here, and the dependencies on the buffers put them in order as they do all tasks. Where
-//! all contributions so far were sent to the same worker, or kind of worker, folds are sent there too. Which value meets
-//! which is decided by the submissions alone, so every bit of the result is the same for any number of workers; leaves
-//! run in parallel; and contributions to private buffers do not wait for whoever uses the array before them.
+//! Folds are tasks. This module submits them, and the dependencies on the buffers order them like all tasks. If all
+//! contributions so far were sent to the same worker, or kind of worker, the folds are sent there too. The order of
+//! submissions alone determines which values are combined, so every bit of the result is the same for any number of
+//! workers. Leaves run in parallel, and contributions to private buffers do not wait for earlier users of the array.
 //!
-//! Buffers are used again in the order in which their folds were submitted. A new leaf in a buffer whose fold has not
-//! run waits for it, by the buffer's chain; so their number is bounded, and nobody waits for one while submitting.
+//! Buffers are reused in the order in which their folds were submitted. A new leaf in a buffer whose fold has not run
+//! waits for it, by the buffer's chain. So the number of buffers is bounded, and no thread waits while it submits.
 //!
 //! Not here: what a fold does when it runs (`worker::fold`).
 

@@ -1,4 +1,4 @@
-//! [`Step`]: what follows when links become ready or are retired.
+//! [`Step`]: the consequences of links that become ready or are retired.
 #![allow(unsafe_code, reason = "turns links back into the records and arrays that they belong to")]
 
 use std::ptr::{self, NonNull};

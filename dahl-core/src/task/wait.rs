@@ -1,4 +1,4 @@
-//! How the host waits for an array: as a task that nobody runs.
+//! How the host waits for an array: by a task that no worker runs.
 #![allow(unsafe_code, reason = "a waiter on the stack is told by another thread")]
 
 use std::panic::Location;

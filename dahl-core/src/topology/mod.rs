@@ -1,7 +1,8 @@
-//! [`Topology`]: the processors that this process may use, and which of them share a core or a memory; [`Binding`]: which
-//! of them workers are bound to.
+//! [`Topology`]: the processors that this process may use, and which of them share a core or a memory; [`Binding`]:
+//! which of them workers are bound to.
 //!
-//! The facts are the system's own (`/sys/devices/system`, Linux). Elsewhere there are only numbers, and nothing is bound.
+//! On Linux the facts come from the system (`/sys/devices/system`). Elsewhere there are only numbers, and workers are
+//! not bound.
 
 mod binding;
 mod list;

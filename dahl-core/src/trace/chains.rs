@@ -1,9 +1,9 @@
 //! [`Chains`]: which tasks a task depends on, by the rules of access modes.
 //!
-//! A second, sequential account of what `graph::chain` does with links: accesses to an array form groups, of one
-//! exclusive access or of several that share (readers, or tasks that commute), and each access comes after all of the group
-//! before its own. Beginnings and ends of partitions, and the host, which are no tasks, stand for the tasks that they
-//! depend on themselves.
+//! This repeats sequentially what `graph::chain` does with links. Accesses to an array form groups: one exclusive
+//! access, or several that share (readers, or tasks that commute). Each access comes after all of the group before its
+//! own. The beginning and the end of a partition, and accesses by the host, are no tasks. They stand for the tasks that
+//! they depend on.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};

@@ -1,4 +1,4 @@
-//! [`TraceEvent`]: what a thread notes, to be written by another.
+//! [`TraceEvent`]: an event that one thread records and another writes.
 
 use std::sync::Arc;
 

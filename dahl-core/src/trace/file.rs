@@ -1,4 +1,4 @@
-//! [`TraceFile`]: the file of a trace, which is whole up to some moment at any time.
+//! [`TraceFile`]: the file of a trace, which is complete up to some moment at any time.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions, TryLockError};

@@ -1,4 +1,4 @@
-//! [`causes`]: why a worker had nothing to do before a task.
+//! [`causes`]: why a worker was idle before a task.
 
 use dahl_trace::format::Cause;
 

@@ -1,4 +1,4 @@
-//! [`Lanes`]: where threads put events, without locks.
+//! [`Lanes`]: where threads append events, without locks.
 
 use crossbeam_queue::SegQueue;
 use crossbeam_utils::CachePadded;

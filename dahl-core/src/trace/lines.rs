@@ -1,4 +1,4 @@
-//! The lines of single things: how a task, a transfer, a worker are written.
+//! The lines of single things: a task, a transfer, a worker.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -1,4 +1,4 @@
-//! [`Reserved`]: how much is reserved at each memory node, over time.
+//! [`Reserved`]: the reserved bytes of each memory node, over time.
 
 use dahl_trace::format::{Counter, Line, Memory};
 

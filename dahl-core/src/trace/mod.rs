@@ -1,8 +1,8 @@
 //! Traces: what happened in a run, and when, written to a file while the program runs.
 //!
-//! [`Recorder`] is what the rest of the runtime tells of a task's submission, its end, a transfer, an array that is
-//! gone, memory that is reserved. [`Trace`] makes the lines of the file of that. `README.md`, beside this file, says
-//! who writes what, why without locks, and what a crash loses.
+//! The runtime reports to a [`Recorder`]: a task's submission and its end, a transfer, an array that is gone, reserved
+//! memory. [`Trace`] turns these events into the lines of the file. `README.md`, beside this file, says who writes
+//! what, why without locks, and what a crash loses.
 //!
 //! Not here: the lines themselves (`dahl_trace::format`), and what is made of a file (`dahl-trace`).
 

@@ -1,4 +1,4 @@
-//! [`Recorder`]: what the runtime tells of what happens.
+//! [`Recorder`]: receives the events of the runtime.
 
 use std::sync::Arc;
 

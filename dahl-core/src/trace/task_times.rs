@@ -1,4 +1,4 @@
-//! [`TaskTimes`]: what a worker notes of the task that it runs.
+//! [`TaskTimes`]: the times that a worker records for the task that it runs.
 
 use crate::codelet::Codelet;
 use crate::description::TaskDesc;

@@ -1,4 +1,4 @@
-//! [`Tracks`]: which thread of the viewers a transfer lies on.
+//! [`Tracks`]: the track on which a viewer shows a transfer.
 
 use dahl_trace::format::TRANSFERS;
 

@@ -1,4 +1,4 @@
-//! [`Writer`]: makes lines of events. One thread at a time has it.
+//! [`Writer`]: turns events into lines. One thread at a time uses it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};

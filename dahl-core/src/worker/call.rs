@@ -1,4 +1,4 @@
-//! Calling a task's kernel: its operands, and the buffers that it works on.
+//! Calls a task's kernel: prepares its operands and its buffers.
 #![allow(unsafe_code, reason = "hands a task's arrays to its kernel")]
 
 use std::panic::Location;

@@ -1,4 +1,4 @@
-//! Running one task: its arrays are prepared, its kernel is called, its outputs are finalized.
+//! Runs one task: prepares its arrays, calls its kernel, and finalizes its outputs.
 #![allow(unsafe_code, reason = "finalizes the outputs of a task that holds its accesses")]
 
 use std::sync::Arc;

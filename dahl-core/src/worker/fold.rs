@@ -1,4 +1,4 @@
-//! What the tasks of a reduction do: the first contribution of a leaf, folds, and the step into the array.
+//! The tasks of a reduction: the first contribution of a leaf, folds, and the step into the array.
 #![allow(unsafe_code, reason = "changes the buffers of a task that is ready")]
 
 use super::task_error::{TaskError, caught};

@@ -1,6 +1,6 @@
-//! [`Helpers`]: what helps one call of a parallel kernel.
+//! [`Helpers`]: the helpers of one call of a parallel kernel.
 //!
-//! Not here: the idle workers that may (`engine::helper_pool`).
+//! Not here: the idle workers (`engine::helper_pool`).
 #![allow(unsafe_code, reason = "lends a kernel's views to the one thread that it runs on")]
 
 use crate::autotune::Selection;

@@ -1,4 +1,4 @@
-//! [`Issued`]: a task of a simulation, whose kernel runs when it begins, and which is completed when it ends.
+//! [`Issued`]: a task of a simulation: its kernel runs when the task begins, and the task completes when it ends.
 
 use super::context::{Pin, WorkerContext};
 use super::execute::{complete, run_task};

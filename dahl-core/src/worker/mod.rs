@@ -1,6 +1,6 @@
 //! Workers: threads that take ready tasks and run them.
 //!
-//! Not here: which task goes where (`scheduler`), and what becomes ready when a task ends (`task`).
+//! Not here: which worker runs which task (`scheduler`), and what becomes ready when a task ends (`task`).
 
 mod call;
 mod context;

@@ -1,4 +1,4 @@
-//! [`Threads`]: what the workers run on.
+//! [`Threads`]: the threads of the workers.
 
 use std::sync::Arc;
 

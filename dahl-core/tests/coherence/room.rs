@@ -137,7 +137,7 @@ fn a_task_that_must_run_where_it_does_not_fit_is_an_error_that_says_who_holds_wh
     task.write(&mut out);
     task.on(GPU).submit()?;
     let error = out.to_vec().expect_err("it does not fit").to_string();
-    for part in ["map", "gpu", "128 bytes", "limit of 256", "256 reserved", "copies", "room.rs"] {
+    for part in ["map", "gpu", "128 bytes", "256 of 256 bytes are reserved", "copies", "room.rs"] {
         assert!(error.contains(part), "{part}: {error}");
     }
     assert!(!error.contains("DAHL_LIMIT_MB"), "{error}");

@@ -1,4 +1,4 @@
-//! [`DataLoader`]: from samples of a data set to arrays, where they will be needed.
+//! [`DataLoader`]: copies samples of a data set into arrays, and prefetches these to where tasks will need them.
 
 use dahl::prelude::*;
 

@@ -1,4 +1,4 @@
-//! [`Synthetic`]: a data set that is made up, of any shape.
+//! [`Synthetic`]: a generated data set of any shape.
 
 use dahl::prelude::*;
 

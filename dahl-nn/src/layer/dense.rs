@@ -1,4 +1,4 @@
-//! [`Dense`]: a fully connected layer.
+//! [`Dense`]: a fully connected (linear) layer.
 
 use dahl::ops::{self, Philox, Transposed};
 use dahl::prelude::*;

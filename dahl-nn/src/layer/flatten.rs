@@ -1,4 +1,4 @@
-//! [`Flatten`]: images become rows of features.
+//! [`Flatten`]: turns images into rows of features.
 
 use dahl::ops;
 use dahl::prelude::*;

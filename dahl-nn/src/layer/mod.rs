@@ -1,7 +1,8 @@
-//! Layers: the trait [`Layer`], a file for each of those that come with the crate, and their [`Parameter`]s.
+//! Layers: the trait [`Layer`], one file for each layer of this crate, and their [`Parameter`]s.
 //!
-//! Layers exchange batches as matrices, `[batch, features]`, the features of a sample in row-major order; a layer that
-//! sees images reshapes, which copies nothing. Not here: a row of layers (`model`) and how it learns (`training`).
+//! Layers exchange batches as matrices, `[batch, features]`, with the features of a sample in row-major order. A layer
+//! of images reshapes its input, which copies nothing. Not here: sequences of layers (`model`) and their training
+//! (`training`).
 
 mod conv2d;
 mod dense;

@@ -1,4 +1,4 @@
-//! [`Parameter`]: what a layer learns.
+//! [`Parameter`]: an array that a layer learns.
 
 use dahl::ops::{self, Philox};
 use dahl::prelude::*;

@@ -1,4 +1,4 @@
-//! [`CrossEntropy`]: for classification.
+//! [`CrossEntropy`]: the loss for classification.
 
 use dahl::ops;
 use dahl::prelude::*;

@@ -1,4 +1,4 @@
-//! How good a model is: [`Evaluation`], and a model's predictions.
+//! [`Evaluation`]: loss and accuracy of a model on a data set; and a model's predictions.
 
 use std::collections::VecDeque;
 

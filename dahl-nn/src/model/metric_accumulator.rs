@@ -1,4 +1,5 @@
-//! [`MetricAccumulator`]: loss and correct predictions of one batch, which its tasks add up; and the sum of those that have been read.
+//! [`MetricAccumulator`]: loss and correct predictions of one batch, which its tasks sum, and the totals of the batches
+//! that have been read.
 
 use std::collections::VecDeque;
 use std::mem;

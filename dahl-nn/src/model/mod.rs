@@ -1,4 +1,4 @@
-//! Models: [`Sequential`], how it is evaluated, and how its parameters are kept in files.
+//! Models: [`Sequential`], its evaluation, and files of its parameters.
 
 mod evaluation;
 mod metric_accumulator;

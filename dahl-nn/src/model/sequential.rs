@@ -1,4 +1,4 @@
-//! [`Sequential`]: layers in a row.
+//! [`Sequential`]: a sequence of layers.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! [`History`]: how a training went, epoch by epoch.
+//! [`History`]: the results of a training, epoch by epoch.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! [`Trainer`]: shows a model a data set, batch by batch.
+//! [`Trainer`]: trains a model on a data set, batch by batch.
 
 use std::num::NonZeroUsize;
 use std::time::Instant;

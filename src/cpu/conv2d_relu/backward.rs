@@ -1,6 +1,8 @@
-//! The gradients behind a convolution's rectifier, and pooling if there is one: by its filters and its bias, and by its sums.
+//! The gradients of a convolution with a rectifier, and a pooling if there is one: by its filters and its bias, and by
+//! its sums.
 //!
-//! A gradient by the sums that only the filters need is made for some filters at a time, and is never in memory as a whole.
+//! If only the filters need the gradient by the sums, it is computed for some filters at a time and never stored as a
+//! whole.
 
 use std::ops::Range;
 

@@ -1,15 +1,17 @@
-//! [`ChannelPairs`] and [`PositionPairs`]: the sums of [`convolve`](super::convolve()) and [`gradient`](super::gradient()) for
-//! `bf16`, by the instruction that multiplies pairs and adds both products to an `f32` (AVX512-BF16), where that is
-//! [fast](bf16_dot::is_fast).
+//! [`ChannelPairs`] and [`PositionPairs`]: the sums of [`convolve`](super::convolve()) and
+//! [`gradient`](super::gradient()) for `bf16`, by the instruction that multiplies pairs and adds both products to an
+//! `f32` (AVX512-BF16), where that is [fast](bf16_dot::is_fast).
 //!
-//! * A convolution has two channels side by side in a pair, in planes and in filters. The last one of an odd number has
-//!   zeros at its side. In the lanes are filters, if there are many, as with [other types](super::by_filters), or positions.
-//! * A gradient has two positions in a pair, which are side by side already. In the lanes are filters or pairs of positions, too.
+//! * A convolution has two channels side by side in a pair, in planes and in filters. The last one of an odd number of
+//!   channels is paired with zeros. The lanes hold filters, if there are many, as with [other
+//!   types](super::by_filters), or positions.
+//! * A gradient has two positions in a pair, which are side by side already. Here too, the lanes hold filters or pairs
+//!   of positions.
 //!
-//! Where the machine multiplies whole [tiles](crate::cpu::tiles), those do it, with the same pairs: `tiles.rs`.
+//! Where the machine multiplies whole [tiles](crate::cpu::tiles), tiles multiply the same pairs: `tiles.rs`.
 //!
-//! Numbers of which the instruction would not give [exact](bf16_dot::are_exact) products go the way of all other types: of filters
-//! or a bias all images of the call, of an image that image alone.
+//! Numbers for which the instruction would not be [exact](bf16_dot::are_exact) take the loops of all other types: if a
+//! filter or a bias has them, for all images of the call; if an image has them, for that image alone.
 
 use dahl_core::{ElementType, Real};
 use half::bf16;

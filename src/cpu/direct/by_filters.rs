@@ -1,16 +1,17 @@
 //! [`FilterVectors`]: the sums of [`convolve`](super::convolve()) with a filter in each lane, for many filters.
 //!
-//! A vector of positions is a load that mostly lies across two cache lines. A vector of filters does not: they are packed, and
-//! what they are multiplied with is one element of the image, in all lanes. That element belongs to as many neighbouring sums
-//! as a row of the kernel has taps, so one load serves up to three multiplications with each vector of filters. The sums of some
-//! neighbouring positions stay in registers over all channels and taps; those of some more stay in a first-level cache until they
-//! are transposed, to rows of positions as the [`Epilogue`](super::Epilogue) takes them.
+//! The load of a vector of positions mostly crosses a cache line. That of a vector of filters does not: they are
+//! packed. One element of the image, broadcast to all lanes, multiplies them. That element belongs to as many
+//! neighbouring sums as a row of the kernel has taps, so one load serves up to three multiplications with each vector
+//! of filters. The sums of some neighbouring positions stay in registers over all channels and taps. Those of some more
+//! positions stay in the L1 cache until they are transposed into rows of positions, the form that the
+//! [`Epilogue`](super::Epilogue) takes.
 //!
-//! Where there are but 16 registers, filters of three taps do not fit beside the sums: there they go one by one.
+//! With only 16 registers, filters of three taps do not fit beside the sums, so the loop takes one tap at a time.
 //!
-//! A sum adds the same products in the same order as a vector of positions does, so its bits are the same.
+//! A sum adds the same products in the same order as with positions in lanes, so its bits are the same.
 //!
-//! Elements may be [pairs](super::bf16_dot) of `bf16`: all of this is the same, but for what multiplies them ([`Multiply`]).
+//! Elements may be [pairs](super::bf16_dot) of `bf16`. Then only the multiplication differs ([`Multiply`]).
 
 mod add_up;
 mod blocks;

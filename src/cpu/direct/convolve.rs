@@ -1,7 +1,7 @@
-//! [`convolve`]: image by image the planes are made, then the sums of some filters at a time, which the [`Epilogue`] takes.
+//! [`convolve`]: for each image, prepares the planes and then computes the sums of some filters at a time, which the
+//! [`Epilogue`] takes.
 //!
-//! The sums are those of vectors of positions ([`by_positions`]) or of filters ([`by_filters`](super::by_filters)), or of pairs
-//! ([`bf16_dot`]).
+//! The lanes hold positions ([`by_positions`]), filters ([`by_filters`](super::by_filters)), or pairs ([`bf16_dot`]).
 
 mod by_positions;
 

@@ -1,7 +1,7 @@
-//! [`gradient`]: the gradient by the filters: image by image the planes and the gradient by the sums are made ready, then their
-//! products are added to sums that are kept over all images.
+//! [`gradient`]: the gradient by the filters: for each image, prepares the planes and the gradient by the sums, and
+//! adds their products to sums over all images.
 //!
-//! The products are those of vectors of positions ([`by_positions`]) or of filters ([`Products`]), or of pairs ([`bf16_dot`]).
+//! The lanes hold positions ([`by_positions`]), filters ([`Products`]), or pairs ([`bf16_dot`]).
 
 mod by_positions;
 

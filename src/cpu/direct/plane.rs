@@ -1,4 +1,4 @@
-//! [`Plane`]: an image with its border, as the kernels read it. [`Channels`]: where planes lie in a batch.
+//! [`Plane`]: an image with its border, in the layout that the kernels read. [`Channels`]: where planes are in a batch.
 
 use std::ops::Range;
 

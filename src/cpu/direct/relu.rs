@@ -1,4 +1,4 @@
-//! [`Relu`] and [`ReluPool`]: sums that are rectified, and pooled, while they are at hand.
+//! [`Relu`] and [`ReluPool`]: epilogues that rectify sums, and pool them.
 
 use std::ops::Range;
 

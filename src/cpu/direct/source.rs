@@ -1,6 +1,6 @@
-//! [`Source`]: where [`gradient`](super::gradient()) has the gradient by a convolution's sums from.
+//! [`Source`]: where [`gradient`](super::gradient()) gets the gradient by a convolution's sums.
 //!
-//! Not here: the gradient of what a convolution is fused with, [`Unpool`](super::Unpool).
+//! Not here: the gradient of a fused epilogue, [`Unpool`](super::Unpool).
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! The three directions against plain loops, for shapes that are drawn. Elements are small integers, so that all sums are exact
-//! and each result must be the sum, rounded.
+//! Compares the three directions with plain loops, for random shapes. Elements are small integers, so all sums are
+//! exact and each result must be the rounded sum.
 
 use dahl_core::{Element, Real};
 use fastrand::Rng;

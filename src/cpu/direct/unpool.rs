@@ -1,4 +1,4 @@
-//! [`Unpool`]: the gradient by the sums, from the gradient by what [`ReluPool`](super::ReluPool) made of them.
+//! [`Unpool`]: computes the gradient by the sums from the gradient by the output of [`ReluPool`](super::ReluPool).
 
 use std::ops::Range;
 

@@ -1,10 +1,10 @@
-//! [`product`] and [`add_product`]: products of `bf16` by the instruction that multiplies pairs of them and adds to `f32`
-//! (AVX512-BF16).
+//! [`product`] and [`add_product`]: products of `bf16` by the instruction that multiplies pairs of them and adds to
+//! `f32` (AVX512-BF16).
 //!
-//! As in [`blocked`](super::blocked), with pairs of elements that follow each other in the depth in place of elements: a tile
-//! of sums stays in registers, the right factor is packed in panels as wide as a tile. The left factor is packed in pairs
-//! where it is not in that order already. If the depth is odd, the last pair has a zero. Sums that are rounded go to memory
-//! as `f32` only between two blocks of the depth.
+//! As in [`blocked`](super::blocked), with pairs of elements that follow each other in the depth in place of elements:
+//! a tile of sums stays in registers, and the right factor is packed in panels as wide as a tile. The left factor is
+//! packed in pairs unless it has that order already. If the depth is odd, the last pair has a zero. Sums that are
+//! rounded go to memory as `f32` only between two blocks of the depth.
 
 use std::arch::x86_64::{
     __m256bh, __m256i, __m512, __m512bh, _mm256_mask_storeu_epi16, _mm512_add_ps, _mm512_cvtneps_pbh,

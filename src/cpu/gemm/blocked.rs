@@ -1,13 +1,13 @@
 //! [`Blocked`]: products in blocks that stay in the caches.
 //!
-//! For a block of the depth the right factor is packed in panels as wide as a tile, which pass by, from the second-level
-//! cache, a tile's rows of the left factor, which stay in the first-level cache. (The panels are those of Goto and van de
-//! Geijn 2008, *Anatomy of High-Performance Matrix Multiplication*, and of BLIS, whose loops have rows inside: no faster
-//! here, and half as fast where the depth is small, since rows of the output are then written in pieces.) For few rows
-//! packing does not pay: then the right factor is read unpacked, a large one with rows inside ([`Reading`]).
+//! For a block of the depth, the right factor is packed in panels as wide as a tile. The panels stream from the L2
+//! cache past a tile's rows of the left factor, which stay in the L1 cache. (The panels are those of Goto and van de
+//! Geijn 2008, *Anatomy of High-Performance Matrix Multiplication*, and of BLIS. BLIS has the loop over rows inside,
+//! which writes rows of the output in pieces.) For few rows packing does not pay. Then the right factor is read
+//! unpacked, and a large one with the loop over rows inside ([`Reading`]).
 //!
-//! Each element of the output is one sum over each block of the depth, in the order of the depth, and their sum. It does not
-//! depend on where a block of rows or columns begins, so neither on how cores share them.
+//! Each element of the output is one sum over each block of the depth, in the order of the depth, and the sum of these.
+//! It does not depend on where a block of rows or columns begins, and so not on how cores share them.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! [`Dot`]: products whose sums are in the lanes of vectors along the depth, where the elements of both factors lie side by
-//! side: nothing is packed, and few elements of the output use the vectors in full.
+//! [`Dot`]: products whose sums are in the lanes of vectors along the depth, for factors that are both contiguous along
+//! the depth. Nothing is packed, and few elements of the output suffice to fill the vectors.
 
 use ndarray::{ArrayView2, ArrayViewMut2};
 use pulp::{Simd, WithSimd};

@@ -1,19 +1,19 @@
 //! [`product`]: matrix products on strided operands.
 //!
-//! `f32` and `f64` are multiplied in vectors ([`vectors`]: AVX-512, AVX2, SSE or NEON, found at run time), on one core, since
-//! tasks are the parallelism, or on those of the rayon pool that the caller is in:
+//! Vectors multiply `f32` and `f64` ([`vectors`]: AVX-512, AVX2, SSE or NEON, found at run time), on one core, since
+//! tasks are the parallelism, or on the cores of the caller's rayon pool:
 //!
 //! * [`blocked`]: tiles of the output in registers ([`tile`]), of factors that are packed ([`pack`]) where that pays,
-//! * [`dot`]: for few rows or columns, where the elements that a sum multiplies lie side by side in both factors;
-//!   for a few more rows, the transpose of the product, blocked.
+//! * [`dot`]: for few rows or columns, if both factors are contiguous along the depth; for a few more rows, the
+//!   transpose of the product, blocked.
 //!
-//! Each sum is made in an order that the shape and the strides of the whole product determine, not the number of cores, which
-//! share out rows and columns. (In bf16 also whether factors, and sums that are added to, have very small or very large elements, see
-//! [`bf16_dot`].)
+//! The shape and the strides of the whole product determine the order of each sum. The number of cores does not: cores
+//! share rows and columns. (In bf16 it also matters whether factors, and sums that are added to, have very small or
+//! very large elements, see [`bf16_dot`].)
 //!
 //! Types with a compute type of their own, `f16` and `bf16`, are widened block by block and accumulate in it over the
-//! whole inner dimension; where the machine multiplies pairs of `bf16`, they stay as they are (`bf16.rs`, and `tiles.rs` where
-//! it multiplies whole tiles of them). Other types take a plain loop.
+//! whole inner dimension. Where the machine multiplies pairs of `bf16`, these stay as they are (`bf16.rs`, and
+//! `tiles.rs` where it multiplies whole tiles of them). Other types take a plain loop.
 
 use dahl_core::{Element, ElementType, Real};
 use ndarray::{ArrayView2, ArrayViewMut2, s};

@@ -1,5 +1,5 @@
-//! Factors in the order in which [`tile`](super::tile) reads them: [`pack`] for the right one, [`transpose`] for a left one
-//! whose rows are strided.
+//! Packs factors in the order in which [`tile`](super::tile) reads them: [`pack`] for the right one, [`transpose`] for
+//! a left one whose rows are strided.
 
 use ndarray::ArrayView2;
 use pulp::Simd;

@@ -1,8 +1,8 @@
-//! [`add_product`]: products of `bf16` by registers that are multiplied as matrices ([`tiles`]).
+//! [`add_product`]: products of `bf16` in AMX tile registers, which are multiplied as matrices ([`tiles`]).
 //!
-//! Both factors are copied in the order in which tiles are loaded, with zeros behind their last rows, columns and pairs: the
-//! left one in strips of [`BLOCK`] rows, the right one in panels of [`BLOCK`] columns, each for [`DEPTH`] of the depth, so
-//! that a panel stays in the first-level cache while the strips pass by.
+//! Both factors are copied in the order in which tiles are loaded, with zeros behind their last rows, columns and
+//! pairs: the left one in strips of [`BLOCK`] rows, the right one in panels of [`BLOCK`] columns, each for [`DEPTH`] of
+//! the depth, so that a panel stays in the L1 cache while the strips stream past it.
 
 use half::bf16;
 use ndarray::{ArrayView1, ArrayView2, ArrayViewMut2, s};

@@ -1,4 +1,4 @@
-//! The lower bits of lanes, side by side: what [`Lanes::store_bits`](super::Lanes::store_bits) does.
+//! Stores the lower bits of lanes side by side: [`Lanes::store_bits`](super::Lanes::store_bits).
 
 #![allow(unsafe_code, reason = "calls an instruction that the type of the vectors proves")]
 

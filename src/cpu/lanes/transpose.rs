@@ -1,4 +1,4 @@
-//! Squares of as many vectors as a vector has elements: what [`Lanes::transpose`] does.
+//! Transposes square blocks, of as many vectors as a vector has elements: [`Lanes::transpose`].
 
 #![allow(unsafe_code, reason = "calls instructions that the type of the vectors proves")]
 

@@ -1,5 +1,5 @@
-//! Takes pairs of elements apart, and makes them: what [`Lanes::unzip`](super::Lanes::unzip),
-//! [`Lanes::in_order`](super::Lanes::in_order) and [`Lanes::zip`](super::Lanes::zip) do.
+//! Separates pairs of elements, and forms them: [`Lanes::unzip`](super::Lanes::unzip),
+//! [`Lanes::in_order`](super::Lanes::in_order) and [`Lanes::zip`](super::Lanes::zip).
 
 #![allow(unsafe_code, reason = "calls instructions that the type of the vectors proves")]
 

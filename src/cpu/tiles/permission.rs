@@ -1,4 +1,4 @@
-//! [`are_there`]: whether the program may use tiles.
+//! [`are_there`]: whether the machine has tiles and the program may use them.
 #![allow(unsafe_code, reason = "assembly, and an instruction that not all machines have")]
 
 use std::arch::asm;

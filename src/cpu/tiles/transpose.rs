@@ -1,4 +1,4 @@
-//! [`transpose`]: rows of pairs become columns.
+//! [`transpose`]: turns rows of pairs into columns.
 #![allow(unsafe_code, reason = "loads and stores take pointers")]
 
 use std::arch::x86_64::{

@@ -1,4 +1,5 @@
-//! The check that a C kernel fits the codelet that names it, and the sentence if it does not. All in constants.
+//! The check that a C kernel fits the codelet that names it, and the message if it does not. All of it is evaluated at
+//! compile time.
 
 use super::{CKernel, CView};
 use crate::access::AccessMode;

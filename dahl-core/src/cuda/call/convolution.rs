@@ -1,7 +1,7 @@
-//! [`Convolution`]: a two-dimensional convolution, or one of its gradients, as cuDNN wants to be told of it.
+//! [`Convolution`]: a two-dimensional convolution, or one of its gradients, in the form that cuDNN expects.
 //!
-//! cuDNN's convolutions have three arrays: images, filters and what they give. Each of the three can be what is wanted, from
-//! the other two; so all of them are described in the same way.
+//! cuDNN's convolutions have three arrays: images, filters and outputs. Each direction computes one of the three from
+//! the other two, so one description serves all of them.
 
 use super::precision::Precision;
 use super::refusal::CudaCallError;

@@ -1,8 +1,8 @@
-//! [`Gemm`]: a product of matrices as BLAS wants to be told of it.
+//! [`Gemm`]: a matrix product in the form that BLAS expects.
 //!
-//! BLAS knows matrices whose *columns* are contiguous, some *leading dimension* apart. A matrix whose rows are contiguous, as arrays
-//! of dahl's are, is to BLAS its own transpose. So where the rows of `out` are contiguous, BLAS is asked for the transpose of
-//! what is wanted: `out^T = b^T x a^T`, with the factors in the other order.
+//! BLAS expects matrices with contiguous *columns*, whose distance is the *leading dimension*. To BLAS, a matrix with
+//! contiguous rows, as arrays of dahl have, is its own transpose. So if the rows of `out` are contiguous, BLAS computes
+//! the transpose of the product, `out^T = b^T x a^T`, with the factors in the other order.
 
 use super::precision::Precision;
 use super::refusal::CudaCallError;

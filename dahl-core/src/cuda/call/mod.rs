@@ -1,8 +1,8 @@
-//! [`CudaCall`]: what a kernel gets that calls a library of CUDA's instead of being launched (`cuda_call = [..]`).
+//! [`CudaCall`]: the interface of a kernel that calls a CUDA library instead of being launched (`cuda_call = [..]`).
 //!
-//! Such a kernel is a Rust function on the thread of the device's worker: it says what is to be computed, by views of
-//! the task's arrays on the device, and the library puts that into the device's stream. Data come from
-//! `worker::cuda`, which also has the libraries' handles (`cuda::libraries`). `cuda/LIBRARIES.md` is the design.
+//! Such a kernel is a Rust function that runs on the thread of the device's worker. It describes the computation by
+//! views of the task's arrays on the device, and the library puts the work into the device's stream. `worker::cuda`
+//! calls it, and owns the libraries' handles (`cuda::libraries`). `cuda/LIBRARIES.md` describes the design.
 //!
 //! Not here: which of a codelet's kernels runs (`autotune`).
 #![cfg_attr(

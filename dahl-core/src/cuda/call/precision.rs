@@ -1,4 +1,4 @@
-//! [`Precision`]: the types of elements that libraries compute with.
+//! [`Precision`]: the element types that libraries compute with.
 
 use crate::element::Element;
 

@@ -1,4 +1,4 @@
-//! [`CudaCallError`]: why a call did not compute what was wanted.
+//! [`CudaCallError`]: why a call did not compute.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! [`CudaArray`], [`CudaArrayMut`]: where a task's arrays lie on the device.
+//! [`CudaArray`], [`CudaArrayMut`]: the addresses, extents and strides of a task's arrays on the device.
 
 use std::fmt;
 use std::marker::PhantomData;

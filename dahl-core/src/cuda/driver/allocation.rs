@@ -1,4 +1,4 @@
-//! [`Allocation`]: memory of a device, and what is still to be done with it.
+//! [`Allocation`]: device memory, and the events of the work that uses it.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
-//! The functions of the driver that are called, each with the result as the number that it is.
+//! The driver's functions that dahl calls, each of which returns its result code as a number.
 //!
-//! The types of parameters are cudarc's, and so is the check that the signatures are those of `cuda.h`. The functions are not
-//! called through cudarc, which gives results as a Rust `enum`: a driver newer than that `enum` may return a number that it does
-//! not have, and such a value must not exist.
+//! cudarc provides the types of the parameters, and checks that the signatures are those of `cuda.h`. dahl does not
+//! call the functions through cudarc, which returns results as a Rust `enum`: a newer driver may return a number that
+//! the `enum` lacks, and such a value must not exist.
 
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! [`Context`]: a device's primary context, and that calls are made in it.
+//! [`Context`]: a device's primary context, and how a thread enters it before a call.
 
 use std::ptr;
 use std::sync::Arc;

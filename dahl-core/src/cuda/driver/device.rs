@@ -1,4 +1,4 @@
-//! [`CudaDevice`]: a device with its streams, memory, and what is loaded.
+//! [`CudaDevice`]: a device with its streams, its memory and its loaded modules.
 
 use std::ffi::{CStr, c_void};
 use std::fmt;

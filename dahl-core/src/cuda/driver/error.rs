@@ -1,4 +1,4 @@
-//! [`CudaError`]: what a call of the driver came to, if it failed.
+//! [`CudaError`]: a driver call that failed.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char};

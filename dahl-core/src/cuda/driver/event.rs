@@ -1,4 +1,4 @@
-//! [`Event`]: a CUDA event, which is waited for.
+//! [`Event`]: a CUDA event that streams and threads can wait for.
 
 use std::fmt;
 use std::ptr;

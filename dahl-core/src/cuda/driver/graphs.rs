@@ -1,4 +1,4 @@
-//! [`Graphs`]: executable graphs of launches that come again and again (`cuda/GRAPHS.md`).
+//! [`Graphs`]: executable graphs of launches that repeat (`cuda/GRAPHS.md`).
 
 use std::collections::{HashMap, HashSet};
 use std::ptr;

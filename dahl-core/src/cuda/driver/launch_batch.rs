@@ -1,4 +1,5 @@
-//! [`LaunchBatch`]: launches that a stream has been given and the driver has not, and what follows them (`cuda/GRAPHS.md`).
+//! [`LaunchBatch`]: launches that a stream has accepted and not yet given to the driver, and the frees behind them
+//! (`cuda/GRAPHS.md`).
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Whether the driver is there.
+//! Whether the driver is installed.
 
 use super::calls;
 use super::error::{CudaError, check};

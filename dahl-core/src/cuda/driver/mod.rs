@@ -1,6 +1,6 @@
-//! Devices of CUDA, as the runtime uses them: memory, streams, copies, modules. The only calls of `libcuda.so.1`.
+//! CUDA devices as the runtime uses them: memory, streams, copies, modules. Only this module calls `libcuda.so.1`.
 //!
-//! `README.md`, beside the room `cuda`, has the invariants D1 to D6 that are named here.
+//! `cuda/README.md` states the invariants D1 to D6 that comments here name.
 //!
 //! Not here: what tasks do with a device (`worker::cuda`), and which replicas an array has (`graph::replicas`).
 #![allow(unsafe_code, reason = "calls functions of a library in C, on handles that this room keeps")]

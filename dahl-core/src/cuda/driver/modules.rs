@@ -1,4 +1,4 @@
-//! [`Modules`]: device code that has been loaded, and its functions.
+//! [`Modules`]: loaded device code and its functions.
 
 use std::collections::HashMap;
 use std::ffi::CString;

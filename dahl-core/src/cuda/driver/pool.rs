@@ -1,4 +1,4 @@
-//! A device's pool of memory, from which all of its allocations are.
+//! A device's memory pool, the source of all its allocations.
 
 use std::ptr;
 

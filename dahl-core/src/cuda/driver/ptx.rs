@@ -1,7 +1,7 @@
-//! [`only`]: of a text in PTX what one kernel needs.
+//! [`only`]: extracts from a PTX text what one kernel needs.
 //!
-//! A file's PTX has its kernels for all element types, which a driver compiles when it loads them: tens of times what a
-//! program uses.
+//! A file's PTX has its kernels for all element types: many times what a program uses. A driver compiles all that it
+//! loads.
 
 /// How the definition of a kernel begins, as CUDA's compilers write PTX. It ends with the brace that closes its body.
 const BEGINS: &str = ".visible .entry ";

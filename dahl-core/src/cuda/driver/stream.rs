@@ -1,4 +1,4 @@
-//! [`Stream`]: work of a device that is done in the order in which it was given.
+//! [`Stream`]: a queue of device work that runs in the order of submission.
 
 use std::collections::HashMap;
 use std::ptr;

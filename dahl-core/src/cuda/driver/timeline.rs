@@ -1,4 +1,4 @@
-//! [`Timeline`]: when, by the runtime's clock, an event was passed.
+//! [`Timeline`]: when an event passed, by the runtime's clock.
 
 use std::sync::{Arc, PoisonError};
 

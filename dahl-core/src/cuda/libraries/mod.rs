@@ -1,7 +1,7 @@
-//! Libraries of CUDA's that kernels call, each loaded when it is first asked for, where it is: the only calls of them.
+//! CUDA libraries that kernels call. Each is loaded when a kernel first needs it. Only this module calls them.
 //!
-//! `cuda/LIBRARIES.md` says what is asked of a library. Data come from [`CudaCall`](super::CudaCall); handles belong to the
-//! worker of a device.
+//! `cuda/LIBRARIES.md` says what dahl requires of a library. [`CudaCall`](super::CudaCall) provides the arguments; the
+//! handles belong to the worker of a device.
 #![allow(unsafe_code, reason = "calls functions of a library in C, on handles that this room keeps")]
 
 mod cublas;

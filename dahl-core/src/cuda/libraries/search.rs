@@ -1,4 +1,4 @@
-//! Where libraries are looked for.
+//! Where dahl looks for libraries.
 
 use std::env;
 use std::path::PathBuf;

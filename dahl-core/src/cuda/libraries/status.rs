@@ -1,4 +1,4 @@
-//! What a call's status means.
+//! The meaning of a call's status.
 
 use std::ffi::{CStr, c_char, c_int};
 

@@ -1,4 +1,4 @@
-//! Files that cannot be used: renamed, so that nothing is lost.
+//! Unusable files: they are renamed, so that nothing is lost.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-//! [`CodeletFile`] and [`TransferFile`]: the format of what is stored.
+//! [`CodeletFile`] and [`TransferFile`]: the file formats of the store.
 
 use std::collections::HashMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! [`Library`]: what was loaded, until a codelet asks for it.
+//! [`Library`]: loaded models, until a codelet asks for them.
 
 use super::super::entry::Earlier;
 use super::super::family::Family;

@@ -1,4 +1,4 @@
-//! [`MachineFacts`]: what stored durations hold for.
+//! [`MachineFacts`]: the machine for which stored durations hold.
 
 use std::fs;
 use std::thread::available_parallelism;

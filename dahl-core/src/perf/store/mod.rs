@@ -1,8 +1,8 @@
-//! Stored performance models: files in a folder for each host and machine, merged by everybody who writes.
+//! Stored performance models: files in a folder for each host and machine, which all writers merge.
 //!
-//! Writers take turns by a lock on a file that is never removed; each reads what is there, adds what it has measured, and
-//! [saves](dahl_files) it as a whole, so that a reader finds a whole file at any time. What cannot be used is renamed
-//! and reported, never deleted, and never an error.
+//! Writers take turns by locking a file that is never removed. Each reads the stored models, adds its own measurements,
+//! and [saves](dahl_files) the file atomically, so that a reader always finds a complete one. Unusable files are
+//! renamed and reported. They are never deleted, and never an error.
 
 mod aside;
 mod change;

@@ -1,7 +1,7 @@
-//! [`StoredModels`]: what a folder of performance models has, of all machines, for people to read.
+//! [`StoredModels`]: the contents of a folder of performance models, of all machines, for users.
 //!
-//! Nothing is locked and nothing is changed: files are replaced as a whole, so one is whole whenever it is read, and
-//! programs that run go on. What cannot be used is left where it is and told.
+//! Reading locks nothing and changes nothing. Writers replace files atomically, so a reader finds complete ones, and
+//! running programs continue. An unusable file stays where it is and is reported.
 
 use std::fs;
 use std::io;

@@ -1,11 +1,11 @@
-//! [`Explorer`]: tasks of which it is not known how long they run on each kind of worker.
+//! [`Explorer`]: tasks whose duration is not known on every kind of worker.
 //!
-//! They wait together, in groups of one footprint, for workers that run out of tasks. One of a kind that is known takes
-//! any; one of a kind that is not takes a *sample*, one at a time for each kind, unless no other kind could run the
-//! task. But the last ones are left to kinds that are to be tried and have been less often, if a worker has nothing to
-//! do behind what it runs, so that tasks which come one by one are tried everywhere too. As soon as all kinds are known
-//! the group is placed like other tasks. After [`SAMPLES`] samples of a kind without an estimate, it counts as known:
-//! exploring ends whatever happens.
+//! They wait together, in groups of one footprint, for workers that run out of tasks. A worker of a known kind takes
+//! any of them. A worker of an unknown kind takes a *sample*, one at a time for each kind, unless no other kind can run
+//! the task. But the last tasks are reserved for unknown kinds with fewer samples, if one of their workers has no task
+//! behind its current one. So tasks that arrive one by one are tried on every kind too. As soon as all kinds are known,
+//! the group is placed like other tasks. After [`SAMPLES`] samples of a kind without an estimate, the kind counts as
+//! known, so exploration always ends.
 
 use std::collections::{HashMap, VecDeque};
 

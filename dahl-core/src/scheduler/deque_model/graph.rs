@@ -1,7 +1,7 @@
-//! [`Graph`]: the tasks that have been submitted and not completed, and the longest way from each to the end.
+//! [`Graph`]: the tasks that have been submitted and not completed, and the longest path from each to the end.
 //!
-//! *Upward rank* (Topcuoglu, Hariri, Wu 2002, section 4.1): the mean time of a task, plus the longest over its
-//! successors of the mean time of the transfer to it plus its rank.
+//! *Upward rank* (Topcuoglu, Hariri, Wu 2002, section 4.1): the mean time of a task, plus the maximum over its
+//! successors of the mean time of the transfer to the successor plus the successor's rank.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};

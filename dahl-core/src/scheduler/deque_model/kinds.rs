@@ -1,4 +1,4 @@
-//! [`Kinds`]: which workers are of one kind, and what is known of a task for each kind.
+//! [`Kinds`]: which workers are of one kind, and the known durations of a task on each kind.
 
 use super::explorer::Estimate;
 use crate::machine::WorkerInfo;

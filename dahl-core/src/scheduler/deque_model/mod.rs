@@ -1,9 +1,9 @@
 //! [`DequeModel`]: a task goes to the worker where it is expected to end first: `dm`, `dmda`, `dmdas`, `heft`.
 //!
-//! Each worker has a [`WorkerQueue`]: the tasks that it has taken and those that it will take, with what they are expected to
-//! take. Nobody takes from another worker's queue, except that a device which is lost passes its tasks on. Tasks of which
-//! something is still to be measured wait apart ([`Explorer`]). `heft` places tasks as late as it can, when a worker
-//! asks, so that of those that are ready the ones with the longest way to the end ([`Graph`]) choose first.
+//! Each worker has a [`WorkerQueue`]: the tasks that it has taken and those that wait for it, with their expected
+//! durations. No worker steals from another's queue; only a lost device passes its tasks on. Tasks that still need
+//! measurements wait apart ([`Explorer`]). `heft` places tasks as late as possible, when a worker asks, so that of the
+//! ready tasks the one with the longest path to the end ([`Graph`]) chooses its worker first.
 
 mod explorer;
 mod graph;

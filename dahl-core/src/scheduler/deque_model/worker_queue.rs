@@ -1,4 +1,4 @@
-//! [`WorkerQueue`]: what one worker has to run, and when it will have done so.
+//! [`WorkerQueue`]: the tasks of one worker, and when it is expected to have run them.
 
 use std::collections::{HashMap, VecDeque};
 

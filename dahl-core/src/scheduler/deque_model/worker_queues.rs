@@ -1,4 +1,4 @@
-//! [`WorkerQueues`]: the queues of all workers, and the tasks that are in none of them yet.
+//! [`WorkerQueues`]: the queues of all workers, and the tasks that are not yet in any of them.
 
 use super::explorer::{Estimate, Explorer, Offer};
 use super::kinds::Kinds;

@@ -1,4 +1,4 @@
-//! [`PlanDivergences`]: where a plan and the run that should follow it differ.
+//! [`PlanDivergences`]: the differences between a plan and the run that follows it.
 
 use std::path::{Path, PathBuf};
 

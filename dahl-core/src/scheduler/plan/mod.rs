@@ -8,9 +8,9 @@
 //! task 1 matmul 1
 //! ```
 //!
-//! After the first line come the workers, each with its number and name, and the tasks, each with its number in the
-//! order of submission, its codelet, and the number of its worker. A worker runs its tasks in the order of the lines.
-//! Empty lines and what follows `#` do not count.
+//! After the first line come the workers, each with its number and name, and then the tasks, each with its number in
+//! the order of submission, its codelet, and the number of its worker. A worker runs its tasks in the order of the
+//! lines. A reader ignores empty lines and everything after `#`.
 
 mod divergences;
 mod follow;

@@ -1,4 +1,4 @@
-//! [`Recording`]: the plan that a run makes.
+//! [`Recording`]: the plan of a run, recorded as it runs.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! From a task to a library's call: [`Libraries`], the handles of a device's worker, and what it lends to a call.
+//! From a task to a library call: [`Libraries`], the handles of a device's worker, and the arguments of a call.
 
 use std::ffi::c_void;
 use std::panic::Location;

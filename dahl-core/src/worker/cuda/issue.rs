@@ -1,4 +1,4 @@
-//! From a task to its launch.
+//! From a task to its launches.
 
 use super::super::execute::is_missing;
 use super::super::task_error::TaskError;

@@ -1,4 +1,4 @@
-//! [`DeviceOperands`]: where a task's arrays are on the device, and the memory that it has for itself.
+//! [`DeviceOperands`]: the addresses of a task's arrays on the device, and the memory of the task itself.
 
 use std::panic::Location;
 

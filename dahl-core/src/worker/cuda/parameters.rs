@@ -1,4 +1,4 @@
-//! [`Parameters`]: what a kernel is given, as `dahl.cuh` lays it out.
+//! [`Parameters`]: the parameters of a kernel, in the layout of `dahl.cuh`.
 
 use crate::codelet::Operand;
 use crate::cuda::{CudaView, KernelParameters};

@@ -1,4 +1,4 @@
-//! The loops around the instruction `vdpbf16ps`, and what brings elements in pairs.
+//! The loops around the instruction `vdpbf16ps`, and the code that arranges elements in pairs.
 
 use std::arch::x86_64::{
     __m512, __m512bh, _mm512_dpbf16_ps, _mm512_loadu_ps, _mm512_loadu_si512, _mm512_set1_epi32,

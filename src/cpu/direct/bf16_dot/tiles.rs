@@ -1,9 +1,10 @@
-//! [`TiledFilters`] and [`TiledGradient`]: convolution and gradient by registers that are multiplied as matrices.
+//! [`TiledFilters`] and [`TiledGradient`]: convolution and gradient in AMX tile registers, which are multiplied as
+//! matrices.
 //!
-//! * A convolution multiplies filters of pairs of channels, which are packed, with planes of pairs as they are: from a plane
-//!   of one pair to that of the next it is as far for every tap and position.
-//! * A gradient multiplies planes as they are, channels of neighbouring positions, with the gradient by the sums, whose
-//!   rows and columns are exchanged: its pairs of positions lie side by side for all filters.
+//! * A convolution multiplies packed filters of pairs of channels with planes of pairs as they are: the distance from
+//!   the plane of one pair to that of the next is the same for every tap and position.
+//! * A gradient multiplies planes as they are, channels of neighbouring positions, with the transposed gradient by the
+//!   sums, whose pairs of positions are side by side for all filters.
 
 use half::bf16;
 

@@ -1,4 +1,4 @@
-//! [`Blocks`]: which positions of a plane have their sums made together.
+//! [`Blocks`]: which positions of a plane have their sums computed together.
 
 use super::Plane;
 

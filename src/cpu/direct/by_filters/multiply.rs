@@ -1,4 +1,5 @@
-//! [`Multiply`]: what multiplies filters and elements: [`Singles`], or [`Bf16Dot`] of `bf16` in the place of `f32`.
+//! [`Multiply`]: the multiplication of filters and elements: [`Singles`], or [`Bf16Dot`] for pairs of `bf16` in the
+//! place of `f32`.
 
 #![allow(unsafe_code, reason = "calls an instruction where it is proved to be there")]
 

@@ -1,14 +1,15 @@
 //! [`Products`]: the sums of [`gradient`](super::super::gradient()) with a filter in each lane.
 //!
-//! The gradient by the sums is transposed, some elements at a time: then a vector of filters is a load for each position of the
-//! output, and is multiplied with the elements of the image, each in all lanes, that a row of the kernel meets there, in four channels
-//! (two where there are 16 registers). Their sums stay in registers over all these positions.
+//! The gradient by the sums is transposed, some elements at a time. Then a vector of filters is one load for each
+//! position of the output. It is multiplied with the elements of the image, each broadcast to all lanes, that a row of
+//! the kernel meets there, in four channels (two where there are 16 registers). These sums stay in registers over all
+//! positions.
 //!
-//! Of [pairs](super::super::bf16_dot) a position stands for two that are neighbours, in the gradient and in the image. Those of the image begin at any element:
-//! its planes are there twice, once from the second element on.
+//! With [pairs](super::super::bf16_dot) a position stands for two neighbours, in the gradient and in the image. A pair
+//! of the image begins at any element, so its planes are stored twice, once from the second element on.
 //!
-//! What one piece of positions gives is added up by itself, and then added to what came before: so the error of a sum grows with
-//! their length and their number, and not with the product of both.
+//! The sums of each piece of positions are computed separately and then added to the earlier ones. So the error of a
+//! sum grows with the length of the pieces plus their number, and not with the product of both.
 
 #![allow(
     unsafe_code,

@@ -1,6 +1,6 @@
 //! [`ByPositions`]: the sums of [`convolve`](super::convolve()) with a position in each lane, for a few filters.
 //!
-//! Compiled for the compute type alone: element types, and what becomes of the sums, have it in common.
+//! Compiled for the compute type alone: all element types and epilogues share it.
 
 use pulp::{Simd, WithSimd};
 

@@ -1,6 +1,7 @@
-//! [`ByPositions`]: the products of [`gradient`](super::gradient()) with a position in each lane, for few filters or channels.
+//! [`ByPositions`]: the products of [`gradient`](super::gradient()) with a position in each lane, for few filters or
+//! channels.
 //!
-//! Compiled for the compute type alone: element types, and where the gradient by the sums comes from, have it in common.
+//! Compiled for the compute type alone: all element types, and all sources of the gradient by the sums, share it.
 
 use pulp::{Simd, WithSimd};
 

@@ -1,4 +1,4 @@
-//! [`Descriptors`]: a convolution's shape in cuDNN's words.
+//! [`Descriptors`]: the shape of a convolution as descriptors of cuDNN.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;

@@ -1,4 +1,4 @@
-//! [`Functions`]: what is called of `libcudnn`.
+//! [`Functions`]: the functions of `libcudnn` that dahl calls.
 
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;

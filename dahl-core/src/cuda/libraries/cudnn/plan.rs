@@ -1,8 +1,9 @@
-//! [`ConvolutionPlan`]: how a convolution of a shape is computed, chosen once.
+//! [`ConvolutionPlan`]: the algorithm for a convolution of some shape, chosen once.
 //!
-//! cuDNN has several algorithms for each direction, and heuristics that order them by the time that they should take. Taken is the
-//! first that keeps what dahl promises: sums of products, in the compute type, of the same bits each time, and with no
-//! more memory than it may have. By the shape and the device alone, so another run takes the same.
+//! cuDNN has several algorithms for each direction, and heuristics that order them by expected time. dahl takes the
+//! first one that keeps its promises: it sums products, in the compute type, gives the same bits each time, and fits
+//! into the memory that it may use. The choice depends on the shape and the device alone, so every run makes the same
+//! one.
 
 use std::ffi::c_int;
 

@@ -1,10 +1,11 @@
-//! The sums of [`AddUp`] where there are 16 registers: beside them there is room for the filters of one tap, not of three. And those
-//! of pairs.
+//! The sums of [`AddUp`] on machines with 16 registers, where the filters of one tap fit beside the sums, but not those
+//! of three; and the sums of pairs.
 //!
-//! An element of the image is loaded for each tap that it meets, as often as in a product of matrices. How many columns a kernel
-//! has is not known where the loop is compiled: the compiler would keep the elements of one tap for the next, and have sums in
-//! memory instead. Nor is it asked where in a row a border is, since the sums of a loop that asks do not all stay in registers: its
-//! zeros are multiplied (of rows of 7 and kernels of 3 columns, 2 of 21 products).
+//! The loop loads an element of the image for each tap that it meets, as often as a matrix product does. The number of
+//! columns of a kernel is not known at compile time, since otherwise the compiler would keep the elements of one tap
+//! for the next, and sums in memory. The loop does not check where in a row a border is either, since the sums of a
+//! loop with such checks do not all stay in registers. It multiplies the border's zeros (with rows of 7 and kernels of
+//! 3 columns, 2 of 21 products).
 
 use pulp::Simd;
 
