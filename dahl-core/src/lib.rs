@@ -7,8 +7,10 @@
 //!   as are [`simd`], kernels compiled for several instruction sets, and [`mod@print`], arrays as text.
 //! * [`codelet`]: a declared operation as immutable data, and the views that its kernels receive.
 //! * `description`: a task as plain data.
-//! * `array`, `memory`: data, and where they are stored.
-//! * `task`: submission and dependencies. `scheduler`: which worker runs a task. `worker`: the threads that run tasks.
+//! * `memory`: where data are stored. `graph`: the states of arrays and the records of tasks, and the order between them.
+//! * `array`, `submission`: the handles of arrays, and tasks before their submission. `task`: tasks after it.
+//! * `platform`: which worker can run a task, and for how long. `scheduler`: which worker does. `worker`: the threads that
+//!   run tasks. `engine`, `executor`: the state of these threads, and the host's part in running tasks.
 //! * `autotune`: which kernel runs, and on how many cores. `explain`: why calls took different times.
 //! * `statistics`: totals of a run.
 //! * `check`: compares what kernels did with what they declare. `stall`: reports why a run makes no progress.
@@ -30,13 +32,16 @@ mod description;
 pub mod device;
 mod engine;
 pub mod error;
+mod executor;
 mod explain;
 mod footprint;
+mod graph;
 mod machine;
 mod memory;
 pub mod observer;
 mod partition;
 pub mod perf;
+mod platform;
 mod runtime;
 mod scheduler;
 pub mod shape;
@@ -44,6 +49,7 @@ mod simulation;
 mod sleep;
 mod stall;
 mod statistics;
+mod submission;
 mod sync;
 mod task;
 mod testing;
@@ -59,8 +65,7 @@ pub use access::{AccessMode, Reduction};
 pub use arena::Arena;
 pub use argument::{Argument, ArgumentLayout};
 pub use array::{
-    AnyArray, Array, Block, LEAF_LEN, Matrix, ReadGuard, Reshaped, ReshapedMut, Scalar, Tensor, Vector,
-    WriteGuard,
+    AnyArray, Array, Block, Matrix, ReadGuard, Reshaped, ReshapedMut, Scalar, Tensor, Vector, WriteGuard,
 };
 pub use autotune::{KernelChoice, KernelChoices, KernelTrial, Ruling, TeamPolicy};
 pub use check::CheckNote;
@@ -71,6 +76,7 @@ pub use cuda::CudaKernel;
 pub use element::{Element, ElementType, Real};
 pub use error::{Error, ErrorKind, Failure, Result};
 pub use explain::{Explanation, KernelExplanation, Spread, Under};
+pub use graph::LEAF_LEN;
 pub use half::{bf16, f16};
 pub use machine::{CodeletSpeed, Cpu, Machine, Speed, Transfer, TransferTotal, VirtualDevice, WorkerInfo};
 pub use memory::{MemoryHolder, MemoryUse};
@@ -89,7 +95,8 @@ pub use statistics::{
     ArenaStatistics, CodeletStatistics, GraphStatistics, HostStatistics, KernelStatistics, MemoryStatistics,
     Statistics, TaskCounts, TransferStatistics, WorkerStatistics,
 };
-pub use task::{ReadyTask, Tag, Task};
+pub use submission::{Tag, Task};
+pub use task::ReadyTask;
 pub use topology::{Binding, Processor, Topology};
 pub use variants::Variants;
 

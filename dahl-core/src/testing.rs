@@ -14,7 +14,7 @@ use crate::codelet::{self, Codelet, Kernel, Packs, Parameter, ShapeOf, Views};
 use crate::element::{Element, ElementType};
 use crate::error::Result;
 use crate::shape::Layout;
-use crate::task::Task;
+use crate::submission::Task;
 
 pub use crate::codelet::{Line, RawOperand};
 pub use crate::description::{AccessDesc, TaskDesc};

@@ -8,7 +8,7 @@ use crate::array::AnyArray;
 use crate::codelet::{Codelet, Kernel, Numerics};
 use crate::element::Real;
 use crate::error::Result;
-use crate::task::Task;
+use crate::submission::Task;
 
 /// The variants of a codelet for given types of its arrays and arguments.
 ///

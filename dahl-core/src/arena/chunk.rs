@@ -1,19 +1,19 @@
 //! How an arena gets memory, and waits until tasks in flight release some of it.
 
 use super::Arena;
-use crate::engine::{block_in_submission, wait_for};
 use crate::memory::{Block, Chunk, Shortage};
 use crate::sync::atomic::Ordering;
+use crate::task::{block_in_submission, wait_for, wait_for_bytes};
 
 impl Arena {
     /// A chunk of at least `bytes` bytes for a region that has `held` already. Waits if tasks in flight can free
     /// enough.
     pub(super) fn chunk(&self, bytes: usize, held: usize) -> Result<Chunk, Shortage> {
-        let (node, shared) = (self.runtime.memory(), &self.shared);
+        let (node, shared) = (self.runtime.host().memory(), &self.shared);
         if let Some(capacity_bytes) = shared.capacity_bytes {
             let fits = bytes <= capacity_bytes;
             let may = || fits && shared.dying_bytes.load(Ordering::Acquire) > 0;
-            return wait_for(&self.runtime, || shared.take_kept(), may).ok_or_else(|| {
+            return wait_for(&*self.runtime, || shared.take_kept(), may).ok_or_else(|| {
                 let used_bytes = shared.current_bytes.load(Ordering::Relaxed);
                 Shortage { capacity: Some((capacity_bytes, used_bytes)), ..Shortage::new(node, bytes) }
             });
@@ -27,7 +27,7 @@ impl Arena {
         } else {
             None
         };
-        let block = spacious.map_or_else(|| block_in_submission(&self.runtime, bytes, shared.holder), Ok)?;
+        let block = spacious.map_or_else(|| block_in_submission(&*self.runtime, bytes, shared.holder), Ok)?;
         shared.note_reserved(block.bytes());
         Ok(Chunk::new(block))
     }
@@ -36,7 +36,7 @@ impl Arena {
     pub(super) fn wait_within(&self, current: usize, bytes: usize) {
         // Before it waits, as `Monitor::wait_until` asks.
         self.shared.awaited_bytes.store(bytes.saturating_sub(current), Ordering::Relaxed);
-        self.runtime.wait_for_bytes(|| self.shared.holds_within(current, bytes));
+        wait_for_bytes(&*self.runtime, || self.shared.holds_within(current, bytes));
         self.shared.awaited_bytes.store(0, Ordering::Relaxed);
     }
 }

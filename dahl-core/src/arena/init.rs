@@ -5,12 +5,13 @@ use std::fmt::Debug;
 use std::panic::Location;
 
 use super::Arena;
-use crate::array::{Array, Content};
+use crate::array::Array;
 use crate::codelet::Codelet;
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
+use crate::graph::Content;
 use crate::shape::broadcast_shape;
-use crate::task::check_error;
+use crate::submission::check_error;
 
 /// Requires a precondition before there is a task (`_init` makes its outputs first).
 #[doc(hidden)]

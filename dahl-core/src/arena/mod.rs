@@ -9,14 +9,15 @@ use std::sync::Arc;
 
 pub use init::{identity, map_shape, require, uninit};
 
-use crate::array::{Array, Content, Origin, byte_len, require_len};
+use crate::array::{Array, byte_len, require_len};
 use crate::codelet::in_kernel;
 use crate::element::Element;
-use crate::engine::{Shared, block_in_submission};
 use crate::error::Result;
+use crate::graph::{Content, Engine, Origin};
 use crate::machine::WorkerInfo;
 use crate::memory::{ALIGN_BYTES, ARENA, ArenaShared, Carved, Chunk, Holder, RegionRef, Shortage, round_up};
 use crate::sync::atomic::Ordering;
+use crate::task::block_in_submission;
 
 /// Memory for arrays that go together, such as those of one training step.
 ///
@@ -54,21 +55,22 @@ use crate::sync::atomic::Ordering;
 pub struct Arena {
     current: RegionRef,
     shared: Arc<ArenaShared>,
-    runtime: Arc<Shared>,
+    runtime: Arc<dyn Engine>,
 }
 
 impl Arena {
     #[track_caller]
-    pub(crate) fn new(runtime: Arc<Shared>) -> Self {
+    pub(crate) fn new(runtime: Arc<dyn Engine>) -> Self {
         Self::with(runtime, None, Location::caller())
     }
 
     /// An arena that reserves `bytes` bytes now, and no more later.
     #[track_caller]
-    pub(crate) fn with_capacity(runtime: Arc<Shared>, bytes: usize) -> Result<Self> {
+    pub(crate) fn with_capacity(runtime: Arc<dyn Engine>, bytes: usize) -> Result<Self> {
         let location = Location::caller();
         let holder = Holder::new(ARENA, location);
-        let block = block_in_submission(&runtime, bytes, holder).map_err(|shortage| shortage.at(location))?;
+        let block =
+            block_in_submission(&*runtime, bytes, holder).map_err(|shortage| shortage.at(location))?;
         let arena = Self::with(runtime, Some(block.bytes()), location);
         arena.shared.note_reserved(block.bytes());
         arena.current.add(Chunk::new(block));
@@ -76,14 +78,14 @@ impl Arena {
     }
 
     fn with(
-        runtime: Arc<Shared>,
+        runtime: Arc<dyn Engine>,
         capacity_bytes: Option<usize>,
         location: &'static Location<'static>,
     ) -> Self {
-        let (memory, progress) = (Arc::clone(runtime.memory()), Arc::clone(runtime.progress()));
+        let (memory, progress) = (Arc::clone(runtime.host().memory()), Arc::clone(runtime.host().progress()));
         let holder = Holder::new(ARENA, location);
         let shared = Arc::new(ArenaShared::new(memory, progress, holder, capacity_bytes));
-        runtime.memory().add_arena(&shared);
+        runtime.host().memory().add_arena(&shared);
         Self { current: shared.take_region(), shared, runtime }
     }
 
@@ -193,7 +195,8 @@ impl Arena {
     fn carve(&self, bytes: usize) -> Result<Carved> {
         let location = Location::caller();
         let short = |shortage: Shortage| shortage.at(location);
-        let lines = round_up(bytes).ok_or_else(|| short(Shortage::new(self.runtime.memory(), bytes)))?;
+        let lines =
+            round_up(bytes).ok_or_else(|| short(Shortage::new(self.runtime.host().memory(), bytes)))?;
         loop {
             if let Some(carved) = self.current.carve(lines) {
                 return Ok(carved);
@@ -257,7 +260,7 @@ impl Arena {
 
     /// The workers of its runtime, as [`Runtime::worker_infos`](crate::Runtime::worker_infos) has them.
     pub fn worker_infos(&self) -> &[WorkerInfo] {
-        self.runtime.worker_infos()
+        self.runtime.host().worker_infos()
     }
 
     /// Another arena of the same runtime.

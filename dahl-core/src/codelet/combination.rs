@@ -1,7 +1,7 @@
 //! [`Combination`]: a user's reduction, given by an identity and a codelet that [`Combines`] partial results.
 //!
 //! Not here: the built-in reductions, and the array's element type (`accumulator`); the order in which partial results
-//! combine (`array::reduction`).
+//! combine (`task::reduction`).
 #![allow(unsafe_code, reason = "hands private buffers to the user's kernel")]
 
 use std::fmt;

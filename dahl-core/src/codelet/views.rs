@@ -19,7 +19,7 @@ use crate::shape::Layout;
 /// Invariant **V**, kept by whoever makes a list of operands for [`Views::new`], for as long as the views' lifetime:
 /// `pointer` and `layout` span initialised elements of type `element`, aligned for it; nobody writes them, and if
 /// `writes`, nobody else reads them either, through another operand or otherwise. (The dependencies of the task say
-/// so: `task/README.md`. One array passed twice is read only, since the wrappers take `&mut` for every other mode.)
+/// so: `graph/README.md`. One array passed twice is read only, since the wrappers take `&mut` for every other mode.)
 #[derive(Clone, Copy)]
 pub(crate) struct Operand {
     pub(crate) pointer: *mut u8,

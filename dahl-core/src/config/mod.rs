@@ -101,7 +101,6 @@ pub struct RuntimeBuilder {
 
 /// Settings that are complete and checked.
 pub(crate) struct Config {
-    pub(crate) cpu_workers: usize,
     /// The processor of each, if it is bound to one.
     pub(crate) processors: Vec<Option<Processor>>,
     pub(crate) cores: usize,
@@ -370,7 +369,6 @@ impl RuntimeBuilder {
         let stall_after = from_environment("DAHL_STALL_SECONDS", self.stall_after, STALL_AFTER, seconds)?;
         let statistics = statistics(self.statistics, self.statistics_file)?;
         Ok(Config {
-            cpu_workers,
             processors,
             cores,
             scheduler,

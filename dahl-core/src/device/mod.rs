@@ -4,8 +4,9 @@
 //! the device's own buffers, so values, copies and coherence are real. Only the durations come from a model.
 //!
 //! Not here: the description of a machine (`machine`), the events of a simulated run (`simulation`), what a real device
-//! does (`cuda`), and where arrays have replicas (`array::replicas`).
+//! does (`cuda`), and where arrays have replicas (`graph::replicas`).
 
+mod demand;
 mod fetch_error;
 mod links;
 mod memory;
@@ -13,6 +14,7 @@ mod real;
 mod register;
 mod room;
 
+pub(crate) use demand::demand_bytes;
 pub(crate) use fetch_error::{FetchError, Requester};
 pub(crate) use links::Devices;
 pub(crate) use memory::DeviceMemory;

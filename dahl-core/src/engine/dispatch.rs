@@ -4,33 +4,13 @@
 use crossbeam_queue::SegQueue;
 
 use super::shared::Shared;
-use crate::codelet::in_kernel;
-use crate::sync::thread;
-use crate::task::{ReadyTask, Submitted};
-use crate::worker;
+use crate::graph::{Dispatch, Host, Submitted};
+use crate::task::ReadyTask;
 
 impl Shared {
-    /// Runs a ready task on this thread, which is the host's. False if there is none, or another thread is helping.
-    pub(crate) fn help(&self) -> bool {
-        if let Some((simulation, devices)) = self.simulated() {
-            let stepped = simulation.step(self, devices);
-            self.show_transfers();
-            if let Some(trace) = &self.trace {
-                trace.step();
-            }
-            return stepped;
-        }
-        let Ok(mut context) = self.host_context.try_lock() else { return false };
-        let task = self.pop(None).or_else(|| if self.is_stopped() { self.pop_for_nobody() } else { None });
-        let Some(task) = task else { return false };
-        worker::execute(self, &mut context, task);
-        context.recycler.flush(self);
-        drop(context);
-        self.progress.notify();
-        if self.is_stopped() && self.is_drained() {
-            self.sleep.wake_all(); // the workers may go
-        }
-        true
+    /// A task for the host, which helps. When the workers are gone, it takes theirs.
+    pub(crate) fn next_task_of_host(&self) -> Option<ReadyTask> {
+        self.pop(None).or_else(|| if self.is_stopped() { self.pop_for_nobody() } else { None })
     }
 
     /// A task that some worker would have taken, when the workers are gone.
@@ -44,7 +24,7 @@ impl Shared {
     fn pop(&self, worker: Option<usize>) -> Option<ReadyTask> {
         loop {
             let task = without_unwinding(|| self.scheduler.pop(worker))?;
-            if !task.is_of(self) {
+            if !task.is_of(self.host()) {
                 task.send_home();
             } else if self.has_real_devices() && !self.may_run(&task, worker) {
                 self.hand_on(task);
@@ -54,52 +34,9 @@ impl Shared {
         }
     }
 
-    /// Runs what is submitted after the workers have gone, on this thread.
-    ///
-    /// A worker goes when it has seen that the runtime is stopped and then that nothing is left to do; a submitter
-    /// counts its task and then looks here. In the one order of these steps, either the worker sees the task, or the
-    /// submitter that the runtime is stopped.
-    #[inline]
-    pub(crate) fn serve_if_stopped(&self) {
-        if self.is_stopped() && !in_kernel() {
-            self.serve();
-        }
-    }
-
-    #[cold]
-    fn serve(&self) {
-        while !self.is_drained() {
-            if !self.help() {
-                thread::yield_now(); // another thread runs the last tasks
-            }
-        }
-    }
-
-    /// Notes when a task has become ready, for a trace.
-    pub(crate) fn note_ready(&self, task: &Submitted) {
-        if let Some(recorder) = self.recorder() {
-            task.note_ready(recorder.now_ns());
-        }
-    }
-
     /// Whether a worker may keep a task that its own has made ready in its LIFO slot.
     pub(crate) fn lets_workers_go_on(&self) -> bool {
         without_unwinding(|| self.scheduler.lets_workers_go_on())
-    }
-
-    /// Takes a task whose dependencies are met.
-    pub(crate) fn schedule(&self, task: ReadyTask, worker: Option<usize>) {
-        self.note_ready(task.peek());
-        if let Some(worker) = task.wants_prefetch() {
-            task.prefetch(worker);
-        }
-        match task.forced_worker() {
-            Some(target) => {
-                self.mailboxes[target].push(task);
-                self.sleep.wake(target);
-            }
-            None => self.push(task, worker),
-        }
     }
 
     /// Gives a task that any worker may take to the scheduler: also one that a worker has kept for itself.
@@ -115,15 +52,6 @@ impl Shared {
         without_unwinding(|| self.scheduler.completed(sequence, worker));
     }
 
-    /// Takes back a task that came out of another runtime's hands.
-    #[cold]
-    pub(crate) fn take_home(&self, task: ReadyTask) {
-        let target = task.forced_worker().unwrap_or(0);
-        self.mailboxes[target].push(task);
-        self.sleep.wake(target);
-        self.serve_if_stopped();
-    }
-
     pub(crate) fn next_task(&self, worker: usize) -> Option<ReadyTask> {
         let mailbox = &self.mailboxes[worker];
         if !mailbox.is_empty()
@@ -133,6 +61,26 @@ impl Shared {
             return Some(task);
         }
         self.pop(Some(worker))
+    }
+}
+
+impl Dispatch for Shared {
+    fn host(&self) -> &Host {
+        self.host()
+    }
+
+    fn schedule(&self, task: &Submitted, worker: Option<usize>) {
+        self.note_ready(task);
+        let task = ReadyTask::new(task, self.host());
+        if let Some(worker) = task.wants_prefetch() {
+            task.prefetch(worker);
+        }
+        match task.forced_worker() {
+            Some(target) => {
+                self.send_to(target, task);
+            }
+            None => self.push(task, worker),
+        }
     }
 }
 

@@ -1,14 +1,14 @@
-//! [`Shared`]: the state of a runtime, for all threads that use it; how ready tasks get to the threads that run them,
-//! and how threads wait.
+//! [`Shared`]: the state that the workers of a runtime share; how ready tasks get to the threads that run them.
 //!
-//! Not here: the handle that programs hold (`runtime`), and its settings (`config`).
+//! Not here: what tasks and arrays share (`graph`), how a thread waits (`executor`), the public handle (`runtime`), and the
+//! settings (`config`).
 
-mod allocation;
 mod dispatch;
+mod helper_pool;
 mod real;
 mod shared;
-mod simulated;
-mod waiting;
 
-pub(crate) use allocation::{block_for, block_in_submission, wait_for};
+#[cfg(not(dahl_fuzz))]
+pub(crate) use helper_pool::detached;
+pub(crate) use helper_pool::{HelperPool, REST};
 pub(crate) use shared::Shared;

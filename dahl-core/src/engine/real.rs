@@ -1,35 +1,16 @@
 //! What a runtime with CUDA devices does in addition: a part of [`Shared`] that decides who runs what.
 
 use super::shared::Shared;
-use crate::description::TaskDesc;
 use crate::task::ReadyTask;
 
 impl Shared {
-    /// Whether there are workers of real devices.
-    #[inline]
-    pub(crate) fn has_real_devices(&self) -> bool {
-        self.devices.is_some() && self.simulation.is_none()
-    }
-
-    /// Whether worker `worker` is one of a real device.
-    pub(crate) fn is_real_device(&self, worker: usize) -> bool {
-        self.has_real_devices() && !self.worker(worker).is_cpu()
-    }
-
-    /// Whether worker `worker` is one of a real device that can do what a task of a reduction does.
-    pub(crate) fn can_reduce(&self, worker: usize, task: &TaskDesc) -> bool {
-        let device = self.worker(worker).node.checked_sub(1).filter(|_| self.has_real_devices());
-        let (Some(devices), Some(device)) = (self.devices(), device) else { return false };
-        task.cuda_of_reduction().is_some_and(|instance| devices.may_load(device, instance))
-    }
-
     /// Wakes a worker for a task that the scheduler has: one that can run it, so all where they differ.
     #[inline]
     pub(crate) fn wake_some(&self) {
         if self.has_real_devices() {
-            (0..self.workers()).for_each(|worker| self.sleep.wake(worker));
+            (0..self.workers()).for_each(|worker| self.sleep().wake(worker));
         } else {
-            self.sleep.wake_one_on_free_core(self.cores());
+            self.sleep().wake_one_on_free_core(self.cores());
         }
     }
 
@@ -68,15 +49,6 @@ impl Shared {
     /// Gives a task to worker `target`, which alone will run it.
     pub(crate) fn send_to(&self, target: usize, task: ReadyTask) {
         self.mailboxes[target].push(task);
-        self.sleep.wake(target);
-    }
-
-    /// Loses a device with all that is in its memory, and lets its worker know.
-    #[cold]
-    pub(crate) fn lose_device(&self, device: usize) {
-        if self.devices().is_some_and(|devices| devices.lose(device)) {
-            eprintln!("dahl: the device `cuda {device}` is lost; the run goes on without it");
-            self.sleep.wake(self.cpu_workers() + device);
-        }
+        self.sleep().wake(target);
     }
 }

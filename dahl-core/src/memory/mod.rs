@@ -7,7 +7,9 @@
 mod arena;
 mod block;
 mod buffer;
+mod holder;
 mod huge_pages;
+mod lines;
 mod node;
 mod references;
 mod region;
@@ -21,7 +23,9 @@ mod usage;
 pub(crate) use arena::ArenaShared;
 pub(crate) use block::{Block, block_bytes};
 pub(crate) use buffer::Buffer;
-pub(crate) use node::{ARENA, HOME, Holder, MemoryNode, NotesBytes};
+pub(crate) use holder::{ARENA, HOME, Holder};
+pub(crate) use lines::{ALIGN_BYTES, round_up};
+pub(crate) use node::{MemoryNode, NotesBytes};
 pub(crate) use references::References;
 pub(crate) use region::{Carved, Chunk, RegionRef};
 pub(crate) use reservation::Reservation;
@@ -29,12 +33,3 @@ pub use shortage::Shortage;
 pub(crate) use slab::Slab;
 pub(crate) use usage::ArenaUse;
 pub use usage::{MemoryHolder, MemoryUse};
-
-/// Where arrays begin: a cache line, and the width of an AVX-512 register.
-pub(crate) const ALIGN_BYTES: usize = 64;
-
-/// `bytes` rounded up to whole lines, or nothing if that is more than an allocation can be.
-pub(crate) fn round_up(bytes: usize) -> Option<usize> {
-    let rounded = bytes.checked_next_multiple_of(ALIGN_BYTES)?;
-    (rounded <= isize::MAX as usize - ALIGN_BYTES).then_some(rounded)
-}

@@ -5,36 +5,10 @@ use std::panic::Location;
 use std::sync::{Arc, PoisonError, Weak};
 
 use super::arena::ArenaShared;
+use super::holder::{HOST, Holder};
 use super::usage::{ArenaUse, MemoryHolder, MemoryUse};
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
-
-/// The main memory, where arrays are at home.
-pub(crate) const HOME: usize = 0;
-
-/// The name of the main memory.
-pub(super) const HOST: &str = "host";
-
-/// What an arena's memory is for.
-pub(crate) const ARENA: &str = "arena";
-
-/// What an allocation is for, and the line that asked for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Holder {
-    pub(crate) what: &'static str,
-    pub(crate) location: &'static Location<'static>,
-}
-
-impl Holder {
-    pub(crate) fn new(what: &'static str, location: &'static Location<'static>) -> Self {
-        Self { what, location }
-    }
-
-    /// Whether the memory is used anew again and again.
-    pub(crate) fn is_arena(&self) -> bool {
-        self.what == ARENA
-    }
-}
 
 /// A memory that arrays can lie in: the host's, or a device's.
 ///

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use super::node::HOST;
+use super::holder::HOST;
 use super::{MemoryHolder, MemoryNode};
 
 /// Holders that a text names.

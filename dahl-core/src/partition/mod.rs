@@ -23,7 +23,5 @@
 
 mod handles;
 mod parts;
-mod record;
 
 pub use parts::{Parts, PartsMut};
-pub(crate) use record::{Partition, Partitions};

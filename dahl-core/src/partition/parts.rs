@@ -7,11 +7,11 @@ use std::ptr::NonNull;
 use ndarray::Axis;
 
 use super::handles::{Handles, Shelf};
-use super::record::{Lengths, Partition, PartitionKey};
 use crate::array::Array;
 use crate::codelet::in_kernel;
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
+use crate::graph::{ArrayState, Lengths, Partition, PartitionKey};
 
 /// The parts of an array, to be read. A slice of arrays; the whole stays readable meanwhile.
 pub struct Parts<'p, T: Element, const N: usize> {
@@ -29,7 +29,7 @@ pub struct PartsMut<'p, T: Element, const N: usize> {
 
 /// Joins a shared partition when it goes.
 struct Joins<'p> {
-    whole: &'p crate::array::ArrayState,
+    whole: &'p ArrayState,
     partition: NonNull<Partition>,
 }
 

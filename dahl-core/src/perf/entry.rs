@@ -10,6 +10,10 @@ use super::statistics::Window;
 use super::work::Work;
 use crate::sync::Mutex;
 
+/// Durations before an estimate is made of them: in virtual time, where all are alike; and in real time.
+pub(super) const REQUIRED_VIRTUAL: u64 = 1;
+pub(super) const REQUIRED: u64 = 2;
+
 /// How many durations there must be before an estimate is made of them, and of which kind they are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {

@@ -1,7 +1,7 @@
 //! [`History`]: the recorded durations of performance models, for users.
 
-use super::entry::ModelEntry;
-use super::models::{REQUIRED, REQUIRED_VIRTUAL};
+use super::entry::{ModelEntry, REQUIRED, REQUIRED_VIRTUAL};
+use super::regression::Curve;
 use super::samples::Totals;
 use super::work::Work;
 
@@ -116,5 +116,15 @@ impl History {
             flops: entry.work.flops,
             bytes: entry.work.bytes,
         })
+    }
+}
+
+impl Curve {
+    /// The curve through the medians of histories that differ in the footprint alone, if there is one: it needs 4 sizes, and
+    /// must not miss half of them by more than 30 %.
+    pub fn through<'h>(histories: impl IntoIterator<Item = &'h History>) -> Option<Self> {
+        let is_expected = |history: &&History| history.is_expected();
+        let points = histories.into_iter().filter(is_expected);
+        Self::fit(&points.map(|history| (history.size(), history.median_us * 1e3)).collect::<Vec<_>>())
     }
 }

@@ -12,6 +12,7 @@ mod estimate;
 mod family;
 mod history;
 mod measured;
+mod measurement;
 mod models;
 mod prediction;
 mod regression;
@@ -28,6 +29,7 @@ mod work;
 pub use estimate::{Basis, Estimate};
 pub use history::{History, WorkerHistory};
 pub(crate) use measured::Measured;
+pub use measurement::Measurement;
 pub(crate) use models::{ModelCache, Models, Settings};
 pub use prediction::{CodeletPredictionError, PredictionError, PredictionErrors};
 pub use regression::Curve;
@@ -36,15 +38,3 @@ pub(crate) use store::Store;
 pub use store::{StoredMachine, StoredModels, StoredProcessor, StoredTransfer, UnusableFile};
 pub use transfers::TransferTime;
 pub(crate) use work::{kernel_of, work};
-
-/// What was measured of one task.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct Measurement {
-    /// How long the kernel ran.
-    pub time_ns: u64,
-    /// Bytes that it moved, if known.
-    pub bytes: Option<u64>,
-    /// Energy that it took, in joules, if known.
-    pub energy_joules: Option<f64>,
-}

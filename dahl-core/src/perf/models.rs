@@ -3,25 +3,24 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError};
 
-use super::entry::{Earlier, ModelEntry, Rules};
+use super::entry::{Earlier, ModelEntry, REQUIRED, REQUIRED_VIRTUAL, Rules};
 use super::estimate::{Basis, Estimate};
 use super::family::Family;
 use super::history::{History, WorkerHistory};
+use super::measurement::Measurement;
 use super::prediction::{CodeletPredictionError, ErrorSum, PredictionErrors};
 use super::store::{Change, Library, Store};
 use super::table::Table;
 use super::transfers::{TransferTime, Transfers};
+use super::warnings::Warnings;
 use super::work::{Work, kernel_of, key, key_of, work};
-use super::{Measurement, warnings::Warnings};
 use crate::codelet::{Codelet, Kernel};
 use crate::description::TaskDesc;
 use crate::error::Result;
 use crate::footprint;
 use crate::sync::{Mutex, MutexGuard};
 
-/// Durations before an estimate is made of them: in virtual time, where all are alike; in real time; and to calibrate.
-pub(super) const REQUIRED_VIRTUAL: u64 = 1;
-pub(super) const REQUIRED: u64 = 2;
+/// Durations before an estimate is made of them, to calibrate.
 const REQUIRED_TO_CALIBRATE: u64 = 5;
 
 /// What the settings of a runtime say of its performance models.

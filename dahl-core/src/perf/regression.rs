@@ -1,7 +1,5 @@
 //! [`Curve`]: a duration as a function of the work, fitted to measurements of other footprints.
 
-use super::history::History;
-
 /// Different sizes that a curve is fitted to, at least: one more than it has parameters.
 const SIZES: usize = 4;
 /// So far beyond the sizes that were measured a curve is believed.
@@ -12,7 +10,7 @@ const WORST_MISS: f64 = 0.3;
 const EXPONENTS: (f64, f64) = (0.2, 3.0);
 const STEPS: usize = 28;
 
-/// How long a kernel takes on a kind of worker as a function of a task's [size](History::size): `a size^b + c`, where `a`
+/// How long a kernel takes on a kind of worker as a function of a task's [size](super::History::size): `a size^b + c`, where `a`
 /// and `c` are not negative. It is what is expected of footprints that have not been measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Curve {
@@ -32,14 +30,6 @@ struct Point {
 }
 
 impl Curve {
-    /// The curve through the medians of histories that differ in the footprint alone, if there is one: it needs 4 sizes, and
-    /// must not miss half of them by more than 30 %.
-    pub fn through<'h>(histories: impl IntoIterator<Item = &'h History>) -> Option<Self> {
-        let is_expected = |history: &&History| history.is_expected();
-        let points = histories.into_iter().filter(is_expected);
-        Self::fit(&points.map(|history| (history.size(), history.median_us * 1e3)).collect::<Vec<_>>())
-    }
-
     /// `a`, `b` and `c` of `a size^b + c` in microseconds.
     pub fn coefficients(&self) -> (f64, f64, f64) {
         (self.a / self.largest.powf(self.b) / 1e3, self.b, self.c / 1e3)

@@ -5,7 +5,9 @@
 mod deque_model;
 mod eager;
 mod lws;
+mod named;
 mod plan;
+mod policy;
 mod prio;
 mod queues;
 mod random;
@@ -15,103 +17,12 @@ mod sorted;
 mod workers;
 mod ws;
 
-use std::fmt;
-
-use deque_model::{DequeModel, Rule};
 pub use eager::Eager;
-use lws::LocalityWorkStealing;
+pub(crate) use named::{NAMES, STATIC, by_name};
 pub(crate) use plan::{Plan, PlanDivergences, Recorded, Recording, Static};
-use prio::Prio;
+pub use policy::Scheduler;
+use policy::suits;
 use queues::{Queue, WorkerQueues};
-use random::Random;
-use sequential::Sequential;
 pub(crate) use shuffled::Shuffled;
 pub use workers::Workers;
 pub use ws::WorkStealing;
-
-use crate::observer::Submission;
-use crate::task::ReadyTask;
-
-/// Decides which worker runs which ready task.
-///
-/// Its methods are called by many threads at once and must not wait. Every task that is pushed must be popped by
-/// somebody: a task that is lost is never run, and what depends on it waits for ever. They must not panic: that ends the
-/// process. A task that is popped for a worker which [cannot run it](ReadyTask::can_run_on) is given to one that can.
-/// When a runtime has been dropped, what is submitted on its arrays is popped for any worker, or for none, by
-/// the submitting thread.
-pub trait Scheduler: Send + Sync {
-    /// The name by which `Runtime::builder().scheduler(..)` and `DAHL_SCHED` know it.
-    fn name(&self) -> &'static str;
-
-    /// Called once, before anything else: the workers that there are.
-    fn start(&mut self, workers: &Workers) {
-        let _ = workers;
-    }
-
-    /// A task has been submitted, on the submitting thread, before it is pushed. What the runtime adds, such as the folds
-    /// of a reduction, is pushed without.
-    fn submitted(&self, task: &Submission<'_>) {
-        let _ = task;
-    }
-
-    /// Takes a task that has become ready; `worker` is the worker whose task made it so, if it was one.
-    fn push(&self, task: ReadyTask, worker: Option<usize>);
-
-    /// A task for `worker`; for the submitting thread, which helps, if there is none.
-    fn pop(&self, worker: Option<usize>) -> Option<ReadyTask>;
-
-    /// A task has ended that was popped, or that a worker went on with: its [number](ReadyTask::sequence), and the worker that ran it.
-    fn completed(&self, sequence: u64, worker: Option<usize>) {
-        let _ = (sequence, worker);
-    }
-
-    /// Whether it wakes workers itself, by [`Workers::wake`]: it must if it keeps a task for one worker, which may sleep.
-    /// Otherwise the runtime wakes some worker after each push, if a core is free for it, and whoever wakes up pops.
-    fn wakes_workers(&self) -> bool {
-        false
-    }
-
-    /// Whether a worker may go on at once with one of the tasks that its own has made ready and that it can run: that is neither
-    /// [pushed](Self::push) nor [popped](Self::pop). After 64 of these in a row the next one is pushed if
-    /// another waits.
-    fn lets_workers_go_on(&self) -> bool {
-        false
-    }
-}
-
-impl fmt::Debug for dyn Scheduler {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Scheduler({})", self.name())
-    }
-}
-
-/// The names of the schedulers that come with the runtime, but for the one that needs a plan. The first is the default.
-pub(crate) const NAMES: [&str; 10] =
-    ["ws", "eager", "lws", "prio", "random", "dm", "dmda", "dmdas", "heft", "sequential"];
-
-/// The name of the scheduler that follows a plan.
-pub(crate) const STATIC: &str = "static";
-
-/// The scheduler of that name, but for the one that follows a plan, for so many workers and tasks in flight; `seed` is
-/// for one that draws.
-pub(crate) fn by_name(name: &str, workers: usize, tasks: usize, seed: u64) -> Option<Box<dyn Scheduler>> {
-    let rules = [Rule::DM, Rule::DMDA, Rule::DMDAS, Rule::HEFT];
-    if let Some(rule) = rules.into_iter().find(|rule| rule.name == name) {
-        return Some(Box::new(DequeModel::new(rule, tasks)));
-    }
-    match name {
-        "eager" => Some(Box::new(Eager::new(tasks))),
-        "ws" => Some(Box::new(WorkStealing::new(workers, tasks))),
-        "lws" => Some(Box::new(LocalityWorkStealing::new(workers, tasks))),
-        "prio" => Some(Box::new(Prio::new(workers, tasks))),
-        "random" => Some(Box::new(Random::new(workers, tasks, seed))),
-        "sequential" => Some(Box::new(Sequential::new(tasks))),
-        _ => None,
-    }
-}
-
-/// Whether a task is right for `worker` of so many: it can run it, or nobody can, such as what must run on a device that
-/// is lost; then whoever takes it lets it fail.
-fn suits(task: &ReadyTask, worker: usize, workers: usize) -> bool {
-    task.can_run_on(worker) || !(0..workers).any(|other| task.can_run_on(other))
-}

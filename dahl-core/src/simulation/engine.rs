@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-use super::demand::demand_bytes;
 use super::worker::{AHEAD, Task, Worker, WorkerUsage};
-use crate::device::Devices;
+use crate::device::{Devices, demand_bytes};
 use crate::engine::Shared;
+use crate::graph::Submitted;
 use crate::memory::MemoryNode;
-use crate::task::{ReadyTask, Submitted};
+use crate::task::ReadyTask;
 use crate::worker::{Issued, WorkerContext, finish, issue};
 
 /// The workers of a simulated machine, and what will happen.
@@ -136,7 +136,7 @@ impl Engine {
             if !worker.issued.is_empty() {
                 // The task before it holds what is missing.
                 outcome.let_go();
-                worker.waiting = Some(ReadyTask::new(task, shared));
+                worker.waiting = Some(ReadyTask::new(task, shared.host()));
                 return;
             }
             outcome.let_go();
@@ -144,7 +144,7 @@ impl Engine {
             outcome = worker.issue(shared, devices, task, is_able);
             if outcome.has_no_room() && cpu_may_run_it {
                 outcome.let_go();
-                let task = ReadyTask::new(task, shared);
+                let task = ReadyTask::new(task, shared.host());
                 return self.returned.push_back(Returned { task, for_cpu: true });
             }
         }

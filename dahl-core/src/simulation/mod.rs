@@ -10,9 +10,8 @@
 //!
 //! Submitting takes no virtual time.
 //!
-//! `engine` has the events, `worker` what a worker does, `demand` what a task needs of a device's memory.
+//! `engine` has the events, `worker` what a worker does.
 
-mod demand;
 mod engine;
 mod worker;
 
@@ -22,8 +21,6 @@ use crate::device::Devices;
 use crate::engine::Shared;
 use crate::memory::MemoryNode;
 use crate::sync::{Mutex, MutexGuard};
-#[cfg(all(feature = "cuda", not(dahl_fuzz)))]
-pub(crate) use demand::demand_bytes;
 use engine::Engine;
 use worker::WorkerUsage;
 pub use worker::WorkerUse;

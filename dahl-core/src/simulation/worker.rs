@@ -6,9 +6,10 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use crate::device::Devices;
+use crate::graph::Submitted;
 use crate::machine::{Speed, VirtualDevice};
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::task::{ReadyTask, Submitted};
+use crate::task::ReadyTask;
 use crate::worker::{Issued, WorkerContext};
 
 /// Tasks that a worker of a device has taken and not ended: one runs, and one has its data transferred.

@@ -4,95 +4,12 @@
 //! say, the thread takes a [`Snapshot`] of the tasks that are submitted and not finished and prints it, once for each
 //! stall. It does nothing to end the stall: the listed tasks may still continue.
 //!
-//! Not here: how threads wait (`engine::waiting`, `sleep`).
+//! Not here: how threads wait (`executor::waiting`, `sleep`).
 
 mod report;
+mod running;
 mod snapshot;
 mod watch;
 
-use std::fmt;
-use std::io::Write as _;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
-
-use crossbeam_utils::CachePadded;
-use snapshot::Snapshot;
+pub(crate) use running::{OnStall, Stall};
 pub(crate) use watch::Watch;
-
-use crate::engine::Shared;
-
-/// What the user wants to be told of a stall.
-pub(crate) struct OnStall(Box<dyn Fn(&str) + Send + Sync>);
-
-impl OnStall {
-    pub(crate) fn new(hook: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Self(Box::new(hook))
-    }
-}
-
-/// What a runtime keeps to report stalls.
-pub(crate) struct Stall {
-    pub(crate) after: Option<Duration>,
-    hook: Option<OnStall>,
-    /// The number of completed tasks at the last report, plus one.
-    reported: AtomicU64,
-    /// What each worker runs, and last the host.
-    running: Vec<CachePadded<Running>>,
-}
-
-/// The task that a thread runs. Written by that thread alone.
-#[derive(Default)]
-struct Running {
-    /// Its number in the order of submission, plus one; 0 for none.
-    sequence: AtomicU64,
-    since_ns: AtomicU64,
-}
-
-impl Stall {
-    /// Reports stalls that last for `after`, or none.
-    pub(crate) fn new(after: Option<Duration>, hook: Option<OnStall>, workers: usize) -> Self {
-        let running = (0..=workers).map(|_| CachePadded::default()).collect();
-        // The fuzzer finds deadlocks itself, and knows no time.
-        let after = after.filter(|_| !cfg!(dahl_fuzz));
-        Self { after, hook, reported: AtomicU64::new(0), running }
-    }
-
-    fn running(&self, worker: Option<usize>) -> &Running {
-        &self.running[worker.unwrap_or(self.running.len() - 1)]
-    }
-
-    /// Says that a thread has taken a task.
-    pub(crate) fn take(&self, worker: Option<usize>, sequence: u64) {
-        self.running(worker).sequence.store(sequence + 1, Ordering::Relaxed);
-    }
-
-    /// Says that its kernel begins.
-    pub(crate) fn begin(&self, worker: Option<usize>, now_ns: u64) {
-        self.running(worker).since_ns.store(now_ns, Ordering::Relaxed);
-    }
-
-    /// Says that the task has ended.
-    pub(crate) fn end(&self, worker: Option<usize>) {
-        self.running(worker).sequence.store(0, Ordering::Relaxed);
-    }
-
-    /// Reports, unless this stall has been.
-    pub(crate) fn report(&self, shared: &Shared, completed: u64) {
-        if self.reported.swap(completed + 1, Ordering::Relaxed) == completed + 1 {
-            return;
-        }
-        let text = Snapshot::take(shared, completed).to_string();
-        // Nothing may unwind through a thread that waits: what it waits for would find it gone.
-        let _ = std::io::stderr().write_all(text.as_bytes());
-        if let Some(OnStall(hook)) = &self.hook {
-            let _ = catch_unwind(AssertUnwindSafe(|| hook(&text)));
-        }
-    }
-}
-
-impl fmt::Debug for Stall {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stall").field("after", &self.after).finish_non_exhaustive()
-    }
-}

@@ -1,10 +1,9 @@
 //! [`Snapshot`]: the tasks that are submitted and not finished, copied out of the records while other threads continue.
 
-use std::sync::atomic::Ordering;
-
 use crate::access::AccessMode;
-use crate::description::{Action, ArrayId};
-use crate::engine::Shared;
+use crate::array_id::ArrayId;
+use crate::description::Action;
+use crate::graph::Dispatch;
 use crate::task::Pinned;
 
 /// A runtime at a moment. Threads go on meanwhile, so parts of it may be of slightly different moments.
@@ -58,31 +57,25 @@ pub(super) enum Activity {
 }
 
 impl Snapshot {
-    pub(super) fn take(shared: &Shared, completed: u64) -> Self {
-        let sleepers = shared.sleep().sleeping();
-        let activity = |(worker, running): (usize, &super::Running)| match running
-            .sequence
-            .load(Ordering::Relaxed)
-            .checked_sub(1)
-        {
-            Some(sequence) => Activity::Runs { sequence, since_ns: running.since_ns.load(Ordering::Relaxed) },
-            None if sleepers.contains(&worker) => Activity::Sleeps,
-            None => Activity::Looks,
-        };
-        let running = shared.stall().running.iter().map(|running| &**running);
-        let workers: Vec<_> = running.enumerate().map(activity).collect();
+    pub(super) fn take(
+        dispatch: &dyn Dispatch,
+        scheduler: &'static str,
+        workers: Vec<Activity>,
+        completed: u64,
+    ) -> Self {
+        let host = dispatch.host();
         let mut tasks: Vec<_> =
-            Pinned::all(shared).filter_map(|pinned| Unfinished::of(&pinned, &workers)).collect();
+            Pinned::all(dispatch).filter_map(|pinned| Unfinished::of(&pinned, &workers)).collect();
         tasks.sort_by_key(|task| task.sequence.unwrap_or(u64::MAX));
         Self {
-            submitted: shared.submitted(),
+            submitted: host.submitted(),
             completed,
-            now_ns: shared.clock().now_ns(),
-            scheduler: shared.scheduler_name(),
+            now_ns: host.clock().now_ns(),
+            scheduler,
             tasks,
             workers,
-            names: (0..shared.workers()).map(|worker| shared.worker(worker).name.clone()).collect(),
-            reserved_bytes: shared.memory().reserved_bytes(),
+            names: host.worker_infos().iter().map(|worker| worker.name.clone()).collect(),
+            reserved_bytes: host.memory().reserved_bytes(),
         }
     }
 }

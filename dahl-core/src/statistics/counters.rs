@@ -49,18 +49,18 @@ pub(crate) enum Loss {
 
 /// Tasks that did not end well.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Losses {
-    pub(super) failed: u64,
-    pub(super) cancelled: u64,
+pub(crate) struct Losses {
+    pub(crate) failed: u64,
+    pub(crate) cancelled: u64,
     /// How long their kernels ran.
-    pub(super) lost_ns: u64,
+    pub(crate) lost_ns: u64,
 }
 
 /// How long a worker had no task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct WaitTimes {
-    pub(super) waiting_ns: u64,
-    pub(super) helping_ns: u64,
+pub(crate) struct WaitTimes {
+    pub(crate) waiting_ns: u64,
+    pub(crate) helping_ns: u64,
 }
 
 /// Adds to a counter that this thread alone writes.
@@ -119,12 +119,12 @@ impl Counters {
     }
 
     /// Such tasks, by codelet.
-    pub(super) fn together(&self) -> Vec<(&'static Codelet, u64)> {
+    pub(crate) fn together(&self) -> Vec<(&'static Codelet, u64)> {
         self.together.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// How long such tasks of a worker ran.
-    pub(super) fn together_ns_of(&self, worker: usize) -> u64 {
+    pub(crate) fn together_ns_of(&self, worker: usize) -> u64 {
         self.of(Some(worker)).together_ns.load(Ordering::Relaxed)
     }
 
@@ -165,7 +165,7 @@ impl Counters {
     }
 
     /// Tasks of a worker that did not end well.
-    pub(super) fn losses_of(&self, worker: Option<usize>) -> Losses {
+    pub(crate) fn losses_of(&self, worker: Option<usize>) -> Losses {
         let own = self.of(worker);
         let [failed, cancelled, lost_ns] =
             [&own.failed, &own.cancelled, &own.lost_ns].map(|counter| counter.load(Ordering::Relaxed));
@@ -173,12 +173,12 @@ impl Counters {
     }
 
     /// Such tasks, by codelet.
-    pub(super) fn losses(&self) -> Vec<(&'static Codelet, Losses)> {
+    pub(crate) fn losses(&self) -> Vec<(&'static Codelet, Losses)> {
         self.all_losses().clone()
     }
 
     /// How long a worker had no task until `now_ns`, if that is measured.
-    pub(super) fn waits_of(&self, worker: usize, now_ns: u64) -> Option<WaitTimes> {
+    pub(crate) fn waits_of(&self, worker: usize, now_ns: u64) -> Option<WaitTimes> {
         let own = self.of(Some(worker));
         let running = own.waiting_since.load(Ordering::Relaxed).checked_sub(1);
         let running_ns = running.map_or(0, |since_ns| now_ns.saturating_sub(since_ns));
@@ -198,7 +198,7 @@ impl WorkerCounters {
 }
 
 impl Losses {
-    pub(super) fn plus(self, other: Self) -> Self {
+    pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             failed: self.failed + other.failed,
             cancelled: self.cancelled + other.cancelled,

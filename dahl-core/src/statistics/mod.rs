@@ -6,18 +6,17 @@
 //! are cancelled, and, if the settings ask for it, how long workers look for tasks. A worker counts that at the
 //! beginning and the end of each such time, and nothing while it has tasks.
 //!
-//! `figures` has what users see, `account` computes it, `text` prints it, `output` says where it goes.
+//! `figures` has what users see, `runtime::account` computes it, `text` prints it, `output` says where it goes.
 //!
 //! Not here: predicted durations (`perf`), and why calls of one codelet differ (`explain`).
 
-mod account;
 mod counters;
 mod figures;
 mod output;
 mod quantity;
 mod text;
 
-pub(crate) use counters::{Counters, Loss};
+pub(crate) use counters::{Counters, Loss, Losses};
 pub use figures::{
     ArenaStatistics, CodeletStatistics, GraphStatistics, HostStatistics, KernelStatistics, MemoryStatistics,
     Statistics, TaskCounts, TransferStatistics, WorkerStatistics,

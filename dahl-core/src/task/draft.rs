@@ -3,29 +3,55 @@
 
 use std::panic::Location;
 
-use super::callback::Callback;
-use super::record::{Party, Record, Submitted};
 use super::step::Step;
 use crate::access::AccessMode;
-use crate::array::{ArrayState, Contribution};
+use crate::codelet::in_kernel;
 use crate::description::{Action, TaskDesc};
-use crate::engine::Shared;
+use crate::graph::{ArrayState, Callback, Contribution, Engine, Host, Party, Record, Submitted};
 use crate::shape::Layout;
+use crate::sleep::Interest;
 
 /// A record that is taken and not submitted: the one handle of it. [`submit`](Self::submit) takes it; dropped, it gives the record
 /// back.
 #[derive(Debug)]
-pub(crate) struct Draft<'s> {
-    shared: &'s Shared,
+pub(crate) struct Draft<'s, E: Engine + ?Sized> {
+    engine: &'s E,
     record: &'s Record,
 }
 
-impl<'s> Draft<'s> {
+/// A record to fill in. At the bound on tasks in flight this thread helps to run them.
+#[inline]
+fn take_record(engine: &(impl Engine + ?Sized)) -> &Record {
+    let records = engine.host().records();
+    loop {
+        if let Some(record) = records.take() {
+            return record;
+        }
+        records.grow(engine.host().limit());
+        if let Some(record) = records.take() {
+            return record;
+        }
+        if in_kernel() {
+            // A destructor inside a kernel: it must not wait.
+            return records.take_or_grow();
+        }
+        if !engine.help() {
+            // Nothing is ready: wait until a worker gives records back. Should all records be held by tasks that
+            // are still being made, none will come.
+            engine.wait_with(Interest::Record, &|| records.has_free() || engine.host().is_drained());
+            if !records.has_free() {
+                return records.take_or_grow();
+            }
+        }
+    }
+}
+
+impl<'s, E: Engine + ?Sized> Draft<'s, E> {
     /// A task of a runtime. At the bound on tasks in flight this thread helps to run them first.
     #[inline]
-    pub(crate) fn new(shared: &'s Shared, action: Action, location: &'static Location<'static>) -> Self {
+    pub(crate) fn new(engine: &'s E, action: Action, location: &'static Location<'static>) -> Self {
         // SAFETY: the slab hands a record that is free to one holder.
-        unsafe { Self::of(shared, shared.take_record(), Party::Nobody, action, location) }
+        unsafe { Self::of(engine, take_record(engine), Party::Nobody, action, location) }
     }
 
     /// A task in a record that is kept elsewhere than in the runtime's slab.
@@ -34,7 +60,7 @@ impl<'s> Draft<'s> {
     /// Nobody else uses the record: it was not submitted before, or has been given back since.
     #[inline]
     pub(crate) unsafe fn of(
-        shared: &'s Shared,
+        engine: &'s E,
         record: &'s Record,
         party: Party,
         action: Action,
@@ -48,13 +74,18 @@ impl<'s> Draft<'s> {
             // SAFETY: as above.
             unsafe { record.set_party(party) };
         }
-        Self { shared, record }
+        Self { engine, record }
     }
 
-    /// The runtime.
+    /// What will run it.
     #[inline]
-    pub(super) fn shared(&self) -> &'s Shared {
-        self.shared
+    pub(crate) fn engine(&self) -> &'s E {
+        self.engine
+    }
+
+    #[inline]
+    pub(crate) fn host(&self) -> &'s Host {
+        self.engine.host()
     }
 
     /// What it says so far.
@@ -111,7 +142,7 @@ impl<'s> Draft<'s> {
     }
 
     /// Sends the contribution that access `index` makes to a buffer of its reduction.
-    pub(super) fn redirect(&mut self, index: usize, contribution: &Contribution) {
+    pub(crate) fn redirect(&mut self, index: usize, contribution: &Contribution) {
         // SAFETY: the reduction's tree keeps its buffers, and releases them behind this task.
         let buffer = unsafe { contribution.buffer.as_ref() };
         let is_own = self.array(index).is_some_and(|array| std::ptr::eq(array, buffer));
@@ -121,19 +152,19 @@ impl<'s> Draft<'s> {
     }
 
     /// Says whom the task concerns.
-    pub(super) fn set_party(&mut self, party: Party) {
+    pub(crate) fn set_party(&mut self, party: Party) {
         // SAFETY: as above.
         unsafe { self.record.set_party(party) };
     }
 
     /// Sets what is called when the task has ended.
-    pub(super) fn set_callback(&mut self, callback: Callback) {
+    pub(crate) fn set_callback(&mut self, callback: Callback) {
         // SAFETY: as above.
         unsafe { self.record.set_callback(callback) };
     }
 
     /// Takes that away.
-    pub(super) fn take_callback(&mut self) -> Option<Callback> {
+    pub(crate) fn take_callback(&mut self) -> Option<Callback> {
         // SAFETY: as above.
         unsafe { self.record.take_callback() }
     }
@@ -142,16 +173,16 @@ impl<'s> Draft<'s> {
     /// the task.
     #[inline]
     pub(crate) fn submit(self) -> *const Submitted {
-        let (shared, record) = (self.shared, self.record);
+        let (engine, record) = (self.engine, self.record);
         std::mem::forget(self);
         // SAFETY: the draft is gone, and the record is the submission's until that hands it over.
         let task = unsafe { record.submitted() };
-        Step::new(shared, None).submit(task);
+        Step::new(engine, None).submit(task);
         task
     }
 }
 
-impl Drop for Draft<'_> {
+impl<E: Engine + ?Sized> Drop for Draft<'_, E> {
     fn drop(&mut self) {
         drop(self.take_callback());
         // SAFETY: this is the record's draft.
@@ -160,6 +191,6 @@ impl Drop for Draft<'_> {
         }
         // SAFETY: this is the record's draft, which goes.
         let task = unsafe { self.record.submitted() };
-        Step::new(self.shared, None).give_back(task);
+        Step::new(self.engine, None).give_back(task);
     }
 }

@@ -11,41 +11,25 @@
 #![allow(unsafe_code, reason = "keeps a submitted task until it is completed, and its arrays' elements")]
 
 use std::cell::RefCell;
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::builder::Task;
-use super::record::{Party, Submitted};
 use super::step::Step;
 use crate::access::AccessMode;
-use crate::array::ArrayState;
-use crate::description::{Action, TaskDesc};
+use crate::description::TaskDesc;
 use crate::device::{FetchError, Requester};
-use crate::engine::Shared;
-use crate::error::{Failure, Result};
+use crate::error::Failure;
+use crate::graph::{ArrayState, Begin, Engine, Party, Submitted};
 use crate::memory::HOME;
 use crate::sync::thread_local;
 use crate::trace::TaskTimes;
-
-/// Called when the accesses of an external task are held.
-type Call = Box<dyn FnOnce(External) + Send>;
-
-/// Who is told that an external task may begin.
-pub(crate) struct Begin(Option<Call>);
-
-impl fmt::Debug for Begin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Begin")
-    }
-}
 
 /// An external task whose accesses are held: the one handle of it.
 #[must_use = "a task that nobody completes has failed"]
 pub(crate) struct External {
     task: NonNull<Submitted>,
-    shared: Arc<Shared>,
+    engine: Arc<dyn Engine>,
     /// Whether it was taken by `complete`.
     is_over: bool,
 }
@@ -61,61 +45,51 @@ thread_local! {
     static WHILE_BEGINNING: RefCell<Option<Vec<(External, Ended)>>> = const { RefCell::new(None) };
 }
 
-impl Task<'_> {
-    /// Submits the task as an external one, which no worker runs: `begin` is called once, when its accesses are held. It must not
-    /// block, nor submit. The codelet gives the task its name and its parameters, and need have no kernel.
-    ///
-    /// # Errors
-    /// As [`submit`](Task::submit).
-    #[cfg_attr(not(test), expect(dead_code, reason = "what sends and receives is to come"))]
-    pub(crate) fn submit_external(mut self, begin: impl FnOnce(External) + Send + 'static) -> Result<()> {
-        if let Some(draft) = self.draft.as_mut().filter(|_| self.error.is_none()) {
-            let action = draft.desc_mut().action_mut();
-            if let Action::Kernel(call) = action {
-                *action = Action::External(call.clone());
-            }
-            draft.set_party(Party::External(Begin(Some(Box::new(begin)))));
-        }
-        self.submit()
-    }
-}
-
 /// Tells whoever does an external task that it may begin; or completes it, if an input has no value.
 ///
 /// # Safety
 /// The task is external, its accesses are held, and this is called once.
-pub(super) unsafe fn begin(task: &Submitted, shared: &Shared) {
-    let shared = task.accesses().find_map(|access| access.state()).map_or_else(
-        || unreachable!("a task of runtime {:?} has an array", shared.name()),
-        |array| Arc::clone(array.shared()),
-    );
+pub(super) unsafe fn begin(task: &Submitted) {
     // SAFETY: the caller's: this is the one who tells.
     let party = unsafe { task.record().set_party(Party::Nobody) };
-    let Party::External(Begin(Some(call))) = party else {
-        unreachable!("an external task has somebody to tell")
-    };
-    let external = External { task: NonNull::from(task), shared, is_over: false };
-    let is_first = WHILE_BEGINNING.with(|ended| {
-        let mut ended = ended.borrow_mut();
-        let is_first = ended.is_none();
-        ended.get_or_insert_default();
-        is_first
-    });
-    match external.begin() {
-        // Should it panic, it drops the task, which has failed then.
-        Ok(()) => drop(catch_unwind(AssertUnwindSafe(|| call(external)))),
-        Err(error) => external.cancel(error),
+    let Party::External(begin) = party else { unreachable!("an external task has somebody to tell") };
+    begin.tell(task);
+}
+
+impl External {
+    /// What calls `begin` with the task, once its accesses are held.
+    pub(crate) fn telling(begin: impl FnOnce(Self) + Send + 'static) -> Begin {
+        Begin::new(move |task| Self::begin_with(task, begin))
     }
-    if !is_first {
-        return;
-    }
-    loop {
-        let next = WHILE_BEGINNING.with(|ended| ended.borrow_mut().as_mut().and_then(Vec::pop));
-        let Some((external, result)) = next else {
-            WHILE_BEGINNING.with(|ended| ended.borrow_mut().take());
+
+    fn begin_with(task: &Submitted, call: impl FnOnce(Self)) {
+        let engine = task.accesses().find_map(|access| access.state()).map_or_else(
+            || unreachable!("an external task has an array"),
+            |array| Arc::clone(array.engine()),
+        );
+        let external = Self { task: NonNull::from(task), engine, is_over: false };
+        let is_first = WHILE_BEGINNING.with(|ended| {
+            let mut ended = ended.borrow_mut();
+            let is_first = ended.is_none();
+            ended.get_or_insert_default();
+            is_first
+        });
+        match external.begin() {
+            // Should it panic, it drops the task, which has failed then.
+            Ok(()) => drop(catch_unwind(AssertUnwindSafe(|| call(external)))),
+            Err(error) => external.cancel(error),
+        }
+        if !is_first {
             return;
-        };
-        external.conclude(result.map_err(Cause::Itself));
+        }
+        loop {
+            let next = WHILE_BEGINNING.with(|ended| ended.borrow_mut().as_mut().and_then(Vec::pop));
+            let Some((external, result)) = next else {
+                WHILE_BEGINNING.with(|ended| ended.borrow_mut().take());
+                return;
+            };
+            external.conclude(result.map_err(Cause::Itself));
+        }
     }
 }
 
@@ -207,14 +181,15 @@ impl External {
     }
 
     fn conclude(&self, result: std::result::Result<(), Cause>) {
-        let (task, shared) = (self.task(), &*self.shared);
+        let (task, engine) = (self.task(), &*self.engine);
+        let host = engine.host();
         let Requester { name, location } = self.requester();
         let is_cancelled = matches!(result, Err(Cause::Before(_)));
         let failure = result.err().map(|cause| match cause {
             Cause::Before(failure) => failure,
             Cause::Itself(message) => {
                 let failure = Arc::new(Failure::new(name, "outside".to_owned(), location, message));
-                shared.note_failure(&failure);
+                host.note_failure(&failure);
                 failure
             }
         });
@@ -226,7 +201,7 @@ impl External {
                 }
             }
         }
-        if let Some(recorder) = shared.recorder() {
+        if let Some(recorder) = host.recorder() {
             let run = TaskTimes::taken_at(task.ready_ns());
             recorder.ended(
                 task.desc().sequence(),
@@ -239,14 +214,14 @@ impl External {
         }
         // SAFETY: this completes the task, below.
         let callback = unsafe { task.take_callback() };
-        Step::new(shared, None).complete(task);
+        Step::new(engine, None).complete(task);
         if let Some(callback) = callback
             && catch_unwind(AssertUnwindSafe(|| callback.call(failure.as_ref()))).is_err()
         {
             let message = "its callback panicked".to_owned();
-            shared.note_failure(&Arc::new(Failure::new(name, "outside".to_owned(), location, message)));
+            host.note_failure(&Arc::new(Failure::new(name, "outside".to_owned(), location, message)));
         }
-        shared.count_completed_outside();
+        host.count_completed_outside();
     }
 }
 

@@ -4,42 +4,42 @@
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-use super::record::Submitted;
-use crate::array::ArrayState;
-use crate::description::{ArrayId, ArrayUse, Placement, TaskDesc};
+use crate::array_id::ArrayId;
+use crate::description::{ArrayUse, Placement, TaskDesc};
 use crate::device::Requester;
-use crate::engine::Shared;
+use crate::graph::{ArrayState, Host, Submitted};
 use crate::memory::HOME;
+use crate::observer::Forecast;
 use crate::perf::Estimate;
 
 /// A task whose dependencies are met. Whoever holds it must see that it is run: it is neither cloned nor forgotten.
 #[derive(Debug)]
 pub struct ReadyTask {
     task: NonNull<Submitted>,
-    /// The runtime that it belongs to, which its arrays keep.
-    shared: NonNull<Shared>,
+    /// What it belongs to, which its arrays keep.
+    host: NonNull<Host>,
 }
 
 // SAFETY: a record may be handled by any thread, and this is its only `ReadyTask`.
 unsafe impl Send for ReadyTask {}
 
 impl ReadyTask {
-    pub(crate) fn new(task: &Submitted, shared: &Shared) -> Self {
-        Self { task: NonNull::from(task), shared: NonNull::from(shared) }
+    pub(crate) fn new(task: &Submitted, host: &Host) -> Self {
+        Self { task: NonNull::from(task), host: NonNull::from(host) }
     }
 
-    /// Whether it is a task of this runtime.
-    pub(crate) fn is_of(&self, shared: &Shared) -> bool {
-        ptr::eq(self.shared.as_ptr(), shared)
+    /// Whether it is a task of this host.
+    pub(crate) fn is_of(&self, host: &Host) -> bool {
+        ptr::eq(self.host.as_ptr(), host)
     }
 
     /// Gives it to the runtime that it belongs to.
     #[cold]
     pub(crate) fn send_home(self) {
         // Its arrays keep the runtime until it is completed; this clone does for the rest of the call.
-        let shared =
-            self.peek().accesses().find_map(|access| access.state()).map(|array| Arc::clone(array.shared()));
-        shared.expect("a task has an array").take_home(self);
+        let engine =
+            self.peek().accesses().find_map(|access| access.state()).map(|array| Arc::clone(array.engine()));
+        engine.expect("a task has an array").take_home(self.task());
     }
 
     /// The task, for who runs it. It stays until it has been completed.
@@ -76,7 +76,7 @@ impl ReadyTask {
     /// Copies what it reads to the memory of worker `worker`, if that has one of its own, and room: for a scheduler that
     /// has decided where it will run.
     pub fn prefetch(&self, worker: usize) {
-        let node = self.shared().worker(worker).node;
+        let node = self.host().worker(worker).node;
         if node == HOME {
             return;
         }
@@ -101,7 +101,7 @@ impl ReadyTask {
 
     /// Whether worker `worker` can run it: it has a kernel there, and the submitter does not want another one.
     pub fn can_run_on(&self, worker: usize) -> bool {
-        self.shared().can_run(worker, self.desc())
+        self.host().can_run(worker, self.desc())
     }
 
     /// How long it is expected to run on worker `worker`, in nanoseconds, without transfers. Nothing if nothing like it
@@ -129,21 +129,21 @@ impl ReadyTask {
     /// The arrays that would be copied if it ran on worker `worker`, each with how long that takes in nanoseconds, the
     /// links being free.
     pub fn transfers(&self, worker: usize) -> impl Iterator<Item = (ArrayId, u64)> {
-        let shared = self.shared();
-        let node = shared.worker(worker).node;
+        let host = self.host();
+        let node = host.worker(worker).node;
         let time =
-            move |from, bytes| shared.devices().map_or(0, |devices| devices.transfer_ns(from, node, bytes));
+            move |from, bytes| host.devices().map_or(0, |devices| devices.transfer_ns(from, node, bytes));
         self.missing(node).map(move |(array, from, bytes)| (array, time(from, bytes)))
     }
 
     /// As [`expected_ns`](Self::expected_ns), and how that is known.
     pub fn estimate(&self, worker: usize) -> Option<Estimate> {
-        self.shared().expected(worker, self.desc())
+        self.host().expected(worker, self.desc())
     }
 
     /// Bytes that would be copied if it ran on worker `worker`.
     pub fn missing_bytes(&self, worker: usize) -> usize {
-        let node = self.shared().worker(worker).node;
+        let node = self.host().worker(worker).node;
         self.missing(node).map(|(.., bytes)| bytes).sum()
     }
 
@@ -155,8 +155,8 @@ impl ReadyTask {
     /// Of a task that reads nothing, how long the copies take of what it writes, from worker `worker` to where that has been
     /// until now. Nothing if it reads something.
     pub(crate) fn returning_ns(&self, worker: usize) -> Option<u64> {
-        let shared = self.shared();
-        let node = shared.worker(worker).node;
+        let host = self.host();
+        let node = host.worker(worker).node;
         if self.desc().operand_accesses().any(|access| access.reads()) {
             return None;
         }
@@ -165,7 +165,7 @@ impl ReadyTask {
             .operands()
             .filter_map(|access| access.state())
             .filter_map(|array| array.missing_at(node));
-        let time = |(to, bytes)| shared.devices().map_or(0, |devices| devices.transfer_ns(node, to, bytes));
+        let time = |(to, bytes)| host.devices().map_or(0, |devices| devices.transfer_ns(node, to, bytes));
         Some(missing.map(time).sum())
     }
 
@@ -189,9 +189,9 @@ impl ReadyTask {
         leaving.map(ArrayState::bytes)
     }
 
-    fn shared(&self) -> &Shared {
+    fn host(&self) -> &Host {
         // SAFETY: the arrays of a task that has not been completed keep the runtime.
-        unsafe { self.shared.as_ref() }
+        unsafe { self.host.as_ref() }
     }
 
     /// The priority that the submitter gave; 0 if none. Larger is sooner.

@@ -3,24 +3,24 @@
 
 use std::ptr::{self, NonNull};
 
-use super::chain::{Events, Link};
-use super::commute_lock::LockWaiter;
 use super::external;
+use super::lifo_slot::LifoSlot;
 use super::ready::ReadyTask;
-use super::record::{Party, Record, Submitted};
+use super::recycler::Recycler;
 use crate::access::AccessMode;
-use crate::array::ArrayState;
-use crate::description::{Action, ArrayId};
+use crate::array_id::ArrayId;
+use crate::description::Action;
 use crate::device::Requester;
-use crate::engine::Shared;
-use crate::partition::Partition;
+use crate::graph::{
+    ArrayState, Dispatch, Events, Host, Link, LockWaiter, Partition, Party, Record, Submitted,
+};
 use crate::sync::atomic::Ordering;
-use crate::worker::{LifoSlot, Recycler};
 
 /// The consequences of a change to the chains: tasks that can run go to the scheduler, records and arrays that nobody
 /// needs any more go back.
-pub(crate) struct Step<'s> {
-    shared: &'s Shared,
+pub(crate) struct Step<'s, D: Dispatch + ?Sized> {
+    dispatch: &'s D,
+    host: &'s Host,
     /// The record whose links are being appended or finished: its counts are gathered and made at once.
     own: *const Record,
     own_ready: u32,
@@ -34,10 +34,11 @@ pub(crate) struct Step<'s> {
     inline: *const Record,
 }
 
-impl<'s> Step<'s> {
-    pub(crate) fn new(shared: &'s Shared, worker: Option<usize>) -> Self {
+impl<'s, D: Dispatch + ?Sized> Step<'s, D> {
+    pub(crate) fn new(dispatch: &'s D, worker: Option<usize>) -> Self {
         Self {
-            shared,
+            dispatch,
+            host: dispatch.host(),
             own: ptr::null(),
             own_ready: 0,
             own_retired: 0,
@@ -50,16 +51,16 @@ impl<'s> Step<'s> {
 
     /// A step of a worker, which gives records back in bulk and keeps a task that it makes ready in the worker's LIFO slot.
     pub(crate) fn of_worker(
-        shared: &'s Shared,
+        dispatch: &'s D,
         worker: Option<usize>,
         recycler: &'s mut Recycler,
         lifo_slot: &'s mut LifoSlot,
     ) -> Self {
-        Self { recycler: Some(recycler), lifo_slot: Some(lifo_slot), ..Self::new(shared, worker) }
+        Self { recycler: Some(recycler), lifo_slot: Some(lifo_slot), ..Self::new(dispatch, worker) }
     }
 
     /// Appends the links of a task that has been filled in, and hands it over once it is ready.
-    pub(super) fn submit(&mut self, task: &Submitted) {
+    pub(crate) fn submit(&mut self, task: &Submitted) {
         self.run(|step| step.append(task));
     }
 
@@ -110,7 +111,7 @@ impl<'s> Step<'s> {
     }
 
     fn append(&mut self, task: &Submitted) {
-        if let Some(recorder) = self.shared.recorder() {
+        if let Some(recorder) = self.host.recorder() {
             recorder.appended(task.desc(), returned_whole(task));
         }
         let links = task.accesses().filter(|access| access.state().is_some()).count() as u32;
@@ -201,16 +202,16 @@ impl<'s> Step<'s> {
             (Action::External(_), _) => {
                 // SAFETY: as above.
                 let task = unsafe { task.as_ref() };
-                self.shared.note_ready(task);
+                self.host.note_ready(task);
                 // SAFETY: the task is ready, so its accesses are held, and it is in the list once.
-                unsafe { external::begin(task, self.shared) };
+                unsafe { external::begin(task) };
             }
             (action, party) => unreachable!("{action:?} of {party:?} is not run here"),
         }
     }
 
     /// Gives back a record that nobody uses any more: its task is done with, or was never submitted.
-    pub(super) fn give_back(&mut self, task: &Submitted) {
+    pub(crate) fn give_back(&mut self, task: &Submitted) {
         if let (Action::Split | Action::Join, &Party::Partition(partition)) =
             (task.desc().action(), task.party())
         {
@@ -219,8 +220,8 @@ impl<'s> Step<'s> {
         }
         let index = task.record().index();
         match &mut self.recycler {
-            Some(recycler) => recycler.give_back(self.shared, index),
-            None => self.shared.give_back_record(index),
+            Some(recycler) => recycler.give_back(self.host, index),
+            None => self.host.give_back_record(index),
         }
     }
 
@@ -229,12 +230,12 @@ impl<'s> Step<'s> {
             Action::Kernel(_) | Action::External(_) if task.desc().commutes() => self.acquire_locks(task),
             Action::Kernel(_) | Action::Combine(_) => {
                 let others = match &mut self.lifo_slot {
-                    Some(slot) => slot.keep(ReadyTask::new(task, self.shared)),
-                    None => Some(ReadyTask::new(task, self.shared)),
+                    Some(slot) => slot.keep(ReadyTask::new(task, self.host)),
+                    None => Some(ReadyTask::new(task, self.host)),
                 };
                 match others {
-                    Some(task) => self.shared.schedule(task, self.worker),
-                    None => self.shared.note_ready(task),
+                    Some(task) => self.dispatch.schedule(task.task(), self.worker),
+                    None => self.host.note_ready(task),
                 }
             }
             Action::Wait => {
@@ -253,7 +254,7 @@ impl<'s> Step<'s> {
     }
 }
 
-impl Step<'_> {
+impl<D: Dispatch + ?Sized> Step<'_, D> {
     /// Takes the commute locks that the task needs and lacks, array by array, and then schedules it. If it must wait for
     /// one, whoever hands that over continues here.
     fn acquire_locks(&mut self, task: &Submitted) {
@@ -265,7 +266,7 @@ impl Step<'_> {
             let Some(array) = arrays.min_by_key(|array| array.slot()) else {
                 return match task.desc().action() {
                     Action::External(_) => self.put_off(task),
-                    _ => self.shared.schedule(ReadyTask::new(task, self.shared), self.worker),
+                    _ => self.dispatch.schedule(task, self.worker),
                 };
             };
             // Before it waits: then the record is in the hands of whoever hands the lock over.
@@ -300,7 +301,7 @@ fn returned_whole(task: &Submitted) -> Option<ArrayId> {
     unsafe { &*partition }.returned_whole()
 }
 
-impl Events for Step<'_> {
+impl<D: Dispatch + ?Sized> Events for Step<'_, D> {
     fn ready(&mut self, link: *const Link) {
         // SAFETY: a link that is becoming ready is not retired.
         if unsafe { &*link }.is_release() {

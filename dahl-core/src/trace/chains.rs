@@ -1,6 +1,6 @@
 //! [`Chains`]: which tasks a task depends on, by the rules of access modes.
 //!
-//! This repeats sequentially what `task::chain` does with links. Accesses to an array form groups: one exclusive
+//! This repeats sequentially what `graph::chain` does with links. Accesses to an array form groups: one exclusive
 //! access, or several that share (readers, or tasks that commute). Each access comes after all of the group before its
 //! own. The beginning and the end of a partition, and accesses by the host, are no tasks. They stand for the tasks that
 //! they depend on.

@@ -6,7 +6,6 @@ use super::event::{Ended, Failed, Ordered, Submitted, TraceEvent};
 use super::lanes::Lanes;
 use super::task_times::TaskTimes;
 use crate::access::AccessMode;
-use crate::array::ArrayState;
 use crate::clock::Clock;
 use crate::description::{Action, ArrayId, TaskDesc};
 use crate::error::Failure;
@@ -67,9 +66,9 @@ impl Recorder {
 
     /// The host waits for an access to `array`.
     #[cold]
-    pub(crate) fn host(&self, array: &ArrayState, mode: AccessMode) {
+    pub(crate) fn host(&self, array: ArrayId, mode: AccessMode) {
         if !mode.is_shared() {
-            self.note(Ordered::Host(array.id()));
+            self.note(Ordered::Host(array));
         }
     }
 

@@ -62,10 +62,6 @@ impl Trace {
         Self { desk: Arc::new(desk), thread: Mutex::new(None), steps: AtomicU32::new(0), present }
     }
 
-    pub(crate) fn recorder(&self) -> &Recorder {
-        &self.desk.recorder
-    }
-
     /// Starts the thread that writes. In virtual time there is none.
     pub(crate) fn start(&self) -> std::io::Result<()> {
         if self.desk.recorder.clock().is_virtual() {
@@ -182,7 +178,7 @@ mod tests {
     fn what_was_noted_when_the_writer_looks_is_in_the_file() {
         const TASKS: u64 = 9_000;
         let (trace, path) = trace("unwritten");
-        let lanes = &trace.recorder().lanes;
+        let lanes = &trace.desk.recorder.lanes;
         // The lanes are emptied in the order of their threads: the last tasks first.
         for worker in (0..3).rev() {
             std::thread::scope(|threads| {
@@ -208,7 +204,7 @@ mod tests {
     #[test]
     fn nothing_is_noted_for_a_writer_that_has_panicked() {
         let (trace, path) = trace("panicked");
-        let recorder = trace.recorder();
+        let recorder = &trace.desk.recorder;
         recorder.lanes.push(TraceEvent::Ordered(recorder.lanes.next_number(), Ordered::Task(task(0, &[]))));
         recorder.lanes.push(TraceEvent::Ended(ended(0, Some(9)))); // there is no such worker
         assert!(catch_unwind(AssertUnwindSafe(|| trace.desk.write())).is_err());

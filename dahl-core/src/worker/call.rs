@@ -10,7 +10,6 @@ use super::fold;
 use super::helpers::Helpers;
 use super::task_error::{TaskError, caught};
 use crate::access::AccessMode;
-use crate::array::ArrayState;
 use crate::autotune::{RunTarget, Selection};
 use crate::check::Inspected;
 use crate::codelet::{Codelet, Kernel, Operand, Packs, Views};
@@ -18,11 +17,12 @@ use crate::description::{self as desc, Over};
 use crate::engine::Shared;
 use crate::error::Shortage;
 use crate::explain::Call;
+use crate::graph::ArrayState;
+use crate::graph::Submitted;
 use crate::memory::HOME;
 use crate::memory::{Buffer, Holder};
 use crate::perf::Measurement;
 use crate::shape::Layout;
-use crate::task::Submitted;
 
 /// Makes the operands of the task's kernel, in the order of its parameters.
 pub(super) fn prepare(

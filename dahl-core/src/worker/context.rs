@@ -4,17 +4,17 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::{LifoSlot, Recycler};
-use crate::array::ArrayState;
 use crate::autotune::ChoiceCache;
 use crate::check::Inspection;
 use crate::codelet::{Operand, Packs};
 use crate::engine::Shared;
 use crate::explain::CallLogCache;
+use crate::graph::ArrayState;
 use crate::machine::CPU;
 use crate::memory::HOME;
 use crate::memory::{Buffer, MemoryNode};
 use crate::perf::ModelCache;
+use crate::task::{LifoSlot, Recycler};
 use crate::trace::TaskTimes;
 
 /// What a thread that runs tasks keeps from one to the next.
@@ -83,7 +83,9 @@ impl WorkerContext {
 
     /// The context of a worker's thread, which runs tasks from its LIFO slot first.
     pub(super) fn with_lifo_slot(mut self, shared: &Shared) -> Self {
-        self.lifo_slot = self.worker.map_or_else(LifoSlot::default, |worker| LifoSlot::of(worker, shared));
+        if let Some(worker) = self.worker.filter(|_| shared.lets_workers_go_on()) {
+            self.lifo_slot = LifoSlot::of(worker);
+        }
         self
     }
 

@@ -6,17 +6,16 @@ use std::sync::Arc;
 use super::call::{call, prepare};
 use super::context::WorkerContext;
 use super::fold;
-use super::lifo_slot::LifoSlot;
 use super::task_error::{TaskError, caught};
-use crate::array::ArrayState;
 use crate::codelet::Codelet;
 use crate::description::{Action, Step as Part, TaskDesc};
 use crate::engine::Shared;
 use crate::error::Failure;
+use crate::graph::{Access, ArrayState, Submitted};
 use crate::memory::HOME;
 use crate::perf::{self, Measurement};
 use crate::statistics::Loss;
-use crate::task::{Access, ReadyTask, Step, Submitted};
+use crate::task::{LifoSlot, ReadyTask, Step};
 use crate::trace::TaskTimes;
 
 /// Runs a task, and what must follow. Never panics, whatever the kernel does.

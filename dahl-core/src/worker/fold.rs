@@ -3,12 +3,12 @@
 
 use super::task_error::{TaskError, caught};
 use crate::access::AccessMode;
-use crate::array::ArrayState;
 use crate::codelet::Accumulator;
 use crate::description::{AccessDesc, TaskDesc};
 use crate::device::Requester;
+use crate::graph::ArrayState;
+use crate::graph::Submitted;
 use crate::memory::HOME;
-use crate::task::Submitted;
 
 /// The leaf that a contribution goes to. For the first one it holds the identity.
 ///

@@ -4,9 +4,9 @@ use super::context::{Pin, WorkerContext};
 use super::execute::{complete, run_task};
 use super::task_error::TaskError;
 use crate::engine::Shared;
+use crate::graph::{Access, Submitted};
 use crate::machine::Speed;
 use crate::perf;
-use crate::task::{Access, Submitted};
 use crate::trace::TaskTimes;
 
 /// What a task that has been issued came to; it is completed later.

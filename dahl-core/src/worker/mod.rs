@@ -10,8 +10,6 @@ mod execute;
 mod fold;
 mod helpers;
 mod issued;
-mod lifo_slot;
-mod recycler;
 mod task_error;
 mod threads;
 
@@ -20,15 +18,13 @@ use std::time::Duration;
 
 pub(crate) use context::WorkerContext;
 pub(crate) use execute::execute;
-pub(crate) use helpers::HelperPool;
 pub(crate) use issued::{Issued, finish, issue};
-pub(crate) use lifo_slot::LifoSlot;
-pub(crate) use recycler::Recycler;
 pub(crate) use threads::Threads;
 
-use crate::engine::Shared;
+use crate::engine::{REST, Shared};
 use crate::sleep::Park;
 use crate::sync::{Patience, spin_loop, thread};
+use crate::task::ReadyTask;
 
 /// How long an idle worker looks for work before it sleeps: a little more than waking it up costs.
 const SPIN: Duration = Duration::from_micros(50);
@@ -48,8 +44,8 @@ pub(crate) fn run(shared: &Arc<Shared>, worker: usize) {
 }
 
 /// The next task; sleeps until there is one. Nothing when the runtime has stopped.
-fn next(shared: &Shared, worker: usize, context: &mut WorkerContext) -> Option<crate::ReadyTask> {
-    if let Some(task) = context.lifo_slot.take(shared).or_else(|| shared.next_task(worker)) {
+fn next(shared: &Shared, worker: usize, context: &mut WorkerContext) -> Option<ReadyTask> {
+    if let Some(task) = kept(shared, worker, context).or_else(|| shared.next_task(worker)) {
         return Some(task);
     }
     let helpers = shared.helpers();
@@ -85,7 +81,7 @@ fn next(shared: &Shared, worker: usize, context: &mut WorkerContext) -> Option<c
             let mut flow = Flow::new(shared);
             let mut is_spared = || flow.goes_on() && !shared.is_stopped() && !helpers.is_wanted();
             let park = if helps {
-                Park::AtMost(helpers::REST)
+                Park::AtMost(REST)
             } else if starves && is_crowded && shared.spares_workers() {
                 Park::Timed(&mut is_spared)
             } else {
@@ -100,6 +96,21 @@ fn next(shared: &Shared, worker: usize, context: &mut WorkerContext) -> Option<c
             thread::yield_now(); // the thread that submits may want this core
         }
     }
+}
+
+/// The task that the last one has made ready and the worker has kept.
+#[inline]
+fn kept(shared: &Shared, worker: usize, context: &mut WorkerContext) -> Option<ReadyTask> {
+    let (task, is_last) = context.lifo_slot.take()?;
+    Some(if is_last { swap_with_next(shared, worker, task) } else { task })
+}
+
+/// Pushes a task that was kept, and returns the next one, if there is another.
+#[cold]
+fn swap_with_next(shared: &Shared, worker: usize, task: ReadyTask) -> ReadyTask {
+    let Some(other) = shared.next_task(worker) else { return task };
+    shared.push(task, Some(worker));
+    other
 }
 
 /// Whether tasks are submitted and completed, as a worker sees it that looks now and then.

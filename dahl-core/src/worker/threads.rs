@@ -33,7 +33,7 @@ impl Threads {
         let mut handles = Vec::with_capacity(shared.workers());
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(shared.cpu_workers())
-            .panic_handler(super::helpers::detached)
+            .panic_handler(crate::engine::detached)
             .spawn_handler(|thread| {
                 let name = format!("dahl cpu {}", thread.index());
                 let processor = shared.worker(thread.index()).processor;

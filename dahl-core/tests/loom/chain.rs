@@ -1,7 +1,7 @@
 //! The chain of an array's accesses.
 
 #[allow(dead_code, reason = "the models use a part of it")]
-#[path = "../../src/task/chain.rs"]
+#[path = "../../src/graph/chain.rs"]
 mod protocol;
 
 use LinkKind::{Commuting, Exclusive, Release, Shared};

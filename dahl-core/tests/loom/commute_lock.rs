@@ -1,6 +1,6 @@
 //! The lock of commuting tasks.
 
-#[path = "../../src/task/commute_lock.rs"]
+#[path = "../../src/graph/commute_lock.rs"]
 mod list;
 
 use list::{CommuteLock, LockWaiter};

@@ -1,7 +1,7 @@
 //! The content of an array: readers that find it not ready, and the failure that poisons it.
 
 #[allow(dead_code, reason = "the models use a part of it")]
-#[path = "../../src/array/content.rs"]
+#[path = "../../src/graph/content.rs"]
 mod machine;
 
 use loom::cell::UnsafeCell;

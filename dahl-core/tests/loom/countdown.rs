@@ -1,6 +1,6 @@
 //! The counts of a task's record: what it waits for, and who may still touch it.
 
-#[path = "../../src/task/countdown.rs"]
+#[path = "../../src/graph/countdown.rs"]
 mod count;
 
 use count::Countdown;

@@ -92,7 +92,7 @@ impl Allocation {
     }
 
     fn enter(&mut self, stream: &Stream, writes: bool) -> Result<(), CudaError> {
-        let is_own = stream.is_of(&self.device);
+        let is_own = stream.is_of(self.device.index());
         match &self.written {
             Some(event) => stream.wait(event)?,
             // Nobody has used it: what there is to wait for is the allocation.

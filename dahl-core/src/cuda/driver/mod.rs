@@ -2,7 +2,7 @@
 //!
 //! `cuda/README.md` states the invariants D1 to D6 that comments here name.
 //!
-//! Not here: what tasks do with a device (`worker::cuda`), and which replicas an array has (`array::replicas`).
+//! Not here: what tasks do with a device (`worker::cuda`), and which replicas an array has (`graph::replicas`).
 #![allow(unsafe_code, reason = "calls functions of a library in C, on handles that this room keeps")]
 
 mod allocation;

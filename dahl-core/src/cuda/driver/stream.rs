@@ -177,9 +177,9 @@ impl Stream {
         self.order().batch.graphs.clear();
     }
 
-    /// Whether it is one of `device`.
-    pub(super) fn is_of(&self, device: &super::CudaDevice) -> bool {
-        self.id.0 == device.index()
+    /// Whether it is one of the device of this number.
+    pub(super) fn is_of(&self, device: usize) -> bool {
+        self.id.0 == device
     }
 
     /// Which of its device's streams.

@@ -15,8 +15,10 @@ use super::super::samples::{Totals, WINDOW};
 use super::super::statistics::Window;
 use super::super::warnings::Warnings;
 use super::super::work::Work;
-use super::VERSION;
 use super::aside::set_aside;
+
+/// The version of the files' format.
+pub(super) const VERSION: u32 = 1;
 
 /// What is stored of one codelet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -5,8 +5,7 @@ use std::thread::available_parallelism;
 
 use serde::{Deserialize, Serialize};
 
-use super::VERSION;
-use super::file::Stored;
+use super::file::{Stored, VERSION};
 use super::stored::StoredProcessor;
 use crate::machine::Machine;
 use crate::simd;

@@ -17,6 +17,3 @@ pub(super) use file::CopyTime;
 pub(crate) use folder::Store;
 pub(super) use library::Library;
 pub use stored::{StoredMachine, StoredModels, StoredProcessor, StoredTransfer, UnusableFile};
-
-/// The version of the files' format.
-const VERSION: u32 = 1;

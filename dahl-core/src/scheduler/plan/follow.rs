@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::{Plan, PlanDivergences, PlannedTask, PlannedWorker};
 use crate::observer::Submission;
-use crate::scheduler::{DequeModel, Rule, Scheduler, Workers};
+use crate::scheduler::deque_model::{DequeModel, Rule};
+use crate::scheduler::{Scheduler, Workers};
 use crate::sync::{Mutex, MutexGuard};
 use crate::task::ReadyTask;
 

@@ -12,7 +12,7 @@ use crate::codelet::Kernel;
 use crate::cuda::{
     Allocation, Convolution, Cublas, CudaCall, CudaCallError, CudaLibrary, Cudnn, Gemm, Lender,
 };
-use crate::task::Submitted;
+use crate::graph::Submitted;
 
 /// Of a device's limit, what a library's workspace may take.
 const PART_OF_LIMIT: usize = 16;

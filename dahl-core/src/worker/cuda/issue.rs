@@ -10,8 +10,8 @@ use crate::autotune::{RunTarget, Selection};
 use crate::codelet::{CUDA, Codelet, Kernel};
 use crate::cuda::{CudaError, CudaInstance, CudaLaunch, CudaLaunches, Event, Function, Pinned, Unloaded};
 use crate::description::Step as Part;
+use crate::graph::Submitted;
 use crate::perf;
-use crate::task::Submitted;
 use crate::trace::TaskTimes;
 
 /// How often a task's kernel must have been measured for its footprint before it is launched together with others.

@@ -24,13 +24,13 @@ use super::context::WorkerContext;
 use super::execute::{complete, end};
 use super::task_error::TaskError;
 use crate::cuda::{CudaDevice, Names};
-use crate::device::{DeviceMemory, Devices};
+use crate::device::{DeviceMemory, Devices, demand_bytes};
 use crate::engine::Shared;
-use crate::simulation::demand_bytes;
+use crate::graph::Submitted;
 use crate::sleep::Park;
 use crate::sync::thread::{Builder, JoinHandle};
 use crate::sync::{Patience, spin_loop, thread};
-use crate::task::{ReadyTask, Step, Submitted};
+use crate::task::{ReadyTask, Step};
 
 /// Tasks, or groups of tasks that were launched together, that are issued and not ended: enough that the device need not
 /// wait for the host, few enough that what is taken could not have been done elsewhere sooner.

@@ -6,15 +6,15 @@ use super::super::fold;
 use super::super::task_error::{TaskError, caught};
 use super::Worker;
 use crate::access::AccessMode;
-use crate::array::ArrayState;
 use crate::codelet::{Accumulator, Operand};
 use crate::cuda::{Allocation, CudaError, Event};
 use crate::description::{self as desc, AccessDesc, Over, Step as Part};
 use crate::device::FetchError;
 use crate::device::Room;
+use crate::graph::ArrayState;
+use crate::graph::Submitted;
 use crate::memory::Holder;
 use crate::shape::Layout;
-use crate::task::Submitted;
 
 /// What a task works on.
 pub(super) struct DeviceOperands<'r> {

@@ -7,8 +7,8 @@ use super::Worker;
 use crate::autotune::Selection;
 use crate::cuda::{CudaError, Event, Pinned};
 use crate::explain::Call;
+use crate::graph::Submitted;
 use crate::perf::Measurement;
-use crate::task::Submitted;
 use crate::trace::TaskTimes;
 
 /// A task that has been issued and not ended.

@@ -1,0 +1,329 @@
+//! [`Array`]: the handle of an array, by which programs use it.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use super::guard::{self, ReadGuard, WriteGuard};
+use super::len::require_len;
+use super::reshaped::{Reshaped, ReshapedMut};
+use crate::access::AccessMode;
+use crate::array_id::ArrayId;
+use crate::device::Requester;
+use crate::element::{Element, ElementType};
+use crate::error::{Error, ErrorKind, Result};
+use crate::graph::{ArrayState, Content, Engine, Origin};
+use crate::memory::Block as MemoryBlock;
+use crate::print::Printed;
+use crate::shape::{Extents, Layout, row_major_strides};
+use crate::task::Step;
+
+/// An array of rank 0.
+pub type Scalar<'m, T> = Array<'m, T, 0>;
+/// An array of rank 1.
+pub type Vector<'m, T> = Array<'m, T, 1>;
+/// An array of rank 2.
+pub type Matrix<'m, T> = Array<'m, T, 2>;
+/// An array of rank 3.
+pub type Block<'m, T> = Array<'m, T, 3>;
+/// An array of rank 4.
+pub type Tensor<'m, T> = Array<'m, T, 4>;
+
+/// Data known to the runtime: `N` extents, elements of type `T` in row-major order.
+///
+/// It lives in an [`Arena`](crate::Arena) for `'m`, or, as `Array<'static, ..>`, on its own
+/// ([`Runtime::zeros`](crate::Runtime::zeros)). Tasks take `&Array` to read and `&mut Array` to write it; both return
+/// at once, and the tasks run in an order that gives the results of the order of submission. The host looks at it with
+/// [`read`](Array::read) and [`write`](Array::write), which wait for the tasks they must.
+pub struct Array<'m, T, const N: usize> {
+    handle: Handle,
+    shape: [usize; N],
+    layout: PartLayout<N>,
+    lives: PhantomData<&'m T>,
+}
+
+/// Where an array's elements lie in the buffer of its state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PartLayout<const N: usize> {
+    /// All of it, in row-major order.
+    Whole,
+    /// A part: strides and the offset of the first element, in elements.
+    Part([isize; N], usize),
+}
+
+/// Owns a state, or borrows one for as long as the array's lifetime says.
+///
+/// The flag travels with the pointer: swapping two arrays through `&mut` swaps both.
+#[derive(Debug)]
+struct Handle {
+    state: NonNull<ArrayState>,
+    owned: bool,
+}
+
+// SAFETY: a state is reached through its chain, which is atomic, and otherwise as the tasks' order says.
+unsafe impl Send for Handle {}
+// SAFETY: as for `Send`; `&Array` only submits reads, which several threads may.
+unsafe impl Sync for Handle {}
+
+impl Handle {
+    fn state(&self) -> &ArrayState {
+        // SAFETY: a state is freed after its release link, which the owning handle's drop appends; a borrowing
+        // handle is in an `Array` whose lifetime borrows the owner.
+        unsafe { self.state.as_ref() }
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if self.owned {
+            // The runtime must outlive this call, also when the state, which keeps it alive, goes at once.
+            let engine = Arc::clone(self.state().engine());
+            // Parts' tasks come before the release; contributions to a reduction that nobody reads need not.
+            self.state().partitions().rejoin(self.state(), AccessMode::RW);
+            // SAFETY: the owner goes once, and no access is submitted after it.
+            Step::new(&*engine, None).run(|step| unsafe { ArrayState::release(self.state, step) });
+        }
+    }
+}
+
+impl<'m, T: Element, const N: usize> Array<'m, T, N> {
+    pub(crate) fn new(
+        engine: &Arc<dyn Engine>,
+        shape: [usize; N],
+        pointer: *mut u8,
+        origin: Origin,
+        content: Content,
+    ) -> Self {
+        const { assert!(N <= crate::shape::MAX_RANK, "an array has at most 8 axes") };
+        let bytes = shape.iter().product::<usize>() * size_of::<T>();
+        let state = ArrayState::create(engine, ElementType::of::<T>(), pointer, bytes, origin, content, None);
+        Self { handle: Handle { state, owned: true }, shape, layout: PartLayout::Whole, lives: PhantomData }
+    }
+
+    /// An array of its own block, which is zero.
+    pub(crate) fn from_block(engine: &Arc<dyn Engine>, shape: [usize; N], block: MemoryBlock) -> Self {
+        let pointer = block.pointer();
+        Self::new(engine, shape, pointer, Origin::Block(block), Content::Ready)
+    }
+
+    /// Fills an array that was made with [`Content::Unset`] and that no task knows yet.
+    pub(crate) fn fill_new(&mut self, fill: impl FnOnce(&mut [T])) {
+        let state = self.handle.state();
+        // SAFETY: the array is new: `&mut self`, and no task has been submitted on it. Its bytes are initialised
+        // (blocks are zeroed), span `len` elements, and are aligned for any element.
+        fill(unsafe { std::slice::from_raw_parts_mut(state.pointer().cast(), self.len()) });
+        state.set_ready();
+    }
+
+    /// Another handle of the same state, which does not own it, with another shape of as many elements.
+    fn alias<'b, const M: usize>(&self, shape: [usize; M], layout: PartLayout<M>) -> Array<'b, T, M> {
+        let handle = Handle { state: self.handle.state, owned: false };
+        Array { handle, shape, layout, lives: PhantomData }
+    }
+}
+
+impl<'m, T: Element, const N: usize> Array<'m, T, N> {
+    /// The extents, one for each axis.
+    pub fn shape(&self) -> [usize; N] {
+        self.shape
+    }
+
+    /// The name by which observers, schedulers and traces know the array. No other array of the runtime has the same, ever.
+    pub fn id(&self) -> ArrayId {
+        self.state().id()
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The extents as the expressions of a declaration see them.
+    pub fn extents(&self) -> Extents<N> {
+        Extents::new(self.shape)
+    }
+
+    /// Waits for the tasks that write the array, and gives a view of it. Tasks may go on reading it meanwhile.
+    ///
+    /// # Errors
+    /// If a task that the array depends on failed; or inside a kernel.
+    #[track_caller]
+    pub fn read(&self) -> Result<ReadGuard<'_, T, N>>
+    where
+        ndarray::Dim<[usize; N]>: ndarray::Dimension,
+    {
+        ReadGuard::acquire(self)
+    }
+
+    /// Begins to copy the elements to the memory of worker `worker`, so that a task which reads them there finds them. It waits
+    /// for no task, though it may for copies before it; and it does nothing if that worker works in the main memory, if its memory has no room to spare, if tasks still use
+    /// the array, or in a simulation.
+    ///
+    /// For what the host has written and tasks will read that cannot run yet: the next batch while this one is learned from.
+    #[track_caller]
+    pub fn prefetch(&self, worker: usize) {
+        let state = self.handle.state();
+        let host = state.host();
+        if worker >= host.workers() || !host.is_real_device(worker) || state.quiescent_pointer().is_none() {
+            return;
+        }
+        let requester = Requester { name: "prefetch", location: Location::caller() };
+        // SAFETY: no access is under way or owed, and the borrow of the array keeps writers from being submitted: that is a shared
+        // access of the host's.
+        unsafe { state.prefetch(host.worker(worker).node, requester) };
+    }
+
+    /// Waits for the tasks that use the array, and gives a view of it that can be changed.
+    ///
+    /// # Errors
+    /// If a task that the array depends on failed; or inside a kernel.
+    #[track_caller]
+    pub fn write(&mut self) -> Result<WriteGuard<'_, T, N>>
+    where
+        ndarray::Dim<[usize; N]>: ndarray::Dimension,
+    {
+        WriteGuard::acquire(self)
+    }
+
+    /// Waits for the tasks that write the array, and copies its elements out, in row-major order.
+    ///
+    /// # Errors
+    /// As [`read`](Array::read).
+    #[track_caller]
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        let (pointer, layout) = guard::wait_to_read(self)?;
+        let mut elements = Vec::with_capacity(self.len());
+        guard::for_each_index(&layout, |index| {
+            // SAFETY: `index` is that of an element, initialised and aligned, and no task writes it while `self` is
+            // borrowed.
+            elements.push(unsafe { pointer.cast::<T>().wrapping_add(index).read() });
+        });
+        Ok(elements)
+    }
+
+    /// Waits for the tasks that write the array, and gives its elements as text, in the manner of NumPy.
+    ///
+    /// ```
+    /// # fn main() -> dahl_core::Result<()> {
+    /// let rt = dahl_core::Runtime::builder().cpu_workers(1).build()?;
+    /// let x = rt.from_vec([2, 3], vec![1.0, 2.5, 3.0, -0.25, 0.0, 10.0])?;
+    /// assert_eq!(x.display()?.to_string(), "[[ 1.    2.5   3.  ]\n [-0.25  0.   10.  ]]");
+    /// println!("{:.3}", x.display()?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`read`](Array::read).
+    #[track_caller]
+    pub fn display(&self) -> Result<Printed<'_, T>> {
+        guard::view(self).map(Printed::new)
+    }
+
+    /// The same elements in another shape; nothing is copied.
+    ///
+    /// # Errors
+    /// If `shape` has another number of elements, or this is a part whose elements do not follow each other.
+    #[track_caller]
+    pub fn reshape<const M: usize>(self, shape: [usize; M]) -> Result<Array<'m, T, M>> {
+        let layout = self.reshape_layout("reshape", shape)?;
+        Ok(Array { handle: self.handle, shape, layout, lives: PhantomData })
+    }
+
+    /// The same elements in another shape, borrowed; nothing is copied.
+    ///
+    /// # Errors
+    /// As [`reshape`](Array::reshape).
+    #[track_caller]
+    pub fn reshaped<const M: usize>(&self, shape: [usize; M]) -> Result<Reshaped<'_, T, M>> {
+        Ok(Reshaped::new(self.alias(shape, self.reshape_layout("reshaped", shape)?)))
+    }
+
+    /// The same elements in another shape, borrowed for change; nothing is copied.
+    ///
+    /// # Errors
+    /// As [`reshape`](Array::reshape).
+    #[track_caller]
+    pub fn reshaped_mut<const M: usize>(&mut self, shape: [usize; M]) -> Result<ReshapedMut<'_, T, M>> {
+        Ok(ReshapedMut::new(self.alias(shape, self.reshape_layout("reshaped_mut", shape)?)))
+    }
+
+    /// The layout of the same elements in another shape.
+    #[track_caller]
+    fn reshape_layout<const M: usize>(
+        &self,
+        subject: &'static str,
+        shape: [usize; M],
+    ) -> Result<PartLayout<M>> {
+        require_len(subject, &shape, self.len())?;
+        match &self.layout {
+            PartLayout::Whole => Ok(PartLayout::Whole),
+            PartLayout::Part(_, offset) if self.layout().is_contiguous() => {
+                let strides = row_major_strides(&shape);
+                Ok(PartLayout::Part(std::array::from_fn(|axis| strides[axis]), *offset))
+            }
+            PartLayout::Part(strides, _) => {
+                let fact =
+                    format!("a part of shape {:?} and strides {strides:?} is not contiguous", self.shape);
+                Err(Error::new(ErrorKind::InvalidShape { subject, fact }))
+            }
+        }
+    }
+
+    pub(crate) fn state(&self) -> &ArrayState {
+        self.handle.state()
+    }
+
+    /// A handle of the part that `state` stands for: `len` indices from `begin` on along `axis`.
+    pub(crate) fn part<'p>(
+        &self,
+        state: NonNull<ArrayState>,
+        axis: usize,
+        begin: usize,
+        len: usize,
+    ) -> Array<'p, T, N> {
+        let layout = self.layout().part(axis, begin, len);
+        let strides = layout.strides();
+        let mut shape = self.shape;
+        shape[axis] = len;
+        Array {
+            handle: Handle { state, owned: false },
+            shape,
+            layout: PartLayout::Part(std::array::from_fn(|axis| strides[axis]), layout.offset),
+            lives: PhantomData,
+        }
+    }
+
+    /// Where the elements lie in the buffer of the state.
+    pub(crate) fn layout(&self) -> Layout {
+        let mut layout = Layout::EMPTY;
+        self.set_layout(&mut layout);
+        layout
+    }
+
+    /// Writes the layout of an access to this array.
+    pub(crate) fn set_layout(&self, layout: &mut Layout) {
+        match &self.layout {
+            PartLayout::Whole => layout.set_contiguous(&self.shape),
+            PartLayout::Part(strides, offset) => layout.set_strided(&self.shape, strides, *offset),
+        }
+    }
+}
+
+/// Element type, rank and shape; and the elements (of a large array some), if they are there. It never waits: while a
+/// task may write them it leaves them out.
+impl<T: Element, const N: usize> fmt::Debug for Array<'_, T, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Array<{}, {N}>{:?}", T::NAME, self.shape)?;
+        let Some(view) = guard::view_if_settled(self) else { return Ok(()) };
+        f.write_str(":\n")?;
+        fmt::Display::fmt(&Printed::new(view).brief(), f)
+    }
+}

@@ -1,0 +1,32 @@
+//! New arrays of zeros, in memory of their own.
+
+use std::panic::Location;
+
+use super::handle::Array;
+use super::len::byte_len;
+use crate::element::Element;
+use crate::error::Result;
+use crate::graph::Engine;
+use crate::memory::{Block, Holder};
+use crate::task::block_in_submission;
+
+impl<T: Element, const N: usize> Array<'_, T, N> {
+    /// An array of zeros of the same shape and runtime, in memory of its own.
+    ///
+    /// # Errors
+    /// If the memory cannot be had.
+    #[track_caller]
+    pub fn zeros_like(&self) -> Result<Array<'static, T, N>> {
+        let engine = self.state().engine();
+        Ok(Array::from_block(engine, self.shape(), block_for::<T>(&**engine, &self.shape())?))
+    }
+}
+
+/// Bytes of an array of `shape` and a new block for them.
+#[track_caller]
+pub(crate) fn block_for<T: Element>(engine: &dyn Engine, shape: &[usize]) -> Result<Block> {
+    let bytes = byte_len::<T>(shape)?;
+    let location = Location::caller();
+    block_in_submission(engine, bytes, Holder::new("array", location))
+        .map_err(|shortage| shortage.at(location))
+}

@@ -1,0 +1,144 @@
+//! [`Executor`]: the engine of a runtime.
+
+use std::any::Any;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::config::Config;
+use crate::device::Devices;
+use crate::engine::Shared;
+use crate::graph::{Dispatch, Engine, Host, Submitted, Waiter};
+use crate::simulation::{Simulation, WorkerUse};
+use crate::sleep::Interest;
+use crate::sync::{Mutex, thread};
+use crate::task::ReadyTask;
+use crate::worker::{self, WorkerContext};
+
+/// What runs the tasks of a runtime. Its arrays keep it.
+pub(crate) struct Executor {
+    shared: Arc<Shared>,
+    /// Where the host runs tasks, one thread at a time.
+    host_context: Mutex<WorkerContext>,
+    /// Of a simulated machine.
+    simulation: Option<Simulation>,
+}
+
+impl fmt::Debug for Executor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Executor").field("workers", &self.workers()).finish_non_exhaustive()
+    }
+}
+
+/// An executor has what its workers share.
+impl Deref for Executor {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.shared
+    }
+}
+
+impl Executor {
+    pub(crate) fn new(config: Config) -> Arc<Self> {
+        let shared = Arc::new(Shared::new(config));
+        let simulated = shared.devices().filter(|_| shared.is_simulated());
+        let simulation =
+            simulated.map(|devices| Simulation::new(shared.cpu_workers(), shared.memory(), devices));
+        let host_context = Mutex::new(WorkerContext::new(None, "the host".to_owned(), shared.memory()));
+        Arc::new(Self { shared, host_context, simulation })
+    }
+
+    /// The executor that an array knows as its engine.
+    #[inline]
+    pub(crate) fn of(engine: &dyn Engine) -> &Self {
+        let engine: &dyn Any = engine;
+        engine.downcast_ref().expect("every engine is an executor")
+    }
+
+    /// What its workers share.
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// What a simulation consists of.
+    pub(super) fn simulated(&self) -> Option<(&Simulation, &Devices)> {
+        self.simulation.as_ref().zip(self.devices())
+    }
+
+    /// What each worker of a simulation has done.
+    pub(crate) fn worker_uses(&self) -> Vec<WorkerUse> {
+        self.simulated().map(|(simulation, devices)| simulation.uses(self, devices)).unwrap_or_default()
+    }
+
+    /// Waits until all tasks have completed.
+    pub(crate) fn drain(&self) {
+        self.wait_until(&|| self.is_drained());
+    }
+}
+
+impl Dispatch for Executor {
+    #[inline]
+    fn host(&self) -> &Host {
+        self.shared.host()
+    }
+
+    fn schedule(&self, task: &Submitted, worker: Option<usize>) {
+        self.shared.schedule(task, worker);
+    }
+}
+
+impl Engine for Executor {
+    fn help(&self) -> bool {
+        if let Some((simulation, devices)) = self.simulated() {
+            let stepped = simulation.step(self, devices);
+            self.show_transfers();
+            if let Some(trace) = self.trace() {
+                trace.step();
+            }
+            return stepped;
+        }
+        let Ok(mut context) = self.host_context.try_lock() else { return false };
+        let Some(task) = self.next_task_of_host() else { return false };
+        worker::execute(self, &mut context, task);
+        context.recycler.flush(self.host());
+        drop(context);
+        self.progress().notify();
+        if self.is_stopped() && self.is_drained() {
+            self.sleep().wake_all(); // the workers may go
+        }
+        true
+    }
+
+    fn wait_with(&self, interest: Interest, holds: &dyn Fn() -> bool) {
+        self.wait_as(interest, holds);
+    }
+
+    fn wait_for_word(&self, waiter: &Waiter) {
+        self.wait_to_be_told(waiter);
+    }
+
+    fn arrive(&self, time_ns: u64) {
+        if let Some((simulation, devices)) = self.simulated() {
+            simulation.advance(self, devices, time_ns);
+            self.show_transfers();
+        }
+    }
+
+    #[cold]
+    fn take_home(&self, task: &Submitted) {
+        let task = ReadyTask::new(task, self.host());
+        let target = task.forced_worker().unwrap_or(0);
+        self.send_to(target, task);
+        self.serve_if_stopped();
+    }
+
+    #[cold]
+    fn serve(&self) {
+        while !self.is_drained() {
+            if !self.help() {
+                thread::yield_now(); // another thread runs the last tasks
+            }
+        }
+    }
+}

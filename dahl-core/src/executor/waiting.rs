@@ -1,0 +1,49 @@
+//! How a thread waits for progress, and for its access to an array.
+
+use std::time::Duration;
+
+use super::engine::Executor;
+use crate::graph::Waiter;
+use crate::sleep::{Interest, Lookout};
+use crate::stall::Watch;
+use crate::sync::{Patience, spin_loop, thread};
+
+/// How long the host looks again and again before it goes to sleep: about what waking it up costs.
+const SPIN: Duration = Duration::from_micros(20);
+
+impl Executor {
+    pub(super) fn wait_as(&self, interest: Interest, holds: &dyn Fn() -> bool) {
+        if self.is_simulated() {
+            return self.simulate_until(holds);
+        }
+        if holds() {
+            return;
+        }
+        let _waits = self.sleep().host_waits();
+        self.progress().wait_until(interest, &mut Watch::new(self, self.stall()), holds);
+    }
+
+    pub(super) fn wait_to_be_told(&self, waiter: &Waiter) {
+        if self.is_simulated() {
+            return self.simulate_until(|| waiter.is_told());
+        }
+        let mut patience = Patience::new(SPIN);
+        let mut watch = None;
+        let mut waits = None;
+        while !waiter.is_told() {
+            if !patience.is_over() {
+                spin_loop();
+                continue;
+            }
+            waits.get_or_insert_with(|| self.sleep().host_waits());
+            let watch = watch.get_or_insert_with(|| Watch::new(self, self.stall()));
+            match watch.patience() {
+                Some(patience) => thread::park_timeout(patience),
+                None => thread::park(),
+            }
+            if !waiter.is_told() {
+                watch.look();
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Replicas in the memory of CUDA devices: what their streams do with them, and in-flight copies to the host
+//! ([`HostFetch`]).
+//!
+//! `cuda/README.md` states the invariants D1 to D6 that comments here name, `REPLICAS.md` C1 to C5.
+#![allow(unsafe_code, reason = "copies elements between memory nodes")]
+
+use std::sync::Arc;
+
+use super::replicas::{List, Replica};
+use super::state::ArrayState;
+use crate::cuda::{Allocation, CudaError, Event, HostFetch, Moved};
+use crate::device::{FetchError, Room};
+use crate::machine::Transfer;
+use crate::memory::HOME;
+use crate::sync::atomic::Ordering;
+
+impl ArrayState {
+    /// Notes what the device of memory node `node` has been given to do with its replica, up to `event`.
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
+    pub(crate) fn stamp(&self, node: usize, event: &Event, wrote: bool) {
+        let mut list = self.replicas.list();
+        let Some(place) = list.place(node) else { return };
+        if let Room::Cuda(allocation) = &mut list.replicas[place].room {
+            allocation.leave_compute(event, wrote);
+        }
+    }
+
+    /// Lets the elements at `node` be what `fill` writes, for a task that has fetched them to write there.
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
+    pub(crate) fn fill_replica(&self, node: usize, fill: impl FnOnce(&mut [u8])) -> Result<(), FetchError> {
+        self.change_replica(node, |allocation| {
+            allocation.fill(self.bytes(), fill)?;
+            allocation.enter_compute(true)
+        })
+    }
+
+    /// The same, of elements that are `word` again and again: the device writes them.
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
+    pub(crate) fn set_replica(&self, node: usize, word: u32) -> Result<(), FetchError> {
+        self.change_replica(node, |allocation| allocation.set(self.bytes(), word))
+    }
+
+    fn change_replica(
+        &self,
+        node: usize,
+        change: impl FnOnce(&mut Allocation) -> Result<(), CudaError>,
+    ) -> Result<(), FetchError> {
+        let mut list = self.replicas.list();
+        let place = list.place(node).ok_or(FetchError::Device { node, error: None })?;
+        let Room::Cuda(allocation) = &mut list.replicas[place].room else { return Ok(()) };
+        change(allocation).map_err(|error| FetchError::Device { node, error: Some(error) })
+    }
+
+    /// Changes the replica at `node`, which a task uses that writes it: its room becomes `room`, whose elements these are.
+    #[cfg_attr(
+        any(dahl_fuzz, not(feature = "cuda")),
+        expect(dead_code, reason = "there are no such devices")
+    )]
+    pub(crate) fn replace_room(&self, node: usize, room: Room) {
+        let mut list = self.replicas.list();
+        if let Some(place) = list.place(node) {
+            list.replicas[place].room = room;
+        }
+    }
+
+    /// As [`bring_to`](Self::bring_to), of a CUDA device: the copy is under way when this returns, and what its device
+    /// is given to do with it waits for it (D2).
+    pub(super) fn send_to(&self, place: usize, list: &mut List) -> Result<(), FetchError> {
+        if !self.replicas.is_home()
+            && let Some(host_fetch) = list.host_fetch.clone()
+        {
+            let fetched = host_fetch.wait();
+            self.end_host_fetch(list, &host_fetch, fetched)?;
+        }
+        let node = list.replicas[place].node;
+        let (from, moved) = if self.replicas.is_home() {
+            let home = self.home_operand();
+            let Room::Cuda(to) = &mut list.replicas[place].room else { return Ok(()) };
+            // SAFETY: home is valid and the caller of `fetch` holds an access, so nobody writes it (C2) before this
+            // returns (D4); the replica has as many bytes.
+            (HOME, unsafe { to.upload(&home) })
+        } else {
+            let source = self.valid_replica(list)?;
+            let from = list.replicas[source].node;
+            let Ok([source, to]) = list.replicas.get_disjoint_mut([source, place]) else { return Ok(()) };
+            let (Room::Cuda(source), Room::Cuda(to)) = (&mut source.room, &mut to.room) else {
+                return Ok(());
+            };
+            // What went wrong on the source's device is not the fault of the other one.
+            source.check().map_err(|error| FetchError::Device { node: from, error: Some(error) })?;
+            (from, to.copy_from(source, self.bytes()))
+        };
+        let moved = moved.map_err(|error| FetchError::Device { node, error: Some(error) })?;
+        self.note_moved(from, node, moved);
+        list.replicas[place].valid = true;
+        Ok(())
+    }
+
+    /// Begins to bring elements home that are not there, if a CUDA device has them; nothing if it is a simulated one.
+    pub(super) fn begin_host_fetch(&self, list: &mut List) -> Result<Option<Arc<HostFetch>>, FetchError> {
+        if let Some(host_fetch) = &list.host_fetch {
+            return Ok(Some(Arc::clone(host_fetch)));
+        }
+        let source = self.valid_replica(list)?;
+        let may_split = self.home_operand().layout.is_contiguous();
+        let Replica { node, room, .. } = &mut list.replicas[source];
+        let node = *node;
+        let Room::Cuda(source) = room else { return Ok(None) };
+        let (host_fetch, moved) = source
+            .download(self.bytes(), may_split)
+            .map_err(|error| FetchError::Device { node, error: Some(error) })?;
+        let host_fetch = Arc::new(host_fetch);
+        list.host_fetch = Some(Arc::clone(&host_fetch));
+        self.note_moved(node, HOME, moved);
+        Ok(Some(host_fetch))
+    }
+
+    /// Makes home valid with what a `HostFetch` has brought. The caller holds an access.
+    pub(super) fn end_host_fetch(
+        &self,
+        list: &mut List,
+        host_fetch: &Arc<HostFetch>,
+        fetched: Result<(), CudaError>,
+    ) -> Result<(), FetchError> {
+        if !list.host_fetch.as_ref().is_some_and(|own| Arc::ptr_eq(own, host_fetch)) {
+            return Ok(()); // another thread was first
+        }
+        list.host_fetch = None;
+        if let Err(error) = fetched {
+            if !list.replicas.iter().any(|replica| replica.valid) && list.lost.is_none() {
+                list.lost = Some((self.loss(list, &format!("a device that failed: {error}")), false));
+            }
+            return self.valid_replica(list).map(|_| ());
+        }
+        // SAFETY: home is not valid, so nobody else touches it (C3): the list is locked.
+        unsafe { host_fetch.copy_to(&self.home_operand()) };
+        self.replicas.away.store(false, Ordering::Release);
+        Ok(())
+    }
+
+    /// Begins to bring elements home, if they are with a CUDA device alone and the caller will read them at home.
+    pub(crate) fn fetch_async(&self) {
+        if self.replicas.may_exist() && !self.replicas.is_home() {
+            // If that fails, it does so where they are waited for.
+            let _ = self.begin_host_fetch(&mut self.replicas.list());
+        }
+    }
+
+    pub(super) fn note_moved(&self, from: usize, to: usize, moved: Moved) {
+        if self.bytes() > 0 {
+            let transfer = Transfer { array: self.known_as(), from, to, bytes: self.bytes() };
+            self.host().devices().expect("there are other memory nodes").begin(transfer, moved);
+        }
+    }
+}

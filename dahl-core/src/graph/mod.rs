@@ -1,0 +1,42 @@
+//! The task graph as it stands in memory: the states of arrays, the records of tasks, and the links by which accesses to one array
+//! follow each other. The design is in `README.md` beside this file, that of the replicas of arrays in `REPLICAS.md`.
+//!
+//! What leads in circles is in here and nowhere else: a record's accesses point to arrays, an array keeps its [`Host`], and that
+//! has the slabs of both.
+//!
+//! Not here: what happens when a link becomes ready (`task`), and the handles that programs hold (`array`).
+
+mod access;
+mod buffer;
+mod callback;
+mod chain;
+mod commute_lock;
+mod content;
+mod countdown;
+mod device_transfers;
+mod eviction;
+mod fetch;
+mod fetch_error;
+mod home;
+mod host;
+mod partition;
+mod prepare;
+mod record;
+mod reduction;
+mod replicas;
+mod state;
+mod waiter;
+
+pub(crate) use access::Access;
+pub(crate) use callback::{Callback, Outcome};
+pub(crate) use chain::{Events, Link};
+pub(crate) use commute_lock::LockWaiter;
+pub(crate) use content::Content;
+pub(crate) use home::Origin;
+pub(crate) use host::{Dispatch, Engine, Host, HostParts};
+pub(crate) use partition::{Lengths, Owned, Partition, PartitionKey, Partitions};
+pub(crate) use record::{Begin, Party, Record, Submitted};
+pub use reduction::LEAF_LEN;
+pub(crate) use reduction::{Contribution, Reductions, Tree};
+pub(crate) use state::ArrayState;
+pub(crate) use waiter::Waiter;

@@ -1,0 +1,266 @@
+//! [`Partition`]: the states of the parts, and what the split and the join do when they run.
+//!
+//! Not here: how these are submitted (`task::partition`).
+#![allow(unsafe_code, reason = "parts alias their whole; the order of tasks keeps them apart")]
+
+use std::any::Any;
+use std::cell::UnsafeCell;
+use std::panic::Location;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use super::chain::Events;
+use super::record::Record;
+use super::state::ArrayState;
+use crate::access::AccessMode;
+use crate::array_id::ArrayId;
+use crate::device::Requester;
+use crate::error::Failure;
+use crate::memory::HOME;
+use crate::memory::References;
+use crate::shape::Layout;
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Mutex, MutexGuard};
+
+/// What distinguishes one partition of an array from another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PartitionKey<'a> {
+    pub(crate) axis: usize,
+    pub(crate) lengths: Lengths<'a>,
+    /// Whether the parts are only read.
+    pub(crate) shared: bool,
+}
+
+/// How the parts of a partition divide the extent of its axis. Two that give the same lengths are one partition.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Lengths<'a> {
+    /// Parts of `chunk`, the last one of what is left of `extent`.
+    Chunks { extent: usize, chunk: usize },
+    /// One part of each of these lengths.
+    Each(&'a [usize]),
+}
+
+impl Lengths<'_> {
+    /// Where each part begins, and its length.
+    pub(crate) fn ranges(self) -> impl Iterator<Item = (usize, usize)> {
+        let count = match self {
+            Self::Chunks { extent, chunk } => extent.div_ceil(chunk),
+            Self::Each(lengths) => lengths.len(),
+        };
+        let mut begin = 0;
+        (0..count).map(move |part| {
+            let length = match self {
+                Self::Chunks { extent, chunk } => chunk.min(extent - begin),
+                Self::Each(lengths) => lengths[part],
+            };
+            begin += length;
+            (begin - length, length)
+        })
+    }
+}
+
+/// The partitions of an array: open ones, and those kept to be used anew.
+#[derive(Debug, Default)]
+pub(crate) struct Partitions {
+    /// Whether one may be open: what every access to the whole looks at. Who sees that none is sees the joins.
+    pub(crate) any_open: AtomicBool,
+    list: Mutex<Vec<Owned>>,
+}
+
+/// A partition, as its whole holds it.
+#[derive(Debug)]
+pub(crate) struct Owned {
+    pub(crate) partition: NonNull<Partition>,
+    pub(crate) open: bool,
+}
+
+/// One partition of an array.
+///
+/// `references` counts the whole, the split until its record is retired, and the join likewise: with the whole alone
+/// left, it can be used anew; with none, it is freed.
+#[derive(Debug)]
+pub(crate) struct Partition {
+    pub(crate) references: References,
+    axis: usize,
+    /// Where each part begins, and its length, along `axis`.
+    ranges: Vec<(usize, usize)>,
+    /// Whether the parts are only read.
+    pub(crate) shared: bool,
+    /// The whole's layout, from which the parts' follow.
+    layout: Layout,
+    whole: *const ArrayState,
+    parts: Vec<NonNull<ArrayState>>,
+    /// Where the handles of the parts are kept, a `Shelf`.
+    shelf: Arc<dyn Any + Send + Sync>,
+    pub(crate) split: Record,
+    pub(crate) join: Record,
+    /// The first failure that a part was left with; the join's.
+    failure: UnsafeCell<Option<Arc<Failure>>>,
+}
+
+// SAFETY: the list is reached through its lock.
+unsafe impl Send for Partitions {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Partitions {}
+
+impl Partitions {
+    pub(crate) fn list(&self) -> MutexGuard<'_, Vec<Owned>> {
+        self.list.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    /// Whether a partition may be open. Who sees that none is sees the joins.
+    pub(crate) fn may_be_open(&self) -> bool {
+        self.any_open.load(Ordering::Acquire)
+    }
+
+    /// Lets go of all partitions, when the whole is gone.
+    pub(crate) fn clear(&self, events: &mut impl Events) {
+        for owned in self.list().drain(..) {
+            Partition::release(owned.partition, events);
+        }
+        self.any_open.store(false, Ordering::Relaxed);
+    }
+}
+
+impl Owned {
+    pub(crate) fn partition(&self) -> &Partition {
+        // SAFETY: the whole holds a reference as long as it lists the partition.
+        unsafe { self.partition.as_ref() }
+    }
+}
+
+impl Partition {
+    pub(crate) fn new(
+        whole: &ArrayState,
+        key: PartitionKey<'_>,
+        layout: Layout,
+        shelf: Arc<dyn Any + Send + Sync>,
+    ) -> Self {
+        let ranges = key.lengths.ranges().collect::<Vec<_>>();
+        let part = |&(begin, len): &(usize, usize)| {
+            ArrayState::create_part(whole, layout.part(key.axis, begin, len))
+        };
+        Self {
+            references: References::new(1),
+            axis: key.axis,
+            shared: key.shared,
+            layout,
+            whole,
+            parts: ranges.iter().map(part).collect(),
+            ranges,
+            shelf,
+            split: Record::new(u32::MAX),
+            join: Record::new(u32::MAX),
+            failure: UnsafeCell::new(None),
+        }
+    }
+
+    /// The states of the parts, in order.
+    pub(crate) fn parts(&self) -> &[NonNull<ArrayState>] {
+        &self.parts
+    }
+
+    /// Where the handles of the parts are kept.
+    pub(crate) fn shelf(&self) -> &Arc<dyn Any + Send + Sync> {
+        &self.shelf
+    }
+
+    pub(crate) fn part_states(&self) -> impl Iterator<Item = &ArrayState> {
+        // SAFETY: the parts' states are given back with the partition.
+        self.parts.iter().map(|part| unsafe { part.as_ref() })
+    }
+
+    /// Where each part begins along the axis, and its length.
+    pub(crate) fn ranges(&self) -> &[(usize, usize)] {
+        &self.ranges
+    }
+
+    pub(crate) fn can_reopen(&self, key: &PartitionKey<'_>, layout: &Layout) -> bool {
+        self.axis == key.axis
+            && self.shared == key.shared
+            && self.layout.is_same(layout)
+            && key.lengths.ranges().eq(self.ranges.iter().copied())
+            && self.references.is_sole()
+    }
+
+    pub(crate) fn split(&self) -> &Record {
+        &self.split
+    }
+
+    /// Whether the parts are only read.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.shared
+    }
+
+    /// The whole, if the join ends the split's access to it.
+    pub(crate) fn returned_whole(&self) -> Option<ArrayId> {
+        // SAFETY: the whole's release comes after the split's access, which ends after the join.
+        (!self.shared).then(|| unsafe { &*self.whole }.id())
+    }
+
+    /// What the split does: the parts are where the whole is, and hold what it holds.
+    ///
+    /// # Safety
+    /// The split is ready and not completed.
+    pub(crate) unsafe fn run_split(&self, location: &'static Location<'static>) {
+        // SAFETY: the whole's release comes after the split's access, which is not done.
+        let whole = unsafe { &*self.whole };
+        let mode = if self.shared { AccessMode::R } else { AccessMode::RW };
+        let requester = Requester { name: "partition", location };
+        // SAFETY: the split holds an access of this mode.
+        let poisoned = unsafe { whole.prepare_at(HOME, mode, requester) };
+        let poisoned = poisoned.err().map(|missing| missing.into_failure(whole, requester));
+        for part in self.part_states() {
+            // SAFETY: the split holds exclusive accesses to the parts, and one to the whole.
+            unsafe { part.begin_part(whole.pointer(), poisoned.as_ref()) };
+            part.replicas().delay(whole.replicas().arrived_ns(HOME));
+        }
+    }
+
+    /// What the join does: what became of the parts has become of the whole.
+    ///
+    /// # Safety
+    /// The join is ready and not completed.
+    pub(crate) unsafe fn run_join(&self, location: &'static Location<'static>) {
+        let requester = Requester { name: "join", location };
+        let come_home = |part: &ArrayState| {
+            // SAFETY: the join holds exclusive accesses to the parts.
+            let home = unsafe { part.prepare_at(HOME, AccessMode::RW, requester) };
+            home.err().map(|missing| missing.into_failure(part, requester))
+        };
+        let failures = self.part_states().filter_map(come_home);
+        // SAFETY: only the join writes it, and it runs once for each opening.
+        let first = unsafe { &mut *self.failure.get() };
+        *first = failures.reduce(|first, _| first);
+        if self.shared {
+            return;
+        }
+        // SAFETY: the whole's release comes after the split's access, which ends after the join.
+        let whole = unsafe { &*self.whole };
+        for part in self.part_states() {
+            whole.replicas().delay(part.replicas().arrived_ns(HOME));
+        }
+        match first.take() {
+            // SAFETY: the split's access to the whole is exclusive, and the parts are done.
+            Some(failure) => unsafe { whole.poison(&failure) },
+            // Every part has a value, perhaps because all were overwritten.
+            None => {
+                whole.replicas().stay_home();
+                whole.set_ready();
+            }
+        }
+    }
+
+    /// Gives back one reference.
+    pub(crate) fn release(partition: NonNull<Self>, events: &mut impl Events) {
+        // SAFETY: the caller's reference keeps it.
+        if unsafe { partition.as_ref() }.references.let_go() {
+            // SAFETY: it was leaked from a box in `open`, and this was the last reference.
+            let partition = unsafe { Box::from_raw(partition.as_ptr()) };
+            for &part in &partition.parts {
+                // SAFETY: split and join are retired, so no access to a part is left, and no handle owns it.
+                unsafe { ArrayState::give_back_part(part, events) };
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! [`Reductions`]: the state of the reduction into an array: the leaf for contributions, partial results, and buffers.
+//!
+//! Not here: the tasks that combine them (`task::reduction`).
+
+use std::collections::VecDeque;
+use std::num::NonZeroUsize;
+use std::panic::Location;
+use std::ptr::NonNull;
+
+use super::chain::Events;
+use super::state::ArrayState;
+use crate::codelet::{Accumulator, Codelet};
+use crate::description::Placement;
+use crate::shape::Layout;
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::sync::{Mutex, MutexGuard};
+
+/// Consecutive contributions that share a leaf, if the array [does not say](crate::Array::set_leaf_len).
+pub const LEAF_LEN: NonZeroUsize = NonZeroUsize::new(4).expect("it is not 0");
+
+/// The reduction of an array, open or not.
+#[derive(Debug, Default)]
+pub(crate) struct Reductions {
+    /// What every other access looks at. Who sees that it is closed sees what closed it.
+    pub(crate) is_open: AtomicBool,
+    owed: Mutex<Owed>,
+    /// Consecutive contributions that share a leaf; 0 if nobody said.
+    pub(crate) leaf_len: AtomicUsize,
+}
+
+/// What the next access of another kind must come after.
+#[derive(Debug, Default)]
+pub(crate) struct Owed {
+    /// Where the array's value was forgotten; nothing if it counts.
+    pub(crate) forgotten: Option<&'static Location<'static>>,
+    pub(crate) tree: Option<Box<Tree>>,
+}
+
+/// Where a contribution goes.
+pub(crate) struct Contribution {
+    pub(crate) buffer: NonNull<ArrayState>,
+    /// Whether it is the first of its leaf, which starts from the identity.
+    pub(crate) begins: bool,
+}
+
+/// The leaf and the partial results of an array, and its private buffers. It is kept when it has been closed, for the
+/// next reduction of the same kind.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    /// The codelet whose contribution opened it, and the line that submitted that.
+    pub(crate) codelet: &'static Codelet,
+    pub(crate) location: &'static Location<'static>,
+    /// Where its contributions run, if all are to run at the same place; nothing before the first one.
+    pub(crate) place: Option<Placement>,
+    pub(crate) accumulator: &'static Accumulator,
+    /// The array's extents.
+    pub(crate) layout: Layout,
+    /// The leaf that contributions go to now, and how many it has. The first one may be the array itself.
+    pub(crate) leaf: Option<(NonNull<ArrayState>, usize)>,
+    /// Partial results of `2^level` leaves. The earliest may be in the array itself.
+    pub(crate) levels: Vec<Option<NonNull<ArrayState>>>,
+    /// Buffers whose last fold has been submitted, in that order.
+    pub(crate) free: VecDeque<NonNull<ArrayState>>,
+}
+
+// SAFETY: the buffers are reached through their chains, and the tree through its lock.
+#[allow(unsafe_code, reason = "holds states that it alone owns")]
+unsafe impl Send for Tree {}
+
+impl Reductions {
+    pub(crate) fn owed(&self) -> MutexGuard<'_, Owed> {
+        self.owed.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    /// Forgets the value of `target`, and what was contributed to it: the next reduction begins anew, and what else
+    /// looks at it finds zeros.
+    pub(crate) fn forget(&self, target: &ArrayState, location: &'static Location<'static>) {
+        let mut owed = self.owed();
+        owed.forgotten = Some(location);
+        if let Some(tree) = &mut owed.tree {
+            tree.forget(target);
+        }
+        drop(owed);
+        self.is_open.store(true, Ordering::Release);
+    }
+
+    /// Lets so many consecutive contributions share a leaf from now on.
+    pub(crate) fn set_leaf_len(&self, contributions: NonZeroUsize) {
+        self.leaf_len.store(contributions.get(), Ordering::Relaxed);
+    }
+
+    /// Where the next contribution to `target` goes, which is to run at `place`, and for which there is a
+    /// [reserved](Self::reserve) leaf.
+    pub(crate) fn contribute(&self, target: &ArrayState, place: Placement) -> Contribution {
+        self.is_open.store(true, Ordering::Release);
+        let mut owed = self.owed();
+        let tree = owed.tree.as_mut().expect("a contribution is reserved");
+        tree.place =
+            Some(if tree.place.is_none_or(|before| before == place) { place } else { Placement::Any });
+        let (buffer, contributions) = tree.leaf.as_mut().expect("a contribution is reserved");
+        *contributions += 1;
+        let contribution = Contribution { buffer: *buffer, begins: *contributions == 1 };
+        if contribution.buffer == NonNull::from(target) {
+            owed.forgotten = None;
+        }
+        contribution
+    }
+
+    /// Whether anything may be owed to the array. Who sees that nothing is sees what closed it.
+    pub(crate) fn is_open(&self) -> bool {
+        self.is_open.load(Ordering::Acquire)
+    }
+
+    /// Lets go of the buffers, when `target` is gone; contributions that are under way still run.
+    pub(crate) fn clear(&self, target: &ArrayState, events: &mut impl Events) {
+        self.is_open.store(false, Ordering::Relaxed);
+        self.leaf_len.store(0, Ordering::Relaxed);
+        let Owed { tree, .. } = std::mem::take(&mut *self.owed());
+        if let Some(mut tree) = tree {
+            tree.forget(target);
+            tree.release(events);
+        }
+    }
+}
+
+impl Tree {
+    pub(crate) fn new(codelet: &'static Codelet, accumulator: &'static Accumulator, layout: &Layout) -> Self {
+        let mut contiguous = Layout::EMPTY;
+        contiguous.set_contiguous(layout.extents());
+        Self {
+            codelet,
+            location: Location::caller(),
+            place: None,
+            accumulator,
+            layout: contiguous,
+            leaf: None,
+            levels: Vec::new(),
+            free: VecDeque::new(),
+        }
+    }
+
+    pub(crate) fn fits(&self, accumulator: &Accumulator, layout: &Layout) -> bool {
+        self.accumulator.is_like(accumulator) && self.layout.extents() == layout.extents()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.leaf.is_none() && self.levels.iter().all(Option::is_none)
+    }
+
+    /// Forgets every contribution to `target`. Those under way still run.
+    pub(crate) fn forget(&mut self, target: &ArrayState) {
+        if let Some((leaf, _)) = self.leaf.take() {
+            self.let_go(leaf, target);
+        }
+        for level in 0..self.levels.len() {
+            if let Some(result) = self.levels[level].take() {
+                self.let_go(result, target);
+            }
+        }
+    }
+
+    /// A leaf or partial result is not needed any more.
+    pub(crate) fn let_go(&mut self, leaf: NonNull<ArrayState>, target: &ArrayState) {
+        if leaf != NonNull::from(target) {
+            self.free.push_back(leaf);
+        }
+    }
+
+    /// Gives the buffers back, each when its last access has ended. The tree is empty.
+    #[allow(unsafe_code, reason = "gives back states that it owns")]
+    pub(crate) fn release(&mut self, events: &mut impl Events) {
+        for buffer in self.free.drain(..) {
+            // SAFETY: the tree owns its buffers, and forgets this one here.
+            unsafe { ArrayState::release(buffer, events) };
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! [`ArrayState`]: an array as tasks see it.
+#![allow(unsafe_code, reason = "contents are guarded by the order of tasks, not by a lock")]
+
+use std::cell::UnsafeCell;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+use super::chain::{Chain, Events, Link, LinkKind};
+use super::commute_lock::CommuteLock;
+use super::content::{AtomicContent, Content};
+use super::home::{Home, Origin};
+use super::host::{Engine, Host};
+use super::partition::Partitions;
+use super::record::Record;
+use super::reduction::Reductions;
+use super::replicas::Replicas;
+use crate::array_id::ArrayId;
+use crate::element::ElementType;
+use crate::error::Failure;
+use crate::shape::Layout;
+use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// An array as tasks know it: its place in memory, what it holds, and the order of accesses to it. It has no lifetime
+/// and no rank.
+///
+/// Who may touch what, when:
+/// * `chain`, `content`: anybody, atomically. `replicas`: as it says itself.
+/// * `fixed`: written when the state is made and freed; between, read by whoever has a handle or an access.
+/// * `body`: written when the state is made and freed; between, by a task (or the host) that holds an exclusive
+///   access, or by a reader that has set `content` to `BUSY`; read by whoever holds an access.
+/// * the elements: as the accesses say.
+///
+/// "Holds an access" means: its link is ready and not done; or it is the host, has waited for the tasks before it, and
+/// a borrow keeps later ones from being submitted.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct ArrayState {
+    /// First, so that a pointer to the link is one to the state.
+    release: Link,
+    chain: Chain,
+    pub(super) content: AtomicContent,
+    pub(super) replicas: Replicas,
+    /// Its place in the slab.
+    slot: u32,
+    /// Its id, which is never another array's.
+    id: AtomicU64,
+    /// The id by which observers know it: for a private buffer of a reduction, the array's.
+    known_as: AtomicU64,
+    /// Of a part: the id of its whole. Otherwise 0.
+    part_of: AtomicU64,
+    partitions: Partitions,
+    reductions: Reductions,
+    /// Which of the tasks that commute on it may run.
+    commute_lock: CommuteLock<Record>,
+    /// Bytes of blocks that are the array's alone.
+    pub(super) own_bytes: AtomicUsize,
+    /// How many of them were said to be dying.
+    dying_bytes: AtomicUsize,
+    pub(super) fixed: UnsafeCell<Fixed>,
+    pub(super) body: UnsafeCell<ArrayBody>,
+}
+
+/// What is written when the state is made, before anybody knows it, and when it is freed.
+#[derive(Debug)]
+pub(super) struct Fixed {
+    pub(super) bytes: usize,
+    pub(super) element: Option<ElementType>,
+    /// Where a part lies in its whole's buffer, which `pointer` leads to.
+    pub(super) part: Option<Layout>,
+    pub(super) engine: Option<Arc<dyn Engine>>,
+}
+
+/// What changes with the accesses.
+#[derive(Debug)]
+pub(super) struct ArrayBody {
+    pub(super) home: Home,
+    pub(super) failure: Option<Arc<Failure>>,
+}
+
+// SAFETY: see "who may touch what" above.
+unsafe impl Send for ArrayState {}
+// SAFETY: see "who may touch what" above.
+unsafe impl Sync for ArrayState {}
+
+impl ArrayState {
+    /// A free state, number `slot` of its slab.
+    pub(crate) fn free(slot: u32) -> Self {
+        Self {
+            release: Link::new(),
+            chain: Chain::new(),
+            content: AtomicContent::new(Content::Ready),
+            replicas: Replicas::default(),
+            slot,
+            id: AtomicU64::new(0),
+            known_as: AtomicU64::new(0),
+            part_of: AtomicU64::new(0),
+            partitions: Partitions::default(),
+            reductions: Reductions::default(),
+            commute_lock: CommuteLock::new(),
+            own_bytes: AtomicUsize::new(0),
+            dying_bytes: AtomicUsize::new(0),
+            fixed: UnsafeCell::new(Fixed { bytes: 0, element: None, part: None, engine: None }),
+            body: UnsafeCell::new(ArrayBody {
+                home: Home::new(ptr::null_mut(), Origin::None),
+                failure: None,
+            }),
+        }
+    }
+
+    pub(crate) fn create(
+        engine: &Arc<dyn Engine>,
+        element: ElementType,
+        pointer: *mut u8,
+        bytes: usize,
+        origin: Origin,
+        content: Content,
+        known_as: Option<ArrayId>,
+    ) -> NonNull<Self> {
+        let host = engine.host();
+        let state = host.arrays().take_or_grow();
+        state.chain.restart();
+        let id = host.next_array_id();
+        state.id.store(id.number(), Ordering::Relaxed);
+        state.known_as.store(known_as.unwrap_or(id).number(), Ordering::Relaxed);
+        state.content.set(content);
+        state.own_bytes.store(origin.block_bytes(), Ordering::Relaxed);
+        state.part_of.store(0, Ordering::Relaxed);
+        // SAFETY: the slab gives a free state to one holder, and nobody else knows it.
+        unsafe {
+            *state.fixed.get() =
+                Fixed { bytes, element: Some(element), part: None, engine: Some(Arc::clone(engine)) }
+        };
+        // SAFETY: as above.
+        unsafe { *state.body.get() = ArrayBody { home: Home::new(pointer, origin), failure: None } };
+        NonNull::from(state)
+    }
+
+    /// The state of a part of `whole`. It holds nothing before [`begin_part`](Self::begin_part).
+    pub(crate) fn create_part(whole: &Self, layout: Layout) -> NonNull<Self> {
+        let engine = whole.engine();
+        let element = whole.fixed().element.expect("a state in use has an element type");
+        let bytes = layout.len() * element.size_bytes;
+        let part = Self::create(engine, element, ptr::null_mut(), bytes, Origin::None, Content::Ready, None);
+        // SAFETY: the state was just created, and parts are given back with their partition.
+        let state = unsafe { part.as_ref() };
+        // SAFETY: nobody else knows the new state.
+        unsafe { (*state.fixed.get()).part = Some(layout) };
+        state.part_of.store(whole.id().number(), Ordering::Relaxed);
+        part
+    }
+
+    /// Makes a part hold what its whole holds: elements in the buffer at `pointer`, or nothing because of a failure.
+    ///
+    /// # Safety
+    /// The caller holds an exclusive access to the part.
+    pub(crate) unsafe fn begin_part(&self, pointer: *mut u8, poisoned: Option<&Arc<Failure>>) {
+        self.replicas.stay_home();
+        // SAFETY: the caller's access is exclusive, and no replica is valid, so nobody evicts one (C4).
+        unsafe { (*self.body.get()).home.pointer = pointer };
+        match poisoned {
+            None => self.set_ready(),
+            // SAFETY: the caller's access is exclusive.
+            Some(failure) => unsafe { self.poison(failure) },
+        }
+    }
+
+    /// Frees the state of a part.
+    ///
+    /// # Safety
+    /// No access to it is left, and no handle of it will be used.
+    pub(crate) unsafe fn give_back_part(part: NonNull<Self>, events: &mut impl Events) {
+        // SAFETY: the release link is the state's first field, and nobody else knows the state.
+        unsafe { Self::reclaim(part.as_ptr().cast_const().cast::<Link>(), events) };
+    }
+
+    pub(crate) fn partitions(&self) -> &Partitions {
+        &self.partitions
+    }
+
+    pub(crate) fn reductions(&self) -> &Reductions {
+        &self.reductions
+    }
+
+    /// Ends the array: when every access has ended, its memory goes.
+    ///
+    /// # Safety
+    /// Called once, by the owner; no access is submitted after it.
+    pub(crate) unsafe fn release(state: NonNull<Self>, events: &mut impl Events) {
+        // SAFETY: the owner calls, so the state is not freed yet.
+        let this = unsafe { state.as_ref() };
+        let own_bytes = this.own_bytes.load(Ordering::Relaxed);
+        if own_bytes > 0 {
+            this.dying_bytes.store(own_bytes, Ordering::Relaxed);
+            this.host().memory().begin_dying(own_bytes);
+        }
+        this.release.reset(LinkKind::Release);
+        // SAFETY: the link is the state's first field and is not in a chain; the state stays until the link is ready.
+        unsafe { this.chain.append(state.as_ptr().cast_const().cast::<Link>(), events) };
+    }
+
+    /// Frees the state whose release link is ready.
+    ///
+    /// # Safety
+    /// `link` was given to the chain by `release`, has become ready, and this is called once.
+    pub(crate) unsafe fn reclaim(link: *const Link, events: &mut impl Events) {
+        // SAFETY: the release link is the first field of its state, and the pointer was made from the state's.
+        let state = unsafe { &*link.cast::<Self>() };
+        state.partitions.clear(events);
+        state.reductions.clear(state, events);
+        state.forget_replicas();
+        // SAFETY: every access has ended and the handle is gone: nobody else knows the state.
+        let body = unsafe { &mut *state.body.get() };
+        body.home = Home::new(ptr::null_mut(), Origin::None);
+        body.failure = None;
+        let dying_bytes = state.dying_bytes.load(Ordering::Relaxed);
+        // SAFETY: as above.
+        let engine = unsafe { &mut *state.fixed.get() }.engine.take();
+        if let Some(engine) = engine {
+            let host = engine.host();
+            if let Some(recorder) = host.recorder() {
+                recorder.gone(state.id());
+            }
+            if dying_bytes > 0 {
+                state.dying_bytes.store(0, Ordering::Relaxed);
+                host.memory().end_dying(dying_bytes);
+                host.progress().notify_of_bytes(|| false); // they are of no arena
+            }
+            host.arrays().give_back(state.slot);
+        }
+    }
+
+    pub(crate) fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    pub(crate) fn commute_lock(&self) -> &CommuteLock<Record> {
+        &self.commute_lock
+    }
+
+    /// Its place in the slab, which it has for as long as it lives.
+    pub(crate) fn slot(&self) -> u32 {
+        self.slot
+    }
+
+    /// Whether it is a private buffer of a reduction.
+    pub(crate) fn is_private(&self) -> bool {
+        self.id() != self.known_as()
+    }
+
+    /// Its id.
+    #[inline]
+    pub(crate) fn id(&self) -> ArrayId {
+        ArrayId::new(self.id.load(Ordering::Relaxed))
+    }
+
+    /// The id by which observers know it: of a private buffer of a reduction, the array's.
+    pub(crate) fn known_as(&self) -> ArrayId {
+        ArrayId::new(self.known_as.load(Ordering::Relaxed))
+    }
+
+    /// Of a part: the id of its whole.
+    #[inline]
+    pub(crate) fn whole(&self) -> Option<ArrayId> {
+        ArrayId::from_number(self.part_of.load(Ordering::Relaxed))
+    }
+
+    /// Why it has no value, if a task that should have written it failed. The caller holds an access.
+    pub(crate) fn failure(&self) -> Option<Arc<Failure>> {
+        let is_poisoned = self.content.get() == Content::Poisoned;
+        // SAFETY: the caller holds an access, so nobody who holds an exclusive one writes the body, and a reader does not where there
+        // is a failure.
+        is_poisoned.then(|| unsafe { (*self.body.get()).failure.clone() }).flatten()
+    }
+
+    pub(super) fn fixed(&self) -> &Fixed {
+        // SAFETY: it is written when the state is made and freed, and the caller's handle or access keeps it.
+        unsafe { &*self.fixed.get() }
+    }
+
+    /// What runs the tasks on it.
+    pub(crate) fn engine(&self) -> &Arc<dyn Engine> {
+        self.fixed().engine.as_ref().expect("a state in use belongs to a runtime")
+    }
+
+    /// What it has in common with the other arrays of its runtime.
+    pub(crate) fn host(&self) -> &Host {
+        self.engine().host()
+    }
+
+    /// The first byte. The caller holds an access, or the state is new.
+    pub(crate) fn pointer(&self) -> *mut u8 {
+        // SAFETY: the caller holds an access, or is the only one who knows the state: nobody writes the body.
+        unsafe { (*self.body.get()).home.pointer }
+    }
+
+    /// The first byte, if no access is under way and none is owed: no partition or reduction is open. Then the
+    /// elements can be read without waiting, while a borrow keeps writers from being submitted.
+    pub(crate) fn quiescent_pointer(&self) -> Option<*mut u8> {
+        // In this order: who sees that no partition or reduction is open sees in the chain what closed them.
+        let nothing_open = !self.partitions.may_be_open() && !self.reductions.is_open();
+        let is_quiescent = nothing_open
+            && self.chain.is_quiet()
+            && self.content.get() == Content::Ready
+            && self.replicas.is_home();
+        is_quiescent.then(|| self.pointer())
+    }
+
+    /// Whether it holds a value.
+    pub(super) fn is_ready(&self) -> bool {
+        self.content.get() == Content::Ready
+    }
+
+    pub(crate) fn set_ready(&self) {
+        self.content.set(Content::Ready);
+    }
+
+    /// Lets a replica in the memory `node` go, which a task has used.
+    pub(crate) fn unpin(&self, node: usize) {
+        self.replicas.unpin(node);
+    }
+
+    pub(crate) fn replicas(&self) -> &Replicas {
+        &self.replicas
+    }
+
+    /// The type of its elements, if it is in use.
+    pub(crate) fn element(&self) -> Option<ElementType> {
+        self.fixed().element
+    }
+
+    /// Whether its buffer may be a leaf of a reduction with this layout, whose buffers have such elements: it is a
+    /// whole array's, so that it has exactly the bytes that the elements take, initialised and aligned for them, and
+    /// nothing else.
+    pub(crate) fn is_like(&self, element: ElementType, layout: &Layout) -> bool {
+        let Fixed { bytes, element: own, part, .. } = self.fixed();
+        let fits = layout.is_contiguous() && *bytes == layout.len() * element.size_bytes;
+        fits && part.is_none() && *own == Some(element)
+    }
+
+    /// Bytes of the elements.
+    pub(crate) fn bytes(&self) -> usize {
+        self.fixed().bytes
+    }
+
+    /// Leaves the array without a value, because of `failure`.
+    ///
+    /// # Safety
+    /// The caller holds an exclusive access.
+    pub(crate) unsafe fn poison(&self, failure: &Arc<Failure>) {
+        // First: nobody evicts a replica, to which the body belongs, that is not valid.
+        self.replicas.stay_home();
+        // SAFETY: the caller's access is exclusive.
+        let body = unsafe { &mut *self.body.get() };
+        body.failure = Some(Arc::clone(failure));
+        self.content.set(Content::Poisoned);
+    }
+
+    /// How the elements lie at home.
+    pub(super) fn home_layout(&self) -> (ElementType, Layout) {
+        let Fixed { bytes, element, part, .. } = self.fixed();
+        let element = element.expect("a state in use has an element type");
+        let contiguous = || {
+            let mut layout = Layout::EMPTY;
+            layout.set_contiguous(&[bytes / element.size_bytes.max(1)]);
+            layout
+        };
+        (element, part.unwrap_or_else(contiguous))
+    }
+}

@@ -1,0 +1,328 @@
+//! [`Runtime`]: the workers and what they share.
+
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+
+use crate::arena::Arena;
+use crate::array::{Array, block_for, require_len};
+use crate::autotune::KernelChoices;
+use crate::check::{CheckNote, CheckNotes};
+use crate::clock::Clock;
+use crate::codelet::in_kernel;
+use crate::config::{Config, RuntimeBuilder};
+use crate::device::Devices;
+use crate::element::Element;
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::Executor;
+use crate::explain::Explanation;
+use crate::graph::Engine;
+use crate::machine::TransferTotal;
+use crate::machine::WorkerInfo;
+use crate::memory::{Block, Holder, MemoryUse};
+use crate::perf::{History, PredictionErrors, TransferTime, WorkerHistory};
+use crate::simulation::WorkerUse;
+use crate::statistics::{Output, Statistics};
+use crate::submission::Tag;
+use crate::worker::Threads;
+
+/// Runs tasks on its workers. Several can live in one process.
+///
+/// Code that uses it reads as if each call were done when it returns. In fact calls return at once, tasks run as soon
+/// as what they depend on is there, and whoever looks at an array waits for just the tasks that make it.
+///
+/// Dropping it waits for all tasks and prints the failures that nobody has seen, and its
+/// [statistics](RuntimeBuilder::statistics) if they are wanted.
+///
+/// ```
+/// # fn main() -> dahl_core::Result<()> {
+/// let rt = dahl_core::Runtime::builder().cpu_workers(2).scheduler("ws").build()?;
+/// let arena = rt.arena();
+/// let x = arena.from_slice([3], &[1.0_f32, 2.0, 3.0])?;
+/// assert_eq!(x.to_vec()?, [1.0, 2.0, 3.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Runtime {
+    executor: Arc<Executor>,
+    threads: Threads,
+    /// Where its statistics go when it is dropped, if anywhere.
+    output: Option<Output>,
+}
+
+impl RuntimeBuilder {
+    /// Starts the runtime.
+    ///
+    /// # Errors
+    /// If a setting cannot be (the error names it and the choices), or the workers cannot be started.
+    #[track_caller]
+    pub fn build(self) -> Result<Runtime> {
+        Runtime::start(self.config()?)
+    }
+}
+
+impl Runtime {
+    /// A runtime on every processor and CUDA device there is, unless the `DAHL_*` variables say less.
+    ///
+    /// # Errors
+    /// As [`RuntimeBuilder::build`].
+    #[track_caller]
+    pub fn new() -> Result<Self> {
+        Self::builder().build()
+    }
+
+    /// The settings of a runtime.
+    pub fn builder() -> RuntimeBuilder {
+        RuntimeBuilder::default()
+    }
+
+    #[track_caller]
+    pub(crate) fn start(mut config: Config) -> Result<Self> {
+        let output = config.statistics.take();
+        let location = Location::caller();
+        let executor = Executor::new(config);
+        let no_thread = |error: String| Error::at(ErrorKind::Workers(error), location);
+        if let Some(trace) = executor.trace() {
+            trace.start().map_err(|error| no_thread(error.to_string()))?;
+        }
+        let threads =
+            if executor.is_simulated() { Ok(Threads::none()) } else { Threads::start(executor.shared()) };
+        let threads = threads.map_err(no_thread)?;
+        Ok(Self { executor, threads, output })
+    }
+
+    /// The executor, as arrays know it.
+    fn engine(&self) -> Arc<dyn Engine> {
+        Arc::<Executor>::clone(&self.executor)
+    }
+
+    /// A new arena. It reserves what its arrays need as they are made.
+    #[track_caller]
+    pub fn arena(&self) -> Arena {
+        Arena::new(self.engine())
+    }
+
+    /// A new arena that reserves `bytes` bytes now, in one piece, and never more.
+    ///
+    /// An array that does not fit any more is an error. After a [reset](Arena::reset) the first array waits for the tasks
+    /// that still use those from before.
+    ///
+    /// # Errors
+    /// If the memory cannot be had.
+    #[track_caller]
+    pub fn arena_with_capacity(&self, bytes: usize) -> Result<Arena> {
+        Arena::with_capacity(self.engine(), bytes)
+    }
+
+    /// How much memory is in use, and who holds it, for each memory node: the main memory, and those of devices.
+    pub fn memory(&self) -> Vec<MemoryUse> {
+        self.executor.memory_uses()
+    }
+
+    /// What was copied between memory nodes so far; nothing if there is only one.
+    pub fn transfers(&self) -> Vec<TransferTotal> {
+        self.executor.devices().map(Devices::totals).unwrap_or_default()
+    }
+
+    /// What each worker of a simulated machine has done; nothing if the machine is not simulated.
+    pub fn worker_uses(&self) -> Vec<WorkerUse> {
+        self.executor.worker_uses()
+    }
+
+    /// An array of zeros in memory of its own, which goes when the array is dropped and its last task has ended.
+    ///
+    /// # Errors
+    /// If the memory cannot be had.
+    #[track_caller]
+    pub fn zeros<T: Element, const N: usize>(&self, shape: [usize; N]) -> Result<Array<'static, T, N>> {
+        let block = block_for::<T>(&*self.executor, &shape)?;
+        Ok(Array::from_block(&self.engine(), shape, block))
+    }
+
+    /// An array of the vector's elements, in row-major order, without a copy: it lies where the vector lay, so it is
+    /// aligned for its elements but perhaps not to 64 bytes as all other arrays are, and it counts as reserved even
+    /// beyond the limit.
+    ///
+    /// # Errors
+    /// If `shape` has another number of elements.
+    #[track_caller]
+    pub fn from_vec<T: Element, const N: usize>(
+        &self,
+        shape: [usize; N],
+        elements: Vec<T>,
+    ) -> Result<Array<'static, T, N>> {
+        require_len("from_vec", &shape, elements.len())?;
+        let holder = Holder::new("array", Location::caller());
+        Ok(Array::from_block(
+            &self.engine(),
+            shape,
+            Block::from_vec(self.executor.memory(), elements, holder),
+        ))
+    }
+
+    /// Waits for all tasks.
+    ///
+    /// # Errors
+    /// The first failure that nobody has seen; or inside a kernel.
+    #[track_caller]
+    pub fn wait(&self) -> Result<()> {
+        if in_kernel() {
+            return Err(Error::new(ErrorKind::InsideKernel { call: "wait" }));
+        }
+        self.executor.drain();
+        match self.executor.unseen_failures().first() {
+            Some(failure) => Err(failure.report()),
+            None => Ok(()),
+        }
+    }
+
+    /// The number of workers.
+    pub fn workers(&self) -> usize {
+        self.executor.workers()
+    }
+
+    /// What schedulers know of each worker: its name, kind, memory, and the processor that it is bound to.
+    pub fn worker_infos(&self) -> &[WorkerInfo] {
+        self.executor.worker_infos()
+    }
+
+    /// The names of the schedulers that [`builder`](Self::builder) can choose from. Besides there is `static`, which needs a
+    /// [plan](RuntimeBuilder::plan).
+    pub fn schedulers() -> &'static [&'static str] {
+        &crate::scheduler::NAMES
+    }
+
+    /// The scheduler's name.
+    pub fn scheduler(&self) -> &'static str {
+        self.executor.scheduler_name()
+    }
+
+    /// Where the run and the [plan](RuntimeBuilder::plan) that it should follow differ, so far: of many differences the
+    /// first ones. Each names the file, the line, and the task.
+    pub fn plan_misfits(&self) -> Vec<String> {
+        self.executor.plan_misfits()
+    }
+
+    /// What the performance models know: a row for each codelet, kernel, kind of worker, element types and footprint,
+    /// with what was loaded.
+    pub fn performance_models(&self) -> Vec<History> {
+        self.executor.models().histories()
+    }
+
+    /// What each worker has measured in this run: why the same task takes longer on one than on another.
+    pub fn performance_by_worker(&self) -> Vec<WorkerHistory> {
+        self.executor.models().worker_histories()
+    }
+
+    /// How far what was expected of tasks was off.
+    pub fn prediction_error(&self) -> PredictionErrors {
+        self.executor.models().prediction_errors()
+    }
+
+    /// How long copies between memory nodes take: by the model of a machine that is simulated; else measured, once for
+    /// each machine if models are stored.
+    pub fn transfer_times(&self) -> Vec<TransferTime> {
+        match self.executor.devices() {
+            Some(devices) => devices.transfer_times(),
+            None => self.executor.models().transfer_times(),
+        }
+    }
+
+    /// Adds what was measured so far to the [stored models](RuntimeBuilder::performance_dir), if there are any. Dropping
+    /// the runtime does so too.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    #[track_caller]
+    pub fn save_performance_models(&self) -> Result<()> {
+        self.executor.models().save()
+    }
+
+    /// What was wrong with stored performance models, each printed as it was found: a file that could not be read, or is
+    /// of another machine or declaration. The run goes on without it.
+    pub fn performance_warnings(&self) -> Vec<String> {
+        self.executor.models().warnings()
+    }
+
+    /// Which kernels are chosen so far, where codelets have several, or a parallel one, and by what measurements.
+    pub fn kernel_choices(&self) -> KernelChoices {
+        self.executor.choices().table()
+    }
+
+    /// Why tasks of the codelet of this name took different times: by worker, first call, load, transfer, team.
+    pub fn explain(&self, codelet: &str) -> Explanation {
+        self.executor.call_logs().explain(codelet)
+    }
+
+    /// What the run has done so far, in figures: workers, codelets, transfers, memory.
+    pub fn statistics(&self) -> Statistics {
+        Statistics::of(&self.executor)
+    }
+
+    /// Its name, as the [settings](RuntimeBuilder::name) say.
+    pub fn name(&self) -> &str {
+        self.executor.name()
+    }
+
+    /// What checked mode has noticed so far that is no failure; nothing if the mode is off.
+    pub fn check_notes(&self) -> Vec<CheckNote> {
+        self.executor.check_notes().map(CheckNotes::all).unwrap_or_default()
+    }
+
+    /// The runtime's time.
+    pub fn clock(&self) -> Clock {
+        self.executor.clock().clone()
+    }
+}
+
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runtime")
+            .field("workers", &self.workers())
+            .field("scheduler", &self.scheduler())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        let on_worker = in_kernel();
+        if !on_worker {
+            self.executor.drain();
+        }
+        // Before the workers stop: they may go on waiting, which counts until now.
+        let statistics = self.output.as_ref().map(|output| (output, self.statistics()));
+        self.executor.write_plan();
+        self.executor.stop();
+        self.threads.let_go();
+        for unused in self.executor.choices().unused(|| self.executor.call_logs().codelets()) {
+            eprintln!("dahl: {unused}");
+        }
+        for failure in self.executor.unseen_failures() {
+            eprintln!("dahl: {}", failure.report());
+        }
+        if let Some((output, statistics)) = &statistics {
+            output.write(statistics);
+        }
+        if !on_worker {
+            self.threads.join();
+            if let Some(trace) = self.executor.trace() {
+                trace.finish();
+            }
+            if let Err(error) = self.save_performance_models() {
+                eprintln!("dahl: {error}");
+            }
+        }
+    }
+}
+
+impl Runtime {
+    /// A tag that no task has yet.
+    ///
+    /// # Errors
+    /// If the memory cannot be had.
+    #[track_caller]
+    pub fn tag(&self) -> Result<Tag> {
+        Ok(Tag::new(self.zeros([0])?))
+    }
+}

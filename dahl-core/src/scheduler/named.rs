@@ -1,0 +1,35 @@
+//! The schedulers that come with the runtime, by their names.
+
+use super::deque_model::{DequeModel, Rule};
+use super::eager::Eager;
+use super::lws::LocalityWorkStealing;
+use super::policy::Scheduler;
+use super::prio::Prio;
+use super::random::Random;
+use super::sequential::Sequential;
+use super::ws::WorkStealing;
+
+/// The names of the schedulers that come with the runtime, but for the one that needs a plan. The first is the default.
+pub(crate) const NAMES: [&str; 10] =
+    ["ws", "eager", "lws", "prio", "random", "dm", "dmda", "dmdas", "heft", "sequential"];
+
+/// The name of the scheduler that follows a plan.
+pub(crate) const STATIC: &str = "static";
+
+/// The scheduler of that name, but for the one that follows a plan, for so many workers and tasks in flight; `seed` is
+/// for one that draws.
+pub(crate) fn by_name(name: &str, workers: usize, tasks: usize, seed: u64) -> Option<Box<dyn Scheduler>> {
+    let rules = [Rule::DM, Rule::DMDA, Rule::DMDAS, Rule::HEFT];
+    if let Some(rule) = rules.into_iter().find(|rule| rule.name == name) {
+        return Some(Box::new(DequeModel::new(rule, tasks)));
+    }
+    match name {
+        "eager" => Some(Box::new(Eager::new(tasks))),
+        "ws" => Some(Box::new(WorkStealing::new(workers, tasks))),
+        "lws" => Some(Box::new(LocalityWorkStealing::new(workers, tasks))),
+        "prio" => Some(Box::new(Prio::new(workers, tasks))),
+        "random" => Some(Box::new(Random::new(workers, tasks, seed))),
+        "sequential" => Some(Box::new(Sequential::new(tasks))),
+        _ => None,
+    }
+}

@@ -1,0 +1,290 @@
+//! [`Task`]: a task before its submission.
+use std::fmt::Debug;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::ptr;
+use std::sync::Arc;
+
+use crate::access::AccessMode;
+use crate::argument::Argument;
+use crate::array::{Array, byte_len};
+use crate::codelet::{Codelet, Parameter, in_kernel};
+use crate::description::{Action, Call, Over, TaskDesc};
+use crate::element::Element;
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::Executor;
+use crate::graph::{ArrayState, Engine};
+use crate::shape::Layout;
+use crate::task::Draft;
+
+/// A task that has its arrays and arguments and waits to be submitted: `Axpy::task(&x, &y, &mut out, 2.0)`.
+///
+/// ```ignore
+/// Axpy::task(&x, &y, &mut out, 2.0).priority(1).name("update").submit()?;
+/// ```
+#[must_use = "a task does nothing until `.submit()`"]
+#[derive(Debug)]
+pub struct Task<'a> {
+    pub(super) codelet: &'static Codelet,
+    pub(super) over: Option<Over>,
+    /// What it says so far, from its first array on.
+    pub(super) draft: Option<Draft<'a, Executor>>,
+    accesses: usize,
+    pub(super) error: Option<Error>,
+    pub(super) location: &'static Location<'static>,
+    pub(super) synchronous: bool,
+    borrows: PhantomData<&'a mut ()>,
+}
+
+impl<'a> Task<'a> {
+    /// A task of `codelet`, without arrays yet.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn new(codelet: &'static Codelet) -> Self {
+        Self {
+            codelet,
+            over: None,
+            draft: None,
+            accesses: 0,
+            error: None,
+            location: Location::caller(),
+            synchronous: false,
+            borrows: PhantomData,
+        }
+    }
+
+    /// A task of `codelet` over one of its inputs, without arrays yet.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn new_in_place(codelet: &'static Codelet) -> Self {
+        let mut task = Self::new(codelet);
+        task.over = Over::of(codelet);
+        task
+    }
+
+    /// A task of `codelet`, over one of its inputs if that says so, that was described before.
+    pub(super) fn of_call(
+        codelet: &'static Codelet,
+        over: Option<Over>,
+        location: &'static Location<'static>,
+    ) -> Self {
+        Self { over, location, ..Self::new(codelet) }
+    }
+
+    /// Adds an array of that layout.
+    pub(super) fn push_state(
+        &mut self,
+        engine: &'a Arc<dyn Engine>,
+        array: &'a ArrayState,
+        mode: AccessMode,
+        layout: &Layout,
+    ) {
+        if let Some(draft) = self.draft_for(engine) {
+            draft.push(array, mode, |own| *own = *layout);
+        }
+    }
+
+    /// Adds a temporary buffer of these extents.
+    pub(super) fn push_scratch(&mut self, extents: &[usize]) {
+        if let Some(draft) = self.draft.as_mut().filter(|_| self.error.is_none()) {
+            draft.push_scratch(extents);
+        }
+    }
+
+    /// Adds the bytes of plain arguments.
+    pub(super) fn push_arguments(&mut self, bytes: &[u8]) {
+        if let Some(draft) = self.draft.as_mut().filter(|_| self.error.is_none()) {
+            draft.desc_mut().push_argument(bytes.len()).copy_from_slice(bytes);
+        }
+    }
+
+    /// The parameter of the next access, and its mode in this variant.
+    fn next_parameter(&mut self) -> (&'static Parameter, AccessMode) {
+        let position = self.accesses;
+        self.accesses += 1;
+        let Some(over) = self.over else {
+            let parameter = &self.codelet.parameters[position];
+            return (parameter, parameter.mode);
+        };
+        let parameter = &self.codelet.parameters[over.parameter_of(position)];
+        (parameter, if position == over.position { AccessMode::RW } else { parameter.mode })
+    }
+
+    fn push<T: Element, const N: usize>(&mut self, array: &'a Array<'_, T, N>) {
+        let (parameter, mode) = self.next_parameter();
+        assert!(
+            parameter.element.is::<T>(),
+            "{}: `{}` has another element type",
+            self.codelet.name,
+            parameter.name
+        );
+        if let Some(draft) = self.draft_for(array.state().engine()) {
+            draft.push(array.state(), mode, |layout| array.set_layout(layout));
+        }
+    }
+
+    /// What is to be filled in; nothing if there is an error.
+    pub(super) fn draft_for(&mut self, engine: &'a Arc<dyn Engine>) -> Option<&mut Draft<'a, Executor>> {
+        if self.error.is_some() {
+            return None;
+        }
+        match &self.draft {
+            Some(draft) if ptr::addr_eq(draft.engine(), &**engine) => return self.draft.as_mut(),
+            Some(_) => {
+                self.fail(Error::at(ErrorKind::TwoRuntimes { codelet: self.codelet.name }, self.location))
+            }
+            None if in_kernel() => {
+                self.fail(Error::at(ErrorKind::InsideKernel { call: self.codelet.name }, self.location));
+            }
+            None => {
+                let executor = Executor::of(&**engine);
+                if executor.is_stopped() {
+                    let kind = ErrorKind::RuntimeDropped { subject: self.codelet.name };
+                    self.fail(Error::at(kind, self.location));
+                    return None;
+                }
+                let action = Action::Kernel(Call::new(self.codelet, self.over));
+                return Some(self.draft.insert(Draft::new(executor, action, self.location)));
+            }
+        }
+        None
+    }
+
+    /// Adds an array that is read.
+    #[doc(hidden)]
+    pub fn read<T: Element, const N: usize>(&mut self, array: &'a Array<'_, T, N>) {
+        self.push(array);
+    }
+
+    /// Adds an array that changes.
+    #[doc(hidden)]
+    pub fn write<T: Element, const N: usize>(&mut self, array: &'a mut Array<'_, T, N>) {
+        self.push(array);
+    }
+
+    /// Adds a temporary buffer.
+    #[doc(hidden)]
+    pub fn scratch<T: Element, const N: usize>(&mut self, shape: [usize; N]) {
+        self.next_parameter();
+        let Some(draft) = self.draft.as_mut().filter(|_| self.error.is_none()) else { return };
+        match byte_len::<T>(&shape) {
+            Ok(_) => draft.push_scratch(&shape),
+            Err(error) => self.fail(Error::at(error.kind().clone(), self.location)),
+        }
+    }
+
+    /// Adds a plain argument.
+    #[doc(hidden)]
+    pub fn argument<A: Argument>(&mut self, value: A) {
+        let Some(draft) = self.draft.as_mut().filter(|_| self.error.is_none()) else { return };
+        value.encode(draft.desc_mut().push_argument(A::SIZE_BYTES));
+    }
+
+    /// Notes an error, which [`submit`](Task::submit) returns. The first one counts.
+    #[doc(hidden)]
+    pub fn fail(&mut self, error: Error) {
+        self.error.get_or_insert(error);
+    }
+
+    /// Requires that a precondition holds.
+    #[doc(hidden)]
+    pub fn require(&mut self, holds: bool, expression: &'static str, values: &[(&'static str, &dyn Debug)]) {
+        if !holds && self.error.is_none() {
+            self.fail(check_error(self.codelet, expression, values, self.location));
+        }
+    }
+
+    /// Submits the task and returns at once, unless it is [`synchronous`](Self::synchronous): it runs when the tasks
+    /// before it that it depends on have run.
+    ///
+    /// # Errors
+    /// What is known to be wrong now: shapes, preconditions, arrays of two runtimes. What goes wrong later comes out
+    /// where its outputs are read; of a synchronous task also here.
+    pub fn submit(mut self) -> Result<()> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        let mut draft = self.draft.take().expect("a codelet has an array");
+        self.require_submittable(&draft)?;
+        self.contribute(&mut draft)?;
+        // Nothing can fail from here on: what an output held may be forgotten.
+        for (access, array) in draft.desc().accesses().zip(draft.arrays()) {
+            if let Some(array) = array {
+                array.flush_pending(access.mode);
+            }
+        }
+        let executor = draft.engine();
+        draft.desc_mut().set_sequence(executor.host().next_sequence());
+        let outcome = self.synchronous.then(|| draft.note_outcome());
+        // The task is counted already: should the observer panic, it is submitted all the same.
+        let observed = catch_unwind(AssertUnwindSafe(|| executor.observe(draft.desc())));
+        draft.submit();
+        executor.serve_if_stopped();
+        observed.unwrap_or_else(|panic| resume_unwind(panic));
+        outcome.map_or(Ok(()), |outcome| outcome.wait(executor))
+    }
+
+    /// What would be submitted.
+    ///
+    /// # Errors
+    /// As for [`submit`](Task::submit), as far as they are known now.
+    pub(crate) fn description(mut self) -> Result<TaskDesc> {
+        match self.error.take() {
+            Some(error) => Err(error),
+            None => Ok(self.draft.as_ref().expect("a codelet has an array").desc().clone()),
+        }
+    }
+}
+
+impl Task<'_> {
+    /// What only the submission can know.
+    fn require_submittable(&self, draft: &Draft<'_, Executor>) -> Result<()> {
+        if in_kernel() {
+            return Err(Error::at(ErrorKind::InsideKernel { call: self.codelet.name }, self.location));
+        }
+        debug_assert_eq!(draft.desc().alias(), None, "the borrows of a task's arrays exclude each other");
+        match self.codelet.cpu_kernel() {
+            Some(_) => Ok(()),
+            None if !draft.desc().is_kernel() => Ok(()),
+            None => Err(Error::at(no_kernel(self.codelet, None), self.location)),
+        }
+    }
+
+    /// Sends each contribution to a reduction to its leaf; none if there is one that cannot be had.
+    fn contribute(&self, draft: &mut Draft<'_, Executor>) -> Result<()> {
+        let parameters = self.codelet.parameters.iter().enumerate();
+        let reduced =
+            parameters.filter_map(|(index, parameter)| Some((index, parameter.accumulator.as_ref()?)));
+        for (index, accumulator) in reduced.clone() {
+            let access = draft.desc().access(index);
+            let target = draft.array(index).expect("a reduction has an array");
+            target.flush_pending(access.mode);
+            target.reductions().reserve(target, self.codelet, accumulator, &access.layout, self.location)?;
+        }
+        for (index, _) in reduced {
+            let target = draft.array(index).expect("a reduction has an array");
+            let contribution = target.reductions().contribute(target, draft.desc().place());
+            draft.redirect(index, &contribution);
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn no_kernel(codelet: &Codelet, name: Option<&str>) -> ErrorKind {
+    let element = codelet.parameters.first().map_or("", |parameter| parameter.element.name);
+    let kernels = codelet.kernels.iter().flatten().chain(codelet.on_cuda());
+    let kernels = kernels.map(|kernel| kernel.name()).collect::<Vec<_>>().join(", ");
+    let kernel = name.map_or_else(|| "kernel".to_owned(), |name| format!("kernel `{name}`"));
+    ErrorKind::NoKernel { codelet: codelet.name, kernel, element, kernels }
+}
+
+pub(crate) fn check_error(
+    codelet: &Codelet,
+    expression: &'static str,
+    values: &[(&'static str, &dyn Debug)],
+    location: &'static Location<'static>,
+) -> Error {
+    let values =
+        values.iter().map(|(name, value)| format!("{name}: {value:?}")).collect::<Vec<_>>().join(", ");
+    Error::at(ErrorKind::Check { codelet: codelet.name, expression, values }, location)
+}

@@ -1,0 +1,15 @@
+//! Tasks before their submission: arrays, arguments and options.
+//!
+//! Not here: tasks that have been submitted (`task`).
+
+mod builder;
+mod external;
+mod options;
+mod replay;
+mod shapes;
+mod tag;
+
+pub use builder::Task;
+pub(crate) use builder::check_error;
+pub use replay::Replay;
+pub use tag::Tag;

@@ -1,0 +1,146 @@
+//! The options of a submission: methods of [`Task`].
+
+use super::builder::{Task, no_kernel};
+use super::tag::Tag;
+use crate::access::AccessMode;
+use crate::array::Array;
+use crate::description::{Call, Placement};
+use crate::error::{Error, ErrorKind, Failure};
+use crate::graph::{Callback, Host};
+
+impl<'a> Task<'a> {
+    /// Changes what is said of the call, if there is a draft: an error before keeps it away.
+    fn set(&mut self, change: impl FnOnce(&mut Call)) {
+        if let Some(call) = self.draft.as_mut().and_then(|draft| draft.desc_mut().call_mut()) {
+            change(call);
+        }
+    }
+
+    /// The runtime, if it is known.
+    fn host(&self) -> Option<&'a Host> {
+        self.draft.as_ref().map(|draft| draft.host())
+    }
+
+    /// Sets the priority: of the tasks that are ready, a scheduler that knows priorities takes larger ones first.
+    pub fn priority(mut self, priority: i32) -> Self {
+        self.set(|call| call.options.priority = priority);
+        self
+    }
+
+    /// Sets the name that traces and errors show beside the codelet's.
+    pub fn name(mut self, name: &'static str) -> Self {
+        self.set(|call| call.options.name = Some(name));
+        self
+    }
+
+    /// Runs the codelet's kernel of this name instead of its first: `"rust"` is the declared body, `"dot_c"` the one of
+    /// `cpu = [kernels::DOT_C]`, and one in Rust is called as the last segment of its path. On CUDA devices `"cuda"` is the kernel
+    /// in CUDA, and one of `cuda_call = [..]` is called as the last segment of its path too.
+    ///
+    /// The submission fails if the codelet has no such kernel for these element types, or no worker is of its kind.
+    pub fn kernel(mut self, name: &str) -> Self {
+        let is_able = |host: &Host, kernel| {
+            let able = |worker| host.has_kernel(worker, self.codelet) && host.is_for(worker, kernel);
+            (0..host.workers()).any(able)
+        };
+        match (self.codelet.named(name), self.host()) {
+            (Some(kernel), Some(host)) if kernel.is_on_cuda() && !is_able(host, kernel) => {
+                self.fail_for_workers(host, format!("worker with the kernel `{name}`"));
+            }
+            (Some(kernel), _) => self.set(|call| call.kernel = Some(kernel)),
+            (None, _) => self.fail(Error::at(no_kernel(self.codelet, Some(name)), self.location)),
+        }
+        self
+    }
+
+    /// Runs a kernel that the codelet does not have. Its views and arguments must be the codelet's.
+    pub(crate) fn foreign_kernel(mut self, kernel: &'static crate::codelet::Kernel) -> Self {
+        self.set(|call| call.kernel = Some(kernel));
+        self
+    }
+
+    /// Makes one worker run the task, whatever the scheduler. If all contributions to a reduction are sent to the same
+    /// worker, or [kind of worker](Self::on_kind), so are the tasks that combine them, unless it cannot run those.
+    ///
+    /// The submission fails if there is no such worker, or if it cannot run the codelet.
+    pub fn on(mut self, worker: usize) -> Self {
+        let able = |host: &Host| worker < host.workers() && host.has_kernel(worker, self.codelet);
+        match self.host() {
+            Some(host) if !able(host) => self.fail_for_workers(host, format!("worker {worker}")),
+            _ => self.set(|call| call.options.place = Placement::Worker(worker)),
+        }
+        self
+    }
+
+    /// Lets only workers of this kind run the task: `cpu`, or the name of a device.
+    ///
+    /// The submission fails if there is none, or none that can run the codelet.
+    pub fn on_kind(mut self, kind: &str) -> Self {
+        let Some(host) = self.host() else { return self };
+        let able =
+            |&worker: &usize| host.worker(worker).kind == kind && host.has_kernel(worker, self.codelet);
+        match (0..host.workers()).find(able) {
+            Some(worker) => self.set(|call| call.options.place = Placement::KindOf(worker)),
+            None => self.fail_for_workers(host, format!("worker of the kind `{kind}`")),
+        }
+        self
+    }
+
+    fn fail_for_workers(&mut self, host: &Host, wanted: String) {
+        let can = |worker| if host.has_kernel(worker, self.codelet) { "" } else { ", which cannot run it" };
+        let workers = (0..host.workers())
+            .map(|worker| format!("{worker} (`{}`{})", host.worker(worker).name, can(worker)))
+            .collect::<Vec<_>>()
+            .join(", ");
+        let kind = ErrorKind::NoWorker { codelet: self.codelet.name, wanted, workers };
+        self.fail(Error::at(kind, self.location));
+    }
+
+    /// Copies what the task reads to the memory of worker `worker` as soon as the task is ready, if there is room.
+    ///
+    /// The submission fails if there is no such worker.
+    pub fn prefetch(mut self, worker: usize) -> Self {
+        match self.host() {
+            Some(host) if worker >= host.workers() => {
+                self.fail_for_workers(host, format!("worker {worker}"));
+            }
+            _ => self.set(|call| call.options.prefetch = Some(worker)),
+        }
+        self
+    }
+
+    /// Calls `callback` when the task has ended, with its failure, if it has failed, on the thread that ran it. Like a
+    /// kernel it must not wait or submit; its panic is a failure that [`Runtime::wait`](crate::Runtime::wait) reports.
+    pub fn callback(mut self, callback: impl FnOnce(Option<&Failure>) + Send + 'static) -> Self {
+        if let Some(draft) = &mut self.draft {
+            draft.set_callback(Callback::new(callback));
+        }
+        self
+    }
+
+    /// Lets [`submit`](Self::submit) wait until the task has ended, and return its failure.
+    pub fn synchronous(mut self) -> Self {
+        self.synchronous = true;
+        self
+    }
+
+    /// Gives the task a tag, for others that come [`after`](Self::after) it.
+    pub fn tag(self, tag: &'a mut Tag) -> Self {
+        self.push_tag(tag, AccessMode::W)
+    }
+
+    /// Lets the task run after the one that has the tag now, whatever becomes of that.
+    pub fn after(self, tag: &'a Tag) -> Self {
+        self.push_tag(tag, AccessMode::R)
+    }
+
+    fn push_tag(mut self, tag: &'a Tag, mode: AccessMode) -> Self {
+        let array: &'a Array<'_, u8, 1> = tag.array();
+        // Without a draft there is an error already, or this makes one: of another runtime.
+        if let Some(draft) = self.draft_for(array.state().engine()) {
+            draft.push(array.state(), mode, |layout| array.set_layout(layout));
+            draft.desc_mut().add_tag();
+        }
+        self
+    }
+}
