@@ -1,6 +1,7 @@
 //! What a runtime takes for its workers: linear in their number, and an error where there are too many.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dahl_core::Runtime;
@@ -29,12 +30,33 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The bytes that a runtime with so many workers has when it has started, and has run nothing.
+/// Tells a process which runtime it is to build: the scheduler, and how many workers.
+const CHILD: &str = "WORKERS_TEST_CHILD";
+/// What stands before the bytes that it prints.
+const BEGIN: &str = "bytes of the runtime: ";
+
+/// The bytes that a runtime with so many workers has when it has started, and has run nothing: of a process of its own,
+/// since queues of an earlier runtime may be freed late.
 fn bytes(scheduler: &str, workers: usize) -> usize {
+    let program = std::env::current_exe().expect("this program");
+    let mut child = Command::new(program);
+    child.args(["--exact", "the_work_of_a_child", "--nocapture"]);
+    let output = child.env(CHILD, format!("{scheduler} {workers}")).output().expect("it can be started");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let bytes = printed.lines().find_map(|line| line.split_once(BEGIN)?.1.trim().parse().ok());
+    bytes.unwrap_or_else(|| panic!("{scheduler} with {workers} workers: {output:?}"))
+}
+
+/// Does nothing but in a process that another test has started.
+#[test]
+fn the_work_of_a_child() {
+    let Ok(told) = std::env::var(CHILD) else { return };
+    let (scheduler, workers) = told.split_once(' ').expect("two words");
+    let workers = workers.parse().expect("a number");
     let before = BYTES.load(Ordering::Relaxed);
     let rt = Runtime::builder().cpu_workers(workers).scheduler(scheduler).build().expect("it is possible");
     rt.wait().expect("nothing has failed");
-    BYTES.load(Ordering::Relaxed).saturating_sub(before)
+    println!("{BEGIN}{}", BYTES.load(Ordering::Relaxed) - before);
 }
 
 #[test]

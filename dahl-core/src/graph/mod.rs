@@ -1,8 +1,8 @@
-//! The task graph as it stands in memory: the states of arrays, the records of tasks, and the links by which accesses to one array
-//! follow each other. The design is in `README.md` beside this file, that of the replicas of arrays in `REPLICAS.md`.
+//! The task graph in memory: the states of arrays, the records of tasks, and the links that order accesses to an array.
+//! `README.md`, beside this file, describes the design, `REPLICAS.md` that of the replicas of arrays.
 //!
-//! What leads in circles is in here and nowhere else: a record's accesses point to arrays, an array keeps its [`Host`], and that
-//! has the slabs of both.
+//! These types refer to each other: a record's accesses point to arrays, an array keeps its [`Host`], and the host has the
+//! slabs of both. What they call above is behind the traits [`Dispatch`] and [`Engine`].
 //!
 //! Not here: what happens when a link becomes ready (`task`), and the handles that programs hold (`array`).
 

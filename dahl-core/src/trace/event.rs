@@ -39,6 +39,8 @@ pub(super) enum Ordered {
 #[derive(Debug)]
 pub(super) struct Submitted {
     pub(super) desc: Box<TaskDesc>,
+    /// The arrays of its accesses by the ids that users see: a private buffer of a reduction counts as the array.
+    pub(super) known_as: Vec<Option<ArrayId>>,
     pub(super) at_ns: u64,
 }
 

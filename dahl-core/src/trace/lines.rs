@@ -72,7 +72,8 @@ pub(super) fn arrows(id: u64, from: SliceEnd, to: SliceEnd) -> [Line; 2] {
 /// A task that has ended.
 pub(super) fn task(task: &Submitted, after: Vec<u64>, ended: &Ended, place: SliceEnd) -> Line {
     let (times, desc) = (&ended.times, &task.desc);
-    let uses = desc.operand_accesses().filter_map(|access| Some((access.array()?.number(), access.mode)));
+    let uses = desc.operand_accesses().zip(&task.known_as);
+    let uses = uses.filter_map(|(access, known_as)| Some(((*known_as)?.number(), access.mode)));
     let uses = uses.map(|(array, mode)| ArrayUse { array, mode: mode.name().to_owned() });
     let line = Task {
         task: desc.sequence(),

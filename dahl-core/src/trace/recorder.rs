@@ -47,13 +47,22 @@ impl Recorder {
     }
 
     /// A task is about to be appended to the chains of its arrays. `returned` is the whole, if it is a
-    /// join that ends the split's access to it.
+    /// join that ends the split's access to it. `known_as` are the arrays of its accesses, as users see them.
     #[cold]
-    pub(crate) fn appended(&self, task: &TaskDesc, returned: Option<ArrayId>) {
+    pub(crate) fn appended(
+        &self,
+        task: &TaskDesc,
+        known_as: impl Iterator<Item = Option<ArrayId>>,
+        returned: Option<ArrayId>,
+    ) {
         let copy = || Box::new(task.clone());
         match task.action() {
             Action::Kernel(_) | Action::Combine(_) | Action::External(_) => {
-                self.note(Ordered::Task(Submitted { desc: copy(), at_ns: self.now_ns() }));
+                self.note(Ordered::Task(Submitted {
+                    desc: copy(),
+                    known_as: known_as.collect(),
+                    at_ns: self.now_ns(),
+                }));
             }
             Action::Forget => {
                 task.access(0).array().into_iter().for_each(|array| self.note(Ordered::Host(array)))

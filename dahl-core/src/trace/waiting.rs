@@ -132,7 +132,8 @@ pub(super) mod tests {
     }
 
     pub(in crate::trace) fn task(sequence: u64, uses: &[(u64, AccessMode)]) -> Submitted {
-        Submitted { desc: Box::new(desc(sequence, uses)), at_ns: 0 }
+        let known_as = uses.iter().map(|&(array, _)| Some(ArrayId::new(array))).collect();
+        Submitted { desc: Box::new(desc(sequence, uses)), known_as, at_ns: 0 }
     }
 
     fn submitted(sequence: u64, after: &[&Arc<Predecessor>]) -> Pending {

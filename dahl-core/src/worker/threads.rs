@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use super::run;
 use crate::engine::Shared;
+#[cfg(not(dahl_fuzz))]
+use crate::engine::detached;
 use crate::sync::thread::{Builder, JoinHandle};
 #[cfg(not(dahl_fuzz))]
 use crate::topology::bind_this_thread;
@@ -33,7 +35,7 @@ impl Threads {
         let mut handles = Vec::with_capacity(shared.workers());
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(shared.cpu_workers())
-            .panic_handler(crate::engine::detached)
+            .panic_handler(detached)
             .spawn_handler(|thread| {
                 let name = format!("dahl cpu {}", thread.index());
                 let processor = shared.worker(thread.index()).processor;

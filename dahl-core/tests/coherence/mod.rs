@@ -3,9 +3,9 @@
 //! Transfers are asserted as (from, to, bytes). Memory node 0 is the main memory; an array has 128 bytes.
 
 mod bed;
-#[path = "../random_programs/kernels.rs"]
-mod kernels;
 mod loss;
 mod modes;
 mod parts;
 mod room;
+
+use crate::random_programs::kernels;

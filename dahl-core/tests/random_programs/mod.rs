@@ -7,7 +7,7 @@
 //! They also run on simulated machines, whose devices have memories of their own, most too small, and may be lost. On the
 //! fake CUDA driver they run in `tests/cuda-devices`.
 
-mod kernels;
+pub(crate) mod kernels;
 mod machines;
 mod oracle;
 mod program;

@@ -389,7 +389,7 @@ fn a_task_that_is_told_to_fail_fails_alone() -> Result<()> {
     let values = arrays.each_ref().map(|x| x.to_vec().map_err(|error| error.to_string()));
     assert_eq!((values[0].as_ref(), values[2].as_ref()), (Ok(&vec![1; LEN]), Ok(&vec![1; LEN])));
     let error = values[1].as_ref().expect_err("the second task");
-    assert!(error.contains("step") && error.contains("`gpu` failed") && error.contains("main.rs"), "{error}");
+    assert!(error.contains("step") && error.contains("`gpu` failed") && error.contains("mod.rs"), "{error}");
     Ok(())
 }
 

@@ -74,7 +74,7 @@ fn virtual_time_is_exact() -> Result<()> {
     let statistics = rt.statistics();
     adds_up(&statistics);
     assert_eq!((statistics.name.as_str(), statistics.is_virtual), ("a test", true));
-    assert!(statistics.built_at.contains("tests/statistics/main.rs:"), "{}", statistics.built_at);
+    assert!(statistics.built_at.contains("tests/statistics/mod.rs:"), "{}", statistics.built_at);
     assert_eq!(statistics.time_us, 30.0);
     let workers: Vec<_> =
         statistics.workers.iter().map(|w| (w.name.as_str(), w.tasks, w.busy_us, w.idle_us)).collect();
@@ -241,7 +241,7 @@ fn memory_has_peaks_of_nodes_and_of_arenas_that_are_gone() -> Result<()> {
     let _x: V<'_> = kept.zeros([LEN])?;
     let statistics = rt.statistics();
     let [gone, there] = &statistics.arenas[..] else { panic!("two lines: {:?}", statistics.arenas) };
-    assert!(gone.made_at.contains(&format!("main.rs:{here}:")), "{gone:?} is of line {here}");
+    assert!(gone.made_at.contains(&format!("mod.rs:{here}:")), "{gone:?} is of line {here}");
     assert_eq!((gone.count, gone.current_bytes, gone.reserved_bytes), (3, 0, 0));
     assert_eq!(gone.peak_bytes, 4032, "the largest of them, in whole lines of 64 bytes");
     assert_eq!((there.count, there.current_bytes), (1, 1024));

@@ -87,7 +87,7 @@ fn a_run_introduces_itself_and_those_who_work() -> Result<()> {
         (about.version, about.is_virtual, about.scheduler.as_str()),
         (dahl_trace::format::VERSION, true, "dmda")
     );
-    assert!(about.program.starts_with("trace-"), "this test program: {}", about.program);
+    assert!(about.program.starts_with("dahl_core-"), "this test program: {}", about.program);
     assert_eq!(
         file.names(),
         [(1, 0, "host"), (2, 0, "gpu"), (1, 1, "cpu 0"), (1, 2, "cpu 1"), (2, 3, "gpu"), (1, 4, "the host")]
@@ -112,7 +112,7 @@ fn tasks_say_what_they_are() -> Result<()> {
     let tasks = file.tasks();
     let (first, slice) = tasks[0];
     assert_eq!((slice.name.as_str(), slice.ts, slice.dur, slice.pid, slice.tid), ("join", 0.0, 2.0, 1, 1));
-    assert_eq!(first.codelet, format!("{}::kernels::join", env!("CARGO_CRATE_NAME")));
+    assert_eq!(first.codelet, format!("{}::trace::kernels::join", env!("CARGO_CRATE_NAME")));
     assert_eq!(
         (first.kernel.as_deref(), first.priority, first.name.as_deref()),
         (Some("rust"), 3, Some("first"))

@@ -24,6 +24,8 @@ pub(super) struct Graph {
     users: HashMap<ArrayId, Users>,
     /// Those of other arrays: their lists are used again.
     spare_users: Vec<Users>,
+    /// Which task uses which array, in the order in which tasks came.
+    uses: VecDeque<(u64, ArrayId)>,
     /// By footprint: the mean time of a task; nothing before it is known.
     means: HashMap<u64, Option<u64>>,
     /// What has come since ranks were computed last.
@@ -36,8 +38,6 @@ struct Node {
     footprint: u64,
     /// What it depends on: tasks, and the mean times of transfers from them.
     before: Vec<(u64, u64)>,
-    /// What it uses.
-    arrays: Vec<ArrayId>,
     /// The longest way after it.
     after_ns: u64,
     rank_ns: u64,
@@ -89,7 +89,7 @@ impl Graph {
             let spare = &mut self.spare_users;
             let users = self.users.entry(access.array).or_insert_with(|| spare.pop().unwrap_or_default());
             users.add(sequence, self.first, access, &mut node.before);
-            node.arrays.push(access.array);
+            self.uses.push_back((sequence, access.array));
         }
         self.news += 1;
     }
@@ -115,10 +115,14 @@ impl Graph {
             node.is_there = false;
         }
         while self.nodes.front().is_some_and(|node| !node.is_there) {
-            let Some(mut node) = self.nodes.pop_front() else { return };
+            self.spare.extend(self.nodes.pop_front());
             self.first += 1;
-            node.arrays.drain(..).for_each(|array| self.forget_unused(array));
-            self.spare.push(node);
+        }
+        while let Some(&(user, array)) = self.uses.front()
+            && user < self.first
+        {
+            self.uses.pop_front();
+            self.forget_unused(array);
         }
     }
 
