@@ -18,7 +18,7 @@ use crate::cpu::philox::{Distribution, Fill};
 ///
 /// # fn main() -> dahl::Result<()> {
 /// let rt = Runtime::new()?;
-/// let (mut whole, mut rest) = (rt.zeros::<f32, 1>([10])?, rt.zeros([6])?);
+/// let (mut whole, mut rest) = (rt.zeros::<f32, 1>([10])?, rt.zeros::<f32, 1>([6])?);
 /// uniform(&mut whole, -1.0, 1.0, Philox::new(42))?;
 /// uniform(&mut rest, -1.0, 1.0, Philox::new(42).skip(4))?;
 /// assert_eq!(whole.to_vec()?[4..], rest.to_vec()?);
