@@ -2,8 +2,6 @@
 //! C or CUDA kernel. The text of the error is beside each. Those that keep to the rules in unusual ways are `forms` and `renamed`: a
 //! program that is to compile would build all of dahl anew.
 //!
-//! These are here and not in `dahl-macros`: for the tests of a macro's crate Cargo would build dahl and all below it once more.
-//!
 //! `TRYBUILD=overwrite cargo test -p user-crate refused` writes the texts anew; read the difference.
 
 #[test]
