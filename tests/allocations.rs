@@ -71,10 +71,8 @@ const STEPS: usize = 40_000;
 /// reduction; and some for the models of three threads. When they get there depends on the workers' pace.
 const POOLS: u64 = 5 * TASKS_IN_FLIGHT as u64 + 200;
 
-/// What `heft` keeps besides: a list for each task in flight and for each in reserve, and two for each array that these use,
-/// two arrays a task. The lists go from array to array, so that in time each may grow to what the busiest array needs:
-/// from 4 users to 64, by doubling, 5 allocations.
-const GRAPH: u64 = (2 + 2 * 2) * 5 * TASKS_IN_FLIGHT as u64;
+/// What `heft` keeps besides: lists for each task in flight, and for each array that they use.
+const GRAPH: u64 = 10 * TASKS_IN_FLIGHT as u64;
 
 /// All that need no plan.
 fn schedulers() -> impl Iterator<Item = &'static str> {

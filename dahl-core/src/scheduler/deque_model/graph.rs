@@ -6,6 +6,8 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 
+use arrayvec::ArrayVec;
+
 use crate::access::AccessMode;
 use crate::description::ArrayId;
 
@@ -24,8 +26,6 @@ pub(super) struct Graph {
     users: HashMap<ArrayId, Users>,
     /// Those of other arrays: their lists are used again.
     spare_users: Vec<Users>,
-    /// Which task uses which array, in the order in which tasks came.
-    uses: VecDeque<(u64, ArrayId)>,
     /// By footprint: the mean time of a task; nothing before it is known.
     means: HashMap<u64, Option<u64>>,
     /// What has come since ranks were computed last.
@@ -38,6 +38,10 @@ struct Node {
     footprint: u64,
     /// What it depends on: tasks, and the mean times of transfers from them.
     before: Vec<(u64, u64)>,
+    /// What it uses.
+    arrays: ArrayVec<ArrayId, 8>,
+    /// What else it uses.
+    more_arrays: Vec<ArrayId>,
     /// The longest way after it.
     after_ns: u64,
     rank_ns: u64,
@@ -51,6 +55,8 @@ struct Users {
     mode: Option<Sharing>,
     /// Those before them, and whether they changed the array.
     earlier: Vec<(u64, bool)>,
+    /// Accesses of tasks that have not completed.
+    pending: usize,
 }
 
 /// Which accesses do not depend on each other.
@@ -89,7 +95,10 @@ impl Graph {
             let spare = &mut self.spare_users;
             let users = self.users.entry(access.array).or_insert_with(|| spare.pop().unwrap_or_default());
             users.add(sequence, self.first, access, &mut node.before);
-            self.uses.push_back((sequence, access.array));
+            users.pending += 1;
+            if node.arrays.try_push(access.array).is_err() {
+                node.more_arrays.push(access.array);
+            }
         }
         self.news += 1;
     }
@@ -113,28 +122,18 @@ impl Graph {
         let index = sequence.checked_sub(self.first).map(|index| index as usize);
         if let Some(node) = index.and_then(|index| self.nodes.get_mut(index)) {
             node.is_there = false;
+            for array in node.arrays.drain(..).chain(node.more_arrays.drain(..)) {
+                let Entry::Occupied(mut entry) = self.users.entry(array) else { continue };
+                entry.get_mut().pending -= 1;
+                // Ids of arrays are not used again.
+                if entry.get().pending == 0 {
+                    self.spare_users.push(entry.remove().emptied());
+                }
+            }
         }
         while self.nodes.front().is_some_and(|node| !node.is_there) {
             self.spare.extend(self.nodes.pop_front());
             self.first += 1;
-        }
-        while let Some(&(user, array)) = self.uses.front()
-            && user < self.first
-        {
-            self.uses.pop_front();
-            self.forget_unused(array);
-        }
-    }
-
-    /// Forgets the users of an array if all have completed: ids of arrays are not used again.
-    fn forget_unused(&mut self, array: ArrayId) {
-        let Entry::Occupied(entry) = self.users.entry(array) else { return };
-        if entry.get().last.last().is_none_or(|&user| user < self.first) {
-            let mut users = entry.remove();
-            users.last.clear();
-            users.earlier.clear();
-            users.mode = None;
-            self.spare_users.push(users);
         }
     }
 
@@ -174,6 +173,13 @@ impl Graph {
 }
 
 impl Users {
+    /// Those of an array that nobody uses, with its lists.
+    fn emptied(mut self) -> Self {
+        self.last.clear();
+        self.earlier.clear();
+        Self { mode: None, pending: 0, ..self }
+    }
+
     /// Adds a user, and to `before` what it depends on. Tasks before number `first` have completed.
     fn add(&mut self, sequence: u64, first: u64, access: GraphAccess, before: &mut Vec<(u64, u64)>) {
         let mode = match access.mode {
