@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs parts of the tests that are too long for each commit: those named, or all, and the whole workspace's before them.
 #
-#   numerics   every operation on inputs of every distribution, in every placement
+#   numerics   every operation on inputs of every distribution, in every placement; every study and placement of tasks
 #   kernels    every CUDA kernel, compiled by g++, against the references on the CPU, and some of them under valgrind
 #   compiler   every CUDA kernel by NVRTC, and a user's crate by nvcc (installs CUDA's compiler into target/cuda)
 #   vectors    the CPU's kernels in each narrower kind of vectors that this machine has
@@ -11,6 +11,7 @@ export DAHL_TESTING_TIER=thorough
 
 numerics() {
     cargo test --tests numerics
+    cargo test --test dahl_nn --test dahl_cli -- placement:: studies::
 }
 
 kernels() {

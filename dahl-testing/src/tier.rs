@@ -1,7 +1,6 @@
 //! [`Tier`]: how much of the product of distributions and placements a comparison runs.
 
 use std::env;
-use std::fmt;
 use std::io::{self, Write as _};
 use std::str::FromStr;
 use std::sync::Once;
@@ -49,15 +48,6 @@ impl Tier {
             chosen.truncate(count);
         }
         chosen
-    }
-}
-
-impl fmt::Display for Tier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Fast => "fast",
-            Self::Thorough => "thorough",
-        })
     }
 }
 

@@ -1,45 +1,25 @@
-//! [`RuntimeBuilder`]: the settings of a runtime, from calls and from the environment.
+//! [`RuntimeBuilder`]: the settings of a runtime, as calls give them. `resolved.rs` completes them from the environment.
 
 mod devices;
 mod environment;
+mod resolved;
 mod schedulers;
 mod variables;
 
 use std::fmt;
-use std::panic::Location;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use devices::cuda_devices;
-use environment::{binding, count, default_name, from_environment, statistics};
-use schedulers::{Size, named_scheduler, recording};
+pub(crate) use resolved::Config;
 pub use variables::VARIABLES;
 
-use crate::autotune::{KernelPolicy, TeamPolicy};
-use crate::clock::Clock;
-use crate::device::CudaSetting;
-use crate::error::Result;
+use crate::autotune::TeamPolicy;
 use crate::machine::{Machine, VirtualDevice};
 use crate::observer::Observer;
-use crate::perf::{self, Store};
-use crate::scheduler::{PlanDivergences, Recorded, Recording, Scheduler, Shuffled};
+use crate::scheduler::Scheduler;
 use crate::stall::OnStall;
-use crate::statistics::Output;
-use crate::topology::{Binding, Processor};
-use crate::trace::TraceFile;
-
-/// Tasks in flight for each worker, if nothing is said, and those that there may be with few workers. Fewer would leave
-/// workers of wide graphs without work; more do not stay in the caches from their submission to their end.
-const TASKS_OF_A_WORKER: usize = 512;
-const LEAST_TASKS: usize = 1024;
-/// The most tasks in flight.
-const MOST: usize = 1 << 20;
-/// The most workers: more than any machine has hardware threads for. Each takes a thread, some 100 kB of memory, and time
-/// at the start.
-const MOST_WORKERS: usize = 4096;
-/// How long nothing goes on before a stall is reported, if nothing is said.
-const STALL_AFTER: Duration = Duration::from_secs(60);
+use crate::topology::Binding;
 
 /// The settings of a [`Runtime`](crate::Runtime). What is set by a call counts; what is not comes from the environment, or is default.
 ///
@@ -97,41 +77,6 @@ pub struct RuntimeBuilder {
     name: Option<String>,
     statistics: Option<bool>,
     statistics_file: Option<PathBuf>,
-}
-
-/// Settings that are complete and checked.
-pub(crate) struct Config {
-    /// The processor of each, if it is bound to one.
-    pub(crate) processors: Vec<Option<Processor>>,
-    pub(crate) cores: usize,
-    pub(crate) scheduler: Box<dyn Scheduler>,
-    /// Of a scheduler that follows a plan.
-    pub(crate) divergences: Option<Arc<PlanDivergences>>,
-    /// The plan that the run writes.
-    pub(crate) recording: Option<Arc<Recording>>,
-    /// Where the run is traced to.
-    pub(crate) trace: Option<TraceFile>,
-    pub(crate) tasks_in_flight: usize,
-    pub(crate) limit_bytes: Option<usize>,
-    pub(crate) observer: Option<Arc<dyn Observer>>,
-    /// The machine to be simulated.
-    pub(crate) machine: Option<Machine>,
-    /// The CUDA devices that are used, each of which is one worker more.
-    pub(crate) cuda: Vec<CudaSetting>,
-    pub(crate) clock: Clock,
-    pub(crate) performance: perf::Settings,
-    pub(crate) kernels: KernelPolicy,
-    pub(crate) teams: TeamPolicy,
-    pub(crate) check: bool,
-    /// None for never.
-    pub(crate) stall_after: Option<Duration>,
-    pub(crate) on_stall: Option<OnStall>,
-    pub(crate) name: String,
-    pub(crate) built_at: &'static Location<'static>,
-    /// Where statistics go when the run ends, if anywhere.
-    pub(crate) statistics: Option<Output>,
-    /// Whether it is measured how long workers wait.
-    pub(crate) measures_waits: bool,
 }
 
 impl RuntimeBuilder {
@@ -295,103 +240,6 @@ impl RuntimeBuilder {
     pub fn statistics_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.statistics_file = Some(path.into());
         self
-    }
-
-    /// The settings, complete and checked.
-    #[track_caller]
-    pub(crate) fn config(self) -> Result<Config> {
-        variables::warn_of_unknown();
-        variables::check_level()?;
-        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        let cpu_workers =
-            count("cpu_workers", "DAHL_NCPU", self.cpu_workers, cores.min(MOST_WORKERS), MOST_WORKERS)?;
-        let (setting, binding) = binding(self.binding)?;
-        let processors = binding.processors(setting, cpu_workers)?;
-        let most_mb = usize::MAX >> 20;
-        let limit_mb = count("memory_limit_mb", "DAHL_LIMIT_MB", self.memory_limit_mb, usize::MAX, most_mb)?;
-        let limit_bytes = (limit_mb != usize::MAX).then_some(limit_mb << 20);
-        let machine = match (self.machine, variables::path("DAHL_MACHINE")) {
-            (None, Some(path)) => Some(Machine::from_file_of("DAHL_MACHINE", &path)?),
-            (machine, _) => machine,
-        };
-        if let Some(machine) = &machine {
-            machine.require_possible("virtual_machine", "machine")?;
-        }
-        let clock = if machine.is_some() { Clock::start_virtual() } else { Clock::start() };
-        let cuda = match &machine {
-            None => {
-                let (limit_mb, graphs) = (self.cuda_limit_mb, self.cuda_graphs);
-                cuda_devices(self.cuda_devices, limit_mb, self.cuda_tf32, graphs, &clock)?
-            }
-            Some(_) => Vec::new(),
-        };
-        let simulated = machine.as_ref().map_or(0, |machine| machine.devices.len());
-        let workers = cpu_workers + simulated + cuda.len();
-        let usual = (TASKS_OF_A_WORKER * workers).clamp(LEAST_TASKS, MOST);
-        let tasks_in_flight =
-            count("tasks_in_flight", "DAHL_TASKS_IN_FLIGHT", self.tasks_in_flight, usual, MOST)?;
-        let rand_seed = from_environment("DAHL_RAND_SEED", self.rand_seed, 0, Some)?;
-        let size = Size { workers, tasks_in_flight, rand_seed };
-        let (mut scheduler, divergences) = match (self.custom, self.plan) {
-            (Some(custom), _) => (custom, None),
-            (None, plan) => named_scheduler(self.scheduler, plan, size)?,
-        };
-        let kernels = match (self.kernels, variables::text("DAHL_KERNELS")?) {
-            (Some(policy), _) => KernelPolicy::named("kernels", &policy)?,
-            (None, Some(policy)) => KernelPolicy::named("DAHL_KERNELS", &policy)?,
-            (None, None) => KernelPolicy::default(),
-        };
-        let teams = match (self.teams, variables::text("DAHL_TEAMS")?) {
-            (Some(teams), _) => teams,
-            (None, Some(teams)) => TeamPolicy::named("DAHL_TEAMS", &teams)?,
-            (None, None) => TeamPolicy::default(),
-        };
-        let switch = |value: u64| if value <= 1 { Some(value == 1) } else { None };
-        let calibrate = from_environment("DAHL_CALIBRATE", self.calibrate, false, switch)?;
-        let store = match (self.performance_dir, variables::path("DAHL_PERF_DIR")) {
-            (Some(folder), _) => Some(Store::open("performance_dir", &folder, machine.as_ref())?),
-            (None, Some(folder)) => Some(Store::open("DAHL_PERF_DIR", &folder, machine.as_ref())?),
-            (None, None) => None,
-        };
-        let default = cfg!(debug_assertions);
-        let check = from_environment("DAHL_CHECK", self.check, default, switch)?;
-        let seed =
-            from_environment("DAHL_CHECK_SEED", self.check_seed.map(Some), None, |seed| Some(Some(seed)))?;
-        if let Some(seed) = seed.filter(|_| check) {
-            scheduler = Box::new(Shuffled::new(scheduler.name(), seed));
-        }
-        let recording = recording(self.write_plan)?;
-        if let Some(recording) = &recording {
-            scheduler = Box::new(Recorded::new(scheduler, Arc::clone(recording)));
-        }
-        let trace = TraceFile::from_settings(self.trace, variables::path("DAHL_TRACE"))?;
-        let seconds = |seconds| Some(Duration::from_secs(seconds));
-        let stall_after = from_environment("DAHL_STALL_SECONDS", self.stall_after, STALL_AFTER, seconds)?;
-        let statistics = statistics(self.statistics, self.statistics_file)?;
-        Ok(Config {
-            processors,
-            cores,
-            scheduler,
-            divergences,
-            recording,
-            trace,
-            tasks_in_flight,
-            limit_bytes,
-            observer: self.observer,
-            machine,
-            cuda,
-            clock,
-            performance: perf::Settings { store, calibrate },
-            kernels,
-            teams,
-            check,
-            stall_after: Some(stall_after).filter(|time| !time.is_zero()),
-            on_stall: self.on_stall,
-            name: self.name.unwrap_or_else(default_name),
-            built_at: Location::caller(),
-            measures_waits: statistics.is_some(),
-            statistics,
-        })
     }
 }
 

@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use super::context::{Pin, WorkerContext};
 use super::execute::begin_ns;
 use super::fold;
-use super::helpers::Helpers;
+use super::parallelism::Parallelism;
 use super::task_error::{TaskError, caught};
 use crate::access::AccessMode;
 use crate::autotune::{RunTarget, Selection};
@@ -158,14 +158,14 @@ fn call_kernel(
         // SAFETY: invariant V, as below.
         unsafe { context.inspection.begin(inspected, &mut context.operands) };
     }
-    let helpers = Helpers::new(shared, selection, context.is_in_pool);
+    let parallelism = Parallelism::new(shared, selection, context.is_in_pool);
     let start_ns = begin_ns(shared);
     shared.stall().begin(context.worker, start_ns);
     context.times.begin_ns = Some(start_ns);
     // SAFETY: invariant V of `Operand`: the task is ready, so it holds its accesses: shared ones to what it reads,
     // exclusive ones to what it writes. Private and scratch buffers are its own. Arrays lie in zeroed blocks, so all
     // is initialised, and in blocks or vectors aligned for their elements.
-    let ran = unsafe { run(helpers, kernel, &context.operands, desc.arguments(), &mut context.packs) };
+    let ran = unsafe { run(parallelism, kernel, &context.operands, desc.arguments(), &mut context.packs) };
     let kernel_ns = simulated_ns.unwrap_or_else(|| shared.clock().ns_since(start_ns));
     if ran.is_err() {
         context.lost_ns = kernel_ns;
@@ -176,7 +176,7 @@ fn call_kernel(
         let WorkerContext { operands, packs, inspection, lost_ns, .. } = context;
         let again = |operands: &[Operand]| {
             // SAFETY: invariant V: these operands are as above, but for buffers of the inspection's own.
-            unsafe { run(helpers, kernel, operands, desc.arguments(), packs) }.is_ok()
+            unsafe { run(parallelism, kernel, operands, desc.arguments(), packs) }.is_ok()
         };
         // SAFETY: invariant V, as above; the kernel has ended, and its views with it.
         let passed = unsafe { inspection.end(inspected, operands, notes, again) };
@@ -200,7 +200,7 @@ fn call_kernel(
 /// # Safety
 /// Invariant V of [`Operand`] holds for each.
 unsafe fn run(
-    helpers: Helpers<'_>,
+    parallelism: Parallelism<'_>,
     kernel: &Kernel,
     operands: &[Operand],
     arguments: &[u8],
@@ -208,7 +208,7 @@ unsafe fn run(
 ) -> Result<(), TaskError> {
     // SAFETY: the caller's.
     let mut views = unsafe { Views::new(operands, arguments, packs) };
-    caught(|| helpers.run(kernel, &mut views))?;
+    caught(|| parallelism.run(kernel, &mut views))?;
     // SAFETY: the same operands; the kernel has ended, and its views with it.
     unsafe { packs.unpack(operands) };
     Ok(())

@@ -8,8 +8,8 @@ mod context;
 mod cuda;
 mod execute;
 mod fold;
-mod helpers;
 mod issued;
+mod parallelism;
 mod task_error;
 mod threads;
 

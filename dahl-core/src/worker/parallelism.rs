@@ -1,4 +1,4 @@
-//! [`Helpers`]: the helpers of one call of a parallel kernel.
+//! [`Parallelism`]: who helps one call of a parallel kernel.
 //!
 //! Not here: the idle workers (`engine::helper_pool`).
 #![allow(unsafe_code, reason = "lends a kernel's views to the one thread that it runs on")]
@@ -8,9 +8,9 @@ use crate::codelet::{Kernel, Views};
 use crate::engine::{HelperPool, Shared};
 use crate::sleep::Sleep;
 
-/// What helps one call of a parallel kernel.
+/// Who helps one call of a parallel kernel.
 #[derive(Clone, Copy)]
-pub(super) enum Helpers<'s> {
+pub(super) enum Parallelism<'s> {
     /// No helpers: it makes no jobs, or only its worker's thread takes them.
     None,
     /// Idle workers.
@@ -19,7 +19,7 @@ pub(super) enum Helpers<'s> {
     Apart(&'s HelperPool, bool),
 }
 
-impl<'s> Helpers<'s> {
+impl<'s> Parallelism<'s> {
     pub(super) fn new(shared: &'s Shared, selection: &Selection, is_in_pool: bool) -> Self {
         if is_in_pool && selection.team {
             Self::Idle(shared.helpers(), shared.sleep())
