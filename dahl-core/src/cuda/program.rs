@@ -14,7 +14,6 @@ pub struct CudaTexts {
 
 /// How texts are held.
 #[derive(Clone, Copy)]
-#[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "nobody compiles them"))]
 enum Held {
     Packed(&'static [u8]),
     Plain(&'static [(&'static str, &'static str)]),
