@@ -5,8 +5,8 @@ use ndarray::{ArrayView2, ArrayViewMut2};
 
 use crate::cpu;
 
-/// `out = alpha * a x b + beta * out`; with a `beta` of 0, whatever `out` held is forgotten. A factor is transposed by
-/// its view: `b.t()`.
+/// `out = alpha * a x b + beta * out`; with a `beta` of 0, `out` is not read. To transpose a factor, pass a transposed
+/// view: `b.t()`.
 ///
 /// # Shapes
 /// `a: [rows, inner]`, `b: [inner, cols]`, `out: [rows, cols]`.

@@ -26,14 +26,14 @@ impl fmt::Display for NotPositiveDefinite {
 
 impl std::error::Error for NotPositiveDefinite {}
 
-/// The lower triangular `l` with `a = l x l^T`, in the place of `a`, with zeros above its diagonal. Of `a` only the
-/// lower triangle is read.
+/// Replaces `a` by the lower triangular `l` with `a = l x l^T`, with zeros above its diagonal. Reads only the lower
+/// triangle of `a`.
 ///
 /// # Shapes
 /// `a: [rows, rows]`.
 ///
 /// # Errors
-/// If `a` is not positive definite; it holds anything then.
+/// If `a` is not positive definite; its elements are unspecified then.
 ///
 /// # Panics
 /// If `a` is not square.
@@ -54,7 +54,7 @@ pub fn potrf<T: Real>(a: ArrayViewMut2<'_, T>) -> Result<(), NotPositiveDefinite
     potrf(bottom_right).map_err(|error| NotPositiveDefinite { row: error.row + middle })
 }
 
-/// [`potrf`] of a block. The factor is made transposed: its columns are contiguous then.
+/// [`potrf`] of a block. It stores the factor transposed, so that the factor's columns are contiguous.
 struct Columns<'a, T> {
     a: ArrayViewMut2<'a, T>,
 }
@@ -80,7 +80,7 @@ impl<T: Real> Vectorised for Columns<'_, T> {
             column[pivot] = root;
             column[pivot + 1..].iter_mut().for_each(|value| *value *= scale);
             for (other, i) in rest.iter_mut().zip(pivot + 1..rows) {
-                // From a multiple of the vector length on: what is above the diagonal is not read.
+                // Starts at a multiple of the vector length: the elements above the diagonal are not read.
                 let (start, factor) = (i & !15, column[i]);
                 other[start..]
                     .iter_mut()

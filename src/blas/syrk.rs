@@ -7,10 +7,10 @@ use super::{gemm, half};
 use crate::cpu::gemm::matrix_mut;
 use crate::cpu::scratch::with_scratch;
 
-/// Rows of a block on the diagonal whose product is made whole, though only its lower half is needed.
+/// Rows of a diagonal block. Its whole product is computed, though only the lower half is needed.
 const BLOCK: usize = 64;
 
-/// `out -= a x a^T`, the lower triangle only: what `out` has above its diagonal stays.
+/// `out -= a x a^T`, the lower triangle only: elements of `out` above its diagonal keep their values.
 ///
 /// # Shapes
 /// `a: [rows, inner]`, `out: [rows, rows]`.

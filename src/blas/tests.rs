@@ -11,7 +11,7 @@ fn noise([rows, cols]: [usize; 2], seed: usize) -> Array2<f64> {
     Array2::from_shape_fn((rows, cols), |(i, j)| ((i * 37 + j * 61 + seed * 17) % 97) as f64 / 97.0 - 0.5)
 }
 
-/// A lower triangular matrix that is easily inverted.
+/// A well-conditioned lower triangular matrix.
 fn lower(size: usize) -> Array2<f64> {
     let noise = noise([size, size], 3);
     Array2::from_shape_fn((size, size), |(i, j)| match i.cmp(&j) {

@@ -12,7 +12,7 @@ const BLOCK: usize = 32;
 /// Rows that are solved together, each in a lane of its own.
 const LANES: usize = 64;
 
-/// `b = b x l^-T` for a lower triangular `l`, of which nothing above the diagonal is read.
+/// `b = b x l^-T` for a lower triangular `l`; elements above its diagonal are not read.
 ///
 /// # Shapes
 /// `l: [cols, cols]`, `b: [rows, cols]`.
@@ -35,7 +35,7 @@ pub fn trsm<T: Real>(l: ArrayView2<'_, T>, b: ArrayViewMut2<'_, T>) {
     trsm(bottom_right, right);
 }
 
-/// [`trsm`] of a few columns. Rows do not depend on each other: some at a time are laid side by side, one a lane.
+/// [`trsm`] of a few columns. The rows are independent, so a few of them are solved at a time, one in each vector lane.
 struct Substitute<'a, T> {
     l: ArrayView2<'a, T>,
     b: ArrayViewMut2<'a, T>,

@@ -13,16 +13,16 @@ use std::{env, sync::LazyLock};
 use dahl_core::simd::{Vectorised, dispatch};
 use half::bf16;
 
-/// Two elements that are multiplied at once.
+/// Two elements that one instruction multiplies, with the same number of another pair.
 pub(crate) type Pair = [bf16; 2];
 
-/// The least element but zero that is given to the instruction.
+/// The smallest magnitude other than zero that the instruction may be given.
 const LEAST: bf16 = bf16::from_bits((127 - 55) << 7);
 
-/// The least element that is too large for it.
+/// The smallest magnitude that is too large for it.
 const MOST: bf16 = bf16::from_bits((127 + 55) << 7);
 
-/// Whether this machine has the instruction. What else code for it uses, AVX-512 F, BW and VL, is part of that level.
+/// Whether this machine has the instruction. AVX-512 F, BW and VL, which its code also uses, are part of that level.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn is_supported() -> bool {
     use dahl_core::simd::{Level, level};
@@ -35,9 +35,10 @@ pub(crate) fn is_supported() -> bool {
     false
 }
 
-/// Whether vectors of pairs are faster here than vectors of `f32`, if the machine [multiplies them](is_supported). Of what
-/// has been measured, an AMD Zen 4 and a Zen 5 do twice as many operations in pairs, and Intel's Sapphire Rapids and Emerald Rapids half as many.
-/// It is not measured here, since sums in pairs have other bits. If `DAHL_SIMD` names a level, they are used: none has the processor in it.
+/// Whether vectors of pairs are faster here than vectors of `f32`, if the machine [multiplies them](is_supported).
+/// Measured: AMD's Zen 4 and Zen 5 do twice as many operations in pairs, Intel's Sapphire Rapids and Emerald Rapids
+/// half as many. The program does not measure it, since sums in pairs round differently. If `DAHL_SIMD` names a level,
+/// pairs are used, since no level names a processor.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn is_fast() -> bool {
     use dahl_core::simd::{Vendor, vendor};
@@ -61,7 +62,7 @@ pub(crate) fn are_exact(elements: &[bf16]) -> bool {
 
         #[inline(always)]
         fn run(self) -> bool {
-            // Without a way out of the inner loop, it is one in vectors.
+            // The inner loop has no early exit, so that it is vectorised.
             self.0.chunks(4096).all(|elements| {
                 elements.iter().fold(true, |are_exact, &element| are_exact & is_exact(element))
             })
@@ -77,7 +78,7 @@ pub(crate) fn is_exact(element: bf16) -> bool {
     (magnitude == 0) | ((magnitude >= LEAST.to_bits()) & (magnitude < MOST.to_bits()))
 }
 
-/// Whether sums may begin with these: multiples of `2^-124` alone, which sums of products are themselves.
+/// Whether sums may begin with these: all are multiples of `2^-124`, as sums of products are.
 pub(crate) fn are_exact_sums(sums: &[f32]) -> bool {
     /// [`are_exact_sums`] in vectors.
     struct AreExact<'a>(&'a [f32]);
@@ -98,10 +99,10 @@ pub(crate) fn are_exact_sums(sums: &[f32]) -> bool {
     dispatch(AreExact(sums))
 }
 
-/// `to[i] = [even[i], odd[i]]`, of as many as `even` has. Where the machine [multiplies pairs](is_supported): it has these
-/// instructions then.
+/// `to[i] = [even[i], odd[i]]`, for each element of `even`. To be called only where the machine [multiplies
+/// pairs](is_supported), which implies these instructions.
 ///
-/// Written in vectors, since rows are short: what a loop over whole vectors leaves is most of them.
+/// Written with intrinsics: rows are short, so most of their elements would be in the remainder of a vectorised loop.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code, reason = "loads and stores take pointers")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
@@ -116,7 +117,7 @@ pub(crate) fn interleave(even: &[bf16], odd: &[bf16], to: &mut [Pair]) {
     let parts = even.chunks(LANES).zip(odd.chunks(LANES)).zip(to.chunks_mut(LANES));
     for ((even, odd), to) in parts {
         let mask = ((1_u32 << even.len()) - 1) as u16;
-        // SAFETY: the mask has the bits of the elements of `even`, at most 16,
+        // SAFETY: the mask selects the elements of `even`, at most 16,
         let even = unsafe { _mm256_maskz_loadu_epi16(mask, even.as_ptr().cast()) };
         // SAFETY: and `odd` has as many.
         let odd = unsafe { _mm256_maskz_loadu_epi16(mask, odd.as_ptr().cast()) };
@@ -127,7 +128,7 @@ pub(crate) fn interleave(even: &[bf16], odd: &[bf16], to: &mut [Pair]) {
     }
 }
 
-/// The same bits, as the instruction takes them.
+/// The same bits, as the type that the instruction takes.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code, reason = "there is no safe conversion")]
 #[inline(always)]
@@ -166,7 +167,7 @@ mod tests {
             let line = |first| (first..first + len).map(bf16::from_bits).collect::<Vec<_>>();
             let (even, odd) = (line(1), line(1000));
             let mut to = vec![[bf16::NAN; 2]; usize::from(len) + 1];
-            // SAFETY: the features are there with the instruction.
+            // SAFETY: a machine with the instruction has these features.
             unsafe { interleave(&even, &odd, &mut to) };
             let (to, behind) = to.split_at(len.into());
             for (place, pair) in to.iter().enumerate() {

@@ -4,7 +4,7 @@
 
 use dahl_core::Real;
 
-/// `sum += term`, its rounding error to `error`.
+/// `sum += term`; adds the rounding error to `error`.
 #[inline(always)]
 pub(crate) fn add<C: Real<Compute = C>>(sum: &mut C, error: &mut C, term: C) {
     let total = *sum + term;
@@ -12,7 +12,7 @@ pub(crate) fn add<C: Real<Compute = C>>(sum: &mut C, error: &mut C, term: C) {
     *sum = total;
 }
 
-/// `sum += error`; a sum that is not finite has no error.
+/// `sum += error`, unless the sum is not finite: it has no error then.
 #[inline(always)]
 pub(crate) fn settle<C: Real<Compute = C>>(sum: &mut C, error: C) {
     if sum.is_finite() {

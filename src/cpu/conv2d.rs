@@ -29,10 +29,10 @@ use super::lanes::in_lanes;
 use super::row_major::add_sums;
 use super::scratch::with_scratch;
 
-/// Bytes of packed patches that are worked on at once: half of a common second-level cache.
+/// Bytes of the patches that are packed at a time: half of a common second-level cache.
 const TILE_BYTES: usize = 256 * 1024;
 
-/// The extents of a convolution, PyTorch's layouts: images `[batch, in_channels, rows, cols]`, filters
+/// The extents of a convolution in PyTorch's layouts: images `[batch, in_channels, rows, cols]`, filters
 /// `[out_channels, in_channels, kernel rows, kernel cols]`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Convolution {
@@ -72,7 +72,7 @@ impl Convolution {
         (0..rows).step_by(step).map(move |row| row..rows.min(row + step))
     }
 
-    /// The planes of a direct convolution, if the kernel moves by one.
+    /// The planes of a direct convolution, if the stride is 1.
     pub(super) fn plane(&self) -> Option<Plane> {
         let Window { image, kernel, stride, padding } = self.window;
         (stride == [1, 1]).then_some(Plane { image, kernel, padding })
@@ -91,9 +91,11 @@ impl Convolution {
     }
 }
 
-/// A convolution by steps of one, without patches, of elements of a type that has vectors; for other types its functions do nothing.
+/// A convolution with stride 1, without im2col, of an element type that has vectors; for other types its functions do
+/// nothing.
 ///
-/// They are not generic: so the loops are compiled in this package only, and not for each type in every crate that calls an op.
+/// Its functions are not generic, so the loops are compiled only in this crate, and not for each type in every crate
+/// that calls an operation.
 pub(super) struct Direct<'a> {
     pub(super) element: ElementType,
     pub(super) conv: &'a Convolution,
@@ -101,7 +103,7 @@ pub(super) struct Direct<'a> {
 }
 
 impl<'a> Direct<'a> {
-    /// That of elements of type `T`, if the kernel moves by one.
+    /// That of elements of type `T`, if the stride is 1.
     pub(super) fn of<T: Element>(conv: &'a Convolution) -> Option<Self> {
         Some(Self { element: ElementType::of::<T>(), conv, plane: conv.plane()? })
     }
@@ -115,7 +117,7 @@ impl<'a> Direct<'a> {
         })
     }
 
-    /// [`backward_filters`], by sums in registers.
+    /// [`backward_filters`], with the sums in registers.
     fn backward_filters(&self, [input, gradient]: [&[u8]; 2], total: &mut [u8]) -> Option<()> {
         in_lanes!(self.element, U => {
             let gradient = Given::<U> { gradient: cast_slice(gradient), out_channels: self.conv.out_channels };
@@ -189,7 +191,7 @@ pub(crate) fn forward<T: Real>(conv: &Convolution, input: &[T], filters: &[T], o
     });
 }
 
-/// [`forward`] on the cores of the rayon pool: each takes whole images, so the bits are the same.
+/// [`forward`] on the cores of the rayon pool. Each core computes whole images, so the results are bitwise the same.
 pub(crate) fn forward_on_cores<T: Real>(conv: &Convolution, input: &[T], filters: &[T], out: &mut [T]) {
     conv.assert_lengths(input.len(), filters.len(), out.len());
     let (image_len, out_len) = (conv.image_len(), conv.out_channels * conv.positions());
@@ -204,7 +206,7 @@ pub(crate) fn forward_on_cores<T: Real>(conv: &Convolution, input: &[T], filters
     });
 }
 
-/// Images that a core takes at once: enough that filters are not packed for each, few enough that all cores have some.
+/// Images per job of a core: enough that filters are not packed for each image, few enough that all cores have jobs.
 pub(super) fn images_at_once(batch: usize) -> usize {
     batch.div_ceil(2 * rayon::current_num_threads()).max(1)
 }
@@ -226,11 +228,11 @@ fn is_finite<T: Real>(elements: &[T]) -> bool {
     dispatch(IsFinite(elements))
 }
 
-/// Adds to `sums` what `add` adds, if it adds anything and all of them are finite then; else leaves them as they were, and returns
-/// false.
+/// Calls `add` and keeps what it added to `sums` if all sums are finite after it. Otherwise restores them and returns
+/// false; also if `add` added nothing.
 ///
-/// For loops that also add products with zeros: those change nothing, unless the other factor is not finite, and then the sum is
-/// NaN.
+/// For loops that also add products with zeros: these change nothing unless the other factor is not finite, which makes
+/// the sum NaN.
 pub(super) fn add_if_finite<C: Real, const N: usize>(
     mut sums: [&mut [C]; N],
     add: impl FnOnce([&mut [C]; N]) -> Option<()>,
@@ -318,7 +320,7 @@ pub(crate) fn backward_input<T: Real>(
         input_gradient.fill(T::ZERO);
         return;
     }
-    // Filters meet the border of zeros, which are no zeros any more if an element is infinite.
+    // Filters are multiplied with the border of zeros. The product is not zero if an element of a filter is infinite.
     let operands = [cast_slice(gradient), cast_slice(filters)];
     if let Some(direct) = Direct::of::<T>(conv)
         && is_finite(filters)

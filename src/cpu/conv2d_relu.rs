@@ -17,7 +17,7 @@ use super::direct::{self, Order, PoolWorkspace, Relu, ReluPool, pooled, window_p
 use super::lanes::{Lanes, in_lanes};
 use super::scratch::with_scratch;
 
-/// What `out` becomes.
+/// The outputs of a convolution with ReLU and max pooling.
 pub(crate) struct Pooled<'a, T> {
     /// The window; windows do not overlap.
     pub(crate) size: [usize; 2],
@@ -49,7 +49,7 @@ pub(crate) fn forward_relu<T: Real>(
     }
 }
 
-/// [`forward_relu`], of which the largest of each window remains.
+/// [`forward_relu`], then the maximum of each window.
 pub(crate) fn forward_relu_pool<T: Real>(
     conv: &Convolution,
     input: &[T],
@@ -77,7 +77,7 @@ pub(crate) fn forward_relu_pool<T: Real>(
     });
 }
 
-/// [`Pooled`], of any type.
+/// [`Pooled`], of any element type.
 struct PooledBytes<'a> {
     size: [usize; 2],
     out: &'a mut [u8],
@@ -117,7 +117,7 @@ impl Direct<'_> {
         })
     }
 
-    /// A convolution of an input with filters, and a bias, whose sums the epilogue takes.
+    /// A convolution of an input with filters, and a bias, whose sums are passed to `epilogue`.
     fn convolve<T: Real<Compute: Lanes>, E: direct::Epilogue<T::Compute>>(
         &self,
         [input, filters, bias]: [&[T]; 3],
@@ -130,7 +130,7 @@ impl Direct<'_> {
     }
 }
 
-/// The largest of each window of a plane of sums, rectified, and where it was.
+/// The maximum of each window of a plane of sums, after ReLU, and its index.
 fn pool<C: Real>(sums: &[C], output: [usize; 2], size: [usize; 2], best: &mut [C], index: &mut [u32]) {
     let cols = pooled(output, size)[1];
     for (window, (best, index)) in best.iter_mut().zip(index).enumerate() {
@@ -148,7 +148,8 @@ fn pool<C: Real>(sums: &[C], output: [usize; 2], size: [usize; 2], best: &mut [C
     }
 }
 
-/// Calls `take` with the sums of each image and filter, the bias added, for types without vectors, and for images of no elements.
+/// Calls `take` with the sums of each image and filter, bias included. For types without vectors, and for images
+/// without elements.
 fn step_by_step<T: Real>(
     conv: &Convolution,
     input: &[T],
@@ -171,7 +172,8 @@ fn step_by_step<T: Real>(
     });
 }
 
-/// [`forward_relu`] on the cores of the rayon pool: each takes whole images, so the bits are the same.
+/// [`forward_relu`] on the cores of the rayon pool. Each core computes whole images, so the results are bitwise the
+/// same.
 pub(crate) fn forward_relu_on_cores<T: Real>(
     conv: &Convolution,
     input: &[T],

@@ -16,32 +16,33 @@ use crate::cpu::lanes::in_lanes;
 use crate::cpu::row_major::add_sums;
 use crate::cpu::scratch::with_scratch;
 
-/// What the sums of a convolution became, and the gradient by it.
+/// The output of the forward pass, and the gradient by it.
 #[derive(Clone, Copy)]
 pub(crate) struct Passed<'a, T> {
     pub(crate) gradient: &'a [T],
     pub(crate) out: &'a [T],
-    /// If it was pooled.
+    /// The windows, if the forward pass pooled.
     pub(crate) windows: Option<Windows<'a>>,
 }
 
-/// Windows that do not overlap, of which one element was left.
+/// Windows of max pooling, which do not overlap.
 #[derive(Clone, Copy)]
 pub(crate) struct Windows<'a> {
     pub(crate) size: [usize; 2],
-    /// Where in its plane that element was.
+    /// The index of each window's maximum in its plane.
     pub(crate) index: &'a [u32],
 }
 
 impl<T: Real> Passed<'_, T> {
-    /// That of some planes.
+    /// The part that belongs to these elements.
     fn of(&self, elements: Range<usize>) -> Self {
         let windows =
             self.windows.map(|Windows { size, index }| Windows { size, index: &index[elements.clone()] });
         Self { gradient: &self.gradient[elements.clone()], out: &self.out[elements], windows }
     }
 
-    /// The gradient by the sums, in planes of `positions`, for types without vectors, and places in any window.
+    /// Writes the gradient by the sums, in planes of `positions`. For types without vectors, and for indices anywhere
+    /// in a plane.
     fn by_sums(&self, positions: usize, sums: &mut [T::Compute]) {
         sums.fill(T::Compute::ZERO);
         let len = self.gradient.len() / (sums.len() / positions).max(1);
@@ -53,7 +54,7 @@ impl<T: Real> Passed<'_, T> {
         }
     }
 
-    /// Adds to `by_bias` what passed of each channel of `batch` images.
+    /// Adds to `by_bias` the gradient that ReLU passes, summed over each channel of `batch` images.
     fn add_up(&self, batch: usize, by_bias: &mut [T::Compute]) {
         let len = self.gradient.len() / (batch * by_bias.len());
         let planes = self.gradient.chunks_exact(len).zip(self.out.chunks_exact(len));
@@ -65,7 +66,7 @@ impl<T: Real> Passed<'_, T> {
     }
 }
 
-/// The gradient by the filters and the one by the bias, added to both.
+/// Adds the gradients by the filters and by the bias to both.
 pub(crate) fn by_parameters<T: Real>(
     conv: &Convolution,
     input: &[T],
@@ -80,7 +81,7 @@ pub(crate) fn by_parameters<T: Real>(
     }
     let image_len = passed.gradient.len() / conv.batch;
     if conv.batch > IMAGES {
-        // As `conv2d::backward_filters`: the sums of some images at a time.
+        // As `conv2d::backward_filters`: sums over groups of images.
         let groups = conv.batch.div_ceil(IMAGES);
         let lengths = [groups * by_filters.len(), groups * by_bias.len()];
         with_scratch(lengths, |[filters, biases]: [&mut [T::Compute]; 2]| {
@@ -111,7 +112,7 @@ pub(crate) fn by_parameters<T: Real>(
 }
 
 impl Direct<'_> {
-    /// [`by_parameters`], by sums in registers.
+    /// [`by_parameters`], with the sums in registers.
     fn by_parameters(
         &self,
         [input, gradient, out]: [&[u8]; 3],
@@ -139,7 +140,7 @@ impl Direct<'_> {
     }
 }
 
-/// [`by_parameters`] by way of the gradient by the sums, for types without vectors, and for sums that are not finite.
+/// [`by_parameters`] by way of the gradient by the sums. For types without vectors, and for sums that are not finite.
 fn step_by_step<T: Real>(
     conv: &Convolution,
     input: &[T],
@@ -155,7 +156,8 @@ fn step_by_step<T: Real>(
     });
 }
 
-/// The gradient by the sums, in planes of `output` rows and columns, from planes of `left`, and the one by the bias, which is added.
+/// Writes the gradient by the sums, in planes of `output` rows and columns, from planes of `left`, and adds the one by
+/// the bias.
 pub(crate) fn by_sums<T: Real>(
     [output, left]: [[usize; 2]; 2],
     passed: Passed<'_, T>,
@@ -169,7 +171,7 @@ pub(crate) fn by_sums<T: Real>(
     with_scratch([batch * by_bias.len()], |[of_planes]: [&mut [T::Compute]; 1]| {
         of_planes.fill(T::Compute::ZERO);
         let operands = [cast_slice(passed.gradient), cast_slice(passed.out)];
-        // Of windows that would have left more, the size is not known.
+        // If a larger output was pooled to `left`, the window's size is not known.
         let windows = passed.windows.filter(|windows| pooled(output, windows.size) == left);
         let (element, to) = (ElementType::of::<T>(), cast_slice_mut(&mut *out));
         let is_done = windows.is_some_and(|windows| {
@@ -186,7 +188,7 @@ pub(crate) fn by_sums<T: Real>(
     });
 }
 
-/// [`by_sums`], if the type has vectors; what passed is added to the element of each plane in `of_planes`.
+/// [`by_sums`], if the type has vectors. Adds the gradient that passes to each plane's element of `of_planes`.
 fn unpool(
     element: ElementType,
     output: [usize; 2],
@@ -204,7 +206,7 @@ fn unpool(
     })
 }
 
-/// Calls `f` with the workspace to unpool planes of `output` rows and columns, from windows of this size.
+/// Calls `f` with a workspace to unpool planes of `output` rows and columns, from windows of this size.
 fn with_unpool_workspace<T: Real, R>(
     output: [usize; 2],
     size: [usize; 2],

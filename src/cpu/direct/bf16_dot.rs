@@ -34,7 +34,7 @@ mod tiles;
 
 pub(super) use tiles::{TiledFilters, TiledGradient, are_worthwhile as tiles_are_worthwhile};
 
-/// What is never called on machines that have no such instruction.
+/// Replaces `instruction` on machines without it; never called.
 #[cfg(not(target_arch = "x86_64"))]
 mod no_instruction {
     use super::{Pair, Plane, Sums, bf16};
@@ -57,7 +57,7 @@ mod no_instruction {
     }
 }
 
-/// Positions that are handled at once.
+/// Positions that are computed together.
 pub(super) const POSITIONS: usize = 32;
 
 /// Whether pairs of this type are faster than its compute type.
@@ -66,12 +66,12 @@ pub(super) fn is_worthwhile<T: Real>(shape: &Filters) -> bool {
     is_supported && (tiles_are_worthwhile(shape) || bf16_dot::is_fast())
 }
 
-/// Whether tiles make the sums of this type.
+/// Whether the sums of this type are computed in tile registers.
 pub(super) fn is_tiled<T: Real>(shape: &Filters) -> bool {
     is_worthwhile::<T>(shape) && tiles_are_worthwhile(shape)
 }
 
-/// Pairs of so many channels.
+/// The number of pairs of so many channels.
 fn pairs_of(channels: usize) -> usize {
     channels.div_ceil(2)
 }
@@ -85,7 +85,7 @@ pub(super) struct ChannelPairs<'a> {
 
 /// Filters, in the order in which they are multiplied.
 enum PairedFilters<'a> {
-    /// With a position in each lane: a few at a time.
+    /// With a position in each lane: in blocks of a few filters.
     ByPositions(&'a mut [Pair]),
     /// With a filter in each lane.
     ByFilters(FilterVectors, &'a mut [Pair]),
@@ -94,15 +94,15 @@ enum PairedFilters<'a> {
 
 /// The lengths of the buffers of [`ChannelPairs`].
 pub(super) struct Lengths {
-    /// Of planes and of filters.
+    /// Those of planes and of filters.
     pub(super) pairs: [usize; 2],
-    /// Of what the sums of filters begin with.
+    /// That of the initial sums of filters.
     pub(super) initial: usize,
     pub(super) steps: usize,
 }
 
 impl<'a> ChannelPairs<'a> {
-    /// The lengths of its buffers; `beyond` elements past the last of its planes may be read.
+    /// The lengths of its buffers, if up to `beyond` elements past the last of its planes may be read.
     pub(super) fn lengths(plane: &Plane, shape: &Filters, beyond: usize) -> Lengths {
         if tiles_are_worthwhile(shape) {
             let [filters, initial] = TiledFilters::lengths(shape);
@@ -118,7 +118,7 @@ impl<'a> ChannelPairs<'a> {
         Lengths { pairs: [planes, filters], initial: 0, steps: 0 }
     }
 
-    /// Vectors of filters, which have a pair for two channels, if those make its sums.
+    /// The vectors of filters that sums in pairs use, with a pair for two channels; none if they are by position.
     pub(super) fn by_filters(plane: &Plane, shape: &Filters) -> Option<FilterVectors> {
         if tiles_are_worthwhile(shape) {
             return None;
@@ -127,7 +127,7 @@ impl<'a> ChannelPairs<'a> {
             .filter(|by_filters| by_filters.has_memory_for::<f32>(plane))
     }
 
-    /// Packs filters of type `bf16`; nothing if they or the bias are not exact.
+    /// Packs filters of type `bf16`; none if the filters or the bias are not exact.
     pub(super) fn new<T: Real>(
         shape: Filters,
         plane: &Plane,
@@ -159,7 +159,7 @@ impl<'a> ChannelPairs<'a> {
         Some(Self { shape, planes, filters })
     }
 
-    /// How its sums are made.
+    /// How its sums are computed.
     pub(super) fn way(&self) -> Way {
         match self.filters {
             PairedFilters::InTiles(_) => Way::PairsInTiles,
@@ -171,7 +171,7 @@ impl<'a> ChannelPairs<'a> {
     /// Copies an image into planes; false if it is not exact.
     pub(super) fn border<T: Real>(&mut self, plane: &Plane, image: &[T]) -> bool {
         let image: &[bf16] = bytemuck::cast_slice(image);
-        // Looking at all of it first fetches it: doing both in one loop takes longer.
+        // Checking the whole image first brings it into the cache: one loop that does both takes longer.
         let is_exact = are_exact(image);
         if is_exact {
             border(plane, image, self.planes);
@@ -179,8 +179,8 @@ impl<'a> ChannelPairs<'a> {
         is_exact
     }
 
-    /// The sums of up to [`BLOCK`](crate::cpu::tiles::BLOCK) filters, from a number on, at all positions, to parts of `sums` that
-    /// are `sums_len` long.
+    /// Computes the sums of up to [`BLOCK`](crate::cpu::tiles::BLOCK) filters from number `begin` on, at all positions.
+    /// Each filter's part of `sums` is `sums_len` long.
     pub(super) fn add_up_in_tiles<C: Real>(
         &self,
         block: (usize, usize),
@@ -192,8 +192,8 @@ impl<'a> ChannelPairs<'a> {
         filters.add_up(block, plane, self.planes, bytemuck::cast_slice_mut(sums), sums_len);
     }
 
-    /// The sums of the group of filters that begins with number `begin`, at all positions, to parts of `sums` that are `sums_len`
-    /// long. Returns how far those of a row are from those of the next.
+    /// Computes the sums of the group of filters that begins with number `begin`, at all positions. Each filter's part
+    /// of `sums` is `sums_len` long. Returns the distance of the rows of the output.
     pub(super) fn add_up_by_filters<C: Real>(
         &self,
         begin: usize,
@@ -210,8 +210,8 @@ impl<'a> ChannelPairs<'a> {
         by_filters.add_up_by_bf16_dot(by_filters.group(begin), packed, bias, sums, (by_position, prefetch))
     }
 
-    /// The sums of a block of filters from number `begin` on, each of which begins with an element of `initial`, at all
-    /// positions, to parts of `sums` that are `sums_len` long.
+    /// Computes the sums of a block of filters from number `begin` on, starting from `initial`, at all positions. Each
+    /// filter's part of `sums` is `sums_len` long.
     pub(super) fn add_up<C: Real>(
         &self,
         begin: usize,
@@ -239,18 +239,18 @@ impl<'a> ChannelPairs<'a> {
     }
 }
 
-/// Planes of an image and the gradient by its sums, as they are.
+/// Planes of an image and the gradient by its sums, as pairs of neighbouring positions.
 pub(super) struct PositionPairs<'a> {
     pub(super) planes: &'a mut [bf16],
     /// The planes from their second element on; empty if [`add_products_by_filters`](Self::add_products_by_filters) is not called.
     pub(super) from_second: &'a mut [bf16],
     pub(super) parts: &'a mut [bf16],
-    /// The sums, if tiles make them.
+    /// The sums, if they are computed in tiles.
     pub(super) tiled: Option<TiledGradient<'a>>,
 }
 
 impl PositionPairs<'_> {
-    /// Copies an image into planes; false if it is not exact. What lies around the planes is zero from the beginning.
+    /// Copies an image into planes; false if it is not exact. The borders of the planes are zero from the beginning.
     pub(super) fn take_image<T: Real>(&mut self, plane: &Plane, image: &[T]) -> bool {
         let image: &[bf16] = bytemuck::cast_slice(image);
         let [rows, columns] = plane.image;
@@ -272,21 +272,22 @@ impl PositionPairs<'_> {
         are_exact(image)
     }
 
-    /// Rounds the gradient of an image, of which every element is a `bf16` already; false if one of them is not exact.
+    /// Rounds the gradient of an image, each element of which is exactly a `bf16`; false if it is not exact for the
+    /// instruction.
     pub(super) fn take_parts<C: Real>(&mut self, parts: &[C]) -> bool {
         let rounded = &mut self.parts[..parts.len()];
         bf16::narrow_slice(bytemuck::cast_slice(parts), rounded);
         are_exact(rounded)
     }
 
-    /// The gradient of an image, rows of `columns`, as pairs, unpacked: if none lies across two rows, and they begin where elements
-    /// of their size may.
+    /// The gradient of an image, with rows of `columns` elements, as pairs in place: if no pair spans two rows, and the
+    /// slice is aligned for `f32`.
     fn unpacked(given: &[bf16], columns: usize) -> Option<&[f32]> {
         if columns.is_multiple_of(2) { bytemuck::try_cast_slice(given).ok() } else { None }
     }
 
-    /// Copies the gradient of an image, rows of `output` for each filter, to rows that are `width` apart, each filter's
-    /// part `part_len` long, if it is not read unpacked; false if an element is not exact.
+    /// Copies the gradient of an image, with rows of `output` for each filter, to rows `width` apart, in parts of
+    /// `part_len`, unless it is read in place; false if an element is not exact.
     pub(super) fn take_given(
         &mut self,
         given: &[bf16],
@@ -305,15 +306,15 @@ impl PositionPairs<'_> {
         are_exact(given)
     }
 
-    /// Adds what the image that was taken gives to the sums of all filters; false if tiles do not make them.
+    /// Adds the products of the current image to the sums of all filters; false if sums are not computed in tiles.
     pub(super) fn add_image_in_tiles(&mut self, plane: &Plane, filters: usize, part_len: usize) -> bool {
         let Some(tiled) = &mut self.tiled else { return false };
         tiled.add_image(plane, self.planes, &self.parts[..filters * part_len], part_len);
         true
     }
 
-    /// Adds the same products as those of an image and a gradient in the compute type, of the pairs that were taken in their place,
-    /// or of the gradient that [was given](Self::take_given).
+    /// Adds the products of the current image and gradient in pairs, or of a gradient that was
+    /// [given](Self::take_given), in the place of those in the compute type.
     pub(super) fn add_products_by_filters<C: Real>(
         &self,
         given: Option<&[bf16]>,
@@ -324,7 +325,7 @@ impl PositionPairs<'_> {
             Some(given) => (given, plane.outputs()),
             None => (bytemuck::cast_slice(self.parts), part_len),
         };
-        // Pairs are moved as the bits of an element.
+        // Pairs are passed as elements with the same bits.
         let multiply = Bf16Dot::new();
         let products = Products::<f32, Bf16Dot> {
             multiply,

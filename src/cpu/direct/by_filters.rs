@@ -33,35 +33,35 @@ use add_up::AddUp;
 pub(super) use multiply::{Bf16Dot, Singles, in_bf16_dot_vectors};
 pub(super) use products::Products;
 
-/// The most vectors of filters whose sums are kept in registers at once.
+/// The most vectors of filters whose sums are in registers at a time.
 const MOST_VECTORS: usize = 2;
 
-/// Neighbouring positions whose sums are kept until they are transposed.
+/// Neighbouring positions whose sums are buffered before they are transposed.
 const POSITIONS: usize = 96;
 
 /// The most taps of a row of the kernel whose filters are kept in registers.
 const MOST_TAPS: usize = 3;
 
-/// Products of a sum of the convolution, from which on it is worth transposing.
+/// The least number of products of a sum for which transposing pays.
 const LEAST_PRODUCTS: usize = 64;
 
-/// The most bytes of the sums of a group: the epilogue takes whole planes, and fewer filters at once need less memory.
+/// The most bytes of the sums of a group. An epilogue takes whole planes, so groups of fewer filters need less memory.
 const MOST_BYTES: usize = 16 << 20;
 
-/// Whether vectors of so many bytes are of filters: those of AVX-512 and AVX2.
+/// Whether vectors of so many bytes hold filters: those of AVX-512 and AVX2.
 const fn are_wide(bytes: usize) -> bool {
     bytes >= 32
 }
 
-/// Filters in groups of two vectors: for each channel and tap, those of a group lie side by side. The last group may be of one
-/// vector, and its last lanes of no filters.
+/// Filters in groups of two vectors: for each channel and tap, those of a group lie side by side. The last group may
+/// have one vector, and unused lanes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FilterVectors {
     shape: Filters,
     lanes: usize,
 }
 
-/// Filters whose sums are made together.
+/// Filters whose sums are computed together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
     /// The number of the first one.
@@ -73,7 +73,7 @@ pub(super) struct Group {
 }
 
 impl FilterVectors {
-    /// For these filters, if the machine has the registers, and it pays.
+    /// For these filters, if the machine has enough registers and it pays.
     pub(super) fn new<C: Lanes>(shape: Filters) -> Option<Self> {
         Self::of_bytes::<C>(shape, vector_bytes())
     }
@@ -89,12 +89,12 @@ impl FilterVectors {
         (are_many && is_filled).then_some(Self { shape, lanes })
     }
 
-    /// Whether there are loops for a convolution by these rows of the kernel, and memory for its sums.
+    /// Whether there are loops for a kernel with rows of this length, and memory for the sums.
     pub(super) fn makes_sums_of<C>(&self, plane: &Plane) -> bool {
         matches!(plane.kernel[1], 1 | 3 | 5) && self.has_memory_for::<C>(plane)
     }
 
-    /// Whether there is memory for the sums of a convolution. (Of pairs, there are loops for any kernel.)
+    /// Whether there is memory for the sums of a convolution. (Pairs have loops for every kernel.)
     pub(super) fn has_memory_for<C>(&self, plane: &Plane) -> bool {
         plane.positions().saturating_mul(self.at_once() * size_of::<C>()) <= MOST_BYTES
     }
@@ -114,9 +114,9 @@ impl FilterVectors {
         MOST_VECTORS * self.lanes
     }
 
-    /// Elements of the sums of a group that are not transposed yet.
+    /// Elements of the buffer of sums that are not transposed yet.
     pub(super) fn by_position_len(&self) -> usize {
-        // The last square of those that are transposed need not be full.
+        // The last transposed square may be partly empty.
         (POSITIONS + MOST_LANES) * self.at_once()
     }
 
@@ -141,7 +141,7 @@ impl FilterVectors {
         are_finite
     }
 
-    /// The same of what `element` gives for a filter, a channel and a tap; lanes without a filter get `zero`.
+    /// The same for the elements that `element` returns for a filter, a channel and a tap; unused lanes get `zero`.
     pub(super) fn pack_channels<E: Copy>(
         &self,
         packed: &mut [E],
@@ -161,7 +161,7 @@ impl FilterVectors {
         }
     }
 
-    /// Adds sums that are in the order of packed filters to what is in the order of filters.
+    /// Adds sums in the order of packed filters to sums in the order of filters.
     pub(super) fn add_to<C: Lanes>(&self, sums: &[C], filters: &mut [C]) {
         let mut sums = sums.iter();
         let of_filter = self.shape.in_channels * self.shape.taps;
@@ -176,8 +176,8 @@ impl FilterVectors {
         }
     }
 
-    /// The sums of a group at all positions of the output, of `packed` filters and whether they are finite. Returns how far those of a row
-    /// are from those of the next: as far as positions, or side by side.
+    /// Computes the sums of a group at all positions of the output; `packed` are the filters, and whether they are
+    /// finite. Returns the distance of the rows of the output: that of positions, or without gaps.
     pub(super) fn add_up<C: Lanes>(
         &self,
         group: Group,
@@ -189,7 +189,7 @@ impl FilterVectors {
         in_vectors(self.work(Singles, group, (packed, are_finite), bias, sums, by_position))
     }
 
-    /// The same of pairs of channels, as many as this has `in_channels`.
+    /// The same for pairs of channels, of which this has `in_channels`.
     pub(super) fn add_up_by_bf16_dot(
         &self,
         group: Group,
@@ -198,10 +198,10 @@ impl FilterVectors {
         Sums { plane, planes, sums, sums_len }: Sums<'_, Pair, f32>,
         by_position: (&mut [f32], Prefetch<3>),
     ) -> usize {
-        // Pairs are moved as the bits of an element.
+        // Pairs are passed as elements with the same bits.
         let sums = Sums { plane, planes: bytemuck::cast_slice(planes), sums, sums_len };
         let packed = bytemuck::cast_slice(packed);
-        // Those that are multiplied in pairs are finite.
+        // Exact filters are finite.
         let (pairs, packed) = (Bf16Dot::new(), (packed, true));
         in_bf16_dot_vectors(pairs, self.work(pairs, group, packed, bias, sums, by_position))
     }

@@ -22,22 +22,24 @@ use crate::cpu::tiles::{BLOCK, Step};
 
 use by_positions::{ByPositions, MOST_VECTORS};
 
-/// What becomes of the sums.
+/// What a convolution does with its sums.
 pub(crate) trait Epilogue<C> {
-    /// The required padding: how many sums behind the last one it may read; they mean nothing.
+    /// The required padding: how many sums past the last one it may read; their values have no meaning.
     fn required_padding(&self) -> usize {
         0
     }
 
-    /// Where it will write for these filters of an image whose sums have this plane: it is prefetched while they are computed.
+    /// The memory that it will write for these filters of an image whose sums have this plane: prefetched while they
+    /// are computed.
     fn written(&self, plane: &Plane, image: usize, filters: Range<usize>) -> [&[u8]; 2];
 
-    /// Takes the sums of an image and a filter, of these numbers: those of row `r` and column `c` at `r * width + c`, by the width of
-    /// `plane`, whose output is that of the convolution. Images come in order, and the filters of each: it may write what later ones overwrite.
+    /// Takes the sums of an image and a filter; `place` is their numbers. The sum of row `r` and column `c` is at `r *
+    /// width + c`, with the width of `plane`, whose output is that of the convolution. Images come in order, and so do
+    /// the filters of each: it may write past the end of a plane, which later ones overwrite.
     fn take<S: Simd>(&mut self, simd: S, plane: &Plane, place: [usize; 2], sums: &mut [C]);
 }
 
-/// Writes them to the output, `[batch, out_channels, rows, columns]`.
+/// Writes the sums to the output, `[batch, out_channels, rows, columns]`.
 pub(crate) struct Write<'a, T> {
     pub(crate) out: &'a mut [T],
     pub(crate) out_channels: usize,
@@ -62,7 +64,7 @@ impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for Write<'_, T> {
 }
 
 /// `out[n, f, r, c] = bias[f] + sum over i, j, k of filters[f, i, j, k] * image[n, i, r + j - padding, c + k - padding]`,
-/// which `epilogue` takes; without a bias it is 0.
+/// which `epilogue` takes; without a bias, the sums start at 0.
 ///
 /// # Shapes
 /// `images: [batch, in_channels, rows, columns]`, `filters` as `order` says, `bias: [out_channels]`.
@@ -75,7 +77,7 @@ pub(crate) fn convolve<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>>(
     epilogue: E,
 ) {
     const BEYOND: usize = MOST_VECTORS * MOST_LANES;
-    // The vectors of the last positions go on behind them, whatever their number.
+    // The vectors of the last positions extend past them, whatever their number.
     let sums_len = (plane.positions() + epilogue.required_padding() + BEYOND).next_multiple_of(MOST_LANES);
     // A pair of one channel would be half empty.
     let in_pairs = bf16_dot::is_worthwhile::<T>(&shape) && shape.in_channels > 1;
@@ -114,7 +116,7 @@ pub(crate) fn convolve<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>>(
 /// Buffers of [`ChannelPairs`].
 type PairBuffers<'a> = ([&'a mut [Pair]; 2], &'a mut [f32], &'a mut [Step]);
 
-/// Calls `f` with buffers of these lengths, or without.
+/// Calls `f` with buffers of these lengths, or with none.
 fn with_pairs<R>(lengths: Option<Lengths>, f: impl FnOnce(Option<PairBuffers<'_>>) -> R) -> R {
     let Some(Lengths { pairs, initial, steps }) = lengths else { return f(None) };
     with_scratch(pairs, |pairs| {
@@ -134,34 +136,34 @@ struct Convolve<'a, T: Real, E> {
     pairs: Option<ChannelPairs<'a>>,
     singles: Singles<'a, T>,
     sums: &'a mut [T::Compute],
-    /// Of one filter.
+    /// The length of one filter's sums.
     sums_len: usize,
 }
 
-/// Planes and filters one by one, in the compute type.
+/// Planes and filters element by element, in the compute type.
 struct Singles<'a, T: Real> {
     filters: (&'a [T], Order),
-    /// If the vectors are of filters.
+    /// If vectors hold filters.
     by_filters: Option<FilterVectors>,
-    /// Whether an image has needed them.
+    /// Whether filters are packed: the first image that is not in pairs does that.
     is_ready: bool,
-    /// Whether the filters of the vectors are finite.
+    /// Whether the packed filters are finite.
     are_finite: bool,
-    /// The planes of the image, if they need not be copied.
+    /// The planes of the image, if they need no copy.
     unpacked: Option<&'a [T::Compute]>,
     planes: &'a mut [T::Compute],
     packed: &'a mut [T::Compute],
-    /// Sums of vectors of filters that are not transposed yet.
+    /// Buffered sums of vectors of filters that are not transposed yet.
     by_position: &'a mut [T::Compute],
 }
 
 impl<'a, T: Real<Compute: Lanes>> Singles<'a, T> {
-    /// The planes of the image that was taken.
+    /// The planes of the current image.
     fn planes(&self) -> &[T::Compute] {
         self.unpacked.unwrap_or(self.planes)
     }
 
-    /// Takes the first of `images`. With the very first one the filters are packed.
+    /// Makes the first of `images` the current one. The first call packs the filters.
     #[inline(always)]
     fn take<S: Simd>(&mut self, simd: S, plane: &Plane, shape: &Filters, images: &'a [T]) {
         if !self.is_ready {
@@ -181,7 +183,7 @@ impl<'a, T: Real<Compute: Lanes>> Singles<'a, T> {
     }
 }
 
-/// The planes of an image, and where the sums of a few filters at their positions go.
+/// The planes of an image, and the sums of a few filters at their positions.
 pub(super) struct Sums<'a, P, C> {
     pub(super) plane: &'a Plane,
     /// The elements of the planes.
@@ -191,23 +193,23 @@ pub(super) struct Sums<'a, P, C> {
     pub(super) sums_len: usize,
 }
 
-/// How the sums of an image are made.
+/// How the sums of an image are computed.
 #[derive(Clone, Copy)]
 pub(super) enum Way {
-    /// Of pairs, in tiles,
+    /// In pairs, in tiles,
     PairsInTiles,
     /// or with a filter in each lane,
     PairsByFilters(FilterVectors),
-    /// or a position.
+    /// or with a position in each lane.
     PairsByPositions,
-    /// Of elements, with a filter in each lane,
+    /// In single elements, with a filter in each lane,
     ByFilters(FilterVectors),
-    /// or a position.
+    /// or with a position in each lane.
     ByPositions,
 }
 
 impl Way {
-    /// The blocks of `filters` whose sums are made together: where each begins, and its size.
+    /// The blocks of `filters` whose sums are computed together: where each begins, and its size.
     fn blocks(self, filters: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
         let (most, unit) = match self {
             Self::PairsInTiles => (BLOCK, BLOCK),
@@ -220,7 +222,7 @@ impl Way {
     }
 }
 
-/// What the sums of `size` filters from number `begin` on begin with: at most [`MOST`].
+/// The initial sums of `size` filters from number `begin` on: at most [`MOST`].
 fn initial<C: Element>(bias: Option<&[C]>, begin: usize, size: usize) -> [C; MOST] {
     let mut initial = [C::ZERO; MOST];
     if let Some(bias) = bias {
@@ -245,7 +247,7 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> WithSimd for Convolve<'_,
             if !in_pairs {
                 self.singles.take(simd, &self.plane, &self.shape, &self.images[number * image_len..]);
             }
-            // One loop for all, so that what becomes of the sums is compiled once.
+            // One loop for all, so that the epilogue is compiled once.
             let (way, blocks) = if in_pairs { paired.clone() } else { single.clone() };
             for (begin, size) in blocks {
                 let row_len = self.add_up(simd, way, number, begin..begin + size);
@@ -261,7 +263,7 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> WithSimd for Convolve<'_,
 }
 
 impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
-    /// How the sums of an image are made, whose planes are in pairs or not.
+    /// How the sums of an image are computed, whose planes are in pairs or not.
     fn way(&self, in_pairs: bool) -> Way {
         match (&self.pairs, self.singles.by_filters) {
             (Some(pairs), _) if in_pairs => pairs.way(),
@@ -270,8 +272,8 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
         }
     }
 
-    /// What is fetched while the sums of these filters of an image are made: where they will go, and as large a part of
-    /// the next image as they are of all filters.
+    /// The memory to prefetch while the sums of these filters of an image are computed: that which the epilogue will
+    /// write, and the same fraction of the next image as these are of all filters.
     fn prefetch(&self, image: usize, filters: Range<usize>) -> Prefetch<3> {
         let image_len = self.shape.in_channels * self.plane.image[0] * self.plane.image[1];
         let next = self.images.chunks_exact(image_len).nth(image + 1).unwrap_or_default();
@@ -281,8 +283,8 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
         Prefetch::new([bytemuck::cast_slice(&next[begin..end]), written, also_written])
     }
 
-    /// The sums of these filters of an image. Returns how far those of a row are from those of the next: as
-    /// far as positions, or side by side.
+    /// Computes the sums of these filters of an image. Returns the distance of the rows of the output: that of
+    /// positions, or without gaps.
     #[inline(always)]
     fn add_up<S: Simd>(&mut self, simd: S, way: Way, image: usize, filters: Range<usize>) -> usize {
         let (begin, size) = (filters.start, filters.len());
@@ -313,7 +315,7 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
         self.plane.width()
     }
 
-    /// The sums of a group of filters, for one image.
+    /// Computes the sums of a group of filters, for one image.
     fn group(&mut self, by_filters: FilterVectors, group: Group, prefetch: Prefetch<3>) -> usize {
         let Singles { unpacked, planes, packed, are_finite, by_position, .. } = &mut self.singles;
         let planes = unpacked.unwrap_or(planes);
@@ -321,7 +323,7 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
         by_filters.add_up(group, (packed, *are_finite), self.bias, sums, (by_position, prefetch))
     }
 
-    /// The sums of `size` filters from number `begin` on, at most [`MOST`], for one image.
+    /// Computes the sums of `size` filters from number `begin` on, at most [`MOST`], for one image.
     #[inline(always)]
     fn block<S: Simd>(&mut self, simd: S, begin: usize, size: usize) {
         let initial = initial(self.bias, begin, size);
@@ -329,7 +331,7 @@ impl<T: Real<Compute: Lanes>, E: Epilogue<T::Compute>> Convolve<'_, T, E> {
         let of_filter = self.shape.in_channels * self.shape.taps;
         let filters = &self.singles.packed[begin * of_filter..][..size * of_filter];
         let sums = Sums { plane, planes: self.singles.planes(), sums, sums_len };
-        // The first channel of the next image, while the processor is at the first filters of this one.
+        // Prefetches the first channel of the next image during the first filters of this one.
         let is_next = begin == 0 && self.singles.unpacked.is_some();
         let ahead = is_next.then(|| self.shape.in_channels * plane.len());
         S::vectorize(simd, ByPositions { size, filters, initial, sums, ahead });

@@ -2,13 +2,13 @@
 
 use dahl_core::Real;
 
-/// The most filters whose sums are kept in registers at once.
+/// The most filters whose sums are in registers at a time.
 pub(super) const MOST: usize = 6;
 
-/// How a convolution sees filters.
+/// The order in which a convolution reads filters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Order {
-    /// As they are: `[out_channels, in_channels, taps]`.
+    /// As stored: `[out_channels, in_channels, taps]`.
     Forward,
     /// For the gradient by the input: `[in_channels, out_channels, taps]`, the taps from the last to the first.
     Reversed,
@@ -22,7 +22,8 @@ pub(crate) struct Filters {
     pub(crate) taps: usize,
 }
 
-/// Cuts `count` filters or channels into blocks of nearly the same size, at most `most`: where each begins, and its size.
+/// Divides `count` filters or channels into blocks of nearly the same size, at most `most`: where each begins, and its
+/// size.
 pub(super) fn blocks(count: usize, most: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
     let blocks = count.div_ceil(most);
     (0..blocks).map(move |block| {
@@ -31,7 +32,7 @@ pub(super) fn blocks(count: usize, most: usize) -> impl Iterator<Item = (usize, 
     })
 }
 
-/// The same of blocks that have whole `units`, but for the last one: nearly as many each, and at least one.
+/// The same, with blocks of whole `units` except for the last one: of nearly the same size, and at least one unit.
 pub(super) fn blocks_of_units(
     count: usize,
     most: usize,
@@ -53,7 +54,7 @@ macro_rules! of_size {
     };
     (@ [$($count:expr),*] $size:expr, $most:expr, $F:ident => $then:expr) => {
         match $size {
-            // By `const`, so that what is for larger blocks is not compiled.
+            // `const`, so that code for larger blocks is not compiled.
             $(size if const { $count <= $most } && size == $count => {
                 const $F: usize = $count;
                 $then
@@ -70,8 +71,8 @@ impl Filters {
         self.out_channels * self.in_channels * self.taps
     }
 
-    /// Writes filters to `packed`, in blocks. `out_channels` and `in_channels` are those of the convolution to be made:
-    /// with [`Order::Reversed`] the filters have them the other way round.
+    /// Writes filters to `packed`, in blocks. `out_channels` and `in_channels` are those of the convolution that uses
+    /// them: with [`Order::Reversed`] the filters are stored the other way round.
     pub(crate) fn pack<T: Real>(&self, filters: &[T], order: Order, packed: &mut [T::Compute]) {
         assert!(filters.len() == self.len() && packed.len() == self.len());
         self.pack_channels(self.in_channels, packed, |filter, channel, tap| {
@@ -79,7 +80,7 @@ impl Filters {
         });
     }
 
-    /// The same for `channels`, each of what `element` gives for a filter, a channel and a tap.
+    /// The same for `channels`, with the elements that `element` returns for a filter, a channel and a tap.
     pub(super) fn pack_channels<E>(
         &self,
         channels: usize,
@@ -98,7 +99,7 @@ impl Filters {
         }
     }
 
-    /// Where the element of a filter, a channel and a tap is.
+    /// The index of the element of a filter, a channel and a tap.
     pub(super) fn place(&self, order: Order, filter: usize, channel: usize, tap: usize) -> usize {
         let Self { out_channels, in_channels, taps } = *self;
         match order {

@@ -39,7 +39,7 @@ pub(crate) fn gradient<T: Real<Compute: Lanes>, G: Source<T::Compute>>(
     filters_gradient: &mut [T::Compute],
 ) {
     assert_eq!(filters_gradient.len(), shape.len());
-    // The planes are made again for each of these groups of filters: mostly there is one.
+    // Each group of filters copies the images to planes again; mostly there is one group.
     let by_filters = FilterVectors::new::<T::Compute>(shape).filter(|_| {
         Products::<T::Compute, Singles>::has_channels(&shape) && !bf16_dot::is_tiled::<T>(&shape)
     });
@@ -123,34 +123,34 @@ fn with_pairs<T: Real, R>(
 struct Gradient<'a, T: Real, G> {
     plane: Plane,
     shape: Filters,
-    /// The most filters whose sums are kept.
+    /// The most filters whose sums are kept at a time.
     at_once: usize,
-    /// How many are added up together.
+    /// Filters per block of sums.
     unit: usize,
     images: &'a [T],
     gradient: G,
     filters_gradient: &'a mut [T::Compute],
-    /// The planes and the gradient in the type that they have, if the machine multiplies pairs of it.
+    /// The planes and the gradient in their own type, if the machine multiplies pairs of it.
     pairs: Option<PositionPairs<'a>>,
-    /// The planes of the image, if they need not be copied.
+    /// The planes of the image, if they need no copy.
     unpacked: Option<&'a [T::Compute]>,
     planes: &'a mut [T::Compute],
-    /// Whether all of the planes has been written.
+    /// Whether all of the planes' memory is initialised.
     is_filled: bool,
-    /// The gradient of an image by the sums of some filters, at the positions of `parts_plane`, each filter's part `part_len`
-    /// long.
+    /// The gradient of an image by the sums of some filters, at the positions of `parts_plane`, `part_len` elements for
+    /// each filter.
     parts: &'a mut [T::Compute],
-    /// The plane of the image; without a border if the vectors are of filters.
+    /// The plane of the image; without a border if vectors hold filters.
     parts_plane: Plane,
     part_len: usize,
-    /// For some filters, all channels and all taps, the sums over all images, each in a vector: adding up its lanes takes
-    /// as long as a few rows. If the vectors are of filters, each is one element.
+    /// The sums over all images, for some filters, all channels and all taps. Each is a vector, since adding up its
+    /// lanes takes as long as a few rows. If vectors hold filters, each is one element.
     sums: &'a mut [T::Compute],
-    /// Whether any of these filters has such sums: not if tiles made them all.
+    /// Whether any filter has such sums: not if all were computed in tiles.
     has_sums: bool,
-    /// If the vectors are of filters.
+    /// If vectors hold filters.
     by_filters: Option<FilterVectors>,
-    /// Some of the gradient by the sums, with the filters of each position side by side.
+    /// A part of the gradient by the sums, with the filters of each position side by side.
     transposed: &'a mut [T::Compute],
 }
 
@@ -164,7 +164,7 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> WithSimd for Gradient<'_, T
             if let Some(tiled) = self.tiled() {
                 tiled.begin();
             }
-            // In pairs very small sums count as 0: none of them may be there when pairs are added.
+            // Sums in pairs flush very small numbers to 0, so the sums must have none when pairs are added.
             let mut may_be_pairs = true;
             let image_len = self.shape.in_channels * self.plane.image[0] * self.plane.image[1];
             for (number, image) in self.images.chunks_exact(image_len).enumerate() {
@@ -203,7 +203,7 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> WithSimd for Gradient<'_, T
 }
 
 impl<'a, T: Real, G> Gradient<'a, T, G> {
-    /// The sums that tiles make.
+    /// The sums that are computed in tiles.
     fn tiled(&mut self) -> Option<&mut TiledGradient<'a>> {
         self.pairs.as_mut()?.tiled.as_mut()
     }
@@ -215,13 +215,14 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> Gradient<'_, T, G> {
     fn border<S: Simd>(&mut self, simd: S, image: &[T]) {
         if !self.is_filled {
             self.is_filled = true;
-            // Their borders, and what lies behind the last one, which is multiplied by zeros: it must be finite.
+            // Initialises the borders and the memory past the last plane, which is multiplied by zeros and must be
+            // finite.
             self.planes.fill(T::Compute::ZERO);
         }
         self.plane.border(simd, image, self.planes);
     }
 
-    /// Adds what image number `image` gives to the sums of filters of these numbers.
+    /// Adds the products of image number `image` to the sums of filters of these numbers.
     #[inline(always)]
     fn add_image<S: Simd>(&mut self, simd: S, image: usize, numbers: Range<usize>, in_pairs: bool) {
         let filters = numbers.len();
@@ -274,7 +275,7 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> Gradient<'_, T, G> {
         );
     }
 
-    /// What is read of an image and for its gradient by the sums of these filters; nothing behind the last one.
+    /// The memory that is read for an image and its gradient by the sums of these filters; none after the last image.
     fn prefetch(&self, image: usize, filters: Range<usize>) -> Prefetch<4> {
         let image_len = self.shape.in_channels * self.plane.image[0] * self.plane.image[1];
         let Some(elements) = self.images.chunks_exact(image_len).nth(image) else {
@@ -284,7 +285,7 @@ impl<T: Real<Compute: Lanes>, G: Source<T::Compute>> Gradient<'_, T, G> {
         Prefetch::new([bytemuck::cast_slice(elements), gradient, out, index])
     }
 
-    /// Adds the lanes of the sums of filters to the gradient, where those have numbers from `first` on.
+    /// Adds the lanes of the sums to the gradient of filters, which begin at number `first`.
     #[inline(always)]
     fn add_sums<S: Simd>(&mut self, simd: S, first: usize, filters: usize) {
         let of_filter = self.shape.in_channels * self.shape.taps;

@@ -8,7 +8,7 @@ use pulp::Simd;
 use crate::cpu::compute::computes_in_itself;
 use crate::cpu::lanes::{self, Lanes};
 
-/// A channel of an image with its border of zeros, over which a kernel moves by one.
+/// A channel of an image with its border of zeros, over which a kernel moves with stride 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plane {
     /// Rows and columns of the image.
@@ -20,20 +20,20 @@ pub(crate) struct Plane {
 }
 
 impl Plane {
-    /// That of an image without a border, each element of which is a position.
+    /// That of an image without a border: each element is a position.
     pub(super) fn borderless(image: [usize; 2]) -> Self {
         Self { image, kernel: [1, 1], padding: [0, 0] }
     }
 
-    /// That of an image without a border whose rows have an even number of positions: behind an odd one there is one more, which is none
-    /// of the output.
+    /// That of an image without a border whose rows have an even number of positions: a row of odd length gets one
+    /// more, outside the output.
     pub(super) fn of_even_rows([rows, columns]: [usize; 2]) -> Self {
         let even = columns.next_multiple_of(2);
         Self { image: [rows, even], kernel: [1, 1 + even - columns], padding: [0, 0] }
     }
 
-    /// The plane of the gradient by the input: the output is the image, with as much padding as the kernel is larger than
-    /// one. None if the padding of this one is larger than that.
+    /// The plane of the gradient by the input: its output is the image, with a padding of the kernel's extent less one.
+    /// None if the padding of this one is larger than that.
     pub(crate) fn reversed(&self) -> Option<Self> {
         let padding = |axis: usize| (self.kernel[axis] - 1).checked_sub(self.padding[axis]);
         Some(Self { image: self.output(), kernel: self.kernel, padding: [padding(0)?, padding(1)?] })
@@ -54,7 +54,7 @@ impl Plane {
         [0, 1].map(|axis| self.image[axis] + 2 * self.padding[axis] + 1 - self.kernel[axis])
     }
 
-    /// Positions: all of the output, and those between its rows.
+    /// Positions: those of the output, and those between its rows.
     pub(super) fn positions(&self) -> usize {
         self.output()[0] * self.width()
     }
@@ -69,12 +69,13 @@ impl Plane {
         Channels { count, len: self.outputs() }
     }
 
-    /// Whether row number `row` of the plane is one of the image, and not of its border.
+    /// Whether row number `row` of the plane is in the image, not in its border.
     pub(super) fn is_within(&self, row: usize) -> bool {
         (self.padding[0]..self.padding[0] + self.image[0]).contains(&row)
     }
 
-    /// Rows of the kernel that meet the image at any of `count` positions from number `first` on. The others meet its border.
+    /// Rows of the kernel that overlap the image at any of `count` positions from number `first` on. The others overlap
+    /// its border.
     pub(super) fn rows_within(&self, first: usize, count: usize) -> Range<usize> {
         let (first_row, last_row) = (first / self.width(), (first + count - 1) / self.width());
         let (image_begin, image_end) = (self.padding[0], self.padding[0] + self.image[0]);
@@ -82,7 +83,7 @@ impl Plane {
         image_begin.saturating_sub(last_row).min(end)..end
     }
 
-    /// Elements of the image among `count` from position number `first` on, if those are of one row: the others are its border.
+    /// Elements of the image among `count` positions of one row from number `first` on: the others are its border.
     pub(super) fn columns_within(&self, first: usize, count: usize) -> Range<usize> {
         let (column, width) = (first % self.width(), self.width());
         if column + count > width {
@@ -97,24 +98,24 @@ impl Plane {
         self.kernel[0] * self.kernel[1]
     }
 
-    /// How far from a position the element lies that a tap multiplies.
+    /// The distance from a position to the element that a tap multiplies.
     pub(super) fn offset(&self, tap: usize) -> usize {
         tap / self.kernel[1] * self.width() + tap % self.kernel[1]
     }
 
-    /// Elements that `channels` planes take, of which `beyond` positions past the last one may be read as well.
+    /// Elements of `channels` planes, if up to `beyond` positions past the last one may be read.
     pub(super) fn buffer_len(&self, channels: usize, beyond: usize) -> usize {
         channels * self.len() + self.kernel[1] + beyond
     }
 
-    /// The planes of the first image, `len` elements, unpacked: if it is in the compute type, and has no border. What lies
-    /// behind it is the next image then.
+    /// The planes of the first image, `len` elements, in place: if it is in the compute type and has no border. The
+    /// next image follows it in memory.
     pub(super) fn unpacked<'i, T: Real>(&self, images: &'i [T], len: usize) -> Option<&'i [T::Compute]> {
         let is_plane = computes_in_itself::<T>() && self.padding == [0, 0];
         images.get(..len).filter(|_| is_plane).map(bytemuck::cast_slice)
     }
 
-    /// Copies an image into planes, one a channel. What lies around them is zero from the beginning.
+    /// Copies an image into planes, one for each channel. Their borders are zero from the beginning.
     #[inline(always)]
     pub(super) fn border<T: Real<Compute: Lanes>, S: Simd>(
         &self,
@@ -155,7 +156,7 @@ impl Plane {
         }
     }
 
-    /// Copies the sums of one channel of an output from their positions. After that the sums mean nothing.
+    /// Copies the sums of one channel of an output from their positions. Overwrites the sums.
     #[inline(always)]
     pub(super) fn gather<T: Real<Compute: Lanes>, S: Simd>(
         &self,
@@ -169,13 +170,13 @@ impl Plane {
                 narrow(simd, &line[..columns], row);
             }
         } else {
-            // Rows are short: all of them are narrowed at once.
+            // Rows are short, so all of them are converted together.
             self.close_rows(sums);
             narrow(simd, &sums[..output.len()], output);
         }
     }
 
-    /// Moves the rows of an output from their positions to where they lie side by side.
+    /// Moves the rows of an output from their positions together, without gaps.
     #[inline(always)]
     fn close_rows<C: Element>(&self, sums: &mut [C]) {
         let ([rows, columns], width) = (self.output(), self.width());

@@ -16,8 +16,8 @@ pub(crate) struct Relu<'a, T> {
     pub(crate) out_channels: usize,
 }
 
-/// `out = ` the largest of each window of `max(sums, 0)`; windows do not overlap. `index` is where in the plane of sums,
-/// `row * columns + column`, the largest sum was: the first of equal ones, or of NaN.
+/// `out = ` the maximum of each window of `max(sums, 0)`; windows do not overlap. `index` is the position of the
+/// largest sum in the plane of sums, `row * columns + column`: of the first of equal ones, or of the first NaN.
 pub(crate) struct ReluPool<'a, T: Real> {
     pub(crate) out: &'a mut [T],
     pub(crate) index: &'a mut [u32],
@@ -27,23 +27,23 @@ pub(crate) struct ReluPool<'a, T: Real> {
     pub(crate) workspace: PoolWorkspace<'a, T::Compute>,
 }
 
-/// What [`ReluPool`] reads and writes in between, of the lengths that [`PoolWorkspace::lengths`] gives.
+/// The working memory of [`ReluPool`], with the lengths of [`PoolWorkspace::lengths`].
 pub(crate) struct PoolWorkspace<'a, C> {
     /// The places of the windows' first elements: see [`window_places`].
     pub(crate) firsts: &'a [u32],
-    /// The largest of each window.
+    /// The maximum of each window.
     pub(crate) best: &'a mut [C],
-    /// How far from the window's first it was, as bits; not of windows of two by two.
+    /// Its distance from the window's first element, as bits; not for windows of two by two.
     pub(crate) offsets: &'a mut [C],
-    /// Where it was; of windows of two by two.
+    /// Its index; for windows of two by two.
     pub(crate) places: &'a mut [u32],
-    /// The largest of the window that begins at each position of a row; not of windows of two by two.
+    /// The maximum of the window's row that begins at each position of a row; not for windows of two by two.
     pub(crate) row: &'a mut [C],
-    /// How far from there it was.
+    /// Its distance from there.
     pub(crate) row_offsets: &'a mut [C],
 }
 
-/// Windows that are looked at together.
+/// Windows that are computed together.
 pub(super) const WINDOWS: usize = 16;
 const _: () = assert!(WINDOWS >= MOST_LANES);
 
@@ -77,8 +77,8 @@ impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for Relu<'_, T> {
 }
 
 impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for ReluPool<'_, T> {
-    /// The last vector of a row begins before its end. Of windows of two by two it stands for twice as many sums; of others,
-    /// their last column is behind it.
+    /// The last vector of a row extends past its end. For windows of two by two it stands for twice as many sums; for
+    /// others, the last column of its windows is past it.
     fn required_padding(&self) -> usize {
         (self.size[1] + 1) * MOST_LANES
     }
@@ -103,14 +103,14 @@ impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for ReluPool<'_, T> {
         let (out, index) = (&mut self.out[begin..], &mut self.index[begin..]);
         let workspace = &mut self.workspace;
         if self.size == [2, 2] {
-            // To the output itself, if there is room for what is written behind the plane: later ones are written later.
+            // Directly to the output, if what is written past the plane fits in it: later planes overwrite that.
             if computes_in_itself::<T>() && out.len() >= windows + WINDOWS {
                 return pool_fours(simd, plane, sums, bytemuck::cast_slice_mut(out), index);
             }
             pool_fours(simd, plane, sums, workspace.best, workspace.places);
             index[..windows].copy_from_slice(&workspace.places[..windows]);
         } else {
-            // Of a window that is known, the largest elements stay in registers.
+            // With a window known at compile time, the maxima stay in registers.
             match self.size {
                 [3, 3] => workspace.pool::<S, 3, 3>(simd, plane, sums, [3, 3]),
                 size => workspace.pool::<S, 0, 0>(simd, plane, sums, size),
@@ -124,7 +124,7 @@ impl<T: Real<Compute: Lanes>> Epilogue<T::Compute> for ReluPool<'_, T> {
 }
 
 impl<C: Lanes> PoolWorkspace<'_, C> {
-    /// The windows of one plane of sums. They have `ROWS` by `COLUMNS` elements; 0: as many as `size` says.
+    /// Pools the windows of one plane of sums. They have `ROWS` by `COLUMNS` elements; 0: as many as `size` says.
     #[inline(always)]
     fn pool<S: Simd, const ROWS: usize, const COLUMNS: usize>(
         &mut self,
@@ -143,7 +143,8 @@ impl<C: Lanes> PoolWorkspace<'_, C> {
                 *vector_mut::<C, S>(values, begin) = at_least_0::<C, S>(simd, best.value);
                 *vector_mut::<C, S>(offsets, begin) = best.offset;
             }
-            // Whole vectors of windows. What is written behind the row's end is the next row's, and written again.
+            // Whole vectors of windows. Elements written past the row's end belong to the next row, which overwrites
+            // them.
             let windows = cols.next_multiple_of(WINDOWS);
             pick(&mut self.best[row * cols..][..windows], values, size[1]);
             pick(&mut self.offsets[row * cols..][..windows], offsets, size[1]);
@@ -151,8 +152,8 @@ impl<C: Lanes> PoolWorkspace<'_, C> {
     }
 }
 
-/// [`pool`](PoolWorkspace::pool) for windows of two by two, a window in each lane: the largest go to `best`, and where they were to
-/// `places`.
+/// [`pool`](PoolWorkspace::pool) for windows of two by two, a window in each lane: writes the maxima to `best`, and
+/// their indices to `places`.
 #[inline(always)]
 fn pool_fours<C: Lanes, S: Simd>(simd: S, plane: &Plane, sums: &[C], best: &mut [C], places: &mut [u32]) {
     let ([rows, cols], columns, lanes) = (pooled(plane.output(), [2, 2]), plane.output()[1], C::lanes::<S>());
@@ -169,7 +170,7 @@ fn pool_fours<C: Lanes, S: Simd>(simd: S, plane: &Plane, sums: &[C], best: &mut 
         let lower = &upper[plane.width()..];
         let (upper, _) = C::vectors::<S>(&upper[..2 * windows]).0.as_chunks::<2>();
         let (lower, _) = C::vectors::<S>(&lower[..2 * windows]).0.as_chunks::<2>();
-        // Behind the row's end, as in `pool`.
+        // Past the row's end, as in `pool`.
         let (best, _) = C::vectors_mut::<S>(&mut best[row * cols..][..windows]);
         let places = places[row * cols..][..windows].chunks_exact_mut(lanes);
         let mut first = 2 * row * columns;
@@ -186,7 +187,7 @@ fn pool_fours<C: Lanes, S: Simd>(simd: S, plane: &Plane, sums: &[C], best: &mut 
     }
 }
 
-/// The first of every `step` elements.
+/// Every `step`th element, from the first.
 #[inline(always)]
 fn pick<C: Copy>(to: &mut [C], from: &[C], step: usize) {
     for (to, from) in to.iter_mut().zip(from.chunks_exact(step)) {
@@ -194,13 +195,13 @@ fn pick<C: Copy>(to: &mut [C], from: &[C], step: usize) {
     }
 }
 
-/// For each lane the largest element of a window, and how far it is from the first: `row * columns + column`.
+/// In each lane, the maximum of a window, and its distance from the first element: `row * columns + column`.
 struct Best<C: Lanes, S: Simd> {
     value: C::Vector<S>,
     offset: C::Vector<S>,
 }
 
-/// Of the windows that begin at the first sums.
+/// The maxima of the windows that begin at the first sums.
 #[inline(always)]
 fn largest<C: Lanes, S: Simd>(
     simd: S,
@@ -217,7 +218,7 @@ fn largest<C: Lanes, S: Simd>(
     best
 }
 
-/// Of one row of each window, whose first offset is `first`.
+/// The maxima of one row of each window, whose first offset is `first`.
 #[inline(always)]
 fn largest_of_row<C: Lanes, S: Simd>(simd: S, sums: &[C], first: usize, columns: usize) -> Best<C, S> {
     let at = |column: usize| Best {
@@ -231,8 +232,7 @@ fn largest_of_row<C: Lanes, S: Simd>(simd: S, sums: &[C], first: usize, columns:
     best
 }
 
-/// For each lane, in the order of [`Lanes::unzip`], the larger of a pair of elements that follow each other, which have these
-/// offsets.
+/// For each lane, in the order of [`Lanes::unzip`], the larger of two neighbouring elements, which have these offsets.
 #[inline(always)]
 fn larger_of_pairs<C: Lanes, S: Simd>(
     simd: S,
@@ -258,7 +258,7 @@ fn at_least_0<C: Lanes, S: Simd>(simd: S, value: C::Vector<S>) -> C::Vector<S> {
     C::select(simd, C::is_at_most(simd, value, zero), zero, value)
 }
 
-/// `a` where that is larger. NaN is, than what is not.
+/// `a` where it is larger, else `b`. NaN is larger than any number.
 #[inline(always)]
 fn larger<C: Lanes, S: Simd>(simd: S, a: Best<C, S>, b: Best<C, S>) -> Best<C, S> {
     let is_larger = C::is_larger(simd, a.value, b.value);

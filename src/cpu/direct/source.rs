@@ -15,26 +15,26 @@ use crate::cpu::lanes::Lanes;
 
 /// Where the gradient by the sums comes from.
 pub(crate) trait Source<C> {
-    /// The required padding: how many elements behind the last position it may write.
+    /// The required padding: how many elements past the last position it may write.
     fn required_padding(&self) -> usize {
         0
     }
 
-    /// The gradient by the sums of image number `image` and these filters, unpacked, if nothing need be done to it.
+    /// The gradient by the sums of image number `image` and these filters, in place, if it is used as it is.
     fn given(&self, _plane: &Plane, _image: usize, _filters: Range<usize>) -> Option<&[C]> {
         None
     }
 
-    /// The same in pairs of `bf16`, of which it need not be the compute type.
+    /// The same in `bf16`, which need not be the compute type.
     fn given_to_bf16_dot(&self, _plane: &Plane, _image: usize, _filters: Range<usize>) -> Option<&[bf16]> {
         None
     }
 
-    /// What it reads for image number `image` and these filters.
+    /// The memory that it reads for image number `image` and these filters.
     fn read(&self, plane: &Plane, image: usize, filters: Range<usize>) -> [&[u8]; 3];
 
-    /// Writes the gradient by the sums of image number `image` and these filters to its positions, each filter's to a
-    /// part that is `part_len` long; 0 between the rows and behind them.
+    /// Writes the gradient by the sums of image number `image` and these filters to its positions, with a part of
+    /// `part_len` elements for each filter; 0 between the rows and after them.
     fn fill<S: Simd>(
         &mut self,
         simd: S,
@@ -46,14 +46,14 @@ pub(crate) trait Source<C> {
     );
 }
 
-/// It is there: `[batch, out_channels, rows, columns]`.
+/// It is given: `[batch, out_channels, rows, columns]`.
 pub(crate) struct Given<'a, T> {
     pub(crate) gradient: &'a [T],
     pub(crate) out_channels: usize,
 }
 
 impl<T> Given<'_, T> {
-    /// That of these filters of an image.
+    /// The gradient of these filters of an image.
     fn of(&self, plane: &Plane, image: usize, filters: Range<usize>) -> &[T] {
         plane.channels(self.out_channels).of(self.gradient, image, filters)
     }
@@ -87,16 +87,16 @@ impl<T: Real<Compute: Lanes>> Source<T::Compute> for Given<'_, T> {
     }
 }
 
-/// It passes a rectifier: what that lets through is added up for each channel.
+/// It passes ReLU; the gradient that passes is also summed over each channel.
 pub(crate) struct Rectified<'a, T: Real> {
-    /// The gradient by the rectifier's output, and that output, as of [`Given`].
+    /// The gradient by the output of ReLU, and that output, as of [`Given`].
     pub(crate) gradient: &'a [T],
     pub(crate) out: &'a [T],
     /// The gradient by the bias, to which the sums of the channels are added.
     pub(crate) by_bias: &'a mut [T::Compute],
-    /// Room for what passes of a channel.
+    /// Working memory: the gradient of a channel that passes.
     pub(crate) passed: &'a mut [T::Compute],
-    /// Room for the gradient of a channel and for its output, where they are not in the compute type.
+    /// Working memory: the gradient of a channel and its output, if they are not in the compute type.
     pub(crate) wide_gradient: &'a mut [T::Compute],
     pub(crate) wide_out: &'a mut [T::Compute],
 }

@@ -7,7 +7,7 @@ use fastrand::Rng;
 use super::*;
 use crate::cpu::lanes::Lanes;
 
-/// How many shapes are drawn.
+/// The number of random shapes.
 const SHAPES: usize = 400;
 
 /// `[batch, in_channels, out_channels]` of a convolution, and its planes.
@@ -45,7 +45,8 @@ impl Case {
         ]
     }
 
-    /// Calls `take` with the places of the image's element, of the filter's and of the output's for each product of a sum.
+    /// Calls `take` with the indices of the image's element, of the filter's and of the output's for each product of a
+    /// sum.
     fn for_each_product(&self, mut take: impl FnMut([usize; 3])) {
         let ([batch, channels, filters], [rows, columns]) = (self.extents, self.output());
         let Plane { image, kernel, padding } = self.plane;
@@ -110,7 +111,7 @@ fn assert_exact<T: Real<Compute: Lanes>>(case: &Case, rng: &mut Rng) {
     convolve(reversed, back, &gradient_of_output, (&filters, Order::Reversed), None, write);
     assert_rounded(&out, &to_images);
 
-    // It is added to.
+    // The gradient is added to these.
     let mut out = vec![T::Compute::ONE; lengths[1]];
     gradient(plane, shape, &images, Given { gradient: &gradient_of_output, out_channels }, &mut out);
     assert!(out.iter().zip(&to_filters).all(|(out, exact)| out.to_f64() == exact + 1.0), "{context}");

@@ -12,11 +12,12 @@ use crate::cpu::compute::computes_in_itself;
 use crate::cpu::lanes::{Lanes, MOST_LANES, in_vectors};
 use crate::cpu::scratch::with_scratch;
 
-/// Each element of `gradient` goes to the place of its window's largest sum, if that was above 0 (or NaN, as in
-/// [`relu_backward`](crate::ops::relu_backward)); all other sums get 0. What goes anywhere is added up for each channel.
+/// Each element of `gradient` goes to the position of its window's maximum, if that was above 0 (or NaN, as in
+/// [`relu_backward`](crate::ops::relu_backward)); all other sums get 0. The gradient that passes is also summed over
+/// each channel.
 pub(crate) struct Unpool<'a, T: Real> {
     pub(crate) gradient: &'a [T],
-    /// What was left of the sums.
+    /// The pooled output.
     pub(crate) out: &'a [T],
     pub(crate) index: &'a [u32],
     /// The window.
@@ -26,15 +27,15 @@ pub(crate) struct Unpool<'a, T: Real> {
     pub(crate) workspace: UnpoolWorkspace<'a, T::Compute>,
 }
 
-/// What [`Unpool`] reads and writes in between: for the windows of a channel, of which whole vectors are read.
+/// The working memory of [`Unpool`], for the windows of a channel, of which whole vectors are read.
 pub(crate) struct UnpoolWorkspace<'a, C> {
     /// The places of the windows' first elements: see [`window_places`](super::window_places).
     pub(crate) firsts: &'a [u32],
-    /// How far from there the gradient goes, as bits.
+    /// The distance from there to where the gradient goes, as bits.
     pub(crate) offsets: &'a mut [C],
-    /// What a rectifier lets through of it; not of windows of two by two.
+    /// The gradient that ReLU passes; not for windows of two by two.
     pub(crate) passed: &'a mut [C],
-    /// The gradient, where it is not in the compute type, or no whole vectors follow.
+    /// The gradient, if it is not in the compute type, or if no whole vectors follow it.
     pub(crate) gradient: &'a mut [C],
     /// As `gradient`, of the output.
     pub(crate) out: &'a mut [C],
@@ -48,7 +49,7 @@ impl<C> UnpoolWorkspace<'_, C> {
 }
 
 impl<T: Real<Compute: Lanes>> Source<T::Compute> for Unpool<'_, T> {
-    /// A vector of windows of two by two is two vectors of a line, and the last begin before its end.
+    /// A vector of windows of two by two is two vectors of a row, and the last ones extend past its end.
     fn required_padding(&self) -> usize {
         if self.size == [2, 2] { 2 * WINDOWS } else { 0 }
     }
@@ -76,7 +77,7 @@ impl<T: Real<Compute: Lanes>> Source<T::Compute> for Unpool<'_, T> {
             let index = &self.index[begin..][..len];
             let gradient = with_vectors(&self.gradient[begin..], len, self.workspace.gradient);
             let out = with_vectors(&self.out[begin..], len, self.workspace.out);
-            // Windows that are known are written in vectors.
+            // Windows known at compile time are written in vectors.
             let (firsts, offsets, columns) =
                 (self.workspace.firsts, &mut *self.workspace.offsets, plane.output()[1]);
             if self.size == [2, 2] && find::<T::Compute, 2, 2>(index, firsts, columns, offsets) {
@@ -98,8 +99,8 @@ impl<T: Real<Compute: Lanes>> Source<T::Compute> for Unpool<'_, T> {
     }
 }
 
-/// `elements`, of which `len` and the rest of a vector can be read: copied to `workspace` if they are not in the compute type, or end
-/// before.
+/// `elements`, of which `len` rounded up to whole vectors can be read: copied to `workspace` if they are not in the
+/// compute type or end before that.
 #[inline(always)]
 fn with_vectors<'a, T: Real>(
     elements: &'a [T],
@@ -113,8 +114,8 @@ fn with_vectors<'a, T: Real>(
     workspace
 }
 
-/// How far from the first element of its window each place is; false if one is not in its window of `ROWS` by `COLUMNS`, as no
-/// pooling makes it.
+/// Finds the distance of each index from the first element of its window; false if an index is not in its window of
+/// `ROWS` by `COLUMNS`, which no pooling returns.
 #[inline(always)]
 fn find<C: Lanes, const ROWS: usize, const COLUMNS: usize>(
     index: &[u32],
@@ -135,7 +136,7 @@ fn find<C: Lanes, const ROWS: usize, const COLUMNS: usize>(
     outside == 0
 }
 
-/// Writes what `source` gives for each plane of `output` rows and columns.
+/// Writes the gradient of `source` for each plane of `output` rows and columns.
 pub(crate) fn unpool<T: Real<Compute: Lanes>>(output: [usize; 2], source: Unpool<'_, T>, out: &mut [T]) {
     struct Planes<'a, T: Real> {
         plane: Plane,
@@ -155,7 +156,7 @@ pub(crate) fn unpool<T: Real<Compute: Lanes>>(output: [usize; 2], source: Unpool
             }
         }
     }
-    // Without a border, and by a kernel of one element: positions are those of the output.
+    // Without a border, and with a kernel of one element, positions are those of the output.
     let plane = Plane::borderless(output);
     with_scratch([plane.positions() + source.required_padding()], |[part]: [&mut [T::Compute]; 1]| {
         in_vectors(Planes { plane, source, part, out });
@@ -163,7 +164,7 @@ pub(crate) fn unpool<T: Real<Compute: Lanes>>(output: [usize; 2], source: Unpool
 }
 
 impl<C: Lanes> UnpoolWorkspace<'_, C> {
-    /// Writes what passed to its places, for windows of any size, and any places.
+    /// Writes the gradient that passes to its positions, for windows of any size and any index.
     fn scatter(&self, plane: &Plane, index: &[u32], part: &mut [C]) {
         part.fill(C::ZERO);
         let (columns, width) = (plane.output()[1], plane.width());
@@ -175,7 +176,7 @@ impl<C: Lanes> UnpoolWorkspace<'_, C> {
     }
 }
 
-/// Writes what passed to its places, for windows of `ROWS` by `COLUMNS`, and zeros elsewhere.
+/// Writes the gradient that passes to its positions, for windows of `ROWS` by `COLUMNS`, and zeros elsewhere.
 #[inline(always)]
 fn spread<C: Lanes, const ROWS: usize, const COLUMNS: usize>(
     plane: &Plane,
@@ -183,8 +184,8 @@ fn spread<C: Lanes, const ROWS: usize, const COLUMNS: usize>(
     part: &mut [C],
 ) {
     let ([rows, cols], columns) = (pooled(plane.output(), [ROWS, COLUMNS]), plane.output()[1]);
-    // Whole vectors of windows: those behind the row's end are zeros, which the next row overwrites. Of the last rows they
-    // may end before the part does, and less than a window is left.
+    // Whole vectors of windows: those past the row's end are zeros, which the next row overwrites. In the last rows the
+    // vectors may end before the part does, by less than a window.
     let covers_rows = cols.next_multiple_of(WINDOWS) * COLUMNS >= plane.width();
     let covered = if covers_rows { rows * ROWS * plane.width() } else { 0 };
     part[covered.saturating_sub(COLUMNS)..].fill(C::ZERO);
@@ -200,8 +201,8 @@ fn spread<C: Lanes, const ROWS: usize, const COLUMNS: usize>(
     }
 }
 
-/// Writes one row of the elements of windows: that at its window's offset gets what passed, the others 0. The first of the row
-/// has the offset `first`, and windows from number `cols` on are none.
+/// Writes one row of the elements of windows: the element at its window's offset gets the gradient that passes, the
+/// others 0. The first of the row has the offset `first`; windows from number `cols` on do not exist.
 #[inline(always)]
 fn spread_row<C: Lanes, const COLUMNS: usize>(
     line: &mut [[C; COLUMNS]],
@@ -219,15 +220,15 @@ fn spread_row<C: Lanes, const COLUMNS: usize>(
     }
 }
 
-/// Writes what a rectifier lets through of the gradient to its places, for windows of two by two, a window in each lane, and zeros
-/// elsewhere; the sum of what it lets through, which the machine's vectors order.
+/// Writes the gradient that ReLU passes to its positions, for windows of two by two, a window in each lane, and zeros
+/// elsewhere; returns its sum, whose order depends on the machine's vectors.
 ///
-/// Behind the last window the rest of a vector can be read, and behind the last row two vectors written.
+/// Past the last window, the rest of a vector must be readable, and past the last row, two vectors writable.
 struct SpreadFours<'a, C> {
     plane: &'a Plane,
     gradient: &'a [C],
     out: &'a [C],
-    /// In which of the four places each goes, as [`find`] says.
+    /// Which of the four positions each goes to, as found by [`find`].
     offsets: &'a [C],
     part: &'a mut [C],
 }
@@ -245,7 +246,7 @@ impl<C: Lanes> WithSimd for SpreadFours<'_, C> {
         let (lanes, zero) = (C::lanes::<S>(), C::splat(simd, C::ZERO));
         let vectors = cols.div_ceil(lanes);
         let covered = vectors * lanes;
-        // Behind a row's last window are the next row's.
+        // Past a row's last window are those of the next row.
         let in_last = &const { [[C::ONE; MOST_LANES], [C::ZERO; MOST_LANES]] };
         let in_last = vector::<C, S>(in_last.as_flattened(), MOST_LANES - (cols + lanes - covered));
         let is_in_last = C::is_same(simd, in_last, C::splat(simd, C::ONE));
@@ -257,7 +258,7 @@ impl<C: Lanes> WithSimd for SpreadFours<'_, C> {
             let (out, _) = C::vectors::<S>(&out[row * cols..][..covered]);
             let (offsets, _) = C::vectors::<S>(&offsets[row * cols..][..covered]);
             let mut sum_of_row = zero;
-            // From the last on: the zeros that a vector writes behind its line are written again.
+            // From the last on, so that the zeros that a vector writes past its row are overwritten.
             for number in (0..vectors).rev() {
                 let is_stopped = C::is_at_most(simd, out[number], zero);
                 let mut passed = C::select(simd, is_stopped, zero, gradient[number]);
@@ -275,7 +276,7 @@ impl<C: Lanes> WithSimd for SpreadFours<'_, C> {
             sum = C::add_lanes(simd, sum, sum_of_row);
         }
         let sum = <C as Lanes>::sum(simd, sum);
-        // In a loop of its own: around a call, the one above would keep its vectors in memory.
+        // In a loop of its own: a loop with a call would keep its vectors in memory.
         if 2 * covered < width {
             part[..2 * rows * width]
                 .chunks_exact_mut(width)
@@ -285,8 +286,8 @@ impl<C: Lanes> WithSimd for SpreadFours<'_, C> {
     }
 }
 
-/// One row of the elements of windows: what passed where the offset is that of the place, and 0. Lanes are in the order of
-/// [`Lanes::zip`].
+/// One row of the elements of windows: the gradient that passes where the offset is that of the position, else 0. Lanes
+/// are in the order of [`Lanes::zip`].
 #[inline(always)]
 fn spread_pairs<C: Lanes, S: Simd>(
     simd: S,
@@ -300,14 +301,14 @@ fn spread_pairs<C: Lanes, S: Simd>(
     C::zip(simd, [even, odd])
 }
 
-/// The two vectors the first of whose elements is number `begin`.
+/// The two vectors from element number `begin` on.
 #[inline(always)]
 fn vector_pair_mut<C: Lanes, S: Simd>(elements: &mut [C], begin: usize) -> &mut [C::Vector<S>; 2] {
     let (vectors, _) = C::vectors_mut::<S>(&mut elements[begin..][..2 * C::lanes::<S>()]);
     vectors.try_into().expect("as many as asked for")
 }
 
-/// What a rectifier lets through of a gradient, by its output: nothing if that is 0 or below.
+/// The gradient that ReLU passes, decided by its output: 0 if that is 0 or below.
 #[inline(always)]
 pub(crate) fn rectified<T: Real, C: Real>(output: T, gradient: C) -> C {
     if output <= T::ZERO { C::ZERO } else { gradient }

@@ -13,14 +13,14 @@ use crate::cpu::direct::convolve::Sums;
 use crate::cpu::direct::plane::Plane;
 use crate::cpu::lanes::MOST_LANES;
 
-/// Sums in a vector, and pairs in one.
+/// Sums of a vector, and pairs of one.
 const LANES: usize = MOST_LANES;
 
-/// Copies an image into planes of pairs of channels. What lies around them is zero from the beginning.
+/// Copies an image into planes of pairs of channels. Their borders are zero from the beginning.
 #[allow(unsafe_code, reason = "target features")]
 pub(super) fn border(plane: &Plane, image: &[bf16], planes: &mut [Pair]) {
     assert!(is_supported());
-    // SAFETY: they are there with the instruction.
+    // SAFETY: a machine with the instruction has these features.
     unsafe { border_in_vectors(plane, image, planes) };
 }
 

@@ -30,7 +30,7 @@ fn an_image_with_small_elements_changes_no_other() {
     }
 }
 
-/// A convolution of one element of each of some channels, and a bias, rectified, by as many equal filters.
+/// A convolution of one element in each of some channels, plus a bias, rectified, by equal filters.
 fn of_one(channels: usize, input: f32, filter: f32, bias: bf16) -> bf16 {
     let window = Window { image: [1, 1], kernel: [1, 1], stride: [1, 1], padding: [0, 0] };
     let conv = Convolution { batch: 1, in_channels: channels, out_channels: channels, window };
@@ -68,7 +68,7 @@ fn no_part_of_a_sum_overflows() {
     }
 }
 
-/// Whole numbers, whose sums are exact in `f32`, in whatever order.
+/// Integers, whose sums are exact in `f32` in any order.
 fn whole(len: usize, seed: usize) -> Vec<f32> {
     (0..len).map(|number| ((number * 37 + seed * 5) % 9) as f32 - 4.0).collect()
 }
@@ -114,13 +114,13 @@ fn convolutions_and_gradients_are_those_of_f32() {
         conv2d::backward_filters(&conv, &halves[0], &halves[2], &mut of_halves);
         assert_eq!(of_halves, by_filters, "{conv:?} by the filters");
 
-        // A gradient that begins where no pair may.
+        // A gradient that is not aligned for pairs.
         let behind_one = [&[bf16::ONE], halves[2].as_slice()].concat();
         of_halves = whole(filters_len, 4);
         conv2d::backward_filters(&conv, &halves[0], &behind_one[1..], &mut of_halves);
         assert_eq!(of_halves, by_filters, "{conv:?} by the filters, at an odd place");
 
-        // An image, or a gradient, that pairs do not take, among others that they take.
+        // An image or a gradient that is not exact, among others that are.
         let places =
             [[Some(0), None], [Some(input_len - 1), None], [None, Some(0)], [None, Some(out_len - 1)]];
         for places in places {
@@ -142,7 +142,7 @@ fn convolutions_and_gradients_are_those_of_f32() {
     }
 }
 
-/// Sums of nothing but a bias, of filters in lanes.
+/// The bias alone, summed by filters in lanes, is rounded as numbers are.
 #[test]
 fn sums_are_narrowed_as_numbers_are() {
     let values = [

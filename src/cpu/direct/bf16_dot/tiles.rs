@@ -13,16 +13,17 @@ use crate::cpu::direct::filters::Filters;
 use crate::cpu::direct::plane::Plane;
 use crate::cpu::tiles::{BLOCK, Initial, Left, Right, SIDE, Step, Sums, Tiles, are_there};
 
-/// Tiles add even and odd products apart, vectors in turn: while only many filters are multiplied in tiles, the last bits of a
-/// filter's sums would depend on how many there are beside it. So convolutions use none until both add in one order.
+/// Tiles sum even and odd products separately, vectors alternately. While only convolutions of many filters would use
+/// tiles, the last bits of a filter's sums would depend on the number of filters. So convolutions do not use tiles
+/// until both sum in one order.
 const ADD_AS_VECTORS_DO: bool = false;
 
-/// Whether tiles are faster than vectors: if not much of them would be zeros.
+/// Whether tiles are faster than vectors: if few of their elements would be zeros.
 pub(in crate::cpu::direct) fn are_worthwhile(shape: &Filters) -> bool {
     ADD_AS_VECTORS_DO && are_there() && shape.in_channels >= SIDE / 2 && shape.out_channels >= SIDE / 2
 }
 
-/// Rows of a block of which so many are left.
+/// Rows of a block when so many are left.
 fn rows_of(left: usize) -> usize {
     if left <= SIDE { SIDE } else { BLOCK }
 }
@@ -31,11 +32,11 @@ const fn bytes(pairs: usize) -> usize {
     pairs * size_of::<Pair>()
 }
 
-/// Filters of a convolution: `[out_channels / BLOCK, pairs / SIDE, taps, BLOCK, SIDE]`, with zeros behind the last filter and
-/// the last pair.
+/// Filters of a convolution: `[out_channels / BLOCK, pairs / SIDE, taps, BLOCK, SIDE]`, padded with zeros after the
+/// last filter and the last pair.
 pub(in crate::cpu::direct) struct TiledFilters<'a> {
     filters: &'a mut [Pair],
-    /// What the sums of each filter begin with: `[out_channels, BLOCK]`.
+    /// The initial sums of each filter: `[out_channels, BLOCK]`.
     initial: &'a mut [f32],
     /// From one tile of a filter, and of the planes, to the next.
     steps: &'a mut [Step],
@@ -47,7 +48,7 @@ impl<'a> TiledFilters<'a> {
         shape.in_channels.div_ceil(2).next_multiple_of(SIDE)
     }
 
-    /// The lengths of the filters and of what the sums begin with.
+    /// The lengths of the filters and of the initial sums.
     pub(super) fn lengths(shape: &Filters) -> [usize; 2] {
         let filters = shape.out_channels.next_multiple_of(BLOCK);
         [filters * Self::planes(shape) * shape.taps, filters * BLOCK]
@@ -58,7 +59,7 @@ impl<'a> TiledFilters<'a> {
         Self::planes(shape) / SIDE * shape.taps
     }
 
-    /// Packs what `element` gives for a filter, a pair of channels and a tap.
+    /// Packs the pairs that `element` returns for a filter, a pair of channels and a tap.
     pub(super) fn pack(
         shape: &Filters,
         plane: &Plane,
@@ -91,8 +92,8 @@ impl<'a> TiledFilters<'a> {
         Self { filters, initial, steps }
     }
 
-    /// The sums of up to [`BLOCK`] filters, from number `begin` on, at all positions, each in a part of `sums` that is `sums_len`
-    /// long.
+    /// Computes the sums of up to [`BLOCK`] filters from number `begin` on, at all positions. Each filter's part of
+    /// `sums` is `sums_len` long.
     #[allow(unsafe_code, reason = "tiles are loaded through pointers")]
     pub(super) fn add_up(
         &self,
@@ -131,10 +132,10 @@ impl<'a> TiledFilters<'a> {
     }
 }
 
-/// The gradient by filters, over all images: `[taps, in_channels, filters]`, with what is needed for it.
+/// The gradient by the filters, summed over all images: `[taps, in_channels, filters]`, and its working memory.
 pub(in crate::cpu::direct) struct TiledGradient<'a> {
     shape: Filters,
-    /// The gradient by the sums: for each pair of positions that of all filters, and zeros behind the last.
+    /// The gradient by the sums: all filters of each pair of positions, padded with zeros.
     parts: &'a mut [Pair],
     sums: &'a mut [f32],
     /// From one tile of positions to the next.
@@ -147,7 +148,7 @@ impl<'a> TiledGradient<'a> {
         shape.in_channels.next_multiple_of(SIDE)
     }
 
-    /// The lengths of parts and of sums, for so many filters at once, and the number of steps.
+    /// The lengths of parts and of sums, for so many filters at a time, and the number of steps.
     pub(in crate::cpu::direct) fn lengths(shape: &Filters, filters: usize, positions: usize) -> [usize; 3] {
         let (filters, steps) = (filters.next_multiple_of(BLOCK), positions.div_ceil(BLOCK));
         [filters * steps * SIDE, shape.taps * Self::planes(shape) * filters, steps]
@@ -162,12 +163,12 @@ impl<'a> TiledGradient<'a> {
         Self { shape, parts, sums, steps }
     }
 
-    /// Filters, with those that are none.
+    /// Filters, padding included.
     fn filters(&self) -> usize {
         self.sums.len() / (self.shape.taps * Self::planes(&self.shape))
     }
 
-    /// Begins sums of other filters.
+    /// Starts the sums of other filters.
     pub(in crate::cpu::direct) fn begin(&mut self) {
         let filters = self.filters();
         self.sums.fill(0.0);
@@ -176,7 +177,8 @@ impl<'a> TiledGradient<'a> {
         }
     }
 
-    /// Adds what one image gives to the sums of all channels and filters. Parts are `part_len` long, one for each filter.
+    /// Adds the products of one image to the sums of all channels and filters. Parts are `part_len` long, one for each
+    /// filter.
     #[allow(unsafe_code, reason = "tiles are loaded through pointers")]
     pub(super) fn add_image(&mut self, plane: &Plane, planes: &[bf16], parts: &[bf16], part_len: usize) {
         let (channels, filters) = (Self::planes(&self.shape), self.filters());

@@ -19,8 +19,8 @@ use super::{MOST_VECTORS, POSITIONS, Sums, are_wide};
 use crate::cpu::lanes::{Lanes, MOST_LANES, has_few_registers};
 use crate::cpu::prefetch::Prefetch;
 
-/// Neighbouring positions whose sums of one vector of filters are kept in 32 registers at once. With the filters of three taps, the
-/// first ones fill nearly all registers.
+/// Sizes of blocks: neighbouring positions whose sums of one vector of filters are in 32 registers at a time. The sums
+/// of the largest block and the filters of three taps fill nearly all registers.
 const POSITIONS_AT_ONCE: [usize; 3] = [24, 16, 14];
 
 /// The same for two vectors of filters, or for one in 16 registers,
@@ -32,34 +32,34 @@ const FEW_AT_ONCE: [usize; 3] = [6, 5, 4];
 /// The most of all of these.
 pub(super) const MOST_POSITIONS: usize = POSITIONS_AT_ONCE[0];
 
-/// Stands for the columns of a kernel, if their number is not known where the loop is compiled.
+/// Stands for the columns of a kernel whose number is not known at compile time.
 pub(super) const ANY: usize = 0;
 
-/// The sums of a group of filters at all positions.
+/// Computes the sums of a group of filters at all positions.
 pub(super) struct AddUp<'a, C, M> {
     pub(super) multiply: M,
     pub(super) filters: &'a [C],
-    /// Whether a filter by the border of zeros is 0.
+    /// Whether the product of a filter with the border of zeros is 0.
     pub(super) are_finite: bool,
     /// Vectors of filters.
     pub(super) vectors: usize,
-    /// What each filter's sums begin with.
+    /// The initial sum of each filter.
     pub(super) initial: [C; MOST_VECTORS * MOST_LANES],
     pub(super) sums: Sums<'a, C, C>,
-    /// What is fetched meanwhile.
+    /// The memory to prefetch meanwhile.
     pub(super) prefetch: Prefetch<3>,
-    /// The sums of all filters at a position, side by side, of sums from number `begin` on: the others are transposed.
+    /// The sums of all filters at a position, side by side, from position `begin` on; earlier ones are transposed.
     pub(super) by_position: &'a mut [C],
     pub(super) begin: usize,
 }
 
 impl<C: Lanes, M: Multiply<C>> WithSimd for AddUp<'_, C, M> {
-    /// How far the sums of a row of the output are from those of the next.
+    /// The distance of the rows of the output's sums.
     type Output = usize;
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) -> usize {
-        // By `const`, here and below: what no vectors of this kind come to is not compiled.
+        // `const`, here and below, so that code for vectors that are not of this kind is not compiled.
         if const { !are_wide(size_of::<C::Vector<S>>()) } {
             unreachable!("`new` has asked for wide vectors");
         }
@@ -88,7 +88,7 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
         row_len
     }
 
-    /// The same for kernels of `K` columns, or of any number of them, not transposed.
+    /// The same for kernels of `K` columns, or of any number of them, without the last transposition.
     #[inline(always)]
     fn columns<S: Simd, const V: usize, const K: usize>(&mut self, simd: S) -> Blocks {
         const ALL: [usize; 3] = POSITIONS_AT_ONCE;
@@ -133,7 +133,7 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
         blocks
     }
 
-    /// The same of `P` positions of a row, from column number `column` on. The sums of rows are `row_len` apart.
+    /// The same for `P` positions of a row, from column number `column` on. The sums of rows are `row_len` apart.
     #[inline(always)]
     fn block<S: Simd, const V: usize, const K: usize, const P: usize>(
         &mut self,
@@ -151,13 +151,13 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
         let place = (number - self.begin) * V * C::lanes::<S>();
         let (to, _) = C::vectors_mut::<S>(&mut self.by_position[place..]);
         let (to, _) = to[..P * V].as_chunks_mut::<V>();
-        // An array, of a size that is known: a copy of slices would have all sums in memory first.
+        // An array of known size: copying slices would write all sums to memory first.
         let to: &mut [[C::Vector<S>; V]; P] = to.try_into().expect("as many as asked for");
         *to = sums;
     }
 
-    /// Transposes sums, if there is no room for `P` from number `number` on. None before them is made again: of blocks
-    /// that follow each other, no one begins before the last one did.
+    /// Transposes the buffered sums if `P` more from position `number` on do not fit. No earlier sum is computed again:
+    /// a block never begins before the block that precedes it.
     #[inline(always)]
     fn make_room<S: Simd, const V: usize, const P: usize>(&mut self, simd: S, number: usize) {
         const { assert!(MOST_POSITIONS + MOST_LANES <= POSITIONS) };
@@ -190,8 +190,8 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
         for (channel, of_rows) in of_rows.chunks_exact(plane.kernel[0]).enumerate() {
             let mut begin = first + channel * len + kernel_rows.start * width;
             for of_row in &of_rows[kernel_rows.clone()] {
-                // SAFETY: `begin` is `first + channel * len + row * width`, of a channel below `channels` and a row below
-                // `kernel[0]`: by the assertion of `rows_of` it ends with `planes`, or before.
+                // SAFETY: `begin` is `first + channel * len + row * width`, of a channel below `channels` and a row
+                // below `kernel[0]`: by the assertion in `rows_of`, the line ends within `planes`.
                 let line = unsafe { self.sums.planes.get_unchecked(begin..begin + line_len) };
                 begin += width;
                 self.prefetch.fetch();
@@ -201,7 +201,7 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
         sums
     }
 
-    /// What the sums at a position begin with.
+    /// The initial sums at a position.
     #[inline(always)]
     fn first_sums<S: Simd, const V: usize>(&self, simd: S) -> [C::Vector<S>; V] {
         let (initial, _) = C::vectors::<S>(&self.initial);
@@ -210,8 +210,9 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
         sums
     }
 
-    /// The rows of the kernel that make products at `count` positions from number `first` on. Asserts that their lines, `line_len`
-    /// elements from `first` behind the beginning of that row in each of `channels`, end before the planes do.
+    /// The rows of the kernel that have products at `count` positions from number `first` on. Asserts that their lines,
+    /// of `line_len` elements from `first` after the beginning of that row in each of `channels`, end within the
+    /// planes.
     #[inline(always)]
     fn rows_of(&self, first: usize, count: usize, channels: usize, line_len: usize) -> Range<usize> {
         let plane = self.sums.plane;
@@ -224,7 +225,7 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
         if self.are_finite { plane.rows_within(first, count) } else { 0..plane.kernel[0] }
     }
 
-    /// Transposes the sums at the first `count` positions that are kept.
+    /// Transposes the first `count` positions of the buffered sums.
     #[inline(always)]
     fn transpose<S: Simd, const V: usize>(&mut self, simd: S, count: usize) {
         let Sums { sums, sums_len, .. } = &mut self.sums;

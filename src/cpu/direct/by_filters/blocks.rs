@@ -2,21 +2,23 @@
 
 use super::Plane;
 
-/// How the positions of a plane are cut in blocks, whose sums are made together: those of each row, or all as one row.
+/// How the positions of a plane are divided into blocks, whose sums are computed together: each row apart, or all rows
+/// as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Blocks {
     pub(super) rows: usize,
     pub(super) columns: usize,
-    /// How far the sums of a row of the output are from those of the next: side by side, unless all are one row.
+    /// The distance of the rows of the output's sums: without gaps, unless all rows are one.
     pub(super) row_len: usize,
-    /// How many sums there are, with those between rows if all are one.
+    /// The number of sums, including those between rows if all rows are one.
     pub(super) sums: usize,
-    /// How many of each size a row has, one size after the other. The last ones may begin before those before them end.
+    /// The number of blocks of each size in a row, one size after the other. The last blocks may overlap those before
+    /// them.
     pub(super) counts: [usize; 3],
 }
 
 impl Blocks {
-    /// Those with the fewest sums that are not used, of these sizes, in descending order.
+    /// The blocks of these sizes, in descending order, that compute the fewest unused sums.
     pub(super) fn of(plane: &Plane, sizes: [usize; 3]) -> Self {
         let ([rows, columns], all) = (plane.output(), plane.positions());
         let as_one_row = Self {
@@ -26,7 +28,7 @@ impl Blocks {
             sums: all,
             counts: [all.div_ceil(sizes[0]), 0, 0],
         };
-        // More small ones are not needed: so many of them are as long as some of the largest, or as all of a row.
+        // More small blocks are not needed: so many of them are as long as some of the largest, or as a whole row.
         let most = sizes[0].min(columns.div_ceil(sizes[2]));
         let counts = (0..3).flat_map(|middle| (0..=most).map(move |small| [middle, small]));
         let of_rows = counts.filter_map(|[middle, small]| {

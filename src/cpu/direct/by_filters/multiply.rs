@@ -8,11 +8,11 @@ use pulp::{Simd, WithSimd};
 use crate::cpu::bf16_dot::is_supported;
 use crate::cpu::lanes::Lanes;
 
-/// A product of vectors that is added to sums.
+/// How a product of vectors is added to sums.
 pub(in crate::cpu::direct) trait Multiply<C: Lanes>: Copy {
-    /// Whether the filters of one tap are kept in registers, and never those of three.
+    /// Whether the filters of one tap are in registers at a time, and never those of three.
     const TAP_BY_TAP: bool;
-    /// Elements whose products are added up in one lane.
+    /// Elements whose products are summed in one lane.
     const AT_ONCE: usize;
 
     /// `sum + filter * element`, lane by lane.
@@ -25,7 +25,7 @@ pub(in crate::cpu::direct) trait Multiply<C: Lanes>: Copy {
     ) -> C::Vector<S>;
 }
 
-/// One product a lane.
+/// One product in each lane.
 #[derive(Clone, Copy)]
 pub(in crate::cpu::direct) struct Singles;
 
@@ -45,9 +45,10 @@ impl<C: Lanes> Multiply<C> for Singles {
     }
 }
 
-/// Two products a lane, of pairs of `bf16` whose bits are those of an `f32`: in [`in_bf16_dot_vectors`], elsewhere slowly.
+/// Two products in each lane, of pairs of `bf16` that are passed as the bits of an `f32`: fast in
+/// [`in_bf16_dot_vectors`], slow elsewhere.
 ///
-/// Invariant P1: one is made by [`new`](Self::new) alone, and so where the instruction is there.
+/// Invariant P1: only [`new`](Self::new) makes one, so the machine has the instruction.
 #[derive(Clone, Copy)]
 pub(in crate::cpu::direct) struct Bf16Dot(());
 
@@ -70,7 +71,8 @@ impl Multiply<f32> for Bf16Dot {
         #[cfg(target_arch = "x86_64")]
         if const { size_of::<S::f32s>() == 64 } {
             let [filter, element, sum] = [filter, element, sum].map(bytemuck::cast);
-            // SAFETY: the instruction is there, since `self` is (P1), and so is AVX-512, which all machines with it have.
+            // SAFETY: the machine has the instruction, since `self` exists (P1), and AVX-512, which all machines with
+            // it have.
             return bytemuck::cast(unsafe { x86_64::multiply_add(filter, element, sum) });
         }
         let _ = (filter, element, sum);
@@ -78,11 +80,11 @@ impl Multiply<f32> for Bf16Dot {
     }
 }
 
-/// Does the work in vectors, with the instruction for pairs, which is there (P1).
+/// Runs `work` in vectors, compiled with the instruction for pairs, which the machine has (P1).
 pub(in crate::cpu::direct) fn in_bf16_dot_vectors<W: WithSimd>(_: Bf16Dot, work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
     if let Some(simd) = pulp::x86::V4::try_new() {
-        // SAFETY: the instruction is there, as the first value proves (P1), and so is AVX-512, as the second does.
+        // SAFETY: the machine has the instruction, as the first value proves (P1), and AVX-512, as `simd` does.
         return unsafe { x86_64::with_instruction(simd, work) };
     }
     drop(work);

@@ -28,15 +28,15 @@ use crate::cpu::direct::plane::Plane;
 use crate::cpu::lanes::{Lanes, MOST_LANES, has_few_registers, with_lanes};
 use crate::cpu::prefetch::Prefetch;
 
-/// Elements of the output that are transposed at once: those of two vectors take half of a small first-level cache.
+/// Elements of the output that are transposed at a time: those of two vectors take half of a small first-level cache.
 const PIECE: usize = 128;
 
-/// Lines that are fetched with each row, at most.
+/// Cache lines that are prefetched with each row, at most.
 const LINES: usize = 4;
 
-/// Channels whose sums are kept in registers at once: with two vectors of filters and three taps, 24 of 32.
+/// Channels whose sums are in registers at a time: with two vectors of filters and three taps, 24 of 32 registers.
 const CHANNELS: usize = 4;
-/// The same where there are 16 registers: 12 of them.
+/// The same for 16 registers: 12 of them.
 const FEW_CHANNELS: usize = 2;
 
 /// The products of one image.
@@ -44,22 +44,22 @@ pub(in crate::cpu::direct) struct Products<'a, C, M> {
     pub(in crate::cpu::direct) multiply: M,
     pub(in crate::cpu::direct) vectors: FilterVectors,
     pub(in crate::cpu::direct) plane: &'a Plane,
-    /// The planes of the image; of pairs those that begin at each even element, and at each odd one.
+    /// The planes of the image; for pairs, those that begin at each even element and those at each odd one.
     pub(in crate::cpu::direct) planes: [&'a [C]; 2],
-    /// The gradient by the sums of each filter, row by row, and how far one filter's is from the next one's.
+    /// The gradient by the sums of each filter, row by row, and the distance of filters.
     pub(in crate::cpu::direct) parts: &'a [C],
     pub(in crate::cpu::direct) part_len: usize,
-    /// How far one row of the gradient is from the next: as long as a row of the output, or filled up with zeros.
+    /// The distance of the gradient's rows: as long as a row of the output, or padded with zeros.
     pub(in crate::cpu::direct) columns: usize,
-    /// As many as [`TRANSPOSED`](Self::TRANSPOSED) says.
+    /// Of the length [`TRANSPOSED`](Self::TRANSPOSED).
     pub(in crate::cpu::direct) transposed: &'a mut [C],
-    /// What is fetched meanwhile.
+    /// The memory to prefetch meanwhile.
     pub(in crate::cpu::direct) prefetch: Prefetch<4>,
-    /// What is added to, in the order of packed filters.
+    /// The sums to add to, in the order of packed filters.
     pub(in crate::cpu::direct) sums: &'a mut [C],
 }
 
-/// The first channel of some, and the first tap.
+/// The first channel and tap of a block of sums.
 #[derive(Clone, Copy)]
 struct TapOffset {
     channel: usize,
@@ -68,12 +68,12 @@ struct TapOffset {
 }
 
 impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
-    /// Whether there are enough channels that no sum waits for the one before it.
+    /// Whether there are enough channels to hide the latency of the sums.
     pub(in crate::cpu::direct) fn has_channels(shape: &Filters) -> bool {
         shape.in_channels >= CHANNELS
     }
 
-    /// The most elements of a piece of the gradient, transposed.
+    /// The most elements of a piece of the gradient after it is transposed.
     pub(in crate::cpu::direct) const TRANSPOSED: usize = PIECE * MOST_VECTORS * MOST_LANES;
 }
 
@@ -97,7 +97,7 @@ impl<C: Lanes, M: Multiply<C>> WithSimd for Products<'_, C, M> {
 }
 
 impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
-    /// The products of `V` vectors of filters.
+    /// Adds the products of `V` vectors of filters.
     #[inline(always)]
     fn group<S: Simd, const V: usize>(&mut self, simd: S, group: Group) {
         let (channels, outputs) = (self.vectors.shape.in_channels, self.plane.output()[0] * self.columns);
@@ -120,13 +120,12 @@ impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
         }
     }
 
-    /// How many elements of the output a piece has: whole rows, if they are not too long, since each part of a row
-    /// takes a moment to begin with.
+    /// The outputs of a piece: whole rows if they are not too long, since each part of a row has a fixed cost.
     fn piece_len(&self) -> usize {
         if self.columns <= PIECE { PIECE / self.columns * self.columns } else { PIECE }
     }
 
-    /// Rows that products are made of, one by one, at least.
+    /// The least number of calls of [`Prefetch::fetch`], one for each row of products.
     fn steps(&self) -> usize {
         let shape = self.vectors.shape;
         let of_kernel = self.plane.kernel[0] * self.plane.kernel[1].div_ceil(MOST_TAPS);
@@ -136,8 +135,8 @@ impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
             * of_kernel
     }
 
-    /// From the positions of each filter to the filters of each position, in squares of `L` of each, of which the last ones
-    /// need not be whole.
+    /// Transposes from the positions of each filter to the filters of each position, in squares of `L`, the last of
+    /// which may be partial.
     #[inline(always)]
     fn transpose<S: Simd, const V: usize, const L: usize>(
         &mut self,
@@ -164,7 +163,7 @@ impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
         }
     }
 
-    /// The products of `N` channels, from number `channel` on, with a piece of the gradient.
+    /// The products of `N` channels from number `channel` on with a piece of the gradient.
     #[inline(always)]
     fn channels<S: Simd, const V: usize, const N: usize>(
         &mut self,
@@ -208,7 +207,7 @@ impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
         }
     }
 
-    /// The sums of the products of a piece of the gradient with what each tap meets, row by row of the output.
+    /// The sums of the products of a piece of the gradient with the elements under each tap, row by row of the output.
     #[inline(always)]
     fn add_products<S: Simd, const V: usize, const N: usize, const K: usize>(
         &mut self,
@@ -216,7 +215,7 @@ impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
         offset: TapOffset,
         piece: &Range<usize>,
     ) -> [[[C::Vector<S>; V]; K]; N] {
-        // Loops, and no closures: a closure is compiled without the machine's vectors if it is not inlined.
+        // Loops, not closures: a closure that is not inlined is compiled without the machine's vectors.
         let mut sums = [[[C::splat(simd, C::ZERO); V]; K]; N];
         let (gradient, _) = C::vectors::<S>(self.transposed).0.as_chunks::<V>();
         let (mut rest, columns) = (&gradient[..piece.len()], self.columns);
@@ -242,8 +241,8 @@ impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
                     for channel in 0..N {
                         for tap in 0..K {
                             let element = lines[channel][tap].wrapping_add(position);
-                            // SAFETY: a line has as many elements as `of_row`, and ends with its planes, or before:
-                            // none ends behind `lines_end`, that of the last channel, row of the image and tap.
+                            // SAFETY: a line has as many elements as `of_row` and ends within the planes: no line ends
+                            // after `lines_end`, the end for the last channel, row of the image and tap.
                             let element = unsafe { *element };
                             let element = C::splat(simd, element);
                             for vector in 0..V {
@@ -259,7 +258,7 @@ impl<C: Lanes, M: Multiply<C>> Products<'_, C, M> {
         sums
     }
 
-    /// Where the last line ends that `channels` and `taps` from `offset` on have, for outputs below number `end`.
+    /// The end of the last line that `channels` and `taps` from `offset` on read, for outputs below number `end`.
     #[inline(always)]
     fn lines_end(&self, offset: TapOffset, [channels, taps]: [usize; 2], end: usize) -> usize {
         let plane = self.plane;

@@ -17,7 +17,7 @@ pub(super) fn add_row<C: Lanes, S: Simd, const V: usize, const K: usize, const P
     filters: &[[C::Vector<S>; V]; K],
     sums: &mut [[C::Vector<S>; V]; P],
 ) {
-    // By the constant, and not by what the array holds: what is for other numbers of columns is not compiled.
+    // On the constant, not on the array's length, so that code for other numbers of columns is not compiled.
     match K {
         1 => add_taps(simd, line, within, [filters[0]], sums),
         3 => add_taps(simd, line, within, [filters[0], filters[1], filters[2]], sums),
@@ -42,11 +42,11 @@ fn add_taps<C: Lanes, S: Simd, const V: usize, const K: usize, const P: usize>(
 ) {
     const { assert!(P <= MOST_POSITIONS && K <= MOST_TAPS) };
     let line = &line[..P + K - 1];
-    // Written out: the compiler does not unroll a loop of so many multiplications, and sums in arrays that are indexed by a
-    // variable are in memory.
+    // Written out: the compiler does not unroll a loop of so many multiplications, and arrays of sums that are indexed
+    // by a variable are in memory.
     macro_rules! elements {
         ($($place:literal)*) => { $(
-            // Only at the ends there may be a border: in between nothing is asked.
+            // Only elements at the ends may be of the border, so those between are not tested.
             let is_border = K > 1
                 && ($place + 1 < MOST_TAPS && $place < within.start
                     || $place + MOST_TAPS > P + K - 1 && $place >= within.end);

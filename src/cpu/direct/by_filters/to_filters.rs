@@ -4,8 +4,8 @@ use pulp::{Simd, WithSimd};
 
 use crate::cpu::lanes::{Lanes, with_lanes};
 
-/// From `V` vectors of filters at each position to positions of each filter, from number `begin` on. A function of its own for
-/// all sizes of kernels and blocks.
+/// Transposes `V` vectors of filters at each position to positions of each filter, from number `begin` on. One function
+/// for all sizes of kernels and blocks.
 pub(super) struct ToFilters<'a, C, const V: usize> {
     pub(super) from: &'a [C],
     pub(super) sums: &'a mut [C],

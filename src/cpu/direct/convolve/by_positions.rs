@@ -10,18 +10,18 @@ use crate::cpu::direct::plane::Plane;
 use crate::cpu::lanes::{Lanes, has_few_registers};
 use crate::cpu::prefetch::prefetch;
 
-/// The most vectors of positions whose sums are kept in registers at once.
+/// The most vectors of positions whose sums are in registers at a time.
 pub(super) const MOST_VECTORS: usize = 8;
 
-/// The sums of `size` filters, at all positions of one image.
+/// Computes the sums of `size` filters, at all positions of one image.
 pub(super) struct ByPositions<'a, C> {
     pub(super) size: usize,
-    /// A block of them: for each channel and tap, theirs lie side by side.
+    /// A block of filters: for each channel and tap, they lie side by side.
     pub(super) filters: &'a [C],
-    /// What each filter's sums begin with.
+    /// The initial sum of each filter.
     pub(super) initial: [C; MOST],
     pub(super) sums: Sums<'a, C, C>,
-    /// How far ahead of the planes something lies that will be read next.
+    /// The distance from the planes to memory to prefetch.
     pub(super) ahead: Option<usize>,
 }
 
@@ -41,8 +41,8 @@ impl<C: Lanes> ByPositions<'_, C> {
         let Self { filters, initial, sums, ahead, .. } = self;
         let (filters, _) = filters.as_chunks::<F>();
         let initial = *initial.first_chunk().expect("a block has at most so many");
-        // As many vectors as there are registers for beside the windows, and enough that no sum waits for the one before.
-        // By `const`: what is for another number of filters or registers is not compiled.
+        // As many vectors as registers allow beside the windows, and enough to hide the latency of the sums. `const`,
+        // so that code for other numbers of filters or registers is not compiled.
         if const { F == 1 || F == 2 && !has_few_registers::<S>() } {
             add_up::<_, S, F, MOST_VECTORS>(simd, filters, initial, sums, ahead);
         } else if const { F == 2 || !has_few_registers::<S>() } {
@@ -55,7 +55,8 @@ impl<C: Lanes> ByPositions<'_, C> {
     }
 }
 
-/// The sums of `F` filters at all positions, `V` vectors of them at a time. What lies `ahead` of them is brought to the cache.
+/// Computes the sums of `F` filters at all positions, `V` vectors of them at a time. Prefetches the memory that is
+/// `ahead`.
 #[allow(unsafe_code, reason = "without it each row and each tap would be some comparisons more")]
 #[inline(always)]
 fn add_up<C: Lanes, S: Simd, const F: usize, const V: usize>(
@@ -79,14 +80,15 @@ fn add_up<C: Lanes, S: Simd, const F: usize, const V: usize>(
         let tile = unsafe { tile::<C, S, F, V>(simd, plane, filters, initial, planes) };
         for (filter, tile) in tile.iter().enumerate() {
             let (to, _) = C::vectors_mut::<S>(&mut sums[filter * sums_len + begin..][..step]);
-            // An array, of a size that is known: a copy of slices would have all sums in memory first.
+            // An array of known size: copying slices would write all sums to memory first.
             let to: &mut [C::Vector<S>; V] = to.try_into().expect("as many as asked for");
             *to = *tile;
         }
     }
 }
 
-/// How far behind the first position of the first channel the last one that its sum reads lies. None if no memory has as much.
+/// The distance from the first position of the first channel to the last element that its sum reads; none if it
+/// overflows.
 fn reach(plane: &Plane, channels: usize) -> Option<usize> {
     let Some(last) = channels.checked_sub(1) else { return Some(0) };
     let last_row = (plane.kernel[0] - 1).checked_mul(plane.width())?;
@@ -106,7 +108,7 @@ unsafe fn tile<C: Lanes, S: Simd, const F: usize, const V: usize>(
     initial: [C; F],
     planes: &[C],
 ) -> [[C::Vector<S>; V]; F] {
-    // Loops, and no closures: a closure is compiled without the machine's vectors if it is not inlined.
+    // Loops, not closures: a closure that is not inlined is compiled without the machine's vectors.
     let mut sums = [[C::splat(simd, C::ZERO); V]; F];
     for (sums, initial) in sums.iter_mut().zip(initial) {
         *sums = [C::splat(simd, initial); V];
@@ -119,9 +121,9 @@ unsafe fn tile<C: Lanes, S: Simd, const F: usize, const V: usize>(
         for _ in 0..rows {
             let mut window = line;
             for _ in 0..columns {
-                // SAFETY: it is one of the windows whose elements the caller vouches for.
+                // SAFETY: it is one of the windows whose elements the caller guarantees.
                 let elements = unsafe { std::slice::from_raw_parts(window, V * C::lanes::<S>()) };
-                // SAFETY: `of_channel` has an element for each of `rows` by `columns`, this is the next one.
+                // SAFETY: `of_channel` has an element for each of `rows` by `columns`; this is the next one.
                 let filters = unsafe { &*tap };
                 let (vectors, _) = C::vectors::<S>(elements);
                 let vectors: [C::Vector<S>; V] = vectors.try_into().expect("as many as asked for");

@@ -10,23 +10,23 @@ use crate::cpu::direct::filters::{Filters, MOST, blocks, of_size};
 use crate::cpu::direct::plane::Plane;
 use crate::cpu::lanes::{Lanes, MOST_LANES, has_few_registers, has_lanes};
 
-/// The most taps whose sums are kept in registers at once, for [`MOST`] filters,
+/// The most taps whose sums are in registers at a time, for [`MOST`] filters,
 const TAPS: usize = 3;
-/// and for so many where there are 16 registers: with a window of each tap and a part of one filter they fill them.
+/// and the most filters with 16 registers: with a window of each tap and a part of one filter they fill them.
 const FEW: usize = 4;
 
-/// What one image adds to the sums of some filters.
+/// Adds the products of one image to the sums of some filters.
 pub(super) struct ByPositions<'a, 'p, C> {
     pub(super) plane: &'a Plane,
     pub(super) shape: Filters,
-    /// The planes and the gradient in pairs, if those are to be multiplied.
+    /// The planes and the gradient in pairs, if pairs are multiplied.
     pub(super) pairs: Option<&'a PositionPairs<'p>>,
     /// The planes of the image.
     pub(super) planes: &'a [C],
-    /// The gradient by the sums of each filter, and how far one filter's is from the next one's.
+    /// The gradient by the sums of each filter, and the distance of filters.
     pub(super) parts: &'a [C],
     pub(super) part_len: usize,
-    /// For each block of filters, all channels and all taps, a vector of sums.
+    /// For each block of filters, channel and tap, a vector of sums.
     pub(super) sums: &'a mut [C],
 }
 
@@ -42,7 +42,7 @@ impl<C: Lanes> WithSimd for ByPositions<'_, '_, C> {
 }
 
 impl<C: Lanes> ByPositions<'_, '_, C> {
-    /// The products of `F` filters from number `begin` on.
+    /// Adds the products of `F` filters from number `begin` on.
     #[inline(always)]
     fn block<S: Simd, const F: usize>(&mut self, simd: S, begin: usize) {
         for channel in 0..self.shape.in_channels {
@@ -95,7 +95,7 @@ impl<C: Lanes> ByPositions<'_, '_, C> {
     }
 }
 
-/// The most filters whose sums are kept in registers at once.
+/// The most filters whose sums are in registers at a time.
 pub(super) const fn most_filters<S: Simd>() -> usize {
     if has_few_registers::<S>() { FEW } else { MOST }
 }
@@ -109,9 +109,9 @@ fn add_products<C: Lanes, S: Simd, const F: usize, const K: usize>(
     mut windows: [&[C::Vector<S>]; K],
     mut sums: [[C::Vector<S>; F]; K],
 ) -> [[C::Vector<S>; F]; K] {
-    // Loops, and no closures: a closure is compiled without the machine's vectors if it is not inlined.
+    // Loops, not closures: a closure that is not inlined is compiled without the machine's vectors.
     let zero = C::splat(simd, C::ZERO);
-    // Of one length, that is known before the loop: nothing is checked for a position.
+    // All of one length, known before the loop, so that no position needs a bounds check.
     for part in &mut parts {
         *part = &part[..vectors];
     }

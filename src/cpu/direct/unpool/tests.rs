@@ -4,7 +4,7 @@ use super::super::bf16_dot::POSITIONS;
 use super::super::window_places;
 use super::*;
 
-/// Writes parts by these vectors, from memory that holds anything.
+/// Fills parts with these vectors, in memory with arbitrary contents.
 struct Fill<'a, T: Real> {
     plane: Plane,
     source: Unpool<'a, T>,
@@ -21,7 +21,8 @@ impl<T: Real<Compute: Lanes>> WithSimd for Fill<'_, T> {
     }
 }
 
-/// Checks two planes, their gradient 1, 2, and so on, of which every fifth is stopped: one has another behind it.
+/// Checks two planes with the gradient 1, 2, and so on, every fifth of which does not pass: the first plane is followed
+/// by another.
 fn check<C: Lanes, S: Simd>(simd: S, output: [usize; 2], size: [usize; 2], kernel: usize) {
     let plane =
         Plane { image: output.map(|extent| extent + kernel - 1), kernel: [kernel; 2], padding: [0, 0] };
@@ -38,7 +39,7 @@ fn check<C: Lanes, S: Simd>(simd: S, output: [usize; 2], size: [usize; 2], kerne
     let out: Vec<C> = (0..2 * windows).map(left).collect();
     let room = || vec![C::NAN; UnpoolWorkspace::<C>::len(windows)];
     let (mut offsets, mut passed, mut gradient_room, mut out_room) = (room(), room(), room(), room());
-    // The last time one place is in the window beside it, or below.
+    // The second time, one index is in the window beside it, or below.
     for is_outside in [false, windows > 2] {
         if is_outside {
             index[1] = firsts[2];

@@ -30,8 +30,8 @@ impl<C: Lanes, M: Multiply<C>> AddUp<'_, C, M> {
         for (channel, filters) in filters.chunks_exact(plane.taps()).enumerate() {
             let mut begin = first + channel * plane.len() + rows.start * plane.width();
             for of_row in filters[rows.start * columns..rows.end * columns].chunks_exact(columns) {
-                // SAFETY: `begin` is `first + channel * len + row * width`, of a channel and a row of the kernel that there are: by
-                // the assertion of `rows_of` it ends with `planes`, or before.
+                // SAFETY: `begin` is `first + channel * len + row * width`, of an existing channel and row of the
+                // kernel: by the assertion in `rows_of`, the line ends within `planes`.
                 let line = unsafe { self.sums.planes.get_unchecked(begin..begin + line_len) };
                 begin += plane.width();
                 self.prefetch.fetch();
