@@ -5,12 +5,12 @@
 //! that networks need, each declared as a user's would be. This crate re-exports the runtime, `dahl_core`. Networks are
 //! in `dahl_nn`.
 
-// So that the package's own ops name it as a user's do.
+// So that this crate's own operations name it as a user's do.
 extern crate self as dahl;
 
 pub use dahl_core::*;
 pub use dahl_macros::{Argument, codelet};
-/// Comparing an op's numbers with what they should be, in `cargo test`: the crate `dahl-testing`.
+/// Compares an operation's numbers with what they should be, in `cargo test`: the crate `dahl-testing`.
 #[cfg(feature = "testing")]
 pub use dahl_testing as testing;
 #[cfg(feature = "testing")]

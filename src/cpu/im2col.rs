@@ -9,27 +9,27 @@ use std::ops::Range;
 
 use dahl_core::{Element, Real};
 
-/// A kernel of some extents that moves over the rows and columns of an image.
+/// How a kernel of some extents moves over the rows and columns of an image.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
     /// Rows and columns of the image.
     pub(crate) image: [usize; 2],
     /// Rows and columns of the kernel.
     pub(crate) kernel: [usize; 2],
-    /// How far the kernel moves, down and to the right.
+    /// The stride of the kernel, down and to the right.
     pub(crate) stride: [usize; 2],
     /// Zeros around the image: above and below, left and right.
     pub(crate) padding: [usize; 2],
 }
 
 impl Window {
-    /// Rows and columns of positions that the kernel takes.
+    /// Rows and columns of positions of the kernel.
     pub(crate) fn positions(&self) -> [usize; 2] {
         [0, 1]
             .map(|axis| positions(self.image[axis], self.kernel[axis], self.stride[axis], self.padding[axis]))
     }
 
-    /// Whether every patch is one pixel and the patches are the image itself.
+    /// Whether every patch is one pixel, so that the patches are the image itself.
     pub(crate) fn is_pointwise(&self) -> bool {
         self.kernel == [1, 1] && self.stride == [1, 1] && self.padding == [0, 0]
     }
@@ -57,7 +57,7 @@ impl Window {
     }
 }
 
-/// Calls `f(to, from, index)` for each element of `to` with every `stride`-th of `from`, which has that many.
+/// Calls `f(to, from, index)` for each element of `to` with every `stride`-th element of `from`.
 #[inline(always)]
 pub(crate) fn for_each_strided<T, U>(
     to: &mut [T],
@@ -65,14 +65,14 @@ pub(crate) fn for_each_strided<T, U>(
     stride: usize,
     mut f: impl FnMut(&mut T, &U, usize),
 ) {
-    // With a stride known to the compiler the loop vectorises; one is the general case.
+    // The loop vectorises if the stride is a constant.
     match stride {
         1 => to.iter_mut().zip(from).enumerate().for_each(|(index, (to, from))| f(to, from, index)),
         2 => {
             let (pairs, _) = from.as_chunks::<2>();
             let (to, last) = to.split_at_mut(pairs.len().min(to.len()));
             to.iter_mut().zip(pairs).enumerate().for_each(|(index, (to, from))| f(to, &from[0], index));
-            // The last one may have no neighbour.
+            // The last position may have no element after it.
             last.iter_mut().zip(from.last()).for_each(|(last, from)| f(last, from, to.len()));
         }
         _ => to
@@ -83,12 +83,12 @@ pub(crate) fn for_each_strided<T, U>(
     }
 }
 
-/// What [`Window::column_taps`] finds for a kernel column: the positions `start..end` at which it lies on the image, and the
-/// image column `first` that it has at `start`.
+/// The result of [`Window::column_taps`] for a kernel column: the positions `start..end` at which it lies on the image,
+/// and the image column `first` under it at `start`.
 pub(crate) type ColumnTap = [usize; 3];
 
 impl Window {
-    /// Each kernel column's [`ColumnTap`], found once because it takes divisions.
+    /// Computes each kernel column's [`ColumnTap`], once because that takes divisions.
     pub(crate) fn column_taps(&self, taps: &mut [ColumnTap]) {
         let columns = self.positions()[1];
         for (tap, [start, end, first]) in taps.iter_mut().enumerate() {
@@ -100,8 +100,8 @@ impl Window {
     }
 }
 
-/// How many positions a kernel takes along one axis: `(extent + 2 padding - kernel) / stride + 1`, rounded down; none
-/// if it does not fit, or if the extent with its padding is not a number.
+/// The number of positions of a kernel along one axis: `(extent + 2 padding - kernel) / stride + 1`, rounded down; 0 if
+/// it does not fit, or if the padded extent overflows.
 pub(crate) fn positions(extent: usize, kernel: usize, stride: usize, padding: usize) -> usize {
     let padded = padding.checked_mul(2).and_then(|padding| padding.checked_add(extent));
     match padded.and_then(|padded| padded.checked_sub(kernel)) {
@@ -156,7 +156,7 @@ pub(crate) fn pack<T: Real>(
     }
 }
 
-/// Adds each element of the patches to the pixel that [`pack`] would take it from.
+/// Adds each element of the patches to the pixel that [`pack`] copies it from.
 ///
 /// # Shapes
 /// As for [`pack`].

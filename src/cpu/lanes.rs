@@ -11,10 +11,10 @@ use dahl_core::Real;
 use dahl_core::simd::{Level, level};
 use pulp::{Scalar, Simd, WithSimd};
 
-/// The most elements that a vector has.
+/// The most elements of a vector.
 pub(crate) const MOST_LANES: usize = 16;
 
-/// An element type with vectors of its own.
+/// An element type that vectors exist for.
 pub(crate) trait Lanes: Real<Compute = Self> {
     /// Several elements.
     type Vector<S: Simd>: Copy;
@@ -44,29 +44,30 @@ pub(crate) trait Lanes: Real<Compute = Self> {
     /// `a * b`.
     fn multiply<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
 
-    /// Of the elements of two vectors that follow each other, those of even places, and those of odd ones, both in the order of
-    /// lanes that costs least: [`in_order`](Self::in_order) puts it right.
+    /// Separates the elements of two consecutive vectors into those at even and those at odd indices, both in the order
+    /// of lanes that costs least: [`in_order`](Self::in_order) restores the order.
     fn unzip<S: Simd>(simd: S, vectors: [Self::Vector<S>; 2]) -> [Self::Vector<S>; 2];
 
-    /// The elements of two vectors in turn: [`unzip`](Self::unzip) backwards, of lanes in the same order.
+    /// Interleaves the elements of two vectors: the inverse of [`unzip`](Self::unzip), with the same order of lanes.
     fn zip<S: Simd>(simd: S, vectors: [Self::Vector<S>; 2]) -> [Self::Vector<S>; 2];
 
-    /// From the order of lanes that [`unzip`](Self::unzip) and [`zip`](Self::zip) have to that of the elements, and back.
+    /// Converts from the order of lanes of [`unzip`](Self::unzip) and [`zip`](Self::zip) to that of the elements, and
+    /// back.
     fn in_order<S: Simd>(simd: S, vector: Self::Vector<S>) -> Self::Vector<S>;
 
-    /// The rows of a square as its columns. `N` is the number of lanes: see [`with_lanes`].
+    /// Transposes a square. `N` is the number of lanes: see [`with_lanes`].
     fn transpose<S: Simd, const N: usize>(simd: S, square: [Self::Vector<S>; N]) -> [Self::Vector<S>; N];
 
-    /// The elements, fewer than a vector has or as many, and zeros.
+    /// Loads the elements, at most a vector, and zeros after them.
     fn load_first<S: Simd>(simd: S, elements: &[Self]) -> Self::Vector<S>;
 
-    /// Writes as many elements as there is room for, at most a vector.
+    /// Writes the first elements of a vector, as many as `elements` has, at most all.
     fn store_first<S: Simd>(simd: S, vector: Self::Vector<S>, elements: &mut [Self]);
 
-    /// For each lane, whether `a > b`; NaN is larger than what is not.
+    /// For each lane, whether `a > b`; NaN is larger than any number.
     fn is_larger<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Mask<S>;
 
-    /// For each lane, whether `a <= b`; not where one of them is NaN.
+    /// For each lane, whether `a <= b`; false if one of them is NaN.
     fn is_at_most<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Mask<S>;
 
     /// For each lane, whether `a` and `b` have the same bits.
@@ -80,13 +81,13 @@ pub(crate) trait Lanes: Real<Compute = Self> {
         b: Self::Vector<S>,
     ) -> Self::Vector<S>;
 
-    /// The element of these bits, to be selected as others are.
+    /// The element with these bits, to be selected like other elements.
     fn of_bits(bits: u32) -> Self;
 
     /// The lower bits of the element.
     fn bits(self) -> u32;
 
-    /// `a + b` of their bits, as numbers.
+    /// `a + b` of their bits as integers.
     fn add_bits<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
 
     /// Writes the lower bits of each lane.
@@ -95,15 +96,14 @@ pub(crate) trait Lanes: Real<Compute = Self> {
     /// The sum of the lanes.
     fn sum<S: Simd>(simd: S, vector: Self::Vector<S>) -> Self;
 
-    /// The elements as vectors, and those that do not fill one.
+    /// The elements as vectors, and the remainder.
     fn vectors<S: Simd>(elements: &[Self]) -> (&[Self::Vector<S>], &[Self]);
 
     /// As [`vectors`](Self::vectors).
     fn vectors_mut<S: Simd>(elements: &mut [Self]) -> (&mut [Self::Vector<S>], &mut [Self]);
 }
 
-/// Whether there is no instruction that multiplies and adds: the crate's vectors of 128 bits would call a function for each
-/// lane.
+/// Whether there is no fused multiply-add: the 128-bit vectors of `pulp` would call a function for each lane.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn rounds_twice<S: Simd>() -> bool {
@@ -117,14 +117,14 @@ fn is<S: Simd, Other: Simd>() -> bool {
     std::any::TypeId::of::<S>() == std::any::TypeId::of::<Other>()
 }
 
-/// Whether there is no instruction that multiplies and adds.
+/// Whether there is no fused multiply-add.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 fn rounds_twice<S: Simd>() -> bool {
     false
 }
 
-/// Copies `from` to `to`, which is as long.
+/// Copies `from` to `to`, which has the same length.
 #[inline(always)]
 pub(crate) fn copy<C: Lanes, S: Simd>(_simd: S, from: &[C], to: &mut [C]) {
     assert_eq!(from.len(), to.len());
@@ -135,7 +135,7 @@ pub(crate) fn copy<C: Lanes, S: Simd>(_simd: S, from: &[C], to: &mut [C]) {
     for (to, from) in C::vectors_mut::<S>(to).0.iter_mut().zip(vectors) {
         *to = *from;
     }
-    // The last vector overlaps the one before.
+    // The last vector overlaps the one before it.
     C::vectors_mut::<S>(&mut to[last..]).0.copy_from_slice(C::vectors::<S>(&from[last..]).0);
 }
 
@@ -311,7 +311,7 @@ lanes!(
     partial_store_f64s
 );
 
-/// How many bytes the vectors of [`in_vectors`] have.
+/// The size of the vectors of [`in_vectors`], in bytes.
 pub(crate) fn vector_bytes() -> usize {
     struct Bytes;
     impl WithSimd for Bytes {
@@ -342,7 +342,7 @@ pub(crate) fn in_vectors<W: WithSimd>(work: W) -> W::Output {
     }
 }
 
-/// Whether the machine has 16 registers for vectors, and not 32.
+/// Whether the machine has 16 vector registers, not 32.
 pub(crate) const fn has_few_registers<S: Simd>() -> bool {
     S::REGISTER_COUNT < 32
 }
@@ -352,13 +352,13 @@ pub(crate) const fn has_lanes<C: Lanes, S: Simd>(count: usize) -> bool {
     size_of::<C::Vector<S>>() == count * size_of::<C>()
 }
 
-/// `$then`, where the constant `$N` is how many elements a vector of `$C` has: arrays of as many stay in registers.
+/// `$then`, with the constant `$N` the number of elements of a vector of `$C`: arrays of that length stay in registers.
 macro_rules! with_lanes {
     ($C:ty, $S:ty, $N:ident => $then:expr) => {
         $crate::cpu::lanes::with_lanes!(@ [16, 8, 4, 2, 1] $C, $S, $N => $then)
     };
     (@ [$count:literal $(, $rest:literal)*] $C:ty, $S:ty, $N:ident => $then:expr) => {
-        // By `const`, so that what is for other vectors is not compiled.
+        // `const`, so that code for other vectors is not compiled.
         if const { $crate::cpu::lanes::has_lanes::<$C, $S>($count) } {
             const $N: usize = $count;
             $then
@@ -372,8 +372,9 @@ macro_rules! with_lanes {
 }
 pub(crate) use with_lanes;
 
-/// `Some($then)`, where `$U` names the type that `$element` is, if that or its compute type has vectors. Used in functions that
-/// are not generic: so the loops are compiled in this package only, and not for every type in every crate that calls an op.
+/// `Some($then)`, with `$U` the type that `$element` is, if it or its compute type has vectors. For functions that are
+/// not generic, so that the loops are compiled only in this crate, and not for every type in every crate that calls an
+/// operation.
 macro_rules! in_lanes {
     ($element:expr, $U:ident => $then:expr) => {{
         let element: dahl_core::ElementType = $element;

@@ -44,19 +44,19 @@ fn uniform_pair(seed: u64, block: u64) -> [f64; 2] {
 /// An index below `count`, uniform up to `count / 2^64`, from the `block` of the sequence of `seed`: the high half of a
 /// product (Lemire 2019, *Fast Random Integer Generation in an Interval*, without the rejection).
 pub(crate) fn index_below(count: usize, seed: u64, block: u64) -> usize {
-    // The counter's high words keep this sequence apart from that of `Fill`.
+    // The counter's high words separate this sequence from that of `Fill`.
     let [low, high, ..] =
         philox4x32([block as u32, (block >> 32) as u32, 1, 0], [seed as u32, (seed >> 32) as u32]);
     let bits = u64::from(high) << 32 | u64::from(low);
     ((u128::from(bits) * count as u128) >> 64) as usize
 }
 
-/// What a pair of uniform numbers becomes.
+/// What pairs of uniform numbers are transformed to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Distribution {
     /// Uniform between two bounds.
     Uniform { low: f64, high: f64 },
-    /// Normal; by Box and Muller's transform (1958).
+    /// Normal; by the transform of Box and Muller (1958).
     Normal { mean: f64, deviation: f64 },
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct Fill<'a, T> {
     pub(crate) offset: u64,
 }
 
-/// Pairs that are made at a time.
+/// Pairs that are computed at a time.
 const PAIRS: usize = 64;
 
 impl<T: Real> Vectorised for Fill<'_, T> {

@@ -1,11 +1,11 @@
 //! [`prefetch`] and [`Prefetch`]: software prefetch of memory that will be read or written soon.
 
-/// Brings what is at `place` to the first-level cache. It may be any address: a prefetch does not fault.
+/// Prefetches the cache line at `place` to the first-level cache. It may be any address: a prefetch does not fault.
 #[allow(unsafe_code, reason = "takes a raw pointer")]
 #[inline(always)]
 pub(super) fn prefetch<C>(place: *const C) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: as above, and it gives nothing that is read.
+    // SAFETY: as above; it returns nothing.
     unsafe {
         std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(place.cast());
     }
@@ -13,14 +13,13 @@ pub(super) fn prefetch<C>(place: *const C) {
     let _ = place;
 }
 
-/// What will be read and written next, which is brought to the caches little by little while something else is
-/// computed.
+/// Memory that will be read and written next, prefetched little by little during a computation.
 ///
-/// What will be written is fetched as what is read: a line that no other core has may be written then. (The instruction
-/// that asks for leave to write, `prefetchw`, made convolutions on a Zen 4 slower by a tenth.)
+/// Memory to be written is prefetched for reading: a line that no other core has can then be written. (`prefetchw`,
+/// which requests exclusive access, made convolutions on a Zen 4 slower by a tenth.)
 pub(super) struct Prefetch<const N: usize>([Stretch; N]);
 
-/// Memory that is gone through in equal steps.
+/// A range of memory that is prefetched in equal steps.
 struct Stretch {
     next: *const u8,
     last: *const u8,
@@ -32,7 +31,7 @@ impl<const N: usize> Prefetch<N> {
         Self(stretches.map(Stretch::of))
     }
 
-    /// [`fetch`](Self::fetch) will be called so many times, or more often.
+    /// Sets the number of times that [`fetch`](Self::fetch) will be called, at least.
     pub(super) fn in_steps(&mut self, steps: usize) {
         for stretch in &mut self.0 {
             stretch.step =
@@ -40,7 +39,7 @@ impl<const N: usize> Prefetch<N> {
         }
     }
 
-    /// Brings the next bytes of each: a line, so it should be called as often as there are lines.
+    /// Prefetches the next line of each range, so it should be called at least once for each line.
     #[inline(always)]
     pub(super) fn fetch(&mut self) {
         for stretch in &mut self.0 {
@@ -51,13 +50,13 @@ impl<const N: usize> Prefetch<N> {
 
 impl Stretch {
     fn of(bytes: &[u8]) -> Self {
-        // Of nothing a place that there is: for others the processor would search its tables of pages each time.
+        // An empty range gets a valid address: for an invalid one the processor would walk the page tables each time.
         static SOMETHING: u8 = 0;
         let next = if bytes.is_empty() { &raw const SOMETHING } else { bytes.as_ptr() };
         Self { next, last: next.wrapping_add(bytes.len().saturating_sub(1)), step: 0 }
     }
 
-    /// The next place; the last one again and again.
+    /// The next address; the last one again and again at the end.
     #[inline(always)]
     fn step(&mut self) -> *const u8 {
         let place = self.next;

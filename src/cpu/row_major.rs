@@ -8,7 +8,7 @@ use ndarray::{ArrayViewMut, CowArray, Dimension};
 
 use super::scratch::with_scratch;
 
-/// Calls `f` with the elements of `out` in row-major order, to be written; `f` finds there what `out` held.
+/// Calls `f` with the elements of `out` in row-major order, with their old values, to be overwritten.
 #[inline(always)]
 pub(crate) fn write<T: Element, D: Dimension>(mut out: ArrayViewMut<'_, T, D>, f: impl FnOnce(&mut [T])) {
     let mut packed =
@@ -17,7 +17,7 @@ pub(crate) fn write<T: Element, D: Dimension>(mut out: ArrayViewMut<'_, T, D>, f
         Some(packed) => packed.as_slice_mut(),
         None => out.as_slice_mut(),
     };
-    // At one place only, so that it is inlined and compiled for the level of its caller.
+    // The only call, so that `f` is inlined and compiled for the instruction level of its caller.
     f(elements.expect("an array of standard layout is a slice"));
     if let Some(packed) = packed {
         out.assign(&packed);
@@ -34,8 +34,8 @@ pub(crate) fn around(shape: &[usize], axis: usize) -> [usize; 3] {
     [shape[..axis].iter().product(), shape[axis], shape[axis + 1..].iter().product()]
 }
 
-/// Rows that are added one after the other. Their sums are added pairwise, so the error is that of
-/// `ROWS + log2(rows / ROWS)` additions, not of `rows`.
+/// Rows that are added one after the other. Their sums are added pairwise, so the error is that of `ROWS + log2(rows /
+/// ROWS)` additions, not of `rows`.
 const ROWS: usize = 64;
 
 /// `sums[b, a] += sum over i of values[b, i, a]`, with `[before, extent, after]` the extents of `values`.
@@ -89,7 +89,7 @@ impl<T: Real> simd::Vectorised for AddRows<'_, T> {
     }
 }
 
-/// Lines of elements that [`fold_lanes`] packs together, so that a cache line is read once.
+/// Lines of elements that [`fold_lanes`] copies together, so that a cache line is read once.
 const LANES: usize = 16;
 
 /// `out[b, a] = f(values[b, .., a])`, with `[before, extent, after]` the extents of `values`.
@@ -123,11 +123,11 @@ pub(crate) fn fold_lanes<T: Element, U>(
     });
 }
 
-/// About how many elements [`map_lanes`] works on at once.
+/// About how many elements [`map_lanes`] processes at a time.
 const GROUP: usize = 1024;
 
-/// Calls `f` with the lines of elements along the middle of `[before, extent, after]`, widened, and writes to `out` what
-/// `f` leaves there. It gets several lines at a time, one behind the other, so that loops over elements of short lines
+/// Calls `f` with the lines of elements along the middle axis of `[before, extent, after]`, widened, and writes what
+/// `f` leaves there to `out`. `f` gets several lines at a time, one after the other, so that loops over short lines
 /// vectorise too.
 #[inline(always)]
 pub(crate) fn map_lanes<T: Real>(

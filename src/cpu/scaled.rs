@@ -23,7 +23,7 @@ impl<C: Real<Compute = C>> Scaled<C> {
         Self { mantissa: value, exponent: 0 }.normalised()
     }
 
-    /// `s`, of which `f32` and `f64` have the square root of an even power of two: it is exact.
+    /// `s`, the square root of an even power of two in `f32` and `f64`, so it is exact.
     #[inline(always)]
     fn scale() -> C {
         C::MIN_POSITIVE.sqrt()
@@ -51,7 +51,7 @@ impl<C: Real<Compute = C>> Scaled<C> {
         Self { mantissa: self.mantissa * other.mantissa, exponent }.normalised()
     }
 
-    /// The nearest number, or infinity or zero if it is out of range.
+    /// The nearest representable number: infinity or zero if it is out of range.
     #[inline(always)]
     pub(crate) fn value(self) -> C {
         let small = Self::scale();
@@ -67,7 +67,7 @@ pub(crate) fn product<C: Real<Compute = C>>(values: impl IntoIterator<Item = C>)
     values.into_iter().fold(Scaled::ONE, |product, value| product.times(Scaled::new(value)))
 }
 
-/// Puts in place of each element `factor` times the product of all others.
+/// Replaces each element by `factor` times the product of all others.
 pub(crate) fn products_of_others<C: Real<Compute = C>>(values: &mut [C], factor: C) {
     with_scratch([values.len()], |[mantissas]: [&mut [C]; 1]| {
         with_scratch([values.len()], |[exponents]: [&mut [i32]; 1]| {

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use bytemuck::{Pod, Zeroable};
 
-/// A cache line; the buffers are made of lines, so that each begins at a multiple of 64 bytes.
+/// A cache line; buffers consist of lines, so that each begins at a multiple of 64 bytes.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, align(64))]
 struct Line([u8; 64]);
@@ -15,9 +15,9 @@ thread_local! {
     static FREE: RefCell<Vec<Vec<Line>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Calls `f` with buffers of the given lengths. Their contents are whatever the last use left.
+/// Calls `f` with buffers of the given lengths. Their contents are unspecified.
 ///
-/// A nested call gets memory of its own.
+/// A nested call gets other memory.
 #[inline(always)]
 pub(crate) fn with_scratch<T: Pod, R, const N: usize>(
     lengths: [usize; N],

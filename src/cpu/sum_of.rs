@@ -4,7 +4,7 @@ use dahl_core::{Element, Real, simd};
 
 use super::scratch::with_scratch;
 
-/// Elements that are widened at once; they stay in the first-level cache.
+/// Elements that are widened at a time; they stay in the first-level cache.
 const BLOCK: usize = 4096;
 
 /// The sum of `f(value)`, in the compute type: pairwise in blocks, and pairwise over their sums.
@@ -64,7 +64,7 @@ fn squares_around_mean<T: Real>(values: &[T], f: impl Fn(T::Compute) -> T::Compu
     (squares - rest * (rest / count)).maximum(T::Compute::ZERO)
 }
 
-/// Puts in place of each value the gradient of [`variance_of`] by it, `factor * 2 * (value - mean) / (count - correction)`.
+/// Replaces each value by the gradient of [`variance_of`] by it, `factor * 2 * (value - mean) / (count - correction)`.
 #[inline(always)]
 pub(crate) fn variance_gradient<C: Real<Compute = C>>(values: &mut [C], correction: usize, factor: C) {
     let degrees = C::from_f64(values.len().saturating_sub(correction) as f64);
@@ -81,7 +81,8 @@ pub(crate) fn variance_gradient<C: Real<Compute = C>>(values: &mut [C], correcti
 #[inline(always)]
 pub(crate) fn norm_of<T: Real>(values: &[T]) -> T::Compute {
     let squares = simd::dot(values, values);
-    // Each square that underflows is wrong by at most half the smallest subnormal number: together nothing beside this.
+    // Each square that underflows has an error of at most half the smallest subnormal number: together negligible
+    // beside this.
     let enough = T::Compute::MIN_POSITIVE * T::Compute::from_f64(values.len() as f64);
     if squares.is_finite() && squares >= enough {
         return squares.sqrt();

@@ -24,10 +24,10 @@ pub(crate) use permission::are_there;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", target_pointer_width = "64"))]
 pub(crate) use registers::Tiles;
 
-/// Rows of a tile, pairs of one, and columns of a tile of sums.
+/// Rows of a tile, pairs of a row, and columns of a tile of sums.
 pub(crate) const SIDE: usize = 16;
 
-/// Rows, and columns, of the sums that are added to at once: two tiles each way.
+/// Rows, and columns, of the sums that are updated together: two tiles each way.
 pub(crate) const BLOCK: usize = 2 * SIDE;
 
 /// The left factor: `rows` rows, a multiple of [`SIDE`] and at most [`BLOCK`], `row_bytes` apart.
@@ -53,7 +53,7 @@ pub(crate) struct Right {
     pub(crate) row_bytes: usize,
 }
 
-/// What the sums begin with: as many rows as the left factor has, of [`BLOCK`] elements, `row_bytes` apart.
+/// The initial sums: as many rows as the left factor has, of [`BLOCK`] elements, `row_bytes` apart.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(
     not(all(target_arch = "x86_64", target_os = "linux", target_pointer_width = "64")),
@@ -64,7 +64,7 @@ pub(crate) struct Initial {
     pub(crate) row_bytes: usize,
 }
 
-/// Where the sums go, likewise. It may be where they come from.
+/// Where the sums are written, likewise. It may be the memory of the initial sums.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sums {
     pub(crate) first: *mut f32,
@@ -72,13 +72,13 @@ pub(crate) struct Sums {
 }
 
 impl Sums {
-    /// Sums that are added to.
+    /// These sums as the initial ones.
     pub(crate) fn as_initial(&self) -> Initial {
         Initial { first: self.first, row_bytes: self.row_bytes }
     }
 }
 
-/// How many bytes from the first element of each factor the tiles lie that are multiplied.
+/// The distance in bytes of the multiplied tiles from the first element of each factor.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct Step {
@@ -118,7 +118,7 @@ mod tests {
 
     use super::*;
 
-    /// Rows of `row` elements that are whole numbers, so that all sums are exact.
+    /// Integers, so that all sums are exact.
     fn numbers(len: usize, seed: usize) -> Vec<bf16> {
         (0..len).map(|i| bf16::from_f32(((i * 37 + seed * 11) % 23) as f32 - 11.0)).collect()
     }

@@ -5,7 +5,7 @@ use dahl::prelude::*;
 use crate::reference::activation as reference;
 
 /// The logistic function, `out = 1 / (1 + exp(-x))`, element by element.
-// exp is off by 1.2 ulp, 2.4 of the result; the sum, the quotient.
+// exp is off by 1.2 ulp, 2.4 ulp of the result; then the sum and the quotient.
 #[codelet(R, W, parallel, reference = reference::sigmoid, error = ulp(4))]
 pub fn sigmoid<T: Real>(x: T) -> T {
     // Of -|x|, so that no power overflows.
@@ -36,7 +36,7 @@ pub fn log_sigmoid_backward<T: Real>(x: T, gradient: T) -> T {
 }
 
 /// `out = ln(1 + exp(x))`, element by element: about `exp(x)` far below zero, and without overflow far above.
-// exp is off by 1.2 ulp, 2.4 of the logarithm, which is itself off by 0.9; the sum.
+// exp is off by 1.2 ulp, 2.4 ulp of the logarithm, which is itself off by 0.9 ulp; then the sum.
 #[codelet(R, W, parallel, reference = reference::softplus, error = ulp(5))]
 pub fn softplus<T: Real>(x: T) -> T {
     x.max(T::ZERO) + (-x.abs()).exp().ln_1p()
@@ -59,7 +59,7 @@ pub fn silu<T: Real>(x: T) -> T {
 }
 
 /// The gradient of [`silu`] by its input: `out = gradient * s * (1 + x * (1 - s))`, where `s = sigmoid(x)`.
-// The derivative has a zero: its parts are summed up.
+// The derivative has a zero, near which its terms cancel: the bound is that of a sum.
 #[codelet(R, R, W, in_place = gradient, parallel, reference = reference::silu_backward, error = sum(n = 8))]
 pub fn silu_backward<T: Real>(x: T, gradient: T) -> T {
     let power = (-x.abs()).exp();
@@ -73,7 +73,7 @@ pub fn silu_backward<T: Real>(x: T, gradient: T) -> T {
 /// `out = max(x, 0)`, element by element; NaN stays NaN.
 #[codelet(R, W, reference = reference::relu, error = rounded)]
 pub fn relu<T: Real>(x: T) -> T {
-    // One comparison, where `max` also asks which of two zeros is larger.
+    // One comparison; `max` would also compare the signs of zeros.
     if x <= T::ZERO { T::ZERO } else { x }
 }
 
@@ -111,7 +111,7 @@ pub fn elu_backward<T: Real>(x: T, gradient: T, alpha: T) -> T {
 
 /// The scaled exponential linear unit, `out = 1.0507.. * x` where `x > 0`, else `1.7581.. * (exp(x) - 1)` (Klambauer,
 /// Unterthiner, Mayr and Hochreiter 2017, *Self-normalizing neural networks*).
-// exp_m1 is off by 2.2 ulp, 4.4 of the product; the constant.
+// exp_m1 is off by 2.2 ulp, 4.4 ulp of the product; then the constant.
 #[codelet(R, W, reference = reference::selu, error = ulp(6))]
 pub fn selu<T: Real>(x: T) -> T {
     if x > T::ZERO {
@@ -134,12 +134,13 @@ pub fn selu_backward<T: Real>(x: T, gradient: T) -> T {
 /// The Gaussian error linear unit, `out = x * (1 + erf(x / sqrt(2))) / 2`: `x` times the probability that a normal deviate
 /// is below it (Hendrycks and Gimpel 2016, *Gaussian error linear units*). NaN at minus infinity, as in PyTorch.
 ///
-/// It is formed from the complement, `erfc(-x / sqrt(2)) / 2`, so that it is accurate far below zero, where
-/// `1 + erf` would cancel.
-// erfc is off by 4.0 ulp, 8 of the product; below zero the derivative's approximation leaves up to 0.7 of two roundings.
+/// It is computed from the complement, `erfc(-x / sqrt(2)) / 2`, so that it is accurate far below zero, where `1 + erf`
+/// would cancel.
+// erfc is off by 4.0 ulp, 8 ulp of the product; below zero the derivative's approximation leaves up to 0.7 of two
+// roundings.
 #[codelet(R, W, parallel, reference = reference::gelu, error = ulp(12))]
 pub fn gelu<T: Real>(x: T) -> T {
-    // `x / sqrt(2)` and what it lost: its error would be multiplied by `x * x`.
+    // `x / sqrt(2)` and its rounding error, which would otherwise be multiplied by `x * x`.
     let near = x.abs().min(T::from_f64(40.0)).copysign(x);
     let z = near * -T::FRAC_1_SQRT_2;
     let rest =
@@ -155,7 +156,7 @@ pub fn gelu<T: Real>(x: T) -> T {
 /// `p(x) = exp(-x * x / 2) / sqrt(2π)`.
 #[codelet(R, R, W, in_place = gradient, parallel, reference = reference::gelu_backward, error = sum(n = 8))]
 pub fn gelu_backward<T: Real>(x: T, gradient: T) -> T {
-    // Beyond, the derivative is 0 or 1.
+    // Farther out the derivative is 0 or 1.
     let x = x.abs().min(T::from_f64(40.0)).copysign(x);
     let half = T::from_f64(0.5);
     let probability = half * (-x * T::FRAC_1_SQRT_2).erfc();
@@ -181,7 +182,7 @@ pub fn gelu_tanh<T: Real>(x: T) -> T {
 /// `2 * sqrt(2 / π) * (x + 0.044715 * x^3)` and `a = 2 * sqrt(2 / π) * (1 + 3 * 0.044715 * x^2)`.
 #[codelet(R, R, W, in_place = gradient, reference = reference::gelu_tanh_backward, error = sum(n = 8))]
 pub fn gelu_tanh_backward<T: Real>(x: T, gradient: T) -> T {
-    // Beyond, the derivative is 0 or 1.
+    // Farther out the derivative is 0 or 1.
     let x = x.abs().min(T::from_f64(40.0)).copysign(x);
     let factor = T::from_f64(1.5957691216057308);
     let square = x * x;

@@ -59,10 +59,10 @@ pub(crate) fn first_minimum<T: Element>(values: &[T]) -> usize {
     first_of(values, simd::min(values))
 }
 
-/// Values that are compared before it is asked whether one of them is it, so that the loop is one of vectors.
+/// Values per block. The loop over a block has no early exit, so that it is vectorised.
 const BLOCK: usize = 64;
 
-/// The index of the first of `values` that is `extreme`, which may be NaN.
+/// The index of the first of `values` that equals `extreme`, which may be NaN.
 #[inline(always)]
 fn first_of<T: Element>(values: &[T], extreme: T) -> usize {
     #[allow(clippy::eq_op, reason = "NaN is what differs from itself")]

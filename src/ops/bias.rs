@@ -52,7 +52,7 @@ pub fn bias<T: Real>(input: ArrayViewD<T>, bias: ArrayView1<T>, out: ArrayViewMu
     });
 }
 
-/// [`bias`] over its input.
+/// [`bias`] in place.
 #[inline(always)]
 fn bias_over<T: Real>(target: ArrayViewMutD<'_, T>, bias: ArrayView1<'_, T>, axis: usize) {
     let [_, extent, after] = around(target.shape(), axis);
@@ -82,12 +82,13 @@ fn bias_over<T: Real>(target: ArrayViewMutD<'_, T>, bias: ArrayView1<'_, T>, axi
     });
 }
 
-/// About how many elements are widened at once; they stay in the first-level cache.
+/// About how many elements are widened at a time; they stay in the first-level cache.
 const WIDENED: usize = 1024;
 
-/// Adds `bias[i]` to everything at index `i` of the middle of `[.., extent, after]`, by way of the compute type. Neither is empty.
+/// Adds `bias[i]` to everything at index `i` of the middle axis of `[.., extent, after]`, in the compute type. Neither
+/// is empty.
 fn add_widened<T: Real>(target: &mut [T], bias: &[T], after: usize) {
-    // Of one row all elements have a bias of their own, of a longer line they have one.
+    // The elements of a row have different biases; those of a longer line have one bias.
     let line = if after == 1 { bias.len() } else { after };
     let lines = (WIDENED / line).max(1);
     with_scratch([bias.len(), line * lines], |[wide_bias, wide]: [&mut [T::Compute]; 2]| {

@@ -10,9 +10,9 @@ pub trait CastTo<U: Element>: Element {
 
 /// `out = input`, converted to the output's element type.
 ///
-/// To a real type: rounded once, to nearest, ties to even; overflow goes to infinity. From a real to an integer type:
-/// the fraction is dropped, what is out of range becomes the nearest integer of the type, and NaN becomes 0, as `as`
-/// does in Rust. From integer to integer: the low bits are kept, also as `as` does.
+/// To a real type: rounded once, to nearest, ties to even; overflow becomes infinity. From a real to an integer type:
+/// the fraction is dropped, values out of range become the nearest integer of the type, and NaN becomes 0, as `as` does
+/// in Rust. From integer to integer: the low bits are kept, also as `as` does.
 #[codelet(
     R, W,
     shape(out = input),
@@ -39,7 +39,8 @@ macro_rules! impl_cast_to {
     )*)*};
 }
 
-/// Between types that Rust's `as` converts, and from them to `f16` and `bf16`, by way of a type that holds the value exactly.
+/// Implements it between types that Rust's `as` converts, and from them to `f16` and `bf16` by way of a type that holds
+/// the value exactly.
 macro_rules! impl_cast_to_primitives {
     ($($from:ty),*) => {
         impl_cast_to! {$(
@@ -63,9 +64,9 @@ impl_cast_to! {
         u8 = x.widen() as u8, u32 = x.widen() as u32, i32 = x.widen() as i32, i64 = x.widen() as i64;
 }
 
-/// `x` with at most 53 significant bits, the last of which is set if any were cut off: rounded to odd, so that
-/// rounding the result to a type of fewer bits gives what rounding `x` gives (Boldo and Melquiond 2008, *Emulation of
-/// FMA and correctly rounded sums: proved algorithms using rounding to odd*).
+/// `x` rounded to odd: 53 significant bits, of which the last is set if any bits were cut off. Rounding the result to a
+/// type of fewer bits gives the same as rounding `x` (Boldo and Melquiond 2008, *Emulation of FMA and correctly rounded
+/// sums: proved algorithms using rounding to odd*).
 #[inline(always)]
 fn to_odd(x: i64) -> f64 {
     let cut = (1_i64 << 10) - 1;

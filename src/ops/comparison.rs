@@ -48,7 +48,7 @@ pub fn select<T: Real>(mask: u8, x: T, y: T) -> T {
     if mask != 0 { x } else { y }
 }
 
-/// The gradient of [`select`] by `x`: `out = gradient` where `mask` is not 0, else 0. The gradient by `y` is what remains.
+/// The gradient of [`select`] by `x`: `out = gradient` where `mask` is not 0, else 0. The gradient by `y` is the rest.
 #[codelet(R, R, W, in_place = gradient, reference = reference::select_backward, error = rounded)]
 pub fn select_backward<T: Real>(mask: u8, gradient: T) -> T {
     if mask != 0 { gradient } else { T::ZERO }

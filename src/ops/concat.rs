@@ -10,7 +10,7 @@ use dahl::{Error, Result};
 
 use super::copy::{copy, copy_init};
 
-/// The extents of `arrays` at `axis`, and the shape of all of them one behind the other.
+/// The extents of `arrays` at `axis`, and the shape of their concatenation.
 #[track_caller]
 fn joined<const N: usize>(
     op: &'static str,
@@ -43,13 +43,13 @@ fn require_shape<const N: usize>(op: &'static str, whole: [usize; N], expected: 
     Err(Error::invalid_shape(op, fact))
 }
 
-/// `out = ` the `inputs`, one behind the other along `axis`.
+/// `out = ` the concatenation of `inputs` along `axis`.
 ///
 /// # Shapes
 /// `inputs`: at least one; all extents but those at `axis` are equal. `out`: the same, with the sum of these.
 ///
 /// # Errors
-/// If the shapes are others.
+/// If the shapes do not agree.
 #[track_caller]
 pub fn concat<T: Element, const N: usize>(
     inputs: &[&Array<'_, T, N>],
@@ -68,7 +68,7 @@ pub fn concat<T: Element, const N: usize>(
 /// [`concat()`] into an array in `arena`.
 ///
 /// # Errors
-/// As [`concat()`], or if the memory cannot be had.
+/// As [`concat()`], or if memory cannot be allocated.
 #[track_caller]
 pub fn concat_init<'m, T: Element, const N: usize>(
     arena: &'m Arena,
@@ -81,13 +81,13 @@ pub fn concat_init<'m, T: Element, const N: usize>(
     Ok(out)
 }
 
-/// `outs = ` the parts of `input` along `axis`, of as many indices each as the output has there.
+/// Splits `input` along `axis` into `outs`, each with the extent that the output has there.
 ///
 /// # Shapes
 /// As for [`concat()`], with `input` in place of `out`.
 ///
 /// # Errors
-/// If the shapes are others.
+/// If the shapes do not agree.
 #[track_caller]
 pub fn split<T: Element, const N: usize>(
     input: &Array<'_, T, N>,
@@ -106,7 +106,7 @@ pub fn split<T: Element, const N: usize>(
 /// [`split`] into arrays in `arena`, of `lengths` along `axis`.
 ///
 /// # Errors
-/// If there is no such axis, the lengths do not sum to its extent, or the memory cannot be had.
+/// If there is no such axis, the lengths do not sum to its extent, or memory cannot be allocated.
 #[track_caller]
 pub fn split_init<'m, T: Element, const N: usize>(
     arena: &'m Arena,
@@ -140,7 +140,7 @@ fn with_axis<const N: usize, const M: usize>(
     }))
 }
 
-/// The shape of one array with the new axis, and of all.
+/// The shape of one array with the new axis, and of the stack.
 #[track_caller]
 fn stacked<const N: usize, const M: usize>(
     op: &'static str,
@@ -156,13 +156,13 @@ fn stacked<const N: usize, const M: usize>(
     Ok([with_axis(op, shape, axis, 1)?, with_axis(op, shape, axis, shapes.len())?])
 }
 
-/// `out = ` the `inputs`, one behind the other along a new axis: `out[.., i, ..] = inputs[i]`.
+/// `out = ` the stack of `inputs` along a new axis: `out[.., i, ..] = inputs[i]`.
 ///
 /// # Shapes
 /// `inputs`: at least one, of one shape; `out`: the same with their number as a further extent, at `axis`.
 ///
 /// # Errors
-/// If the shapes are others, or an input is a part whose elements do not follow each other ([`Array::reshaped`]).
+/// If the shapes do not agree, or an input is a part whose elements are not contiguous ([`Array::reshaped`]).
 #[track_caller]
 pub fn stack<T: Element, const N: usize, const M: usize>(
     inputs: &[&Array<'_, T, N>],
@@ -185,7 +185,7 @@ pub fn stack<T: Element, const N: usize, const M: usize>(
 /// [`stack`] into an array in `arena`.
 ///
 /// # Errors
-/// As [`stack`], or if the memory cannot be had.
+/// As [`stack`], or if memory cannot be allocated.
 #[track_caller]
 pub fn stack_init<'m, T: Element, const N: usize, const M: usize>(
     arena: &'m Arena,

@@ -20,7 +20,7 @@ fn output_shape(input: [usize; 4], filters: [usize; 4], geometry: Conv2dGeometry
     [input[0], filters[0], rows, cols]
 }
 
-/// Whether a kernel of these extents fits into an image with its padding, and moves.
+/// Whether a kernel of these extents fits into a padded image, and its stride is not 0.
 pub(crate) fn fits(image: [usize; 4], kernel: [usize; 2], stride: [usize; 2], padding: [usize; 2]) -> bool {
     (0..2).all(|axis| positions(image[axis + 2], kernel[axis], stride[axis], padding[axis]) > 0)
 }
@@ -42,8 +42,8 @@ fn convolution(input: &[usize], filters: &[usize], geometry: Conv2dGeometry) -> 
 
 /// `out[n, f, r, c] = sum over i, j, k of filters[f, i, j, k] * input[n, i, r * stride[0] + j - padding[0], c * stride[1] + k - padding[1]]`.
 ///
-/// Where the kernel moves by one it is computed directly, on planes with their border; else as products of the filters with packed
-/// patches, for a few rows of output at a time.
+/// With stride 1, a direct convolution on padded planes; otherwise products of the filters with packed patches, for a
+/// few rows of output at a time.
 ///
 /// # Shapes
 /// `input: [batch, in_channels, rows, cols]`, `filters: [out_channels, in_channels, kernel rows, kernel cols]`,
@@ -96,8 +96,8 @@ fn conv2d_by_cudnn<T: Real>(
 
 /// The gradient of [`conv2d`] by its input, from the gradient by its output.
 ///
-/// Rows and columns of the input that no position of the kernel reaches, which a stride can leave over, get 0; so the
-/// shape of `out` is the caller's to give.
+/// Rows and columns of the input that no position of the kernel reaches, which a stride can leave over, get 0. So the
+/// caller must give the shape of `out`.
 ///
 /// # Shapes
 /// `gradient` as the output of [`conv2d`], `out` as its input.
@@ -133,8 +133,8 @@ fn conv2d_backward_input_by_cudnn<T: Real>(
     call.convolution_backward_data(gradient, filters, &mut out, geometry.stride, geometry.padding)
 }
 
-/// Adds to `out` the gradient of [`conv2d`] by its filters, from the gradient by its output: those of the parts of a
-/// batch add up.
+/// Adds to `out` the gradient of [`conv2d`] by its filters, from the gradient by its output. The gradients of the parts
+/// of a batch add up.
 ///
 /// # Shapes
 /// `input` and `gradient` as the input and the output of [`conv2d`], `out` as its filters.
@@ -159,8 +159,8 @@ pub fn conv2d_backward_filters<T: Real>(
     write(out, |out| backward_filters(&conv, elements(&input), elements(&gradient), out));
 }
 
-/// [`conv2d_backward_filters`] by cuDNN, which has no sums in `f32` of halves. Its deterministic algorithm is slower than
-/// the kernel in CUDA as a rule (`docs/performance-h100.md`).
+/// [`conv2d_backward_filters`] by cuDNN, which does not sum half-precision products in `f32`. Its deterministic
+/// algorithm is usually slower than the kernel in CUDA (`docs/performance-h100.md`).
 fn conv2d_backward_filters_by_cudnn<T: Real>(
     call: &mut CudaCall<'_>,
     input: CudaArray<'_, T, 4>,

@@ -24,7 +24,7 @@ fn output_shape(input: [usize; 4], filters: [usize; 4], padding: [usize; 2]) -> 
     [input[0], filters[0], rows, cols]
 }
 
-/// The shape of what is left of them.
+/// The shape of the pooled output.
 fn pooled_shape([batch, channels, rows, cols]: [usize; 4], size: [usize; 2]) -> [usize; 4] {
     [batch, channels, rows.checked_div(size[0]).unwrap_or(0), cols.checked_div(size[1]).unwrap_or(0)]
 }
@@ -89,12 +89,12 @@ fn conv2d_relu_on_cores<T: Real>(
     });
 }
 
-/// `out = ` the largest element of each window of [`conv2d_relu`]; NaN if one is NaN. `index` is where in the plane of
-/// the convolution's output it is, `row * cols + col`: the first of equal ones before the rectifier, or of NaN.
+/// `out = ` the maximum of each window of [`conv2d_relu`]; NaN if one is NaN. `index` is its position in the plane of
+/// the convolution's output, `row * cols + col`: of the first of equal elements before ReLU, or of the first NaN.
 ///
 /// # Shapes
-/// `input`, `filters` and `bias` as for [`conv2d_relu`]; `out` and `index` have the rows and columns of its output, divided
-/// by `size`. What is left over is not looked at.
+/// `input`, `filters` and `bias` as for [`conv2d_relu`]; `out` and `index` have the rows and columns of its output,
+/// divided by `size`. The remainder is not read.
 #[codelet(
     R, R, R, W, W,
     shape(out = pooled_shape(output_shape(input.shape(), filters.shape(), geometry.padding), geometry.size)),
@@ -150,8 +150,8 @@ fn conv2d_relu_max_pool2d_on_cores<T: Real>(
     });
 }
 
-/// Adds to `by_filters` and `by_bias` the gradients of [`conv2d_relu`] by its filters and its bias: those of the parts of a
-/// batch add up. `gradient` passes where `output` is above 0 or NaN.
+/// Adds to `by_filters` and `by_bias` the gradients of [`conv2d_relu`] by its filters and its bias. The gradients of
+/// the parts of a batch add up. `gradient` passes where `output` is above 0 or NaN.
 ///
 /// # Shapes
 /// `input` as its input; `gradient` and `output` as its output; `by_filters` and `by_bias` as its filters and its bias.
@@ -183,14 +183,14 @@ pub fn conv2d_relu_backward<T: Real>(
     });
 }
 
-/// The gradient of [`conv2d_relu_max_pool2d`] by the convolution's output: each element of `gradient` goes to the place
-/// that was the maximum, if `output`, which it became, is above 0 or NaN. What passes is also added to `by_bias`, the gradient
-/// by the bias.
+/// The gradient of [`conv2d_relu_max_pool2d`] by the convolution's output: each element of `gradient` goes to the
+/// position of the maximum, if its `output` is above 0 or NaN. What passes is also added to `by_bias`, the gradient by
+/// the bias.
 ///
 /// # Shapes
 /// `gradient`, `output` and `index` as the outputs of [`conv2d_relu_max_pool2d`], `out` as the output of
-/// [`conv2d_relu`], `by_bias` as the bias. The places are in different windows, so none is met twice; one that is not in `out`
-/// fails the task.
+/// [`conv2d_relu`], `by_bias` as the bias. The positions are in different windows, so no two are equal; one that is not
+/// in `out` fails the task.
 #[codelet(
     R, R, R, W, REDUX,
     check(gradient.shape() == index.shape() && gradient.shape() == output.shape()),
@@ -218,8 +218,8 @@ pub fn bias_relu_max_pool2d_backward<T: Real>(
     write(out, |out| write(by_bias, |by_bias| by_sums(planes, passed, out, by_bias)));
 }
 
-/// Adds to `by_filters` and `by_bias` the gradients of [`conv2d_relu_max_pool2d`] by its filters and its bias: those of
-/// the parts of a batch add up.
+/// Adds to `by_filters` and `by_bias` the gradients of [`conv2d_relu_max_pool2d`] by its filters and its bias. The
+/// gradients of the parts of a batch add up.
 ///
 /// # Shapes
 /// `input` as its input; `gradient`, `output` and `index` as its outputs; `by_filters` and `by_bias` as its filters and its

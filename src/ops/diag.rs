@@ -34,8 +34,8 @@ pub fn diagonal<T: Element>(input: ArrayView2<T>, mut out: ArrayViewMut1<T>) {
     out.assign(&input.diag());
 }
 
-/// The gradient of [`diagonal`] by its input: `out[i, i] = gradient[i]`, and 0 elsewhere. Of a square matrix it is
-/// [`diag`]; of others the shape of `out` is the caller's to give.
+/// The gradient of [`diagonal`] by its input: `out[i, i] = gradient[i]`, and 0 elsewhere. For a square matrix it is
+/// [`diag`]; for others the caller must give the shape of `out`.
 ///
 /// # Shapes
 /// `gradient: [min(rows, cols)]`, `out: [rows, cols]`.

@@ -8,7 +8,7 @@ use dahl::simd;
 /// # Shapes
 /// `x` and `y` of one shape, `out: []`.
 ///
-/// `kernels/dot.c` is a second kernel, in C, for f32 and f64: `Dot::task(..).kernel("dot_c")` runs it.
+/// `kernels/dot.c` has a second kernel, in C, for f32 and f64: `Dot::task(..).kernel("dot_c")` runs it.
 #[codelet(
     R, R, REDUX,
     shape(out = []),

@@ -12,11 +12,11 @@ pub fn erf<T: Real>(x: T) -> T {
 
 /// The gradient of [`erf`] by its input: `out = gradient * 2 / sqrt(π) * exp(-x * x)`.
 ///
-/// What rounding the square loses is put back, as its error would be multiplied by the square.
-// exp is off by 1.2 ulp, 2.4 of a product; the constant, the correction, three products.
+/// The rounding error of the square is computed and compensated, since the square would multiply it.
+// exp is off by 1.2 ulp, 2.4 ulp of a product; then the constant, the correction, three products.
 #[codelet(R, R, W, in_place = gradient, reference = reference::erf_backward, error = ulp(6))]
 pub fn erf_backward<T: Real>(x: T, gradient: T) -> T {
-    // Beyond, the result is 0.
+    // Farther out the result is 0.
     let x = x.abs().min(T::from_f64(40.0));
     let square = x * x;
     let lost = x.mul_add(x, -square);

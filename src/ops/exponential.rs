@@ -26,7 +26,7 @@ pub fn exp2<T: Real>(x: T) -> T {
 }
 
 /// The gradient of [`exp2`] by its input: `out = gradient * output * ln(2)`, where `output = 2^x`.
-// The constant, two products.
+// The constant and two products.
 #[codelet(R, R, W, in_place = gradient, reference = reference::exp2_backward, error = ulp(2.5))]
 pub fn exp2_backward<T: Real>(output: T, gradient: T) -> T {
     gradient * output * T::LN_2
@@ -38,7 +38,8 @@ pub fn expm1<T: Real>(x: T) -> T {
     x.exp_m1()
 }
 
-/// The gradient of [`expm1`] by its input: `out = gradient * exp(x)`. Of `x`, as the output does not tell small powers apart.
+/// The gradient of [`expm1`] by its input: `out = gradient * exp(x)`. From `x`, since the output does not distinguish
+/// small powers.
 #[codelet(R, R, W, in_place = gradient, reference = reference::expm1_backward, error = ulp(3))]
 pub fn expm1_backward<T: Real>(x: T, gradient: T) -> T {
     gradient * x.exp()
@@ -63,7 +64,7 @@ pub fn log2<T: Real>(x: T) -> T {
 }
 
 /// The gradient of [`log2`] by its input: `out = gradient / (x * ln(2))`.
-// The quotient, the constant, the product.
+// The quotient, the constant and the product.
 #[codelet(R, R, W, in_place = gradient, reference = reference::log2_backward, error = ulp(2.5))]
 pub fn log2_backward<T: Real>(x: T, gradient: T) -> T {
     gradient / x * T::LOG2_E

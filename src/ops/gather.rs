@@ -9,7 +9,7 @@ use dahl::prelude::*;
 use crate::cpu::compensated::{add, settle};
 use crate::cpu::scratch::with_scratch;
 
-/// Whether `index` can be gathered from `input`: along other axes it reaches no further.
+/// Whether `index` fits `input`: no longer along the other axes.
 fn reaches<const N: usize>(input: [usize; N], index: [usize; N], axis: usize) -> bool {
     axis < N && (0..N).all(|other| other == axis || index[other] <= input[other])
 }
@@ -22,10 +22,10 @@ fn with_extent<const N: usize>(mut shape: [usize; N], axis: usize, len: usize) -
     shape
 }
 
-/// `index` as a place along an axis of `extent`.
+/// `index` as an index along an axis of `extent`.
 ///
 /// # Panics
-/// If it is none; the task fails with this message.
+/// If it is out of range; the task fails with the panic's message.
 #[inline(always)]
 fn place(index: u32, position: usize, axis: usize, extent: usize) -> usize {
     let place = index as usize;
@@ -33,11 +33,11 @@ fn place(index: u32, position: usize, axis: usize, extent: usize) -> usize {
     place
 }
 
-/// `out[i, .., j] = input[i, .., index[i, .., j], .., j]`: the element at `index` along `axis`, each other index as it is,
-/// as PyTorch's `gather`.
+/// `out[i, .., j] = input[i, .., index[i, .., j], .., j]`: replaces the index along `axis` by `index`, and keeps the
+/// others, as PyTorch's `gather`.
 ///
 /// # Shapes
-/// `index`: of the rank of `input`, and along axes other than `axis` no longer; `out` as `index`.
+/// `index`: of the rank of `input`, and no longer along the axes other than `axis`; `out` as `index`.
 #[codelet(
     R, R, W,
     shape(out = index),
@@ -62,13 +62,13 @@ pub fn gather<T: Element>(
     }
 }
 
-/// All of `axis`; of another axis, what `index` reaches.
+/// All of `axis`; of another axis, the extent of `index`.
 fn within(other: Axis, axis: usize, extent: usize, index: &[usize]) -> Slice {
     Slice::from(0..if other.index() == axis { extent } else { index[other.index()] })
 }
 
-/// Adds to `out` the gradient of [`gather`] by its input: each element of `gradient` at the place that it was gathered
-/// from, as PyTorch's `scatter_add`. Sums are compensated, however often an index occurs.
+/// Adds to `out` the gradient of [`gather`] by its input: adds each element of `gradient` at the position that it was
+/// gathered from, as PyTorch's `scatter_add`. Sums are compensated, however often an index occurs.
 ///
 /// # Shapes
 /// `index` and `gradient` as the output of [`gather`], `out` as its input.
@@ -127,8 +127,8 @@ pub fn index_select<T: Element>(
     }
 }
 
-/// Adds to `out` the gradient of [`index_select`] by its input: each slice of `gradient` at the place that it was taken
-/// from. Sums are compensated, however often an index occurs.
+/// Adds to `out` the gradient of [`index_select`] by its input: adds each slice of `gradient` at the position that it
+/// was taken from. Sums are compensated, however often an index occurs.
 ///
 /// # Shapes
 /// `gradient` as the output of [`index_select`], `indices: [count]`, `out` as its input.
@@ -160,7 +160,8 @@ pub fn index_select_backward<T: Real>(
     });
 }
 
-/// Calls `f` with `sums` and zeros of the same shape, for the rounding errors, and adds these in the end.
+/// Calls `f` with `sums` and with zeros of the same shape for the rounding errors, and then adds the errors to the
+/// sums.
 #[inline(always)]
 fn with_errors<C: Real<Compute = C>>(
     sums: &mut ArrayViewMutD<'_, C>,

@@ -14,13 +14,13 @@ use dahl::prelude::*;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Argument)]
 #[repr(C)]
 pub struct Conv2dGeometry {
-    /// How far the kernel moves between two positions.
+    /// The stride of the kernel.
     pub stride: [usize; 2],
     /// Zeros around the image, on both sides.
     pub padding: [usize; 2],
 }
 
-/// The kernel moves by one, without padding.
+/// Stride 1, without padding.
 impl Default for Conv2dGeometry {
     fn default() -> Self {
         Self { stride: [1; 2], padding: [0; 2] }
@@ -28,13 +28,13 @@ impl Default for Conv2dGeometry {
 }
 
 impl Conv2dGeometry {
-    /// How far the kernel moves between two positions: 1 if nothing is said.
+    /// Sets the stride of the kernel; the default is 1.
     pub const fn stride(mut self, stride: [usize; 2]) -> Self {
         self.stride = stride;
         self
     }
 
-    /// Zeros around the image, on both sides: none if nothing is said.
+    /// Sets the zeros around the image, on both sides; the default is none.
     pub const fn padding(mut self, padding: [usize; 2]) -> Self {
         self.padding = padding;
         self
@@ -55,33 +55,33 @@ impl Conv2dGeometry {
 pub struct Pool2dGeometry {
     /// The extents of the window.
     pub size: [usize; 2],
-    /// How far the window moves between two positions.
+    /// The stride of the window.
     pub stride: [usize; 2],
-    /// What surrounds the image, on both sides: at most half of the window.
+    /// The padding around the image, on both sides: at most half of the window.
     pub padding: [usize; 2],
 }
 
 impl Pool2dGeometry {
-    /// A window that moves by its own size, without padding.
+    /// A window whose stride is its size, without padding.
     pub const fn new(size: [usize; 2]) -> Self {
         Self { size, stride: size, padding: [0; 2] }
     }
 
-    /// How far the window moves between two positions: its own size if nothing is said.
+    /// Sets the stride of the window; the default is its size.
     pub const fn stride(mut self, stride: [usize; 2]) -> Self {
         self.stride = stride;
         self
     }
 
-    /// What surrounds the image, on both sides: nothing if nothing is said.
+    /// Sets the padding around the image, on both sides; the default is none.
     pub const fn padding(mut self, padding: [usize; 2]) -> Self {
         self.padding = padding;
         self
     }
 }
 
-/// How the kernel of a convolution that moves by one, and then a window of pooling that moves by its own size, move over
-/// an image.
+/// How the kernel of a convolution with stride 1, followed by a pooling window whose stride is its size, moves over an
+/// image.
 ///
 /// ```
 /// use dahl::ops::Conv2dPoolGeometry;
@@ -104,7 +104,7 @@ impl Conv2dPoolGeometry {
         Self { padding: [0; 2], size }
     }
 
-    /// Zeros around the image, on both sides: none if nothing is said.
+    /// Sets the zeros around the image, on both sides; the default is none.
     pub const fn padding(mut self, padding: [usize; 2]) -> Self {
         self.padding = padding;
         self

@@ -30,24 +30,24 @@ use crate::cpu::gemm::{Cores, product, product_on};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Argument)]
 #[repr(C)]
 pub struct Transposed {
-    /// Whether the first factor is.
+    /// Whether the first factor is transposed.
     pub left: bool,
-    /// Whether the second factor is.
+    /// Whether the second factor is transposed.
     pub right: bool,
 }
 
 impl Transposed {
-    /// Both factors are taken as they are.
+    /// Neither factor is transposed.
     pub const NEITHER: Self = Self { left: false, right: false };
     /// The first factor is transposed.
     pub const LEFT: Self = Self { left: true, right: false };
     /// The second factor is transposed.
     pub const RIGHT: Self = Self { left: false, right: true };
-    /// Both are.
+    /// Both factors are transposed.
     pub const BOTH: Self = Self { left: true, right: true };
 }
 
-/// `shape`, or its reverse: the shape of a matrix as a product sees it.
+/// `shape` or its reverse: the shape of a matrix in a product.
 fn oriented([rows, cols]: [usize; 2], is_transposed: bool) -> [usize; 2] {
     if is_transposed { [cols, rows] } else { [rows, cols] }
 }
@@ -62,7 +62,7 @@ fn orient_on_device<T: Real>(matrix: CudaArray<'_, T, 2>, is_transposed: bool) -
     if is_transposed { matrix.reversed_axes() } else { matrix }
 }
 
-/// The codelets, with all of their arguments.
+/// The codelets, with all their arguments.
 mod declared {
     use super::*;
 
@@ -117,8 +117,8 @@ mod declared {
         )
     }
 
-    /// `out += a x b`, with the factors as in [`matmul`]: products over parts of the inner dimension, such as the gradients
-    /// of parts of a batch, add up.
+    /// `out += a x b`, with the factors as in [`matmul`]. Products over parts of the inner dimension, such as the
+    /// gradients of the parts of a batch, add up.
     ///
     /// # Shapes
     /// As for [`matmul`].
@@ -181,7 +181,7 @@ mod declared {
         product(orient(a, is_transposed), vector.insert_axis(Axis(1)), out.insert_axis(Axis(1)), false);
     }
 
-    /// [`matvec`] by cuBLAS: its products of a matrix and a vector have no half precision, those of matrices do.
+    /// [`matvec`] by cuBLAS: as a matrix product, since its matrix-vector products lack half precision.
     fn matvec_by_cublas<T: Real>(
         call: &mut CudaCall<'_>,
         a: CudaArray<'_, T, 2>,
@@ -206,7 +206,7 @@ pub use declared::{
 /// `a: [rows, inner]`, `b: [inner, cols]`, `out: [rows, cols]`. [`matmul_transposed`] takes transposes of such factors.
 ///
 /// # Errors
-/// If the shapes do not fit.
+/// If the shapes do not agree.
 #[track_caller]
 pub fn matmul<T: Real>(a: &Matrix<'_, T>, b: &Matrix<'_, T>, out: &mut Matrix<'_, T>) -> dahl::Result<()> {
     declared::matmul(a, b, out, Transposed::NEITHER)
@@ -215,7 +215,7 @@ pub fn matmul<T: Real>(a: &Matrix<'_, T>, b: &Matrix<'_, T>, out: &mut Matrix<'_
 /// [`matmul`] into a new array of `arena`.
 ///
 /// # Errors
-/// As for [`matmul`], or if the memory cannot be had.
+/// As for [`matmul`], or if memory cannot be allocated.
 #[track_caller]
 pub fn matmul_init<'m, T: Real>(
     arena: &'m Arena,
@@ -234,7 +234,7 @@ pub fn matmul_self<T: Real>(a: &mut Matrix<'_, T>, b: &Matrix<'_, T>) -> dahl::R
     declared::matmul_self(a, b, Transposed::NEITHER)
 }
 
-/// `out += a x b`: products over parts of the inner dimension, such as the gradients of parts of a batch, add up.
+/// `out += a x b`. Products over parts of the inner dimension, such as the gradients of the parts of a batch, add up.
 ///
 /// # Shapes
 /// As for [`matmul`]. [`matmul_add_transposed`] takes transposes of such factors.
@@ -250,7 +250,7 @@ pub fn matmul_add<T: Real>(
     declared::matmul_add(a, b, out, Transposed::NEITHER)
 }
 
-/// [`matmul_add`] to a new array of `arena`, whose old value is zero.
+/// [`matmul_add`] into a new array of `arena`, which starts at zero.
 ///
 /// # Errors
 /// As for [`matmul_init`].
@@ -269,7 +269,7 @@ pub fn matmul_add_init<'m, T: Real>(
 /// `a: [rows, cols]`, `vector: [cols]`, `out: [rows]`.
 ///
 /// # Errors
-/// If the shapes do not fit.
+/// If the shapes do not agree.
 #[track_caller]
 pub fn matvec<T: Real>(
     a: &Matrix<'_, T>,
@@ -282,7 +282,7 @@ pub fn matvec<T: Real>(
 /// [`matvec`] into a new array of `arena`.
 ///
 /// # Errors
-/// As for [`matvec`], or if the memory cannot be had.
+/// As for [`matvec`], or if memory cannot be allocated.
 #[track_caller]
 pub fn matvec_init<'m, T: Real>(
     arena: &'m Arena,
@@ -298,7 +298,7 @@ pub fn matvec_init<'m, T: Real>(
 /// `a: [cols, rows]`, `vector: [cols]`, `out: [rows]`.
 ///
 /// # Errors
-/// If the shapes do not fit.
+/// If the shapes do not agree.
 #[track_caller]
 pub fn matvec_transposed<T: Real>(
     a: &Matrix<'_, T>,
@@ -311,7 +311,7 @@ pub fn matvec_transposed<T: Real>(
 /// [`matvec_transposed`] into a new array of `arena`.
 ///
 /// # Errors
-/// As for [`matvec_transposed`], or if the memory cannot be had.
+/// As for [`matvec_transposed`], or if memory cannot be allocated.
 #[track_caller]
 pub fn matvec_transposed_init<'m, T: Real>(
     arena: &'m Arena,

@@ -96,14 +96,15 @@ pub use transpose::*;
 pub use trigonometric::*;
 pub use variance::*;
 
-/// Exports the types of the codelets from [`codelets`], and hides them here: an import by name goes before one by `*`, and
-/// these imports by name are private.
+/// Exports the types of the codelets from [`codelets`] and hides them here: an import by name takes precedence over a
+/// glob import, and these imports by name are private.
 macro_rules! codelet_types {
     ($($module:ident: $($name:ident),+;)+) => {
-        /// The types of the codelets, which name them beside the functions: `Relu::task(..)` of `relu(..)`.
+        /// The types of the codelets, for the functions of the same names: `Relu::task(..)` for `relu(..)`.
         ///
-        /// They have a module of their own so that `use dahl::ops::*` brings no name that a layer or a loss may have,
-        /// too: `CrossEntropy` is a loss of `dahl_nn`, and here the codelet of [`cross_entropy`](crate::ops::cross_entropy()).
+        /// They are in a module of their own so that `use dahl::ops::*` imports no name that a layer or a loss has too:
+        /// `CrossEntropy` is a loss of `dahl_nn`, and here the codelet of
+        /// [`cross_entropy`](crate::ops::cross_entropy()).
         ///
         /// ```
         /// use dahl::ops::codelets::Relu;

@@ -133,14 +133,15 @@ pub fn norm_axis_backward<T: Real>(
     });
 }
 
-/// Puts in place of each value the gradient of the norm by it, times `factor`.
+/// Replaces each value by the gradient of the norm by it, times `factor`.
 #[inline(always)]
 fn norm_gradient<C: Real<Compute = C>>(values: &mut [C], factor: C) {
     let mut norm = norm_of(&*values);
     let largest = magnitude_of(&*values);
     let is_in_range = norm.is_finite() && norm >= C::MIN_POSITIVE;
     if !is_in_range && largest.is_finite() && largest > C::ZERO {
-        // A subnormal norm has few digits, and one that overflows none: both of the values divided by the largest.
+        // A subnormal norm has few digits, and an overflowed one none: both are computed from the values divided by the
+        // largest.
         values.iter_mut().for_each(|value| *value /= largest);
         norm = norm_of(&*values);
     }

@@ -18,7 +18,7 @@ fn pooled_shape(input: [usize; 4], geometry: Pool2dGeometry) -> [usize; 4] {
     [input[0], input[1], rows, cols]
 }
 
-/// Whether every position of the window lies on the image with at least one pixel.
+/// Whether every position of the window covers at least one pixel of the image.
 fn covers(size: [usize; 2], padding: [usize; 2]) -> bool {
     (0..2).all(|axis| padding[axis] <= size[axis] / 2)
 }
@@ -33,8 +33,8 @@ fn window(image: &[usize], geometry: Pool2dGeometry) -> Window {
     Window { image: [image[2], image[3]], kernel: size, stride, padding }
 }
 
-/// `out[n, c, i, j] = ` the largest element under the window at position `i, j`; NaN if one is NaN. `index` is where in
-/// the plane `input[n, c]` it is, `row * cols + col`: the first of equal ones, or of NaN.
+/// `out[n, c, i, j] = ` the maximum under the window at position `i, j`; NaN if one is NaN. `index` is its position in
+/// the plane `input[n, c]`, `row * cols + col`: of the first of equal elements, or of the first NaN.
 ///
 /// # Shapes
 /// `input: [batch, channels, rows, cols]`, `out` and `index: [batch, channels, (rows + 2 padding - size) / stride + 1, ..]`.
@@ -75,7 +75,8 @@ fn max_pool_planes<T: Real>(window: &Window, input: &[T], out: &mut [T], index: 
             for (row, (out, index)) in
                 out.chunks_exact_mut(cols).zip(index.chunks_exact_mut(cols)).enumerate()
             {
-                // Tap by tap over the whole row of positions, so that the inner loop has no branch and vectorises.
+                // One tap at a time over the whole row of positions, so that the inner loop has no branch and
+                // vectorises.
                 let mut is_first = true;
                 for row_tap in 0..window.kernel[0] {
                     let Some(source) = window.source(0, row, row_tap) else { continue };
@@ -189,7 +190,7 @@ fn avg_pool_planes<T: Real>(window: &Window, input: &[T], out: &mut [T]) {
                                 },
                             );
                         }
-                        // Line by line: over a large window the error is that of `rows + cols` additions.
+                        // Line by line: the error for a large window is that of `rows + cols` additions.
                         for (sum, line_sum) in sums.iter_mut().zip(&*line_sums) {
                             *sum += *line_sum;
                         }

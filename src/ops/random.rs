@@ -10,7 +10,7 @@ use dahl::prelude::*;
 
 use crate::cpu::philox::{Distribution, Fill};
 
-/// Which random numbers: the sequence of a seed, from a place on.
+/// Which random numbers: the sequence of a seed, from an offset on.
 ///
 /// ```
 /// use dahl::ops::{Philox, uniform};
@@ -30,8 +30,8 @@ use crate::cpu::philox::{Distribution, Fill};
 pub struct Philox {
     /// The seed.
     pub seed: u64,
-    /// The place of the first number: 0 for a whole array; for a part along the first axis, the number of elements before
-    /// it.
+    /// The index of the first number: 0 for a whole array; for a part along the first axis, the number of elements
+    /// before it.
     pub offset: u64,
 }
 
@@ -41,7 +41,7 @@ impl Philox {
         Self { seed, offset: 0 }
     }
 
-    /// The numbers after the next `numbers`.
+    /// Skips the next `numbers` numbers.
     pub const fn skip(mut self, numbers: u64) -> Self {
         self.offset = self.offset.wrapping_add(numbers);
         self

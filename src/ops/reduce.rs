@@ -126,7 +126,7 @@ pub fn mean_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usi
         for sum in sums.iter_mut() {
             *sum /= count;
         }
-        // Perhaps the sum overflowed, but not the mean.
+        // The sum may have overflowed, though the mean does not.
         for (lane, mean) in sums.iter_mut().enumerate().filter(|(_, mean)| !mean.is_finite()) {
             *mean = mean_of_lane(elements(&input), extents, lane);
         }
@@ -138,7 +138,7 @@ pub fn mean_axis<T: Real>(input: ArrayViewD<T>, out: ArrayViewMutD<T>, axis: usi
 fn mean_of_lane<T: Real>(values: &[T], [_, extent, after]: [usize; 3], lane: usize) -> T::Compute {
     let first = lane / after * extent * after + lane % after;
     with_scratch([extent], |[elements]: [&mut [T]; 1]| {
-        // Of no values there is none to begin with.
+        // There may be no values.
         let values = values.get(first..).unwrap_or_default();
         for (to, from) in elements.iter_mut().zip(values.iter().step_by(after)) {
             *to = *from;

@@ -30,7 +30,7 @@ pub fn mean_backward<T: Real>(gradient: ArrayView0<T>, mut out: ArrayViewMutD<T>
     out.fill(T::narrow(gradient[[]].widen() / count));
 }
 
-/// The gradient of [`sum_axis`](super::sum_axis) by its input: `out = gradient`, stretched along `axis`.
+/// The gradient of [`sum_axis`](super::sum_axis) by its input: `out = gradient`, broadcast along `axis`.
 ///
 /// # Shapes
 /// `out` as the input of [`sum_axis`](super::sum_axis), `gradient` as its output.
@@ -46,7 +46,7 @@ pub fn sum_axis_backward<T: Real>(gradient: ArrayViewD<T>, out: ArrayViewMutD<T>
     stretch(gradient, out, axis, |gradient| gradient);
 }
 
-/// The gradient of [`mean_axis`](super::mean_axis) by its input: `out = gradient / out.shape()[axis]`, stretched along
+/// The gradient of [`mean_axis`](super::mean_axis) by its input: `out = gradient / out.shape()[axis]`, broadcast along
 /// `axis`.
 ///
 /// # Shapes
@@ -120,7 +120,7 @@ pub fn min_backward<T: Real>(input: &[T], gradient: ArrayView0<T>, out: &mut [T]
     put_at(out, first_minimum(input), gradient[[]]);
 }
 
-/// Zeros but for one element, if there are elements.
+/// Writes `value` at `index`, and zeros elsewhere; nothing if `out` is empty.
 #[inline(always)]
 fn put_at<T: Real>(out: &mut [T], index: usize, value: T) {
     out.fill(T::ZERO);
@@ -175,7 +175,7 @@ pub fn min_axis_backward<T: Real>(
     put_along(input, gradient, out, axis, first_minimum);
 }
 
-/// Zeros but for `gradient` at the index along `axis` that `place` finds in `input`.
+/// Writes `gradient` at the index along `axis` that `place` finds in `input`, and zeros elsewhere.
 #[inline(always)]
 fn put_along<T: Real>(
     input: ArrayViewD<'_, T>,

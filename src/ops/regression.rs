@@ -10,7 +10,7 @@ use dahl::simd;
 use crate::cpu::scratch::with_scratch;
 use crate::reference::regression as reference;
 
-/// Differences that are formed at a time: they stay in the first level of the cache.
+/// Differences that are computed at a time: they stay in the first-level cache.
 const BLOCK: usize = 2048;
 
 /// Adds to `out` the squared errors of all elements, `factor * sum of (x[i] - y[i])^2`.
@@ -23,7 +23,7 @@ const BLOCK: usize = 2048;
 pub fn mean_squared_error<T: Real>(x: &[T], y: &[T], out: &mut [T::Compute], factor: f64) {
     let factor = <T::Compute as Real>::from_f64(factor);
     out[0] += sum_of_blocks(x, y, |differences: &mut [T::Compute], scaled: &mut [T::Compute]| {
-        // Before the square, which could overflow where the product does not.
+        // The factor goes in before the square, which could overflow where the product does not.
         for (scaled, difference) in scaled.iter_mut().zip(&*differences) {
             *scaled = factor * *difference;
         }
@@ -32,7 +32,7 @@ pub fn mean_squared_error<T: Real>(x: &[T], y: &[T], out: &mut [T::Compute], fac
 }
 
 /// The gradient of [`mean_squared_error`] by `x`: `out = 2 * factor * (x - y)`.
-// The factor, the difference, the product.
+// The factor, the difference and the product.
 #[codelet(R, R, W, in_place = x, reference = reference::mean_squared_error_backward, error = ulp(2.5))]
 pub fn mean_squared_error_backward<T: Real>(x: T, y: T, factor: f64) -> T {
     T::from_f64(factor + factor) * (x - y)
@@ -70,7 +70,7 @@ pub fn mean_absolute_error_backward<T: Real>(x: T, y: T, factor: f64) -> T {
     }
 }
 
-/// The sum of what `combine` makes of the differences of each block. Its second buffer is as long, and free.
+/// The sum of `combine` over the differences of each block. Its second buffer is as long, with unspecified contents.
 #[inline(always)]
 fn sum_of_blocks<T: Real>(
     x: &[T],

@@ -41,7 +41,7 @@ pub fn slice<T: Element>(
 }
 
 /// The gradient of [`slice`] by its input: `gradient` at the indices from `start` on along `axis`, 0 elsewhere. The
-/// shape of `out` is the caller's to give.
+/// caller must give the shape of `out`.
 ///
 /// # Shapes
 /// `gradient` as the output of [`slice`], `out` as its input.

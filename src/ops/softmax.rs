@@ -92,7 +92,7 @@ fn subtract_largest<C: Real>(lanes: &mut [C], extent: usize) {
     }
 }
 
-/// Lines shorter than this are summed one element after the other: the tree of [`simd::sum`] does not pay.
+/// Shorter lines are summed one element after the other: the tree of [`simd::sum`] does not pay.
 const SHORT: usize = 32;
 
 #[inline(always)]
@@ -105,7 +105,7 @@ fn largest<C: Real>(lane: &[C]) -> C {
     if lane.len() >= SHORT {
         return simd::max(lane);
     }
-    // NaN stays: a comparison with it is false. The sign of zero does not matter to a difference.
+    // NaN remains: a comparison with it is false. The sign of zero does not change a difference.
     lane.iter().fold(
         C::NEG_INFINITY,
         |largest, &value| {

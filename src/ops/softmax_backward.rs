@@ -62,7 +62,8 @@ pub fn log_softmax_backward<T: Real>(
     });
 }
 
-/// Calls `f` with each line of `output` and of `gradient` along `axis`, widened; what it leaves in the first goes to `out`.
+/// Calls `f` with each line of `output` and of `gradient` along `axis`, widened; writes what it leaves in the first to
+/// `out`.
 #[inline(always)]
 fn for_each_lane<T: Real>(
     output: ArrayViewD<'_, T>,

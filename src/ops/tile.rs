@@ -22,8 +22,7 @@ fn untiled<const N: usize>(mut shape: [usize; N], axis: usize, repeats: usize) -
     shape
 }
 
-/// `out = ` as many copies of `input` as `repeats` says, one behind the other along `axis`, as NumPy's and PyTorch's
-/// `tile`.
+/// `out = ` `repeats` copies of `input`, one after the other along `axis`, as NumPy's and PyTorch's `tile`.
 ///
 /// # Shapes
 /// `out` as `input`, with `repeats` times its extent at `axis`.
@@ -45,7 +44,7 @@ pub fn tile<T: Element>(input: ArrayViewD<T>, mut out: ArrayViewMutD<T>, axis: u
     }
 }
 
-/// The gradient of [`tile`] by its input: the copies' gradients, added.
+/// The gradient of [`tile`] by its input: the sum of the copies' gradients.
 ///
 /// # Shapes
 /// `gradient` as the output of [`tile`], `out` as its input.

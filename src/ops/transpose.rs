@@ -3,7 +3,7 @@
 use dahl::ndarray::{ArrayView2, ArrayViewMut2};
 use dahl::prelude::*;
 
-/// Rows and columns of the tiles that are transposed one after the other, so that both sides stay in the first-level
+/// Rows and columns of the tiles that are transposed one after the other, so that both arrays stay in the first-level
 /// cache.
 const TILE: usize = 32;
 

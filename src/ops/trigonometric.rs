@@ -47,7 +47,7 @@ pub fn asin<T: Real>(x: T) -> T {
 }
 
 /// The gradient of [`asin`] by its input: `out = gradient / sqrt(1 - x * x)`; infinite at ±1, NaN beyond.
-// Three roundings under the root, which halves them; the root, the quotient.
+// Three roundings under the root, which halves their error; then the root and the quotient.
 #[codelet(R, R, W, in_place = gradient, reference = reference::asin_backward, error = ulp(3))]
 pub fn asin_backward<T: Real>(x: T, gradient: T) -> T {
     gradient / ((T::ONE - x) * (T::ONE + x)).sqrt()
@@ -73,7 +73,7 @@ pub fn atan<T: Real>(x: T) -> T {
 }
 
 /// The gradient of [`atan`] by its input: `out = gradient / (1 + x * x)`, without overflow of the square.
-// Where |x| > 1: two quotients, the sum, and its small part.
+// Where |x| > 1: two quotients, the sum, and its small term.
 #[codelet(R, R, W, in_place = gradient, reference = reference::atan_backward, error = ulp(3))]
 pub fn atan_backward<T: Real>(x: T, gradient: T) -> T {
     if x.abs() > T::ONE { gradient / x / (x + x.recip()) } else { gradient / (T::ONE + x * x) }
@@ -86,7 +86,7 @@ pub fn atan2<T: Real>(y: T, x: T) -> T {
 }
 
 /// The gradient of [`atan2`] by `y`: `out = gradient * x / (x * x + y * y)`; NaN at the origin.
-// hypot is off by 1.2 ulp and divides twice; two quotients and a product.
+// hypot is off by 1.2 ulp and divides twice; then two quotients and a product.
 #[codelet(R, R, R, W, in_place = gradient, reference = reference::atan2_backward_y, error = ulp(7.5))]
 pub fn atan2_backward_y<T: Real>(y: T, x: T, gradient: T) -> T {
     let radius = x.hypot(y);

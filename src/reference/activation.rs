@@ -9,7 +9,7 @@ const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
 const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
 
 pub(crate) fn sigmoid(x: f64) -> f64 {
-    // Powers that overflow give 0, which is right up to the least of numbers: exp(-709) is far below it.
+    // `exp(-x)` overflows below -709, where the result is not yet 0. Below -40 the result is `exp(x)` to all digits.
     if x < -40.0 { x.exp() } else { 1.0 / (1.0 + (-x).exp()) }
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn gelu_backward(x: f64, gradient: f64) -> f64 {
     gradient * (normal_probability(x) + slope)
 }
 
-/// Twice what the tanh is of.
+/// Twice the argument of tanh.
 fn gelu_angle(x: f64) -> f64 {
     2.0 * FRAC_2_PI.sqrt() * (x + 0.044715 * x.powi(3))
 }
@@ -96,7 +96,7 @@ pub(crate) fn gelu_tanh(x: f64) -> f64 {
 }
 
 pub(crate) fn gelu_tanh_backward(x: f64, gradient: f64) -> f64 {
-    // Beyond, the sigmoid is 0 or 1, and the product of both tails is lost.
+    // Farther out the sigmoid is 0 or 1 and the other term is 0; infinity times 0 would be NaN.
     let x = if x.abs() > 100.0 { 100.0_f64.copysign(x) } else { x };
     let s = sigmoid(gelu_angle(x));
     let slope = (8.0 / PI).sqrt() * (1.0 + 3.0 * 0.044715 * x * x);

@@ -65,12 +65,12 @@ pub(crate) fn conv2d_relu_max_pool2d(
     }
 }
 
-/// The gradient that passes a rectifier.
+/// The gradient that passes ReLU.
 fn passed(output: f64, gradient: f64) -> f64 {
     if output <= 0.0 { 0.0 } else { gradient }
 }
 
-/// Adds what passes of each channel.
+/// Adds the gradient that passes, over each channel.
 fn add_passed(
     gradient: ArrayView4<'_, f64>,
     output: ArrayView4<'_, f64>,

@@ -5,8 +5,8 @@ use std::f64::consts::{FRAC_2_SQRT_PI, PI};
 /// `2 / sqrt(π) - FRAC_2_SQRT_PI`.
 const FRAC_2_SQRT_PI_LOW: f64 = 1.533545961316588e-17;
 
-/// By the Maclaurin series up to 1, `2 / sqrt(π) * sum of (-1)^n x^(2n + 1) / (n! (2n + 1))`, whose first term is formed
-/// without an error; farther out by the continued fraction of its complement.
+/// By the Maclaurin series up to 1, `2 / sqrt(π) * sum of (-1)^n x^(2n + 1) / (n! (2n + 1))`, whose first term has no
+/// rounding error; farther out by the continued fraction of its complement.
 pub(crate) fn erf(x: f64) -> f64 {
     if x.is_nan() {
         return x;
@@ -34,9 +34,9 @@ pub(crate) fn erf_backward(x: f64, gradient: f64) -> f64 {
     FRAC_2_SQRT_PI * exp_minus_square(x.abs()) * gradient
 }
 
-/// The probability that a normal deviate is below `x`: by the continued fraction of Mills' ratio below -1 and above 1 (W.
-/// Feller, *An Introduction to Probability Theory and Its Applications*, vol. 1, 1968, VII.6), between by the series
-/// `1/2 + density(x) * sum of x^(2n + 1) / (1 * 3 * .. * (2n + 1))`.
+/// The probability that a normal deviate is below `x`: below -1 and above 1 by the continued fraction of Mills' ratio
+/// (W. Feller, *An Introduction to Probability Theory and Its Applications*, vol. 1, 1968, VII.6), between them by the
+/// series `1/2 + density(x) * sum of x^(2n + 1) / (1 * 3 * .. * (2n + 1))`.
 pub(crate) fn normal_probability(x: f64) -> f64 {
     let size = x.abs();
     if size > 1.0 {

@@ -2,7 +2,7 @@
 
 use std::f64::consts::LN_2;
 
-/// By a step of Newton's method, which needs `sinh` alone.
+/// By a step of Newton's method, which needs only `sinh`.
 pub(crate) fn asinh(x: f64) -> f64 {
     let size = x.abs();
     if size > 1e150 {
@@ -19,7 +19,7 @@ pub(crate) fn acosh(x: f64) -> f64 {
     if x > 1e150 { x.ln() + LN_2 } else { 2.0 * asinh(((x - 1.0) / 2.0).sqrt()) }
 }
 
-/// By its definition with a logarithm; near zero, where that cancels, by the series.
+/// By the definition with a logarithm; near zero, where that cancels, by the series.
 pub(crate) fn atanh(x: f64) -> f64 {
     if x.abs() > 0.4 {
         return (((1.0 + x.abs()) / (1.0 - x.abs())).ln() / 2.0).copysign(x);

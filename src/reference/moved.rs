@@ -122,7 +122,7 @@ pub(crate) fn index_select(
     });
 }
 
-/// `out[at] = value(at)`, everywhere.
+/// `out[at] = value(at)` for each index.
 fn each(mut out: ArrayViewMutD<'_, f64>, value: impl Fn(IxDyn) -> f64) {
     out.indexed_iter_mut().for_each(|(at, out)| *out = value(at));
 }

@@ -34,7 +34,7 @@ pub(crate) fn norm_axis_backward(
     map_two(input, gradient, out, axis, |lane, gradient| gradients(lane, gradient[0]));
 }
 
-/// A power of two that brings the largest value near one, so that squares neither overflow nor underflow.
+/// A power of two that scales the largest value to about one, so that squares neither overflow nor underflow.
 fn unit_of(values: &[f64]) -> f64 {
     let largest = values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
     match largest {

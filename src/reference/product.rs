@@ -25,7 +25,7 @@ pub(crate) fn product_axis_backward(
     map_two(input, gradient, out, axis, |lane, gradient| products_of_others(lane, gradient[0]));
 }
 
-/// `factor` times all but one, for each.
+/// For each value, `factor` times the product of all others.
 fn products_of_others(values: &[f64], factor: f64) -> Vec<f64> {
     let others = |i: usize| values.iter().enumerate().filter(move |(j, _)| *j != i).map(|(_, &value)| value);
     (0..values.len()).map(|i| product_of(others(i).chain([factor]))).collect()
@@ -49,13 +49,14 @@ fn product_of(values: impl Iterator<Item = f64>) -> f64 {
     }
     let total = high + low;
     let exponent = exponent.clamp(-3000, 3000);
-    // In steps that are exact but for the last.
+    // In steps that are exact except for the last one.
     let (steps, rest) = (exponent / 1000, exponent % 1000);
     let value = total * 2.0_f64.powi(rest as i32);
     (0..steps.abs()).fold(value, |value, _| value * 2.0_f64.powi(1000 * steps.signum() as i32))
 }
 
-/// `fraction` in `1 .. 2`, and the exponent: `value = fraction * 2^exponent`. Zeros, infinities and NaN stay.
+/// `fraction` in `1 .. 2`, and the exponent: `value = fraction * 2^exponent`. Zeros, infinities and NaN are returned as
+/// they are.
 fn split(value: f64) -> (f64, i64) {
     if value == 0.0 || !value.is_finite() {
         return (value, 0);

@@ -4,7 +4,7 @@ pub(crate) fn mean_squared_error(x: &[f64], y: &[f64], out: &mut [f64], factor: 
     let squares = x.iter().zip(y).flat_map(|(x, y)| {
         let difference = x - y;
         let square = difference * difference;
-        // And what the square lost.
+        // The rounding error of the square.
         let lost = difference.mul_add(difference, -square);
         [square, if lost.is_nan() { 0.0 } else { lost }]
     });
@@ -36,7 +36,7 @@ pub(crate) fn mean_absolute_error_backward(x: f64, y: f64, factor: f64) -> f64 {
     }
 }
 
-/// The sum, with what each addition loses carried along (A. Neumaier, 1974).
+/// The compensated sum (A. Neumaier, 1974).
 fn sum(terms: impl Iterator<Item = f64>) -> f64 {
     let (mut sum, mut lost) = (0.0_f64, 0.0);
     for term in terms {

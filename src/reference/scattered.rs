@@ -42,7 +42,7 @@ pub(crate) fn tile_backward(
     });
 }
 
-/// `out[place(at)] += values[at]`, for all.
+/// `out[place(at)] += values[at]` for each index.
 fn scatter(values: ArrayViewD<'_, f64>, mut out: ArrayViewMutD<'_, f64>, place: impl Fn(IxDyn) -> IxDyn) {
     let mut sums = ArrayD::from_elem(out.raw_dim(), Sum::default());
     sums.zip_mut_with(&out, |sum, old| sum.add(*old));

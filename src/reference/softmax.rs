@@ -50,7 +50,7 @@ pub(crate) fn logarithm_terms(lane: &[f64]) -> Vec<f64> {
     differences(lane).into_iter().map(|difference| difference.abs() + sum.abs() + 1.0 + spread).collect()
 }
 
-/// The probabilities' mean of `|x - largest|`.
+/// The mean of `|x - largest|`, weighted by the probabilities.
 fn spread(lane: &[f64]) -> f64 {
     sum_of(
         probabilities(lane)
@@ -60,7 +60,7 @@ fn spread(lane: &[f64]) -> f64 {
     )
 }
 
-/// What cannot be has no weight, however far away it is.
+/// A probability of 0 has no weight, however far away the value is.
 fn weighted(probability: f64, value: f64) -> f64 {
     if probability == 0.0 { 0.0 } else { probability * value }
 }

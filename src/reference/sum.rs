@@ -1,6 +1,6 @@
 //! [`Sum`]: a compensated sum, so that the references are also more accurate than the kernels in `f64`.
 
-/// A sum with its rounding errors added up beside it (Neumaier 1974).
+/// A compensated sum (Neumaier 1974).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sum {
     sum: f64,
@@ -15,7 +15,7 @@ impl Sum {
         self.sum = sum;
     }
 
-    /// Adds a product, with the error of its rounding.
+    /// Adds a product and its rounding error.
     pub(crate) fn add_product(&mut self, a: f64, b: f64) {
         let product = a * b;
         self.add(product);
@@ -25,7 +25,7 @@ impl Sum {
         }
     }
 
-    /// What has been added. A sum that is not finite has no errors.
+    /// The total. A sum that is not finite has no error.
     pub(crate) fn total(self) -> f64 {
         if self.sum.is_finite() { self.sum + self.errors } else { self.sum }
     }
@@ -38,7 +38,7 @@ pub(crate) fn sum_of(terms: impl IntoIterator<Item = f64>) -> f64 {
     sum.total()
 }
 
-/// The mean of all, also where the sum overflows.
+/// The mean of all, even if the sum overflows.
 pub(crate) fn mean_of(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     let mean = sum_of(values.iter().copied()) / count;

@@ -37,8 +37,8 @@ pub(crate) fn variance_axis_backward(
     map_two(input, gradient, out, axis, |lane, gradient| gradients(lane, gradient[0], correction));
 }
 
-/// What is summed up is the squares. The error of the mean, `k u |mean|` with `k` below 64, enters the kernel's result
-/// only after its square was rounded once more: `(k u mean)^2 u`.
+/// The magnitude is that of the squares. The error of the mean, `k u |mean|` with `k` below 64, enters the kernel's
+/// result only through its square, after one more rounding: `(k u mean)^2 u`.
 const OF_MEAN: f64 = 1.0 / (1_u64 << 36) as f64;
 
 pub(crate) fn variance_terms(input: &[f64], mut out: ArrayViewMut0<'_, f64>, correction: usize) {
@@ -60,7 +60,7 @@ fn terms_of(values: &[f64], correction: usize) -> f64 {
     variance_of(values, correction) + of_mean
 }
 
-/// The deviation, that of the others, in the mean, and the error of the mean before it is corrected.
+/// The terms: the deviation, that of the others in the mean, and the error of the mean before its correction.
 pub(crate) fn variance_backward_terms(
     input: &[f64],
     gradient: ArrayView0<'_, f64>,
@@ -106,7 +106,7 @@ fn variance_of(values: &[f64], correction: usize) -> f64 {
     if variance.is_finite() || degrees(values, correction) == 0.0 {
         return variance;
     }
-    // Perhaps a deviation or the sum of the squares overflowed.
+    // A deviation or the sum of the squares may have overflowed.
     let unit = 2.0_f64.powi(-600);
     let scaled = values.iter().map(|value| value * unit).collect::<Vec<_>>();
     let squares = sum_of(deviations(&scaled).into_iter().map(|deviation| deviation.powi(2)));

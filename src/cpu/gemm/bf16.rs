@@ -15,7 +15,7 @@ use std::arch::x86_64::{
 use half::bf16;
 use ndarray::{ArrayView2, ArrayViewMut2, s};
 
-use super::tile::{Left, TileOffset};
+use super::tile::{Left, OutputTile};
 use crate::cpu::bf16_dot::{self, Pair, are_exact, in_pairs, is_supported};
 use crate::cpu::scratch::with_scratch;
 
@@ -27,11 +27,12 @@ const VECTORS: usize = 4;
 const LANES: usize = 16;
 /// Columns of a tile.
 const WIDTH: usize = VECTORS * LANES;
-/// The most pairs of the depth that a tile sums before it writes.
+/// The most pairs along the depth that a tile sums before it writes.
 const PAIRS: usize = 512;
 /// Bytes of a packed block of the right factor: a part of the second-level cache.
 const RIGHT_BYTES: usize = 512 * 1024;
-/// Rows of the left factor that are packed at once; as many rows, and columns, have their sums kept between two blocks of the depth.
+/// Rows of the left factor that are packed at a time. The sums of as many rows and columns are buffered between two
+/// blocks of the depth.
 const EXTENT: usize = 1024;
 
 /// Whether products of these elements, and sums of the products, are [exact](are_exact) but for rounding.
@@ -43,18 +44,18 @@ pub(super) fn is_exact(matrix: ArrayView2<'_, bf16>) -> bool {
     })
 }
 
-/// Where the sums of a block of the depth go, to columns and rows as many in both places.
+/// Where the sums of a block of the depth are written; row and column numbers are the same in both places.
 #[derive(Clone, Copy)]
 struct Target {
-    sums: TileOffset<f32>,
-    /// Whether they are added to what is there.
+    sums: OutputTile<f32>,
+    /// Whether they are added to the values there.
     adds: bool,
-    /// Where they are rounded to, if nothing more is added to them: then they are not written as they are.
-    rounded: Option<TileOffset<bf16>>,
+    /// Where the rounded sums are written after the last block of the depth; `sums` is not written then.
+    rounded: Option<OutputTile<bf16>>,
 }
 
 impl Target {
-    /// That of `columns` columns from number `column` on, in the rows from number `row` on.
+    /// The target of `columns` columns from number `column` on, in the rows from number `row` on.
     #[inline(always)]
     fn part(self, row: usize, column: usize, columns: usize) -> Self {
         let sums = self.sums.part(row, column, columns);
@@ -62,7 +63,7 @@ impl Target {
     }
 }
 
-/// Blocks of the depth, which have as many pairs, but for the last one: how many, and how many pairs.
+/// Blocks of the depth, of equally many pairs except for the last one: how many, and how many pairs.
 fn blocks_of(depth: usize) -> (usize, usize) {
     let blocks = depth.div_ceil(2 * PAIRS);
     (blocks, depth.div_ceil(2 * blocks.max(1)))
@@ -80,7 +81,7 @@ pub(super) fn product(a: ArrayView2<'_, bf16>, b: ArrayView2<'_, bf16>, mut out:
     if blocks == 0 {
         return out.fill(bf16::ZERO);
     }
-    // With one block no sum is kept, and the right factor is packed once for all columns.
+    // With one block no sum is buffered, and the right factor is packed once for all columns.
     let extents = [rows.min(EXTENT), if blocks == 1 { columns } else { columns.min(EXTENT) }];
     let sums_len = if blocks == 1 { 0 } else { extents[0] * extents[1] };
     with_scratch([sums_len], |[sums]: [&mut [f32]; 1]| {
@@ -90,9 +91,9 @@ pub(super) fn product(a: ArrayView2<'_, bf16>, b: ArrayView2<'_, bf16>, mut out:
                 let columns = column..columns.min(column + extents[1]);
                 let mut out = out.slice_mut(s![rows.clone(), columns.clone()]);
                 let row_stride = out.strides()[0];
-                let rounded = TileOffset { first: out.as_mut_ptr(), row_stride, columns: columns.len() };
+                let rounded = OutputTile { first: out.as_mut_ptr(), row_stride, columns: columns.len() };
                 let row_stride = columns.len() as isize;
-                let sums = TileOffset { first: sums.as_mut_ptr(), row_stride, columns: columns.len() };
+                let sums = OutputTile { first: sums.as_mut_ptr(), row_stride, columns: columns.len() };
                 let target = Target { sums, adds: false, rounded: Some(rounded) };
                 // SAFETY: `rounded` has the elements of a part of `out`, and `sums`, if there is more than one block, as many
                 // of a buffer; both are borrowed mutably.
@@ -110,19 +111,20 @@ pub(super) fn product(a: ArrayView2<'_, bf16>, b: ArrayView2<'_, bf16>, mut out:
 pub(super) fn add_product(a: ArrayView2<'_, bf16>, b: ArrayView2<'_, bf16>, mut out: ArrayViewMut2<'_, f32>) {
     assert_eq!(out.dim(), (a.nrows(), b.ncols()));
     assert!(out.strides()[1] == 1 || out.ncols() <= 1);
-    let sums = TileOffset { first: out.as_mut_ptr(), row_stride: out.strides()[0], columns: out.ncols() };
+    let sums = OutputTile { first: out.as_mut_ptr(), row_stride: out.strides()[0], columns: out.ncols() };
     // SAFETY: `sums` has the elements of `out`, which is borrowed mutably.
     unsafe { multiply(a, b, Target { sums, adds: true, rounded: None }) };
 }
 
-/// The product, to `target`.
+/// Computes the product, to `target`.
 ///
 /// # Panics
 /// If the machine lacks the instruction, or the shapes do not agree.
 ///
 /// # Safety
-/// The elements of `target`, as many rows as `a` has and as many columns as `b`, are valid for reads and writes, and nothing else
-/// accesses them meanwhile; those of its sums need not be there if all of the depth is one block and they are rounded.
+/// The elements of `target`, as many rows as `a` has and as many columns as `b`, are valid for reads and writes, and
+/// nothing else accesses them meanwhile. Those of its sums need not exist if all of the depth is one block and the sums
+/// are rounded.
 #[allow(
     unsafe_code,
     reason = "target features, and tiles of one matrix that are written through one pointer"
@@ -146,18 +148,18 @@ unsafe fn multiply(a: ArrayView2<'_, bf16>, b: ArrayView2<'_, bf16>, target: Tar
             for column in (0..columns).step_by(block_columns) {
                 let end = columns.min(column + block_columns);
                 let b = b.slice(s![depths.clone(), column..end]);
-                // SAFETY: the instruction is there, as asserted.
+                // SAFETY: the machine has the instruction, as asserted.
                 unsafe { pack(b, right) };
                 let right = &right[..(end - column).next_multiple_of(WIDTH) * pairs];
-                // SAFETY: the instruction is there, as asserted. `left` has `rows` rows of `pairs`; the caller vouches for the
-                // columns of the target.
+                // SAFETY: the machine has the instruction, as asserted. `left` has `rows` rows of `pairs`; the caller
+                // guarantees the columns of the target.
                 unsafe { block(left, rows, right, target.part(0, column, end - column)) };
             }
         }
     });
 }
 
-/// The rows of a matrix in pairs: unpacked, if they are in that order, or copied to `buffer`.
+/// The rows of a matrix in pairs: in place if they consist of contiguous, whole pairs, else copied to `buffer`.
 fn left_in_pairs(a: ArrayView2<'_, bf16>, buffer: &mut [Pair]) -> Left<Pair> {
     let (rows, depth) = a.dim();
     let pairs = depth.div_ceil(2);
@@ -175,7 +177,7 @@ fn left_in_pairs(a: ArrayView2<'_, bf16>, buffer: &mut [Pair]) -> Left<Pair> {
     Left { first: buffer.as_ptr(), strides: [pairs as isize, 1], depth: pairs }
 }
 
-/// Writes elements in pairs; if their number is odd, with a zero.
+/// Writes elements in pairs, with a zero after an odd number of them.
 #[inline(always)]
 fn along<'a>(mut from: impl Iterator<Item = bf16>, to: impl Iterator<Item = &'a mut Pair>) {
     for to in to {
@@ -183,15 +185,15 @@ fn along<'a>(mut from: impl Iterator<Item = bf16>, to: impl Iterator<Item = &'a 
     }
 }
 
-/// `to[i, j] = [matrix[2 i, j], matrix[2 i + 1, j]]`, with rows of `width`, and zeros behind the columns of `matrix`, whose
-/// rows have their elements side by side.
+/// `to[i, j] = [matrix[2 i, j], matrix[2 i + 1, j]]`, with rows of `width`, and zeros after the columns of `matrix`,
+/// whose rows are contiguous.
 ///
 /// # Panics
 /// If the machine lacks the instruction.
 #[allow(unsafe_code, reason = "target features")]
 pub(super) fn interleave(matrix: ArrayView2<'_, bf16>, width: usize, to: &mut [Pair]) {
     assert!(is_supported());
-    // SAFETY: they are there with the instruction.
+    // SAFETY: a machine with the instruction has these features.
     unsafe { interleave_in_vectors(matrix, width, to) };
 }
 
@@ -239,11 +241,11 @@ fn pack(b: ArrayView2<'_, bf16>, panels: &mut [Pair]) {
     }
 }
 
-/// The product of rows and a packed block of columns.
+/// Computes the product of rows and a packed block of columns.
 ///
 /// # Safety
-/// `rows` rows of `left` are valid for reads, and those of `target` for reads and writes; nothing else writes the ones or
-/// accesses the others meanwhile.
+/// `rows` rows of `left` are valid for reads, and those of `target` for reads and writes; nothing else writes the
+/// former or accesses the latter meanwhile.
 #[allow(unsafe_code, reason = "tiles of one matrix are written through one pointer")]
 #[allow(clippy::multiple_unsafe_ops_per_block, reason = "one of them is called")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
@@ -262,7 +264,7 @@ unsafe fn block(left: Left<Pair>, rows: usize, right: &[Pair], target: Target) {
         for (panel, column) in right.chunks_exact(panel_len).zip((0..block_columns).step_by(WIDTH)) {
             let columns = WIDTH.min(block_columns - column);
             let target = target.part(row, column, columns);
-            // SAFETY: the caller vouches for the rows from `row` on, which are as many as the tile has or more.
+            // SAFETY: the caller guarantees the rows from `row` on, which are at least as many as the tile has.
             unsafe {
                 match (count, columns.div_ceil(LANES)) {
                     (1, _) => tile::<1, VECTORS>(left, panel, target),
@@ -278,7 +280,7 @@ unsafe fn block(left: Left<Pair>, rows: usize, right: &[Pair], target: Target) {
     }
 }
 
-/// The product of `R` rows and `V` vectors of columns.
+/// Computes the product of `R` rows and `V` vectors of columns.
 ///
 /// # Safety
 /// As for [`block`], with `R` rows.
@@ -292,11 +294,11 @@ unsafe fn tile<const R: usize, const V: usize>(left: Left<Pair>, right: &[Pair],
     let (lines, _) = right.as_chunks::<WIDTH>();
     for line in &lines[..left.depth] {
         let vectors: [__m512bh; V] = std::array::from_fn(|vector| {
-            // SAFETY: `vector` is below `V`, and a line has `VECTORS` vectors, which are as many or more.
+            // SAFETY: `vector` is below `V`, and a line has `VECTORS` vectors, at least `V`.
             in_pairs(unsafe { _mm512_loadu_si512(line.as_ptr().wrapping_add(vector * LANES).cast()) })
         });
         for (row, sums) in sums.iter_mut().enumerate() {
-            // SAFETY: `row` is below `R`, and `first` is in the first row of `left`, which the caller vouches for.
+            // SAFETY: `row` is below `R`, and `first` is in the first row of `left`, which the caller guarantees.
             let pair = unsafe { first.wrapping_offset(row as isize * row_stride).read_unaligned() };
             let pair = in_pairs(_mm512_set1_epi32(pair));
             for (sum, &vector) in sums.iter_mut().zip(&vectors) {
@@ -308,13 +310,13 @@ unsafe fn tile<const R: usize, const V: usize>(left: Left<Pair>, right: &[Pair],
     for (row, sums) in sums.iter().enumerate() {
         for (vector, &sum) in sums.iter().enumerate() {
             let columns = target.sums.columns.saturating_sub(vector * LANES).min(LANES);
-            // SAFETY: the caller vouches for the elements of `target`, which has as many here as are read and written.
+            // SAFETY: the caller guarantees the elements of `target`, which include those read and written here.
             unsafe { put(sum, target.part(row, vector * LANES, columns)) };
         }
     }
 }
 
-/// Writes a vector of sums to the columns of the target, at most as many, in its first row.
+/// Writes a vector of sums to the columns of the target, at most as many as it has lanes, in its first row.
 ///
 /// # Safety
 /// They are valid for reads and writes.
@@ -322,14 +324,14 @@ unsafe fn tile<const R: usize, const V: usize>(left: Left<Pair>, right: &[Pair],
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
 unsafe fn put(mut sum: __m512, target: Target) {
     let Target { sums, adds, rounded } = target;
-    // A mask of all lanes takes no longer than none.
+    // A full mask costs no more than none.
     let mask = ((1_u32 << sums.columns) - 1) as u16;
     if adds {
-        // SAFETY: the mask has the bits of the elements that there are.
+        // SAFETY: the mask selects the elements that exist.
         sum = _mm512_add_ps(unsafe { _mm512_maskz_loadu_ps(mask, sums.first) }, sum);
     }
     if let Some(rounded) = rounded {
-        // To the instruction subnormal numbers are zeros: sums of exact products are none.
+        // The instruction flushes subnormal numbers to zero; sums of exact products are never subnormal.
         let bits = bits_of(_mm512_cvtneps_pbh(sum));
         // SAFETY: as above.
         unsafe { _mm256_mask_storeu_epi16(rounded.first.cast(), mask, bits) };
@@ -339,7 +341,7 @@ unsafe fn put(mut sum: __m512, target: Target) {
     }
 }
 
-/// The same bits, as a store takes them.
+/// The same bits, as the type that a store takes.
 #[allow(unsafe_code, reason = "there is no safe conversion")]
 #[inline(always)]
 fn bits_of(vector: __m256bh) -> __m256i {

@@ -15,13 +15,13 @@ use ndarray::{ArrayView2, ArrayViewMut2, s};
 use pulp::{Simd, WithSimd};
 
 use super::pack::{pack, packed_len, rows_len, transpose};
-use super::tile::{Compute, Left, Panel, ROWS, Scale, Tile, TileOffset, VECTORS};
+use super::tile::{Compute, Left, OutputTile, Panel, ROWS, Scale, Tile, VECTORS};
 use crate::cpu::lanes::{Lanes, MOST_LANES, has_few_registers, in_vectors};
 use crate::cpu::scratch::with_scratch;
 
-/// The most elements of the depth that a tile sums before it writes,
+/// The most elements along the depth that a tile sums before it writes,
 const DEPTH: usize = 512;
-/// and where the right factor's rows are read unpacked, once, for few rows: as many streams as the processor follows.
+/// and for few rows whose right factor is read unpacked, once: as many streams as the processor prefetches.
 const FEW_ROWS_DEPTH: usize = 8;
 /// Vectors of a tile of one row whose right factor is read unpacked.
 const ROW_VECTORS: usize = 8;
@@ -29,30 +29,30 @@ const ROW_VECTORS: usize = 8;
 const RIGHT_BYTES: usize = 512 * 1024;
 /// Bytes of a transposed block of the left factor.
 const LEFT_BYTES: usize = 2 * 1024 * 1024;
-/// A left factor whose rows are strided is not transposed below these bytes.
+/// A left factor with strided rows of fewer bytes is not transposed.
 const STRIDED_BYTES: usize = 32 * 1024;
-/// A right factor is read unpacked for products of at most so many rows, too few for packing to pay,
+/// A right factor is read unpacked for products of at most so many rows, for which packing does not pay,
 const PACK_ROWS: usize = 6 * ROWS;
 /// and for any if it has at most so many bytes.
 const PACK_BYTES: usize = 64 * 1024;
-/// It is read panel-blocked if panels are so many cache lines wide,
+/// It is read panel by panel if panels are so many cache lines wide,
 const PANEL_LINES: usize = 4;
-/// and at most so many of a panel's rows are a multiple of these bytes apart. (Those share the sets of a second-level
-/// cache, which has 8 or 16 ways. Where 64 did, packing was faster.)
+/// and at most so many of a panel's rows are a multiple of these bytes apart. (Such rows share the sets of a
+/// second-level cache, which has 8 or 16 ways. With 64 such rows packing was faster.)
 const PANEL_ROWS_IN_A_SET: usize = 32;
 const SETS_BYTES: usize = 128 * 1024;
 
-/// `out = alpha * a x b + beta * out`, whose rows have their elements side by side.
+/// Computes `out = alpha * a x b + beta * out`, whose rows are contiguous.
 pub(super) struct Blocked<'a, C> {
     pub(super) a: ArrayView2<'a, C>,
     pub(super) b: ArrayView2<'a, C>,
     pub(super) out: ArrayViewMut2<'a, C>,
     pub(super) scale: Scale<C>,
-    /// The most elements of the depth that a tile sums before it writes.
+    /// The most elements along the depth that a tile sums before it writes.
     pub(super) depth: usize,
 }
 
-/// The depth of the blocks of a product of `rows`, by a factor whose rows have their elements side by side or not.
+/// The depth of the blocks of a product of `rows`; `across`: whether the rows of the right factor are contiguous.
 pub(super) fn block_depth(rows: usize, across: bool) -> usize {
     if rows < ROWS && across { FEW_ROWS_DEPTH } else { DEPTH }
 }
@@ -107,14 +107,14 @@ fn rows_in_a_set(row_bytes: usize, depth: usize) -> usize {
 enum Reading<'a, C> {
     /// From a copy, in panels.
     Packed,
-    /// Unpacked: it stays in a cache while all rows pass by, or it is read once.
+    /// Unpacked: it stays in a cache for all rows, or it is read once.
     Unpacked(&'a [C]),
-    /// Unpacked, panel by panel, by all rows each, while the next panel is prefetched: all of it would have left the
-    /// caches before the next rows. (Where panels are narrow it is packed.)
+    /// Unpacked, panel by panel, each by all rows, while the next panel is prefetched: the whole factor would leave the
+    /// caches before the next rows read it. (Where panels are narrow it is packed.)
     PanelBlocked(&'a [C]),
 }
 
-/// A product with the sizes of its blocks and room for them.
+/// A product with the sizes of its blocks and its buffers.
 struct InBlocks<'a, 'b, C> {
     product: Blocked<'a, C>,
     reading: Reading<'a, C>,
@@ -157,7 +157,7 @@ impl<C: Lanes> WithSimd for InBlocks<'_, '_, C> {
                 };
                 for column in (0..all).step_by(columns) {
                     let end = all.min(column + columns);
-                    // Of a factor that is read unpacked, what does not fill a tile is packed all the same.
+                    // The columns of an unpacked factor that do not fill a tile are packed.
                     let from =
                         if unpacked.is_some() { read_in_place::<C, S>(all).max(column) } else { column };
                     if from < end {
@@ -167,16 +167,15 @@ impl<C: Lanes> WithSimd for InBlocks<'_, '_, C> {
                         elements: elements.get(begin * all + column..depths.end * all).unwrap_or_default(),
                         stride: all,
                         columns: from - column,
-                        brings_next: panel_blocked && end < all,
+                        prefetches_next: panel_blocked && end < all,
                     });
                     let right = Right { unpacked, packed, depth: depths.len() };
                     let ahead = row as isize * row_stride + column as isize;
-                    let offset =
-                        TileOffset { first: first.wrapping_offset(ahead), row_stride, columns: end - column };
-                    // SAFETY: the rows `rows` and the depths `depths` are some of `a`, or copied from there, and the rows
-                    // and columns of `offset` some of `out`, which is borrowed mutably and whose rows have their elements
-                    // side by side.
-                    unsafe { block::<C, S>(simd, left, rows.len(), right, offset, scale) };
+                    let output =
+                        OutputTile { first: first.wrapping_offset(ahead), row_stride, columns: end - column };
+                    // SAFETY: the rows `rows` and the depths `depths` are of `a`, or copied from there, and the rows
+                    // and columns of `output` are of `out`, which is borrowed mutably and whose rows are contiguous.
+                    unsafe { block::<C, S>(simd, left, rows.len(), right, output, scale) };
                 }
             }
         }
@@ -190,8 +189,8 @@ struct InPlace<'a, C> {
     /// The distance of rows.
     stride: usize,
     columns: usize,
-    /// Whether tiles bring the panel that comes next to the caches. The block is one panel then.
-    brings_next: bool,
+    /// Whether tiles prefetch the next panel. The block is one panel then.
+    prefetches_next: bool,
 }
 
 impl<'a, C> InPlace<'a, C> {
@@ -205,26 +204,26 @@ impl<'a, C> InPlace<'a, C> {
 #[derive(Clone, Copy)]
 struct Right<'a, C> {
     unpacked: Option<InPlace<'a, C>>,
-    /// The panels that are packed: all, or the last one.
+    /// The packed panels: all, or the last one.
     packed: &'a [C],
     depth: usize,
 }
 
 impl<'a, C: Copy> Right<'a, C> {
-    /// The columns from `column` on.
+    /// The panel of `width` columns from `column` on.
     #[inline(always)]
     fn panel(&self, column: usize, width: usize, share: &Share) -> Panel<'a, C> {
         match self.unpacked {
             Some(unpacked) if column < unpacked.columns => {
                 let panel = unpacked.panel(column);
-                if unpacked.brings_next { panel.bringing(share.of::<C>(width)) } else { panel }
+                if unpacked.prefetches_next { panel.prefetching(share.of::<C>(width)) } else { panel }
             }
             Some(_) => Panel::new(self.packed, width),
             None => Panel::new(&self.packed[column * self.depth..][..width * self.depth], width),
         }
     }
 
-    /// As many columns from `column` on as a tile of one row has, if all are read unpacked.
+    /// The panel of a tile of one row from `column` on, if all its columns are read unpacked.
     #[inline(always)]
     fn row_panel(&self, column: usize, width: usize) -> Option<Panel<'a, C>> {
         let unpacked = self.unpacked?;
@@ -232,15 +231,15 @@ impl<'a, C: Copy> Right<'a, C> {
     }
 }
 
-/// The rows of a line of tiles, of all rows.
+/// The rows of a line of tiles, and all rows.
 struct Share {
     rows: Range<usize>,
     all: usize,
 }
 
 impl Share {
-    /// Of each row of the next panel, `width` elements ahead, as large a part as these rows are of all, in whole cache
-    /// lines: how far ahead it begins and ends.
+    /// The range of elements that these rows prefetch, from each row of the panel on: the same fraction of the next
+    /// panel's row, which is `width` elements ahead, as these rows are of all, in whole cache lines.
     #[inline(always)]
     fn of<C>(&self, width: usize) -> Range<usize> {
         let line = Panel::<C>::CACHE_LINE;
@@ -255,7 +254,7 @@ fn width<C: Lanes, S: Simd>() -> usize {
     C::lanes::<S>() * if has_few_registers::<S>() { VECTORS / 2 } else { VECTORS }
 }
 
-/// How many of a number of columns are read unpacked: the others do not fill a tile or vectors.
+/// The number of columns that are read unpacked: all if they fill whole vectors, else those of whole tiles.
 #[inline(always)]
 fn read_in_place<C: Lanes, S: Simd>(columns: usize) -> usize {
     if columns.is_multiple_of(C::lanes::<S>()) {
@@ -265,11 +264,11 @@ fn read_in_place<C: Lanes, S: Simd>(columns: usize) -> usize {
     }
 }
 
-/// The product of rows and columns of a block.
+/// Computes the product of rows and columns of a block.
 ///
 /// # Safety
-/// The elements of `rows` rows of `left` are valid for reads, and those of `offset` for reads and writes; nothing else writes
-/// the ones or accesses the others meanwhile.
+/// The elements of `rows` rows of `left` are valid for reads, and those of `output` for reads and writes; nothing else
+/// writes the former or accesses the latter meanwhile.
 #[allow(unsafe_code, reason = "several tiles of one matrix are written through one pointer")]
 #[allow(clippy::multiple_unsafe_ops_per_block, reason = "one of them is called")]
 #[inline(always)]
@@ -278,28 +277,28 @@ unsafe fn block<C: Lanes, S: Simd>(
     left: Left<C>,
     rows: usize,
     right: Right<'_, C>,
-    offset: TileOffset<C>,
+    output: OutputTile<C>,
     scale: Scale<C>,
 ) {
     let mut row = 0;
     while row < rows {
         let left = left.below(row);
-        let offset =
-            TileOffset { first: offset.first.wrapping_offset(row as isize * offset.row_stride), ..offset };
+        let output =
+            OutputTile { first: output.first.wrapping_offset(row as isize * output.row_stride), ..output };
         let share = |count| Share { rows: row..row + count, all: rows };
-        // SAFETY: of the rows, which the caller vouches for, at least as many are left as a line of tiles has.
+        // SAFETY: at least as many of the rows that the caller guarantees are left as a line of tiles has.
         row += unsafe {
             match rows - row {
-                1 => line::<C, S, 1>(simd, left, right, offset, scale, &share(1)),
-                2 | 3 => line::<C, S, 2>(simd, left, right, offset, scale, &share(2)),
-                4 | 5 => line::<C, S, 4>(simd, left, right, offset, scale, &share(4)),
-                _ => line::<C, S, ROWS>(simd, left, right, offset, scale, &share(ROWS)),
+                1 => line::<C, S, 1>(simd, left, right, output, scale, &share(1)),
+                2 | 3 => line::<C, S, 2>(simd, left, right, output, scale, &share(2)),
+                4 | 5 => line::<C, S, 4>(simd, left, right, output, scale, &share(4)),
+                _ => line::<C, S, ROWS>(simd, left, right, output, scale, &share(ROWS)),
             }
         };
     }
 }
 
-/// The tiles of `R` rows, whose number it returns.
+/// Computes the tiles of `R` rows. Returns `R`.
 ///
 /// # Safety
 /// As for [`block`], with `R` rows.
@@ -309,30 +308,30 @@ unsafe fn line<C: Lanes, S: Simd, const R: usize>(
     simd: S,
     left: Left<C>,
     right: Right<'_, C>,
-    offset: TileOffset<C>,
+    output: OutputTile<C>,
     scale: Scale<C>,
     share: &Share,
 ) -> usize {
     let (width, row_width) = (width::<C, S>(), ROW_VECTORS * C::lanes::<S>());
     let mut column = 0;
-    while column < offset.columns {
-        let rest = TileOffset { first: offset.first.wrapping_add(column), ..offset };
+    while column < output.columns {
+        let rest = OutputTile { first: output.first.wrapping_add(column), ..output };
         if const { R == 1 }
-            && row_width <= offset.columns - column
+            && row_width <= output.columns - column
             && let Some(b) = right.row_panel(column, row_width)
         {
-            // SAFETY: the caller vouches for a row, and the columns are some of those.
+            // SAFETY: the caller guarantees a row, and the columns are among its columns.
             let tile =
-                unsafe { Tile::<C, 1>::new(left, b, TileOffset { columns: row_width, ..rest }, scale) };
+                unsafe { Tile::<C, 1>::new(left, b, OutputTile { columns: row_width, ..rest }, scale) };
             S::vectorize(simd, Compute::<C, 1, ROW_VECTORS>(tile));
             column += row_width;
             continue;
         }
         let b = right.panel(column, width, share);
-        let columns = width.min(offset.columns - column);
-        let offset = TileOffset { columns, ..rest };
-        // SAFETY: the caller vouches for `R` rows, and the columns are some of those.
-        let tile = unsafe { Tile::<C, R>::new(left, b, offset, scale) };
+        let columns = width.min(output.columns - column);
+        let output = OutputTile { columns, ..rest };
+        // SAFETY: the caller guarantees `R` rows, and the columns are among their columns.
+        let tile = unsafe { Tile::<C, R>::new(left, b, output, scale) };
         match columns.div_ceil(C::lanes::<S>()) {
             1 => S::vectorize(simd, Compute::<C, R, 1>(tile)),
             2 => S::vectorize(simd, Compute::<C, R, 2>(tile)),

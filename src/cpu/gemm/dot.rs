@@ -7,10 +7,10 @@ use pulp::{Simd, WithSimd};
 use super::tile::Scale;
 use crate::cpu::lanes::{Lanes, has_few_registers};
 
-/// Bytes of a row that are summed before the next one: those of a few rows stay in the first-level cache.
+/// Bytes of a row that are summed before the next row: those of a few rows stay in the first-level cache.
 const LINE_BYTES: usize = 8 * 1024;
 
-/// `out = alpha * a x b + beta * out`, where rows of `a` and columns of `b` have their elements side by side.
+/// Computes `out = alpha * a x b + beta * out`, where the rows of `a` and the columns of `b` are contiguous.
 pub(super) struct Dot<'a, C> {
     pub(super) a: ArrayView2<'a, C>,
     pub(super) b: ArrayView2<'a, C>,
@@ -44,13 +44,13 @@ impl<C: Lanes> WithSimd for Dot<'_, C> {
 }
 
 impl<C: Lanes> Dot<'_, C> {
-    /// `N` columns of the output, from one on. Returns their number.
+    /// Computes `N` columns of the output, from number `column` on. Returns `N`.
     #[inline(always)]
     fn columns<S: Simd, const N: usize>(&mut self, simd: S, column: usize, depths: [usize; 2]) -> usize {
         let rows = self.out.nrows();
         let mut row = 0;
         while row < rows {
-            // By `const`: what is for other numbers of columns or registers is not compiled.
+            // `const`, so that code for other numbers of columns or registers is not compiled.
             row += if const { N == 8 } {
                 self.tile::<S, 1, N>(simd, [row, column], depths)
             } else {
@@ -66,7 +66,7 @@ impl<C: Lanes> Dot<'_, C> {
         N
     }
 
-    /// `R` rows and `N` columns of the output. Returns the number of rows.
+    /// Computes `R` rows and `N` columns of the output. Returns `R`.
     #[inline(always)]
     fn tile<S: Simd, const R: usize, const N: usize>(
         &mut self,

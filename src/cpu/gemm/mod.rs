@@ -38,20 +38,21 @@ use tile::Scale;
 use vectors::same_type_mut;
 use vectors::{product_in_vectors, same_type};
 
-/// Extents of the blocks in which types are widened: rows of `a`, columns of `b`, and the dimension between.
+/// Extents of the blocks in which factors are widened: rows of `a`, columns of `b`, and the depth.
 const BLOCK_ROWS: usize = 512;
 const BLOCK_COLS: usize = 512;
 const BLOCK_INNER: usize = 512;
-/// Extents of the blocks of the output whose sums are kept until they are rounded: each factor is packed once for each.
+/// Extents of the blocks of the output whose sums are buffered until they are rounded: each factor is packed once for
+/// each block.
 const SUMS_ROWS: usize = 1024;
 const SUMS_COLS: usize = 1024;
 
 /// On how many cores a product runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Cores {
-    /// One.
+    /// On the calling one.
     One,
-    /// Those of the rayon pool, if the product is large enough.
+    /// On those of the rayon pool, if the product is large enough.
     Pool,
 }
 
@@ -77,7 +78,7 @@ pub(crate) fn product<T: Real>(
     product_on(Cores::One, a, b, out, accumulate);
 }
 
-/// [`product`] on several cores, with the same bits.
+/// [`product`] on several cores, with bitwise the same result.
 pub(crate) fn product_on<T: Real>(
     cores: Cores,
     a: ArrayView2<'_, T>,
@@ -103,7 +104,7 @@ pub(crate) fn product_on<T: Real>(
     }
 }
 
-/// `out = alpha * a x b + beta * out`, whose element type is any; with a `beta` of 0 nothing of `out` is read.
+/// `out = alpha * a x b + beta * out`, for any element type; with a `beta` of 0, `out` is not read.
 ///
 /// # Shapes
 /// As for [`product`].
@@ -130,7 +131,7 @@ pub(crate) fn scaled_product<T: Real>(
     }
 }
 
-/// `out += a x b` for a type of the user's: one addition after the other, along rows.
+/// `out += a x b` for an element type of the user's: one addition after the other, along rows.
 fn plain_product<T: Real>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut out: ArrayViewMut2<'_, T>) {
     for (a_row, mut out_row) in a.rows().into_iter().zip(out.rows_mut()) {
         for (&factor, b_row) in a_row.iter().zip(b.rows()) {
@@ -151,7 +152,7 @@ pub(crate) fn add_product<T: Real>(
     let (rows, inner, cols) = (a.nrows(), a.ncols(), b.ncols());
     assert_eq!(inner, b.nrows(), "add_product: a has {inner} columns but b has {} rows", b.nrows());
     assert_eq!(out.dim(), (rows, cols), "add_product: out must have the rows of a and the columns of b");
-    // Where `T` is its own compute type, widening would only copy: the same view then, by its own type.
+    // Where `T` is its own compute type, widening would only copy, so the view is used with its own type.
     if computes_in_itself::<T>() {
         return product(same_type(a), same_type(b), out, true);
     }
@@ -168,7 +169,7 @@ pub(crate) fn add_product<T: Real>(
     add_widened_product(a, b, out);
 }
 
-/// [`add_product`] of elements that are widened, block by block.
+/// [`add_product`] of elements that are widened block by block.
 fn add_widened_product<T: Real>(
     a: ArrayView2<'_, T>,
     b: ArrayView2<'_, T>,
@@ -227,8 +228,8 @@ fn widened_product<T: Real>(
     });
 }
 
-/// `out = a x b` by vectors of pairs, if those are what [`add_product`] multiplies all of it with; else it does nothing and returns
-/// false.
+/// `out = a x b` by vectors of pairs, if [`add_product`] would use them for the whole product; otherwise returns false
+/// and writes nothing.
 #[cfg(target_arch = "x86_64")]
 fn product_by_bf16_dot<T: Real>(
     a: ArrayView2<'_, T>,

@@ -23,7 +23,7 @@ pub(super) fn pack<C: Lanes, S: Simd>(simd: S, matrix: ArrayView2<'_, C>, width:
         return;
     }
     if matrix.strides()[1] == 1 {
-        // Row by row, as they lie in memory, which may be far; the panels are near.
+        // Row by row, in the order of the matrix, which may be far in memory; the panels are near.
         for (number, from) in matrix.rows().into_iter().enumerate() {
             let from = from.to_slice().expect("elements of a row lie side by side");
             for (panel, from) in panels.chunks_exact_mut(depth * width).zip(from.chunks(width)) {
@@ -54,7 +54,8 @@ pub(super) fn pack<C: Lanes, S: Simd>(simd: S, matrix: ArrayView2<'_, C>, width:
     }
 }
 
-/// The distance of rows that [`transpose`] writes: not a power of two, for they would lie in the same part of a cache.
+/// The distance of the rows that [`transpose`] writes: not a power of two, since such rows would share a set of the
+/// cache.
 fn row_len(depth: usize) -> usize {
     depth.next_multiple_of(MOST_LANES) + MOST_LANES
 }
@@ -64,7 +65,7 @@ pub(super) fn rows_len(rows: usize, depth: usize) -> usize {
     rows * row_len(depth)
 }
 
-/// Copies a matrix to `buffer`, so that the elements of a row lie side by side.
+/// Copies a matrix to `buffer`, so that its rows are contiguous.
 #[inline(always)]
 pub(super) fn transpose<C: Lanes, S: Simd>(simd: S, matrix: ArrayView2<'_, C>, buffer: &mut [C]) -> Left<C> {
     let (rows, depth) = matrix.dim();
@@ -81,7 +82,7 @@ pub(super) fn transpose<C: Lanes, S: Simd>(simd: S, matrix: ArrayView2<'_, C>, b
     Left { first: buffer.as_ptr(), strides: [row_len as isize, 1], depth }
 }
 
-/// `to[i * stride + j] = line(j)[i]` for `lines` of a `length`, in squares of vectors.
+/// `to[i * stride + j] = line(j)[i]` for `lines` of `length` elements, in squares of vectors.
 #[inline(always)]
 fn squares<'a, C: Lanes, S: Simd>(
     simd: S,
@@ -109,7 +110,7 @@ fn squares<'a, C: Lanes, S: Simd>(
     }
 }
 
-/// `to[i * stride + j] = lines[j][i]` for `N` lines of as many vectors, of `N` elements each.
+/// `to[i * stride + j] = lines[j][i]` for `N` lines of equally many vectors, of `N` elements each.
 #[inline(always)]
 fn transpose_lines<C: Lanes, S: Simd, const N: usize>(
     simd: S,

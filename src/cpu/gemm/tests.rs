@@ -1,6 +1,6 @@
 use super::*;
 
-/// Small integers, whose products and sums are exact in whatever order.
+/// Small integers, whose products and sums are exact in any order.
 fn integers(shape: [usize; 2], seed: usize) -> ndarray::Array2<f64> {
     ndarray::Array2::from_shape_fn(shape, |(i, j)| ((i * 7 + j * 5 + seed) % 11) as f64 - 5.0)
 }
@@ -26,9 +26,9 @@ fn several_cores_give_the_same_bits() {
         [300, 1031, 257],
         [1, 5000, 900],
         [9, 40, 3],
-        // The transpose is computed, of factors that are along.
+        // The transpose is computed: both factors are contiguous along the depth.
         [128, 784, 500],
-        // By panels, and columns of it packed; and packed, and rows of it by panels.
+        // Panel by panel, with some columns packed; and packed, with some rows panel by panel.
         [30, 700, 600],
         [100, 2000, 100],
         [5, 3000, 300],
@@ -70,7 +70,7 @@ fn strides_of<T: Real>() {
     for ((i, j), &value) in expected.indexed_iter() {
         assert_eq!(out[[11 - 2 * j, 6 - i]], value);
     }
-    // A part of a matrix, whose rows lie side by side, and around which nothing is written.
+    // A part of a matrix whose rows are contiguous; nothing may be written around it.
     let mut out = ndarray::Array2::from_elem([9, 8], T::NAN);
     product(every_second, backwards, out.slice_mut(s![1..8, 1..7]), false);
     assert_eq!(out.slice(s![1..8, 1..7]), expected);
@@ -83,7 +83,7 @@ fn inner_dimensions_must_agree() {
     product(integers([2, 3], 1).view(), integers([2, 4], 1).view(), integers([2, 4], 1).view_mut(), false);
 }
 
-/// Small integers in the type `T`, with rows or columns side by side.
+/// Small integers in the type `T`, with contiguous rows or columns.
 fn matrix_of<T: Real>(shape: [usize; 2], seed: usize, transposed: bool) -> ndarray::Array2<T> {
     let [rows, cols] = shape;
     let value = |i: usize, j: usize| T::from_f64(((i * 7 + j * 5 + seed) % 11) as f64 - 5.0);
@@ -94,14 +94,14 @@ fn matrix_of<T: Real>(shape: [usize; 2], seed: usize, transposed: bool) -> ndarr
     }
 }
 
-/// Sums of integers are exact, so each element must be right, whatever the layouts.
+/// Sums of integers are exact, so each element must be right in all layouts.
 fn assert_exact<T: Real>([rows, inner, cols]: [usize; 3]) {
     for layouts in 0..8 {
         let is = |bit: usize| layouts >> bit & 1 == 1;
         let a = matrix_of::<T>([rows, inner], 1, is(0));
         let b = matrix_of::<T>([inner, cols], 2, is(1));
         for accumulate in [false, true] {
-            // Without `accumulate` nothing of what was there may be read.
+            // Without `accumulate`, the old values may not be read.
             let mut out = matrix_of::<T>([rows, cols], 3, is(2));
             let before = out.clone();
             if !accumulate {
@@ -181,13 +181,13 @@ fn blocks_meet_where_they_should() {
 
 #[test]
 fn right_factors_that_leave_the_caches_are_right_for_few_rows() {
-    // More than half a mebibyte, columns that fill the last tile and vector or not, depths of one block or of several.
+    // More than half a mebibyte; columns that fill the last tile and vector or not; depths of one block or several.
     assert_exact::<f32>([8, 88, 1516]);
     assert_exact::<f32>([6, 1040, 130]);
     assert_exact::<f32>([7, 600, 240]);
     assert_exact::<f64>([9, 520, 136]);
     assert_exact::<f64>([15, 70, 960]);
-    // The most rows that take it by panels, and one more; and a left factor that is transposed.
+    // The most rows that read it panel by panel, and one more; and a left factor that is transposed.
     assert_exact::<f32>([36, 270, 490]);
     assert_exact::<f32>([37, 270, 490]);
     assert_exact::<f32>([10, 1030, 140]);
@@ -243,7 +243,7 @@ fn sums_beyond_the_range_of_f16_are_infinite_only_when_rounded() {
     b.slice_mut(s![300.., ..20]).fill(f16::from_f32(-200.0));
     let mut out = ndarray::Array2::from_elem([3, 40], f16::ZERO);
     product(a.view(), b.view(), out.view_mut(), false);
-    // 300 products of 40,000 are beyond 65,504; taken away again, they leave 0.
+    // 300 products of 40,000 exceed 65,504; subtracted again, they leave 0.
     assert!(out.slice(s![.., ..20]).iter().all(|&value| value == f16::ZERO));
     assert!(out.slice(s![.., 20..]).iter().all(|&value| value == f16::INFINITY));
 }

@@ -10,17 +10,17 @@ use crate::cpu::prefetch::prefetch;
 
 /// The most rows of a tile.
 pub(super) const ROWS: usize = 6;
-/// The most vectors of columns of a tile; half as many where there are half as many registers.
+/// The most vectors of columns of a tile; half as many on machines with half as many registers.
 pub(super) const VECTORS: usize = 4;
 
-/// Depth from which a tile takes long enough for the output to arrive meanwhile.
+/// The depth from which a tile takes long enough for prefetches of the output to complete.
 const PREFETCH_DEPTH: usize = 64;
 
 /// A part of the left factor: rows of `depth` elements.
 #[derive(Clone, Copy)]
 pub(super) struct Left<C> {
     pub(super) first: *const C,
-    /// The distances of rows and of the elements of one.
+    /// The strides of rows, and of the elements of a row.
     pub(super) strides: [isize; 2],
     pub(super) depth: usize,
 }
@@ -33,16 +33,16 @@ impl<C> Left<C> {
     }
 }
 
-/// A part of the output: rows of `columns` elements that lie side by side.
+/// A part of the output: contiguous rows of `columns` elements.
 #[derive(Clone, Copy)]
-pub(super) struct TileOffset<C> {
+pub(super) struct OutputTile<C> {
     pub(super) first: *mut C,
     pub(super) row_stride: isize,
     pub(super) columns: usize,
 }
 
 #[cfg(target_arch = "x86_64")]
-impl<C> TileOffset<C> {
+impl<C> OutputTile<C> {
     /// `columns` columns from number `column` on, in the rows from number `row` on.
     #[inline(always)]
     pub(super) fn part(self, row: usize, column: usize, columns: usize) -> Self {
@@ -54,32 +54,32 @@ impl<C> TileOffset<C> {
 /// A part of the right factor.
 #[derive(Clone, Copy)]
 pub(super) struct Panel<'a, C> {
-    /// What lies from its first element on.
+    /// The elements from its first one on.
     elements: &'a [C],
     /// The distance of its rows.
     stride: usize,
-    /// What the tile brings to the caches from each row on: elements so far ahead. A [`Range`] that can be copied.
+    /// The elements to prefetch, relative to each row's first. A [`Range`] that is `Copy`.
     ahead: [usize; 2],
 }
 
 impl<'a, C> Panel<'a, C> {
-    /// The elements that come to a cache together.
+    /// The elements of a cache line.
     pub(super) const CACHE_LINE: usize = 64 / size_of::<C>();
 
-    /// One that brings nothing.
+    /// One without prefetches.
     #[inline(always)]
     pub(super) fn new(elements: &'a [C], stride: usize) -> Self {
         Self { elements, stride, ahead: [0, 0] }
     }
 
-    /// The same, with what it brings.
+    /// The same, with elements to prefetch.
     #[inline(always)]
-    pub(super) fn bringing(self, ahead: Range<usize>) -> Self {
+    pub(super) fn prefetching(self, ahead: Range<usize>) -> Self {
         Self { ahead: [ahead.start, ahead.end], ..self }
     }
 }
 
-/// What becomes of the output: `out = alpha * sums + beta * out`; with a `beta` of 0 it is not read.
+/// How sums are written: `out = alpha * sums + beta * out`; with a `beta` of 0, `out` is not read.
 #[derive(Clone, Copy)]
 pub(super) struct Scale<C> {
     pub(super) alpha: C,
@@ -94,32 +94,32 @@ impl<C: Real> Scale<C> {
     }
 }
 
-/// A product of `R` rows with a few vectors of columns, of which `offset` has what is written.
+/// A product of `R` rows with a few vectors of columns, written to `output`.
 ///
 /// # Shapes
-/// `left: [R, depth]`; `right: [depth, stride]`: its first vectors of columns are taken, as many as asked for.
-/// The last row may end behind them.
+/// `left: [R, depth]`; `right: [depth, stride]`, of which the first vectors of columns are multiplied. The last row of
+/// `right` may end after them.
 #[derive(Clone, Copy)]
 pub(super) struct Tile<'a, C, const R: usize> {
     left: Left<C>,
     right: Panel<'a, C>,
-    offset: TileOffset<C>,
+    output: OutputTile<C>,
     scale: Scale<C>,
 }
 
 impl<'a, C, const R: usize> Tile<'a, C, R> {
     /// # Safety
-    /// While it lives, the elements of `R` rows of `left` are valid for reads, and those of `offset` for reads and writes;
-    /// nothing else writes the ones or accesses the others.
+    /// While it lives, the elements of `R` rows of `left` are valid for reads, and those of `output` for reads and
+    /// writes; nothing else writes the former or accesses the latter.
     #[allow(unsafe_code, reason = "several tiles of one matrix are written through one pointer")]
     #[inline(always)]
     pub(super) unsafe fn new(
         left: Left<C>,
         right: Panel<'a, C>,
-        offset: TileOffset<C>,
+        output: OutputTile<C>,
         scale: Scale<C>,
     ) -> Self {
-        Self { left, right, offset, scale }
+        Self { left, right, output, scale }
     }
 }
 
@@ -132,26 +132,26 @@ impl<C: Lanes, const R: usize, const V: usize> WithSimd for Compute<'_, C, R, V>
     #[allow(unsafe_code, reason = "several tiles of one matrix are written through one pointer")]
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Tile { left, right, offset, scale } = self.0;
+        let Tile { left, right, output, scale } = self.0;
         let lanes = C::lanes::<S>();
-        let is_whole = offset.columns == V * lanes;
-        assert!(is_whole || (V - 1) * lanes < offset.columns && offset.columns < V * lanes);
+        let is_whole = output.columns == V * lanes;
+        assert!(is_whole || (V - 1) * lanes < output.columns && output.columns < V * lanes);
         if left.depth >= PREFETCH_DEPTH {
             for row in 0..R as isize {
                 for vector in 0..V {
                     prefetch(
-                        offset.first.wrapping_offset(row * offset.row_stride + (vector * lanes) as isize),
+                        output.first.wrapping_offset(row * output.row_stride + (vector * lanes) as isize),
                     );
                 }
             }
         }
-        // SAFETY: `new` asks for the elements of `left`.
+        // SAFETY: `new` requires the elements of `left`.
         let sums = unsafe { sums::<C, S, R, V>(simd, left, right) };
-        // Loops of lengths that are known, so that no sum goes through memory on its way.
+        // Loops of known lengths, so that no sum passes through memory.
         for (row, sums) in sums.into_iter().enumerate() {
-            let first = offset.first.wrapping_offset(row as isize * offset.row_stride);
-            // SAFETY: `row` is one of `offset`, whose elements `new` asks for.
-            let out = unsafe { std::slice::from_raw_parts_mut(first, offset.columns) };
+            let first = output.first.wrapping_offset(row as isize * output.row_stride);
+            // SAFETY: `row` is one of the rows of `output`, whose elements `new` requires.
+            let out = unsafe { std::slice::from_raw_parts_mut(first, output.columns) };
             for (vector, sum) in sums.into_iter().enumerate() {
                 let out = &mut out[vector * lanes..];
                 if vector + 1 < V || is_whole {
@@ -196,12 +196,13 @@ unsafe fn sums<C: Lanes, S: Simd, const R: usize, const V: usize>(
     let end = last.checked_mul(stride).and_then(|begin| begin.checked_add(V * C::lanes::<S>()));
     assert!(end.is_some_and(|end| end <= b.len()), "the rows of the right factor end behind it");
     let [row_stride, depth_stride] = left.strides;
-    // Each address serves the rows at no, one and two strides from it: instructions have no more, and registers are few.
+    // Each address serves the rows at offsets of 0, 1 and 2 strides: instructions encode no more, and registers are
+    // few.
     let mut firsts = [left.first, left.first.wrapping_offset((ROWS / 2) as isize * row_stride)];
     let mut from = b.as_ptr();
     for _ in 0..left.depth {
         let mut line = ahead;
-        // Only with the widest tiles: others would take longer for asking whether there is anything.
+        // Only in the widest tiles: in others the test would cost more than it saves.
         while const { V == VECTORS } && line < end_ahead {
             prefetch(from.wrapping_add(line));
             line += Panel::<C>::CACHE_LINE;
@@ -212,8 +213,8 @@ unsafe fn sums<C: Lanes, S: Simd, const R: usize, const V: usize>(
         for (row, sums) in sums.iter_mut().enumerate() {
             let first = firsts[row / (ROWS / 2)];
             let element = first.wrapping_offset((row % (ROWS / 2)) as isize * row_stride);
-            // SAFETY: the first of `firsts` is the element of row 0 and this depth, the second `ROWS / 2` rows below, so
-            // `element` is that of `row`, which is below `R`.
+            // SAFETY: the first of `firsts` is the element of row 0 and this depth, the second that of row `ROWS / 2`,
+            // so `element` is that of `row`, which is below `R`.
             let a = C::splat(simd, unsafe { *element });
             for (sum, &vector) in sums.iter_mut().zip(&vectors) {
                 *sum = C::multiply_add(simd, a, vector, *sum);

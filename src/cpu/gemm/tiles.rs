@@ -12,23 +12,24 @@ use crate::cpu::bf16_dot::{Pair, are_exact, are_exact_sums};
 use crate::cpu::scratch::with_scratch;
 use crate::cpu::tiles::{self, BLOCK, Left, Right, SIDE, Step, Sums, Tiles};
 
-/// Of the depth, what is multiplied before sums are written: an even number of elements.
+/// Elements along the depth that are multiplied before sums are written: an even number.
 const DEPTH: usize = 512;
-/// Rows, and columns, that are packed at once: the strips stay in the second-level cache while the panels pass by.
+/// Rows, and columns, that are packed at a time: the strips stay in the second-level cache while each panel is
+/// multiplied.
 const EXTENT: usize = 1024;
 /// Elements of a tile along the depth.
 const STEP: usize = 2 * SIDE;
 
-/// Whether tiles are faster than vectors of pairs: if not much of them would be zeros.
+/// Whether tiles are faster than vectors of pairs: if few of their elements would be zeros.
 pub(super) fn are_worthwhile(rows: usize, depth: usize, columns: usize) -> bool {
     tiles::are_there() && rows >= SIDE / 2 && depth >= SIDE && columns >= SIDE / 2
 }
 
-/// `out += a x b`, in blocks of [`EXTENT`] rows and columns. Depths of a block are left to `otherwise` from the first on of which the
-/// elements, or the sums before, are not [exact](are_exact).
+/// `out += a x b`, in blocks of [`EXTENT`] rows and columns. From the first depth of a block whose elements, or the
+/// sums before it, are not [exact](are_exact), `otherwise` computes the rest.
 ///
 /// # Panics
-/// If the machine has no tiles, the shapes do not agree, or the elements of a row of `out` are not side by side.
+/// If the machine has no tiles, the shapes do not agree, or the rows of `out` are not contiguous.
 pub(super) fn add_product(
     a: ArrayView2<'_, bf16>,
     b: ArrayView2<'_, bf16>,
@@ -97,7 +98,7 @@ fn pack_left(tiles: &Tiles, a: ArrayView2<'_, bf16>, strips: &mut [Pair]) {
         for (begin, tile) in (0..depth).step_by(STEP).zip(strip.chunks_exact_mut(BLOCK)) {
             let a = a.slice(s![rows.clone(), begin..depth.min(begin + STEP)]);
             if a.strides()[0] == 1 && a.strides()[1] != 1 {
-                // Its columns lie side by side: they are the rows of pairs, before rows and columns are exchanged.
+                // Contiguous columns: copied as rows of pairs, and then transposed.
                 let (halves, _) = tile.as_chunks_mut::<SIDE>();
                 for (part, tile) in halves.iter_mut().enumerate() {
                     let rows = (part * SIDE).min(a.nrows())..((part + 1) * SIDE).min(a.nrows());
@@ -140,7 +141,7 @@ fn pack_right(tiles: &Tiles, b: ArrayView2<'_, bf16>, panels: &mut [Pair]) {
             panel[depth.div_ceil(2) * BLOCK..].fill([bf16::ZERO; 2]);
             continue;
         }
-        // Its columns lie side by side, or nothing does: tile by tile, rows and columns exchanged.
+        // Contiguous columns, or strided in both directions: transposed tile by tile.
         let (lines, _) = panel.as_chunks_mut::<BLOCK>();
         for (begin, lines) in (0..depth).step_by(STEP).zip(lines.chunks_exact_mut(SIDE)) {
             let b = b.slice(s![begin..depth.min(begin + STEP), ..]);
@@ -190,10 +191,10 @@ fn add_packed(tiles: &Tiles, left: &[Pair], right: &[Pair], steps: usize, mut ou
                 Sums { first: edge.as_mut_ptr().cast(), row_bytes: BLOCK * size_of::<f32>() }
             };
             // SAFETY:
-            // - strip and panel have `len` pairs: for each of `steps` steps, at most as many as `of_step` has, a tile or two of
-            //   rows of `SIDE` pairs, and `SIDE` rows of `BLOCK` pairs, as far apart as said.
-            // - `sums` has `count` rows of `BLOCK` elements: a block of `out`, which is borrowed mutably and whose rows have
-            //   their elements side by side, however far they are apart; or `edge`.
+            // - strip and panel have `len` pairs: for each of `steps` steps, at most as many as `of_step` has, a tile
+            //   or two of rows of `SIDE` pairs, and `SIDE` rows of `BLOCK` pairs, at the given distances.
+            // - `sums` has `count` rows of `BLOCK` elements: a block of `out`, which is borrowed mutably and whose rows
+            //   are contiguous, at any distance; or `edge`.
             unsafe { tiles.add_products(left, right, &of_step[..steps], sums.as_initial(), sums) };
             if !is_whole {
                 for (from, mut to) in edge.iter().zip(out.rows_mut()) {

@@ -12,7 +12,7 @@ use super::{Cores, matrix_mut};
 use crate::cpu::lanes::{Lanes, in_vectors};
 use crate::cpu::scratch::with_scratch;
 
-/// Multiplications below which a product stays on one core: about 20 us.
+/// Products of fewer multiplications stay on one core: about 20 us.
 const SHARED: usize = 1 << 21;
 
 /// `out = alpha * a x b + beta * out`, for `f32` and `f64`.
@@ -23,7 +23,7 @@ pub(super) fn product_in_vectors<T: Real>(
     out: ArrayViewMut2<'_, T>,
     Scale { alpha, beta }: Scale<T>,
 ) {
-    // By functions that are not generic, so that the kernels are compiled in this package only.
+    // By functions that are not generic, so that the kernels are compiled only in this crate.
     if TypeId::of::<T>() == TypeId::of::<f32>() {
         let scale = Scale { alpha: bytemuck::cast(alpha), beta: bytemuck::cast(beta) };
         product_f32(cores, same_type(a), same_type(b), same_type_mut(out), scale);
@@ -57,7 +57,7 @@ fn product_f64(
 #[allow(unsafe_code, reason = "the type system does not know that two types are one")]
 pub(super) fn same_type<T: 'static, U: 'static>(view: ArrayView2<'_, T>) -> ArrayView2<'_, U> {
     assert_eq!(TypeId::of::<T>(), TypeId::of::<U>());
-    // SAFETY: both types are one by the assertion; the view is `Copy`.
+    // SAFETY: the types are the same, by the assertion; the view is `Copy`.
     unsafe { std::mem::transmute_copy::<ArrayView2<'_, T>, ArrayView2<'_, U>>(&view) }
 }
 
@@ -65,16 +65,16 @@ pub(super) fn same_type<T: 'static, U: 'static>(view: ArrayView2<'_, T>) -> Arra
 #[allow(unsafe_code, reason = "the type system does not know that two types are one")]
 pub(super) fn same_type_mut<T: 'static, U: 'static>(view: ArrayViewMut2<'_, T>) -> ArrayViewMut2<'_, U> {
     assert_eq!(TypeId::of::<T>(), TypeId::of::<U>());
-    // SAFETY: both types are one by the assertion, and the original is moved in here: it is not used again, and has
-    // nothing to drop.
+    // SAFETY: the types are the same, by the assertion, and the original is moved in here: it is not used again, and
+    // has nothing to drop.
     unsafe { std::mem::transmute_copy::<ArrayViewMut2<'_, T>, ArrayViewMut2<'_, U>>(&view) }
 }
 
-/// How many times the rows of a product its depth is where computing the transpose pays: what is not packed outweighs what is
-/// transposed.
-const TURNED_DEPTH_BY_ROWS: usize = 4;
+/// The least ratio of a product's depth to its rows for which computing the transpose pays: packing the smaller factor
+/// saves more than transposing costs.
+const TRANSPOSED_DEPTH_BY_ROWS: usize = 4;
 
-/// How a product is computed. With what [`pays_to_turn`] says it determines the order of the sums.
+/// How a product is computed. Together with [`pays_to_transpose`] it determines the order of the sums.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Method {
     /// [`Dot`].
@@ -95,16 +95,16 @@ impl Method {
     }
 }
 
-/// Whether the transpose of a product is computed in its place: of factors that are both along the depth the right one is packed,
-/// and `a` is much smaller than `b`.
-fn pays_to_turn<C>(a: &ArrayView2<'_, C>, b: &ArrayView2<'_, C>) -> bool {
+/// Whether the transpose of a product is computed instead: if both factors are contiguous along the depth, the right
+/// one is packed, and `a` is much smaller than `b`.
+fn pays_to_transpose<C>(a: &ArrayView2<'_, C>, b: &ArrayView2<'_, C>) -> bool {
     let (rows, depth, columns) = (a.nrows(), a.ncols(), b.ncols());
-    // What is turned once has more rows than columns, and so is not turned again.
-    let is_smaller = rows > 1 && rows <= columns / 2 && depth >= TURNED_DEPTH_BY_ROWS * rows;
+    // The transpose has more rows than columns, so it is not transposed again.
+    let is_smaller = rows > 1 && rows <= columns / 2 && depth >= TRANSPOSED_DEPTH_BY_ROWS * rows;
     is_smaller && are_along(a, b) && Method::of(a, b) != Method::Dot
 }
 
-/// Whether the elements that a sum multiplies lie side by side in both factors.
+/// Whether both factors are contiguous along the depth.
 fn are_along<C>(a: &ArrayView2<'_, C>, b: &ArrayView2<'_, C>) -> bool {
     a.strides()[1] == 1 && b.strides()[0] == 1
 }
@@ -120,17 +120,17 @@ fn product<C: Lanes>(
     let (rows, columns) = out.dim();
     let across = out.strides()[1] == 1 || columns == 1;
     if rows > 1 && out.strides()[0] == 1 && (columns == 1 || !across) {
-        // The rows of its transpose have their elements side by side.
+        // The rows of its transpose are contiguous.
         return product(cores, b.reversed_axes(), a.reversed_axes(), out.reversed_axes(), scale);
     }
-    let turns = pays_to_turn(&a, &b);
-    if across && !turns {
+    let transposes = pays_to_transpose(&a, &b);
+    if across && !transposes {
         let shared = cores == Cores::Pool && rows * columns * a.ncols() >= SHARED;
         let pieces = if shared { rayon::current_num_threads() } else { 1 };
         return share(pieces, Method::of(&a, &b), a, b, out, scale);
     }
     with_scratch([rows * columns], |[sums]: [&mut [C]; 1]| {
-        let mut sums = if turns {
+        let mut sums = if transposes {
             matrix_mut(sums, [columns, rows]).reversed_axes()
         } else {
             matrix_mut(sums, [rows, columns])
@@ -142,7 +142,7 @@ fn product<C: Lanes>(
     });
 }
 
-/// Cuts a product in `pieces` of its rows or columns, each for one core.
+/// Divides a product into `pieces` of its rows or columns, one for each core.
 fn share<C: Lanes>(
     pieces: usize,
     method: Method,

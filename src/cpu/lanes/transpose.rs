@@ -32,10 +32,10 @@ pub(super) fn transpose_f64<S: Simd, const N: usize>(simd: S, square: [S::f64s; 
     by_zips::<f64, S, N>(simd, square)
 }
 
-/// In rounds of [`Lanes::zip`], where its lanes are in the order of the elements.
+/// By rounds of [`Lanes::zip`], if its lanes are in the order of the elements.
 #[inline(always)]
 fn by_zips<C: Lanes, S: Simd, const N: usize>(simd: S, mut square: [C::Vector<S>; N]) -> [C::Vector<S>; N] {
-    // Element `c` of row `r` has the number `r * N + c`. Each round turns the bits of all numbers by one.
+    // Element `c` of row `r` has the number `r * N + c`. Each round rotates the bits of all numbers by one.
     let mut round = 1;
     while round < N {
         let before = square;
@@ -47,7 +47,8 @@ fn by_zips<C: Lanes, S: Simd, const N: usize>(simd: S, mut square: [C::Vector<S>
     square
 }
 
-/// Instructions of AVX2 work within halves: squares of half the side first, and then those change places.
+/// Instructions of AVX2 work within halves: first the squares of half the side are transposed, and then two of them are
+/// exchanged.
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
     use std::arch::x86_64::{

@@ -25,8 +25,8 @@ pub(super) fn unzip_f32<S: Simd>(_: S, vectors: [S::f32s; 2]) -> [S::f32s; 2] {
     one_by_one::<S::f32s, f32>(vectors)
 }
 
-/// [`Lanes::in_order`](super::Lanes::in_order). Instructions of AVX2 work within halves: there the middle two quarters change
-/// places.
+/// [`Lanes::in_order`](super::Lanes::in_order). Instructions of AVX2 work within halves, so the middle two quarters are
+/// exchanged.
 #[inline(always)]
 pub(super) fn in_order<S: Simd, V: Pod>(_: S, vector: V) -> V {
     #[cfg(target_arch = "x86_64")]
@@ -79,7 +79,7 @@ pub(super) fn zip_f64<S: Simd>(_: S, vectors: [S::f64s; 2]) -> [S::f64s; 2] {
     zip_one_by_one::<S::f64s, f64>(vectors)
 }
 
-/// Without an instruction for it.
+/// Without a vector instruction.
 #[inline(always)]
 fn one_by_one<V: Pod, C: Pod>(vectors: [V; 2]) -> [V; 2] {
     let mut unzipped = [V::zeroed(); 2];
@@ -105,7 +105,7 @@ fn zip_one_by_one<V: Pod, C: Pod>([first, second]: [V; 2]) -> [V; 2] {
     zipped
 }
 
-/// The same bytes as other vectors of their size.
+/// The same bytes as other vectors of the same size.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn as_vectors<From: Pod, To: Pod>([first, second]: [From; 2]) -> [To; 2] {

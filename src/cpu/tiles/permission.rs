@@ -8,7 +8,8 @@ use std::sync::OnceLock;
 
 use crate::cpu::bf16_dot;
 
-/// Whether this machine has these registers and lets the program use them. Not if `DAHL_SIMD` names a level: none has them.
+/// Whether this machine has these registers and lets the program use them. False if `DAHL_SIMD` names a level: no level
+/// has them.
 pub(crate) fn are_there() -> bool {
     static ARE_THERE: OnceLock<bool> = OnceLock::new();
     *ARE_THERE.get_or_init(|| {
@@ -16,32 +17,33 @@ pub(crate) fn are_there() -> bool {
     })
 }
 
-/// Whether the processor has AMX-TILE and AMX-BF16, and the system saves the registers where threads take turns.
+/// Whether the processor has AMX-TILE and AMX-BF16, and the system saves the registers at context switches.
 fn are_saved() -> bool {
     const OSXSAVE: u32 = 1 << 27;
     const AMX_BF16_AND_TILE: u32 = 1 << 22 | 1 << 24;
     const CONFIGURATION_AND_DATA: u64 = 1 << 17 | 1 << 18;
     #[target_feature(enable = "xsave")]
     fn saved() -> u64 {
-        // SAFETY: register 0 is there wherever the instruction is.
+        // SAFETY: register 0 exists wherever the instruction does.
         unsafe { _xgetbv(0) }
     }
     let has = |features: u32, wanted: u32| features & wanted == wanted;
     has(__cpuid(1).ecx, OSXSAVE)
         && __cpuid(0).eax >= 7
         && has(__cpuid_count(7, 0).edx, AMX_BF16_AND_TILE)
-        // SAFETY: a system that uses `xsave`, as `OSXSAVE` says, has a processor that has it.
+        // SAFETY: a system that uses `xsave`, as `OSXSAVE` says, runs on a processor that has it.
         && unsafe { saved() } & CONFIGURATION_AND_DATA == CONFIGURATION_AND_DATA
 }
 
-/// Asks Linux for the registers, for all threads of the program: they take memory in each thread that uses them
-/// (`arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA)`, the kernel's `Documentation/arch/x86/xstate.rst`).
+/// Asks Linux for permission to use the registers, for all threads of the program: their state takes memory in each
+/// thread that uses them (`arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA)`, the kernel's
+/// `Documentation/arch/x86/xstate.rst`).
 fn are_permitted() -> bool {
     const ARCH_PRCTL: isize = 158;
     const ARCH_REQ_XCOMP_PERM: usize = 0x1023;
     const XFEATURE_XTILEDATA: usize = 18;
     let result: isize;
-    // SAFETY: the call reads and writes no memory of the program; it changes the registers that are named.
+    // SAFETY: the call reads and writes no memory of the program; it changes the named registers.
     unsafe {
         asm!(
             "syscall",

@@ -9,7 +9,7 @@ use super::transpose::transpose;
 use super::{BLOCK, Initial, Left, Right, SIDE, Step, Sums, are_there};
 use crate::cpu::bf16_dot::Pair;
 
-/// How the registers are divided, as `ldtilecfg` takes it.
+/// The configuration of the registers, in the form that `ldtilecfg` reads.
 #[repr(C, align(64))]
 struct Configuration {
     palette: u8,
@@ -19,7 +19,7 @@ struct Configuration {
     rows: [u8; 16],
 }
 
-/// All eight whole.
+/// All eight at full size.
 static WHOLE: Configuration = Configuration {
     palette: 1,
     start_row: 0,
@@ -29,32 +29,32 @@ static WHOLE: Configuration = Configuration {
 };
 
 thread_local! {
-    /// Whether this thread has divided the registers.
+    /// Whether this thread has configured the registers.
     static IS_DIVIDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// That this thread has divided the registers (invariant T1). There is one at most in each.
+/// Proof that this thread has configured the registers (invariant T1). Each thread has one at most.
 pub(crate) struct Tiles {
-    /// It stays in its thread.
+    /// It must stay in its thread.
     of_thread: PhantomData<*const ()>,
 }
 
 impl Drop for Tiles {
     fn drop(&mut self) {
-        // SAFETY: the registers are there, and nobody else in this thread uses them.
+        // SAFETY: the machine has the registers, and nothing else in this thread uses them.
         unsafe { asm!("tilerelease", options(nostack, nomem)) };
         IS_DIVIDED.set(false);
     }
 }
 
 impl Tiles {
-    /// Calls `f` with the registers.
+    /// Calls `f` with the registers configured.
     ///
     /// # Panics
-    /// If they are not there, or `f` asks for them as well.
+    /// If the machine does not have them, or `f` calls this too.
     pub(crate) fn with<R>(f: impl FnOnce(&Self) -> R) -> R {
         assert!(are_there() && !IS_DIVIDED.replace(true));
-        // SAFETY: the registers are there, and `WHOLE` is one of the divisions that the processor has.
+        // SAFETY: the machine has the registers, and `WHOLE` is a configuration that it supports.
         unsafe { asm!("ldtilecfg [{}]", in(reg) &raw const WHOLE, options(nostack, readonly)) };
         f(&Self { of_thread: PhantomData })
     }
@@ -66,7 +66,7 @@ impl Tiles {
     /// `right`, are valid for reads; so is `initial`, and `sums` for writes; nothing else accesses `sums` meanwhile.
     ///
     /// # Panics
-    /// If `left` has another number of rows than a tile or two, or there is no step.
+    /// If the number of rows of `left` is not that of a tile or two, or there is no step.
     #[inline]
     pub(crate) unsafe fn add_products(
         &self,
@@ -78,7 +78,8 @@ impl Tiles {
     ) {
         assert!(!steps.is_empty());
         match left.rows {
-            // SAFETY: the caller vouches for the elements; `self` says that the registers are divided (T1), and there is a step.
+            // SAFETY: the caller guarantees the elements; `self` proves that the registers are configured (T1), and
+            // there is a step.
             BLOCK => unsafe { two_by_two(left, right, steps, initial, sums) },
             // SAFETY: as above.
             SIDE => unsafe { one_by_two(left, right, steps, initial, sums) },
@@ -86,7 +87,7 @@ impl Tiles {
         }
     }
 
-    /// Exchanges rows and columns.
+    /// Transposes a square of pairs.
     pub(crate) fn transpose(&self, pairs: &mut [[Pair; SIDE]; SIDE]) {
         // SAFETY: machines that have tiles have AVX-512 F.
         unsafe { transpose(pairs) };
@@ -96,12 +97,13 @@ impl Tiles {
 /// [`Tiles::add_products`] of two tiles of rows.
 ///
 /// # Safety
-/// As there, and the thread has divided the registers, and there is a step.
+/// As for [`Tiles::add_products`]; also, the thread has configured the registers, and there is a step.
 unsafe fn two_by_two(left: Left, right: Right, steps: &[Step], initial: Initial, sums: Sums) {
     // SAFETY:
-    // - the registers are divided (T1), each 16 rows of 64 bytes.
-    // - what is loaded are 16 such rows, `row_bytes` apart, of each factor where a step says, and of `initial`; the second tile of
-    //   rows is 16 rows further. What is stored are those of `sums`, which nothing else accesses: the caller's.
+    // - the registers are configured (T1), each with 16 rows of 64 bytes.
+    // - the code loads 16 such rows, `row_bytes` apart, of each factor where a step says, and of `initial`; the second
+    //   tile of rows is 16 rows further. It stores those of `sums`, which nothing else accesses: the caller's
+    //   obligation.
     // - all registers that change are named, and the stack is not touched.
     unsafe {
         asm!(

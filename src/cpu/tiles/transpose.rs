@@ -9,7 +9,7 @@ use std::arch::x86_64::{
 use super::SIDE;
 use crate::cpu::bf16_dot::Pair;
 
-/// Of two by two elements within each quarter of the vectors, then of quarters.
+/// Transposes two by two elements within each quarter of the vectors, then the quarters.
 #[target_feature(enable = "avx512f")]
 pub(super) fn transpose(pairs: &mut [[Pair; SIDE]; SIDE]) {
     let mut rows = [_mm512_setzero_si512(); SIDE];
