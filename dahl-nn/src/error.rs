@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// The result of a call that can fail with an [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong. The text names the file or layer, the place in it, and what was expected.
+/// Why a call failed. The text names the file or layer, the place in it, and what was expected.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -19,7 +19,7 @@ pub enum Error {
         /// What the system says.
         error: io::Error,
     },
-    /// A file of a data set is not there.
+    /// A file of a data set is missing.
     #[error("{}: neither `{name}` nor `{name}.gz` is there; {hint}", folder.display())]
     MissingFile {
         /// The folder.
@@ -29,7 +29,7 @@ pub enum Error {
         /// Where it comes from.
         hint: &'static str,
     },
-    /// A file is not what it should be.
+    /// A file has an unexpected content.
     #[error("{}: at byte {offset}: expected {expected}, found {found}", path.display())]
     Format {
         /// The file.
@@ -41,7 +41,7 @@ pub enum Error {
         /// What is there.
         found: String,
     },
-    /// Two files of a data set do not fit together.
+    /// Two files of a data set do not agree.
     #[error("{}: {images} images, but {}: {labels} labels", images_path.display(), labels_path.display())]
     Counts {
         /// The file of images.
@@ -63,7 +63,7 @@ pub enum Error {
         /// What does not fit.
         fact: String,
     },
-    /// A file of parameters does not fit the model; nothing was loaded.
+    /// A file of parameters does not match the model; nothing was loaded.
     #[error("{}: tensor `{tensor}`: expected {expected}, found {found}; nothing was loaded", path.display())]
     Tensor {
         /// The file.
@@ -75,19 +75,19 @@ pub enum Error {
         /// What the file has.
         found: String,
     },
-    /// A setting that cannot be.
+    /// An invalid setting.
     #[error("{setting} = {value}: expected {expected}; set at {location}")]
     Setting {
         /// The setting.
         setting: &'static str,
-        /// What it was.
+        /// Its value.
         value: String,
-        /// What it may be.
+        /// The valid values.
         expected: &'static str,
-        /// Where it was made.
+        /// The line that set it.
         location: &'static Location<'static>,
     },
-    /// A data set does not fit the model.
+    /// A data set does not match the model.
     #[error("the model takes samples of shape {expected:?}, the data set has {found:?}")]
     SampleShape {
         /// What the model takes.

@@ -5,7 +5,7 @@ use std::panic::Location;
 
 use crate::error::{Error, Result};
 
-/// A setting that cannot be.
+/// An invalid setting.
 #[derive(Clone, Debug)]
 struct Wrong {
     setting: &'static str,
@@ -14,14 +14,14 @@ struct Wrong {
     location: &'static Location<'static>,
 }
 
-/// The first wrong setting of a builder, and where it was made. A setting that is made again, and right, is no longer wrong.
+/// The first invalid setting of a builder, and the line that set it. Setting it again to a valid value removes it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     wrong: Vec<Wrong>,
 }
 
 impl Settings {
-    /// Keeps the setting if it is wrong.
+    /// Records the setting if it is invalid.
     #[track_caller]
     pub(crate) fn require(
         &mut self,
@@ -37,7 +37,7 @@ impl Settings {
         }
     }
 
-    /// The error of the first setting that is wrong.
+    /// The error of the first invalid setting.
     pub(crate) fn check(&self) -> Result<()> {
         let Some(Wrong { setting, value, expected, location }) = self.wrong.first().cloned() else {
             return Ok(());
@@ -46,13 +46,13 @@ impl Settings {
     }
 }
 
-/// The error of a setting that cannot be, with the caller's place.
+/// The error of an invalid setting, with the caller's line.
 #[track_caller]
 pub(crate) fn wrong(setting: &'static str, value: impl Display, expected: &'static str) -> Error {
     Error::Setting { setting, value: value.to_string(), expected, location: Location::caller() }
 }
 
-/// The error of a setting that cannot be, unless it can.
+/// Returns the error of the setting if it is invalid.
 #[track_caller]
 pub(crate) fn require(
     holds: bool,

@@ -145,7 +145,7 @@ fn missing_folders_and_files_are_named() {
     let folder = folder();
     fs::remove_file(folder.path().join(FILES[3])).unwrap();
     assert_parts(&FashionMnist::open(folder.path()).unwrap_err().to_string(), &[FILES[3]]);
-    // A folder where a file should be.
+    // A folder in place of a file.
     fs::create_dir(folder.path().join(FILES[3])).unwrap();
     assert!(FashionMnist::open(folder.path()).is_err());
     assert!(FashionMnist::open(Path::new("")).is_err());
@@ -189,7 +189,7 @@ fn no_bytes_make_it_panic() {
         let _ = fs::remove_file(folder.path().join(FILES[file]));
         let name = if is_packed { format!("{}.gz", FILES[file]) } else { FILES[file].to_owned() };
         fs::write(folder.path().join(name), bytes).unwrap();
-        // Either the bytes are right after all, or there is an error; nothing else.
+        // Either the bytes are valid, or there is an error, but no panic.
         let opened = std::panic::catch_unwind(|| FashionMnist::open(folder.path()).is_ok());
         assert!(opened.is_ok(), "it panics with the bytes of seed {seed}");
     }

@@ -9,10 +9,10 @@ use dahl_nn::prelude::*;
 
 const WORKERS: [usize; 3] = [1, 2, 3];
 
-/// Seeds of orders in which checked mode runs tasks that are ready at once.
+/// Seeds of the orders in which checked mode runs ready tasks.
 const ORDERS: [u64; 3] = [1, 2, 3];
 
-/// What a training leaves: a hash of all bits of all parameters, and the loss of the last epoch.
+/// The result of a training: a hash of all bits of all parameters, and the loss of the last epoch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Outcome {
     hash: u64,

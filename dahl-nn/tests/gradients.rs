@@ -15,7 +15,7 @@ fn runtime() -> Runtime {
     Runtime::builder().cpu_workers(2).build().unwrap()
 }
 
-/// Gives parameters their values, and no gradients yet.
+/// Sets the values of parameters, and clears their gradients.
 fn set<'a, 'm: 'a>(
     parameters: impl IntoIterator<Item = &'a mut Parameter<'m, f64>>,
     values: &[Vec<f64>],
@@ -195,7 +195,7 @@ fn a_whole_network_by_all_parameters() {
     assert!(report.kinks.len() < 4, "{report:?}");
 }
 
-/// A dense layer that forgets the gradient of its bias.
+/// A dense layer that does not compute the gradient of its bias.
 struct Forgetful<'m>(Dense<'m, f64>);
 
 impl<'m> Layer<'m, f64> for Forgetful<'m> {

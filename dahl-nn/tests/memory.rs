@@ -5,13 +5,13 @@ use std::fs;
 use dahl::prelude::*;
 use dahl_nn::prelude::*;
 
-/// Epochs of one `fit`, and how often.
+/// Epochs of one `fit`.
 const CHUNK: usize = 10;
 const CHUNKS: usize = 100;
-/// What resident memory may grow after the first chunk: pools and the allocator's own, not the training.
+/// How much resident memory may grow after the first chunk: by pools and the allocator, not by the training.
 const GROWTH_BYTES: usize = 2 << 20;
 
-/// Bytes of this process that are in main memory; nothing where the system does not say.
+/// The resident bytes of this process; none if the system does not report them.
 fn resident_bytes() -> Option<usize> {
     let pages: usize =
         fs::read_to_string("/proc/self/statm").ok()?.split_whitespace().nth(1)?.parse().ok()?;
@@ -35,8 +35,8 @@ fn a_thousand_epochs_take_the_memory_of_the_first() {
         let now = (node.reserved_bytes, node.current_bytes, resident_bytes());
         let (reserved, current, resident) = *after_first.get_or_insert(now);
         let epoch = chunk * CHUNK;
-        // Only the model is left between two calls. What workers keep may differ by their buffers, and what the
-        // gradients keep by private buffers: how many are needed, up to their bound, depends on the workers' pace.
+        // Only the model remains between two calls. Workers' buffers may differ, and so may the private buffers of
+        // gradients: how many are needed, up to their bound, depends on the workers' timing.
         assert!(now.1 <= current + (64 << 10), "epoch {epoch}: {} after {current} bytes: {node:?}", now.1);
         assert!(now.0 <= reserved + (64 << 10), "epoch {epoch}: {} after {reserved} bytes: {node:?}", now.0);
         match (now.2, resident) {

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// A program that takes everything by `*` and names everything. Two things of one name would be ambiguous here.
+/// A program that imports everything with globs and uses every name. Two items with the same name would be ambiguous
+/// here.
 #[allow(dead_code, unused_imports, reason = "it is enough that it compiles")]
 mod program {
     use dahl::ops::*;
@@ -23,7 +24,7 @@ mod program {
     type Data<'m> = (FashionMnist, Synthetic, Images, Sequential<'m, f32>, History, Epoch, Evaluation);
     type Arguments = (Conv2dGeometry, Pool2dGeometry, Conv2dPoolGeometry, Transposed, Philox, Axis);
 
-    /// The user's own op: its type is beside its function.
+    /// The user's own operation: its type is beside its function.
     #[codelet(R, R, W)]
     fn twice_sum<T: Real>(x: T, y: T) -> T {
         x + x + y
@@ -88,7 +89,7 @@ fn a_layer_may_have_the_name_of_any_codelet() {
     let codelets = codelet_types(&ops);
     assert!(codelets.len() > 150 && codelets.contains("CrossEntropy") && codelets.contains("MaxPool2d"));
 
-    // `dahl::ops` hides every codelet's type: all are in the list of `codelet_types!`.
+    // `dahl::ops` hides every codelet's type: `codelet_types!` must list all of them.
     let (_, list) = module.split_once("\ncodelet_types! {").unwrap();
     let listed: BTreeSet<String> = list
         .lines()
@@ -105,7 +106,7 @@ fn a_layer_may_have_the_name_of_any_codelet() {
         "add {missing:?} to `codelet_types!` in src/ops/mod.rs, or `dahl::ops::*` exports them"
     );
 
-    // What `dahl::ops::*` and `dahl::prelude::*` do bring is no name of `dahl_nn`.
+    // The names that `dahl::ops::*` and `dahl::prelude::*` do export must not be names of `dahl_nn`.
     let kinds = ["pub struct ", "pub enum ", "pub trait ", "pub type ", "pub union "];
     let mut brought = names_after(&ops, &kinds);
     assert!(brought.contains("Transposed"), "{brought:?}");

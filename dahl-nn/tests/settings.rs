@@ -5,7 +5,7 @@ use dahl::prelude::*;
 use dahl_nn::layer::{AvgPool2d, Conv2d, Conv2dOptions, Dense, MaxPool2d, Parameter};
 use dahl_nn::prelude::*;
 
-/// Whether the error has the words and the line.
+/// Requires that the error has the words and the line.
 #[track_caller]
 fn assert_names<R>(result: dahl::Result<R>, line: u32, words: &[&str]) {
     let Err(error) = result else { panic!("{words:?} is not refused") };
@@ -35,12 +35,12 @@ fn of_an_optimizer() {
         let (sgd, line) = (Sgd::new(0.1).weight_decay(decay), line!());
         assert_names(fit(&arena, sgd), line, &["weight_decay", &format!("= {decay}:")]);
     }
-    // The first that is wrong is the one that is said; what is set again is right.
+    // The first invalid setting is reported; setting it again to a valid value corrects it.
     let (sgd, line) = (Sgd::new(-1.0).momentum(-2.0), line!());
     assert_names(fit(&arena, sgd), line, &["learning_rate = -1"]);
     fit(&arena, Sgd::new(0.1).momentum(2.0).momentum(0.9).weight_decay(0.0)).unwrap();
     fit(&arena, Sgd::new(0.0)).unwrap();
-    // Without a trainer, the update says so.
+    // Without a trainer, the update reports it.
     let (mut sgd, line) = (Sgd::<f32>::new(f64::NAN), line!());
     let mut parameter = Parameter::uniform(&arena, "weight", &[3], 1.0, Philox::new(1)).unwrap();
     let before = parameter.value.to_vec().unwrap();

@@ -49,7 +49,7 @@ fn more_batches_than_may_be_on_their_way_keep_their_order() {
     assert_eq!(classes.len(), data.len());
     let hits = classes.iter().enumerate().filter(|&(i, &class)| class == data.label(i)).count();
     assert_eq!(model.evaluate(CrossEntropy, &data).unwrap().correct, hits as u64);
-    // The same alone as among all.
+    // The same as single samples.
     for index in [0, 255, 256, 64 * 256 + 1, data.len() - 1] {
         let mut features = vec![0.0; 3];
         data.copy_sample::<f64>(index, &mut features);
@@ -66,7 +66,7 @@ fn the_last_batch_may_be_short_and_counts_by_its_samples() {
     let arena = rt.arena();
     let data = Synthetic::new(&[2, 9, 8], 4, 23, 1);
     let mut still = model::<f64>(&arena, 1);
-    // With a learning rate of 0 the epoch's loss is the evaluation's, however the samples fall into batches.
+    // With a learning rate of 0 the epoch's loss is the evaluation's, in whatever batches.
     let trainer =
         Trainer::new(&mut still, CrossEntropy, Sgd::new(0.0)).batch_size(10).micro_batch_size(4).no_shuffle();
     let history = trainer.fit(&data).unwrap();
@@ -159,7 +159,7 @@ fn parameters_start_within_pytorchs_bounds() {
         assert!(values.iter().all(|value| value.abs() <= bound), "{name}");
         assert!(values.iter().any(|value| value.abs() > bound / 2.0), "{name}");
         if values.len() > 1000 {
-            // The variance of an even distribution is bound^2 / 3.
+            // The variance of a uniform distribution is bound^2 / 3.
             let variance = values.iter().map(|value| value * value).sum::<f64>() / values.len() as f64;
             assert!((variance * 3.0 / (bound * bound) - 1.0).abs() < 0.1, "{name}: {variance}");
         }

@@ -12,7 +12,7 @@ fn reference(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference").join(file)
 }
 
-/// Puts the reference's weights, rounded to `T`, into the model.
+/// Copies the reference's weights, rounded to `T`, into the model.
 fn start_from<T: Real>(model: &mut Sequential<'_, T>, file: &str) {
     let bytes = std::fs::read(reference(file)).expect("the reference is part of the repository");
     let file = SafeTensors::deserialize(&bytes).expect("a safetensors file");

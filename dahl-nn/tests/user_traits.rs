@@ -12,7 +12,7 @@ fn stretch<T: Real>(x: T, gamma: T, beta: T) -> T {
     beta + x * gamma.exp()
 }
 
-/// Stretches and shifts every feature by the same two learned numbers.
+/// Scales and shifts every feature by the same two learned numbers.
 struct StretchLayer<'m, T: Real> {
     shape: Vec<usize>,
     /// `gamma` and `beta`.

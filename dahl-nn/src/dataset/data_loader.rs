@@ -5,20 +5,20 @@ use dahl::prelude::*;
 use super::Dataset;
 use crate::error::{Error, Result};
 
-/// Decodes samples ahead of the tasks that learn from them, and begins at once to copy them to the memories of the devices that there
-/// are, in turn: the next batch is decoded and copied while this one is learned from.
+/// Decodes samples ahead of the tasks that learn from them, and prefetches them to the memories of the devices in turn:
+/// the next batch is decoded and copied during this one.
 ///
 /// A part of a batch that then runs elsewhere is copied there; results do not depend on it.
 #[derive(Debug)]
 pub(crate) struct DataLoader {
-    /// Their workers.
+    /// The workers of devices.
     devices: Vec<usize>,
-    /// Whose turn it is.
+    /// The index of the next device.
     turn: usize,
 }
 
 impl DataLoader {
-    /// A data loader for the devices of the runtime that `arena` is of.
+    /// A data loader for the devices of `arena`'s runtime.
     pub(crate) fn new(arena: &Arena) -> Self {
         let workers = arena.worker_infos().iter().enumerate();
         Self {
@@ -30,8 +30,8 @@ impl DataLoader {
     /// The samples of these numbers, as `[batch, features]`, and their labels.
     ///
     /// # Errors
-    /// If a label is not below the number of classes: said here, before a task of the batch could fail and take the
-    /// parameters with it.
+    /// If a label is not below the number of classes: reported here, before a task of the batch fails and poisons the
+    /// parameters.
     pub(crate) fn load<'s, T: Real>(
         &mut self,
         step: &'s Arena,

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 const CLASSES: usize = 10;
 const PIXELS: [usize; 2] = [28, 28];
 
-/// Where Debian's package `dataset-fashion-mnist` puts the files.
+/// The folder of the files of Debian's package `dataset-fashion-mnist`.
 const DEBIAN_FOLDER: &str = "/usr/share/datasets/fashion-mnist";
 
 /// Bytes that an unpacked file may have; the largest has 47,040,016.
@@ -24,9 +24,9 @@ const LIMIT_BYTES: u64 = 1 << 30;
 /// arXiv:1708.07747.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FashionMnist {
-    /// What to train on.
+    /// The images to train on.
     pub train: Images,
-    /// What to test with.
+    /// The images to test with.
     pub test: Images,
 }
 
@@ -72,7 +72,7 @@ impl FashionMnist {
     /// The set whose four IDX files are in `folder`, plain or gzipped.
     ///
     /// # Errors
-    /// If a file is missing, cannot be read, or is not what it should be: the error names it, the place and what was
+    /// If a file is missing, cannot be read or has another format: the error names the file, the offset and what was
     /// expected.
     pub fn open(folder: impl AsRef<Path>) -> dahl::Result<Self> {
         Self::open_limited(folder, usize::MAX, usize::MAX)
@@ -89,7 +89,7 @@ impl FashionMnist {
         Ok(Self { train, test })
     }
 
-    /// The set where Debian's package `dataset-fashion-mnist` puts it.
+    /// The set in the folder of Debian's package `dataset-fashion-mnist`.
     ///
     /// # Errors
     /// As [`open`](Self::open).

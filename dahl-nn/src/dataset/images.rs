@@ -92,11 +92,11 @@ impl<T: Real> Vectorised for Shades<'_, T> {
 
     #[inline(always)]
     fn run(self) {
-        // The quotient is rounded to the compute type first, which has more than twice the digits of a narrower `T`: so
-        // what is rounded twice is what is rounded once. It is a sum of two products: the first is exact, since a pixel
-        // and the short part of 1 / 255 have fewer digits than the type, and the second is 2^-16 of it, so that the sum
-        // is off by little more than its rounding. Quotients by 255 repeat every 8 digits, and are farther than that
-        // from where two roundings meet. (A division takes several times as long.)
+        // The quotient is first rounded to the compute type, which has more than twice the digits of a narrower `T`, so
+        // rounding twice gives the same as rounding once. The quotient is a sum of two products. The first is exact,
+        // since a pixel and the short part of 1 / 255 together have fewer digits than the type. The second is 2^-16 of
+        // it, so the error of the sum is little more than its rounding. Quotients by 255 repeat every 8 digits, and are
+        // farther than that from the midpoints between two numbers. (A division takes several times as long.)
         let white = T::Compute::from_f64(255.0);
         let short = T::Compute::from_f64(SHORT_SHADE);
         let rest = (T::Compute::ONE - white * short) / white;

@@ -4,8 +4,8 @@ use dahl::prelude::*;
 
 use super::Dataset;
 
-/// A made-up data set of any shape: each class is a pattern of its own, each sample its class's pattern with noise, so
-/// that there is something to learn. The same for the same seed.
+/// A synthetic data set of any shape: each class has its pattern, and each sample is its class's pattern plus noise, so
+/// that a model can learn it. It depends only on the seed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Synthetic {
     shape: Vec<usize>,
@@ -30,7 +30,7 @@ impl Synthetic {
         Self { shape: shape.to_vec(), classes, first: 0, samples, seed }
     }
 
-    /// The samples from number `first` on instead: others of the same classes, to validate and test with.
+    /// The samples from number `first` on instead: others of the same classes, for validation and tests.
     pub fn starting_at(mut self, first: usize) -> Self {
         self.first = first;
         self

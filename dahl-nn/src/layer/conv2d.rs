@@ -11,14 +11,14 @@ use crate::setting::{self, listed};
 pub struct Conv2dOptions {
     /// The kernel's extents.
     pub kernel: [usize; 2],
-    /// How far it moves.
+    /// The stride.
     pub stride: [usize; 2],
     /// Zeros around the image.
     pub padding: [usize; 2],
 }
 
 impl Conv2dOptions {
-    /// A square kernel that moves by one, without padding.
+    /// A square kernel with stride 1, without padding.
     pub fn square(size: usize) -> Self {
         Self { kernel: [size; 2], stride: [1; 2], padding: [0; 2] }
     }
@@ -26,8 +26,8 @@ impl Conv2dOptions {
 
 /// Maps each image through filters: `output = conv2d(input, weight) + bias`.
 ///
-/// If its kernel moves by one, it takes over a [`Relu`](super::Relu) that follows, and a [`MaxPool2d`](super::MaxPool2d) that
-/// follows that: then all three are one task.
+/// With stride 1 it fuses a [`Relu`](super::Relu) that follows, and a [`MaxPool2d`](super::MaxPool2d) that follows
+/// that: all three are one task then.
 ///
 /// # Shapes
 /// Samples `[in_channels, rows, cols]` to `[out_channels, (rows + 2 padding - kernel) / stride + 1, ..]`;
@@ -39,9 +39,9 @@ pub struct Conv2d<'m, T: Real> {
     input: [usize; 3],
     output: [usize; 3],
     options: Conv2dOptions,
-    /// Whether it rectifies its output.
+    /// Whether it fuses ReLU.
     relu: bool,
-    /// The extent of the windows whose largest element is left, then.
+    /// The extent of the pooling windows that it fuses, if any.
     pool: Option<usize>,
 }
 
@@ -49,8 +49,8 @@ impl<'m, T: Real> Conv2d<'m, T> {
     /// A layer of `filters` filters for samples of shape `input`, initialised as PyTorch does, by these random numbers.
     ///
     /// # Errors
-    /// If there are no filters, the kernel is empty, does not move or does not fit the padded image, or the memory cannot be
-    /// had.
+    /// If there are no filters, the kernel is empty or does not fit the padded image, the stride is 0, or memory cannot
+    /// be allocated.
     #[track_caller]
     pub fn new(
         arena: &'m Arena,
@@ -84,7 +84,7 @@ impl<'m, T: Real> Conv2d<'m, T> {
         Ok(Self { parameters: [weight, bias], input, output, options, relu: false, pool: None })
     }
 
-    /// The shape of a sample that leaves the layer, with what it has taken over.
+    /// The shape of a sample's output, with the fused layers.
     fn pooled(&self) -> [usize; 3] {
         let [channels, rows, cols] = self.output;
         let size = self.pool.unwrap_or(1);

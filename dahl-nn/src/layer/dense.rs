@@ -23,7 +23,7 @@ impl<'m, T: Real> Dense<'m, T> {
     /// A layer from `inputs` to `outputs` features, initialised as PyTorch does, by these random numbers.
     ///
     /// # Errors
-    /// If there are no inputs or no outputs, or the memory cannot be had.
+    /// If there are no inputs or no outputs, or memory cannot be allocated.
     #[track_caller]
     pub fn new(arena: &'m Arena, inputs: usize, outputs: usize, numbers: Philox) -> dahl::Result<Self> {
         setting::require(inputs > 0, "Dense: inputs", inputs, "a number from 1")?;

@@ -22,33 +22,32 @@ pub use relu::Relu;
 
 /// One layer of a network, with explicit forward and backward.
 ///
-/// `'m` is how long its parameters live: as long as the model's arena. Arrays of one step live in `step`, for `'s`.
+/// Its parameters live for `'m`, as long as the model's arena. Arrays of one step live in `step`, for `'s`.
 pub trait Layer<'m, T: Real>: Send {
     /// The name that a model prints: `conv2d`.
     fn name(&self) -> &'static str;
 
-    /// What distinguishes it from others of its kind, for display: `1->4, 3x3`. Empty if nothing does.
+    /// A description for display: `1->4, 3x3`. Empty if there is nothing to add to the name.
     fn detail(&self) -> String {
         String::new()
     }
 
-    /// The shape of a sample that leaves the layer.
+    /// The shape of a sample's output.
     fn output_shape(&self) -> &[usize];
 
-    /// Whether a batch leaves the layer as it entered, but for the shape that the next layer sees. A model then skips
-    /// the layer.
+    /// Whether the output is the input, with another shape for the next layer. A model then skips the layer.
     fn is_identity(&self) -> bool {
         false
     }
 
-    /// What the layer computes, if that can be an epilogue of the preceding layer: work that the preceding layer may fuse
-    /// into its own kernel.
+    /// The operation of this layer, if it can be the epilogue of the preceding layer, which may fuse it into its own
+    /// kernel.
     fn epilogue(&self) -> Option<Epilogue> {
         None
     }
 
-    /// Fuses the epilogue of the next layer. True if it did: then its output, and the gradient that enters its backward,
-    /// are the next layer's, and a model skips that layer.
+    /// Fuses the epilogue of the next layer. Returns whether it did: its output, and the gradient that its backward
+    /// pass receives, are then those of the next layer, and a model skips that layer.
     fn fuse(&mut self, next: Epilogue) -> bool {
         let _ = next;
         false
@@ -59,7 +58,7 @@ pub trait Layer<'m, T: Real>: Send {
         &[]
     }
 
-    /// Its parameters, in PyTorch's order, to be changed.
+    /// Its parameters, in PyTorch's order, mutably.
     fn parameters_mut(&mut self) -> &mut [Parameter<'m, T>] {
         &mut []
     }
@@ -67,21 +66,21 @@ pub trait Layer<'m, T: Real>: Send {
     /// Maps a batch through the layer.
     ///
     /// # Shapes
-    /// `input: [batch, features that enter]`; the output `[batch, features that leave]`.
+    /// `input: [batch, input features]`; the output `[batch, output features]`.
     ///
     /// # Errors
-    /// As the ops it is made of.
+    /// Those of the operations that it submits.
     fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Forward<'s, T>>;
 
-    /// Adds the gradients by the parameters to theirs, and gives the gradient by the input.
+    /// Adds the gradients by the parameters to those of the parameters, and returns the gradient by the input.
     ///
     /// # Errors
-    /// As the ops it is made of.
+    /// Those of the operations that it submits.
     fn backward<'s>(&mut self, step: &'s Arena, pass: Backward<'_, T>)
     -> dahl::Result<Option<Matrix<'s, T>>>;
 }
 
-/// What a layer does that has no parameters.
+/// An operation without parameters that a layer can fuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Epilogue {
@@ -94,32 +93,32 @@ pub enum Epilogue {
     },
 }
 
-/// What a layer's forward leaves behind.
+/// The results of a layer's forward pass.
 #[derive(Debug)]
 pub struct Forward<'s, T: Real> {
-    /// What leaves the layer.
+    /// The output.
     pub output: Matrix<'s, T>,
-    /// What backward needs besides the input and the output: argmax indices, such as those of max pooling.
+    /// The further results that the backward pass needs: indices, such as those of max pooling.
     pub argmax: Option<Matrix<'s, u32>>,
 }
 
 impl<'s, T: Real> Forward<'s, T> {
-    /// An output, with nothing else for backward.
+    /// An output, without further results for the backward pass.
     pub fn new(output: Matrix<'s, T>) -> Self {
         Self { output, argmax: None }
     }
 }
 
-/// What a layer's backward gets.
+/// The inputs of a layer's backward pass.
 #[derive(Debug, Clone, Copy)]
 pub struct Backward<'a, T: Real> {
-    /// What entered the layer.
+    /// The input of the forward pass.
     pub input: &'a Matrix<'a, T>,
-    /// What its forward left behind.
+    /// The results of the forward pass.
     pub forward: &'a Forward<'a, T>,
     /// The gradient of the loss by the output.
     pub gradient: &'a Matrix<'a, T>,
-    /// Whether anybody needs the gradient by the input; the first layer's is not needed.
+    /// Whether the gradient by the input is needed; that of the first layer is not.
     pub needs_input_gradient: bool,
 }
 
@@ -133,7 +132,7 @@ pub(crate) fn images(batch: usize, [channels, rows, cols]: [usize; 3]) -> [usize
     [batch, channels, rows, cols]
 }
 
-/// Flattens a batch of images, which copies nothing.
+/// Views a batch of images as a matrix, without copying.
 pub(crate) fn flat<T: Element>(images: Tensor<'_, T>) -> dahl::Result<Matrix<'_, T>> {
     let [batch, features @ ..] = images.shape();
     images.reshape([batch, features.iter().product()])

@@ -5,7 +5,8 @@ use dahl::prelude::*;
 
 use crate::setting;
 
-/// What a layer learns, and the gradient of the loss by it, flat: the elements of `shape` in row-major order.
+/// A parameter that a layer learns, and the gradient of the loss by it, flat: the elements of `shape` in row-major
+/// order.
 #[derive(Debug)]
 pub struct Parameter<'m, T: Real> {
     /// The name within its layer, as PyTorch's: `weight`, `bias`.
@@ -19,13 +20,13 @@ pub struct Parameter<'m, T: Real> {
 }
 
 impl<'m, T: Real> Parameter<'m, T> {
-    /// A parameter drawn evenly from `-bound..bound` by these random numbers.
+    /// A parameter drawn uniformly from `-bound..bound` with these random numbers.
     ///
     /// PyTorch's default for convolutions and dense layers is a bound of `1 / sqrt(fan_in)`, where `fan_in` is the
     /// number of inputs of one output (Kaiming uniform with `a = sqrt(5)`; He et al. 2015, section 2.2).
     ///
     /// # Errors
-    /// If the bound is negative or not finite, or the memory cannot be had.
+    /// If the bound is negative or not finite, or memory cannot be allocated.
     #[track_caller]
     pub fn uniform(
         arena: &'m Arena,

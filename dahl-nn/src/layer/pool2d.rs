@@ -6,10 +6,10 @@ use dahl::prelude::*;
 use super::{Backward, Epilogue, Forward, Layer, flat, images};
 use crate::setting;
 
-/// The largest element of each window of every channel. Where it was is kept for backward.
+/// The maximum of each window of every channel. Its index is kept for the backward pass.
 ///
 /// # Shapes
-/// Samples `[channels, rows, cols]` to `[channels, rows / size, cols / size]`; what is left over is not looked at.
+/// Samples `[channels, rows, cols]` to `[channels, rows / size, cols / size]`; the remainder is not read.
 #[derive(Debug)]
 pub struct MaxPool2d {
     window: Window,
@@ -24,7 +24,7 @@ pub struct AvgPool2d {
     window: Window,
 }
 
-/// A square window that moves by its own size.
+/// A square window whose stride is its size.
 #[derive(Debug, Clone, Copy)]
 struct Window {
     input: [usize; 3],

@@ -6,18 +6,18 @@ use dahl::prelude::*;
 
 pub use cross_entropy::CrossEntropy;
 
-/// How wrong a network's output is.
+/// A loss: how wrong a network's output is.
 ///
-/// The methods see a part of a batch at a time; `factor` is what each sample of it counts, one over the number of
+/// The methods receive a part of a batch at a time. `factor` is the weight of each sample, one over the number of
 /// samples of the whole batch, so that the parts add up to the mean.
 pub trait Loss<T: Real>: Send + Sync {
-    /// Adds the loss of the samples, each times `factor`, to `total`. What it needs on the way lives in `step`.
+    /// Adds the loss of the samples, each times `factor`, to `total`. Temporary arrays live in `step`.
     ///
     /// # Shapes
     /// `output: [batch, classes]`, `labels: [batch]`, `total: []`.
     ///
     /// # Errors
-    /// As the ops it is made of.
+    /// Those of the operations that it submits.
     fn add_to(
         &self,
         step: &Arena,
@@ -30,7 +30,7 @@ pub trait Loss<T: Real>: Send + Sync {
     /// The gradient of the loss, each sample's times `factor`, by `output`.
     ///
     /// # Errors
-    /// As the ops it is made of.
+    /// Those of the operations that it submits.
     fn gradient<'s>(
         &self,
         step: &'s Arena,
@@ -40,7 +40,7 @@ pub trait Loss<T: Real>: Send + Sync {
     ) -> dahl::Result<Matrix<'s, T>>;
 }
 
-/// A loss that is lent.
+/// A borrowed loss.
 impl<T: Real, L: Loss<T> + ?Sized> Loss<T> for &L {
     fn add_to(
         &self,

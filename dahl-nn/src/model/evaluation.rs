@@ -11,7 +11,7 @@ use crate::dataset::{DataLoader, Dataset};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
 
-/// Samples that are looked at together.
+/// Samples of a batch.
 const BATCH: usize = 256;
 
 /// How good a model is on a data set.
@@ -19,7 +19,7 @@ const BATCH: usize = 256;
 pub struct Evaluation {
     /// The mean loss of a sample.
     pub loss: f64,
-    /// The share of samples whose label is predicted.
+    /// The fraction of samples whose label is predicted.
     pub accuracy: f64,
     /// The number of samples whose label is predicted.
     pub correct: u64,
@@ -39,8 +39,8 @@ impl<'m, T: Real> Sequential<'m, T> {
         let indices: Vec<usize> = (0..data.len()).collect();
         for indices in indices.chunks(BATCH) {
             let (input, labels) = data_loader.load(&step, data, indices)?;
-            let trace = self.forward(&step, &input)?;
-            let output = trace.output().unwrap_or(&input);
+            let activations = self.forward(&step, &input)?;
+            let output = activations.output().unwrap_or(&input);
             let mut metrics = accumulators.next(indices.len())?;
             loss.add_to(&step, &mut metrics.loss, output, &labels, 1.0 / indices.len() as f64)?;
             ops::count_correct(output, &labels, &mut metrics.correct)?;
@@ -51,7 +51,7 @@ impl<'m, T: Real> Sequential<'m, T> {
         Ok(Evaluation { loss: sum.mean_loss(), accuracy: sum.accuracy(), correct: sum.correct })
     }
 
-    /// The class that the model predicts for every sample. Labels are not looked at.
+    /// The class that the model predicts for every sample. Labels are not read.
     ///
     /// # Errors
     /// If the data set does not fit the model, or a task fails.
@@ -66,8 +66,8 @@ impl<'m, T: Real> Sequential<'m, T> {
         let indices: Vec<usize> = (0..data.len()).collect();
         for indices in indices.chunks(BATCH) {
             let input = data_loader.load_features(&step, data, indices)?;
-            let trace = self.forward(&step, &input)?;
-            let output = trace.output().unwrap_or(&input);
+            let activations = self.forward(&step, &input)?;
+            let output = activations.output().unwrap_or(&input);
             predicted.push_back(ops::arg_max_init(&outcomes, output, 1)?);
             step.reset();
             if predicted.len() > ahead {
@@ -82,7 +82,7 @@ impl<'m, T: Real> Sequential<'m, T> {
         Ok(classes)
     }
 
-    /// Requires that the data set's samples and classes are the model's.
+    /// Requires that the shape and the classes of the data set are the model's.
     pub(crate) fn require_fit(&self, call: &'static str, data: &impl Dataset) -> Result<()> {
         if data.is_empty() {
             return Err(Error::NoSamples { call });

@@ -6,7 +6,7 @@ use std::mem;
 
 use dahl::prelude::*;
 
-/// Loss and correct predictions of one batch. Tasks add to them; reading waits for the batch.
+/// Loss and correct predictions of one batch. Tasks add to them; reading them waits for the batch.
 #[derive(Debug)]
 pub(crate) struct MetricAccumulator<'a, T: Real> {
     /// The mean loss of a sample.
@@ -16,14 +16,14 @@ pub(crate) struct MetricAccumulator<'a, T: Real> {
     samples: usize,
 }
 
-/// The metric accumulators of batches that are on their way, and the sum of those that were.
+/// The metric accumulators of batches in flight, and the sum of the completed ones.
 #[derive(Debug)]
 pub(crate) struct MetricAccumulators<'a, T: Real> {
     arena: &'a Arena,
-    /// The most batches that are on their way: so many that the workers stay busy, few enough that memory is bounded.
+    /// The most batches in flight: enough to keep the workers busy, few enough to bound memory.
     ahead: usize,
     waiting: VecDeque<MetricAccumulator<'a, T>>,
-    /// Those that have been read.
+    /// Accumulators that have been read, for reuse.
     free: Vec<MetricAccumulator<'a, T>>,
     pub(crate) sum: MetricSum,
 }
@@ -34,8 +34,8 @@ impl<'a, T: Real> MetricAccumulators<'a, T> {
         Self { arena, ahead, waiting, free, sum: MetricSum::default() }
     }
 
-    /// An accumulator for the next batch. If enough are on their way, it waits for half of them, so that it need not for the
-    /// next ones: to sleep and be woken takes longer than a small batch.
+    /// An accumulator for the next batch. If enough are in flight, it waits for half of them, so that the next calls
+    /// need not wait: parking and waking a thread takes longer than a small batch.
     pub(crate) fn next(&mut self, samples: usize) -> dahl::Result<MetricAccumulator<'a, T>> {
         if self.waiting.len() >= self.ahead {
             let half = self.waiting.len().div_ceil(2);
@@ -56,16 +56,16 @@ impl<'a, T: Real> MetricAccumulators<'a, T> {
         Ok(metrics)
     }
 
-    /// The batch has been submitted.
+    /// Registers a batch that has been submitted.
     pub(crate) fn push(&mut self, metrics: MetricAccumulator<'a, T>) -> dahl::Result<()> {
-        // So that nobody waits for what adds up the parts, when the batch is long done.
+        // Combines the partial sums now: read later, they would make this thread wait, though the batch is long done.
         metrics.loss.finalize()?;
         metrics.correct.finalize()?;
         self.waiting.push_back(metrics);
         Ok(())
     }
 
-    /// Waits for all batches; the next one begins a new sum.
+    /// Waits for all batches, and starts a new sum.
     pub(crate) fn finish(&mut self) -> dahl::Result<MetricSum> {
         for metrics in self.waiting.drain(..) {
             self.sum.add(&metrics)?;
@@ -75,7 +75,7 @@ impl<'a, T: Real> MetricAccumulators<'a, T> {
     }
 }
 
-/// The sum of the batches that have been read, in their order.
+/// The sum over the batches that have been read, in their order.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MetricSum {
     loss: f64,
@@ -84,7 +84,7 @@ pub(crate) struct MetricSum {
 }
 
 impl MetricSum {
-    /// Waits for a batch and adds it.
+    /// Waits for a batch and adds its results.
     fn add<T: Real>(&mut self, batch: &MetricAccumulator<'_, T>) -> dahl::Result<()> {
         self.loss += batch.loss.read()?[[]].to_f64() * batch.samples as f64;
         self.correct += u64::from(batch.correct.read()?[[]]);
@@ -97,7 +97,7 @@ impl MetricSum {
         self.loss / self.samples as f64
     }
 
-    /// The share of samples whose label was predicted.
+    /// The fraction of samples whose label was predicted.
     pub(crate) fn accuracy(&self) -> f64 {
         self.correct as f64 / self.samples as f64
     }

@@ -7,4 +7,4 @@ mod sequential;
 
 pub use evaluation::Evaluation;
 pub(crate) use metric_accumulator::{MetricAccumulator, MetricAccumulators, MetricSum};
-pub use sequential::{Sequential, Trace};
+pub use sequential::{Activations, Sequential};

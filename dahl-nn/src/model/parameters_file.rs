@@ -25,8 +25,9 @@ impl<T: Real> Sequential<'_, T> {
     /// Writes the parameters to a safetensors file, with PyTorch's names and layouts: `torch.nn.Sequential` of the same
     /// layers loads it with `load_state_dict(safetensors.torch.load_file(path))`.
     ///
-    /// A reader finds the old or the new file, whole, also while several threads or processes save. Links are followed,
-    /// owner and mode stay, and what is no regular file is written to. A FIFO that nobody reads is an error.
+    /// A reader finds either the old or the new file, complete, even if several threads or processes save. Links are
+    /// followed, owner and mode are kept, and a file that is not regular is written to directly. A FIFO that no process
+    /// reads is an error.
     ///
     /// # Errors
     /// If a task that a parameter depends on failed, or the file cannot be written.
@@ -52,11 +53,11 @@ impl<T: Real> Sequential<'_, T> {
         dahl_files::save(path, bytes).map_err(|error| Error::Io { path: path.to_owned(), error })
     }
 
-    /// Reads the parameters from a safetensors file. The file has all tensors of the model and no others, of the
-    /// model's element type and shapes; otherwise nothing is loaded. From a FIFO it is read when somebody has written it.
+    /// Reads the parameters from a safetensors file. The file must have exactly the tensors of the model, with the
+    /// model's element type and shapes; otherwise nothing is loaded. Opening a FIFO waits until a process writes to it.
     ///
     /// # Errors
-    /// If the file cannot be read, or does not fit the model: the error names the tensor and what was expected.
+    /// If the file cannot be read, or does not match the model: the error names the tensor and what was expected.
     pub fn load(&mut self, path: impl AsRef<Path>) -> dahl::Result<()> {
         Ok(self.read_file(path.as_ref())?)
     }
@@ -88,7 +89,7 @@ impl<T: Real> Sequential<'_, T> {
         if let Some(other) = file.names().into_iter().find(|&name| !names.iter().any(|own| own == name)) {
             return Err(mismatch(other, "no such tensor".to_owned(), "one".to_owned()));
         }
-        // From here on nothing is refused. The waits come first: a parameter that cannot be written stops all.
+        // From here on the file is valid. Waits first, so that a parameter that cannot be written leaves all unchanged.
         for parameter in self.parameters_mut() {
             parameter.value.write()?;
         }

@@ -12,19 +12,19 @@ use crate::layer::{
 };
 use crate::setting::{Settings, listed};
 
-/// Bytes of activations that may be on their way at once.
+/// Bytes of activations that may be in flight.
 const BYTES_AHEAD: usize = 64 << 20;
 
-/// Batches that may be on their way at once, however small.
+/// Batches that may be in flight, however small.
 const BATCHES_AHEAD: usize = 64;
 
-/// Layers whose forward pass is kept without an allocation.
+/// Layers whose activations are kept without an allocation.
 const LAYERS: usize = 12;
 
-/// Layers in a row. Each is made for the shape that leaves the one before it.
+/// A sequence of layers. Each is constructed for the output shape of the layer before it.
 ///
-/// Layers are numbered from 0, all of them, so that parameters have the names of PyTorch's `nn.Sequential` of the same
-/// layers: `0.weight`, `0.bias`, `4.weight`, ..
+/// Layers are numbered from 0, those without parameters too, so that parameters have the names of PyTorch's
+/// `nn.Sequential` of the same layers: `0.weight`, `0.bias`, `4.weight`, ..
 ///
 /// ```
 /// # fn main() -> dahl::Result<()> {
@@ -45,24 +45,24 @@ pub struct Sequential<'m, T: Real> {
     seed: u64,
     settings: Settings,
     layers: Vec<Box<dyn Layer<'m, T> + 'm>>,
-    /// For each layer, whether the one that runs before it does what it would.
+    /// For each layer, whether an earlier layer has fused it.
     fused: Vec<bool>,
 }
 
-/// What a forward pass leaves behind, for the backward pass: what left each layer that ran.
-pub struct Trace<'s, T: Real> {
+/// The activations of a forward pass, kept for the backward pass: the results of each layer that ran.
+pub struct Activations<'s, T: Real> {
     first: [Option<Forward<'s, T>>; LAYERS],
     more: Vec<Option<Forward<'s, T>>>,
 }
 
-impl<'s, T: Real> Trace<'s, T> {
+impl<'s, T: Real> Activations<'s, T> {
     fn new(layers: usize) -> Self {
         let mut more = Vec::new();
         more.resize_with(layers.saturating_sub(LAYERS), || None);
         Self { first: [const { None }; LAYERS], more }
     }
 
-    /// What left layer `index`.
+    /// The results of layer `index`.
     fn of_layer(&self, index: usize) -> Option<&Forward<'s, T>> {
         let more = index.checked_sub(LAYERS);
         more.map_or_else(|| &self.first[index], |index| &self.more[index]).as_ref()
@@ -75,25 +75,25 @@ impl<'s, T: Real> Trace<'s, T> {
         }
     }
 
-    /// What left the last of the layers before layer `index` that ran.
+    /// The output of the last layer before layer `index` that ran.
     fn before(&self, index: usize) -> Option<&Matrix<'s, T>> {
         (0..index).rev().find_map(|index| self.of_layer(index)).map(|forward| &forward.output)
     }
 
-    /// What left the last layer that ran; nothing if there is none.
+    /// The output of the last layer that ran; none if no layer did.
     pub fn output(&self) -> Option<&Matrix<'_, T>> {
         self.before(LAYERS + self.more.len())
     }
 
-    /// What entered layer `index`, where `input` entered the first.
+    /// The input of layer `index`, where `input` is that of the model.
     fn input_of<'a>(&'a self, index: usize, input: &'a Matrix<'_, T>) -> &'a Matrix<'a, T> {
         self.before(index).map_or(input, |output| output)
     }
 }
 
 impl<'m, T: Real> Sequential<'m, T> {
-    /// A model without layers yet, for samples of shape `input`. Its parameters will live in `arena` and are drawn
-    /// from the random numbers of `seed`. A shape without elements is an error of the next call that can fail.
+    /// A model without layers, for samples of shape `input`. Its parameters will live in `arena`, and are drawn with
+    /// the random numbers of `seed`. If the shape has no elements, the next call that can fail returns the error.
     #[track_caller]
     pub fn new<const N: usize>(arena: &'m Arena, input: [usize; N], seed: u64) -> Self {
         let mut settings = Settings::default();
@@ -101,10 +101,11 @@ impl<'m, T: Real> Sequential<'m, T> {
         Self { arena, input: input.to_vec(), seed, settings, layers: Vec::new(), fused: Vec::new() }
     }
 
-    /// Adds a convolution with `filters` square filters of `size` by `size`, which move by one, without padding.
+    /// Adds a convolution with `filters` square filters of `size` by `size`, with stride 1, without padding.
     ///
     /// # Errors
-    /// If samples are not images here, there are no filters, or they are empty or do not fit; or if the memory cannot be had.
+    /// If samples are not images here, there are no filters, or they are empty or do not fit; or if memory cannot be
+    /// allocated.
     #[track_caller]
     pub fn conv2d(self, filters: usize, size: usize) -> dahl::Result<Self> {
         self.conv2d_with(filters, Conv2dOptions::square(size))
@@ -155,7 +156,7 @@ impl<'m, T: Real> Sequential<'m, T> {
         Ok(self.layer(layer))
     }
 
-    /// Makes samples rows of features.
+    /// Flattens samples to rows of features.
     ///
     /// # Errors
     /// If the samples' shape has no elements.
@@ -169,7 +170,7 @@ impl<'m, T: Real> Sequential<'m, T> {
     /// Adds a fully connected layer with `outputs` outputs.
     ///
     /// # Errors
-    /// If samples are not rows of features here, or the memory cannot be had.
+    /// If samples are not rows of features here, or memory cannot be allocated.
     #[track_caller]
     pub fn dense(self, outputs: usize) -> dahl::Result<Self> {
         self.settings.check()?;
@@ -208,12 +209,12 @@ impl<'m, T: Real> Sequential<'m, T> {
         })
     }
 
-    /// The random numbers that the next layer's parameters are drawn by.
+    /// The random numbers for the next layer's parameters.
     fn numbers(&self) -> Philox {
         Philox::new(self.seed).skip(self.parameter_count() as u64)
     }
 
-    /// The error, with the layer's place in the network if it is about a setting.
+    /// The error, with the layer's index if it is about a setting.
     fn at_layer(&self, layer: &'static str, error: dahl::Error) -> dahl::Error {
         let fact = match error.kind() {
             dahl::ErrorKind::Other(cause) if cause.is::<Error>() => cause.to_string(),
@@ -226,25 +227,25 @@ impl<'m, T: Real> Sequential<'m, T> {
         Error::Layer { index: self.layers.len(), layer, fact }
     }
 
-    /// The shape of a sample that enters the model.
+    /// The shape of a sample's input.
     pub fn input_shape(&self) -> &[usize] {
         &self.input
     }
 
-    /// The shape of a sample that leaves the model.
+    /// The shape of a sample's output.
     pub fn output_shape(&self) -> &[usize] {
         self.layers.last().map_or(&self.input, |layer| layer.output_shape())
     }
 
-    /// The most features that a sample has anywhere in the model.
+    /// The most features of a sample at any layer.
     pub(crate) fn widest(&self) -> usize {
         let shapes = self.layers.iter().map(|layer| layer.output_shape());
         let features = |shape: &[usize]| shape.iter().product::<usize>();
         shapes.map(features).fold(features(&self.input), usize::max)
     }
 
-    /// How many batches of so many samples may be on their way at once: as many as keep all workers busy, fewer where
-    /// their activations would take much memory.
+    /// How many batches of so many samples may be in flight: enough to keep all workers busy, fewer if their
+    /// activations take much memory.
     pub(crate) fn batches_ahead(&self, samples: usize) -> usize {
         let layers = self.layers.iter().zip(&self.fused).filter(|(_, fused)| !**fused);
         let features: usize = layers.map(|(layer, _)| layer.output_shape().iter().product::<usize>()).sum();
@@ -271,7 +272,7 @@ impl<'m, T: Real> Sequential<'m, T> {
         })
     }
 
-    /// The parameters, in order, to be changed.
+    /// The parameters, in order, mutably.
     pub fn parameters_mut(&mut self) -> impl Iterator<Item = &mut Parameter<'m, T>> {
         self.layers.iter_mut().flat_map(|layer| layer.parameters_mut())
     }
@@ -282,26 +283,27 @@ impl<'m, T: Real> Sequential<'m, T> {
     /// `input: [batch, features]`, the features of a sample in row-major order.
     ///
     /// # Errors
-    /// As the layers.
-    pub fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Trace<'s, T>> {
-        let mut trace = Trace::new(self.layers.len());
+    /// Those of the layers.
+    pub fn forward<'s>(&self, step: &'s Arena, input: &Matrix<'_, T>) -> dahl::Result<Activations<'s, T>> {
+        let mut activations = Activations::new(self.layers.len());
         for (index, layer) in self.layers.iter().enumerate() {
             if !layer.is_identity() && !self.fused[index] {
-                *trace.of_layer_mut(index) = Some(layer.forward(step, trace.input_of(index, input))?);
+                *activations.of_layer_mut(index) =
+                    Some(layer.forward(step, activations.input_of(index, input))?);
             }
         }
-        Ok(trace)
+        Ok(activations)
     }
 
-    /// Adds the gradients by the parameters to theirs, from the gradient by the output.
+    /// Adds the gradients by the parameters to those of the parameters, from the gradient by the output.
     ///
     /// # Errors
-    /// As the layers.
+    /// Those of the layers.
     pub fn backward(
         &mut self,
         step: &Arena,
         input: &Matrix<'_, T>,
-        trace: &Trace<'_, T>,
+        activations: &Activations<'_, T>,
         gradient: Matrix<'_, T>,
     ) -> dahl::Result<()> {
         let Some(first) = self.layers.iter().position(|layer| !layer.parameters().is_empty()) else {
@@ -309,9 +311,9 @@ impl<'m, T: Real> Sequential<'m, T> {
         };
         let mut latest = gradient;
         for (index, layer) in self.layers.iter_mut().enumerate().skip(first).rev() {
-            let Some(forward) = trace.of_layer(index) else { continue };
+            let Some(forward) = activations.of_layer(index) else { continue };
             let pass = Backward {
-                input: trace.input_of(index, input),
+                input: activations.input_of(index, input),
                 forward,
                 gradient: &latest,
                 needs_input_gradient: index > first,

@@ -8,12 +8,12 @@ use crate::layer::Parameter;
 
 pub use sgd::Sgd;
 
-/// How parameters follow their gradients.
+/// An optimizer: updates parameters from their gradients.
 pub trait Optimizer<T: Real>: Send {
-    /// Whether its settings can be. A trainer asks before the first batch.
+    /// Checks the settings. A trainer calls it before the first batch.
     ///
     /// # Errors
-    /// The first setting that cannot be.
+    /// The first invalid setting.
     fn check_settings(&self) -> dahl::Result<()> {
         Ok(())
     }
@@ -22,11 +22,11 @@ pub trait Optimizer<T: Real>: Send {
     /// each batch.
     ///
     /// # Errors
-    /// As the ops it is made of.
+    /// Those of the operations that it submits.
     fn update(&mut self, index: usize, parameter: &mut Parameter<'_, T>) -> dahl::Result<()>;
 }
 
-/// An optimizer that is used again, with what it remembers: `Trainer::new(&mut model, CrossEntropy, &mut sgd)`.
+/// An optimizer that keeps its state for further trainers: `Trainer::new(&mut model, CrossEntropy, &mut sgd)`.
 impl<T: Real, O: Optimizer<T> + ?Sized> Optimizer<T> for &mut O {
     fn check_settings(&self) -> dahl::Result<()> {
         (**self).check_settings()

@@ -14,13 +14,13 @@ pub struct Sgd<T: Real> {
     momentum: f64,
     weight_decay: f64,
     settings: Settings,
-    /// One for each parameter, made when it is first updated.
+    /// One for each parameter, created with its first update.
     velocities: Vec<Vector<'static, T>>,
 }
 
-/// A setting that cannot be is an error of the next call that can fail, `fit` as a rule, which says where it was made.
+/// An invalid setting is returned as an error by the next call that can fail, usually `fit`, with the line that set it.
 impl<T: Real> Sgd<T> {
-    /// Plain descent: `value -= learning_rate * gradient`, with a finite rate from 0.
+    /// Without momentum: `value -= learning_rate * gradient`, with a finite rate of at least 0.
     #[track_caller]
     pub fn new(learning_rate: f64) -> Self {
         let mut settings = Settings::default();
@@ -29,7 +29,7 @@ impl<T: Real> Sgd<T> {
         Self { learning_rate, momentum: 0.0, weight_decay: 0.0, settings, velocities: Vec::new() }
     }
 
-    /// How much of the last step's velocity is kept: from 0, below 1.
+    /// The fraction of the last step's velocity that is kept: at least 0, below 1.
     #[track_caller]
     pub fn momentum(mut self, momentum: f64) -> Self {
         let is_share = (0.0..1.0).contains(&momentum);
@@ -38,7 +38,7 @@ impl<T: Real> Sgd<T> {
         self
     }
 
-    /// How much of the value is added to the gradient: a finite number from 0.
+    /// The fraction of the value that is added to the gradient: finite, at least 0.
     #[track_caller]
     pub fn weight_decay(mut self, weight_decay: f64) -> Self {
         let is_decay = is_factor::<T>(weight_decay);
@@ -48,7 +48,7 @@ impl<T: Real> Sgd<T> {
     }
 }
 
-/// Whether it is a number from 0 that the compute type has.
+/// Whether the number is at least 0 and finite in the compute type.
 fn is_factor<T: Real>(number: f64) -> bool {
     number >= 0.0 && T::Compute::from_f64(number).is_finite()
 }

@@ -6,25 +6,25 @@ use std::path::Path;
 use crate::error::Error;
 use crate::model::Evaluation;
 
-/// How one epoch went.
+/// The results of one epoch.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Epoch {
     /// Its number, from 1.
     pub epoch: usize,
-    /// The mean loss of a sample, as the batches were seen.
+    /// The mean loss of a sample, during the epoch.
     pub loss: f64,
-    /// The share of samples whose label was predicted, as the batches were seen.
+    /// The fraction of samples whose label was predicted, during the epoch.
     pub accuracy: f64,
     /// The number of samples whose label was predicted.
     pub correct: u64,
-    /// Samples trained in a second.
+    /// Samples trained per second.
     pub samples_per_second: f64,
     /// On the validation data, after the epoch.
     pub validation: Option<Evaluation>,
 }
 
-/// How a training went.
+/// The results of a training.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
     /// The epochs, in order.

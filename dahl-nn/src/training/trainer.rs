@@ -15,28 +15,29 @@ use crate::model::{Evaluation, MetricAccumulator, MetricAccumulators, MetricSum,
 use crate::optimizer::Optimizer;
 use crate::setting::Settings;
 
-/// Elements of the widest layer's output that a task handles, if nothing is said: enough that the task's own cost does
-/// not count, few enough that a large batch keeps several workers busy. If the model has more parameters, as many as
-/// those: each micro-batch reads them all.
+/// Elements of the widest layer's output per task, by default: enough to make the cost of a task negligible, few enough
+/// for a large batch to keep several workers busy. A model with more parameters than that uses their number, since each
+/// micro-batch reads them all.
 const ELEMENTS_PER_TASK: usize = 1 << 17;
 
-/// Bytes of micro-batches that may be on their way while the next one is made, if that keeps all workers busy: few enough that arrays are
-/// written again while a cache still has their memory.
+/// Bytes of micro-batches that may be in flight while the next one is submitted, if that keeps all workers busy: few
+/// enough that memory is reused while a cache still holds it.
 const BYTES_AHEAD: usize = 4 << 20;
 
-/// Bytes of small micro-batches of a batch that are let go together.
-const TOGETHER_BYTES: usize = 1 << 20;
+/// Bytes of small micro-batches that are released together.
+const RELEASED_BYTES: usize = 1 << 20;
 
-/// Bytes of a gradient that is folded in less time than a task takes to add to it, most likely.
+/// Bytes of a gradient that, most likely, is folded in less time than a task takes to add to it.
 const SMALL_GRADIENT_BYTES: usize = 64 << 10;
 
-/// How often an epoch moves the progress bar.
+/// The number of updates of the progress bar in an epoch.
 const PROGRESS_TICKS: usize = 200;
 
 /// Trains a model: forward, loss, backward, update, batch by batch, epoch by epoch.
 ///
-/// Each batch is cut into micro-batches of [`micro_batch_size`](Self::micro_batch_size) samples. Every op on a micro-batch is one task, and the
-/// micro-batches' gradients add up by reductions, so results are the same for any number of workers.
+/// Each batch is divided into micro-batches of [`micro_batch_size`](Self::micro_batch_size) samples. Every operation on
+/// a micro-batch is one task. The gradients of the micro-batches are reductions, so results do not depend on the number
+/// of workers.
 pub struct Trainer<'t, 'm, T: Real, L, O> {
     model: &'t mut Sequential<'m, T>,
     loss: L,
@@ -49,14 +50,14 @@ pub struct Trainer<'t, 'm, T: Real, L, O> {
     validate: Option<Validate<'t, 'm, T, L>>,
     data_loader: DataLoader,
     settings: Settings,
-    /// The most bytes of arrays that were let go at once.
+    /// The most bytes of arrays that were released together.
     micro_batch_bytes: usize,
 }
 
 /// Evaluates the model on data of a type that the trainer does not name.
 type Validate<'t, 'm, T, L> = Box<dyn Fn(&Sequential<'m, T>, &L) -> dahl::Result<Evaluation> + 't>;
 
-/// A setting that cannot be is an error of [`fit`](Trainer::fit), which says where it was made.
+/// An invalid setting is returned as an error by [`fit`](Trainer::fit), with the line that set it.
 impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
     /// A trainer for one epoch of batches of 64, shuffled.
     pub fn new(model: &'t mut Sequential<'m, T>, loss: L, optimizer: O) -> Self {
@@ -77,7 +78,7 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         }
     }
 
-    /// Samples after which the parameters are updated. The last batch of an epoch may be shorter.
+    /// Sets the samples per update of the parameters. The last batch of an epoch may be shorter.
     #[track_caller]
     pub fn batch_size(mut self, samples: usize) -> Self {
         self.settings.require(samples > 0, "Trainer: batch_size", samples, "a number from 1");
@@ -85,7 +86,7 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         self
     }
 
-    /// How often every sample is shown.
+    /// Sets how often every sample is seen.
     #[track_caller]
     pub fn epochs(mut self, epochs: usize) -> Self {
         self.settings.require(epochs > 0, "Trainer: epochs", epochs, "a number from 1");
@@ -93,7 +94,7 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         self
     }
 
-    /// Samples that a task handles; the default depends on the shapes alone.
+    /// Sets the samples per task; the default depends only on the shapes.
     #[track_caller]
     pub fn micro_batch_size(mut self, samples: usize) -> Self {
         self.settings.require(samples > 0, "Trainer: micro_batch_size", samples, "a number from 1");
@@ -101,13 +102,13 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         self
     }
 
-    /// Shuffles the samples before each epoch, by the random numbers of `seed`. The default, with seed 1.
+    /// Shuffles the samples before each epoch with the random numbers of `seed`. The default, with seed 1.
     pub fn shuffle(mut self, seed: u64) -> Self {
         self.shuffle = Some(seed);
         self
     }
 
-    /// Shows the samples in their order.
+    /// Keeps the samples in their order.
     pub fn no_shuffle(mut self) -> Self {
         self.shuffle = None;
         self
@@ -125,11 +126,10 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         self
     }
 
-    /// Trains on `data`. How many contributions to each gradient share a leaf ([`Array::set_leaf_len`]) it sets by
-    /// itself.
+    /// Trains on `data`. It sets how many contributions to each gradient share a leaf ([`Array::set_leaf_len`]).
     ///
     /// # Errors
-    /// If a setting or the data set does not fit, or a task fails.
+    /// If a setting is invalid, the data set does not match the model, or a task fails.
     pub fn fit(mut self, data: &impl Dataset) -> dahl::Result<History> {
         self.settings.check()?;
         self.optimizer.check_settings()?;
@@ -154,14 +154,14 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         Ok(history)
     }
 
-    /// Samples of a micro-batch: about as many as have elements enough.
+    /// Samples of a micro-batch: about as many as have enough elements.
     fn default_micro_batch_size(&self) -> usize {
         let elements = ELEMENTS_PER_TASK.max(self.model.parameter_count());
         samples_of_micro_batch(self.batch_size, (elements / self.model.widest().max(1)).max(1))
     }
 
-    /// Lets few micro-batches of a batch add to small gradients side by side. Many need not: some are behind others, at other
-    /// gradients.
+    /// Gives each contribution to small gradients a leaf of its own if a batch has few micro-batches, so that these add
+    /// in parallel. With many micro-batches that is not needed: they are at different gradients at a time.
     fn share_leaves(&mut self, micro_batch_size: usize) {
         let are_few = self.batch_size.div_ceil(micro_batch_size) < LEAF_LEN.get();
         for parameter in self.model.parameters_mut() {
@@ -208,7 +208,8 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         Ok(Epoch { epoch, loss, accuracy, correct, samples_per_second, validation: None })
     }
 
-    /// Submits the tasks of one batch, micro-batch by micro-batch; large ones have `step` to themselves.
+    /// Submits the tasks of one batch, micro-batch by micro-batch. The arrays of large micro-batches are released one
+    /// micro-batch at a time.
     fn batch<D: Dataset>(
         &mut self,
         step: &mut Arena,
@@ -223,12 +224,12 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         let factor = 1.0 / indices.len() as f64;
         for micro_batch in indices.chunks(micro_batch_size) {
             self.micro_batch(step, data, micro_batch, factor, metrics)?;
-            if step.used_bytes() >= TOGETHER_BYTES {
-                self.let_go(step);
+            if step.used_bytes() >= RELEASED_BYTES {
+                self.release(step);
             }
         }
         if step.used_bytes() > 0 {
-            self.let_go(step);
+            self.release(step);
         }
         for (index, parameter) in self.model.parameters_mut().enumerate() {
             self.optimizer.update(index, parameter)?;
@@ -236,11 +237,11 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         Ok(())
     }
 
-    /// Lets go of the arrays of the last micro-batches, and waits if too much is on its way: where micro-batches are small, until that
-    /// is half, so that this thread need not wait again for each of the next ones. To sleep and to be woken takes
-    /// longer than such a micro-batch.
-    fn let_go(&mut self, step: &mut Arena) {
-        // Parts hold their arrays until their last task has ended, and each worker may be at others.
+    /// Releases the arrays of the last micro-batches, and waits if too many bytes are in flight. With small
+    /// micro-batches it waits until half of the limit is left, so that it need not wait for each of the next ones:
+    /// parking and waking this thread takes longer than such a micro-batch.
+    fn release(&mut self, step: &mut Arena) {
+        // A micro-batch holds its arrays until its last task ends, and each worker may run another micro-batch.
         self.micro_batch_bytes = self.micro_batch_bytes.max(step.used_bytes());
         let of_workers = step.worker_infos().len() * self.micro_batch_bytes;
         let most = BYTES_AHEAD.max(of_workers);
@@ -248,7 +249,7 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         step.reset_beyond(most, if are_small { most / 2 } else { most });
     }
 
-    /// Submits forward and backward of one micro-batch of a batch, whose samples count by `factor`.
+    /// Submits the forward and backward pass of one micro-batch, whose samples have the weight `factor`.
     fn micro_batch<D: Dataset>(
         &mut self,
         step: &Arena,
@@ -258,18 +259,18 @@ impl<'t, 'm, T: Real, L: Loss<T>, O: Optimizer<T>> Trainer<'t, 'm, T, L, O> {
         metrics: &mut MetricAccumulator<'_, T>,
     ) -> dahl::Result<()> {
         let (input, labels) = self.data_loader.load(step, data, indices)?;
-        let trace = self.model.forward(step, &input)?;
-        let output = trace.output().unwrap_or(&input);
+        let activations = self.model.forward(step, &input)?;
+        let output = activations.output().unwrap_or(&input);
         self.loss.add_to(step, &mut metrics.loss, output, &labels, factor)?;
         ops::count_correct(output, &labels, &mut metrics.correct)?;
         let gradient = self.loss.gradient(step, output, &labels, factor)?;
-        self.model.backward(step, &input, &trace, gradient)
+        self.model.backward(step, &input, &activations, gradient)
     }
 }
 
-/// Samples of each micro-batch but the last of a batch, from half of `about` to one and a half: so many that two workers,
-/// which take micro-batches in turn, end as early as they can, rather than that one waits for the other's last micro-batch. A batch of
-/// `about` samples is whole.
+/// Samples of each micro-batch except the last one, from half of `about` to one and a half of it: the number for which
+/// two workers that alternate between micro-batches end earliest, without one waiting for the last micro-batch of the
+/// other. A batch of at most `about` samples is one micro-batch.
 fn samples_of_micro_batch(batch_size: usize, about: usize) -> usize {
     let until_both_end = |samples: usize| samples * batch_size.div_ceil(samples).div_ceil(2);
     let sizes = about.div_ceil(2)..=(about + about / 2).min(batch_size);

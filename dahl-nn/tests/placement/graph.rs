@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dahl::AccessMode;
 use dahl::observer::{ArrayId, Observer, Submission};
 
-/// The tasks of a program, in the order of submission. Numbers that the runtime took for tasks of its own are there too,
-/// without a codelet.
+/// The tasks of a program, in the order of submission. Numbers of the runtime's own tasks are included, without a
+/// codelet.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    /// Of each task, by its number.
+    /// Indexed by the number of the task.
     pub tasks: Vec<Node>,
 }
 
@@ -19,13 +19,13 @@ pub struct Graph {
 pub struct Node {
     /// The codelet's name.
     pub codelet: &'static str,
-    /// The tasks that must have ended before: larger numbers come later.
+    /// The tasks that it depends on; larger numbers were submitted later.
     pub before: Vec<usize>,
     /// The array that it writes first.
     pub writes: Option<ArrayId>,
 }
 
-/// What was done last to an array.
+/// The last accesses of an array.
 #[derive(Default)]
 struct Uses {
     writer: Option<usize>,
@@ -43,7 +43,7 @@ struct Recording {
 pub struct Recorder(Arc<Mutex<Recording>>);
 
 impl Recorder {
-    /// What was submitted so far.
+    /// The tasks that have been submitted so far.
     pub fn graph(&self) -> Graph {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).graph.clone()
     }
@@ -74,7 +74,7 @@ impl Observer for Recorder {
 }
 
 impl Graph {
-    /// Of each task, how many tasks the longest chain has that begins with it.
+    /// For each task, the number of tasks of the longest chain that begins with it.
     pub fn depths(&self) -> Vec<i64> {
         let mut depths = vec![1; self.tasks.len()];
         for (number, node) in self.tasks.iter().enumerate().rev() {

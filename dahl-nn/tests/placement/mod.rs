@@ -53,7 +53,7 @@ fn dmda_is_within_a_tenth_of_the_best_static_placement_where_tasks_outlast_trans
 
 const NETWORKS: [(usize, usize); 6] = [(4, 16), (16, 16), (32, 16), (4, 64), (16, 64), (32, 64)];
 
-/// How long `dmda` takes with models for so many steps, and the better kind of worker alone.
+/// The duration with `dmda` with models, for so many steps, and that with the better kind of worker alone.
 fn dmda_and_alone(filters: usize, part: usize, steps: usize) -> (u64, u64) {
     let program = Program::Cnn(filters, part, steps);
     let folder = tempfile::tempdir().unwrap();
@@ -72,7 +72,8 @@ fn dmda_with_models_is_no_slower_on_networks_than_either_kind_of_worker_alone() 
     }
 }
 
-/// Before the first step nobody knows where the parameters will be wanted: of four steps, that is a part.
+/// Before the first step the runtime does not know where the parameters will be used: with four steps that costs a part
+/// of the time.
 #[test]
 fn dmda_loses_little_before_it_knows_where_parameters_are_wanted() {
     for &(filters, part) in Tier::from_env().choose("first steps", &NETWORKS, 2) {

@@ -8,18 +8,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dahl::{ReadyTask, Scheduler};
 
-/// Which worker runs each task, and in which order it takes those of its own that are ready: smaller ranks first.
-/// Tasks are known by their numbers in the order of submission.
+/// The worker of each task, and the order in which it takes its ready tasks: smaller ranks first. Tasks are identified
+/// by their number in the order of submission.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
-    /// Of each task, its worker.
+    /// The worker of each task.
     pub workers: Vec<usize>,
-    /// Of each task, its rank.
+    /// The rank of each task.
     pub ranks: Vec<i64>,
 }
 
 impl Plan {
-    /// The plan that a run has written, of so many tasks.
+    /// The plan that a run of so many tasks has written.
     pub fn from_file(path: &Path, tasks: usize) -> std::io::Result<Self> {
         let mut plan = Self { workers: vec![0; tasks], ranks: vec![0; tasks] };
         for (rank, line) in (0..).zip(fs::read_to_string(path)?.lines()) {
@@ -43,7 +43,7 @@ impl Plan {
     }
 }
 
-/// Tasks that are ready, by worker, rank and number.
+/// Ready tasks, by worker, rank and number.
 type Ready = BTreeMap<(usize, i64, Reverse<u64>), ReadyTask>;
 
 /// Follows a [`Plan`].

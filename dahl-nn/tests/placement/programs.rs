@@ -16,13 +16,13 @@ use dahl_nn::prelude::*;
 /// Rows of a tile.
 const TILE: usize = 16;
 
-/// How many times as many rows the tiles have that they stand for.
+/// The factor between the rows of the tiles that are simulated and those that are computed.
 const SCALE: f64 = 32.0;
 
 /// CPU workers of the machine.
 pub const CPU_WORKERS: usize = 2;
 
-/// How many times as fast as a CPU worker the device is.
+/// The factor between the speed of the device and that of a CPU worker.
 pub const DEVICE_SPEED: f64 = 5.0;
 
 /// A program whose tasks are placed.
@@ -36,17 +36,17 @@ pub enum Program {
     Cnn(usize, usize, usize),
 }
 
-/// Which workers there are.
+/// The workers of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workers {
-    /// CPU workers alone.
+    /// Only CPU workers.
     Cpu,
     /// CPU workers and the device.
     Both,
 }
 
 impl Program {
-    /// What tables call it.
+    /// Its name in tables.
     pub fn name(self) -> String {
         match self {
             Self::Matmul(tiles) => format!("matmul, {tiles} x {tiles} tiles"),
@@ -57,7 +57,7 @@ impl Program {
 
     /// The machine that it runs on.
     pub fn machine(self, workers: Workers) -> Machine {
-        // As many times fewer operations, and as many times fewer bytes, as the real program has.
+        // The factors by which the computed program has fewer operations and bytes than the simulated one.
         let (flops, bytes) = match self {
             Self::Matmul(_) | Self::Cholesky(_) => (SCALE.powi(3), SCALE.powi(2)),
             Self::Cnn(..) => (1.0, 1.0),
@@ -70,7 +70,7 @@ impl Program {
         machine
     }
 
-    /// Runs it on the machine; how long that takes there, in nanoseconds.
+    /// Runs it on the machine, and returns its duration there, in nanoseconds.
     pub fn run(self, workers: Workers, builder: RuntimeBuilder) -> dahl::Result<Run> {
         let rt = builder.cpu_workers(CPU_WORKERS).virtual_machine(self.machine(workers)).build()?;
         match self {
@@ -84,10 +84,10 @@ impl Program {
     }
 }
 
-/// What a run has shown.
+/// The results of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// How long it took.
+    /// Its duration.
     pub ns: u64,
     /// How long each worker ran tasks, in microseconds.
     pub busy_us: Vec<f64>,

@@ -17,13 +17,13 @@ use super::programs::{CPU_WORKERS, Program, Workers};
 /// Workers of the machine: the last one is the device.
 const WORKERS: usize = CPU_WORKERS + 1;
 
-/// Schedulers whose placements a search begins with.
+/// Schedulers whose placements are starting points of a search.
 const SCHEDULERS: [&str; 4] = ["ws", "dmda", "dmdas", "heft"];
 
-/// Temperatures, relative to the time of the best placement: the first, and the last.
+/// Temperatures, relative to the time of the best placement: the first and the last.
 const TEMPERATURES: [f64; 2] = [0.01, 0.000_2];
 
-/// Numbers that are the same in every run (SplitMix64).
+/// Pseudorandom numbers, the same in every run (SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -44,24 +44,24 @@ impl Random {
     }
 }
 
-/// What a search has found.
+/// The result of a search.
 #[derive(Clone, Debug)]
 pub struct SearchResult {
     /// The best placement.
     pub plan: Plan,
-    /// How long the program takes by it.
+    /// The duration of the program with it.
     pub ns: u64,
     /// Placements that were evaluated.
     pub evaluated: usize,
 }
 
-/// How long `program` takes by `plan`, in nanoseconds.
+/// The duration of `program` with `plan`, in nanoseconds.
 pub fn evaluate(program: Program, plan: &Plan) -> dahl::Result<u64> {
     let builder = Runtime::builder().custom_scheduler(Planned::new(plan.clone()));
     Ok(program.run(Workers::Both, builder)?.ns)
 }
 
-/// How long `program` takes if the device runs all that it can.
+/// The duration of `program` if the device runs all tasks that it can.
 pub fn on_device(program: Program) -> dahl::Result<u64> {
     let workers = vec![WORKERS - 1; graph(program)?.tasks.len()];
     evaluate(program, &Plan { workers, ranks: Vec::new() })
@@ -75,7 +75,7 @@ pub fn graph(program: Program) -> dahl::Result<Graph> {
     Ok(recorder.graph())
 }
 
-/// The best of `evaluations` placements: from the best of some simple ones, by annealing.
+/// The best of `evaluations` placements, by annealing from the best of some simple ones.
 pub fn search(program: Program, seed: u64, evaluations: usize) -> dahl::Result<SearchResult> {
     let graph = graph(program)?;
     let mut random = Random(seed);
@@ -113,7 +113,7 @@ pub fn search(program: Program, seed: u64, evaluations: usize) -> dahl::Result<S
     Ok(SearchResult { plan: best_plan, ns: best_ns, evaluated })
 }
 
-/// The placement of CPU workers alone, who take tasks as they come.
+/// The placement of only CPU workers, which take tasks as they become ready.
 fn of_cpu_workers(program: Program, tasks: usize) -> dahl::Result<Plan> {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let path = folder.path().join("plan");
@@ -129,7 +129,7 @@ fn of_scheduler(program: Program, scheduler: &str, tasks: usize) -> dahl::Result
     Ok(Plan::from_file(&path, tasks).expect("a run writes its plan"))
 }
 
-/// Runs `program` when performance models know its tasks from earlier runs, which are stored in `folder`.
+/// Runs `program` with performance models from earlier runs, which are stored in `folder`.
 pub fn calibrated(
     program: Program,
     folder: &Path,
@@ -143,8 +143,8 @@ pub fn calibrated(
     Ok(program.run(Workers::Both, settings(builder()))?.ns)
 }
 
-/// Placements to begin with, beside those of schedulers: everything on the device, everything on CPU workers, and a share of the arrays' writers on each: in the order of
-/// submission, and the longest chain first.
+/// Starting points beside those of schedulers: everything on the device, everything on CPU workers, and the writers of
+/// a fraction of the arrays on each, both in the order of submission and with the longest chain first.
 fn starts(graph: &Graph, random: &mut Random) -> Vec<Plan> {
     let tasks = graph.tasks.len();
     let by_depth: Vec<i64> = graph.depths().iter().map(|depth| -depth).collect();
@@ -180,8 +180,8 @@ fn tasks_of_arrays(graph: &Graph) -> Vec<Vec<usize>> {
     owned
 }
 
-/// A neighbour of `plan`: a task, the end of an array's chain of tasks, or two tasks' workers go elsewhere; or a task
-/// gets another rank.
+/// A neighbour of `plan`: moves a task or the end of an array's chain of tasks to another worker, exchanges the workers
+/// of two tasks, or changes the rank of a task.
 fn change(plan: &Plan, owned: &[Vec<usize>], random: &mut Random) -> Plan {
     let mut plan = plan.clone();
     let tasks = plan.workers.len();
