@@ -2,12 +2,12 @@
 
 use crate::trouble::Trouble;
 
-/// Names at least as like as this are taken to be meant. 1 is the same name.
+/// The least likeness of a suggested name. 1 is the same name.
 const LIKENESS: f64 = 0.7;
-/// So many like names are told.
+/// The most suggested names.
 const NEAR: usize = 3;
 
-/// The trouble with a name: there is no `what` of it in `place`, but there are `choices`.
+/// The error for a name: there is no such `what` in `place`, but there are `choices`.
 pub(crate) fn unknown(what: &str, name: &str, place: &str, choices: &[String]) -> Trouble {
     let near = near(name, choices);
     let meant = match near.is_empty() {
@@ -21,7 +21,7 @@ pub(crate) fn unknown(what: &str, name: &str, place: &str, choices: &[String]) -
     Trouble::Input(format!("there is no {what} `{name}` in {place}{meant}\n{there_are}"))
 }
 
-/// The choices that are like `name`, the most like first.
+/// The choices that are like `name`, the most similar first.
 fn near<'c>(name: &str, choices: &'c [String]) -> Vec<&'c str> {
     let last = |name: &str| name.rsplit("::").next().unwrap_or_default().to_lowercase();
     let likeness = |choice: &String| strsim::jaro_winkler(&last(name), &last(choice));

@@ -15,7 +15,7 @@ Examples:
   dahl completions zsh > ~/.zfunc/_dahl
   dahl completions fish > ~/.config/fish/completions/dahl.fish";
 
-/// What `dahl completions` is told.
+/// The arguments of `dahl completions`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {

@@ -5,16 +5,16 @@ use std::fs;
 
 use serde::Serialize;
 
-/// Of so many runnable threads a core, measurements are said to suffer.
+/// Runnable threads per core from which on measurements are called disturbed.
 const BUSY: f64 = 0.3;
 
-/// The threads that could have run in the last minute, on average, before something was measured.
+/// The mean number of runnable threads in the minute before a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub(crate) struct Load(Option<f64>);
 
 impl Load {
-    /// As the system says it, if it does.
+    /// The system's figure, if it has one.
     pub(crate) fn now() -> Self {
         Self::of(&fs::read_to_string("/proc/loadavg").unwrap_or_default())
     }
@@ -24,7 +24,7 @@ impl Load {
     }
 }
 
-/// A line of warning, or nothing.
+/// A warning, or nothing.
 impl fmt::Display for Load {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());

@@ -9,10 +9,10 @@ use serde::Serialize;
 use crate::progress::Progress;
 use crate::trouble::Trouble;
 
-/// How names and headings stand out. The escapes are removed where the output is no terminal, and where `NO_COLOR` is set.
+/// The style of names and headings. The escapes are removed if the output is not a terminal, or if `NO_COLOR` is set.
 pub(crate) const HEADING: Style = Style::new().bold();
 
-/// What every command is told about its output.
+/// The options of every command about its output.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_display_order = 100)]
 pub(crate) struct Output {
@@ -25,7 +25,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Prints a report: what it displays, or what it serialises to.
+    /// Prints a report: as text, or as JSON.
     pub(crate) fn show(&self, report: &(impl Display + Serialize)) -> Result<(), Trouble> {
         if self.json {
             let mut out = io::stdout().lock();
@@ -45,7 +45,7 @@ impl Output {
         self.json
     }
 
-    /// Says something besides the report, on the standard error.
+    /// Writes a note beside the report, to standard error.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
             anstream::eprintln!("dahl: {text}");

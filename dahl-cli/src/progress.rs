@@ -2,7 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A line on the standard error that says how far it is. It is shown on a terminal alone, and goes when this is dropped.
+/// A progress line on the standard error. It is shown only on a terminal, and is erased when this is dropped.
 pub(crate) struct Progress {
     bar: ProgressBar,
 }
@@ -16,13 +16,13 @@ impl Progress {
         Self { bar: bar.with_prefix(what) }
     }
 
-    /// Says what the step is that begins now.
+    /// Names the step that begins now.
     pub(crate) fn begin(&self, step: impl Into<String>) {
         self.bar.set_message(step.into());
         self.bar.tick();
     }
 
-    /// A step is done.
+    /// Counts a step as done.
     pub(crate) fn done(&self) {
         self.bar.inc(1);
     }

@@ -6,7 +6,7 @@ use comfy_table::{CellAlignment, presets};
 
 use crate::output::HEADING;
 
-/// Rows under headings. Columns whose heading begins with `>` have their content on the right.
+/// Rows under headings. Columns whose heading begins with `>` are right-aligned.
 pub(crate) struct Table {
     table: comfy_table::Table,
     indent: usize,
@@ -26,7 +26,7 @@ impl Table {
         Self { table, indent: 0 }
     }
 
-    /// Begins each line with so many spaces.
+    /// Indents each line by so many spaces.
     pub(crate) fn indent(mut self, indent: usize) -> Self {
         self.indent = indent;
         self

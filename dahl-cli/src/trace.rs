@@ -17,7 +17,7 @@ Examples:
   dahl trace html run.json                   the same as a page to look at: run.html
   dahl trace dot run.json -o - | dot -Tsvg > graph.svg";
 
-/// What `dahl trace` is told.
+/// The arguments of `dahl trace`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -55,7 +55,7 @@ enum Form {
     Dot(Paths),
 }
 
-/// From where to where.
+/// The input and the output.
 #[derive(clap::Args)]
 struct Paths {
     /// The trace, as DAHL_TRACE wrote it.
@@ -65,7 +65,7 @@ struct Paths {
     output: Option<PathBuf>,
 }
 
-/// What was written.
+/// A file that was written.
 #[derive(Serialize)]
 struct Written {
     file: PathBuf,
@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> Result<(), Trouble>
     }
 }
 
-/// The run that a file is of.
+/// Reads the trace in a file.
 pub(crate) fn read(file: &Path) -> Result<Trace, Trouble> {
     let trace = Trace::read(file).map_err(|error| Trouble::Input(error.to_string()))?;
     if let Some(cut) = trace.cut() {
@@ -129,7 +129,7 @@ impl Paths {
     }
 }
 
-/// Writes a file. How many bytes it has.
+/// Writes a file, and returns its size in bytes.
 fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<u64> {
     let bytes = dahl_files::save_with(path, |out| {
         let mut counted = Counted { out, bytes: 0 };
@@ -139,7 +139,7 @@ fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
     Ok(bytes)
 }
 
-/// Counts what is written.
+/// Counts the written bytes.
 struct Counted<'o> {
     out: &'o mut dyn Write,
     bytes: u64,

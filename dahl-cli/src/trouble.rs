@@ -7,14 +7,14 @@ use std::process::ExitCode;
 
 use dahl::ErrorKind;
 
-/// Why a command did not do what it was asked.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// What the user gave cannot be used. The text names it, the place in it, and the choices.
+    /// The user's input is invalid. The text names it, the place in it, and the choices.
     Input(String),
-    /// It was understood, and did not work.
+    /// The input is valid, but the command failed.
     Failed(String),
-    /// Whoever read the output wanted no more of it.
+    /// The reader of the output closed it.
     Closed,
 }
 
@@ -24,7 +24,7 @@ impl Trouble {
         Self::Failed(format!("{}: cannot be written: {fact}", path.display()))
     }
 
-    /// Prints it. The exit code of the command.
+    /// Prints the error, and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
         let (text, code) = match self {
             Self::Input(text) => (text, 2),
@@ -47,7 +47,7 @@ impl From<dahl::Error> for Trouble {
     }
 }
 
-/// Of what is written to the standard output.
+/// An error of writing to the standard output.
 impl From<io::Error> for Trouble {
     fn from(error: io::Error) -> Self {
         match error.kind() {

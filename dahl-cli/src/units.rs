@@ -2,7 +2,7 @@
 
 /// A duration in microseconds, as `us`, `ms` or `s`.
 pub(crate) fn time(us: f64) -> String {
-    // Where rounding to three digits makes a thousand of it, the next unit is meant.
+    // If rounding to three digits gives a thousand, the next unit is used.
     match us {
         us if us < 999.5 => format!("{} us", significant(us)),
         us if us < 999.5e3 => format!("{} ms", significant(us / 1e3)),
@@ -34,17 +34,17 @@ pub(crate) fn count(count: f64) -> String {
     )
 }
 
-/// A part of a whole.
+/// A fraction as a percentage.
 pub(crate) fn percent(part: f64) -> String {
     format!("{} %", significant(100.0 * part))
 }
 
-/// How many times one thing is another.
+/// A factor.
 pub(crate) fn times(factor: f64) -> String {
     format!("{} x", significant(factor))
 }
 
-/// Three significant digits; all those before the point.
+/// Three significant digits, or all digits before the point.
 pub(crate) fn significant(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");

@@ -18,7 +18,7 @@ const MACHINE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixture/machin
 /// A trace in real time, and one of the simulated machine.
 const REAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixture/run.json");
 const SIMULATED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixture/simulated.json");
-/// What the host is called in the fixture.
+/// The host's name in the fixture.
 const HOST: &str = "host";
 
 const TASKS: usize = 40;
@@ -110,7 +110,7 @@ fn write_the_traces() -> Result<()> {
     Ok(())
 }
 
-/// A trace whose program and host have the fixture's names.
+/// A trace with the fixture's names of the program and the host.
 fn named(trace: &str) -> String {
     let with = |text: String, field: &str, name: &str| {
         let (before, rest) = text.split_once(&format!("\"{field}\":\"")).expect("a trace says so");

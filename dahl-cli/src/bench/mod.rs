@@ -10,7 +10,7 @@ Examples:
   dahl bench overhead
   dahl bench overhead --workers 1,2,4 --json";
 
-/// What `dahl bench` is told.
+/// The arguments of `dahl bench`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {

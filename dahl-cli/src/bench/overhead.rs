@@ -21,7 +21,7 @@ Examples:
   dahl bench overhead --workers 1,2,4 --graph chain --graph independent
   dahl bench overhead --scheduler eager --tasks 20000 --rounds 3 --json";
 
-/// What `dahl bench overhead` is told.
+/// The arguments of `dahl bench overhead`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -37,12 +37,12 @@ pub(super) struct Arguments {
     /// Tasks in a round.
     #[arg(long, value_name = "N", default_value_t = 50_000, value_parser = clap::value_parser!(u32).range(1..))]
     tasks: u32,
-    /// Rounds, after one that is not counted.
+    /// Rounds, after a warm-up round.
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..=1000))]
     rounds: u16,
 }
 
-/// What was measured.
+/// The measurements.
 #[derive(Serialize)]
 struct Report {
     tasks: u32,
@@ -58,7 +58,7 @@ struct Row {
     scheduler: &'static str,
     workers: usize,
     graph: Graph,
-    /// A task, in the median round.
+    /// The time per task, in the median round.
     median_ns: f64,
     min_ns: f64,
     max_ns: f64,
@@ -94,7 +94,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Trouble>
     output.show(&Report { tasks: arguments.tasks, rounds: arguments.rounds, build, load, rows })
 }
 
-/// Nanoseconds a task.
+/// Nanoseconds per task.
 fn round(rt: &Runtime, graph: Graph, tasks: u32, arrays: &mut Arrays) -> dahl::Result<f64> {
     let start = Instant::now();
     graph.submit(tasks, arrays)?;
@@ -113,7 +113,7 @@ impl Arguments {
         workers
     }
 
-    /// It neither checks tasks nor keeps what it measures, whatever the environment says.
+    /// A runtime without checked mode and without binding, whatever the environment says.
     fn runtime(&self, workers: usize) -> dahl::Result<Runtime> {
         let settings = Runtime::builder().cpu_workers(workers).check(false).binding(Binding::None);
         match &self.scheduler {

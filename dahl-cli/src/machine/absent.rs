@@ -7,14 +7,14 @@ use serde::Serialize;
 
 use super::RuntimeFacts;
 
-/// Something that could be there, and why it is not, or not used.
+/// Something that the machine or the runtime could have, and why it is absent or unused.
 #[derive(Serialize)]
 pub(super) struct Absence {
     pub(super) what: &'static str,
     pub(super) why: String,
 }
 
-/// The kind of the workers that are no devices.
+/// The kind of CPU workers.
 const CPU: &str = "cpu";
 const NVIDIA: &str = "/proc/driver/nvidia/gpus";
 const POWERCAP: &str = "/sys/class/powercap";
@@ -33,7 +33,7 @@ pub(super) fn absences(runtime: &RuntimeFacts) -> Vec<Absence> {
     devices.into_iter().chain(compiler).chain([energy]).collect()
 }
 
-/// Why devices are no workers, of so many that are there; nothing if all are.
+/// Why devices are not workers; none if all are.
 fn cuda(there: usize, used: usize, is_simulated: bool) -> Option<String> {
     match there {
         _ if used > 0 && used >= there => None,
@@ -48,13 +48,13 @@ fn cuda(there: usize, used: usize, is_simulated: bool) -> Option<String> {
     }
 }
 
-/// What lacks where there are so many devices, and no compiler for the reason given.
+/// What the lack of a compiler means, if there are devices.
 fn compiler(devices: usize, reason: Option<String>) -> Option<String> {
     let reason = reason.filter(|_| devices > 0)?;
     Some(format!("{reason}; without it the CPU runs the kernels of crates that were built without nvcc"))
 }
 
-/// Why no energy is measured.
+/// Why dahl measures no energy.
 fn energy() -> String {
     let counters: Vec<_> = fs::read_dir(POWERCAP)
         .into_iter()

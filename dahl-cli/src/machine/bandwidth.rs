@@ -12,14 +12,14 @@ use crate::load::Load;
 use crate::output::Output;
 use crate::trouble::Trouble;
 
-/// Larger than what caches hold of both buffers.
+/// Larger than the caches, which hold parts of both buffers.
 const BUFFER_BYTES: usize = 64 << 20;
-/// With many cores, buffers are smaller, so that all of them together take at most this.
+/// With many cores buffers are smaller, so that all of them together take at most this.
 const ALL_BYTES: usize = 2 << 30;
 const LEAST_BYTES: usize = 16 << 20;
 const ROUNDS: usize = 7;
 
-/// Copies in main memory. A byte that is copied is read and written: twice so much goes over the bus.
+/// Copies in main memory. Each copied byte is read and written, so the memory bus moves twice as many.
 #[derive(Serialize)]
 pub(super) struct Bandwidth {
     /// `measured`.
@@ -27,16 +27,16 @@ pub(super) struct Bandwidth {
     pub(super) buffer_bytes: usize,
     pub(super) rounds: usize,
     pub(super) load: Load,
-    /// Each core alone: its first processor.
+    /// Each core alone, on its first processor.
     pub(super) alone: Vec<OfCore>,
-    /// All of them at once.
+    /// All cores at the same time.
     pub(super) together_gbytes_per_s: f64,
 }
 
 #[derive(Clone, Serialize)]
 pub(super) struct OfCore {
     pub(super) processor: usize,
-    /// Whether the system let the thread be bound to it.
+    /// Whether the system allowed the thread to be bound to it.
     pub(super) bound: bool,
     /// The median of the rounds.
     pub(super) gbytes_per_s: f64,
@@ -68,8 +68,8 @@ impl Bandwidth {
     }
 }
 
-/// Copies on a thread of each processor, all beginning each round at once: whether it was bound, and the nanoseconds of
-/// its rounds.
+/// Copies on a thread for each processor, all of which start each round together. Returns whether each was bound, and
+/// the nanoseconds of its rounds.
 fn on_each(processors: &[usize], bytes: usize) -> Vec<(bool, Vec<f64>)> {
     let start = Barrier::new(processors.len());
     thread::scope(|scope| {
@@ -82,9 +82,9 @@ fn on_each(processors: &[usize], bytes: usize) -> Vec<(bool, Vec<f64>)> {
     })
 }
 
-/// The durations of copies, after a first one, in nanoseconds.
+/// The durations of copies after a warm-up, in nanoseconds.
 fn copies(bytes: usize, start: &Barrier) -> Vec<f64> {
-    // Written here, so that the memory is that of this core's node.
+    // Written by this thread, so that the memory is on this core's node.
     let from = vec![1_u8; bytes];
     let mut to = vec![2_u8; bytes];
     let mut copy = || {
@@ -102,7 +102,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[(values.len() - 1) / 2]
 }
 
-/// Binds this thread to a processor; whether the system let it.
+/// Binds this thread to a processor; returns whether the system allowed it.
 #[cfg(target_os = "linux")]
 fn bind(processor: usize) -> bool {
     let mut set = rustix::thread::CpuSet::new();

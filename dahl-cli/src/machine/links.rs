@@ -3,7 +3,7 @@
 use dahl::Machine;
 use serde::Serialize;
 
-/// A link, as its model has it: a transfer takes `latency_us + bytes / gbytes_per_s`.
+/// A link by its model: a transfer takes `latency_us + bytes / gbytes_per_s`.
 #[derive(Serialize)]
 pub(super) struct Link {
     pub(super) from: String,
@@ -14,7 +14,7 @@ pub(super) struct Link {
     pub(super) basis: &'static str,
 }
 
-/// Each device's link, both ways. From one device to another elements go over both links.
+/// Each device's link, in both directions. Between two devices elements take both links.
 pub(super) fn of_model(model: &Machine) -> Vec<Link> {
     let ways = model.devices.iter().flat_map(|device| {
         let host = || "host".to_owned();

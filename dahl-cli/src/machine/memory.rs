@@ -4,13 +4,13 @@ use std::fs;
 
 use serde::Serialize;
 
-/// The main memory; nothing of what the system does not say.
+/// The main memory; figures that the system does not report are absent.
 #[derive(Serialize)]
 pub(super) struct Memory {
     pub(super) total_bytes: Option<u64>,
-    /// What programs could have now without swapping.
+    /// The memory that programs could allocate without swapping.
     pub(super) available_bytes: Option<u64>,
-    /// What this process's control group may use, if that is limited.
+    /// The limit of this process's control group, if any.
     pub(super) limit_bytes: Option<u64>,
     pub(super) numa_nodes: Vec<NumaNode>,
 }
@@ -41,7 +41,7 @@ impl Memory {
     }
 }
 
-/// The figure of that name: lines are as in `MemTotal: 16336848 kB`, for a node after its own name.
+/// The figure with that name: lines look like `MemTotal: 16336848 kB`, after the node's own name if there is one.
 fn bytes(facts: &str, name: &str) -> Option<u64> {
     let line = facts.lines().find_map(|line| line.split_once(name)?.1.strip_prefix(':'))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)

@@ -29,7 +29,7 @@ Examples:
   dahl machine --no-measurements
   DAHL_NCPU=4 DAHL_MACHINE=machine.toml dahl machine --json";
 
-/// What `dahl machine` is told.
+/// The arguments of `dahl machine`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -41,47 +41,47 @@ pub(crate) struct Arguments {
     no_measurements: bool,
 }
 
-/// What there is.
+/// The report.
 #[derive(Serialize)]
 struct Report {
     host: String,
     processors: Processors,
     memory: Memory,
     runtime: RuntimeFacts,
-    /// Nothing if it was not to be measured.
+    /// Absent if not measured.
     bandwidth: Option<Bandwidth>,
     links: Vec<Link>,
     absent: Vec<Absence>,
 }
 
-/// What a runtime with the settings of the environment has.
+/// The runtime with the settings of the environment.
 #[derive(Serialize)]
 struct RuntimeFacts {
     scheduler: &'static str,
     /// Whether time is virtual.
     simulated: bool,
-    /// The file of the machine that is simulated.
+    /// The file of the simulated machine.
     model: Option<PathBuf>,
     workers: Vec<Worker>,
     nodes: Vec<Node>,
 }
 
-/// A worker of it.
+/// A worker of the runtime.
 #[derive(Serialize)]
 struct Worker {
     number: usize,
     name: String,
     kind: String,
     node: usize,
-    /// That it is bound to.
+    /// The processor that it is bound to.
     processor: Option<usize>,
-    /// Of that processor.
+    /// The NUMA node of that processor.
     numa_node: Option<usize>,
-    /// Of the model.
+    /// Its modelled speed.
     modelled: Option<Modelled>,
 }
 
-/// How fast a model says that a worker is.
+/// The speed of a worker by the model.
 #[derive(Clone, Serialize)]
 struct Modelled {
     gflops: f64,
@@ -116,7 +116,7 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> Result<(), Trouble>
     })
 }
 
-/// With the settings of the environment.
+/// A runtime with the settings of the environment.
 fn runtime(model: Option<&Machine>) -> dahl::Result<Runtime> {
     match model {
         Some(model) => Runtime::builder().virtual_machine(model.clone()).build(),

@@ -37,13 +37,13 @@ pub(super) struct Processors {
     /// The hardware threads.
     pub(super) processors: Vec<HardwareThread>,
     pub(super) caches: Vec<Cache>,
-    /// The level that dahl's loops are compiled for: the best, or what DAHL_SIMD says.
+    /// The level that dahl's loops run at: the best one, or that of DAHL_SIMD.
     pub(super) simd: String,
-    /// What the processor has of the sets that kernels may use.
+    /// The instruction sets that the processor has, of those that kernels may use.
     pub(super) instruction_sets: Vec<&'static str>,
 }
 
-/// Where a hardware thread is.
+/// The position of a hardware thread.
 #[derive(Serialize)]
 pub(super) struct HardwareThread {
     pub(super) number: usize,
@@ -96,13 +96,13 @@ impl Processors {
     }
 }
 
-/// The first line of that name in `/proc/cpuinfo`.
+/// The first line with that name in `/proc/cpuinfo`.
 fn fact<'f>(facts: &'f str, name: &str) -> Option<&'f str> {
     let line = facts.lines().find(|line| line.split(':').next().is_some_and(|own| own.trim() == name))?;
     Some(line.split_once(':')?.1.trim())
 }
 
-/// The caches of a processor, as `/sys` describes them; none if it does not.
+/// The caches of a processor by `/sys`; none if it does not describe them.
 fn caches(processor: usize) -> Vec<Cache> {
     let folder = format!("/sys/devices/system/cpu/cpu{processor}/cache");
     let cache = |index: usize| cache(&Path::new(&folder).join(format!("index{index}")));

@@ -42,7 +42,7 @@ impl Report {
     }
 }
 
-/// A fact under its name.
+/// A line with a name and a value.
 fn line(f: &mut fmt::Formatter<'_>, name: &str, fact: &str) -> fmt::Result {
     writeln!(f, "  {name:<17} {fact}")
 }

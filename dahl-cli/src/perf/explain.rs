@@ -36,9 +36,9 @@ pub(super) struct Arguments {
 
 #[derive(Serialize)]
 struct Report {
-    /// By the stored models.
+    /// From the stored models.
     codelets: Vec<Explained>,
-    /// By the trace, if one was given.
+    /// From the trace, if one was given.
     circumstances: Option<Circumstances>,
 }
 
@@ -49,7 +49,7 @@ struct Explained {
     machine: MachineName,
     tasks: u64,
     first_calls: u64,
-    /// Over all calls but first ones, as all that follows.
+    /// Over all calls except first ones, as the fields below.
     average: Option<Average>,
     /// The same for each kernel, element types and kind of worker.
     families: Vec<FamilyAverage>,
@@ -67,19 +67,19 @@ struct FamilyAverage {
     average: Option<Average>,
 }
 
-/// The durations of all calls but first ones.
+/// The durations of all calls except first ones.
 #[derive(Serialize)]
 struct Average {
     mean_us: f64,
     deviation_us: f64,
     min_us: f64,
     max_us: f64,
-    /// The part of the variance that is between footprints, kernels, element types and kinds of worker; the rest is
-    /// within calls that agree in all of them.
+    /// The fraction of the variance between footprints, kernels, element types and kinds of worker; the rest is the
+    /// variance of calls that agree in all of them.
     explained: Option<f64>,
 }
 
-/// By the stored models, by the trace, or both.
+/// Explains by the stored models, by the trace, or both.
 pub(super) fn run(arguments: &Arguments, from: &From, output: &Output) -> Result<(), Trouble> {
     let circumstances = arguments.trace.as_deref().map(|file| {
         let trace = crate::trace::read(file)?;
@@ -127,7 +127,7 @@ impl Explained {
     }
 }
 
-/// All but what reductions do besides their tasks.
+/// All families except those of the runtime's own tasks of reductions.
 fn of_tasks<'k, 's>(known: &'k Known<'s>) -> impl Iterator<Item = &'k Family<'s>> {
     known.families.iter().filter(|family| !family.is_of_reduction())
 }
@@ -146,7 +146,7 @@ impl FamilyAverage {
 }
 
 impl Average {
-    /// Over all calls of these families but first ones; nothing if there are no others.
+    /// Over all calls of these families except first ones; none if there are no others.
     fn of<'s: 'f, 'f>(families: impl Iterator<Item = &'f Family<'s>>) -> Option<Self> {
         let all = families.flat_map(|family| family.histories.iter());
         let measured: Vec<_> = all.filter(|history| later_calls(history) > 0).collect();

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::units;
 
-/// For durations that are normally distributed, the standard deviation is so many median absolute deviations.
+/// The ratio of the standard deviation to the median absolute deviation of a normal distribution.
 const DEVIATIONS: f64 = 1.4826;
 
 /// A kernel of a codelet for some element types on a kind of worker.
@@ -53,22 +53,22 @@ impl Family<'_> {
         &self.first().elements
     }
 
-    /// What it is, in a line.
+    /// A description in one line.
     pub(super) fn title(&self) -> String {
         format!("kernel {} on {}, {}", self.kernel(), self.worker_kind(), elements(self.elements()))
     }
 
-    /// Whether it is what a reduction does besides its tasks.
+    /// Whether it is of the runtime's own tasks of a reduction.
     pub(super) fn is_of_reduction(&self) -> bool {
         matches!(self.kernel(), "fold" | "finish")
     }
 
-    /// What a task's size is counted in.
+    /// The unit of a task's size.
     pub(super) fn size_unit(&self) -> &'static str {
         if self.first().flops.is_some() { "flop" } else { "byte" }
     }
 
-    /// All tasks.
+    /// The number of tasks.
     pub(super) fn count(&self) -> u64 {
         self.histories.iter().map(|history| history.count).sum()
     }
@@ -86,7 +86,7 @@ pub(super) struct Fitted {
     a_us: f64,
     b: f64,
     c_us: f64,
-    /// The sizes that it is fitted to.
+    /// The range of sizes that it was fitted to.
     smallest: f64,
     largest: f64,
     /// `flop` or `byte`.
@@ -105,7 +105,7 @@ impl std::fmt::Display for Fitted {
     }
 }
 
-/// Element types as they are shown: one, if all are the same.
+/// Element types as shown: one, if all are the same.
 pub(super) fn elements(elements: &[String]) -> String {
     match elements {
         [first, others @ ..] if others.iter().all(|other| other == first) => first.clone(),
@@ -113,7 +113,7 @@ pub(super) fn elements(elements: &[String]) -> String {
     }
 }
 
-/// The footprint as it is shown: the extents of each array; nothing for a scalar's.
+/// The footprint as shown: the extents of each array; empty for a scalar.
 pub(super) fn footprint(history: &History) -> String {
     let extents = |extents: &Vec<usize>| match extents.is_empty() {
         true => "scalar".to_owned(),
@@ -122,7 +122,7 @@ pub(super) fn footprint(history: &History) -> String {
     history.footprint.iter().map(extents).collect::<Vec<_>>().join(" ")
 }
 
-/// Durations besides first calls.
+/// The number of durations except first calls.
 pub(super) fn later_calls(history: &History) -> u64 {
     history.count - history.first_calls
 }

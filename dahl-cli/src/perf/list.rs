@@ -20,7 +20,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {}
 
-/// What is stored.
+/// The stored models.
 #[derive(Serialize)]
 struct Report {
     folder: String,
@@ -43,9 +43,9 @@ struct Codelet {
     worker_kinds: Vec<String>,
     elements: Vec<Vec<String>>,
     footprints: usize,
-    /// The time of all tasks.
+    /// The total time of all tasks.
     total_us: f64,
-    /// Of calls besides first ones, by how often they were.
+    /// The mean of all calls except first ones, weighted by their number.
     mean_us: Option<f64>,
 }
 

@@ -22,7 +22,7 @@ Examples:
   dahl perf --dir models ls                   the codelets that it ran
   dahl perf --dir models explain matmul       why one took the time that it took";
 
-/// What `dahl perf` is told.
+/// The arguments of `dahl perf`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -32,11 +32,11 @@ pub(crate) struct Arguments {
     question: Question,
 }
 
-/// Where the models are.
+/// Where the models are stored.
 #[derive(clap::Args)]
 pub(crate) struct From {
     /// The folder where performance models are stored.
-    // Any text, so that an empty variable is as one that is not set, as it is for a runtime.
+    // Any text is allowed, so that an empty variable is treated as one that is not set, as a runtime does.
     #[arg(long, global = true, value_name = "FOLDER", env = "DAHL_PERF_DIR", hide_env_values = true)]
     #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from), value_hint = ValueHint::DirPath)]
     dir: Option<PathBuf>,

@@ -27,14 +27,14 @@ pub(super) struct Arguments {
     output: Option<PathBuf>,
 }
 
-/// What was drawn.
+/// The plot.
 #[derive(Serialize)]
 struct Report {
     file: PathBuf,
     /// `flop` or `byte`.
     size: &'static str,
     series: Vec<Drawn>,
-    /// What is counted in the other unit of size.
+    /// The families whose size has the other unit.
     left_out: Vec<String>,
 }
 
@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &Arguments, selection: &Selection, output: &Output)
     output.show(&Report { file, size, series: series.into_iter().map(drawn).collect(), left_out })
 }
 
-/// What is drawn, and the titles of what is not, since its size is counted in something else.
+/// The series, and the titles of those that are left out since their size has another unit.
 fn series<'k>(known: &'k [Known<'_>], size: &str) -> (Vec<Series<'k>>, Vec<String>) {
     let (mut series, mut left_out) = (Vec::new(), Vec::new());
     for Known { machine, families, .. } in known {

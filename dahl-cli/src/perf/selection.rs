@@ -11,7 +11,7 @@ use super::family::{Family, families};
 use crate::choices::unknown;
 use crate::trouble::Trouble;
 
-/// The models in a folder, of the machines that were asked for.
+/// The models in a folder, of the selected machines.
 pub(super) struct Selection {
     pub(super) folder: PathBuf,
     pub(super) models: StoredModels,
@@ -21,15 +21,15 @@ pub(super) struct Selection {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct MachineName {
     pub(super) host: String,
-    /// Of its folder.
+    /// The name of its folder.
     pub(super) name: String,
-    /// What it is: the processor, or the model's devices.
+    /// Its description: the processor, or the model's devices.
     pub(super) what: String,
     /// Whether its time is virtual.
     pub(super) simulated: bool,
 }
 
-/// What is known of one codelet on one machine.
+/// The histories of one codelet on one machine.
 pub(super) struct Known<'s> {
     pub(super) machine: MachineName,
     /// Its module and name.
@@ -59,7 +59,7 @@ impl Selection {
         Ok(Self { folder: folder.to_owned(), models })
     }
 
-    /// What is known of the codelet of this name, with or without its modules, by machine.
+    /// The histories of the codelet with this name, with or without its modules, by machine.
     pub(super) fn codelet(&self, name: &str) -> Result<Vec<Known<'_>>, Trouble> {
         let is_meant = |full: &String| full == name || full.ends_with(&format!("::{name}"));
         let names: Vec<_> = self.models.codelets().into_iter().filter(is_meant).collect();

@@ -59,7 +59,7 @@ struct FootprintRow {
     first_calls: u64,
     /// The mean of first calls.
     first_us: Option<f64>,
-    /// Of the last durations.
+    /// The median of the last durations.
     median_us: f64,
     /// Their median absolute deviation.
     mad_us: f64,
@@ -67,7 +67,7 @@ struct FootprintRow {
     deviation_us: f64,
     min_us: f64,
     max_us: f64,
-    /// What the curve says.
+    /// The duration by the fitted curve.
     curve_us: Option<f64>,
     flops: Option<f64>,
     bytes: f64,
@@ -154,7 +154,7 @@ impl Shown {
 }
 
 impl FootprintRow {
-    /// Work by the median.
+    /// Work per time, by the median.
     fn rate(&self) -> String {
         let per_ns = |work: f64| units::significant(work / (self.median_us * 1e3));
         match self.flops {

@@ -26,7 +26,7 @@ pub(super) const STUDY: Study = Study {
 };
 
 const FILTERS: usize = 8;
-/// Single steps of which the latency is the mean.
+/// The number of single steps whose mean is the latency.
 const STEPS: usize = 8;
 const MB: f64 = (1 << 20) as f64;
 
@@ -48,7 +48,7 @@ fn measure(
     let cnn = Cnn::new(FILTERS, batch, session.settings.seed);
     let trained = cnn.train::<f32>(&rt, &First::new(&data.train, samples))?;
     let peak_bytes = rt.memory()[0].peak_bytes;
-    // One batch an epoch: the next one begins when its loss is known.
+    // One batch per epoch: the next one begins when its loss is known.
     let rt = unchecked().cpu_workers(session.settings.workers).build()?;
     let single = Cnn { epochs: STEPS, ..cnn }.train::<f32>(&rt, &First::new(&data.train, batch))?;
     Ok(Round {
@@ -143,7 +143,7 @@ fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
     Ok(findings)
 }
 
-/// The smallest batch that is as fast as the best one, as far as the rounds can tell.
+/// The smallest batch that is as fast as the best one, within the spread of the rounds.
 fn conclusion(rows: &[Row]) -> String {
     let best =
         rows.iter().max_by(|a, b| a.samples_per_s.total_cmp(&b.samples_per_s)).expect("there are batches");
@@ -188,9 +188,9 @@ fn figure(rows: &[Row], batches: &[usize]) -> Figure {
         )
 }
 
-/// What the legend calls steps that follow each other without waiting.
+/// The legend's name for steps that follow each other without waiting.
 const MANY: &str = "many steps";
-/// What the legend calls one that is waited for.
+/// The legend's name for steps that the program waits for.
 const SINGLE: &str = "a single step";
 
 #[cfg(test)]

@@ -30,7 +30,8 @@ const TYPES: [&str; 4] = ["f16", "bf16", "f32", "f64"];
 
 struct Round {
     samples_per_s: f64,
-    /// Of a single step: of many, as many are on their way as fit into a limit that is the same for all types.
+    /// The bytes of a single step. With many steps, as many are in flight as fit into a limit that is the same for all
+    /// types.
     step_bytes: usize,
     losses: Vec<f64>,
     accuracy: f64,
@@ -58,7 +59,7 @@ struct Row {
     step_mb: f64,
     step_mb_low: f64,
     step_mb_high: f64,
-    /// Of the last epoch.
+    /// The loss of the last epoch.
     loss: f64,
     accuracy: f64,
 }
@@ -68,7 +69,7 @@ struct Loss {
     element: &'static str,
     epoch: usize,
     loss: f64,
-    /// Its distance from that in f64, relative to it.
+    /// Its difference from that in f64, relative to that.
     from_f64: f64,
 }
 
@@ -145,7 +146,7 @@ fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
     Ok(findings)
 }
 
-/// Which types are faster or slower than f32, as far as the rounds can tell.
+/// The types that are faster or slower than f32, beyond the spread of the rounds.
 fn conclusion(rows: &[Row], single: &Row) -> String {
     let against = |row: &Row| {
         let words = match row.samples_per_s < single.samples_per_s {

@@ -11,14 +11,14 @@ use std::process::Command;
 use crate::output::Output;
 use crate::trouble::Trouble;
 
-/// What settings begin with.
+/// The prefix of settings.
 const PREFIX: &str = "DAHL_";
-/// What those begin with that only tests read: Cargo sets one in this repository.
+/// The prefix of settings that only tests read: Cargo sets one in this repository.
 const OF_TESTS: &str = "DAHL_TESTING_";
-/// Tells the command that begins anew which settings there were.
+/// Tells the restarted command which settings were removed.
 const IGNORED: &str = "STUDY_IGNORED";
 
-/// Begins the command anew without the settings, if there are any.
+/// Restarts the command without the settings, if there are any.
 pub(crate) fn leave(output: &Output) -> Result<(), Trouble> {
     let mut names: Vec<String> = env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
     names.retain(|name| name.starts_with(PREFIX) && !name.starts_with(OF_TESTS));
@@ -41,7 +41,7 @@ pub(crate) fn leave(output: &Output) -> Result<(), Trouble> {
     Err(failed(command.exec()))
 }
 
-/// The settings that there were.
+/// The settings that were removed.
 pub(crate) fn ignored() -> Vec<String> {
     let names = env::var(IGNORED).unwrap_or_default();
     names.split_whitespace().map(str::to_owned).collect()

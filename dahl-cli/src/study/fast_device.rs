@@ -27,13 +27,14 @@ pub(super) const STUDY: Study = Study {
 };
 
 const TIMES_AS_FAST: f64 = 5.0;
-/// Schedulers that know how long tasks and transfers take, and whose models know all tasks. The bars are the first one's.
+/// Schedulers that know the durations of tasks and transfers, from models that know all tasks. The bars show the first
+/// one.
 const SCHEDULERS: [&str; 2] = ["dmda", "heft"];
 /// The first one, without models at the beginning.
 const LEARNING: &str = "dmda, learning";
-/// Of runs on the device alone.
+/// Runs on the device alone.
 const ALONE: &str = "device alone";
-/// What is compared with the CPU worker.
+/// The runs that are compared with the CPU worker.
 const WAYS: [&str; 4] = [SCHEDULERS[0], SCHEDULERS[1], LEARNING, ALONE];
 /// The number of the device's worker.
 const DEVICE_WORKER: usize = 1;
@@ -45,11 +46,11 @@ const SAMPLES: usize = 4096;
 struct Setup {
     batch: usize,
     filters: usize,
-    /// Samples that a task handles; the trainer's own choice if nothing is said.
+    /// Samples per task; the trainer's default if `None`.
     samples_per_task: Option<usize>,
     latency_us: f64,
     link_gbytes_per_s: f64,
-    /// Codelets that the device has no kernels of.
+    /// Codelets without a kernel for the device.
     absent: &'static [&'static str],
 }
 
@@ -62,13 +63,13 @@ const BASE: Setup = Setup {
     absent: &[],
 };
 
-/// Codelets that a device may lack, by what they are for.
+/// Codelets that a device may lack, by their purpose.
 const ABSENT: [(&str, &[&str]); 5] = [
     ("none", &[]),
     ("loss", &["cross_entropy", "cross_entropy_backward", "count_correct"]),
     ("updates", &["descend"]),
     ("dense layer", &["matmul", "matmul_add", "bias", "bias_backward"]),
-    // With what is computed in one task with them: the rectifier, and pooling.
+    // Including the operations that are fused with them: ReLU and pooling.
     (
         "convolutions",
         &[
@@ -84,11 +85,11 @@ const ABSENT: [(&str, &[&str]); 5] = [
     ),
 ];
 
-/// What a run has shown.
+/// The results of a run.
 #[derive(Clone, Copy, Debug)]
 struct Outcome {
     us: f64,
-    /// The share of the time for which the device ran tasks.
+    /// The fraction of the time in which the device ran tasks.
     device_busy: f64,
     megabytes: f64,
 }
@@ -118,7 +119,7 @@ impl Setup {
         })
     }
 
-    /// On the CPU worker, and in each of the [`WAYS`].
+    /// Runs on the CPU worker, and in each of the [`WAYS`].
     fn runs(&self, data: &FashionMnist, steps: usize, seed: u64) -> Result<Runs, Trouble> {
         let program = |rt: &Runtime| self.train(rt, data, steps, seed);
         let (models, [cpu, device]) = Models::of(self.machine(), 1, program)?;
@@ -129,7 +130,7 @@ impl Setup {
     }
 }
 
-/// The same training, on different workers.
+/// The same training on different workers.
 struct Runs {
     cpu: Outcome,
     ways: [Outcome; WAYS.len()],
@@ -137,7 +138,7 @@ struct Runs {
 
 #[derive(Debug, Serialize)]
 struct Row {
-    /// What is varied, and its value.
+    /// The parameter that is varied, and its value.
     varied: &'static str,
     value: String,
     batch: usize,
@@ -174,7 +175,7 @@ fn rows_of(varied: &'static str, value: &str, setup: &Setup, runs: &Runs) -> Vec
     WAYS.into_iter().zip(&runs.ways).map(row).collect()
 }
 
-/// One thing that is varied.
+/// A parameter that is varied.
 struct Sweep {
     varied: &'static str,
     axis: &'static str,
@@ -218,7 +219,7 @@ fn sweeps(session: &Session<'_>) -> [Sweep; 5] {
     ]
 }
 
-/// What the legend calls a way.
+/// The legend's name for a way.
 fn title(way: &str) -> String {
     if way == ALONE { way.to_owned() } else { format!("CPU worker and device, {way}") }
 }
@@ -281,7 +282,7 @@ fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
     Ok(findings(&rows))
 }
 
-/// A line for each setup: how many times as fast each run is, and what the first scheduler makes of the device.
+/// A line for each setup: the speedup of each run, and how busy the first scheduler keeps the device.
 fn findings(rows: &[Row]) -> Findings {
     let mut findings = Findings::new([
         "varied",

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// A table, and sentences that hold of this run: the study computes them.
+/// A table, and sentences that the study computes from this run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Findings {
     columns: Vec<String>,
@@ -31,7 +31,7 @@ impl Findings {
     }
 }
 
-/// Markdown, whose columns stand under each other.
+/// Markdown with aligned columns.
 impl fmt::Display for Findings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = |column: usize| {

@@ -33,10 +33,10 @@ const BATCHES: [usize; 3] = [32, 64, 128];
 const SIMULATED_WORKERS: usize = 8;
 const DEVICE_SPEED: f64 = 5.0;
 
-/// What bars show: running tasks, what workers waited for, and what is left: the runtime's own work between tasks.
+/// The parts of bars: running tasks, the causes of idle time, and the rest: the runtime's own work between tasks.
 const PARTS: [&str; 7] = ["tasks", "submission", "dependency", "scheduler", "transfer", "end", "other"];
 
-/// The shares of a worker's time, in the order of [`PARTS`].
+/// The fractions of a worker's time, in the order of [`PARTS`].
 type Shares = [f64; PARTS.len()];
 
 /// A machine of the study.
@@ -56,7 +56,7 @@ impl Machine {
         }
     }
 
-    /// The runtime that the training is traced on. Of the one with a device, models know the tasks.
+    /// The runtime on which the training is traced. With a device, models know the tasks.
     fn builder(self, session: &Session<'_>, models: Option<&Models>) -> RuntimeBuilder {
         let builder = unchecked();
         match self {
@@ -70,20 +70,20 @@ impl Machine {
     }
 }
 
-/// The time of one kind of workers, in one training.
+/// The time of one kind of worker in one training.
 #[derive(Clone, Debug)]
 struct Use {
     kind: String,
     shares: Shares,
 }
 
-/// Part of `start..start + duration` that is in the training.
+/// The part of `start..start + duration` that is within the training.
 fn within(trained: &Trained, start_ns: u64, duration_ns: u64) -> f64 {
     let (begin_ns, end_ns) = (trained.begin_ns, trained.begin_ns + trained.ns);
     (start_ns + duration_ns).min(end_ns).saturating_sub(start_ns.max(begin_ns)) as f64
 }
 
-/// What the workers of each kind did in the training.
+/// The time of each kind of worker in the training.
 fn uses(trace: &Trace, trained: &Trained) -> Vec<Use> {
     let mut kinds: Vec<&str> = Vec::new();
     for worker in trace.workers().iter().filter(|worker| worker.number.is_some()) {
@@ -124,7 +124,7 @@ fn train(
     Ok(Cnn::new(FILTERS, batch, seed).train::<f32>(rt, &First::new(&data.train, samples))?)
 }
 
-/// Trains, and reads the trace of it.
+/// Trains, and reads the trace.
 fn measure(
     session: &Session<'_>,
     data: &FashionMnist,
@@ -177,7 +177,7 @@ impl Row {
     }
 }
 
-/// Means over rounds, so that shares add up.
+/// Means over rounds, so that the fractions add up.
 fn mean(rounds: &[Vec<Use>], index: usize) -> Shares {
     let mut sum = [0.0; PARTS.len()];
     for round in rounds {

@@ -33,7 +33,7 @@ const GPU: Speed = Speed { gflops: 1000.0, gbytes_per_s: 500.0, overhead_us: 5.0
 const LATENCY_US: f64 = 10.0;
 const LINK_GBYTES_PER_S: f64 = 12.0;
 
-/// The layers: what they are called, and what enters a sample's.
+/// The layers: their names, and the shape of a sample's input.
 const LAYERS: [(&str, &[usize]); 7] = [
     ("conv 1->8, 3x3", &[1, 28, 28]),
     ("conv 8->16, 3x3", &[8, 13, 13]),
@@ -64,17 +64,18 @@ fn layer<'m>(arena: &'m Arena, index: usize, seed: u64) -> dahl::Result<Box<dyn 
     })
 }
 
-/// What a layer takes, in microseconds.
+/// The times of a layer, in microseconds.
 struct Times {
-    /// Of its tasks, on each worker.
+    /// The time of its tasks, on each worker.
     cpu_us: f64,
     device_us: f64,
-    /// To bring there and back what enters and leaves.
+    /// The transfers of its inputs to the device, and of its outputs back.
     transfers_us: f64,
     tasks: u64,
 }
 
-/// How long the layer's tasks take on worker `worker`, by the performance models, how many they are, and the transfers.
+/// The duration of the layer's tasks on worker `worker` by the performance models, their number, and the duration of
+/// the transfers.
 fn measure(index: usize, batch: usize, worker: usize, seed: u64) -> Result<(f64, u64, f64), Trouble> {
     let machine = beside_cpu(CPU, GPU, LATENCY_US, LINK_GBYTES_PER_S);
     let builder = unchecked().cpu_workers(1).virtual_machine(machine);
@@ -113,10 +114,10 @@ fn bytes(shape: [usize; 2]) -> usize {
     shape[0] * shape[1] * size_of::<f32>()
 }
 
-/// What histories are of: module, codelet, kernel and footprint.
+/// The key of a history: module, codelet, kernel and footprint.
 type Key = (String, String, String, Vec<Vec<usize>>);
 
-/// How many tasks the models know already.
+/// The number of tasks that the models already have.
 fn tasks_of(rt: &Runtime) -> BTreeMap<Key, u64> {
     let histories = rt.performance_models().into_iter();
     histories
@@ -138,9 +139,9 @@ struct Row {
     cpu_us: f64,
     device_us: f64,
     transfers_us: f64,
-    /// How many times as fast the device is, its transfers not counted.
+    /// The speedup of the device, without its transfers.
     speedup: f64,
-    /// The same with them.
+    /// The speedup with its transfers.
     speedup_with_transfers: f64,
 }
 
@@ -195,7 +196,7 @@ fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
     Ok(findings)
 }
 
-/// The smallest batch from which on the device is faster; rows have larger and larger ones.
+/// The smallest batch from which on the device is faster; rows are sorted by batch size.
 fn faster_from<'r>(rows: impl Iterator<Item = &'r Row>, speedup: fn(&Row) -> f64) -> String {
     let mut from = None;
     for row in rows {

@@ -34,7 +34,7 @@ use results::{About, Checkout, Folder};
 use session::Session;
 pub(crate) use session::Settings;
 
-/// All of them, in the order of the page that shows them.
+/// All studies, in the order of the page that shows them.
 const STUDIES: [&Study; 9] = [
     &granularity::STUDY,
     &batch_size::STUDY,
@@ -50,22 +50,22 @@ const STUDIES: [&Study; 9] = [
 /// A study.
 pub(crate) struct Study {
     pub(crate) name: &'static str,
-    /// What it asks, in a line.
+    /// Its question, in one line.
     pub(crate) question: &'static str,
     pub(crate) time: Time,
-    /// Rounds of variants that are run in turn, if nothing is said.
+    /// The default number of rounds.
     pub(crate) rounds: usize,
     run: fn(&mut Session<'_>) -> Result<Findings, Trouble>,
 }
 
-/// The time that a study measures.
+/// The kind of time that a study measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Time {
-    /// That of this machine: medians, with their spread.
+    /// Real time on this machine: medians, with their spread.
     Real,
-    /// That of simulated machines: exact, and the same on every machine.
+    /// Virtual time of simulated machines: exact, and the same on every machine.
     Virtual,
-    /// Each in tables of its own.
+    /// Both, in separate tables.
     Both,
 }
 
@@ -79,7 +79,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// What `dahl study` is told.
+/// The arguments of `dahl study`.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -148,7 +148,7 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> Result<(), Trouble>
     output.show(&Report { study: study.name, folder: folder.path().to_owned(), findings, provenance })
 }
 
-/// Why a build that is not optimised measures nothing.
+/// The error of a build without optimisation, which would measure nothing useful.
 fn slow_build(study: &str) -> Trouble {
     Trouble::Input(format!(
         "this is a debug build, whose times say nothing: `cargo run --release -p dahl-cli -- study {study}`; \
@@ -156,7 +156,7 @@ fn slow_build(study: &str) -> Trouble {
     ))
 }
 
-/// The line under a study's tables. That of virtual time is the same for the same sources.
+/// The line below a study's tables. For virtual time it is the same if the sources are.
 fn provenance(study: &Study, settings: &Settings, about: &About) -> String {
     let (rounds, build, machine) = (settings.rounds, about.build(), about.machine());
     let plural = if rounds == 1 { "" } else { "s" };
@@ -172,7 +172,7 @@ fn provenance(study: &Study, settings: &Settings, about: &About) -> String {
     if settings.is_quick { format!("{line}\n\nquick: shows only that it works.") } else { line }
 }
 
-/// The studies that there are.
+/// The list of studies.
 #[derive(Serialize)]
 struct Listing {
     studies: Vec<Listed>,
@@ -206,7 +206,7 @@ impl fmt::Display for Listing {
     }
 }
 
-/// What a study has found, and where its files are.
+/// The findings of a study, and the folder of its files.
 #[derive(Serialize)]
 struct Report {
     study: &'static str,

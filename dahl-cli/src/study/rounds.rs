@@ -7,14 +7,14 @@ use crate::trouble::Trouble;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spread {
     pub(crate) median: f64,
-    /// A quarter of the measurements are below.
+    /// The lower quartile.
     pub(crate) low: f64,
-    /// A quarter of the measurements are above.
+    /// The upper quartile.
     pub(crate) high: f64,
 }
 
 impl Spread {
-    /// Of measurements, at least one.
+    /// The spread of these measurements, of which there must be one.
     pub(crate) fn of(mut values: Vec<f64>) -> Self {
         values.sort_by(f64::total_cmp);
         let at = |share: f64| {
@@ -25,21 +25,21 @@ impl Spread {
         Self { median: at(0.5), low: at(0.25), high: at(0.75) }
     }
 
-    /// Whether the quartiles of the two do not overlap, so that one may be said to be above the other.
+    /// Whether the quartiles of the two do not overlap, so that one may be called larger.
     pub(crate) fn is_apart(&self, other: &Self) -> bool {
         self.high < other.low || other.high < self.low
     }
 
-    /// Of one figure of each round.
+    /// The spread of one figure of each round.
     pub(crate) fn over<M>(rounds: &[M], figure: impl Fn(&M) -> f64) -> Self {
         Self::of(rounds.iter().map(figure).collect())
     }
 }
 
-/// Measures each variant once a round. The measurements of each variant, in the order of the variants.
+/// Measures each variant once per round. Returns the measurements of each variant, in the order of the variants.
 ///
-/// A round before the first one is not counted: in it code is loaded, and memory touched. Each round begins with another
-/// variant, so that none always follows the same one.
+/// A warm-up round, in which code is loaded and memory is touched, is not counted. Each round begins with another
+/// variant, so that no variant always follows the same one.
 pub(crate) fn in_turn<V, M>(
     session: &Session<'_>,
     what: &'static str,

@@ -59,7 +59,7 @@ impl Program {
         Ok(ns as f64 / 1e3)
     }
 
-    /// The machine that it is simulated on.
+    /// The machine on which it is simulated.
     fn machine(self) -> Machine {
         let machine = beside_cpu(SPEED, SPEED.times(DEVICE_SPEED), 10.0, 12.0);
         match self {
@@ -152,7 +152,7 @@ fn panels(mut figure: Figure, rows: &[Row]) -> Figure {
     programs.dedup();
     for program in programs {
         let mut bars = Bars::new(program, Axis::linear("time (ms)"));
-        // That of tests uses one worker alone, and would hide the others.
+        // The sequential scheduler uses one worker, and its bar would dwarf the others.
         let shown = rows.iter().filter(|row| row.program == program && row.scheduler != "sequential");
         let mut last = "";
         for row in shown {
@@ -166,7 +166,7 @@ fn panels(mut figure: Figure, rows: &[Row]) -> Figure {
     figure
 }
 
-/// A line for each scheduler: its times relative to the best, by machine, program and what models know.
+/// A line for each scheduler: its times relative to the best, by machine, program, and whether models know the tasks.
 fn findings(real: &[Row], simulated: &[Row]) -> Findings {
     let mut findings = Findings::new([
         "scheduler",
@@ -195,7 +195,7 @@ fn findings(real: &[Row], simulated: &[Row]) -> Findings {
     findings
 }
 
-/// The fastest scheduler of a program on this machine, as far as the rounds can tell.
+/// The fastest scheduler of a program on this machine, within the spread of the rounds.
 fn conclusion(rows: &[Row]) -> String {
     let best = rows.iter().min_by(|a, b| a.time_us.total_cmp(&b.time_us)).expect("there are schedulers");
     let others = rows.iter().filter(|row| row.scheduler != best.scheduler);

@@ -8,18 +8,18 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::trouble::Trouble;
 
-/// What every study is told.
+/// The settings of every study.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) seed: u64,
     pub(crate) rounds: usize,
     /// The most CPU workers in real time.
     pub(crate) workers: usize,
-    /// Whether to measure little.
+    /// Whether to measure only a little.
     pub(crate) is_quick: bool,
 }
 
-/// A run of a study: its settings, and where its results go.
+/// A run of a study: its settings, and the folder of its results.
 pub(crate) struct Session<'a> {
     pub(crate) settings: Settings,
     folder: &'a Folder,
@@ -32,12 +32,12 @@ impl<'a> Session<'a> {
         Self { settings, folder, about, output }
     }
 
-    /// `quick` if little is to be measured, else `whole`.
+    /// `quick` for a quick run, else `whole`.
     pub(crate) fn either<T>(&self, whole: T, quick: T) -> T {
         if self.settings.is_quick { quick } else { whole }
     }
 
-    /// Adds a setting of the study itself to what is said of its results.
+    /// Adds a setting that only this study has to the description of its results.
     pub(crate) fn setting(&mut self, name: &str, value: impl Into<toml::Value>) {
         self.about.setting(name, value);
     }

@@ -28,9 +28,9 @@ pub(super) const STUDY: Study = Study {
 
 /// Elements of a row.
 const COLS: usize = 128;
-/// Matrices that are handled at the same time.
+/// Matrices that are processed in parallel.
 const MATRICES: usize = 4;
-/// How far results may differ: the sums are taken in the same order, so only quotients do.
+/// The tolerance of results: sums are in the same order, so only quotients differ.
 const TOLERANCE: f32 = 1e-6;
 
 /// The largest element of each row.
@@ -55,7 +55,7 @@ fn row_sum<T: Real>(x: ArrayView2<T>, mut sum: ArrayViewMut2<T>) {
     }
 }
 
-/// A matrix and what softmax makes of it.
+/// A matrix and the arrays of its softmax.
 struct SoftmaxArrays {
     x: Matrix<'static, f32>,
     out: Matrix<'static, f32>,
@@ -90,14 +90,14 @@ impl SoftmaxArrays {
 struct Variant {
     codelets: usize,
     rows: usize,
-    /// Softmaxes of each matrix.
+    /// Softmaxes per matrix.
     times: usize,
     workers: usize,
     seed: u64,
 }
 
 impl Variant {
-    /// Microseconds of a softmax.
+    /// Microseconds per softmax.
     fn measure(&self) -> Result<f64, Trouble> {
         let rt = unchecked().cpu_workers(self.workers).build()?;
         let matrices = (0..MATRICES).map(|_| SoftmaxArrays::new(&rt, self.rows, self.seed));
@@ -113,7 +113,7 @@ impl Variant {
     }
 }
 
-/// Refuses to measure two ways that compute different things.
+/// Requires that both ways compute the same.
 fn require_same(seed: u64) -> Result<(), Trouble> {
     let rt = unchecked().cpu_workers(1).build()?;
     let mut operands = SoftmaxArrays::new(&rt, 9, seed)?;
@@ -137,7 +137,7 @@ struct Row {
     time_us: f64,
     time_us_low: f64,
     time_us_high: f64,
-    /// Of the time of one codelet, with the same workers.
+    /// Relative to the time of one codelet with the same workers.
     of_one: f64,
 }
 
@@ -189,7 +189,7 @@ fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
     Ok(findings)
 }
 
-/// At how many sizes one way is faster than the other, as far as the rounds can tell. Rows come in pairs.
+/// The number of sizes at which one way is faster than the other, beyond the spread of the rounds. Rows come in pairs.
 fn conclusion(rows: &[&Row], workers: usize) -> String {
     let apart = || rows.chunks(2).filter(|pair| pair[0].spread().is_apart(&pair[1].spread()));
     let slower = apart().filter(|pair| pair[1].of_one > 1.0).count();
@@ -203,7 +203,7 @@ fn conclusion(rows: &[&Row], workers: usize) -> String {
     )
 }
 
-/// Variants come in pairs: of one codelet and of four.
+/// Variants come in pairs: with one codelet and with four.
 fn table(variants: &[Variant], measured: &[Vec<f64>]) -> Vec<Row> {
     let spreads: Vec<Spread> = measured.iter().map(|rounds| Spread::over(rounds, |us| *us)).collect();
     let row = |(index, variant): (usize, &Variant)| Row {

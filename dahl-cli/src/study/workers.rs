@@ -43,7 +43,7 @@ impl Program {
         }
     }
 
-    /// How long it takes, in nanoseconds of the runtime's clock.
+    /// Its duration, in nanoseconds of the runtime's clock.
     fn run(self, rt: &Runtime, data: &FashionMnist, seed: u64) -> Result<u64, Trouble> {
         match self {
             Self::Cnn { batch, steps } => {
@@ -72,7 +72,7 @@ struct Row {
     time_us: f64,
     time_us_low: f64,
     time_us_high: f64,
-    /// Against one worker, with the medians.
+    /// Relative to one worker, by the medians.
     speedup: f64,
 }
 
@@ -203,7 +203,7 @@ fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
     Ok(findings)
 }
 
-/// Which programs are faster with all workers than with one, as far as the rounds can tell.
+/// The programs that are faster with all workers than with one, beyond the spread of the rounds.
 fn conclusion(rows: &[Row], most: usize) -> String {
     let against = |row: &Row| {
         let alone = rows.iter().find(|other| other.program == row.program && other.workers == 1);

@@ -2,7 +2,7 @@
 
 use crate::command::folder::{Folder, text};
 
-/// The commands of `dahl`, but for studies, whose examples take long.
+/// The commands of `dahl`, except for studies, whose examples take long.
 const COMMANDS: [&str; 16] = [
     "",
     "machine",
@@ -22,16 +22,16 @@ const COMMANDS: [&str; 16] = [
     "completions",
 ];
 
-/// Programs that examples hand their output to, which not every machine has.
+/// Programs that examples pipe their output to, which not every machine has.
 const OTHERS: [&str; 2] = ["dot", "pj_dump"];
 
-/// The examples of a command: what begins with `dahl`, with a setting before it or not.
+/// The examples of a command: lines that begin with `dahl`, possibly after a setting.
 fn examples(folder: &Folder, command: &str) -> Vec<String> {
     let words = format!("{command} --help");
     let help = folder.prints(words.trim_start());
     let Some((_, examples)) = help.split_once("Examples:\n") else { return Vec::new() };
     let lines = examples.lines().take_while(|line| line.starts_with("  ")).map(str::trim);
-    // What an example is for stands two spaces after it.
+    // The purpose of an example follows after two spaces.
     let lines = lines.map(|line| line.split("  ").next().unwrap_or_default().to_owned());
     lines.filter(|line| !line.contains("cargo run")).collect()
 }
@@ -63,7 +63,7 @@ fn every_command_shows_examples_that_run() {
     }
 }
 
-/// So that no command is forgotten above.
+/// Fails if a command is missing above.
 #[test]
 fn all_commands_are_listed_here() {
     let folder = Folder::new();
@@ -71,7 +71,7 @@ fn all_commands_are_listed_here() {
         let help = folder.prints(format!("{parent} --help").trim_start());
         let Some((_, commands)) = help.split_once("\nCommands:\n") else { continue };
         let names = commands.lines().take_while(|line| !line.is_empty());
-        // What a name is followed by may go on in a line below, further to the right.
+        // The description of a name may continue in the next line, indented further.
         let names = names.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
         for name in names.filter_map(|line| line.split_whitespace().next()) {
             let full = format!("{parent} {name}");

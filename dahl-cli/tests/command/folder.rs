@@ -9,7 +9,7 @@ use tempfile::TempDir;
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixture");
 const DAHL: &str = env!("CARGO_BIN_EXE_dahl");
 
-/// A folder with a copy of the fixture, which goes with this.
+/// A folder with a copy of the fixture, which is removed when this is dropped.
 pub(crate) struct Folder {
     folder: TempDir,
 }
@@ -29,7 +29,7 @@ impl Folder {
         fs::write(self.path(name), text).expect("it can be written");
     }
 
-    /// A program, or `dahl`, in this folder and without the settings of whoever runs the tests.
+    /// A command, or `dahl`, in this folder, without the environment's settings.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(if program == "dahl" { DAHL } else { program });
         let settings = std::env::vars_os().map(|(name, _)| name);
@@ -43,12 +43,12 @@ impl Folder {
         command
     }
 
-    /// What `dahl` does with these words.
+    /// The output of `dahl` with these words.
     pub(crate) fn dahl(&self, words: &str) -> Output {
         self.command("dahl").args(words.split(' ')).output().expect("it runs")
     }
 
-    /// What it prints if it succeeds and warns of nothing.
+    /// Its standard output, if it succeeds without a warning.
     pub(crate) fn prints(&self, words: &str) -> String {
         let output = self.dahl(words);
         let (out, err) = (text(&output.stdout), text(&output.stderr));
@@ -58,7 +58,7 @@ impl Folder {
     }
 }
 
-/// A folder with all below it.
+/// Copies a folder recursively.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("it can be made");
     for entry in fs::read_dir(from).expect("the fixture is there") {

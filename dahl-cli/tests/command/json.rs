@@ -15,7 +15,7 @@ fn object(words: &str) -> Value {
     value
 }
 
-/// The fields of an object, and of objects in it, as `a`, `a.b`, `a[].b`.
+/// The fields of an object and of the objects in it, as `a`, `a.b`, `a[].b`.
 fn fields(value: &Value, path: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(object) => {
@@ -30,13 +30,13 @@ fn fields(value: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// A field that the page names, and whether it may be missing: what is around it may be empty or null.
+/// A field on the page, and whether it may be missing, since what contains it may be empty or null.
 struct Documented {
     field: String,
     may_be_missing: bool,
 }
 
-/// What the page says of the object of a command: the lines of the block below its heading.
+/// The fields of a command's object on the page: the lines of the block below its heading.
 fn documented(heading: &str) -> Vec<Documented> {
     let start = format!("```json-fields {heading}\n");
     let block = PAGE.split(&start).nth(1).unwrap_or_else(|| panic!("the page has no `{start}`"));
@@ -50,7 +50,7 @@ fn documented(heading: &str) -> Vec<Documented> {
         .collect()
 }
 
-/// Expects that an object has the fields that are documented, and no others.
+/// Requires that an object has exactly the documented fields.
 fn has_documented_fields(heading: &str, value: &Value) {
     let mut found = Vec::new();
     fields(value, "", &mut found);

@@ -21,7 +21,7 @@ fn there_are_no_colours_where_there_is_no_terminal() {
 #[test]
 fn nothing_is_said_of_progress_where_there_is_no_terminal() {
     let folder = Folder::new();
-    // `prints` expects that nothing is on the standard error.
+    // `prints` requires that standard error is empty.
     folder.prints("bench overhead --tasks 10 --rounds 1 --workers 1");
     folder.prints("-q bench overhead --tasks 10 --rounds 1 --workers 1");
 }
@@ -29,7 +29,7 @@ fn nothing_is_said_of_progress_where_there_is_no_terminal() {
 #[test]
 fn a_reader_who_wants_no_more_ends_it_quietly() {
     let folder = Folder::new();
-    // More than a pipe holds, so that writing meets its end.
+    // More than a pipe holds, so that writing fails.
     for words in ["completions bash", "--json perf --dir models show dot", "trace chrome run.json -o -"] {
         let words: Vec<_> = words.split(' ').collect();
         let mut command = folder.command("dahl");

@@ -11,7 +11,7 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/command.md");
 #[test]
 fn what_the_page_shows_is_what_is_printed() {
     let folder = Folder::new();
-    // `trycmd` runs what is in NAME.md in a copy of NAME.in, if there is a NAME.out to compare files with.
+    // `trycmd` runs the examples of NAME.md in a copy of NAME.in, and compares files if there is a NAME.out.
     let place = tempfile::tempdir().expect("a folder");
     let page = Path::new(PAGE).canonicalize().expect("the page is there");
     symlink(page, place.path().join("command.md")).expect("a link can be made");

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::command::folder::{Folder, text};
 
-/// Runs `dahl` with these words, and expects that it refuses them, saying all of `facts`.
+/// Requires that `dahl` refuses these words, with all of `facts` in its message.
 fn refuses(folder: &Folder, words: &str, facts: &[&str]) {
     let output = folder.dahl(words);
     let (out, err) = (text(&output.stdout), text(&output.stderr));
@@ -59,7 +59,7 @@ fn folders_without_models() {
     }
 }
 
-/// An empty variable is one that is not set, as it is for a runtime.
+/// An empty variable is treated as one that is not set, as a runtime does.
 #[test]
 fn an_empty_variable_names_no_folder() {
     let folder = Folder::new();

@@ -14,13 +14,13 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use page::{Block, Page, Section};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/debugging-and-performance.md");
-/// What `heat` says of itself since it lies in a test, and says not as an example.
+/// Lines of `heat` that differ since it is in a test, not an example.
 const OF_THE_TEST: [(&str, &str); 3] = [
     (concat!(env!("CARGO_MANIFEST_DIR"), "/tests/debugging_page/../../../"), ""),
     ("dahl-cli/tests/debugging_page/../../../", ""),
     ("debugging_page::heat", "heat"),
 ];
-/// What a machine need not have.
+/// Tools that a machine may lack.
 const TOOLS: [&str; 4] = ["valgrind", "callgrind_annotate", "gdb", "perf"];
 
 fn main() -> ExitCode {
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), sections.chain(variables).collect()).exit_code()
 }
 
-/// Runs the commands of a section in a folder of their own, with the files that the page has up to it.
+/// Runs the commands of a section in a folder of their own, with the files of the page up to it.
 fn run(page: &Page, section: &Section) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let programs = tempfile::tempdir().map_err(|error| error.to_string())?;
@@ -70,7 +70,7 @@ fn run(page: &Page, section: &Section) -> Result<(), String> {
     Ok(())
 }
 
-/// A tool that the command uses and the machine does not have.
+/// A tool that the command uses and the machine lacks.
 fn missing_tool(command: &str) -> Option<&'static str> {
     let words: Vec<_> = command.split_whitespace().collect();
     let is_there = |tool: &str| {
@@ -80,7 +80,7 @@ fn missing_tool(command: &str) -> Option<&'static str> {
     TOOLS.into_iter().find(|tool| words.contains(tool) && !is_there(tool))
 }
 
-/// What a command prints, to standard output and to standard error.
+/// The standard output and the standard error of a command.
 fn shell(command: &str, folder: &Path, programs: &Path) -> Result<String, String> {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut shell = Command::new("bash");
@@ -92,7 +92,7 @@ fn shell(command: &str, folder: &Path, programs: &Path) -> Result<String, String
     {
         shell.env_remove(name);
     }
-    // What the page says is of two workers.
+    // The page shows a run with two workers.
     let output =
         shell.env("DAHL_NCPU", "2").env("HOME", folder).output().map_err(|error| error.to_string())?;
     let workspace =

@@ -3,11 +3,11 @@
 //! A line `..` of the page stands for any lines, `..` among the words of a line for any words. Spaces count as one. Unless
 //! the page says that its figures are exact, a number is like any other, with its unit.
 
-/// Requires that `printed` is what the page says.
+/// Requires that `printed` agrees with the page.
 pub(crate) fn compare(expected: &[String], printed: &str, is_exact: bool) -> Result<(), String> {
     let expected: Vec<_> = expected.iter().map(|line| words(line, is_exact)).collect();
     let printed: Vec<_> = printed.lines().map(|line| words(line, is_exact)).collect();
-    // Empty lines are the page's to leave out.
+    // The page may leave out empty lines.
     let expected: Vec<_> = expected.iter().filter(|line| !line.is_empty()).collect();
     let printed: Vec<_> = printed.iter().filter(|line| !line.is_empty()).collect();
     if let Err(line) = lines_match(&expected, &printed) {
@@ -16,7 +16,7 @@ pub(crate) fn compare(expected: &[String], printed: &str, is_exact: bool) -> Res
     Ok(())
 }
 
-/// The first line of the page that has no line to match is the error.
+/// Reports the first line of the page without a matching line.
 fn lines_match(expected: &[&Vec<String>], printed: &[&Vec<String>]) -> Result<(), Vec<String>> {
     let (mut place, mut may_skip) = (0, false);
     for line in expected {
@@ -51,7 +51,7 @@ fn words_match(expected: &[String], printed: &[String]) -> bool {
     printed.split_first().is_some_and(|(word, words)| word == first && words_match(rest, words))
 }
 
-/// The words of a line; numbers are `#` unless they are exact, and so are units after them.
+/// The words of a line; numbers and the units after them are `#` unless they must be exact.
 fn words(line: &str, is_exact: bool) -> Vec<String> {
     let words = line.split_whitespace();
     if is_exact {
@@ -93,7 +93,7 @@ fn without_numbers(word: &str) -> String {
     text
 }
 
-/// That this file finds what differs, and nothing else.
+/// Checks that this file reports differences, and nothing else.
 pub(crate) fn finds_differences() -> Result<(), String> {
     let cases = [
         ("heat 1.5", "heat 2", false, true),

@@ -5,21 +5,21 @@ pub(crate) struct Page {
     pub(crate) sections: Vec<Section>,
 }
 
-/// What is under a heading.
+/// The content below a heading.
 pub(crate) struct Section {
     pub(crate) title: String,
     pub(crate) blocks: Vec<Block>,
 }
 
-/// What is between two fences.
+/// The content between two fences.
 pub(crate) enum Block {
-    /// ` ```console `: commands, each after a `$`, with what they print. With ` ```console exact ` figures count.
+    /// ` ```console `: commands, each after a `$`, with their output. With ` ```console exact ` figures must agree.
     Commands { commands: Vec<Command>, is_exact: bool },
     /// ` ```toml NAME `: a file.
     File { name: String, text: String },
 }
 
-/// A command, and what it prints.
+/// A command, and its output.
 pub(crate) struct Command {
     pub(crate) text: String,
     pub(crate) output: Vec<String>,
@@ -42,7 +42,7 @@ impl Page {
         Self { sections }
     }
 
-    /// The files that the page has, with their texts.
+    /// The files on the page, with their contents.
     pub(crate) fn files(&self) -> impl Iterator<Item = (&str, &str)> {
         self.sections.iter().flat_map(|section| &section.blocks).filter_map(|block| match block {
             Block::File { name, text } => Some((name.as_str(), text.as_str())),
@@ -58,7 +58,7 @@ impl Section {
 }
 
 impl Block {
-    /// Nothing if it is neither commands nor a file.
+    /// None if it is neither commands nor a file.
     fn parse(language: &str, lines: &[&str]) -> Option<Self> {
         match language.split_once(' ').unwrap_or((language, "")) {
             ("console", how) => Some(Self::Commands { commands: commands(lines), is_exact: how == "exact" }),

@@ -18,11 +18,11 @@ const SOURCES: [&str; 10] = [
     "dahl-trace/src",
 ];
 
-/// Begins a variable of dahl's.
+/// The prefix of dahl's variables.
 const PREFIX: &str = "DAHL_";
 
-/// What is named as variables are and is none that users set: macros of kernels in C and CUDA, what a test of dahl-build
-/// sets, and what the warning about unknown variables knows and its tests make up.
+/// Names like those of variables that users cannot set: macros of kernels in C and CUDA, a variable that a test of
+/// dahl-build sets, those that the warning about unknown variables knows and that its tests invent.
 const OTHERS: [&str; 10] = [
     "DAHL_REAL",
     "DAHL_KERNEL",
@@ -59,14 +59,14 @@ pub(crate) fn compare(page: &str) -> Result<(), String> {
     Err(format!("not in the table: {missing:?}; in the table and not read: {unknown:?}"))
 }
 
-/// The variable that `text` begins with.
+/// The variable at the beginning of `text`.
 fn name_of(text: &str) -> String {
     let is_part =
         |character: &char| character.is_ascii_uppercase() || character.is_ascii_digit() || *character == '_';
     text.chars().take_while(is_part).collect()
 }
 
-/// The variables that a line of code names, each as a string of its own. What ends with `_` is how several begin.
+/// The variables that a line of code names, each as a whole string. A name that ends with `_` is a prefix of several.
 fn strings(line: &str) -> Vec<String> {
     let code = line.split("//").next().unwrap_or_default();
     let begins = format!("\"{PREFIX}");

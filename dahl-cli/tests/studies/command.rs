@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// What quick runs say of themselves.
+/// The note of quick runs.
 pub(crate) const QUICK: &str = "quick: shows only that it works";
 
 /// Runs the command with these arguments.

@@ -30,7 +30,7 @@ pub(crate) fn column(text: &str, name: &str) -> Vec<String> {
     rows.into_iter().map(|mut row| row.swap_remove(index)).collect()
 }
 
-/// A figure is XML, has a title, and draws nothing outside.
+/// Requires that a figure is XML, has a title, and draws nothing outside its area.
 pub(crate) fn require_svg(name: &str, text: &str) {
     let document = roxmltree::Document::parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
     let root = document.root_element();
@@ -52,7 +52,7 @@ pub(crate) fn require_svg(name: &str, text: &str) {
     }
 }
 
-/// What `about.toml` must say.
+/// Requires the content of `about.toml`.
 pub(crate) fn about(study: &str, text: &str) {
     let about: toml::Table = text.parse().unwrap_or_else(|error| panic!("{study}: {error}"));
     let said = |table: &toml::Table, names: &[&str]| {

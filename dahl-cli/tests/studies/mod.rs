@@ -13,13 +13,13 @@ use dahl::testing::Tier;
 use command::{QUICK, dahl, quick};
 use files::{about, column, files_of, require_svg, table};
 
-/// A table of a study: its file, columns, number of rows by `--quick --workers 2`, and variants.
+/// A table of a study: its file, columns, number of rows with `--quick --workers 2`, and variants.
 struct Table {
     study: &'static str,
     file: &'static str,
     columns: &'static str,
     rows: usize,
-    /// A column, and all the values that it has.
+    /// A column, and all its values.
     variants: (&'static str, &'static [&'static str]),
 }
 
@@ -132,7 +132,7 @@ const STUDIES: [&str; 9] = [
     "idle",
 ];
 
-/// Studies whose files are all exact.
+/// Studies with exact files only.
 const VIRTUAL: [&str; 2] = ["layers", "fast-device"];
 
 #[test]
@@ -172,7 +172,7 @@ fn every_study_writes_its_tables_and_figures() {
     }
 }
 
-/// The codelets that a device is said to lack are those that the network runs.
+/// The codelets that a device may lack are codelets that the network runs.
 #[test]
 fn what_a_device_lacks_is_missed() {
     let files = files_of(quick("fast-device", &[]).path());
@@ -194,7 +194,7 @@ fn what_a_device_lacks_is_missed() {
     }
 }
 
-/// The line that says where figures come from.
+/// The line with the provenance of the figures.
 fn provenance(summary: &str) -> &str {
     summary.lines().rfind(|line| line.contains("time: ") || line.contains("in turn")).unwrap_or_default()
 }

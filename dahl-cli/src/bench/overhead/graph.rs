@@ -17,13 +17,13 @@ fn empty(a: &[f32], b: &[f32], out: &mut [f32]) {
     let _ = (a, b, out);
 }
 
-/// Does nothing to one.
+/// Does nothing to one array.
 #[codelet(RW)]
 fn touch(x: &mut [f32]) {
     let _ = x;
 }
 
-/// What empty tasks depend on.
+/// The dependencies of empty tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Graph {
@@ -49,14 +49,14 @@ impl Graph {
     }
 }
 
-/// The output is another array than the inputs, which may be one.
+/// The output is never one of the inputs, which may be the same array.
 fn random(tasks: usize, arrays: &mut Arrays) -> dahl::Result<()> {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     for _ in 0..tasks {
         let out = random.below(ARRAYS);
         let mut other = || (out + 1 + random.below(ARRAYS - 1)) % ARRAYS;
         let (a, b) = (other(), other());
-        // The output is swapped to the end, and back, so that it can be borrowed beside the inputs.
+        // Swaps the output to the end and back, so that it can be borrowed beside the inputs.
         arrays.swap(out, ARRAYS - 1);
         let place = |array| if array == ARRAYS - 1 { out } else { array };
         let (inputs, output) = arrays.split_at_mut(ARRAYS - 1);

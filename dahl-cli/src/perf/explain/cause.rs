@@ -8,15 +8,16 @@ use serde::Serialize;
 
 use crate::perf::family::{self, Family, footprint, later_calls};
 
-/// Something that tasks differ in, and the comparison in which it makes the largest difference. All else agrees in it.
+/// A property in which tasks differ, and the comparison in which it makes the largest difference. All other properties
+/// agree in it.
 #[derive(Debug, Serialize)]
 pub(super) struct Cause {
     pub(super) what: What,
-    /// How many times `most` is `least`.
+    /// The ratio of `most` to `least`.
     pub(super) factor: f64,
     pub(super) least: Side,
     pub(super) most: Side,
-    /// What agrees.
+    /// The properties that agree.
     pub(super) among: String,
 }
 
@@ -27,34 +28,34 @@ pub(super) struct Side {
     pub(super) at: String,
 }
 
-/// What tasks of a codelet differ in.
+/// A property in which tasks of a codelet differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum What {
-    /// The extents of the arrays: medians.
+    /// The extents of the arrays: compares medians.
     Footprint,
-    /// Medians.
+    /// Compares medians.
     Kernel,
-    /// Medians.
+    /// Compares medians.
     ElementType,
-    /// Medians, of each kind's fastest kernel.
+    /// Compares medians, of each kind's fastest kernel.
     WorkerKind,
-    /// The mean of first calls against the median.
+    /// Compares the mean of first calls with the median.
     FirstCall,
     /// Two median absolute deviations, scaled as a standard deviation, about the median of the last calls.
     Spread,
-    /// The longest call against the median.
+    /// Compares the longest call with the median.
     Outlier,
 }
 
-/// What is known of the codelet, by what causes compare.
+/// A history of the codelet, with the properties that causes compare.
 struct Sample<'h> {
     history: &'h History,
     footprint: String,
     elements: String,
 }
 
-/// The causes that there are, the largest first.
+/// The causes, the largest first.
 pub(super) fn causes<'s: 'f, 'f>(families: impl Iterator<Item = &'f Family<'s>>) -> Vec<Cause> {
     let histories = families.flat_map(|family| family.histories.iter().copied());
     let samples: Vec<_> = histories
@@ -91,8 +92,8 @@ pub(super) fn causes<'s: 'f, 'f>(families: impl Iterator<Item = &'f Family<'s>>)
     causes
 }
 
-/// Among samples with the same `among`, the largest factor between medians that differ in `label`. Of samples with the
-/// same label the fastest counts.
+/// Among samples with the same `among`, the largest factor between medians that differ in `label`. The fastest of the
+/// samples with the same label counts.
 fn largest(
     what: What,
     samples: &[&Sample<'_>],
@@ -112,7 +113,7 @@ fn largest(
     compared.max_by(|a, b| a.factor.total_cmp(&b.factor))
 }
 
-/// Where first calls are slowest, compared with the median of those after.
+/// The first calls that are slowest compared with the median of later calls.
 fn first_call(samples: &[Sample<'_>]) -> Option<Cause> {
     let of = |sample: &Sample<'_>| {
         let first = Side { us: sample.history.first_us?, at: "first calls".to_owned() };
@@ -144,7 +145,7 @@ fn outlier(samples: &[&Sample<'_>]) -> Option<Cause> {
 }
 
 impl Sample<'_> {
-    /// All that a history is of.
+    /// All properties of a history.
     fn all(&self) -> String {
         let Self { history, footprint, elements } = self;
         format!("{footprint}, {elements}, {} on {}", history.kernel, history.worker_kind)
@@ -152,7 +153,7 @@ impl Sample<'_> {
 }
 
 impl Cause {
-    /// Nothing if there is no difference, or one side takes no time.
+    /// None if there is no difference, or if one side takes no time.
     fn new(what: What, least: Side, most: Side, among: String) -> Option<Self> {
         let factor = most.us / least.us;
         (least.us > 0.0 && factor > 1.0).then_some(Self { what, factor, least, most, among })

@@ -17,13 +17,13 @@ use crate::table::Table;
 use crate::trouble::Trouble;
 use crate::units;
 
-/// What was so when calls began, in one run.
+/// The circumstances in which calls began, in one run.
 #[derive(Serialize)]
 pub(super) struct Circumstances {
     file: PathBuf,
     codelets: Vec<String>,
     calls: usize,
-    /// Groups of like calls.
+    /// Groups of similar calls.
     groups: usize,
     circumstances: Vec<Circumstance>,
 }
@@ -35,7 +35,7 @@ struct Circumstance {
     value: String,
     calls: usize,
     median_us: f64,
-    /// The median of how many times the median of like calls each took.
+    /// The median of each call's duration relative to the median of similar calls.
     of_like_calls: f64,
 }
 
@@ -49,18 +49,19 @@ enum What {
     Team,
 }
 
-/// A call, its time against that of its like, and what was so when it began.
+/// A call, its duration relative to that of similar calls, and the circumstances in which it began.
 struct Call {
     us: f64,
     of_like: f64,
-    /// In the order of [`What`]; numbers are padded, so that they sort.
+    /// In the order of [`What`]; numbers are padded so that they sort.
     values: Vec<(What, String)>,
 }
 
 type Like<'t> = (&'t str, Option<&'t str>, &'t [String], &'t [Vec<usize>], &'t str);
 
 impl Circumstances {
-    /// Those of the codelet of this name, with or without its modules, in the trace in `file`.
+    /// The circumstances of the calls of the codelet with this name, with or without its modules, in the trace in
+    /// `file`.
     pub(super) fn of(codelet: &str, trace: &Trace, file: &Path) -> Result<Self, Trouble> {
         let mut names: Vec<_> = trace.tasks().iter().map(|task| task.path.to_string()).collect();
         names.sort();
@@ -90,12 +91,12 @@ impl Circumstances {
         Ok(Self { file: file.to_owned(), codelets: meant, calls: calls.calls.len(), groups, circumstances })
     }
 
-    /// What has several values, and what has one.
+    /// Whether `what` has several values.
     fn is_compared(&self, what: What) -> bool {
         self.circumstances.iter().filter(|one| one.what == what).count() > 1
     }
 
-    /// The circumstance in whose values like calls differ most, and by how much.
+    /// The circumstance whose values make the largest difference between similar calls, and the difference.
     fn largest(&self) -> Option<(What, f64)> {
         let of = |what: What| {
             let values =
@@ -147,7 +148,7 @@ fn calls(trace: &Trace, is_meant: impl Fn(&Task) -> bool) -> Calls {
     Calls { calls, groups: groups.len() }
 }
 
-/// For each task, how many other workers ran one when it began.
+/// For each task, the number of other workers that were running one when it began.
 fn others_busy(tasks: &[Task]) -> Vec<usize> {
     let mut by_start: Vec<_> = (0..tasks.len()).collect();
     by_start.sort_by_key(|&index| tasks[index].start_ns);
@@ -163,7 +164,7 @@ fn others_busy(tasks: &[Task]) -> Vec<usize> {
     busy
 }
 
-/// The tasks that are the first to use, in a memory node, an array that was copied there.
+/// The tasks that are the first to use an array after it was copied to a memory node.
 fn first_after_transfers(trace: &Trace) -> HashSet<usize> {
     let mut users: HashMap<(u64, u32), Vec<(u64, usize)>> = HashMap::new();
     for (index, task) in trace.tasks().iter().enumerate() {
@@ -181,7 +182,7 @@ fn first_after_transfers(trace: &Trace) -> HashSet<usize> {
     trace.transfers().iter().filter_map(first).collect()
 }
 
-/// Of like calls, the first on each worker.
+/// The first of similar calls on each worker.
 fn first_on_workers(tasks: &[Task], group: &[usize]) -> HashSet<usize> {
     let mut first: HashMap<usize, usize> = HashMap::new();
     for &index in group {
@@ -193,7 +194,7 @@ fn first_on_workers(tasks: &[Task], group: &[usize]) -> HashSet<usize> {
     first.into_values().collect()
 }
 
-/// The lower median of what is not empty.
+/// The lower median of a sequence that is not empty.
 fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<_> = values.collect();
     values.sort_by(f64::total_cmp);
@@ -275,8 +276,8 @@ mod tests {
         .replace(",\n\"", ",\"")
     }
 
-    /// On the CPU a call of 10 us, then, with help, one of 5; on the device one after a copy, while the CPU works, and one
-    /// after all that.
+    /// On the CPU a call of 10 us, then one of 5 us with a team; on the device one after a copy, while the CPU works,
+    /// and one after all that.
     fn run() -> Trace {
         let copy = r#",
 {"ph":"X","name":"a","ts":1.0,"dur":1.0,"pid":2,"tid":10000,"cat":"transfer","args":{"array":7,"from":0,"to":1,"bytes":32}}"#;

@@ -24,15 +24,15 @@ const COLOURS: [RGBColor; 7] = [
 ];
 const FONT: &str = "sans-serif";
 const GREY: RGBColor = RGBColor(110, 110, 110);
-/// A log scale has no place for 0.
+/// A log scale cannot show 0.
 const LEAST_US: f64 = 1e-3;
-/// Few: coordinates are whole, and short pieces of a line would be seen to be.
+/// Few: coordinates are whole pixels, and short pieces of the curve would look jagged.
 const CURVE_STEPS: usize = 30;
-/// Series lie beside each other by this factor.
+/// The factor by which series are shifted to lie side by side.
 const BESIDE: f64 = 1.03;
 const KEY: &str = "dot: median; thick line: its spread; thin line: shortest to longest; curve: what is expected of other sizes";
 
-/// A family and what the legend calls it.
+/// A family and its name in the legend.
 pub(super) struct Series<'s> {
     pub(super) title: String,
     pub(super) family: &'s Family<'s>,
@@ -99,7 +99,7 @@ fn draw(
     Ok(())
 }
 
-/// Thin lines for all durations, thick ones for the median and its spread, a dot for the median, and the curve.
+/// Draws thin lines for all durations, thick ones for the median and its spread, a dot for the median, and the curve.
 fn draw_series(
     chart: &mut Chart<'_, '_>,
     series: &Series<'_>,
@@ -142,7 +142,7 @@ fn short(number: String) -> String {
     format!("{digits} {unit}").trim_end().to_owned()
 }
 
-/// What the axes show: all sizes and durations, and some room about them.
+/// The ranges of the axes: all sizes and durations, with a margin.
 fn ranges(series: &[Series<'_>]) -> (Range<f64>, Range<f64>) {
     let histories = || series.iter().flat_map(|series| series.family.histories.iter());
     let around = |values: &mut dyn Iterator<Item = f64>, room: f64| {

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::pattern::{Pattern, Reads};
 use super::work::{NUMBERS, bare, mean};
 
-/// A row of what tasks work on; as far apart as two workers' caches need.
+/// A row of the cells that tasks work on, far enough apart to avoid false sharing.
 pub(super) type Cells = Vec<Cell>;
 
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ pub(super) fn cells(count: usize) -> Cells {
     vec![Cell([0.0; NUMBERS]); count]
 }
 
-/// Runs so many steps of a pattern in the threads of the pool that it is called in.
+/// Runs so many steps of a pattern on the threads of the current pool.
 pub(super) fn run(pattern: Pattern, rows: &mut [Cells; 2], steps: u64, times: u64) {
     let [even, odd] = rows;
     for step in 0..steps {
@@ -40,7 +40,7 @@ mod tests {
     use super::super::pattern;
     use super::*;
 
-    /// What tasks of dahl write, and what is written here, are the same numbers.
+    /// The tasks of dahl and this code compute the same numbers.
     #[test]
     fn both_ways_compute_the_same() -> dahl::Result<()> {
         let rt = dahl::Runtime::builder().cpu_workers(2).build()?;
@@ -49,7 +49,7 @@ mod tests {
             let (mut tasks, mut forks) = ([row()?, row()?], [cells(8), cells(8)]);
             pattern.submit(&mut tasks, 7, 2)?;
             run(pattern, &mut forks, 7, 2);
-            // A chain stays in its row; of the others, the seventh step writes the other one.
+            // Chains stay in their row; with the other patterns, the seventh step writes the other row.
             let last = if pattern == Pattern::Chains { 0 } else { 1 };
             for (task, fork) in tasks[last].iter().zip(&forks[1]) {
                 assert_eq!(task.to_vec()?, fork.0, "{}", pattern.name());

@@ -34,13 +34,13 @@ pub(super) const STUDY: Study = Study {
     run,
 };
 
-/// Tasks that may run at once, for each worker.
+/// Parallel tasks per worker.
 const WIDTH: usize = 4;
 
-/// Steps of the largest tasks.
+/// The number of steps with the largest tasks.
 const LEAST_STEPS: u64 = 32;
 
-/// What runs the tasks.
+/// The system that runs the tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum System {
@@ -59,18 +59,18 @@ impl System {
     }
 }
 
-/// The work in so many steps.
+/// The work, divided into so many steps.
 #[derive(Clone, Copy, Debug)]
 struct Variant {
     system: System,
     pattern: Pattern,
     workers: usize,
     steps: u64,
-    /// Multiplications and additions of all tasks, for each number.
+    /// Multiply-adds of all tasks, for each number.
     total: u64,
 }
 
-/// Microseconds, as one round has measured them.
+/// The measurements of one round, in microseconds.
 struct Round {
     loop_us: f64,
     tasks_us: f64,
@@ -85,7 +85,7 @@ impl Variant {
         self.pattern.tasks(self.steps, self.width())
     }
 
-    /// Multiplications and additions of a task.
+    /// Multiply-adds of a task.
     fn times(&self) -> u64 {
         self.total / self.tasks()
     }
@@ -104,7 +104,7 @@ impl Variant {
         let rt = unchecked().cpu_workers(self.workers).build()?;
         let row = || (0..self.width()).map(|_| rt.zeros([NUMBERS])).collect::<dahl::Result<Cells>>();
         let mut rows = [row()?, row()?];
-        // Records of tasks are made as they are first needed.
+        // Runs once beforehand, since records of tasks are allocated when they are first needed.
         self.pattern.submit(&mut rows, self.steps.min(2048), 1)?;
         rt.wait()?;
         let begin = Instant::now();
@@ -132,7 +132,7 @@ struct Row {
     pattern: Pattern,
     workers: usize,
     tasks: u64,
-    /// Of the work in one task, by the plain loop.
+    /// The work in one task, measured with the plain loop.
     work_us: f64,
     granularity_us: f64,
     efficiency: f64,
@@ -147,7 +147,7 @@ impl Row {
 
     fn new(variant: &Variant, rounds: &[Round], loop_us: f64) -> Self {
         let (workers, tasks) = (variant.workers as f64, variant.tasks() as f64);
-        // The tasks' share of it: where it cannot be cut into equal parts, a rest is left.
+        // The fraction that the tasks do: if the work cannot be divided equally, a rest is left.
         let loop_us = loop_us * (tasks * variant.times() as f64) / variant.total as f64;
         let efficiency = Spread::over(rounds, |round| loop_us / (workers * round.tasks_us));
         Self {
@@ -164,8 +164,8 @@ impl Row {
     }
 }
 
-/// The granularity at which the efficiency is a half, between the two rows around it, if their quartiles do not overlap; rows
-/// have more and more tasks. `< 0.10 us`, if it is more than a half with tasks as small as that.
+/// The granularity at which the efficiency is a half, between the two rows around it, if their quartiles do not
+/// overlap; rows have more and more tasks. `< 0.10 us` if the efficiency is above a half even with the smallest tasks.
 fn metg<'r>(rows: impl Iterator<Item = &'r Row>) -> String {
     let rows: Vec<&Row> = rows.collect();
     let around = rows.windows(2).find(|pair| pair[0].efficiency >= 0.5 && pair[1].efficiency < 0.5);
@@ -182,14 +182,14 @@ fn metg<'r>(rows: impl Iterator<Item = &'r Row>) -> String {
     format!("{:.2} us", (above + (below - above) * share).exp())
 }
 
-/// 1, 2, 4, .. and the most.
+/// 1, 2, 4, .. and `most`.
 pub(super) fn powers_to(most: usize) -> Vec<usize> {
     let powers =
         std::iter::successors(Some(1), |workers| Some(2 * workers)).take_while(|&workers| workers < most);
     powers.chain([most]).collect()
 }
 
-/// All that are measured: fewer and larger tasks before more and smaller ones.
+/// All variants: fewer and larger tasks before more and smaller ones.
 fn variants(workers: &[usize], total: u64, most_tasks: u64) -> Vec<Variant> {
     let mut variants = Vec::new();
     for system in System::ALL {
@@ -216,7 +216,7 @@ fn run(session: &mut Session<'_>) -> Result<Findings, Trouble> {
         format!("{pattern}, {} tasks on {} workers, {system}", variant.tasks(), variant.workers)
     };
     let measured = in_turn(session, "granularity", &variants, name, Variant::measure)?;
-    // The work is the same in all, and what disturbs the loop only adds to its time.
+    // The work is the same in all rounds, and disturbances only make the loop slower, so the minimum counts.
     let loop_us = measured.iter().flatten().map(|round| round.loop_us).fold(f64::INFINITY, f64::min);
     let rows: Vec<Row> =
         variants.iter().zip(&measured).map(|(variant, rounds)| Row::new(variant, rounds, loop_us)).collect();

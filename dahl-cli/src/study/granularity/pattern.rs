@@ -8,21 +8,22 @@ use super::work::{mean, multiply_and_add};
 /// A row of arrays, one for each task of a step.
 pub(super) type Cells = Vec<Vector<'static, f32>>;
 
-/// Graphs of Task Bench, by the names that they have there: a step of so many tasks after the other.
+/// Graphs of Task Bench, by their names there: steps of so many tasks, one step after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Pattern {
-    /// `no_comm`: a task follows the one before it.
+    /// `no_comm`: a task follows the one at its index in the step before.
     Chains,
     /// `stencil_1d_periodic`: it follows that one and its two neighbours.
     Stencil,
-    /// `fft`: it follows that one and those at a distance, which doubles from step to step and begins anew.
+    /// `fft`: it follows that one and those at a distance, which doubles from step to step and then starts again.
     Fft,
-    /// `tree`: two tasks follow each, up to the width; from then on those of a step's first half have two that follow.
+    /// `tree`: two tasks follow each task until the width is reached; then each task of a step's first half has two
+    /// followers.
     Tree,
 }
 
-/// The tasks of the step before that a task follows.
+/// The tasks of the previous step that a task follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reads {
     One(usize),
@@ -51,7 +52,7 @@ impl Pattern {
         }
     }
 
-    /// Tasks of a step, the first of which is 0, where there are at most `most`.
+    /// The number of tasks of a step, counted from 0, with at most `most`.
     pub(super) fn tasks_of(self, step: u64, most: usize) -> usize {
         match self {
             Self::Tree if step < u64::from(usize::BITS) => most.min(1 << step),
@@ -64,7 +65,7 @@ impl Pattern {
         (0..steps).map(|step| self.tasks_of(step, most) as u64).sum()
     }
 
-    /// The tasks of the step before `step` that task `task` of it follows; `most` is 4 at least.
+    /// The tasks of the previous step that task `task` of `step` follows; `most` is at least 4.
     pub(super) fn reads(self, step: u64, task: usize, most: usize) -> Reads {
         match self {
             Self::Chains => Reads::One(task),
@@ -84,7 +85,7 @@ impl Pattern {
         }
     }
 
-    /// Submits so many steps of tasks, which work on the two rows in turn.
+    /// Submits so many steps of tasks, which alternate between the two rows.
     pub(super) fn submit(self, rows: &mut [Cells; 2], steps: u64, times: u64) -> dahl::Result<()> {
         let [even, odd] = rows;
         for step in 0..steps {
@@ -112,7 +113,7 @@ fn link(values: &mut [f32], times: u64) {
     multiply_and_add(values, times);
 }
 
-/// A task that reads what another has written a step before.
+/// A task that reads what another task wrote a step before.
 #[codelet(R, W, cpu_only)]
 fn after_one(a: &[f32], out: &mut [f32], times: u64) {
     mean([a], out);

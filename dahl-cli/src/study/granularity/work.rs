@@ -7,7 +7,7 @@ use dahl::simd::{Vectorised, dispatch};
 /// Numbers that each task works on: a register's worth.
 pub(super) const NUMBERS: usize = 8;
 
-/// `v = 0.5 v + 1`, so often for each number.
+/// `v = 0.5 v + 1`, `times` times for each number.
 #[inline(always)]
 pub(super) fn multiply_and_add(values: &mut [f32], times: u64) {
     let mut numbers = [0.0; NUMBERS];
@@ -20,7 +20,7 @@ pub(super) fn multiply_and_add(values: &mut [f32], times: u64) {
     values.copy_from_slice(&numbers);
 }
 
-/// The mean of what other tasks have written.
+/// The mean of the results of other tasks.
 #[inline(always)]
 pub(super) fn mean<const N: usize>(inputs: [&[f32]; N], out: &mut [f32]) {
     for (i, out) in out.iter_mut().enumerate() {
@@ -28,7 +28,7 @@ pub(super) fn mean<const N: usize>(inputs: [&[f32]; N], out: &mut [f32]) {
     }
 }
 
-/// [`multiply_and_add`], compiled for the instructions that codelets are compiled for.
+/// [`multiply_and_add`], compiled for the same instructions as codelets.
 struct Bare<'v>(&'v mut [f32], u64);
 
 impl Vectorised for Bare<'_> {
@@ -40,7 +40,7 @@ impl Vectorised for Bare<'_> {
     }
 }
 
-/// What a codelet does, by the same instructions, without a task of dahl's around it.
+/// The work of a codelet, with the same instructions, without a task of dahl.
 pub(super) fn bare(values: &mut [f32], times: u64) {
     dispatch(Bare(values, times));
 }

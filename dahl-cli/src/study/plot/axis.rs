@@ -6,10 +6,10 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, Value
 
 use super::number;
 
-/// About so many ticks stand on an axis that is told none.
+/// About how many ticks an axis has by default.
 const TICKS: f64 = 5.0;
 
-/// An axis: what it says, whether it is logarithmic, its ends and ticks. What is not said comes of the data.
+/// An axis: its label, whether it is logarithmic, its ends and ticks. By default they follow from the data.
 #[derive(Clone)]
 pub(crate) struct Axis {
     pub(super) label: String,
@@ -36,7 +36,7 @@ impl Axis {
         self
     }
 
-    /// Lets it begin near the smallest value.
+    /// Starts the axis near the smallest value.
     pub(crate) fn near_data(mut self) -> Self {
         self.low = None;
         self
@@ -48,7 +48,7 @@ impl Axis {
         self
     }
 
-    /// Where values lie, of which these are on it.
+    /// The scale of the axis for these values.
     pub(super) fn scale(&self, values: impl Iterator<Item = f64>) -> Scale {
         let shown = values.filter(|value| value.is_finite() && (!self.is_log || *value > 0.0));
         let (least, most) = shown.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| {
@@ -70,7 +70,7 @@ impl Axis {
     }
 }
 
-/// Round numbers between two.
+/// Round numbers between two numbers.
 fn steps(low: f64, high: f64) -> Vec<(f64, String)> {
     let least = (high - low) / TICKS;
     let power = 10_f64.powf(least.log10().floor());
@@ -89,7 +89,7 @@ fn rounded(value: f64, step: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Powers of ten between two numbers; where there are few, numbers between them too.
+/// Powers of ten between two numbers, and numbers between them if there are few.
 fn decades(low: f64, high: f64) -> Vec<(f64, String)> {
     let powers = low.log10().floor() as i32..=high.log10().ceil() as i32;
     let between = |digits: &[f64]| -> Vec<f64> {
@@ -102,7 +102,7 @@ fn decades(low: f64, high: f64) -> Vec<(f64, String)> {
     found.into_iter().map(|value| (value, number(value))).collect()
 }
 
-/// Where values lie on an axis, for plotters.
+/// Maps values to positions on an axis, for plotters.
 #[derive(Clone)]
 pub(super) struct Scale {
     is_log: bool,
@@ -112,7 +112,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// The value, or the end of the axis that it is beyond.
+    /// The value, limited to the ends of the axis.
     pub(super) fn within(&self, value: f64) -> f64 {
         value.clamp(self.low, self.high)
     }

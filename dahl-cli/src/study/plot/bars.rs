@@ -12,7 +12,7 @@ use super::{Area, CAPTION_SIZE, Drawn, TEXT_SIZE};
 const BAR_HEIGHT: u32 = 26;
 const AROUND: u32 = 88;
 const LABEL_WIDTH: u32 = 100;
-/// The share of a bar's height that it fills.
+/// The fraction of its row that a bar's height fills.
 const FILLED: f64 = 0.68;
 
 /// A panel of horizontal bars.
@@ -23,7 +23,7 @@ pub(crate) struct Bars {
     guide: Option<(String, f64)>,
 }
 
-/// A bar: parts one after the other, each with what the legend calls it.
+/// A bar: consecutive parts, each with its name in the legend.
 pub(crate) struct Bar {
     label: String,
     parts: Vec<(String, f64)>,
@@ -31,7 +31,7 @@ pub(crate) struct Bar {
 }
 
 impl Bar {
-    /// A bar of one part; bars of one name have one colour.
+    /// A bar with one part; bars with the same name have the same colour.
     pub(crate) fn new(label: impl Into<String>, name: impl Into<String>, value: f64) -> Self {
         Self { label: label.into(), parts: vec![(name.into(), value)], spread: None }
     }
@@ -41,7 +41,7 @@ impl Bar {
         Self { label: label.into(), parts, spread: None }
     }
 
-    /// How far the measurements lie apart.
+    /// Sets the spread of the measurements.
     pub(crate) fn spread(mut self, low: f64, high: f64) -> Self {
         self.spread = (low < high).then_some((low, high));
         self
@@ -62,7 +62,7 @@ impl Bars {
         self
     }
 
-    /// Adds a dashed line at a value that stands for no measurement.
+    /// Adds a dashed line at a reference value.
     pub(crate) fn guide(mut self, name: impl Into<String>, value: f64) -> Self {
         self.guide = Some((name.into(), value));
         self

@@ -9,19 +9,19 @@ use super::{Area, Drawn, TEXT_SIZE};
 const LINE_HEIGHT: i32 = 22;
 const TOP: i32 = 34;
 const KEY_WIDTH: i32 = 26;
-/// How wide a character is, about.
+/// The approximate width of a character.
 const CHARACTER_WIDTH: f64 = 6.6;
 
-/// How something is drawn.
+/// The kind of mark in the legend.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key {
     Line,
     Area,
-    /// A dashed line that stands for no measurement.
+    /// A dashed line for reference values.
     Guide,
 }
 
-/// Names in the order in which they first come, each with a colour of its own.
+/// Names in the order of their first occurrence, each with its colour.
 #[derive(Default)]
 pub(super) struct Legend {
     entries: Vec<(String, Key)>,
@@ -34,13 +34,13 @@ impl Legend {
         }
     }
 
-    /// The number of a name among those that are drawn alike; 0 if it is not explained.
+    /// The index of a name among those of the same kind; 0 if the legend does not have it.
     pub(super) fn index(&self, name: &str) -> usize {
         let coloured = self.entries.iter().filter(|(_, key)| *key != Key::Guide);
         coloured.map(|(entry, _)| entry).position(|entry| entry == name).unwrap_or(0)
     }
 
-    /// Whether there is something to explain.
+    /// Whether the legend has an entry.
     fn is_needed(&self) -> bool {
         self.entries.len() > 1
     }

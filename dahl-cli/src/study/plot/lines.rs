@@ -29,7 +29,7 @@ pub(crate) struct Series {
     points: Vec<Point>,
 }
 
-/// A value, and how far its measurements lie apart.
+/// A value, and the spread of its measurements.
 #[derive(Clone, Copy)]
 pub(crate) struct Point {
     pub(crate) x: f64,
@@ -61,7 +61,7 @@ impl Lines {
         self
     }
 
-    /// Adds a dashed line that stands for no measurement.
+    /// Adds a dashed line for reference values.
     pub(crate) fn guide(mut self, name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
         self.guides.push((name.into(), points));
         self
@@ -121,7 +121,7 @@ fn whisker(area: &Area<'_>, index: usize, x: i32, ends: [i32; 2]) -> Drawn {
     Ok(())
 }
 
-/// Pixels of the whole picture as pixels of an area of it.
+/// Converts pixels of the whole picture to pixels of an area.
 pub(super) fn relative(area: &Area<'_>, pixels: Vec<(i32, i32)>) -> Vec<(i32, i32)> {
     let (left, top) = area.get_base_pixel();
     pixels.into_iter().map(|(x, y)| (x - left, y - top)).collect()

@@ -22,10 +22,10 @@ pub(crate) use lines::{Lines, Point, Series};
 use crate::trouble::Trouble;
 use legend::Legend;
 
-/// What plotters draws into.
+/// The drawing area of plotters.
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// Of a drawing that could not be made.
+/// The result of drawing.
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
 const PANEL_WIDTH: u32 = 390;
@@ -34,7 +34,7 @@ const TITLE_SIZE: u32 = 17;
 const CAPTION_SIZE: u32 = 14;
 const TEXT_SIZE: u32 = 13;
 
-/// Panels in a row or several, and one legend for all of them.
+/// Panels in one or several rows, with one legend.
 pub(crate) struct Figure {
     title: String,
     columns: usize,
@@ -67,7 +67,7 @@ impl Panel {
         }
     }
 
-    /// What the legend explains.
+    /// The entries of the legend.
     fn names(&self) -> Vec<(&str, legend::Key)> {
         match self {
             Self::Lines(lines) => lines.names().collect(),
@@ -84,7 +84,7 @@ impl Panel {
 }
 
 impl Figure {
-    /// A figure whose panels stand in so many columns.
+    /// A figure with so many columns of panels.
     pub(crate) fn new(title: impl Into<String>, columns: usize) -> Self {
         Self { title: title.into(), columns, panels: Vec::new() }
     }
@@ -95,7 +95,7 @@ impl Figure {
         self
     }
 
-    /// Writes it as SVG.
+    /// Writes the figure as SVG.
     pub(crate) fn write(&self, path: &Path) -> Result<(), Trouble> {
         self.draw(path).map_err(|error| Trouble::unwritable(path, error))
     }
@@ -130,7 +130,7 @@ impl Figure {
     }
 }
 
-/// A number as people write it: at most three digits that say something.
+/// A number with at most three significant digits.
 pub(crate) fn number(value: impl Into<f64>) -> String {
     let value: f64 = value.into();
     let scaled = |value: f64, unit: &str| {

@@ -4,7 +4,7 @@ use plotters::element::{Circle, Cross, DynElement, IntoDynElement, Polygon, Rect
 use plotters::prelude::SVGBackend;
 use plotters::style::{BLACK, Color, RGBColor};
 
-/// Okabe's and Ito's, but for yellow, which white paper swallows.
+/// The palette of Okabe and Ito, without yellow, which is invisible on white.
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(230, 159, 0),
@@ -15,9 +15,9 @@ const COLOURS: [RGBColor; 7] = [
     BLACK,
 ];
 
-/// Of lines that stand for no measurement.
+/// The colour of lines for reference values.
 pub(super) const GUIDE: RGBColor = RGBColor(110, 110, 110);
-/// Of the lines behind.
+/// The colour of grid lines.
 pub(super) const GRID: RGBColor = RGBColor(226, 226, 226);
 
 /// The colour of entry `index` of the legend.

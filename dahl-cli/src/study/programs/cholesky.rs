@@ -28,7 +28,7 @@ fn gemm<T: Real>(a: ArrayView2<T>, b: ArrayView2<T>, c: ArrayViewMut2<T>) {
     blas::gemm(-T::ONE, a, b.reversed_axes(), T::ONE, c);
 }
 
-/// A matrix of so many tiles each way, which are square.
+/// A matrix of so many square tiles each way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Cholesky {
     pub(crate) tiles: usize,
@@ -37,7 +37,7 @@ pub(crate) struct Cholesky {
 }
 
 impl Cholesky {
-    /// Factorises `tiles` times the identity. How long that took, without making it.
+    /// Factorises `tiles` times the identity. Returns the duration without the initialisation.
     pub(crate) fn run(&self, rt: &Runtime) -> dahl::Result<u64> {
         let mut lower = Vec::new();
         for i in 0..self.tiles {

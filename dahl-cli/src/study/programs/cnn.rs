@@ -14,27 +14,27 @@ const RATE: f64 = 0.05;
 pub(crate) struct Cnn {
     pub(crate) filters: usize,
     pub(crate) batch: usize,
-    /// Samples that a task handles; the trainer's own choice if nothing is said.
+    /// Samples per task; the trainer's default if `None`.
     pub(crate) micro_batch_size: Option<usize>,
     pub(crate) epochs: usize,
     pub(crate) seed: u64,
 }
 
-/// What a training has shown.
+/// The results of a training.
 #[derive(Clone, Debug)]
 pub(crate) struct Trained {
-    /// When it began, by the runtime's clock: the network was there.
+    /// When it began, by the runtime's clock, after the network was created.
     pub(crate) begin_ns: u64,
     /// How long it took.
     pub(crate) ns: u64,
     /// Mean losses of the epochs.
     pub(crate) losses: Vec<f64>,
-    /// The share of samples whose label was predicted, in the last epoch.
+    /// The fraction of samples whose label was predicted, in the last epoch.
     pub(crate) accuracy: f64,
 }
 
 impl Cnn {
-    /// One epoch on batches of so many samples.
+    /// One epoch with batches of so many samples.
     pub(crate) fn new(filters: usize, batch: usize, seed: u64) -> Self {
         Self { filters, batch, micro_batch_size: None, epochs: 1, seed }
     }
@@ -73,7 +73,7 @@ impl<'a> First<'a> {
         Self { images, samples: samples.min(images.len()) }
     }
 
-    /// The first samples of these.
+    /// The first samples of this set.
     pub(crate) fn first(&self, samples: usize) -> Self {
         Self { samples: samples.min(self.samples), ..*self }
     }

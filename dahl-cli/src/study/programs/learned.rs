@@ -4,10 +4,10 @@ use dahl::Runtime;
 
 use crate::trouble::Trouble;
 
-/// Runs before the one that counts.
+/// Runs before the measured one.
 const EARLIER: usize = 4;
 
-/// What the fifth run of `program` on one runtime shows, when the models have what the runs before have measured.
+/// The result of the fifth run of `program` on one runtime, whose models have the measurements of the earlier runs.
 pub(crate) fn learned<R>(
     rt: &Runtime,
     program: impl Fn(&Runtime) -> Result<R, Trouble>,

@@ -2,13 +2,13 @@
 
 use dahl::{Machine, Speed, VirtualDevice};
 
-/// What devices are called.
+/// The name of the device.
 pub(crate) const DEVICE: &str = "device";
 
-/// How many times as many rows the tiles have that tiles of 16 rows stand for.
+/// The factor between the rows of the tiles that are simulated and those of the tiles of 16 rows that are computed.
 const TILE_SCALE: f64 = 32.0;
 
-/// CPU workers of this speed, and nothing else.
+/// A machine with CPU workers of this speed alone.
 pub(crate) fn of_cpu(speed: Speed) -> Machine {
     let mut machine = Machine::default();
     machine.cpu.speed = speed;
@@ -21,8 +21,8 @@ pub(crate) fn beside_cpu(speed: Speed, device: Speed, latency_us: f64, gbytes_pe
     Machine { devices: vec![device], ..of_cpu(speed) }
 }
 
-/// The same for tiles of 512 rows, for which tiles of 16 stand: their tasks and transfers take as long as those of the
-/// large ones would. A simulated run computes all it simulates.
+/// The same, with the durations of tiles of 512 rows: tasks and transfers of tiles of 16 rows take as long as those of
+/// the large ones would. A simulated run really computes what it simulates.
 pub(crate) fn of_tiles(mut machine: Machine) -> Machine {
     let scale = |speed: &mut Speed| {
         speed.gflops /= TILE_SCALE.powi(3);

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::{Pinned, unchecked};
 use crate::trouble::Trouble;
 
-/// Where Linux keeps files in memory: models are stored durably, which on a disk takes longer than a short run.
+/// The folder of Linux for files in memory: models are stored durably, which on a disk takes longer than a short run.
 const IN_MEMORY: &str = "/dev/shm";
 
 /// The models of a simulated machine with CPU workers and one device, stored for the time of a study.
@@ -19,7 +19,8 @@ pub(crate) struct Models {
 }
 
 impl Models {
-    /// Measures the tasks of `program` on one CPU worker alone and on the device alone. What it has shown there.
+    /// Measures the tasks of `program` on one CPU worker alone and on the device alone. Also returns the results of
+    /// these runs.
     pub(crate) fn of<R>(
         machine: Machine,
         cpu_workers: usize,
@@ -34,7 +35,7 @@ impl Models {
         Ok((models, shown))
     }
 
-    /// A runtime of the machine that knows all this.
+    /// The settings of a runtime of this machine with these models.
     pub(crate) fn builder(&self) -> RuntimeBuilder {
         let builder = unchecked().cpu_workers(self.cpu_workers).virtual_machine(self.machine.clone());
         builder.performance_dir(self.folder.path())

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use dahl::{ReadyTask, Scheduler, Workers};
 
-/// Gives each task to one worker, in the order in which they are ready; what cannot run there, to worker 0.
+/// Gives each task to one worker, in the order in which they become ready; a task that cannot run there, to worker 0.
 #[derive(Debug)]
 pub(crate) struct Pinned {
     worker: usize,
@@ -14,7 +14,7 @@ pub(crate) struct Pinned {
 }
 
 impl Pinned {
-    /// Of worker number `worker`.
+    /// The scheduler for worker number `worker`.
     pub(crate) fn to(worker: usize) -> Self {
         Self { worker, queues: Mutex::default(), workers: None }
     }

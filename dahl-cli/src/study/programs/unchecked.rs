@@ -2,7 +2,7 @@
 
 use dahl::{Runtime, RuntimeBuilder};
 
-/// A runtime that does not check tasks, whatever the build is: checks take time of their own.
+/// A runtime without checked mode, in every build: checks take time.
 pub(crate) fn unchecked() -> RuntimeBuilder {
     Runtime::builder().check(false)
 }

@@ -10,20 +10,20 @@ use super::Checkout;
 use crate::study::{Settings, Study, environment};
 use crate::trouble::Trouble;
 
-/// What is said where something is not known.
+/// Stands for something that is not known.
 const ABSENT: &str = "absent";
 
-/// What `about.toml` says.
+/// The content of `about.toml`.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct About {
     study: String,
     question: String,
-    /// `real`, or `virtual` for a study whose figures are exact.
+    /// `real`, or `virtual` for a study with exact figures.
     time: String,
     command: String,
     started: String,
     ended: String,
-    /// Settings of the environment that were there, and did not reach the study.
+    /// Settings of the environment that were removed and did not reach the study.
     ignored: Vec<String>,
     #[serde(skip)]
     short: String,
@@ -32,22 +32,22 @@ pub(crate) struct About {
     machine: Machine,
 }
 
-/// What ran.
+/// The sources that ran.
 #[derive(Clone, Debug, Serialize)]
 struct Sources {
     version: String,
-    /// The commit of the checkout, as the study began.
+    /// The commit of the checkout when the study began.
     commit: String,
     committed: String,
     /// `clean`, or `dirty` if files differ from the commit.
     tree: String,
-    /// When the command was built: before `committed`, it may have been from other sources.
+    /// When the command was built: if before `committed`, perhaps from other sources.
     built: String,
     build: String,
     rustc: String,
 }
 
-/// Where it ran.
+/// The machine.
 #[derive(Clone, Debug, Serialize)]
 struct Machine {
     host: String,
@@ -57,7 +57,7 @@ struct Machine {
     /// Processors that the process may use.
     processors: usize,
     instruction_set: String,
-    /// The mean number of processes that ran or waited, in the minute before the study.
+    /// The mean number of running or waiting processes in the minute before the study.
     load_at_start: String,
     /// The same in its last minute.
     load_at_end: String,
@@ -71,7 +71,7 @@ fn or_absent(fact: Option<String>) -> String {
     fact.unwrap_or_else(|| ABSENT.to_owned())
 }
 
-/// How busy the machine is.
+/// The current load of the machine.
 fn load() -> String {
     or_absent(line_of("/proc/loadavg").and_then(|line| Some(line.split(' ').next()?.to_owned())))
 }
@@ -116,10 +116,10 @@ impl Machine {
 }
 
 impl About {
-    /// Of a study that begins now.
+    /// The description of a study that begins now.
     pub(crate) fn of(study: &Study, settings: &Settings, checkout: &Checkout) -> Self {
         let values = [
-            // As text: numbers of TOML have a sign.
+            // As text: integers in TOML are signed.
             ("seed", toml::Value::from(settings.seed.to_string())),
             ("rounds", toml::Value::from(settings.rounds as i64)),
             ("workers", toml::Value::from(settings.workers as i64)),
@@ -129,7 +129,7 @@ impl About {
             study: study.name.to_owned(),
             question: study.question.to_owned(),
             time: study.time.to_string(),
-            // Where the program lies on this machine says nothing.
+            // The path of the program on this machine is irrelevant.
             command: ["dahl".to_owned()]
                 .into_iter()
                 .chain(std::env::args().skip(1))
@@ -145,7 +145,7 @@ impl About {
         }
     }
 
-    /// Adds a setting of the study itself.
+    /// Adds a setting that only this study has.
     pub(crate) fn setting(&mut self, name: &str, value: impl Into<toml::Value>) {
         self.settings.insert(name.to_owned(), value.into());
     }
@@ -155,7 +155,7 @@ impl About {
         &self.started[..10]
     }
 
-    /// The study ends now.
+    /// Records the end of the study.
     pub(crate) fn end(&mut self) {
         self.ended = seconds(SystemTime::now());
         self.machine.load_at_end = load();
@@ -166,7 +166,7 @@ impl About {
         toml::to_string(self).map_err(|error| Trouble::Failed(format!("about.toml: {error}")))
     }
 
-    /// The machine in a few words, and how busy it was, for pages.
+    /// The machine in a few words, and its load, for pages.
     pub(crate) fn machine(&self) -> String {
         let Machine { cpu, cores, instruction_set, load_at_start, load_at_end, .. } = &self.machine;
         format!(
@@ -174,7 +174,7 @@ impl About {
         )
     }
 
-    /// What ran, in a few words: `release build of 1234567`.
+    /// The build in a few words: `release build of 1234567`.
     pub(crate) fn build(&self) -> String {
         format!("{} build of {}", self.sources.build, self.short)
     }

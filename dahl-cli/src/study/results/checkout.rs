@@ -3,18 +3,18 @@
 use std::path::Path;
 use std::process::Command;
 
-/// The state of the checkout that the command was built in. What is not known is nothing, such as that of a command that
-/// was installed from a registry.
+/// The state of the checkout that the command was built in. Unknown values are `None`, as for a command that was
+/// installed from a registry.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Checkout {
     pub(crate) commit: Option<String>,
-    /// When it was made.
+    /// The date of the commit.
     pub(crate) committed: Option<String>,
-    /// Whether files differ from it, but for those that studies themselves write into the pages.
+    /// Whether files differ from it, except for those that studies write into the pages.
     pub(crate) is_dirty: Option<bool>,
 }
 
-/// All but these.
+/// Excludes the pages of studies.
 const PAGES: &str = ":(top,exclude)docs/studies";
 
 impl Checkout {
@@ -25,7 +25,7 @@ impl Checkout {
             let text = String::from_utf8(output.stdout).ok()?;
             output.status.success().then(|| text.trim().to_owned())
         };
-        // The folder may lie in somebody else's repository, which does not know the file.
+        // The folder may be inside another repository, which does not have the file.
         if git(&["ls-files", "--error-unmatch", "Cargo.toml"]).is_none() {
             return Self::default();
         }
@@ -37,7 +37,7 @@ impl Checkout {
         }
     }
 
-    /// The first characters of the commit, as names of folders have them.
+    /// The abbreviated commit, for names of folders.
     pub(crate) fn short(&self) -> String {
         let commit = self.commit.as_deref().unwrap_or("unknown");
         let dirty = if self.is_dirty == Some(true) { "-dirty" } else { "" };

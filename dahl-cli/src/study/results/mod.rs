@@ -24,13 +24,13 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Makes the folder that the user has named; files of the study that are there are written anew.
+    /// Creates the folder that the user named; files of the study in it are overwritten.
     pub(crate) fn at(path: &Path) -> Result<Self, Trouble> {
         fs::create_dir_all(path).map_err(|error| Trouble::unwritable(path, error))?;
         Ok(Self { path: path.to_owned() })
     }
 
-    /// Makes a folder that is not there yet: `results/DATE-STUDY-COMMIT`, and a number if there is one.
+    /// Creates a new folder: `results/DATE-STUDY-COMMIT`, with a number if that exists.
     pub(crate) fn new(study: &str, date: &str, commit: &str) -> Result<Self, Trouble> {
         let results = Path::new("results");
         fs::create_dir_all(results).map_err(|error| Trouble::unwritable(results, error))?;
@@ -51,7 +51,7 @@ impl Folder {
         &self.path
     }
 
-    /// Writes a table: a line for each row, under the names of its fields.
+    /// Writes a table with a line for each row, and the names of its fields as heading.
     pub(crate) fn table(&self, name: &str, rows: &[impl Serialize]) -> Result<(), Trouble> {
         let path = self.path.join(name);
         let write = || -> csv::Result<()> {
