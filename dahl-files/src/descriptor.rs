@@ -6,25 +6,25 @@ use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _};
 use std::path::Path;
 
-/// The open file of this process that a path in `/proc` names, as in `/proc/self/fd/1`, once more: both write at one
-/// place, one behind the other. Nothing if the path names none.
+/// Duplicates the open file of this process that a path in `/proc` names, such as `/proc/self/fd/1`: both share one
+/// position. None if the path names none.
 pub(crate) fn named(path: &Path) -> Option<io::Result<File>> {
     let number: i32 = path.file_name()?.to_str()?.parse().ok()?;
     let of_this_process = Path::new("/proc/self").canonicalize().ok()?.join("fd");
     if path.parent()? != of_this_process {
         return None;
     }
-    // SAFETY: any number may be asked for; the command takes a number and no pointer.
+    // SAFETY: any number may be passed; the command takes a number and no pointer.
     let copy = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 0) };
     if copy < 0 {
         return Some(Err(io::Error::last_os_error()));
     }
-    // SAFETY: the call has just opened it for this place alone.
+    // SAFETY: the call has just opened this descriptor, and nothing else owns it.
     Some(Ok(unsafe { File::from_raw_fd(copy) }))
 }
 
-/// Lets writes to a file wait that was opened so that opening it does not.
-pub(crate) fn let_wait(file: &File) -> io::Result<()> {
+/// Makes writes block to a file that was opened without blocking.
+pub(crate) fn set_blocking(file: &File) -> io::Result<()> {
     // SAFETY: the file is open, and the command takes no pointer.
     let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
     // SAFETY: as above.

@@ -38,12 +38,12 @@ pub use target::Target;
 /// Replaces the content of the file at `path` by `bytes`, as the [crate] says.
 ///
 /// # Errors
-/// If the file cannot be written. Then it is as it was, unless it was written in place.
+/// If the file cannot be written. It is unchanged then, unless it was written in place.
 pub fn save(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> io::Result<()> {
     save_with(path, |out| out.write_all(bytes.as_ref()))
 }
 
-/// As [`save`], with what `write` writes.
+/// As [`save`], with the output of `write`.
 ///
 /// # Errors
 /// As [`save`]; or that of `write`.

@@ -11,10 +11,10 @@ use tempfile::NamedTempFile;
 use crate::descriptor;
 use crate::without_size_signal;
 
-/// Links that are followed from one path, as many as Linux follows.
+/// The most links that are followed from one path, as in Linux.
 const MOST_LINKS: usize = 40;
 
-/// Where a file is saved: links are followed, and it is known how to write there.
+/// A path to save to, with links resolved and the way to write determined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     path: PathBuf,
@@ -24,14 +24,14 @@ pub struct Target {
 /// How it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// By a new file, which is renamed.
+    /// By a new file that replaces it.
     Replace,
-    /// Into what is there: it is no regular file, or an open file of this process.
+    /// Into the existing file: it is not regular, or it is an open file of this process.
     Through,
 }
 
 impl Target {
-    /// Follows the links of `path`, and looks what is there. Nothing is changed.
+    /// Follows the links of `path`, and examines the file there. Changes nothing.
     ///
     /// # Errors
     /// If the path is empty, a folder, or leads through a loop of links or a folder that is not there.
@@ -53,7 +53,7 @@ impl Target {
             let Some(name) = path.file_name() else { return Err(ErrorKind::IsADirectory.into()) };
             let folder = path.parent().unwrap_or(&path).canonicalize()?;
             if folder.starts_with("/proc") {
-                // `/proc/self/fd/1`: an open file, to which others write as well.
+                // `/proc/self/fd/1`: an open file, which others may also write to.
                 return Ok(Self { path: folder.join(name), way: Way::Through });
             }
             path = folder.join(name);
@@ -72,7 +72,7 @@ impl Target {
         &self.path
     }
 
-    /// Whether it can be written now, without a change of what is there.
+    /// Checks whether it can be written, without changing it.
     ///
     /// # Errors
     /// If it cannot.
@@ -82,13 +82,13 @@ impl Target {
                 self.require_writable()?;
                 self.beside(None).map(drop)
             }
-            // To open a FIFO would be seen by whoever reads it.
+            // A reader would notice that a FIFO is opened.
             Way::Through if is_fifo(&self.path) => Ok(()),
             Way::Through => self.open().map(drop),
         }
     }
 
-    /// Replaces the content by what `write` writes.
+    /// Replaces the content by the output of `write`.
     ///
     /// # Errors
     /// If it cannot be written, or that of `write`.
@@ -114,8 +114,8 @@ impl Target {
         Ok(result)
     }
 
-    /// The facts of the file that is there, if one is. An error if it may not be written: to rename another file over it
-    /// would not ask.
+    /// The metadata of the existing file, if any. An error if it may not be written: renaming another file over it
+    /// would not check that.
     fn require_writable(&self) -> io::Result<Option<Metadata>> {
         match OpenOptions::new().write(true).open(&self.path) {
             Ok(file) => file.metadata().map(Some),
@@ -128,7 +128,8 @@ impl Target {
         self.path.parent().unwrap_or(&self.path)
     }
 
-    /// A file that nobody else has, which is removed when it is dropped. Whoever may not read the old one may not read this.
+    /// A new private file, which is removed when it is dropped. Whoever may not read the old file may not read this
+    /// one.
     fn beside(&self, old: Option<&Metadata>) -> io::Result<NamedTempFile> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(".dahl-").rand_bytes(10);
@@ -141,7 +142,7 @@ impl Target {
         builder.tempfile_in(self.folder())
     }
 
-    /// Opens what is no regular file. What is written goes behind what an open file holds.
+    /// Opens a file that is not regular. Writes are appended to the content of an open file.
     fn open(&self) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.append(true);
@@ -157,7 +158,7 @@ impl Target {
     }
 }
 
-/// Lets `write` write to a file, and flushes it to the disk if it is on one.
+/// Lets `write` write to a file, and flushes it to its disk, if any.
 fn fill<R>(file: &File, write: impl FnOnce(&mut dyn Write) -> io::Result<R>) -> io::Result<R> {
     let mut out = BufWriter::new(file);
     let result = write(&mut out);
@@ -174,7 +175,7 @@ fn fill<R>(file: &File, write: impl FnOnce(&mut dyn Write) -> io::Result<R>) -> 
     Ok(result)
 }
 
-/// Gives a new file the owner, the group and the mode of an old one. False if the owner or the group may not be given.
+/// Gives a new file the owner, the group and the mode of an old one. False if the owner or the group cannot be set.
 #[cfg(unix)]
 fn give_owner_and_mode(new: &File, old: &Metadata) -> io::Result<bool> {
     use std::os::unix::fs::{MetadataExt as _, fchown};
@@ -194,7 +195,7 @@ fn give_owner_and_mode(new: &File, old: &Metadata) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Flushes the names of a folder. Some file systems cannot, and the file itself has been written.
+/// Flushes the entries of a folder. Errors are ignored: some file systems cannot, and the file itself has been written.
 fn flush_folder(folder: &Path) {
     #[cfg(unix)]
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
@@ -212,13 +213,13 @@ fn is_fifo(_: &Path) -> bool {
     false
 }
 
-/// Opens a FIFO that somebody reads; from then on writing waits for the reader.
+/// Opens a FIFO that has a reader; from then on writes wait for the reader.
 #[cfg(unix)]
 fn open_fifo(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt as _;
     match options.custom_flags(libc::O_NONBLOCK).open(path) {
         Ok(file) => {
-            descriptor::let_wait(&file)?;
+            descriptor::set_blocking(&file)?;
             Ok(file)
         }
         Err(error) if error.raw_os_error() == Some(libc::ENXIO) => {

@@ -14,7 +14,7 @@ use std::thread;
 use dahl_files::{Target, save, save_with};
 use tempfile::tempdir;
 
-/// Names the work of a child process, and where it does it.
+/// Names the work of a child process, and its folder.
 const CHILD: &str = "SAVE_TEST_CHILD";
 
 /// The names in a folder, sorted.
@@ -46,7 +46,7 @@ fn owner_and_mode_stay() {
     let path = folder.path().join("model");
     fs::write(&path, "old").unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-    // Only the superuser may give a file away; for others the owner is theirs before and after.
+    // Only the superuser may change the owner; for others it is the same before and after.
     let _ = std::os::unix::fs::chown(&path, Some(12345), Some(54321));
     let before = fs::metadata(&path).unwrap();
     save(&path, "new").unwrap();
@@ -152,7 +152,7 @@ fn a_fifo_is_written_to_if_somebody_reads_and_is_an_error_else() {
     fifo(&path);
     let error = save(&path, "content").unwrap_err();
     assert_eq!(error.to_string(), "it is a FIFO, and nobody reads from it");
-    // Opened for both, it waits for nobody.
+    // Opened for reading and writing, so that opening does not wait.
     let mut reader = OpenOptions::new().read(true).write(true).open(&path).unwrap();
     let much = vec![7; 1 << 20]; // more than it holds: the writer waits for the reader
     let read = thread::scope(|scope| {
@@ -176,7 +176,7 @@ fn a_target_can_be_tried_out_without_a_change() {
     assert!(Target::find(folder.path().join("missing/model")).is_err());
 }
 
-/// This test program once more, for one of the tests below.
+/// Runs this test program again, for one of the tests below.
 fn child(work: &str, folder: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "the_work_of_a_child", "--nocapture"]);
@@ -185,7 +185,7 @@ fn child(work: &str, folder: &Path) -> Command {
     command
 }
 
-/// What each writer saves: one byte, over and over.
+/// The content that each writer saves: one byte, repeated.
 fn content(writer: u8) -> Vec<u8> {
     vec![writer; 300_000]
 }
@@ -198,7 +198,7 @@ fn save_often(path: &Path, writers: [u8; 2]) {
     });
 }
 
-/// Does nothing but in a process that another test has started.
+/// Does nothing except in a process that another test has started.
 #[test]
 fn the_work_of_a_child() {
     let Some(work) = std::env::var_os(CHILD) else { return };

@@ -10,9 +10,9 @@ use std::collections::HashMap;
 /// The critical path of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CriticalPath {
-    /// How long it is.
+    /// Its length.
     pub length_ns: u64,
-    /// The part of it that is waiting for transfers.
+    /// The part of it in which tasks wait for transfers.
     pub transfers_ns: u64,
     /// The indices of its tasks, first to last.
     pub tasks: Vec<usize>,
@@ -21,7 +21,8 @@ pub struct CriticalPath {
 impl Trace {
     /// The longest chain of tasks, each of which depends on the one before.
     ///
-    /// Of several that are equally long, the one whose last task, and then whose each earlier one, was submitted first.
+    /// Of several equally long chains, the one whose last task was submitted first, then whose last but one was, and so
+    /// on.
     pub fn critical_path(&self) -> CriticalPath {
         let waited = self.waited_for_transfers();
         let mut length = vec![0; self.tasks().len()];

@@ -19,10 +19,10 @@ pub const TRANSFERS: u32 = 10_000;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "ph")]
 pub enum Line {
-    /// Says something of the run, a memory node or a worker.
+    /// Metadata of the run, a memory node or a worker.
     #[serde(rename = "M")]
     Metadata(Metadata),
-    /// Something that took time.
+    /// An event with a duration.
     #[serde(rename = "X")]
     Slice(Slice),
     /// The tail of an arrow.
@@ -36,7 +36,7 @@ pub enum Line {
     Counter(Counter),
 }
 
-/// What a line of metadata says.
+/// A line of metadata.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metadata {
     /// The memory node's number plus one.
@@ -44,12 +44,12 @@ pub struct Metadata {
     /// The worker's number plus one, or 0.
     #[serde(default)]
     pub tid: u32,
-    /// What it is about.
+    /// The metadata itself.
     #[serde(flatten)]
     pub fact: Fact,
 }
 
-/// A fact of the run.
+/// Metadata.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", content = "args", rename_all = "snake_case")]
 pub enum Fact {
@@ -59,13 +59,13 @@ pub enum Fact {
     ProcessName(Named),
     /// The name of a worker, of the host or of a link, as viewers know it.
     ThreadName(Named),
-    /// What else is known of a worker.
+    /// Further metadata of a worker.
     Worker(Worker),
-    /// The last line of a run that came to its end.
+    /// The last line of a complete run.
     End(End),
 }
 
-/// What wrote the file.
+/// The program and the runtime that wrote the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct About {
     /// The [`VERSION`] of the format.
@@ -86,14 +86,14 @@ pub struct About {
 /// A name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Named {
-    /// It.
+    /// The name.
     pub name: String,
 }
 
 /// A worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Worker {
-    /// Its number; nothing for the host, which helps.
+    /// Its number; none for the host, which helps.
     pub worker: Option<u32>,
     /// Its kind: `cpu`, or the name of a device.
     pub kind: String,
@@ -104,51 +104,52 @@ pub struct Worker {
 /// The end of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct End {
-    /// When, in microseconds.
+    /// The time of the end, in microseconds.
     pub end_us: f64,
     /// Tasks that have run.
     pub tasks: u64,
 }
 
-/// Something that took time.
+/// An event with a duration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Slice {
-    /// What viewers show: the codelet's name, `idle: dependency`, or the array that was copied.
+    /// The name in viewers: the codelet's name, `idle: dependency`, or the array that was copied.
     pub name: String,
-    /// When it began, in microseconds since the runtime was built, to the nanosecond.
+    /// Its beginning, in microseconds since the runtime was built, to the nanosecond.
     pub ts: f64,
-    /// How long it took, in microseconds.
+    /// Its duration, in microseconds.
     pub dur: f64,
-    /// The memory node's number plus one; of a transfer, where the elements came to.
+    /// The memory node's number plus one; for a transfer, that of the destination.
     pub pid: u32,
     /// The worker's number plus one, one more than all workers for the host, or a transfer's.
     pub tid: u32,
-    /// What it was.
+    /// The kind of event, with its data.
     #[serde(flatten)]
     pub what: What,
 }
 
-/// What took time.
+/// The kind of an event, with its data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "cat", content = "args", rename_all = "snake_case")]
 pub enum What {
     /// A task's kernel.
     Task(Box<Task>),
-    /// Nothing, and why.
+    /// Idle time, and its cause.
     Idle(Idle),
-    /// Elements were copied.
+    /// A transfer.
     Transfer(Transfer),
 }
 
-/// A task that has run. Times are in microseconds since the runtime was built; the slice is from the call of the kernel to
-/// its end.
+/// A completed task. Times are in microseconds since the runtime was built; the slice lasts from the call of the kernel
+/// to its end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     /// Its number in the order of submission.
     pub task: u64,
-    /// The codelet's full name: module and name; of a task that the runtime adds to a reduction, that of a contribution.
+    /// The codelet's full name: module and name; for a task that the runtime adds to a reduction, that of a
+    /// contribution.
     pub codelet: String,
-    /// The kernel that ran: `fold` or `finish` of a task that the runtime adds to a reduction. Nothing if the task was
+    /// The kernel that ran: `fold` or `finish` for a task that the runtime adds to a reduction. None if the task was
     /// cancelled, or failed before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
@@ -156,22 +157,22 @@ pub struct Task {
     pub elements: Vec<String>,
     /// The extents of each.
     pub footprint: Vec<Vec<usize>>,
-    /// What it uses, in the order of the declaration.
+    /// The arrays that it uses, in the order of the declaration.
     pub arrays: Vec<ArrayUse>,
-    /// How long the model expected it to take when it was taken, if it knew.
+    /// The predicted duration when the worker took it, if the model had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predicted_us: Option<f64>,
-    /// How long the kernel took, which is how long the slice is.
+    /// The duration of the kernel, which is that of the slice.
     pub measured_us: f64,
     /// When it was submitted.
     pub submitted_us: f64,
-    /// When all that it depends on had ended; of a task that commutes, when it was its turn as well.
+    /// When all its dependencies had ended; for a task that commutes, when it also held the commute lock.
     pub ready_us: f64,
     /// When the worker took it.
     pub taken_us: f64,
-    /// The tasks that it directly depends on, those of its arrays' chains, in order. A partition is no task: what is done
-    /// with a part depends on what was done with the whole, and the other way round. Tasks that commute do not depend on
-    /// each other.
+    /// The tasks that it directly depends on through the chains of its arrays, in order. A partition is not a task: an
+    /// access to a part depends on accesses to the whole array, and the other way round. Tasks that commute do not
+    /// depend on each other.
     pub after: Vec<u64>,
     /// The name that the submitter gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -184,7 +185,7 @@ pub struct Task {
     /// Whether idle workers helped.
     #[serde(default, skip_serializing_if = "is_false")]
     pub team: bool,
-    /// Why it failed or was cancelled, if so.
+    /// The reason if it failed or was cancelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
@@ -192,14 +193,14 @@ pub struct Task {
 /// An array that a task uses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArrayUse {
-    /// The number of the array or part, never given twice in a run. A contribution to a reduction uses the array that it
-    /// is to, and so do its folds.
+    /// The number of the array or part, never reused in a run. A contribution to a reduction uses the array of the
+    /// reduction, and so do its folds.
     pub array: u64,
     /// The access mode: `R`, `W`, `RW`, `REDUX`, `COMMUTE`.
     pub mode: String,
 }
 
-/// Why a worker had nothing to do before a task, or at the end.
+/// Idle time of a worker before a task, or at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Idle {
     /// The cause.
@@ -209,28 +210,28 @@ pub struct Idle {
     pub before: Option<u64>,
 }
 
-/// Why a worker was idle: what had not happened yet to the task that it ran next.
+/// Why a worker was idle: what the task that it ran next was still waiting for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// It had not been submitted.
     Submission,
-    /// What it depends on had not ended.
+    /// Its dependencies had not ended.
     Dependency,
     /// It was ready, and the worker had not taken it: scheduling, and the runtime's own work.
     Scheduler,
-    /// Its data were on their way.
+    /// Its data were being transferred.
     Transfer,
-    /// There was none: the run's end.
+    /// There was no next task: the end of the run.
     End,
 }
 
 impl Cause {
-    /// All of them, in the order in which they come before a task.
+    /// All causes, in the order in which they occur before a task.
     pub const ALL: [Self; 5] =
         [Self::Submission, Self::Dependency, Self::Scheduler, Self::Transfer, Self::End];
 
-    /// The cause as it is written in the file.
+    /// The name of the cause in the file.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Submission => "submission",
@@ -242,7 +243,7 @@ impl Cause {
     }
 }
 
-/// Elements that were copied.
+/// A transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfer {
     /// The array's number.
@@ -255,7 +256,7 @@ pub struct Transfer {
     pub bytes: u64,
 }
 
-/// An end of the arrow from a task to one that depends on it.
+/// One end of the arrow from a task to a task that depends on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Arrow {
     /// The number that both ends have.
@@ -264,11 +265,11 @@ pub struct Arrow {
     pub name: String,
     /// `dependency`.
     pub cat: String,
-    /// When, in microseconds.
+    /// The time, in microseconds.
     pub ts: f64,
-    /// Of the slice that it is at.
+    /// The `pid` of its slice.
     pub pid: u32,
-    /// Of the slice that it is at.
+    /// The `tid` of its slice.
     pub tid: u32,
     /// `e` at the head: the arrow ends at the slice around it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -280,7 +281,7 @@ pub struct Arrow {
 pub struct Counter {
     /// `memory`.
     pub name: String,
-    /// When, in microseconds.
+    /// The time, in microseconds.
     pub ts: f64,
     /// The memory node's number plus one.
     pub pid: u32,
@@ -288,7 +289,7 @@ pub struct Counter {
     pub args: Memory,
 }
 
-/// How much memory was reserved at a node: by arrays, by arenas with what they keep to use anew, by workers.
+/// Memory reserved at a node: by arrays, by arenas with the memory that they keep for reuse, by workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
     /// In bytes.

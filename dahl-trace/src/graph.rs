@@ -13,7 +13,7 @@ pub struct Graph {
     order: Vec<u32>,
 }
 
-/// A list of indices for each task, in one piece of memory.
+/// A list of indices for each task, in one allocation.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Rows {
     starts: Vec<usize>,
@@ -27,7 +27,7 @@ impl Rows {
 }
 
 impl Graph {
-    /// The graph of `tasks`, or the index of a task that waits for itself by way of others.
+    /// The graph of `tasks`, or the index of a task in a cycle.
     pub(crate) fn of(tasks: &[Task]) -> Result<Self, usize> {
         let predecessors = predecessors(tasks);
         let successors = reversed(&predecessors, tasks.len());
@@ -45,7 +45,7 @@ impl Graph {
         self.successors.row(index)
     }
 
-    /// How many edges lead to tasks before the one at `index`.
+    /// The number of edges to tasks before the one at `index`.
     pub(crate) fn edges_before(&self, index: usize) -> usize {
         self.predecessors.starts[index]
     }
@@ -92,7 +92,7 @@ fn reversed(rows: &Rows, count: usize) -> Rows {
     Rows { starts, items }
 }
 
-/// Kahn's order: a task once all that it depends on has been.
+/// A topological order by Kahn's algorithm.
 fn order(predecessors: &Rows, successors: &Rows, count: usize) -> Result<Vec<u32>, usize> {
     let mut waiting: Vec<usize> = (0..count).map(|index| predecessors.row(index).len()).collect();
     let mut order: Vec<u32> = (0..count as u32).filter(|&index| waiting[index as usize] == 0).collect();

@@ -12,16 +12,16 @@ const CODELETS: [&str; 10] = [
     "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c6bb1", "#b8a91c", "#80513a",
     "#4f7a86",
 ];
-/// The same, lighter: for codelets from the eleventh on.
+/// Lighter versions of these colours, for codelets from the eleventh on.
 const FURTHER: [&str; 10] = [
     "#80b9d9", "#f3d080", "#80cfb9", "#e6bcd3", "#abdaf4", "#eaaf80", "#c6b5d8", "#dcd48e", "#c0a89d",
     "#a7bdc3",
 ];
 
-/// The codelets of a run, those that took longest first, and which of them each task has.
+/// The codelets of a run, the longest total time first, and the codelet of each task.
 pub(crate) struct Codelets {
     pub(crate) names: Vec<Named>,
-    /// By task.
+    /// The index of each task's codelet.
     pub(crate) of: Vec<usize>,
 }
 
@@ -60,7 +60,7 @@ fn color(place: usize) -> &'static str {
     }
 }
 
-/// The colour of idle time: muted, and pale where nothing can be done about it.
+/// The colour of idle time: muted, and pale for causes that cannot be avoided.
 pub(crate) fn idle_color(cause: Cause) -> &'static str {
     match cause {
         Cause::Submission => "#a39a8c",

@@ -7,7 +7,7 @@ use crate::format::{About, Cause};
 use crate::graph::Graph;
 use std::sync::Arc;
 
-/// Text that many tasks share, as codelets' names are.
+/// Text that many tasks share, such as codelets' names.
 pub type Text = Arc<str>;
 
 /// A run.
@@ -27,17 +27,17 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// What wrote the file.
+    /// The program and the runtime that wrote the file.
     pub fn about(&self) -> &About {
         &self.about
     }
 
-    /// Where the file ends before the run does, if so: the program crashed, or is still running.
+    /// Where an incomplete file ends: the program crashed, or is still running.
     pub fn cut(&self) -> Option<Cut> {
         self.cut
     }
 
-    /// How long the run took; of a cut file, the time of the last thing in it.
+    /// The duration of the run; for an incomplete file, the time of its last event.
     pub fn duration_ns(&self) -> u64 {
         self.duration_ns
     }
@@ -57,7 +57,7 @@ impl Trace {
         &self.workers
     }
 
-    /// What transfers lie on: one for each pair of memory nodes.
+    /// The links that transfers use: one for each pair of memory nodes.
     pub fn links(&self) -> &[Link] {
         &self.links
     }
@@ -67,7 +67,7 @@ impl Trace {
         &self.tasks
     }
 
-    /// When workers were idle, and why, by time.
+    /// Idle times of workers and their causes, by time.
     pub fn idle(&self) -> &[Idle] {
         &self.idle
     }
@@ -77,23 +77,23 @@ impl Trace {
         &self.transfers
     }
 
-    /// How much memory was in use, by time.
+    /// Memory use, by time.
     pub fn memory(&self) -> &[MemorySample] {
         &self.memory
     }
 
-    /// Which task waits for which.
+    /// The dependencies between tasks.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 }
 
-/// Where a file ends before the run does.
+/// Where an incomplete file ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Cut {
     /// The last line that could be read.
     pub line: usize,
-    /// Whether a piece of a line comes after it.
+    /// Whether an incomplete line follows it.
     pub in_the_middle: bool,
 }
 
@@ -109,7 +109,7 @@ pub struct Node {
 /// A worker, or the host, which helps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Worker {
-    /// Its number; nothing for the host.
+    /// Its number; none for the host.
     pub number: Option<u32>,
     /// Its name.
     pub name: String,
@@ -121,20 +121,20 @@ pub struct Worker {
     pub tid: u32,
 }
 
-/// What transfers from one memory node to another lie on.
+/// The link from one memory node to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// Its name.
     pub name: String,
-    /// The number of the memory node that elements come from.
+    /// The number of the source.
     pub from: u32,
-    /// The number of the memory node that they go to.
+    /// The number of the destination.
     pub to: u32,
     /// Its `tid` in the file.
     pub tid: u32,
 }
 
-/// A task that has run.
+/// A completed task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
     /// Its number in the order of submission.
@@ -143,21 +143,21 @@ pub struct Task {
     pub codelet: Text,
     /// The codelet's full name: module and name.
     pub path: Text,
-    /// The kernel; nothing if none ran.
+    /// The kernel; none if no kernel ran.
     pub kernel: Option<Text>,
     /// The element type of each data parameter.
     pub elements: Arc<[String]>,
     /// The extents of each.
     pub footprint: Arc<[Vec<usize>]>,
-    /// What it uses.
+    /// The arrays that it uses.
     pub arrays: Box<[ArrayUse]>,
-    /// How long the model expected it to take, if it knew.
+    /// The predicted duration, if the model had one.
     pub predicted_us: Option<f64>,
-    /// How long the kernel took.
+    /// The duration of the kernel.
     pub measured_us: f64,
     /// When it was submitted.
     pub submitted_ns: u64,
-    /// When all that it depends on had ended.
+    /// When all its dependencies had ended.
     pub ready_ns: u64,
     /// When the worker took it.
     pub taken_ns: u64,
@@ -177,7 +177,7 @@ pub struct Task {
     pub priority: i32,
     /// Whether idle workers helped.
     pub team: bool,
-    /// Why it failed or was cancelled, if so.
+    /// The reason if it failed or was cancelled.
     pub failure: Option<Text>,
 }
 
@@ -187,7 +187,7 @@ impl Task {
         self.start_ns + self.duration_ns
     }
 
-    /// The data parameters as people write them: `f32[512x512] f32[512]`.
+    /// The data parameters for display: `f32[512x512] f32[512]`.
     pub(crate) fn parameters(&self) -> String {
         let parameter = |(element, extents): (&String, &Vec<usize>)| {
             let extents: Vec<String> = extents.iter().map(ToString::to_string).collect();
@@ -206,7 +206,7 @@ pub struct ArrayUse {
     pub mode: Text,
 }
 
-/// A time in which a worker was idle.
+/// An interval in which a worker was idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Idle {
     /// The index of the worker.
@@ -215,18 +215,18 @@ pub struct Idle {
     pub start_ns: u64,
     /// How long it took.
     pub duration_ns: u64,
-    /// Why.
+    /// The cause.
     pub cause: Cause,
     /// The number of the task that the worker ran next.
     pub before: Option<u64>,
 }
 
-/// Elements that were copied.
+/// A transfer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transfer {
     /// The index of the link in [`Trace::links`].
     pub link: usize,
-    /// What viewers show.
+    /// Its name in viewers.
     pub name: Text,
     /// When it began.
     pub start_ns: u64,
@@ -238,7 +238,7 @@ pub struct Transfer {
     pub bytes: u64,
 }
 
-/// How much memory was in use at a node, from a time on.
+/// Memory use at a node from a time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemorySample {
     /// When.

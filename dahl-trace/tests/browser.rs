@@ -3,7 +3,7 @@
 use crate::made::{self, by_hand};
 use crate::page::Page;
 
-/// As [`Page::open`]; the test ends where there is no browser.
+/// As [`Page::open`]; the test ends if there is no browser.
 macro_rules! open {
     ($text:expr) => {
         match Page::open($text) {
@@ -167,7 +167,7 @@ fn what_failed_is_one_click_away() {
     page.has_no_complaint();
 }
 
-/// A hundred thousand tasks: the page is below 20 MB, opens, and is drawn anew for each step of the wheel.
+/// A hundred thousand tasks: the page is below 20 MB, opens, and is redrawn for each step of the wheel.
 #[test]
 fn a_hundred_thousand_tasks_open() {
     let page = open!(&made::cholesky(84, 15));
@@ -185,13 +185,13 @@ fn a_hundred_thousand_tasks_open() {
     page.has_no_complaint();
 }
 
-/// So that the tests above would hear of it.
+/// Checks that the tests above would notice errors.
 #[test]
 fn what_goes_wrong_is_heard() {
     let page = open!(&made::cholesky(2, 1));
     assert!(page.is_true("(console.warn('said'), setTimeout(() => { throw new Error('thrown') }, 0), true)"));
     assert!(page.is_true("new Promise((done) => setTimeout(() => done(true), 0))"));
-    // The browser itself says that there is no such file.
+    // The browser itself reports that there is no such file.
     let missing = "new Promise((done) => { const image = new Image(); image.onerror = () => done(true); image.src = 'none.png' })";
     assert!(page.is_true(missing));
     let complaints = page.complaints();

@@ -18,7 +18,7 @@ fn dot(text: &str) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// What `program` prints about `input`; nothing, and a word about it, if there is no such program.
+/// The output of `program` for `input`; none, with a note, if there is no such program.
 fn through(program: &str, args: &[&str], input: &str) -> Option<String> {
     let started = Command::new(program)
         .args(args)
@@ -203,7 +203,7 @@ fn pj_dump_reads_it() {
         Variable, scheduler, Number of Submitted Uncompleted Tasks, 0.080000, 0.080000, 0.000000, 0.000000"#]].assert_eq(&lines.join("\n"));
 }
 
-/// Each task and transfer of a larger run comes out again, with its worker and its times.
+/// The converted file has each task and transfer of a larger run, with its worker and its times.
 #[test]
 fn pj_dump_finds_every_task() {
     let text = made::cholesky(8, 3);
@@ -262,7 +262,7 @@ fn graphviz_reads_it() {
     assert!(plain.contains(r#"loss \"of\" </script> the <epoch>"#), "{plain}");
 }
 
-/// Names are the user's: whatever is in them, the graph is the same.
+/// Names are the user's: the graph is the same for any name.
 #[test]
 fn names_are_escaped() {
     for name in [r#"a "b" c"#, r"\N \l", "a\nb", "}", "<b>bold</b>", "größer %"] {

@@ -47,7 +47,7 @@ fn arrows_lead_from_each_task_to_those_after_it() {
     .assert_eq(&arrows.join("\n"));
 }
 
-/// Wherever a file breaks off, once it has said what wrote it, it opens and says so.
+/// A file that ends anywhere after its first line opens, and reports that it is incomplete.
 #[test]
 fn a_file_that_breaks_off_anywhere_opens() {
     let text = made::text(&by_hand::diamond());
@@ -64,7 +64,7 @@ fn a_file_that_breaks_off_anywhere_opens() {
     assert_eq!(Trace::parse(&text[..last]).unwrap(), whole, "a missing bracket is no harm");
 }
 
-/// Bytes may be missing from a character, too.
+/// A file may also end within a character.
 #[test]
 fn a_file_that_breaks_off_inside_a_character_opens() {
     let text = made::text(&by_hand::one()).replace("net.rs", "netz-für-öl.rs");
@@ -77,7 +77,7 @@ fn a_file_that_breaks_off_inside_a_character_opens() {
     assert!(trace.tasks().is_empty());
 }
 
-/// As a loss of power leaves it.
+/// As after a power failure.
 #[test]
 fn a_file_whose_end_is_zeros_opens_as_cut_there() {
     let text = made::text(&by_hand::diamond());

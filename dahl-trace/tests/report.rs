@@ -51,7 +51,7 @@ fn all_tasks_are_in_the_columns() {
     assert_eq!(data["summary"]["verdict"], trace.summary().verdict);
 }
 
-/// Whatever names there are, the page has the scripts that it was made with and no others.
+/// The page has its own scripts and no others, for any names.
 #[test]
 fn names_end_no_script() {
     let mut lines = by_hand::diamond();

@@ -239,7 +239,7 @@ fn failures_are_counted() {
     assert!(summary.to_string().contains("2 tasks failed or were cancelled"), "{summary}");
 }
 
-/// Busy and idle times of a worker are all of the run, and the causes are all of its idle time, to the nanosecond.
+/// Busy and idle times of a worker add up to the run, and the causes to its idle time, to the nanosecond.
 #[test]
 fn the_causes_of_idle_time_are_all_of_it() {
     for text in [made::cholesky(10, 4), made::chains(2000, 3), made::text(&by_hand::diamond())] {
@@ -267,7 +267,7 @@ fn idle_time_that_the_trace_says_nothing_of_is_unknown() {
     assert_eq!(unknown, [20.0, 7.5]);
 }
 
-/// The sentence names what kept workers for longest.
+/// The sentence names the largest cause of idle time.
 #[test]
 fn the_verdict_follows_the_largest_cause() {
     let verdict = |cause: Cause| {
@@ -287,7 +287,7 @@ fn the_verdict_follows_the_largest_cause() {
         Workers were busy 20 % of the time, with fill; for 75 % of the rest, there was no further task."#]].assert_eq(&Cause::ALL.map(verdict).join("\n"));
 }
 
-/// The path has no time of the runtime's, so it is short beside the run where tasks are.
+/// The path does not include the runtime's time, so it is short relative to the run if tasks are short.
 #[test]
 fn short_tasks_are_not_called_badly_ordered() {
     let verdict = |us: f64, is_virtual: bool, is_chain: bool| {
@@ -334,13 +334,13 @@ fn the_critical_path_is_the_longest_chain() {
     }
 }
 
-/// All chains that end with a task, one by one.
+/// All chains that end with a task, by enumeration.
 fn longest_to(tasks: &[(u64, u64, Vec<u64>)], last: u64) -> u64 {
     let (duration, wait, after) = &tasks[last as usize];
     duration + wait + after.iter().map(|&before| longest_to(tasks, before)).max().unwrap_or(0)
 }
 
-/// A trace of tasks with a duration, a time that data were waited for, and what they come after.
+/// A trace of tasks with a duration, a time of waiting for data, and their dependencies.
 fn graph(tasks: &[(u64, u64, Vec<u64>)]) -> String {
     let mut lines = vec![made::about("graph", true)];
     lines.extend(by_hand::workers());
@@ -354,7 +354,7 @@ fn graph(tasks: &[(u64, u64, Vec<u64>)]) -> String {
     made::text(&lines)
 }
 
-/// Of a cut file, tasks may depend on what is not in it.
+/// In an incomplete file, tasks may depend on tasks that are not in it.
 #[test]
 fn tasks_that_are_not_in_the_file_are_on_no_path() {
     let mut lines = by_hand::diamond();
@@ -369,7 +369,7 @@ fn tasks_that_are_not_in_the_file_are_on_no_path() {
     assert_eq!(numbers, [0, 2, 3]);
 }
 
-/// The reader takes lines apart by itself; what it finds is what the format says.
+/// The reader parses lines itself; its results must agree with the format.
 #[test]
 fn the_reader_agrees_with_the_format() {
     let lines = by_hand::diamond();

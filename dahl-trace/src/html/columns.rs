@@ -10,7 +10,7 @@ use crate::trace::{Cut, Task, Trace};
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// All that the page knows.
+/// The data of the page.
 #[derive(Serialize)]
 pub(super) struct Page<'a> {
     about: &'a About,
@@ -64,7 +64,7 @@ struct CauseRow {
     color: &'static str,
 }
 
-/// A column each; those of texts have places in `texts`, plus one where there may be none.
+/// The tasks, a column per field; columns of texts have indices into `texts`, plus one where the text may be absent.
 #[derive(Default, Serialize)]
 struct Tasks {
     number: Vec<i64>,
@@ -75,7 +75,7 @@ struct Tasks {
     taken: Vec<i64>,
     start: Vec<i64>,
     duration: Vec<u64>,
-    /// Less the duration; nothing if it was not predicted.
+    /// The prediction minus the duration; none if there was no prediction.
     predicted: Vec<Option<i64>>,
     kernel: Vec<usize>,
     parameters: Vec<usize>,
@@ -83,9 +83,9 @@ struct Tasks {
     modes: Vec<usize>,
     /// As many for each task as it has modes.
     arrays: Vec<u64>,
-    /// How many tasks each depends on.
+    /// The number of tasks that each depends on.
     before: Vec<usize>,
-    /// By how many places these are before it.
+    /// The distances to these tasks, in the order of submission.
     back: Vec<i64>,
     name: Vec<(usize, usize)>,
     failure: Vec<(usize, usize)>,
@@ -99,7 +99,7 @@ struct IdleColumns {
     start: Vec<i64>,
     duration: Vec<u64>,
     cause: Vec<usize>,
-    /// The place of the task, plus one.
+    /// The index of the task, plus one.
     before: Vec<usize>,
 }
 
@@ -120,7 +120,7 @@ struct Memory {
     bytes: Vec<u64>,
 }
 
-/// Texts by the order in which they first occur.
+/// Indices of texts, in the order of their first occurrence.
 #[derive(Default)]
 struct Texts(HashMap<String, usize>);
 
@@ -141,7 +141,7 @@ impl Texts {
     }
 }
 
-/// Differences to what came before.
+/// Differences from the previous value.
 #[derive(Default)]
 struct Steps(i64);
 
@@ -189,7 +189,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The codelets with the names that the trace keeps.
+/// The codelets, with the names in the trace.
 fn rows<'a>(trace: &'a Trace, codelets: &Codelets) -> Vec<CodeletRow<'a>> {
     let mut first: Vec<Option<&Task>> = vec![None; codelets.names.len()];
     for (task, &codelet) in trace.tasks().iter().zip(&codelets.of) {

@@ -35,7 +35,7 @@ const SCRIPTS: [&str; 14] = [
 ];
 
 impl Trace {
-    /// Writes the report: one file in HTML, which needs nothing else and asks the network for nothing.
+    /// Writes the report: one self-contained HTML file, without requests to the network.
     ///
     /// # Errors
     /// If `out` cannot be written to.
@@ -59,7 +59,7 @@ impl Trace {
     }
 }
 
-/// The run as JSON that can stand in a script: nothing in it ends one.
+/// The run as JSON inside a script element: nothing in it ends the element.
 fn data(trace: &Trace) -> io::Result<String> {
     Ok(serde_json::to_string(&Page::of(trace))?.replace('<', "\\u003c"))
 }

@@ -3,7 +3,7 @@
 use crate::format::VERSION;
 use std::io;
 
-/// Why a file is no trace that can be read.
+/// Why a file could not be read as a trace.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -33,7 +33,7 @@ pub enum Error {
         /// Its version.
         version: u64,
     },
-    /// The file is a trace, or something else, of which a line makes no sense.
+    /// A line of the file is invalid, or the file is not a trace.
     #[error("{file}:{line}: {problem}")]
     Damaged {
         /// The file.

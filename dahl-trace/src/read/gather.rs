@@ -18,7 +18,7 @@ pub(super) struct Gathered {
     node_names: BTreeMap<u32, String>,
     thread_names: HashMap<u32, String>,
     workers: Vec<Worker>,
-    /// Where in `workers` a `tid` is.
+    /// The index in `workers` of each `tid`.
     worker_index: HashMap<u32, usize>,
     links: Vec<Link>,
     link_index: HashMap<u32, usize>,
@@ -32,11 +32,11 @@ pub(super) struct Gathered {
     texts: Texts,
     elements: Lists<String>,
     footprints: Lists<Vec<usize>>,
-    /// The number of the line that is looked at.
+    /// The number of the current line.
     line: usize,
 }
 
-/// What is wrong with the lines together, and in which line; in the last if that is not said.
+/// An error in the lines taken together, and its line; the last line by default.
 pub(super) struct Flaw {
     pub(super) line: Option<usize>,
     pub(super) problem: String,
@@ -66,7 +66,7 @@ fn nanoseconds(what: &str, us: f64) -> Result<u64, Problem> {
     Ok((us * 1000.0).round() as u64)
 }
 
-/// The number of a node or worker, which is one less than in the file.
+/// The number of a node or worker: one less than in the file.
 fn number(what: &str, given: u32) -> Result<u32, Problem> {
     given.checked_sub(1).ok_or_else(|| Problem::Wrong(format!("`{what}` is 0, expected a number from 1")))
 }
@@ -85,7 +85,7 @@ impl Gathered {
             "M" => self.metadata(&event),
             "X" => self.slice(&event),
             "C" => self.counter(&event),
-            // Arrows: tasks say themselves what they come after.
+            // Arrows: tasks list their dependencies themselves.
             "s" | "f" => Ok(()),
             other => wrong(format!("an event whose `ph` is `{other}`, expected M, X, C, s or f")),
         }
@@ -108,7 +108,7 @@ impl Gathered {
                 self.last_ns = self.last_ns.max(nanoseconds("end_us", end.end_us)?);
                 self.end = Some(end);
             }
-            // What other programs add for viewers, as how to sort threads.
+            // Metadata of other programs for viewers, such as the order of threads.
             _ => {}
         }
         Ok(())
@@ -225,7 +225,7 @@ impl Gathered {
         Ok(())
     }
 
-    /// The run, if all was there; `cut` is where the file ends.
+    /// The trace, complete or cut at `cut`; an error if its lines do not agree.
     pub(super) fn finish(mut self, cut: Cut) -> Result<Trace, Flaw> {
         let nothing = || Flaw { line: None, problem: "it ends before it says what wrote it".to_owned() };
         let about = self.about.take().ok_or_else(nothing)?;
@@ -289,7 +289,7 @@ impl Gathered {
         self.links = order.iter().map(|&old| self.links[old].clone()).collect();
     }
 
-    /// The memory nodes that were named, that workers work in, or that hold something.
+    /// The memory nodes that were named, that workers belong to, or that hold memory.
     fn nodes(&self) -> Vec<Node> {
         let mut names = self.node_names.clone();
         let workers = self.workers.iter().map(|worker| worker.node);

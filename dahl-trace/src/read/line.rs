@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::io::BufRead;
 
-/// An event as it lies in the line.
+/// An event, borrowed from the line.
 #[derive(Deserialize)]
 pub(super) struct Event<'a> {
     #[serde(borrow)]
@@ -31,11 +31,11 @@ pub(super) struct Event<'a> {
     pub(super) args: Option<&'a RawValue>,
 }
 
-/// Text as it lies in the line.
+/// Text, borrowed from the line.
 #[derive(Deserialize)]
 pub(super) struct Borrowed<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 
-/// [`crate::format::Task`] as it lies in the line.
+/// [`crate::format::Task`], borrowed from the line.
 #[derive(Deserialize)]
 pub(super) struct Task<'a> {
     pub(super) task: u64,
@@ -68,7 +68,7 @@ pub(super) struct Task<'a> {
     pub(super) failure: Option<Borrowed<'a>>,
 }
 
-/// [`crate::format::ArrayUse`] as it lies in the line.
+/// [`crate::format::ArrayUse`], borrowed from the line.
 #[derive(Deserialize)]
 pub(super) struct ArrayUse<'a> {
     pub(super) array: u64,
@@ -76,22 +76,22 @@ pub(super) struct ArrayUse<'a> {
     pub(super) mode: Cow<'a, str>,
 }
 
-/// What is wrong with a line.
+/// Why a line is invalid.
 pub(super) enum Problem {
-    /// It is not what was expected.
+    /// It is not the expected JSON.
     Json {
         expected: &'static str,
         error: serde_json::Error,
-        /// Where the text that was looked at lies in memory: within the line.
+        /// The address of the parsed text in memory: within the line.
         address: usize,
     },
-    /// It makes no sense.
+    /// Its values are invalid.
     Wrong(String),
-    /// It belongs to another version.
+    /// It is of another version.
     Version(u64),
 }
 
-/// The lines of a file, and where in it we are.
+/// The lines of a file, and the position in it.
 pub(super) struct Lines<'a, R> {
     file: &'a str,
     input: R,
@@ -115,7 +115,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
         }
     }
 
-    /// The next line with an event in it, without the brackets and commas around it, and its number.
+    /// The next line with an event, without its brackets and commas, and its number.
     pub(super) fn next(&mut self) -> Result<Option<(usize, &[u8])>, Error> {
         while self.fill()? {
             let mut line = self.buffer.trim_ascii();
@@ -147,7 +147,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
         let read = self.input.read_until(b'\n', &mut self.buffer);
         let read = read.map_err(|error| Error::Read { file: self.file.to_owned(), error })?;
         if !self.buffer.ends_with(b"\n") {
-            // A loss of power leaves zeros where the file's last blocks were to be.
+            // A power failure can leave zeros in the file's last blocks.
             let text = self.buffer.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
             self.buffer.truncate(text);
         }
@@ -156,7 +156,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
         Ok(is_line)
     }
 
-    /// The error that `problem` is, unless it is that the last line breaks off.
+    /// The error of `problem`, unless the problem is that the last line is incomplete.
     pub(super) fn refuse(&mut self, problem: Problem) -> Result<(), Error> {
         if self.breaks_off(&problem) {
             self.in_the_middle = true;
@@ -174,15 +174,15 @@ impl<'a, R: BufRead> Lines<'a, R> {
         })
     }
 
-    /// Whether the line is the last, and what is wrong with it is that it ends.
+    /// Whether the line is the last one, and its problem is that it is incomplete.
     fn breaks_off(&self, problem: &Problem) -> bool {
         let Problem::Json { error, address, .. } = problem else { return false };
         let column = address - self.buffer.as_ptr().addr() + error.column();
-        // A number that ends with its point is called wrong, though more of it could have followed.
+        // The parser calls a number that ends after its point invalid, though more digits could have followed.
         !self.buffer.ends_with(b"\n") && (error.is_eof() || column >= self.buffer.len())
     }
 
-    /// The error that something is wrong in the line that was read last.
+    /// The error of an invalid line: the one that was read last.
     pub(super) fn damaged(&self, problem: &str) -> Error {
         let file = self.file.to_owned();
         match self.number {
@@ -191,7 +191,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
         }
     }
 
-    /// Where the file ends, should the run not have come to its end.
+    /// Where the file ends, if the run is incomplete.
     pub(super) fn end(&self) -> Cut {
         Cut { line: self.number - usize::from(self.in_the_middle), in_the_middle: self.in_the_middle }
     }

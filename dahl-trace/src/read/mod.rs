@@ -20,10 +20,10 @@ use std::path::Path;
 impl Trace {
     /// Reads the file at `path`.
     ///
-    /// A file that ends before the run does opens: [`Trace::cut`] says so.
+    /// An incomplete file is read up to its end; [`Trace::cut`] tells.
     ///
     /// # Errors
-    /// If it cannot be read, is of another version, or is damaged elsewhere than at its end.
+    /// If the file cannot be read, is of another version, or is damaged anywhere but at its end.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let file = path.display().to_string();
@@ -33,7 +33,7 @@ impl Trace {
         }
     }
 
-    /// Makes a trace of the contents of a file, which errors call `the text`.
+    /// Parses the contents of a file, which errors call `the text`.
     ///
     /// # Errors
     /// As [`Trace::read`].

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Texts, each once.
+/// Interned texts.
 #[derive(Default)]
 pub(super) struct Texts(HashSet<Text>);
 
@@ -20,7 +20,7 @@ impl Texts {
     }
 }
 
-/// Lists, each once, by their JSON.
+/// Interned lists, by their JSON.
 pub(super) struct Lists<T>(HashMap<Box<str>, Arc<[T]>>);
 
 impl<T> Default for Lists<T> {

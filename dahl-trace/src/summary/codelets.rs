@@ -36,7 +36,7 @@ fn codelet(tasks: &[&Task], busy: f64) -> CodeletSummary {
     }
 }
 
-/// By how much the model was wrong, as a share of what the kernel took.
+/// The error of the prediction relative to the measured duration.
 fn prediction_error(task: &Task) -> Option<f64> {
     let predicted = task.predicted_us?;
     (task.measured_us > 0.0).then(|| (predicted - task.measured_us).abs() / task.measured_us)

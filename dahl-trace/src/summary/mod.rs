@@ -15,7 +15,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
-    /// One sentence that says it.
+    /// The conclusion, in one sentence.
     pub verdict: String,
     /// The program's name.
     pub program: String,
@@ -27,34 +27,34 @@ pub struct Summary {
     pub scheduler: String,
     /// Whether time is that of a simulation.
     pub is_virtual: bool,
-    /// Where the file ends before the run does, if so.
+    /// Where an incomplete file ends.
     pub cut: Option<Cut>,
-    /// How long the run took.
+    /// The duration of the run.
     pub run_us: f64,
-    /// How many tasks have run.
+    /// The number of tasks that ran.
     pub tasks: usize,
-    /// How many of them failed or were cancelled.
+    /// The number of tasks that failed or were cancelled.
     pub failed: usize,
-    /// The share of the workers' time in which they ran tasks.
+    /// The fraction of the workers' time in which they ran tasks.
     pub busy_share: f64,
-    /// What workers did, by memory node and number.
+    /// The workers, by memory node and number.
     pub workers: Vec<WorkerSummary>,
-    /// The codelets, those that took longest first.
+    /// The codelets, the longest total time first.
     pub codelets: Vec<CodeletSummary>,
-    /// The transfers, by where they came from and went to.
+    /// The transfers, by source and destination.
     pub transfers: Vec<TransferSummary>,
     /// The most memory in use at each node.
     pub memory: Vec<MemorySummary>,
-    /// The longest chain of tasks.
+    /// The longest chain of dependent tasks.
     pub critical_path: CriticalPathSummary,
 }
 
-/// What a worker did.
+/// The activity of a worker.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WorkerSummary {
     /// Its name.
     pub name: String,
-    /// Its number; nothing for the host.
+    /// Its number; none for the host.
     pub number: Option<u32>,
     /// Its kind.
     pub kind: String,
@@ -64,9 +64,9 @@ pub struct WorkerSummary {
     pub tasks: usize,
     /// How long it ran tasks.
     pub busy_us: f64,
-    /// How long it ran none.
+    /// How long it ran no task.
     pub idle_us: f64,
-    /// The same by cause.
+    /// That time by cause.
     pub idle: IdleSummary,
 }
 
@@ -75,28 +75,28 @@ pub struct WorkerSummary {
 pub struct IdleSummary {
     /// The next task had not been submitted.
     pub submission_us: f64,
-    /// What it depends on had not ended.
+    /// Its dependencies had not ended.
     pub dependency_us: f64,
-    /// It was ready, and had not been taken.
+    /// It was ready, and the worker had not taken it.
     pub scheduler_us: f64,
-    /// Its data were on their way.
+    /// Its data were being transferred.
     pub transfer_us: f64,
-    /// There was none.
+    /// There was no next task.
     pub end_us: f64,
-    /// The trace does not say why: gaps of less than 1 us between tasks, or a file that is cut.
+    /// Unknown: gaps of less than 1 us between tasks, or an incomplete file.
     pub unknown_us: f64,
 }
 
-/// What the tasks of a codelet took.
+/// The tasks of a codelet.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CodeletSummary {
     /// Its name.
     pub name: String,
     /// Its full name.
     pub path: String,
-    /// How many tasks.
+    /// The number of tasks.
     pub count: usize,
-    /// How long they took together.
+    /// Their total duration.
     pub total_us: f64,
     /// The mean.
     pub mean_us: f64,
@@ -106,65 +106,65 @@ pub struct CodeletSummary {
     pub min_us: f64,
     /// The longest.
     pub max_us: f64,
-    /// The share of the time in which workers ran tasks.
+    /// The fraction of the time in which workers ran tasks.
     pub share: f64,
-    /// How many had been predicted.
+    /// The number of tasks with a prediction.
     pub predicted: usize,
-    /// The mean of `|predicted - measured| / measured` of these.
+    /// The mean of `|predicted - measured| / measured` over these.
     pub prediction_error: Option<f64>,
 }
 
-/// What was copied from one memory node to another.
+/// The transfers from one memory node to another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TransferSummary {
-    /// The name of the memory node that it came from.
+    /// The name of the source.
     pub from: String,
-    /// The name of the memory node that it went to.
+    /// The name of the destination.
     pub to: String,
     /// How many transfers.
     pub count: usize,
     /// How many bytes.
     pub bytes: u64,
-    /// How long they took, one after the other.
+    /// Their total duration.
     pub total_us: f64,
 }
 
-/// The most memory that was in use at a node.
+/// The peak memory use of a node.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MemorySummary {
     /// The node's name.
     pub node: String,
     /// How many bytes.
     pub peak_bytes: u64,
-    /// When for the first time.
+    /// When it was first reached.
     pub at_us: f64,
 }
 
-/// The longest chain of tasks, each of which depends on the one before.
+/// The longest chain of dependent tasks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CriticalPathSummary {
-    /// How long it is.
+    /// Its length.
     pub length_us: f64,
-    /// The part of that in which data were waited for.
+    /// The part of it in which tasks wait for transfers.
     pub transfers_us: f64,
-    /// Its share of the run.
+    /// Its length relative to the run.
     pub share: f64,
-    /// How many tasks are on it.
+    /// The number of its tasks.
     pub tasks: usize,
-    /// The same by codelet, those that take longest first.
+    /// Its tasks by codelet, the longest total time first.
     pub codelets: Vec<PathCodelet>,
 }
 
-/// What a codelet has on the critical path.
+/// The tasks of a codelet on the critical path.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PathCodelet {
     /// Its full name.
     pub path: String,
     /// Its name.
     pub name: String,
-    /// How many tasks.
+    /// The number of tasks.
     pub count: usize,
-    /// How long they took.
+    /// Their total duration.
     pub total_us: f64,
 }
 
@@ -198,7 +198,7 @@ impl Trace {
 }
 
 impl IdleSummary {
-    /// The time by cause, and the name of each as people read it.
+    /// The time by cause, with the cause's name for display.
     pub fn causes(&self) -> [(&'static str, f64); 6] {
         [
             ("submission", self.submission_us),
@@ -211,7 +211,7 @@ impl IdleSummary {
     }
 }
 
-/// The place of a cause in a list by cause.
+/// The index of a cause in a list by cause.
 fn place(cause: Cause) -> usize {
     match cause {
         Cause::Submission => 0,
@@ -226,7 +226,7 @@ fn us(ns: u64) -> f64 {
     ns as f64 / 1000.0
 }
 
-/// `part / whole`, or 0 of nothing.
+/// `part / whole`, or 0 if `whole` is 0.
 fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }

@@ -21,7 +21,7 @@ impl Display for Summary {
             writeln!(out, "The file ends before the run does: after line {}{piece}.", cut.line)?;
         }
         writeln!(out, "{}", self.verdict)?;
-        // The host is one of them only if it helped.
+        // The host counts only if it helped.
         let workers = self.workers.iter().filter(|worker| worker.number.is_some() || worker.tasks > 0);
         table(out, "worker", &WORKER, workers.map(worker).collect())?;
         table(out, "codelet", &CODELET, self.codelets.iter().map(codelet).collect())?;
@@ -84,7 +84,7 @@ fn critical_path(out: &mut Formatter, path: &CriticalPathSummary) -> Result {
     Ok(())
 }
 
-/// Rows of a name and cells, the name to the left, cells to the right; nothing if there are no rows.
+/// Writes rows of a name and cells, with the name left-aligned and cells right-aligned; nothing if there are no rows.
 fn table(out: &mut Formatter, title: &str, heads: &[&str], rows: Vec<(String, Vec<String>)>) -> Result {
     if rows.is_empty() {
         return Ok(());

@@ -3,11 +3,11 @@
 use super::{CodeletSummary, Summary};
 use crate::summary::text::{percent, time};
 
-/// From this share on workers are called busy.
+/// The fraction from which workers are called busy.
 const BUSY: f64 = 0.9;
-/// From this share of the run on the critical path is what keeps it from being shorter.
+/// The fraction of the run from which on the critical path is called the limit.
 const BOUND: f64 = 0.75;
-/// Tasks that take less on average are short beside what the runtime does between them.
+/// Tasks with a lower mean duration are called short relative to the runtime's work between them.
 const SHORT_US: f64 = 10.0;
 
 pub(super) fn of(summary: &Summary) -> String {
@@ -34,7 +34,7 @@ pub(super) fn of(summary: &Summary) -> String {
     format!("Workers were busy {busy} of the time, {most}; for {share} of the rest, {why}.")
 }
 
-/// What workers were busy with.
+/// The codelet that took most of the workers' time.
 fn mostly(longest: &CodeletSummary, codelets: usize) -> String {
     match codelets {
         1 => format!("with {}", longest.name),
@@ -42,12 +42,12 @@ fn mostly(longest: &CodeletSummary, codelets: usize) -> String {
     }
 }
 
-/// How long a task takes on average.
+/// The mean duration of a task.
 fn mean_us(summary: &Summary) -> f64 {
     summary.codelets.iter().map(|codelet| codelet.total_us).sum::<f64>() / summary.tasks as f64
 }
 
-/// The path has kernels and transfers, and not the runtime's time between tasks.
+/// The path includes kernels and transfers, but not the runtime's time between tasks.
 fn dependency(summary: &Summary) -> String {
     let path = &summary.critical_path;
     let share = percent(path.share);
@@ -68,7 +68,7 @@ fn dependency(summary: &Summary) -> String {
     }
 }
 
-/// Why workers were idle for most of their idle time, for how long, and for how long they were idle at all.
+/// The largest cause of idle time, its time, and the total idle time.
 fn largest_cause(summary: &Summary) -> (&'static str, f64, f64) {
     let mut sums = super::IdleSummary::default().causes();
     for worker in &summary.workers {

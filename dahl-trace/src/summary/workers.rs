@@ -3,7 +3,7 @@
 use super::{IdleSummary, WorkerSummary, place, share, us};
 use crate::trace::Trace;
 
-/// What a worker did, in nanoseconds.
+/// The times of a worker, in nanoseconds.
 #[derive(Clone, Copy, Default)]
 struct Time {
     tasks: usize,
@@ -23,7 +23,7 @@ pub(super) fn summarized(trace: &Trace) -> Vec<WorkerSummary> {
     let with_time = trace.workers().iter().zip(times);
     with_time
         .map(|(worker, time)| {
-            // The host helps while it waits, and does its own work otherwise: it is never idle for want of tasks.
+            // The host helps while it waits, and does its own work otherwise, so it is never idle.
             let all = if worker.number.is_some() { trace.duration_ns() } else { time.busy };
             let known: u64 = time.idle.iter().sum();
             let unknown = all.saturating_sub(time.busy + known);

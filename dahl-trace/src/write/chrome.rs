@@ -32,7 +32,7 @@ pub(super) fn write(trace: &Trace, out: impl Write) -> io::Result<()> {
     lines.finish()
 }
 
-/// The lines of a file, in their brackets.
+/// The lines of a file, with brackets.
 struct Lines<W: Write> {
     out: BufWriter<W>,
     first: bool,
@@ -104,14 +104,14 @@ fn task_slice(trace: &Trace, task: &Task) -> Slice {
     }
 }
 
-/// The two ends of an arrow from each task that the one at `index` depends on.
+/// Both ends of an arrow from each task that the one at `index` depends on.
 fn arrows(trace: &Trace, index: usize) -> impl Iterator<Item = Line> {
     let task = &trace.tasks()[index];
     let first = trace.graph().edges_before(index) as u64 + 1;
     let predecessors = trace.graph().predecessors(index).iter().zip(first..);
     predecessors.flat_map(move |(&before, id)| {
         let before = &trace.tasks()[before as usize];
-        // At its very end the next slice of that worker may have begun.
+        // One nanosecond before its end, since the worker's next slice may begin at the end.
         let tail = before.end_ns().saturating_sub(1).max(before.start_ns);
         [
             Line::ArrowFrom(arrow(trace, id, before, tail, None)),

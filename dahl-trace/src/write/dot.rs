@@ -47,7 +47,7 @@ fn node(trace: &Trace, index: usize, is_critical: bool, out: &mut impl Write) ->
     writeln!(out, "    t{} [label={} tooltip={}{frame}]", task.number, quoted(&label), quoted(&tooltip))
 }
 
-/// Text as DOT has it, so that no part of it is read as an escape.
+/// Text quoted for DOT, so that no part of it is read as an escape.
 fn quoted(text: &str) -> String {
     let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     format!("\"{escaped}\"")

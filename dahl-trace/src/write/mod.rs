@@ -8,7 +8,7 @@ use crate::Trace;
 use std::io::{self, Write};
 
 impl Trace {
-    /// Writes the run as Chrome's trace events, which Perfetto opens: the file's own format, in order and whole.
+    /// Writes the run as Chrome's trace events, which Perfetto opens: the file's own format, sorted and complete.
     ///
     /// # Errors
     /// If `out` cannot be written to.

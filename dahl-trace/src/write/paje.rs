@@ -26,12 +26,12 @@ pub(super) fn write(trace: &Trace, out: impl Write) -> io::Result<()> {
     out.flush()
 }
 
-/// What happens at a time.
+/// An event at a time.
 #[derive(Clone, Copy)]
 enum Event<'a> {
     Task(usize),
     Idle(&'a Idle),
-    /// A worker goes on with what the trace does not say.
+    /// A worker enters a state that the trace does not name.
     Overhead(usize),
     Submitted(i64),
     Ready(i64),
@@ -40,7 +40,7 @@ enum Event<'a> {
     Memory(u32, u64),
 }
 
-/// How many tasks are in flight, and how many of them ready.
+/// The number of tasks in flight, and of ready ones.
 #[derive(Default)]
 struct Counts {
     submitted: i64,
@@ -51,7 +51,7 @@ fn ms(ns: u64) -> String {
     format!("{}.{:06}", ns / 1_000_000, ns % 1_000_000)
 }
 
-/// Text as Paje has it: without quotes and line breaks.
+/// Text for Paje: without quotes and line breaks.
 fn quoted(text: &str) -> String {
     let plain = text.chars().map(|letter| match letter {
         '"' => '\'',
@@ -107,7 +107,7 @@ fn events(trace: &Trace) -> Vec<(u64, Event<'_>)> {
     events
 }
 
-/// Where the trace says neither what a worker ran nor why it was idle.
+/// The intervals for which the trace has neither a task nor a cause of idle time.
 fn unsaid(trace: &Trace) -> Vec<(u64, Event<'_>)> {
     let mut spans = vec![Vec::new(); trace.workers().len()];
     for task in trace.tasks() {
@@ -173,7 +173,7 @@ fn write_event(
     }
 }
 
-/// The alias of the state that a worker of StarPU would be in.
+/// The alias of the state of a worker of StarPU.
 fn starpu_state(cause: Cause) -> &'static str {
     match cause {
         Cause::Scheduler => "Sc",
@@ -182,7 +182,7 @@ fn starpu_state(cause: Cause) -> &'static str {
     }
 }
 
-/// Size, Params, Footprint, Tag, JobId and SubmitOrder, as StarPU's; what is not known is `NA`, as in R.
+/// Size, Params, Footprint, Tag, JobId and SubmitOrder, as StarPU's; `NA` for unknown ones, as in R.
 fn details(task: &Task) -> String {
     let parameters = task.parameters();
     let footprint = crc32fast::hash(parameters.as_bytes());
@@ -191,7 +191,7 @@ fn details(task: &Task) -> String {
     format!("{size} {params} {footprint:08x} {tag} {0} {0}", task.number)
 }
 
-/// The bytes of a task's arrays; nothing if it has elements of a type of the user's, or more than can be counted.
+/// The bytes of a task's arrays; none if it has elements of a type of the user's, or if the number overflows.
 fn size(task: &Task) -> Option<usize> {
     let bytes = |element: &str| match element {
         "u8" | "i8" | "bool" => Some(1),

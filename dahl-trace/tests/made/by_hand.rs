@@ -5,7 +5,7 @@ use dahl_trace::format::{
     ArrayUse, Cause, Counter, Fact, Idle, Line, Memory, Slice, TRANSFERS, Task, Transfer, What, Worker,
 };
 
-/// A worker's place: its `pid` and `tid`.
+/// The `pid` and `tid` of a worker.
 type Track = (u32, u32);
 const CPU: Track = (1, 1);
 const DEVICE: Track = (2, 2);

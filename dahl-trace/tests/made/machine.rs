@@ -9,11 +9,11 @@ use std::collections::HashMap;
 /// A tile of 512 x 512 numbers of 4 bytes.
 const BYTES: u64 = 512 * 512 * 4;
 
-/// What a task does.
+/// The work of a task.
 pub(crate) struct Work {
     pub(crate) codelet: &'static str,
     pub(crate) us: f64,
-    /// How many times faster the device is.
+    /// The speedup of the device.
     pub(crate) speedup: f64,
     pub(crate) arrays: Vec<(u64, &'static str)>,
     pub(crate) priority: i32,
@@ -24,7 +24,7 @@ struct Processor {
     free_ns: u64,
 }
 
-/// Who used an array last, and where it is.
+/// The last accesses of an array, and its valid replicas.
 #[derive(Default)]
 struct Array {
     writer: Option<u64>,
@@ -123,7 +123,7 @@ impl Machine {
         self.arrays.get(&array).map_or(node == 0, |array| array.nodes.contains(&node))
     }
 
-    /// Copies what is not at `node`; returns when all of it is there.
+    /// Copies the arrays that are not at `node`; returns when all of them are there.
     fn fetch(&mut self, work: &Work, node: u32, taken: u64) -> u64 {
         let mut arrived = taken;
         for &(array, _) in &work.arrays {

@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tungstenite::{Message, WebSocket};
 
-/// What the browser prints before the address at which it listens.
+/// The browser prints this before the address at which it listens.
 const ADDRESS: &str = "DevTools listening on ";
 
-/// After how long without an answer the browser hangs.
+/// The time without an answer after which the browser counts as hanging.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// After how long the browser is ended that does not end.
+/// The time after which a browser that does not end is killed.
 const TIME_TO_CLOSE: Duration = Duration::from_secs(10);
 
 pub(crate) struct Tab {
@@ -27,11 +27,11 @@ pub(crate) struct Tab {
     session: String,
     /// The number of the last command.
     number: Cell<u64>,
-    /// What the page threw, and what it and the browser said on the console.
+    /// Exceptions of the page, and messages of the page and the browser on the console.
     complaints: RefCell<Vec<String>>,
 }
 
-/// A process that ends with its owner.
+/// A process that is ended when this is dropped.
 struct Browser(Child);
 
 impl Drop for Browser {
@@ -42,7 +42,7 @@ impl Drop for Browser {
 }
 
 impl Drop for Tab {
-    /// Lets the browser tidy up: processes of its own would write into the folder while it is removed.
+    /// Lets the browser end its own processes: they would write into the folder while it is removed.
     fn drop(&mut self) {
         let socket = self.socket.get_mut();
         let _ = socket.get_ref().set_read_timeout(Some(TIME_TO_CLOSE));
@@ -56,7 +56,7 @@ impl Tab {
     pub(crate) fn new(path: &Path, folder: &Path, [width, height]: [u32; 2]) -> Self {
         let mut browser = Command::new(path)
             .args(["--headless", "--no-sandbox", "--no-first-run", "--remote-debugging-port=0"])
-            // Containers may have little shared memory; and nobody is to be called.
+            // Containers may have little shared memory; and the browser must not use the network.
             .args(["--disable-dev-shm-usage", "--disable-background-networking", "--disable-extensions"])
             .arg(format!("--user-data-dir={}", folder.join("browser").display()))
             .env("TMPDIR", folder)
@@ -69,7 +69,7 @@ impl Tab {
             .unwrap();
         let said = BufReader::new(browser.0.stderr.take().unwrap());
         let (sender, receiver) = mpsc::channel();
-        // To its end: the browser goes on to write, and must not wait for a reader.
+        // Reads to the end: the browser continues to write, and must not wait for a reader.
         thread::spawn(move || {
             for line in said.lines().map_while(Result::ok) {
                 if let Some(address) = line.strip_prefix(ADDRESS) {
@@ -98,7 +98,7 @@ impl Tab {
         tab
     }
 
-    /// Goes to a page, and waits until it is loaded.
+    /// Opens a page, and waits until it is loaded.
     pub(crate) fn navigate(&self, url: &str) {
         let answer = self.call("Page.navigate", &json!({ "url": url }));
         assert_eq!(answer.get("errorText"), None, "{url}");
@@ -106,7 +106,7 @@ impl Tab {
         while self.read(deadline)["method"] != "Page.loadEventFired" {}
     }
 
-    /// The value of an expression, or of the promise that it is.
+    /// The value of an expression, or of its promise.
     pub(crate) fn evaluate(&self, expression: &str) -> Value {
         let asked = json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
         let mut answer = self.call("Runtime.evaluate", &asked);
@@ -114,20 +114,20 @@ impl Tab {
         answer["result"]["value"].take()
     }
 
-    /// A mouse event of this type at a place, with the left button unless there is none to it.
+    /// A mouse event of this type at a position, with the left button or without a button.
     pub(crate) fn mouse(&self, kind: &str, (x, y): (f64, f64), button: bool) {
         let (button, clicks) = if button { ("left", 1) } else { ("none", 0) };
         let event = json!({ "type": kind, "x": x, "y": y, "button": button, "clickCount": clicks });
         self.call("Input.dispatchMouseEvent", &event);
     }
 
-    /// Turns the wheel down at a place.
+    /// Scrolls the wheel down at a position.
     pub(crate) fn wheel(&self, (x, y): (f64, f64), by: f64) {
         let event = json!({ "type": "mouseWheel", "x": x, "y": y, "deltaX": 0.0, "deltaY": by });
         self.call("Input.dispatchMouseEvent", &event);
     }
 
-    /// Presses a key, given by its name in the DOM, and lets it go.
+    /// Presses and releases a key, given by its name in the DOM.
     pub(crate) fn key(&self, key: &str) {
         let text = if key == "Enter" { "\r" } else { key };
         let writes = text.chars().count() == 1;
@@ -139,12 +139,12 @@ impl Tab {
         self.call("Input.dispatchKeyEvent", &json!({ "type": "keyUp", "key": key }));
     }
 
-    /// What the page threw, and what it and the browser have said on the console.
+    /// Exceptions of the page, and messages of the page and the browser on the console.
     pub(crate) fn complaints(&self) -> Vec<String> {
         self.complaints.borrow().clone()
     }
 
-    /// Sends a command, and waits for its answer.
+    /// Sends a command, and returns its answer.
     fn call(&self, method: &str, parameters: &Value) -> Value {
         let number = self.number.get() + 1;
         self.number.set(number);
@@ -163,7 +163,7 @@ impl Tab {
         }
     }
 
-    /// The next message; what it complains of is kept.
+    /// The next message; complaints in it are recorded.
     fn read(&self, deadline: Instant) -> Value {
         let mut socket = self.socket.borrow_mut();
         let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));

@@ -17,7 +17,7 @@ pub(crate) struct Page {
     _folder: tempfile::TempDir,
 }
 
-/// Where Chromium is.
+/// The path of Chromium.
 fn chromium() -> Option<PathBuf> {
     let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH")?).collect();
     let places = NAMES.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
@@ -25,7 +25,7 @@ fn chromium() -> Option<PathBuf> {
 }
 
 impl Page {
-    /// Opens the report of a trace; nothing, and a word about it, if there is no browser.
+    /// Opens the report of a trace; none, with a note, if there is no browser.
     pub(crate) fn open(text: &str) -> Option<Self> {
         let Some(path) = chromium() else {
             eprintln!("skipped: there is no chromium");
@@ -38,7 +38,7 @@ impl Page {
         std::fs::write(&file, &html).unwrap();
         let tab = Tab::new(&path, folder.path(), [1500, 1400]);
         tab.navigate(&format!("file://{}", file.display()));
-        // The scripts fill the panel in one go with all else.
+        // The scripts fill the panel together with the rest of the page.
         let filled = "document.querySelector('#panel > *')";
         tab.evaluate(&format!(
             "new Promise((done) => {{ const look = () => {filled} ? done(true) : requestAnimationFrame(look); look() }})"
@@ -67,14 +67,14 @@ impl Page {
         self.string(&format!("document.querySelector({selector:?}).textContent"))
     }
 
-    /// Waits until what has changed is drawn.
+    /// Waits until changes are drawn.
     fn drawn(&self) {
         self.value(
             "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))",
         );
     }
 
-    /// Where a task is on the screen, which is scrolled there.
+    /// The position of a task on the screen, scrolled into view.
     pub(crate) fn task(&self, number: u64) -> (f64, f64) {
         self.value(
             "document.querySelector('#chart').scrollIntoView({ block: 'center', behavior: 'instant' })",
@@ -124,7 +124,7 @@ impl Page {
         self.tab.mouse("mouseReleased", place, true);
     }
 
-    /// Turns the wheel at a place.
+    /// Scrolls the wheel at a position.
     pub(crate) fn wheel(&self, x: f64, y: f64, by: f64) {
         self.tab.wheel((x, y), by);
         self.drawn();
@@ -138,17 +138,17 @@ impl Page {
         self.drawn();
     }
 
-    /// What the timeline looks like.
+    /// The pixels of the timeline.
     pub(crate) fn pixels(&self) -> String {
         self.string("document.querySelector('#chart').toDataURL()")
     }
 
-    /// The console has said nothing, and nothing was thrown.
+    /// Requires that the console is empty and nothing was thrown.
     pub(crate) fn has_no_complaint(&self) {
         assert_eq!(self.complaints(), [] as [String; 0]);
     }
 
-    /// What the console said, and what was thrown.
+    /// Messages on the console, and exceptions.
     pub(crate) fn complaints(&self) -> Vec<String> {
         self.drawn();
         self.tab.complaints()
