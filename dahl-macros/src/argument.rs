@@ -7,10 +7,10 @@ use syn::{Data, DataEnum, DataStruct, DeriveInput, Fields, Index, Path, parse_qu
 
 use crate::errors::Errors;
 
-/// The integer types that an enum can be a value of.
+/// The integer types that can be the representation of an enum.
 const INTEGERS: [&str; 10] = ["u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64", "isize"];
 
-/// The implementation for the struct or enum in `item`.
+/// The implementation of `Argument` for the struct or enum in `item`.
 pub(crate) fn derive(item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let input: DeriveInput = match syn::parse2(item) {
@@ -41,7 +41,7 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
     [implementation, errors.into_compile_errors()].into_iter().collect()
 }
 
-/// An enum is encoded as the integer that it is a value of.
+/// An enum is encoded as the integer of its `repr`.
 fn of_enum(input: &DeriveInput, data: &DataEnum, root: &Path, errors: &mut Errors) -> TokenStream {
     let name = &input.ident;
     let Some(integer) = INTEGERS.into_iter().find(|integer| is_repr(input, integer)) else {
@@ -94,7 +94,7 @@ fn implementation(input: &DeriveInput, fields: &Fields, root: &Path) -> TokenStr
     let name = &input.ident;
     let mut generics = input.generics.clone();
     if generics.type_params().next().is_some() {
-        // Of a struct without parameters, a field that is no argument is reported at the field below.
+        // For a struct without type parameters, a field that is not an argument is reported at the field below.
         let bounds = generics.make_where_clause();
         for field in fields {
             let ty = &field.ty;
@@ -146,7 +146,7 @@ fn implementation(input: &DeriveInput, fields: &Fields, root: &Path) -> TokenStr
     }
 }
 
-/// The range of bytes where a field lies.
+/// The range of bytes of a field.
 fn bytes_of(ty: &syn::Type, member: &TokenStream, root: &Path) -> TokenStream {
     quote_spanned! {ty.span()=>
         ::core::mem::offset_of!(Self, #member)..::core::mem::offset_of!(Self, #member) + <#ty as #root::Argument>::SIZE_BYTES
@@ -157,7 +157,7 @@ fn bytes_of(ty: &syn::Type, member: &TokenStream, root: &Path) -> TokenStream {
 fn is_repr(input: &DeriveInput, word: &str) -> bool {
     input.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")).any(|attribute| {
         let mut is_there = false;
-        // A malformed `repr` is the compiler's to report.
+        // A malformed `repr` is reported by the compiler.
         let _ = attribute.parse_nested_meta(|meta| {
             is_there |= meta.path.is_ident(word);
             if meta.input.peek(syn::token::Paren) {

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{GenericParam, Generics, Path, Type, TypeParamBound, WherePredicate};
 
-/// How a value of some type is handed to the body of a map.
+/// How a value of some type is passed to the body of a map.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Passing {
     /// As it is: integers, `f32`, `f64`, parameters that are not bounded by `Real`.
@@ -16,7 +16,7 @@ pub(crate) enum Passing {
 }
 
 impl Passing {
-    /// How values of type `ty` are handed over.
+    /// How values of type `ty` are passed.
     pub(crate) fn of(ty: &Type, generics: &Generics) -> Self {
         if is_real_parameter(ty, generics) || half(ty).is_some() {
             return Self::Widened;
@@ -27,7 +27,7 @@ impl Passing {
         }
     }
 
-    /// `value` as the body gets it.
+    /// `value` as passed to the body.
     pub(crate) fn widen(self, root: &Path, value: TokenStream) -> TokenStream {
         match self {
             Self::AsIs => value,
@@ -36,7 +36,7 @@ impl Passing {
         }
     }
 
-    /// `value` as the body gets it, in a loop that is compiled for the level `at`.
+    /// `value` as passed to the body, in a loop that is compiled for the level `at`.
     pub(crate) fn widen_at(self, root: &Path, value: TokenStream, at: &Ident) -> TokenStream {
         match self {
             Self::Widened => quote!(#root::__private::widen(#at, #value)),
@@ -44,7 +44,7 @@ impl Passing {
         }
     }
 
-    /// The body's result as it is stored in an array of `ty`.
+    /// The body's result, converted to the type of an array of `ty`.
     pub(crate) fn narrow(self, root: &Path, ty: &Type, value: TokenStream) -> TokenStream {
         match self {
             Self::Widened => quote!(<#ty as #root::Real>::narrow(#value)),
@@ -68,7 +68,7 @@ pub(crate) fn turbofish(generics: &Generics, root: &Path) -> TokenStream {
     if all.is_empty() { TokenStream::new() } else { quote!(::<#(#all),*>) }
 }
 
-/// `f16` or `bf16`, if `ty` is one of them by its name.
+/// `f16` or `bf16`, if `ty` names one of them.
 pub(crate) fn half(ty: &Type) -> Option<&Path> {
     match ty {
         Type::Path(path) if path.qself.is_none() => {

@@ -26,7 +26,7 @@ impl Errors {
         self.0.is_none()
     }
 
-    /// As many `compile_error!`s as there are errors.
+    /// One `compile_error!` for each error.
     pub(crate) fn into_compile_errors(self) -> TokenStream {
         self.0.map(syn::Error::into_compile_error).unwrap_or_default()
     }

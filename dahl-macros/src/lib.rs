@@ -26,8 +26,8 @@ use crate::errors::Errors;
 use crate::model::Codelet;
 use crate::parse::Declaration;
 
-/// Makes a codelet of a function: an operation that the runtime can run, on arrays of any element type that its bounds
-/// allow, with a typed wrapper for every variant.
+/// Declares a function as a codelet: an operation that the runtime can run, on arrays of any element type that its
+/// bounds allow, with a typed wrapper for every variant.
 ///
 /// ```
 /// use dahl::prelude::*;
@@ -45,7 +45,7 @@ use crate::parse::Declaration;
 ///     let mut y = arena.from_slice([3], &[10.0_f32, 20.0, 30.0])?;
 ///     let mut out = arena.zeros([3])?;
 ///     axpy(&x, &y, &mut out, 2.0)?; // into a given output
-///     let made = axpy_init(&arena, &x, &y, 2.0)?; // makes its output
+///     let made = axpy_init(&arena, &x, &y, 2.0)?; // creates its output
 ///     axpy_self(&x, &mut y, 2.0)?; // over `y`
 ///     Axpy::task(&x, &y, &mut out, 2.0).priority(1).submit()?; // with options of the task
 ///     assert_eq!(made.to_vec()?, [12.0, 24.0, 36.0]);
@@ -61,20 +61,19 @@ use crate::parse::Declaration;
 /// | mode | the kernel | its view |
 /// |---|---|---|
 /// | `R` | reads | shared |
-/// | `W` | writes every element, without reading: what is there is of no meaning | mutable |
+/// | `W` | writes every element; the old content is undefined | mutable |
 /// | `RW` | reads and writes | mutable |
-/// | `REDUX`, `REDUX(max)`, `REDUX(min)` | combines into a private buffer that begins with the identity (of a sum, a maximum, a minimum); it may be of `T::Compute`, and is rounded to `T` once, at the end | mutable |
+/// | `REDUX`, `REDUX(max)`, `REDUX(min)` | combines into a private buffer that starts with the identity (of a sum, a maximum, a minimum); it may be of `T::Compute`, and is rounded to `T` once, at the end | mutable |
 /// | `REDUX(identity = EXPR, combine = PATH)` | the same, by a codelet of your own: see below | mutable |
 /// | `COMMUTE` | as `RW`; such tasks run one at a time, in any order | mutable |
-/// | `SCRATCH` | uses a temporary, which is no parameter of the wrapper; `shape(..)` says how large; it follows an array | mutable |
+/// | `SCRATCH` | uses a temporary array, which is not a parameter of the wrapper; `shape(..)` gives its extents; an array precedes it | mutable |
 ///
-/// **A reduction of your own** names what private buffers are filled with, and the function of a codelet that combines two
-/// partial results, the later one into the earlier one. That codelet is a map of two inputs (`mul`), or a kernel of the
-/// modes `(RW, R)`, `merge(earlier, later)`, which sees whole buffers, contiguous and of rank 1. Its arrays are of the
-/// parameter's element type, which follows from that of the reduction. Of a function that is named without a path, the type
-/// (`Merge`) has to be in scope, too. Combining is
-/// to be associative; the order is that of the submissions, and the same for any number of workers. The array's old value
-/// enters last, as the earlier one.
+/// **A reduction of your own** names the initial value of private buffers, and the function of a codelet that combines two
+/// partial results, the later one into the earlier one. That codelet is a map of two inputs (`mul`), or a kernel with the
+/// modes `(RW, R)`, `merge(earlier, later)`, which receives whole buffers, contiguous and of rank 1. Its arrays have the
+/// parameter's element type, which follows from that of the reduction. If the function is named without a path, its type
+/// (`Merge`) must be in scope too. Combining must be associative. Its order is that of the submissions, for any number of
+/// workers. The array's old value is combined last, as the earlier one.
 ///
 /// ```
 /// use dahl::prelude::*;
@@ -104,21 +103,21 @@ use crate::parse::Declaration;
 /// | map | elements, by value: a type parameter or a concrete element type | an element | every element of arrays of one shape |
 /// | kernel | views: `&[T]`, `&mut [T]`, `ArrayView0` to `ArrayView6`, `ArrayViewD`, and `ArrayViewMut..` | none: outputs are parameters | the whole arrays |
 ///
-/// Views are recognised by the last name of their type. Slices are contiguous and of any rank (a strided part is packed);
-/// ndarray's views come without a copy. The parameters without a fixed rank, slices and `D`, share one rank, unless
+/// Views are recognised by the last name of their type. Slices are contiguous and of any rank (a strided part is
+/// copied); ndarray's views are passed without a copy. The parameters without a fixed rank, slices and `D`, share one rank, unless
 /// `shape(..)` gives one of them another by the length of an array literal.
 ///
 /// **A map's modes** are those of its inputs, all `R`, and, last, that of the return value, `W`, which the options call
 /// `out`. Its body is compiled in the compute type: type parameters bounded by `Real` are `Real::Compute` there (`f32` for
 /// `f16` and `bf16`), and so are the types `f16` and `bf16`; the result is rounded once. (On the CPU a generic body that
-/// only compares values and chooses among them is compiled in the element types: nothing is rounded.) It is a small language
-/// that every device can compute:
+/// only compares values and chooses among them is compiled in the element types: nothing is rounded.) It is restricted to
+/// what every device can compute:
 ///
 /// * arithmetic, comparisons, boolean operators, parentheses, literals, constants;
 /// * `let` and `if`/`else`;
 /// * the functions of `Real`, as methods (`x.exp()`) or associated functions (`T::from_f64(0.5)`).
 ///
-/// The option `cpu_only` lifts this: then the body is any Rust.
+/// With the option `cpu_only`, the body is any Rust.
 ///
 /// # What is generated
 ///
@@ -126,16 +125,16 @@ use crate::parse::Declaration;
 ///
 /// * the type `Axpy` with `NAME`, `MODES`, `codelet()` (the descriptor), `cpu(..)` (the kernel on slices or views, without a
 ///   runtime; for maps also `cpu_self(..)`), `task(..)` and `task_self(..)` (builders of tasks);
-/// * the trait `Variants`, behind which tests call a codelet whose operation they do not know;
+/// * the trait `Variants`, through which generic tests call a codelet;
 /// * `axpy(..)`: submits a task on the given arrays;
-/// * `axpy_self(..)`: overwrites an input. It exists if there is exactly one changing array, of mode `W`, and an `R`
-///   parameter of its element type and rank. Maps run in place; a kernel does if it has an `in_place_kernel`; else the
-///   result replaces the input's buffer, which to the caller is the same;
-/// * `axpy_init(&arena, ..)`: makes the `W` and `REDUX` outputs, and returns the array, or a tuple of them. It exists if the
+/// * `axpy_self(..)`: overwrites an input. It exists if exactly one array is changed, of mode `W`, and an `R`
+///   parameter has its element type and rank. Maps run in place, and so do kernels with an `in_place_kernel`; otherwise the
+///   result replaces the input's buffer, with the same effect for the caller;
+/// * `axpy_init(&arena, ..)`: creates the `W` and `REDUX` outputs, and returns the array, or a tuple of them. It exists if the
 ///   shapes of all of them are known: in a map with an input; by `shape(..)`; for an output of rank 0. `RW` and `COMMUTE` arrays
-///   are given as always. A new `REDUX` output has no old value: the result is that of the reduction alone.
+///   are passed as usual. A new `REDUX` output has no old value: the result is that of the reduction alone.
 ///
-/// Shapes, ranks and preconditions are checked at the call, whose error names the codelet, the shapes and the caller's line.
+/// Shapes, ranks and preconditions are checked in the call; an error names the codelet, the shapes and the caller's line.
 ///
 /// # Options
 ///
@@ -143,32 +142,32 @@ use crate::parse::Declaration;
 /// `a.shape()[1]`, `a.nrows()`, `a.ncols()`. Arguments stand for their values.
 ///
 /// * `shape(out = EXPR)`: the shape of an output or a scratch, computed from the inputs: `shape(out = a)` or
-///   `shape(out = [a.nrows(), b.ncols()])`. Once for each. Gives `_init`, and is required of given outputs.
+///   `shape(out = [a.nrows(), b.ncols()])`. Once for each. It enables `_init`, and given outputs must have this shape.
 /// * `check(EXPR)`: a precondition, of type `bool`; its failure shows the expression and the values. May be repeated.
 ///   Those that do not mention a `W` or `REDUX` output run before the shapes are computed, which may rely on them.
-/// * `in_place = PARAM`: the input that `_self` overwrites. Otherwise the first that can be.
+/// * `in_place = PARAM`: the input that `_self` overwrites. The default is the first suitable one.
 /// * `in_place_kernel = PATH`: a kernel for `_self`, with the declaration's parameters without the output; the input that is
 ///   overwritten is a mutable view.
 /// * `cpu = [PATH, ..]`: further CPU kernels, with the parameters of `cpu(..)`. A name in upper case is a kernel of
-///   `dahl-build`. The function's own body comes first. Words before a path say something of the kernel: `parallel PATH`,
-///   that it uses several cores, as below; `equal PATH`, that it gives the same bits as the function's own body, so that
+///   `dahl-build`. The function's own body comes first. Words before a path describe the kernel: `parallel PATH`
+///   uses several cores, as below; `equal PATH` gives the same bits as the function's own body, so that
 ///   the runtime may take whichever is faster (`docs/kernels.md`).
 /// * `cpu_only`: there will be no kernel for other devices; in a map, the body is any Rust.
-/// * `cuda = PATH`: the kernel in CUDA, a name in upper case of `dahl-build`'s table (`kernels::CONV2D`). It takes the
-///   declaration's parameters; one that takes others does not compile. A map needs none: it is written from the body, and
-///   `docs/cuda.md` says what that means for results.
+/// * `cuda = PATH`: the kernel in CUDA, a name in upper case of `dahl-build`'s table (`kernels::CONV2D`). It must
+///   have the declaration's parameters, or compilation fails. That of a map is generated from its body; `docs/cuda.md` says
+///   what that means for results.
 /// * `cuda_call = [cublas PATH, ..]`: kernels for CUDA devices that call a library: functions that take a `CudaCall`, then a
-///   `CudaArray` or `CudaArrayMut` for each array, then the arguments. Before the path is the library that has to be there for it,
-///   `cublas` or `cudnn`, or none. They come before the kernel in CUDA; `last PATH` comes after it. `docs/cuda-devices.md`
+///   `CudaArray` or `CudaArrayMut` for each array, then the arguments. Before the path stands the library that it needs,
+///   `cublas` or `cudnn`, or none. They take precedence over the kernel in CUDA; with `last PATH`, the kernel in CUDA does. `docs/cuda-devices.md`
 ///   says which kernel runs.
-/// * `broadcast`: in a map, an input's extent of 1 stretches, as in NumPy.
+/// * `broadcast`: in a map, an input's extent of 1 is broadcast, as in NumPy.
 /// * `parallel`: the function's own body uses several cores, by the functions of `dahl::rayon`; in a map, whose loop is
 ///   generated, the loop does. `parallel = PATH`: the body uses one core, and the kernel of this path several. They give
 ///   the same bits, for any number of cores; idle workers help if that is faster (`docs/kernels.md`).
 /// * `flops = EXPR`, `bytes = EXPR`: the floating-point operations of a task, and the bytes that it moves, as any number;
-///   performance models show rates by them.
-/// * `reference = PATH`, `error = CLASS`: what the results are compared with in tests, and how closely: see below.
-/// * `crate = PATH`: where dahl is, if not at `::dahl`.
+///   performance models compute rates with them.
+/// * `reference = PATH`, `error = CLASS`: the reference and the error bound of tests: see below.
+/// * `crate = PATH`: the path of dahl, if not `::dahl`.
 ///
 /// `gradient` is reserved.
 ///
@@ -176,12 +175,12 @@ use crate::parse::Declaration;
 ///
 /// `reference = PATH` names independent code that computes the same in `f64`. In kernel form it has the function's own
 /// signature with `f64` for every type parameter `T`, and for `T::Compute`:
-/// `fn matmul(a: ArrayView2<f64>, b: ArrayView2<f64>, out: ArrayViewMut2<f64>)`. What the kernel finds in an array, it
-/// finds: the old value of `RW` and `REDUX`. In map form it is a function of scalars, `fn(f64, f64, f64) -> f64`, first
+/// `fn matmul(a: ArrayView2<f64>, b: ArrayView2<f64>, out: ArrayViewMut2<f64>)`. It receives the
+/// same old values of `RW` and `REDUX` arrays as the kernel. In map form it is a function of scalars, `fn(f64, f64, f64) -> f64`, first
 /// the inputs, then the arguments; for `exp`, `reference = f64::exp`. All other types are as declared: labels, indices,
 /// structs of arguments.
 ///
-/// `error = CLASS` says how far a result may lie from the exact one:
+/// `error = CLASS` says how far a result may be from the exact one:
 ///
 /// | class | the result is |
 /// |---|---|
@@ -218,8 +217,8 @@ use crate::parse::Declaration;
 ///
 /// # Errors
 ///
-/// All errors of a declaration are reported at once, each under the user's own token. What the declaration would have
-/// generated is there all the same, so that its callers get no errors of their own.
+/// All errors of a declaration are reported together, each under the user's own token. The items of the declaration are
+/// generated nevertheless, so that its callers get no errors of their own.
 #[proc_macro_attribute]
 pub fn codelet(attribute: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     expand_codelet(attribute.into(), item.into()).into()
@@ -231,7 +230,7 @@ pub fn codelet(attribute: proc_macro::TokenStream, item: proc_macro::TokenStream
 /// A struct needs `#[repr(C)]`: the encoding has every field at its offset in C, and zeros as padding. A kernel in C or
 /// CUDA takes the fields one by one, as if each were an argument; then there may be no padding. An enum needs
 /// `#[repr(u8)]` or another integer, which is what a kernel takes.
-/// `#[argument(crate = PATH)]` says where dahl is, if not at `::dahl`.
+/// `#[argument(crate = PATH)]` gives the path of dahl, if not `::dahl`.
 ///
 /// ```
 /// use dahl::prelude::*;
@@ -264,7 +263,7 @@ pub fn argument(item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     argument::derive(item.into()).into()
 }
 
-/// `#[codelet(attribute)] item`, as a function of tokens that tests can call.
+/// `#[codelet(attribute)] item`, as a function of tokens for tests.
 pub(crate) fn expand_codelet(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let Some(declaration) = Declaration::parse(attribute, item.clone(), &mut errors) else {

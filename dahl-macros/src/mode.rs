@@ -6,7 +6,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::{Expr, Path};
 
-/// What a codelet does with one of its arrays: the twin of `dahl::AccessMode`.
+/// What a codelet does with one of its arrays: the counterpart of `dahl::AccessMode`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     Read,
@@ -30,17 +30,17 @@ pub(crate) enum Reduction {
 /// `identity = EXPR, combine = PATH`: a reduction of the user's.
 #[derive(Clone)]
 pub(crate) struct Combination {
-    /// What private buffers are filled with.
+    /// The initial value of private buffers.
     pub(crate) identity: Expr,
     /// The function of the codelet that combines two partial results.
     pub(crate) combine: Path,
 }
 
-/// An entry of the mode row, and where it stands.
+/// An entry of the mode row, with its tokens.
 #[derive(Clone)]
 pub(crate) struct Mode {
     pub(crate) access: Access,
-    /// Of a reduction of the user's; missing if an error was reported about it.
+    /// For a reduction of the user's; missing if it had an error.
     pub(crate) combination: Option<Combination>,
     pub(crate) tokens: TokenStream,
 }
@@ -62,17 +62,17 @@ impl Access {
         })
     }
 
-    /// Whether the kernel gets a mutable view.
+    /// Whether the kernel receives a mutable view.
     pub(crate) fn is_mutable(self) -> bool {
         self != Self::Read
     }
 
-    /// Whether it is an output that `_init` makes: its old value is not an input.
+    /// Whether `_init` creates the array: its old value is not an input.
     pub(crate) fn is_made(self) -> bool {
         matches!(self, Self::Write | Self::Reduce(_))
     }
 
-    /// `dahl`'s access mode of the same meaning.
+    /// The corresponding access mode of `dahl`.
     pub(crate) fn expand(self, root: &syn::Path) -> TokenStream {
         let mode = |name: &str| {
             let name = Ident::new(name, Span::call_site());
@@ -89,7 +89,7 @@ impl Access {
 }
 
 impl Reduction {
-    /// `dahl`'s reduction of the same meaning.
+    /// The corresponding reduction of `dahl`.
     pub(crate) fn expand(self, root: &syn::Path) -> TokenStream {
         match self {
             Self::Sum => quote!(#root::Reduction::Sum),

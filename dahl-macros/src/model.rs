@@ -17,7 +17,7 @@ use crate::parse::{Declaration, Options};
 use crate::tokens;
 use crate::view::{self, Layout, View};
 
-/// A codelet to be generated.
+/// The model of a codelet.
 pub(crate) struct Codelet {
     /// The function's name, and the base of the wrappers' names.
     pub(crate) name: Ident,
@@ -35,14 +35,14 @@ pub(crate) struct Codelet {
     /// The plain arguments.
     pub(crate) arguments: Vec<Argument>,
     pub(crate) in_place: Option<InPlace>,
-    /// Whether the shapes of all outputs are known, so that `_init` can make them.
+    /// Whether the shapes of all outputs are known, so that `_init` can create them.
     pub(crate) has_init: bool,
-    /// The rank that parameters of no fixed rank share.
+    /// The rank that all parameters without a fixed rank share.
     pub(crate) shared_rank: Ident,
     pub(crate) options: Options,
     pub(crate) function: ItemFn,
     pub(crate) modes: Vec<Mode>,
-    /// All tokens of the declaration, for names to avoid.
+    /// All tokens of the declaration, to avoid their names.
     pub(crate) tokens: TokenStream,
     pub(crate) hash: u64,
 }
@@ -56,7 +56,7 @@ pub(crate) enum Form {
     Kernel,
 }
 
-/// The user's attributes, sorted by where they go.
+/// The user's attributes, sorted by the items that they go to.
 #[derive(Default)]
 pub(crate) struct Attributes {
     /// Documentation: on everything that is public.
@@ -65,7 +65,7 @@ pub(crate) struct Attributes {
     pub(crate) everywhere: Vec<Attribute>,
     /// Deprecation: on the wrappers.
     pub(crate) wrappers: Vec<Attribute>,
-    /// What is left: on the kernel.
+    /// All others: on the kernel.
     pub(crate) kernel: Vec<Attribute>,
 }
 
@@ -78,10 +78,10 @@ pub(crate) struct Parameter {
     pub(crate) element: Type,
     /// Whether a `REDUX` kernel sees `T::Compute` for an array of `T`.
     pub(crate) accumulates_in_compute: bool,
-    /// Of a `REDUX` by a codelet of the user's.
+    /// For a `REDUX` by a codelet of the user's.
     pub(crate) combination: Option<Combination>,
     pub(crate) rank: Rank,
-    /// Its extents, if the declaration says.
+    /// Its extents, if the declaration gives them.
     pub(crate) shape: Option<Expr>,
 }
 
@@ -90,7 +90,7 @@ pub(crate) enum Kind {
     /// In map form: one element at a time.
     Scalar,
     View(Box<View>),
-    /// Something that an error was reported about.
+    /// Unknown, since an error was reported about it.
     Unknown,
 }
 
@@ -98,7 +98,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rank {
     Fixed(usize),
-    /// The one rank of all parameters that have no fixed one.
+    /// The rank that all parameters without a fixed rank share.
     Shared,
 }
 
@@ -112,12 +112,12 @@ pub(crate) struct Argument {
 pub(crate) struct InPlace {
     /// Index of the parameter that is overwritten.
     pub(crate) target: usize,
-    /// Index of the output that it stands for.
+    /// Index of the output that it replaces.
     pub(crate) output: usize,
 }
 
 impl Codelet {
-    /// Decides what the declaration means.
+    /// Determines the meaning of a declaration.
     pub(crate) fn new(declaration: Declaration, errors: &mut Errors) -> Self {
         let Declaration { modes, options, function, attribute } = declaration;
         let name = function.sig.ident.clone();
@@ -181,7 +181,7 @@ impl Codelet {
         codelet
     }
 
-    /// The data parameters that `_init` makes, with their indices.
+    /// The data parameters that `_init` creates, with their indices.
     pub(crate) fn made(&self) -> impl Iterator<Item = (usize, &Parameter)> {
         self.parameters.iter().enumerate().filter(|(_, parameter)| parameter.access.is_made())
     }
@@ -197,7 +197,7 @@ impl Codelet {
         (output.access == Access::Write && changed.next().is_none()).then_some(index)
     }
 
-    /// Whether `parameter` can be overwritten by the output of index `output`.
+    /// Whether `parameter` can be overwritten with the output of index `output`.
     pub(crate) fn can_hold(&self, parameter: &Parameter, output: usize) -> bool {
         let output = &self.parameters[output];
         parameter.access == Access::Read
@@ -216,8 +216,8 @@ impl Codelet {
         Some(InPlace { target, output })
     }
 
-    /// The element type of which it can combine partial results: of two parameters that its kernel takes as contiguous
-    /// arrays of any length, the first changes, in place, and the second is read.
+    /// The element type for which it can combine partial results: its kernel takes two parameters as contiguous arrays
+    /// of any length, changes the first in place, and reads the second.
     pub(crate) fn combines(&self) -> Option<&Type> {
         let accesses: Vec<_> = self.parameters.iter().map(|parameter| parameter.access).collect();
         let is_in_place = match accesses.as_slice() {
@@ -234,7 +234,7 @@ impl Codelet {
             matches!(parameter.rank, Rank::Shared | Rank::Fixed(1))
                 && parameter.element.to_token_stream().to_string() == text
         };
-        // The one type parameter is known from the element type.
+        // The element type determines the only type parameter.
         let is_known = match self.generics.params.iter().collect::<Vec<_>>().as_slice() {
             [] => true,
             [GenericParam::Type(parameter)] => parameter.ident == text,

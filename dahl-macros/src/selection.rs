@@ -4,11 +4,12 @@ use syn::{BinOp, Block, Expr, ItemFn, Stmt, UnOp};
 
 /// The constants of `Real` that have the same value in each element type and its compute type.
 const CONSTANTS: [&str; 6] = ["INFINITY", "NAN", "NEG_INFINITY", "NEG_ZERO", "ONE", "ZERO"];
-/// The questions that have the same answer there. (A number that is normal in the compute type need not be in the element type.)
+/// The predicates with the same result in both. (A number that is normal in the compute type may be subnormal in the
+/// element type.)
 const QUESTIONS: [&str; 3] = ["is_finite", "is_infinite", "is_nan"];
 
-/// Whether the body only compares values and chooses among them: then it gives, in the type that the values are stored in, what it
-/// gives in any wider one.
+/// Whether the body only compares values and chooses among them. Then its result in the element type is the same as in
+/// any wider type.
 pub(crate) fn only_selects(function: &ItemFn) -> bool {
     is_selection_in(&function.block)
 }
@@ -56,7 +57,7 @@ fn is_condition(condition: &Expr) -> bool {
     }
 }
 
-/// Besides values, literals: they are of types that are not widened.
+/// Values, or literals: these have types that are not widened.
 fn is_compared(value: &Expr) -> bool {
     matches!(value, Expr::Lit(_)) || is_selection(value)
 }
@@ -96,7 +97,7 @@ mod tests {
             parse_quote!({ x.abs() }),
             parse_quote!({ if x > T::ZERO { x } else { slope * x } }),
             parse_quote!({ if x + y > T::ZERO { x } else { y } }),
-            // Of other values in the compute type.
+            // Compares with other values of the compute type.
             parse_quote!({ if x > T::from_f64(0.1) { x } else { y } }),
             parse_quote!({ if x == T::MAX { x } else { y } }),
             parse_quote!({ if x.is_normal() { x } else { y } }),

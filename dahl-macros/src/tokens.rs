@@ -20,10 +20,10 @@ pub(crate) fn fresh(name: &str, tokens: &TokenStream) -> Ident {
     ident
 }
 
-/// FNV-1a over the text of `tokens` without white space: equal for equal declarations, whatever the compiler.
+/// FNV-1a over the text of `tokens` without white space: equal for equal declarations, with any compiler.
 pub(crate) fn hash(tokens: &TokenStream) -> u64 {
     fn feed(mut hash: u64, text: &str) -> u64 {
-        // The zero byte keeps `a b` and `ab` apart.
+        // The zero byte distinguishes `a b` from `ab`.
         for byte in text.bytes().chain([0]) {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
@@ -41,7 +41,7 @@ pub(crate) fn hash(tokens: &TokenStream) -> u64 {
     feed_all(0xcbf2_9ce4_8422_2325, tokens.clone())
 }
 
-/// The part of `source` that `tokens` are, on one line; nothing if they are not there, or a comment is among them.
+/// The part of `source` that consists of `tokens`, on one line; none if it is not found, or has a comment in it.
 pub(crate) fn written(source: &str, tokens: &TokenStream) -> Option<String> {
     let wanted: Vec<char> = flat(tokens).chars().filter(|letter| !letter.is_whitespace()).collect();
     let found: Vec<(usize, char)> = letters(source).collect();
@@ -62,12 +62,12 @@ pub(crate) fn written(source: &str, tokens: &TokenStream) -> Option<String> {
     Some(text)
 }
 
-/// All but white space, with where each is.
+/// All characters except white space, with their positions.
 fn letters(text: &str) -> impl Iterator<Item = (usize, char)> {
     text.char_indices().filter(|(_, letter)| !letter.is_whitespace())
 }
 
-/// The text of `tokens`, with white space anywhere.
+/// The text of `tokens`, with arbitrary white space.
 fn flat(tokens: &TokenStream) -> String {
     let of = |token: TokenTree| match token {
         TokenTree::Group(group) => {
@@ -79,7 +79,7 @@ fn flat(tokens: &TokenStream) -> String {
     tokens.clone().into_iter().map(of).collect()
 }
 
-/// The text of an expression as a person would type it: `a.ncols() == b.nrows()`.
+/// The text of an expression, formatted: `a.ncols() == b.nrows()`.
 ///
 /// `stringify!` puts a space around every token that a macro has passed on.
 pub(crate) fn text(tokens: &TokenStream) -> String {
@@ -126,14 +126,14 @@ fn write(tokens: TokenStream, text: &mut String) {
 /// Words after which an operand begins.
 const KEYWORDS: [&str; 8] = ["as", "else", "if", "in", "let", "match", "move", "return"];
 
-/// What came before: it decides whether a sign is unary, and whether a group is a call's.
+/// The preceding tokens: they determine whether a sign is unary, and whether a group belongs to a call.
 #[derive(Default)]
 struct TokenContext {
     after_operand: bool,
     after_keyword: bool,
     /// Between the bars of a closure.
     in_parameters: bool,
-    /// Inside how many `::<`.
+    /// The nesting depth of `::<`.
     in_types: usize,
 }
 
@@ -213,7 +213,7 @@ impl TokenContext {
                 self.after(false);
             }
             binary => {
-                // The sign of what follows, if it has stuck to the operator: `== -1`, `| *x`.
+                // The sign of the operand, if the operator's token includes it: `== -1`, `| *x`.
                 let signs = binary.trim_end_matches(['-', '*', '!', '&']);
                 let known = ["&", "*", "-", "&&", "->", "=>"].contains(&binary) || signs.is_empty();
                 let (binary, sign) = if known { (binary, "") } else { (signs, &binary[signs.len()..]) };
@@ -232,7 +232,7 @@ impl TokenContext {
     }
 }
 
-/// Ends the word before; not at the start, and not twice.
+/// Ends the word with a space; not at the start, and not twice.
 fn space(text: &mut String) {
     if !text.is_empty() && !text.ends_with([' ', '(', '[', '{']) {
         text.push(' ');

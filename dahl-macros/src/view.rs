@@ -10,7 +10,7 @@ use syn::{GenericArgument, Lifetime, Path, PathArguments, Type, parse_quote};
 pub(crate) struct View {
     pub(crate) layout: Layout,
     pub(crate) mutable: bool,
-    /// What the view's elements are: `T`, `u32`, or for `REDUX` also `T::Compute`.
+    /// The view's element type: `T`, `u32`, or for `REDUX` also `T::Compute`.
     pub(crate) element: Type,
     /// The whole type as written.
     pub(crate) written: Type,
@@ -27,12 +27,12 @@ pub(crate) enum Layout {
     AnyAxes,
 }
 
-/// The sentence about types that are no views.
+/// The end of an error about types that are not views.
 pub(crate) const KNOWN: &str = "views are known by name: `&[T]`, `&mut [T]`, and ndarray's `ArrayView0` to `ArrayView6`, `ArrayViewD`, \
      `ArrayViewMut0` to `ArrayViewMut6`, `ArrayViewMutD`";
 
 impl View {
-    /// The view that `ty` is, if it is one.
+    /// Parses `ty` as a view.
     pub(crate) fn of(ty: &Type) -> Option<Self> {
         match ty {
             Type::Reference(reference) => match &*reference.elem {
@@ -66,7 +66,7 @@ impl View {
         });
         let element = types.next()?.clone();
         let layout = match suffix {
-            // `ArrayView<T, Ix2>`
+            // `ArrayView<T, Ix2>`.
             "" => dimension(types.next()?)?,
             "D" => Layout::AnyAxes,
             axes => Layout::Axes(axes.parse().ok().filter(|axes| *axes <= 6)?),
@@ -97,7 +97,7 @@ impl View {
         ty
     }
 
-    /// The type by its absolute path, for what is not the user's own function.
+    /// The type by its absolute path, for generated functions.
     pub(crate) fn absolute(&self, root: &Path) -> TokenStream {
         let element = &self.element;
         let mutable = self.mutable.then(|| quote!(mut));
@@ -106,7 +106,7 @@ impl View {
         quote!(#root::ndarray::#name<'_, #element, #dimension>)
     }
 
-    /// ndarray's type of the number of axes; nothing for a slice.
+    /// The ndarray type for the number of axes; none for a slice.
     fn dimension(&self, root: &Path) -> Option<TokenStream> {
         let name = match self.layout {
             Layout::Slice => return None,
@@ -126,12 +126,12 @@ impl View {
         };
         let method = Ident::new(if self.mutable { mutable } else { shared }, Span::call_site());
         let taken = quote!(#views.#method::<#element #dimension>());
-        // A type that only has the name of ndarray's is a mismatch under the user's own token.
+        // A type that only has the name of ndarray's type is a mismatch under the user's own token.
         quote_spanned!(self.written.span()=> #taken)
     }
 }
 
-/// The layout of `ArrayView<T, D>` for a dimension of known name.
+/// The layout of `ArrayView<T, D>` for a known dimension `D`.
 fn dimension(ty: &Type) -> Option<Layout> {
     let Type::Path(path) = ty else { return None };
     let name = path.path.segments.last()?.ident.to_string();

@@ -5,7 +5,7 @@ use syn::{BinOp, Block, Expr, ExprCall, ExprMethodCall, Lit, Pat, Stmt, UnOp};
 
 use crate::errors::Errors;
 
-/// What the language has, for the end of an error.
+/// What a map's body may contain, for the end of an error.
 const ALLOWED: &str = "a map's body has arithmetic, comparisons, boolean operators, `let`, `if`/`else` and the functions of `Real`; \
      the option `cpu_only` lifts this";
 
@@ -71,7 +71,7 @@ const FUNCTIONS: &[&str] = &[
     "widen",
 ];
 
-/// Reports everything in `block` that the language does not have.
+/// Reports everything in `block` that a map's body may not contain.
 pub(super) fn check(block: &Block, errors: &mut Errors) {
     for statement in &block.stmts {
         match statement {
@@ -151,7 +151,7 @@ fn expression(value: &Expr, errors: &mut Errors) {
                 refuse(literal, "this literal", errors);
             }
         }
-        // A variable or a constant: the compiler knows better than we whether there is one.
+        // A variable or a constant: the compiler reports an unknown one.
         Expr::Path(_) => {}
         Expr::MethodCall(call) => method_call(call, errors),
         Expr::Call(call) => function_call(call, errors),
@@ -172,7 +172,7 @@ fn function_call(call: &ExprCall, errors: &mut Errors) {
     let known = match &*call.func {
         Expr::Path(path) => {
             let last = path.path.segments.last().map(|last| last.ident.to_string());
-            // `T::from_f64` and `Real::max`; a free function of that name is somebody else's.
+            // `T::from_f64` and `Real::max`; a free function with such a name is not one of `Real`.
             let is_associated = path.path.segments.len() > 1 || path.qself.is_some();
             is_associated && last.is_some_and(|last| FUNCTIONS.contains(&last.as_str()))
         }
@@ -207,7 +207,7 @@ fn is_allowed(operator: &BinOp) -> bool {
     )
 }
 
-/// Reports an expression of a kind that the language does not have, under the token that makes it one.
+/// Reports an expression of a kind that a map's body may not contain, under the token that makes it one.
 fn refuse_expression(value: &Expr, errors: &mut Errors) {
     match value {
         Expr::ForLoop(repeat) => refuse(repeat.for_token, "a loop", errors),

@@ -28,7 +28,7 @@ const TO_OTHERS: [&str; 10] = [
     "widen",
 ];
 
-/// Reports number literals of a map's body where a value of a type parameter is needed.
+/// Reports number literals in a map's body where a value of a type parameter is needed.
 pub(super) fn check(codelet: &Codelet, errors: &mut Errors) {
     let block = &codelet.function.block;
     let mut search = Search { codelet, rebound: Rebound::of(block), errors };
@@ -41,7 +41,7 @@ struct Search<'a> {
     errors: &'a mut Errors,
 }
 
-/// The names that the body binds, whose types are not looked for.
+/// The names that the body binds: their types are not inferred.
 #[derive(Default)]
 struct Rebound(Vec<Ident>);
 
@@ -95,7 +95,7 @@ impl Search<'_> {
         );
     }
 
-    /// The type parameter that `value` is of, if that is plain to see.
+    /// The type parameter that is the type of `value`, if that is evident.
     fn parameter_of(&self, value: &Expr) -> Option<Ident> {
         match value {
             Expr::Paren(paren) => self.parameter_of(&paren.expr),
@@ -147,7 +147,7 @@ fn is_arithmetic(operator: &BinOp) -> bool {
     matches!(operator, BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) | BinOp::Div(_) | BinOp::Rem(_))
 }
 
-/// Whether both sides are of one type.
+/// Whether both sides of the operator have one type.
 fn is_of_equals(operator: &BinOp) -> bool {
     let compares = matches!(
         operator,

@@ -14,7 +14,7 @@ use crate::mode::Access;
 use crate::model::{Codelet, Form, Kind};
 use crate::view::View;
 
-/// Reports everything in which the parts of a declaration do not fit.
+/// Reports all contradictions between the parts of a declaration.
 pub(crate) fn check(codelet: &Codelet, errors: &mut Errors) {
     signature::check(codelet, errors);
     names(codelet, errors);
@@ -24,7 +24,7 @@ pub(crate) fn check(codelet: &Codelet, errors: &mut Errors) {
         return;
     }
     arguments(codelet, errors);
-    // With modes too many or too few, each would be compared with another's parameter.
+    // With too many or too few modes, each would be compared with the wrong parameter.
     let has_stray_view = codelet.arguments.iter().any(|argument| View::of(&argument.ty).is_some());
     if codelet.modes.len() == codelet.parameters.len() && !has_stray_view {
         modes(codelet, errors);
@@ -48,7 +48,7 @@ fn modes(codelet: &Codelet, errors: &mut Errors) {
 fn names(codelet: &Codelet, errors: &mut Errors) {
     let inputs = codelet.parameters.iter().map(|parameter| &parameter.name);
     let inputs = inputs.chain(codelet.arguments.iter().map(|argument| &argument.name));
-    // The `out` that stands for a map's return value is the last of the data parameters.
+    // The `out` that stands for a map's return value is the last data parameter.
     let is_return = |index: usize| codelet.form == Form::Map && index + 1 == codelet.parameters.len();
     for (index, name) in inputs.enumerate() {
         if *name == "arena" {
@@ -89,7 +89,7 @@ fn map(codelet: &Codelet, errors: &mut Errors) {
         let subject = if is_return { "the return value".to_owned() } else { format!("`{}`", parameter.name) };
         match &parameter.element {
             Type::Path(_) | Type::Group(_) | Type::Paren(_) => {}
-            // Has an error of its own.
+            // It has an error of its own.
             Type::ImplTrait(_) if !is_return => {}
             Type::Tuple(tuple) if is_return => {
                 errors.at(tuple, "a map returns one scalar; several outputs need a kernel with views: `fn f(x: &[T], a: &mut [T], b: &mut [T])`");
@@ -110,7 +110,7 @@ fn kernel(codelet: &Codelet, errors: &mut Errors) {
     if let ReturnType::Type(_, ty) = &codelet.function.sig.output {
         errors.at(ty, "a kernel with views returns nothing; its outputs are parameters: `out: &mut [T]`");
     }
-    // A task learns its runtime from its first array.
+    // A task takes its runtime from its first array.
     if let Some(first) = codelet.modes.first()
         && first.access == Access::Scratch
     {

@@ -10,7 +10,7 @@ use crate::parse::{is_c_kernel, kernel_name};
 use crate::tokens;
 use crate::view::Layout;
 
-/// Reports options that do not fit the declaration.
+/// Reports options that contradict the declaration.
 pub(super) fn check(codelet: &Codelet, errors: &mut Errors) {
     shapes(codelet, errors);
     parallel(codelet, errors);
@@ -23,7 +23,7 @@ pub(super) fn check(codelet: &Codelet, errors: &mut Errors) {
     }
 }
 
-/// A kernel in CUDA is for what is not `cpu_only`, and a map's is written from its body.
+/// A kernel in CUDA contradicts `cpu_only`, and that of a map is generated from its body.
 fn cuda(codelet: &Codelet, errors: &mut Errors) {
     let Some(path) = &codelet.options.cuda else { return };
     if let Some(cpu_only) = &codelet.options.cpu_only {
@@ -39,7 +39,7 @@ fn cuda(codelet: &Codelet, errors: &mut Errors) {
     }
 }
 
-/// A call gets views, and is for what is not `cpu_only`.
+/// Kernels that call libraries take views, and contradict `cpu_only`.
 fn cuda_calls(codelet: &Codelet, errors: &mut Errors) {
     let Some(first) = codelet.options.cuda_call.first() else { return };
     if codelet.form == Form::Map {
@@ -80,12 +80,12 @@ fn cuda_calls(codelet: &Codelet, errors: &mut Errors) {
     }
 }
 
-/// Whether a word before a path of `cuda_call` says which library is needed.
+/// Whether a word before a path of `cuda_call` names a library.
 fn is_library(word: &Ident) -> bool {
     word == "cublas" || word == "cudnn"
 }
 
-/// A map runs on several cores by itself, and a kernel in C does not.
+/// A map is parallel by itself, and a kernel in C is not.
 fn parallel(codelet: &Codelet, errors: &mut Errors) {
     let Some(path) = &codelet.options.parallel_kernel else { return };
     if codelet.form == Form::Map {
@@ -98,7 +98,7 @@ fn parallel(codelet: &Codelet, errors: &mut Errors) {
 /// Why a kernel in C is not parallel.
 const C_ALONE: &str = "a kernel in C runs on one core: the workers' threads are rayon's, which it cannot reach; write the parallel loop in Rust, and call C in it";
 
-/// What is said of further kernels, and their names, which choose one.
+/// Checks the words of further kernels, and their names, by which kernels are chosen.
 fn kernels(codelet: &Codelet, errors: &mut Errors) {
     let mut names = vec!["rust".to_owned(), "cuda".to_owned()];
     let mut take = |path: &Path, errors: &mut Errors| {

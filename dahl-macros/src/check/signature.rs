@@ -7,7 +7,7 @@ use crate::errors::Errors;
 use crate::model::Codelet;
 use crate::tokens;
 
-/// Reports what a kernel's signature cannot have.
+/// Reports what a kernel's signature may not contain.
 pub(super) fn check(codelet: &Codelet, errors: &mut Errors) {
     let signature = &codelet.function.sig;
     let mut refuse = |tokens: &dyn ToTokens, what: &str, remedy: &str| {
@@ -51,7 +51,7 @@ pub(super) fn check(codelet: &Codelet, errors: &mut Errors) {
 
 fn lifetimes_and_generics(codelet: &Codelet, errors: &mut Errors) {
     let signature = &codelet.function.sig;
-    // Of a scratch the caller gives nothing.
+    // The caller does not pass scratch arrays.
     let given = codelet.parameters.iter().filter(|parameter| parameter.is_given());
     let types = given.map(|parameter| parameter.element.to_token_stream());
     let types: proc_macro2::TokenStream =

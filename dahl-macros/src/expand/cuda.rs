@@ -15,10 +15,10 @@ use crate::model::{Codelet, Form, Kind};
 use crate::parse::{Further, kernel_name};
 use crate::view::Layout;
 
-/// What became of a map's body.
+/// The result of translating a map's body.
 pub(super) type MapInCuda = Result<Map, Refusal>;
 
-/// The body of a map in CUDA; nothing for a kernel with views, and where there is no kernel for other devices.
+/// The body of a map in CUDA; none for a kernel with views, and with `cpu_only`.
 pub(super) fn map(codelet: &Codelet) -> Option<MapInCuda> {
     let is_wanted = codelet.form == Form::Map && codelet.options.cpu_only.is_none();
     is_wanted.then(|| Map::translate(&codelet.function, codelet.parameters.len() - 1))
@@ -101,7 +101,7 @@ fn call(codelet: &Codelet, call: &Further) -> TokenStream {
     }
 }
 
-/// `CUDA`: the kernel of a map, as `dahl-build` describes one that is written by hand.
+/// `CUDA`: the kernel of a map, described like a handwritten kernel of `dahl-build`.
 pub(super) fn constant(codelet: &Codelet, map: Option<&MapInCuda>) -> Option<TokenStream> {
     let Some(Ok(map)) = map else { return None };
     let root = &codelet.root;
@@ -153,7 +153,7 @@ pub(super) fn constant(codelet: &Codelet, map: Option<&MapInCuda>) -> Option<Tok
     })
 }
 
-/// What `dahl-build` compiled of this very text, or the text.
+/// The image that `dahl-build` compiled from exactly this text, or the text.
 fn image(codelet: &Codelet, map: &Map) -> TokenStream {
     let (root, source) = (&codelet.root, &map.source);
     let file = format!("/maps/{}.fatbin", Map::file_stem(source));
@@ -166,7 +166,7 @@ fn image(codelet: &Codelet, map: &Map) -> TokenStream {
     quote!(#root::__private::CudaImage::Source(#source))
 }
 
-/// The constant whose evaluation fails if the kernel in CUDA takes other parameters than the declaration.
+/// The constant whose evaluation fails if the parameters of the kernel in CUDA are not those of the declaration.
 pub(super) fn check(codelet: &Codelet) -> Option<TokenStream> {
     let Codelet { root, type_name, .. } = codelet;
     let path = codelet.options.cuda.as_ref()?;

@@ -74,7 +74,7 @@ fn parameters(codelet: &Codelet) -> impl Iterator<Item = TokenStream> {
     })
 }
 
-/// What the private buffers of a `REDUX` parameter hold, and how they combine.
+/// The identity of a `REDUX` parameter's private buffers, and how they are combined.
 fn accumulator(root: &Path, parameter: &Parameter) -> Option<TokenStream> {
     let Access::Reduce(reduction) = parameter.access else { return None };
     let stored = &parameter.element;
@@ -108,7 +108,7 @@ pub(super) fn combines(codelet: &Codelet) -> Option<TokenStream> {
     let generics = codelet.declared_generics(None, false);
     let bounds = &codelet.generics.where_clause;
     let turbofish = codelet.turbofish(false);
-    // Which codelets a crate has is nothing to list in the errors of another.
+    // A crate's codelets are not listed in the errors of another crate.
     Some(quote! {
         #[diagnostic::do_not_recommend]
         impl #generics #root::__private::Combines<#element> for #type_name #bounds {
@@ -131,8 +131,8 @@ fn kernels(codelet: &Codelet) -> Vec<TokenStream> {
     std::iter::once(own).chain(further).collect()
 }
 
-/// What the option `parallel` adds to the declaration's own kernel: that its body uses several cores, or an entry that
-/// does, which a map has by itself.
+/// What the option `parallel` adds to the declaration's own kernel: a flag that its body is parallel, or a parallel
+/// entry, which a map has without the option.
 fn parallel(codelet: &Codelet, function: &TokenStream, variant: Variant) -> Option<TokenStream> {
     codelet.options.parallel.as_ref()?;
     Some(match (codelet.form, &codelet.options.parallel_kernel) {
@@ -166,7 +166,7 @@ fn further_kernel(codelet: &Codelet, kernel: &Further) -> TokenStream {
     quote!(::core::option::Option::Some(#root::__private::Kernel::new(#name, #entry) #parallel #equal))
 }
 
-/// For each C kernel, the constant whose evaluation fails if the kernel takes other parameters than the declaration.
+/// For each kernel in C, the constant whose evaluation fails if its parameters are not those of the declaration.
 pub(super) fn c_kernel_checks(codelet: &Codelet) -> Vec<TokenStream> {
     let type_name = &codelet.type_name;
     let codelet_name = type_name.unraw().to_string();

@@ -11,7 +11,7 @@ use crate::mode::Access;
 use crate::model::{Codelet, Form, InPlace};
 use crate::tokens;
 
-/// Of the codelet's type.
+/// The documentation of the codelet's type.
 pub(super) fn of_type(codelet: &Codelet) -> TokenStream {
     let wrappers =
         [Variant::Given, Variant::InPlace, Variant::Init].into_iter().filter(|variant| match variant {
@@ -24,7 +24,7 @@ pub(super) fn of_type(codelet: &Codelet) -> TokenStream {
     with_users(codelet, &format!("The codelet behind {links}: its name, access modes and kernels."))
 }
 
-/// Of `op`, `op_self` or `op_init`.
+/// The documentation of `op`, `op_self` or `op_init`.
 pub(super) fn of_wrapper(codelet: &Codelet, variant: Variant) -> TokenStream {
     let what = match variant {
         Variant::Given => "Submits a task on the given arrays.".to_owned(),
@@ -39,13 +39,13 @@ pub(super) fn of_wrapper(codelet: &Codelet, variant: Variant) -> TokenStream {
     with_users(codelet, &format!("{what}{}", shapes(codelet, variant)))
 }
 
-/// Of `task` or `task_self`.
+/// The documentation of `task` or `task_self`.
 pub(super) fn of_task(codelet: &Codelet, variant: Variant) -> TokenStream {
     let wrapper = wrappers::name(codelet, variant).unraw();
     sentence(&format!("The task of [`{wrapper}`], to be given options and submitted."))
 }
 
-/// Of `cpu` or `cpu_self`.
+/// The documentation of `cpu` or `cpu_self`.
 pub(super) fn of_cpu(codelet: &Codelet, variant: Variant) -> TokenStream {
     let over =
         if variant == Variant::InPlace { format!(", over `{}`", target(codelet)) } else { String::new() };
@@ -62,7 +62,7 @@ pub(super) fn of_cpu(codelet: &Codelet, variant: Variant) -> TokenStream {
     }
 }
 
-/// What the shapes must be, or will be.
+/// The required shapes, or the shapes of new outputs.
 fn shapes(codelet: &Codelet, variant: Variant) -> String {
     let map = match (codelet.form, variant) {
         (Form::Map, _) if codelet.parameters.len() == 1 => return String::new(),
@@ -108,7 +108,7 @@ fn with_users(codelet: &Codelet, generated: &str) -> TokenStream {
     }
 }
 
-/// A line of a doc comment. The space is the one that people type after the slashes.
+/// A line of a doc comment, with the space that follows the slashes.
 fn sentence(text: &str) -> TokenStream {
     let text = format!(" {text}");
     quote!(#[doc = #text])

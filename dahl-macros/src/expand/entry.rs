@@ -12,23 +12,23 @@ use crate::model::{Codelet, Form, Kind, Parameter};
 use crate::tokens;
 use crate::view::View;
 
-/// What stands for the declaration's type parameters.
+/// What replaces the declaration's type parameters.
 #[derive(Clone, Copy)]
 pub(super) enum Numbers<'a> {
-    /// Themselves.
+    /// Nothing.
     Declared,
-    /// `f64`, also for their compute types: in a reference.
+    /// `f64`, also for their compute types: for a reference.
     F64,
     /// Another type parameter.
     Of(&'a Ident),
 }
 
-/// The closure by which a worker calls `function`, of `cpu`'s signature (in place: without the output).
+/// The closure through which a worker calls `function`, which has `cpu`'s signature (in place: without the output).
 pub(super) fn entry(codelet: &Codelet, function: &TokenStream, variant: Variant) -> TokenStream {
     closure(codelet, &TokenStream::new(), function, variant, Numbers::Declared, "for_each_run")
 }
 
-/// As [`entry`], of a map: the closure runs through large arrays on several cores.
+/// As [`entry`], for a map: the closure processes large arrays on several cores.
 pub(super) fn parallel_entry(codelet: &Codelet, function: &TokenStream, variant: Variant) -> TokenStream {
     let runs = "for_each_run_in_parallel";
     closure(codelet, &TokenStream::new(), function, variant, Numbers::Declared, runs)
@@ -42,7 +42,7 @@ pub(super) fn entry_of_declaration(codelet: &Codelet, number: &Ident) -> TokenSt
     closure(codelet, &TokenStream::new(), &function, Variant::Given, Numbers::Of(number), "for_each_run")
 }
 
-/// The closure for a function of the user's of `cpu`'s signature, which may turn out to have another one.
+/// The closure for a user's function, which should have `cpu`'s signature.
 pub(super) fn entry_of_user(
     codelet: &Codelet,
     function: &Path,
@@ -64,7 +64,7 @@ pub(super) fn entry_of_user(
     closure(codelet, &coerced, &kernel.to_token_stream(), variant, numbers, "for_each_run")
 }
 
-/// The closure that calls `function` for every element of a map: on scalars, with `f64` for the type parameters.
+/// The closure that calls `function` on scalars for every element of a map, with `f64` for the type parameters.
 pub(super) fn entry_of_scalars(codelet: &Codelet, function: &Path) -> TokenStream {
     let numbers = Numbers::F64;
     let (views, run, scalar, i) = (local("views"), local("run"), local("scalar"), local("i"));
@@ -120,7 +120,7 @@ fn closure(
     let names: Vec<_> = codelet.arguments.iter().map(|argument| &argument.name).collect();
     let (loads, call) = match codelet.form {
         Form::Kernel => (None, quote!(#function(#(#taken,)* #(#arguments),*))),
-        // A map's arguments are the same for every run.
+        // A map's arguments are the same for every run of elements.
         Form::Map => (
             Some(quote!(#(let #names = #arguments;)*)),
             quote!(#views.#runs(|#run| #function(#(#taken,)* #(#names),*))),
@@ -138,14 +138,14 @@ fn closure(
     }
 }
 
-/// The parameters that a kernel gets in a variant, with their indices.
+/// The parameters that a kernel accesses in a variant, with their indices.
 fn accessed(codelet: &Codelet, variant: Variant) -> impl Iterator<Item = (usize, &Parameter)> {
     let replaced =
         codelet.in_place.as_ref().filter(|_| variant == Variant::InPlace).map(|in_place| in_place.output);
     codelet.parameters.iter().enumerate().filter(move |(index, _)| Some(*index) != replaced)
 }
 
-/// The view that a kernel gets in a variant: of the target a mutable one. A map gets none.
+/// The view that a kernel receives in a variant: a mutable one for the target. A map receives none.
 fn as_accessed(codelet: &Codelet, index: usize, variant: Variant, numbers: Numbers<'_>) -> Option<View> {
     let Kind::View(view) = &codelet.parameters[index].kind else { return None };
     let mutable = codelet.is_mutable(index, variant);
@@ -153,7 +153,7 @@ fn as_accessed(codelet: &Codelet, index: usize, variant: Variant, numbers: Numbe
 }
 
 impl Numbers<'_> {
-    /// What the kernel sees as elements of the parameter of this index.
+    /// The element type that the kernel sees for the parameter of this index.
     fn element(self, codelet: &Codelet, index: usize) -> Type {
         let parameter = &codelet.parameters[index];
         let declared = parameter.kernel_element().clone();
@@ -203,7 +203,7 @@ impl Codelet {
         name.is_some_and(|name| self.generics.type_params().any(|parameter| parameter.ident == *name))
     }
 
-    /// Whether `ty` is a type parameter that is known to be an element type: some array has it, or its bounds say.
+    /// Whether `ty` is a type parameter that must be an element type: that of an array, or by its bounds.
     fn is_number(&self, ty: &Type) -> bool {
         let text = |ty: &Type| ty.to_token_stream().to_string();
         let is_element = || self.parameters.iter().any(|parameter| text(&parameter.element) == text(ty));

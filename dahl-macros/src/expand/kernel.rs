@@ -11,7 +11,7 @@ use crate::compute::{self, Passing};
 use crate::model::{Codelet, Form, Kind};
 use crate::{selection, tokens};
 
-/// The function's own body, as written, to be inlined into a loop for each instruction set.
+/// The function's body, as written, to be inlined into a loop for each instruction set.
 pub(super) fn body(codelet: &Codelet) -> TokenStream {
     let Codelet { root, function, .. } = codelet;
     let attributes = codelet.attributes.everywhere.iter().chain(&codelet.attributes.kernel);
@@ -19,7 +19,7 @@ pub(super) fn body(codelet: &Codelet) -> TokenStream {
     signature.ident = Ident::new("body", function.sig.ident.span());
     let mut aliases = TokenStream::new();
     if codelet.form == Form::Map {
-        // `f16` and `bf16` stand for their compute type in here.
+        // In the body, `f16` and `bf16` stand for their compute type.
         let mut compute_type = |ty: &mut Type| {
             let Some(half) = compute::half(ty).cloned() else { return };
             if let Some(name) = half.get_ident()
@@ -58,13 +58,13 @@ pub(super) fn cpu(codelet: &Codelet) -> TokenStream {
     }
 }
 
-/// `cpu_self`: the same over an input, of a map only.
+/// `cpu_self`: the same in place, for maps only.
 pub(super) fn cpu_self(codelet: &Codelet) -> Option<TokenStream> {
     (codelet.form == Form::Map && codelet.in_place.is_some()).then(|| map(codelet, Variant::InPlace))
 }
 
-/// Whether the body of a map is computed in the compute type. One that only selects is not, unless it names `f16` or `bf16`, which
-/// stand for their compute type in it.
+/// Whether the body of a map is computed in the compute type. A body that only selects is not, unless it names `f16` or
+/// `bf16`, which stand for their compute type in it.
 fn widens(codelet: &Codelet) -> bool {
     let elements = codelet.parameters.iter().map(|parameter| &parameter.element);
     let mut types = elements.chain(codelet.arguments.iter().map(|argument| &argument.ty));

@@ -23,7 +23,7 @@ use syn::ext::IdentExt;
 use crate::model::Codelet;
 pub(crate) use stub::stubs;
 
-/// Everything that a declaration without errors becomes.
+/// All items of a declaration without errors.
 pub(crate) fn expand(codelet: &Codelet) -> TokenStream {
     let Codelet { type_name, visibility, .. } = codelet;
     let everywhere = everywhere(codelet);
@@ -80,8 +80,8 @@ pub(crate) fn expand(codelet: &Codelet) -> TokenStream {
     }
 }
 
-/// The name by which `combine = path::of::the_function` finds the type: it is always beside the function, which the type need
-/// not be (`dahl::ops::codelets`).
+/// The alias by which `combine = path::of::the_function` finds the type. It is always beside the function; the type may
+/// be elsewhere (`dahl::ops::codelets`).
 fn codelet_alias(codelet: &Codelet, everywhere: &TokenStream) -> TokenStream {
     let Codelet { name, type_name, visibility, .. } = codelet;
     let alias = alias_of(name);
@@ -98,7 +98,7 @@ fn alias_of(function: &Ident) -> Ident {
     format_ident!("__codelet_of_{}", function.unraw(), span = function.span())
 }
 
-/// Attributes of every item: the user's `cfg`s and lint levels. What is not public may stay unused.
+/// Attributes of every item: the user's `cfg`s and lint levels. Items that are not public may be unused.
 fn everywhere(codelet: &Codelet) -> TokenStream {
     let user = &codelet.attributes.everywhere;
     let unused = match codelet.visibility {
@@ -106,13 +106,13 @@ fn everywhere(codelet: &Codelet) -> TokenStream {
         _ => quote!(#[allow(dead_code)]),
     };
     let parameters = codelet.parameters.len() + codelet.arguments.len();
-    // Clippy's limit is 7, and `_init` has the arena besides.
+    // Clippy's limit is 7, and `_init` also takes the arena.
     let many =
         if parameters >= 7 { quote!(#[allow(clippy::too_many_arguments)]) } else { TokenStream::new() };
     quote!(#(#user)* #unused #many)
 }
 
-/// A local variable of ours, invisible to the user's expressions.
+/// A local variable that the user's expressions cannot see.
 fn local(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }

@@ -13,9 +13,9 @@ use crate::tokens;
 /// The functions that hold the `check(..)`s.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Checks {
-    /// Those of what is given: they run before the shapes are computed, which may rely on them.
+    /// Those of the inputs: they run before the shapes are computed, whose expressions may rely on them.
     OfInputs,
-    /// Those that mention an output that `_init` makes.
+    /// Those that mention an output that `_init` creates.
     OfOutputs,
 }
 
@@ -25,7 +25,7 @@ impl Codelet {
         self.parameters.iter().enumerate().filter(|(_, parameter)| parameter.shape.is_some())
     }
 
-    /// The value of `shapes()` for the parameter of this index: the whole, or a field of the tuple.
+    /// The value of `shapes()` for the parameter of this index: the value itself, or a field of the tuple.
     pub(super) fn shape_of(&self, index: usize, shapes: &Ident) -> TokenStream {
         if self.shaped().count() == 1 {
             return quote!(#shapes);
@@ -44,7 +44,7 @@ impl Codelet {
         self.options.checks.iter().filter(|check| mentions_output(check) == wanted).collect()
     }
 
-    /// The call of the function of these checks in a variant; nothing if there are none.
+    /// The call of the function of these checks in a variant; none if there are no checks.
     pub(super) fn call_checks(&self, which: Checks, variant: Variant) -> Option<TokenStream> {
         let checks = self.checks(which);
         checks.first()?;
@@ -55,7 +55,7 @@ impl Codelet {
         Some(quote!(#type_name::#function #turbofish(#(#values),*)))
     }
 
-    /// The call of `shapes` in a variant; nothing if there are none.
+    /// The call of `shapes` in a variant; none if there is no such function.
     pub(super) fn call_shapes(&self, variant: Variant) -> Option<TokenStream> {
         self.shaped().next()?;
         let (type_name, turbofish) = (&self.type_name, self.turbofish(true));
@@ -67,7 +67,7 @@ impl Codelet {
         self.shaped().map(|(_, parameter)| parameter.shape.to_token_stream()).collect()
     }
 
-    /// What the expressions mention, as parameters: an array's name stands for its extents.
+    /// The names that the expressions mention, as parameters: an array's name stands for its extents.
     fn mentioned_parameters(&self, text: &TokenStream) -> Vec<TokenStream> {
         let root = &self.root;
         let arrays = self.parameters.iter().filter(|parameter| tokens::mention(text, &parameter.name)).map(
@@ -141,7 +141,7 @@ pub(super) fn shapes(codelet: &Codelet) -> Option<TokenStream> {
     })
 }
 
-/// The functions of the option `check`, as far as they are needed.
+/// The functions of the option `check` that are needed.
 pub(super) fn checks(codelet: &Codelet) -> TokenStream {
     [Checks::OfInputs, Checks::OfOutputs].into_iter().filter_map(|which| checks_of(codelet, which)).collect()
 }
@@ -166,7 +166,7 @@ fn checks_of(codelet: &Codelet, which: Checks) -> Option<TokenStream> {
     })
 }
 
-/// One check. Its failure shows the two sides of a comparison, and whatever else is mentioned.
+/// One check. Its error shows both sides of a comparison, and everything else that it mentions.
 fn requirement(codelet: &Codelet, check: &Check) -> TokenStream {
     let Codelet { root, type_name, .. } = codelet;
     let turbofish = codelet.turbofish(false);
@@ -192,12 +192,12 @@ fn requirement(codelet: &Codelet, check: &Check) -> TokenStream {
     let (left_text, right_text) = (&sides[0], &sides[1]);
     let (left_value, right_value) = (local("left"), local("right"));
     let sides = [(left_text, left, &left_value), (right_text, right, &right_value)];
-    // A literal's value says nothing that the expression does not.
+    // A literal's value adds nothing to the expression.
     let shown = sides
         .iter()
         .filter(|(_, side, _)| !matches!(side, Expr::Lit(_)))
         .map(|(text, _, value)| quote!((#text, &#value)));
-    // A `match` keeps temporaries alive that the sides borrow from, as in `assert_eq!`.
+    // A `match` keeps the temporaries alive that the sides borrow from, as in `assert_eq!`.
     quote! {
         match (&(#left), &(#right)) {
             (#left_value, #right_value) => #root::__private::require(

@@ -11,11 +11,11 @@ use crate::tokens;
 /// Which variant of the wrapper.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Variant {
-    /// `op`: every array is given.
+    /// `op`: takes every array.
     Given,
-    /// `op_self`: the target is given, the output is not.
+    /// `op_self`: takes the target, not the output.
     InPlace,
-    /// `op_init`: the outputs are made.
+    /// `op_init`: creates the outputs.
     Init,
 }
 
@@ -76,7 +76,7 @@ impl Codelet {
         quote!(#root::Array<#lifetime, #element, #rank>)
     }
 
-    /// A lifetime that the declaration does not mention.
+    /// A lifetime whose name the declaration does not mention.
     pub(super) fn lifetime(&self, name: &str) -> Lifetime {
         let ident = tokens::fresh(name, &self.tokens);
         Lifetime::new(&format!("'{ident}"), ident.span())
@@ -123,7 +123,7 @@ impl Codelet {
         })
     }
 
-    /// The plain arguments as a kernel's check compares them.
+    /// The plain arguments, as the check of a kernel compares them.
     pub(super) fn declared_arguments(&self) -> impl Iterator<Item = TokenStream> {
         self.arguments.iter().map(|argument| {
             let (root, ty) = (&self.root, &argument.ty);
@@ -137,7 +137,7 @@ impl Codelet {
         })
     }
 
-    /// The names of a variant's parameters, to pass them on.
+    /// The names of a variant's parameters, for a call.
     pub(super) fn names(&self, variant: Variant) -> Vec<TokenStream> {
         let arrays = self.given(variant).map(|(_, parameter)| parameter.name.to_token_stream());
         arrays.chain(self.arguments.iter().map(|argument| argument.name.to_token_stream())).collect()

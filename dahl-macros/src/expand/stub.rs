@@ -10,12 +10,12 @@ use crate::mode::Access;
 use crate::model::{Codelet, InPlace, Parameter};
 use crate::tokens;
 
-/// The type, the wrappers and the task builders with the right signatures as far as they are known.
+/// The type, the wrappers and the task builders, with the correct signatures as far as these are known.
 ///
-/// All variants are there: which ones the corrected declaration has is not known yet.
+/// All variants are generated: which ones the corrected declaration has is unknown.
 pub(crate) fn stubs(mut codelet: Codelet) -> TokenStream {
     codelet.in_place = codelet.in_place.or_else(|| likely_in_place(&codelet.parameters));
-    // Names may be what the errors are about, and callers do not see them.
+    // The errors may be about names, and callers do not use them.
     for (index, parameter) in codelet.parameters.iter_mut().enumerate() {
         parameter.name = format_ident!("array_{index}");
     }
@@ -91,7 +91,7 @@ pub(crate) fn stubs(mut codelet: Codelet) -> TokenStream {
     }
 }
 
-/// The parameters of a wrapper. Which input `_self` overwrites is uncertain: there, arrays may be anything.
+/// The parameters of a wrapper. The input that `_self` overwrites is uncertain, so its arrays have any type.
 fn wrapper_parameters(codelet: &Codelet, variant: Variant, borrow: Option<&Lifetime>) -> Vec<TokenStream> {
     if variant != Variant::InPlace {
         return codelet.wrapper_parameters(variant, borrow);
@@ -103,7 +103,7 @@ fn wrapper_parameters(codelet: &Codelet, variant: Variant, borrow: Option<&Lifet
     arrays.chain(codelet.argument_parameters()).collect()
 }
 
-/// What a stub says if it is called, which it cannot be: the program does not compile.
+/// The panic of a stub, which is never called since the program does not compile.
 fn has_errors(name: &str) -> String {
     format!("the declaration of `{name}` has errors")
 }
@@ -118,7 +118,7 @@ fn stub(signature: &TokenStream, name: &str) -> TokenStream {
     }
 }
 
-/// `cpu`, which takes anything: its views may be what the errors are about.
+/// `cpu` with any parameters: the errors may be about its views.
 fn cpu(codelet: &Codelet) -> TokenStream {
     let visibility = &codelet.visibility;
     let names = codelet.parameters.iter().map(|parameter| &parameter.name);
@@ -126,7 +126,7 @@ fn cpu(codelet: &Codelet) -> TokenStream {
     stub(&quote!(#visibility fn cpu(#(#names: impl ::core::marker::Sized),*)), &codelet.name.to_string())
 }
 
-/// The user's signature, which uses what was imported for it. The body is left out: what is wrong in it is reported.
+/// The user's signature, so that imports for it are used. The body is left out, since its errors are reported.
 fn body(codelet: &Codelet) -> TokenStream {
     let mut signature = codelet.function.sig.clone();
     signature.ident = format_ident!("body");
@@ -141,7 +141,7 @@ fn likely_in_place(parameters: &[Parameter]) -> Option<InPlace> {
     Some(InPlace { target, output })
 }
 
-/// The generics that `parts` of a signature mention: others could not be inferred by its callers.
+/// The generics that `parts` of a signature mention: callers could not infer others.
 fn mentioned_generics(codelet: &Codelet, parts: &[TokenStream], lifetime: Option<&Lifetime>) -> TokenStream {
     let parts: TokenStream = parts.iter().cloned().collect();
     let user = codelet.generics.params.iter().filter(|param| match param {

@@ -13,12 +13,12 @@ pub(super) fn task(codelet: &Codelet) -> TokenStream {
     builder(codelet, Variant::Given)
 }
 
-/// `task_self()`: a task over one of its inputs.
+/// `task_self()`: a task that overwrites one of its inputs.
 pub(super) fn task_self(codelet: &Codelet) -> Option<TokenStream> {
     codelet.in_place.as_ref().map(|_| builder(codelet, Variant::InPlace))
 }
 
-/// The names of the builder and of the constructor behind it.
+/// The names of the builder and of the constructor that it calls.
 pub(super) fn names(codelet: &Codelet, variant: Variant) -> (Ident, Ident) {
     let ident = |name: &str| Ident::new(name, codelet.name.span());
     match variant {

@@ -13,7 +13,8 @@ use crate::model::{Codelet, Form, Rank};
 use crate::parse::ErrorClass;
 use crate::tokens;
 
-/// As many arrays or arguments as a codelet can have here: the standard library's traits end there for tuples.
+/// The most arrays or arguments of a codelet that has this trait: the standard library implements its traits for tuples
+/// up to this length.
 const MOST: usize = 12;
 
 /// The implementation, unless the arrays and arguments do not determine the codelet's generics.
@@ -44,7 +45,7 @@ pub(super) fn variants(codelet: &Codelet) -> Option<TokenStream> {
     let init = init(codelet, &types, &arguments);
     let numerics = numerics(codelet);
     let declaration = declaration(codelet);
-    // A deprecated codelet is not warned about here.
+    // The generated code does not warn about a deprecated codelet.
     let deprecated = (!codelet.attributes.wrappers.is_empty()).then(|| quote!(#[allow(deprecated)]));
     Some(quote! {
         #[allow(unused_variables)]
@@ -93,13 +94,13 @@ fn passed(codelet: &Codelet, variant: Variant) -> TokenStream {
     quote!(#(#all),*)
 }
 
-/// The place of a parameter among the arrays.
+/// The index of a parameter among the arrays.
 fn place(codelet: &Codelet, index: usize) -> Literal {
     let place = codelet.given(Variant::Given).position(|(given, _)| given == index);
     Literal::usize_unsuffixed(place.unwrap_or_default())
 }
 
-/// `init`, unless `op_init` changes one of the arrays that it is given.
+/// `init`, unless `op_init` takes an array that it changes.
 fn init(codelet: &Codelet, types: &TokenStream, arguments: &TokenStream) -> Option<TokenStream> {
     let changes = codelet.given(Variant::Init).any(|(index, _)| codelet.is_mutable(index, Variant::Init));
     if !codelet.has_init || changes {
@@ -128,7 +129,7 @@ fn init(codelet: &Codelet, types: &TokenStream, arguments: &TokenStream) -> Opti
     })
 }
 
-/// What the options `reference` and `error` say.
+/// The values of the options `reference` and `error`.
 fn numerics(codelet: &Codelet) -> TokenStream {
     let root = &codelet.root;
     let generic = codelet.parameters.iter().map(|parameter| codelet.is_type_parameter(&parameter.element));
@@ -172,7 +173,7 @@ fn kernel(codelet: &Codelet, name: &str, path: &Path) -> TokenStream {
     quote!(#root::__private::Kernel::new(#name, #entry))
 }
 
-/// `declaration`, if there is no reference, in whose place it is, and the type parameters can be any real number.
+/// `declaration`, which replaces a missing reference, if the type parameters can be any real number.
 fn declaration(codelet: &Codelet) -> Option<TokenStream> {
     if codelet.options.reference.is_some() {
         return None; // nobody would call what is slow to compile
@@ -182,7 +183,7 @@ fn declaration(codelet: &Codelet) -> Option<TokenStream> {
     parameters.peek()?;
     let are_numbers = parameters
         .all(|parameter| !parameter.bounds.is_empty() && parameter.bounds.iter().all(compute::is_of_numbers));
-    // A struct of the parameter cannot be made of numbers.
+    // A struct with a type parameter cannot be instantiated with numbers.
     let is_opaque = |ty: &Type| codelet.is_generic(ty) && !codelet.is_type_parameter(ty);
     let opaque = codelet.parameters.iter().any(|parameter| is_opaque(&parameter.element))
         || codelet.arguments.iter().any(|argument| is_opaque(&argument.ty));

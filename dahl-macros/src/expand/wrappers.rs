@@ -11,7 +11,7 @@ use super::{docs, everywhere, local, task};
 use crate::mode::Access;
 use crate::model::{Codelet, Form, Parameter};
 
-/// Every wrapper that the codelet has.
+/// All wrappers of the codelet.
 pub(super) fn wrappers(codelet: &Codelet) -> TokenStream {
     let given = submitting(codelet, Variant::Given);
     let in_place = codelet.in_place.as_ref().map(|_| submitting(codelet, Variant::InPlace));

@@ -12,11 +12,11 @@ pub(crate) enum ErrorClass {
     Rounded,
     /// `ulp(2)`: units in the last place of the compute type.
     Ulp(f64),
-    /// `sum(n = EXPR, terms = PATH)`: a sum of `n` terms, the absolute values of which `terms` adds up.
+    /// `sum(n = EXPR, terms = PATH)`: a sum of `n` terms; `terms` computes the sum of their absolute values.
     Sum { n: Box<Expr>, terms: Option<Path> },
 }
 
-/// The sentence about classes that are not understood.
+/// The end of an error about an unknown class.
 const KNOWN: &str = "classes of errors are `rounded`, `ulp(2)`, `sum(n = a.ncols())` and `sum(n = a.ncols(), terms = add_magnitudes)`";
 
 impl Parse for ErrorClass {

@@ -21,12 +21,12 @@ pub(crate) struct Declaration {
     pub(crate) modes: Vec<Mode>,
     pub(crate) options: Options,
     pub(crate) function: ItemFn,
-    /// The attribute's tokens, for the hash and for names to avoid.
+    /// The attribute's tokens, for the hash and to avoid their names.
     pub(crate) attribute: TokenStream,
 }
 
 impl Declaration {
-    /// Parses a declaration. Nothing is returned if the item is no function.
+    /// Parses a declaration. Returns none if the item is not a function.
     pub(crate) fn parse(attribute: TokenStream, item: TokenStream, errors: &mut Errors) -> Option<Self> {
         let function: ItemFn = match syn::parse2(item.clone()) {
             Ok(function) => function,
@@ -95,7 +95,7 @@ fn mode(entry: TokenStream, errors: &mut Errors) -> Option<Mode> {
         Ok((access, combination)) => Some(Mode { access, combination, tokens: entry }),
         Err(error) => {
             errors.push(error);
-            // The mode counts all the same, so that the modes after it keep their parameters.
+            // The mode counts nevertheless, so that later modes keep their parameters.
             let first = entry.into_iter().next().map(ToTokens::into_token_stream)?;
             let keyword = syn::parse2(first.clone()).ok()?;
             Some(Mode { access: Access::of_keyword(&keyword)?, combination: None, tokens: quote!(#first) })

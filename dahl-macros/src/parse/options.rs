@@ -31,7 +31,7 @@ pub(crate) struct Options {
     pub(crate) reference: Option<Path>,
     pub(crate) error: Option<ErrorClass>,
     pub(crate) root: Option<Path>,
-    /// The names that occurred, to find what is given twice.
+    /// The names so far, to report duplicates.
     seen: Vec<String>,
 }
 
@@ -49,30 +49,30 @@ pub(crate) struct Check {
     source: Option<String>,
 }
 
-/// A kernel of `cpu = [..]` or `cuda_call = [..]`: `PATH`, with words before it that say something of it.
+/// A kernel of `cpu = [..]` or `cuda_call = [..]`: `PATH`, with words before it that describe it.
 pub(crate) struct Further {
     pub(crate) words: Vec<Ident>,
     pub(crate) path: Path,
 }
 
 impl Further {
-    /// The word `word`, if it is said.
+    /// The word `word`, if it is given.
     pub(crate) fn word(&self, word: &str) -> Option<&Ident> {
         self.words.iter().find(|said| *said == word)
     }
 }
 
-/// The name of the kernel that a path leads to.
+/// The name of the kernel at a path.
 pub(crate) fn kernel_name(path: &Path) -> String {
     path.segments.last().map(|segment| segment.ident.unraw().to_string()).unwrap_or_default()
 }
 
-/// Whether the path names a constant: a kernel of the build-time generator, which exists for some element types.
+/// Whether the path names a constant: a kernel of `dahl-build`, which exists for some element types.
 pub(crate) fn is_c_kernel(path: &Path) -> bool {
     kernel_name(path).chars().all(|letter| !letter.is_lowercase())
 }
 
-/// Every option with an example of its use, which errors show.
+/// Every option with an example for errors.
 const USAGE: [(&str, &str); 15] = [
     ("shape", "shape(out = [a.nrows(), b.ncols()])"),
     ("check", "check(a.ncols() == b.nrows())"),
@@ -91,11 +91,11 @@ const USAGE: [(&str, &str); 15] = [
     ("crate", "crate = my_crate::dahl"),
 ];
 
-/// Names that later versions give a meaning.
+/// Names that are reserved for later versions.
 const RESERVED: [(&str, &str); 1] = [("gradient", "gradients")];
 
 impl Options {
-    /// Whether there was an option already.
+    /// Whether an option was given.
     pub(crate) fn is_any(&self) -> bool {
         !self.seen.is_empty()
     }
@@ -127,7 +127,7 @@ impl Options {
         }
         self.seen.push(text.clone());
         if text == "error" && has_value(&entry) {
-            // Its classes have usages of their own.
+            // Its classes have examples of their own.
             match value::<ErrorClass>.parse2(entry.into_iter().skip(1).collect()) {
                 Ok(class) => self.error = Some(class),
                 Err(error) => errors.push(error),
@@ -181,8 +181,8 @@ impl Options {
 }
 
 impl Check {
-    /// The text of the expression or of a part of it, as written; as a person would type it if that is not to be had, in a
-    /// declaration that a macro has written.
+    /// The text of the expression or of a part of it, as written. In a declaration that a macro has generated, which
+    /// has no source, it is formatted.
     pub(crate) fn text(&self, part: impl ToTokens) -> String {
         let tokens = part.to_token_stream();
         self.source
@@ -228,7 +228,7 @@ fn has_value(entry: &TokenStream) -> bool {
     matches!(rest.next(), Some(TokenTree::Punct(sign)) if sign.as_char() == '=') && rest.next().is_some()
 }
 
-/// The sentence about a name that is neither mode nor option, with the known name that it may have meant.
+/// The end of an error about a name that is neither mode nor option, with the most similar known name.
 fn unknown(name: &str) -> String {
     let options = USAGE.map(|(known, _)| known);
     let known = || mode::KEYWORDS.iter().chain(&options).copied();
@@ -251,7 +251,7 @@ fn list(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Levenshtein's distance: the fewest characters to insert, delete or replace.
+/// The Levenshtein distance: the fewest characters to insert, delete or replace.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -6,7 +6,7 @@ use syn::{Error, Expr, Path, Result, Token, parenthesized};
 
 use crate::mode::{Access, Combination, Reduction};
 
-/// The sentence about reductions that are not understood.
+/// The end of an error about an unknown reduction.
 const KNOWN: &str = "reductions are `REDUX` (a sum), `REDUX(max)`, `REDUX(min)`, and by a codelet of your own `REDUX(identity = T::ONE, combine = mul)`";
 
 /// Parses the rest of a `REDUX` mode.
