@@ -15,7 +15,7 @@ pub trait Arrays: sealed::Tuple {}
 mod sealed {
     use super::{Buffer, ElementType, Result, Runtime, Surrounding};
 
-    /// The work of [`Arrays`](super::Arrays).
+    /// The implementation of [`Arrays`](super::Arrays).
     pub trait Tuple: Sized + 'static {
         fn elements() -> Vec<ElementType>;
 
@@ -32,8 +32,8 @@ mod sealed {
     }
 }
 
-/// How arrays lie in memory: each in a buffer of its own, or as a part of a larger array, so that its rows do not follow
-/// each other. (Arrays of rank 0 and 1 have no rows; a part of one only begins elsewhere.)
+/// How arrays lie in memory: each in a buffer of its own, or as a part of a larger array, so that its rows are not
+/// contiguous. (Arrays of rank 0 and 1 have no rows; a part of one only has another offset.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// None is a part.
@@ -47,10 +47,10 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// All in which some array is a part.
+    /// All placements in which some array is a part.
     pub(super) const IN_PARTS: [Self; 3] = [Self::Parts, Self::InputParts, Self::OutputParts];
 
-    /// Whether an array is a part, that is written or not.
+    /// Whether an array is a part, depending on whether it is written.
     fn is_part(self, is_written: bool) -> bool {
         match self {
             Self::Whole => false,
@@ -61,26 +61,26 @@ impl Placement {
     }
 }
 
-/// What the rest of an array holds of which one part is used, byte by byte: NaN, so that a kernel which reads it shows.
+/// The bytes around a part: NaN, so that reading them is noticed.
 const AROUND: u8 = 0xFF;
 
 /// Arrays of a tuple, with the larger arrays that they are parts of.
 pub(super) struct Held<A> {
-    /// First, so that they go first.
+    /// The first field, so that it is dropped first.
     pub(super) arrays: A,
     wholes: Vec<Box<dyn Surrounding>>,
 }
 
-/// An array of which one part is in use.
+/// An array of which only a part is used.
 pub trait Surrounding {
-    /// Whether something outside of the part has changed.
+    /// Whether an element outside of the part has changed.
     fn has_changed(&self) -> Result<bool>;
 }
 
 struct Whole<T: Element, const N: usize> {
     array: Array<'static, T, N>,
     axis: usize,
-    /// Indices of the part along the axis: the second half.
+    /// The length of the part along the axis: the second half.
     len: usize,
 }
 
@@ -94,7 +94,7 @@ impl<T: Element, const N: usize> Surrounding for Whole<T, N> {
     }
 }
 
-/// An array that holds `buffer`, a part of a larger one if it can be.
+/// An array with the content of `buffer`, a part of a larger one if possible.
 fn hold<T: Element, const N: usize>(
     runtime: &Runtime,
     buffer: &Buffer,
@@ -113,15 +113,15 @@ fn hold<T: Element, const N: usize>(
     let rows = elements.chunks_exact(len);
     let filled = rows.flat_map(|row| std::iter::repeat_n(around, len).chain(row.iter().copied())).collect();
     let mut array = runtime.from_vec(doubled, filled)?;
-    // SAFETY: the whole goes to `wholes`, which `Held` keeps for longer than the part, and is not used before the part
-    // is gone (`Held::into_changes`).
+    // SAFETY: the whole array is moved to `wholes`, which `Held` keeps for longer than the part, and is not used before
+    // the part is dropped (`Held::into_changes`).
     let part = unsafe { __testing::static_part(&mut array, Axis(axis), len, 1)? };
     wholes.push(Box::new(Whole { array, axis, len }));
     Ok(part)
 }
 
 impl<A: Arrays> Held<A> {
-    /// Arrays that hold `buffers`, for the parameters of `codelet`.
+    /// Arrays with the contents of `buffers`, for the parameters of `codelet`.
     pub(super) fn new(
         runtime: &Runtime,
         codelet: &Codelet,
@@ -138,9 +138,9 @@ impl<A: Arrays> Held<A> {
         Ok(Self { arrays, wholes })
     }
 
-    /// What the arrays hold, and whether something around them has changed.
+    /// The contents of the arrays, and whether something around them has changed.
     pub(super) fn into_buffers(self) -> Result<(Vec<Buffer>, bool)> {
-        // The parts go before the wholes, also when there is an error.
+        // The parts are dropped before the whole arrays, also after an error.
         let Self { wholes, arrays } = self;
         let buffers = arrays.buffers();
         drop(arrays);

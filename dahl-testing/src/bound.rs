@@ -9,9 +9,9 @@ use super::format::Format;
 use super::oracle::Exact;
 use dahl_core::codelet::ErrorClass;
 
-/// Rounding errors of a term, and of adding it.
+/// Rounding errors per term: its own, and that of adding it.
 const PER_TERM: f64 = 2.0;
-/// The bound fails with probability `2 n exp(-lambda^2 / 2)` at most: 1e-5 for a million terms would take 6.9.
+/// The bound fails with probability at most `2 n exp(-lambda^2 / 2)`: 1e-5 for a million terms needs 6.9.
 const LAMBDA: f64 = 7.0;
 
 /// A bound on the errors of one array.
@@ -31,14 +31,14 @@ enum Class {
     Sum(f64),
 }
 
-/// How one result compares.
+/// The comparison of one result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Judgement {
     /// The error, in units in the last place of the element type.
     pub(super) ulps: f64,
     /// The bound in the same units.
     pub(super) bound_ulps: f64,
-    /// The error in units of what the class bounds it by, rounding to the element type apart.
+    /// The error in units of the class's bound, without the rounding to the element type.
     pub(super) units: f64,
     pub(super) verdict: Verdict,
 }
@@ -46,14 +46,14 @@ pub(super) struct Judgement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Right,
-    /// Finite where it should be, but too far off.
+    /// Finite as expected, but beyond the bound.
     BeyondBound,
-    /// NaN, an infinity or the sign of a zero is not as it should be.
+    /// NaN, an infinity or the sign of a zero is wrong.
     WrongSpecial,
 }
 
 impl Bound {
-    /// A bound for results of `format`; `terms` is the number that a sum's class evaluates to.
+    /// A bound for results of `format`; `terms` is the number of terms of the class `sum`.
     pub(super) fn new(format: Format, class: ErrorClass, terms: f64, rounded_reference: bool) -> Self {
         let class = match class {
             ErrorClass::Rounded => Class::Rounded,
@@ -66,7 +66,7 @@ impl Bound {
     /// Compares a result with the exact one. `magnitude` is the sum of the terms' absolute values.
     pub(super) fn judge(&self, expected: Exact, magnitude: f64, got: f64) -> Judgement {
         let error = ((got - expected.high) - expected.low).abs();
-        // What is summed up cannot be less than its sum. NaN among the terms says nothing of their size, and `max` drops it.
+        // The magnitude is at least the sum. NaN among the terms has no magnitude, and `max` drops it.
         let magnitude =
             magnitude.abs().max(if expected.high.is_finite() { expected.high.abs() } else { 0.0 });
         let (bound, unit) = self.bound(expected.high, magnitude);
@@ -81,7 +81,7 @@ impl Bound {
 
     fn verdict(&self, expected: f64, magnitude: f64, got: f64, error: f64, bound: f64) -> Verdict {
         let compute = self.format.compute();
-        // A partial sum may be out of range: what comes then depends on the order.
+        // A partial sum may overflow, and the result then depends on the order.
         if matches!(self.class, Class::Sum(_)) && magnitude >= compute.max {
             return if !got.is_finite() || error <= bound { Verdict::Right } else { Verdict::BeyondBound };
         }
@@ -96,7 +96,7 @@ impl Bound {
         if expected.is_infinite() {
             return Verdict::WrongSpecial;
         }
-        // Double-double does not keep the signs of zeros.
+        // Double-double arithmetic loses the signs of zeros.
         let is_exact_zero = got == 0.0 && self.rounded_reference && !matches!(self.class, Class::Sum(_));
         if is_exact_zero && !same_sign && error <= bound {
             return Verdict::WrongSpecial;
@@ -104,12 +104,12 @@ impl Bound {
         if error <= bound { Verdict::Right } else { Verdict::BeyondBound }
     }
 
-    /// The largest error that is allowed, and the unit in which the class counts errors.
+    /// The bound, and the unit in which the class counts errors.
     fn bound(&self, expected: f64, magnitude: f64) -> (f64, f64) {
         let compute = self.format.compute();
         let (half_ulp, ulp) = (0.5 * self.format.ulp(expected), compute.ulp(expected));
         let rounding = if self.is_narrow() { half_ulp } else { 0.0 };
-        // The reference is itself off by up to a unit of `f64`.
+        // The reference itself has an error of up to one unit of `f64`.
         let reference = if self.rounded_reference && self.format.is_widest() { ulp } else { 0.0 };
         match self.class {
             Class::Rounded => (half_ulp, ulp),
@@ -122,7 +122,7 @@ impl Bound {
         }
     }
 
-    /// Whether the element type is narrower than what is computed in.
+    /// Whether the element type is narrower than the compute type.
     fn is_narrow(&self) -> bool {
         self.format.unit_roundoff() > self.format.compute().unit_roundoff()
     }
@@ -173,7 +173,7 @@ mod tests {
         let unit = f64::from(f32::EPSILON) / 2.0;
         assert_eq!(judge::<f32>(sum, 4.0, 0.0, 10.0, 70.0 * unit), Verdict::Right);
         assert_eq!(judge::<f32>(sum, 4.0, 0.0, 10.0, 90.0 * unit), Verdict::BeyondBound);
-        // Many terms: the square root counts.
+        // With many terms the square root dominates.
         assert_eq!(judge::<f32>(sum, 1e6, 0.0, 1.0, 14_001.0 * unit), Verdict::BeyondBound);
     }
 }

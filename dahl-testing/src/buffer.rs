@@ -16,7 +16,7 @@ pub struct Buffer {
     pub(super) bytes: Vec<u8>,
 }
 
-/// Evaluates `$body` with `$ty` as the element type, or `$otherwise` for one that another crate made.
+/// Evaluates `$body` with `$ty` as the element type, or `$otherwise` for a type of another crate.
 macro_rules! with_type {
     ($element:expr, $ty:ident => $body:expr, otherwise $otherwise:expr) => {
         with_type!(@ $element, $ty, $body, $otherwise; f16, bf16, f32, f64, u8, u32, i32, i64)
@@ -57,7 +57,7 @@ impl Buffer {
     /// The nearest numbers of the element type.
     ///
     /// # Panics
-    /// If another crate made the element type.
+    /// If the element type is of another crate.
     pub(super) fn of(element: ElementType, extents: Vec<usize>, values: &[f64]) -> Self {
         let bytes = with_type!(element, T => {
             let values: Vec<T> = values.iter().map(|&value| T::nearest(value)).collect();
@@ -72,7 +72,7 @@ impl Buffer {
         Self { element, extents, bytes: vec![0; len * element.size_bytes] }
     }
 
-    /// What an array holds.
+    /// The content of an array.
     pub(super) fn from_array(array: &dyn AnyArray) -> Result<Self> {
         Ok(Self { element: array.element(), extents: array.extents(), bytes: array.bytes()? })
     }
@@ -88,14 +88,14 @@ impl Buffer {
         self.extents.iter().product()
     }
 
-    /// The elements in `f64`; NaN for a type that another crate made.
+    /// The elements in `f64`; NaN for a type of another crate.
     pub(super) fn values(&self) -> Vec<f64> {
         with_type!(self.element, T => {
             self.to_vec::<T>().into_iter().map(|value| to_f64(value).unwrap_or(f64::NAN)).collect()
         }, otherwise vec![f64::NAN; self.len()])
     }
 
-    /// Element `i` in the fewest digits that tell it from its neighbours.
+    /// Element `i` in the fewest digits that distinguish it from its neighbours.
     pub(super) fn text(&self, i: usize) -> String {
         with_type!(self.element, T => {
             let value = self.to_vec::<T>()[i];
@@ -109,11 +109,11 @@ impl Buffer {
         }, otherwise format!("{:?}", self.bytes_of(i)))
     }
 
-    /// All elements, aligned, long arrays without their middle.
+    /// All elements, aligned; long arrays without their middle.
     pub(super) fn printed(&self) -> String {
-        /// As many digits as any element has.
+        /// The most digits of any element.
         const DIGITS: usize = 17;
-        /// More elements than these are not worth reading.
+        /// The most elements that are printed.
         const ELEMENTS: usize = 200;
         with_type!(self.element, T => {
             Printed::from_slice(&self.extents, &self.to_vec::<T>()).precision(DIGITS).threshold(ELEMENTS).to_string()
@@ -124,7 +124,7 @@ impl Buffer {
         &self.bytes[i * self.element.size_bytes..(i + 1) * self.element.size_bytes]
     }
 
-    /// The first element whose bits differ in `other`, NaN being equal to NaN.
+    /// The first element whose bits differ from those in `other`; NaN equals NaN.
     pub(super) fn first_difference(&self, other: &Self) -> Option<usize> {
         let (ours, theirs) = (self.values(), other.values());
         let is_number = super::format::Format::of(self.element).is_some();
@@ -133,7 +133,7 @@ impl Buffer {
         })
     }
 
-    /// The corner of shape `extents` at the first indices, or at the `last` ones.
+    /// The part of shape `extents` at the first indices, or at the `last` ones.
     pub(super) fn corner(&self, extents: Vec<usize>, last: bool) -> Self {
         let size = self.element.size_bytes;
         let len: usize = extents.iter().product();
@@ -151,7 +151,7 @@ impl Buffer {
         Self { element: self.element, extents, bytes }
     }
 
-    /// The element that stands for the one at `index` of an array with `extents`: an extent of 1 stretches.
+    /// The element that is broadcast to `index` of an array with `extents`.
     pub(super) fn stretched(&self, extents: &[usize], index: &[usize]) -> Option<(Vec<usize>, usize)> {
         let fits = |(&own, &other): (&usize, &usize)| own == other || own == 1;
         if self.extents.len() != extents.len() || !self.extents.iter().zip(extents).all(fits) {
@@ -174,7 +174,7 @@ impl Buffer {
     }
 }
 
-/// The elements that lie in `bytes`, however aligned.
+/// The elements in `bytes`, which need not be aligned.
 pub(super) fn elements<T: Element>(bytes: &[u8]) -> Vec<T> {
     bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()
 }

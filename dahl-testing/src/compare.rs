@@ -7,7 +7,7 @@ use super::failure::{Check, Failure};
 use super::fault::Fault;
 use super::format::Format;
 use super::operand::{Operands, Spec, Values};
-use super::report::{Reference, Summary, Tally};
+use super::report::{ErrorStatistics, Reference, Summary};
 use super::shrink::{Range, shrink};
 use super::subject::{Subject, Typed};
 use super::tier::{Selection, Tier};
@@ -22,10 +22,10 @@ use dahl_core::element::Element;
 /// `T` is the element type that shapes in `operands` stand for.
 ///
 /// # Errors
-/// The first thing that is wrong, with the smallest inputs found that show it.
+/// The first error, with the smallest inputs found that show it.
 ///
 /// # Panics
-/// If the operands' ranks or number are not the codelet's.
+/// If the ranks or the number of the operands are not those of the codelet.
 pub fn compare<T, C, A, G, O>(
     op: &str,
     codelet: C,
@@ -42,8 +42,8 @@ where
     compare_in::<T, C, A, G, O>(Tier::Thorough, op, codelet, operands, arguments)
 }
 
-/// As [`compare`], and of distributions and placements as many as the tier says; [`numerics!`](crate::numerics) calls
-/// this for each element type.
+/// As [`compare`], with the distributions and placements of the tier; [`numerics!`](crate::numerics) calls this for
+/// each element type.
 ///
 /// # Errors
 /// As [`compare`].
@@ -68,8 +68,8 @@ where
     examine::<T, A, O>(tier, op, operands, &Typed::<C, A, G>::new(arguments, None))
 }
 
-/// Compares kernels that a codelet does not have with its reference, as [`compare_in`] does its own: such as those of
-/// another machine, run by an emulator.
+/// Compares kernels that are not the codelet's own with its reference, as [`compare_in`] does with its own: such as
+/// those of another machine, run by an emulator.
 ///
 /// # Errors
 /// As [`compare`].
@@ -119,16 +119,16 @@ pub(super) struct Comparison<'a> {
 
 impl Comparison<'_> {
     fn run(&self) -> Result<Summary, Box<Failure>> {
-        let mut tally = Tally::default();
+        let mut statistics = ErrorStatistics::default();
         let mut reference = Reference::Absent;
         for (distribution, placements) in &self.selection.distributions {
             let inputs = self.draw(*distribution);
-            match self.examine(&inputs, placements, &mut tally) {
+            match self.examine(&inputs, placements, &mut statistics) {
                 Ok(against) => reference = against,
                 Err(fault) => return Err(Box::new(self.failure(*fault, inputs, *distribution))),
             }
         }
-        if tally.results == 0 && reference != Reference::Absent {
+        if statistics.results == 0 && reference != Reference::Absent {
             let fact = "there is no element to compare: an extent is 0".to_owned();
             let inputs = self.draw(Distribution::Uniform);
             let fault = Fault::new(Check::Runs, None, fact);
@@ -140,13 +140,13 @@ impl Comparison<'_> {
             element: self.element,
             reference,
             kernels,
-            results: tally.results,
-            max_ulps: tally.max_ulps,
-            mean_ulps: tally.sum_ulps / (tally.results.max(1) as f64),
-            max_relative: tally.max_relative,
-            max_absolute: tally.max_absolute,
-            bound_fraction: tally.bound_fraction,
-            units: tally.units,
+            results: statistics.results,
+            max_ulps: statistics.max_ulps,
+            mean_ulps: statistics.sum_ulps / (statistics.results.max(1) as f64),
+            max_relative: statistics.max_relative,
+            max_absolute: statistics.max_absolute,
+            bound_fraction: statistics.bound_fraction,
+            units: statistics.units,
         })
     }
 
@@ -156,7 +156,7 @@ impl Comparison<'_> {
         parameters.filter(|parameter| parameter.mode != AccessMode::SCRATCH).collect()
     }
 
-    /// The inputs; nothing in the place of an output.
+    /// The inputs; none for an output.
     fn draw(&self, distribution: Distribution) -> Vec<Option<Buffer>> {
         let mut random = fastrand::Rng::with_seed(self.selection.seed);
         let (elements, ranks) = (self.subject.elements(), self.subject.ranks());
@@ -181,19 +181,19 @@ impl Comparison<'_> {
         self.specs.iter().enumerate().map(draw).collect()
     }
 
-    /// The failure to be told, with smaller inputs if they fail too.
+    /// The failure to report, with smaller inputs if they fail too.
     fn failure(&self, fault: Fault, inputs: Vec<Option<Buffer>>, distribution: Distribution) -> Failure {
         let keep_shapes = fault.check == Check::Runs
             || self.specs.iter().any(|spec| matches!(spec.values, Values::Output) && spec.extents.is_some());
         let check = fault.check;
         let fails = |candidate: &[Option<Buffer>]| {
-            self.examine(candidate, &Placement::IN_PARTS, &mut Tally::default())
+            self.examine(candidate, &Placement::IN_PARTS, &mut ErrorStatistics::default())
                 .is_err_and(|fault| fault.check == check)
         };
         let ranges: Vec<Range> = self.specs.iter().map(|spec| spec.values.range()).collect();
         let smallest = shrink(inputs, &ranges, keep_shapes, fails);
         let mut shown = self.show(&smallest);
-        let again = self.examine(&smallest, &Placement::IN_PARTS, &mut Tally::default()).err();
+        let again = self.examine(&smallest, &Placement::IN_PARTS, &mut ErrorStatistics::default()).err();
         if let Some(worst) = again.and_then(|fault| fault.worst) {
             shown += &format!("  {}\n{}\n", worst.element, worst.digits);
         }

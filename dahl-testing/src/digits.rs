@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// An expected number above the one that was got, aligned on the decimal point, with the differing digits marked.
+/// An expected number above the actual one, aligned on the decimal point, with the differing digits marked.
 ///
 /// ```text
 ///   expected  12.001
@@ -16,12 +16,12 @@ pub struct Digits {
 }
 
 impl Digits {
-    /// Both numbers in as many digits as tell them from their neighbours.
+    /// Both numbers, with the digits that distinguish them from their neighbours.
     pub fn new(expected: f64, got: f64) -> Self {
         Self::of_texts(number(expected, &[got]), number(got, &[expected]))
     }
 
-    /// Numbers that are text already.
+    /// Numbers as text.
     pub(crate) fn of_texts(expected: String, got: String) -> Self {
         Self { expected, got }
     }
@@ -49,7 +49,8 @@ impl fmt::Display for Digits {
     }
 }
 
-/// `value` in the fewest digits that tell it from every other `f64`; scientific if it or one of `beside` would be long.
+/// `value` in the fewest digits that distinguish it from every other `f64`; scientific if it or one of `beside` would
+/// be long.
 pub(crate) fn number(value: f64, beside: &[f64]) -> String {
     let is_long = |value: f64| value.is_finite() && value != 0.0 && !(1e-5..1e16).contains(&value.abs());
     if is_long(value) || beside.iter().any(|&other| is_long(other)) {

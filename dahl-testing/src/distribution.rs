@@ -6,22 +6,22 @@ use fastrand::Rng;
 
 use super::format::{Format, exp2};
 
-/// A kind of inputs, each of which finds errors of its own.
+/// A distribution of inputs. Each finds different errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distribution {
-    /// Evenly between -1 and 1.
+    /// Uniform between -1 and 1.
     Uniform,
-    /// Normal, of mean 0 and variance 1.
+    /// Normal, with mean 0 and variance 1.
     Normal,
-    /// Of either sign, the exponent evenly over half of the format's range: sums lose their small terms.
+    /// Of both signs, the exponent uniform over half of the format's range: sums lose their small terms.
     Wide,
-    /// Of either sign and nearly the same magnitude: sums and differences lose their leading digits.
+    /// Of both signs and nearly the same magnitude: sums and differences lose their leading digits.
     NearCancelling,
-    /// As [`Normal`](Self::Normal), with every third element zero, of either sign.
+    /// As [`Normal`](Self::Normal), with every third element zero, of both signs.
     WithZeros,
     /// Subnormal numbers and the smallest normal ones.
     Subnormal,
-    /// As [`Normal`](Self::Normal), with infinities, NaN, zeros of either sign, the largest and the smallest numbers.
+    /// As [`Normal`](Self::Normal), with infinities, NaN, zeros of both signs, the largest and the smallest numbers.
     Special,
 }
 
@@ -68,7 +68,7 @@ impl Distribution {
 
     /// One number between `low` and `high`.
     pub(super) fn draw_within(self, random: &mut Rng, format: Format, low: f64, high: f64) -> f64 {
-        // A few attempts keep the distribution's character where it overlaps the range.
+        // A few attempts keep the distribution's character within the range.
         for _ in 0..8 {
             let value = self.draw(random, format);
             if (low..=high).contains(&value) {

@@ -7,13 +7,13 @@ use super::expectation::Expectation;
 use super::failure::{Check, Variant, Way};
 use super::fault::{Fault, same, untouched, written};
 use super::oracle::Oracle;
-use super::report::{Reference, Tally};
+use super::report::{ErrorStatistics, Reference};
 use dahl_core::__testing;
 use dahl_core::access::AccessMode;
 use dahl_core::codelet::Parameter;
 use dahl_core::error::{self, Error};
 
-/// What `op` left behind, with which other variants are compared.
+/// The result of `op`, to compare other variants with.
 struct Base<'a> {
     data: &'a [Buffer],
     whole: &'a [Buffer],
@@ -21,12 +21,12 @@ struct Base<'a> {
 }
 
 impl Comparison<'_> {
-    /// Runs everything on `inputs`, in strided parts as `in_parts` says.
+    /// Runs all variants and kernels on `inputs`, in strided parts by `in_parts`.
     pub(super) fn examine(
         &self,
         inputs: &[Option<Buffer>],
         in_parts: &[Placement],
-        tally: &mut Tally,
+        statistics: &mut ErrorStatistics,
     ) -> Result<Reference, Box<Fault>> {
         let failed = |error: Error| Fault::new(Check::Runs, None, error.to_string());
         let (mut data, made) = self.complete(inputs).map_err(failed)?;
@@ -39,7 +39,7 @@ impl Comparison<'_> {
                 .map_err(|what| Fault::new(Check::Runs, None, format!("the reference failed: {what}")))
         };
         let init = self.way(Variant::OpInit, None, Placement::Whole);
-        // `op_init` begins with the identity of a reduction.
+        // `op_init` starts with the identity of a reduction.
         let mut begun = data.clone();
         self.begin(&mut begun, None);
         self.begin(&mut data, Some(inputs));
@@ -48,30 +48,31 @@ impl Comparison<'_> {
         let reduces = parameters.iter().any(|parameter| matches!(parameter.mode, AccessMode::REDUX(_)));
         let are_own = self.subject.foreign().is_none();
         for (index, kernel) in self.subject.kernels().into_iter().enumerate() {
-            let whole = self.examine_given(&data, kernel.name(), in_parts, expectation.as_ref(), tally)?;
+            let whole =
+                self.examine_given(&data, kernel.name(), in_parts, expectation.as_ref(), statistics)?;
             let is_first = index == 0 && are_own;
             if let (true, false, Some(made)) = (is_first, reduces, &made) {
                 same(&parameters, &whole, &with(&whole, made), &init)?;
             }
             let base = Base { data: &data, whole: &whole, expectation: expectation.as_ref() };
             for placement in [Placement::Whole, Placement::Parts] {
-                self.examine_in_place(&base, is_first, kernel.name(), placement, tally)?;
+                self.examine_in_place(&base, is_first, kernel.name(), placement, statistics)?;
             }
         }
         if let (true, Some(made), Some(expectation)) = (are_own, &made, expect(&begun)?) {
-            expectation.judge(&begun, &with(&begun, made), &init, tally)?;
+            expectation.judge(&begun, &with(&begun, made), &init, statistics)?;
         }
         Ok(expectation.map_or(Reference::Absent, |expectation| expectation.reference))
     }
 
-    /// Runs `op` with a kernel, on whole arrays and on parts. What it left in the former.
+    /// Runs `op` with a kernel, on whole arrays and on parts. Returns the former's result.
     fn examine_given(
         &self,
         data: &[Buffer],
         kernel: &'static str,
         in_parts: &[Placement],
         expectation: Option<&Expectation>,
-        tally: &mut Tally,
+        statistics: &mut ErrorStatistics,
     ) -> Result<Vec<Buffer>, Box<Fault>> {
         let parameters = self.parameters();
         let run = |data: &[Buffer], placement| -> Result<(Vec<Buffer>, Way), Box<Fault>> {
@@ -87,12 +88,12 @@ impl Comparison<'_> {
         let (again, _) = run(&self.refilled(data), Placement::Whole)?;
         written(&parameters, &whole, &again, &way)?;
         if let Some(expectation) = expectation {
-            expectation.judge(data, &whole, &way, tally)?;
+            expectation.judge(data, &whole, &way, statistics)?;
         }
         for &placement in in_parts {
             let (parts, way) = run(data, placement)?;
             if let Some(expectation) = expectation {
-                expectation.judge(data, &parts, &way, tally)?;
+                expectation.judge(data, &parts, &way, statistics)?;
             }
             if self.subject.numerics().is_map {
                 same(&parameters, &whole, &parts, &way)?;
@@ -101,14 +102,14 @@ impl Comparison<'_> {
         Ok(whole)
     }
 
-    /// Runs `op_self`, if there is one, with a kernel.
+    /// Runs `op_self` with a kernel, if it exists.
     fn examine_in_place(
         &self,
         base: &Base<'_>,
         is_first: bool,
         kernel: &'static str,
         placement: Placement,
-        tally: &mut Tally,
+        statistics: &mut ErrorStatistics,
     ) -> Result<(), Box<Fault>> {
         let codelet = self.subject.codelet();
         let Some((target, own)) = __testing::in_place(codelet) else { return Ok(()) };
@@ -119,10 +120,10 @@ impl Comparison<'_> {
         let output = place(__testing::output(codelet).expect("a codelet with `_self` has an output"));
         let target = place(target);
         if base.data[output].extents != base.data[target].extents {
-            // These shapes have no `op_self`.
+            // For these shapes there is no `op_self`.
             return Ok(());
         }
-        // A kernel made for it runs if none is asked for.
+        // The in-place kernel runs if the task names no kernel.
         let own = own.filter(|_| is_first);
         let name = own.map_or(kernel, |own| own.name());
         let way = self.way(Variant::OpSelf, Some(name), placement);
@@ -132,7 +133,7 @@ impl Comparison<'_> {
             .in_place(&self.runtime, base.data, placement, asked)
             .map_err(|error| Fault::new(Check::Runs, Some(&way), error.to_string()))?;
         let Some(mut after) = after else { return Ok(()) };
-        // Seen as `op` would leave it: the target's new content in the output's place.
+        // Arranged as `op` leaves it: the target's new content in the output's position.
         after.arrays.swap(output, target);
         after.arrays[target] = base.data[target].clone();
         let parameters = self.parameters();
@@ -142,7 +143,7 @@ impl Comparison<'_> {
             same(&parameters, base.whole, &after.arrays, &way)?;
         }
         match base.expectation {
-            Some(expectation) => expectation.judge(base.data, &after.arrays, &way, tally),
+            Some(expectation) => expectation.judge(base.data, &after.arrays, &way, statistics),
             None => Ok(()),
         }
     }
@@ -153,7 +154,7 @@ impl Comparison<'_> {
         Way { variant, kernel: kernel.unwrap_or(first), placement }
     }
 
-    /// Inputs and outputs, the latter with the shapes that `op_init` gives them, and what it made.
+    /// Inputs and outputs, the latter with the shapes of `op_init`, and the outputs that it created.
     #[allow(clippy::type_complexity, reason = "two lists of arrays")]
     fn complete(
         &self,
@@ -172,7 +173,7 @@ impl Comparison<'_> {
         Ok((data, made))
     }
 
-    /// Sets what outputs hold before a task: for `W`, something that is no result; for `REDUX`, the identity or, if
+    /// Sets the initial content of outputs: for `W`, something that is not a result; for `REDUX`, the identity or, if
     /// there are `inputs` and the combination is built in, numbers.
     fn begin(&self, data: &mut [Buffer], inputs: Option<&[Option<Buffer>]>) {
         for (place, parameter) in self.parameters().into_iter().enumerate() {
@@ -205,7 +206,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// The same data with something else in outputs that are only written.
+    /// The same data, with other contents in outputs that are only written.
     fn refilled(&self, data: &[Buffer]) -> Vec<Buffer> {
         let refill = |(parameter, buffer): (&Parameter, &Buffer)| {
             let mut buffer = buffer.clone();
@@ -218,7 +219,7 @@ impl Comparison<'_> {
     }
 }
 
-/// `arrays` with those that `op_init` made in their places.
+/// `arrays` with the outputs of `op_init` in their positions.
 fn with(arrays: &[Buffer], made: &[(usize, Buffer)]) -> Vec<Buffer> {
     let mut arrays = arrays.to_vec();
     for (place, buffer) in made {

@@ -7,17 +7,17 @@ use super::failure::{Check, Histogram, Way, Worst};
 use super::fault::Fault;
 use super::format::Format;
 use super::oracle::{Exact, Oracle};
-use super::report::{Reference, Tally};
+use super::report::{ErrorStatistics, Reference};
 use super::subject::Subject;
 use dahl_core::__testing;
 use dahl_core::access::AccessMode;
 use dahl_core::codelet::{ErrorClass, Parameter};
 
-/// What the results should be.
+/// The expected results.
 pub(super) struct Expectation {
     /// The data parameters that have arrays.
     parameters: Vec<&'static Parameter>,
-    /// For each array that is written.
+    /// One for each array that is written.
     results: Vec<Vec<Exact>>,
     magnitudes: Vec<Vec<Exact>>,
     class: ErrorClass,
@@ -26,7 +26,7 @@ pub(super) struct Expectation {
 }
 
 impl Expectation {
-    /// What `oracle` says of `data`.
+    /// The results of `oracle` for `data`.
     pub(super) fn new(
         oracle: &Oracle<'_>,
         reference: Reference,
@@ -48,20 +48,20 @@ impl Expectation {
         Ok(Self { parameters, results, magnitudes, class, terms, reference })
     }
 
-    /// Compares what the arrays hold after a task with what they should. `before` tells the inputs.
+    /// Compares the arrays after a task with the expected results. `before` has the inputs.
     pub(super) fn judge(
         &self,
         before: &[Buffer],
         after: &[Buffer],
         way: &Way,
-        tally: &mut Tally,
+        statistics: &mut ErrorStatistics,
     ) -> Result<(), Box<Fault>> {
         let written = self.parameters.iter().enumerate().filter(|(_, parameter)| parameter.mode.writes());
         for (index, (place, _)) in written.enumerate() {
             let (got, results) = (&after[place], &self.results[index]);
             let Some(format) = Format::of(got.element) else {
                 self.judge_integers(results, got, place, way)?;
-                tally.results += got.len() as u64;
+                statistics.results += got.len() as u64;
                 continue;
             };
             let independent = self.reference == Reference::Independent;
@@ -74,7 +74,7 @@ impl Expectation {
                 let is_special = judgement.verdict == Verdict::WrongSpecial;
                 histogram.count((!is_special).then_some(judgement.ulps));
                 if judgement.verdict == Verdict::Right {
-                    tally.add(&judgement, expected.high, value, format);
+                    statistics.add(&judgement, expected.high, value, format);
                     continue;
                 }
                 wrong += 1;
@@ -102,7 +102,7 @@ impl Expectation {
         Ok(())
     }
 
-    /// Compares elements that are not floating-point numbers: they are equal or wrong.
+    /// Compares elements that are not floating-point numbers: exactly.
     fn judge_integers(
         &self,
         results: &[Exact],
@@ -120,7 +120,7 @@ impl Expectation {
         Err(fault)
     }
 
-    /// Element `i` of the array at `place`, with the inputs of the same index.
+    /// Element `i` of array number `place`, with the inputs of the same index.
     fn worst(
         &self,
         before: &[Buffer],
@@ -153,7 +153,7 @@ impl Expectation {
     }
 }
 
-/// The extents of all data parameters, as the option's expression sees them.
+/// The extents of all data parameters, for the option's expression.
 fn shapes<'a>(parameters: &[Parameter], data: &'a [Buffer]) -> Vec<&'a [usize]> {
     let mut places = data.iter();
     let of = |parameter: &Parameter| match parameter.mode {
@@ -163,7 +163,7 @@ fn shapes<'a>(parameters: &[Parameter], data: &'a [Buffer]) -> Vec<&'a [usize]> 
     parameters.iter().map(of).collect()
 }
 
-/// The class of a declaration that names none: a map is one function, of which a kernel sums up all there is.
+/// The class if the declaration names none: a map is one function, and a kernel sums up all its inputs.
 fn default_class(is_map: bool) -> ErrorClass {
     if is_map {
         return ErrorClass::Ulp(4.0);

@@ -6,10 +6,10 @@ use super::arrays::Placement;
 use super::digits::Digits;
 use super::distribution::Distribution;
 
-/// A check of a comparison, each of which catches mistakes of its own.
+/// A check of a comparison. Each finds different mistakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// A task was refused, panicked or failed.
+    /// The task is accepted, and neither panics nor fails.
     Runs,
     /// Errors stay within the bound of the error class.
     Bound,
@@ -17,9 +17,9 @@ pub enum Check {
     SpecialValues,
     /// Every element of a `W` output is written.
     Writes,
-    /// `op`, `op_self` and `op_init` give the same bits.
+    /// `op`, `op_self` and `op_init` give bitwise the same results.
     Variants,
-    /// Nothing is changed that the codelet does not own: inputs, and what lies around a part.
+    /// The task changes nothing that is not its output: inputs, and memory around a part.
     Untouched,
     /// The error, in units of the roundoff, is about the same for all element types.
     ElementTypes,
@@ -39,14 +39,14 @@ impl fmt::Display for Check {
     }
 }
 
-/// Which of a codelet's variants ran.
+/// The variant of a codelet that ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variant {
     /// `op`, into a given output.
     Op,
-    /// `op_self`, over an input.
+    /// `op_self`, in place of an input.
     OpSelf,
-    /// `op_init`, which makes its output.
+    /// `op_init`, which creates its output.
     OpInit,
 }
 
@@ -60,7 +60,7 @@ impl fmt::Display for Variant {
     }
 }
 
-/// One way to run a codelet.
+/// A variant, a kernel and a placement.
 #[derive(Clone, Debug)]
 pub(super) struct Way {
     pub(super) variant: Variant,
@@ -80,30 +80,30 @@ impl fmt::Display for Way {
     }
 }
 
-/// What a comparison found wrong.
+/// The error that a comparison found.
 #[derive(Clone, Debug)]
 pub struct Failure {
     pub(super) op: String,
     pub(super) element: &'static str,
     pub(super) check: Check,
     pub(super) way: Option<Way>,
-    /// The distribution of the inputs, and the variables that choose them again.
+    /// The distribution of the inputs, and the variables that reproduce them.
     pub(super) drawn: Option<(Distribution, String)>,
-    /// What happened, in a sentence.
+    /// The error, in a sentence.
     pub(super) fact: String,
     pub(super) worst: Option<Worst>,
-    /// Results by their error, if the bound was what failed.
+    /// The number of results by their error, if the bound failed.
     pub(super) histogram: Option<Histogram>,
-    /// The smallest inputs that were found to fail, printed.
+    /// The smallest inputs found that fail, printed.
     pub(super) smallest: Option<String>,
 }
 
-/// The result that is farthest from what it should be.
+/// The result with the largest error.
 #[derive(Clone, Debug)]
 pub(super) struct Worst {
     /// `out[3, 5]`.
     pub(super) element: String,
-    /// The inputs of the same index, where there are any: `x[3, 5] = 0.5`.
+    /// The inputs of the same index, if any: `x[3, 5] = 0.5`.
     pub(super) inputs: Vec<String>,
     pub(super) digits: Digits,
     pub(super) distance: String,
@@ -146,7 +146,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// How many results have errors of which size.
+/// The number of results by the size of their errors.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Histogram {
     counts: [u64; Self::LIMITS.len() + 1],
@@ -158,7 +158,7 @@ impl Histogram {
     const LIMITS: [f64; 8] = [0.0, 0.5, 1.0, 2.0, 4.0, 16.0, 256.0, 65536.0];
     const BAR: u64 = 40;
 
-    /// Counts an error; one that is no number is of a special value.
+    /// Counts an error; without a number, one of a special value.
     pub(super) fn count(&mut self, ulps: Option<f64>) {
         match ulps {
             None => self.special += 1,

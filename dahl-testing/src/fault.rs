@@ -7,7 +7,7 @@ use super::subject::After;
 use dahl_core::access::AccessMode;
 use dahl_core::codelet::Parameter;
 
-/// Something wrong, before it is made small.
+/// A failed check, before its inputs are shrunk.
 pub(super) struct Fault {
     pub(super) check: Check,
     pub(super) way: Option<Way>,
@@ -22,7 +22,7 @@ impl Fault {
     }
 }
 
-/// Whether the bits are those that `op` gives with the same kernel.
+/// Requires the same bits as those of `op` with the same kernel.
 pub(super) fn same(
     parameters: &[&Parameter],
     expected: &[Buffer],
@@ -45,7 +45,7 @@ pub(super) fn same(
     Ok(())
 }
 
-/// Whether inputs, and what lies around parts, are as they were.
+/// Requires that inputs, and the memory around parts, are unchanged.
 pub(super) fn untouched(
     parameters: &[&Parameter],
     before: &[Buffer],
@@ -64,7 +64,7 @@ pub(super) fn untouched(
     Ok(())
 }
 
-/// Whether `W` outputs that held different things before the task hold the same after it.
+/// Requires that `W` outputs with different initial contents have the same content after the task.
 pub(super) fn written(
     parameters: &[&Parameter],
     first: &[Buffer],

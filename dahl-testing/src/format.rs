@@ -2,10 +2,10 @@
 
 use dahl_core::element::ElementType;
 
-/// A binary floating-point format: how many digits, and how large and small its numbers are.
+/// A binary floating-point format: its precision, and its range.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Format {
-    /// Digits of the significand, with the leading one.
+    /// Digits of the significand, including the leading one.
     precision: i32,
     /// Exponent of the smallest normal number.
     min_exponent: i32,
@@ -31,7 +31,7 @@ impl Format {
         .find_map(|(known, format)| (known == element).then_some(format))
     }
 
-    /// The format that kernels compute in for elements of this one.
+    /// The format of the compute type for elements of this one.
     pub(super) fn compute(self) -> Self {
         if self.precision < F32.precision { F32 } else { self }
     }
@@ -54,7 +54,7 @@ impl Format {
         exp2(exponent(value).max(self.min_exponent) - (self.precision - 1))
     }
 
-    /// What rounds to infinity: the largest finite number and half a unit more.
+    /// The least number that rounds to infinity: the largest finite number plus half a unit.
     pub(super) fn overflow(self) -> f64 {
         self.max + 0.5 * self.ulp(self.max)
     }
@@ -75,13 +75,13 @@ impl Format {
     }
 }
 
-/// The exponent of the binade that `value` is in; that of the smallest normal `f64` for what is smaller.
+/// The exponent of the binade of `value`; that of the smallest normal `f64` for smaller values.
 fn exponent(value: f64) -> i32 {
     let biased = (value.to_bits() >> 52) & 0x7ff;
     biased.max(1) as i32 - 1023
 }
 
-/// 2 to the power `exponent`, exactly, down to the smallest number.
+/// 2 to the power `exponent`, exactly, down to the smallest subnormal number.
 pub(super) fn exp2(exponent: i32) -> f64 {
     if exponent >= -1022 {
         2.0_f64.powi(exponent)
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use dahl_core::element::Real;
 
-    /// The distance from a number to the next is its ULP, in the format that the type itself tells.
+    /// The distance from a number to the next is its ULP, by the constants of the type itself.
     fn ulp_is_the_distance_to_the_next<T: Real>(next: impl Fn(T) -> T) {
         let format = Format::of(ElementType::of::<T>()).unwrap();
         let numbers =

@@ -3,13 +3,13 @@
 use super::failure::{Check, Failure};
 use super::report::{Compared, Summary};
 
-/// A difference of methods between types, a polynomial of another degree, stays below this.
+/// A difference of methods between types, such as polynomials of different degree, stays below this factor.
 const JUMP: f64 = 64.0;
-/// Errors of less than this many units are rounding in any case.
+/// Errors below this many units are always rounding errors.
 const SMALL: f64 = 4.0;
 
-/// Whether the error, in units of the roundoff, is about the same for all types. One that is far off computes in another
-/// precision than its own: an `f32` constant in `f64` code, a sum of `f16` in `f16`.
+/// Requires that the error, in units of the roundoff, is about the same for all types. A type with a much larger error
+/// computes in another precision than its own: an `f32` constant in `f64` code, a sum of `f16` in `f16`.
 ///
 /// Comparisons that failed are left to the tests that report them, unless all did.
 ///

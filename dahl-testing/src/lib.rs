@@ -62,7 +62,7 @@ pub use dahl_core::__testing::RawOperand;
 pub use dahl_core::codelet::{Kernel, Views};
 pub use dahl_core::{bf16, f16};
 
-/// Submits a task to be run by a kernel that its codelet does not have, and whose views and arguments are the codelet's.
+/// Submits a task with a kernel that is not its codelet's, but has the same views and arguments.
 ///
 /// # Errors
 /// As [`submit`](dahl_core::Task::submit).
@@ -70,7 +70,7 @@ pub fn submit_to(task: dahl_core::Task<'_>, kernel: &'static Kernel) -> dahl_cor
     dahl_core::__testing::foreign_kernel(task, kernel).submit()
 }
 
-/// Tests of an op's numbers, one for each element type: see the crate's page.
+/// Tests the results of an operation, with one test for each element type: see the crate's documentation.
 #[macro_export]
 macro_rules! numerics {
     ($op:ident: $codelet:expr, ($($operand:tt)*), ($($argument:expr),* $(,)?)) => {
@@ -99,7 +99,7 @@ macro_rules! numerics {
                         pub(super) fn $test() -> &'static $crate::Compared {
                             #[allow(dead_code)]
                             type T = $element;
-                            // The test of this type and the one of all types share it.
+                            // The test of this type and the test of all types share it.
                             static COMPARED: ::std::sync::OnceLock<$crate::Compared> = ::std::sync::OnceLock::new();
                             COMPARED.get_or_init(|| $crate::compare_in::<T, _, _, _, _>(
                                 $crate::Tier::from_env(),

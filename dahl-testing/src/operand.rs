@@ -15,7 +15,7 @@ pub struct Input<T, const N: usize> {
     element: PhantomData<T>,
 }
 
-/// An input of the tested element type whose values stay in a range.
+/// An input of the tested element type with values in a range.
 #[derive(Clone, Debug)]
 pub struct Within<const N: usize> {
     shape: [usize; N],
@@ -29,7 +29,7 @@ pub struct Below<const N: usize> {
     count: u32,
 }
 
-/// An output whose shape `op_init` knows; `_` in [`numerics!`](crate::numerics).
+/// An output whose shape `op_init` determines; `_` in [`numerics!`](crate::numerics).
 #[derive(Clone, Debug)]
 pub struct Output;
 
@@ -44,7 +44,7 @@ pub fn within<const N: usize>(low: f64, high: f64, shape: [usize; N]) -> Within<
     Within { shape, values: Values::Within(low, high) }
 }
 
-/// An input of the tested element type that holds `values`, whatever the distribution.
+/// An input of the tested element type with these `values`, for every distribution.
 pub fn holding<const N: usize>(shape: [usize; N], values: &[f64]) -> Within<N> {
     assert_eq!(values.len(), shape.iter().product::<usize>(), "as many values as elements");
     Within { shape, values: Values::Given(values.to_vec()) }
@@ -55,7 +55,7 @@ pub fn below<const N: usize>(count: u32, shape: [usize; N]) -> Below<N> {
     Below { shape, count }
 }
 
-/// An input of elements of type `T`, whatever type is tested.
+/// An input of elements of type `T`, for every tested type.
 pub fn typed<T: Element, const N: usize>(shape: [usize; N]) -> Input<T, N> {
     Input { shape, values: Values::Drawn, element: PhantomData }
 }
@@ -65,7 +65,7 @@ pub fn output<const N: usize>(shape: [usize; N]) -> OutputOf<N> {
     OutputOf { shape }
 }
 
-/// What a description means when `T` is tested.
+/// A description for the tested type `T`.
 pub trait Describes<T> {
     /// The description for `T`.
     type Operand;
@@ -123,28 +123,28 @@ pub trait Operand<A> {
 #[derive(Clone, Debug)]
 #[doc(hidden)]
 pub struct Spec {
-    /// None for an output whose shape `op_init` knows.
+    /// None for an output whose shape `op_init` determines.
     pub(super) extents: Option<Vec<usize>>,
     pub(super) values: Values,
 }
 
-/// Where values come from.
+/// The source of values.
 #[derive(Clone, Debug)]
 pub(super) enum Values {
-    /// The distribution.
+    /// Drawn from the distribution.
     Drawn,
-    /// The distribution, within a range.
+    /// Drawn from the distribution, within a range.
     Within(f64, f64),
-    /// Integers below a number, evenly.
+    /// Uniform integers below a number.
     Below(u32),
-    /// Here.
+    /// These.
     Given(Vec<f64>),
-    /// The codelet writes them.
+    /// None: the codelet writes them.
     Output,
 }
 
 impl Values {
-    /// What simpler values of a failing case may be.
+    /// The range of simpler values for a failing case.
     pub(super) fn range(&self) -> Range {
         match self {
             Self::Drawn => Range::Any,

@@ -11,20 +11,20 @@ use dahl_core::access::AccessMode;
 use dahl_core::codelet::{ErrorClass, Kernel, Parameter};
 use dahl_core::element::{ElementType, Real};
 
-/// A result in more digits than `f64` has: the sum of both.
+/// A result with more digits than `f64`: the sum of both.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exact {
     pub(super) high: f64,
     pub(super) low: f64,
 }
 
-/// How a kernel gets numbers.
+/// How numbers are passed to a kernel.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Taken {
     AsTheyAre,
     /// As magnitudes.
     Absolute,
-    /// Inputs as they are, what they are added to as magnitudes.
+    /// Inputs as they are, the old values of sums as magnitudes.
     Finite,
 }
 
@@ -32,7 +32,7 @@ impl Taken {
     fn value(self, value: f64, is_added_to: bool) -> f64 {
         match self {
             Self::AsTheyAre => value,
-            // An infinity among the terms is no overflow of their sum.
+            // An infinity among the terms is not an overflow of their sum.
             _ if !value.is_finite() => 0.0,
             Self::Finite if !is_added_to => value,
             Self::Absolute | Self::Finite => value.abs(),
@@ -40,19 +40,19 @@ impl Taken {
     }
 }
 
-/// The kernels that say what results should be.
+/// The kernels that compute the expected results.
 pub(super) struct Oracle<'a> {
     parameters: &'static [Parameter],
     generic: &'static [bool],
     kernel: Kernel,
     magnitude: Kernel,
-    /// In what they compute.
+    /// The type in which they compute.
     real: ElementType,
     task: &'a TaskDesc,
 }
 
 impl<'a> Oracle<'a> {
-    /// What says what the results of `subject` should be, and whether it is independent of the kernels.
+    /// The oracle for `subject`, and whether it is independent of the kernels.
     pub(super) fn new(subject: &dyn Subject, task: &'a TaskDesc) -> Option<(Self, Reference)> {
         let numerics = subject.numerics();
         let (kernel, real, reference) = match numerics.reference {
@@ -74,13 +74,13 @@ impl<'a> Oracle<'a> {
         Some((oracle, reference))
     }
 
-    /// The results for `data`: for each array that is written, in order.
+    /// The results for `data`, for each array that is written, in order.
     pub(super) fn results(&self, data: &[Buffer]) -> Result<Vec<Vec<Exact>>, String> {
         self.run(&self.kernel, self.real, data, Taken::AsTheyAre)
     }
 
-    /// The sum of the absolute values of what was summed up for each result: by a kernel that is `given` for it, from the
-    /// data as they are; by the reference, from their absolute values.
+    /// The sum of the terms' absolute values for each result: by the kernel that is `given` for it, from the data as
+    /// they are; otherwise by the reference, from the absolute values of the data.
     pub(super) fn magnitudes(&self, data: &[Buffer], given: bool) -> Result<Vec<Vec<Exact>>, String> {
         let real = if given { ElementType::of::<f64>() } else { self.real };
         self.run(&self.magnitude, real, data, if given { Taken::Finite } else { Taken::Absolute })
@@ -108,7 +108,7 @@ impl<'a> Oracle<'a> {
             match buffer {
                 Some(buffer) if is_real => {
                     let values = buffer.values().into_iter().map(|value| match parameter.mode {
-                        // A result that the reference forgets is seen.
+                        // So that a result that the reference does not write is noticed.
                         AccessMode::W => f64::NAN,
                         mode => taken.value(value, mode.writes()),
                     });

@@ -12,14 +12,14 @@ use super::bound::Judgement;
 use super::failure::Failure;
 use super::format::Format;
 
-/// Against what results were compared.
+/// The reference of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reference {
     /// `reference = PATH`: independent code.
     Independent,
-    /// The same declaration in double-double: an error in the formula itself is not seen.
+    /// The same declaration in double-double arithmetic: an error in the formula itself is not found.
     SelfConsistency,
-    /// Nothing: variants and kernels were compared with each other.
+    /// None: variants and kernels were compared with each other.
     Absent,
 }
 
@@ -33,21 +33,21 @@ impl fmt::Display for Reference {
     }
 }
 
-/// What a comparison gives.
+/// The result of a comparison.
 pub type Compared = Result<Summary, Box<Failure>>;
 
-/// What a comparison measured of an op in one element type.
+/// The errors of an operation in one element type.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// The op.
+    /// The operation.
     pub op: String,
     /// The element type.
     pub element: &'static str,
-    /// Against what.
+    /// The reference.
     pub reference: Reference,
     /// The kernels that ran.
     pub kernels: Vec<&'static str>,
-    /// Results that were compared.
+    /// The number of results that were compared.
     pub results: u64,
     /// The largest error in units in the last place of the element type.
     pub max_ulps: f64,
@@ -57,14 +57,14 @@ pub struct Summary {
     pub max_relative: f64,
     /// The largest absolute error.
     pub max_absolute: f64,
-    /// The largest fraction of its bound that an error came to.
+    /// The largest error relative to its bound.
     pub bound_fraction: f64,
-    /// The largest error in units of the compute type's roundoff, rounding to the element type apart. It is about the
-    /// same for every element type.
+    /// The largest error in units of the compute type's roundoff, without the rounding to the element type. It is about
+    /// the same for every element type.
     pub units: f64,
 }
 
-/// The directory to which reports are written, if the environment names one.
+/// The variable that names the directory of reports.
 const DIRECTORY: &str = "DAHL_NUMERICS_REPORT";
 
 static SUMMARIES: Mutex<BTreeMap<(String, &'static str), Summary>> = Mutex::new(BTreeMap::new());
@@ -83,8 +83,8 @@ pub fn record(package: &str, summary: Summary) -> io::Result<()> {
     dahl_files::save(directory.join(format!("{package}.json")), json(&all))
 }
 
-/// A table with a line for each op: for each element type the largest and the mean error in ULP, and the largest fraction
-/// of its bound that an error came to.
+/// A table with a line for each operation: for each element type the largest and the mean error in ULP, and the largest
+/// error relative to its bound.
 pub fn markdown(summaries: &[&Summary]) -> String {
     let mut elements: Vec<&str> = Vec::new();
     let mut ops: Vec<(&str, Vec<&Summary>)> = Vec::new();
@@ -122,7 +122,7 @@ pub fn markdown(summaries: &[&Summary]) -> String {
     text
 }
 
-/// A figure in a few digits.
+/// A number with a few digits.
 fn significant(value: f64) -> String {
     match value {
         0.0 => "0".to_owned(),
@@ -131,7 +131,7 @@ fn significant(value: f64) -> String {
     }
 }
 
-/// All figures, in full.
+/// All numbers, in full.
 pub fn json(summaries: &[&Summary]) -> String {
     let lines: Vec<_> = summaries
         .iter()
@@ -154,9 +154,9 @@ pub fn json(summaries: &[&Summary]) -> String {
     format!("{:#}\n", json!(lines))
 }
 
-/// What is measured, result by result.
+/// The errors of the results so far.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct ErrorStatistics {
     pub(super) results: u64,
     pub(super) max_ulps: f64,
     pub(super) sum_ulps: f64,
@@ -166,7 +166,7 @@ pub(super) struct Tally {
     pub(super) units: f64,
 }
 
-impl Tally {
+impl ErrorStatistics {
     /// Counts a result that is right.
     pub(super) fn add(&mut self, judgement: &Judgement, expected: f64, got: f64, format: Format) {
         self.results += 1;

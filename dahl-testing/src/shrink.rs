@@ -2,11 +2,11 @@
 
 use super::buffer::Buffer;
 
-/// At most so many cases are tried.
+/// The most cases that are tried.
 const ATTEMPTS: usize = 400;
 
-/// The smallest inputs found for which `fails` is still true. Extents that are equal stay equal, so that shapes which
-/// belong together still do.
+/// The smallest inputs found for which `fails` still returns true. Equal extents remain equal, so that related shapes
+/// still agree.
 pub(super) fn shrink(
     inputs: Vec<Option<Buffer>>,
     ranges: &[Range],
@@ -21,12 +21,12 @@ pub(super) fn shrink(
     search.best
 }
 
-/// What values of an array may become.
+/// The simpler values of an array.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Range {
     Any,
     Within(f64, f64),
-    /// They stay.
+    /// None: the values stay.
     AsItIs,
 }
 
@@ -48,7 +48,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Takes the candidate if it fails too.
+    /// Accepts the candidate if it fails too.
     fn take(&mut self, candidate: Vec<Option<Buffer>>) -> bool {
         if self.left == 0 {
             return false;
@@ -61,7 +61,7 @@ impl Search<'_> {
         fails
     }
 
-    /// Makes one extent, wherever it occurs, shorter. False if that is not possible any more.
+    /// Shortens one extent, in all arrays that have it. False if that is no longer possible.
     fn shorten(&mut self) -> bool {
         let mut extents: Vec<usize> =
             self.best.iter().flatten().flat_map(|buffer| buffer.extents.iter().copied()).collect();
@@ -80,7 +80,7 @@ impl Search<'_> {
         false
     }
 
-    /// The first indices, or the `last` ones, of every axis of this extent.
+    /// The inputs with an extent shortened on every axis that has it, to the first indices or to the `last` ones.
     fn with_extent(&self, extent: usize, shorter: usize, last: bool) -> Vec<Option<Buffer>> {
         let shorten = |buffer: &Buffer| {
             let extents = buffer.extents.iter().map(|&own| if own == extent { shorter } else { own });
@@ -89,7 +89,7 @@ impl Search<'_> {
         self.best.iter().map(|buffer| buffer.as_ref().map(shorten)).collect()
     }
 
-    /// Makes values of one array simpler. False if that is not possible any more.
+    /// Simplifies values of one array. False if that is no longer possible.
     fn simplify(&mut self) -> bool {
         for place in 0..self.best.len() {
             let Some(buffer) = &self.best[place] else { continue };
@@ -126,12 +126,12 @@ impl Search<'_> {
     }
 }
 
-/// The value with two significant digits.
+/// The value rounded to two significant digits.
 fn coarse(value: f64) -> f64 {
     format!("{value:.1e}").parse().unwrap_or(value)
 }
 
-/// How far from simple the values are; what is simpler weighs less.
+/// How far the values are from simple ones; simpler values have less weight.
 fn weight(values: &[f64]) -> usize {
     let of = |&value: &f64| match value {
         0.0 if value.is_sign_positive() => 0,

@@ -18,7 +18,7 @@ pub(super) trait Subject {
     /// The declared body in double-double.
     fn declaration(&self) -> Option<Kernel>;
 
-    /// What is compared in place of the codelet's own kernels.
+    /// The kernels that are compared instead of the codelet's own.
     fn foreign(&self) -> Option<&'static [Kernel]>;
 
     /// The element types of the arrays.
@@ -27,10 +27,10 @@ pub(super) trait Subject {
     /// The ranks of the arrays.
     fn ranks(&self) -> Vec<usize>;
 
-    /// Calls `op_init`: the outputs that it made, by their place among the arrays.
+    /// Calls `op_init`. Returns the outputs that it created, by their index among the arrays.
     fn init(&self, runtime: &Runtime, data: &[Buffer]) -> Result<Option<Vec<(usize, Buffer)>>>;
 
-    /// Calls `op`: what the arrays hold then.
+    /// Calls `op`. Returns the contents of the arrays.
     fn given(
         &self,
         runtime: &Runtime,
@@ -48,7 +48,7 @@ pub(super) trait Subject {
         kernel: Option<&str>,
     ) -> Result<Option<After>>;
 
-    /// The task of `op` on these arrays, as the runtime would get it.
+    /// The task of `op` on these arrays, as submitted.
     fn description(&self, runtime: &Runtime, data: &[Buffer]) -> Result<TaskDesc>;
 }
 
@@ -62,10 +62,10 @@ impl dyn Subject + '_ {
     }
 }
 
-/// What a task left behind.
+/// The arrays after a task.
 pub(super) struct After {
     pub(super) arrays: Vec<Buffer>,
-    /// Whether it wrote beside its arrays.
+    /// Whether it wrote outside its arrays.
     pub(super) wrote_around: bool,
 }
 
@@ -78,7 +78,7 @@ impl From<(Vec<Buffer>, bool)> for After {
 /// A codelet `C` for given types.
 pub(super) struct Typed<C, A, G> {
     arguments: G,
-    /// What is compared in place of the codelet's own kernels.
+    /// The kernels that are compared instead of the codelet's own.
     foreign: Option<&'static [Kernel]>,
     types: std::marker::PhantomData<fn(C, A)>,
 }
@@ -89,9 +89,10 @@ impl<C, A, G> Typed<C, A, G> {
     }
 }
 
-// Functions of their own, since all that a method of `Typed` calls with a closure is compiled once for each codelet and its types.
+// Not methods, since a method of `Typed` that calls something with a closure is compiled once for each codelet and its
+// types.
 
-/// The task, run by the kernel of this name.
+/// Submits the task, with the kernel of this name.
 fn submit(task: Task<'_>, foreign: Option<&'static [Kernel]>, kernel: Option<&str>) -> Result<()> {
     let Some(name) = kernel else { return task.submit() };
     match foreign.into_iter().flatten().find(|kernel| kernel.name() == name) {
@@ -100,7 +101,7 @@ fn submit(task: Task<'_>, foreign: Option<&'static [Kernel]>, kernel: Option<&st
     }
 }
 
-/// The outputs, if all could be read.
+/// The outputs, if all of them could be read.
 fn all_read(outputs: Vec<(usize, Result<Buffer>)>) -> Result<Vec<(usize, Buffer)>> {
     outputs.into_iter().map(|(place, buffer)| Ok((place, buffer?))).collect()
 }

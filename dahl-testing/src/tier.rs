@@ -11,18 +11,18 @@ use fastrand::Rng;
 use super::arrays::Placement;
 use super::distribution::Distribution;
 
-/// The seed, unless `DAHL_TESTING_SEED` says another.
+/// The default seed; `DAHL_TESTING_SEED` overrides it.
 const SEED: u64 = 1;
-/// How many distributions the fast tier draws from for an op.
+/// The number of distributions of the fast tier for an operation.
 const FAST_DISTRIBUTIONS: usize = 3;
 const SECONDS_A_DAY: u64 = 86_400;
 
-/// How much of the product of distributions and placements a comparison runs. Both tiers run every element type, every
+/// Which combinations of distributions and placements a comparison runs. Both tiers run every element type, every
 /// variant and every kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tier {
-    /// Three distributions of seven, [`Normal`](Distribution::Normal) among them, and for each of these one placement
-    /// in strided parts of three. The seed, the day and the op choose which.
+    /// Three distributions of seven, [`Normal`](Distribution::Normal) among them, and for each of these one of the
+    /// three placements in strided parts. The seed, the day and the operation determine which.
     Fast,
     /// Every distribution and every placement.
     #[default]
@@ -38,7 +38,8 @@ impl Tier {
         parsed("DAHL_TESTING_TIER", "expected `fast` or `thorough`").unwrap_or_default()
     }
 
-    /// The cases of a test that this tier runs: all, or `count` of them, which the seed, the day and the test's name choose.
+    /// The cases of a test that this tier runs: all, or `count` of them, determined by the seed, the day and the test's
+    /// name.
     pub fn choose<'c, T>(self, test: &str, cases: &'c [T], count: usize) -> Vec<&'c T> {
         let mut chosen: Vec<&T> = cases.iter().collect();
         if self == Self::Fast {
@@ -63,18 +64,18 @@ impl FromStr for Tier {
     }
 }
 
-/// What a comparison of one op runs.
+/// The cases that a comparison of one operation runs.
 #[derive(Clone, Debug)]
 pub(super) struct Selection {
     pub(super) seed: u64,
-    /// The day that chose, since 1970; none if everything runs.
+    /// The day since 1970 that determined the cases; none if all run.
     pub(super) day: Option<u64>,
-    /// With the placements in strided parts of each.
+    /// Each with its placements in strided parts.
     pub(super) distributions: Vec<(Distribution, Vec<Placement>)>,
 }
 
 impl Selection {
-    /// What the environment says for an op.
+    /// The selection for an operation, from the environment.
     pub(super) fn from_env(tier: Tier, op: &str) -> Self {
         let seed = seed();
         match tier {
@@ -92,7 +93,7 @@ impl Selection {
         Self { seed, day: None, distributions: Distribution::ALL.into_iter().map(all).collect() }
     }
 
-    /// The same for every element type of an op, so that their errors can be compared.
+    /// The same for every element type of an operation, so that their errors can be compared.
     fn of_day(seed: u64, day: u64, op: &str) -> Self {
         let mut random = random_of(seed, day, op);
         let mut others: Vec<_> = Distribution::ALL
@@ -105,7 +106,7 @@ impl Selection {
         Self { seed, day: Some(day), distributions: chosen.map(|kind| (kind, vec![placement()])).collect() }
     }
 
-    /// The variables that choose this again.
+    /// The variables that reproduce this selection.
     pub(super) fn variables(&self) -> String {
         let day = self.day.map(|day| format!(" DAHL_TESTING_TIER=fast DAHL_TESTING_DAY={day}"));
         format!("DAHL_TESTING_SEED={}{}", self.seed, day.unwrap_or_default())
@@ -128,13 +129,13 @@ fn day() -> u64 {
     parsed("DAHL_TESTING_DAY", "expected a whole number").unwrap_or_else(today)
 }
 
-/// What chooses for an op, or a test, on a day.
+/// The random numbers that determine the cases of an operation or a test on a day.
 fn random_of(seed: u64, day: u64, name: &str) -> Rng {
     let hash = name.bytes().fold(seed, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)));
     Rng::with_seed(hash ^ day.rotate_left(32))
 }
 
-/// Says once what chooses, past the capture of tests' output: a run that passes is to be repeatable too.
+/// Prints the seed and the day once, past the capture of tests' output, so that a run that passes can be repeated too.
 fn announce(seed: u64, day: u64) {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

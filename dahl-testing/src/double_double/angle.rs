@@ -4,7 +4,7 @@
 use super::DoubleDouble;
 use dahl_core::element::{Element, Real};
 
-/// 2/π in binary, after the point.
+/// The binary digits of 2/π after the point.
 const TWO_OVER_PI: [u64; 21] = [
     0xa2f9_836e_4e44_1529,
     0xfc27_57d1_f534_ddc0,
@@ -29,11 +29,11 @@ const TWO_OVER_PI: [u64; 21] = [
     0xa9e3_9161_5ee6_1b08,
 ];
 
-/// Words of 2/π that are multiplied: the quadrant, the digits that a double near a multiple of π/2 cancels (some 61
-/// bits), those of the result, and as many again.
+/// Words of 2/π that are multiplied: for the quadrant, the digits that cancel for a double near a multiple of π/2
+/// (about 61 bits), the digits of the result, and as many again.
 const WORDS: usize = 5;
 
-/// `angle` as a quadrant, modulo 4, and an angle of at most about π/4 to either side of it.
+/// `angle` as a quadrant, modulo 4, and an angle of at most about π/4 in magnitude.
 pub(super) fn reduce(angle: DoubleDouble) -> (u64, DoubleDouble) {
     if angle.high.abs() < 0.75 {
         return (0, angle);
@@ -50,14 +50,14 @@ pub(super) fn reduce(angle: DoubleDouble) -> (u64, DoubleDouble) {
     (quadrant % 4, (sum - whole) * DoubleDouble::FRAC_PI_2)
 }
 
-/// `value * 2/π` as an integer modulo 4 and a rest of at most one half, of full relative accuracy. `value` is at least
-/// 1/2 in magnitude.
+/// `value * 2/π` as an integer modulo 4 and a remainder of at most one half, with full relative accuracy. `value` is at
+/// least 1/2 in magnitude.
 fn turns(value: f64) -> (u64, DoubleDouble) {
     let bits = value.abs().to_bits();
     let significand = bits & ((1 << 52) - 1) | 1 << 52;
     // |value| = significand * 2^exponent
     let exponent = (bits >> 52) as i32 - 1075;
-    // Bits of 2/π in front of this one contribute multiples of 4.
+    // Bits of 2/π before this one contribute multiples of 4.
     let first = (exponent - 2).max(0);
     let mut product = [0; WORDS + 1];
     let mut carry = 0;
@@ -76,14 +76,14 @@ fn turns(value: f64) -> (u64, DoubleDouble) {
     let mut fraction = shift_left(&shifted, 2);
     let is_above_half = fraction[0] >> 63 == 1;
     if is_above_half {
-        // 1 - fraction, to within its last bit
+        // 1 - fraction, up to its last bit.
         for word in &mut fraction {
             *word = !*word;
         }
     }
     let mut rest = DoubleDouble::ZERO;
     for (index, word) in fraction.into_iter().enumerate().rev() {
-        // Two halves, each of which is exact in `f64`.
+        // Two halves, each exact in `f64`.
         let place = -64 * (index as i32 + 1);
         let halves = DoubleDouble::from((word >> 32) as f64).scale(32)
             + DoubleDouble::from((word & 0xffff_ffff) as f64);
@@ -93,14 +93,14 @@ fn turns(value: f64) -> (u64, DoubleDouble) {
     if value < 0.0 { ((8 - quadrant) % 4, -rest) } else { (quadrant % 4, rest) }
 }
 
-/// 64 bits of 2/π from the bit of this index on, counted from the point.
+/// 64 bits of 2/π from the bit of this index on, counted after the point.
 fn bits_from(index: usize) -> u64 {
     let (word, shift) = (index / 64, index % 64);
     let at = |word: usize| TWO_OVER_PI.get(word).copied().unwrap_or_default();
     if shift == 0 { at(word) } else { at(word) << shift | at(word + 1) >> (64 - shift) }
 }
 
-/// The words as one number, shifted; what leaves at the top is dropped.
+/// The words as one number, shifted; bits beyond the top are dropped.
 fn shift_left(words: &[u64; WORDS + 1], by: u32) -> [u64; WORDS + 1] {
     let (whole, shift) = ((by / 64) as usize, by % 64);
     let at = |index: usize| words.get(index).copied().unwrap_or_default();

@@ -4,10 +4,10 @@
 use super::{DoubleDouble, angle};
 use dahl_core::element::{Element, Real};
 
-/// Above this, `exp` is infinite; below the negative of it less the subnormal range, zero.
+/// Above this, `exp` is infinite; below its negative, minus the subnormal range, it is zero.
 const LARGEST_EXPONENT: f64 = 709.79;
 const SMALLEST_EXPONENT: f64 = -745.2;
-/// Numbers above the square root of this have no finite fourth power, and those below no precise square.
+/// The fourth power of a larger number may overflow, and that of a number below `TINY` loses digits to underflow.
 const HUGE: f64 = 1e75;
 const TINY: f64 = 1e-75;
 
@@ -17,12 +17,12 @@ impl DoubleDouble {
         Self::from(value)
     }
 
-    /// The value of `function` at `self`, in `f64` only: where that is exact.
+    /// The value of `function` at `self`, computed in `f64`, for values where that is exact.
     fn by(self, function: impl Fn(f64) -> f64) -> Self {
         Self::from(function(self.high))
     }
 
-    /// `self = mantissa * 2^exponent` with a mantissa from 1/sqrt(2) to sqrt(2). Of positive, finite numbers.
+    /// `self = mantissa * 2^exponent` with a mantissa from 1/sqrt(2) to sqrt(2). For positive, finite numbers.
     fn split(self) -> (Self, i32) {
         let (scaled, shift) = if self.high < f64::MIN_POSITIVE { (self.scale(100), -100) } else { (self, 0) };
         let mut exponent = (scaled.high.to_bits() >> 52) as i32 - 1023;
@@ -61,7 +61,7 @@ impl DoubleDouble {
         root + (self - square * root) / (Self::exactly(3.0) * square)
     }
 
-    /// `exp(self) - 1`, for numbers of magnitude below 0.36: by Taylor's series of a 512th, doubled nine times.
+    /// `exp(self) - 1`, for magnitudes below 0.36: by Taylor's series of a 512th, doubled nine times.
     fn small_exponential(self) -> Self {
         let x = self.scale(-9);
         let mut term = x;
@@ -110,7 +110,7 @@ impl DoubleDouble {
         if self.high.abs() < 0.35 { self.small_exponential() } else { self.exponential() - Self::ONE }
     }
 
-    /// `2 artanh(self)`, for numbers of magnitude below 0.18: by its series.
+    /// `2 artanh(self)`, for magnitudes below 0.18: by its series.
     fn twice_artanh(self) -> Self {
         let square = self * self;
         let mut power = self;
@@ -194,7 +194,7 @@ impl DoubleDouble {
         }
         let guess = Self::from(self.high.atan());
         let (sine, cosine) = guess.sine_and_cosine();
-        // The tangent of the difference, which is so small that its arctangent is itself.
+        // The difference is so small that its arctangent equals its tangent.
         guess + (self * cosine - sine) / (cosine + self * sine)
     }
 
@@ -223,7 +223,7 @@ impl DoubleDouble {
         ((Self::ONE - self) * (Self::ONE + self)).square_root()
     }
 
-    /// The length of the hypotenuse.
+    /// The hypotenuse.
     pub(super) fn hypotenuse(self, other: Self) -> Self {
         let largest = self.high.abs().max(other.high.abs());
         if self.high.is_infinite() || other.high.is_infinite() {
@@ -375,7 +375,7 @@ impl DoubleDouble {
         Self::FRAC_2_SQRT_PI * (-square).exponential() * sum
     }
 
-    /// One less the error function: from 1 on by its continued fraction, which converges the faster the larger the number.
+    /// `1 - erf`: from 1 on by its continued fraction, which converges faster for larger numbers.
     pub(super) fn complementary_error_function(self) -> Self {
         if self.high < 1.0 {
             return Self::ONE - self.error_function();

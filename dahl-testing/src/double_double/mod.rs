@@ -32,15 +32,15 @@ pub struct DoubleDouble {
 }
 
 impl DoubleDouble {
-    /// The sum of two numbers, of which `high` is the rounded sum.
+    /// The sum of two numbers, with `high` the rounded sum.
     const fn new(high: f64, low: f64) -> Self {
         Self { high, low }
     }
 
-    /// `high + low`, where `low` is the smaller one.
+    /// `high + low`, if `low` is the smaller one in magnitude.
     fn quick_sum(high: f64, low: f64) -> Self {
         let sum = high + low;
-        // Zeros keep their sign, and infinities have no rest.
+        // Zeros keep their sign, and infinities have no low part.
         if low == 0.0 || !sum.is_finite() {
             return Self::new(sum_of_zero(high, low, sum), 0.0);
         }
@@ -66,7 +66,7 @@ impl DoubleDouble {
         Self::new(product, a.mul_add(b, -product))
     }
 
-    /// `self * 2^exponent`, exactly unless it leaves the range.
+    /// `self * 2^exponent`, exactly unless it overflows or underflows.
     fn scale(self, exponent: i32) -> Self {
         let half = exponent / 2;
         let (first, second) = (power_of_two(half), power_of_two(exponent - half));
@@ -79,7 +79,7 @@ fn sum_of_zero(high: f64, low: f64, sum: f64) -> f64 {
     if low == 0.0 { high } else { sum }
 }
 
-/// `2^exponent`, for exponents of normal numbers; beyond, zero or infinity.
+/// `2^exponent` for exponents of normal numbers; zero or infinity otherwise.
 fn power_of_two(exponent: i32) -> f64 {
     match exponent {
         ..-1022 => 0.0,
@@ -127,7 +127,7 @@ impl Element for DoubleDouble {
 
     fn maximum(self, other: Self) -> Self {
         if self.high == other.high && self.low == other.low {
-            // Of zeros, the positive one.
+            // Of two zeros, the positive one.
             return Self::new(Element::maximum(self.high, other.high), self.low);
         }
         if self.high.is_nan() || self > other { self } else { other }

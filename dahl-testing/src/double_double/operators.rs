@@ -77,7 +77,7 @@ impl Rem for DoubleDouble {
             return Self::new(self.high % other.high, if other.high.is_infinite() { self.low } else { 0.0 });
         }
         let mut rest = self - (self / other).trunc() * other;
-        // The quotient was rounded, perhaps to the next integer.
+        // The quotient was rounded, possibly to the next integer.
         if rest != Self::ZERO && rest.is_sign_negative() != self.is_sign_negative() {
             rest += other.abs().copysign(self);
         }

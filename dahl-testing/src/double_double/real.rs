@@ -3,7 +3,7 @@
 use super::DoubleDouble;
 use dahl_core::element::{Element, Real};
 
-/// Constants as the nearest `f64` and the rest.
+/// Constants as the nearest `f64` and the remainder.
 macro_rules! constants {
     ($($name:ident: $low:expr),* $(,)?) => {
         $(const $name: Self = Self::new(std::f64::consts::$name, $low);)*
@@ -141,7 +141,7 @@ impl Real for DoubleDouble {
         self - self.trunc()
     }
 
-    /// Of the product and the sum, each with its error.
+    /// The product and the sum, each with its error.
     fn mul_add(self, factor: Self, summand: Self) -> Self {
         self * factor + summand
     }

@@ -4,7 +4,7 @@
 use super::DoubleDouble;
 use dahl_core::element::Real;
 
-/// A value as the nearest `f64` and the rest.
+/// A value as the nearest `f64` and the remainder.
 type Parts = (f64, f64);
 type Function = fn(DoubleDouble) -> DoubleDouble;
 type FunctionOfTwo = fn(DoubleDouble, DoubleDouble) -> DoubleDouble;

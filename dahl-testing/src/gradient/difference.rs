@@ -7,28 +7,28 @@
 /// Steps go from `2^-FIRST` to `2^-LAST`.
 const FIRST: i32 = 6;
 const LAST: i32 = 20;
-/// How many units in the last place of its terms a sum may be off.
+/// The error of a sum, in units in the last place of its terms.
 const SUM_ERROR: f64 = 4.0 * f64::EPSILON;
 
-/// A function's value, and the sum of the magnitudes that it was summed from.
+/// A function's value, and the sum of the magnitudes of its terms.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value {
     pub(super) sum: f64,
     pub(super) magnitude: f64,
 }
 
-/// A derivative, and how good it is.
+/// A derivative, and an estimate of its error.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Difference {
     pub(super) value: f64,
-    /// An estimate of the error: of truncation, and of rounding.
+    /// The estimated error: of truncation, and of rounding.
     pub(super) error: f64,
     /// The part of it that comes from rounding.
     pub(super) rounding: f64,
 }
 
 impl Difference {
-    /// The derivative of `f`; no better than `enough`, once that is reached.
+    /// The derivative of `f`; stops once the error is at most `enough`.
     pub(super) fn of<E>(enough: f64, mut f: impl FnMut(f64) -> Result<Value, E>) -> Result<Self, E> {
         let mut best = Self { value: f64::NAN, error: f64::INFINITY, rounding: 0.0 };
         let (mut central, mut extrapolated) = (None, None);
@@ -41,7 +41,7 @@ impl Difference {
             let before = std::mem::replace(&mut extrapolated, extrapolation);
             if let (Some(before), Some(value)) = (before, extrapolation) {
                 let error = (value - before).abs() + rounding;
-                // A step that leaves the function's domain gives NaN, which is not below anything.
+                // A step outside the function's domain gives NaN, with which every comparison is false.
                 if error < best.error {
                     best = Self { value, error, rounding };
                 }
@@ -54,7 +54,7 @@ impl Difference {
     }
 }
 
-/// How far the slopes to the left and to the right are apart at 0, if this is more than curvature and rounding do.
+/// The difference between the left and the right slope at 0, if curvature and rounding do not explain it.
 pub(super) fn jump<E>(mut f: impl FnMut(f64) -> Result<Value, E>) -> Result<Option<f64>, E> {
     const FAR: i32 = LAST - 6;
     const NEAR: i32 = LAST - 2;
@@ -65,6 +65,6 @@ pub(super) fn jump<E>(mut f: impl FnMut(f64) -> Result<Value, E>) -> Result<Opti
     };
     let (far, near) = (at(FAR)?, at(NEAR)?);
     let rounding = 4.0 * SUM_ERROR * here.magnitude * 2.0_f64.powi(NEAR);
-    // What curvature does goes away with the step, to a sixteenth.
+    // The effect of curvature shrinks with the step, to a sixteenth.
     Ok((near > far / 2.0 && near > rounding).then_some(near))
 }

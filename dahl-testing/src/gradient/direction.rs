@@ -1,6 +1,6 @@
 //! Random directions, the same for the same seed.
 
-/// What numbers are drawn for.
+/// What random numbers are used for.
 #[derive(Clone, Copy)]
 pub(super) enum Purpose {
     /// A direction in which inputs move.
@@ -11,8 +11,8 @@ pub(super) enum Purpose {
     Values,
 }
 
-/// `len` numbers of random sign with magnitudes from 0.5 to 1: no element counts for nothing, and the error of a wrong
-/// gradient cancels only by chance.
+/// `len` numbers of random sign with magnitudes from 0.5 to 1: every element counts, and the error of a wrong gradient
+/// cancels only by chance.
 pub(super) fn draw(seed: u64, purpose: Purpose, number: usize, len: usize) -> Vec<f64> {
     let mut random = fastrand::Rng::with_seed(seed);
     random = fastrand::Rng::with_seed(random.u64(..) ^ (3 * number as u64 + purpose as u64));

@@ -8,26 +8,26 @@ use super::{Failure, Input};
 use crate::digits::Digits;
 use dahl_core::print::Printed;
 
-/// The most elements of an input that are looked at one by one; in a larger one, halves are, and halves of these.
+/// The most elements of an input that are examined one by one; larger inputs are halved, repeatedly.
 const MOST_ELEMENTS: usize = 4096;
 
-/// The elements of one input's gradient: from differences, and from backward.
+/// The elements of one input's gradient: by differences, and by backward.
 pub(super) struct Elements {
-    /// NaN where it is not known.
+    /// NaN if unknown.
     expected: Vec<f64>,
     got: Vec<f64>,
-    /// How far each is off more than it may be.
+    /// By how much the error of each exceeds its bound.
     excess: Vec<f64>,
 }
 
 impl Elements {
-    /// What backward gives, before any differences are known.
+    /// The results of backward, before any differences are known.
     pub(super) fn unknown(got: &[f64]) -> Self {
         let (expected, excess) = (vec![f64::NAN; got.len()], vec![f64::NEG_INFINITY; got.len()]);
         Self { expected, got: got.to_vec(), excess }
     }
 
-    /// Sets what differences give for element `i`, moved in units of `scale`.
+    /// Sets the result of differences for element `i`, moved in units of `scale`.
     pub(super) fn set(&mut self, i: usize, difference: Difference, scale: f64, tolerance: f64) {
         let (expected, error) = (difference.value / scale, difference.error / scale);
         let off = (expected - self.got[i]).abs();
@@ -36,12 +36,12 @@ impl Elements {
         self.excess[i] = if off.is_nan() { f64::INFINITY } else { off - allowed };
     }
 
-    /// How much the worst element is off more than it may.
+    /// The largest excess over the bound.
     pub(super) fn worst_excess(&self) -> f64 {
         self.excess.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// What is wrong, element by element.
+    /// Describes the errors, element by element.
     pub(super) fn describe(&self, input: &Input) -> String {
         let known = self.excess.iter().filter(|&&excess| excess > f64::NEG_INFINITY).count();
         let wrong = self.excess.iter().filter(|&&excess| excess > 0.0).count();
@@ -62,7 +62,7 @@ impl Elements {
     }
 }
 
-/// The index of an element of which `i` come before, in row-major order.
+/// The index of element number `i`, in row-major order.
 pub(super) fn place(i: usize, shape: &[usize]) -> Vec<usize> {
     let mut rest = i;
     let mut place: Vec<usize> = shape
@@ -79,7 +79,7 @@ pub(super) fn place(i: usize, shape: &[usize]) -> Vec<usize> {
 }
 
 impl Examination<'_> {
-    /// The gradient by one input, element by element, from differences and from backward.
+    /// The gradient by one input, element by element, by differences and by backward.
     pub(super) fn elements(
         &self,
         input: usize,
@@ -100,7 +100,7 @@ impl Examination<'_> {
         Ok(elements)
     }
 
-    /// At most [`MOST_ELEMENTS`] of an input: of halves, again and again the one whose slope is more wrong.
+    /// At most [`MOST_ELEMENTS`] of an input: repeatedly the half whose slope is more wrong.
     fn most_wrong_range(
         &self,
         input: usize,

@@ -7,9 +7,9 @@ use super::failure::{Check, Failure};
 use super::{Gradient, Report};
 use crate::digits::Digits;
 
-/// How near two sums of the same terms are, in units of the sum of their magnitudes.
+/// The tolerance of two sums of the same terms, relative to the sum of their magnitudes.
 const SAME_TERMS: f64 = 1e-13;
-/// How near to a kink input values stay.
+/// The distance that input values keep from a kink.
 const MARGIN: f64 = 0.1;
 
 /// Runs all checks of `gradient`.
@@ -26,18 +26,18 @@ pub(super) fn examine(gradient: &Gradient<'_>) -> Result<Report, Failure> {
 
 pub(super) struct Examination<'a> {
     pub(super) gradient: &'a Gradient<'a>,
-    /// The inputs, away from the kinks that were named.
+    /// The inputs, moved away from the given kinks.
     pub(super) inputs: Vec<Vec<f64>>,
     output: Vec<f64>,
 }
 
-/// How a slope of backward's compares with one of differences.
+/// The comparison of a slope of backward with that of differences.
 enum Verdict {
-    /// As near as they must be; how near, in units of the sum of the magnitudes of the terms.
+    /// Within the bound; the difference relative to the sum of the magnitudes of the terms.
     Equal(f64),
-    /// The function is not smooth in this direction: what was seen.
+    /// The function is not smooth in this direction, with a description.
     Kink(String),
-    /// The slope that differences give, how good it is, and what was allowed.
+    /// The slope of differences, its error, and the bound.
     Wrong(Difference, f64),
 }
 
@@ -95,7 +95,7 @@ impl<'a> Examination<'a> {
         draw(self.gradient.seed, Purpose::OutputGradient, number, self.output.len())
     }
 
-    /// Direction number `number` of an input, as long as its values are large.
+    /// Direction number `number` of an input, scaled with its values.
     pub(super) fn direction(&self, input: usize, number: usize) -> Vec<f64> {
         let values = &self.inputs[input];
         let number = number * self.inputs.len() + input;
@@ -104,7 +104,7 @@ impl<'a> Examination<'a> {
         direction.into_iter().map(|component| component * scale).collect()
     }
 
-    /// How large the values of an input typically are.
+    /// The typical magnitude of the values of an input.
     pub(super) fn scale(&self, input: usize) -> f64 {
         let values = &self.inputs[input];
         let squares: f64 = values.iter().map(|value| value * value).sum();
@@ -112,7 +112,7 @@ impl<'a> Examination<'a> {
         if typical > 0.0 && typical.is_finite() { typical } else { 1.0 }
     }
 
-    /// The output, weighted and summed, with the inputs moved by `step` in the directions, each of one input.
+    /// The weighted sum of the output, with the inputs moved by `step` in the directions, one for each input.
     pub(super) fn weighted(
         &self,
         weights: &[f64],
@@ -134,7 +134,7 @@ impl<'a> Examination<'a> {
         Ok(Value { sum: dot(&output, weights), magnitude: dot_of_magnitudes(&output, weights) })
     }
 
-    /// Compares the slope in some directions with what backward gives.
+    /// Compares the slope in some directions with that of backward.
     fn compare(
         &self,
         weights: &[f64],
@@ -324,7 +324,7 @@ impl<'a> Examination<'a> {
         Ok(())
     }
 
-    /// A direction of all inputs, other than those of one.
+    /// A direction of all inputs, different from those of single inputs.
     fn joint_direction(&self, number: usize) -> Vec<Vec<f64>> {
         (0..self.inputs.len()).map(|input| self.direction(input, self.gradient.directions + number)).collect()
     }
@@ -336,7 +336,7 @@ impl<'a> Examination<'a> {
         self.fail(Check::Smooth, input, kinks.join("\n"))
     }
 
-    /// Fails with the elements of the input that is most wrong.
+    /// Fails with the elements of the input that has the largest error.
     fn fail_by_worst<T>(
         &self,
         check: Check,
@@ -376,7 +376,7 @@ impl Report {
     }
 }
 
-/// A slope as differences give it, and as it is.
+/// A slope of differences, and the actual one.
 fn slopes(what: &str, difference: Difference, allowed: f64, got: f64) -> String {
     let Difference { value, error, .. } = difference;
     format!(
@@ -393,7 +393,7 @@ fn dot_of_magnitudes(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a * b).abs()).sum()
 }
 
-/// The first index at which the bits differ, or that one of the two lacks.
+/// The first index at which the bits differ, or that only one of the two has.
 fn first_difference(a: &[f64], b: &[f64]) -> Option<usize> {
     let differs = a.iter().zip(b).position(|(a, b)| a.to_bits() != b.to_bits());
     differs.or((a.len() != b.len()).then_some(a.len().min(b.len())))

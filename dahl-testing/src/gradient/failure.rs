@@ -2,25 +2,25 @@
 
 use std::fmt;
 
-/// What a gradient is checked for.
+/// A check of a gradient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Check {
     /// Forward and backward run without an error.
     Runs,
-    /// Backward gives a gradient for each input, of as many elements.
+    /// Backward returns a gradient for each input, with as many elements.
     Shapes,
-    /// Backward gives numbers that are finite.
+    /// Backward returns finite numbers.
     Finite,
-    /// Forward and backward give the same bits again.
+    /// Repeated calls of forward and backward give the same bits.
     Repeats,
-    /// The gradient of a weighted sum of the output, by one input in one direction, is what differences of forward give.
+    /// The gradient of a weighted sum of the output, by one input in one direction, agrees with differences of forward.
     Directions,
-    /// The adjoint identity `<J v, w> = <v, J' w>`, for all inputs at once; `J v` from differences of forward.
+    /// The adjoint identity `<J v, w> = <v, J' w>`, for all inputs together; `J v` by differences of forward.
     Adjoint,
     /// The adjoint identity to machine precision: forward is linear in each input, or a tangent is given.
     Exact,
-    /// Twice the gradient of the output gives twice the gradients of the inputs, to the bit.
+    /// Twice the gradient of the output gives exactly twice the gradients of the inputs.
     Scales,
     /// There are directions in which the function is smooth.
     Smooth,
@@ -75,7 +75,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The text, so that `unwrap` shows it as it is meant.
+/// The text, so that `unwrap` shows it unescaped.
 impl fmt::Debug for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\n{self}")

@@ -42,14 +42,14 @@ use std::ops::Range;
 use direction::{Purpose, draw};
 pub use failure::{Check, Failure};
 
-/// What forward and backward return: an error of any kind is a failure of the check.
+/// The result of forward and backward: any error is a failure of the check.
 pub type Outcome<T> = Result<T, Box<dyn Error>>;
 
 type Forward<'a> = Box<dyn Fn(&[Vec<f64>]) -> Outcome<Vec<f64>> + 'a>;
 type Backward<'a> = Box<dyn Fn(&[Vec<f64>], &[f64]) -> Outcome<Vec<Vec<f64>>> + 'a>;
 type Tangent<'a> = Box<dyn Fn(&[Vec<f64>], &[Vec<f64>]) -> Outcome<Vec<f64>> + 'a>;
 
-/// Something that forward depends on.
+/// An input of forward.
 #[derive(Debug, Clone)]
 struct Input {
     name: String,
@@ -57,7 +57,8 @@ struct Input {
     values: Vec<f64>,
 }
 
-/// A forward and a backward that should be its derivative, the inputs at which they are compared, and how exactly.
+/// A forward function and a backward one that should be its derivative, the inputs at which they are compared, and the
+/// tolerance.
 #[must_use = "`check` or `assert` runs it"]
 pub struct Gradient<'a> {
     subject: String,
@@ -75,8 +76,8 @@ pub struct Gradient<'a> {
 impl<'a> Gradient<'a> {
     /// A check of `backward`.
     ///
-    /// `forward` maps the inputs, each in row-major order, to the output. `backward` gets the inputs and the gradient
-    /// of some scalar by the output, and gives the gradients by the inputs, in their order.
+    /// `forward` maps the inputs, each in row-major order, to the output. `backward` receives the inputs and the
+    /// gradient of some scalar by the output, and returns the gradients by the inputs, in their order.
     pub fn new(
         subject: impl Into<String>,
         forward: impl Fn(&[Vec<f64>]) -> Outcome<Vec<f64>> + 'a,
@@ -99,7 +100,7 @@ impl<'a> Gradient<'a> {
     /// Adds an input.
     ///
     /// # Panics
-    /// If the number of values is not that of the shape.
+    /// If the number of values does not match the shape.
     #[track_caller]
     pub fn input(mut self, name: impl Into<String>, shape: &[usize], values: Vec<f64>) -> Self {
         let name = name.into();
@@ -108,13 +109,13 @@ impl<'a> Gradient<'a> {
         self
     }
 
-    /// Adds an input of random values: magnitudes from 0.5 to 1, of both signs, other ones for each input.
+    /// Adds an input of random values: magnitudes from 0.5 to 1, of both signs, different for each input.
     pub fn drawn(self, name: impl Into<String>, shape: &[usize]) -> Self {
         let values = draw(self.seed, Purpose::Values, self.inputs.len(), shape.iter().product());
         self.input(name, shape, values)
     }
 
-    /// Adds an input of random values from a range, evenly.
+    /// Adds an input of uniform random values from a range.
     pub fn drawn_from(self, name: impl Into<String>, shape: &[usize], range: Range<f64>) -> Self {
         let magnitudes = draw(self.seed, Purpose::Values, self.inputs.len(), shape.iter().product());
         // From 0.5 to 1.
@@ -123,37 +124,37 @@ impl<'a> Gradient<'a> {
         self.input(name, shape, values)
     }
 
-    /// What the directions are drawn from; 1 unless said. To be set before inputs are [drawn](Self::drawn).
+    /// Sets the seed of the directions; the default is 1. To be set before inputs are [drawn](Self::drawn).
     pub fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
 
-    /// How many directions are tried by each input, and how many by all; 4 unless said.
+    /// Sets the number of directions for each input, and for all inputs together; the default is 4.
     pub fn directions(self, directions: usize) -> Self {
         Self { directions: directions.max(1), ..self }
     }
 
-    /// How far slopes may be apart, in units of the sum of the magnitudes of their terms; 1e-7 unless said. What
-    /// rounding does to differences is allowed besides.
+    /// Sets the tolerance of slopes, relative to the sum of the magnitudes of their terms; the default is 1e-7. The
+    /// rounding errors of differences are added to it.
     pub fn tolerance(self, tolerance: f64) -> Self {
         Self { tolerance, ..self }
     }
 
-    /// Says that forward is linear, but for a constant, in each input as long as the others stay as they are, so that
-    /// the adjoint identity holds to machine precision.
+    /// Declares that forward is affine in each input while the others are constant, so that the adjoint identity holds
+    /// to machine precision.
     pub fn linear(self) -> Self {
         Self { linear: true, ..self }
     }
 
-    /// The derivative in a direction, computed forward: from the inputs and the direction, the change of the output.
-    /// With it the adjoint identity is checked to machine precision.
+    /// Sets the directional derivative: from the inputs and the direction, the change of the output. With it the
+    /// adjoint identity is checked to machine precision.
     pub fn tangent(self, tangent: impl Fn(&[Vec<f64>], &[Vec<f64>]) -> Outcome<Vec<f64>> + 'a) -> Self {
         Self { tangent: Some(Box::new(tangent)), ..self }
     }
 
-    /// A number at which the function has a kink, as `relu` has at 0: input values within a tenth of it are moved
-    /// away. Kinks that are met all the same, as differences from the left and the right that disagree, are reported,
-    /// and are an error if there is one in every direction.
+    /// Declares a kink of the function, such as that of `relu` at 0: input values within a tenth of it are moved away.
+    /// Other kinks, which show as different slopes to the left and to the right, are reported. It is an error if every
+    /// direction has one.
     pub fn kink(mut self, at: f64) -> Self {
         self.kinks.push(at);
         self
@@ -177,14 +178,14 @@ impl<'a> Gradient<'a> {
     }
 }
 
-/// What a check that passed has seen.
+/// The result of a check that passed.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
-    /// In how many directions slopes were compared.
+    /// The number of directions in which slopes were compared.
     pub directions: usize,
-    /// The largest difference of two slopes, in units of the sum of the magnitudes of their terms.
+    /// The largest difference of two slopes, relative to the sum of the magnitudes of their terms.
     pub worst: f64,
-    /// The directions that were left out since the function is not smooth there.
+    /// The directions that were skipped since the function is not smooth there.
     pub kinks: Vec<String>,
 }
