@@ -10,7 +10,7 @@ use dahl_element::simd::{self, Vectorised, dispatch, level};
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
-/// Fits the first level of the cache, in and out, for every type.
+/// Fits the first-level cache, input and output, for every type.
 const LENGTH: usize = 2048;
 
 /// `to[i] = function(from[i])`.
@@ -31,7 +31,7 @@ impl<T: Copy, F: Fn(T) -> T> Vectorised for Map<'_, T, F> {
     }
 }
 
-/// The least time of many repetitions of `pass`, in nanoseconds per element.
+/// The minimum over many repetitions of `pass`, in nanoseconds per element.
 fn ns_per_element(mut pass: impl FnMut()) -> f64 {
     let passes = 50;
     let mut best = f64::INFINITY;
@@ -158,7 +158,7 @@ fn reductions() {
     compare!(f16, bf16, f32, f64);
 }
 
-/// What dispatch costs.
+/// Measures the cost of dispatch.
 struct Nothing;
 
 impl Vectorised for Nothing {

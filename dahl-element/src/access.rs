@@ -11,16 +11,16 @@ pub enum Reduction {
     Max,
     /// `min(a, b)`, from plus infinity; NaN propagates.
     Min,
-    /// A codelet of the user's, from an identity of the user's.
+    /// By a codelet of the user's, from an identity of the user's.
     Custom,
 }
 
 /// What a codelet does with one of its arrays. Dependencies between tasks follow from it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AccessMode {
-    /// Read. Tasks that read the same array may run at once.
+    /// Read. Tasks that read the same array may run in parallel.
     R,
-    /// Write every element; what was there is not kept.
+    /// Write every element; the old content is lost.
     W,
     /// Read and write.
     RW,
@@ -49,19 +49,19 @@ impl AccessMode {
         }
     }
 
-    /// Whether tasks with this access to one array may run at once.
+    /// Whether tasks with this access to one array may run in parallel.
     #[inline]
     pub const fn is_shared(self) -> bool {
         matches!(self, Self::R)
     }
 
-    /// Whether the kernel, or the reduction it belongs to, depends on what the array held.
+    /// Whether the kernel, or the reduction it belongs to, depends on the old content.
     #[inline]
     pub const fn reads(self) -> bool {
         !matches!(self, Self::W | Self::SCRATCH)
     }
 
-    /// Whether the array changes.
+    /// Whether the array is changed.
     #[inline]
     pub const fn writes(self) -> bool {
         !matches!(self, Self::R | Self::SCRATCH)

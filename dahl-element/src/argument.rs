@@ -3,10 +3,11 @@
 
 use std::fmt::Debug;
 
-/// A plain value that can be an argument of a codelet: printed, stored as bytes, replayed, passed to a device.
+/// A plain value that can be an argument of a codelet: it can be printed, stored as bytes, replayed, and passed to a
+/// device.
 ///
-/// The encoding is the value's C layout with padding set to zero, so it is the same each time. `#[derive(Argument)]`
-/// implements it for a `#[repr(C)]` struct whose fields are arguments, and for an enum without fields that is
+/// The encoding is the value's C layout with padding set to zero, so it is deterministic. `#[derive(Argument)]`
+/// implements the trait for a `#[repr(C)]` struct whose fields are arguments, and for an enum without fields that is
 /// `#[repr(u8)]` or another integer.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an argument of tasks",
@@ -17,48 +18,48 @@ pub trait Argument: Copy + Debug + Send + Sync + 'static {
     /// Bytes of the encoding.
     const SIZE_BYTES: usize = size_of::<Self>();
 
-    /// What a kernel in C or CUDA takes for it. By default, such kernels do not take it.
+    /// The parameters of a kernel in C or CUDA for it. By default, such kernels cannot take it.
     const LAYOUT: ArgumentLayout = ArgumentLayout::Opaque;
 
     /// Writes the encoding into `bytes`, which are [`SIZE_BYTES`](Argument::SIZE_BYTES) long.
     fn encode(self, bytes: &mut [u8]);
 
-    /// Reads back what [`encode`](Argument::encode) wrote.
+    /// Reads the value that [`encode`](Argument::encode) wrote.
     fn decode(bytes: &[u8]) -> Self;
 }
 
-/// The values that a kernel in C or CUDA takes for one argument, in order.
+/// The parameters of a kernel in C or CUDA for one argument, in order.
 ///
 /// A kernel takes the fields of a struct one by one, as if each were an argument: `Window { size: [3, 3], stride: [1, 1] }`
 /// as `dahl::Extents<2> size, dahl::Extents<2> stride`.
 #[derive(Clone, Copy, Debug)]
 pub enum ArgumentLayout {
-    /// Nothing that such a kernel can take.
+    /// Such a kernel cannot take it.
     Opaque,
     /// One value, of the type with this name in Rust. An enum is a value of its integer type.
     Value(&'static str),
-    /// So many values.
+    /// An array of so many values.
     Array(&'static ArgumentLayout, usize),
     /// The fields of a struct, in order.
     Fields {
         /// Their layouts.
         fields: &'static [ArgumentLayout],
-        /// Whether there are bytes between or after the fields. Kernels do not take such a struct.
+        /// Whether there are padding bytes between or after the fields. Kernels cannot take such a struct.
         has_padding: bool,
     },
 }
 
-/// An argument as a declaration has it, to be compared with what a kernel takes.
+/// An argument of a declaration, to be compared with the parameters of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct DeclaredArgument<'a> {
     /// Its type, as written.
     pub written: &'a str,
-    /// Its layout, unless that depends on type parameters.
+    /// Its layout, unless the layout depends on type parameters.
     pub layout: Option<ArgumentLayout>,
 }
 
 impl<'a> DeclaredArgument<'a> {
-    /// An argument of a type that depends on type parameters: it is compared by its name.
+    /// An argument of a type that depends on type parameters: its name is compared.
     pub const fn named(written: &'a str) -> Self {
         Self { written, layout: None }
     }
@@ -68,7 +69,7 @@ impl<'a> DeclaredArgument<'a> {
         Self { written, layout: Some(A::LAYOUT) }
     }
 
-    /// The fields, and whether there is padding, of a struct.
+    /// The fields of a struct, and whether it has padding.
     pub const fn fields(self) -> Option<(&'static [ArgumentLayout], bool)> {
         match self.layout {
             Some(ArgumentLayout::Fields { fields, has_padding }) => Some((fields, has_padding)),

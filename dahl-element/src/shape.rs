@@ -9,11 +9,11 @@ use ndarray::{Dimension, ShapeBuilder, StrideShape};
 /// The most axes that an array has.
 pub const MAX_RANK: usize = 8;
 
-/// The extents of an array, as the expressions of a declaration see it (`shape(..)`, `check(..)`).
+/// The extents of an array in the expressions of a declaration (`shape(..)`, `check(..)`).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Extents<const N: usize>([usize; N]);
 
-/// The extents of an array whose rank is known at run time only, as `flops = ..` and `bytes = ..` see it.
+/// The extents of an array with a rank that is known only at run time, in `flops = ..` and `bytes = ..`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct DynExtents<'a>(&'a [usize]);
 
@@ -68,14 +68,14 @@ impl_extents!([const N: usize] Extents<N>);
 impl_extents!(['a] DynExtents<'a>);
 
 impl<const N: usize> Extents<N> {
-    /// The extent of the first axis. Does not compile for a rank of 0.
+    /// The extent of the first axis. A compile error for rank 0.
     #[inline]
     pub const fn nrows(&self) -> usize {
         const { assert!(N >= 1, "`nrows` needs an array of rank 1 or more") };
         self.0[0]
     }
 
-    /// The extent of the second axis. Does not compile for a rank below 2.
+    /// The extent of the second axis. A compile error for a rank below 2.
     #[inline]
     pub const fn ncols(&self) -> usize {
         const { assert!(N >= 2, "`ncols` needs an array of rank 2 or more") };
@@ -103,7 +103,7 @@ impl DynExtents<'_> {
     }
 }
 
-/// What `shape(out = EXPR)` may be: the extents of a parameter, or an array of extents.
+/// A value of `shape(out = EXPR)`: the extents of a parameter, or an array of extents.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a shape of {N} axes",
     label = "not a shape of {N} axes",
@@ -132,9 +132,9 @@ pub struct Layout {
     rank: u8,
     contiguous: bool,
     extents: [usize; MAX_RANK],
-    /// Meaningful only if not `contiguous`: contiguous strides follow from the extents.
+    /// Valid only if not `contiguous`: contiguous strides follow from the extents.
     strides: [isize; MAX_RANK],
-    /// Elements from the start of the buffer to the first element.
+    /// The number of elements from the start of the buffer to the first element.
     pub offset: usize,
 }
 
@@ -153,7 +153,7 @@ impl Layout {
         self.extents[..shape.len()].copy_from_slice(shape);
     }
 
-    /// Makes this the same as `other`, without copying what means nothing there.
+    /// Makes this equal to `other`, without copying unused entries.
     #[inline]
     pub fn assign(&mut self, other: &Self) {
         (self.rank, self.contiguous, self.offset) = (other.rank, other.contiguous, other.offset);
@@ -169,7 +169,7 @@ impl Layout {
         self.set_contiguous(shape);
         self.offset = offset;
         let row_major = row_major_strides(shape);
-        // An axis of one element may have any stride.
+        // The stride of an axis of one element is arbitrary.
         self.contiguous = shape.contains(&0)
             || (0..shape.len()).all(|axis| shape[axis] == 1 || strides[axis] == row_major[axis]);
         self.strides[..strides.len()].copy_from_slice(strides);
@@ -186,7 +186,7 @@ impl Layout {
         part
     }
 
-    /// Whether both lead to the same elements.
+    /// Whether both describe the same elements.
     #[inline]
     pub fn is_same(&self, other: &Self) -> bool {
         self.extents() == other.extents() && self.offset == other.offset && self.strides() == other.strides()
@@ -204,7 +204,7 @@ impl Layout {
         &self.extents[..self.rank()]
     }
 
-    /// Whether the elements follow each other in row-major order.
+    /// Whether the elements are contiguous in row-major order.
     #[inline]
     pub fn is_contiguous(&self) -> bool {
         self.contiguous
@@ -231,7 +231,7 @@ impl Layout {
         }
         let mut strides = D::zeros(self.rank());
         for (stride, &own) in strides.slice_mut().iter_mut().zip(&self.strides) {
-            // A part's strides are those of a row-major array, so never negative.
+            // A part's strides are those of a row-major array, so they are never negative.
             *stride = own as usize;
         }
         shape.strides(strides)
@@ -258,17 +258,17 @@ pub fn row_major_strides(shape: &[usize]) -> ArrayVec<isize, MAX_RANK> {
     strides
 }
 
-/// The number of elements of `shape`, or nothing if it is more than memory can hold.
+/// The number of elements of `shape`, or none if it exceeds the address space.
 #[inline]
 pub fn checked_len(shape: &[usize]) -> Option<usize> {
-    // A zero anywhere makes the array empty, however large the other extents.
+    // A zero extent makes the array empty, however large the others.
     if shape.contains(&0) {
         return Some(0);
     }
     shape.iter().try_fold(1_usize, |len, &extent| len.checked_mul(extent))
 }
 
-/// The shape to which `shapes` stretch together: axis by axis the common extent, where an extent of 1 gives way.
+/// The shape to which `shapes` broadcast: for each axis the common extent; extents of 1 adapt.
 #[inline]
 pub fn broadcast_shape<const N: usize>(shapes: impl IntoIterator<Item = [usize; N]>) -> Option<[usize; N]> {
     let mut common = [1; N];

@@ -4,7 +4,7 @@ use dahl_element::element::Real;
 use half::{bf16, f16};
 use proptest::prelude::*;
 
-/// All `f32` whose bits are a multiple of a prime: each exponent, all kinds of mantissa.
+/// All `f32` whose bits are a multiple of a prime: every exponent, and many mantissas.
 fn sample() -> impl Iterator<Item = f32> {
     (0..=u32::MAX).step_by(1009).map(f32::from_bits)
 }

@@ -5,7 +5,7 @@ use dahl_element::print::Printed;
 use half::{bf16, f16};
 use ndarray::{ArrayView, s};
 
-/// Cases that `reference/make_printed.py` asked NumPy for.
+/// Cases with NumPy's output, from `reference/make_printed.py`.
 const CASES: &str = include_str!("reference/printed.txt");
 
 /// The elements of a case, from their bits.

@@ -144,14 +144,14 @@ impl<T: Real> Body<T> for Thirds<'_, T> {
     }
 }
 
-/// Not a test of its own: what the tests below run in other processes.
+/// Not a test by itself: the tests below run it in other processes.
 #[test]
 fn report() {
     let digests = [digest_of::<f16>(), digest_of::<bf16>(), digest_of::<f32>(), digest_of::<f64>()];
     println!("REPORT {} {digests:x?}", level());
 }
 
-/// The level and the digests of a process in which `DAHL_SIMD` is `name`.
+/// The level and the digests of a process with `DAHL_SIMD` set to `name`.
 fn report_at(name: &str) -> (String, String) {
     let output = Command::new(env::current_exe().expect("a test has a path"))
         .args(["--exact", "simd::report", "--nocapture"])
@@ -200,7 +200,7 @@ fn the_level_is_what_the_machine_has() {
     assert_ne!(best, "");
 }
 
-/// How many of the feature sets of v4 beyond v3 this machine has, if it has those of v3.
+/// The number of v4's features beyond v3 that this machine has, if it has those of v3.
 #[cfg(target_arch = "x86_64")]
 fn detected_v4() -> usize {
     let v3 = is_x86_feature_detected!("avx2")

@@ -8,12 +8,12 @@ use super::{Element, Real};
 
 /// Elements that can be compared up to an absolute difference.
 ///
-/// It is what [`approx::AbsDiffEq`] on arrays needs. Implement it for an element type of your own.
+/// [`approx::AbsDiffEq`] on arrays requires it. Implement it for an element type of your own.
 pub trait Approximate: Element {
     /// The type of a tolerance: the element's own, but `f32` for `f16` and `bf16`.
     type Epsilon: Copy;
 
-    /// The tolerance unless another is given: see [`approx::AbsDiffEq::default_epsilon`].
+    /// The default tolerance: see [`approx::AbsDiffEq::default_epsilon`].
     fn default_epsilon() -> Self::Epsilon;
 
     /// Whether the difference is at most `epsilon`.
@@ -22,16 +22,16 @@ pub trait Approximate: Element {
 
 /// Elements that can be compared up to a relative difference, and up to a number of units in the last place.
 ///
-/// It is what [`approx::RelativeEq`] and [`approx::UlpsEq`] on arrays need.
+/// [`approx::RelativeEq`] and [`approx::UlpsEq`] on arrays require it.
 pub trait ApproximateFloat: Approximate {
-    /// The relative tolerance unless another is given.
+    /// The default relative tolerance.
     fn default_max_relative() -> Self::Epsilon;
 
     /// Whether the difference is at most `epsilon`, or at most `max_relative` times the larger of the two.
     fn relative_eq(self, other: Self, epsilon: Self::Epsilon, max_relative: Self::Epsilon) -> bool;
 
-    /// Whether the difference is at most `epsilon`, or there are less than `max_ulps` numbers between the two, which
-    /// have the same sign.
+    /// Whether the difference is at most `epsilon`, or the two have the same sign and less than `max_ulps` numbers lie
+    /// between them.
     fn ulps_eq(self, other: Self, epsilon: Self::Epsilon, max_ulps: u32) -> bool;
 }
 

@@ -14,7 +14,7 @@ use half::{bf16, f16};
 const F32_INFINITY: u32 = 0x7f80_0000;
 /// The bit that makes an `f32` NaN a quiet one.
 const F32_QUIET: u32 = 0x0040_0000;
-/// Bits of the mantissa that `f32` has and `f16` has not.
+/// The bits of the mantissa that `f32` has in addition to those of `f16`.
 const F16_SHIFT: u32 = 23 - 10;
 /// The difference of the exponents' biases, in its place in an `f32`.
 const F16_BIAS: u32 = (127 - 15) << 23;
@@ -27,7 +27,7 @@ pub(super) fn f16_to_f32(x: f16) -> f32 {
     let magnitude = (x & 0x7fff) << F16_SHIFT;
     let exponent = magnitude & (0x7c00 << F16_SHIFT);
     let normal = magnitude + F16_BIAS;
-    // The exponent of a subnormal counts as 1: set it, and subtract the leading one it then stands for.
+    // The exponent of a subnormal counts as 1: set it, and subtract the leading one that this adds.
     let smallest = f32::from_bits(F16_BIAS + (1 << 23));
     let subnormal = (f32::from_bits(normal + (1 << 23)) - smallest).to_bits();
     let nan = if magnitude > (0x7c00 << F16_SHIFT) { F32_QUIET } else { 0 };
@@ -37,17 +37,18 @@ pub(super) fn f16_to_f32(x: f16) -> f32 {
     f32::from_bits(magnitude | sign)
 }
 
-/// The nearest `f16`, ties to even; overflow goes to infinity.
+/// The nearest `f16`, ties to even; overflow becomes infinity.
 #[inline(always)]
 pub(super) fn f32_to_f16(x: f32) -> f16 {
     let x = x.to_bits();
     let sign = (x >> 16) & 0x8000;
     let magnitude = x & 0x7fff_ffff;
-    // Half an ULP less one, plus the last bit that stays: the carry rounds to nearest, ties to even. It also carries
+    // Half an ULP minus one, plus the last bit that remains: the carry rounds to nearest, ties to even. It also carries
     // from the largest number to infinity.
     let last = (magnitude >> F16_SHIFT) & 1;
     let normal = magnitude.wrapping_sub(F16_BIAS).wrapping_add(0xfff + last) >> F16_SHIFT;
-    // In a sum with 2^-1 the last bit of an f32 is worth 2^-24, the last bit of a subnormal f16: the addition rounds.
+    // In a sum with 2^-1 the last bit of an f32 is 2^-24, the last bit of a subnormal f16, so the addition rounds
+    // correctly.
     let aligned = (f32::from_bits(magnitude) + 0.5).to_bits();
     let subnormal = aligned.wrapping_sub(0.5_f32.to_bits());
     let nan = 0x7e00 | ((magnitude >> F16_SHIFT) & 0x3ff);
@@ -64,7 +65,7 @@ pub(super) fn bf16_to_f32(x: bf16) -> f32 {
     if wide.is_nan() { f32::from_bits(wide.to_bits() | F32_QUIET) } else { wide }
 }
 
-/// The nearest `bf16`, ties to even; overflow goes to infinity.
+/// The nearest `bf16`, ties to even; overflow becomes infinity.
 #[inline(always)]
 pub(super) fn f32_to_bf16(x: f32) -> bf16 {
     let bits = x.to_bits();
@@ -74,10 +75,10 @@ pub(super) fn f32_to_bf16(x: f32) -> bf16 {
     bf16::from_bits((result >> 16) as u16)
 }
 
-/// `x` as an `f32` that rounds further as `x` itself would: rounded to odd.
+/// `x` rounded to odd as an `f32`, so that rounding it further gives the same as rounding `x`.
 ///
-/// An inexact result is the one of the two neighbours whose last bit is one. As `f32` has at least two bits more than
-/// the type that it is then rounded to, the result is that of one rounding (Boldo and Melquiond, *Emulation of FMA and
+/// An inexact result is the neighbour whose last bit is one. As `f32` has at least two bits more than the type that it
+/// is then rounded to, both roundings together give the result of one (Boldo and Melquiond, *Emulation of FMA and
 /// correctly rounded sums: proved algorithms using rounding to odd*, 2008).
 #[inline(always)]
 pub(super) fn f64_to_f32_odd(x: f64) -> f32 {

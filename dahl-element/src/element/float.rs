@@ -5,17 +5,17 @@ use crate::simd::math::{
     ErrorFunction, Exponential, Hyperbolic, InverseTrigonometric, Logarithm, Power, Rounding, Trigonometric,
 };
 
-/// The methods named, each by the function of the same name of `$room`.
+/// The named methods, each implemented by the function of the same name in the module `$module`.
 macro_rules! delegate {
-    ($room:ident, $result:ty: $($function:ident $(($($argument:ident),*))?),*) => {$(
+    ($module:ident, $result:ty: $($function:ident $(($($argument:ident),*))?),*) => {$(
         #[inline(always)]
         fn $function(self $($(, $argument: Self)*)?) -> $result {
-            $room::$function(self $($(, $argument)*)?)
+            $module::$function(self $($(, $argument)*)?)
         }
     )*};
 }
 
-/// The mathematical constants, from the module of constants of a type.
+/// The mathematical constants, from a type's module of constants.
 macro_rules! real_constants {
     ($($consts:ident)::*) => {
         real_constants! {
@@ -45,7 +45,7 @@ macro_rules! impl_real_float {
 
             #[inline(always)]
             fn maximum(self, other: Self) -> Self {
-                // Where they are equal, only zeros differ: the sign bits say which is +0.
+                // Equal numbers differ only if they are zeros: the sign bits select +0.
                 let equal = Self::from_bits(self.to_bits() & other.to_bits());
                 let larger = if self > other { self } else { other };
                 let ordered = if self == other { equal } else { larger };

@@ -129,7 +129,7 @@ macro_rules! impl_real_half {
 impl_real_half!(f16, f16_to_f32, f32_to_f16);
 impl_real_half!(bf16, bf16_to_f32, f32_to_bf16);
 
-/// An integer that orders the bits of numbers as the numbers are ordered, with `-0` below `+0`.
+/// An integer with the same order as the numbers with these bits; `-0` is below `+0`.
 #[inline(always)]
 fn order(bits: u16) -> i16 {
     let bits = bits as i16;

@@ -33,15 +33,15 @@ use crate::argument::Argument;
 pub trait Element:
     bytemuck::Pod + Argument + PartialEq + PartialOrd + Debug + Display + Default + Send + Sync + 'static
 {
-    /// The name that messages, traces and performance models show: `"f32"`.
+    /// The name in messages, traces and performance models: `"f32"`.
     const NAME: &'static str;
     /// Zero, the identity of sums.
     const ZERO: Self;
     /// One, the identity of products.
     const ONE: Self;
-    /// What no value is below: minus infinity, or the smallest integer. The identity of maxima.
+    /// The lower bound of all values: minus infinity, or the smallest integer. The identity of maxima.
     const LOWEST: Self;
-    /// What no value is above: infinity, or the largest integer. The identity of minima.
+    /// The upper bound of all values: infinity, or the largest integer. The identity of minima.
     const HIGHEST: Self;
 
     /// `self + other`; integers wrap around.
@@ -54,7 +54,7 @@ pub trait Element:
     fn minimum(self, other: Self) -> Self;
 }
 
-/// What the runtime knows of an element type.
+/// The runtime's description of an element type.
 #[derive(Clone, Copy, Debug)]
 pub struct ElementType {
     /// [`Element::NAME`].

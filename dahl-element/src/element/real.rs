@@ -10,29 +10,28 @@ use super::Element;
 
 /// A real number: `f16`, `bf16`, `f32`, `f64`, or a type of the user's.
 ///
-/// It has the functions and constants of [`num_traits::Float`] and [`num_traits::FloatConst`], with two differences.
-/// A plain loop over a function vectorises (see [`simd::dispatch`](crate::simd::dispatch)), and its error is stated
-/// in ULP (units in the last place, of the compute type); the results are the same on every level of the instruction
-/// set. And [`max`](Real::max) and [`min`](Real::min) propagate NaN (IEEE 754-2019 `maximum` and `minimum`), on every
-/// device.
+/// It has the functions and constants of [`num_traits::Float`] and [`num_traits::FloatConst`], with two differences. A
+/// plain loop over a function vectorises (see [`simd::dispatch`](crate::simd::dispatch)), with an error bound in ULP
+/// (units in the last place of the compute type) and the same results on every level of the instruction set. And
+/// [`max`](Real::max) and [`min`](Real::min) propagate NaN (IEEE 754-2019 `maximum` and `minimum`), on every device.
 ///
 /// For `f16` and `bf16` a function widens, computes in `f32`, and rounds once.
 ///
-/// The errors are measured: the largest over millions of arguments of the whole range, rounded up, against a reference
-/// of twice the precision (`tests/real`). A function whose description states none is exact or correctly rounded, or
-/// says what its error depends on. The algorithms and their sources are described in `simd/math/`.
+/// The errors are measured against a reference of twice the precision (`tests/real`): the largest over millions of
+/// arguments of the whole range, rounded up. A function whose description states none is exact or correctly rounded, or
+/// describes what its error depends on. The algorithms and their sources are described in `simd/math/`.
 ///
-/// On a value of a concrete type, as in `1.0_f32.exp()`, the standard library's method of the same name is the one
-/// called. It does not vectorise; `Real::exp(x)` does.
+/// On a value of a concrete type, `1.0_f32.exp()` calls the standard library's method of the same name. That does not
+/// vectorise; `Real::exp(x)` does.
 ///
 /// # Implementing it
-/// A type whose [`Compute`](Real::Compute) is another type needs the constants, the conversions and the operators; the
-/// functions have defaults that widen, compute there, and narrow. A type that is its own compute type implements each
-/// function that is called on it: the default would call itself, and panics instead.
+/// A type with another type as its [`Compute`](Real::Compute) needs the constants, the conversions and the operators;
+/// the functions have defaults that widen, compute there, and narrow. A type that is its own compute type must
+/// implement each function that is called on it: the defaults would call themselves, so they panic.
 pub trait Real:
     Element + Neg<Output = Self> + NumOps + NumAssignOps + Sum + for<'a> Sum<&'a Self> + Product
 {
-    /// The type in which kernels compute and sums accumulate: `f32` for `f16` and `bf16`, else the type itself.
+    /// The type in which kernels compute and accumulate sums: `f32` for `f16` and `bf16`, else the type itself.
     type Compute: Real<Compute = Self::Compute>;
 
     /// Positive infinity.
@@ -93,16 +92,16 @@ pub trait Real:
     /// The same value in the compute type; exact.
     fn widen(self) -> Self::Compute;
 
-    /// The nearest value of this type, ties to even; overflow goes to infinity.
+    /// The nearest value of this type, ties to even; overflow becomes infinity.
     fn narrow(value: Self::Compute) -> Self;
 
-    /// `to[i] = from[i].widen()`, in vectors.
+    /// `to[i] = from[i].widen()`, vectorised.
     ///
     /// # Panics
     /// If the lengths differ.
     fn widen_slice(from: &[Self], to: &mut [Self::Compute]);
 
-    /// `to[i] = narrow(from[i])`, in vectors.
+    /// `to[i] = narrow(from[i])`, vectorised.
     ///
     /// # Panics
     /// If the lengths differ.
@@ -222,8 +221,8 @@ pub trait Real:
         Self::narrow(compute(self).fract())
     }
 
-    /// `self * factor + summand`, rounded once. Below level v3 of x86-64 it is one call of libm per element: prefer `*` and `+`
-    /// unless the single rounding matters.
+    /// `self * factor + summand`, rounded once. Below level v3 of x86-64 it calls libm for each element: prefer `*` and
+    /// `+` unless the single rounding matters.
     #[inline(always)]
     fn mul_add(self, factor: Self, summand: Self) -> Self {
         Self::narrow(compute(self).mul_add(compute(factor), compute(summand)))
@@ -257,8 +256,9 @@ pub trait Real:
         Self::narrow(compute(self).hypot(compute(other)))
     }
 
-    /// `self` to an integer power, by repeated squaring; the error grows as the exponent, about `0.5 * |exponent|` ULP. With a
-    /// negative exponent 0 where the power of its absolute value overflows, though some results there are subnormal numbers.
+    /// `self` to an integer power, by repeated squaring; the error grows with the exponent, about `0.5 * |exponent|`
+    /// ULP. With a negative exponent the result is 0 if the power of the absolute value overflows, though some exact
+    /// results there are subnormal numbers.
     #[inline(always)]
     fn powi(self, exponent: i32) -> Self {
         Self::narrow(compute(self).powi(exponent))
@@ -336,7 +336,7 @@ pub trait Real:
 
     /// The sine of an angle in radians.
     ///
-    /// Error: at most 0.6 ULP for every `f32`. `f64` is one call of libm per element, which does not vectorise.
+    /// Error: at most 0.6 ULP for every `f32`. For `f64` it calls libm for each element, which does not vectorise.
     #[inline(always)]
     fn sin(self) -> Self {
         Self::narrow(compute(self).sin())
@@ -344,7 +344,7 @@ pub trait Real:
 
     /// The cosine of an angle in radians.
     ///
-    /// Error: at most 0.6 ULP for every `f32`. `f64` is one call of libm per element, which does not vectorise.
+    /// Error: at most 0.6 ULP for every `f32`. For `f64` it calls libm for each element, which does not vectorise.
     #[inline(always)]
     fn cos(self) -> Self {
         Self::narrow(compute(self).cos())
@@ -361,7 +361,7 @@ pub trait Real:
 
     /// The tangent of an angle in radians.
     ///
-    /// Error: at most 0.6 ULP for every `f32`. `f64` is one call of libm per element, which does not vectorise.
+    /// Error: at most 0.6 ULP for every `f32`. For `f64` it calls libm for each element, which does not vectorise.
     #[inline(always)]
     fn tan(self) -> Self {
         Self::narrow(compute(self).tan())
@@ -479,7 +479,7 @@ pub trait Real:
 /// `x` in its compute type, for the default methods.
 #[inline(always)]
 fn compute<T: Real>(x: T) -> T::Compute {
-    // A constant for the compiler: the comparison is gone after inlining.
+    // A compile-time constant: the comparison disappears after inlining.
     assert!(
         TypeId::of::<T>() != TypeId::of::<T::Compute>(),
         "{} computes in itself: implement this function of Real",

@@ -21,15 +21,15 @@ use crate::element::Element;
 use nesting::Nesting;
 use number::{Cell, Format};
 
-/// The elements of an array as text: what `Array::display` and the guards' `display` give.
+/// The elements of an array as text: the result of `Array::display` and of the guards' `display`.
 ///
 /// ```text
 /// [[ 1.    2.5   3.  ]
 ///  [-0.25  0.   10.  ]]
 /// ```
 ///
-/// The methods set how; so do the formatter's own options: `{:.3}` at most three digits after the point, `{:12}` at
-/// least twelve characters an element, `{:e}` scientific, `{:+}` signs on all numbers.
+/// The methods set the format, and so do the formatter's options: `{:.3}` at most three digits after the point, `{:12}`
+/// at least twelve characters for each element, `{:e}` scientific, `{:+}` signs on all numbers.
 ///
 /// ```
 /// use dahl_element::print::Printed;
@@ -67,46 +67,46 @@ impl<'a, T: Element> Printed<'a, T> {
     /// The text of elements in row-major order.
     ///
     /// # Panics
-    /// If the number of elements is not that of the shape.
+    /// If the number of elements does not match the shape.
     #[track_caller]
     pub fn from_slice(shape: &[usize], elements: &'a [T]) -> Self {
         let view = ArrayView::from_shape(IxDyn(shape), elements);
         Self::new(view.unwrap_or_else(|_| panic!("{} elements do not fill {shape:?}", elements.len())))
     }
 
-    /// At most so many digits after the decimal point; 8 unless said. Fewer are shown where fewer tell the numbers
+    /// Sets the most digits after the decimal point; the default is 8. Fewer are shown if fewer distinguish the numbers
     /// from their neighbours.
     pub fn precision(self, digits: usize) -> Self {
         Self { precision: Some(digits), ..self }
     }
 
-    /// At least so many characters for each element; as many as the longest needs unless said.
+    /// Sets the least number of characters for each element; the default is the length of the longest.
     pub fn width(self, characters: usize) -> Self {
         Self { width: characters, ..self }
     }
 
-    /// How many elements are shown at each end of an axis, where its middle is left out; 3 unless said.
+    /// Sets how many elements are shown at each end of an axis that is abbreviated; the default is 3.
     pub fn edge(self, elements: usize) -> Self {
         Self { edge: elements.max(1), ..self }
     }
 
-    /// The most elements that are shown without leaving any out; 1000 unless said.
+    /// Sets the most elements of an array that is not abbreviated; the default is 1000.
     pub fn threshold(self, elements: usize) -> Self {
         Self { threshold: elements, ..self }
     }
 
-    /// The most characters in a line, after which a row goes on in the next; 75 unless said.
+    /// Sets the most characters in a line, after which a row continues in the next one; the default is 75.
     pub fn line_width(self, characters: usize) -> Self {
         Self { line_width: characters, ..self }
     }
 
-    /// Whether numbers are scientific. Unless said, they are if one is large (10^8; 10^6 for `f32`, 10^3 for the half
-    /// types), one is below 10^-4, or the largest is over 1000 times the smallest.
+    /// Sets whether numbers are scientific. By default they are if one is large (10^8; 10^6 for `f32`, 10^3 for the
+    /// half types), one is below 10^-4, or the largest is over 1000 times the smallest.
     pub fn scientific(self, scientific: bool) -> Self {
         Self { scientific: Some(scientific), ..self }
     }
 
-    /// Shows so little that the text stays short whatever the rank; for messages.
+    /// Abbreviates so much that the text is short for any rank; for messages.
     #[doc(hidden)]
     pub fn brief(self) -> Self {
         const MOST: usize = 1000;

@@ -1,12 +1,12 @@
 //! Brackets by rank, the elements that are shown, and line breaks.
 
-/// What stands in the place of elements that are left out.
+/// Replaces elements that are left out.
 const GAP: &str = "...";
 
-/// How the elements of an array of some shape are put in brackets and lines.
+/// How the elements of an array are arranged in brackets and lines.
 pub(super) struct Nesting<'a> {
     pub(super) shape: &'a [usize],
-    /// How many elements are shown at each end of an axis; all of them without it.
+    /// The number of elements that are shown at each end of an axis; all of them if none.
     pub(super) edge: Option<usize>,
     pub(super) line_width: usize,
 }
@@ -29,7 +29,7 @@ impl Nesting<'_> {
         }
     }
 
-    /// The indices that are shown along an axis: from the first on, and, after a gap, up to the last.
+    /// The indices that are shown along an axis: the first ones, and those after a gap.
     fn shown(&self, axis: usize) -> [std::ops::Range<usize>; 2] {
         let extent = self.shape[axis];
         match self.edge {
@@ -38,7 +38,7 @@ impl Nesting<'_> {
         }
     }
 
-    /// The text of the array, given the words of the elements that are shown.
+    /// The text of the array, from the words of the elements that are shown.
     pub(super) fn text(&self, words: &mut dyn Iterator<Item = String>) -> String {
         if self.shape.contains(&0) {
             return "[]".into();
@@ -46,7 +46,7 @@ impl Nesting<'_> {
         self.bracketed(0, 1, self.line_width, words)
     }
 
-    /// The text from `axis` on, without what indents its first line. `indent` characters come before each line.
+    /// The text from `axis` on, without the indentation of its first line. `indent` characters precede each line.
     fn bracketed(
         &self,
         axis: usize,
@@ -76,7 +76,7 @@ impl Nesting<'_> {
     }
 }
 
-/// Words in lines of at most `line_width` characters, the first of which has begun with `indent` characters.
+/// Words in lines of at most `line_width` characters; the first line already has `indent` characters.
 fn wrap(words: &[String], indent: usize, line_width: usize) -> String {
     let mut lines = String::new();
     let mut line = " ".repeat(indent);

@@ -6,14 +6,14 @@ use half::{bf16, f16};
 
 use crate::element::{self, Element, Real};
 
-/// What is printed of an element.
+/// An element to be printed.
 pub(super) enum Cell {
     Number(Number),
     /// The text of an integer, or of a user's type.
     Text(String),
 }
 
-/// A floating-point number, with the type that says which digits it has.
+/// A floating-point number, with its type, which determines its digits.
 #[derive(Clone, Copy)]
 pub(super) struct Number {
     value: f64,
@@ -66,7 +66,7 @@ impl Float {
         }
     }
 
-    /// From where on numbers are scientific: where the type has no digits left behind the point, or 10^8.
+    /// The least number that is scientific: the type has no digits left after the point, or 10^8.
     fn large(self) -> f64 {
         match self {
             Float::F16 | Float::Bf16 => 1e3,
@@ -77,14 +77,14 @@ impl Float {
 }
 
 impl Number {
-    /// The fewest digits that tell the number from its neighbours, as `d.ddde-x`; of two such texts that are as near
-    /// as each other the one with an even last digit.
+    /// The fewest digits that distinguish the number from its neighbours, as `d.ddde-x`; of two equally near texts the
+    /// one with an even last digit.
     fn shortest(self) -> String {
         let Self { value, float } = self;
         let reads_back = |text: &String| text.parse::<f64>().is_ok_and(|read| float.round(read) == value);
         let exact = |digits: usize| format!("{value:.digits$e}");
-        // A power of two is twice as far from the number above it as from the one below, so that of two texts as near
-        // as each other perhaps only the one away from zero reads back.
+        // The distance from a power of two to the next number is twice that to the one before, so of two equally near
+        // texts perhaps only the one away from zero reads back.
         let away_from_zero = |digits: usize| format!("{:.digits$e}", value * (1.0 + f64::EPSILON));
         match float {
             Float::F16 | Float::Bf16 => {
@@ -101,7 +101,7 @@ impl Number {
         }
     }
 
-    /// How many digits the shortest text has after the point, and its exponent.
+    /// The number of digits of the shortest text after the point, and its exponent.
     fn shape(self) -> (usize, i32) {
         let text = self.shortest();
         let (_, exponent) = text.split_once('e').expect("it is in scientific notation");
@@ -115,7 +115,7 @@ impl Number {
         if digits > precision {
             return trimmed(format!("{:.precision$}", self.value));
         }
-        // The digits of the shortest text and no others: `{:.0}` of a large f32 would show those of its exact value.
+        // Only the digits of the shortest text: `{:.0}` of a large f32 would show those of its exact value.
         let read: f64 = self.shortest().parse().expect("a number reads back");
         trimmed(format!("{read:.digits$}"))
     }
@@ -131,7 +131,7 @@ impl Number {
         format!("{}e{exponent}", trimmed(digits.into()))
     }
 
-    /// With an exponent and `digits` digits after the point: those of the shortest text if it has as many, else those
+    /// With an exponent and `digits` digits after the point: those of the shortest text if it has that many, else those
     /// of the exact value.
     fn exactly(self, digits: usize, finish: fn(String) -> String) -> String {
         let shortest = self.shortest();
@@ -142,7 +142,7 @@ impl Number {
     }
 }
 
-/// How many digits come after the point of a number in scientific notation.
+/// The number of digits after the point of a number in scientific notation.
 fn fraction(text: &str) -> usize {
     let digits = text.split('e').next().unwrap_or(text);
     digits.split_once('.').map_or(0, |(_, fraction)| fraction.len())
@@ -160,20 +160,20 @@ fn with_point(digits: String) -> String {
     if digits.contains('.') { digits } else { digits + "." }
 }
 
-/// How all numbers of an array are written.
+/// The common format of the numbers of an array.
 #[derive(Debug)]
 pub(super) struct Format {
     scientific: bool,
     /// Digits after the point: the most, or, if scientific, the number.
     precision: usize,
-    /// Characters before the point, a sign among them.
+    /// Characters before the point, including a sign.
     left: usize,
-    /// Characters after the point, an exponent among them.
+    /// Characters after the point, including an exponent.
     right: usize,
     /// Digits of the exponent.
     exponent: usize,
     plus: bool,
-    /// Of the texts that are no numbers.
+    /// The width of texts that are not numbers.
     text_width: usize,
 }
 
@@ -225,7 +225,7 @@ impl Format {
         }
     }
 
-    /// The text of one element, as wide as all others.
+    /// The text of one element, padded to the common width.
     pub(super) fn word(&self, cell: &Cell) -> String {
         let number = match cell {
             Cell::Text(text) => return format!("{text:>width$}", width = self.text_width),
@@ -252,7 +252,7 @@ impl Format {
     }
 }
 
-/// Whether numbers are so large, so small, or so far apart that all are written with exponents.
+/// Whether numbers are so large, so small, or so different in size that all are written with exponents.
 fn wants_exponents(numbers: impl Iterator<Item = Number>) -> bool {
     let nonzero = numbers.filter(|number| number.value != 0.0);
     let range = nonzero.fold(None, |range, Number { value, float }| {

@@ -15,7 +15,7 @@ use super::At;
 use super::level::{Loop, dispatch_loop};
 use crate::element::Real;
 
-/// Whether `T` is `f16` and the level converts it. A constant for the compiler.
+/// Whether `T` is `f16` and the level has instructions to convert it. A compile-time constant.
 #[inline(always)]
 fn has_instructions<T: Real, const LEVEL: u8>(_: At<LEVEL>) -> bool {
     At::<LEVEL>::HAS_V3 && TypeId::of::<T>() == TypeId::of::<f16>()
@@ -26,15 +26,16 @@ fn has_instructions<T: Real, const LEVEL: u8>(_: At<LEVEL>) -> bool {
 pub fn widen<T: Real, const LEVEL: u8>(at: At<LEVEL>, x: T) -> T::Compute {
     #[cfg(target_arch = "x86_64")]
     if has_instructions::<T, LEVEL>(at) {
-        // SAFETY: it requires F16C. `has_instructions` is true from V3 on, which has it, and the token proves the level
-        // (invariant L2).
+        // SAFETY: it requires F16C. `has_instructions` is true only from V3 on, which has it, and the token proves the
+        // level (invariant L2).
         return bytemuck::cast(unsafe { x86_64::widen(bytemuck::cast(x)) });
     }
     let _ = at;
     x.widen()
 }
 
-/// Whether `T` is `bf16` and the machine has the instruction that narrows to it, which some of the level have.
+/// Whether `T` is `bf16` and the machine has the instruction that narrows to it, which not all machines of the level
+/// have.
 #[inline(always)]
 fn narrows_to_bf16<T: Real, const LEVEL: u8>(_: At<LEVEL>) -> bool {
     #[cfg(target_arch = "x86_64")]
@@ -44,14 +45,14 @@ fn narrows_to_bf16<T: Real, const LEVEL: u8>(_: At<LEVEL>) -> bool {
     false
 }
 
-/// Whether the machine narrows many numbers by one instruction, so that a loop does better to leave it to [`narrow_block`]. (The
-/// compiler finds the instruction that widens, and not this one.)
+/// Whether one instruction narrows many numbers, so that a loop should leave that to [`narrow_block`]. (The compiler
+/// selects the instruction that widens, but not this one.)
 #[inline(always)]
 pub fn narrows_in_blocks<T: Real, const LEVEL: u8>(at: At<LEVEL>) -> bool {
     has_instructions::<T, LEVEL>(at) || narrows_to_bf16::<T, LEVEL>(at)
 }
 
-/// `to[i] = narrow(from[i])`, of slices of one length.
+/// `to[i] = narrow(from[i])`, for slices of equal length.
 #[inline(always)]
 pub fn narrow_block<T: Real, const LEVEL: u8>(at: At<LEVEL>, from: &[T::Compute], to: &mut [T]) {
     let done = if has_instructions::<T, LEVEL>(at) {
@@ -66,7 +67,8 @@ pub fn narrow_block<T: Real, const LEVEL: u8>(at: At<LEVEL>, from: &[T::Compute]
     }
 }
 
-/// `to[i] = ` the bits of the `f16` nearest to `from[i]`, from the first on as far as whole vectors go: how many.
+/// `to[i] = ` the bits of the `f16` nearest to `from[i]`, for as many elements as fill whole vectors. Returns their
+/// number.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "there are no such instructions"))]
 fn narrow_vectors<const LEVEL: u8>(_: At<LEVEL>, from: &[f32], to: &mut [u16]) -> usize {
@@ -89,22 +91,22 @@ fn narrow_vectors<const LEVEL: u8>(_: At<LEVEL>, from: &[f32], to: &mut [u16]) -
     0
 }
 
-/// `to[i] = ` the bits of the `bf16` nearest to `from[i]`, from the first on as far as whole vectors go: how many. None if the machine
-/// lacks the instruction, or one of them is subnormal, for which the instruction writes zero.
+/// `to[i] = ` the bits of the `bf16` nearest to `from[i]`, for as many elements as fill whole vectors. Returns their
+/// number: 0 if the machine lacks the instruction, or if a number is subnormal, for which the instruction writes zero.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "there is no such instruction"))]
 fn narrow_to_bf16<const LEVEL: u8>(_: At<LEVEL>, from: &[f32], to: &mut [u16]) -> usize {
     #[cfg(target_arch = "x86_64")]
     if At::<LEVEL>::HAS_V4 && std::arch::is_x86_feature_detected!("avx512bf16") {
-        // SAFETY: it requires AVX512-BF16, which was found, and AVX-512 F and DQ, which V4 has: the token proves the level
-        // (invariant L2).
+        // SAFETY: it requires AVX512-BF16, which was detected, and AVX-512 F and DQ, which V4 has: the token proves the
+        // level (invariant L2).
         let are_exact = unsafe { x86_64::narrow_to_bf16(from, to) };
         return if are_exact { from.len() / 16 * 16 } else { 0 };
     }
     0
 }
 
-/// `to[i] = from[i].widen()`, of slices of one length.
+/// `to[i] = from[i].widen()`, for slices of equal length.
 pub(crate) fn widen_slice<T: Real>(from: &[T], to: &mut [T::Compute]) {
     struct Widen<'a, T: Real>(&'a [T], &'a mut [T::Compute]);
     impl<T: Real> Loop for Widen<'_, T> {
@@ -120,7 +122,7 @@ pub(crate) fn widen_slice<T: Real>(from: &[T], to: &mut [T::Compute]) {
     dispatch_loop(Widen(from, to));
 }
 
-/// `to[i] = narrow(from[i])`, of slices of one length.
+/// `to[i] = narrow(from[i])`, for slices of equal length.
 pub(crate) fn narrow_slice<T: Real>(from: &[T::Compute], to: &mut [T]) {
     struct Narrow<'a, T: Real>(&'a [T::Compute], &'a mut [T]);
     impl<T: Real> Loop for Narrow<'_, T> {
@@ -142,7 +144,7 @@ mod x86_64 {
         _mm512_cvtps_ph, _mm512_fpclass_ps_mask, _mm512_loadu_ps,
     };
 
-    /// Written with the instruction for four; the compiler knows it and makes vectors of what is around.
+    /// Uses the instruction for four numbers; the compiler knows it and vectorises the code around it.
     #[inline]
     #[target_feature(enable = "f16c")]
     pub(super) fn widen(x: u16) -> f32 {
@@ -169,11 +171,11 @@ mod x86_64 {
         unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), narrow) };
     }
 
-    /// Whole vectors of numbers to `bf16`; false if one of them is subnormal, of which it writes zero. Not inlined: loops of no level
-    /// have the instruction.
+    /// Narrows whole vectors of numbers to `bf16`; false if one of them is subnormal, for which the instruction writes
+    /// zero. Not inlined: no level compiles loops with this instruction.
     #[target_feature(enable = "avx512f,avx512dq,avx512bf16")]
     pub(super) fn narrow_to_bf16(from: &[f32], to: &mut [u16]) -> bool {
-        /// What `_mm512_fpclass_ps_mask` asks for.
+        /// The class that `_mm512_fpclass_ps_mask` tests for.
         const SUBNORMAL: i32 = 0x20;
         let mut are_subnormal = 0;
         for (from, to) in from.as_chunks::<16>().0.iter().zip(to.as_chunks_mut::<16>().0) {
@@ -206,7 +208,8 @@ mod tests {
 
     #[test]
     fn slices_are_narrowed_as_numbers_are() {
-        // All that decides the result: the bits that stay, the first that goes, and whether others are set.
+        // All that determines the result: the bits that remain, the first bit that is cut off, and whether others are
+        // set.
         let (mut from, mut to) = ([0.0; 16 * 6], [f16::ZERO; 16 * 6]);
         for high in (0..=u32::MAX >> 12).step_by(16) {
             for (i, from) in from.iter_mut().enumerate() {
@@ -222,7 +225,7 @@ mod tests {
 
     #[test]
     fn slices_are_narrowed_to_bf16_as_numbers_are() {
-        // Subnormal numbers apart from others, since one of them has the whole slice converted in another way.
+        // Subnormal numbers separately, since one of them makes the whole slice be converted in another way.
         let (mut from, mut to) = ([0.0; 16 * 6], [bf16::ZERO; 16 * 6]);
         for high in 0..=u16::MAX {
             let low = |i: usize| [0, 1, 0x7fff, 0x8000, 0x8001, 0xffff][i % 6];

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 #[non_exhaustive]
 #[repr(u8)]
 pub enum Level {
-    /// What the binary was compiled for, nothing more.
+    /// The instructions that the binary was compiled for.
     Baseline = 1,
     /// aarch64 NEON (Advanced SIMD): 128-bit vectors.
     Neon,
@@ -43,8 +43,8 @@ impl fmt::Display for Level {
 
 /// A computation that [`dispatch`] compiles for every [`Level`].
 ///
-/// Mark [`run`](Vectorised::run) `#[inline(always)]`, and what it calls in its loops too: only code that is inlined is
-/// compiled for the level. Code that is not is still correct, and as slow as without dispatch.
+/// Mark [`run`](Vectorised::run) and what it calls in its loops `#[inline(always)]`: only inlined code is compiled for
+/// the level. Other code is still correct, and as slow as without dispatch.
 ///
 /// ```
 /// use dahl_element::simd::{dispatch, Vectorised};
@@ -70,24 +70,24 @@ impl fmt::Display for Level {
 /// assert_eq!(values, [2.0, 4.0, 6.0]);
 /// ```
 pub trait Vectorised {
-    /// What the computation returns.
+    /// The result of the computation.
     type Output;
 
-    /// Computes.
+    /// Runs the computation.
     fn run(self) -> Self::Output;
 }
 
-/// A computation that is compiled for every [`Level`], as [`Vectorised`] is, and told which: for loops that name an instruction
-/// which the compiler does not find.
+/// A computation that is compiled for every [`Level`], like [`Vectorised`], and receives the level: for loops that use
+/// an instruction that the compiler does not select.
 pub(crate) trait Loop {
-    /// What the computation returns.
+    /// The result of the computation.
     type Output;
 
-    /// Computes. To be inlined, as [`Vectorised::run`].
+    /// Runs the computation. To be inlined, like [`Vectorised::run`].
     fn run<const LEVEL: u8>(self, at: At<LEVEL>) -> Self::Output;
 }
 
-/// A [`Vectorised`], which need not know the level.
+/// A [`Vectorised`], which does not depend on the level.
 struct Plain<V>(V);
 
 impl<V: Vectorised> Loop for Plain<V> {
@@ -99,16 +99,16 @@ impl<V: Vectorised> Loop for Plain<V> {
     }
 }
 
-/// Proof that this machine has the instructions of a [`Level`], given as a number; known where the loop is compiled.
+/// Proof that this machine has the instructions of a [`Level`], given as a number that is known at compile time.
 ///
-/// Invariant L2: one with a level other than the baseline is made only by a function that requires the level's
-/// features, and so was reached on a machine that has them.
+/// Invariant L2: only a function that requires a level's features makes one with that level, except for the baseline,
+/// so it was reached on a machine that has them.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct At<const LEVEL: u8>(());
 
 impl At<{ Level::Baseline as u8 }> {
-    /// Of every machine.
+    /// The level that every machine has.
     pub const BASELINE: Self = Self(());
 }
 
@@ -148,7 +148,7 @@ pub(crate) fn dispatch_loop<L: Loop>(l: L) -> L::Output {
     }
 }
 
-/// Lists the target features of a level once: for the instance of the loop, and for the detection that guards it.
+/// Lists the target features of a level once: for the compiled loop, and for the detection that guards it.
 macro_rules! levels {
     ($(
         $architecture:literal, $level:ident, $run:ident, $has:ident, $detected:ident,
@@ -183,7 +183,7 @@ levels! {
 /// The level that [`dispatch`] uses: the machine's best, or a lower one that the environment variable `DAHL_SIMD`
 /// names (`v4`, `v3`, `v2` or `baseline`).
 ///
-/// It is found at the first call and then stays. A name that is unknown or above the machine's level is ignored.
+/// It is detected in the first call and never changes. A name that is unknown or above the machine's level is ignored.
 #[inline]
 pub fn level() -> Level {
     match FOUND.load(Ordering::Relaxed) {
@@ -196,10 +196,10 @@ pub fn level() -> Level {
     }
 }
 
-/// The [`Level`] found, or zero before the first call of [`level()`].
+/// The detected [`Level`], or zero before the first call of [`level()`].
 ///
-/// Invariant L1: it never holds a level above the one that [`detect`] returns. Only [`initialise`] writes it. Relaxed
-/// order is enough, because the number guards no other memory and every thread would write the same.
+/// Invariant L1: it never holds a level above the result of [`detect`]. Only [`initialise`] writes it. Relaxed order is
+/// enough: the number guards no other memory, and every thread would write the same.
 static FOUND: AtomicU8 = AtomicU8::new(0);
 
 #[cold]
@@ -215,7 +215,7 @@ fn initialise() -> Level {
     level
 }
 
-/// The best level whose every feature this machine and its operating system have.
+/// The best level of which this machine and its operating system have all features.
 fn detect() -> Level {
     #[cfg(target_arch = "x86_64")]
     {

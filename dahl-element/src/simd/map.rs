@@ -16,22 +16,23 @@ use crate::element::Element;
 /// The most elements of a block.
 const MOST: usize = 256;
 
-/// Bytes of a block. In smaller ones what is done for each block counts; larger ones keep memory waiting at each page.
+/// Bytes of a block. With smaller ones the cost per block matters; larger ones leave memory idle at each page.
 const BLOCK_BYTES: usize = 512;
 
-/// Outputs from here on are taken to be larger than the caches, so that nothing that reads them finds them there.
+/// The least size of outputs that are written past the caches: they exceed the caches, so that no reader would find
+/// them there.
 const STREAM_BYTES: usize = 32 << 20;
 
-/// What a map does for each element of its output.
+/// The computation of a map for each element of its output.
 pub trait Body<T> {
-    /// What results are before they are narrowed; of no meaning if they are not.
+    /// The type of results before they are narrowed; unused if they are not.
     type Wide: Element;
 
-    /// Whether the machine narrows many of them by one instruction.
+    /// Whether one instruction of the machine narrows many of them.
     fn narrows_in_blocks<const LEVEL: u8>(at: At<LEVEL>) -> bool;
 
-    /// Computes the elements of `output`, the first of which has number `begin`. If it narrows in blocks, `wide` is as long
-    /// as the output.
+    /// Computes the elements of `output`, the first of which has number `begin`. If it narrows in blocks, `wide` has
+    /// the length of the output.
     fn compute<const LEVEL: u8>(
         &self,
         at: At<LEVEL>,
@@ -41,13 +42,13 @@ pub trait Body<T> {
     );
 }
 
-/// A map over elements that are only written.
+/// A map that only writes its output.
 #[inline]
 pub fn map<T: Element, B: Body<T>>(output: &mut [T], body: B) {
     dispatch_loop(Map { output, body, in_place: false });
 }
 
-/// A map over elements that are read too, each before it is written.
+/// A map that also reads its output, each element before it is written.
 #[inline]
 pub fn map_in_place<T: Element, B: Body<T>>(output: &mut [T], body: B) {
     dispatch_loop(Map { output, body, in_place: true });
@@ -59,7 +60,7 @@ struct Map<'a, T, B> {
     in_place: bool,
 }
 
-/// A block on its way past the caches.
+/// A block that is stored past the caches.
 #[repr(C, align(64))]
 struct Buffer([u8; BLOCK_BYTES]);
 
@@ -77,7 +78,7 @@ impl<T: Element, B: Body<T>> Loop for Map<'_, T, B> {
             && LINE_BYTES.is_multiple_of(size_of::<T>())
             && first_line < LINE_BYTES;
         let mut blocks = if streams {
-            // What is before the first line is a block of its own.
+            // The elements before the first whole line are a block of their own.
             Blocks::of::<T>(output.len(), first_line, pages_in_turn())
         } else if narrows {
             Blocks::of::<T>(output.len(), 0, pages_in_turn())
@@ -88,7 +89,7 @@ impl<T: Element, B: Body<T>> Loop for Map<'_, T, B> {
         let buffer: &mut [T] = if streams { bytemuck::cast_slice_mut(&mut buffer.0) } else { &mut [] };
         let mut wide = [B::Wide::ZERO; MOST];
         let _fence = streams.then_some(Fence);
-        // One loop and one call for all of it: the body is inlined into each set of instructions.
+        // One loop with one call: the body is inlined once for each instruction set.
         while let Some((begin, len)) = blocks.take() {
             let wide = if narrows { &mut wide[..len] } else { &mut [] };
             let part = if streams { &mut buffer[..len] } else { &mut output[begin..][..len] };
@@ -100,7 +101,7 @@ impl<T: Element, B: Body<T>> Loop for Map<'_, T, B> {
     }
 }
 
-/// Ends stores past the caches, whether the map returns or panics.
+/// Orders stores past the caches before later ones, when the map returns or panics.
 struct Fence;
 
 impl Drop for Fence {
@@ -115,19 +116,19 @@ fn block_len<T>() -> usize {
     (BLOCK_BYTES / size_of::<T>().max(1)).clamp(1, MOST)
 }
 
-/// Which elements are computed when.
+/// The order in which elements are computed.
 struct Blocks {
-    /// The first element that is not in a group that has begun.
+    /// The first element after the current group.
     begin: usize,
     end: usize,
-    /// Elements of a block before the first group.
+    /// Elements of the block before the first group.
     first: usize,
     block: usize,
     /// Elements of a page, a multiple of `block`.
     page: usize,
     /// Pages of a group.
     pages: usize,
-    /// The next block in the group: of which page, and where in it.
+    /// The next block of the group: its page, and its position in the page.
     turn: usize,
     offset: usize,
 }
@@ -145,7 +146,7 @@ impl Blocks {
         Self { begin: 0, end: len, first, block, page, pages, turn: 0, offset: 0 }
     }
 
-    /// The first element and the number of elements of the next block, unless there is none.
+    /// The first element and the length of the next block, if there is one.
     #[inline(always)]
     fn take(&mut self) -> Option<(usize, usize)> {
         if self.begin == self.end {
@@ -183,7 +184,7 @@ mod tests {
 
     /// The number of each element, in bytes.
     struct Numbers<'a> {
-        /// How many there were in all, and at most at a time.
+        /// The total number of elements, and the largest block.
         lens: &'a Cell<(usize, usize)>,
     }
 
@@ -222,7 +223,7 @@ mod tests {
         assert!(most <= block_len::<T>());
         for (place, element) in memory.iter().enumerate() {
             let expected = if range.contains(&place) { number(place - range.start) } else { T::zeroed() };
-            // By their bytes: some are NaN.
+            // Compared as bytes, since some are NaN.
             let [found, expected] = [element, &expected].map(bytemuck::bytes_of);
             assert!(found == expected, "element {place} of {range:?}");
         }

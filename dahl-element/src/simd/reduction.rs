@@ -23,7 +23,7 @@ use crate::element::{Element, Real};
 
 /// Elements of a block.
 const BLOCK: usize = 1024;
-/// Blocks of one page that are taken apart: of elements of one byte.
+/// The most blocks of a page that are summed separately: for elements of one byte.
 const MOST_IN_PAGE: usize = 4;
 
 /// The sum of `values`, accumulated in the compute type by the tree described in this module; `-0.0` if there are none.
@@ -37,7 +37,7 @@ pub fn sum<T: Real>(values: &[T]) -> T::Compute {
     dispatch_loop(SumOf { values, in_turn: pages_in_turn() > 1 })
 }
 
-/// The sum of the products `a[i] * b[i]`, formed and accumulated in the compute type by the same tree as [`sum`].
+/// The sum of the products `a[i] * b[i]`, computed and accumulated in the compute type by the same tree as [`sum`].
 ///
 /// # Panics
 /// If the lengths differ.
@@ -58,7 +58,7 @@ pub fn min<T: Element>(values: &[T]) -> T {
 
 struct SumOf<'a, T> {
     values: &'a [T],
-    /// Whether pages are read in turn, where there are registers for their lanes.
+    /// Whether several pages are read alternately, if there are registers for their lanes.
     in_turn: bool,
 }
 
@@ -80,14 +80,14 @@ impl<T: Real> Loop for SumOf<'_, T> {
     }
 }
 
-/// Adds blocks to the tree as long as there are some for so many pages; gives back the others.
+/// Adds groups of blocks on so many pages to the tree; returns the remaining blocks.
 #[inline(always)]
 fn take_groups<'a, T: Real, const PAGES: usize, const LEVEL: u8>(
     at: At<LEVEL>,
     mut blocks: &'a [[T; BLOCK]],
     tree: &mut Tree<T::Compute>,
 ) -> &'a [[T; BLOCK]] {
-    // A page may have several blocks (of `f16` two): then a group has as many times more.
+    // A page may have several blocks (two for `f16`): a group then has that many times more.
     let apart = (PAGE_BYTES / size_of::<[T; BLOCK]>().max(1)).clamp(1, MOST_IN_PAGE);
     while blocks.len() >= PAGES * apart {
         let (group, others) = blocks.split_at(PAGES * apart);
@@ -103,7 +103,7 @@ fn take_groups<'a, T: Real, const PAGES: usize, const LEVEL: u8>(
     blocks
 }
 
-/// [`block_sum`] of blocks that lie on different pages.
+/// [`block_sum`] of blocks on different pages.
 #[inline(always)]
 fn block_sums<T: Real, const PAGES: usize, const LEVEL: u8>(
     at: At<LEVEL>,
@@ -123,7 +123,7 @@ impl<T: Real> Loop for Dot<'_, T> {
     fn run<const LEVEL: u8>(self, at: At<LEVEL>) -> T::Compute {
         let Self(a, b) = self;
         let mut tree = Tree::new();
-        // The products of a block go through the first level of the cache: a loop that also adds is not vectorised.
+        // The products of a block pass through the first-level cache: a loop that also adds is not vectorised.
         let mut products = [T::Compute::ZERO; BLOCK];
         let (a_blocks, a_rest) = a.as_chunks::<BLOCK>();
         let (b_blocks, b_rest) = b.as_chunks::<BLOCK>();
@@ -159,7 +159,7 @@ fn block_sum<T: Real, const LEVEL: u8>(at: At<LEVEL>, block: &[T]) -> T::Compute
 
 /// The sum of the lanes, by halves.
 ///
-/// Not inlined: seen together with the loop that fills the lanes, its pairs make the compiler choose vectors of two.
+/// Not inlined: otherwise its pairs make the compiler choose vectors of two for the loop that fills the lanes.
 #[inline(never)]
 fn add_lanes<C: Real>(lanes: &[C; LANES]) -> C {
     fold_lanes(*lanes, |a, b| a + b)
@@ -178,7 +178,7 @@ fn fold_lanes<T: Copy>(mut lanes: [T; LANES], combine: impl Fn(T, T) -> T) -> T 
     lanes[0]
 }
 
-/// Sums of full blocks, added as a binary counter carries: `sums[k]` is of `2^k` blocks.
+/// Sums of full blocks, added like the carries of a binary counter: `sums[k]` is that of `2^k` blocks.
 struct Tree<C> {
     sums: [C; usize::BITS as usize],
     blocks: usize,
@@ -200,7 +200,7 @@ impl<C: Real> Tree<C> {
         self.blocks += 1;
     }
 
-    /// Adds what is left, from the smallest subtree (`last`, a block that is short) to the largest.
+    /// Adds the remaining sums, from the smallest subtree (`last`, a partial block) to the largest.
     #[inline(always)]
     fn finish(self, last: Option<C>) -> C {
         let mut total = last.unwrap_or(-C::ZERO);

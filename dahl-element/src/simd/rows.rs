@@ -13,14 +13,14 @@ use crate::element::Real;
 
 /// Elements of a row.
 pub(super) const LANES: usize = 32;
-/// How far ahead a page is fetched, if there are several.
+/// The prefetch distance, if several pages are read alternately.
 #[cfg(target_arch = "x86_64")]
 const AHEAD_BYTES: usize = 640;
 
-/// `lanes[i][j] = -0 + blocks[i][0][j] + blocks[i][1][j] + ..`, of blocks of as many rows.
+/// `lanes[i][j] = -0 + blocks[i][0][j] + blocks[i][1][j] + ..`, for blocks of equally many rows.
 ///
-/// Rows of several blocks are read in turn: they lie on different pages. The processor fetches ahead within a page, but not much
-/// further: from one page at a time, memory is not kept busy.
+/// Reads the rows of several blocks alternately; they are on different pages. The processor prefetches within a page,
+/// but not much beyond it: reading one page at a time leaves memory idle.
 #[inline(always)]
 pub(super) fn add_rows<T: Real, const PAGES: usize, const LEVEL: u8>(
     at: At<LEVEL>,
@@ -51,7 +51,7 @@ mod x86_64 {
 
     use super::{AHEAD_BYTES, At, LANES, Real, stream};
 
-    /// Whether the level has the vectors; then it is done.
+    /// Returns whether the level has the vectors; if so, does the work.
     #[inline(always)]
     pub(super) fn add_rows<T: Real, const PAGES: usize, const LEVEL: u8>(
         _: At<LEVEL>,
@@ -118,52 +118,52 @@ mod x86_64 {
         )*};
     }
 
-    // Each reads the elements of `from`, as many as the vector has, at any alignment.
+    // Each reads as many elements of `from` as the vector has, at any alignment.
     vectors! {
         f32_v4, "avx512f", 16: f32 => f32, _mm512_set1_ps, _mm512_add_ps, _mm512_storeu_ps, |from| {
-            // SAFETY: as said above.
+            // SAFETY: as stated above.
             unsafe { _mm512_loadu_ps(from.as_ptr()) }
         };
         f64_v4, "avx512f", 8: f64 => f64, _mm512_set1_pd, _mm512_add_pd, _mm512_storeu_pd, |from| {
-            // SAFETY: as said above.
+            // SAFETY: as stated above.
             unsafe { _mm512_loadu_pd(from.as_ptr()) }
         };
         f16_v4, "avx512f", 16: f16 => f32, _mm512_set1_ps, _mm512_add_ps, _mm512_storeu_ps, |from| {
-            // SAFETY: as said above.
+            // SAFETY: as stated above.
             _mm512_cvtph_ps(unsafe { _mm256_loadu_si256(from.as_ptr().cast()) })
         };
         bf16_v4, "avx512f", 16: bf16 => f32, _mm512_set1_ps, _mm512_add_ps, _mm512_storeu_ps, |from| {
-            // SAFETY: as said above.
+            // SAFETY: as stated above.
             let bits = _mm512_cvtepu16_epi32(unsafe { _mm256_loadu_si256(from.as_ptr().cast()) });
             _mm512_castsi512_ps(_mm512_slli_epi32::<16>(bits))
         };
         f32_v3, "avx2", 8: f32 => f32, _mm256_set1_ps, _mm256_add_ps, _mm256_storeu_ps, |from| {
-            // SAFETY: as said above.
+            // SAFETY: as stated above.
             unsafe { _mm256_loadu_ps(from.as_ptr()) }
         };
         f64_v3, "avx2", 4: f64 => f64, _mm256_set1_pd, _mm256_add_pd, _mm256_storeu_pd, |from| {
-            // SAFETY: as said above.
+            // SAFETY: as stated above.
             unsafe { _mm256_loadu_pd(from.as_ptr()) }
         };
         f16_v3, "avx2,f16c", 8: f16 => f32, _mm256_set1_ps, _mm256_add_ps, _mm256_storeu_ps, |from| {
-            // SAFETY: as said above.
+            // SAFETY: as stated above.
             _mm256_cvtph_ps(unsafe { _mm_loadu_si128(from.as_ptr().cast()) })
         };
         bf16_v3, "avx2", 8: bf16 => f32, _mm256_set1_ps, _mm256_add_ps, _mm256_storeu_ps, |from| {
-            // SAFETY: as said above.
+            // SAFETY: as stated above.
             let bits = _mm256_cvtepu16_epi32(unsafe { _mm_loadu_si128(from.as_ptr().cast()) });
             _mm256_castsi256_ps(_mm256_slli_epi32::<16>(bits))
         };
         f32_baseline, "sse2", 4: f32 => f32, _mm_set1_ps, _mm_add_ps, _mm_storeu_ps, |from| {
-            // SAFETY: as said above.
+            // SAFETY: as stated above.
             unsafe { _mm_loadu_ps(from.as_ptr()) }
         };
         f64_baseline, "sse2", 2: f64 => f64, _mm_set1_pd, _mm_add_pd, _mm_storeu_pd, |from| {
-            // SAFETY: as said above.
+            // SAFETY: as stated above.
             unsafe { _mm_loadu_pd(from.as_ptr()) }
         };
         bf16_baseline, "sse2", 4: bf16 => f32, _mm_set1_ps, _mm_add_ps, _mm_storeu_ps, |from| {
-            // SAFETY: as said above.
+            // SAFETY: as stated above.
             let bits = unsafe { _mm_loadl_epi64(from.as_ptr().cast()) };
             _mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), bits))
         };

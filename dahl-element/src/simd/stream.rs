@@ -9,20 +9,20 @@ use bytemuck::Pod;
 
 use super::{At, Vendor, vendor};
 
-/// A line of the caches.
+/// A cache line.
 pub(super) const LINE_BYTES: usize = 64;
 
-/// What the processor's prefetcher does not go beyond.
+/// The processor's prefetcher does not cross the boundaries of these.
 pub(super) const PAGE_BYTES: usize = 4096;
 
-/// Pages that are read or written in turn: on most machines one stream of addresses leaves memory idle at each page. On processors of
-/// AMD (measured were a Zen 4, and in sums a Zen 3) one is the fastest.
+/// The number of pages that are read or written alternately: on most machines one stream of addresses leaves memory
+/// idle at each page. On AMD's processors one page is the fastest (measured: a Zen 4, and for sums a Zen 3).
 #[inline]
 pub(super) fn pages_in_turn() -> usize {
     if vendor() == Vendor::Amd { 1 } else { 4 }
 }
 
-/// `to[i] = from[i]`, past the caches if `to` consists of whole lines and the level has such stores.
+/// `to[i] = from[i]`, with stores past the caches if `to` consists of whole lines and the level has such stores.
 ///
 /// After such a store nothing may access `to` before [`fence`], on this thread or another.
 #[inline(always)]
@@ -46,8 +46,9 @@ fn store<const LEVEL: u8>(_: At<LEVEL>, line: &[u8; LINE_BYTES], to: &mut [u8; L
     if At::<LEVEL>::HAS_V4 {
         // SAFETY:
         // - the token proves AVX-512 F (invariant L2).
-        // - `to` is aligned to a line: `copy` has looked.
-        // - nothing accesses the line before `fence`: the loop of `map`, the only caller, does not, and lends it to nobody.
+        // - `to` is aligned to a line: `copy` has checked it.
+        // - nothing accesses the line before `fence`: the loop of `map`, the only caller, does not, and lends it to no
+        //   other code.
         unsafe { x86_64::store_512(line, to) };
     } else {
         // SAFETY: as above, with AVX; `copy` calls this only where the level is V3 at least.
@@ -61,18 +62,18 @@ fn store<const LEVEL: u8>(_: At<LEVEL>, line: &[u8; LINE_BYTES], to: &mut [u8; L
     *to = *line;
 }
 
-/// Has the processor fetch as many bytes as `row` has, which lie `ahead` behind it.
+/// Prefetches as many bytes as `row` has, `ahead` bytes after it.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn fetch<T>(row: &[T], ahead: usize) {
     for line in (0..size_of_val(row)).step_by(LINE_BYTES) {
         let address = row.as_ptr().cast::<i8>().wrapping_add(ahead + line);
-        // SAFETY: it requires SSE, which every x86-64 processor has, and accesses nothing: any address will do.
+        // SAFETY: it requires SSE, which every x86-64 processor has, and accesses nothing: any address is valid.
         unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address) };
     }
 }
 
-/// Orders the stores of [`copy`] before all that this thread stores later, as it would be with ordinary stores.
+/// Orders the stores of [`copy`] before all later stores of this thread, like ordinary stores.
 #[inline(always)]
 pub(super) fn fence() {
     // SAFETY: it requires SSE, which every x86-64 processor has.

@@ -11,7 +11,7 @@ pub enum Vendor {
     Other,
 }
 
-/// The maker of this machine's processor; found at the first call.
+/// The maker of this machine's processor; determined in the first call.
 #[cfg(target_arch = "x86_64")]
 pub fn vendor() -> Vendor {
     static VENDOR: std::sync::LazyLock<Vendor> = std::sync::LazyLock::new(|| {

@@ -168,7 +168,7 @@ fn angle(y: D, x: D) -> D {
     number(guess) + (y * cosine - x * sine) / (x * cosine + y * sine)
 }
 
-/// `reference`, where the standard library's result shows that it is an ordinary one; else that result itself.
+/// `reference`, if the standard library's result is an ordinary number; else that result.
 fn ordinary(guess: f64, reference: impl FnOnce() -> D) -> D {
     if guess.is_finite() && guess.abs() > 1e-290 { reference() } else { number(guess) }
 }
@@ -178,7 +178,7 @@ pub(crate) fn exact(x: f64) -> D {
 }
 
 pub(crate) fn sqrt(x: f64) -> D {
-    // Scaled, so that no product of low parts is lost.
+    // Scaled, so that no product of low parts underflows.
     let shift = if x < 1e-200 { 400 } else { 0 };
     ordinary(x.sqrt(), || number(x).scale(shift).sqrt().scale(-shift / 2))
 }
@@ -251,7 +251,7 @@ pub(crate) fn acos(x: f64) -> D {
 }
 
 pub(crate) fn atan(x: f64) -> D {
-    // Beyond 1e100 the angle is a right one to more digits than there are here.
+    // Above 1e100 the angle is a right one to more digits than these numbers have.
     ordinary(x.atan(), || angle(number(x.clamp(-1e100, 1e100)), number(1.0)))
 }
 
@@ -326,7 +326,7 @@ fn erf_series(x: f64) -> D {
 
 /// `erfc(x)` for `x` from 3 on, by its continued fraction (Abramowitz and Stegun 7.1.14).
 fn erfc_fraction(x: f64) -> D {
-    // From there on the result is 0.
+    // Farther out the result is 0.
     let x = x.min(30.0);
     let mut denominator = number(x);
     for k in (1..=60).rev() {
@@ -336,7 +336,7 @@ fn erfc_fraction(x: f64) -> D {
 }
 
 pub(crate) fn erf(x: f64) -> D {
-    // Below, the series is its first term, and its parts are too small for this arithmetic.
+    // Below this, the series is its first term, and its low parts would underflow.
     if x.abs() < 1e-250 {
         return number(x) + number(FRAC_2_SQRT_PI.high - 1.0).times(x);
     }

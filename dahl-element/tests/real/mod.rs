@@ -9,7 +9,7 @@ mod special;
 use dahl_element::element::Real;
 use double_double::DoubleDouble;
 
-/// Bits that look random, the same each time (splitmix64).
+/// Pseudorandom bits (splitmix64).
 fn random(seed: u64) -> u64 {
     let x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -18,7 +18,7 @@ fn random(seed: u64) -> u64 {
 }
 
 trait Sampled: Real {
-    /// Every exponent with some thousand mantissas each, both signs, and more where functions are interesting.
+    /// Every exponent with some thousand mantissas each, both signs, and more where functions have special points.
     fn sample() -> Vec<Self>;
 
     /// The distance from `self` to `exact`, in units of the last place of this type at `exact`; 0 if both are NaN.
@@ -91,13 +91,13 @@ impl Sampled for f64 {
     }
 }
 
-/// The unit in the last place at `x`, of a format with this least exponent and this many bits of mantissa.
+/// The unit in the last place at `x`, in a format with this least exponent and this many bits of mantissa.
 fn ulp(x: f64, least_exponent: i32, mantissa_bits: i32) -> f64 {
     let exponent = ((x.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(least_exponent);
     2.0_f64.powi(exponent) * 2.0_f64.powi(-mantissa_bits)
 }
 
-/// The largest error of `function` against `exact`, and where it is.
+/// The largest error of `function` against `exact`, and its argument.
 fn worst<T: Sampled>(function: impl Fn(T) -> T, exact: impl Fn(f64) -> DoubleDouble) -> (f64, T) {
     let mut worst = (0.0, T::ZERO);
     for x in T::sample() {

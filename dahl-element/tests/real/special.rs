@@ -37,7 +37,7 @@ const VALUES: [f64; 31] = [
     f64::NAN,
 ];
 
-/// The same number, or both NaN; zeros by their signs.
+/// Whether the numbers are equal or both NaN; zeros must have the same sign.
 fn same(a: f64, b: f64) -> bool {
     a.is_nan() && b.is_nan() || a.to_bits() == b.to_bits()
 }
@@ -63,8 +63,8 @@ macro_rules! exact_functions {
 
 exact_functions!(floor, ceil, round, round_ties_even, trunc, fract, abs, signum, sqrt, recip);
 
-/// Each function at the values where IEEE 754 or C's annex F fixes the result: zeros, infinities, NaN, the ends of the
-/// domain and beyond.
+/// Each function at the values for which IEEE 754 or C's annex F fixes the result: zeros, infinities, NaN, the ends of
+/// the domain and values outside.
 macro_rules! special_values {
     ($($function:ident at [$($x:expr),* $(,)?];)*) => {$(
         mod $function {

@@ -34,7 +34,7 @@ macro_rules! impl_error_function {
             /// `erfc(|x|)`, from 3/4 on.
             #[inline(always)]
             fn tail(x: $float) -> $float {
-                // Beyond, the result is 0.
+                // Farther out the result is 0.
                 let x = limit(x.abs(), 0.0, $end);
                 let t = (x - $middle) / (x + $middle);
                 // The square of the high part is exact.
@@ -47,7 +47,7 @@ macro_rules! impl_error_function {
                 #[inline(always)]
                 fn erf(self) -> Self {
                     let far = (1.0 - tail(self)).copysign(self);
-                    // False for NaN too, which `far` keeps. The sum would lose the sign of -0.
+                    // False for NaN, which `far` propagates. The sum would lose the sign of -0.
                     let near = if self == 0.0 { self } else { self + near(self) };
                     if self.abs() < 1.0 { near } else { far }
                 }

@@ -14,10 +14,10 @@ pub(crate) trait Exponential: Sized {
     fn exp(self) -> Self;
     fn exp2(self) -> Self;
     fn exp_m1(self) -> Self;
-    /// `exp(self) / 2`, which is finite a little longer than `exp(self)`.
+    /// `exp(self) / 2`, which is finite for slightly larger numbers than `exp(self)`.
     fn half_exp(self) -> Self;
-    /// `exp(self + low) * factor`, rounded once where it is subnormal; for `self` and `low` not above 0, their sum not so
-    /// far below that the powers of two end, `low` small, and a factor near 1 or somewhat below.
+    /// `exp(self + low) * factor`, rounded once if it is subnormal; for `self` and `low` of at most 0, whose sum is in
+    /// the range of exponents, `low` small, and a factor of about 1 or somewhat less.
     fn exp_product(self, low: Self, factor: Self) -> Self;
 }
 
@@ -73,7 +73,7 @@ macro_rules! impl_exponential {
 
             #[inline(always)]
             fn exp_m1(self) -> Self {
-                // Below, the result is -1.
+                // Below this, the result is -1.
                 let x = limit(self, $exp_m1_low, $exp_high);
                 let (k, n) = (x * std::$float::consts::LOG2_E).nearest();
                 let high = x - k * $ln_2_high;
@@ -81,7 +81,7 @@ macro_rules! impl_exponential {
                 let r = high - low;
                 let lost = (high - r) - low;
                 let p = r + (lost + r * r * polynomial(r, $exp_polynomial));
-                // 2^-n does not count when n is large, and need not be a number then.
+                // 2^-n is negligible if n is large, and may then be out of range.
                 let inverse = if k > 100.0 { 0.0 } else { $float::power_of_two(n.wrapping_neg()) };
                 let result = (p + (1.0 - inverse)).scale(n);
                 if self == 0.0 { self } else { result }
@@ -90,7 +90,7 @@ macro_rules! impl_exponential {
     };
 }
 
-/// `x`, or the bound that it is beyond; NaN for NaN.
+/// `x` limited to the bounds; NaN for NaN.
 #[inline(always)]
 pub(super) fn limit<F: PartialOrd>(x: F, low: F, high: F) -> F {
     let x = if x < low { low } else { x };

@@ -64,7 +64,7 @@ macro_rules! impl_hyperbolic {
                 let x = self.abs();
                 let square = x * x;
                 let root = (1.0 + square).sqrt();
-                // Where the square would overflow, asinh(x) = ln(2x).
+                // If the square would overflow, asinh(x) = ln(2x).
                 let large = x > $large;
                 let p = if large { x } else { x + square / (1.0 + root) };
                 let added = if large { std::$float::consts::LN_2 } else { 0.0 };
@@ -77,7 +77,7 @@ macro_rules! impl_hyperbolic {
                 let large = self > $large;
                 let p = if large { t } else { t + (2.0 * t + t * t).sqrt() };
                 let added = if large { std::$float::consts::LN_2 } else { 0.0 };
-                // False for NaN too.
+                // Also false for NaN.
                 if self >= 1.0 { Logarithm::ln_1p(p) + added } else { Self::NAN }
             }
 

@@ -23,13 +23,13 @@ macro_rules! impl_inverse_trigonometric {
         asin_polynomial: $asin_polynomial:expr,
     ) => {
         const _: () = {
-            /// The angle of the point `(x, y)` of the first quadrant, `y / x` being a number of the compute type.
+            /// The angle of the point `(x, y)` in the first quadrant, if `y / x` is a number of the compute type.
             #[inline(always)]
             fn first_quadrant(y: $float, x: $float) -> $float {
                 // tan(π / 8) and tan(3π / 8).
                 let steep = y > 2.414_213_7 * x;
                 let middle = y > 0.414_213_57 * x;
-                // For the middle, (y - x) / (y + x).
+                // For angles around π / 4, (y - x) / (y + x).
                 let numerator = if middle { y - x } else { y };
                 let numerator = if steep { -x } else { numerator };
                 let denominator = if middle { y + x } else { x };
@@ -51,7 +51,7 @@ macro_rules! impl_inverse_trigonometric {
                     let square = if outer { 0.5 - 0.5 * x } else { x * x };
                     let u = if outer { square.sqrt() } else { x };
                     let rest = u * square * polynomial(square, $asin_polynomial);
-                    // Through π / 4, next to which 2u is subtracted without error; near 1 directly.
+                    // By way of π / 4, from which 2u is subtracted without error; near 1 directly.
                     let quarter =
                         $pi_high / 4.0 + (($pi_high / 4.0 - 2.0 * u) - (2.0 * rest - $pi_low / 2.0));
                     let right = $pi_high / 2.0 - (2.0 * (u + rest) - $pi_low / 2.0);
@@ -83,14 +83,14 @@ macro_rules! impl_inverse_trigonometric {
                 #[inline(always)]
                 fn atan2(self, other: Self) -> Self {
                     let (y, x) = (self.abs(), other.abs());
-                    // Neither the sums nor the products of the quadrant may overflow or be lost: bring the larger near 1.
+                    // So that neither the sums nor the products overflow or underflow, scale the larger one to about 1.
                     let larger = if y > x { y } else { x };
                     let large = larger > 1.0;
                     let scale = if large { $float::MIN_POSITIVE * 4.0 } else { 0.25 / $float::MIN_POSITIVE };
                     let ordinary = $float::MIN_POSITIVE / $float::EPSILON..=$float::MAX / 8.0;
                     let scale = if ordinary.contains(&larger) { 1.0 } else { scale };
                     let (scaled_y, scaled_x) = (y * scale, x * scale);
-                    // Of two infinities or two zeros the angle is that of equal lengths, or of the axis.
+                    // For two infinities or two zeros the angle is that of equal lengths, or of the axis.
                     let both_infinite = y == $float::INFINITY && x == $float::INFINITY;
                     let scaled_y = if both_infinite { 1.0 } else { scaled_y };
                     let scaled_x = if both_infinite || larger == 0.0 { 1.0 } else { scaled_x };

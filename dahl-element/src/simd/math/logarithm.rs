@@ -32,15 +32,16 @@ macro_rules! impl_logarithm {
             /// `k` and `f` of `x = 2^k * (1 + f)`, for a positive number.
             #[inline(always)]
             fn reduce(x: $float) -> ($float, $float) {
-                // A subnormal number is first made a normal one.
+                // Scales a subnormal number to a normal one.
                 let subnormal = x < $float::MIN_POSITIVE;
                 let shift = (1_u64 << ($mantissa_bits + 2)) as $float;
                 let normal = if subnormal { x * shift } else { x };
                 let bias = if subnormal { ($mantissa_bits + 2) as $float } else { 0.0 };
-                // The exponent rises at sqrt(1/2) in the place of 1.
+                // The exponent increases at sqrt(1/2) instead of at 1.
                 let one = (1.0 as $float).to_bits();
                 let bits = normal.to_bits().wrapping_add(one - $sqrt_half_bits);
-                // The exponent as a number: it is put in the low bits of a large one (AVX2 converts no 64-bit integers).
+                // Converts the exponent to floating point by way of the low bits of a large number (AVX2 does not
+                // convert 64-bit integers).
                 let large = (1_u64 << $mantissa_bits) as $float;
                 let exponent = $float::from_bits(large.to_bits() | (bits >> $mantissa_bits)) - large;
                 let mantissa = (bits & ((1 << $mantissa_bits) - 1)).wrapping_add($sqrt_half_bits);
@@ -56,7 +57,7 @@ macro_rules! impl_logarithm {
                 (half, s * (half + square * polynomial(square, $polynomial)))
             }
 
-            /// `ln(1 + f)` as a sum of two, the first of few bits.
+            /// `ln(1 + f)` as a sum of two numbers, the first with few bits.
             #[inline(always)]
             fn split(f: $float) -> ($float, $float) {
                 let (half, rest) = series(f);
@@ -69,7 +70,7 @@ macro_rules! impl_logarithm {
             fn special(x: $float, result: $float) -> $float {
                 let result = if x == $float::INFINITY { x } else { result };
                 let result = if x == 0.0 { $float::NEG_INFINITY } else { result };
-                // False for NaN too.
+                // Also false for NaN.
                 if x >= 0.0 { result } else { $float::NAN }
             }
 
@@ -84,10 +85,10 @@ macro_rules! impl_logarithm {
                 #[inline(always)]
                 fn ln_1p(self) -> Self {
                     let sum = 1.0 + self;
-                    // What the addition lost, relative to the sum.
+                    // The rounding error of the addition, relative to the sum.
                     let lost = if sum > 2.0 { 1.0 - (sum - self) } else { self - (sum - 1.0) };
                     let (k, f) = reduce(sum);
-                    // Where no exponent is taken out, `self` itself is the f, exactly.
+                    // With an exponent of 0, `self` itself is exactly f.
                     let near = k == 0.0;
                     let f = if near { self } else { f };
                     let correction = if near { 0.0 } else { lost / sum };

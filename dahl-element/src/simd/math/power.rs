@@ -33,11 +33,12 @@ macro_rules! power_of_integer {
     }};
 }
 
-/// `x` to the power `y`, from the power `size` of `|x|`: the sign, and what is not real.
+/// `x` to the power `y`, from the power `size` of `|x|`: adds the sign, and NaN where the power is not real.
 macro_rules! real_power {
     ($float:ident, $x:expr, $y:expr, $size:expr) => {{
         let (x, y, size): ($float, $float, $float) = ($x, $y, $size);
-        // Of a negative number only integer powers are real. A number without a fraction may be large, and then it is even.
+        // A negative number has real powers only for integers. A number without a fraction may be large, and then it is
+        // even.
         let integer = y == y.trunc();
         let half = 0.5 * y;
         let odd = integer && half != half.trunc();
@@ -45,7 +46,7 @@ macro_rules! real_power {
         let negative = if integer || x == 0.0 || x == $float::NEG_INFINITY { negative } else { $float::NAN };
         let power = if x.is_sign_negative() { negative } else { size };
         let power = if x.is_nan() || y.is_nan() { $float::NAN } else { power };
-        // A zeroth power, a power of one, and an infinite power of -1 are 1, even if the other number is NaN.
+        // Powers with exponent zero, powers of one, and infinite powers of -1 are 1, even if the other number is NaN.
         let unit = y == 0.0 || x == 1.0 || x == -1.0 && y.is_infinite();
         if unit { 1.0 } else { power }
     }};
@@ -66,10 +67,10 @@ impl Power for f32 {
 
     #[inline(always)]
     fn cbrt(self) -> Self {
-        // (127 - 127 / 3 - 0.03306235651) * 2^23: the bias, with the error of the approximation balanced.
+        // (127 - 127 / 3 - 0.03306235651) * 2^23: the bias, with the approximation's error balanced.
         const BIAS: u32 = 709_958_130;
         let magnitude = self.abs();
-        // A subnormal number is first made a normal one, by 2^24.
+        // Scales a subnormal number to a normal one, by 2^24.
         let subnormal = magnitude < f32::MIN_POSITIVE;
         let normal = if subnormal { magnitude * 16_777_216.0 } else { magnitude };
         let x = normal as f64;
@@ -87,7 +88,7 @@ impl Power for f32 {
     fn hypot(self, other: Self) -> Self {
         let (a, b) = (self as f64, other as f64);
         let root = (a * a + b * b).sqrt() as f32;
-        // Even if the other is NaN.
+        // Even if the other one is NaN.
         if self.is_infinite() || other.is_infinite() { f32::INFINITY } else { root }
     }
 }
@@ -112,7 +113,7 @@ impl Power for f64 {
         // (1023 - 1023 / 3 - 0.03306235651) * 2^20, for the upper half of the bits.
         const BIAS: u32 = 715_094_163;
         let magnitude = self.abs();
-        // A subnormal number is first made a normal one, by 2^54.
+        // Scales a subnormal number to a normal one, by 2^54.
         let subnormal = magnitude < f64::MIN_POSITIVE;
         let x = if subnormal { magnitude * 18_014_398_509_481_984.0 } else { magnitude };
         let upper = (x.to_bits() >> 32) as u32;
@@ -142,7 +143,7 @@ impl Power for f64 {
     fn hypot(self, other: Self) -> Self {
         let (a, b) = (self.abs(), other.abs());
         let larger = if a > b { a } else { b };
-        // Powers of two: exact, and undone exactly.
+        // Powers of two: scaling with them is exact.
         let (huge, tiny) = (larger > 1e150, larger < 1e-140);
         let scale = f64::from_bits(if huge { 0x1a70_0000_0000_0000 } else { 0x3ff0_0000_0000_0000 });
         let scale = if tiny { f64::from_bits(0x6570_0000_0000_0000) } else { scale };
@@ -160,7 +161,7 @@ fn power_of_end(x: f64, y: f64) -> f64 {
     if (x == 0.0) == (y > 0.0) { 0.0 } else { f64::INFINITY }
 }
 
-/// The upper half of the bits: products of two such numbers are exact.
+/// The number with only the upper half of its bits: products of two such numbers are exact.
 #[inline(always)]
 fn upper(x: f64) -> f64 {
     f64::from_bits(x.to_bits() & 0xffff_ffff_0000_0000)
@@ -168,15 +169,16 @@ fn upper(x: f64) -> f64 {
 
 /// `x^y` for finite positive `x` and `|y| < 2^66`.
 ///
-/// `log2(x)` and its product with `y` are sums of two, the first with an upper half only. `x = 2^n * a` with `a` from
-/// `sqrt(3) / 2` to `sqrt(3)`; `log2(a) = log2(b) + 2 / ln(2) * atanh(s)` with `b = 1` or `3/2`, `s = (a - b) / (a + b)`.
+/// `log2(x)` and its product with `y` are sums of two numbers, the first with only an upper half. `x = 2^n * a` with
+/// `a` from `sqrt(3) / 2` to `sqrt(3)`; `log2(a) = log2(b) + 2 / ln(2) * atanh(s)` with `b = 1` or `3/2`, `s = (a - b)
+/// / (a + b)`.
 #[inline(always)]
 fn power_f64(x: f64, y: f64) -> f64 {
-    // A subnormal number is first made a normal one, by 2^53.
+    // Scales a subnormal number to a normal one, by 2^53.
     let subnormal = x < f64::MIN_POSITIVE;
     let x = if subnormal { x * 9_007_199_254_740_992.0 } else { x };
     let bias = if subnormal { 1076.0 } else { 1023.0 };
-    // The exponent as a number: it is put in the low bits of 2^52 (AVX2 converts no 64-bit integers).
+    // Converts the exponent to floating point by way of the low bits of 2^52 (AVX2 does not convert 64-bit integers).
     let large = 4_503_599_627_370_496.0_f64;
     let exponent = f64::from_bits(large.to_bits() | (x.to_bits() >> 52)) - large - bias;
     let mantissa = f64::from_bits(x.to_bits() & 0x000f_ffff_ffff_ffff | 1.0_f64.to_bits());
@@ -212,7 +214,7 @@ fn power_f64(x: f64, y: f64) -> f64 {
     let log2_high = upper(((log_high + log_low) + log2_b_high) + n);
     let log2_low = log_low - (((log2_high - n) - log2_b_high) - log_high);
 
-    // y * log2(x), within what is neither zero nor infinity.
+    // y * log2(x), limited to the range where the result is neither zero nor infinity.
     let y_high = upper(y);
     let low = (y - y_high) * log2_high + y * log2_low;
     let high = y_high * log2_high;

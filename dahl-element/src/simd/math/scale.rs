@@ -6,10 +6,10 @@ pub(super) trait Scale: Sized {
     type Integer;
 
     /// The nearest integer, ties to even, as a number and as an integer. For `|self| < 2^21` (`f32`), `2^50` (`f64`);
-    /// NaN gives NaN and any integer.
+    /// for NaN, NaN and an unspecified integer.
     ///
     /// Adding `1.5 * 2^p`, with `p` the mantissa's bits, leaves no bits for a fraction: the addition rounds, and the
-    /// integer stands in the low bits.
+    /// integer is in the low bits.
     fn nearest(self) -> (Self, Self::Integer);
 
     /// `2^n`, for `n` an exponent of normal numbers.
@@ -36,7 +36,7 @@ impl Scale for f32 {
 
     #[inline(always)]
     fn scale(self, n: i32) -> f32 {
-        // In two steps, as 2^n itself may not be a number; only the second can round.
+        // In two steps, since 2^n itself may be out of range; only the second can round.
         let half = n >> 1;
         self * Self::power_of_two(half) * Self::power_of_two(n.wrapping_sub(half))
     }

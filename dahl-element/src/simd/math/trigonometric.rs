@@ -25,7 +25,7 @@ impl Trigonometric for f32 {
     #[inline(always)]
     fn sin(self) -> Self {
         let sine = circle(self).1 as f32;
-        // The sign of zero.
+        // Keeps the sign of zero.
         if self == 0.0 { self } else { sine }
     }
 
@@ -55,14 +55,14 @@ const QUARTER_TURNS: [[f64; 4]; 3] = [
     [1.6153797880892852e-17, 2.8376220177865265e-25, -2.1442872565786008e-33, -5.297650908280439e-41],
 ];
 
-/// Where `j` becomes 1, 2 and 3: at `2^50`, `2^76` and `2^102`.
+/// The bounds at which `j` becomes 1, 2 and 3: `2^50`, `2^76` and `2^102`.
 const RANGES: [f64; 3] = [1.125899906842624e15, 7.555786372591432e22, 5.070602400912918e30];
 
-/// The product of `x` with a part of `2 / π`, without a multiple of 4.
+/// The product of `x` with a part of `2 / π`, modulo 4.
 #[inline(always)]
 fn turns<const PART: usize>(x: f64) -> f64 {
     let size = x.abs();
-    // Immediate constants: a table in memory would be read by gather instructions, which are slow.
+    // Immediate constants: a table in memory would be read with gather instructions, which are slow.
     let low = if size >= const { RANGES[0] } {
         const { QUARTER_TURNS[PART][1] }
     } else {
@@ -80,7 +80,7 @@ fn turns<const PART: usize>(x: f64) -> f64 {
 #[inline(always)]
 fn circle(x: f32) -> (f64, f64) {
     let x = x as f64;
-    // The first two products have whole quarter turns; of what is left the sum is not exact, so its error is kept.
+    // The first two products contain whole quarter turns; the sum of the remainders is inexact, so its error is kept.
     let (first, second) = (turns::<0>(x), turns::<1>(x));
     let (first_whole, first_turns) = first.nearest();
     let (second_whole, second_turns) = second.nearest();
