@@ -8,7 +8,8 @@ use crate::error::Error;
 use crate::shim::{REALS, shim};
 use crate::source::Source;
 
-/// The header that kernels include. It is laid out anew, so that it is found wherever this crate was unpacked.
+/// The header that kernels include. It is written to the output folder, so that it is found wherever this crate was
+/// unpacked.
 const HEADER: &str = include_str!("../include/dahl.h");
 
 /// Compiles the kernels and tells Cargo to link them.
@@ -32,7 +33,7 @@ pub(crate) fn compile(package: &Package, folder: &str, sources: &[Source]) -> Re
             build.file(file);
         }
     }
-    // The compiler's own messages go to Cargo as warnings, line by line, before this returns.
+    // The compiler's messages are passed to Cargo as warnings, line by line, before this returns.
     build.try_compile(&package.prefix).map_err(|error| {
         let files = sources.iter().map(|source| source.shown.as_str()).collect::<Vec<_>>().join(", ");
         let error = error.to_string();

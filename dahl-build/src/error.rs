@@ -8,12 +8,12 @@ use std::path::Path;
 pub(crate) struct Error(String);
 
 impl Error {
-    /// A mistake at a line of a file.
+    /// An error at a line of a file.
     pub(crate) fn at(file: &str, line: usize, fact: impl fmt::Display) -> Self {
         Self(format!("{file}:{line}: {fact}"))
     }
 
-    /// A mistake about a file, or what it led to.
+    /// An error about a file, or about its results.
     pub(crate) fn about(subject: impl fmt::Display, fact: impl fmt::Display) -> Self {
         Self(format!("{subject}: {fact}"))
     }

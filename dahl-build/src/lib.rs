@@ -49,29 +49,30 @@ pub use cuda::{OnCpu, Program};
 use error::Error;
 use source::Source;
 
-/// Compiles the kernels in `folder`, a path in the crate, and writes their table. To be called in a build script.
+/// Compiles the kernels in `folder`, a path in the crate, and writes their table. For build scripts.
 ///
-/// A mistake stops the build with a message.
+/// An error stops the build with a message.
 pub fn kernels(folder: &str) {
     if let Err(error) = generate(folder) {
-        // Cargo shows each of these as an error of the package and fails the build when the script has ended.
+        // Cargo shows each line as an error of the package, and fails the build when the script has ended.
         for line in error.to_string().lines() {
             println!("cargo::error={line}");
         }
     }
 }
 
-/// What NVRTC gets of the CUDA kernels in `folder` of the package in `package`, of which it compiles one entry point at a time:
-/// for tests that it can.
+/// The input of NVRTC for the CUDA kernels in `folder` of the package in `package`; NVRTC compiles one entry point at a
+/// time. For tests of that.
 ///
 /// # Errors
-/// What is wrong with a kernel, with its file and line; a file that cannot be read.
+/// An error in a kernel, with its file and line; a file that cannot be read.
 pub fn programs(package: &Path, folder: &str) -> Result<Vec<Program>, String> {
     cuda::programs(package, folder).map_err(|error| error.to_string())
 }
 
-/// Compiles the CUDA kernels in `folder` of the package in `package` to PTX, which it keeps in `folder/ptx` for a release:
-/// a package that has it runs its kernels where there is a driver and no compiler. What the program `dahl-ptx` does.
+/// Compiles the CUDA kernels in `folder` of the package in `package` to PTX, and keeps it in `folder/ptx` for a
+/// release: a package with it runs its kernels on machines with a driver and without a compiler. The program `dahl-ptx`
+/// calls this.
 ///
 /// # Errors
 /// If there is no nvcc, or a kernel does not compile: a message that names the file.
@@ -79,16 +80,16 @@ pub fn keep_ptx(package: &Path, folder: &str) -> Result<usize, String> {
     let work = std::env::temp_dir().join(format!("dahl-ptx-{}", std::process::id()));
     let made = std::fs::create_dir_all(&work).map_err(|error| Error::file(&work, &error));
     let kept = made.and_then(|()| cuda::keep_ptx(package, folder, &work));
-    // What is left there does no harm.
+    // A remaining folder is harmless.
     let _ = std::fs::remove_dir_all(&work);
     kept.map_err(|error| error.to_string())
 }
 
-/// Writes the CUDA kernels in `folder` of the package in `package` as C++ into `out`, to be run by a CPU with the threads of
-/// `on_cpu.h`: for tests without a device. dahl's own, in `tests/cuda-kernels`, show how it is called.
+/// Writes the CUDA kernels in `folder` of the package in `package` as C++ into `out`, to run them on a CPU with the
+/// threads of `on_cpu.h`: for tests without a device. `tests/cuda-kernels` shows how dahl calls it.
 ///
 /// # Errors
-/// What is wrong with a kernel, with its file and line; a file that cannot be read or written.
+/// An error in a kernel, with its file and line; a file that cannot be read or written.
 pub fn on_cpu(package: &Path, folder: &str, out: &Path) -> Result<OnCpu, String> {
     cuda::on_cpu(package, folder, out).map_err(|error| error.to_string())
 }
@@ -101,17 +102,17 @@ fn generate(folder: &str) -> Result<(), Error> {
     Package::from_cargo()?.generate(folder)
 }
 
-/// What Cargo tells a build script.
+/// The values that Cargo passes to a build script.
 #[derive(Debug)]
 struct Package {
-    /// Where its `Cargo.toml` is.
+    /// The folder of its `Cargo.toml`.
     folder: String,
-    /// Where generated files go.
+    /// The folder of generated files.
     out: String,
     /// The platforms that it is built for and on.
     target: String,
     host: String,
-    /// The start of its C symbols: two packages may have kernels of one name.
+    /// The prefix of its C symbols: two packages may have kernels with the same name.
     prefix: String,
 }
 

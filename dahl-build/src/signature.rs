@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::token::{Token, tokens};
 
-/// The most arrays of a kernel: what the runtime passes to C.
+/// The most arrays of a kernel: the limit of the runtime.
 const MAX_VIEWS: usize = 16;
 
 /// The kernel of a C file.
@@ -143,7 +143,7 @@ fn names(items: impl Iterator<Item = &'static str>) -> String {
     format!("{} or {last}", others.join(", "))
 }
 
-/// The function definitions of a file, up to their bodies; and whatever else has braces at the outermost level.
+/// The function definitions of a file, up to their bodies, and everything else with braces at the outermost level.
 fn definitions<'t, 's>(tokens: &'t [Token<'s>]) -> Vec<&'t [Token<'s>]> {
     let (mut definitions, mut depth, mut start) = (Vec::new(), 0_usize, 0);
     for (index, token) in tokens.iter().enumerate() {
@@ -173,7 +173,7 @@ struct Function<'t, 's> {
 }
 
 impl<'t, 's> Function<'t, 's> {
-    /// The function that is defined; nothing for structs, enums and initialised variables.
+    /// The function that is defined; none for structs, enums and initialised variables.
     fn of(definition: &'t [Token<'s>]) -> Option<Self> {
         let open = definition.iter().position(|token| token.is("("))?;
         let (close, name) = (definition.len().checked_sub(1)?, open.checked_sub(1)?);

@@ -8,9 +8,9 @@ use crate::signature::Signature;
 /// A kernel's file.
 #[derive(Debug)]
 pub(crate) struct Source {
-    /// Where it is.
+    /// Its path.
     pub(crate) path: PathBuf,
-    /// What messages call it: the path in the package, `kernels/dot.c`.
+    /// Its name in messages: the path in the package, `kernels/dot.c`.
     pub(crate) shown: String,
     pub(crate) signature: Signature,
 }

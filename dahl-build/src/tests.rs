@@ -21,7 +21,7 @@ impl Fixture {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        // Tests run where they were compiled.
+        // The tests run on the platform that they were compiled on.
         let platform = env!("DAHL_BUILD_TARGET").to_owned();
         let package = Package {
             folder: folder.display().to_string(),

@@ -63,7 +63,7 @@ fn token_len(file: &str, line: usize, rest: &str) -> Result<usize, Error> {
     Ok(first.len_utf8())
 }
 
-/// Up to the closing quote, which a backslash hides.
+/// The length up to the closing quote; a backslash escapes a quote.
 fn literal_len(rest: &str, quote: char) -> Option<usize> {
     let mut escaped = false;
     for (index, letter) in rest.char_indices().skip(1) {
@@ -78,7 +78,7 @@ fn literal_len(rest: &str, quote: char) -> Option<usize> {
     None
 }
 
-/// Up to the end of the line; a backslash there continues it.
+/// The length up to the end of the line; a backslash there continues the line.
 fn logical_line_len(rest: &str) -> usize {
     let mut from = 0;
     while let Some(end) = rest[from..].find('\n') {

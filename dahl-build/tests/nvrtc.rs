@@ -9,17 +9,17 @@ use std::time::{Duration, Instant};
 
 use dahl_cuda::nvrtc::{Error, Nvrtc, Program, Target};
 
-/// Whose kernels: A100s and H100s.
+/// The devices: A100 and H100.
 const CAPABILITIES: [u32; 2] = [80, 90];
 
-/// All entry points, or some of each file; a list of the times that they took to compile.
+/// If set, the test compiles all entry points instead of some of each file, and prints their compile times.
 const ALL: &str = "DAHL_NVRTC_ALL";
 
-/// The packages with kernels, and the kernels of the runtime. None are there in the published package.
+/// The packages with kernels, and the kernels of the runtime. The published package has none of them.
 const PACKAGES: [&str; 3] = ["..", "../dahl-nn", "../tests/user-crate"];
 const FOLD: &str = "../dahl-core/src/cuda/fold.cu";
 
-/// The library; a word and nothing if there is none.
+/// The library; none, with a note, if it is not installed.
 fn nvrtc() -> Option<Nvrtc> {
     match Nvrtc::load() {
         Ok(nvrtc) => Some(nvrtc),
@@ -38,7 +38,7 @@ struct Work {
     capability: u32,
 }
 
-/// Of each file one entry point in so many, so that all get their turn.
+/// The fraction of each file's entry points that the test compiles.
 const ONE_IN: u64 = 16;
 
 #[test]
@@ -74,7 +74,7 @@ fn every_entry_point_compiles_by_itself() {
             let begin = Instant::now();
             let program = Program { name: texts[0].0, source: &source, headers: &texts[1..] };
             match nvrtc.compile(program, Target::Machine(*capability)) {
-                // Machine code has the names of its kernels in a table: this one's, and no other's.
+                // Machine code lists the names of its kernels: it must have this one, and no other.
                 Ok(code) => {
                     let others = known.entries.iter().filter(|other| has(&code, other)).count();
                     if !has(&code, entry) || others != 1 {

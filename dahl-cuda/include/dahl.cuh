@@ -1,4 +1,5 @@
-// What a kernel of dahl sees: element types and their arithmetic, views of arrays, and how threads divide the work.
+// The interface of dahl's kernels: element types and their arithmetic, views of arrays, and how threads divide the
+// work.
 //
 // A kernel is a template over element types. It takes a view of each array, then the arguments (`kernels/include/README.md`):
 //
@@ -11,8 +12,8 @@
 //         }
 //     }
 //
-// The same text is compiled by nvcc, by NVRTC (so no header of CUDA's is included), and by g++ with DAHL_ON_CPU, for tests.
-// With DAHL_CHECKED, an index that is out of bounds stops the kernel with a message.
+// nvcc, NVRTC (so no header of CUDA's is included) and, for tests, g++ with DAHL_ON_CPU compile the same text. With
+// DAHL_CHECKED, an index that is out of bounds stops the kernel with a message.
 #pragma once
 
 #if defined(DAHL_ON_CPU)
@@ -33,7 +34,7 @@ typedef unsigned long uintptr_t;
 #include <stdio.h>
 #endif
 
-// Read by generators of entry points and launches; nothing to the compiler.
+// Read by the generators of entry points and launches; empty for the compiler.
 #define DAHL_KERNEL(...)
 
 #define DAHL_DEVICE __device__ __forceinline__
@@ -41,7 +42,7 @@ typedef unsigned long uintptr_t;
 namespace dahl {
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Element types. Half-precision numbers are stored as 16 bits, computed with as float, and rounded once.
+// Element types. Half-precision numbers are stored in 16 bits, computed as float, and rounded once.
 
 // IEEE 754 binary16: 5 bits of exponent, 10 of fraction.
 struct f16 {
@@ -53,7 +54,7 @@ struct bf16 {
     uint16_t bits;
 };
 
-// What numbers of a type are computed with and summed up in.
+// The type in which numbers of a type are computed and summed up.
 template <class T> struct compute {
     using type = T;
 };
@@ -81,7 +82,7 @@ DAHL_DEVICE float widen(f16 x) {
 #else
     uint32_t sign = uint32_t(x.bits & 0x8000) << 16, magnitude = x.bits & 0x7FFF;
     if (magnitude >= 0x7C00) return bits_as<float>(sign | 0x7F800000 | (magnitude & 0x3FF) << 13);
-    // As a float with the exponent of f16: the product puts it right, of subnormal numbers too.
+    // As a float with the exponent of f16: the product corrects it, for subnormal numbers too.
     float value = bits_as<float>(magnitude << 13) * bits_as<float>(uint32_t(254 - 15) << 23);
     return bits_as<float>(sign | bits_as<uint32_t>(value));
 #endif
@@ -125,7 +126,7 @@ template <> struct Narrow<bf16> {
 };
 template <class T> DAHL_DEVICE T narrow(compute_t<T> x) { return Narrow<T>::from(x); }
 
-// A float whose last bit says that others were cut off, so that rounding it to 16 bits gives what rounding `x` gives
+// A float whose last bit is set if any bits were cut off, so that rounding it to 16 bits gives the same as rounding `x`
 // (Boldo and Melquiond 2008, Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd).
 DAHL_DEVICE float to_odd(double x) {
     float nearest = float(x);
@@ -175,7 +176,7 @@ template <> struct Limits<bf16> {
     static DAHL_DEVICE bf16 highest() { return bf16{0x7F80}; }
 };
 
-// Whether a number is NaN, which alone differs from itself.
+// Whether a number is NaN, the only value that differs from itself.
 template <class C> DAHL_DEVICE bool is_nan(C x) { return x != x; }
 DAHL_DEVICE bool is_nan(f16 x) { return (x.bits & 0x7FFF) > 0x7C00; }
 DAHL_DEVICE bool is_nan(bf16 x) { return (x.bits & 0x7FFF) > 0x7F80; }
@@ -183,7 +184,7 @@ DAHL_DEVICE bool is_nan(bf16 x) { return (x.bits & 0x7FFF) > 0x7F80; }
 DAHL_DEVICE bool is_finite(float x) { return (bits_as<uint32_t>(x) & 0x7F800000) != 0x7F800000; }
 DAHL_DEVICE bool is_finite(double x) { return (bits_as<uint64_t>(x) >> 52 & 0x7FF) != 0x7FF; }
 
-// Whether the sign bit is set, which tells zeros apart; integers have but one.
+// Whether the sign bit is set, which distinguishes the two zeros; integers have only one.
 DAHL_DEVICE bool is_negative(float x) { return bits_as<uint32_t>(x) >> 31; }
 DAHL_DEVICE bool is_negative(double x) { return bits_as<uint64_t>(x) >> 63; }
 template <class I> DAHL_DEVICE bool is_negative(I) { return false; }
@@ -210,7 +211,7 @@ template <class T> DAHL_DEVICE T minimum(T a, T b) {
 // Views of arrays. Extents and strides count elements; strides may be negative. All arithmetic on them is in 64 bits.
 
 constexpr int MAX_RANK = 8;
-// In place of a rank: known at run time, at most MAX_RANK.
+// Stands for a rank that is known at run time, at most MAX_RANK.
 constexpr int ANY = -1;
 
 [[noreturn]] DAHL_DEVICE void out_of_bounds(int axis, uint64_t index, uint64_t extent) {
@@ -232,7 +233,7 @@ DAHL_DEVICE void check_bounds(int axis, uint64_t index, uint64_t extent) {
 #endif
 }
 
-// n / d and n % d; most numbers have 32 bits, for which a division is several times faster.
+// n / d and n % d; most numbers fit into 32 bits, for which a division is several times faster.
 struct Division {
     uint64_t quotient, remainder;
 };
@@ -306,7 +307,7 @@ template <class T> struct View<T, ANY> {
         return product;
     }
 
-    // Where the element of row-major index `i` over the axes from `first` up to `end` lies.
+    // The offset of the element with row-major index `i` over the axes from `first` up to `end`.
     DAHL_DEVICE int64_t place(size_t i, int first, int end) const {
         int64_t place = 0;
 #pragma unroll 1
@@ -325,7 +326,7 @@ template <class T> struct View<T, ANY> {
         return place;
     }
 
-    // The element of row-major index `i`.
+    // The element with row-major index `i`.
     DAHL_DEVICE T &element(size_t i) const { return data[place(i, 0, rank())]; }
 
     DAHL_DEVICE bool is_contiguous() const {
@@ -341,7 +342,7 @@ template <class T> struct View<T, ANY> {
     }
 
   private:
-    // One of the items, chosen without an address: of what has addresses, a compiler makes a copy for each thread, in memory.
+    // One of the items, selected without an address: a compiler copies indexed arrays to each thread's local memory.
     template <class I> static DAHL_DEVICE I item(const I (&items)[MAX_RANK], size_t axis) {
         I chosen = items[0];
 #pragma unroll
@@ -353,9 +354,9 @@ template <class T> struct View<T, ANY> {
     }
 };
 
-// The elements of an array in row-major order. Whether they follow each other in memory is found out once.
+// The elements of an array in row-major order. Whether they are contiguous is determined once.
 template <class T> struct Elements {
-    // It outlives this, as a kernel's own parameter does, and need not be copied.
+    // It outlives this, as a kernel's parameter does, and need not be copied.
     const View<T, ANY> &view;
     size_t len;
     bool contiguous;
@@ -383,12 +384,13 @@ template <class T> struct Lane {
     }
 };
 
-// Where an element of an array is, seen from one of its axes: before it, along it, and after it.
+// The position of an element relative to one of the array's axes: before it, along it, and after it.
 struct Position {
     size_t before, along, after;
 };
 
-// An array as lanes along one of its axes: `before * after` of `extent` elements each, in the row-major order of the other axes.
+// An array as lanes along one of its axes: `before * after` lanes of `extent` elements, in the row-major order of the
+// other axes.
 template <class T> struct Lanes {
     const View<T, ANY> &view; // the kernel's own, as of `Elements`
     int axis;
@@ -417,7 +419,7 @@ template <class T> struct Lanes {
         return lane(division.quotient, division.remainder);
     }
 
-    // Where the element of row-major index `i` is.
+    // The position of the element with row-major index `i`.
     DAHL_DEVICE Position position(size_t i) const {
         Division inner = divide(i, after), outer = divide(inner.quotient, extent);
         return {outer.quotient, outer.remainder, inner.remainder};
@@ -427,7 +429,7 @@ template <class T> struct Lanes {
     DAHL_DEVICE T &at(const Position &position) const { return at(position.before, position.along, position.after); }
 };
 
-// Several whole numbers, as an argument: `[usize; N]` in Rust.
+// Several integers, as an argument: `[usize; N]` in Rust.
 template <int N> struct Extents {
     uint64_t numbers[N];
 
@@ -441,36 +443,38 @@ constexpr uint64_t MAX_BLOCKS = 1024; // About what one device runs at a time; l
 
 __host__ DAHL_DEVICE constexpr uint64_t ceil_div(uint64_t n, uint64_t d) { return n / d + (n % d != 0); }
 
-// How many blocks a loop over `n` gets, of which one does `per_block` at a time.
+// The number of blocks for a loop over `n`, if a block does `per_block` at a time.
 __host__ DAHL_DEVICE constexpr uint64_t blocks(uint64_t n, uint64_t per_block) {
     uint64_t all = ceil_div(n, per_block);
     return all == 0 ? 1 : all < MAX_BLOCKS ? all : MAX_BLOCKS;
 }
 
-// The thread in its block, and among all threads of a grid and of blocks of one dimension.
+// The index of the thread in its block, and among all threads of a one-dimensional grid.
 DAHL_DEVICE unsigned thread_in_block() {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 DAHL_DEVICE size_t first_index() { return size_t(blockIdx.x) * blockDim.x + threadIdx.x; }
 DAHL_DEVICE size_t grid_threads() { return size_t(gridDim.x) * blockDim.x; }
 
-// Memory that the passes of an operation share beside its arrays: as large as `scratch(..)` says, and of unknown content.
+// Memory that the passes of an operation share in addition to its arrays: with the size of `scratch(..)`, and
+// uninitialised.
 struct Scratch {
     void *memory;
 
     template <class S> DAHL_DEVICE S *as() const { return static_cast<S *>(memory); }
 };
 
-// The same, of a kernel that can fail. What comes after such a task waits until the host knows that it has not.
+// The same for a kernel that can fail. Later tasks that depend on it wait until the host knows that it did not.
 struct Task {
     Scratch scratch;
-    // The lowest place of an index or label that is out of range; all ones if there is none. It is the host's memory.
+    // The lowest position of an index or label that is out of range; all ones if there is none. In the host's memory.
     unsigned long long *failure;
 
     DAHL_DEVICE operator const Scratch &() const { return scratch; }
     template <class S> DAHL_DEVICE S *scratch_as() const { return scratch.as<S>(); }
 
-    // Makes the task fail: the index or label at `place` is out of range. Of several the lowest is kept, whatever the order.
+    // Makes the task fail: the index or label at `place` is out of range. The lowest position is kept, in any order of
+    // threads.
     DAHL_DEVICE void fail(size_t place) const { atomicMin(failure, (unsigned long long)place); }
 };
 

@@ -1,9 +1,9 @@
 // Fibers: how the threads of a kernel run on the CPU.
 //
-// The threads of a block are fibers of one thread of the CPU, so each can wait for the others anywhere, and blocks run one after
-// the other. In which order threads and blocks run is the schedule's (`set_schedule`): a kernel that lacks a barrier, or adds
-// floats in the order in which they come, gives other bits under another schedule. What stops a kernel is kept for `failure`: an
-// index out of bounds, or threads of a block that wait at different barriers.
+// The threads of a block are fibers of one CPU thread, so each can wait for the others anywhere, and blocks run one
+// after the other. The schedule determines the order of threads and blocks (`set_schedule`): a kernel that lacks a
+// barrier, or that adds floats in the order of their arrival, gives other bits under another schedule. `failure`
+// returns what stopped a kernel: an index out of bounds, or threads of a block that wait at different barriers.
 #pragma once
 
 #include <stddef.h>
@@ -35,10 +35,10 @@ namespace on_cpu {
 constexpr unsigned WARP = 32;
 constexpr unsigned MAX_THREADS = 1024;
 constexpr size_t STACK_BYTES = 64 << 10;
-// At the end of each stack, to see whether a kernel went beyond it.
+// A canary at the end of each stack, to detect stack overflows.
 constexpr uint64_t STACK_END = 0x6B63617473666F21;
 
-// Where a thread is. `line` tells barriers apart; a warp's are shuffles and votes.
+// The state of a thread. `line` distinguishes barriers; those of a warp are shuffles and votes.
 enum class State : uint8_t { Fresh, Ready, AtBlock, AtWarp, Ended };
 struct Place {
     State state;
@@ -50,14 +50,14 @@ struct Place {
     }
 };
 
-// A stack on which one thread after the other runs, until one of them waits: that one keeps it.
+// A stack on which threads run one after the other, until one of them waits: it keeps the stack.
 struct Fiber {
     void *stack_pointer;
     std::unique_ptr<char[]> stack;
     unsigned stack_id;
 };
 
-// The running block of this thread of the CPU.
+// The block that this CPU thread runs.
 struct Block {
     std::vector<std::unique_ptr<Fiber>> fibers;
     std::vector<Fiber *> idle;
@@ -83,7 +83,7 @@ inline Block &block() {
     return block;
 }
 
-// Saves the registers that a call keeps, and the stack pointer in `*save`; continues where `load` was saved.
+// Saves the callee-saved registers, and the stack pointer in `*save`; continues where `load` was saved.
 extern "C" void dahl_on_cpu_switch(void **save, void *load);
 extern "C" void dahl_on_cpu_enter();
 
@@ -97,7 +97,7 @@ inline void set_thread(unsigned thread) {
 
 inline void to_scheduler(Fiber *fiber) { dahl_on_cpu_switch(&fiber->stack_pointer, block().scheduler); }
 
-// Stops the kernel. The first failure is kept; the fibers are given up.
+// Stops the kernel. Records the first failure, and abandons the fibers.
 [[noreturn]] inline void fail(const std::string &what) {
     Block &b = block();
     char where[160];
@@ -114,7 +114,7 @@ inline void to_scheduler(Fiber *fiber) { dahl_on_cpu_switch(&fiber->stack_pointe
     fail("index " + std::to_string(index) + of + " is not below the extent " + std::to_string(extent));
 }
 
-// The current thread waits until the others are there too.
+// Makes the current thread wait until the others have arrived too.
 inline void wait(State state, const char *file, int line) {
     Block &b = block();
     unsigned thread = b.current;
@@ -130,7 +130,7 @@ inline Fiber *idle_fiber() {
         char *start = fiber->stack.get();
         memcpy(start, &STACK_END, sizeof STACK_END);
         fiber->stack_id = VALGRIND_STACK_REGISTER(start, start + STACK_BYTES);
-        // As `dahl_on_cpu_switch` saves: six registers, then where to continue.
+        // In the format of `dahl_on_cpu_switch`: six registers, then the address to continue at.
         void **top = reinterpret_cast<void **>((reinterpret_cast<uintptr_t>(start) + STACK_BYTES) & ~uintptr_t(15));
         top -= 9;
         memset(top, 0, 9 * sizeof *top);
@@ -143,7 +143,7 @@ inline Fiber *idle_fiber() {
     return fiber;
 }
 
-// Lets a fiber run until its thread waits or no fresh one is left.
+// Runs a fiber until its thread waits, or no fresh thread is left.
 inline void resume(Fiber *fiber) {
     dahl_on_cpu_switch(&block().scheduler, fiber->stack_pointer);
     uint64_t end;
@@ -156,7 +156,7 @@ inline void resume(Fiber *fiber) {
 
 inline thread_local Fiber *starting;
 
-// What every fiber does.
+// The code of every fiber.
 [[noreturn]] inline void run_threads() {
     Fiber *fiber = starting;
     Block &b = block();
@@ -174,7 +174,7 @@ inline thread_local Fiber *starting;
     }
 }
 
-// The threads from `first` up to `end` go on if all wait for each other at one place.
+// Releases the threads from `first` up to `end` if all wait at the same barrier.
 inline bool release(unsigned first, unsigned end, State state) {
     Block &b = block();
     if (b.places[first].state != state) return false;
@@ -185,7 +185,7 @@ inline bool release(unsigned first, unsigned end, State state) {
     return true;
 }
 
-// What the threads of a block wait for, when none can go on.
+// Lists the barriers that the threads of a block wait at, when none can continue.
 inline std::string differing_barriers() {
     Block &b = block();
     std::string text = "threads wait at different barriers:";
@@ -208,8 +208,8 @@ inline std::string differing_barriers() {
     return text;
 }
 
-// Runs the threads of a warp, those from `first` up to `end` of the order, until all of them have ended or wait for the block: as far ahead
-// of other warps as they can be, as on a device they may be. False if the kernel failed.
+// Runs the threads of a warp, from `first` up to `end` in the order, until all have ended or wait for the block: as far
+// ahead of other warps as possible, which a device may do too. False if the kernel failed.
 inline bool run_warp(unsigned first, unsigned end) {
     Block &b = block();
     b.fresh_end = end;
@@ -255,7 +255,7 @@ inline bool run_block() {
     return true;
 }
 
-// The `i`-th of `count` under the schedule: forwards, backwards, or any.
+// The numbers below `count` in the order of the schedule: ascending, descending, or random.
 inline std::vector<unsigned> ordered(unsigned count, uint64_t schedule) {
     std::vector<unsigned> order(count);
     for (unsigned i = 0; i < count; i++) order[i] = schedule == 1 ? count - 1 - i : i;
@@ -268,7 +268,7 @@ inline std::vector<unsigned> ordered(unsigned count, uint64_t schedule) {
     return order;
 }
 
-// The threads of a block under the schedule: warp after warp.
+// The threads of a block in the order of the schedule, warp by warp.
 inline std::vector<unsigned> ordered_threads(unsigned threads, uint64_t schedule) {
     std::vector<unsigned> order;
     for (unsigned warp : ordered((threads + WARP - 1) / WARP, schedule)) {
@@ -303,7 +303,7 @@ inline void launch_body(const char *kernel, const unsigned *grid, const unsigned
         unsigned row = i / grid[0];
         blockIdx = dim3(i % grid[0], row % grid[1], row / grid[1]);
         if (!run_block()) {
-            // What the fibers were at is lost with their stacks.
+            // The state of the fibers is lost with their stacks.
             b.fibers.clear();
             b.idle.clear();
             return;

@@ -1,16 +1,17 @@
-// What the kernels of maps are made of: the functions of `Real`, and the loop over elements. No person writes such a kernel:
-// `#[codelet]` and `dahl-build` translate the body of the declaration.
+// Building blocks of the kernels of maps: the functions of `Real`, and the loop over elements. Such kernels are
+// generated: `#[codelet]` and `dahl-build` translate the body of the declaration.
 //
-// Arithmetic, comparisons, rounding to integers, `sqrt`, `recip`, `mul_add`, `max` and `min` give the bits that the CPU
-// gives. The elementary functions are those of CUDA's mathematical library, whose errors its programming guide states.
+// Arithmetic, comparisons, rounding to integers, `sqrt`, `recip`, `mul_add`, `max` and `min` give the same bits as on
+// the CPU. The elementary functions are those of CUDA's mathematical library, whose errors its programming guide
+// states.
 #pragma once
 #include "dahl.cuh"
 
 namespace dahl {
 namespace real {
 
-// Functions of CUDA's library, in both precisions. On a CPU those of float are rounded from double: what is tested there is
-// the translation, and not how far C's functions of float are off.
+// Functions of CUDA's library, in both precisions. On a CPU, those of float are rounded from double: the tests check
+// the translation, not the errors of C's functions of float.
 #ifdef DAHL_ON_CPU
 #define DAHL_FUNCTION_OF_FLOAT(function, ...) float(::function(__VA_ARGS__))
 #define DAHL_ARGUMENT_OF_FLOAT(x) double(x)
@@ -62,10 +63,10 @@ DAHL_FUNCTION_OF_TWO(atan2, atan2)
 DAHL_FUNCTION_OF_TWO(copysign, copysign)
 DAHL_FUNCTION_OF_TWO(hypot, hypot)
 DAHL_FUNCTION_OF_TWO(powf, pow)
-// The larger and the smaller of two, a number if either is one: those of the types `f32` and `f64` of Rust.
+// The larger and the smaller of two; if one is NaN, the other one: like the methods of Rust's types `f32` and `f64`.
 DAHL_FUNCTION_OF_TWO(max_number, fmax)
 DAHL_FUNCTION_OF_TWO(min_number, fmin)
-// What `%` leaves, with the sign of `x`.
+// The remainder, with the sign of `x`.
 DAHL_FUNCTION_OF_TWO(remainder, fmod)
 #undef DAHL_FUNCTION_OF_TWO
 #undef DAHL_FUNCTION_OF_FLOAT
@@ -77,7 +78,7 @@ DAHL_DEVICE double mul_add(double x, double factor, double summand) { return ::f
 template <class C> DAHL_DEVICE C max(C x, C y) { return maximum(x, y); }
 template <class C> DAHL_DEVICE C min(C x, C y) { return minimum(x, y); }
 template <class C> DAHL_DEVICE C clamp(C x, C low, C high) { return minimum(maximum(x, low), high); }
-// Of a number that is below `low`, `low`, and so on; NaN for NaN.
+// The number limited to `low ..= high`; NaN for NaN.
 template <class C> DAHL_DEVICE C clamp_number(C x, C low, C high) { return x < low ? low : x > high ? high : x; }
 template <class C> DAHL_DEVICE C recip(C x) { return C(1) / x; }
 template <class C> DAHL_DEVICE C fract(C x) { return x - trunc(x); }
@@ -161,7 +162,7 @@ template <int N, class T> DAHL_DEVICE bool is_aligned(const View<T, ANY> &view) 
     return size_t(view.data) % (sizeof(T) * N) == 0;
 }
 
-// Whether the elements follow each other in row-major order of these extents.
+// Whether the elements are contiguous in row-major order of these extents.
 template <class T> DAHL_DEVICE bool follows(const View<T, ANY> &view, const uint64_t *extents) {
     uint64_t expected = 1;
 #pragma unroll 1
@@ -173,7 +174,7 @@ template <class T> DAHL_DEVICE bool follows(const View<T, ANY> &view, const uint
     return true;
 }
 
-// Views in another order of memory than row-major, and inputs of which an axis of extent 1 stretches.
+// For views that are not contiguous in row-major order, and inputs with a broadcast axis.
 template <class Out, class Body, class... In, size_t... I>
 DAHL_DEVICE void map_strided(size_t len, const View<Out, ANY> &out, Body &body, Indices<I...>,
                              const View<const In, ANY> &...in) {
@@ -193,8 +194,8 @@ DAHL_DEVICE void map_strided(size_t len, const View<Out, ANY> &out, Body &body, 
     }
 }
 
-// out[i] = body(in[i], ..), on all threads of the grid. Arrays that lie in row-major order are loaded and stored 16 bytes at a
-// time (of the widest type). An output may be one of the inputs.
+// out[i] = body(in[i], ..), on all threads of the grid. Contiguous arrays are loaded and stored 16 bytes at a time (of
+// the widest type). An output may be one of the inputs.
 template <class Out, class Body, class... In>
 DAHL_DEVICE void map_elements(const View<Out, ANY> &out, Body body, const View<const In, ANY> &...in) {
     constexpr int N = 16 / Widest<Out, In...>::size;

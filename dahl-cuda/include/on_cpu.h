@@ -1,8 +1,8 @@
-// Runs CUDA kernels on the CPU, for tests: what `dahl.cuh` needs of CUDA, for g++.
+// Runs CUDA kernels on the CPU, for tests: defines for g++ what `dahl.cuh` needs of CUDA.
 //
 // A block's threads are fibers (`fibers.h`), so that `__syncthreads`, shared memory, shuffles and atomics work as on a device.
 //
-// Not here: time. How long kernels take says nothing about a device.
+// Times are meaningless: the duration of a kernel here says nothing about a device.
 #pragma once
 
 #include <math.h>
@@ -13,7 +13,7 @@
 
 #include "fibers.h"
 
-// What else there is to be for each entry point (dahl-build): nothing.
+// The additional expansion for each entry point (dahl-build): empty by default.
 #ifndef DAHL_ON_CPU_ENTRY
 #define DAHL_ON_CPU_ENTRY(name, ...)
 #endif
@@ -28,7 +28,7 @@
 namespace dahl {
 namespace on_cpu {
 
-// The value that thread `from` of the warp gives. All threads of the warp take part.
+// The value of thread `from` of the warp. All threads of the warp take part.
 template <class T> T exchange(T value, unsigned from, int line) {
     static_assert(sizeof(T) <= 8, "a shuffle moves 4 or 8 bytes");
     Block &b = block();
@@ -41,7 +41,7 @@ template <class T> T exchange(T value, unsigned from, int line) {
     return result;
 }
 
-// Whether it holds for any thread of the block.
+// Whether the condition holds for any thread of the block.
 inline bool any_in_block(bool holds, const char *file, int line) {
     Block &b = block();
     b.lanes[b.current] = holds;
@@ -77,7 +77,7 @@ template <class T> T __shfl_down_sync(unsigned, T value, unsigned delta, int = 3
     return dahl::on_cpu::exchange(value, (thread & 31) + delta < 32 ? thread + delta : thread, line);
 }
 
-// Fibers take turns only where they wait, so that an atomic operation is an ordinary one.
+// Fibers switch only where they wait, so atomic operations are ordinary ones.
 template <class T> T atomicAdd(T *place, T value) {
     T old = *place;
     *place = old + value;

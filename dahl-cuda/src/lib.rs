@@ -19,13 +19,13 @@ pub const HEADER: &str = include_str!("../include/dahl.cuh");
 /// `on_cpu.h`: threads, blocks, shared memory and barriers for g++.
 pub const ON_CPU: &str = include_str!("../include/on_cpu.h");
 
-/// `fibers.h`: how those threads run, which `on_cpu.h` includes.
+/// `fibers.h`: the implementation of those threads, which `on_cpu.h` includes.
 pub const FIBERS: &str = include_str!("../include/fibers.h");
 
 /// `map.cuh`: the functions of `Real`, and the loop over elements.
 pub const MAP_HEADER: &str = include_str!("../include/map.cuh");
 
-/// The text `entries` of entry points, as `dahl-build` writes it, of which only `entry` is compiled: tens of times as fast as all.
+/// The text `entries` of entry points, by `dahl-build`, so that only `entry` is compiled: tens of times as fast as all.
 pub fn one_entry(entries: &str, entry: &str) -> String {
     format!("#define DAHL_ONE_ENTRY\n#define DAHL_ENTRY_{entry}\n{entries}")
 }

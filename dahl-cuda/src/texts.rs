@@ -5,13 +5,13 @@
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use miniz_oxide::inflate::decompress_to_vec_zlib;
 
-/// Smaller ones take much longer to make and are hardly smaller.
+/// Higher levels take much longer and hardly save more.
 const LEVEL: u8 = 6;
 
 /// Packs texts with their names.
 ///
 /// # Errors
-/// The name of a text that has a zero byte in it, or in its name.
+/// The name of the text, if it or its name has a zero byte.
 pub fn pack<'t>(texts: impl IntoIterator<Item = (&'t str, &'t str)>) -> Result<Vec<u8>, String> {
     let mut plain = Vec::new();
     for (name, text) in texts {
@@ -26,7 +26,8 @@ pub fn pack<'t>(texts: impl IntoIterator<Item = (&'t str, &'t str)>) -> Result<V
     Ok(compress_to_vec_zlib(&plain, LEVEL))
 }
 
-/// The texts with their names, in the order in which they were packed; nothing if the bytes are not what [`pack`] made.
+/// The texts with their names, in the order in which they were packed; none if the bytes are not valid output of
+/// [`pack`].
 pub fn unpack(packed: &[u8]) -> Option<Vec<(String, String)>> {
     let plain = String::from_utf8(decompress_to_vec_zlib(packed).ok()?).ok()?;
     let mut texts = Vec::new();
@@ -68,7 +69,7 @@ mod tests {
         for at in 0..packed.len() {
             let mut damaged = packed.clone();
             damaged[at] ^= 0x10;
-            // A bit of the header says nothing about the text.
+            // One bit of the header does not affect the text.
             assert!(unpack(&damaged).is_none_or(|texts| Some(texts) == unpack(&packed)), "byte {at}");
         }
     }

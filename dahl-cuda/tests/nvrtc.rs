@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use dahl_cuda::map;
 use dahl_cuda::nvrtc::{Cache, Error, Nvrtc, Target};
 
-/// The library; a word and nothing if there is none.
+/// The library; none, with a note, if it is not installed.
 fn nvrtc() -> Option<Nvrtc> {
     match Nvrtc::load() {
         Ok(nvrtc) => Some(nvrtc),
@@ -17,7 +17,7 @@ fn nvrtc() -> Option<Nvrtc> {
     }
 }
 
-/// The files of dahl's operations; none in the published package.
+/// The files of dahl's operations; the published package has none.
 fn operations() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../src/ops");
     let mut files: Vec<_> =

@@ -7,7 +7,7 @@ use std::path::Path;
 use dahl_cuda::map::{Map, declarations};
 use expect_test::{Expect, expect};
 
-/// The one map of `declaration`.
+/// The only map of `declaration`.
 fn map(declaration: &str) -> Result<Map, String> {
     let mut found = declarations(declaration).unwrap();
     assert_eq!(found.len(), 1, "one map is declared");

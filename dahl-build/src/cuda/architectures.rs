@@ -4,14 +4,14 @@ use std::env;
 
 use crate::error::Error;
 
-/// Compute capabilities, as CMake's `CUDA_ARCHITECTURES` writes them, separated by commas or semicolons: `90` is machine code
-/// and PTX, `90-real` machine code alone, `90-virtual` PTX, which later devices run too (that of `90a` none).
+/// Compute capabilities as in CMake's `CUDA_ARCHITECTURES`, separated by commas or semicolons: `90` for machine code
+/// and PTX, `90-real` for machine code only, `90-virtual` for PTX, which later devices also run (except that of `90a`).
 pub(crate) const VARIABLE: &str = "DAHL_CUDA_ARCHITECTURES";
 
-/// Without the variable: machine code for A100 and H100 and their kin, and PTX for all from Turing on.
+/// The default: machine code for A100, H100 and similar devices, and PTX for all from Turing on.
 const USUAL: &str = "80-real,90-real,75-virtual";
 
-/// For which devices nvcc compiles: at least one.
+/// The devices that nvcc compiles for: at least one.
 #[derive(Debug)]
 pub(crate) struct Architectures(Vec<Architecture>);
 
@@ -24,14 +24,14 @@ struct Architecture {
 }
 
 impl Architectures {
-    /// What the variable says.
+    /// The value of the variable.
     pub(crate) fn from_env() -> Result<Self, Error> {
         let text = env::var_os(VARIABLE).unwrap_or_default();
         let text = text.to_string_lossy();
         Self::parse(if text.trim().is_empty() { USUAL } else { &text })
     }
 
-    /// Those without the variable.
+    /// The default architectures.
     #[cfg(test)]
     pub(crate) fn usual() -> Self {
         Self::parse(USUAL).expect("the text above")
@@ -46,7 +46,7 @@ impl Architectures {
         })
     }
 
-    /// The options of nvcc, each once.
+    /// The options of nvcc, without duplicates.
     pub(crate) fn options(&self) -> Vec<String> {
         let mut options = Vec::new();
         for Architecture { capability, real, ptx } in &self.0 {
@@ -74,7 +74,8 @@ impl Architecture {
         let is_capability =
             capability.len() <= digits.len() + 1 && digits.starts_with(|first| ('1'..='9').contains(&first));
         let number: u32 = digits.parse().ok().filter(|_| is_capability)?;
-        // What the kernels are compiled and tested for; compilers of today know nothing older. Which there are nvcc says.
+        // The least that the kernels are compiled and tested for, as of current compilers. nvcc checks which
+        // capabilities exist.
         (number >= 75).then(|| Self { capability: capability.to_owned(), real, ptx })
     }
 }

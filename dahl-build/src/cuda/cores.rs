@@ -5,7 +5,7 @@ use std::thread;
 
 use crate::error::Error;
 
-/// Does the work for each item, as many at once as there are cores. Gives the first error, when all is done.
+/// Calls `work` for each item, in parallel on all cores. Returns the first error, after all calls.
 pub(super) fn on_all_cores<T: Send>(
     items: Vec<T>,
     work: impl Fn(T) -> Result<(), Error> + Sync,

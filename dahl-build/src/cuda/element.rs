@@ -16,7 +16,7 @@ const fn element(rust: &'static str, cuda: &'static str, size_bytes: u64) -> Ele
     ElementType { rust, cuda, size_bytes, compute: cuda }
 }
 
-/// The types that arrays have.
+/// The element types of arrays.
 pub(crate) const ELEMENTS: [ElementType; 12] = [
     ElementType { rust: "f16", cuda: "dahl::f16", size_bytes: 2, compute: "float" },
     ElementType { rust: "bf16", cuda: "dahl::bf16", size_bytes: 2, compute: "float" },
@@ -35,10 +35,10 @@ pub(crate) const ELEMENTS: [ElementType; 12] = [
 /// `usize`.
 pub(crate) const USIZE: ElementType = element("usize", "size_t", 8);
 
-/// Types that only arguments have.
+/// Types of arguments only.
 const OF_ARGUMENTS: [ElementType; 3] = [element("bool", "bool", 1), USIZE, element("isize", "ptrdiff_t", 8)];
 
-/// Lists of types by one word.
+/// Names of lists of types.
 pub(crate) const SETS: [(&str, &[&str]); 4] = [
     ("real", &["f16", "bf16", "f32", "f64"]),
     ("integer", &["u8", "u32", "i32", "i64"]),
@@ -83,7 +83,7 @@ impl Element {
         }
     }
 
-    /// Whether only arguments can be of this type.
+    /// Whether only arguments can have this type.
     pub(crate) fn is_of_arguments(self) -> bool {
         matches!(self, Self::Fixed(element) if OF_ARGUMENTS.contains(&element))
     }
@@ -112,7 +112,7 @@ impl Element {
     }
 }
 
-/// Without `dahl::`.
+/// The tokens without `dahl::`.
 pub(crate) fn without_namespace<'t, 's>(tokens: &'t [Token<'s>]) -> &'t [Token<'s>] {
     match tokens {
         [namespace, first, second, rest @ ..] if namespace.is("dahl") && first.is(":") && second.is(":") => {

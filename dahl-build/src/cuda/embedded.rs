@@ -18,7 +18,7 @@ impl Texts {
         let mut texts = Self::default();
         for (name, path) in headers(kernels)? {
             let text = fs::read_to_string(&path).map_err(|error| Error::file(&path, &error))?;
-            // Of two headers of one name nvcc finds that beside the kernels, too.
+            // Of two headers with the same name, nvcc also finds the one beside the kernels.
             texts.0.entry(name).or_insert(text);
         }
         for source in sources {
@@ -28,7 +28,8 @@ impl Texts {
         Ok(texts)
     }
 
-    /// What compiling the entry points of `source` needs: their text, and those that it includes, or may include.
+    /// The texts that compiling the entry points of `source` needs: their own, and those that it includes or may
+    /// include.
     pub(crate) fn of(&self, source: &Source) -> Vec<&str> {
         let mut found: Vec<&str> = Vec::new();
         let first = entries(source);
@@ -36,7 +37,7 @@ impl Texts {
         while let Some(name) = next.pop() {
             if !found.contains(&name) {
                 found.push(name);
-                // What is not there is dahl's, or not to be found.
+                // A header that is missing here is one of dahl's, or does not exist.
                 let included = self.0[name].lines().filter_map(included);
                 let included = included.filter_map(quoted);
                 next.extend(included.filter_map(|name| Some(&**self.0.get_key_value(name)?.0)));
@@ -46,7 +47,7 @@ impl Texts {
         found
     }
 
-    /// What those include that is not there, as they write it: `<cuda_fp16.h>`.
+    /// The headers that they include and that are missing, as written: `<cuda_fp16.h>`.
     pub(crate) fn not_found(&self, source: &Source) -> Vec<&str> {
         let is_there = |name: &str| {
             let is_of_dahl = dahl_cuda::HEADERS.iter().any(|(header, _)| *header == name);
@@ -60,7 +61,7 @@ impl Texts {
         &self.0[name]
     }
 
-    /// All of them, compressed.
+    /// All texts, compressed.
     pub(crate) fn pack(&self) -> Result<Vec<u8>, Error> {
         let texts = self.0.iter().map(|(name, text)| (&**name, &**text));
         dahl_cuda::texts::pack(texts)

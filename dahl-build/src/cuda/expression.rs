@@ -8,7 +8,7 @@ use super::parameters::Parameters;
 use crate::error::Error;
 use crate::token::Token;
 
-/// Steps of a machine with a stack.
+/// The steps of a stack machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Expression(Vec<Step>);
 
@@ -33,7 +33,7 @@ const OPERATORS: [(&str, u8, &str); 5] =
 const FUNCTIONS: [(&str, &str); 4] =
     [("min", "Min"), ("max", "Max"), ("ceil_div", "CeilDiv"), ("blocks", "Blocks")];
 
-/// What names mean in an expression.
+/// The meanings of names in an expression.
 pub(crate) struct Names<'a> {
     pub(crate) file: &'a str,
     pub(crate) types: &'a [TypeParameter],
@@ -52,7 +52,7 @@ impl Expression {
         }
     }
 
-    /// The value, if it depends on nothing.
+    /// The value, if it is constant.
     pub(crate) fn number(&self) -> Option<u64> {
         let mut stack = Vec::new();
         for step in &self.0 {
@@ -111,7 +111,7 @@ struct Parser<'t, 's, 'n> {
 }
 
 impl<'s> Parser<'_, 's, '_> {
-    /// Operations that bind at least as closely as `least`.
+    /// Operations with a precedence of at least `least`.
     fn sum(&mut self, least: u8) -> Result<(), Error> {
         self.operand()?;
         while let Some((_, binds, step)) = self

@@ -17,7 +17,7 @@ pub(crate) struct Kernel {
     pub(crate) parameters: Parameters,
     /// Bytes of device memory for all of its passes.
     pub(crate) scratch_bytes: Option<Expression>,
-    /// What is launched, one after the other.
+    /// The launches, in order.
     pub(crate) passes: Vec<Pass>,
 }
 
@@ -129,7 +129,7 @@ impl Kernel {
     }
 }
 
-/// What `DAHL_KERNEL` has, for errors.
+/// The parts of `DAHL_KERNEL`, for errors.
 const PARTS: &str = "`types(T: real)`, `scratch(BYTES)`, `grid(x, y, z)`, `block(x, y, z)`, `shared(BYTES)` or `pass(KERNEL, grid(..), block(..))`";
 
 /// The name of the entry point of a pass for these types: `sum_axis_f32`.
@@ -137,7 +137,7 @@ pub(crate) fn entry(function: &str, types: &[ElementType]) -> String {
     types.iter().fold(function.to_owned(), |name, element| name + "_" + element.rust)
 }
 
-/// Whether an operation can be called so.
+/// Whether an operation can have this name.
 pub(crate) fn is_name(name: &str) -> bool {
     let is_letter = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
     name.starts_with(|letter: char| letter.is_ascii_lowercase()) && name.chars().all(is_letter)
@@ -224,7 +224,7 @@ impl Pass {
     }
 }
 
-/// One to three expressions, the others being 1.
+/// One to three expressions; missing ones are 1.
 fn three(
     mark: &Mark<'_, '_>,
     names: &Names<'_>,
@@ -252,7 +252,7 @@ impl Mark<'_, '_> {
     }
 }
 
-/// The marks of a file, and the tokens that are left without them.
+/// The marks of a file, and the remaining tokens.
 fn marks<'t, 's>(file: &str, tokens: &'t [Token<'s>]) -> Result<(Vec<Mark<'t, 's>>, Vec<Token<'s>>), Error> {
     let (mut marks, mut code, mut index) = (Vec::new(), Vec::new(), 0);
     while let Some(token) = tokens.get(index) {
@@ -280,7 +280,7 @@ fn marks<'t, 's>(file: &str, tokens: &'t [Token<'s>]) -> Result<(Vec<Mark<'t, 's
     Ok((marks, code))
 }
 
-/// `constexpr int TILE = 64;` of the file, as far as they are numbers.
+/// `constexpr int TILE = 64;` of the file, if they are numbers.
 fn constants(file: &str, code: &[Token<'_>]) -> Vec<(String, u64)> {
     let mut constants = Vec::new();
     let parameters = Parameters::default();

@@ -13,11 +13,11 @@ use super::toolkit::Toolkit;
 use super::write;
 use crate::error::Error;
 
-/// The file beside the maps with the version and the options of nvcc by which they were compiled.
+/// The file beside the compiled maps with the version and the options of nvcc that compiled them.
 const OPTIONS: &str = "options";
 
-/// Compiles the maps in `src/` of the package into `out/maps/`, where what is there already by the same nvcc and options is
-/// not made again.
+/// Compiles the maps in `src/` of the package into `out/maps/`. Reuses those that the same nvcc with the same options
+/// compiled before.
 pub(crate) fn compile(
     toolkit: &Toolkit,
     package: &Path,
@@ -42,7 +42,7 @@ pub(crate) fn compile(
     on_all_cores(texts.into_iter().collect(), |(stem, text)| one(toolkit, &folder, &stem, &text, includes))
 }
 
-/// Removes what an nvcc compiled that is not used any more, so that the maps are left to NVRTC.
+/// Removes the output of an nvcc that is no longer used, so that NVRTC compiles the maps.
 pub(crate) fn forget(out: &Path) -> Result<(), Error> {
     for old in files(&out.join("maps"), "fatbin")? {
         fs::remove_file(&old).map_err(|error| Error::file(&old, &error))?;
@@ -50,7 +50,7 @@ pub(crate) fn forget(out: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Compiles one map. The file has its name only when it is complete.
+/// Compiles one map. The file gets its name when it is complete.
 fn one(toolkit: &Toolkit, folder: &Path, stem: &str, text: &str, includes: &[PathBuf]) -> Result<(), Error> {
     let [source, partial, whole] =
         ["cu", "partial", "fatbin"].map(|extension| folder.join(format!("{stem}.{extension}")));
@@ -63,9 +63,9 @@ fn one(toolkit: &Toolkit, folder: &Path, stem: &str, text: &str, includes: &[Pat
 fn find(folder: &Path, texts: &mut BTreeMap<String, String>) -> Result<(), Error> {
     for file in files(folder, "rs")? {
         let source = fs::read_to_string(&file).map_err(|error| Error::file(&file, &error))?;
-        // What is no Rust is the compiler's to say.
+        // Invalid Rust is reported by the compiler.
         for declaration in declarations(&source).unwrap_or_default() {
-            // Nor is there a word on a map that has no kernel: the codelet says why.
+            // A map without a kernel is not reported here: the codelet's error does that.
             if let Ok(map) = declaration.map {
                 texts.insert(Map::file_stem(&map.source), map.source);
             }

@@ -39,21 +39,21 @@ use table::Image;
 use toolkit::Toolkit;
 pub(crate) use toolkit::VARIABLES;
 
-/// What became of the CUDA files of a package.
+/// The output for the CUDA files of a package.
 #[derive(Debug, Default)]
 pub(crate) struct Generated {
     /// The constants, for `kernels.rs`.
     pub(crate) table: String,
-    /// What whoever builds the package should know, a sentence each.
+    /// Warnings for the person who builds the package, a sentence each.
     pub(crate) warnings: Vec<String>,
 }
 
-/// What NVRTC gets of one file of kernels, for one entry point at a time.
+/// The input of NVRTC for one file of kernels, one entry point at a time.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// What messages call the file: `kernels/conv2d.cu`.
+    /// The name of the file in messages: `kernels/conv2d.cu`.
     pub shown: String,
-    /// The text of the entry points with its name, then those that it includes: the file's, and headers.
+    /// The text of the entry points with its name, and those that it includes: that of the file, and headers.
     pub texts: Vec<(String, String)>,
     /// The names of the entry points: `conv2d_f32`.
     pub entries: Vec<String>,
@@ -62,7 +62,7 @@ pub struct Program {
 /// The file of packed texts.
 const TEXTS: &str = "cuda_texts.z";
 
-/// Compiles the kernels in `folder`; without nvcc, takes the PTX that is kept there, or else the texts.
+/// Compiles the kernels in `folder`; without nvcc, uses the PTX that is kept there, or else the texts.
 pub(crate) fn generate(package: &Package, folder: &str) -> Result<Generated, Error> {
     let path = Path::new(&package.folder);
     let kernels = path.join(folder);
@@ -99,7 +99,7 @@ pub(crate) fn generate(package: &Package, folder: &str) -> Result<Generated, Err
     Ok(generated)
 }
 
-/// What NVRTC gets of the kernels in `folder`.
+/// The input of NVRTC for the kernels in `folder`.
 pub(crate) fn programs(package: &Path, folder: &str) -> Result<Vec<Program>, Error> {
     let sources = Source::find(package, folder)?;
     let texts = Texts::read(&package.join(folder), &sources)?;
@@ -135,7 +135,7 @@ fn fatbin(source: &Source) -> String {
     format!("{}.fatbin", source.name)
 }
 
-/// The PTX that is kept of a source, or its texts; and why it may not be what it should be.
+/// The kept PTX of a source, or its texts, and the reason why the PTX may be outdated.
 fn without_nvcc(
     kernels: &Path,
     folder: &str,
@@ -168,7 +168,7 @@ fn without_nvcc(
     Ok(Image::Program(texts.of(source).into_iter().map(str::to_owned).collect()))
 }
 
-/// The folders of headers: dahl's own, laid out in `out`, and the package's.
+/// The folders of headers: dahl's own, written to `out`, and the package's.
 fn includes(kernels: &Path, out: &Path) -> Result<Vec<PathBuf>, Error> {
     let include = out.join("include");
     fs::create_dir_all(&include).map_err(|error| Error::file(&include, &error))?;

@@ -11,15 +11,16 @@ use super::table::{Image, table};
 use super::write;
 use crate::error::Error;
 
-/// What there is to compile and to include, of the kernels of one folder.
+/// The generated files for the kernels of one folder.
 #[derive(Clone, Debug)]
 pub struct OnCpu {
-    /// The files in C++, to be compiled with `DAHL_ON_CPU` and the headers of `dahl-cuda`.
+    /// The C++ files, to be compiled with `DAHL_ON_CPU` and the headers of `dahl-cuda`.
     ///
-    /// Each entry point is a function `dahl_on_cpu_sum_axis_f32(const unsigned *grid, const unsigned *block, size_t shared_bytes, void **parameters)`.
-    /// Who defines `DAHL_ON_CPU_ENTRY(name, kernel)` gets one for each besides.
+    /// Each entry point is a function `dahl_on_cpu_sum_axis_f32(const unsigned *grid, const unsigned *block, size_t
+    /// shared_bytes, void **parameters)`. A file that defines `DAHL_ON_CPU_ENTRY(name, kernel)` also gets its expansion
+    /// for each.
     pub units: Vec<PathBuf>,
-    /// Rust: the constants of the kernels, as `kernels.rs` has them; `entries! { NAME SYMBOL; .. }` of all entry points, and
+    /// Rust: the constants of the kernels, as in `kernels.rs`; `entries! { NAME SYMBOL; .. }` of all entry points, and
     /// `instances! { NAME KERNEL [TYPE, ..]; .. }` of all kernels for each of their types.
     pub table: String,
 }

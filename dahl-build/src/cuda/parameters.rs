@@ -5,7 +5,7 @@ use super::kernel::TypeParameter;
 use crate::error::Error;
 use crate::token::Token;
 
-/// The most arrays of a kernel: what the runtime passes.
+/// The most arrays of a kernel: the limit of the runtime.
 const MAX_VIEWS: usize = 16;
 
 /// The highest rank of an array.
@@ -16,18 +16,18 @@ const MAX_RANK: usize = 8;
 pub(crate) struct Parameters {
     pub(crate) views: Vec<View>,
     pub(crate) arguments: Vec<Argument>,
-    /// What stands behind them.
+    /// The last parameter.
     pub(crate) last: Last,
 }
 
-/// What a kernel shares with its other passes, and with the host.
+/// Memory that a kernel shares with its other passes, and with the host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Last {
     #[default]
     Nothing,
     /// Memory.
     Scratch,
-    /// Memory, and where it says that it failed.
+    /// Memory, and a place to report a failure.
     Task,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct View {
     pub(crate) name: String,
     pub(crate) is_const: bool,
     pub(crate) element: Element,
-    /// `None` for any.
+    /// `None` for any rank.
     pub(crate) rank: Option<usize>,
 }
 
@@ -61,12 +61,12 @@ pub(crate) struct Argument {
     pub(crate) len: Option<usize>,
 }
 
-/// What parameters can be, for errors.
+/// The possible parameters, for errors.
 const EXPECTED: &str = "expected `View<const T, RANK> name`, `View<T, ANY> name`, an argument `size_t name`, `double name`, `bool name`, `T name`, \
      `Extents<2> name`, .., or at the end `Scratch name` or `Task name`";
 
 impl Parameters {
-    /// Reads what stands between the parentheses of a kernel in `file`, at `line`.
+    /// Reads the parameter list of a kernel in `file`, at `line`.
     pub(crate) fn read(
         (file, line): (&str, usize),
         tokens: &[Token<'_>],
@@ -127,7 +127,7 @@ impl Parameters {
         Ok(())
     }
 
-    /// Whether other parameters are the same but for names.
+    /// Whether the parameters of another pass are the same except for names.
     pub(crate) fn fit(&self, other: &Self) -> bool {
         let views = |all: &Self| {
             all.views.iter().map(|view| (view.is_const, view.element, view.rank)).collect::<Vec<_>>()
@@ -178,7 +178,7 @@ fn strip_const<'t, 's>(tokens: &'t [Token<'s>]) -> &'t [Token<'s>] {
     }
 }
 
-/// The parts between commas that stand in no brackets.
+/// The parts between commas outside of brackets.
 pub(crate) fn split<'t, 's>(tokens: &'t [Token<'s>]) -> Vec<&'t [Token<'s>]> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0_usize, 0);
     for (index, token) in tokens.iter().enumerate() {
@@ -198,7 +198,7 @@ pub(crate) fn split<'t, 's>(tokens: &'t [Token<'s>]) -> Vec<&'t [Token<'s>]> {
     parts
 }
 
-/// The tokens as a line.
+/// The tokens as one line.
 pub(crate) fn text(tokens: &[Token<'_>]) -> String {
     tokens.iter().map(|token| token.text).collect::<Vec<_>>().join(" ")
 }

@@ -13,16 +13,16 @@ use super::source::{Source, files};
 use super::toolkit::Toolkit;
 use crate::error::Error;
 
-/// Where PTX is kept, for kernels in this folder.
+/// The folder of kept PTX, for kernels in this folder.
 pub(crate) fn folder(kernels: &Path) -> PathBuf {
     kernels.join("ptx")
 }
 
-/// What is known of the PTX of one file.
+/// The state of the kept PTX of one file.
 pub(crate) enum Kept {
-    /// It is that of the source.
+    /// It was compiled from the source.
     Fits(PathBuf),
-    /// It was made of another version of the source.
+    /// It was compiled from another version of the source.
     Stale(PathBuf),
     Missing,
 }
@@ -39,7 +39,7 @@ pub(crate) fn kept(kernels: &Path, source: &Source) -> Result<Kept, Error> {
     Ok(if list.lines().any(|kept| kept == line) { Kept::Fits(path) } else { Kept::Stale(path) })
 }
 
-/// Compiles every source anew and keeps the PTX.
+/// Compiles every source and keeps the PTX.
 pub(crate) fn keep(
     toolkit: &Toolkit,
     kernels: &Path,
@@ -58,7 +58,7 @@ pub(crate) fn keep(
         fs::write(&file, for_device(source)).map_err(|error| Error::file(&file, &error))?;
         let ptx = work.join(format!("{}.ptx", source.name));
         toolkit.ptx(&file, includes, &ptx)?;
-        // Where it was compiled is of no interest.
+        // Removes the path at which it was compiled.
         let text = fs::read_to_string(&ptx).map_err(|error| Error::file(&ptx, &error))?;
         let kept: Vec<_> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
         let text = kept.join("\n").trim_start().to_owned() + "\n";
@@ -84,7 +84,7 @@ fn line(kernels: &Path, source: &Source) -> Result<String, Error> {
     Ok(format!("{}.cu {:016x}", source.name, hash.0))
 }
 
-/// FNV-1a, which needs not resist anybody.
+/// FNV-1a; it need not be cryptographic.
 struct Hash(u64);
 
 impl Hash {
@@ -92,7 +92,7 @@ impl Hash {
         Self(0xcbf2_9ce4_8422_2325)
     }
 
-    /// Feeds a text, whatever ends its lines.
+    /// Adds a text, with any line endings.
     fn feed(&mut self, text: &str) {
         for byte in text.bytes().filter(|byte| *byte != b'\r').chain([0]) {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

@@ -10,7 +10,7 @@ use crate::error::Error;
 pub(crate) struct Source {
     /// `conv2d` of `conv2d.cu`.
     pub(crate) name: String,
-    /// What messages call it: the path in the package, `kernels/conv2d.cu`.
+    /// Its name in messages: the path in the package, `kernels/conv2d.cu`.
     pub(crate) shown: String,
     pub(crate) text: String,
     pub(crate) kernels: Vec<Kernel>,

@@ -6,16 +6,16 @@ use super::kernel::{Kernel, Pass};
 use super::parameters::Last;
 use super::source::Source;
 
-/// What was made of a source.
+/// The compiled form of a source.
 #[derive(Debug)]
 pub(crate) enum Image {
     /// A file in the folder of generated files, with machine code.
     Fatbin(String),
-    /// One with PTX, packed.
+    /// One with compressed PTX.
     Ptx(String),
-    /// Which of the packed texts NVRTC needs, that of the entry points first.
+    /// The names of the packed texts that NVRTC needs, that of the entry points first.
     Program(Vec<String>),
-    /// None, and why.
+    /// None, with the reason.
     Missing(String),
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn table(source: &Source, image: &Image) -> String {
     text
 }
 
-/// The texts that images of kind `Program` share, in a file in the folder of generated files.
+/// The texts that images of kind `Program` share: a file in the folder of generated files.
 pub(crate) fn texts(file: &str) -> String {
     format!(
         "\n/// The texts of the kernels in CUDA.\nstatic CUDA_TEXTS: dahl_private::CudaTexts = \

@@ -59,7 +59,7 @@ fn error(source: &str) -> String {
     Kernel::read_all("kernels/a.cu", source).unwrap_err().to_string()
 }
 
-/// nvcc with the options that it has without variables; a word and nothing if there is none.
+/// nvcc with its default options; none, with a note, if it is not installed.
 fn toolkit() -> Option<Toolkit> {
     let toolkit = Toolkit::find().unwrap();
     if toolkit.is_none() {
@@ -335,7 +335,7 @@ fn machine_code_is_for_two_architectures_and_ptx_for_the_rest() {
     };
     let image = compiled(&toolkit);
     assert_eq!(parts(&image), [(PTX, 75, true), (MACHINE, 80, true), (MACHINE, 90, true)]);
-    // A view that checks its indices has a message to print.
+    // A view that checks its indices contains a message.
     let checked = compiled(&toolkit.checked(true));
     assert!(checked.len() > image.len(), "{} and {} bytes", checked.len(), image.len());
 }
@@ -343,7 +343,7 @@ fn machine_code_is_for_two_architectures_and_ptx_for_the_rest() {
 const PTX: u16 = 1;
 const MACHINE: u16 = 2;
 
-/// The parts of a fatbin, sorted: what each is, for which compute capability, and whether it is compressed.
+/// The parts of a fatbin, sorted: their kind, their compute capability, and whether they are compressed.
 fn parts(image: &[u8]) -> Vec<(u16, u32, bool)> {
     let word = |at: usize| u32::from_le_bytes(image[at..at + 4].try_into().unwrap());
     let half = |at: usize| u16::from_le_bytes(image[at..at + 2].try_into().unwrap());

@@ -7,14 +7,15 @@ use std::process::Command;
 use super::architectures::{self, Architectures};
 use crate::error::Error;
 
-/// The variables that say where nvcc is, and how it compiles. `DAHL_NVCC` is its path, or 0 for none.
+/// The variables that name nvcc and its options. `DAHL_NVCC` is its path, or 0 for none.
 pub(crate) const VARIABLES: [&str; 5] =
     ["DAHL_NVCC", "CUDA_HOME", "CUDA_PATH", CHECKED, architectures::VARIABLE];
 
 /// 1 for kernels whose views check indices: they are slower, and stop with a message.
 const CHECKED: &str = "DAHL_CUDA_CHECKED";
 
-/// Options of every compilation. No product and sum are contracted, so that results are the CPU's as far as they can be.
+/// Options of every compilation. Products and sums are not contracted, so that results equal the CPU's as far as
+/// possible.
 const OPTIONS: [&str; 5] =
     ["-std=c++17", "-O3", "--fmad=false", "--expt-relaxed-constexpr", "-diag-suppress=177"];
 
@@ -22,7 +23,7 @@ const OPTIONS: [&str; 5] =
 #[derive(Debug)]
 pub(crate) struct Toolkit {
     nvcc: PathBuf,
-    /// What it says of itself.
+    /// The version that it prints.
     version: String,
     /// Whether views check indices.
     checked: bool,
@@ -30,7 +31,7 @@ pub(crate) struct Toolkit {
 }
 
 impl Toolkit {
-    /// The nvcc that the variables name, that is in `PATH`, or in `/usr/local/cuda`.
+    /// The nvcc that the variables name, or that is in `PATH` or in `/usr/local/cuda`.
     pub(crate) fn find() -> Result<Option<Self>, Error> {
         match env::var_os("DAHL_NVCC") {
             Some(none) if none == "0" => return Ok(None),
@@ -68,7 +69,7 @@ impl Toolkit {
         Self { architectures, ..self }
     }
 
-    /// All that decides, beside the source, what [`fatbin`](Self::fatbin) makes.
+    /// Everything except the source that determines the result of [`fatbin`](Self::fatbin).
     pub(crate) fn makes_fatbins_by(&self) -> String {
         format!("{}\n{} {}\n", self.version, OPTIONS.join(" "), self.fatbin_options().join(" "))
     }
@@ -79,12 +80,12 @@ impl Toolkit {
         always.chain(self.architectures.options()).collect()
     }
 
-    /// Compiles `file` into machine code and PTX for the architectures that are asked for.
+    /// Compiles `file` to machine code and PTX for the architectures.
     pub(crate) fn fatbin(&self, file: &Path, includes: &[PathBuf], to: &Path) -> Result<(), Error> {
         self.run(file, includes, to, &self.fatbin_options())
     }
 
-    /// Compiles `file` into PTX that every device from compute capability 7.5 on runs.
+    /// Compiles `file` to PTX for every device from compute capability 7.5 on.
     pub(crate) fn ptx(&self, file: &Path, includes: &[PathBuf], to: &Path) -> Result<(), Error> {
         self.run(file, includes, to, &["-ptx", "-arch=compute_75"].map(str::to_owned))
     }
@@ -114,7 +115,7 @@ impl Toolkit {
     }
 }
 
-/// What nvcc says of itself; nothing if it does not run as nvcc.
+/// The version that nvcc prints; none if it is not nvcc.
 fn version(nvcc: &Path) -> Option<String> {
     let output =
         Command::new(nvcc).arg("--version").output().ok().filter(|output| output.status.success())?;

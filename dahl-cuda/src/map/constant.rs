@@ -25,7 +25,7 @@ const ROUNDED: [(&str, &str); 19] = [
     ("LOG10_2", "0.301029995663981195213738894724493027"),
 ];
 
-/// The constant `name` of a kind; nothing if there is none that is known.
+/// The constant `name` of a kind; none if it is unknown.
 pub(super) fn constant(name: &str, kind: Kind, ty: &str) -> Option<Value> {
     if !matches!(kind, Kind::Real(_) | Kind::Float(_)) {
         return of_integer(name, kind, ty);

@@ -17,10 +17,10 @@ pub struct Declaration {
     pub map: Result<Map, Refusal>,
 }
 
-/// The maps that `source` declares, but for those that are `cpu_only`, in the order of the file.
+/// The maps that `source` declares, except those that are `cpu_only`, in the order of the file.
 ///
 /// # Errors
-/// If it is not Rust.
+/// If it is not valid Rust.
 pub fn declarations(source: &str) -> syn::Result<Vec<Declaration>> {
     let file = syn::parse_file(source)?;
     let mut search = Search(Vec::new());
@@ -47,7 +47,7 @@ impl<'ast> Visit<'ast> for Search {
     }
 }
 
-/// The number of inputs, if the function is a map for more than the CPU.
+/// The number of inputs, if the function is a map that is not `cpu_only`.
 fn inputs_of_a_map(function: &ItemFn, attribute: &TokenStream) -> Option<usize> {
     let returns = match &function.sig.output {
         ReturnType::Default => false,

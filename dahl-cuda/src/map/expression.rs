@@ -9,7 +9,7 @@ use super::function::{Shape, call, shape};
 use super::kind::{Kind, PRODUCT, SUM, Value};
 use super::statement::{Scope, block_value, choice};
 
-/// Translates an expression, of which a kind is expected where the context says one.
+/// Translates an expression. `expected` is the kind that the context requires, if any.
 pub(super) fn expression(
     scope: &mut Scope<'_>,
     value: &Expr,
@@ -45,7 +45,7 @@ fn number(scope: &Scope<'_>, literal: &ExprLit, expected: Option<Kind>) -> Resul
                 if digits.contains(['.', 'e', 'E']) { digits.to_owned() } else { format!("{digits}.0") };
             Value::atom(digits, Kind::FloatLiteral)
         }
-        // `2_f32` is an integer to the parser.
+        // The parser treats `2_f32` as an integer.
         Lit::Int(value) if value.suffix().starts_with('f') => {
             Value::atom(format!("{}.0", value.base10_digits()), Kind::FloatLiteral)
         }
@@ -126,7 +126,7 @@ fn binary(scope: &mut Scope<'_>, value: &ExprBinary, expected: Option<Kind>) -> 
     operation(scope, value, (left, &sign, right))
 }
 
-/// `left sign right`, of one kind.
+/// `left sign right`, both of one kind.
 fn operation(
     scope: &Scope<'_>,
     at: &ExprBinary,

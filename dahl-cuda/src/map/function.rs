@@ -2,16 +2,16 @@
 
 use super::kind::{Kind, SUM, Value};
 
-/// What a function of `Real` takes besides the value itself, and what it gives.
+/// The further arguments and the result of a function of `Real`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// So many more numbers of the same kind; it gives one of that kind.
+    /// So many further numbers of the same kind; the result is of that kind.
     Same(usize),
     /// The same, with an integer as exponent.
     Exponent,
-    /// It gives a `bool`.
+    /// The result is a `bool`.
     Question,
-    /// It gives the value itself: conversions to the type in which the body computes anyway.
+    /// The result is the value itself: conversions to the type in which the body computes.
     Itself,
     ToDouble,
 }
@@ -75,12 +75,12 @@ const FUNCTIONS: [(&str, Shape); 56] = [
     ("widen", Shape::Itself),
 ];
 
-/// The shape of the function `name`; nothing if there is no such function in CUDA.
+/// The shape of the function `name`; none if CUDA has no such function.
 pub(super) fn shape(name: &str) -> Option<Shape> {
     FUNCTIONS.iter().find(|(known, _)| *known == name).map(|(_, shape)| *shape)
 }
 
-/// The call of the function on numbers of one kind; nothing if it has no such function.
+/// The call of the function on numbers of one kind; none if the kind has no such function.
 pub(super) fn call(name: &str, kind: Kind, values: &[Value]) -> Option<Value> {
     let list = values.iter().map(|value| &*value.text).collect::<Vec<_>>().join(", ");
     if kind.is_integer() {
@@ -98,7 +98,7 @@ pub(super) fn call(name: &str, kind: Kind, values: &[Value]) -> Option<Value> {
             let [left, right] = values else { return None };
             return Some(Value::binary(left, "+", right, SUM));
         }
-        // On a value of a concrete type, Rust calls the type's own method of the name.
+        // On a value of a concrete type, Rust calls the type's own method.
         "max" if is_rusts_own => "max_number",
         "min" if is_rusts_own => "min_number",
         "clamp" if is_rusts_own => "clamp_number",
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
     use crate::map::constant::constant;
 
-    /// The trait `Real`, which is in the workspace beside this crate.
+    /// The source of the trait `Real`, which is beside this crate in the workspace.
     fn real() -> &'static str {
         let source = include_str!("../../../dahl-element/src/element/real.rs");
         let (_, real) = source.split_once("pub trait Real").unwrap();
@@ -128,7 +128,7 @@ mod tests {
         let mut functions = 0;
         for line in real().lines().filter_map(|line| line.strip_prefix("    fn ")) {
             let name = line.split('(').next().unwrap();
-            // Those on slices are no part of the language; the others are translated where they stand.
+            // Functions on slices are not allowed in bodies; the others are translated elsewhere.
             if name.ends_with("_slice") || ["sin_cos", "from_f64"].contains(&name) {
                 continue;
             }

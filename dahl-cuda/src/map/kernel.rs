@@ -77,7 +77,7 @@ fn kernel(signature: &Signature, body: &MapBody, function: &str) -> String {
     text
 }
 
-/// A value as the body sees it.
+/// The value that the body receives.
 fn load(text: &mut String, indent: &str, signature: &Signature, parameter: &Parameter, name: &str) {
     let ty = parameter.kind.cuda(&signature.compute);
     let is_widened = matches!(parameter.kind, Kind::Real(_)) || parameter.element.is_half();
@@ -115,7 +115,7 @@ fn entries(map: &Map) -> String {
 }
 
 impl Map {
-    /// The text with a kernel `map_NAME` behind it, marked with `DAHL_KERNEL` as those are that people write.
+    /// The text followed by a kernel `map_NAME` with `DAHL_KERNEL`, like handwritten kernels.
     pub fn marked(&self) -> String {
         let name = format!("map_{}", self.function.trim_end_matches('_'));
         let named = |index: usize| &*self.types[index].0;

@@ -5,21 +5,21 @@ use super::Refusal;
 /// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A type parameter bounded by `Real`, in its compute type; the functions on it are those of `Real`.
+    /// A type parameter bounded by `Real`, in its compute type; its functions are those of `Real`.
     Real(usize),
-    /// A type parameter that is an element only: it is moved, not computed with.
+    /// A type parameter that is only an element: it is copied, not computed with.
     Opaque(usize),
-    /// `f32` and `f64`; the functions on them are Rust's own.
+    /// `f32` and `f64`; their functions are Rust's own.
     Float(&'static str),
     /// An integer, by its name in Rust.
     Integer(&'static str),
     Bool,
-    /// A number without a suffix, whose type the context decides.
+    /// A number without a suffix; the context determines its type.
     FloatLiteral,
     IntegerLiteral,
 }
 
-/// The integers that arrays and arguments have: names in Rust and in CUDA.
+/// The integers of arrays and arguments: names in Rust and in CUDA.
 const INTEGERS: [(&str, &str); 10] = [
     ("u8", "uint8_t"),
     ("u16", "uint16_t"),
@@ -34,7 +34,7 @@ const INTEGERS: [(&str, &str); 10] = [
 ];
 
 impl Kind {
-    /// The kind of a concrete type in a body; there `f16` and `bf16` stand for their compute type.
+    /// The kind of a concrete type in a body, where `f16` and `bf16` stand for their compute type.
     pub(super) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "f16" | "bf16" | "f32" => Self::Float("f32"),
@@ -79,11 +79,11 @@ pub(super) fn integer(rust: &str) -> &'static str {
 pub(super) struct Value {
     pub(super) text: String,
     pub(super) kind: Kind,
-    /// How closely its outermost operator binds.
+    /// The precedence of its outermost operator.
     level: u8,
 }
 
-/// How closely operators bind.
+/// Precedences of operators.
 pub(super) const SUM: u8 = 1;
 pub(super) const PRODUCT: u8 = 2;
 const ATOM: u8 = 3;
@@ -93,7 +93,7 @@ impl Value {
         Self { text: text.into(), kind, level: ATOM }
     }
 
-    /// The result of an operator that binds more loosely than arithmetic.
+    /// The result of an operator with a lower precedence than arithmetic.
     pub(super) fn loose(text: String, kind: Kind) -> Self {
         Self { text, kind, level: 0 }
     }
@@ -111,7 +111,7 @@ impl Value {
         Self { text: format!("-{operand}"), kind: self.kind, level }
     }
 
-    /// The text where operators of a level stand around it.
+    /// The text, in parentheses if operators of this precedence around it require them.
     fn within(&self, level: u8) -> String {
         if self.level >= level { self.text.clone() } else { format!("({})", self.text) }
     }
@@ -121,7 +121,7 @@ impl Value {
         self.within(ATOM)
     }
 
-    /// The same value where a kind is expected: a literal takes it.
+    /// The same value for an expected kind: a literal adopts it.
     pub(super) fn expected_as(
         self,
         kind: Kind,

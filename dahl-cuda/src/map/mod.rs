@@ -22,11 +22,11 @@ pub use signature::Element;
 /// A map in CUDA.
 #[derive(Debug)]
 pub struct Map {
-    /// The function of the kernel. Each entry point has the names of its types behind it: `axpy_f32`.
+    /// The name of the kernel's function. Entry points append the names of their types: `axpy_f32`.
     pub function: String,
     /// The type parameters, and the types by their names in Rust for which there is an entry point.
     pub types: Vec<(String, &'static [&'static str])>,
-    /// The elements of the inputs, in order, and last of the output.
+    /// The elements of the inputs, in order, and finally of the output.
     pub elements: Vec<Element>,
     /// The types of the arguments.
     pub arguments: Vec<Element>,
@@ -34,19 +34,19 @@ pub struct Map {
     pub source: String,
 }
 
-/// Why a map has no kernel in CUDA, and where.
+/// The reason why a map has no kernel in CUDA, and the place.
 #[derive(Clone, Debug)]
 pub struct Refusal {
     /// The sentence.
     pub message: String,
-    /// The expression that it is about.
+    /// The expression that it refers to.
     pub span: Span,
 }
 
 /// The threads of a block of every map.
 pub const THREADS: u32 = 256;
 
-/// The elements for which there is a block, as far as blocks are few: each thread does several.
+/// The elements per block, until the number of blocks is limited: then each thread does more.
 pub const ELEMENTS_PER_BLOCK: u64 = 1024;
 
 impl Map {
@@ -57,11 +57,11 @@ impl Map {
         Ok(kernel::write(&signature, &body))
     }
 
-    /// The name of a file for what is compiled of this text: another text has another one.
+    /// A file name for the compiled form of this text, by its hash.
     pub fn file_stem(source: &str) -> String {
         let parts = [crate::HEADER, crate::MAP_HEADER, source];
         let bytes = parts.into_iter().flat_map(|part| part.bytes().chain([0]));
-        // FNV-1a, as the macro hashes declarations.
+        // FNV-1a, with which the macro hashes declarations.
         let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });

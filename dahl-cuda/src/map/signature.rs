@@ -12,7 +12,7 @@ use super::kind::{Kind, integer};
 pub enum Element {
     /// A type parameter, by its index.
     Parameter(usize),
-    /// A type by its name in Rust.
+    /// A type, by its name in Rust.
     Fixed(&'static str),
 }
 
@@ -29,11 +29,11 @@ pub(super) struct TypeParameter {
 pub(super) struct Parameter {
     pub(super) name: String,
     pub(super) element: Element,
-    /// What its value is in the body.
+    /// The kind of its value in the body.
     pub(super) kind: Kind,
 }
 
-/// What a map takes and returns.
+/// The parameters and the result of a map.
 #[derive(Debug)]
 pub(super) struct Signature {
     pub(super) name: String,
@@ -41,11 +41,11 @@ pub(super) struct Signature {
     pub(super) inputs: Vec<Parameter>,
     pub(super) arguments: Vec<Parameter>,
     pub(super) output: Parameter,
-    /// The names in CUDA of the types in which type parameters are computed.
+    /// The names in CUDA of the compute types of type parameters.
     pub(super) compute: Vec<String>,
 }
 
-/// Types that arrays have besides `f16` and `bf16`.
+/// Element types of arrays, except `f16` and `bf16`.
 const FIXED: [&str; 15] = [
     "f16", "bf16", "f32", "f64", "bool", "u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64",
     "isize",
@@ -130,7 +130,7 @@ impl Parameter {
 }
 
 impl Element {
-    /// The type in CUDA as it is stored, with these names of the type parameters.
+    /// The type in CUDA as stored, with these names of the type parameters.
     pub(super) fn cuda<'a>(self, types: impl Fn(usize) -> &'a str) -> String {
         match self {
             Self::Parameter(index) => types(index).to_owned(),
@@ -138,7 +138,7 @@ impl Element {
         }
     }
 
-    /// Whether values are widened before the body gets them.
+    /// Whether values are widened before they are passed to the body.
     pub(super) fn is_half(self) -> bool {
         matches!(self, Self::Fixed("f16" | "bf16"))
     }
@@ -174,7 +174,7 @@ fn is_trait(bound: &TypeParamBound, name: &str) -> bool {
 }
 
 impl Signature {
-    /// The kind of a type as the body writes it, if it is one of those that are known.
+    /// The kind of a type in the body, if it is known.
     pub(super) fn kind_of(&self, ty: &Type) -> Option<Kind> {
         match ty {
             Type::Group(group) => self.kind_of(&group.elem),
@@ -202,7 +202,7 @@ impl Signature {
         Kind::named(first)
     }
 
-    /// The kind of what a path's last name belongs to: `T` of `T::ONE`, `f64` of `std::f64::consts::PI`.
+    /// The kind of the type that a path's last name belongs to: `T` of `T::ONE`, `f64` of `std::f64::consts::PI`.
     pub(super) fn kind_of_owner(&self, path: &ExprPath, is_of_consts: bool) -> Option<Kind> {
         if let Some(owner) = &path.qself {
             return self.kind_of(&owner.ty);
@@ -215,7 +215,7 @@ impl Signature {
         if owner.segments.first().is_some_and(|first| first.ident == "std" || first.ident == "core") {
             owner.segments = owner.segments.into_iter().skip(1).collect();
         }
-        // What is popped leaves `::` behind.
+        // Removing the last segment leaves `::` at the end.
         owner.segments.pop_punct();
         self.kind_of_path(&owner)
     }

@@ -7,7 +7,7 @@ use super::expression::expression;
 use super::kind::{Kind, Value};
 use super::signature::Signature;
 
-/// The body: lines, and the value that it returns.
+/// The body: its lines, and the value that it returns.
 #[derive(Debug)]
 pub(super) struct MapBody {
     pub(super) lines: Vec<String>,
@@ -16,17 +16,17 @@ pub(super) struct MapBody {
     pub(super) names: Vec<String>,
 }
 
-/// What is known at a place of the body.
+/// The names that are visible at a place in the body.
 pub(super) struct Scope<'a> {
     pub(super) signature: &'a Signature,
     /// Names in Rust and in CUDA, the innermost last.
     variables: Vec<(String, Value)>,
     lines: Vec<String>,
-    /// Names in CUDA that are taken.
+    /// Names in CUDA that are in use.
     taken: Vec<String>,
 }
 
-/// Words that mean something else in CUDA, or in the text around a body.
+/// Names with another meaning in CUDA, or in the text around a body.
 const WORDS: &str = "alignas alignof and asm auto bool break case catch char class const constexpr continue default \
     delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline int long \
     mutable namespace new noexcept not nullptr operator or private protected public register reinterpret_cast return \
@@ -48,7 +48,7 @@ pub(super) fn body(signature: &Signature, block: &Block) -> Result<MapBody, Refu
 }
 
 impl Scope<'_> {
-    /// Makes a variable of this name, and returns its name in CUDA.
+    /// Declares a variable with this name, and returns its name in CUDA.
     fn bind(&mut self, name: &str, kind: Kind) -> String {
         let base = name.trim_start_matches("r#");
         let is_free = |scope: &Self, name: &str| {
@@ -66,7 +66,7 @@ impl Scope<'_> {
         cuda
     }
 
-    /// The same for a parameter, beside which the text around the body has `x_view` and `x_value`.
+    /// The same for a parameter; the text around the body also has `x_view` and `x_value`.
     fn bind_parameter(&mut self, name: &str, kind: Kind) -> String {
         let cuda = self.bind(name, kind);
         self.taken.extend(["_view", "_value"].map(|end| format!("{cuda}{end}")));
@@ -82,7 +82,7 @@ impl Scope<'_> {
         kind.cuda(&self.signature.compute)
     }
 
-    /// The value as one of this kind.
+    /// The value, converted to this kind.
     pub(super) fn fit(
         &self,
         value: Value,
@@ -92,7 +92,7 @@ impl Scope<'_> {
         value.expected_as(kind, at, &self.signature.compute)
     }
 
-    /// Runs `translate` on lines of their own, which it returns.
+    /// Runs `translate` with an empty list of lines, which it returns.
     fn apart<R>(&mut self, translate: impl FnOnce(&mut Self) -> R) -> (R, Vec<String>) {
         let before = std::mem::take(&mut self.lines);
         let result = translate(self);
@@ -100,7 +100,7 @@ impl Scope<'_> {
     }
 }
 
-/// The value of a block, whose `let`s become lines.
+/// The value of a block; its `let`s become lines.
 pub(super) fn block_value(
     scope: &mut Scope<'_>,
     block: &Block,
@@ -137,7 +137,7 @@ fn binding(scope: &mut Scope<'_>, local: &Local) -> Result<(), Refusal> {
         Pat::Ident(name) => {
             let mut value = expression(scope, &init.expr, expected)?;
             if value.kind.is_literal() {
-                // As Rust has it where nothing else says.
+                // Rust's default, if nothing else determines it.
                 let kind =
                     if value.kind == Kind::FloatLiteral { Kind::Float("f64") } else { Kind::Integer("i32") };
                 value = scope.fit(value, expected.unwrap_or(kind), &init.expr)?;

@@ -9,24 +9,24 @@ use super::library::{Nvrtc, OPTIONS};
 use super::{Error, Program, Target};
 use crate::HEADERS;
 
-/// A folder of what was compiled. Several processes may use it at once.
+/// A folder of compiled device code. Several processes may use it at the same time.
 #[derive(Clone, Debug)]
 pub struct Cache {
     folder: Option<PathBuf>,
 }
 
-/// Device code, and where it is from.
+/// Device code, and its origin.
 #[derive(Debug)]
 pub struct Compiled {
-    /// What a device loads.
+    /// The code that a device loads.
     pub bytes: Vec<u8>,
-    /// Whether it was kept from before.
+    /// Whether it was found in the cache.
     pub is_from_cache: bool,
-    /// Why it could not be kept, if it could not.
+    /// The reason if it could not be stored.
     pub not_kept: Option<io::Error>,
 }
 
-/// The first words of a file.
+/// The first line of a file.
 const MAGIC: &str = "dahl device code 2\n";
 
 impl Cache {
@@ -47,7 +47,7 @@ impl Cache {
         Self { folder }
     }
 
-    /// Where it is; nothing if nothing is kept.
+    /// The folder; none if nothing is cached.
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
@@ -57,10 +57,11 @@ impl Cache {
         Self { folder: Some(folder.into()) }
     }
 
-    /// Compiles a program, or finds what was made of it by the same compiler for the same target.
+    /// Compiles a program, or finds it in the cache, compiled by the same compiler for the same target.
     ///
     /// # Errors
-    /// If the compiler refuses it. That the folder cannot be read or written is no error: then it is compiled each time.
+    /// If the compiler refuses it. It is not an error if the folder cannot be read or written: the program is then
+    /// compiled each time.
     pub fn compile<'p>(
         &self,
         nvrtc: &Nvrtc,
@@ -79,29 +80,29 @@ impl Cache {
     }
 }
 
-/// Everything that decides what is made.
+/// Everything that determines the result.
 fn key((major, minor): (i32, i32), program: Program<'_>, target: Target) -> String {
     let mut key = format!("NVRTC {major}.{minor} {} {target}\n", OPTIONS.join(" "));
     for (name, content) in HEADERS.iter().chain(program.headers).chain([&(program.name, program.source)]) {
-        // With its length, no text can pass for the end of one and the start of the next.
+        // With its length, no text can be confused with the end of one and the start of the next.
         key += &format!("{name} {}\n{content}", content.len());
     }
     key
 }
 
 fn file_name(key: &str, target: Target) -> String {
-    // Keys are compared whole, so that two of one hash only replace each other.
+    // Keys are compared in full, so two keys with the same hash only replace each other.
     format!("{:016x}.{target}", hash(key.as_bytes()))
 }
 
-/// FNV-1a, which needs not resist anybody.
+/// FNV-1a; it need not be cryptographic.
 fn hash(bytes: &[u8]) -> u64 {
     bytes
         .iter()
         .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The device code in a file, if it is whole and of this key.
+/// The device code in a file, if it is complete and has this key.
 fn kept(path: &Path, key: &str) -> Option<Vec<u8>> {
     let content = fs::read(path).ok()?;
     let rest = content.strip_prefix(MAGIC.as_bytes())?;
@@ -112,7 +113,7 @@ fn kept(path: &Path, key: &str) -> Option<Vec<u8>> {
     is_whole.then(|| bytes.to_vec())
 }
 
-/// Writes the file, which has its name only when it is whole: of several that write it at once, one is kept.
+/// Writes the file, which gets its name when it is complete: of several concurrent writers, one wins.
 fn keep(path: &Path, key: &str, bytes: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;

@@ -33,8 +33,8 @@ type Describe = unsafe extern "C" fn(Status) -> *const c_char;
 /// The library with its functions.
 ///
 /// # Invariant
-/// N: the functions are those of `library`, which stays loaded as long as they can be called, and of the types in `nvrtc.h`,
-/// which have not changed since version 11.2.
+/// N: the functions are those of `library`, which stays loaded as long as they can be called, with the types in
+/// `nvrtc.h`, which have not changed since version 11.2.
 #[derive(Debug)]
 pub struct Nvrtc {
     version: (i32, i32),
@@ -46,23 +46,23 @@ pub struct Nvrtc {
     gets: [Get; 3],
     destroy: Destroy,
     describe: Describe,
-    // Last: dropped after nothing can call it any more.
+    // The last field: dropped when nothing can call it any more.
     _builtins: Option<Library>,
     _library: Library,
 }
 
-/// Options of every compilation, as with nvcc at build time, whose `--expt-relaxed-constexpr` lets kernels call functions that have no
-/// `__device__`: here these are compiled for the device.
+/// Options of every compilation, as for nvcc at build time, whose `--expt-relaxed-constexpr` lets kernels call
+/// functions without `__device__`: here such functions are compiled for the device.
 pub(super) const OPTIONS: [&str; 3] = ["--std=c++17", "--fmad=false", "--device-as-default-execution-space"];
 
-/// What `sizes` and `gets` are of.
+/// The index of the log in `sizes` and `gets`.
 const LOG: usize = 0;
 const PTX: usize = 1;
 const CUBIN: usize = 2;
 
 impl Nvrtc {
-    /// Loads the library: from `DAHL_NVRTC` (a file or a folder), `CUDA_HOME`, `CUDA_PATH`, `/usr/local/cuda`, or where the system finds
-    /// libraries.
+    /// Loads the library: from `DAHL_NVRTC` (a file or a folder), `CUDA_HOME`, `CUDA_PATH`, `/usr/local/cuda`, or from
+    /// the system's library paths.
     ///
     /// # Errors
     /// If there is none, or it is too old.
@@ -73,7 +73,7 @@ impl Nvrtc {
             if place.is_file() {
                 return Self::open(&place);
             }
-            // What is named is what is meant: nothing else is taken in its place.
+            // A path that is named explicitly is the only one that is tried.
             return Self::in_folder(&place)
                 .unwrap_or_else(|| Err(Error::Absent(format!("DAHL_NVRTC is {}", place.display()))));
         }
@@ -92,7 +92,7 @@ impl Nvrtc {
         })
     }
 
-    /// The newest library of a folder; nothing if it has none.
+    /// The newest library in a folder; none if there is none.
     fn in_folder(folder: &Path) -> Option<Result<Self, Error>> {
         let mut found = named(folder, "libnvrtc.so");
         found.sort();
@@ -100,7 +100,7 @@ impl Nvrtc {
     }
 
     fn open(path: &Path) -> Result<Self, Error> {
-        // It asks for its functions on the device by a name without a folder: loaded before, they are found.
+        // NVRTC loads its built-in functions by a name without a folder: they are found if they are loaded before.
         let builtins = path.parent().map(|folder| named(folder, "libnvrtc-builtins.so")).unwrap_or_default();
         // SAFETY: libraries of CUDA, whose initialisation has no requirements.
         let builtins = builtins.first().and_then(|path| unsafe { Library::new(path) }.ok());
@@ -139,26 +139,27 @@ impl Nvrtc {
         self.version
     }
 
-    /// What to compile for a device: machine code; PTX, which the driver compiles, if the device is newer than this library.
+    /// The target for a device: machine code, or PTX, which the driver compiles, if the device is newer than this
+    /// library.
     pub fn target_for(&self, capability: u32) -> Target {
         let known = self.capabilities();
         let older = known.iter().copied().filter(|&known| known <= capability).max();
         match older {
             Some(older) if older != capability => Target::Ptx(older),
-            // Of a device that is too old it will say so itself.
+            // For a device that is too old, the compiler reports an error.
             _ => Target::Machine(capability),
         }
     }
 
-    /// The compute capabilities that it compiles for.
+    /// The compute capabilities that the library supports.
     fn capabilities(&self) -> Vec<u32> {
         let mut count = 0;
-        // SAFETY: N; room for a number.
+        // SAFETY: N; the pointer is to a number of the right type.
         if unsafe { (self.count_capabilities)(&raw mut count) } != 0 {
             return Vec::new();
         }
         let mut known = vec![0; usize::try_from(count).unwrap_or(0)];
-        // SAFETY: N; room for as many numbers as it said.
+        // SAFETY: N; the vector has as many numbers as the library reported.
         let status = unsafe { (self.get_capabilities)(known.as_mut_ptr()) };
         if status != 0 {
             return Vec::new();
@@ -166,7 +167,7 @@ impl Nvrtc {
         known.into_iter().filter_map(|known| u32::try_from(known).ok()).collect()
     }
 
-    /// Compiles a program, whose headers and dahl's are all that it can include.
+    /// Compiles a program, which can include only its own headers and dahl's.
     ///
     /// # Errors
     /// With the compiler's messages, if it refuses the text.
@@ -186,7 +187,7 @@ impl Nvrtc {
 
         let mut program = Running { nvrtc: self, program: std::ptr::null_mut() };
         let count = headers.len() as c_int;
-        // SAFETY: N; texts end in zero and outlive the call, and there are as many pointers as said.
+        // SAFETY: N; texts end in zero and outlive the call, and the counts match the pointers.
         let status = unsafe {
             (self.create)(
                 &raw mut program.program,
@@ -199,7 +200,7 @@ impl Nvrtc {
         };
         self.succeeded(status)?;
         let count = option_pointers.len() as c_int;
-        // SAFETY: N; the program was created, and there are as many options as said.
+        // SAFETY: N; the program was created, and the count is that of the options.
         let status = unsafe { (self.compile)(program.program, count, option_pointers.as_ptr()) };
         if status != 0 {
             let log = program.get(LOG).unwrap_or_default();
@@ -215,27 +216,27 @@ impl Nvrtc {
         }
         // SAFETY: N.
         let text = unsafe { (self.describe)(status) };
-        // SAFETY: NVRTC gives a text that ends in zero and is never freed.
+        // SAFETY: NVRTC returns a text that ends in zero and is never freed.
         let text = unsafe { CStr::from_ptr(text) };
         Err(Error::Refused(text.to_string_lossy().into_owned()))
     }
 }
 
-/// A program, destroyed in the end.
+/// A program, destroyed when this is dropped.
 struct Running<'a> {
     nvrtc: &'a Nvrtc,
     program: Handle,
 }
 
 impl Running<'_> {
-    /// What the program has of log, PTX or machine code.
+    /// The log, the PTX or the machine code of the program.
     fn get(&self, what: usize) -> Result<Vec<u8>, Error> {
         let mut size = 0;
         // SAFETY: N; the program was created and not yet destroyed.
         let status = unsafe { (self.nvrtc.sizes[what])(self.program, &raw mut size) };
         self.nvrtc.succeeded(status)?;
         let mut bytes = vec![0_u8; size];
-        // SAFETY: as above, and there is room for as many bytes as it said.
+        // SAFETY: as above, and the buffer has as many bytes as the library reported.
         let status = unsafe { (self.nvrtc.gets[what])(self.program, bytes.as_mut_ptr().cast()) };
         self.nvrtc.succeeded(status)?;
         Ok(bytes)
@@ -245,20 +246,20 @@ impl Running<'_> {
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         if !self.program.is_null() {
-            // SAFETY: N; the program was created, and nobody uses it after this.
+            // SAFETY: N; the program was created, and nothing uses it after this.
             unsafe { (self.nvrtc.destroy)(&raw mut self.program) };
         }
     }
 }
 
-/// The function `name`, of the type that `nvrtc.h` says: `Nvrtc`'s invariant N.
+/// The function `name`, with the type in `nvrtc.h`: `Nvrtc`'s invariant N.
 fn function<F: Copy>(library: &Library, name: &str) -> Result<F, Error> {
     // SAFETY: the caller's type is that of the function in `nvrtc.h`.
     let function = unsafe { library.get::<F>(name.as_bytes()) };
     function.map(|function| *function).map_err(|_| Error::Incomplete(name.to_owned()))
 }
 
-/// The files of a folder that begin so.
+/// The files of a folder whose names have this prefix.
 fn named(folder: &Path, start: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries

@@ -12,19 +12,19 @@ use std::fmt;
 pub use cache::{Cache, Compiled};
 pub use library::Nvrtc;
 
-/// What to compile: a text, and the headers that it includes beside dahl's.
+/// A program to compile: a text, and the headers that it includes in addition to dahl's.
 #[derive(Clone, Copy, Debug)]
 pub struct Program<'a> {
-    /// What the compiler's messages call the text.
+    /// The name of the text in the compiler's messages.
     pub name: &'a str,
     /// The text.
     pub source: &'a str,
-    /// Headers with the names by which they are included. dahl's own need not be among them.
+    /// Headers with the names by which they are included; dahl's own are always found.
     pub headers: &'a [(&'a str, &'a str)],
 }
 
 impl<'a> From<&'a str> for Program<'a> {
-    /// A text that includes dahl's headers and no others, as that of a map.
+    /// A text that includes only dahl's headers, such as that of a map.
     fn from(source: &'a str) -> Self {
         Self { name: "map.cu", source, headers: &[] }
     }
@@ -36,12 +36,12 @@ impl<'a> From<&'a String> for Program<'a> {
     }
 }
 
-/// What to compile for.
+/// The target of a compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// Machine code of one architecture: 90 for compute capability 9.0.
     Machine(u32),
-    /// PTX for devices from a compute capability on. It ends in a zero byte, as drivers want it.
+    /// PTX for devices from a compute capability on. It ends in a zero byte, as drivers require.
     Ptx(u32),
 }
 
@@ -64,15 +64,15 @@ impl fmt::Display for Target {
     }
 }
 
-/// Why nothing was compiled.
+/// Why a compilation failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no library; where it was looked for.
+    /// The library was not found; the places that were searched.
     Absent(String),
     /// A library lacks a function.
     Incomplete(String),
-    /// The compiler refuses the text; its messages.
+    /// The compiler refused the text; its messages.
     Refused(String),
 }
 
