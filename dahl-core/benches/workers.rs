@@ -21,7 +21,7 @@ static TOUCH: Codelet = Codelet::new("touch", module_path!(), 1)
         let _ = views.slice_mut::<i64>();
     }))]);
 
-/// Names the process that measures one row.
+/// Marks the process that measures one row.
 const ONE: &str = "--one";
 
 fn main() -> Result<()> {
@@ -65,7 +65,7 @@ fn measure(workers: usize) -> Result<()> {
     Ok(())
 }
 
-/// The memory of this process that is resident.
+/// The resident memory of this process.
 fn resident_kb() -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("Linux says what is resident");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it says so");

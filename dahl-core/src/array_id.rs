@@ -3,7 +3,7 @@
 use std::fmt;
 use std::num::NonZeroU64;
 
-/// The name of an array of a runtime, from its making on. No other array of the runtime, before or after, has the same.
+/// The id of an array of a runtime. No other array of the runtime, earlier or later, has the same.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ArrayId(NonZeroU64);
 
@@ -13,12 +13,12 @@ impl ArrayId {
         Self(NonZeroU64::new(number).expect("arrays are numbered from 1"))
     }
 
-    /// From a number that an id [gave](Self::number), or 0 for none.
+    /// The id with a number [from an id](Self::number), or none for 0.
     pub(crate) fn from_number(number: u64) -> Option<Self> {
         NonZeroU64::new(number).map(Self)
     }
 
-    /// The number, from 1, in the order in which arrays were made.
+    /// The number, from 1, in the order in which arrays were created.
     pub fn number(self) -> u64 {
         self.0.get()
     }

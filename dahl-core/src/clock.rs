@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// The time since the runtime was built, real or virtual. Schedulers, models and traces read time here and nowhere else.
+/// The time since the runtime was built, real or virtual. Schedulers, models and traces only read time here.
 ///
-/// Real time is the counter of an x86-64 processor, where Linux tells time by it too, since it runs evenly and alike on
-/// all cores; elsewhere the system's monotonic clock. To read that takes twice as long, and a task reads time twice.
-/// The first clock of a process finds out how fast the counter is: mostly in a millisecond, on a busy machine in up to
-/// 0.2 s, and to some hundred-thousandths.
+/// Real time is the timestamp counter of an x86-64 processor if Linux uses it as its clock source, since it is then
+/// constant and synchronised across cores; otherwise it is the system's monotonic clock. Reading that takes twice as
+/// long, and each task reads time twice. The first clock of a process calibrates the counter: usually in a millisecond,
+/// on a busy machine in up to 0.2 s, to some hundred-thousandths.
 #[derive(Clone, Debug)]
 pub struct Clock(Source);
 
@@ -22,13 +22,13 @@ enum Source {
     System {
         origin: Instant,
     },
-    /// Nanoseconds, set by a simulation.
+    /// Nanoseconds, set by the simulation.
     Virtual {
         now_ns: Arc<AtomicU64>,
     },
 }
 
-/// Whether the system tells time by the processor's counter.
+/// Whether the system uses the processor's counter as its clock source.
 fn is_counter_trusted() -> bool {
     const USED: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     cfg!(target_arch = "x86_64") && std::fs::read_to_string(USED).is_ok_and(|used| used.trim() == "tsc")
@@ -44,17 +44,17 @@ impl Clock {
         Self(Source::Counter { counter, origin })
     }
 
-    /// A clock that moves when it is [set](Self::set).
+    /// A clock that advances when it is [set](Self::set).
     pub(crate) fn start_virtual() -> Self {
         Self(Source::Virtual { now_ns: Arc::default() })
     }
 
-    /// Nanoseconds since the runtime was built. Who has seen what another thread did after it read the time reads no
-    /// earlier one.
+    /// Nanoseconds since the runtime was built. A thread that has observed an effect of another thread after that one
+    /// read the time reads no earlier time.
     #[inline]
     #[allow(unsafe_code, reason = "an instruction that every processor of the kind has")]
     pub fn now_ns(&self) -> u64 {
-        // A processor reads its counter ahead of what comes before in the program, unless it must wait for that.
+        // A processor may read its counter before earlier instructions of the program, unless a fence orders them.
         #[cfg(target_arch = "x86_64")]
         // SAFETY: it requires SSE2, which every x86-64 processor has, and accesses nothing.
         unsafe {
@@ -63,8 +63,8 @@ impl Clock {
         self.tick_ns()
     }
 
-    /// As [`now_ns`](Self::now_ns), where no other thread's doing comes into it: it may be earlier than what comes
-    /// before in the program.
+    /// As [`now_ns`](Self::now_ns), without an order relative to other threads: it may be earlier than preceding
+    /// instructions of the program.
     #[inline]
     pub(crate) fn tick_ns(&self) -> u64 {
         match &self.0 {
@@ -74,18 +74,18 @@ impl Clock {
         }
     }
 
-    /// Nanoseconds from a reading to now; none from a [tick](Self::tick_ns) of another thread's that is later.
+    /// Nanoseconds from a reading to now; 0 if that was another thread's [tick](Self::tick_ns) that is later.
     #[inline]
     pub(crate) fn ns_since(&self, begin_ns: u64) -> u64 {
         self.now_ns().saturating_sub(begin_ns)
     }
 
-    /// Whether time is that of a simulation.
+    /// Whether this is the time of a simulation.
     pub fn is_virtual(&self) -> bool {
         matches!(self.0, Source::Virtual { .. })
     }
 
-    /// Moves a virtual clock on to `time_ns`; it never goes back.
+    /// Advances a virtual clock to `time_ns`; it never goes back.
     pub(crate) fn set(&self, time_ns: u64) {
         match &self.0 {
             Source::Counter { .. } | Source::System { .. } => unreachable!("a real clock is not set"),
@@ -109,7 +109,7 @@ mod tests {
         let (instant, clock) = (Instant::now(), Clock::start());
         let before = instant.elapsed();
         while instant.elapsed().as_millis() < 20 {}
-        // Between two readings of the other, whatever comes between.
+        // Between two readings of the other clock, whatever happens between them.
         let least = instant.elapsed() - before;
         let seen = clock.now_ns() as f64;
         let most = instant.elapsed();

@@ -11,7 +11,7 @@ pub use crate::memory::Shortage;
 /// The result of every call that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong. The text is: code, subject, facts, and the line that made the call.
+/// Why a call failed. The text is: code, subject, facts, and the line that made the call.
 #[derive(Debug, Clone)]
 pub struct Error(Box<Inner>);
 
@@ -25,26 +25,26 @@ struct Inner {
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// D0001: shapes that must be equal, or stretch to a common one, are not.
+    /// D0001: shapes that must be equal, or broadcast to a common one, are not.
     #[error("{codelet}: the shapes differ: {shapes}{remedy}")]
     Shapes {
         /// The codelet.
         codelet: &'static str,
         /// `x: [3], y: [2]`.
         shapes: String,
-        /// What may be done, or empty.
+        /// A remedy, or empty.
         remedy: &'static str,
     },
-    /// D0002: an output has not the shape that the codelet gives it.
+    /// D0002: an output does not have the shape that the codelet computes.
     #[error("{codelet}: `{parameter}` has shape {actual}, but the result has shape {expected} ({shapes})")]
     OutputShape {
         /// The codelet.
         codelet: &'static str,
         /// The output.
         parameter: &'static str,
-        /// The shape of the array that was given.
+        /// The shape of the given array.
         actual: String,
-        /// The shape that the inputs demand.
+        /// The shape that follows from the inputs.
         expected: String,
         /// All shapes of the call.
         shapes: String,
@@ -54,7 +54,7 @@ pub enum ErrorKind {
     Check {
         /// The codelet.
         codelet: &'static str,
-        /// The expression as it was written.
+        /// The expression as written.
         expression: &'static str,
         /// The values in it.
         values: String,
@@ -85,7 +85,7 @@ pub enum ErrorKind {
         /// The codelet or call.
         subject: &'static str,
     },
-    /// D0009: a shape that cannot be.
+    /// D0009: an invalid shape.
     #[error("{subject}: {fact}")]
     InvalidShape {
         /// The call.
@@ -93,25 +93,25 @@ pub enum ErrorKind {
         /// What is wrong with it.
         fact: String,
     },
-    /// D0010: a setting that cannot be.
+    /// D0010: an invalid setting.
     #[error("{setting} = `{value}`: expected {expected}")]
     Config {
         /// The variable or builder method.
         setting: &'static str,
-        /// What it was.
+        /// Its value.
         value: String,
-        /// What it may be.
+        /// The valid values.
         expected: String,
     },
     /// D0011: a thread could not be started.
     #[error("the runtime's workers cannot be started: {0}")]
     Workers(String),
-    /// D0012: no kernel of the codelet, or not the one that was chosen, exists for this element type.
+    /// D0012: the codelet has no kernel, or not the one that was named, for this element type.
     #[error("{codelet}: no {kernel} for {element}; the codelet has: {kernels}")]
     NoKernel {
         /// The codelet.
         codelet: &'static str,
-        /// What was looked for: `kernel`, or one with its name.
+        /// `kernel`, or the name of the missing one.
         kernel: String,
         /// The element type of the call.
         element: &'static str,
@@ -123,9 +123,9 @@ pub enum ErrorKind {
     NoWorker {
         /// The codelet.
         codelet: &'static str,
-        /// What was asked for: `worker 7`, or a worker of some kind.
+        /// The requested worker: `worker 7`, or a worker of some kind.
         wanted: String,
-        /// The workers that there are, by number and name.
+        /// The existing workers, by number and name.
         workers: String,
     },
     /// D0014: a described task cannot be submitted again on these arrays.
@@ -133,7 +133,7 @@ pub enum ErrorKind {
     Replay {
         /// The codelet.
         codelet: &'static str,
-        /// What stands against it.
+        /// The reason.
         fact: String,
     },
     /// D0099: an error of a crate built on this one.
@@ -181,7 +181,7 @@ impl Error {
         Self(Box::new(Inner { kind, location: Some(location) }))
     }
 
-    /// Shapes that an operation made of several tasks cannot take: `subject: fact`, with the caller's line.
+    /// An invalid shape for an operation that consists of several tasks: `subject: fact`, with the caller's line.
     #[track_caller]
     pub fn invalid_shape(subject: &'static str, fact: String) -> Self {
         Self::new(ErrorKind::InvalidShape { subject, fact })
@@ -192,7 +192,7 @@ impl Error {
         Self(Box::new(Inner { kind: ErrorKind::Other(Arc::new(error)), location: None }))
     }
 
-    /// What went wrong.
+    /// The kind of error.
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
     }
@@ -202,7 +202,7 @@ impl Error {
         self.0.kind.code()
     }
 
-    /// The line that made the failing call, where one is known.
+    /// The line that made the failing call, if known.
     pub fn location(&self) -> Option<&'static Location<'static>> {
         self.0.location
     }
@@ -230,7 +230,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// A task that failed: the first cause of every error that comes of it.
+/// A task that failed: the first cause of all errors that follow from it.
 #[derive(Debug)]
 pub struct Failure {
     /// The codelet of the task.
@@ -239,9 +239,9 @@ pub struct Failure {
     pub worker: String,
     /// The line that submitted it.
     pub location: &'static Location<'static>,
-    /// What happened: the message of a panic, for instance.
+    /// A description: the message of a panic, for instance.
     pub message: String,
-    /// What its codelet's name is followed by.
+    /// The text after its codelet's name.
     what: &'static str,
     reported: AtomicBool,
 }
@@ -263,17 +263,17 @@ impl Failure {
         }
     }
 
-    /// The same of a task that ran well: what it had written was lost.
+    /// The same for a task that succeeded, whose outputs were lost.
     pub(crate) fn lost(self) -> Self {
         Self { what: "its result was lost with", ..self }
     }
 
-    /// The same of elements that could not be brought to where they were needed.
+    /// The same for elements that could not be made available.
     pub(crate) fn unreachable(self) -> Self {
         Self { what: "its elements could not be had on", ..self }
     }
 
-    /// The error to return to a caller, who thereby knows.
+    /// The error for a caller, which marks the failure as reported.
     pub(crate) fn report(self: &Arc<Self>) -> Error {
         self.reported.store(true, Ordering::Relaxed);
         Error(Box::new(Inner { kind: ErrorKind::Task(Arc::clone(self)), location: Some(self.location) }))

@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A hash of a footprint and of what `hash` is of.
+/// A hash of a footprint, continued from `hash`.
 pub(crate) fn hash_after<'f>(mut hash: u64, footprint: impl Iterator<Item = &'f [usize]>) -> u64 {
     for extents in footprint {
         hash = mix(hash, extents.len() as u64);
@@ -13,14 +13,14 @@ pub(crate) fn hash_after<'f>(mut hash: u64, footprint: impl Iterator<Item = &'f 
     hash
 }
 
-/// Both halves of a product of 128 bits: each bit of the result depends on each of the operands'.
+/// Both halves of a product of 128 bits: each bit of the result depends on each bit of the operands.
 pub(crate) fn mix(hash: u64, value: u64) -> u64 {
     let product =
         u128::from(hash ^ 0x9e37_79b9_7f4a_7c15) * u128::from(value.rotate_left(32) ^ 0xd1b5_4a32_d192_ed03);
     (product as u64) ^ ((product >> 64) as u64)
 }
 
-/// For maps whose keys are hashes already.
+/// For maps with hashes as keys.
 pub(crate) type Hashed = BuildHasherDefault<AsIs>;
 
 /// Hashes a `u64` to itself.

@@ -156,7 +156,7 @@ fn a_plan_that_does_not_fit_holds_up_nobody() -> Result<()> {
     OPEN.store(true, Ordering::SeqCst);
     rt.wait()?;
     assert_eq!([first.to_vec()?, second.to_vec()?, long.to_vec()?], [[1; 4]; 3].map(Vec::from));
-    assert!(!rt.plan_misfits().is_empty());
+    assert!(!rt.plan_divergences().is_empty());
     Ok(())
 }
 

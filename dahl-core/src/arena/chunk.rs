@@ -6,7 +6,7 @@ use crate::sync::atomic::Ordering;
 use crate::task::{block_in_submission, wait_for, wait_for_bytes};
 
 impl Arena {
-    /// A chunk of at least `bytes` bytes for a region that has `held` already. Waits if tasks in flight can free
+    /// A chunk of at least `bytes` bytes for a region that has reserved `held` bytes. Waits if tasks in flight can free
     /// enough.
     pub(super) fn chunk(&self, bytes: usize, held: usize) -> Result<Chunk, Shortage> {
         let (node, shared) = (self.runtime.host().memory(), &self.shared);
@@ -18,8 +18,8 @@ impl Arena {
                 Shortage { capacity: Some((capacity_bytes, used_bytes)), ..Shortage::new(node, bytes) }
             });
         }
-        // As much as the last steps needed, at least doubling: a region ends with few chunks. Where little is left, no
-        // more than is needed.
+        // As much as the last steps needed, at least doubling: a region then has few chunks. If little is left of a
+        // limit, no more than needed.
         let usual = shared.usual_bytes.load(Ordering::Relaxed);
         let wished = bytes.max(held).max(usual.saturating_sub(held));
         let spacious = if wished > bytes && node.has_room(wished.saturating_mul(2)) {
@@ -32,9 +32,9 @@ impl Arena {
         Ok(Chunk::new(block))
     }
 
-    /// Waits until regions that tasks in flight hold, and `current` bytes beside them, take at most `bytes`.
+    /// Waits until the regions of tasks in flight, together with `current` bytes, take at most `bytes`.
     pub(super) fn wait_within(&self, current: usize, bytes: usize) {
-        // Before it waits, as `Monitor::wait_until` asks.
+        // Stored before it waits, as `Monitor::wait_until` requires.
         self.shared.awaited_bytes.store(bytes.saturating_sub(current), Ordering::Relaxed);
         wait_for_bytes(&*self.runtime, || self.shared.holds_within(current, bytes));
         self.shared.awaited_bytes.store(0, Ordering::Relaxed);

@@ -13,7 +13,7 @@ use crate::graph::Content;
 use crate::shape::broadcast_shape;
 use crate::submission::check_error;
 
-/// Requires a precondition before there is a task (`_init` makes its outputs first).
+/// Requires a precondition before there is a task (`_init` creates its outputs first).
 #[doc(hidden)]
 #[track_caller]
 pub fn require(
@@ -58,7 +58,7 @@ pub fn map_shape<const N: usize>(
     if let Some(common) = common {
         return Ok(common);
     }
-    // Not in a closure: its caller would be this file.
+    // Not in a closure, since its caller would be in this file.
     let shapes =
         inputs.iter().map(|(name, shape)| format!("{name}: {shape:?}")).collect::<Vec<_>>().join(", ");
     let remedy = if broadcast { "; an extent of 1 stretches, others must be equal" } else { "" };

@@ -19,11 +19,11 @@ use crate::memory::{ALIGN_BYTES, ARENA, ArenaShared, Carved, Chunk, Holder, Regi
 use crate::sync::atomic::Ordering;
 use crate::task::block_in_submission;
 
-/// Memory for arrays that go together, such as those of one training step.
+/// Memory for arrays that are freed together, such as those of one training step.
 ///
-/// Arrays borrow the arena they live in, and [`reset`](Arena::reset) takes `&mut`: an array that is used after the
-/// reset does not compile. A reset waits for nothing. What tasks in flight still use is kept until they end and is
-/// then used anew, so memory stays bounded however long the loop.
+/// Arrays borrow their arena, and [`reset`](Arena::reset) takes `&mut`: the use of an array after the reset is a
+/// compile error. A reset does not wait. Memory that tasks in flight still use is kept until they end and then reused,
+/// so memory is bounded however long a loop runs.
 ///
 /// Arrays begin at multiples of 64 bytes, the width of an AVX-512 register.
 ///
@@ -64,7 +64,7 @@ impl Arena {
         Self::with(runtime, None, Location::caller())
     }
 
-    /// An arena that reserves `bytes` bytes now, and no more later.
+    /// An arena that reserves `bytes` bytes now, and never more.
     #[track_caller]
     pub(crate) fn with_capacity(runtime: Arc<dyn Engine>, bytes: usize) -> Result<Self> {
         let location = Location::caller();
@@ -92,7 +92,7 @@ impl Arena {
     /// An array of zeros.
     ///
     /// # Errors
-    /// If the memory cannot be had, not even when tasks in flight have ended; it waits for them only if that suffices.
+    /// If memory cannot be allocated, even after tasks in flight have ended. It waits for them only if that suffices.
     #[track_caller]
     pub fn zeros<T: Element, const N: usize>(&self, shape: [usize; N]) -> Result<Array<'_, T, N>> {
         self.array(shape, Content::Zero)
@@ -101,7 +101,7 @@ impl Arena {
     /// An array whose elements all are `value`.
     ///
     /// # Errors
-    /// If the memory cannot be had.
+    /// If memory cannot be allocated.
     #[track_caller]
     pub fn filled<T: Element, const N: usize>(&self, shape: [usize; N], value: T) -> Result<Array<'_, T, N>> {
         let mut array = self.array(shape, Content::Unset)?;
@@ -112,7 +112,7 @@ impl Arena {
     /// An array with a copy of `elements`, in row-major order.
     ///
     /// # Errors
-    /// If `shape` has another number of elements, or the memory cannot be had.
+    /// If `shape` has another number of elements, or memory cannot be allocated.
     #[track_caller]
     pub fn from_slice<T: Element, const N: usize>(
         &self,
@@ -128,7 +128,7 @@ impl Arena {
     /// An array with the elements of an iterator or vector, in row-major order.
     ///
     /// # Errors
-    /// If `shape` has another number of elements, or the memory cannot be had.
+    /// If `shape` has another number of elements, or memory cannot be allocated.
     #[track_caller]
     pub fn from_vec<T: Element, const N: usize>(
         &self,
@@ -138,12 +138,12 @@ impl Arena {
         self.from_slice(shape, &elements)
     }
 
-    /// An array that is made row by row: `fill` gets the number of each row, which is what lies at one index of the
-    /// first axis, and its elements, zeros, in row-major order. An array without axes is one row; rows without elements
-    /// are not filled.
+    /// An array that is filled row by row: `fill` receives the number of each row, which is an index of the first axis,
+    /// and the row's elements, zeros, in row-major order. An array without axes is one row; rows without elements are
+    /// skipped.
     ///
     /// # Errors
-    /// If the memory cannot be had.
+    /// If memory cannot be allocated.
     ///
     /// # Examples
     /// ```
@@ -206,7 +206,7 @@ impl Arena {
         }
     }
 
-    /// Lets go of every array that lives here. Waits for nothing: memory of tasks in flight is kept until they end.
+    /// Releases every array of the arena. Does not wait: memory of tasks in flight is kept until they end.
     pub fn reset(&mut self) {
         if self.current.is_sole() {
             let used = self.current.restart();
@@ -219,10 +219,11 @@ impl Arena {
         self.current = self.shared.take_region();
     }
 
-    /// [Resets](Self::reset), and waits until tasks in flight hold at most `bytes` bytes of the arena's memory from before: so a
-    /// loop holds no more than that and what one turn of it makes, however far the tasks are behind.
+    /// [Resets](Self::reset), and waits until tasks in flight hold at most `bytes` bytes of the arena's earlier memory.
+    /// A loop then needs no more than that plus the memory of one iteration, however far the tasks lag behind.
     ///
-    /// In a kernel it does not wait; nor for arrays that were forgotten, for longer than it takes to run all that is in flight.
+    /// It does not wait inside a kernel. For arrays that were leaked, it waits no longer than until all tasks in flight
+    /// have ended.
     ///
     /// ```
     /// # use dahl_core::{Runtime, Vector};
@@ -241,14 +242,15 @@ impl Arena {
         self.reset_beyond(bytes, bytes);
     }
 
-    /// [Resets](Self::reset) with a high and a low watermark. It waits if tasks in flight hold more than `most_bytes` of the
-    /// arena's memory, the high watermark, and then until they hold at most `left_bytes`, the low watermark. With the gap between
-    /// the two, the next turns of a loop need not wait: to sleep and be woken takes longer than a short turn.
+    /// [Resets](Self::reset) with a high and a low watermark. It waits if tasks in flight hold more than `most_bytes`
+    /// of the arena's memory, the high watermark, and then until they hold at most `left_bytes`, the low watermark.
+    /// With a gap between the two, the next iterations of a loop need not wait: parking and waking a thread takes
+    /// longer than a short iteration.
     ///
-    /// The low watermark is raised to what the arena holds for this turn and half of the rest of `most_bytes`, if that is more.
+    /// The low watermark is at least the bytes of the current iteration plus half of the rest of `most_bytes`.
     pub fn reset_beyond(&mut self, most_bytes: usize, left_bytes: usize) {
         if !self.current.is_sole() && !in_kernel() {
-            // Before the reset, so that what comes free is carved anew.
+            // Before the reset, so that released memory is reused first.
             let current = self.current.reserved_bytes();
             if !self.shared.holds_within(current, most_bytes) {
                 let half_of_rest = most_bytes.saturating_sub(current) / 2;
@@ -258,7 +260,7 @@ impl Arena {
         self.reset();
     }
 
-    /// The workers of its runtime, as [`Runtime::worker_infos`](crate::Runtime::worker_infos) has them.
+    /// The workers of its runtime, as in [`Runtime::worker_infos`](crate::Runtime::worker_infos).
     pub fn worker_infos(&self) -> &[WorkerInfo] {
         self.runtime.host().worker_infos()
     }
@@ -269,22 +271,22 @@ impl Arena {
         Arena::new(Arc::clone(&self.runtime))
     }
 
-    /// Bytes of the arrays that live here, since the last reset.
+    /// Bytes of the arrays in this arena, since the last reset.
     pub fn used_bytes(&self) -> usize {
         self.current.used_bytes()
     }
 
-    /// Bytes of the arrays that live here, and of those from before a reset that tasks in flight use.
+    /// Bytes of the arrays in this arena, and of those from before a reset that tasks in flight use.
     pub fn current_bytes(&self) -> usize {
         self.shared.current_bytes.load(Ordering::Relaxed)
     }
 
-    /// Bytes that the arena holds now, for its arrays, for tasks in flight, and for the next steps.
+    /// Bytes that the arena has reserved, for its arrays, for tasks in flight, and for reuse.
     pub fn reserved_bytes(&self) -> usize {
         self.shared.reserved_bytes.load(Ordering::Relaxed)
     }
 
-    /// The most bytes that the arena held at once, with what tasks in flight used.
+    /// The peak of its reserved bytes, including those of tasks in flight.
     pub fn peak_bytes(&self) -> usize {
         self.shared.peak_bytes.load(Ordering::Relaxed)
     }

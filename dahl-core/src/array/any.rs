@@ -16,7 +16,7 @@ pub trait AnyArray: sealed::Sealed {
     /// The extents.
     fn extents(&self) -> Vec<usize>;
 
-    /// Waits for the tasks that write it, and copies the elements out in row-major order, as bytes.
+    /// Waits for the tasks that write it, and copies the elements in row-major order, as bytes.
     ///
     /// # Errors
     /// As for [`Array::read`].

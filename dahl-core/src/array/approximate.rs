@@ -7,7 +7,7 @@ use ndarray::{ArrayViewD, Dim, Dimension};
 use super::{Array, ReadGuard, guard};
 use crate::element::{Approximate, ApproximateFloat, Element};
 
-/// The elements of an array, when the tasks that write it are done.
+/// Waits for the tasks that write an array, and returns its elements.
 ///
 /// # Panics
 /// If one of them failed.
@@ -16,7 +16,7 @@ fn elements<'a, T: Element, const N: usize>(array: &'a Array<'_, T, N>) -> Array
     guard::view(array).unwrap_or_else(|error| panic!("an array that is compared has no value: {error}"))
 }
 
-/// Equal shapes, and `equal` for each pair of elements.
+/// Requires equal shapes, and `equal` for each pair of elements.
 fn all<T: Element, D: Dimension>(
     a: ndarray::ArrayView<'_, T, D>,
     b: ndarray::ArrayView<'_, T, D>,
@@ -95,6 +95,6 @@ impl_comparison! {
 }
 
 impl_comparison! {
-    /// Compares the elements; it has nothing to wait for.
+    /// Compares the elements without waiting.
     ReadGuard, ReadGuard::view, [where Dim<[usize; N]>: Dimension]
 }

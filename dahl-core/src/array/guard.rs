@@ -27,7 +27,7 @@ pub struct WriteGuard<'a, T: Element, const N: usize> {
     view: ArrayViewMut<'a, T, Dim<[usize; N]>>,
 }
 
-/// Waits until the host may read, and says where the elements are.
+/// Waits until the host may read, and returns the address of the first element.
 #[track_caller]
 pub(super) fn wait_to_read<T: Element, const N: usize>(array: &Array<'_, T, N>) -> Result<(*mut u8, Layout)> {
     wait(array, AccessMode::R, "read")
@@ -45,25 +45,25 @@ fn wait<T: Element, const N: usize>(
     Ok((pointer, layout))
 }
 
-/// Waits until the host may read, and gives a view of any rank.
+/// Waits until the host may read, and returns a view of any rank.
 #[track_caller]
 pub(super) fn view<'a, T: Element, const N: usize>(array: &'a Array<'_, T, N>) -> Result<ArrayViewD<'a, T>> {
     let (pointer, layout) = wait_to_read(array)?;
     let start = pointer.cast::<T>().wrapping_add(layout.offset);
-    // SAFETY: the elements are initialised and lie as the layout says; the writers have ended, and the borrow of the
+    // SAFETY: the elements are initialised and arranged as in the layout; the writers have ended, and the borrow of the
     // array for 'a keeps new ones from being submitted.
     Ok(unsafe { ArrayView::from_shape_ptr(layout.stride_shape(), start) })
 }
 
-/// A view of an array whose elements are there without waiting.
+/// A view of an array, if its elements are available without waiting.
 pub(super) fn view_if_settled<'a, T: Element, const N: usize>(
     array: &'a Array<'_, T, N>,
 ) -> Option<ArrayViewD<'a, T>> {
     let pointer = array.state().quiescent_pointer()?;
     let layout = array.layout();
     let start = pointer.cast::<T>().wrapping_add(layout.offset);
-    // SAFETY: the elements are initialised and lie as the layout says; no access is under way or owed, and the borrow
-    // of the array for 'a keeps writers from being submitted.
+    // SAFETY: the elements are initialised and arranged as in the layout; no access is in progress or pending, and the
+    // borrow of the array for 'a keeps writers from being submitted.
     Some(unsafe { ArrayView::from_shape_ptr(layout.stride_shape(), start) })
 }
 
@@ -91,7 +91,7 @@ where
     pub(super) fn acquire(array: &'a Array<'_, T, N>) -> Result<Self> {
         let (pointer, layout) = wait_to_read(array)?;
         let start = pointer.cast::<T>().wrapping_add(layout.offset);
-        // SAFETY: the elements are initialised and lie as the layout says; the writers have ended, and the borrow of
+        // SAFETY: the elements are initialised and arranged as in the layout; the writers have ended, and the borrow of
         // the array for 'a keeps new ones from being submitted.
         let view = unsafe { ArrayView::from_shape_ptr(layout.stride_shape(), start) };
         Ok(Self { view })
@@ -102,7 +102,7 @@ impl<T: Element, const N: usize> ReadGuard<'_, T, N>
 where
     Dim<[usize; N]>: Dimension,
 {
-    /// The view that it holds.
+    /// The view of the guard.
     pub(super) fn view(&self) -> ArrayView<'_, T, Dim<[usize; N]>> {
         self.view.view()
     }
@@ -116,7 +116,7 @@ where
     pub(super) fn acquire(array: &'a mut Array<'_, T, N>) -> Result<Self> {
         let (pointer, layout) = wait(array, AccessMode::RW, "write")?;
         let start = pointer.cast::<T>().wrapping_add(layout.offset);
-        // SAFETY: the elements are initialised and lie as the layout says; every access has ended, and the exclusive
+        // SAFETY: the elements are initialised and arranged as in the layout; every access has ended, and the exclusive
         // borrow of the array for 'a keeps new ones from being submitted.
         let view = unsafe { ArrayViewMut::from_shape_ptr(layout.stride_shape(), start) };
         Ok(Self { view })
@@ -154,14 +154,14 @@ where
     }
 }
 
-/// How guards print: `Display` the elements, `Debug` also type and shape, and not too many elements.
+/// How guards print: `Display` prints the elements, `Debug` also type and shape, and abbreviates.
 macro_rules! impl_printing {
     ($($guard:ident),*) => {$(
         impl<T: Element, const N: usize> $guard<'_, T, N>
         where
             Dim<[usize; N]>: Dimension,
         {
-            /// The elements as text, with more settings than a formatter has: see [`Printed`].
+            /// The elements as text, with more options than a formatter has: see [`Printed`].
             pub fn display(&self) -> Printed<'_, T> {
                 Printed::new(self.view.view())
             }

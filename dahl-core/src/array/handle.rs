@@ -34,9 +34,10 @@ pub type Tensor<'m, T> = Array<'m, T, 4>;
 /// Data known to the runtime: `N` extents, elements of type `T` in row-major order.
 ///
 /// It lives in an [`Arena`](crate::Arena) for `'m`, or, as `Array<'static, ..>`, on its own
-/// ([`Runtime::zeros`](crate::Runtime::zeros)). Tasks take `&Array` to read and `&mut Array` to write it; both return
-/// at once, and the tasks run in an order that gives the results of the order of submission. The host looks at it with
-/// [`read`](Array::read) and [`write`](Array::write), which wait for the tasks they must.
+/// ([`Runtime::zeros`](crate::Runtime::zeros)). Calls that submit tasks take `&Array` to read and `&mut Array` to write
+/// it, and return immediately. The tasks run in an order that gives the results of the order of submission. The host
+/// accesses the array with [`read`](Array::read) and [`write`](Array::write), which wait for the tasks that they depend
+/// on.
 pub struct Array<'m, T, const N: usize> {
     handle: Handle,
     shape: [usize; N],
@@ -44,7 +45,7 @@ pub struct Array<'m, T, const N: usize> {
     lives: PhantomData<&'m T>,
 }
 
-/// Where an array's elements lie in the buffer of its state.
+/// How an array's elements are arranged in the buffer of its state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PartLayout<const N: usize> {
     /// All of it, in row-major order.
@@ -53,18 +54,18 @@ pub(crate) enum PartLayout<const N: usize> {
     Part([isize; N], usize),
 }
 
-/// Owns a state, or borrows one for as long as the array's lifetime says.
+/// Owns a state, or borrows one for the array's lifetime.
 ///
-/// The flag travels with the pointer: swapping two arrays through `&mut` swaps both.
+/// The flag and the pointer are in one struct: swapping two arrays through `&mut` swaps both.
 #[derive(Debug)]
 struct Handle {
     state: NonNull<ArrayState>,
     owned: bool,
 }
 
-// SAFETY: a state is reached through its chain, which is atomic, and otherwise as the tasks' order says.
+// SAFETY: a state is accessed through its chain, which is atomic, and otherwise in the order of the tasks.
 unsafe impl Send for Handle {}
-// SAFETY: as for `Send`; `&Array` only submits reads, which several threads may.
+// SAFETY: as for `Send`; `&Array` only submits reads, which several threads may do.
 unsafe impl Sync for Handle {}
 
 impl Handle {
@@ -78,11 +79,11 @@ impl Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         if self.owned {
-            // The runtime must outlive this call, also when the state, which keeps it alive, goes at once.
+            // The runtime must outlive this call, even if the state, which keeps it alive, is freed immediately.
             let engine = Arc::clone(self.state().engine());
-            // Parts' tasks come before the release; contributions to a reduction that nobody reads need not.
+            // Tasks on parts precede the release. Contributions to a reduction that nobody reads need not.
             self.state().partitions().rejoin(self.state(), AccessMode::RW);
-            // SAFETY: the owner goes once, and no access is submitted after it.
+            // SAFETY: the owner is dropped once, and no access is submitted after it.
             Step::new(&*engine, None).run(|step| unsafe { ArrayState::release(self.state, step) });
         }
     }
@@ -102,13 +103,13 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         Self { handle: Handle { state, owned: true }, shape, layout: PartLayout::Whole, lives: PhantomData }
     }
 
-    /// An array of its own block, which is zero.
+    /// An array with a block of its own, which is zero.
     pub(crate) fn from_block(engine: &Arc<dyn Engine>, shape: [usize; N], block: MemoryBlock) -> Self {
         let pointer = block.pointer();
         Self::new(engine, shape, pointer, Origin::Block(block), Content::Ready)
     }
 
-    /// Fills an array that was made with [`Content::Unset`] and that no task knows yet.
+    /// Fills an array that was created with [`Content::Unset`] and has no tasks.
     pub(crate) fn fill_new(&mut self, fill: impl FnOnce(&mut [T])) {
         let state = self.handle.state();
         // SAFETY: the array is new: `&mut self`, and no task has been submitted on it. Its bytes are initialised
@@ -130,7 +131,7 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         self.shape
     }
 
-    /// The name by which observers, schedulers and traces know the array. No other array of the runtime has the same, ever.
+    /// The id of the array for observers, schedulers and traces. No other array of the runtime ever has the same.
     pub fn id(&self) -> ArrayId {
         self.state().id()
     }
@@ -145,12 +146,12 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         self.len() == 0
     }
 
-    /// The extents as the expressions of a declaration see them.
+    /// The extents, as in the expressions of a declaration.
     pub fn extents(&self) -> Extents<N> {
         Extents::new(self.shape)
     }
 
-    /// Waits for the tasks that write the array, and gives a view of it. Tasks may go on reading it meanwhile.
+    /// Waits for the tasks that write the array, and returns a view of it. Tasks may read the array meanwhile.
     ///
     /// # Errors
     /// If a task that the array depends on failed; or inside a kernel.
@@ -162,11 +163,12 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         ReadGuard::acquire(self)
     }
 
-    /// Begins to copy the elements to the memory of worker `worker`, so that a task which reads them there finds them. It waits
-    /// for no task, though it may for copies before it; and it does nothing if that worker works in the main memory, if its memory has no room to spare, if tasks still use
-    /// the array, or in a simulation.
+    /// Starts copying the elements to the memory of worker `worker`, ahead of a task that will read them there. It does
+    /// not wait for tasks, though it may wait for earlier copies. It does nothing if that worker uses the main memory,
+    /// if its memory has no free space, if tasks still use the array, or in a simulation.
     ///
-    /// For what the host has written and tasks will read that cannot run yet: the next batch while this one is learned from.
+    /// For arrays that the host has written and that later tasks will read: the next batch during the training on this
+    /// one.
     #[track_caller]
     pub fn prefetch(&self, worker: usize) {
         let state = self.handle.state();
@@ -175,12 +177,12 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
             return;
         }
         let requester = Requester { name: "prefetch", location: Location::caller() };
-        // SAFETY: no access is under way or owed, and the borrow of the array keeps writers from being submitted: that is a shared
-        // access of the host's.
+        // SAFETY: no access is in progress or pending, and the borrow of the array keeps writers from being submitted:
+        // that is a shared access of the host.
         unsafe { state.prefetch(host.worker(worker).node, requester) };
     }
 
-    /// Waits for the tasks that use the array, and gives a view of it that can be changed.
+    /// Waits for the tasks that use the array, and returns a mutable view of it.
     ///
     /// # Errors
     /// If a task that the array depends on failed; or inside a kernel.
@@ -192,7 +194,7 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         WriteGuard::acquire(self)
     }
 
-    /// Waits for the tasks that write the array, and copies its elements out, in row-major order.
+    /// Waits for the tasks that write the array, and copies its elements, in row-major order.
     ///
     /// # Errors
     /// As [`read`](Array::read).
@@ -208,7 +210,7 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         Ok(elements)
     }
 
-    /// Waits for the tasks that write the array, and gives its elements as text, in the manner of NumPy.
+    /// Waits for the tasks that write the array, and returns its elements as text, formatted like NumPy.
     ///
     /// ```
     /// # fn main() -> dahl_core::Result<()> {
@@ -230,7 +232,7 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     /// The same elements in another shape; nothing is copied.
     ///
     /// # Errors
-    /// If `shape` has another number of elements, or this is a part whose elements do not follow each other.
+    /// If `shape` has another number of elements, or this is a part whose elements are not contiguous.
     #[track_caller]
     pub fn reshape<const M: usize>(self, shape: [usize; M]) -> Result<Array<'m, T, M>> {
         let layout = self.reshape_layout("reshape", shape)?;
@@ -246,7 +248,7 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         Ok(Reshaped::new(self.alias(shape, self.reshape_layout("reshaped", shape)?)))
     }
 
-    /// The same elements in another shape, borrowed for change; nothing is copied.
+    /// The same elements in another shape, borrowed mutably; nothing is copied.
     ///
     /// # Errors
     /// As [`reshape`](Array::reshape).
@@ -281,7 +283,7 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         self.handle.state()
     }
 
-    /// A handle of the part that `state` stands for: `len` indices from `begin` on along `axis`.
+    /// A handle of the part with the state `state`: `len` indices from `begin` on along `axis`.
     pub(crate) fn part<'p>(
         &self,
         state: NonNull<ArrayState>,
@@ -301,7 +303,7 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         }
     }
 
-    /// Where the elements lie in the buffer of the state.
+    /// The layout of the elements in the buffer of the state.
     pub(crate) fn layout(&self) -> Layout {
         let mut layout = Layout::EMPTY;
         self.set_layout(&mut layout);
@@ -317,8 +319,8 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     }
 }
 
-/// Element type, rank and shape; and the elements (of a large array some), if they are there. It never waits: while a
-/// task may write them it leaves them out.
+/// Element type, rank and shape, and the elements (abbreviated for a large array) if they are available. It never
+/// waits: it leaves the elements out while a task may write them.
 impl<T: Element, const N: usize> fmt::Debug for Array<'_, T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Array<{}, {N}>{:?}", T::NAME, self.shape)?;

@@ -10,11 +10,11 @@ use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 
 impl<T: Element, const N: usize> Array<'_, T, N> {
-    /// Submits now what otherwise the next access would: the tasks that combine contributions to a reduction, and those
-    /// that join parts again. It waits for nothing.
+    /// Submits the tasks that the next access would submit: those that combine contributions to a reduction, and those
+    /// that join parts. It does not wait.
     ///
-    /// For a result that is read much later: by then it is there, and [`read`](Array::read) does not wait for a task
-    /// that it has only just submitted.
+    /// For a result that is read much later: it is then complete, and [`read`](Array::read) need not wait for a task
+    /// that it has just submitted.
     ///
     /// # Errors
     /// Inside a kernel.
@@ -27,12 +27,11 @@ impl<T: Element, const N: usize> Array<'_, T, N> {
         Ok(())
     }
 
-    /// Forgets the value, or the failure that left the array without one, and what is being reduced into it; it waits
-    /// for no task before it. If a reduction is next, its total is the value, and if the array is whole, and its
-    /// elements are of the type that the reduction computes in, the array is its first buffer. Whatever else is next
-    /// finds zeros.
+    /// Discards the value, or the failure that left the array without one, and contributions to a reduction. It does
+    /// not wait for earlier tasks. If a reduction follows, its total is the value; and if the array is whole and has
+    /// the reduction's compute type, it is the reduction's first buffer. Any other access finds zeros.
     ///
-    /// A gradient that is summed up anew in each step needs no task that clears it, and none that adds the sum to the
+    /// A gradient that is summed in each step then needs no task that clears it, and none that adds the sum to the
     /// zeros.
     ///
     /// # Errors
@@ -49,10 +48,9 @@ impl<T: Element, const N: usize> Array<'_, T, N> {
         Ok(())
     }
 
-    /// Lets so many consecutive contributions to a reduction share a buffer, one after the other, from now on;
-    /// [`LEAF_LEN`](crate::LEAF_LEN) do if nothing is said. With fewer, more contributions run in parallel; there are
-    /// more buffers, and more tasks that fold them. How a sum is rounded depends on it, as on nothing else but the
-    /// order of submission.
+    /// Sets how many consecutive contributions to a reduction share a buffer, one after the other, from now on. The
+    /// default is [`LEAF_LEN`](crate::LEAF_LEN). With fewer, more contributions run in parallel, in more buffers, which
+    /// more tasks fold. The rounding of a sum depends on it, and otherwise only on the order of submission.
     pub fn set_leaf_len(&mut self, contributions: NonZeroUsize) {
         self.state().reductions().set_leaf_len(contributions);
     }

@@ -10,7 +10,7 @@ use crate::error::Result;
 #[derive(Debug)]
 pub struct Reshaped<'a, T: crate::Element, const N: usize>(Array<'a, T, N>);
 
-/// An array in another shape, borrowed for change. See [`Array::reshaped_mut`].
+/// An array in another shape, borrowed mutably. See [`Array::reshaped_mut`].
 #[derive(Debug)]
 pub struct ReshapedMut<'a, T: crate::Element, const N: usize>(Array<'a, T, N>);
 
@@ -52,7 +52,7 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
     /// The same elements along one axis, in row-major order; nothing is copied.
     ///
     /// # Errors
-    /// If this is a part whose elements do not follow each other.
+    /// If this is a part whose elements are not contiguous.
     #[track_caller]
     pub fn flatten(self) -> Result<Array<'m, T, 1>> {
         let len = self.len();
@@ -68,7 +68,7 @@ impl<'m, T: Element, const N: usize> Array<'m, T, N> {
         self.reshaped([self.len()])
     }
 
-    /// The same elements along one axis, in row-major order, borrowed for change; nothing is copied.
+    /// The same elements along one axis, in row-major order, borrowed mutably; nothing is copied.
     ///
     /// # Errors
     /// As [`flatten`](Array::flatten).

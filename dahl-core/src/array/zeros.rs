@@ -14,7 +14,7 @@ impl<T: Element, const N: usize> Array<'_, T, N> {
     /// An array of zeros of the same shape and runtime, in memory of its own.
     ///
     /// # Errors
-    /// If the memory cannot be had.
+    /// If memory cannot be allocated.
     #[track_caller]
     pub fn zeros_like(&self) -> Result<Array<'static, T, N>> {
         let engine = self.state().engine();
@@ -22,7 +22,7 @@ impl<T: Element, const N: usize> Array<'_, T, N> {
     }
 }
 
-/// Bytes of an array of `shape` and a new block for them.
+/// The bytes of an array of `shape`, and a new block for them.
 #[track_caller]
 pub(crate) fn block_for<T: Element>(engine: &dyn Engine, shape: &[usize]) -> Result<Block> {
     let bytes = byte_len::<T>(shape)?;

@@ -8,43 +8,43 @@ use crate::codelet::Kernel;
 pub(super) const SAMPLES: usize = 5;
 /// Runs of each candidate: its first call, and the measurements.
 pub(super) const RUNS: usize = 1 + SAMPLES;
-/// A candidate so many times slower than the best is not measured again.
+/// A candidate that is so many times slower than the best is not measured again.
 const FAR: u64 = 3;
 
-/// What may be chosen: a kernel on one core, or one with idle workers' help.
+/// A candidate: a kernel on one core, or with a team of idle workers.
 #[derive(Debug)]
 pub(super) struct Candidate {
     pub(super) kernel: usize,
     pub(super) team: bool,
-    /// Runs begun, and of those how many have ended.
+    /// The number of runs that have begun, and of those that have ended.
     begun: usize,
     ended: usize,
-    /// How long the first call took.
+    /// The duration of the first call.
     pub(super) first_ns: Option<u64>,
-    /// How long those after it took.
+    /// The durations of the later calls.
     pub(super) samples: ArrayVec<u64, SAMPLES>,
-    /// Whether it was much slower than another.
+    /// Whether it was dropped for being much slower than another.
     pub(super) is_out: bool,
 }
 
-/// The autotuner of one entry: it measures each candidate a few times, and then decides for good.
+/// The autotuner of one entry: it measures each candidate a few times, and then makes a final choice.
 #[derive(Debug)]
 pub(super) struct Autotuner {
     pub(super) candidates: Vec<Candidate>,
-    /// Whether all kernels give the same bits, so that one task may take another than the next.
+    /// Whether all kernels give the same bits, so that tasks may use different ones.
     may_mix: bool,
-    /// The kernel of all tasks to come, if they may not.
+    /// The kernel of all tasks, if they must use the same one.
     fixed: Option<usize>,
-    /// Tasks that came when a candidate with a team was to be measured and no worker was idle.
+    /// Tasks for which a candidate with a team could not be measured since no worker was idle.
     passed: usize,
 }
 
-/// What is chosen for good, if it is: kernel, and whether idle workers help it.
+/// The final choices: kernel, and whether it runs with a team.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Decision {
-    /// While no other worker is idle.
+    /// For tasks that start while no other worker is idle.
     pub(super) busy: Option<(usize, bool)>,
-    /// While one is.
+    /// For tasks that start while one is.
     pub(super) idle: Option<(usize, bool)>,
 }
 
@@ -54,7 +54,7 @@ impl Candidate {
         Self { kernel, team, begun: 0, ended: 0, first_ns: None, samples, is_out: false }
     }
 
-    /// The median of its measurements, the lower one of two; its first call if there is nothing else.
+    /// The median of its measurements, the lower one of two; without measurements, its first call.
     pub(super) fn median_ns(&self) -> Option<u64> {
         let mut samples = self.samples.clone();
         samples.sort_unstable();
@@ -67,7 +67,7 @@ impl Candidate {
 }
 
 impl Autotuner {
-    /// Each kernel alone, and with a `teams`, parallel ones with help.
+    /// A candidate for each kernel alone, and with `teams` one for each parallel kernel with a team.
     pub(super) fn new(kernels: &[&'static Kernel], teams: bool, may_mix: bool) -> Self {
         let with_team = kernels.iter().enumerate().filter(|(_, kernel)| teams && kernel.is_parallel());
         let with_team = with_team.map(|(index, _)| Candidate::new(index, true));
@@ -81,8 +81,8 @@ impl Autotuner {
         (candidate.kernel, candidate.team)
     }
 
-    /// The candidate for the next task, and whether it is measured: the one that began the fewest runs, or when all
-    /// have begun theirs, the best so far.
+    /// The candidate for the next task, and whether to measure it: the one with the fewest runs, or the best so far
+    /// when all have begun theirs.
     pub(super) fn next(&mut self, idle: bool) -> (usize, bool) {
         let is_open = |candidate: &Candidate| !candidate.is_out && candidate.begun < RUNS;
         let open = self.candidates.iter().enumerate().filter(|(_, candidate)| is_open(candidate));
@@ -101,7 +101,7 @@ impl Autotuner {
         }
     }
 
-    /// Notes that a run has ended, and how long it took; nothing if it failed.
+    /// Records that a run has ended, with its duration unless it failed.
     pub(super) fn end(&mut self, index: usize, time_ns: Option<u64>) {
         let candidate = &mut self.candidates[index];
         candidate.ended += 1;
@@ -115,8 +115,8 @@ impl Autotuner {
         self.drop_slow();
     }
 
-    /// Takes out what is far slower than the best: of those alone the best one alone, since one of them is needed when
-    /// no worker is idle.
+    /// Drops candidates that are far slower than the best: candidates without a team only relative to the best of
+    /// these, since one of them is needed when no worker is idle.
     fn drop_slow(&mut self) {
         for team in [false, true] {
             let rivals = self.candidates.iter().filter(|candidate| team || !candidate.team);
@@ -127,7 +127,7 @@ impl Autotuner {
         }
     }
 
-    /// The best so far: the shortest median, the first one of equals; the first candidate if nothing was measured.
+    /// The best so far: the shortest median, the first of equal ones; the first candidate if nothing was measured.
     fn best(&self, idle: bool) -> usize {
         let allowed = self.candidates.iter().enumerate().filter(|(_, candidate)| {
             let is_fixed = self.fixed.is_none_or(|kernel| kernel == candidate.kernel);
@@ -138,7 +138,7 @@ impl Autotuner {
         best.or_else(|| allowed.map(|(index, _)| index).next()).unwrap_or(0)
     }
 
-    /// What is chosen for good by now.
+    /// The final choices so far.
     pub(super) fn decide(&mut self) -> Decision {
         let of_fixed = |autotuner: &Self, candidate: &Candidate| {
             autotuner.fixed.is_none_or(|kernel| kernel == candidate.kernel)
@@ -159,7 +159,7 @@ impl Autotuner {
         Decision { busy: choice(false), idle: choice(true) }
     }
 
-    /// Whether there is nothing to choose.
+    /// Whether there is only one candidate.
     fn has_one(&self) -> bool {
         self.candidates.len() == 1
     }
@@ -172,7 +172,7 @@ mod tests {
     static PLAIN: Kernel = Kernel::new("plain", |_| ());
     static TEAM: Kernel = Kernel::new("team", |_| ()).parallel();
 
-    /// Runs as many tasks as `tasks`; durations by kernel and team.
+    /// Runs as many tasks as `tasks`, with durations by kernel and team.
     fn run(
         autotuner: &mut Autotuner,
         tasks: usize,
@@ -215,7 +215,7 @@ mod tests {
             let (index, is_trial) = autotuner.next(false);
             assert!(is_trial);
             runs[index] += 1;
-            // The second one is faster, but for its first call and one outlier.
+            // The second one is faster, except in its first call and one outlier.
             let ns = if index == 1 && [1, 4].contains(&runs[1]) { 9_000 } else { [200, 100][index] };
             autotuner.end(index, Some(ns));
         }
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn kernels_that_differ_in_bits_are_not_mixed() {
-        // Alone the plain one is faster, with a team the other.
+        // The plain one is faster alone, the other one with a team.
         let ns = |kernel: usize, team: bool| {
             if kernel == 0 {
                 80
@@ -257,12 +257,12 @@ mod tests {
         let mut autotuner = Autotuner::new(&[&PLAIN, &TEAM], true, false);
         run(&mut autotuner, 40, true, ns);
         assert_eq!(autotuner.decide(), Decision { busy: Some((1, false)), idle: Some((1, true)) });
-        // No worker is ever idle: the plain one is taken, and stays.
+        // No worker is ever idle: the plain one is chosen finally.
         let mut autotuner = Autotuner::new(&[&PLAIN, &TEAM], true, false);
         run(&mut autotuner, 40, false, ns);
         run(&mut autotuner, 40, true, ns);
         assert_eq!(autotuner.decide(), Decision { busy: Some((0, false)), idle: Some((0, false)) });
-        // Kernels of the same bits are.
+        // With kernels of the same bits, the choice remains open for idle workers.
         let mut autotuner = Autotuner::new(&[&PLAIN, &TEAM], true, true);
         run(&mut autotuner, 40, true, ns);
         assert_eq!(autotuner.decide(), Decision { busy: Some((0, false)), idle: Some((1, true)) });

@@ -32,41 +32,41 @@ use crate::footprint;
 use crate::sync::atomic::{AtomicU32, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 
-/// The choices of a runtime.
+/// The kernel choices of a runtime.
 #[derive(Debug)]
 pub(crate) struct Choices {
     policy: KernelPolicy,
     teams: TeamPolicy,
     entries: Mutex<Vec<Arc<TuningEntry>>>,
-    /// What a table says that does not fit.
+    /// Warnings about rows of a table that do not apply.
     warnings: Mutex<Vec<String>>,
 }
 
-/// One worker's entries, found without a lock.
+/// One worker's entries, accessed without a lock.
 #[derive(Default)]
 pub(crate) struct ChoiceCache {
     entries: HashMap<u64, Arc<TuningEntry>, footprint::Hashed>,
 }
 
-/// How a task is run.
+/// How a task runs.
 pub(crate) struct Selection {
     pub(crate) kernel: &'static Kernel,
-    /// Whether idle workers help.
+    /// Whether it runs with a team of idle workers.
     pub(crate) team: bool,
-    /// Whose time is measured for the choice, and as which candidate.
+    /// The entry and the candidate that its duration is measured for.
     trial: Option<(Arc<TuningEntry>, usize)>,
 }
 
-/// Where a task runs.
+/// The worker that a task runs on, and its surroundings.
 #[derive(Clone, Copy)]
 pub(crate) struct RunTarget<'t> {
     /// The kind of worker.
     pub(crate) kind: &'t Arc<str>,
-    /// Other workers that could help now.
+    /// The number of other workers that could help now.
     pub(crate) idle: usize,
-    /// Whether others ever can.
+    /// Whether other workers can ever help.
     pub(crate) has_team: bool,
-    /// The device, if it is one of CUDA: kernels for CPUs do not run there, and no others do.
+    /// The device, if it is a CUDA device: only kernels for CUDA run there.
     pub(crate) cuda: Option<&'t CudaDevice>,
 }
 
@@ -77,16 +77,16 @@ struct TuningEntry {
     kind: Arc<str>,
     footprint: Vec<Vec<usize>>,
     in_place: bool,
-    /// Whether the kernels were the codelet's to choose from, and not named by the submitter or made for in-place.
+    /// Whether the codelet's kernels were candidates: the submitter named none, and none is for running in place.
     is_choice: bool,
     ruling: Ruling,
     kernels: Vec<&'static Kernel>,
-    /// The candidates while no and while some worker is idle, or [`OPEN`].
+    /// The choices while no worker is idle and while some are, or [`OPEN`].
     decided: [AtomicU32; 2],
     autotuner: Mutex<Autotuner>,
 }
 
-/// Nothing is decided yet.
+/// Stands for an open choice.
 const OPEN: u32 = u32::MAX;
 
 impl Choices {
@@ -104,12 +104,13 @@ impl Choices {
         KernelChoices { policy: self.policy.name().to_owned(), rows, warnings: self.warnings() }
     }
 
-    /// What a table says that does not fit.
+    /// Warnings about rows of a table that do not apply.
     pub(crate) fn warnings(&self) -> Vec<String> {
         self.warnings.lock().unwrap_or_else(|poison| poison.into_inner()).clone()
     }
 
-    /// What is to be said of a table's codelets that did not run, when all is done; `ran` names those that did.
+    /// Warnings about a table's codelets that did not run, at the end of a run; `ran` returns the names of those that
+    /// did.
     pub(crate) fn unused(&self, ran: impl FnOnce() -> Vec<String>) -> Vec<String> {
         match &self.policy {
             KernelPolicy::Pinned(pins) => pins.unused(&ran()),
@@ -117,7 +118,7 @@ impl Choices {
         }
     }
 
-    /// Says it, once.
+    /// Prints the warning, once.
     fn warn(&self, warning: String) {
         let mut warnings = self.warnings.lock().unwrap_or_else(|poison| poison.into_inner());
         if !warnings.contains(&warning) {
@@ -126,7 +127,7 @@ impl Choices {
         }
     }
 
-    /// The entry for tasks like this one, found or made.
+    /// The entry for tasks like this one; creates it if necessary.
     fn enter(&self, target: RunTarget<'_>, codelet: &'static Codelet, task: &TaskDesc) -> Arc<TuningEntry> {
         let (mut kernels, is_choice) = match target.only(task) {
             Some(kernel) => (vec![kernel], false),
@@ -160,7 +161,7 @@ impl Choices {
         entry
     }
 
-    /// Leaves of a codelet's kernels those that the policy allows.
+    /// Restricts a codelet's kernels to those that the policy allows.
     fn rule(
         &self,
         codelet: &'static Codelet,
@@ -197,7 +198,7 @@ impl Choices {
 }
 
 impl RunTarget<'_> {
-    /// The codelet's kernels for this kind of worker; on a CUDA device those whose libraries are there.
+    /// The codelet's kernels for this kind of worker; on a CUDA device, those whose libraries are available.
     fn kernels(self, codelet: &'static Codelet) -> impl Iterator<Item = &'static Kernel> {
         let on_cpu = codelet.kernels.iter().flatten().filter(move |_| self.cuda.is_none());
         let is_there = move |device: &CudaDevice, kernel: &Kernel| {
@@ -207,7 +208,7 @@ impl RunTarget<'_> {
         on_cpu.chain(on_cuda.filter(move |kernel| self.cuda.is_some_and(|device| is_there(device, kernel))))
     }
 
-    /// The one kernel that can run a task, if the submitter named it or it is made for running in place.
+    /// The only kernel that can run a task, if the submitter named one or it is for running in place.
     fn only(self, task: &TaskDesc) -> Option<&'static Kernel> {
         let call = task.call()?;
         call.kernel.or_else(|| call.in_place_kernel().filter(|_| self.cuda.is_none()))
@@ -215,7 +216,7 @@ impl RunTarget<'_> {
 }
 
 impl ChoiceCache {
-    /// How a task is to be run.
+    /// Selects how a task runs.
     pub(crate) fn select(
         &mut self,
         choices: &Choices,
@@ -239,7 +240,7 @@ impl ChoiceCache {
         let key = footprint::mix(key, footprint::hash_after(0, task.extents()));
         let entry = self.entries.entry(key).or_insert_with(|| choices.enter(target, codelet, task));
         if !entry.is_of(codelet) {
-            // Two hashes are the same by chance: one codelet's kernel must not run on another's arrays.
+            // Two hashes may be equal by chance: one codelet's kernel must not run on another's arrays.
             *entry = choices.enter(target, codelet, task);
         }
         let mut selection = entry.select(target.idle > 0);
@@ -249,7 +250,7 @@ impl ChoiceCache {
 }
 
 impl Selection {
-    /// Whether its time is measured for the choice.
+    /// Whether its duration is measured for the choice.
     #[cfg_attr(
         any(dahl_fuzz, not(feature = "cuda")),
         expect(dead_code, reason = "there are no such devices")
@@ -258,7 +259,7 @@ impl Selection {
         self.trial.is_some()
     }
 
-    /// Notes how long the kernel ran; nothing if it failed.
+    /// Records the duration of the kernel, unless it failed.
     pub(crate) fn end(self, time_ns: Option<u64>) {
         if let Some((entry, candidate)) = self.trial {
             let mut autotuner = entry.autotuner();
@@ -273,7 +274,7 @@ impl TuningEntry {
         self.autotuner.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
-    /// Whether its kernels are those of this codelet, be it at another address.
+    /// Whether it is for this codelet, possibly at another address.
     fn is_of(&self, codelet: &Codelet) -> bool {
         let identity = |codelet: &Codelet| (codelet.module, codelet.name, codelet.declaration);
         ptr::eq(self.codelet, codelet) || identity(self.codelet) == identity(codelet)
@@ -298,7 +299,7 @@ impl TuningEntry {
     fn select(self: &Arc<Self>, idle: bool) -> Selection {
         let decided = self.decided[usize::from(idle)].load(Ordering::Acquire);
         if decided != OPEN {
-            // A kernel's number, and above it whether it has a team.
+            // A kernel's number in the lower bits, and whether it has a team above them.
             return Selection {
                 kernel: self.kernels[decided as usize >> 1],
                 team: decided & 1 == 1,

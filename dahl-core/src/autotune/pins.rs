@@ -11,7 +11,7 @@ use crate::codelet::{Codelet, Kernel};
 /// The version of the tables that this crate reads and writes.
 pub(super) const VERSION: u32 = 1;
 
-/// The rows of a table, and what holds for tasks that no row fits.
+/// The rows of a table, and the policy for tasks that match no row.
 #[derive(Debug)]
 pub(crate) struct Pins {
     file: String,
@@ -19,7 +19,7 @@ pub(crate) struct Pins {
     rows: Vec<Pin>,
 }
 
-/// A row, and the line that it is in.
+/// A row, with its line.
 #[derive(Debug)]
 struct Pin {
     line: usize,
@@ -35,11 +35,11 @@ struct File {
     kernel: Vec<Spanned<Row>>,
 }
 
-/// What tasks it fits, and their kernel. What is left out fits all.
+/// The tasks that a row matches, and their kernel. Omitted fields match all.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
-    /// The codelet's name, with its module or without.
+    /// The codelet's name, with or without its module.
     codelet: String,
     worker: Option<String>,
     elements: Option<Vec<String>>,
@@ -49,7 +49,7 @@ struct Row {
 }
 
 impl Pins {
-    /// The table in a file, or what is wrong with it, and in which line.
+    /// The table in a file, or an error with its line.
     pub(super) fn from_file(path: &Path) -> Result<Self, String> {
         let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
         Self::from_text(path.display().to_string(), &text)
@@ -84,16 +84,16 @@ impl Pins {
         &self.file
     }
 
-    /// What holds for tasks that no row fits.
+    /// The policy for tasks that match no row.
     pub(super) fn otherwise(&self) -> &KernelPolicy {
         &self.otherwise
     }
 
-    /// The one of `kernels`, those for this kind of worker, that the first row that fits names, and the row's place; nothing if none
-    /// fits. A row with a kernel for workers of another kind fits none of this kind.
+    /// The kernel among `kernels`, those for this kind of worker, that the first matching row names, and the row's
+    /// position; none if no row matches. A row whose kernel is for another kind of worker does not match.
     ///
     /// # Errors
-    /// What is to be said if the codelet has no such kernel.
+    /// The message if the codelet has no such kernel.
     pub(super) fn find(
         &self,
         codelet: &'static Codelet,
@@ -123,7 +123,7 @@ impl Pins {
         }
     }
 
-    /// What is to be said of rows whose codelet did not run; `ran` are those that did.
+    /// Warnings about rows whose codelet did not run; `ran` are those that did.
     pub(super) fn unused(&self, ran: &[String]) -> Vec<String> {
         let has_run = |row: &Row| ran.iter().any(|ran| is_named(ran, &row.codelet));
         let unused = self.rows.iter().filter(|pin| !has_run(&pin.row));
@@ -146,12 +146,12 @@ impl Row {
     }
 }
 
-/// Whether `name` means the codelet of this full name: it is the end of it, from a module's name on.
+/// Whether `name` means the codelet of this full name: it is a suffix that begins with a module's name.
 fn is_named(full: &str, name: &str) -> bool {
     full.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with("::"))
 }
 
-/// The number of the line that a byte lies in.
+/// The number of the line that contains a byte.
 fn line(text: &str, byte: usize) -> usize {
     1 + text.as_bytes()[..byte.min(text.len())].iter().filter(|&&byte| byte == b'\n').count()
 }

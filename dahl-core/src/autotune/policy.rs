@@ -6,12 +6,12 @@ use std::sync::Arc;
 use super::pins::Pins;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Which of a codelet's kernels runs a task whose submitter named none.
+/// Which kernel of a codelet runs a task whose submitter named none.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum KernelPolicy {
     /// The first one declared.
     First,
-    /// The fastest of those that give the same bits as the first.
+    /// The fastest of those with the same bits as the first one.
     #[default]
     Equal,
     /// The fastest.
@@ -20,14 +20,14 @@ pub(crate) enum KernelPolicy {
     Pinned(Arc<Pins>),
 }
 
-/// The names of the policies that are no file.
+/// The names of the policies that are not files.
 pub(super) const NAMES: [&str; 3] = ["equal", "first", "measured"];
 
 impl KernelPolicy {
-    /// The policy of that name, or the table in that file.
+    /// The policy with that name, or the table in that file.
     ///
     /// # Errors
-    /// If there is no such policy or file, or the file is no table.
+    /// If there is no such policy or file, or the file is not a table.
     #[track_caller]
     pub(crate) fn named(setting: &'static str, value: &str) -> Result<Self> {
         if let Some(policy) = Self::of_name(value) {
@@ -46,7 +46,7 @@ impl KernelPolicy {
         }
     }
 
-    /// The policy of that name, which is no table.
+    /// The policy with that name, if it is not a table.
     pub(super) fn of_name(name: &str) -> Option<Self> {
         match name {
             "first" => Some(Self::First),
@@ -67,11 +67,11 @@ impl KernelPolicy {
     }
 }
 
-/// Whether idle workers help a parallel kernel. Its bits do not depend on it.
+/// Whether parallel kernels run with a team of idle workers. Their bits do not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TeamPolicy {
-    /// If workers are idle when it starts, and for its footprint it was measured to be faster.
+    /// If workers are idle when the kernel starts, and a team was measured to be faster for its footprint.
     #[default]
     Measured,
     /// Always.
@@ -81,10 +81,10 @@ pub enum TeamPolicy {
 }
 
 impl TeamPolicy {
-    /// The policy of that name.
+    /// The policy with that name.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is no such policy.
     #[track_caller]
     pub(crate) fn named(setting: &'static str, value: &str) -> Result<Self> {
         match value {

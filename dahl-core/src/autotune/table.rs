@@ -7,17 +7,17 @@ use std::path::Path;
 use super::TuningEntry;
 use super::pins::VERSION;
 
-/// Which kernel runs tasks of which codelet and footprint, and by what measurements.
+/// The kernels that run tasks of each codelet and footprint, and the measurements behind that.
 ///
-/// Printed it is a table to read; [`save`](Self::save) writes a file that `DAHL_KERNELS` pins.
+/// `Display` prints a table; [`save`](Self::save) writes a file that `DAHL_KERNELS` reads.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct KernelChoices {
     /// The policy: `equal`, `first`, `measured`, or the name of the file whose table is pinned.
     pub policy: String,
-    /// One row for each codelet, its element types, footprint and kind of worker that has something to choose.
+    /// One row for each codelet, element types, footprint and kind of worker with several candidates.
     pub rows: Vec<KernelChoice>,
-    /// What the file says that does not fit.
+    /// Warnings about rows of the file that do not apply.
     pub warnings: Vec<String>,
 }
 
@@ -37,17 +37,17 @@ pub struct KernelChoice {
     pub worker_kind: String,
     /// Whether the tasks overwrite an input (`_self`).
     pub in_place: bool,
-    /// How it comes about.
+    /// What determines the choice.
     pub ruling: Ruling,
-    /// What was measured, a row for each kernel alone and for each parallel one with a team.
+    /// The measurements: a row for each kernel alone, and for each parallel one with a team.
     pub trials: Vec<KernelTrial>,
-    /// The kernel, if it is decided.
+    /// The kernel, if it is chosen.
     pub kernel: Option<&'static str>,
-    /// Whether a team helps it while workers are idle, if that is decided.
+    /// Whether it runs with a team while workers are idle, if that is chosen.
     pub team: Option<bool>,
 }
 
-/// What a choice comes from.
+/// What determines a choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ruling {
@@ -55,21 +55,21 @@ pub enum Ruling {
     First,
     /// Measurements decide.
     Measured,
-    /// A table says so: its file and line.
+    /// A table: its file and line.
     Pinned(String),
 }
 
-/// The measurements of one kernel, alone or with idle workers' help.
+/// The measurements of one kernel, alone or with a team.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct KernelTrial {
     /// The kernel's name.
     pub kernel: &'static str,
-    /// Whether idle workers helped.
+    /// Whether it ran with a team of idle workers.
     pub team: bool,
-    /// How long its first call took, in microseconds.
+    /// The duration of its first call, in microseconds.
     pub first_us: Option<f64>,
-    /// How long each call after it took, in microseconds.
+    /// The durations of the later calls, in microseconds.
     pub calls_us: Vec<f64>,
     /// The median of those.
     pub median_us: Option<f64>,
@@ -78,7 +78,7 @@ pub struct KernelTrial {
 }
 
 impl TuningEntry {
-    /// What the table shows.
+    /// The row of the table.
     pub(super) fn row(&self) -> KernelChoice {
         let mut autotuner = self.autotuner();
         let decision = autotuner.decide();
@@ -107,8 +107,8 @@ impl TuningEntry {
 }
 
 impl KernelChoices {
-    /// Writes the table of what is decided, for `DAHL_KERNELS` or `.kernels(..)`. A file that was there is replaced at
-    /// once: nobody reads half of one. Links are followed, and owner and mode stay.
+    /// Writes the table of final choices, for `DAHL_KERNELS` or `.kernels(..)`. An existing file is replaced
+    /// atomically: readers never see a partial one. Links are followed, and owner and mode are kept.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -118,7 +118,7 @@ impl KernelChoices {
         dahl_files::save(path, self.to_toml()).map_err(named)
     }
 
-    /// What [`save`](Self::save) writes.
+    /// The text that [`save`](Self::save) writes.
     pub fn to_toml(&self) -> String {
         let mut text =
             format!("# Which kernel runs tasks of which codelet and shapes.\n\nversion = {VERSION}\n");

@@ -8,7 +8,7 @@ use crate::shape::Layout;
 /// Bytes of strided elements that are gathered at a time.
 const CHUNK_BYTES: usize = 4096;
 
-/// Calls `f` with the elements in row-major order, some at a time: the number of the first, and their bytes.
+/// Calls `f` with chunks of the elements in row-major order: the number of the first, and their bytes.
 ///
 /// # Safety
 /// The elements may be read.
@@ -18,7 +18,7 @@ pub(super) unsafe fn for_each_chunk(operand: &Operand, mut f: impl FnMut(usize, 
     let mut first = 0;
     for_each_row(operand, |row, len, stride| {
         if stride == size {
-            // SAFETY: the caller's: `len` initialised elements from `row` on, one after the other.
+            // SAFETY: the caller's: `len` initialised elements from `row` on, contiguous.
             f(first, unsafe { slice::from_raw_parts(row, len * size) });
         } else {
             let at_once = (CHUNK_BYTES / size).max(1);
@@ -44,7 +44,7 @@ pub(super) unsafe fn fill(operand: &Operand, element: &[u8]) {
     let mut row_of_elements = Vec::new();
     for_each_row(operand, |row, len, stride| {
         if stride == size {
-            // SAFETY: the caller's: `len` initialised elements from `row` on, one after the other.
+            // SAFETY: the caller's: `len` initialised elements from `row` on, contiguous.
             fill_contiguous(unsafe { slice::from_raw_parts_mut(row, len * size) }, element);
         } else {
             row_of_elements.resize(len * size, 0);
@@ -73,7 +73,7 @@ fn fill_contiguous(bytes: &mut [u8], element: &[u8]) {
 /// Copies the elements of `from` to those of `to`, which has the same extents.
 ///
 /// # Safety
-/// The ones may be read, the others written, and they do not overlap.
+/// The former may be read, the latter written, and they do not overlap.
 pub(super) unsafe fn copy(from: &Operand, to: &Operand) {
     let size = from.element.size_bytes;
     let copy_chunk = |first: usize, bytes: &[u8]| {
@@ -113,14 +113,14 @@ pub(super) fn index_of(layout: &Layout, number: usize) -> Vec<usize> {
     index
 }
 
-/// Elements from the start of the buffer to element number `number` in row-major order.
+/// The number of elements from the start of the buffer to element number `number` in row-major order.
 pub(super) fn offset_of(layout: &Layout, number: usize) -> usize {
     let index = index_of(layout, number);
     layout.offset + index.iter().zip(layout.strides()).map(|(i, stride)| i * stride as usize).sum::<usize>()
 }
 
-/// Calls `f` with the rows along the last axis: the first element, how many there are, and the bytes from one to the
-/// next. A contiguous operand is one row.
+/// Calls `f` with the rows along the last axis: the first element, their number, and the stride in bytes. A contiguous
+/// operand is one row.
 fn for_each_row(operand: &Operand, mut f: impl FnMut(*mut u8, usize, usize)) {
     let (size, layout) = (operand.element.size_bytes, &operand.layout);
     let len = layout.len();

@@ -25,7 +25,7 @@ impl Inspected {
     }
 }
 
-/// Whether the kernel writes every element of the parameter, whatever it held.
+/// Whether the kernel must write every element of the parameter, whatever its old content.
 pub(super) fn is_overwritten(parameter: &Parameter) -> bool {
     parameter.mode == AccessMode::W
 }

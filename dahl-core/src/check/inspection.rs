@@ -7,7 +7,7 @@ use super::read_only::Originals;
 use super::{not_finite, unwritten};
 use crate::codelet::Operand;
 
-/// What is kept from before a kernel until after it.
+/// The state that is kept from before a kernel until after it.
 #[derive(Default)]
 pub(crate) struct Inspection {
     originals: Originals,
@@ -28,10 +28,10 @@ impl Inspection {
         unsafe { self.originals.replace(inspected, operands) };
     }
 
-    /// Looks at what the kernel did. `again` runs it once more, on other operands, and says whether it ended well.
+    /// Checks what the kernel did. `again` runs it once more, on other operands, and returns whether it succeeded.
     ///
     /// # Errors
-    /// What it did wrong.
+    /// A violation of its declaration.
     ///
     /// # Safety
     /// As for [`begin`](Self::begin), with the same operands.

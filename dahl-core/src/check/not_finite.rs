@@ -11,10 +11,10 @@ use crate::access::{AccessMode, Reduction};
 use crate::codelet::{Operand, Parameter};
 use crate::element::ElementType;
 
-/// Elements that are looked at before it is said whether one of them is not finite.
+/// Elements that are examined without a branch.
 const BLOCK: usize = 1024;
 
-/// Whether an array that the kernel will change, and reads, holds one.
+/// Whether an array that the kernel reads and changes has one.
 ///
 /// # Safety
 /// The operands may be read.
@@ -26,7 +26,7 @@ pub(super) unsafe fn is_in_changed(inspected: Inspected, operands: &[Operand]) -
     changed.into_iter().any(|(operand, _)| unsafe { first(operand) }.is_some())
 }
 
-/// Notes the first one of an output, unless an input had one.
+/// Reports the first one in an output, unless an input had one.
 ///
 /// # Safety
 /// The operands may be read.
@@ -58,8 +58,8 @@ pub(super) unsafe fn look(inspected: Inspected, operands: &[Operand], before: bo
     });
 }
 
-/// Whether it is an array of floats that may not come to hold one by itself. (The largest of no elements is minus
-/// infinity, and maxima and minima compute nothing.)
+/// Whether it is an array of floats that should not get such values. (The maximum of no elements is minus infinity, and
+/// maxima and minima do not compute new values.)
 fn is_looked_at(operand: &Operand, parameter: &Parameter) -> bool {
     let mode_counts = match parameter.mode {
         AccessMode::R | AccessMode::W | AccessMode::RW | AccessMode::COMMUTE => true,
@@ -95,7 +95,7 @@ fn first_in(element: ElementType, bytes: &[u8]) -> Option<(usize, f64)> {
             let is_not_finite = |element: &[u8; size_of::<$bits>()]| {
                 <$bits>::from_ne_bytes(*element) & $exponent == $exponent
             };
-            // A block without branches is looked at by vectors.
+            // A block without branches is vectorised.
             let has_one = |block: &[_]| block.iter().fold(false, |any, element| any | is_not_finite(element));
             let block = elements.chunks(BLOCK).position(has_one)?;
             let within = elements[block * BLOCK..].iter().position(is_not_finite)?;

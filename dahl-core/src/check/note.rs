@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::panic::Location;
 use std::sync::{Mutex, MutexGuard};
 
-/// A NaN or an infinity that a kernel made of arrays that had none, as checked mode noticed it.
+/// A NaN or an infinity that a kernel computed from arrays without any, found in checked mode.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CheckNote {
@@ -15,15 +15,15 @@ pub struct CheckNote {
     pub kernel: &'static str,
     /// The output.
     pub parameter: &'static str,
-    /// Where in the output the first one is.
+    /// The index of the first one in the output.
     pub index: Vec<usize>,
-    /// What it is.
+    /// The value.
     pub value: f64,
     /// The line that submitted the task.
     pub location: &'static Location<'static>,
 }
 
-/// The notes of a runtime: the first of each codelet and place of submission.
+/// The notes of a runtime: the first for each codelet and line of submission.
 #[derive(Debug, Default)]
 pub(crate) struct CheckNotes(Mutex<Vec<CheckNote>>);
 
@@ -32,7 +32,7 @@ impl CheckNotes {
         self.0.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
-    /// Keeps and prints a note, unless there is one of its kind.
+    /// Records and prints a note, unless there is one for the same codelet and line.
     pub(super) fn add(&self, note: CheckNote) {
         let mut notes = self.notes();
         let is_known = |known: &CheckNote| known.codelet == note.codelet && known.location == note.location;

@@ -8,13 +8,13 @@ use super::elements;
 use crate::codelet::Operand;
 use crate::element::ElementType;
 
-/// A value for every element of an output. Floats get a *signalling* NaN: arithmetic only ever makes quiet ones, so no
+/// A value for every element of an output. For floats it is a *signalling* NaN: arithmetic makes only quiet ones, so no
 /// computation writes it. Other types get a value that is unlikely, but possible.
 pub(super) struct Pattern {
     element: Vec<u8>,
 }
 
-/// The elements that hold a pattern.
+/// The elements that have a pattern.
 pub(super) struct PatternMatches {
     pub(super) count: usize,
     /// The number of the first one.
@@ -60,7 +60,7 @@ impl Pattern {
         unsafe { elements::fill(operand, &self.element) };
     }
 
-    /// The elements that hold it still.
+    /// The elements that still have it.
     ///
     /// # Safety
     /// The elements may be read.

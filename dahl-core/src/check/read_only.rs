@@ -5,13 +5,13 @@ use super::substitute::Substitute;
 use super::{Inspected, elements};
 use crate::codelet::Operand;
 
-/// For each input of a kernel in C its number, the copy that the kernel is given, and one to compare that with.
+/// For each input of a kernel in C: its number, the copy that the kernel receives, and one for comparison.
 #[derive(Default)]
 pub(super) struct Originals(Vec<(usize, Substitute, Substitute)>);
 
 impl Originals {
-    /// Gives a kernel in C copies of its inputs. Copies have the strides of what they replace, unless the kernel wants
-    /// contiguous elements.
+    /// Gives copies of its inputs to a kernel in C. Copies have the strides of the originals, unless the kernel
+    /// requires contiguous elements.
     ///
     /// # Safety
     /// Invariant V of [`Operand`] holds for each.
@@ -32,7 +32,7 @@ impl Originals {
         }
     }
 
-    /// Compares the copies with what they were.
+    /// Compares the copies with their originals.
     pub(super) fn compare(&self, inspected: Inspected, operands: &[Operand]) -> Result<(), String> {
         for (index, given, kept) in &self.0 {
             // SAFETY: the kernel has ended.
@@ -59,7 +59,7 @@ impl Originals {
         Ok(())
     }
 
-    /// Lets the copies go.
+    /// Frees the copies.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }

@@ -4,15 +4,15 @@ use super::pattern::Pattern;
 use crate::codelet::{Line, Operand};
 use crate::shape::Layout;
 
-/// A buffer that is laid out as an operand: same extents, and same strides unless it was made contiguous. What lies
-/// between its elements holds a pattern.
+/// A buffer with the layout of an operand: the same extents, and the same strides unless it was made contiguous. The
+/// bytes between its elements have a pattern.
 pub(super) struct Substitute {
     buffer: Vec<Line>,
     operand: Operand,
 }
 
 impl Substitute {
-    /// A substitute for `operand`, all of it the pattern.
+    /// A substitute for `operand`, filled with the pattern.
     pub(super) fn new(operand: &Operand, pattern: &Pattern, contiguous: bool) -> Self {
         let mut layout = operand.layout;
         if contiguous {
@@ -39,15 +39,15 @@ impl Substitute {
         substitute
     }
 
-    /// Where it is, as an operand. It stays there as long as the substitute.
+    /// The substitute as an operand. It stays valid as long as the substitute.
     pub(super) fn operand(&self) -> &Operand {
         &self.operand
     }
 
-    /// Every element, and what lies between them.
+    /// Every element, and the bytes between them.
     ///
     /// # Safety
-    /// Nobody is writing to the operand.
+    /// Nothing writes to the operand.
     pub(super) unsafe fn bytes(&self) -> &[u8] {
         // SAFETY: the caller's; the buffer is as long, and initialised.
         unsafe { std::slice::from_raw_parts(self.operand.pointer.cast_const(), size_of_val(&*self.buffer)) }

@@ -16,16 +16,17 @@ pub(super) unsafe fn fill(inspected: Inspected, operands: &mut [Operand]) {
     {
         // SAFETY: the caller's.
         unsafe { Pattern::new(operand.element).fill(operand) };
-        // A copy for a kernel that wants contiguous elements holds the pattern too.
+        // A contiguous copy for a kernel that requires one has the pattern too.
         operand.reads = true;
     }
 }
 
-/// Looks for elements that hold the pattern still.
+/// Searches for elements that still have the pattern.
 ///
-/// A kernel may have written the pattern itself, if it is a value of its type like any other (a byte, say). Then it
-/// runs `again` on outputs filled with the complement: what holds the pattern in both cases was not written. A kernel
-/// that changes its arrays in other ways is not run twice; of such, types of less than 4 bytes are not looked at.
+/// A kernel may have written the pattern itself, if it is an ordinary value of its type (such as a byte). Then `again`
+/// runs it on outputs filled with the complement: elements with the pattern in both runs were not written. A kernel
+/// that also changes its arrays in other ways is not run twice; for such kernels, types of less than 4 bytes are not
+/// checked.
 ///
 /// # Safety
 /// Invariant V of [`Operand`] holds for each, and no views of them exist.
@@ -62,7 +63,7 @@ pub(super) unsafe fn look(
     Ok(())
 }
 
-/// Whether running the kernel twice is running it once.
+/// Whether running the kernel twice has the effect of running it once.
 fn can_repeat(inspected: Inspected, operands: usize) -> bool {
     operands == inspected.codelet.parameters.len()
         && inspected
@@ -72,7 +73,8 @@ fn can_repeat(inspected: Inspected, operands: usize) -> bool {
             .all(|parameter| matches!(parameter.mode, AccessMode::R | AccessMode::W))
 }
 
-/// The number of the first element of output `index` that was not written, and how many there are; nothing if all were.
+/// The number of the first element of output `index` that was not written, and how many there are; none if all were
+/// written.
 ///
 /// # Safety
 /// As for [`look`].

@@ -8,7 +8,7 @@ use crate::access::Reduction;
 use crate::cuda::{self, CudaInstance};
 use crate::element::{Element, ElementType, Real};
 
-/// The private buffers of a `REDUX` parameter: their element type, identity and combination, and the step back to the
+/// The private buffers of a `REDUX` parameter: their element type, identity and combination, and the conversion to the
 /// array's element type.
 #[derive(Debug, Clone, Copy)]
 pub struct Accumulator {
@@ -29,12 +29,12 @@ enum Operation {
     },
     Custom {
         combination: Combination,
-        /// How the array's elements become the buffers', and back; nothing if they are the same.
+        /// The conversions between the array's elements and the buffers'; none if they have the same type.
         conversion: Option<Conversion>,
     },
 }
 
-/// Between arrays and private buffers of another element type.
+/// Conversions between an array and private buffers of another element type.
 #[derive(Debug, Clone, Copy)]
 struct Conversion {
     widen: fn(&[u8], &mut [u8]),
@@ -45,7 +45,7 @@ impl Accumulator {
     /// Buffers of the array's own type.
     ///
     /// # Panics
-    /// If the reduction is of the user's; it is made by [`same_by`](Self::same_by).
+    /// For a reduction of the user's, which [`same_by`](Self::same_by) makes.
     pub const fn same<T: Element>(reduction: Reduction) -> Self {
         match reduction {
             Reduction::Sum => Self::of::<T, T, Sum>(reduction),
@@ -58,7 +58,7 @@ impl Accumulator {
     /// Buffers of the array's compute type, rounded once at the end.
     ///
     /// # Panics
-    /// If the reduction is of the user's; it is made by [`compute_by`](Self::compute_by).
+    /// For a reduction of the user's, which [`compute_by`](Self::compute_by) makes.
     pub const fn compute<T: Real>(reduction: Reduction) -> Self {
         match reduction {
             Reduction::Sum => Self::of::<Widened<T>, T, Sum>(reduction),
@@ -68,8 +68,8 @@ impl Accumulator {
         }
     }
 
-    /// Buffers of the array's own type that the codelet `C` combines. `identity` is the text of the expression that
-    /// `fill` fills a buffer with.
+    /// Buffers of the array's own type that the codelet `C` combines. `identity` is the text of the expression with
+    /// which `fill` fills a buffer.
     pub const fn same_by<T: Element, C: Combines<T>>(
         identity: &'static str,
         fill: fn(&mut Views<'_>),
@@ -104,7 +104,7 @@ impl Accumulator {
         self.element
     }
 
-    /// Whether buffers of both combine alike.
+    /// Whether both have the same buffers and combine them in the same way.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         self.element == other.element
             && match (&self.operation, &other.operation) {
@@ -123,7 +123,7 @@ impl Accumulator {
         matches!(self.operation, Operation::BuiltIn { .. })
     }
 
-    /// The kernel in CUDA that does what [`combine`](Self::combine) does, if there is one.
+    /// The kernel in CUDA that corresponds to [`combine`](Self::combine), if there is one.
     pub(crate) fn cuda_fold(&self) -> Option<CudaInstance> {
         match self.operation {
             Operation::BuiltIn { reduction, .. } => cuda::fold(reduction, self.element),
@@ -131,7 +131,8 @@ impl Accumulator {
         }
     }
 
-    /// The kernel in CUDA that does what [`finish`](Self::finish) does to an array of elements `target`, if there is one.
+    /// The kernel in CUDA that corresponds to [`finish`](Self::finish) for an array of elements `target`, if there is
+    /// one.
     pub(crate) fn cuda_finish(&self, target: ElementType) -> Option<CudaInstance> {
         match self.operation {
             Operation::BuiltIn { reduction, .. } => cuda::finish(reduction, target, self.element),
@@ -139,11 +140,11 @@ impl Accumulator {
         }
     }
 
-    /// The four bytes that a buffer of the identity is, again and again; nothing if it is not made of such.
+    /// The four bytes that a buffer with the identity repeats; none if there are no such bytes.
     #[cfg_attr(any(dahl_fuzz, not(feature = "cuda")), allow(dead_code, reason = "there are no such devices"))]
     pub(crate) fn identity_word(&self) -> Option<u32> {
         let Operation::BuiltIn { identity, .. } = self.operation else { return None };
-        // Eight bytes, which are some elements of any type.
+        // Eight bytes: a whole number of elements of any type.
         let mut elements = 0_u64;
         identity(bytemuck::bytes_of_mut(&mut elements));
         let [first, second] = bytemuck::cast::<u64, [u32; 2]>(elements);
@@ -166,7 +167,7 @@ impl Accumulator {
         }
     }
 
-    /// Puts the total into the array, in its element type. If the array's old value is kept, it enters on the left:
+    /// Stores the total in the array, in its element type. If the array's old value is kept, it is the left operand:
     /// `combine(old, total)`.
     pub(crate) fn finish(&self, target: &mut [u8], total: &[u8], keep_old: bool) {
         let (combination, conversion) = match &self.operation {
@@ -211,7 +212,7 @@ impl Accumulator {
     }
 }
 
-/// How `T` is held in a private buffer.
+/// The representation of `T` in a private buffer.
 trait Storage<T> {
     type Wide: Element;
 

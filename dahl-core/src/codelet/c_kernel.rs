@@ -22,7 +22,7 @@ use crate::shape::MAX_RANK;
 
 mod mismatch;
 
-/// The most arrays that a C kernel takes. `dahl-build` refuses more.
+/// The most arrays of a kernel in C. `dahl-build` refuses more.
 const MAX_VIEWS: usize = 16;
 
 /// A kernel in C. `dahl-build` writes constants of this type, named after their files: `kernels::DOT_C`.
@@ -71,10 +71,11 @@ pub enum CArgument {
     Bool,
 }
 
-/// What `dahl-build` wraps around a C kernel, so that all have one type: views in order, arguments encoded in order.
+/// The type of the functions that `dahl-build` generates around kernels in C: views in order, arguments encoded in
+/// order.
 pub type CFunction = unsafe extern "C" fn(views: *const RawView, arguments: *const u8);
 
-/// `dahl_raw_view` of `dahl.h`: an array as C gets it.
+/// `dahl_raw_view` of `dahl.h`: an array as C receives it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct RawView {
@@ -84,7 +85,7 @@ pub struct RawView {
     strides: *const isize,
 }
 
-/// A C kernel for one element type: what [`Kernel`] holds.
+/// A kernel in C for one element type, as stored in [`Kernel`].
 #[derive(Clone, Copy)]
 pub(super) struct CEntry {
     function: CFunction,
@@ -112,12 +113,12 @@ impl CKernel {
         Self { name, function_name, place, views, arguments, f32, f64 }
     }
 
-    /// The name, which performance models show: `dot_c`.
+    /// The name, as in performance models: `dot_c`.
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The kernel for arrays of `T`; nothing if C has none.
+    /// The kernel for arrays of `T`; none if the kernel has no version for this type.
     pub const fn kernel<T: Element>(&self) -> Option<Kernel> {
         let name = T::NAME.as_bytes();
         let (function, element) = if equal(name, b"f32") {
@@ -136,11 +137,11 @@ impl CKernel {
         }
     }
 
-    /// Stops compilation if the kernel does not fit a codelet: its modes, and as the declaration writes them the
+    /// Stops compilation if the kernel does not match a codelet: its modes, and, as written in the declaration, the
     /// element types of its arrays and the types of its arguments. `#[codelet]` calls it.
     ///
     /// # Panics
-    /// If it does not fit: at compile time, since it is called in a constant.
+    /// If it does not match: at compile time, since it is called in a constant.
     #[track_caller]
     pub const fn check(
         &self,
@@ -159,7 +160,7 @@ impl CView {
         matches!(self, Self::Out | Self::OutSlice)
     }
 
-    /// Whether the kernel takes it for contiguous.
+    /// Whether the kernel requires it to be contiguous.
     pub(crate) const fn is_slice(self) -> bool {
         matches!(self, Self::InSlice | Self::OutSlice)
     }
@@ -207,11 +208,11 @@ impl CEntry {
     /// Calls the C function on a task's views.
     ///
     /// # Panics
-    /// If the views or arguments are not those of the C function. [`CKernel::check`] says so at compile time, unless
-    /// an alias hid a type from it.
+    /// If the views or arguments are not those of the C function. [`CKernel::check`] reports that at compile time,
+    /// unless an alias hides a type from it.
     pub(super) fn call(&self, views: &mut Views<'_>) {
         assert_eq!(views.parameters_left(), self.views.len(), "the C kernel takes another number of arrays");
-        // Filled completely before pointers are taken: an element of an `ArrayVec` does not move until it does.
+        // Filled completely before pointers are taken: after that, elements of the `ArrayVec` do not move.
         let mut strides = ArrayVec::<ArrayVec<isize, MAX_RANK>, MAX_VIEWS>::new();
         let mut arrays = ArrayVec::<_, MAX_VIEWS>::new();
         for view in self.views {
@@ -241,7 +242,7 @@ impl CEntry {
     }
 }
 
-/// Brings in the table that `dahl_build::kernels(..)` wrote in the build script: a module `kernels` with one
+/// Includes the table that `dahl_build::kernels(..)` wrote in the build script: a module `kernels` with one
 /// [`CKernel`](crate::CKernel) for each C file, `kernels::DOT_C` for `kernels/dot.c`.
 ///
 /// ```ignore

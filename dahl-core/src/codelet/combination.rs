@@ -26,7 +26,7 @@ pub trait Combines<A: Element> {
     fn codelet() -> &'static Codelet;
 }
 
-/// An identity, and the codelet that combines.
+/// An identity, and the codelet that combines partial results.
 #[derive(Clone, Copy)]
 pub(super) struct Combination {
     /// The text of the identity's expression.
@@ -44,7 +44,7 @@ impl Combination {
         Self { identity, fill, codelet: C::codelet }
     }
 
-    /// Whether both begin with the same and combine alike, for buffers of one element type.
+    /// Whether both have the same identity and combine in the same way, for buffers of one element type.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         let identity = |codelet: &Codelet| (codelet.module, codelet.name, codelet.declaration);
         self.identity == other.identity && identity((self.codelet)()) == identity((other.codelet)())
@@ -53,7 +53,7 @@ impl Combination {
     pub(super) fn fill_identity(&self, element: ElementType, buffer: &mut [u8]) {
         let operands = [Operand::of_changed(element, buffer)];
         let mut packs = Packs::new(None);
-        // SAFETY: `buffer` is borrowed for change until this returns, and `of_changed` made the operand of all of it.
+        // SAFETY: `buffer` is borrowed mutably until this returns, and `of_changed` made the operand from all of it.
         // Its elements are plain data, so they are initialised.
         (self.fill)(&mut unsafe { Views::new(&operands, &[], &mut packs) });
     }
@@ -68,8 +68,8 @@ impl Combination {
             "partial results of one reduction are equally long"
         );
         let mut packs = Packs::new(None);
-        // SAFETY: both buffers are borrowed until this returns, `earlier` for change, so they do not overlap; the
-        // operands are of all of them, and `later`'s is read only. Their elements are plain data.
+        // SAFETY: both buffers are borrowed until this returns, `earlier` mutably, so they do not overlap; each operand
+        // is a whole buffer, and `later`'s is only read. Their elements are plain data.
         kernel.run(&mut unsafe { Views::new(&operands, &[], &mut packs) }, false);
     }
 
@@ -84,20 +84,20 @@ impl Combination {
 }
 
 impl Operand {
-    /// All of a buffer, to be changed.
+    /// A whole buffer, to be changed.
     fn of_changed(element: ElementType, buffer: &mut [u8]) -> Self {
         let layout = layout_of(element, buffer);
         Self { pointer: buffer.as_mut_ptr(), layout, element, writes: true, reads: true }
     }
 
-    /// All of a buffer, to be read.
+    /// A whole buffer, to be read.
     fn of_read(element: ElementType, buffer: &[u8]) -> Self {
         let layout = layout_of(element, buffer);
         Self { pointer: buffer.as_ptr().cast_mut(), layout, element, writes: false, reads: true }
     }
 }
 
-/// The elements of a buffer, one after the other.
+/// A contiguous layout of all elements in a buffer.
 ///
 /// # Panics
 /// If the buffer is not aligned for them, or does not hold a whole number of them.

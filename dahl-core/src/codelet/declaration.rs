@@ -15,29 +15,29 @@ use crate::element::ElementType;
 pub struct Codelet {
     /// The name of the function, for display.
     pub name: &'static str,
-    /// The module of the declaration; together with the name the codelet's identity.
+    /// The module of the declaration; together with the name it identifies the codelet.
     pub module: &'static str,
-    /// A hash of the declaration: performance models of an edited codelet start anew.
+    /// A hash of the declaration: if the declaration changes, its performance models are measured again.
     pub declaration: u64,
     /// Its data parameters, in order.
     pub parameters: &'static [Parameter],
     /// The names of its plain arguments, in order.
     pub arguments: &'static [&'static str],
-    /// Its CPU kernels. The first that exists for these element types is used.
+    /// Its CPU kernels. The first one that exists for these element types is used.
     pub kernels: &'static [Option<Kernel>],
     /// Its kernel in CUDA, if it names one that exists for these element types.
     pub cuda: Option<CudaInstance>,
     /// Kernels for CUDA devices that call libraries.
     pub cuda_calls: &'static [Kernel],
-    /// Of a map: why its body could not be written in CUDA.
+    /// For a map: why its body has no translation to CUDA.
     pub no_cuda: Option<&'static str>,
-    /// How it runs over one of its inputs (`_self`).
+    /// How it overwrites one of its inputs (`_self`).
     pub in_place: Option<InPlace>,
-    /// Whether an input's extent of 1 stretches.
+    /// Whether an input's extent of 1 is broadcast.
     pub broadcasts: bool,
-    /// Floating-point operations of one task, if the declaration says.
+    /// Floating-point operations of one task, if declared.
     pub flops: Option<fn(&mut WorkInputs<'_>) -> f64>,
-    /// Bytes that one task moves, if the declaration says; otherwise those of its arrays.
+    /// Bytes that one task moves, if declared; otherwise those of its arrays.
     pub bytes: Option<fn(&mut WorkInputs<'_>) -> f64>,
 }
 
@@ -91,19 +91,19 @@ impl Codelet {
         self
     }
 
-    /// Says why a map has no kernel in CUDA.
+    /// Sets why a map has no kernel in CUDA.
     pub const fn no_cuda(mut self, reason: &'static str) -> Self {
         self.no_cuda = Some(reason);
         self
     }
 
-    /// Sets how it runs over one of its inputs.
+    /// Sets how it overwrites one of its inputs.
     pub const fn in_place(mut self, in_place: InPlace) -> Self {
         self.in_place = Some(in_place);
         self
     }
 
-    /// Lets an input's extent of 1 stretch.
+    /// Broadcasts an input's extent of 1.
     pub const fn broadcasts(mut self) -> Self {
         self.broadcasts = true;
         self
@@ -126,8 +126,8 @@ impl Codelet {
         self.kernels.iter().flatten().next()
     }
 
-    /// The kernels for CUDA devices: those that call libraries, which may not be there, and its own, before those that come
-    /// last.
+    /// The kernels for CUDA devices, in order of precedence: those that call libraries, which may be missing, its own,
+    /// and those marked as last.
     pub(crate) fn on_cuda(&self) -> impl Iterator<Item = &'static Kernel> + Clone + use<> {
         let calls: &'static [Kernel] = self.cuda_calls;
         let calls = move |last| calls.iter().filter(move |call| call.comes_last() == last);
@@ -152,7 +152,7 @@ impl Codelet {
 pub struct Parameter {
     /// Its name in the declaration.
     pub name: &'static str,
-    /// What the codelet does with it.
+    /// Its access mode.
     pub mode: AccessMode,
     /// The element type of the array.
     pub element: ElementType,
@@ -166,7 +166,7 @@ impl Parameter {
         Self { name, mode, element, accumulator: None }
     }
 
-    /// Says in what a `REDUX` parameter accumulates.
+    /// Sets the accumulator of a `REDUX` parameter.
     pub const fn accumulates_in(mut self, accumulator: Accumulator) -> Self {
         self.accumulator = Some(accumulator);
         self
@@ -178,7 +178,7 @@ impl Parameter {
     }
 }
 
-/// How a codelet runs over one of its inputs.
+/// How a codelet overwrites one of its inputs.
 #[derive(Debug, Clone, Copy)]
 pub struct InPlace {
     pub(crate) target: usize,
@@ -186,12 +186,12 @@ pub struct InPlace {
 }
 
 impl InPlace {
-    /// `kernel` writes over the parameter of index `target`. It takes the declaration's parameters without the output.
+    /// `kernel` overwrites the parameter of index `target`. It has the declaration's parameters without the output.
     pub const fn kernel(target: usize, kernel: Kernel) -> Self {
         Self { target, kernel: Some(kernel) }
     }
 
-    /// The ordinary kernel writes to a recycled buffer, which then takes the target's place.
+    /// The ordinary kernel writes to a recycled buffer, which then replaces the target's.
     pub const fn rename(target: usize) -> Self {
         Self { target, kernel: None }
     }

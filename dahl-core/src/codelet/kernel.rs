@@ -6,7 +6,7 @@ use super::c_kernel::{CEntry, CView};
 use super::views::Views;
 use crate::cuda::{CudaEntry, CudaLibrary};
 
-/// The kernel of every codelet that has one in CUDA, which is launched.
+/// The kernel of every codelet with a kernel in CUDA, which is launched.
 pub(crate) static CUDA: Kernel = Kernel::on_cuda("cuda", KernelFunction::Launch);
 
 /// One implementation of a codelet.
@@ -15,9 +15,9 @@ pub struct Kernel {
     name: &'static str,
     entry: KernelFunction,
     cores: Cores,
-    /// Whether it promises the bits of the codelet's first kernel.
+    /// Whether it gives the same bits as the codelet's first kernel.
     equal: bool,
-    /// Whether it comes after the codelet's own kernel: of one that calls a library.
+    /// For a kernel that calls a library: whether the codelet's own kernel takes precedence.
     last: bool,
 }
 
@@ -25,9 +25,9 @@ pub struct Kernel {
 enum KernelFunction {
     Rust(fn(&mut Views<'_>)),
     C(CEntry),
-    /// On a device: what `Codelet::cuda` describes is launched.
+    /// On a device: launches the kernel in `Codelet::cuda`.
     Launch,
-    /// On a device: a function that calls a library, which has to be there if dahl knows it.
+    /// On a device: a function that calls a library, which must be available if dahl knows it.
     Call(CudaEntry, Option<CudaLibrary>),
 }
 
@@ -36,9 +36,9 @@ enum KernelFunction {
 enum Cores {
     /// It does not.
     One,
-    /// By rayon's functions, in its one entry.
+    /// With rayon's functions, in its only entry.
     Several,
-    /// By another entry, which gives the same bits.
+    /// In another entry, which gives the same bits.
     Either(fn(&mut Views<'_>)),
 }
 
@@ -48,12 +48,12 @@ impl Kernel {
         Self { name, entry: KernelFunction::Rust(entry), cores: Cores::One, equal: false, last: false }
     }
 
-    /// A kernel in C, of a [`CKernel`](super::CKernel).
+    /// A kernel in C, from a [`CKernel`](super::CKernel).
     pub(super) const fn c(name: &'static str, entry: CEntry) -> Self {
         Self { name, entry: KernelFunction::C(entry), cores: Cores::One, equal: false, last: false }
     }
 
-    /// A kernel on CUDA devices that calls `library`; nothing for one that dahl does not load.
+    /// A kernel on CUDA devices that calls `library`; `None` for a library that dahl does not load.
     pub const fn call(name: &'static str, library: Option<CudaLibrary>, entry: CudaEntry) -> Self {
         Self::on_cuda(name, KernelFunction::Call(entry, library))
     }
@@ -62,7 +62,8 @@ impl Kernel {
         Self { name, entry, cores: Cores::One, equal: false, last: false }
     }
 
-    /// Says that the kernel uses several cores by rayon's functions, and gives the same bits for any number of them.
+    /// Declares that the kernel uses several cores with rayon's functions, and gives the same bits for any number of
+    /// them.
     pub const fn parallel(mut self) -> Self {
         self.cores = Cores::Several;
         self
@@ -74,13 +75,13 @@ impl Kernel {
         self
     }
 
-    /// Says that the kernel gives the same bits as the codelet's first one.
+    /// Declares that the kernel gives the same bits as the codelet's first one.
     pub const fn equal(mut self) -> Self {
         self.equal = true;
         self
     }
 
-    /// [`equal`](Self::equal), of a kernel that exists for some element types.
+    /// [`equal`](Self::equal), for a kernel that exists for some element types.
     pub const fn equal_if_any(kernel: Option<Self>) -> Option<Self> {
         match kernel {
             Some(kernel) => Some(kernel.equal()),
@@ -88,7 +89,7 @@ impl Kernel {
         }
     }
 
-    /// The name, which performance models show.
+    /// The name, as in performance models.
     pub const fn name(&self) -> &'static str {
         self.name
     }
@@ -98,7 +99,7 @@ impl Kernel {
         !matches!(self.cores, Cores::One)
     }
 
-    /// Whether it calls rayon's functions, with a team or without.
+    /// Whether it calls rayon's functions, with or without a team.
     pub(crate) const fn makes_jobs(&self, team: bool) -> bool {
         match self.cores {
             Cores::One => false,
@@ -107,23 +108,23 @@ impl Kernel {
         }
     }
 
-    /// Says that it comes after the codelet's own kernel in CUDA.
+    /// Declares that the codelet's own kernel in CUDA takes precedence.
     pub const fn last(mut self) -> Self {
         self.last = true;
         self
     }
 
-    /// Whether it comes after the codelet's own kernel in CUDA.
+    /// Whether the codelet's own kernel in CUDA takes precedence.
     pub(crate) fn comes_last(&self) -> bool {
         self.last
     }
 
-    /// Whether it promises the bits of the codelet's first kernel.
+    /// Whether it gives the same bits as the codelet's first kernel.
     pub const fn is_equal(&self) -> bool {
         self.equal
     }
 
-    /// How a kernel in C takes its arrays; nothing for one in Rust.
+    /// How a kernel in C takes its arrays; none for one in Rust.
     pub(crate) fn c_views(&self) -> Option<&'static [CView]> {
         match self.entry {
             KernelFunction::C(entry) => Some(entry.views()),
@@ -131,7 +132,7 @@ impl Kernel {
         }
     }
 
-    /// Whether it runs on CUDA devices, and not on CPUs.
+    /// Whether it runs on CUDA devices, not on CPUs.
     pub(crate) fn is_on_cuda(&self) -> bool {
         matches!(self.entry, KernelFunction::Launch | KernelFunction::Call(..))
     }
@@ -148,7 +149,7 @@ impl Kernel {
         }
     }
 
-    /// The library that has to be there.
+    /// The library that must be available.
     pub(crate) fn library(&self) -> Option<CudaLibrary> {
         match self.entry {
             KernelFunction::Call(_, library) => library,
@@ -156,7 +157,7 @@ impl Kernel {
         }
     }
 
-    /// Runs the kernel on its views, by its parallel entry if `team` holds and there is one.
+    /// Runs the kernel on its views, with its parallel entry if `team` and if it has one.
     pub(crate) fn run(&self, views: &mut Views<'_>, team: bool) {
         match (self.cores, self.entry) {
             (Cores::Either(entry), _) if team => entry(views),

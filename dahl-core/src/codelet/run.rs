@@ -11,20 +11,20 @@ use super::views::{Line, Operand};
 use crate::element::Element;
 use crate::shape::MAX_RANK;
 
-/// Elements of a run whose operands are gathered or stretched; a multiple of every vector's width, and few enough
-/// that the copies of all operands stay in the first-level cache.
+/// Elements of a run whose operands are gathered or broadcast: a multiple of every vector's width, and few enough that
+/// the copies of all operands stay in the first-level cache.
 const TILE: usize = 256;
-/// Bytes of the largest element that is gathered; larger ones take shorter runs.
+/// Bytes of the largest element that is gathered; larger ones have shorter runs.
 const TILE_BYTES: usize = TILE * 8;
 
-/// Elements of a run that a core takes, of a map that uses several: so few that a small array has work for some, and
-/// so many that taking one costs little.
+/// Elements of a run in a parallel map: few enough that several cores can share a small array, many enough that the
+/// cost per run is small.
 const RUN: usize = 16 * 1024;
 
-/// As many parameters as a map is likely to have; more take a heap allocation.
+/// The most parameters of a map without a heap allocation.
 const FEW: usize = 8;
 
-/// A stretch of elements of every parameter of a map: as many of each, contiguous. Taken one parameter at a time.
+/// A run: contiguous elements of every parameter of a map, equally many of each. Taken one parameter at a time.
 pub struct Run<'a> {
     operands: &'a [Operand],
     pointers: &'a [*mut u8],
@@ -54,25 +54,25 @@ impl<'a> Run<'a> {
     /// If there is no such parameter, or its element type is another.
     pub fn slice<T: Element>(&mut self) -> &'a [T] {
         let start = self.take::<T>(false);
-        // SAFETY: `for_each` made the run: `len` initialised elements from here on, which nobody writes for 'a.
+        // SAFETY: `for_each` made the run: `len` initialised elements from here on, which nothing writes for 'a.
         unsafe { slice::from_raw_parts(start, self.len) }
     }
 
-    /// The elements of the next parameter, to be changed.
+    /// The elements of the next parameter, mutably.
     ///
     /// # Panics
     /// If there is no such parameter, it is read only, or its element type is another.
     pub fn slice_mut<T: Element>(&mut self) -> &'a mut [T] {
         let start = self.take::<T>(true);
-        // SAFETY: as in `slice`; and nobody else reads them: each parameter of a run is taken once.
+        // SAFETY: as in `slice`; and nothing else reads them: each parameter of a run is taken once.
         unsafe { slice::from_raw_parts_mut(start, self.len) }
     }
 }
 
-/// Cuts `operands` into runs. The last one that is written gives the extents; the others stretch to them.
+/// Divides `operands` into runs. The last one that is written determines the extents; the others are broadcast to them.
 ///
-/// Not generic in `f`, as nothing here is: there is a kernel for each operation, element type and variant, and this is more code
-/// than most of those are.
+/// Not generic in `f`, and neither is the code below: there is a kernel for each operation, element type and variant,
+/// and this is more code than most of those have.
 ///
 /// # Safety
 /// Invariant V of [`Operand`] holds, and no views of these operands exist.
@@ -99,8 +99,8 @@ pub(super) unsafe fn for_each(operands: &[Operand], f: &mut dyn FnMut(&mut Run<'
     unsafe { for_each_tile(operands, pointers, extents, f) };
 }
 
-/// [`for_each`] with several cores: contiguous operands of one shape are cut into runs of [`RUN`] elements, which any
-/// threads of the rayon pool take. Other operands are run through on this thread.
+/// [`for_each`] on several cores: contiguous operands of one shape are divided into runs of [`RUN`] elements, which the
+/// threads of the rayon pool process. Other operands are processed on this thread.
 ///
 /// # Safety
 /// As for [`for_each`].
@@ -133,7 +133,7 @@ pub(super) unsafe fn for_each_in_parallel(operands: &[Operand], f: &(dyn Fn(&mut
     });
 }
 
-/// Operands of which each thread handles other elements.
+/// Operands of which threads access disjoint elements.
 struct Shared<'a>(&'a [Operand]);
 
 // SAFETY: `for_each_in_parallel` gives each run to one thread, no two runs have an element in common, and elements are
@@ -146,7 +146,7 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// The strides, in bytes, with which an operand moves along the output's axes: 0 where it stretches.
+/// The strides of an operand, in bytes, along the output's axes: 0 where it is broadcast.
 fn byte_strides(operand: &Operand, extents: &[usize]) -> ArrayVec<usize, MAX_RANK> {
     let size = operand.element.size_bytes;
     let axes = operand.layout.extents().iter().zip(operand.layout.strides()).zip(extents);
@@ -227,7 +227,7 @@ unsafe fn for_each_tile(
     }
 }
 
-/// Merges neighbouring axes along which every operand moves as along one.
+/// Merges neighbouring axes that are contiguous with each other in every operand.
 fn merge_axes(extents: &mut ArrayVec<usize, MAX_RANK>, strides: &mut [ArrayVec<usize, MAX_RANK>]) {
     for axis in (1..extents.len()).rev() {
         let inner = extents[axis];
@@ -242,7 +242,7 @@ fn merge_axes(extents: &mut ArrayVec<usize, MAX_RANK>, strides: &mut [ArrayVec<u
     }
 }
 
-/// Copies `len` elements of `size` bytes, `stride` bytes apart, to `to`, one after the other.
+/// Copies `len` elements of `size` bytes, `stride` bytes apart, to `to`, contiguously.
 ///
 /// # Safety
 /// The elements may be read, `to` may be written, and they do not overlap.
@@ -254,10 +254,10 @@ pub(crate) unsafe fn gather(from: *const u8, stride: usize, size: usize, len: us
     }
 }
 
-/// Copies `len` elements of `size` bytes from `from`, one after the other, to places `stride` bytes apart.
+/// Copies `len` contiguous elements of `size` bytes from `from` to addresses `stride` bytes apart.
 ///
 /// # Safety
-/// `from` may be read, the places may be written, and they do not overlap.
+/// `from` may be read, the destinations may be written, and they do not overlap.
 pub(crate) unsafe fn scatter(from: *const u8, to: *mut u8, stride: usize, size: usize, len: usize) {
     for i in 0..len {
         let (from, to) = (from.wrapping_add(i * size), to.wrapping_add(i * stride));

@@ -8,14 +8,14 @@ thread_local! {
     static IN_KERNEL: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is running a kernel: then it must not wait.
+/// Whether this thread is running a kernel: it must not wait then.
 pub(crate) fn in_kernel() -> bool {
     IN_KERNEL.with(Cell::get)
 }
 
 /// Runs `kernel` as one: calls that could wait are errors in it.
 pub(crate) fn as_kernel<R>(kernel: impl FnOnce() -> R) -> R {
-    /// Puts back what was so before: a kernel's destructors may run others.
+    /// Restores the previous state: a kernel's destructors may run other kernels.
     struct Leave(bool);
     impl Drop for Leave {
         fn drop(&mut self) {

@@ -7,7 +7,7 @@ pub(crate) const fn equal(a: &[u8], b: &[u8]) -> bool {
     equal_but_spaces(a, b"", b)
 }
 
-/// Whether `start` followed by `end` is `whole`, spaces aside.
+/// Whether `start` followed by `end` is `whole`, ignoring spaces.
 pub(crate) const fn equal_but_spaces(start: &[u8], end: &[u8], whole: &[u8]) -> bool {
     let (mut i, mut j) = (0, 0);
     let total = start.len() + end.len();
@@ -33,7 +33,7 @@ const fn at(start: &[u8], end: &[u8], index: usize) -> u8 {
     if index < start.len() { start[index] } else { end[index - start.len()] }
 }
 
-/// `usize` of `core::primitive::usize`.
+/// The last name of a path: `usize` of `core::primitive::usize`.
 pub(crate) const fn after_last_colon(path: &[u8]) -> &[u8] {
     let mut start = path.len();
     while start > 0 && path[start - 1] != b':' {
@@ -42,7 +42,7 @@ pub(crate) const fn after_last_colon(path: &[u8]) -> &[u8] {
     path.split_at(start).1
 }
 
-/// A text that constants can assemble. What does not fit is cut off.
+/// A text that constants can assemble. Text beyond its capacity is cut off.
 pub(crate) struct Text {
     bytes: [u8; 1024],
     len: usize,
@@ -83,7 +83,7 @@ impl Text {
         if index == 0 { self } else { self.push(", ") }
     }
 
-    /// The types as they are written; of structs with padding, that they have it.
+    /// The types as written; for structs with padding, adds that they have it.
     pub(crate) const fn list_declared(self, arguments: &[DeclaredArgument<'_>]) -> Self {
         let (mut text, mut i) = (self.push("("), 0);
         while i < arguments.len() {

@@ -14,24 +14,25 @@ use crate::element::{self, Element, ElementType};
 use crate::memory::{Buffer, Holder, MemoryNode};
 use crate::shape::Layout;
 
-/// Where one parameter of a running task lies.
+/// The memory of one parameter of a running task.
 ///
-/// Invariant **V**, kept by whoever makes a list of operands for [`Views::new`], for as long as the views' lifetime:
-/// `pointer` and `layout` span initialised elements of type `element`, aligned for it; nobody writes them, and if
-/// `writes`, nobody else reads them either, through another operand or otherwise. (The dependencies of the task say
-/// so: `graph/README.md`. One array passed twice is read only, since the wrappers take `&mut` for every other mode.)
+/// Invariant **V**, which the code that makes a list of operands for [`Views::new`] keeps for the views' lifetime:
+/// `pointer` and `layout` span initialised elements of type `element`, aligned for it; nothing writes them, and if
+/// `writes`, nothing else reads them either, through another operand or otherwise. (It follows from the dependencies of
+/// the task: `graph/README.md`. One array passed twice is only read, since the wrappers take `&mut` for every other
+/// mode.)
 #[derive(Clone, Copy)]
 pub(crate) struct Operand {
     pub(crate) pointer: *mut u8,
     pub(crate) layout: Layout,
     pub(crate) element: ElementType,
     pub(crate) writes: bool,
-    /// Whether the kernel may need what is there (all modes but `W`).
+    /// Whether the kernel may read the old content (all modes but `W`).
     pub(crate) reads: bool,
 }
 
 impl Operand {
-    /// A place for one.
+    /// A placeholder.
     pub(crate) const EMPTY: Self = Self {
         pointer: std::ptr::null_mut(),
         layout: Layout::EMPTY,
@@ -46,13 +47,13 @@ pub struct Views<'a> {
     operands: &'a [Operand],
     next: usize,
     arguments: &'a [u8],
-    /// Whether numbers among the arguments are taken without their sign.
+    /// Whether numeric arguments are replaced by their absolute values.
     absolute: bool,
     packs: &'a mut Packs,
     data: PhantomData<&'a mut u8>,
 }
 
-/// Where one parameter of a running task lies, for code that no type checks.
+/// The memory of one parameter of a running task, for untyped code.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct RawOperand {
@@ -76,9 +77,9 @@ pub struct Line([u64; 8]);
 
 /// Contiguous copies of strided operands, for kernels that take slices. Recycled from task to task.
 pub(crate) struct Packs {
-    /// None where no operand is strided.
+    /// None if no operand is strided.
     memory: Option<Arc<MemoryNode>>,
-    /// Where the running task was submitted.
+    /// The line that submitted the running task.
     location: &'static Location<'static>,
     buffers: Vec<Buffer>,
     used: usize,
@@ -95,7 +96,7 @@ impl<'a> Views<'a> {
         Self { operands, next: 0, arguments, absolute: false, packs, data: PhantomData }
     }
 
-    /// Takes numbers among the arguments without their sign, for the magnitude of what is summed up.
+    /// Replaces numeric arguments by their absolute values, to compute the magnitude of sums.
     pub(crate) fn absolute(mut self) -> Self {
         self.absolute = true;
         self
@@ -119,8 +120,8 @@ impl<'a> Views<'a> {
         (index, operand)
     }
 
-    /// The next parameter for a C kernel: its first element, extents and strides; packed into a contiguous copy if it
-    /// is strided and `as_slice`.
+    /// The next parameter for a kernel in C: its first element, extents and strides; copied to a contiguous buffer if
+    /// it is strided and `as_slice`.
     ///
     /// # Panics
     /// If there is no such parameter, it is read only but `writes`, or its element type is another.
@@ -139,7 +140,7 @@ impl<'a> Views<'a> {
         (start, &operand.layout)
     }
 
-    /// All parameters and arguments that are left, as an emulator of a device hands them to its kernels.
+    /// All remaining parameters and arguments, as the emulator of a device passes them to its kernels.
     #[doc(hidden)]
     pub fn take_raw_operands(&mut self) -> (Vec<RawOperand>, &'a [u8]) {
         let operands = &self.operands[self.next..];
@@ -154,17 +155,17 @@ impl<'a> Views<'a> {
         (raw.collect(), self.arguments)
     }
 
-    /// How many parameters are left.
+    /// The number of remaining parameters.
     pub(super) fn parameters_left(&self) -> usize {
         self.operands.len() - self.next
     }
 
-    /// The encoded arguments that are left.
+    /// The remaining encoded arguments.
     pub(super) fn arguments_left(&self) -> &'a [u8] {
         self.arguments
     }
 
-    /// The elements of the next parameter, in row-major order. A strided part is packed into a contiguous copy.
+    /// The elements of the next parameter, in row-major order. A strided part is copied to a contiguous buffer.
     ///
     /// # Panics
     /// If there is no such parameter, or its element type is another.
@@ -175,13 +176,13 @@ impl<'a> Views<'a> {
         } else {
             self.packs.pack(index, operand, false).cast()
         };
-        // SAFETY: V: `len` initialised elements of `T` from `start` on, contiguous, and nobody writes them for 'a. A
-        // pack is this task's own, and stays until the next task's `Views::new`.
+        // SAFETY: V: `len` initialised elements of `T` from `start` on, contiguous, and nothing writes them for 'a. A
+        // copy is this task's own, and stays until the next task's `Views::new`.
         unsafe { slice::from_raw_parts(start, operand.layout.len()) }
     }
 
-    /// The elements of the next parameter, in row-major order, to be changed. A strided part is packed into a
-    /// contiguous copy, which is written back when the kernel has ended.
+    /// The elements of the next parameter, in row-major order, mutably. A strided part is copied to a contiguous
+    /// buffer, which is written back when the kernel has ended.
     ///
     /// # Panics
     /// If there is no such parameter, it is read only, or its element type is another.
@@ -192,7 +193,7 @@ impl<'a> Views<'a> {
         } else {
             self.packs.pack(index, operand, true).cast()
         };
-        // SAFETY: as in `slice`; and V: nobody else reads them, each operand being taken once.
+        // SAFETY: as in `slice`; and V: nothing else reads them, each operand being taken once.
         unsafe { slice::from_raw_parts_mut(start, operand.layout.len()) }
     }
 
@@ -203,19 +204,19 @@ impl<'a> Views<'a> {
     pub fn view<T: Element, D: Dimension>(&mut self) -> ArrayView<'a, T, D> {
         let (_, operand) = self.take::<T>(false);
         let (start, shape) = operand.shape::<T, D>();
-        // SAFETY: V: the extents and strides from `start` on span initialised elements that nobody writes for 'a.
+        // SAFETY: V: the extents and strides from `start` on span initialised elements that nothing writes for 'a.
         unsafe { ArrayView::from_shape_ptr(shape, start) }
     }
 
-    /// The next parameter as an array view to be changed.
+    /// The next parameter as a mutable array view.
     ///
     /// # Panics
     /// If there is no such parameter, it is read only, or its element type or rank is another.
     pub fn view_mut<T: Element, D: Dimension>(&mut self) -> ArrayViewMut<'a, T, D> {
         let (_, operand) = self.take::<T>(true);
         let (start, shape) = operand.shape::<T, D>();
-        // SAFETY: as in `view`; and V: nobody else reads them, each operand being taken once. Strides of distinct
-        // elements lead to distinct addresses, since they come from a partition of a row-major array.
+        // SAFETY: as in `view`; and V: nothing else reads them, each operand being taken once. Distinct elements have
+        // distinct addresses, since the strides come from a partition of a row-major array.
         unsafe { ArrayViewMut::from_shape_ptr(shape, start) }
     }
 
@@ -229,18 +230,18 @@ impl<'a> Views<'a> {
         A::decode(argument)
     }
 
-    /// The next plain argument, of an element type, for a kernel that has `f64` in its place.
+    /// The next plain argument, of an element type, for a kernel with `f64` in its place.
     ///
     /// # Panics
-    /// If there is none, or it is of a type that another crate made an element.
+    /// If there is none, or its type is an element type of another crate.
     pub fn argument_in_f64<T: Element>(&mut self) -> f64 {
         let value = self.argument::<T>();
         let value = element::to_f64(value).unwrap_or_else(|| panic!("{} has no value in f64", T::NAME));
         if self.absolute { value.abs() } else { value }
     }
 
-    /// Cuts all parameters that are left into runs of equally many elements, contiguous for each, and calls `f` for
-    /// each run. Inputs stretch along axes of extent 1. One run does when all are contiguous and of one shape.
+    /// Divides all remaining parameters into runs of equally many elements, contiguous in each, and calls `f` for each
+    /// run. Inputs are broadcast along axes of extent 1. If all are contiguous and have one shape, there is one run.
     pub fn for_each_run(&mut self, mut f: impl FnMut(&mut Run<'_>)) {
         let operands = &self.operands[self.next..];
         self.next = self.operands.len();
@@ -248,8 +249,8 @@ impl<'a> Views<'a> {
         unsafe { run::for_each(operands, &mut f) };
     }
 
-    /// As [`for_each_run`](Self::for_each_run), on several cores at once if the arrays are large, contiguous and of one
-    /// shape. Where the runs end depends on the arrays alone.
+    /// As [`for_each_run`](Self::for_each_run), in parallel on several cores if the arrays are large, contiguous and of
+    /// one shape. The runs depend only on the arrays.
     pub fn for_each_run_in_parallel(&mut self, f: impl Fn(&mut Run<'_>) + Sync) {
         let operands = &self.operands[self.next..];
         self.next = self.operands.len();
@@ -322,14 +323,14 @@ impl Packs {
         Self { memory, location: Location::caller(), buffers: Vec::new(), used: 0, changed: Vec::new() }
     }
 
-    /// Begins with the views of another task, submitted at `location`.
+    /// Starts the views of another task, submitted at `location`.
     pub(crate) fn begin(&mut self, location: &'static Location<'static>) {
         self.location = location;
         self.used = 0;
         self.changed.clear();
     }
 
-    /// The copy of an operand. If its memory cannot be had, the kernel is stopped: it unwinds with the [`Shortage`].
+    /// The copy of an operand. If memory cannot be allocated, the kernel unwinds with the [`Shortage`].
     ///
     /// [`Shortage`]: crate::error::Shortage
     fn pack(&mut self, index: usize, operand: &Operand, changes: bool) -> *mut u8 {
@@ -349,20 +350,20 @@ impl Packs {
             self.changed.push((index, buffer));
         }
         if operand.reads {
-            // SAFETY: V for the operand; the buffer has `bytes` bytes and is nobody else's.
+            // SAFETY: V for the operand; the buffer has `bytes` bytes and is not used elsewhere.
             unsafe { copy_rows(operand, start, Direction::Pack) };
         }
         start
     }
 
-    /// Writes changed copies back, when the kernel has ended.
+    /// Writes changed copies back after the kernel has ended.
     ///
     /// # Safety
-    /// `operands` are those of the views that packed, V holds for them still, and no view is left.
+    /// `operands` are those of the views that made the copies, V still holds for them, and no view is left.
     pub(crate) unsafe fn unpack(&mut self, operands: &[Operand]) {
         for (index, buffer) in self.changed.drain(..) {
             let start = self.buffers[buffer].pointer();
-            // SAFETY: V: the task may write the operand, and the buffer was packed from its layout.
+            // SAFETY: V: the task may write the operand, and the buffer was copied from its layout.
             unsafe { copy_rows(&operands[index], start, Direction::Unpack) };
         }
     }

@@ -14,34 +14,35 @@ const TF32: &str = "DAHL_CUDA_TF32";
 const GRAPHS: &str = "DAHL_CUDA_GRAPHS";
 
 impl RuntimeBuilder {
-    /// Sets how many CUDA devices are used; 0 for none. It is an error if there are fewer. Else all that are there are used,
-    /// and that there are none is no error. On a simulated machine there are none.
+    /// Sets how many CUDA devices are used; 0 for none. It is an error if there are fewer. By default all devices are
+    /// used, and it is not an error if there are none. A simulated machine uses none.
     pub fn cuda_devices(mut self, devices: usize) -> Self {
         self.cuda_devices = Some(devices);
         self
     }
 
-    /// Limits what arrays' copies and kernels' buffers may reserve of each CUDA device's memory, in units of 2^20 bytes.
+    /// Limits how much of each CUDA device's memory replicas and kernels' buffers may reserve, in units of 2^20 bytes.
     pub fn cuda_limit_mb(mut self, megabytes: f64) -> Self {
         self.cuda_limit_mb = Some(megabytes);
         self
     }
 
-    /// Sets whether libraries may compute with `f32` in TF32 on CUDA devices: faster, with 10 bits of fraction in place of 23.
+    /// Sets whether libraries may compute `f32` in TF32 on CUDA devices: faster, with 10 instead of 23 bits of
+    /// fraction.
     pub fn cuda_tf32(mut self, allowed: bool) -> Self {
         self.cuda_tf32 = Some(allowed);
         self
     }
 
-    /// Sets whether CUDA devices launch kernels that come again and again together, as graphs, with fewer calls of the driver
-    /// (`docs/cuda-devices.md`). Results are the same bits. How long each of these tasks took is not known.
+    /// Sets whether CUDA devices launch repeated sequences of kernels together, as CUDA graphs, with fewer calls of the
+    /// driver (`docs/cuda-devices.md`). Results have the same bits. The duration of each of these tasks is not known.
     pub fn cuda_graphs(mut self, graphs: bool) -> Self {
         self.cuda_graphs = Some(graphs);
         self
     }
 }
 
-/// The devices, each with how much of its memory may be used.
+/// The devices, each with the bytes of its memory that may be used.
 #[track_caller]
 pub(super) fn cuda_devices(
     set: Option<usize>,
@@ -77,7 +78,7 @@ pub(super) fn cuda_devices(
     Ok(devices.into_iter().map(setting).collect())
 }
 
-/// How much of each device's memory may be used, if that was said.
+/// The bytes of each device's memory that may be used, if there is a limit.
 #[track_caller]
 fn limit_bytes(set: Option<f64>) -> Result<Option<usize>> {
     let (setting, text) = match set {

@@ -1,7 +1,7 @@
 //! Settings that come from a call, or else from an environment variable.
 
 use std::path::PathBuf;
-// A static's, whose order nobody relies on.
+// For a static whose order does not matter.
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::variables;
@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::statistics::Output;
 use crate::topology::Binding;
 
-/// What was set by a call, or else by a variable that holds a number, or else the default.
+/// The value set by a call, else that of a numeric variable, else the default.
 #[track_caller]
 pub(super) fn from_environment<V>(
     variable: &'static str,
@@ -55,7 +55,7 @@ pub(super) fn count(
     }
 }
 
-/// The binding, and the setting that it comes from.
+/// The binding, and the setting that determines it.
 #[track_caller]
 pub(super) fn binding(set: Option<Binding>) -> Result<(&'static str, Binding)> {
     let variable = "DAHL_BIND";
@@ -70,7 +70,7 @@ pub(super) fn binding(set: Option<Binding>) -> Result<(&'static str, Binding)> {
     Ok((variable, binding))
 }
 
-/// Where the statistics of a run go when it ends, if anywhere.
+/// Where the statistics of a run are written at its end, if anywhere.
 #[track_caller]
 pub(super) fn statistics(set: Option<bool>, file: Option<PathBuf>) -> Result<Option<Output>> {
     let variable = "DAHL_STATS";
@@ -85,7 +85,7 @@ pub(super) fn statistics(set: Option<bool>, file: Option<PathBuf>) -> Result<Opt
     }
 }
 
-/// The name of the next runtime of this process that is given none.
+/// The default name of the next runtime of this process.
 pub(super) fn default_name() -> String {
     static BUILT: AtomicUsize = AtomicUsize::new(0);
     format!("runtime {}", 1 + BUILT.fetch_add(1, Ordering::Relaxed))

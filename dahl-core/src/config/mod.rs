@@ -21,7 +21,8 @@ use crate::scheduler::Scheduler;
 use crate::stall::OnStall;
 use crate::topology::Binding;
 
-/// The settings of a [`Runtime`](crate::Runtime). What is set by a call counts; what is not comes from the environment, or is default.
+/// The settings of a [`Runtime`](crate::Runtime). Calls take precedence over environment variables, and these over
+/// defaults.
 ///
 /// | call | variable | default |
 /// |---|---|---|
@@ -86,111 +87,112 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets which processors the CPU workers are bound to. In virtual time there is nothing to bind.
+    /// Sets which processors the CPU workers are bound to. Has no effect in virtual time.
     pub fn binding(mut self, binding: Binding) -> Self {
         self.binding = Some(binding);
         self
     }
 
-    /// Chooses a scheduler by its name (`docs/schedulers.md`): `ws`, a queue for each worker, with stealing; `lws`, the
-    /// same by where the data are; `eager`, one queue for all; `prio`, the same by priority; `random`; `dm`, where a task
-    /// is expected to end first; `dmda`, the same with transfers; `dmdas`, the same by priority; `heft`, the same by
-    /// upward ranks; `sequential`, for tests; `static`, which follows a [plan](Self::plan).
+    /// Chooses a scheduler by its name (`docs/schedulers.md`): `ws`, a queue for each worker, with work stealing;
+    /// `lws`, the same by locality; `eager`, one queue for all; `prio`, the same by priority; `random`; `dm`, by
+    /// expected end; `dmda`, the same including transfers; `dmdas`, the same by priority; `heft`, the same by upward
+    /// ranks; `sequential`, for tests; `static`, which follows a [plan](Self::plan).
     pub fn scheduler(mut self, name: &str) -> Self {
         self.scheduler = Some(name.to_owned());
         self
     }
 
-    /// Uses a scheduler of the user's.
+    /// Uses a user's scheduler.
     pub fn custom_scheduler(mut self, scheduler: impl Scheduler + 'static) -> Self {
         self.custom = Some(Box::new(scheduler));
         self
     }
 
-    /// Follows the plan in a file, which an earlier run [wrote](Self::write_plan): the scheduler is `static`. Tasks that
-    /// do not fit the plan are placed by `dmda`, and the first [differences](crate::Runtime::plan_misfits) are printed.
+    /// Follows the plan in a file, which an earlier run [wrote](Self::write_plan): the scheduler is `static`. `dmda`
+    /// places tasks that do not match the plan, and the first [divergences](crate::Runtime::plan_divergences) are
+    /// printed.
     pub fn plan(mut self, path: impl Into<PathBuf>) -> Self {
         self.plan = Some(path.into());
         self
     }
 
-    /// Writes which worker ran which task to a file when the runtime is dropped: a plan, as text.
+    /// Writes a plan when the runtime is dropped: a text file with the worker of each task.
     pub fn write_plan(mut self, path: impl Into<PathBuf>) -> Self {
         self.write_plan = Some(path.into());
         self
     }
 
-    /// Writes what happens, and when, to a file while the program runs: a trace (`docs/traces.md`), which opens in
-    /// Perfetto, and in `dahl trace`. If this process has written a trace of that name, it is `NAME-2.json`, and so on.
+    /// Records events to a file while the program runs: a trace (`docs/traces.md`), which opens in Perfetto and in
+    /// `dahl trace`. If this process has already written a trace of that name, the name is `NAME-2.json`, and so on.
     pub fn trace(mut self, path: impl Into<PathBuf>) -> Self {
         self.trace = Some(path.into());
         self
     }
 
-    /// Sets what the draws of the scheduler `random` follow from.
+    /// Sets the seed of the scheduler `random`.
     pub fn rand_seed(mut self, seed: u64) -> Self {
         self.rand_seed = Some(seed);
         self
     }
 
-    /// Sets how many tasks may be submitted and not finished; a thread that would submit more helps to run them.
+    /// Sets how many tasks may be in flight; a thread that would submit more helps to run them.
     pub fn tasks_in_flight(mut self, tasks: usize) -> Self {
         self.tasks_in_flight = Some(tasks);
         self
     }
 
-    /// Limits what arrays, arenas and workers' buffers may reserve of the main memory, in units of 2^20 bytes.
+    /// Limits the bytes of main memory that arrays, arenas and workers' buffers may reserve, in units of 2^20 bytes.
     ///
-    /// Where an array would exceed it, what is merely kept to be used anew is freed; then, only if tasks in flight hold
-    /// enough that nobody else does, the thread helps to run them; else it is an error that names the largest holders.
+    /// If an array would exceed it, memory that is only kept for reuse is freed. If that is not enough, and tasks in
+    /// flight hold enough memory, the thread helps to run them. Otherwise it is an error that names the largest
+    /// holders.
     pub fn memory_limit_mb(mut self, megabytes: usize) -> Self {
         self.memory_limit_mb = Some(megabytes);
         self
     }
 
-    /// Shows every submission to `observer`.
+    /// Calls `observer` for every submission.
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
         self.observer = Some(observer);
         self
     }
 
-    /// Simulates a machine: its CPU workers, as many as [`cpu_workers`](Self::cpu_workers) says, and its devices, in
-    /// virtual time. Kernels really run; how long they take is what the machine's model says.
+    /// Simulates a machine in virtual time: its CPU workers, whose number [`cpu_workers`](Self::cpu_workers) sets, and
+    /// its devices. Kernels really run; their durations come from the machine's model.
     pub fn virtual_machine(mut self, machine: Machine) -> Self {
         self.machine = Some(machine);
         self
     }
 
-    /// Adds a device to the machine that is simulated, which is [`Machine::default`] if nothing else was said.
+    /// Adds a device to the simulated machine, which is [`Machine::default`] unless another one was set.
     pub fn virtual_device(mut self, device: VirtualDevice) -> Self {
         self.machine.get_or_insert_default().devices.push(device);
         self
     }
 
-    /// Stores performance models in this folder, in one of its own for each host and machine, and begins with what is
+    /// Stores performance models in this folder, with a subfolder for each host and machine, and loads those that are
     /// there (`docs/performance-models.md`).
     pub fn performance_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.performance_dir = Some(folder.into());
         self
     }
 
-    /// Sets whether performance models are measured anew: what is stored of a task that is run is neither used nor kept,
-    /// and nothing is expected of it on a kind of worker before it has been measured there several times.
+    /// Sets whether performance models are measured anew: stored durations of a task that runs are neither used nor
+    /// kept, and there is no prediction for a kind of worker before several measurements on it.
     pub fn calibrate(mut self, calibrate: bool) -> Self {
         self.calibrate = Some(calibrate);
         self
     }
 
-    /// Sets which of a codelet's kernels runs a task whose submitter [named none](crate::Task::kernel): `equal`, the
-    /// fastest of those that are declared to give the same bits as the first; `first`, the first declared; `measured`,
-    /// the fastest; or the table in a file, `FILE.toml`, as [`KernelChoices::save`](crate::KernelChoices::save) writes
-    /// it.
+    /// Sets which kernel of a codelet runs a task whose submitter [named none](crate::Task::kernel): `equal`, the
+    /// fastest of those declared to give the same bits as the first; `first`, the first declared; `measured`, the
+    /// fastest; or the table in a file, `FILE.toml`, written by [`KernelChoices::save`](crate::KernelChoices::save).
     pub fn kernels(mut self, policy: impl Into<String>) -> Self {
         self.kernels = Some(policy.into());
         self
     }
 
-    /// Sets whether idle workers help parallel kernels.
+    /// Sets whether parallel kernels run with a team of idle workers.
     pub fn teams(mut self, teams: TeamPolicy) -> Self {
         self.teams = Some(teams);
         self
@@ -202,40 +204,40 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Runs tasks that are ready in an order drawn from `seed`, if the mode is checked: what depends on an order that
-    /// dependencies do not fix comes out differently for another seed. The scheduler keeps its name, and nothing else.
+    /// In checked mode, runs ready tasks in an order drawn from `seed`: results that depend on an order that
+    /// dependencies do not fix differ between seeds. Of the scheduler, only the name remains.
     pub fn check_seed(mut self, seed: u64) -> Self {
         self.check_seed = Some(seed);
         self
     }
 
-    /// Sets after how long without a completed task a thread that waits prints why nothing goes on; zero for never.
+    /// Sets the time without a completed task after which a waiting thread prints a stall report; zero for never.
     pub fn stall_report_after(mut self, time: Duration) -> Self {
         self.stall_after = Some(time);
         self
     }
 
-    /// Hands each stall report to `hook` as well, on the thread that waits.
+    /// Also passes each stall report to `hook`, on the waiting thread.
     pub fn on_stall(mut self, hook: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.on_stall = Some(OnStall::new(hook));
         self
     }
 
-    /// Names the runtime, for statistics where several runtimes print theirs: else it is `runtime 1`, `runtime 2`, in
-    /// the order in which they are built.
+    /// Names the runtime, for statistics of several runtimes. The default names are `runtime 1`, `runtime 2`, in the
+    /// order in which they are built.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Sets whether [statistics](crate::Runtime::statistics) are printed to standard error when the runtime is dropped. Then it
-    /// is also measured how long workers have no task, which costs nothing while they have tasks.
+    /// Sets whether [statistics](crate::Runtime::statistics) are printed to standard error when the runtime is dropped.
+    /// The runtime then also measures how long workers have no task, which costs nothing while they have tasks.
     pub fn statistics(mut self, statistics: bool) -> Self {
         self.statistics = Some(statistics);
         self
     }
 
-    /// Writes the same statistics to a file as JSON instead. Of several runtimes that are to write `run.json`, the second
+    /// Writes the same statistics to a file, as JSON, instead. If several runtimes should write `run.json`, the second
     /// one writes `run-2.json`.
     pub fn statistics_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.statistics_file = Some(path.into());

@@ -22,36 +22,36 @@ use crate::statistics::Output;
 use crate::topology::Processor;
 use crate::trace::TraceFile;
 
-/// Tasks in flight for each worker, if nothing is said, and those that there may be with few workers. Fewer would leave
-/// workers of wide graphs without work; more do not stay in the caches from their submission to their end.
+/// The default number of tasks in flight for each worker, and the least number in total. Fewer would leave workers idle
+/// in wide graphs; more do not stay in the caches from their submission to their end.
 const TASKS_OF_A_WORKER: usize = 512;
 const LEAST_TASKS: usize = 1024;
 /// The most tasks in flight.
 const MOST: usize = 1 << 20;
-/// The most workers: more than any machine has hardware threads for. Each takes a thread, some 100 kB of memory, and time
-/// at the start.
+/// The most workers: more than the hardware threads of any machine. Each needs a thread, some 100 kB of memory, and
+/// time at the start.
 const MOST_WORKERS: usize = 4096;
-/// How long nothing goes on before a stall is reported, if nothing is said.
+/// The default time without progress after which a stall is reported.
 const STALL_AFTER: Duration = Duration::from_secs(60);
 
 /// Settings that are complete and checked.
 pub(crate) struct Config {
-    /// The processor of each, if it is bound to one.
+    /// The processor of each worker that is bound to one.
     pub(crate) processors: Vec<Option<Processor>>,
     pub(crate) cores: usize,
     pub(crate) scheduler: Box<dyn Scheduler>,
-    /// Of a scheduler that follows a plan.
+    /// For a scheduler that follows a plan.
     pub(crate) divergences: Option<Arc<PlanDivergences>>,
     /// The plan that the run writes.
     pub(crate) recording: Option<Arc<Recording>>,
-    /// Where the run is traced to.
+    /// The file of the trace.
     pub(crate) trace: Option<TraceFile>,
     pub(crate) tasks_in_flight: usize,
     pub(crate) limit_bytes: Option<usize>,
     pub(crate) observer: Option<Arc<dyn Observer>>,
-    /// The machine to be simulated.
+    /// The simulated machine.
     pub(crate) machine: Option<Machine>,
-    /// The CUDA devices that are used, each of which is one worker more.
+    /// The CUDA devices in use, each of which is an additional worker.
     pub(crate) cuda: Vec<CudaSetting>,
     pub(crate) clock: Clock,
     pub(crate) performance: perf::Settings,
@@ -63,9 +63,9 @@ pub(crate) struct Config {
     pub(crate) on_stall: Option<OnStall>,
     pub(crate) name: String,
     pub(crate) built_at: &'static Location<'static>,
-    /// Where statistics go when the run ends, if anywhere.
+    /// Where statistics are written at the end of the run, if anywhere.
     pub(crate) statistics: Option<Output>,
-    /// Whether it is measured how long workers wait.
+    /// Whether idle times of workers are measured.
     pub(crate) measures_waits: bool,
 }
 

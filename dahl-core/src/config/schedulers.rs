@@ -7,7 +7,7 @@ use super::variables;
 use crate::error::{Error, ErrorKind, Result};
 use crate::scheduler::{self, Plan, PlanDivergences, Recording, Scheduler, Static};
 
-/// What a scheduler is made for.
+/// The sizes that a scheduler is created for.
 #[derive(Clone, Copy)]
 pub(super) struct Size {
     pub(super) workers: usize,
@@ -71,7 +71,7 @@ pub(super) fn static_scheduler(
     }
 }
 
-/// Where the plan of the run is written, if it is.
+/// The recording of the run's plan, if one is written.
 #[track_caller]
 pub(super) fn recording(set: Option<PathBuf>) -> Result<Option<Arc<Recording>>> {
     let (setting, path) = match (set, variables::path("DAHL_WRITE_PLAN")) {

@@ -8,14 +8,14 @@ use std::sync::Once;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// What the names begin with.
+/// The prefix of the names.
 const PREFIX: &str = "DAHL_";
 
 /// A switch.
 const SWITCH: &str = "0 or 1";
 const WHOLE: &str = "a whole number";
 
-/// The variables that users set, and what each may be.
+/// The variables that users set, with their possible values.
 pub const VARIABLES: [(&str, &str); 34] = [
     ("DAHL_NCPU", "a whole number from 1 to 4096"),
     ("DAHL_BIND", "`none`, `cores`, or processors as in `0-3,8`"),
@@ -59,7 +59,7 @@ pub const VARIABLES: [(&str, &str); 34] = [
 pub(super) const SIMD: &str = "DAHL_SIMD";
 const LEVELS: [&str; 5] = ["baseline", "neon", "v2", "v3", "v4"];
 
-/// How names begin that dahl's own tests and builds use among themselves.
+/// The prefixes of names that dahl's own tests and builds use internally.
 const OWN: [&str; 8] = [
     "DAHL_CHECK_ONLY",
     "DAHL_CUDA_KERNELS_",
@@ -71,7 +71,7 @@ const OWN: [&str; 8] = [
     "DAHL_TRACE_TEST",
 ];
 
-/// What a variable may be.
+/// The possible values of a variable.
 pub(super) fn accepted(variable: &str) -> &'static str {
     let known = VARIABLES.iter().find(|(name, _)| *name == variable);
     known.expect("settings are read from variables of the list").1
@@ -80,7 +80,7 @@ pub(super) fn accepted(variable: &str) -> &'static str {
 /// The text of a variable, if it is set.
 ///
 /// # Errors
-/// If it is no text.
+/// If it is not valid text.
 #[track_caller]
 pub(super) fn text(variable: &'static str) -> Result<Option<String>> {
     match env::var(variable) {
@@ -100,7 +100,7 @@ pub(super) fn path(variable: &'static str) -> Option<PathBuf> {
     env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
-/// Refuses a level of vector instructions that there is on no machine. One that this machine does not have is ignored.
+/// Refuses a level of vector instructions that does not exist. One that this machine lacks is ignored.
 #[track_caller]
 pub(super) fn check_level() -> Result<()> {
     match text(SIMD)? {
@@ -112,7 +112,7 @@ pub(super) fn check_level() -> Result<()> {
     }
 }
 
-/// Warns of variables that are none of the list, once in a process: the first runtime does.
+/// Warns of unknown variables, once per process: the first runtime does.
 pub(super) fn warn_of_unknown() {
     static WARNED: Once = Once::new();
     WARNED.call_once(|| {
@@ -124,7 +124,7 @@ pub(super) fn warn_of_unknown() {
     });
 }
 
-/// What is to be said of a variable that is none of the list.
+/// The warning about a variable that is not in the list.
 fn unknown(name: &str) -> Option<String> {
     let is_known = |name: &str| VARIABLES.iter().any(|(known, _)| *known == name);
     if !name.starts_with(PREFIX) || is_known(name) || OWN.iter().any(|own| name.starts_with(own)) {

@@ -6,19 +6,19 @@ use crate::access::AccessMode;
 use crate::array_id::ArrayId;
 use crate::shape::Layout;
 
-/// Accesses that a description holds itself; further ones lie on the heap, and that memory is kept for its next task.
+/// Accesses that a description stores inline; further ones are on the heap, in memory that is kept for its next task.
 pub(crate) const INLINE: usize = 4;
 
-/// What a task says of one of its arrays.
+/// An access of a task to one of its arrays.
 #[derive(Clone, Copy)]
 pub struct AccessDesc {
     pub(super) array: Option<ArrayId>,
-    /// The private buffer that a contribution goes to.
+    /// The private buffer of a contribution.
     pub(super) buffer: Option<ArrayId>,
     pub(super) whole: Option<ArrayId>,
     pub(crate) mode: AccessMode,
-    /// Whether what the array or buffer holds does not count: for the first contribution to a leaf, and the total of an
-    /// array whose value was forgotten.
+    /// Whether the old content of the array or buffer is ignored: for the first contribution to a leaf, and for the
+    /// total of an array whose value was discarded.
     pub(crate) begins: bool,
     pub(crate) layout: Layout,
 }
@@ -33,22 +33,22 @@ impl AccessDesc {
         layout: Layout::EMPTY,
     };
 
-    /// The array; nothing for scratch. Of a contribution to a reduction it is the array that is reduced into.
+    /// The array; none for scratch. For a contribution to a reduction, the array of the reduction.
     pub fn array(&self) -> Option<ArrayId> {
         self.array
     }
 
-    /// Of a part: the array that it is a part of.
+    /// For a part: the whole array.
     pub fn whole(&self) -> Option<ArrayId> {
         self.whole
     }
 
-    /// The array whose order of accesses the access is in: of a contribution, the private buffer.
+    /// The array whose chain orders the access: for a contribution, the private buffer.
     pub(crate) fn ordered_by(&self) -> Option<ArrayId> {
         self.buffer.or(self.array)
     }
 
-    /// What the task does with it.
+    /// The access mode.
     pub fn mode(&self) -> AccessMode {
         self.mode
     }
@@ -63,12 +63,12 @@ impl AccessDesc {
         self.layout.strides().to_vec()
     }
 
-    /// Elements from the start of the array's buffer to the first one.
+    /// The number of elements from the start of the array's buffer to the first one.
     pub fn offset(&self) -> usize {
         self.layout.offset
     }
 
-    /// Whether it needs what the array or buffer holds.
+    /// Whether it needs the content of the array or buffer.
     #[inline]
     pub(crate) fn reads(&self) -> bool {
         self.mode != AccessMode::W && !self.begins
@@ -78,7 +78,7 @@ impl AccessDesc {
         self.mode.is_shared()
     }
 
-    /// Whether both are to one array, or one is to a part of the other.
+    /// Whether both are to one array, or to an array and a part of it.
     pub(super) fn meets(&self, other: &Self) -> bool {
         let is_one = |a: Option<ArrayId>, b: Option<ArrayId>| a.is_some() && a == b;
         is_one(self.array, other.array) || is_one(self.whole, other.array) || is_one(self.array, other.whole)
@@ -123,7 +123,7 @@ impl Accesses {
         (self.len, self.commutes) = (0, false);
     }
 
-    /// One more, to be filled in.
+    /// Adds an access, to be filled in.
     #[inline]
     pub(super) fn push(&mut self) -> &mut AccessDesc {
         let index = self.len;

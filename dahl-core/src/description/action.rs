@@ -4,27 +4,27 @@ use crate::codelet::{Accumulator, Codelet, Kernel};
 use crate::cuda::CudaInstance;
 use crate::element::ElementType;
 
-/// What a task does, and who does it.
+/// What a task does, and on which thread.
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
     /// A worker calls a kernel.
     Kernel(Call),
     /// A worker combines partial results of a reduction, or the total with the array.
     Combine(Combination),
-    /// Nobody of the runtime: whoever was told that its accesses are held says when it is done.
+    /// No thread of the runtime: the code that is told that the accesses are held reports the end.
     External(Call),
-    /// Nobody: the host waits for its access.
+    /// None: the host waits for its access.
     Wait,
-    /// Whoever makes it ready: it takes an array's value away.
+    /// The thread that makes it ready: discards an array's value.
     Forget,
-    /// Whoever makes it ready: it begins a partition, of the first access's array into those of the others.
+    /// The thread that makes it ready: begins a partition, of the first access's array into those of the others.
     Split,
-    /// Whoever makes it ready: it ends a partition.
+    /// The thread that makes it ready: ends a partition.
     Join,
 }
 
 impl Action {
-    /// What it is called where no codelet gives it a name.
+    /// Its name if there is no codelet.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Kernel(call) | Self::External(call) => call.codelet.name,
@@ -41,9 +41,9 @@ impl Action {
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) codelet: &'static Codelet,
-    /// Of the codelet, if the submitter chose; otherwise its first.
+    /// The kernel that the submitter named; otherwise the codelet's first one.
     pub(crate) kernel: Option<&'static Kernel>,
-    /// Over which input it runs, if it does.
+    /// The input that it overwrites, if any.
     pub(crate) over: Option<Over>,
     pub(crate) options: Options,
 }
@@ -53,7 +53,7 @@ impl Call {
         Self { codelet, kernel: None, over, options: Options::default() }
     }
 
-    /// The codelet's kernel for running over that input, if it has one and the submitter wants no other.
+    /// The codelet's kernel for overwriting that input, if it has one and the submitter named no other.
     pub(crate) fn in_place_kernel(&self) -> Option<&'static Kernel> {
         let codelet: &'static Codelet = self.codelet;
         let in_place = codelet.in_place.as_ref().filter(|_| self.over.is_some() && self.kernel.is_none())?;
@@ -61,7 +61,7 @@ impl Call {
     }
 }
 
-/// What a submitter says of a task beside its arrays and arguments.
+/// The options of a task.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Options {
     pub(crate) priority: i32,
@@ -71,26 +71,26 @@ pub(crate) struct Options {
     pub(crate) prefetch: Option<usize>,
 }
 
-/// Where the submitter wants a task to run.
+/// The worker on which the submitter wants a task to run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Placement {
-    /// Wherever the scheduler says.
+    /// Any worker, chosen by the scheduler.
     #[default]
     Any,
-    /// On the worker of this number.
+    /// The worker with this number.
     Worker(usize),
-    /// On a worker of the same kind as this one.
+    /// A worker of the same kind as this one.
     KindOf(usize),
 }
 
-/// How a task runs over one of its inputs: its accesses follow each other without the output's, and the target's takes its place.
+/// How a task overwrites one of its inputs: it has no access to the output, and the target takes the output's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Over {
-    /// The parameter that has no access.
+    /// The parameter without an access.
     pub(crate) output: usize,
-    /// The parameter that it runs over.
+    /// The parameter that is overwritten.
     pub(crate) target: usize,
-    /// The access to that.
+    /// The access to the target.
     pub(crate) position: usize,
 }
 
@@ -112,7 +112,7 @@ impl Over {
 /// A step of a reduction.
 #[derive(Clone, Debug)]
 pub(crate) struct Combination {
-    /// Whose contributions are combined.
+    /// The codelet of the contributions.
     pub(crate) codelet: &'static Codelet,
     pub(crate) accumulator: &'static Accumulator,
     pub(crate) step: Step,
@@ -122,14 +122,14 @@ pub(crate) struct Combination {
 /// Which step of a reduction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
-    /// A partial result, the second access, goes into an earlier one, the first.
+    /// Combines a partial result, the second access, into an earlier one, the first.
     Fold,
-    /// The result, the second access, goes into the array, the first, whose elements are of this type.
+    /// Combines the result, the second access, with the array, the first, whose elements have this type.
     Finish(ElementType),
 }
 
 impl Combination {
-    /// The element type of what access `position` is to.
+    /// The element type of access `position`.
     pub(crate) fn element_of(&self, position: usize) -> ElementType {
         match (self.step, position) {
             (Step::Finish(element), 0) => element,
@@ -137,7 +137,7 @@ impl Combination {
         }
     }
 
-    /// The kernel in CUDA that does it, if there is one.
+    /// The corresponding kernel in CUDA, if there is one.
     pub(crate) fn cuda(&self) -> Option<CudaInstance> {
         match self.step {
             Step::Fold => self.accumulator.cuda_fold(),

@@ -25,16 +25,16 @@ use crate::cuda::CudaInstance;
 use crate::footprint;
 use crate::shape::Layout;
 
-/// A task as data: what is done, on which arrays, how, and where that was submitted.
+/// A task as data: the action, the arrays, the options, and the line of the submission.
 ///
-/// It names arrays by their [ids](ArrayId) and keeps none of them alive.
+/// It refers to arrays by their [ids](ArrayId) and keeps none of them alive.
 #[derive(Clone)]
 pub struct TaskDesc {
     action: Action,
     accesses: Accesses,
-    /// The last of the accesses, which no kernel sees: they are to tags.
+    /// The number of accesses to tags: the last ones, which kernels do not see.
     tags: usize,
-    /// The bytes of the plain arguments. Not the action's: a description that is used again keeps the memory.
+    /// The bytes of the plain arguments. Not in the action, so that a reused description keeps the memory.
     arguments: Vec<u8>,
     sequence: u64,
     location: &'static Location<'static>,
@@ -43,7 +43,7 @@ pub struct TaskDesc {
 /// One operand of a task's kernel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operand<'d> {
-    /// Among the accesses.
+    /// The index of the access.
     pub(crate) position: usize,
     pub(crate) parameter: &'static Parameter,
     pub(crate) access: &'d AccessDesc,
@@ -55,14 +55,14 @@ pub(crate) struct Operand<'d> {
 pub struct ArrayUse {
     /// The array.
     pub array: ArrayId,
-    /// What the task does with it.
+    /// The access mode.
     pub mode: AccessMode,
     /// Its bytes.
     pub bytes: usize,
 }
 
 impl TaskDesc {
-    /// A description that says nothing yet.
+    /// An empty description.
     #[track_caller]
     pub(crate) fn new() -> Self {
         Self {
@@ -75,7 +75,7 @@ impl TaskDesc {
         }
     }
 
-    /// Forgets what it said, and begins to say something else.
+    /// Clears the description, and starts another one.
     #[inline]
     pub(crate) fn begin(&mut self, action: Action, location: &'static Location<'static>) {
         self.action = action;
@@ -101,35 +101,35 @@ impl TaskDesc {
         set_layout(&mut access.layout);
     }
 
-    /// Says that the last access is to a tag, which no kernel sees.
+    /// Marks the last access as one to a tag, which kernels do not see.
     pub(crate) fn add_tag(&mut self) {
         self.tags += 1;
     }
 
-    /// Says that what access `index` finds does not count.
+    /// Marks the old content of access `index` as ignored.
     pub(crate) fn set_begins(&mut self, index: usize) {
         self.accesses.get_mut(index).begins = true;
     }
 
-    /// Says to which private buffer the contribution of access `index` goes; to the array itself if there is none.
+    /// Sets the private buffer of the contribution of access `index`; none for the array itself.
     pub(crate) fn redirect(&mut self, index: usize, buffer: Option<ArrayId>, begins: bool) {
         let access = self.accesses.get_mut(index);
         (access.buffer, access.begins) = (buffer, begins);
     }
 
-    /// Where the bytes of the next argument go.
+    /// The bytes for the next argument.
     pub(crate) fn push_argument(&mut self, bytes: usize) -> &mut [u8] {
         let start = self.arguments.len();
         self.arguments.resize(start + bytes, 0);
         &mut self.arguments[start..]
     }
 
-    /// Numbers it in the order of submission.
+    /// Sets its number in the order of submission.
     pub(crate) fn set_sequence(&mut self, sequence: u64) {
         self.sequence = sequence;
     }
 
-    /// Says where the task is to run.
+    /// Sets where the task runs.
     pub(crate) fn set_place(&mut self, place: Placement) {
         match &mut self.action {
             Action::Kernel(call) | Action::External(call) => call.options.place = place,
@@ -138,7 +138,7 @@ impl TaskDesc {
         }
     }
 
-    /// The call of a codelet, to be changed, if it is one.
+    /// The call of a codelet, mutably, if it is one.
     pub(crate) fn call_mut(&mut self) -> Option<&mut Call> {
         match &mut self.action {
             Action::Kernel(call) | Action::External(call) => Some(call),
@@ -165,7 +165,7 @@ impl TaskDesc {
         }
     }
 
-    /// What a step of a reduction is, if it is one.
+    /// The step of a reduction, if it is one.
     pub(crate) fn combination(&self) -> Option<&Combination> {
         match &self.action {
             Action::Combine(combination) => Some(combination),
@@ -178,7 +178,7 @@ impl TaskDesc {
         matches!(self.action, Action::Kernel(_))
     }
 
-    /// The codelet; that of the contributions, of a step of a reduction. Nothing if no worker runs it.
+    /// The codelet; for a step of a reduction, that of the contributions. None if no worker runs the task.
     #[inline]
     pub(crate) fn codelet_if_any(&self) -> Option<&'static Codelet> {
         match &self.action {
@@ -191,24 +191,24 @@ impl TaskDesc {
     /// The codelet.
     ///
     /// # Panics
-    /// If it is no task that was submitted with one: none of those is shown to observers or schedulers.
+    /// If the task was submitted without a codelet: observers and schedulers see no such task.
     pub fn codelet(&self) -> &'static Codelet {
         self.codelet_if_any().expect("a submitted task has a codelet")
     }
 
-    /// The kernel that the submitter wants, if one was named.
+    /// The kernel that the submitter named, if any.
     #[inline]
     pub(crate) fn kernel(&self) -> Option<&'static Kernel> {
         self.call().and_then(|call| call.kernel)
     }
 
-    /// Over which input it runs, if it does.
+    /// The input that it overwrites, if any.
     #[inline]
     pub(crate) fn over(&self) -> Option<Over> {
         self.call().and_then(|call| call.over)
     }
 
-    /// Whether the task runs over one of its inputs (`_self`).
+    /// Whether the task overwrites one of its inputs (`_self`).
     pub fn is_in_place(&self) -> bool {
         self.over().is_some()
     }
@@ -223,7 +223,7 @@ impl TaskDesc {
         self.call().and_then(|call| call.options.name)
     }
 
-    /// The bytes of the plain arguments, one after the other.
+    /// The bytes of the plain arguments, in order.
     pub fn arguments(&self) -> &[u8] {
         &self.arguments
     }
@@ -233,7 +233,7 @@ impl TaskDesc {
         self.location
     }
 
-    /// The priority that the submitter gave; 0 if none. Larger is sooner.
+    /// The priority that the submitter set; the default is 0. Larger is sooner.
     pub fn priority(&self) -> i32 {
         self.call().map_or(0, |call| call.options.priority)
     }
@@ -248,7 +248,7 @@ impl TaskDesc {
         }
     }
 
-    /// The worker to whose memory what it reads is copied as soon as it is ready.
+    /// The worker to whose memory its inputs are copied as soon as it is ready.
     #[inline]
     pub(crate) fn prefetch(&self) -> Option<usize> {
         self.call().and_then(|call| call.options.prefetch)
@@ -260,7 +260,8 @@ impl TaskDesc {
         self.accesses.commutes()
     }
 
-    /// A number that tasks of one codelet share whose arrays have the same extents: what durations depend on.
+    /// The footprint's hash: the same for tasks of one codelet whose arrays have the same extents. Predictions of
+    /// durations depend on it.
     pub fn footprint(&self) -> u64 {
         let codelet = self.codelet_if_any().map_or(0, |codelet| ptr::from_ref(codelet).addr() as u64);
         footprint::hash_after(codelet, self.extents())
@@ -275,7 +276,7 @@ impl TaskDesc {
         self.accesses.get(index)
     }
 
-    /// How many of the accesses a kernel sees: all but those to tags.
+    /// The number of accesses that a kernel sees: all but those to tags.
     #[inline]
     pub(crate) fn operand_count(&self) -> usize {
         self.accesses.len() - self.tags
@@ -287,7 +288,7 @@ impl TaskDesc {
         self.accesses.iter().take(self.operand_count())
     }
 
-    /// The extents of what a kernel sees.
+    /// The extents of the operands of a kernel.
     pub(crate) fn extents(&self) -> impl Iterator<Item = &[usize]> {
         self.operand_accesses().map(|access| access.layout.extents())
     }
@@ -303,7 +304,7 @@ impl TaskDesc {
         })
     }
 
-    /// The extents of all parameters of the declaration. In place, the output's are the target's.
+    /// The extents of all parameters of the declaration. In place, the output has those of the target.
     pub(crate) fn declared_shapes(&self) -> Vec<ShapeOf> {
         let mut shapes: Vec<ShapeOf> = self.extents().map(ShapeOf::new).collect();
         if let Some(over) = self.over() {
@@ -319,7 +320,7 @@ impl TaskDesc {
         })
     }
 
-    /// The bytes of what access `position` uses: of a contribution, of the private buffer.
+    /// The bytes of access `position`: for a contribution, of the private buffer.
     pub(crate) fn bytes_of(&self, position: usize) -> usize {
         self.access(position).layout.len() * self.element_bytes(position)
     }
@@ -337,13 +338,13 @@ impl TaskDesc {
         }
     }
 
-    /// The kernel in CUDA that does what a step of a reduction does, if there is one.
+    /// The kernel in CUDA for a step of a reduction, if there is one.
     pub(crate) fn cuda_of_reduction(&self) -> Option<CudaInstance> {
         self.combination().and_then(Combination::cuda)
     }
 
-    /// Two accesses of which one changes what the other uses: an array with itself, or with a part of it. The borrows of a
-    /// generated wrapper exclude it; who submits by ids is told by this.
+    /// Two conflicting accesses to an array, or to an array and a part of it, if there are any. The borrows of
+    /// generated wrappers exclude them; a submission by ids checks for them.
     pub(crate) fn alias(&self) -> Option<(usize, usize)> {
         let accesses = self.accesses.iter();
         accesses.enumerate().find_map(|(later, access)| {

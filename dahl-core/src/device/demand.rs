@@ -10,13 +10,13 @@ pub(crate) fn demand_bytes(task: &TaskDesc) -> usize {
     accesses.map(|(position, _)| task.bytes_of(position)).chain(rename_bytes(task)).fold(0, sum)
 }
 
-/// Whether no access before has the same array or buffer.
+/// Whether no earlier access has the same array or buffer.
 fn is_first(task: &TaskDesc, position: usize) -> bool {
     let array = task.access(position).ordered_by();
     array.is_none() || !task.accesses().take(position).any(|before| before.ordered_by() == array)
 }
 
-/// The buffer that a kernel writes to which does not run in place.
+/// The bytes of the output buffer of a kernel that does not run in place.
 fn rename_bytes(task: &TaskDesc) -> Option<usize> {
     let call = task.call()?;
     let over = call.over.filter(|_| call.in_place_kernel().is_none())?;

@@ -8,12 +8,12 @@ use crate::cuda::CudaError;
 use crate::error::Failure;
 use crate::memory::Shortage;
 
-/// Why elements cannot be had at a memory node.
+/// Why elements cannot be made available at a memory node.
 #[derive(Debug)]
 pub(crate) enum FetchError {
     /// A task that should have written them failed, or they were lost with a device.
     Poisoned(Arc<Failure>),
-    /// There is no room for them.
+    /// There is not enough memory for them.
     Shortage(Shortage),
     /// The device of memory node `node` failed, or is lost.
     Device { node: usize, error: Option<CudaError> },
@@ -32,7 +32,7 @@ impl fmt::Display for FetchError {
     }
 }
 
-/// On whose behalf elements are brought somewhere.
+/// The task or call that needs elements at a memory node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Requester {
     /// The codelet of the task, or the host's call.

@@ -16,7 +16,7 @@ use crate::trace::Recorder;
 
 /// The devices of a runtime: those of a simulated machine, or real ones.
 pub(crate) struct Devices {
-    /// Of real ones: their names and links.
+    /// For real devices: their names and links.
     machine: Machine,
     memories: Vec<DeviceMemory>,
     lost: Vec<AtomicBool>,
@@ -29,10 +29,10 @@ pub(crate) struct Devices {
 
 #[derive(Default)]
 struct Links {
-    /// For each device, when the link to it and the one from it are free again.
+    /// For each device, when the link to it and the one from it become free.
     free_ns: Vec<[u64; 2]>,
     totals: Vec<TransferTotal>,
-    /// What the observer has not been shown: transfer, begin, end.
+    /// Transfers that the observer has not been shown: transfer, begin, end.
     unseen: Vec<(Transfer, u64, u64)>,
 }
 
@@ -54,7 +54,7 @@ impl Links {
     }
 }
 
-/// The recorder, as memory nodes know it.
+/// The recorder, in the type for memory nodes.
 fn noting(recorder: &Option<Arc<Recorder>>) -> Option<Arc<dyn NotesBytes>> {
     recorder.clone().map(|recorder| recorder as Arc<dyn NotesBytes>)
 }
@@ -78,7 +78,7 @@ impl Devices {
         Self { machine, memories, lost, links: Mutex::new(links), clock, is_observed, recorder }
     }
 
-    /// Devices of CUDA.
+    /// CUDA devices.
     pub(crate) fn real(
         found: Vec<CudaSetting>,
         clock: Clock,
@@ -97,7 +97,7 @@ impl Devices {
         devices
     }
 
-    /// The device of memory node `node`, if it is one of CUDA.
+    /// The device of memory node `node`, if it is a CUDA device.
     pub(crate) fn cuda(&self, node: usize) -> Option<&Arc<CudaDevice>> {
         self.memories.get(node.checked_sub(1)?)?.cuda()
     }
@@ -120,7 +120,7 @@ impl Devices {
         self.lost[device].load(Ordering::Acquire)
     }
 
-    /// Whether device `device` can run the codelet of that name.
+    /// Whether device `device` can run this codelet.
     pub(crate) fn can_run(&self, device: usize, codelet: &Codelet) -> bool {
         if self.is_lost(device) {
             return false;
@@ -135,25 +135,25 @@ impl Devices {
         }
     }
 
-    /// Whether device `device` is one of CUDA, is there, and has the kernel or may come to have it.
+    /// Whether device `device` is a CUDA device that is not lost, and has loaded the kernel or may load it.
     pub(crate) fn may_load(&self, device: usize, instance: CudaInstance) -> bool {
         !self.is_lost(device) && self.memories[device].cuda().is_some_and(|cuda| cuda.may_load(instance))
     }
 
-    /// Loses a device with all that is in its memory. The caller holds no lock. False if it was lost already.
+    /// Marks a device as lost with everything in its memory. The caller holds no lock. False if it was lost already.
     pub(crate) fn lose(&self, device: usize) -> bool {
         let was_lost = self.lost[device].swap(true, Ordering::AcqRel);
         self.memories[device].lose(self.memories[device].memory().name());
         !was_lost
     }
 
-    /// How long a transfer would take, links being free.
+    /// The duration of a transfer on free links.
     pub(crate) fn transfer_ns(&self, from: usize, to: usize, bytes: usize) -> u64 {
         let ends = [from, to].into_iter().filter(|&node| node > 0);
         ends.map(|node| self.machine.devices[node - 1].transfer_ns(bytes)).sum()
     }
 
-    /// How long transfers take between each two memory nodes, links being free.
+    /// The durations of transfers between each two memory nodes, on free links.
     pub(crate) fn transfer_times(&self) -> Vec<TransferTime> {
         let nodes = 0..=self.memories.len();
         let pairs = nodes.clone().flat_map(|from| nodes.clone().map(move |to| (from, to)));
@@ -167,7 +167,7 @@ impl Devices {
         pairs.filter(|(from, to)| from != to).map(between).collect()
     }
 
-    /// Counts a transfer that begins at `there_ns`, or as soon after it as the links are free. When it ends.
+    /// Counts a transfer that begins at `there_ns`, or as soon after that as the links are free. Returns its end.
     pub(crate) fn charge(&self, transfer: Transfer, there_ns: u64) -> u64 {
         let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
         let mut end_ns = self.clock.now_ns().max(there_ns);
@@ -192,7 +192,7 @@ impl Devices {
         end_ns
     }
 
-    /// Notes that a transfer of a real device is under way.
+    /// Records that a transfer of a real device has begun.
     pub(crate) fn begin(&self, transfer: Transfer, moved: Moved) {
         let node = if transfer.to == 0 { transfer.from } else { transfer.to };
         if let Some(cuda) = self.cuda(node) {
@@ -224,7 +224,7 @@ impl Devices {
         std::mem::take(&mut self.links.lock().unwrap_or_else(PoisonError::into_inner).unseen)
     }
 
-    /// What went over the links so far.
+    /// The total transfers over the links so far.
     pub(crate) fn totals(&self) -> Vec<TransferTotal> {
         self.count_ended();
         self.links.lock().unwrap_or_else(PoisonError::into_inner).totals.clone()

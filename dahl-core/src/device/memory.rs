@@ -14,7 +14,7 @@ pub(crate) struct DeviceMemory {
     node: usize,
     memory: Arc<MemoryNode>,
     pub(crate) register: Register,
-    /// The device, if it is one of CUDA.
+    /// The device, if it is a CUDA device.
     cuda: Option<Arc<CudaDevice>>,
 }
 
@@ -31,18 +31,18 @@ impl DeviceMemory {
         &self.memory
     }
 
-    /// The device, if it is one of CUDA.
+    /// The device, if it is a CUDA device.
     pub(crate) fn cuda(&self) -> Option<&Arc<CudaDevice>> {
         self.cuda.as_ref()
     }
 
-    /// Forgets everything in it.
+    /// Discards everything in it.
     pub(crate) fn lose(&self, device: &str) {
         self.register.lose(self.node, device);
     }
 
-    /// Room for a replica, and when it is free of what was there before; replicas that no task uses make room. `is_filled`:
-    /// elements are copied there first, so that no kernel has to be waited for.
+    /// Allocates memory for a replica, and returns when its previous use ends; evicts replicas that no task uses if
+    /// necessary. `is_filled`: elements are copied there first, so that no kernel needs to wait for the previous use.
     pub(crate) fn room(
         &self,
         bytes: usize,
@@ -61,7 +61,7 @@ impl DeviceMemory {
         }
     }
 
-    /// Room, if there is some without freeing any.
+    /// Allocates memory if possible without evictions.
     pub(crate) fn try_room(
         &self,
         bytes: usize,
@@ -82,7 +82,7 @@ impl DeviceMemory {
         };
         let in_use = self.memory.reserved_bytes() > 0;
         let room = match allocate() {
-            // Within the limit, and yet there is none: frees are waited for.
+            // Within the limit, but not available: waits for pending frees.
             Ok(None) if in_use && self.memory.has_room(bytes) => {
                 device.synchronize().and_then(|()| allocate())
             }

@@ -13,7 +13,7 @@ pub(crate) struct CudaSetting {
 }
 
 impl CudaSetting {
-    /// What schedulers reckon with: its name and its link.
+    /// Its model for schedulers: its name and its link.
     pub(super) fn model(&self) -> VirtualDevice {
         let (latency_us, gbytes_per_s) = self.device.link();
         VirtualDevice::new(self.device.name()).link(latency_us, gbytes_per_s)

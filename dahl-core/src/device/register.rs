@@ -12,36 +12,37 @@ use std::ptr;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 
-/// Which replicas make room first.
+/// The order in which replicas are evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
     Invalid,
     /// Valid, here and elsewhere.
     Clean,
-    /// Valid here alone: it must be written back.
+    /// Valid only here: it must be written back.
     Dirty,
 }
 
-/// An array that has replicas in the memories of devices.
+/// An array with replicas in the memories of devices.
 pub(crate) trait Copied: Send + Sync {
-    /// How soon the replica at `node` makes room, the smallest first; nothing while a task uses it.
+    /// The eviction order of the replica at `node`, the smallest first; none while a task uses it.
     fn eviction_key(&self, node: usize) -> Option<(Rank, u64)>;
 
-    /// Frees the replica at `node`; if it is the only valid one, home gets its elements. When its room is free.
+    /// Frees the replica at `node`; if it is the only valid one, copies its elements home. Returns when its memory is
+    /// free.
     ///
-    /// Nothing if home cannot get them now, for want of a staging buffer: then the replica stays as it is.
+    /// None if it cannot be copied home now for lack of a staging buffer: the replica then stays.
     fn evict_replica(&self, node: usize) -> Option<u64>;
 
-    /// Forgets the replica at `node`, whose `device` is lost.
+    /// Discards the replica at `node`, whose `device` is lost.
     fn lose_replica(&self, node: usize, device: &str);
 }
 
-/// The arrays that have replicas in a device's memory.
+/// The arrays with replicas in a device's memory.
 #[derive(Debug, Default)]
 pub(crate) struct Register {
     /// By their addresses.
     states: Mutex<HashMap<*const (), Listed>>,
-    /// Uses of replicas so far.
+    /// The number of uses of replicas so far.
     uses: AtomicU64,
 }
 
@@ -55,8 +56,8 @@ impl std::fmt::Debug for Listed {
     }
 }
 
-// SAFETY: the states that the pointers lead to take themselves off the list, under its lock, before they are freed (who
-// calls `add` sees to it); they may be used by any thread, as `Copied` asks.
+// SAFETY: states remove themselves from the list, under its lock, before they are freed (the caller of `add` ensures
+// it); any thread may use them, as the trait requires.
 unsafe impl Send for Register {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Register {}
@@ -71,7 +72,8 @@ impl Register {
         self.uses.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Adds a state if `add_replica` has added a replica to it. Who loses the device, or evicts, sees both or neither.
+    /// Adds a state if `add_replica` has added a replica to it. A thread that loses the device, or evicts, sees both or
+    /// neither.
     ///
     /// # Safety
     /// The state is [removed](Self::remove) before it is freed.
@@ -87,20 +89,21 @@ impl Register {
         self.states().remove(&ptr::from_ref(state).cast());
     }
 
-    /// Frees a replica that no task uses: one that is not valid before one that is valid elsewhere too, that before one
-    /// that must be written back, and of these the one that was not used for longest; the next one where home cannot get
-    /// its elements now. When its room is free; nothing if there is none that can go.
+    /// Evicts a replica that no task uses: invalid ones before those that are also valid elsewhere, these before those
+    /// that must be written back, and the least recently used one among equals; skips those that cannot be copied home
+    /// now. Returns when its memory is free; none if no replica can be evicted.
     pub(crate) fn evict(&self, node: usize) -> Option<u64> {
         let mut states = self.states();
         let key = |(&address, &Listed(state)): (&*const (), &Listed)| {
-            // SAFETY: states take themselves off the list before they are freed (`add`), under its lock, which is held.
+            // SAFETY: states remove themselves from the list before they are freed (`add`), under its lock, which is
+            // held.
             let state = unsafe { &*state };
             state.eviction_key(node).map(|key| Reverse((key, address)))
         };
         let mut candidates: BinaryHeap<_> = states.iter().filter_map(key).collect();
         while let Some(Reverse((_, address))) = candidates.pop() {
             let Some(&Listed(state)) = states.get(&address) else { continue };
-            // SAFETY: as above; the list is locked still.
+            // SAFETY: as above; the list is still locked.
             if let Some(free_ns) = unsafe { &*state }.evict_replica(node) {
                 states.remove(&address);
                 return Some(free_ns);
@@ -109,7 +112,7 @@ impl Register {
         None
     }
 
-    /// Forgets all replicas, when `device` is lost.
+    /// Discards all replicas of a lost `device`.
     pub(crate) fn lose(&self, node: usize, device: &str) {
         for (_, Listed(state)) in self.states().drain() {
             // SAFETY: as above; the list is locked while it is drained.

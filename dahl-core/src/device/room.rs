@@ -3,17 +3,17 @@
 use crate::cuda::Allocation;
 use crate::memory::Block;
 
-/// Memory of a device that a replica lies in.
+/// Device memory for a replica.
 #[derive(Debug)]
 pub(crate) enum Room {
-    /// Of a simulated device: the host's.
+    /// That of a simulated device: the host's memory.
     Host(Block),
-    /// Of a CUDA device, which the host cannot reach.
+    /// That of a CUDA device, which the host cannot access.
     Cuda(Allocation),
 }
 
 impl Room {
-    /// What kernels of the device are given.
+    /// The address that kernels of the device receive.
     pub(crate) fn pointer(&self) -> *mut u8 {
         match self {
             Self::Host(block) => block.pointer(),

@@ -8,19 +8,19 @@ use crate::graph::{Dispatch, Host, Submitted};
 use crate::task::ReadyTask;
 
 impl Shared {
-    /// A task for the host, which helps. When the workers are gone, it takes theirs.
+    /// A task for the host, which helps. After the workers have ended, it also takes theirs.
     pub(crate) fn next_task_of_host(&self) -> Option<ReadyTask> {
         self.pop(None).or_else(|| if self.is_stopped() { self.pop_for_nobody() } else { None })
     }
 
-    /// A task that some worker would have taken, when the workers are gone.
+    /// A task of some worker, after the workers have ended.
     #[cold]
     fn pop_for_nobody(&self) -> Option<ReadyTask> {
         let of_mailboxes = self.mailboxes.iter().find_map(SegQueue::pop);
         of_mailboxes.or_else(|| (0..self.workers()).find_map(|worker| self.pop(Some(worker))))
     }
 
-    /// A task from the scheduler. One of another runtime, which shares the scheduler, goes where it belongs.
+    /// A task from the scheduler. A task of another runtime, which shares the scheduler, is passed to its own.
     fn pop(&self, worker: Option<usize>) -> Option<ReadyTask> {
         loop {
             let task = without_unwinding(|| self.scheduler.pop(worker))?;
@@ -34,12 +34,12 @@ impl Shared {
         }
     }
 
-    /// Whether a worker may keep a task that its own has made ready in its LIFO slot.
+    /// Whether a worker may keep a task in its LIFO slot that its previous task has made ready.
     pub(crate) fn lets_workers_go_on(&self) -> bool {
         without_unwinding(|| self.scheduler.lets_workers_go_on())
     }
 
-    /// Gives a task that any worker may take to the scheduler: also one that a worker has kept for itself.
+    /// Gives a task that any worker may run to the scheduler, including one from a worker's LIFO slot.
     pub(crate) fn push(&self, task: ReadyTask, worker: Option<usize>) {
         without_unwinding(|| self.scheduler.push(task, worker));
         if !self.scheduler.wakes_workers() {
@@ -47,7 +47,7 @@ impl Shared {
         }
     }
 
-    /// Tells the scheduler that a task has ended which it handed out.
+    /// Tells the scheduler that a task that it handed out has ended.
     pub(crate) fn tell_completed(&self, sequence: u64, worker: Option<usize>) {
         without_unwinding(|| self.scheduler.completed(sequence, worker));
     }
@@ -84,8 +84,8 @@ impl Dispatch for Shared {
     }
 }
 
-/// Calls a method of the user's scheduler. If it panics, a task may be lost and its waiters' memory unwound, so there
-/// is no going on.
+/// Calls a method of the user's scheduler, and aborts if it panics: a task may be lost, and threads that wait for it
+/// would lose their stack frames.
 pub(crate) fn without_unwinding<R>(call: impl FnOnce() -> R) -> R {
     struct Abort;
     impl Drop for Abort {

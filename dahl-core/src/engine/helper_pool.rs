@@ -23,23 +23,23 @@ use crate::sleep::Sleep;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 
-/// How long a worker that finds no job rests while a parallel kernel runs.
+/// How long a worker without a job pauses while a parallel kernel runs.
 pub(crate) const REST: Duration = Duration::from_micros(100);
 
-/// Idle workers, and the kernels that they may help.
+/// The idle workers, and the kernels that they may help.
 #[derive(Default)]
 pub(crate) struct HelperPool {
-    /// Kernels at work that want help.
+    /// The number of running kernels that accept help.
     kernels: CachePadded<AtomicUsize>,
-    /// Workers that have found no task.
+    /// The number of workers without a task.
     idle: CachePadded<AtomicUsize>,
-    /// For kernels on threads that are not workers'.
+    /// For kernels on threads that are not workers.
     #[cfg(not(dahl_fuzz))]
     apart: Mutex<Option<std::sync::Arc<rayon::ThreadPool>>>,
 }
 
 impl HelperPool {
-    /// Workers that have no task now.
+    /// The number of workers without a task.
     pub(crate) fn idle(&self) -> usize {
         self.idle.load(Ordering::Relaxed)
     }
@@ -49,21 +49,21 @@ impl HelperPool {
         Counted::new(&self.idle)
     }
 
-    /// Whether a kernel wants help.
+    /// Whether a kernel accepts help.
     #[inline]
     pub(crate) fn is_wanted(&self) -> bool {
-        // Under the fuzzer there is no pool, and so nothing to help with.
+        // Under the fuzzer there is no pool, so there is nothing to help with.
         !cfg!(dahl_fuzz) && self.kernels.load(Ordering::Relaxed) > 0
     }
 
-    /// Runs `kernel` on this worker's thread; idle workers take its jobs.
+    /// Runs `kernel` on this worker's thread; idle workers run its jobs.
     pub(crate) fn run<R>(&self, sleep: &Sleep, kernel: impl FnOnce() -> R) -> R {
         let _wanted = Counted::new(&self.kernels);
         sleep.wake_one(); // it wakes the next when it has found a job
         kernel()
     }
 
-    /// Does one job of a kernel that wants help, on a worker's thread. False if there is none.
+    /// Runs one job of a kernel that accepts help, on a worker's thread. False if there is none.
     #[cfg(not(dahl_fuzz))]
     #[cold]
     pub(crate) fn help(&self, sleep: &Sleep) -> bool {
@@ -74,13 +74,13 @@ impl HelperPool {
         helped
     }
 
-    /// There is no pool.
+    /// Without a pool.
     #[cfg(dahl_fuzz)]
     pub(crate) fn help(&self, _: &Sleep) -> bool {
         as_kernel(|| false)
     }
 
-    /// Runs `kernel` where its jobs stay on one thread, which is not this one.
+    /// Runs `kernel` with all its jobs on one thread, which is not this one.
     #[cfg(not(dahl_fuzz))]
     pub(crate) fn run_apart<R: Send>(&self, kernel: impl FnOnce() -> R + Send) -> R {
         let mut apart = self.apart.lock().unwrap_or_else(|poison| poison.into_inner());
@@ -99,21 +99,21 @@ impl HelperPool {
         if rayon::current_thread_index().is_none() {
             return run();
         }
-        // This is a thread of another pool, which would do that pool's jobs while it waits, inside this kernel.
+        // This is a thread of another pool, which would run that pool's jobs inside this kernel while it waits.
         std::thread::scope(|scope| match scope.spawn(run).join() {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),
         })
     }
 
-    /// There is no pool.
+    /// Without a pool.
     #[cfg(dahl_fuzz)]
     pub(crate) fn run_apart<R: Send>(&self, kernel: impl FnOnce() -> R + Send) -> R {
         kernel()
     }
 }
 
-/// One more in a counter, while it lives.
+/// Increments a counter while it lives.
 struct Counted<'c>(&'c AtomicUsize);
 
 impl<'c> Counted<'c> {
@@ -129,8 +129,7 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// What becomes of a panic in a job that a kernel spawned and did not wait for: no task is left to fail, and the run
-/// is not lost to it.
+/// Reports a panic in a job that a kernel spawned and did not wait for: there is no task left to fail.
 #[cfg(not(dahl_fuzz))]
 pub(crate) fn detached(_: Box<dyn std::any::Any + Send>) {
     eprintln!("dahl: a job panicked that a parallel kernel had spawned without waiting for it");

@@ -4,7 +4,7 @@ use super::shared::Shared;
 use crate::task::ReadyTask;
 
 impl Shared {
-    /// Wakes a worker for a task that the scheduler has: one that can run it, so all where they differ.
+    /// Wakes a worker that can run the scheduler's task: all workers, if they differ.
     #[inline]
     pub(crate) fn wake_some(&self) {
         if self.has_real_devices() {
@@ -14,12 +14,12 @@ impl Shared {
         }
     }
 
-    /// Whether workers are not woken for every task: where the runtime wakes them, one like the other.
+    /// Whether not every task wakes a worker: if the runtime wakes them, and all are alike.
     pub(crate) fn spares_workers(&self) -> bool {
         !cfg!(dahl_fuzz) && !self.has_real_devices() && !self.scheduler.wakes_workers()
     }
 
-    /// Whether a task that the scheduler gives to `worker`, or to the host, is right there: it can be run, or nowhere.
+    /// Whether `worker`, or the host, may run a task that the scheduler gave to it: it can, or no worker can.
     pub(crate) fn may_run(&self, task: &ReadyTask, worker: Option<usize>) -> bool {
         match worker {
             Some(worker) => task.can_run_on(worker) || self.able_worker(task).is_none(),
@@ -33,20 +33,20 @@ impl Shared {
     /// A worker that can run a task, CPU workers first.
     pub(crate) fn able_worker(&self, task: &ReadyTask) -> Option<usize> {
         let cpu_workers = self.cpu_workers();
-        // Not always the first one.
+        // Start at different workers.
         let start = task.sequence() as usize % cpu_workers;
         let of_cpu = (0..cpu_workers).map(|worker| (start + worker) % cpu_workers);
         of_cpu.chain(cpu_workers..self.workers()).find(|&worker| task.can_run_on(worker))
     }
 
-    /// Gives a task to a worker that can run it.
+    /// Passes a task to a worker that can run it.
     #[cold]
     pub(crate) fn hand_on(&self, task: ReadyTask) {
         let target = self.able_worker(&task).unwrap_or(0);
         self.send_to(target, task);
     }
 
-    /// Gives a task to worker `target`, which alone will run it.
+    /// Gives a task to worker `target`, which alone may run it.
     pub(crate) fn send_to(&self, target: usize, task: ReadyTask) {
         self.mailboxes[target].push(task);
         self.sleep().wake(target);

@@ -28,20 +28,20 @@ use crate::statistics::Counters;
 use crate::task::ReadyTask;
 use crate::trace::{Recorder, Trace};
 
-/// What the workers of a runtime share. It lives as long as any of them, or any of the runtime's arrays.
+/// The state that the workers of a runtime share. It lives as long as any of them, or any of the runtime's arrays.
 pub(crate) struct Shared {
     host: Host,
     pub(super) scheduler: Box<dyn Scheduler>,
     divergences: Option<Arc<PlanDivergences>>,
     recording: Option<Arc<Recording>>,
-    /// Tasks that one worker must run.
+    /// Tasks for one particular worker.
     pub(super) mailboxes: Vec<SegQueue<ReadyTask>>,
     helpers: HelperPool,
     choices: Choices,
     call_logs: CallLogs,
     observer: Option<Arc<dyn Observer>>,
     trace: Option<Trace>,
-    /// In checked mode alone.
+    /// In checked mode only.
     check_notes: Option<CheckNotes>,
     stall: Stall,
     counters: Counters,
@@ -53,7 +53,7 @@ impl fmt::Debug for Shared {
     }
 }
 
-/// What workers share begins with what tasks do.
+/// The shared state extends the state of tasks.
 impl Deref for Shared {
     type Target = Host;
 
@@ -129,7 +129,7 @@ impl Shared {
         }
     }
 
-    /// A worker goes. With the last one the trace ends: the runtime itself may have been dropped before, by a task.
+    /// A worker ends. The last one ends the trace: a task may have dropped the runtime itself before.
     pub(crate) fn leave(&self) {
         if let Some(trace) = &self.trace {
             trace.leave();
@@ -171,23 +171,23 @@ impl Shared {
         self.scheduler.name()
     }
 
-    /// Where the run and the plan that it should follow differ.
-    pub(crate) fn plan_misfits(&self) -> Vec<String> {
+    /// The divergences of the run from its plan.
+    pub(crate) fn plan_divergences(&self) -> Vec<String> {
         self.divergences.as_ref().map(|divergences| divergences.texts()).unwrap_or_default()
     }
 
-    /// Writes the plan of the run, if it is wanted.
+    /// Writes the plan of the run, if it was requested.
     pub(crate) fn write_plan(&self) {
         if let Some(recording) = &self.recording {
             recording.finish();
         }
     }
 
-    /// Shows the observer what was transferred. The caller holds no lock.
+    /// Shows transfers to the observer. The caller holds no lock.
     pub(crate) fn show_transfers(&self) {
         let (Some(devices), Some(observer)) = (self.devices(), &self.observer) else { return };
         for (transfer, begin_ns, end_ns) in devices.take_unseen() {
-            // Nothing may unwind through a thread that waits: what it waits for would tell a frame that is gone.
+            // Nothing may unwind through a waiting thread: events that it waits for would access freed stack frames.
             let shown = catch_unwind(AssertUnwindSafe(|| observer.transferred(&transfer, begin_ns, end_ns)));
             if shown.is_err() {
                 eprintln!("dahl: an observer panicked when it was shown a transfer; the run goes on");
@@ -200,7 +200,7 @@ impl Shared {
         &self.host
     }
 
-    /// What writes the trace, if there is one.
+    /// The trace, if there is one.
     pub(crate) fn trace(&self) -> Option<&Trace> {
         self.trace.as_ref()
     }

@@ -15,12 +15,12 @@ use crate::sync::{Mutex, thread};
 use crate::task::ReadyTask;
 use crate::worker::{self, WorkerContext};
 
-/// What runs the tasks of a runtime. Its arrays keep it.
+/// Runs the tasks of a runtime. Its arrays keep it alive.
 pub(crate) struct Executor {
     shared: Arc<Shared>,
-    /// Where the host runs tasks, one thread at a time.
+    /// The context in which the host runs tasks, one thread at a time.
     host_context: Mutex<WorkerContext>,
-    /// Of a simulated machine.
+    /// For a simulated machine.
     simulation: Option<Simulation>,
 }
 
@@ -30,7 +30,7 @@ impl fmt::Debug for Executor {
     }
 }
 
-/// An executor has what its workers share.
+/// An executor extends the state that its workers share.
 impl Deref for Executor {
     type Target = Shared;
 
@@ -49,24 +49,24 @@ impl Executor {
         Arc::new(Self { shared, host_context, simulation })
     }
 
-    /// The executor that an array knows as its engine.
+    /// The executor behind an array's engine.
     #[inline]
     pub(crate) fn of(engine: &dyn Engine) -> &Self {
         let engine: &dyn Any = engine;
         engine.downcast_ref().expect("every engine is an executor")
     }
 
-    /// What its workers share.
+    /// The state that its workers share.
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
 
-    /// What a simulation consists of.
+    /// The parts of a simulation.
     pub(super) fn simulated(&self) -> Option<(&Simulation, &Devices)> {
         self.simulation.as_ref().zip(self.devices())
     }
 
-    /// What each worker of a simulation has done.
+    /// The activity of each worker of a simulation.
     pub(crate) fn worker_uses(&self) -> Vec<WorkerUse> {
         self.simulated().map(|(simulation, devices)| simulation.uses(self, devices)).unwrap_or_default()
     }

@@ -5,7 +5,7 @@ use crate::graph::Engine;
 use crate::sync::{Patience, thread};
 
 impl Executor {
-    /// Moves a simulation on until `holds`.
+    /// Advances a simulation until `holds`.
     pub(super) fn simulate_until(&self, holds: impl Fn() -> bool) {
         let mut idle = None;
         while !holds() {
@@ -13,7 +13,7 @@ impl Executor {
                 idle = None;
                 continue;
             }
-            // Another thread moves it on, or is about to submit what this one waits for.
+            // Another thread advances it, or is about to submit what this one waits for.
             thread::yield_now();
             let Some(after) = self.stall().after else { continue };
             if idle.get_or_insert_with(|| Patience::new(after)).is_over() {

@@ -8,7 +8,7 @@ use crate::sleep::{Interest, Lookout};
 use crate::stall::Watch;
 use crate::sync::{Patience, spin_loop, thread};
 
-/// How long the host looks again and again before it goes to sleep: about what waking it up costs.
+/// How long the host spins before it parks: about the cost of waking it.
 const SPIN: Duration = Duration::from_micros(20);
 
 impl Executor {

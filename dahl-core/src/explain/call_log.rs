@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-// Counters whose order nobody relies on: a call that is being written may be read or not.
+// Counters whose order does not matter: a call that is being written may be read or not.
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::codelet::Codelet;
@@ -10,13 +10,13 @@ use crate::description::TaskDesc;
 use crate::footprint;
 use crate::sync::{Mutex, MutexGuard};
 
-/// Calls that a log remembers, beside the first.
+/// The most calls in a log, in addition to the first one.
 const CALLS: usize = 64;
 /// Bits of a duration in nanoseconds: up to 18 minutes.
 const TIME_BITS: u32 = 40;
-/// Where the number of other busy workers lies.
+/// The number of bits of the number of other busy workers.
 const BUSY_BITS: u32 = 8;
-/// That number, if it is not known.
+/// Stands for an unknown number.
 const UNKNOWN: u64 = (1 << BUSY_BITS) - 1;
 const TEAM: u64 = 1 << (TIME_BITS + BUSY_BITS);
 const TRANSFERRED: u64 = TEAM << 1;
@@ -25,11 +25,11 @@ const TRANSFERRED: u64 = TEAM << 1;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Call {
     pub(crate) time_ns: u64,
-    /// How many other workers had a task at its start, if that is known.
+    /// How many other workers had a task at its start, if known.
     pub(crate) others_busy: Option<usize>,
-    /// Whether idle workers helped.
+    /// Whether it ran with a team.
     pub(crate) team: bool,
-    /// Whether data were copied from another memory node for it.
+    /// Whether data were copied for it from another memory node.
     pub(crate) transferred: bool,
 }
 
@@ -39,13 +39,13 @@ pub(crate) struct CallLogs {
     logs: Mutex<Vec<Arc<CallLog>>>,
 }
 
-/// One worker's call logs, found without a lock.
+/// One worker's call logs, accessed without a lock.
 #[derive(Default)]
 pub(crate) struct CallLogCache {
     logs: HashMap<u64, Arc<CallLog>, footprint::Hashed>,
 }
 
-/// The calls of one kernel, for one footprint, on one worker, which alone writes.
+/// The calls of one kernel, for one footprint, on one worker, the only writer.
 #[derive(Debug)]
 pub(crate) struct CallLog {
     pub(super) worker: String,
@@ -53,7 +53,7 @@ pub(crate) struct CallLog {
     pub(super) codelet: &'static Codelet,
     pub(super) kernel: &'static str,
     pub(super) footprint: Vec<Vec<usize>>,
-    /// Calls so far, the first one included.
+    /// The number of calls, including the first one.
     count: AtomicU64,
     first: AtomicU64,
     calls: [AtomicU64; CALLS],
@@ -79,7 +79,7 @@ impl Call {
 }
 
 impl CallLogCache {
-    /// Notes a call, whose key is that of its performance model.
+    /// Records a call; the key is that of its performance model.
     pub(crate) fn record(
         &mut self,
         logs: &CallLogs,
@@ -133,7 +133,7 @@ impl CallLog {
         self.count.store(count + 1, Ordering::Release);
     }
 
-    /// Calls so far, the first one included.
+    /// The number of calls, including the first one.
     pub(super) fn count(&self) -> u64 {
         self.count.load(Ordering::Acquire)
     }
@@ -142,7 +142,7 @@ impl CallLog {
         (self.count() > 0).then(|| Call::unpack(self.first.load(Ordering::Relaxed)))
     }
 
-    /// The last calls after the first, in any order.
+    /// The last calls after the first one, in any order.
     pub(super) fn calls(&self) -> impl Iterator<Item = Call> {
         let kept = self.count().saturating_sub(1).min(CALLS as u64) as usize;
         self.calls[..kept].iter().map(|call| Call::unpack(call.load(Ordering::Relaxed)))

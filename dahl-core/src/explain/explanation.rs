@@ -7,22 +7,22 @@ use serde::Serialize;
 
 use super::call_log::{Call, CallLog, CallLogs};
 
-/// Why tasks of one codelet took different times: for each kernel and footprint, how long calls took under which
-/// circumstances. Printed it is a table to read.
+/// Why tasks of one codelet took different times: for each kernel and footprint, the durations of calls under different
+/// circumstances. `Display` prints a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// The codelet's name, as it was asked for.
+    /// The codelet's name, as given.
     pub codelet: String,
-    /// A part for each kernel and footprint.
+    /// An entry for each kernel and footprint.
     pub kernels: Vec<KernelExplanation>,
-    /// The codelets that did run, if that one did not.
+    /// The codelets that ran, if that one did not.
     pub others: Vec<String>,
 }
 
-/// How long one kernel took for one footprint on one kind of worker, and what it depended on.
+/// The durations of one kernel for one footprint on one kind of worker, and what they depended on.
 ///
-/// Every list but the first calls is of the calls that are remembered: the last ones of each worker, without its first.
+/// All lists except the first calls cover the recorded calls: the last ones of each worker, without its first one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct KernelExplanation {
@@ -34,22 +34,22 @@ pub struct KernelExplanation {
     pub elements: Vec<&'static str>,
     /// The extents of its arrays.
     pub footprint: Vec<Vec<usize>>,
-    /// All calls, first ones included.
+    /// The number of all calls, including first ones.
     pub count: u64,
-    /// The calls that are remembered; nothing if each worker made but one.
+    /// The recorded calls; none if each worker made only one call.
     pub all: Option<Spread>,
-    /// How long each worker's first call took, in microseconds.
+    /// The duration of each worker's first call, in microseconds.
     pub first_calls_us: Vec<(String, f64)>,
     /// By worker.
     pub by_worker: Vec<Under>,
-    /// By how many other workers had a task at the start, where that is known.
+    /// By the number of other workers with a task at the start, if known.
     pub by_load: Vec<Under>,
-    /// By whether data were copied from another memory node before.
+    /// By whether data were copied before from another memory node.
     pub by_transfer: Vec<Under>,
-    /// By whether idle workers helped.
+    /// By whether they ran with a team.
     pub by_team: Vec<Under>,
-    /// The calls that took more than twice the largest median above: what is told apart here does not explain them, but
-    /// perhaps another program on the processor, or elements that the kernel takes longer for.
+    /// The calls that took more than twice the largest median above: these circumstances do not explain them, but
+    /// perhaps another program on the processor does, or elements that the kernel is slower for.
     pub outliers: Option<Spread>,
 }
 
@@ -59,15 +59,15 @@ pub struct KernelExplanation {
 pub struct Under {
     /// The circumstance: `cpu 0`, `1 other busy`, `data copied`.
     pub circumstance: String,
-    /// How long the calls took.
+    /// The durations of the calls.
     pub spread: Spread,
 }
 
-/// How long some calls took, in microseconds.
+/// The durations of some calls, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Spread {
-    /// How many calls.
+    /// The number of calls.
     pub count: usize,
     /// The shortest.
     pub min_us: f64,
@@ -78,7 +78,7 @@ pub struct Spread {
 }
 
 impl CallLogs {
-    /// What is known of the codelet of this name.
+    /// Explains the codelet of this name.
     pub(crate) fn explain(&self, codelet: &str) -> Explanation {
         let logs: Vec<_> = self.all().iter().filter(|log| log.codelet.name == codelet).cloned().collect();
         let mut groups: Vec<Vec<Arc<CallLog>>> = Vec::new();
@@ -144,14 +144,14 @@ impl KernelExplanation {
         ]
     }
 
-    /// The largest median under any circumstance that there are enough calls of.
+    /// The largest median under any circumstance with enough calls.
     fn largest_median_us(&self) -> Option<f64> {
         let spreads = self.circumstances().into_iter().flat_map(|(_, under)| under).map(|under| under.spread);
         spreads.filter(|spread| spread.count >= ENOUGH).map(|spread| spread.median_us).max_by(f64::total_cmp)
     }
 
-    /// The circumstance that the medians differ most by, and how many times the largest is the smallest. What there are
-    /// fewer than 3 calls of is not compared.
+    /// The circumstance with the largest ratio between medians, and this ratio. Circumstances with fewer than 3 calls
+    /// are not compared.
     pub fn largest_factor(&self) -> Option<(&'static str, f64)> {
         let of_first = || {
             let median_us = self.all?.median_us;
@@ -187,10 +187,10 @@ fn us(ns: u64) -> f64 {
     ns as f64 / 1e3
 }
 
-/// Calls under a circumstance before their median says something of it: of two, one may be an outlier.
+/// The least number of calls whose median counts: of two, one may be an outlier.
 const ENOUGH: usize = 3;
 
-/// How many times the smallest median is in the largest; nothing where there is nothing to compare.
+/// The ratio of the largest to the smallest median; none without a comparison.
 fn factor(under: &[Under]) -> Option<f64> {
     let enough = || under.iter().map(|under| under.spread).filter(|spread| spread.count >= ENOUGH);
     let medians = || enough().map(|spread| spread.median_us);

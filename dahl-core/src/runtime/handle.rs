@@ -199,8 +199,8 @@ impl Runtime {
 
     /// Where the run and the [plan](RuntimeBuilder::plan) that it should follow differ, so far: of many differences the
     /// first ones. Each names the file, the line, and the task.
-    pub fn plan_misfits(&self) -> Vec<String> {
-        self.executor.plan_misfits()
+    pub fn plan_divergences(&self) -> Vec<String> {
+        self.executor.plan_divergences()
     }
 
     /// What the performance models know: a row for each codelet, kernel, kind of worker, element types and footprint,

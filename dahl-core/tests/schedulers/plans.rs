@@ -24,7 +24,7 @@ fn follow(
     fs::write(&path, text).unwrap();
     let (divergences, placement) = recorded(builder.plan(&path), |rt| {
         program(rt)?;
-        Ok(rt.plan_misfits())
+        Ok(rt.plan_divergences())
     });
     let _ = fs::remove_file(&path);
     (placement, divergences.into_iter().map(|divergence| without_path(&divergence, &path)).collect())
@@ -46,7 +46,7 @@ fn a_plan_gives_the_same_placement_order_and_results_again() -> Result<()> {
         let rt = builder().plan(&path).write_plan(path.with_extension("again")).build()?;
         assert_eq!(rt.scheduler(), "static");
         assert_eq!(program(&rt)?, expected, "{name}");
-        assert_eq!(rt.plan_misfits(), [""; 0], "{name}");
+        assert_eq!(rt.plan_divergences(), [""; 0], "{name}");
         drop(rt);
         let again = fs::read_to_string(path.with_extension("again")).unwrap();
         let of_worker = |text: &str, worker: usize| {
@@ -72,7 +72,7 @@ fn a_plan_is_followed_in_real_time() -> Result<()> {
     let rt = Runtime::builder().cpu_workers(3).plan(&path).build()?;
     let mut text = fs::read_to_string(&path).unwrap();
     assert_eq!(program(&rt)?, expected);
-    assert_eq!(rt.plan_misfits(), [""; 0]);
+    assert_eq!(rt.plan_divergences(), [""; 0]);
     drop(rt);
     // Any order of the lines is gone through, though few of them can be kept.
     let mut lines: Vec<&str> = text.lines().collect();
@@ -82,7 +82,7 @@ fn a_plan_is_followed_in_real_time() -> Result<()> {
     for _ in 0..20 {
         let rt = Runtime::builder().cpu_workers(3).plan(&path).build()?;
         assert_eq!(program(&rt)?, expected);
-        assert_eq!(rt.plan_misfits(), [""; 0]);
+        assert_eq!(rt.plan_divergences(), [""; 0]);
     }
     let _ = fs::remove_file(&path);
     Ok(())

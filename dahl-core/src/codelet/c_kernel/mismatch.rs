@@ -6,7 +6,7 @@ use crate::access::AccessMode;
 use crate::argument::{ArgumentLayout, DeclaredArgument};
 use crate::codelet::sentence::{Text, after_last_colon, equal, equal_but_spaces};
 
-/// Panics, with both sides in the message, unless `kernel` fits.
+/// Panics unless `kernel` matches, with both sides in the message.
 #[track_caller]
 pub(super) const fn check(
     kernel: &CKernel,
@@ -49,7 +49,7 @@ const fn modes_fit(views: &[CView], modes: &[AccessMode]) -> bool {
     views.len() == modes.len()
 }
 
-/// Whether all are the first, or its compute type (which is the first, for the types that C has).
+/// Whether all types are the first one or its compute type (which is the same for the types that C has).
 const fn elements_agree(elements: &[&str]) -> bool {
     let mut i = 1;
     while i < elements.len() {
@@ -92,7 +92,8 @@ const fn argument_fits(argument: super::CArgument, written: &str, real: &str) ->
         || equal_but_spaces(expected.as_bytes(), b"", after_last_colon(written))
 }
 
-/// The number of the kernel's argument after those of the fields, which begin at number `taken`; nothing if they do not fit.
+/// The number of the kernel's argument after those of the fields, which begin at number `taken`; none if they do not
+/// match.
 const fn fields_taken(kernel: &CKernel, mut taken: usize, fields: &[ArgumentLayout]) -> Option<usize> {
     let mut i = 0;
     while i < fields.len() {
