@@ -11,7 +11,7 @@ use crate::memory::{MemoryNode, MemoryUse};
 use crate::observer::Forecast;
 use crate::perf::{Estimate, Models};
 
-/// The workers of a runtime, the memories of devices, and the durations that were measured.
+/// The workers of a runtime, the memories of devices, and the measured durations.
 pub(crate) struct Platform {
     workers: Vec<WorkerInfo>,
     cpu_workers: usize,
@@ -49,7 +49,7 @@ impl Platform {
         &self.workers
     }
 
-    /// What schedulers know of a worker.
+    /// The description of a worker for schedulers.
     pub(crate) fn worker(&self, worker: usize) -> &WorkerInfo {
         &self.workers[worker]
     }
@@ -83,14 +83,14 @@ impl Platform {
         &self.models
     }
 
-    /// How much is in use of each memory node, of which `home` is the first.
+    /// The memory use of each memory node; `home` is the first.
     pub(crate) fn memory_uses(&self, home: &MemoryNode) -> Vec<MemoryUse> {
         let devices = self.devices().map(Devices::memories).unwrap_or_default();
         let of_devices = devices.iter().map(|device| device.memory().usage());
         std::iter::once(home.usage()).chain(of_devices).collect()
     }
 
-    /// Whether worker `worker` is there and has a kernel of the codelet.
+    /// Whether worker `worker` is available and has a kernel of the codelet.
     pub(crate) fn has_kernel(&self, worker: usize, codelet: &Codelet) -> bool {
         let device = self.worker(worker).node.checked_sub(1);
         match (self.devices(), device) {
@@ -99,7 +99,7 @@ impl Platform {
         }
     }
 
-    /// Whether worker `worker` is of the kind that a kernel is for, and what it calls is there.
+    /// Whether worker `worker` is of the kind that a kernel is for, and has the library that it calls.
     pub(crate) fn is_for(&self, worker: usize, kernel: &Kernel) -> bool {
         if !self.is_real_device(worker) {
             return !kernel.is_on_cuda();
@@ -109,7 +109,7 @@ impl Platform {
         kernel.is_on_cuda() && kernel.library().is_none_or(has)
     }
 
-    /// Whether worker `worker` is one of a real device that can do what a task of a reduction does.
+    /// Whether worker `worker` is a real device that can run a task of a reduction.
     fn can_reduce(&self, worker: usize, task: &TaskDesc) -> bool {
         let device = self.worker(worker).node.checked_sub(1).filter(|_| self.has_real_devices());
         let (Some(devices), Some(device)) = (self.devices(), device) else { return false };

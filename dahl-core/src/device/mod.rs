@@ -19,7 +19,7 @@ pub(crate) use fetch_error::{FetchError, Requester};
 pub(crate) use links::Devices;
 pub(crate) use memory::DeviceMemory;
 pub(crate) use real::CudaSetting;
-pub(crate) use register::{Copied, Rank};
+pub(crate) use register::{Evictable, Rank};
 pub(crate) use room::Room;
 
 pub use crate::machine::{CodeletSpeed, Cpu, Machine, Speed, Transfer, TransferTotal, VirtualDevice};

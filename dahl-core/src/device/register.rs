@@ -1,6 +1,6 @@
 //! [`Register`]: the arrays that have replicas in a device's memory, and which of these is evicted next.
 //!
-//! It knows arrays only through the trait [`Copied`].
+//! It knows arrays only through the trait [`Evictable`].
 //!
 //! **Locks.** A thread locks a register before the replicas of an array, never after.
 #![allow(unsafe_code, reason = "knows states that take themselves off before they are freed")]
@@ -23,7 +23,7 @@ pub(crate) enum Rank {
 }
 
 /// An array with replicas in the memories of devices.
-pub(crate) trait Copied: Send + Sync {
+pub(crate) trait Evictable: Send + Sync {
     /// The eviction order of the replica at `node`, the smallest first; none while a task uses it.
     fn eviction_key(&self, node: usize) -> Option<(Rank, u64)>;
 
@@ -48,7 +48,7 @@ pub(crate) struct Register {
 
 /// An array on the list.
 #[derive(Clone, Copy)]
-struct Listed(*const dyn Copied);
+struct Listed(*const dyn Evictable);
 
 impl std::fmt::Debug for Listed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -77,7 +77,7 @@ impl Register {
     ///
     /// # Safety
     /// The state is [removed](Self::remove) before it is freed.
-    pub(crate) unsafe fn add(&self, state: &(dyn Copied + 'static), add_replica: impl FnOnce() -> bool) {
+    pub(crate) unsafe fn add(&self, state: &(dyn Evictable + 'static), add_replica: impl FnOnce() -> bool) {
         let mut states = self.states();
         if add_replica() {
             let state = ptr::from_ref(state);
@@ -85,7 +85,7 @@ impl Register {
         }
     }
 
-    pub(crate) fn remove(&self, state: &(dyn Copied + 'static)) {
+    pub(crate) fn remove(&self, state: &(dyn Evictable + 'static)) {
         self.states().remove(&ptr::from_ref(state).cast());
     }
 

@@ -16,11 +16,11 @@ use super::record::Record;
 use super::state::ArrayState;
 use crate::description::AccessDesc;
 
-/// One access of a task: its link, and where the array is.
+/// One access of a task: its link, and its array.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Bound {
-    /// First, so that a pointer to the link is one to the access.
+    /// The first field, so that a pointer to the link is one to the access.
     pub(crate) link: Link,
     pub(crate) record: UnsafeCell<*const Record>,
     /// Null for `SCRATCH`.
@@ -33,7 +33,7 @@ impl Bound {
     }
 }
 
-/// One access of a submitted task. It is the description's, and knows the array and the link.
+/// One access of a submitted task: its description, its array and its link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access<'r> {
     pub(crate) desc: &'r AccessDesc,
@@ -49,22 +49,22 @@ impl Deref for Access<'_> {
 }
 
 impl<'r> Access<'r> {
-    /// What the access says.
+    /// The description of the access.
     pub(crate) fn desc(self) -> &'r AccessDesc {
         self.desc
     }
 
-    /// The link, as a pointer that leads back to the access.
+    /// The link, as a pointer from which the access can be recovered.
     pub(crate) fn link(self) -> *const Link {
         ptr::from_ref(self.bound).cast()
     }
 
-    /// Has the processor fetch the link behind its own.
+    /// Prefetches the next link of the chain.
     pub(crate) fn fetch_next(self) {
         self.bound.link.fetch_next();
     }
 
-    /// Whether what it waits for has ended.
+    /// Whether all that it waits for has ended.
     pub(crate) fn is_ready(self) -> bool {
         self.bound.link.is_ready()
     }
@@ -77,9 +77,9 @@ impl<'r> Access<'r> {
     /// The array, unless it is scratch.
     #[inline]
     pub(crate) fn state(self) -> Option<&'r ArrayState> {
-        // SAFETY: an `Access` is of a record that is submitted: nobody writes the pointer.
+        // SAFETY: an `Access` belongs to a submitted record: nothing writes the pointer.
         let array = unsafe { *self.bound.array.get() };
-        // SAFETY: the array's release link comes after this access, so its state is there until the access is done.
+        // SAFETY: the array's release link follows this access, so its state exists until the access is done.
         unsafe { array.as_ref() }
     }
 }

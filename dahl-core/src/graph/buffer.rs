@@ -16,10 +16,10 @@ use crate::shape::Layout;
 use crate::sync::atomic::Ordering;
 
 impl ArrayState {
-    /// Makes a leaf of a reduction one that may hold anything, in the memory `node`, and says where it is.
+    /// Starts a leaf of a reduction in the memory `node`, with unspecified content, and returns its address.
     ///
     /// # Errors
-    /// What keeps it from being there.
+    /// If it cannot be made available.
     ///
     /// # Safety
     /// The caller holds an exclusive access.
@@ -31,8 +31,8 @@ impl ArrayState {
         unsafe { self.prepare_at(node, AccessMode::W, requester) }
     }
 
-    /// Brings the array to the memory `node`, for a reduction to enter it there: with its value, unless the total
-    /// `begins` anew.
+    /// Makes the array available in the memory `node` for the total of a reduction: with its value, unless the total
+    /// `begins` without it.
     ///
     /// # Errors
     /// As [`prepare_at`](Self::prepare_at).
@@ -50,7 +50,7 @@ impl ArrayState {
         unsafe { self.prepare_at(node, mode, requester) }
     }
 
-    /// Takes the value away: what is next finds zeros.
+    /// Discards the value: the next access finds zeros.
     ///
     /// # Safety
     /// The caller holds an exclusive access.
@@ -61,14 +61,14 @@ impl ArrayState {
             return unsafe { self.poison(&error.into_failure(self, requester)) };
         }
         if self.fixed().part.is_none() {
-            // It is at home, and no replica is valid any more (C5).
+            // The elements are at home, and no replica is valid any more (C5).
             return self.content.set(Content::Zero);
         }
-        // SAFETY: the caller's access is exclusive; the buffer is the whole's, and initialised.
+        // SAFETY: the caller's access is exclusive; the buffer is the whole array's, and initialised.
         unsafe { self.with_contiguous(|elements| elements.fill(0)) };
     }
 
-    /// Calls `finish` with the elements, contiguous: the value, unless the total `begins` anew.
+    /// Calls `finish` with the elements, contiguous: with the value, unless the total `begins` without it.
     ///
     /// # Errors
     /// The failure that left the array without a value.
@@ -88,7 +88,7 @@ impl ArrayState {
         Ok(())
     }
 
-    /// Calls `change` with the elements at home, contiguous: those of a strided part are copied out and back.
+    /// Calls `change` with the elements at home, contiguous: those of a strided part are copied there and back.
     ///
     /// # Safety
     /// The caller holds an exclusive access, has prepared the array at home, and its elements are initialised.
@@ -98,19 +98,19 @@ impl ArrayState {
         let (pointer, layout) = (self.pointer(), part.unwrap_or(Layout::EMPTY));
         if layout.is_contiguous() {
             let start = pointer.wrapping_add(layout.offset * element.size_bytes);
-            // SAFETY: the caller's: `bytes` initialised bytes that nobody else touches.
+            // SAFETY: guaranteed by the caller: `bytes` initialised bytes that nothing else accesses.
             return change(unsafe { std::slice::from_raw_parts_mut(start, *bytes) });
         }
         let operand = Operand { pointer, layout, element, writes: true, reads: true };
-        // SAFETY: the caller's: the operand's elements may be read and written, by nobody else.
+        // SAFETY: guaranteed by the caller: the operand's elements may be read and written, and nothing else accesses
+        // them.
         unsafe { operand.change_packed(change) };
     }
 
-    /// A buffer as large as the array's, to be [taken](Self::rename) in its place,
-    /// made for the task submitted at `location`.
+    /// A buffer as large as the array's, which can [replace](Self::rename) it, for the task submitted at `location`.
     ///
     /// # Errors
-    /// If it cannot be had.
+    /// If it cannot be allocated.
     ///
     /// # Safety
     /// The caller holds an exclusive access.
@@ -127,7 +127,8 @@ impl ArrayState {
         Ok(body.home.spare.insert(spare).pointer())
     }
 
-    /// Makes the spare buffer the array's. (A part's elements are copied instead.) The old one is the spare from now on, unless it is an arena's.
+    /// Makes the spare buffer the array's. (For a part, its elements are copied instead.) The old buffer becomes the
+    /// spare one, unless it is an arena's.
     ///
     /// # Safety
     /// The caller holds an exclusive access, and no reference into the old buffer is left.

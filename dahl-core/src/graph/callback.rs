@@ -7,10 +7,10 @@ use crate::error::Failure;
 /// Called with the task's failure, if it has failed.
 type Call = Box<dyn FnOnce(Option<&Arc<Failure>>) + Send>;
 
-/// What is called when a task has ended, on the thread that ran it.
+/// The function to call when a task has ended, on the thread that ran it.
 pub(crate) struct Callback(Call);
 
-/// How a task ended, once it has.
+/// How a task ended; empty until then.
 pub(crate) type Outcome = Arc<OnceLock<Option<Arc<Failure>>>>;
 
 impl Callback {
@@ -18,9 +18,9 @@ impl Callback {
         Self(Box::new(move |failure| call(failure.map(Arc::as_ref))))
     }
 
-    /// Calls `earlier`, if there is one, and then notes how the task ended in `outcome`.
+    /// Calls `earlier`, if there is one, and then records how the task ended in `outcome`.
     pub(crate) fn noting(earlier: Option<Self>, outcome: Outcome) -> Self {
-        /// Notes even if the earlier callback panics: somebody waits.
+        /// Records it even if the earlier callback panics, since a thread waits for it.
         struct Note(Outcome, Option<Arc<Failure>>);
         impl Drop for Note {
             fn drop(&mut self) {

@@ -23,21 +23,21 @@ const READ_SENT: u32 = 1 << 8;
 const TAIL_LOST: u32 = 1 << 9;
 const COMMUTES: u32 = 1 << 10;
 
-/// What a link is.
+/// The flags of a link's kind.
 const KIND: u32 = EXCLUSIVE | COMMUTES;
 
 const COMPLETE: u32 = DONE | WRITE_OK;
 
-/// What a link is for.
+/// The kind of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkKind {
-    /// May be ready beside other shared links.
+    /// May be ready together with other shared links.
     Shared,
-    /// May be ready beside other commuting links; who of them runs is not the chain's to say.
+    /// May be ready together with other commuting links; the commute lock decides which of them runs.
     Commuting,
     /// Runs alone.
     Exclusive,
-    /// The last link of an array: when it is ready, the array's memory can go.
+    /// The last link of an array: when it is ready, the array's memory can be freed.
     Release,
 }
 
@@ -48,18 +48,18 @@ pub(crate) struct Link {
     next: AtomicPtr<Link>,
 }
 
-/// The accesses of one array, in the order of submission; only the last one is known.
+/// The accesses of one array, in the order of submission; only the last one is stored.
 #[derive(Debug)]
 pub(crate) struct Chain {
     tail: AtomicPtr<Link>,
 }
 
-/// What a step in a chain brings about. The pointers are to links that were given to [`Chain::append`].
+/// The consequences of a step in a chain. The pointers are to links that were given to [`Chain::append`].
 pub(crate) trait Events {
     /// The link's access may begin. Called once for each link.
     fn ready(&mut self, link: *const Link);
 
-    /// The link is out of the chain, and nobody touches it any more. Called once for each link that was
+    /// The link is out of the chain, and nothing accesses it any more. Called once for each link that was
     /// [finished](Chain::finish).
     fn retired(&mut self, link: *const Link);
 }
@@ -83,12 +83,13 @@ fn passes(flags: u32) -> bool {
         && (flags & TAIL_LOST != 0 || flags & LATE == 0)
 }
 
-/// Whether it may begin, and has sent all that it sends before its end: then only its own task changes the flags (README).
+/// Whether it may begin, and has sent all that it sends before its end: then only its own task changes the flags
+/// (README).
 fn is_settled(flags: u32) -> bool {
     flags & (WRITE_OK | LINKED) == WRITE_OK | LINKED && (flags & READ_SENT != 0 || !shares(flags))
 }
 
-/// Whether it waits for `READ_OK`, and has been linked to: then only whoever sends that changes the flags (README).
+/// Whether it waits for `READ_OK`, and is linked: then only the sender of that changes the flags (README).
 fn is_waiting(flags: u32) -> bool {
     flags & (READ_OK | LINKED) == LINKED
 }
@@ -129,7 +130,7 @@ impl Link {
         self.flags.load(Ordering::Relaxed) & DONE != 0
     }
 
-    /// Has the processor fetch the link behind it, which another core has written, before [`Chain::finish`] changes it.
+    /// Prefetches the next link, which another core has written, before [`Chain::finish`] changes it.
     #[inline]
     pub(crate) fn fetch_next(&self) {
         if self.flags.load(Ordering::Relaxed) & LINKED == 0 {
@@ -137,7 +138,7 @@ impl Link {
         }
         let next = self.next.load(Ordering::Relaxed).cast_const();
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: it requires SSE, which every x86-64 processor has, and accesses nothing: any address will do.
+        // SAFETY: it requires SSE, which every x86-64 processor has, and accesses nothing: any address is valid.
         unsafe {
             std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(next.cast());
         }
@@ -150,8 +151,8 @@ impl Link {
         (before, before | flags)
     }
 
-    /// The same, by a store if only the caller changes the flags while `is_alone` holds of them: that locks nothing, and does not wait
-    /// until this core has the line to itself.
+    /// The same, with a plain store if only the caller changes the flags while `is_alone` holds for them: that needs no
+    /// locked instruction, and does not wait until this core has the line exclusively.
     fn add_if_alone(&self, is_alone: fn(u32) -> bool, flags: u32) -> (u32, u32) {
         let before = self.flags.load(Ordering::Acquire);
         if !is_alone(before) {
@@ -184,24 +185,24 @@ impl Chain {
         self.tail.load(Ordering::Acquire).is_null()
     }
 
-    /// Forgets the release link; for a chain that begins anew.
+    /// Removes the release link; for a chain that starts again.
     pub(crate) fn restart(&self) {
         self.tail.store(ptr::null_mut(), Ordering::Relaxed);
     }
 
-    /// Puts `link` at the end.
+    /// Appends `link`.
     ///
     /// # Safety
     /// - `link` is valid and stays where it is until it is retired (a release link: until it is ready).
     /// - It was `reset`, is in no chain, and conflicting appends to this chain are ordered in time.
     pub(crate) unsafe fn append(&self, link: *const Link, events: &mut impl Events) {
         let previous = self.tail.swap(link.cast_mut(), Ordering::AcqRel);
-        // SAFETY: the caller keeps `link` valid until it is retired, and it cannot be before it is ready, which takes
-        // the step below.
+        // SAFETY: the caller keeps `link` valid until it is retired, which cannot happen before it is ready, which
+        // needs the step below.
         let link_ref = unsafe { &*link };
         if previous.is_null() {
             let (before, after) = link_ref.add(READ_OK | WRITE_OK);
-            // SAFETY: as above; nothing of what this step brought about has been done yet.
+            // SAFETY: as above; no consequence of this step has been handled yet.
             unsafe { self.react(link, before, after, events) };
         } else {
             let kind = link_ref.flags.load(Ordering::Relaxed) & KIND;
@@ -210,26 +211,27 @@ impl Chain {
             previous_ref.next.store(link.cast_mut(), Ordering::Relaxed);
             let shares = kind & EXCLUSIVE == 0 && previous_ref.flags.load(Ordering::Relaxed) & KIND == kind;
             let (before, after) = previous_ref.add_linked(if shares { NEXT_SHARES } else { 0 });
-            // SAFETY: if this step made `previous` share or pass, that is ours to do, and it stays valid until then.
+            // SAFETY: if this step made `previous` share or pass, handling that is up to us, and it stays valid until
+            // then.
             unsafe { self.react(previous, before, after, events) };
         }
     }
 
-    /// Says that the access of `link` has ended.
+    /// Ends the access of `link`.
     ///
     /// # Safety
     /// `link` is in this chain, was ready, and is finished once.
     pub(crate) unsafe fn finish(&self, link: *const Link, events: &mut impl Events) {
         // SAFETY: an unfinished link is not retired.
         let (before, after) = unsafe { &*link }.add_if_alone(is_settled, DONE);
-        // SAFETY: what this step brought about is ours to do.
+        // SAFETY: handling the consequences of this step is up to us.
         unsafe { self.react(link, before, after, events) };
     }
 
-    /// Does what a step from `before` to `after` on `link` brought about, along the chain.
+    /// Handles the consequences, along the chain, of a step from `before` to `after` on `link`.
     ///
     /// # Safety
-    /// The caller made that step, and nothing that became true by it has been done.
+    /// The caller made that step, and no consequence of it has been handled.
     unsafe fn react(&self, mut link: *const Link, mut before: u32, mut after: u32, events: &mut impl Events) {
         loop {
             if became(is_ready, before, after) {
@@ -249,13 +251,13 @@ impl Chain {
                     events.retired(link);
                     return;
                 }
-                // SAFETY: whoever linked set `LATE`, so `link` is not passed, nor retired, before this step.
+                // SAFETY: the thread that linked set `LATE`, so `link` neither passes nor is retired before this step.
                 (before, after) = unsafe { &*link }.add(TAIL_LOST);
             }
             if !became(passes, before, after) {
                 return;
             }
-            // SAFETY: `link` passes, by our step, so nobody else retires it.
+            // SAFETY: `link` passes by our step, so nothing else retires it.
             let next = unsafe { &*link }.next.load(Ordering::Relaxed).cast_const();
             // SAFETY: `next` has no `WRITE_OK` before this step, so it is neither complete nor retired.
             (before, after) = unsafe { &*next }.add_if_alone(is_waiting, READ_OK | WRITE_OK);
@@ -264,10 +266,10 @@ impl Chain {
         }
     }
 
-    /// Gives `READ_OK` along a run of links of one kind, from `link` on.
+    /// Sends `READ_OK` along a run of links of one kind, from `link` on.
     ///
     /// # Safety
-    /// `link` came to share by the caller's step.
+    /// `link` became shared by the caller's step.
     unsafe fn share(mut link: *const Link, events: &mut impl Events) {
         loop {
             // SAFETY: without `READ_SENT` a link that shares does not pass, so it is not retired.
@@ -277,8 +279,8 @@ impl Chain {
             let (next_before, next_after) = unsafe { &*next }.add_if_alone(is_waiting, READ_OK);
             let (before, after) = link_ref.add(READ_SENT);
             if became(passes, before, after) {
-                // Nothing follows from this: `next` is not `DONE`, since it has not been told that it is ready.
-                // SAFETY: `next` is not ready yet, so not `DONE`, so not retired.
+                // This has no consequences: `next` is not `DONE`, since it has not been told that it is ready. SAFETY:
+                // `next` is not ready yet, so it is neither `DONE` nor retired.
                 unsafe { &*next }.add(WRITE_OK);
                 events.retired(link);
             }

@@ -4,19 +4,19 @@
 use crate::sync::atomic::{AtomicU8, Ordering};
 use crate::sync::thread;
 
-/// What an array holds.
+/// The content of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Content {
     /// Its elements.
     Ready,
-    /// Zeros, which nobody has written yet.
+    /// Zeros, not yet written.
     Zero,
-    /// Nothing yet: the first task must write it.
+    /// None yet: the first task must write it.
     Unset,
-    /// Nothing: a task that should have written it failed.
+    /// None: a task that should have written it failed.
     Poisoned,
-    /// A reader is turning one of the above into `Ready`.
+    /// A reader is changing one of the above to `Ready`.
     Busy,
 }
 
@@ -28,10 +28,10 @@ impl Content {
     }
 }
 
-/// What an array holds, for all threads to see.
+/// The content of an array, shared by all threads.
 ///
-/// Whoever holds an exclusive access may change it. Of several readers that find a content which is not ready, one
-/// claims it; the others wait until it has resolved it, which takes no lock and waits for nobody.
+/// The holder of an exclusive access may change it. Of several readers that find content that is not ready, one claims
+/// it; the others wait until it is resolved, which takes no lock and waits for nothing.
 #[derive(Debug)]
 pub(crate) struct AtomicContent(AtomicU8);
 
@@ -40,7 +40,7 @@ impl AtomicContent {
         Self(AtomicU8::new(content as u8))
     }
 
-    /// The content; what was done before it was [set](Self::set) is visible.
+    /// The content; effects from before it was [set](Self::set) are visible.
     pub(crate) fn get(&self) -> Content {
         Content::from_u8(self.0.load(Ordering::Acquire))
     }
@@ -50,8 +50,8 @@ impl AtomicContent {
         self.0.store(content as u8, Ordering::Release);
     }
 
-    /// `Ready`, or a content that the caller must now resolve and [set](Self::set): alone, since its access is
-    /// exclusive or since it is the reader that claimed it.
+    /// `Ready`, or content that the caller must now resolve and [set](Self::set): alone, since its access is exclusive
+    /// or since it is the reader that claimed it.
     pub(crate) fn claim(&self, shared: bool) -> Content {
         loop {
             match self.get() {

@@ -2,7 +2,7 @@
 
 use crate::sync::atomic::{AtomicU32, Ordering};
 
-/// A number of events that are awaited. Whoever counts the last one has seen what led to all others.
+/// A number of pending events. The thread that counts the last one has seen the effects before all others.
 #[derive(Debug)]
 pub(super) struct Countdown(AtomicU32);
 
@@ -11,25 +11,25 @@ impl Countdown {
         Self(AtomicU32::new(0))
     }
 
-    /// Awaits so many events, before any of them can happen.
+    /// Sets the number of events, before any of them can happen.
     pub(super) fn arm(&self, events: u32) {
         self.0.store(events, Ordering::Release);
     }
 
-    /// Awaits one more event, if any is missing still; then the caller has seen what came before [`arm`](Self::arm).
+    /// Adds an event if any is pending; the caller has then seen the effects before [`arm`](Self::arm).
     pub(super) fn add_one(&self) -> bool {
         let more = |missing| if missing > 0 { Some(missing + 1) } else { None };
         self.0.fetch_update(Ordering::Acquire, Ordering::Relaxed, more).is_ok()
     }
 
-    /// Whether any event is missing.
+    /// Whether any event is pending.
     pub(super) fn is_running(&self) -> bool {
         self.0.load(Ordering::Relaxed) > 0
     }
 
-    /// Counts events where [`add_one`](Self::add_one) is never called; true if none is missing any more.
+    /// Counts events if [`add_one`](Self::add_one) is never called; true if none is pending any more.
     pub(super) fn count_unpinned(&self, events: u32) -> bool {
-        // If the last ones are the caller's, nobody else changes the number: nothing need be locked.
+        // If the last events are the caller's, nothing else changes the number: no locked instruction is needed.
         if self.0.load(Ordering::Acquire) == events {
             self.0.store(0, Ordering::Relaxed);
             return true;
@@ -37,7 +37,7 @@ impl Countdown {
         self.count(events)
     }
 
-    /// Counts events; true if none is missing any more.
+    /// Counts events; true if none is pending any more.
     pub(super) fn count(&self, events: u32) -> bool {
         self.0.fetch_sub(events, Ordering::AcqRel) == events
     }

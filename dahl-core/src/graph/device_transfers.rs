@@ -15,7 +15,7 @@ use crate::memory::HOME;
 use crate::sync::atomic::Ordering;
 
 impl ArrayState {
-    /// Notes what the device of memory node `node` has been given to do with its replica, up to `event`.
+    /// Records that the device of memory node `node` uses its replica up to `event`.
     #[cfg_attr(
         any(dahl_fuzz, not(feature = "cuda")),
         expect(dead_code, reason = "there are no such devices")
@@ -28,7 +28,7 @@ impl ArrayState {
         }
     }
 
-    /// Lets the elements at `node` be what `fill` writes, for a task that has fetched them to write there.
+    /// Calls `fill` to write the elements at `node`, for a task that has fetched them to write there.
     #[cfg_attr(
         any(dahl_fuzz, not(feature = "cuda")),
         expect(dead_code, reason = "there are no such devices")
@@ -40,7 +40,7 @@ impl ArrayState {
         })
     }
 
-    /// The same, of elements that are `word` again and again: the device writes them.
+    /// The same for elements that repeat `word`: the device writes them.
     #[cfg_attr(
         any(dahl_fuzz, not(feature = "cuda")),
         expect(dead_code, reason = "there are no such devices")
@@ -60,7 +60,8 @@ impl ArrayState {
         change(allocation).map_err(|error| FetchError::Device { node, error: Some(error) })
     }
 
-    /// Changes the replica at `node`, which a task uses that writes it: its room becomes `room`, whose elements these are.
+    /// Replaces the memory of the replica at `node` by `room`, which has the elements; a task uses the replica and
+    /// writes it.
     #[cfg_attr(
         any(dahl_fuzz, not(feature = "cuda")),
         expect(dead_code, reason = "there are no such devices")
@@ -72,8 +73,8 @@ impl ArrayState {
         }
     }
 
-    /// As [`bring_to`](Self::bring_to), of a CUDA device: the copy is under way when this returns, and what its device
-    /// is given to do with it waits for it (D2).
+    /// As [`bring_to`](Self::bring_to), for a CUDA device: the copy is in flight when this returns, and later uses by
+    /// its device wait for it (D2).
     pub(super) fn send_to(&self, place: usize, list: &mut List) -> Result<(), FetchError> {
         if !self.replicas.is_home()
             && let Some(host_fetch) = list.host_fetch.clone()
@@ -85,7 +86,7 @@ impl ArrayState {
         let (from, moved) = if self.replicas.is_home() {
             let home = self.home_operand();
             let Room::Cuda(to) = &mut list.replicas[place].room else { return Ok(()) };
-            // SAFETY: home is valid and the caller of `fetch` holds an access, so nobody writes it (C2) before this
+            // SAFETY: home is valid and the caller of `fetch` holds an access, so nothing writes it (C2) before this
             // returns (D4); the replica has as many bytes.
             (HOME, unsafe { to.upload(&home) })
         } else {
@@ -95,7 +96,7 @@ impl ArrayState {
             let (Room::Cuda(source), Room::Cuda(to)) = (&mut source.room, &mut to.room) else {
                 return Ok(());
             };
-            // What went wrong on the source's device is not the fault of the other one.
+            // An error of the source's device must not be blamed on the other device.
             source.check().map_err(|error| FetchError::Device { node: from, error: Some(error) })?;
             (from, to.copy_from(source, self.bytes()))
         };
@@ -105,7 +106,7 @@ impl ArrayState {
         Ok(())
     }
 
-    /// Begins to bring elements home that are not there, if a CUDA device has them; nothing if it is a simulated one.
+    /// Starts fetching elements home that only a CUDA device has; none for a simulated device.
     pub(super) fn begin_host_fetch(&self, list: &mut List) -> Result<Option<Arc<HostFetch>>, FetchError> {
         if let Some(host_fetch) = &list.host_fetch {
             return Ok(Some(Arc::clone(host_fetch)));
@@ -124,7 +125,7 @@ impl ArrayState {
         Ok(Some(host_fetch))
     }
 
-    /// Makes home valid with what a `HostFetch` has brought. The caller holds an access.
+    /// Makes home valid with the elements of a `HostFetch`. The caller holds an access.
     pub(super) fn end_host_fetch(
         &self,
         list: &mut List,
@@ -141,16 +142,16 @@ impl ArrayState {
             }
             return self.valid_replica(list).map(|_| ());
         }
-        // SAFETY: home is not valid, so nobody else touches it (C3): the list is locked.
+        // SAFETY: home is not valid, so nothing else accesses it (C3): the list is locked.
         unsafe { host_fetch.copy_to(&self.home_operand()) };
         self.replicas.away.store(false, Ordering::Release);
         Ok(())
     }
 
-    /// Begins to bring elements home, if they are with a CUDA device alone and the caller will read them at home.
+    /// Starts fetching elements home if only a CUDA device has them, for a caller that will read them there.
     pub(crate) fn fetch_async(&self) {
         if self.replicas.may_exist() && !self.replicas.is_home() {
-            // If that fails, it does so where they are waited for.
+            // An error is returned again where the elements are waited for.
             let _ = self.begin_host_fetch(&mut self.replicas.list());
         }
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::replicas::{List, Replicas};
 use super::state::ArrayState;
-use crate::device::{Copied, FetchError, Rank};
+use crate::device::{Evictable, FetchError, Rank};
 use crate::error::Failure;
 use crate::memory::HOME;
 
@@ -27,7 +27,7 @@ impl Replicas {
     }
 }
 
-impl Copied for ArrayState {
+impl Evictable for ArrayState {
     fn eviction_key(&self, node: usize) -> Option<(Rank, u64)> {
         let list = self.replicas.list();
         let place = list.place(node)?;
@@ -41,7 +41,7 @@ impl Copied for ArrayState {
         let Some(place) = list.place(node) else { return Some(0) };
         let mut free_ns = 0;
         if self.replicas.rank(list, place) == Rank::Dirty {
-            // A CUDA device fetches them to the host, and the room is freed when that is done (D3).
+            // A CUDA device copies them to the host, and the memory is freed after that (D3).
             let came_home = match self.begin_host_fetch(list) {
                 Ok(Some(_)) => Ok(()),
                 Ok(None) => self.bring_home(list),
@@ -49,7 +49,7 @@ impl Copied for ArrayState {
             };
             match came_home {
                 Ok(()) => {}
-                // Only the call went wrong: the device has the elements still.
+                // Only this call failed: the device still has the elements.
                 Err(FetchError::Device { error: Some(error), .. }) if !error.is_loss() => return None,
                 Err(error) => list.lost = Some((self.loss(list, &error.to_string()), false)),
             }
@@ -63,7 +63,7 @@ impl Copied for ArrayState {
         let mut guard = self.replicas.list();
         let list = &mut *guard;
         let Some(place) = list.place(node) else { return };
-        // One that is under way from another device ends yet.
+        // A copy in flight from another device still completes.
         if list.host_fetch.as_ref().is_some_and(|host_fetch| host_fetch.is_passed().is_err()) {
             list.host_fetch = None;
         }
@@ -78,7 +78,7 @@ impl Copied for ArrayState {
 }
 
 impl ArrayState {
-    /// What is left of elements that were in the memory of `device` alone.
+    /// The failure of elements that only the memory of `device` had.
     pub(super) fn loss(&self, list: &List, device: &str) -> Arc<Failure> {
         let writer = list.writer.expect("elements that are valid on a device alone were written on one");
         let message = format!("array #{} was in the memory of {device} alone", self.known_as());

@@ -15,7 +15,7 @@ use crate::memory::{HOME, Holder};
 use crate::sync::atomic::Ordering;
 
 impl ArrayState {
-    /// If the elements are not at memory node `node`: where they would come from, and how many bytes they are.
+    /// If the elements are not at memory node `node`: the node that they would be copied from, and their bytes.
     pub(crate) fn missing_at(&self, node: usize) -> Option<(usize, usize)> {
         let from = if !self.replicas.may_exist() {
             HOME
@@ -31,7 +31,7 @@ impl ArrayState {
         (from != node).then(|| (from, self.bytes()))
     }
 
-    /// Makes sure of elements at `node`, for a task that holds an access. A replica is pinned.
+    /// Makes elements available at `node`, for a task that holds an access. A replica is pinned.
     ///
     /// # Safety
     /// The caller holds an access, exclusive if `how` says so.
@@ -48,7 +48,7 @@ impl ArrayState {
         self.make_replica(device, how, requester)?;
         let mut guard = self.replicas.list();
         let list = &mut *guard;
-        // It was just made, and nobody evicts while a task is issued; but another thread may have lost the device.
+        // It was just created, and nothing evicts while a task is issued; but another thread may have lost the device.
         let place = list.place(node).ok_or(FetchError::Device { node, error: None })?;
         if how.reads && !list.replicas[place].valid {
             self.bring_to(place, list)?;
@@ -68,8 +68,7 @@ impl ArrayState {
         Ok(replica.room.pointer())
     }
 
-    /// Copies the elements to the device's memory `node`, if they are there to be copied, and there is room without
-    /// freeing any.
+    /// Copies the elements to the device's memory `node`, if they are available and memory is free without evictions.
     ///
     /// # Safety
     /// The caller holds an access.
@@ -91,12 +90,12 @@ impl ArrayState {
         }
         if let Some(place) = list.place(node).filter(|&place| !list.replicas[place].valid) {
             list.replicas[place].used = device.register.tick();
-            // If that fails, it does so where the task runs.
+            // An error is returned again when the task runs.
             let _ = self.bring_to(place, list);
         }
     }
 
-    /// Adds a replica in the memory of `device`, not valid yet, unless another thread has done so meanwhile.
+    /// Adds an invalid replica in the memory of `device`, unless another thread has done so meanwhile.
     fn add_replica(&self, device: &DeviceMemory, room: Room, arrived_ns: u64) {
         let node = device.node();
         let add_replica = || {
@@ -109,7 +108,7 @@ impl ArrayState {
             self.replicas.any.store(true, Ordering::Release);
             true
         };
-        // SAFETY: `forget_replicas`, which is called before a state is freed, takes it off.
+        // SAFETY: `forget_replicas`, which is called before a state is freed, removes it.
         unsafe { device.register.add(self, add_replica) };
     }
 
@@ -134,7 +133,7 @@ impl ArrayState {
         Ok(self.pointer())
     }
 
-    /// Makes sure of a replica in the memory of `device`, valid or not.
+    /// Creates a replica in the memory of `device`, valid or not, unless there is one.
     fn make_replica(&self, device: &DeviceMemory, how: Use, requester: Requester) -> Result<(), FetchError> {
         if self.replicas.list().place(device.node()).is_some() {
             return Ok(());
@@ -152,14 +151,14 @@ impl ArrayState {
         }
         let (node, to) = (list.replicas[place].node, list.replicas[place].room.pointer());
         let (from, there_ns) = if self.replicas.is_home() {
-            // SAFETY: home is valid and the caller of `fetch` holds an access, so nobody writes it (C2); the replica is
-            // not valid, so nobody else touches it (C3), and it has as many bytes.
+            // SAFETY: home is valid and the caller of `fetch` holds an access, so nothing writes it (C2); the replica
+            // is not valid, so nothing else accesses it (C3), and it has as many bytes.
             unsafe { self.home_operand().pack_into(to) };
             (HOME, self.replicas.arrived_ns(HOME))
         } else {
             let source = self.valid_replica(list)?;
             let source = &list.replicas[source];
-            // SAFETY: as above, of the source; both are blocks of at least so many bytes, and two.
+            // SAFETY: as above, for the source; both are different blocks of at least so many bytes.
             unsafe { ptr::copy_nonoverlapping(source.room.pointer(), to, self.bytes()) };
             (source.node, source.arrived_ns)
         };
@@ -170,12 +169,12 @@ impl ArrayState {
         Ok(())
     }
 
-    /// Makes home valid, of a simulated device.
+    /// Makes home valid, for a simulated device.
     pub(super) fn bring_home(&self, list: &mut List) -> Result<(), FetchError> {
         let source = self.valid_replica(list)?;
         let source = &list.replicas[source];
-        // SAFETY: the source is valid and the caller holds an access, or evicts it while no task uses it, so nobody
-        // writes it (C2, C4); home is not valid, so nobody else touches it (C3).
+        // SAFETY: the source is valid and the caller holds an access, or evicts it while no task uses it, so nothing
+        // writes it (C2, C4); home is not valid, so nothing else accesses it (C3).
         unsafe { self.home_operand().unpack_from(source.room.pointer()) };
         self.replicas.delay(self.charge(source.node, HOME, source.arrived_ns));
         self.replicas.away.store(false, Ordering::Release);
@@ -194,7 +193,7 @@ impl ArrayState {
         Err(FetchError::Poisoned(Arc::clone(failure)))
     }
 
-    /// Counts a transfer of the elements, which are at `from` at `there_ns`. When it ends.
+    /// Counts a transfer of the elements, which are at `from` at `there_ns`. Returns its end.
     fn charge(&self, from: usize, to: usize, there_ns: u64) -> u64 {
         if self.bytes() == 0 {
             return there_ns;
@@ -209,7 +208,7 @@ impl ArrayState {
         Operand { pointer: self.pointer(), layout, element, writes: true, reads: true }
     }
 
-    /// Forgets all replicas: the array is gone.
+    /// Discards all replicas when the array is freed.
     pub(super) fn forget_replicas(&self) {
         if !self.replicas.may_exist() {
             return;

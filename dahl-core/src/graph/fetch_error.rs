@@ -7,7 +7,7 @@ use crate::device::{FetchError, Requester};
 use crate::error::Failure;
 
 impl FetchError {
-    /// The failure that `array` is left with.
+    /// The failure of `array` that follows from it.
     pub(crate) fn into_failure(self, array: &ArrayState, requester: Requester) -> Arc<Failure> {
         let message = match self {
             Self::Poisoned(failure) => return failure,

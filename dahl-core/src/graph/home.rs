@@ -2,12 +2,12 @@
 
 use crate::memory::{Block, RegionRef};
 
-/// An array's elements in the main memory. What is elsewhere are [replicas](super::replicas).
+/// An array's elements in main memory. Those elsewhere are [replicas](super::replicas).
 #[derive(Debug)]
 pub(super) struct Home {
     pub(super) pointer: *mut u8,
     pub(super) origin: Origin,
-    /// The other buffer of an array that is renamed again and again.
+    /// The other buffer of an array that is renamed repeatedly.
     pub(super) spare: Option<Block>,
 }
 
@@ -17,10 +17,10 @@ impl Home {
     }
 }
 
-/// Who keeps an array's bytes.
+/// The owner of an array's bytes.
 #[derive(Debug)]
 pub(crate) enum Origin {
-    /// Nobody: the state is free.
+    /// None: the state is free.
     None,
     /// A region of an arena.
     Region(#[expect(dead_code, reason = "held, not read: it keeps the region")] RegionRef),

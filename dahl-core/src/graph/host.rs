@@ -23,49 +23,49 @@ use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 use crate::trace::Recorder;
 
-/// Records that a worker gathers before it gives them back, at most: so many tasks can be submitted at once when a thread that
-/// waits to submit is woken.
+/// The most records that a worker gathers before it returns them. A submitting thread that is woken can then submit as
+/// many tasks at a time.
 const MOST_BULK: usize = 128;
 
-/// Where a ready task goes.
+/// Passes a ready task on to its worker.
 pub(crate) trait Dispatch {
     /// The tasks' host.
     fn host(&self) -> &Host;
 
-    /// Takes a task whose dependencies are met; `worker` is the worker whose task made it so, if it was one.
+    /// Takes a task whose dependencies are met; `worker` is the worker whose task made it ready, if any.
     fn schedule(&self, task: &Submitted, worker: Option<usize>);
 }
 
-/// What runs the tasks of a host. Arrays keep it.
+/// Runs the tasks of a host. Arrays keep it alive.
 pub(crate) trait Engine: Dispatch + Any + Send + Sync {
     /// Runs a ready task on this thread, which is the host's. False if there is none, or another thread is helping.
     fn help(&self) -> bool;
 
-    /// Waits until `holds`, for something that workers bring about, of what `interest` says.
+    /// Waits until `holds`, for a change by workers of the kind in `interest`.
     fn wait_with(&self, interest: Interest, holds: &dyn Fn() -> bool);
 
-    /// Waits until `holds`, for something that workers bring about.
+    /// Waits until `holds`, for a change by workers.
     fn wait_until(&self, holds: &dyn Fn() -> bool) {
         self.wait_with(Interest::Any, holds);
     }
 
-    /// Waits until the waiter is told.
+    /// Waits until the waiter is woken.
     fn wait_for_word(&self, waiter: &Waiter);
 
-    /// Lets the host wait until `time_ns`, when the elements that it fetched are there.
+    /// Makes the host wait until `time_ns`, when the elements that it fetched arrive.
     fn arrive(&self, time_ns: u64);
 
-    /// Takes back a task that came out of another runtime's hands.
+    /// Takes back a task that another runtime's scheduler handed out.
     fn take_home(&self, task: &Submitted);
 
-    /// Runs all that there is to run, on this thread: the workers are gone.
+    /// Runs all ready tasks on this thread, after the workers have ended.
     fn serve(&self);
 
-    /// Runs what is submitted after the workers have gone, on this thread.
+    /// Runs tasks that are submitted after the workers have ended, on this thread.
     ///
-    /// A worker goes when it has seen that the runtime is stopped and then that nothing is left to do; a submitter
-    /// counts its task and then looks here. In the one order of these steps, either the worker sees the task, or the
-    /// submitter that the runtime is stopped.
+    /// A worker ends when it has seen that the runtime is stopped and then that no task is left; a submitter counts its
+    /// task and then checks this. In the single order of these steps, either the worker sees the task, or the submitter
+    /// sees that the runtime is stopped.
     #[inline]
     fn serve_if_stopped(&self) {
         if self.host().is_stopped() && !in_kernel() {
@@ -80,7 +80,7 @@ impl fmt::Debug for dyn Engine {
     }
 }
 
-/// What a host is made of.
+/// The parts of a host.
 pub(crate) struct HostParts {
     pub(crate) memory: Arc<MemoryNode>,
     pub(crate) platform: Platform,
@@ -92,11 +92,11 @@ pub(crate) struct HostParts {
     pub(crate) built_at: &'static Location<'static>,
 }
 
-/// What the arrays and tasks of a runtime have in common. It lives as long as any of them.
+/// The common state of the arrays and tasks of a runtime. It lives as long as any of them.
 pub(crate) struct Host {
     records: Slab<Record>,
     arrays: Slab<ArrayState>,
-    /// Arrays made so far.
+    /// The number of arrays created.
     arrays_made: AtomicU64,
     /// The main memory.
     memory: Arc<MemoryNode>,
@@ -104,9 +104,9 @@ pub(crate) struct Host {
     recorder: Option<Arc<Recorder>>,
     sleep: Arc<Sleep>,
     progress: Arc<Monitor>,
-    /// When so many tasks have completed, a thread that waits for bytes goes on without them.
+    /// The number of completed tasks at which a thread that waits for bytes gives up.
     bytes_until: AtomicU64,
-    /// Tasks submitted.
+    /// The number of tasks submitted.
     submitted: CachePadded<AtomicU64>,
     /// Tasks completed by each worker, and last by the host.
     completed: Vec<CachePadded<AtomicU64>>,
@@ -115,9 +115,9 @@ pub(crate) struct Host {
     stopped: AtomicBool,
     failures: Mutex<Vec<Arc<Failure>>>,
     clock: Clock,
-    /// Records that there may be.
+    /// The most records.
     limit: u32,
-    /// Records that a worker gathers before it gives them back.
+    /// Records that a worker gathers before it returns them.
     bulk: usize,
     name: String,
     built_at: &'static Location<'static>,
@@ -159,7 +159,7 @@ impl Host {
             failures: Mutex::default(),
             clock,
             limit: tasks_in_flight as u32,
-            // All workers together hold back a quarter of what may be in flight, at most.
+            // All workers together keep at most a quarter of the records.
             bulk: MOST_BULK.min(tasks_in_flight / (4 * workers)),
             name,
             built_at,
@@ -186,7 +186,7 @@ impl Host {
         &self.progress
     }
 
-    /// What notes the run for a trace, if there is one.
+    /// The recorder of the trace, if there is one.
     #[inline]
     pub(crate) fn recorder(&self) -> Option<&Recorder> {
         self.recorder.as_deref()
@@ -196,7 +196,7 @@ impl Host {
         &self.clock
     }
 
-    /// What messages about several runtimes call it.
+    /// Its name in messages about several runtimes.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -214,7 +214,7 @@ impl Host {
         self.bulk
     }
 
-    /// How much is in use of each memory node.
+    /// The memory use of each memory node.
     pub(crate) fn memory_uses(&self) -> Vec<MemoryUse> {
         self.platform.memory_uses(&self.memory)
     }
@@ -224,7 +224,7 @@ impl Host {
         ArrayId::new(self.arrays_made.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// Lets the workers go when nothing is left to do.
+    /// Lets the workers end when no task is left.
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::SeqCst);
         self.sleep.wake_all();
@@ -240,7 +240,7 @@ impl Host {
 
     /// Whether every task that was submitted has completed.
     pub(crate) fn is_drained(&self) -> bool {
-        // Completions first: none of them is counted without its submission.
+        // Completions first: each of them has been counted as submitted before.
         self.completed() == self.submitted.load(Ordering::SeqCst)
     }
 
@@ -250,7 +250,7 @@ impl Host {
         of_workers.sum::<u64>() + self.completed_outside.load(Ordering::Acquire)
     }
 
-    /// How many tasks a worker has completed, or the host, which has the number behind the last.
+    /// The number of tasks that a worker has completed; the host's index follows the last worker's.
     pub(crate) fn completed_by(&self, worker: usize) -> u64 {
         self.completed[worker].load(Ordering::Acquire)
     }
@@ -266,7 +266,7 @@ impl Host {
         count.store(count.load(Ordering::Relaxed) + 1, Ordering::Release);
     }
 
-    /// Counts a task that was completed outside, by any thread, and lets those go on who wait for it.
+    /// Counts a task that was completed outside, by any thread, and notifies waiting threads.
     pub(crate) fn count_completed_outside(&self) {
         self.completed_outside.fetch_add(1, Ordering::Release);
         self.progress.notify();
@@ -275,13 +275,13 @@ impl Host {
         }
     }
 
-    /// When so many tasks have completed, a thread that waits for bytes goes on without them. Of several threads that
-    /// wait, the last one to begin says; when that is woken, so are the others.
+    /// Sets the number of completed tasks at which a thread that waits for bytes gives up. Of several waiting threads,
+    /// the last one sets it; when it is woken, so are the others.
     pub(crate) fn set_bytes_until(&self, completed: u64) {
         self.bytes_until.store(completed, Ordering::Relaxed);
     }
 
-    /// Lets those look again who wait for what comes about when a worker has nothing to do, or has given records back.
+    /// Notifies threads that wait for a worker to become idle or to return records.
     pub(crate) fn tell_of_rest(&self) {
         let is_all_done =
             || self.is_drained() || self.completed() >= self.bytes_until.load(Ordering::Relaxed);
@@ -293,14 +293,14 @@ impl Host {
         self.progress.notify();
     }
 
-    /// Notes when a task has become ready, for a trace.
+    /// Records when a task has become ready, for a trace.
     pub(crate) fn note_ready(&self, task: &Submitted) {
         if let Some(recorder) = self.recorder() {
             task.note_ready(recorder.now_ns());
         }
     }
 
-    /// Loses a device with all that is in its memory, and lets its worker know.
+    /// Marks a device as lost with everything in its memory, and tells its worker.
     #[cold]
     pub(crate) fn lose_device(&self, device: usize) {
         if self.devices().is_some_and(|devices| devices.lose(device)) {

@@ -22,7 +22,7 @@ use crate::shape::Layout;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 
-/// What distinguishes one partition of an array from another.
+/// The key of a partition of an array.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PartitionKey<'a> {
     pub(crate) axis: usize,
@@ -31,10 +31,10 @@ pub(crate) struct PartitionKey<'a> {
     pub(crate) shared: bool,
 }
 
-/// How the parts of a partition divide the extent of its axis. Two that give the same lengths are one partition.
+/// How the parts of a partition divide the extent of its axis. Two values with the same lengths are the same partition.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Lengths<'a> {
-    /// Parts of `chunk`, the last one of what is left of `extent`.
+    /// Parts of `chunk`; the last one has the rest of `extent`.
     Chunks { extent: usize, chunk: usize },
     /// One part of each of these lengths.
     Each(&'a [usize]),
@@ -59,15 +59,16 @@ impl Lengths<'_> {
     }
 }
 
-/// The partitions of an array: open ones, and those kept to be used anew.
+/// The partitions of an array: open ones, and those kept for reuse.
 #[derive(Debug, Default)]
 pub(crate) struct Partitions {
-    /// Whether one may be open: what every access to the whole looks at. Who sees that none is sees the joins.
+    /// Whether one may be open: read by every access to the whole array. A thread that sees that none is open also sees
+    /// the effects of the joins.
     pub(crate) any_open: AtomicBool,
     list: Mutex<Vec<Owned>>,
 }
 
-/// A partition, as its whole holds it.
+/// A partition, as its whole array owns it.
 #[derive(Debug)]
 pub(crate) struct Owned {
     pub(crate) partition: NonNull<Partition>,
@@ -76,8 +77,8 @@ pub(crate) struct Owned {
 
 /// One partition of an array.
 ///
-/// `references` counts the whole, the split until its record is retired, and the join likewise: with the whole alone
-/// left, it can be used anew; with none, it is freed.
+/// `references` counts the whole array, the split until its record is retired, and the join likewise. With only the
+/// whole array's reference left, the partition can be reused; with none, it is freed.
 #[derive(Debug)]
 pub(crate) struct Partition {
     pub(crate) references: References,
@@ -90,15 +91,15 @@ pub(crate) struct Partition {
     layout: Layout,
     whole: *const ArrayState,
     parts: Vec<NonNull<ArrayState>>,
-    /// Where the handles of the parts are kept, a `Shelf`.
+    /// The cache of the parts' handles, a `Shelf`.
     shelf: Arc<dyn Any + Send + Sync>,
     pub(crate) split: Record,
     pub(crate) join: Record,
-    /// The first failure that a part was left with; the join's.
+    /// The first failure of a part; set by the join.
     failure: UnsafeCell<Option<Arc<Failure>>>,
 }
 
-// SAFETY: the list is reached through its lock.
+// SAFETY: the list is accessed under its lock.
 unsafe impl Send for Partitions {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Partitions {}
@@ -108,12 +109,12 @@ impl Partitions {
         self.list.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
-    /// Whether a partition may be open. Who sees that none is sees the joins.
+    /// Whether a partition may be open. A thread that sees that none is open also sees the effects of the joins.
     pub(crate) fn may_be_open(&self) -> bool {
         self.any_open.load(Ordering::Acquire)
     }
 
-    /// Lets go of all partitions, when the whole is gone.
+    /// Releases all partitions, when the whole array is freed.
     pub(crate) fn clear(&self, events: &mut impl Events) {
         for owned in self.list().drain(..) {
             Partition::release(owned.partition, events);
@@ -124,7 +125,7 @@ impl Partitions {
 
 impl Owned {
     pub(crate) fn partition(&self) -> &Partition {
-        // SAFETY: the whole holds a reference as long as it lists the partition.
+        // SAFETY: the whole array holds a reference as long as it lists the partition.
         unsafe { self.partition.as_ref() }
     }
 }
@@ -160,13 +161,13 @@ impl Partition {
         &self.parts
     }
 
-    /// Where the handles of the parts are kept.
+    /// The cache of the parts' handles.
     pub(crate) fn shelf(&self) -> &Arc<dyn Any + Send + Sync> {
         &self.shelf
     }
 
     pub(crate) fn part_states(&self) -> impl Iterator<Item = &ArrayState> {
-        // SAFETY: the parts' states are given back with the partition.
+        // SAFETY: the parts' states are freed with the partition.
         self.parts.iter().map(|part| unsafe { part.as_ref() })
     }
 
@@ -194,16 +195,16 @@ impl Partition {
 
     /// The whole, if the join ends the split's access to it.
     pub(crate) fn returned_whole(&self) -> Option<ArrayId> {
-        // SAFETY: the whole's release comes after the split's access, which ends after the join.
+        // SAFETY: the whole array's release follows the split's access, which ends after the join.
         (!self.shared).then(|| unsafe { &*self.whole }.id())
     }
 
-    /// What the split does: the parts are where the whole is, and hold what it holds.
+    /// The work of the split: the parts get the whole array's buffer and content.
     ///
     /// # Safety
     /// The split is ready and not completed.
     pub(crate) unsafe fn run_split(&self, location: &'static Location<'static>) {
-        // SAFETY: the whole's release comes after the split's access, which is not done.
+        // SAFETY: the whole array's release follows the split's access, which is not done.
         let whole = unsafe { &*self.whole };
         let mode = if self.shared { AccessMode::R } else { AccessMode::RW };
         let requester = Requester { name: "partition", location };
@@ -217,7 +218,7 @@ impl Partition {
         }
     }
 
-    /// What the join does: what became of the parts has become of the whole.
+    /// The work of the join: the outcome of the parts becomes that of the whole array.
     ///
     /// # Safety
     /// The join is ready and not completed.
@@ -235,7 +236,7 @@ impl Partition {
         if self.shared {
             return;
         }
-        // SAFETY: the whole's release comes after the split's access, which ends after the join.
+        // SAFETY: the whole array's release follows the split's access, which ends after the join.
         let whole = unsafe { &*self.whole };
         for part in self.part_states() {
             whole.replicas().delay(part.replicas().arrived_ns(HOME));
@@ -243,7 +244,7 @@ impl Partition {
         match first.take() {
             // SAFETY: the split's access to the whole is exclusive, and the parts are done.
             Some(failure) => unsafe { whole.poison(&failure) },
-            // Every part has a value, perhaps because all were overwritten.
+            // Every part has a value, possibly because all were overwritten.
             None => {
                 whole.replicas().stay_home();
                 whole.set_ready();
@@ -251,9 +252,9 @@ impl Partition {
         }
     }
 
-    /// Gives back one reference.
+    /// Releases one reference.
     pub(crate) fn release(partition: NonNull<Self>, events: &mut impl Events) {
-        // SAFETY: the caller's reference keeps it.
+        // SAFETY: the caller's reference keeps it alive.
         if unsafe { partition.as_ref() }.references.let_go() {
             // SAFETY: it was leaked from a box in `open`, and this was the last reference.
             let partition = unsafe { Box::from_raw(partition.as_ptr()) };

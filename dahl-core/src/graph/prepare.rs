@@ -14,7 +14,7 @@ use crate::error::Failure;
 use crate::memory::HOME;
 
 impl ArrayState {
-    /// Makes the elements what an access of this mode may find, and says where they are.
+    /// Makes the content what an access of this mode requires, and returns the address of the elements.
     ///
     /// # Errors
     /// The failure that left the array without a value, unless the access overwrites it.
@@ -24,12 +24,12 @@ impl ArrayState {
     pub(crate) unsafe fn prepare(&self, mode: AccessMode) -> Result<*mut u8, Arc<Failure>> {
         match self.content.claim(mode.is_shared()) {
             Content::Ready => Ok(self.pointer()),
-            // SAFETY: the caller's access is exclusive, or it is the reader that claimed: it alone writes the body.
+            // SAFETY: the caller's access is exclusive, or it is the reader that claimed: only it writes the body.
             before => unsafe { self.resolve(before, mode) },
         }
     }
 
-    /// Turns a content that is not ready into what `mode` may find.
+    /// Changes content that is not ready to what `mode` requires.
     ///
     /// # Safety
     /// The caller may write the body.
@@ -59,7 +59,7 @@ impl ArrayState {
     /// ended.
     ///
     /// # Errors
-    /// That failure, or what keeps the elements from being there.
+    /// That failure, or why the elements cannot be made available.
     ///
     /// # Safety
     /// The caller holds an access of this mode.
@@ -100,8 +100,7 @@ impl ArrayState {
         {
             self.host().lose_device(*failed - 1);
             if node == HOME {
-                // What is lost by it, and to whom, is known now.
-                // SAFETY: the caller's.
+                // That also tells which elements are lost, and for which array. SAFETY: guaranteed by the caller.
                 return unsafe { self.fetch(node, how, requester) };
             }
         }

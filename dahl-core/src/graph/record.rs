@@ -18,26 +18,28 @@ use crate::access::AccessMode;
 use crate::description::TaskDesc;
 use crate::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-/// Accesses that a record holds itself; further ones lie beside it and are kept for its next task.
+/// Accesses that a record stores inline; further ones are stored separately and kept for its next task.
 const INLINE: usize = 4;
 
-/// The place of a task.
+/// The storage of a task.
 ///
-/// Who may touch what is in cells: from [`Slab::take`](crate::memory::Slab::take) to submission, the submitter, alone: it has the
-/// record's one [`Draft`](crate::task::Draft), and nobody has a [`Submitted`] of it. From then until the record is given back, anybody
-/// who handles the task, to read, through `Submitted`. `end` besides: who completes the task, before that.
+/// Who may access the cells: from [`Slab::take`](crate::memory::Slab::take) to submission, only the submitter: it has
+/// the record's only [`Draft`](crate::task::Draft), and there is no [`Submitted`] of it. From then until the record is
+/// returned, any thread that handles the task, for reading, through `Submitted`. Additionally `end`: the thread that
+/// completes the task, before that.
 #[derive(Debug)]
 pub(crate) struct Record {
     index: u32,
     /// Links that are not ready yet, plus one during submission.
     pending: Countdown,
-    /// Links that are not retired yet, plus one until the task is done with.
+    /// Links that are not retired yet, plus one until the task has ended.
     unretired: Countdown,
     desc: UnsafeCell<TaskDesc>,
     party: UnsafeCell<Party>,
-    /// What to call when it has ended.
+    /// The function to call when it has ended.
     callback: UnsafeCell<Option<Callback>>,
-    /// The next one of a list: of splits and joins that a step has still to run, or of tasks that wait for a commute lock.
+    /// The next one of a list: of splits and joins that a step has still to run, or of tasks that wait for a commute
+    /// lock.
     next: AtomicPtr<Record>,
     /// The number of the last array whose commute lock it holds, plus one.
     next_lock: AtomicU32,
@@ -48,7 +50,7 @@ pub(crate) struct Record {
     more: UnsafeCell<Vec<Box<Bound>>>,
 }
 
-/// Who is told that an external task may begin: called with the task, once.
+/// The recipient of the message that an external task may begin: called with the task, once.
 pub(crate) struct Begin(Box<dyn FnOnce(&Submitted) + Send>);
 
 impl Begin {
@@ -67,7 +69,7 @@ impl fmt::Debug for Begin {
     }
 }
 
-/// Whom a task concerns that no worker runs.
+/// The party that a task without a worker concerns.
 #[derive(Debug)]
 pub(crate) enum Party {
     Nobody,
@@ -75,12 +77,12 @@ pub(crate) enum Party {
     Waiter(*const Waiter),
     /// The partition that it begins or ends.
     Partition(*const Partition),
-    /// Who is told that an external task may begin.
+    /// The recipient of the message that an external task may begin.
     External(Begin),
 }
 
-// SAFETY: see "who may touch" above; the pointers are to things that outlive the task: arrays have a release link
-// behind the task's links, waiters wait for the task.
+// SAFETY: see "who may access" above; the pointers are to objects that outlive the task: arrays have a release link
+// after the task's links, waiters wait for the task.
 unsafe impl Send for Record {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Record {}
@@ -117,20 +119,20 @@ impl Record {
         &self.next_lock
     }
 
-    /// What the task says.
+    /// The description of the task.
     ///
     /// # Safety
-    /// The caller has the record's draft, or the record is submitted and not given back.
+    /// The caller has the record's draft, or the record is submitted and has not been returned.
     #[inline]
     pub(crate) unsafe fn desc(&self) -> &TaskDesc {
-        // SAFETY: the caller's: nobody writes it meanwhile, since the draft is borrowed, or gone.
+        // SAFETY: guaranteed by the caller: nothing writes it meanwhile, since the draft is borrowed, or gone.
         unsafe { &*self.desc.get() }
     }
 
-    /// The same, to be changed.
+    /// The same, mutably.
     ///
     /// # Safety
-    /// The caller has the record's draft for itself, and no other reference into the record is in use.
+    /// The caller has the record's draft exclusively, and no other reference into the record is in use.
     #[allow(clippy::mut_from_ref, reason = "the record is the caller's alone, which the contract says")]
     #[inline]
     pub(crate) unsafe fn desc_mut(&self) -> &mut TaskDesc {
@@ -138,7 +140,7 @@ impl Record {
         unsafe { &mut *self.desc.get() }
     }
 
-    /// Whom the task concerns.
+    /// The party that the task concerns.
     ///
     /// # Safety
     /// As [`desc`](Self::desc).
@@ -148,10 +150,11 @@ impl Record {
         unsafe { &*self.party.get() }
     }
 
-    /// Says whom the task concerns; whom it did.
+    /// Sets the party that the task concerns; returns the previous one.
     ///
     /// # Safety
-    /// As [`desc_mut`](Self::desc_mut); or the task is external, and the caller tells who is told that it may begin, once.
+    /// As [`desc_mut`](Self::desc_mut); or the task is external, and the caller is the one that tells that it may
+    /// begin, once.
     pub(crate) unsafe fn set_party(&self, party: Party) -> Party {
         // SAFETY: the caller's.
         std::mem::replace(unsafe { &mut *self.party.get() }, party)
@@ -165,12 +168,12 @@ impl Record {
     pub(crate) unsafe fn bound(&self, index: usize) -> &Bound {
         match self.inline.get(index) {
             Some(bound) => bound,
-            // SAFETY: the caller's; the vector is changed by `bind` alone.
+            // SAFETY: guaranteed by the caller; only `bind` changes the vector.
             None => (unsafe { &*self.more.get() })[index - INLINE].as_ref(),
         }
     }
 
-    /// Says where the array of access `index` is; accesses are bound in their order.
+    /// Sets the array of access `index`; accesses are bound in order.
     ///
     /// # Safety
     /// As [`desc_mut`](Self::desc_mut).
@@ -191,7 +194,7 @@ impl Record {
         unsafe { *bound.array.get() = array };
     }
 
-    /// Takes what is to be called when the task has ended.
+    /// Takes the callback of the task's end.
     ///
     /// # Safety
     /// As [`desc_mut`](Self::desc_mut); or the caller runs the task and has not completed it.
@@ -200,7 +203,7 @@ impl Record {
         unsafe { (*self.callback.get()).take() }
     }
 
-    /// Sets it.
+    /// Sets the callback.
     ///
     /// # Safety
     /// As [`desc_mut`](Self::desc_mut).
@@ -209,13 +212,14 @@ impl Record {
         unsafe { *self.callback.get() = Some(callback) };
     }
 
-    /// Keeps a record that is submitted from being given back, until [`count_retired`](Self::count_retired) counts one
-    /// more. False if it is free, or being filled in.
+    /// Keeps a submitted record from being returned, until [`count_retired`](Self::count_retired) counts one more.
+    /// False if it is free, or being filled in.
     pub(crate) fn pin(&self) -> bool {
         self.unretired.add_one()
     }
 
-    /// Counts `ready` links; true if the task can run now. The caller of the last count sees all it waited for.
+    /// Counts `ready` links; true if the task can run now. The caller that counts the last one sees the effects of all
+    /// that the task waited for.
     pub(crate) fn count_ready(&self, ready: u32) -> bool {
         self.pending.count_unpinned(ready)
     }
@@ -225,23 +229,24 @@ impl Record {
         self.unretired.count(retired)
     }
 
-    /// The record as one that is submitted.
+    /// The record as a submitted one.
     ///
     /// # Safety
-    /// The record is submitted, and not given back as long as the reference is used; its draft is gone, or is not used any more.
+    /// The record is submitted, and is not returned while the reference is used; its draft is gone, or is not used any
+    /// more.
     #[inline]
     pub(crate) unsafe fn submitted(&self) -> &Submitted {
-        // SAFETY: `Submitted` is a record and nothing else, and says so by `repr(transparent)`.
+        // SAFETY: `Submitted` contains only a record, and is `repr(transparent)`.
         unsafe { &*ptr::from_ref(self).cast::<Submitted>() }
     }
 
-    /// The record of a link that [`Access::link`] gave out.
+    /// The record of a link that [`Access::link`] returned.
     ///
     /// # Safety
     /// The link is an access's, and its record was submitted and is not free.
     pub(crate) unsafe fn of_link<'r>(link: *const Link) -> &'r Self {
         // SAFETY: `link` is the first field of an access, the pointer was made from the access's, and the record, which
-        // keeps it, is not free.
+        // contains it, is not free.
         let bound = unsafe { &*link.cast::<Bound>() };
         // SAFETY: written before submission and not since.
         let record = unsafe { *bound.record.get() };
@@ -250,8 +255,8 @@ impl Record {
     }
 }
 
-/// A task that has been submitted: what it says is not changed any more. Whoever has a reference sees that the record is not given
-/// back meanwhile, which [`Record::submitted`] asks for.
+/// A submitted task: its description does not change any more. The holder of a reference ensures that the record is not
+/// returned meanwhile, as [`Record::submitted`] requires.
 #[derive(Debug)]
 #[repr(transparent)]
 pub(crate) struct Submitted(Record);
@@ -261,10 +266,10 @@ impl Submitted {
         &self.0
     }
 
-    /// What it says.
+    /// The description.
     #[inline]
     pub(crate) fn desc(&self) -> &TaskDesc {
-        // SAFETY: it is submitted and not given back.
+        // SAFETY: it is submitted and has not been returned.
         unsafe { self.0.desc() }
     }
 
@@ -290,12 +295,12 @@ impl Submitted {
         (0..self.desc().operand_count()).map(|index| self.access(index))
     }
 
-    /// The accesses that no kernel sees: they are to tags.
+    /// The accesses to tags, which kernels do not see.
     pub(crate) fn tags(&self) -> impl Iterator<Item = Access<'_>> {
         (self.desc().operand_count()..self.desc().accesses().len()).map(|index| self.access(index))
     }
 
-    /// Takes what is to be called when the task has ended.
+    /// Takes the callback of the task's end.
     ///
     /// # Safety
     /// The caller runs the task and has not completed it.
@@ -304,7 +309,7 @@ impl Submitted {
         unsafe { self.0.take_callback() }
     }
 
-    /// Notes when it became ready. Whoever hands it to the scheduler calls.
+    /// Records when it became ready. The thread that hands it to the scheduler calls this.
     pub(crate) fn note_ready(&self, now_ns: u64) {
         self.0.ready_ns.store(now_ns, Ordering::Relaxed);
     }
@@ -331,7 +336,7 @@ impl Submitted {
                 _ => LinkKind::Exclusive,
             });
         }
-        // Last: who pins the record sees what was filled in.
+        // Last: a thread that pins the record sees what was filled in.
         record.unretired.arm(links + 1);
     }
 }

@@ -15,47 +15,48 @@ use crate::shape::Layout;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 
-/// Consecutive contributions that share a leaf, if the array [does not say](crate::Array::set_leaf_len).
+/// The default number of consecutive contributions that share a leaf
+/// ([`Array::set_leaf_len`](crate::Array::set_leaf_len)).
 pub const LEAF_LEN: NonZeroUsize = NonZeroUsize::new(4).expect("it is not 0");
 
 /// The reduction of an array, open or not.
 #[derive(Debug, Default)]
 pub(crate) struct Reductions {
-    /// What every other access looks at. Who sees that it is closed sees what closed it.
+    /// Read by every other access. A thread that sees that it is closed also sees the effects of closing it.
     pub(crate) is_open: AtomicBool,
     owed: Mutex<Owed>,
-    /// Consecutive contributions that share a leaf; 0 if nobody said.
+    /// Consecutive contributions that share a leaf; 0 for the default.
     pub(crate) leaf_len: AtomicUsize,
 }
 
-/// What the next access of another kind must come after.
+/// What must precede the next access of another kind.
 #[derive(Debug, Default)]
 pub(crate) struct Owed {
-    /// Where the array's value was forgotten; nothing if it counts.
+    /// The line at which the array's value was discarded, if it was.
     pub(crate) forgotten: Option<&'static Location<'static>>,
     pub(crate) tree: Option<Box<Tree>>,
 }
 
-/// Where a contribution goes.
+/// The destination of a contribution.
 pub(crate) struct Contribution {
     pub(crate) buffer: NonNull<ArrayState>,
-    /// Whether it is the first of its leaf, which starts from the identity.
+    /// Whether it is the first one of its leaf, which starts from the identity.
     pub(crate) begins: bool,
 }
 
-/// The leaf and the partial results of an array, and its private buffers. It is kept when it has been closed, for the
-/// next reduction of the same kind.
+/// The current leaf and the partial results of a reduction, and its private buffers. It is kept after it is closed, for
+/// the next reduction of the same kind.
 #[derive(Debug)]
 pub(crate) struct Tree {
     /// The codelet whose contribution opened it, and the line that submitted that.
     pub(crate) codelet: &'static Codelet,
     pub(crate) location: &'static Location<'static>,
-    /// Where its contributions run, if all are to run at the same place; nothing before the first one.
+    /// The placement of its contributions, if all have the same one; none before the first.
     pub(crate) place: Option<Placement>,
     pub(crate) accumulator: &'static Accumulator,
     /// The array's extents.
     pub(crate) layout: Layout,
-    /// The leaf that contributions go to now, and how many it has. The first one may be the array itself.
+    /// The leaf of the current contributions, and how many it has. The first one may be the array itself.
     pub(crate) leaf: Option<(NonNull<ArrayState>, usize)>,
     /// Partial results of `2^level` leaves. The earliest may be in the array itself.
     pub(crate) levels: Vec<Option<NonNull<ArrayState>>>,
@@ -63,7 +64,7 @@ pub(crate) struct Tree {
     pub(crate) free: VecDeque<NonNull<ArrayState>>,
 }
 
-// SAFETY: the buffers are reached through their chains, and the tree through its lock.
+// SAFETY: the buffers are accessed through their chains, and the tree under its lock.
 #[allow(unsafe_code, reason = "holds states that it alone owns")]
 unsafe impl Send for Tree {}
 
@@ -72,8 +73,8 @@ impl Reductions {
         self.owed.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
-    /// Forgets the value of `target`, and what was contributed to it: the next reduction begins anew, and what else
-    /// looks at it finds zeros.
+    /// Discards the value of `target` and the contributions to it: the next reduction starts without them, and any
+    /// other access finds zeros.
     pub(crate) fn forget(&self, target: &ArrayState, location: &'static Location<'static>) {
         let mut owed = self.owed();
         owed.forgotten = Some(location);
@@ -84,13 +85,13 @@ impl Reductions {
         self.is_open.store(true, Ordering::Release);
     }
 
-    /// Lets so many consecutive contributions share a leaf from now on.
+    /// Sets how many consecutive contributions share a leaf from now on.
     pub(crate) fn set_leaf_len(&self, contributions: NonZeroUsize) {
         self.leaf_len.store(contributions.get(), Ordering::Relaxed);
     }
 
-    /// Where the next contribution to `target` goes, which is to run at `place`, and for which there is a
-    /// [reserved](Self::reserve) leaf.
+    /// The destination of the next contribution to `target`, which runs at `place`, and for which a leaf is
+    /// [reserved](Self::reserve).
     pub(crate) fn contribute(&self, target: &ArrayState, place: Placement) -> Contribution {
         self.is_open.store(true, Ordering::Release);
         let mut owed = self.owed();
@@ -106,12 +107,13 @@ impl Reductions {
         contribution
     }
 
-    /// Whether anything may be owed to the array. Who sees that nothing is sees what closed it.
+    /// Whether anything may be pending for the array. A thread that sees that nothing is also sees the effects of
+    /// closing it.
     pub(crate) fn is_open(&self) -> bool {
         self.is_open.load(Ordering::Acquire)
     }
 
-    /// Lets go of the buffers, when `target` is gone; contributions that are under way still run.
+    /// Releases the buffers, when `target` is freed; contributions in flight still run.
     pub(crate) fn clear(&self, target: &ArrayState, events: &mut impl Events) {
         self.is_open.store(false, Ordering::Relaxed);
         self.leaf_len.store(0, Ordering::Relaxed);
@@ -147,7 +149,7 @@ impl Tree {
         self.leaf.is_none() && self.levels.iter().all(Option::is_none)
     }
 
-    /// Forgets every contribution to `target`. Those under way still run.
+    /// Discards every contribution to `target`. Those in flight still run.
     pub(crate) fn forget(&mut self, target: &ArrayState) {
         if let Some((leaf, _)) = self.leaf.take() {
             self.let_go(leaf, target);
@@ -159,18 +161,18 @@ impl Tree {
         }
     }
 
-    /// A leaf or partial result is not needed any more.
+    /// Returns a leaf or partial result that is not needed any more.
     pub(crate) fn let_go(&mut self, leaf: NonNull<ArrayState>, target: &ArrayState) {
         if leaf != NonNull::from(target) {
             self.free.push_back(leaf);
         }
     }
 
-    /// Gives the buffers back, each when its last access has ended. The tree is empty.
+    /// Frees the buffers, each when its last access has ended. The tree is empty.
     #[allow(unsafe_code, reason = "gives back states that it owns")]
     pub(crate) fn release(&mut self, events: &mut impl Events) {
         for buffer in self.free.drain(..) {
-            // SAFETY: the tree owns its buffers, and forgets this one here.
+            // SAFETY: the tree owns its buffers, and drops this one here.
             unsafe { ArrayState::release(buffer, events) };
         }
     }

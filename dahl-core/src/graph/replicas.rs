@@ -23,7 +23,7 @@ use crate::sync::{Mutex, MutexGuard};
 /// The replicas of an array in device memories.
 #[derive(Debug, Default)]
 pub(crate) struct Replicas {
-    /// Whether there has been a replica: what every access at home looks at.
+    /// Whether there has been a replica: read by every access at home.
     pub(super) any: AtomicBool,
     /// Whether home is not valid. It changes under the lock.
     pub(super) away: AtomicBool,
@@ -35,11 +35,11 @@ pub(crate) struct Replicas {
 #[derive(Debug, Default)]
 pub(super) struct List {
     pub(super) replicas: Vec<Replica>,
-    /// The elements of a CUDA device on their way home: a valid location like a replica (D5).
+    /// The elements of a CUDA device in flight to home: a valid location like a replica (D5).
     pub(super) host_fetch: Option<Arc<HostFetch>>,
-    /// Who wrote the elements last, if that was on a device.
+    /// The last writer of the elements, if it was on a device.
     pub(super) writer: Option<Requester>,
-    /// If no elements are valid any more because a device was lost: the failure, and whether it was noted.
+    /// If no elements are valid any more because a device was lost: the failure, and whether it was recorded.
     pub(super) lost: Option<(Arc<Failure>, bool)>,
 }
 
@@ -49,11 +49,11 @@ pub(super) struct Replica {
     pub(super) node: usize,
     pub(super) room: Room,
     pub(super) valid: bool,
-    /// Tasks that use it.
+    /// The number of tasks that use it.
     pub(super) pins: u32,
-    /// When the last transfer to it ends, and its block is free of what was there before.
+    /// When the last transfer to it ends, and the previous use of its block.
     pub(super) arrived_ns: u64,
-    /// When it was last used, by the device's count.
+    /// Its last use, by the device's counter.
     pub(super) used: u64,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct Replica {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Use {
     pub(super) reads: bool,
-    /// The access is exclusive: elements are valid nowhere else from now on.
+    /// The access is exclusive: no other replica stays valid.
     pub(super) exclusive: bool,
 }
 
@@ -96,7 +96,7 @@ impl Replicas {
         self.any.load(Ordering::Acquire)
     }
 
-    /// When the elements at `node` are there, if they are on their way.
+    /// When the elements at `node` arrive, if they are in flight.
     pub(crate) fn arrived_ns(&self, node: usize) -> u64 {
         if node == HOME {
             return self.home_ns.load(Ordering::Relaxed);
@@ -105,13 +105,13 @@ impl Replicas {
         list.place(node).map_or(0, |place| list.replicas[place].arrived_ns)
     }
 
-    /// Lets nobody have the elements at home before `time_ns`.
+    /// Delays accesses at home until `time_ns`.
     pub(crate) fn delay(&self, time_ns: u64) {
         self.home_ns.fetch_max(time_ns, Ordering::Relaxed);
     }
 
-    /// Makes home valid and every replica not: what the elements are from now on is decided at home. The caller's access
-    /// is exclusive, or it is the reader that resolves the content.
+    /// Makes home valid and every replica invalid: the elements are now determined at home. The caller's access is
+    /// exclusive, or it is the reader that resolves the content.
     pub(crate) fn stay_home(&self) {
         if self.may_exist() {
             let mut list = self.list();
@@ -120,7 +120,7 @@ impl Replicas {
         }
     }
 
-    /// Lets a task's replica go where it may.
+    /// Lets a task's replica be evicted.
     pub(super) fn unpin(&self, node: usize) {
         let mut list = self.list();
         if let Some(place) = list.place(node) {

@@ -20,66 +20,66 @@ use crate::error::Failure;
 use crate::shape::Layout;
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// An array as tasks know it: its place in memory, what it holds, and the order of accesses to it. It has no lifetime
-/// and no rank.
+/// The state of an array for tasks: its memory, its content, and the order of its accesses. It has no lifetime and no
+/// rank.
 ///
-/// Who may touch what, when:
-/// * `chain`, `content`: anybody, atomically. `replicas`: as it says itself.
-/// * `fixed`: written when the state is made and freed; between, read by whoever has a handle or an access.
-/// * `body`: written when the state is made and freed; between, by a task (or the host) that holds an exclusive
-///   access, or by a reader that has set `content` to `BUSY`; read by whoever holds an access.
-/// * the elements: as the accesses say.
+/// Who may access what, when:
+/// * `chain`, `content`: any thread, atomically. `replicas`: see there.
+/// * `fixed`: written when the state is created and freed; in between, read by holders of a handle or an access.
+/// * `body`: written when the state is created and freed; in between, by a task (or the host) that holds an exclusive
+///   access, or by a reader that has set `content` to `BUSY`; read by holders of an access.
+/// * the elements: as the accesses permit.
 ///
-/// "Holds an access" means: its link is ready and not done; or it is the host, has waited for the tasks before it, and
-/// a borrow keeps later ones from being submitted.
+/// "Holds an access" means: its link is ready and not done; or it is the host, has waited for earlier tasks, and a
+/// borrow keeps later ones from being submitted.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct ArrayState {
-    /// First, so that a pointer to the link is one to the state.
+    /// The first field, so that a pointer to the link is one to the state.
     release: Link,
     chain: Chain,
     pub(super) content: AtomicContent,
     pub(super) replicas: Replicas,
-    /// Its place in the slab.
+    /// Its index in the slab.
     slot: u32,
-    /// Its id, which is never another array's.
+    /// Its id, which no other array ever has.
     id: AtomicU64,
-    /// The id by which observers know it: for a private buffer of a reduction, the array's.
+    /// The id for observers: for a private buffer of a reduction, the array's.
     known_as: AtomicU64,
-    /// Of a part: the id of its whole. Otherwise 0.
+    /// For a part: the id of its whole array. Otherwise 0.
     part_of: AtomicU64,
     partitions: Partitions,
     reductions: Reductions,
-    /// Which of the tasks that commute on it may run.
+    /// Decides which of its commuting tasks may run.
     commute_lock: CommuteLock<Record>,
-    /// Bytes of blocks that are the array's alone.
+    /// Bytes of blocks that only this array uses.
     pub(super) own_bytes: AtomicUsize,
-    /// How many of them were said to be dying.
+    /// How many of them are counted as dying.
     dying_bytes: AtomicUsize,
     pub(super) fixed: UnsafeCell<Fixed>,
     pub(super) body: UnsafeCell<ArrayBody>,
 }
 
-/// What is written when the state is made, before anybody knows it, and when it is freed.
+/// Written when the state is created, before other threads know it, and when it is freed.
 #[derive(Debug)]
 pub(super) struct Fixed {
     pub(super) bytes: usize,
     pub(super) element: Option<ElementType>,
-    /// Where a part lies in its whole's buffer, which `pointer` leads to.
+    /// The layout of a part in its whole array's buffer, to which `pointer` points.
     pub(super) part: Option<Layout>,
     pub(super) engine: Option<Arc<dyn Engine>>,
 }
 
-/// What changes with the accesses.
+/// The state that changes with accesses.
 #[derive(Debug)]
 pub(super) struct ArrayBody {
     pub(super) home: Home,
     pub(super) failure: Option<Arc<Failure>>,
 }
 
-// SAFETY: see "who may touch what" above.
+// SAFETY: see "who may access what" above.
 unsafe impl Send for ArrayState {}
-// SAFETY: see "who may touch what" above.
+// SAFETY: see "who may access what" above.
 unsafe impl Sync for ArrayState {}
 
 impl ArrayState {
@@ -125,7 +125,7 @@ impl ArrayState {
         state.content.set(content);
         state.own_bytes.store(origin.block_bytes(), Ordering::Relaxed);
         state.part_of.store(0, Ordering::Relaxed);
-        // SAFETY: the slab gives a free state to one holder, and nobody else knows it.
+        // SAFETY: the slab gives a free state to one holder, and nothing else knows it.
         unsafe {
             *state.fixed.get() =
                 Fixed { bytes, element: Some(element), part: None, engine: Some(Arc::clone(engine)) }
@@ -135,27 +135,27 @@ impl ArrayState {
         NonNull::from(state)
     }
 
-    /// The state of a part of `whole`. It holds nothing before [`begin_part`](Self::begin_part).
+    /// The state of a part of `whole`. It has no content before [`begin_part`](Self::begin_part).
     pub(crate) fn create_part(whole: &Self, layout: Layout) -> NonNull<Self> {
         let engine = whole.engine();
         let element = whole.fixed().element.expect("a state in use has an element type");
         let bytes = layout.len() * element.size_bytes;
         let part = Self::create(engine, element, ptr::null_mut(), bytes, Origin::None, Content::Ready, None);
-        // SAFETY: the state was just created, and parts are given back with their partition.
+        // SAFETY: the state was just created, and parts are freed with their partition.
         let state = unsafe { part.as_ref() };
-        // SAFETY: nobody else knows the new state.
+        // SAFETY: nothing else knows the new state.
         unsafe { (*state.fixed.get()).part = Some(layout) };
         state.part_of.store(whole.id().number(), Ordering::Relaxed);
         part
     }
 
-    /// Makes a part hold what its whole holds: elements in the buffer at `pointer`, or nothing because of a failure.
+    /// Gives a part the content of its whole array: elements in the buffer at `pointer`, or a failure.
     ///
     /// # Safety
     /// The caller holds an exclusive access to the part.
     pub(crate) unsafe fn begin_part(&self, pointer: *mut u8, poisoned: Option<&Arc<Failure>>) {
         self.replicas.stay_home();
-        // SAFETY: the caller's access is exclusive, and no replica is valid, so nobody evicts one (C4).
+        // SAFETY: the caller's access is exclusive, and no replica is valid, so none is evicted (C4).
         unsafe { (*self.body.get()).home.pointer = pointer };
         match poisoned {
             None => self.set_ready(),
@@ -169,7 +169,7 @@ impl ArrayState {
     /// # Safety
     /// No access to it is left, and no handle of it will be used.
     pub(crate) unsafe fn give_back_part(part: NonNull<Self>, events: &mut impl Events) {
-        // SAFETY: the release link is the state's first field, and nobody else knows the state.
+        // SAFETY: the release link is the state's first field, and nothing else knows the state.
         unsafe { Self::reclaim(part.as_ptr().cast_const().cast::<Link>(), events) };
     }
 
@@ -181,7 +181,7 @@ impl ArrayState {
         &self.reductions
     }
 
-    /// Ends the array: when every access has ended, its memory goes.
+    /// Ends the array: when every access has ended, its memory is freed.
     ///
     /// # Safety
     /// Called once, by the owner; no access is submitted after it.
@@ -208,7 +208,7 @@ impl ArrayState {
         state.partitions.clear(events);
         state.reductions.clear(state, events);
         state.forget_replicas();
-        // SAFETY: every access has ended and the handle is gone: nobody else knows the state.
+        // SAFETY: every access has ended and the handle is gone: nothing else knows the state.
         let body = unsafe { &mut *state.body.get() };
         body.home = Home::new(ptr::null_mut(), Origin::None);
         body.failure = None;
@@ -237,7 +237,7 @@ impl ArrayState {
         &self.commute_lock
     }
 
-    /// Its place in the slab, which it has for as long as it lives.
+    /// Its index in the slab, constant for its lifetime.
     pub(crate) fn slot(&self) -> u32 {
         self.slot
     }
@@ -253,50 +253,50 @@ impl ArrayState {
         ArrayId::new(self.id.load(Ordering::Relaxed))
     }
 
-    /// The id by which observers know it: of a private buffer of a reduction, the array's.
+    /// The id for observers: for a private buffer of a reduction, the array's.
     pub(crate) fn known_as(&self) -> ArrayId {
         ArrayId::new(self.known_as.load(Ordering::Relaxed))
     }
 
-    /// Of a part: the id of its whole.
+    /// For a part: the id of its whole array.
     #[inline]
     pub(crate) fn whole(&self) -> Option<ArrayId> {
         ArrayId::from_number(self.part_of.load(Ordering::Relaxed))
     }
 
-    /// Why it has no value, if a task that should have written it failed. The caller holds an access.
+    /// The failure if it has no value because a task that should have written it failed. The caller holds an access.
     pub(crate) fn failure(&self) -> Option<Arc<Failure>> {
         let is_poisoned = self.content.get() == Content::Poisoned;
-        // SAFETY: the caller holds an access, so nobody who holds an exclusive one writes the body, and a reader does not where there
-        // is a failure.
+        // SAFETY: the caller holds an access, so no holder of an exclusive one writes the body, and neither does a
+        // reader if there is a failure.
         is_poisoned.then(|| unsafe { (*self.body.get()).failure.clone() }).flatten()
     }
 
     pub(super) fn fixed(&self) -> &Fixed {
-        // SAFETY: it is written when the state is made and freed, and the caller's handle or access keeps it.
+        // SAFETY: it is written when the state is created and freed, and the caller's handle or access keeps it alive.
         unsafe { &*self.fixed.get() }
     }
 
-    /// What runs the tasks on it.
+    /// The engine that runs its tasks.
     pub(crate) fn engine(&self) -> &Arc<dyn Engine> {
         self.fixed().engine.as_ref().expect("a state in use belongs to a runtime")
     }
 
-    /// What it has in common with the other arrays of its runtime.
+    /// The common state of the arrays of its runtime.
     pub(crate) fn host(&self) -> &Host {
         self.engine().host()
     }
 
     /// The first byte. The caller holds an access, or the state is new.
     pub(crate) fn pointer(&self) -> *mut u8 {
-        // SAFETY: the caller holds an access, or is the only one who knows the state: nobody writes the body.
+        // SAFETY: the caller holds an access, or is the only one that knows the state: nothing writes the body.
         unsafe { (*self.body.get()).home.pointer }
     }
 
-    /// The first byte, if no access is under way and none is owed: no partition or reduction is open. Then the
-    /// elements can be read without waiting, while a borrow keeps writers from being submitted.
+    /// The first byte, if no access is in progress and none is pending: no partition or reduction is open. The elements
+    /// can then be read without waiting, while a borrow keeps writers from being submitted.
     pub(crate) fn quiescent_pointer(&self) -> Option<*mut u8> {
-        // In this order: who sees that no partition or reduction is open sees in the chain what closed them.
+        // In this order: a thread that sees that no partition or reduction is open sees in the chain what closed them.
         let nothing_open = !self.partitions.may_be_open() && !self.reductions.is_open();
         let is_quiescent = nothing_open
             && self.chain.is_quiet()
@@ -305,7 +305,7 @@ impl ArrayState {
         is_quiescent.then(|| self.pointer())
     }
 
-    /// Whether it holds a value.
+    /// Whether it has a value.
     pub(super) fn is_ready(&self) -> bool {
         self.content.get() == Content::Ready
     }
@@ -314,7 +314,7 @@ impl ArrayState {
         self.content.set(Content::Ready);
     }
 
-    /// Lets a replica in the memory `node` go, which a task has used.
+    /// Lets a replica in the memory `node` be evicted, which a task has used.
     pub(crate) fn unpin(&self, node: usize) {
         self.replicas.unpin(node);
     }
@@ -323,21 +323,20 @@ impl ArrayState {
         &self.replicas
     }
 
-    /// The type of its elements, if it is in use.
+    /// Its element type, if it is in use.
     pub(crate) fn element(&self) -> Option<ElementType> {
         self.fixed().element
     }
 
-    /// Whether its buffer may be a leaf of a reduction with this layout, whose buffers have such elements: it is a
-    /// whole array's, so that it has exactly the bytes that the elements take, initialised and aligned for them, and
-    /// nothing else.
+    /// Whether its buffer may be a leaf of a reduction with this layout and element type of buffers: it is a whole
+    /// array's, so it has exactly the bytes of the elements, initialised and aligned for them.
     pub(crate) fn is_like(&self, element: ElementType, layout: &Layout) -> bool {
         let Fixed { bytes, element: own, part, .. } = self.fixed();
         let fits = layout.is_contiguous() && *bytes == layout.len() * element.size_bytes;
         fits && part.is_none() && *own == Some(element)
     }
 
-    /// Bytes of the elements.
+    /// The bytes of the elements.
     pub(crate) fn bytes(&self) -> usize {
         self.fixed().bytes
     }
@@ -347,7 +346,7 @@ impl ArrayState {
     /// # Safety
     /// The caller holds an exclusive access.
     pub(crate) unsafe fn poison(&self, failure: &Arc<Failure>) {
-        // First: nobody evicts a replica, to which the body belongs, that is not valid.
+        // First: eviction, which accesses the body, skips invalid replicas.
         self.replicas.stay_home();
         // SAFETY: the caller's access is exclusive.
         let body = unsafe { &mut *self.body.get() };
@@ -355,7 +354,7 @@ impl ArrayState {
         self.content.set(Content::Poisoned);
     }
 
-    /// How the elements lie at home.
+    /// The element type and the layout at home.
     pub(super) fn home_layout(&self) -> (ElementType, Layout) {
         let Fixed { bytes, element, part, .. } = self.fixed();
         let element = element.expect("a state in use has an element type");

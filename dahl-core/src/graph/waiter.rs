@@ -11,7 +11,7 @@ pub(crate) struct Waiter {
 }
 
 impl Waiter {
-    /// This thread.
+    /// A waiter for this thread.
     pub(crate) fn new() -> Self {
         Self { thread: thread::current(), told: AtomicBool::new(false) }
     }
@@ -23,7 +23,7 @@ impl Waiter {
         thread.unpark();
     }
 
-    /// Whether it has been told.
+    /// Whether it has been woken.
     pub(crate) fn is_told(&self) -> bool {
         self.told.load(Ordering::Acquire)
     }

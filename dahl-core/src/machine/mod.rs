@@ -20,7 +20,7 @@ pub(crate) use worker::{CPU, worker_name};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// A machine to be simulated: how fast its CPU workers are, and what devices it has.
+/// A simulated machine: the speed of its CPU workers, and its devices.
 ///
 /// ```
 /// let machine = dahl_core::Machine::from_toml(
@@ -50,9 +50,9 @@ use crate::error::{Error, ErrorKind, Result};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Machine {
-    /// Each CPU worker.
+    /// The CPU workers.
     pub cpu: Cpu,
-    /// The devices, each of which is one worker more.
+    /// The devices, each of which is an additional worker.
     #[serde(rename = "device")]
     pub devices: Vec<VirtualDevice>,
 }
@@ -61,7 +61,7 @@ pub struct Machine {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Cpu {
-    /// How fast it is.
+    /// Its speed.
     pub speed: Speed,
     /// Its power while it runs tasks, in watts, if known.
     pub watts: Option<f64>,
@@ -69,27 +69,27 @@ pub struct Cpu {
     pub idle_watts: Option<f64>,
 }
 
-/// A device that is simulated: a worker with a memory of its own.
+/// A simulated device: a worker with a memory of its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct VirtualDevice {
-    /// What messages, models and traces call it, and its kind: devices of one name share performance models.
+    /// Its name in messages, models and traces, and its kind: devices with the same name share performance models.
     pub name: String,
-    /// How fast it is.
+    /// Its speed.
     pub speed: Speed,
-    /// Its memory, in units of 2^20 bytes; nothing for no limit.
+    /// Its memory, in units of 2^20 bytes; `None` for no limit.
     pub memory_mb: Option<f64>,
-    /// What every transfer to it and from it takes besides, in microseconds.
+    /// The latency of each transfer to it and from it, in microseconds.
     pub latency_us: f64,
-    /// Bytes transferred per nanosecond, each way.
+    /// Bytes transferred per nanosecond, in each direction.
     pub link_gbytes_per_s: f64,
     /// Its power while it runs tasks, in watts, if known.
     pub watts: Option<f64>,
     /// Its power while it does not.
     pub idle_watts: Option<f64>,
-    /// The task of its own, counted from 1, that fails.
+    /// The number of its task, counted from 1, that fails.
     pub fails_at: Option<u64>,
-    /// The number of its own tasks after which it is lost, with all that only its memory holds.
+    /// The number of its tasks after which it is lost, with all elements that only its memory has.
     pub lost_after: Option<u64>,
 }
 
@@ -110,12 +110,12 @@ impl Default for VirtualDevice {
 }
 
 impl VirtualDevice {
-    /// A device as fast as a CPU worker, 10 us and 12 GB/s away, without a limit of memory.
+    /// A device with the speed of a CPU worker, a link of 10 us and 12 GB/s, and without a memory limit.
     pub fn new(name: &str) -> Self {
         Self { name: name.to_owned(), ..Self::default() }
     }
 
-    /// Sets how fast it is.
+    /// Sets its speed.
     pub fn speed(mut self, speed: Speed) -> Self {
         self.speed = speed;
         self
@@ -127,7 +127,7 @@ impl VirtualDevice {
         self
     }
 
-    /// Sets what a transfer takes: a latency in microseconds, and bytes per nanosecond.
+    /// Sets its link: a latency in microseconds, and bytes per nanosecond.
     pub fn link(mut self, latency_us: f64, gbytes_per_s: f64) -> Self {
         (self.latency_us, self.link_gbytes_per_s) = (latency_us, gbytes_per_s);
         self
@@ -139,7 +139,7 @@ impl VirtualDevice {
         self
     }
 
-    /// Lets one of its tasks fail: the first is number 1.
+    /// Makes one of its tasks fail: the first is number 1.
     pub fn fails_at(mut self, task: u64) -> Self {
         self.fails_at = Some(task);
         self
@@ -151,17 +151,17 @@ impl VirtualDevice {
         self
     }
 
-    /// The most bytes that its memory holds.
+    /// The bytes of its memory.
     pub(crate) fn limit_bytes(&self) -> Option<usize> {
         self.memory_mb.map(|megabytes| (megabytes * f64::from(1 << 20)) as usize)
     }
 
-    /// How long a transfer takes.
+    /// The duration of a transfer.
     pub(crate) fn transfer_ns(&self, bytes: usize) -> u64 {
         nanoseconds(self.latency_us + bytes as f64 / self.link_gbytes_per_s / 1e3)
     }
 
-    /// The first figure that no device has.
+    /// The first figure that is impossible for a device.
     fn wrong(&self) -> Option<String> {
         if self.name.is_empty() || self.name == CPU {
             return Some("name: a device has a name, which is not that of the CPU's workers".to_owned());
@@ -187,7 +187,7 @@ impl VirtualDevice {
     }
 }
 
-/// The first power that nothing takes.
+/// The first power that is impossible.
 fn wrong_power(watts: Option<f64>, idle_watts: Option<f64>) -> Option<String> {
     let mut powers = [("watts", watts), ("idle_watts", idle_watts)].into_iter();
     let (what, power) =
@@ -199,7 +199,7 @@ impl Machine {
     /// The machine that a text in TOML describes.
     ///
     /// # Errors
-    /// If it cannot be read, or a figure is one that no machine has; the error names the line or the figure.
+    /// If it cannot be parsed, or a figure is impossible; the error names the line or the figure.
     #[track_caller]
     pub fn from_toml(text: &str) -> Result<Self> {
         Self::read("machine", "machine", text)
@@ -214,7 +214,7 @@ impl Machine {
         Self::from_file_of("machine", path.as_ref())
     }
 
-    /// The same, for the setting of that name.
+    /// The same, for a setting with this name.
     #[track_caller]
     pub(crate) fn from_file_of(setting: &'static str, path: &Path) -> Result<Self> {
         let place = path.display().to_string();
@@ -234,7 +234,7 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Errors if a figure is one that no machine has.
+    /// Returns an error if a figure is impossible.
     #[track_caller]
     pub(crate) fn require_possible(&self, place: &str, setting: &'static str) -> Result<()> {
         let Cpu { speed, watts, idle_watts } = &self.cpu;

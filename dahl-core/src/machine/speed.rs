@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// How long tasks take on a kind of worker: `overhead_us + max(flops / gflops, bytes / gbytes_per_s)`, by the `flops` and
-/// `bytes` of their declarations.
+/// The durations of tasks on a kind of worker: `overhead_us + max(flops / gflops, bytes / gbytes_per_s)`, with the
+/// `flops` and `bytes` of their declarations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Speed {
@@ -13,13 +13,13 @@ pub struct Speed {
     pub gflops: f64,
     /// Bytes moved per nanosecond, between the kernel and its memory.
     pub gbytes_per_s: f64,
-    /// What every task takes besides, in microseconds.
+    /// The additional time of every task, in microseconds.
     pub overhead_us: f64,
-    /// What single codelets do differently, by name.
+    /// Speeds of particular codelets, by name.
     pub codelets: BTreeMap<String, CodeletSpeed>,
 }
 
-/// What a codelet does differently from other ones.
+/// The speed of a codelet, as far as it differs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CodeletSpeed {
@@ -27,21 +27,21 @@ pub struct CodeletSpeed {
     pub gflops: Option<f64>,
     /// Bytes moved per nanosecond.
     pub gbytes_per_s: Option<f64>,
-    /// The duration in microseconds, whatever the task's size.
+    /// The duration in microseconds, for any size of task.
     pub us: Option<f64>,
-    /// Whether it cannot run there at all.
+    /// Whether the worker has no kernel of it.
     pub absent: bool,
 }
 
 impl Default for Speed {
-    /// A core of today: 50 GFLOP/s, 10 GB/s, and a microsecond a task.
+    /// A current core: 50 GFLOP/s, 10 GB/s, and a microsecond per task.
     fn default() -> Self {
         Self { gflops: 50.0, gbytes_per_s: 10.0, overhead_us: 1.0, codelets: BTreeMap::new() }
     }
 }
 
 impl Speed {
-    /// The same, `factor` times as fast in everything.
+    /// The same, `factor` times as fast in every respect.
     pub fn times(&self, factor: f64) -> Self {
         let of_codelet = |speed: &CodeletSpeed| CodeletSpeed {
             gflops: speed.gflops.map(|gflops| gflops * factor),
@@ -57,12 +57,12 @@ impl Speed {
         }
     }
 
-    /// Whether `codelet` can run there.
+    /// Whether `codelet` has a kernel there.
     pub(crate) fn has(&self, codelet: &str) -> bool {
         !self.codelets.get(codelet).is_some_and(|codelet| codelet.absent)
     }
 
-    /// How long a task of `codelet` takes.
+    /// The duration of a task of `codelet`.
     pub(crate) fn duration_ns(&self, codelet: &str, flops: Option<f64>, bytes: f64) -> u64 {
         let own = self.codelets.get(codelet);
         if let Some(us) = own.and_then(|own| own.us) {
@@ -74,7 +74,7 @@ impl Speed {
         nanoseconds(self.overhead_us + work_ns / 1e3)
     }
 
-    /// The first figure that no machine has.
+    /// The first figure that is impossible for a machine.
     pub(super) fn wrong(&self) -> Option<String> {
         let rates = [("gflops", self.gflops), ("gbytes_per_s", self.gbytes_per_s)];
         let of_codelets = self.codelets.iter().flat_map(|(name, speed)| {
@@ -96,15 +96,15 @@ impl Speed {
 /// The longest time of a task or a transfer, in microseconds: 13 days. Thousands of them can be added in nanoseconds.
 pub(super) const LONGEST_US: f64 = (1_u64 << 50) as f64 / 1e3;
 
-/// Whether a figure of a model is a time.
+/// Whether a figure of a model is a valid time.
 pub(super) fn is_time(us: f64) -> bool {
     (0.0..=LONGEST_US).contains(&us)
 }
 
-/// What a time is, for messages.
+/// The definition of a valid time, for messages.
 pub(super) const A_TIME: &str = "a time is 0 or more, and at most 13 days";
 
-/// Microseconds as whole nanoseconds, of at most the longest time.
+/// Microseconds as whole nanoseconds, at most the longest time.
 pub(super) fn nanoseconds(us: f64) -> u64 {
     (us.min(LONGEST_US) * 1e3).round() as u64
 }

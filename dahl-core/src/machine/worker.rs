@@ -2,7 +2,7 @@
 
 use crate::topology::Processor;
 
-/// A worker, as schedulers know it.
+/// A worker, as described to schedulers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerInfo {
@@ -12,7 +12,7 @@ pub struct WorkerInfo {
     pub kind: String,
     /// The memory node that its kernels work in: 0 is the main memory.
     pub node: usize,
-    /// The processor that it is bound to, if it is.
+    /// The processor that it is bound to, if any.
     pub processor: Option<usize>,
     /// The NUMA node of that processor.
     pub numa_node: Option<usize>,
@@ -39,7 +39,7 @@ impl WorkerInfo {
         }
     }
 
-    /// That of a CUDA device, whose kind is what its maker calls it.
+    /// The worker of a CUDA device, whose kind is the device's name by its maker.
     pub(crate) fn cuda(index: usize, kind: &str) -> Self {
         Self { name: worker_name(index), ..Self::device(index, kind) }
     }
@@ -50,7 +50,7 @@ impl WorkerInfo {
     }
 }
 
-/// The kind of worker that a core is.
+/// The kind of CPU workers.
 pub(crate) const CPU: &str = "cpu";
 
 /// The name of the worker of CUDA device `index`, and of its memory.

@@ -10,31 +10,31 @@ use crate::sleep::Monitor;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 
-/// Regions to be carved anew.
+/// Regions for reuse.
 #[allow(clippy::vec_box, reason = "a region goes to and fro without moving and without an allocation")]
 type FreeRegions = Vec<Box<Region>>;
 
-/// What an arena shares with its regions, which may outlive it.
+/// The state that an arena shares with its regions, which may outlive it.
 pub(crate) struct ArenaShared {
     /// The main memory.
     pub(crate) memory: Arc<MemoryNode>,
-    /// Who waits for bytes.
+    /// Threads that wait for bytes.
     progress: Arc<Monitor>,
     pub(crate) holder: Holder,
-    /// If there is one, as much is reserved from the start, in one chunk.
+    /// If set, so many bytes are reserved from the start, in one chunk.
     pub(crate) capacity_bytes: Option<usize>,
     free: Mutex<FreeRegions>,
-    /// Whether the arena is gone: regions that come back are then freed.
+    /// Whether the arena is gone: returned regions are then freed.
     pub(crate) closed: AtomicBool,
-    /// Bytes carved off, in all regions that are in use.
+    /// Bytes allocated from all regions in use.
     pub(crate) current_bytes: AtomicUsize,
     pub(crate) reserved_bytes: AtomicUsize,
     pub(crate) peak_bytes: AtomicUsize,
-    /// What the last step before a reset used.
+    /// Bytes that the last step before a reset used.
     pub(crate) usual_bytes: AtomicUsize,
-    /// Bytes of regions that the arena has let go of and that tasks in flight hold.
+    /// Bytes of regions that the arena has released and that tasks in flight still use.
     pub(crate) dying_bytes: AtomicUsize,
-    /// Of them, how many may be left for a thread that waits; 0 if none does.
+    /// How many of them may remain when a waiting thread continues; 0 if no thread waits.
     pub(crate) awaited_bytes: AtomicUsize,
 }
 
@@ -91,7 +91,7 @@ impl ArenaShared {
         self.free().iter().find_map(|region| region.take_chunk())
     }
 
-    /// Frees regions that are kept to be used anew, until they make `bytes`. Returns how many bytes they made.
+    /// Frees regions that are kept for reuse, until they amount to `bytes`. Returns the bytes freed.
     pub(crate) fn trim(&self, bytes: usize) -> usize {
         let mut freed = 0;
         while freed < bytes && self.capacity_bytes.is_none() {
@@ -104,12 +104,12 @@ impl ArenaShared {
         freed
     }
 
-    /// The line that made it.
+    /// The line that created it.
     pub(crate) fn location(&self) -> &'static Location<'static> {
         self.holder.location
     }
 
-    /// Adds what it holds.
+    /// Adds its memory use.
     pub(crate) fn add_to(&self, sum: ArenaUse) -> ArenaUse {
         ArenaUse {
             current_bytes: sum.current_bytes + self.current_bytes.load(Ordering::Relaxed),
@@ -119,13 +119,13 @@ impl ArenaShared {
         }
     }
 
-    /// Bytes that are reserved and not carved off.
+    /// Bytes that are reserved and not allocated.
     pub(crate) fn idle_bytes(&self) -> usize {
         let current = self.current_bytes.load(Ordering::Relaxed);
         self.reserved_bytes.load(Ordering::Relaxed).saturating_sub(current)
     }
 
-    /// Takes back a region of which `used` bytes had been carved off.
+    /// Takes back a region of which `used` bytes had been allocated.
     pub(crate) fn give_back(&self, region: Box<Region>, used: usize) {
         self.current_bytes.fetch_sub(used, Ordering::Relaxed);
         let mut free = self.free();
@@ -139,21 +139,21 @@ impl ArenaShared {
         }
     }
 
-    /// Notes that a region of `bytes` bytes is held by tasks in flight alone.
+    /// Records that only tasks in flight use a region of `bytes` bytes.
     pub(crate) fn begin_dying(&self, bytes: usize) {
         self.dying_bytes.fetch_add(bytes, Ordering::AcqRel);
         self.memory.begin_dying(bytes);
     }
 
-    /// Notes that such a region has come back.
+    /// Records that such a region has been returned.
     pub(crate) fn end_dying(&self, bytes: usize) {
         let left = self.dying_bytes.fetch_sub(bytes, Ordering::AcqRel) - bytes;
         self.memory.end_dying(bytes);
-        // Else a thread that waits for the arena's bytes would wait on.
+        // Otherwise a thread that waits for the arena's bytes would not be woken.
         self.progress.notify_of_bytes(|| left <= self.awaited_bytes.load(Ordering::Relaxed));
     }
 
-    /// Whether the regions that tasks in flight hold, and `current` bytes beside them, take at most `bytes`.
+    /// Whether the regions of tasks in flight, together with `current` bytes, take at most `bytes`.
     pub(crate) fn holds_within(&self, current: usize, bytes: usize) -> bool {
         self.dying_bytes.load(Ordering::Acquire) + current <= bytes
     }

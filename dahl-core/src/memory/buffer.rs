@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Block, Holder, MemoryNode, Shortage};
 
-/// A buffer that grows to what tasks ask for. Empty at first.
+/// A buffer that grows to the size that tasks need. Empty at first.
 #[derive(Debug, Default)]
 pub(crate) struct Buffer(Option<Kept>);
 
@@ -15,7 +15,7 @@ struct Kept {
 }
 
 impl Buffer {
-    /// The first of at least `bytes` initialised bytes, aligned to a line. What was there before is lost if it must grow.
+    /// The first of at least `bytes` initialised bytes, aligned to a line. The old content is lost if it must grow.
     pub(crate) fn at_least(
         &mut self,
         node: &Arc<MemoryNode>,

@@ -2,16 +2,16 @@
 
 use std::panic::Location;
 
-/// The main memory, where arrays are at home.
+/// The main memory, the home of arrays.
 pub(crate) const HOME: usize = 0;
 
 /// The name of the main memory.
 pub(super) const HOST: &str = "host";
 
-/// What an arena's memory is for.
+/// The purpose of an arena's memory.
 pub(crate) const ARENA: &str = "arena";
 
-/// What an allocation is for, and the line that asked for it.
+/// The purpose of an allocation, and the line that requested it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Holder {
     pub(crate) what: &'static str,
@@ -23,7 +23,7 @@ impl Holder {
         Self { what, location }
     }
 
-    /// Whether the memory is used anew again and again.
+    /// Whether the memory is reused repeatedly.
     pub(crate) fn is_arena(&self) -> bool {
         self.what == ARENA
     }

@@ -9,16 +9,16 @@
 
 use std::ptr::NonNull;
 
-/// Of a huge page. (Where Linux has small pages of 16 or 64 KiB huge ones are larger: then asking for them changes
-/// nothing for most blocks.)
+/// The size of a huge page. (With small pages of 16 or 64 KiB, Linux has larger huge pages: requesting them then has no
+/// effect for most blocks.)
 pub(super) const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// Memory of its own that begins at a multiple of [`HUGE_PAGE_BYTES`], zero at first.
+/// Mapped memory that begins at a multiple of [`HUGE_PAGE_BYTES`], zero at first.
 #[derive(Debug)]
 #[cfg_attr(not(all(target_os = "linux", not(miri))), allow(dead_code, reason = "nothing is mapped there"))]
 pub(super) struct HugePages {
     start: NonNull<u8>,
-    /// That are mapped.
+    /// The mapped bytes.
     bytes: usize,
 }
 
@@ -34,28 +34,28 @@ mod mapped {
 
     use super::*;
 
-    /// The largest of the small pages that Linux has.
+    /// The largest size of Linux's small pages.
     const SMALL_PAGE_BYTES: usize = 64 << 10;
 
     impl HugePages {
-        /// Memory of at least `bytes` bytes; nothing if it cannot be had. What does not fill a huge page is in small
-        /// ones: no more memory is taken than was asked for.
+        /// Memory of at least `bytes` bytes; none if it cannot be mapped. The rest that does not fill a huge page is in
+        /// small pages: no more memory is taken than requested.
         pub(in crate::memory) fn map(bytes: usize) -> Option<Self> {
             let bytes = bytes.checked_next_multiple_of(SMALL_PAGE_BYTES)?;
             let spacious = bytes.checked_add(HUGE_PAGE_BYTES)?;
             let access = ProtFlags::READ | ProtFlags::WRITE;
-            // SAFETY: at no given address: what is mapped is nobody else's.
+            // SAFETY: at no given address, so the mapping is new and nothing else uses it.
             let mapped = unsafe { mmap_anonymous(std::ptr::null_mut(), spacious, access, MapFlags::PRIVATE) };
             let mapped = mapped.ok()?.cast::<u8>();
             let before = mapped.align_offset(HUGE_PAGE_BYTES);
             let start = NonNull::new(mapped.wrapping_add(before))?;
-            // SAFETY: whole pages that were mapped above; nobody knows of them.
+            // SAFETY: whole pages that were mapped above; nothing else knows of them.
             unsafe { unmap(mapped, before) };
             // SAFETY: as above. `bytes` is whole pages.
             unsafe { unmap(start.as_ptr().wrapping_add(bytes), HUGE_PAGE_BYTES - before) };
             let whole = bytes - bytes % HUGE_PAGE_BYTES;
-            // A kernel that has no huge pages says so: then pages are small, as without asking.
-            // SAFETY: what is read at the addresses is the same with this advice.
+            // A kernel without huge pages returns an error: pages are then small, as without the advice. SAFETY: the
+            // advice does not change the content of the pages.
             _ = unsafe { madvise(start.as_ptr().cast(), whole, Advice::LinuxHugepage) };
             Some(Self { start, bytes })
         }
@@ -63,7 +63,7 @@ mod mapped {
 
     impl Drop for HugePages {
         fn drop(&mut self) {
-            // SAFETY: this is what is left of what `map` mapped, and it ends with its owner.
+            // SAFETY: this is the rest of the mapping by `map`, and only its owner uses it.
             unsafe { unmap(self.start.as_ptr(), self.bytes) };
         }
     }
@@ -72,9 +72,8 @@ mod mapped {
     /// The `bytes` bytes from `start` on are whole pages that were mapped, and nothing uses them any more.
     unsafe fn unmap(start: *mut u8, bytes: usize) {
         if bytes > 0 {
-            // It fails only where it would split what is mapped and the kernel has room for no more pieces: then all
-            // of it stays mapped.
-            // SAFETY: as the caller vouches.
+            // It fails only if it would split a mapping and the kernel has reached its limit of mappings: all of it
+            // then stays mapped. SAFETY: guaranteed by the caller.
             _ = unsafe { munmap(start.cast(), bytes) };
         }
     }
@@ -82,7 +81,7 @@ mod mapped {
 
 #[cfg(not(all(target_os = "linux", not(miri))))]
 impl HugePages {
-    /// Nothing: there are none.
+    /// None on this system.
     pub(super) fn map(_bytes: usize) -> Option<Self> {
         None
     }
@@ -92,7 +91,7 @@ impl HugePages {
 mod tests {
     use super::*;
 
-    /// What the kernel says of the memory at an address: its flags (`VmFlags` in `proc_pid_smaps(5)`).
+    /// The kernel's flags of the memory at an address (`VmFlags` in `proc_pid_smaps(5)`).
     fn flags_at(address: usize) -> String {
         let maps = std::fs::read_to_string("/proc/self/smaps").expect("Linux has it");
         let mut is_there = false;
@@ -125,7 +124,7 @@ mod tests {
             assert!(start.is_multiple_of(HUGE_PAGE_BYTES));
             let end = start + bytes - bytes % HUGE_PAGE_BYTES;
             assert!(!has_huge_pages() || is_asked_for(start) && is_asked_for(end - 1));
-            // SAFETY: they are mapped, and this test's.
+            // SAFETY: they are mapped, and only this test uses them.
             let all = unsafe { std::slice::from_raw_parts_mut(pages.start().as_ptr(), bytes) };
             assert!(all.iter().all(|&byte| byte == 0));
             all.fill(1);

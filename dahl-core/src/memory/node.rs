@@ -10,7 +10,7 @@ use super::usage::{ArenaUse, MemoryHolder, MemoryUse};
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 
-/// A memory that arrays can lie in: the host's, or a device's.
+/// A memory for arrays: the host's, or a device's.
 ///
 /// Its figures change when memory is really allocated or freed, not with each task.
 #[derive(Debug, Default)]
@@ -19,30 +19,30 @@ pub(crate) struct MemoryNode {
     limit_bytes: Option<usize>,
     reserved_bytes: AtomicUsize,
     peak_bytes: AtomicUsize,
-    /// Bytes that workers keep from task to task, of no array.
+    /// Bytes that workers keep from task to task, which belong to no array.
     workers_bytes: AtomicUsize,
-    /// Bytes whose owner has let go, and that tasks in flight still hold.
+    /// Bytes whose owner has released them, and that tasks in flight still use.
     dying_bytes: AtomicUsize,
-    /// How often dying bytes have become free.
+    /// How often dying bytes have been freed.
     deaths: AtomicU64,
     holders: Mutex<HashMap<Holder, usize>>,
     arenas: Mutex<Arenas>,
-    /// Who notes changes, and under which number of a node.
+    /// The recorder of changes, and the node's number for it.
     recorder: Option<(usize, Arc<dyn NotesBytes>)>,
 }
 
-/// Who is told of every change of what is reserved at a memory node.
+/// Receives every change of the reserved bytes of a memory node.
 pub(crate) trait NotesBytes: std::fmt::Debug + Send + Sync {
-    /// So many bytes more, or fewer, are reserved at memory node `node`.
+    /// The reserved bytes of memory node `node` have changed by `bytes`.
     fn reserved(&self, node: usize, bytes: i64);
 }
 
 #[derive(Debug, Default)]
 struct Arenas {
     list: Vec<Weak<ArenaShared>>,
-    /// At this length the list is cleared of those that are gone.
+    /// The length at which dropped arenas are removed from the list.
     prune_at: usize,
-    /// For each line that made arenas how many, and of those that are gone the most bytes that one held.
+    /// For each line that created arenas: their number, and the peak of any that has been dropped.
     lines: HashMap<&'static Location<'static>, (u64, usize)>,
 }
 
@@ -60,12 +60,12 @@ impl MemoryNode {
         Self { name: name.to_owned(), limit_bytes, ..Self::default() }
     }
 
-    /// The same, whose changes `recorder` notes as those of memory node `node`.
+    /// The same, with a recorder of its changes as those of memory node `node`.
     pub(crate) fn recorded(self, node: usize, recorder: Option<Arc<dyn NotesBytes>>) -> Self {
         Self { recorder: recorder.map(|recorder| (node, recorder)), ..self }
     }
 
-    /// Notes that so many bytes more, or fewer, are reserved.
+    /// Records a change of the reserved bytes.
     fn record(&self, bytes: i64) {
         if let Some((node, recorder)) = &self.recorder
             && bytes != 0
@@ -107,7 +107,7 @@ impl MemoryNode {
         true
     }
 
-    /// Counts `bytes` that exist already.
+    /// Counts `bytes` that are already allocated.
     pub(crate) fn reserve_existing(&self, bytes: usize, holder: Holder) {
         let before = self.reserved_bytes.fetch_add(bytes, Ordering::AcqRel);
         self.note_reserved(before + bytes, bytes, holder);
@@ -121,7 +121,7 @@ impl MemoryNode {
         self.record(bytes as i64);
     }
 
-    /// Counts `bytes` as free again.
+    /// Counts `bytes` as freed.
     pub(crate) fn unreserve(&self, bytes: usize, holder: Holder) {
         if bytes > 0 {
             let mut holders = lock(&self.holders);
@@ -136,18 +136,18 @@ impl MemoryNode {
         self.record(-(bytes as i64));
     }
 
-    /// Notes that the owner of `bytes` has let go, and tasks in flight hold them still.
+    /// Records that the owner of `bytes` has released them while tasks in flight still use them.
     pub(crate) fn begin_dying(&self, bytes: usize) {
         self.dying_bytes.fetch_add(bytes, Ordering::AcqRel);
     }
 
-    /// Notes that dying bytes are free, or kept to be used anew. To be called after they are.
+    /// Records that dying bytes have been freed, or kept for reuse. To be called after that.
     pub(crate) fn end_dying(&self, bytes: usize) {
         self.dying_bytes.fetch_sub(bytes, Ordering::AcqRel);
         self.deaths.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Whether `bytes` could be had once the tasks in flight have ended.
+    /// Whether `bytes` could be allocated after the tasks in flight have ended.
     pub(crate) fn may_have(&self, bytes: usize) -> bool {
         let dying = self.dying_bytes.load(Ordering::Acquire);
         match self.limit_bytes {
@@ -170,14 +170,14 @@ impl MemoryNode {
         arenas.lines.entry(arena.location()).or_default().0 += 1;
     }
 
-    /// Notes that an arena is gone which held at most `peak_bytes`.
+    /// Records that an arena with a peak of `peak_bytes` has been dropped.
     pub(crate) fn end_arena(&self, location: &'static Location<'static>, peak_bytes: usize) {
         let mut arenas = lock(&self.arenas);
         let (_, peak) = arenas.lines.entry(location).or_default();
         *peak = peak_bytes.max(*peak);
     }
 
-    /// What the arenas hold, line by line.
+    /// The memory use of arenas, line by line.
     pub(crate) fn arena_uses(&self) -> Vec<ArenaUse> {
         let alive = self.arenas();
         let lines = lock(&self.arenas).lines.clone();
@@ -191,12 +191,12 @@ impl MemoryNode {
         uses
     }
 
-    /// The arenas, and those that are gone but whose regions tasks in flight hold.
+    /// The arenas, including those that have been dropped but whose regions tasks in flight use.
     fn arenas(&self) -> Vec<Arc<ArenaShared>> {
         lock(&self.arenas).list.iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// Frees at least `bytes` bytes that arenas merely keep to use anew, if they keep as many.
+    /// Frees at least `bytes` bytes that arenas only keep for reuse, if there are as many.
     pub(crate) fn trim(&self, bytes: usize) {
         let mut freed = 0;
         for arena in self.arenas() {
@@ -217,7 +217,7 @@ impl MemoryNode {
         self.workers_bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// Who holds how much, the largest first.
+    /// The holders and their bytes, the largest first.
     pub(crate) fn holders(&self) -> Vec<MemoryHolder> {
         let mut holders: Vec<MemoryHolder> = lock(&self.holders)
             .iter()
@@ -228,7 +228,7 @@ impl MemoryNode {
     }
 
     pub(crate) fn usage(&self) -> MemoryUse {
-        // Arenas first: should they grow meanwhile, less counts as kept.
+        // Arenas first: if they grow meanwhile, less counts as kept.
         let idle: usize = self.arenas().iter().map(|arena| arena.idle_bytes()).sum();
         let reserved_bytes = self.reserved_bytes();
         let current_bytes =

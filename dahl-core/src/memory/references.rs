@@ -2,7 +2,8 @@
 
 use crate::sync::atomic::{AtomicUsize, Ordering, fence};
 
-/// A count of references. Whoever lets go of the last one has seen what all others did before they let go.
+/// A count of references. The thread that releases the last one has seen the effects of all others before their
+/// release.
 #[derive(Debug)]
 pub(crate) struct References(AtomicUsize);
 
@@ -11,17 +12,17 @@ impl References {
         Self(AtomicUsize::new(count))
     }
 
-    /// The first reference, to something that was free.
+    /// Sets the first reference, to an object that was free.
     pub(crate) fn restart(&self) {
         self.0.store(1, Ordering::Relaxed);
     }
 
-    /// One more; the caller holds one.
+    /// Adds one; the caller holds one.
     pub(crate) fn add(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Lets go of one; true if it was the last.
+    /// Releases one; true if it was the last.
     pub(crate) fn let_go(&self) -> bool {
         let last = self.0.fetch_sub(1, Ordering::Release) == 1;
         if last {
@@ -30,7 +31,7 @@ impl References {
         last
     }
 
-    /// Whether the caller's is the only one; then it has seen what others did before they let go.
+    /// Whether the caller's is the only one; it has then seen the effects of others before their release.
     pub(crate) fn is_sole(&self) -> bool {
         self.0.load(Ordering::Acquire) == 1
     }

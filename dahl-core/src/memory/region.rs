@@ -8,8 +8,8 @@ use super::References;
 use super::arena::ArenaShared;
 use crate::sync::{Mutex, MutexGuard};
 
-/// A region, counted: one reference of the arena until its next reset, one of each array in the region. With the last
-/// one the region goes back to its arena to be carved anew.
+/// A reference to a region: one of the arena until its next reset, one of each array in the region. With the last one
+/// the region returns to its arena for reuse.
 #[derive(Debug)]
 pub(crate) struct RegionRef(NonNull<Region>);
 
@@ -22,31 +22,31 @@ pub(crate) struct Region {
 #[derive(Debug, Default)]
 struct Carving {
     chunks: Vec<Chunk>,
-    /// The chunk that is being carved.
+    /// The chunk that is allocated from.
     current: usize,
-    /// Kept while the region is in use, so that it finds its way back; none in a free region (no cycle).
+    /// Set while the region is in use, so that it can be returned; none in a free region (no cycle).
     arena: Option<Arc<ArenaShared>>,
-    /// Bytes that were said to be dying.
+    /// Bytes that were counted as dying.
     dying_bytes: Option<usize>,
 }
 
-/// A block that is carved from its start on.
+/// A block that is allocated from its start on.
 #[derive(Debug)]
 pub(crate) struct Chunk {
     block: Block,
     used: usize,
-    /// What lies beyond has never been carved and is still zero.
+    /// The bytes beyond have never been allocated and are still zero.
     touched: usize,
 }
 
-/// A piece of a region.
+/// A part of a region.
 pub(crate) struct Carved {
     pub(crate) pointer: *mut u8,
     /// Whether the bytes are known to be zero.
     pub(crate) zero: bool,
 }
 
-// SAFETY: a region is reached through atomics and a mutex alone.
+// SAFETY: a region is accessed only through atomics and a mutex.
 unsafe impl Send for RegionRef {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for RegionRef {}
@@ -79,7 +79,7 @@ impl Carving {
         self.chunks.iter().map(|chunk| chunk.used).sum()
     }
 
-    /// Makes everything ready to be carved anew.
+    /// Makes all its memory available again.
     fn restart(&mut self) {
         self.current = 0;
         for chunk in &mut self.chunks {
@@ -89,7 +89,7 @@ impl Carving {
 }
 
 impl RegionRef {
-    /// The arena's own reference to a region that was free.
+    /// The arena's reference to a region that was free.
     pub(crate) fn new(region: Box<Region>, arena: &Arc<ArenaShared>) -> Self {
         region.references.restart();
         region.carving().arena = Some(Arc::clone(arena));
@@ -97,11 +97,11 @@ impl RegionRef {
     }
 
     fn region(&self) -> &Region {
-        // SAFETY: the region is given back, and perhaps freed, with the last reference; this is one.
+        // SAFETY: the region is returned, and possibly freed, with the last reference; this is one.
         unsafe { self.0.as_ref() }
     }
 
-    /// Bytes carved off so far.
+    /// Bytes allocated so far.
     pub(crate) fn used_bytes(&self) -> usize {
         self.region().carving().used_bytes()
     }
@@ -111,7 +111,7 @@ impl RegionRef {
         self.region().carving().reserved_bytes()
     }
 
-    /// Carves off `bytes` bytes, whole lines; nothing if no chunk has room for them.
+    /// Allocates `bytes` bytes, whole lines; none if no chunk has enough.
     pub(crate) fn carve(&self, bytes: usize) -> Option<Carved> {
         let mut guard = self.region().carving();
         let carving = &mut *guard;
@@ -129,17 +129,18 @@ impl RegionRef {
         None
     }
 
-    /// Adds a chunk to carve from.
+    /// Adds a chunk to allocate from.
     pub(crate) fn add(&self, chunk: Chunk) {
         self.region().carving().chunks.push(chunk);
     }
 
-    /// Whether this is the only reference. The arena's, while the arena is borrowed exclusively, then stays the only one.
+    /// Whether this is the only reference. That of the arena then remains the only one while the arena is borrowed
+    /// exclusively.
     pub(crate) fn is_sole(&self) -> bool {
         self.region().references.is_sole()
     }
 
-    /// Lets go of everything in the region, of which this is the sole reference. Returns the bytes that were carved off.
+    /// Frees everything in the region, of which this is the only reference. Returns the bytes that were allocated.
     pub(crate) fn restart(&mut self) -> usize {
         let mut carving = self.region().carving();
         let used = carving.used_bytes();
@@ -147,7 +148,7 @@ impl RegionRef {
         used
     }
 
-    /// Notes that the arena has let go of the region, and tasks in flight hold it.
+    /// Records that the arena has released the region while tasks in flight still use it.
     pub(crate) fn begin_dying(&self) {
         let mut carving = self.region().carving();
         let bytes = carving.reserved_bytes();
@@ -166,7 +167,7 @@ impl Chunk {
         self.used += bytes;
         let zero = start >= self.touched;
         self.touched = self.touched.max(self.used);
-        // SAFETY: `start` and the `bytes` after it lie in the block.
+        // SAFETY: `start` and the `bytes` after it are within the block.
         let pointer = unsafe { self.block.pointer().add(start) };
         Carved { pointer, zero }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Holder, MemoryNode, round_up};
 
-/// Bytes of a memory node, which count until this is dropped.
+/// Reserved bytes of a memory node, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     bytes: usize,
@@ -13,13 +13,13 @@ pub(crate) struct Reservation {
 }
 
 impl Reservation {
-    /// Room for at least `bytes` bytes, whole lines; nothing if the limit does not allow it.
+    /// A reservation of at least `bytes` bytes, whole lines; none if the limit does not allow it.
     pub(crate) fn new(node: &Arc<MemoryNode>, bytes: usize, holder: Holder) -> Option<Self> {
         let bytes = round_up(bytes.max(1))?;
         node.try_reserve(bytes, holder).then(|| Self { bytes, node: Arc::clone(node), holder })
     }
 
-    /// Of memory that is there already: it counts even beyond the limit.
+    /// A reservation for memory that is already allocated: it counts even beyond the limit.
     pub(super) fn existing(node: &Arc<MemoryNode>, bytes: usize, holder: Holder) -> Self {
         node.reserve_existing(bytes, holder);
         Self { bytes, node: Arc::clone(node), holder }

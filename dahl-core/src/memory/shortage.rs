@@ -7,29 +7,29 @@ use std::fmt;
 use super::holder::HOST;
 use super::{MemoryHolder, MemoryNode};
 
-/// Holders that a text names.
+/// The number of holders in the text.
 const NAMED: usize = 3;
 
-/// Memory that cannot be had.
+/// Memory that cannot be allocated.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Shortage {
     /// The memory node: `host`, or the device's name.
     pub memory: String,
-    /// Bytes that were asked for.
+    /// The requested bytes.
     pub bytes: usize,
     /// Bytes that are reserved in the memory node.
     pub reserved_bytes: usize,
-    /// The most bytes that may be reserved there, if there is a limit.
+    /// The limit of reserved bytes, if there is one.
     pub limit_bytes: Option<usize>,
-    /// The arena's capacity and what its arrays use of it, if that is what does not suffice.
+    /// The arena's capacity and its used bytes, if that is the limit that was reached.
     pub capacity: Option<(usize, usize)>,
-    /// Who holds how much of the memory node, the largest first.
+    /// The holders of the memory node's bytes, the largest first.
     pub holders: Vec<MemoryHolder>,
 }
 
 impl Shortage {
-    /// `bytes` bytes cannot be had from `node`.
+    /// The shortage of `bytes` bytes in `node`.
     pub(crate) fn new(node: &MemoryNode, bytes: usize) -> Self {
         Self {
             memory: node.name().to_owned(),

@@ -9,9 +9,8 @@ const FIRST_BLOCK: u32 = 64;
 const BLOCKS: usize = 26;
 
 /// Records that never move and are never freed before the slab. A record is handed out to one holder at a time.
-///
-/// The list of free records is a stack whose head carries a counter, so that a record which left and came back
-/// between a thread's look and its compare-and-swap is noticed.
+/// The list of free records is a stack whose head has a counter, so that a record that was taken and returned between a
+/// thread's load and its compare-and-swap is noticed.
 #[derive(Debug)]
 pub(crate) struct Slab<T> {
     /// Block `i` holds `FIRST_BLOCK << i` records.
@@ -51,10 +50,10 @@ impl<T> Slab<T> {
         let (block, offset) = block_of(index);
         let slots = self.blocks[block].load(Ordering::Acquire);
         debug_assert!(!slots.is_null());
-        // SAFETY: indices come from `grow`, which stored the block of `FIRST_BLOCK << block` slots before it gave the
-        // index out; blocks are freed by `drop` alone.
+        // SAFETY: indices come from `grow`, which stored the block of `FIRST_BLOCK << block` slots before it published
+        // the index; only `drop` frees blocks.
         let slot = unsafe { slots.add(offset) };
-        // SAFETY: as above; slots are only ever shared.
+        // SAFETY: as above; only shared references to slots exist.
         unsafe { &*slot }
     }
 
@@ -73,7 +72,7 @@ impl<T> Slab<T> {
         }
     }
 
-    /// Every record there is, free or not.
+    /// Every record, free or not.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         (0..self.len.load(Ordering::Acquire)).map(|index| &self.slot(index).record)
     }
@@ -93,7 +92,7 @@ impl<T> Slab<T> {
         }
     }
 
-    /// Makes more records, up to `limit` in all. Does nothing if there are free ones, or `limit` is reached.
+    /// Adds records, up to `limit` in total. Does nothing if there are free ones, or `limit` is reached.
     pub(crate) fn grow(&self, limit: u32) {
         let _guard = self.growth.lock().unwrap_or_else(|poison| poison.into_inner());
         let len = self.len.load(Ordering::Relaxed);
@@ -116,7 +115,7 @@ impl<T> Slab<T> {
         self.give_back_run(len, end - 1);
     }
 
-    /// Makes `first` to `last` free at once; each but the last already leads to the next by [`lead`](Self::lead).
+    /// Frees `first` to `last` together; [`lead`](Self::lead) has linked each but the last to the next.
     pub(crate) fn give_back_run(&self, first: u32, last: u32) {
         let last = self.slot(last);
         let mut head = self.head.load(Ordering::Relaxed);
@@ -130,12 +129,12 @@ impl<T> Slab<T> {
         }
     }
 
-    /// Prepares a run of free records: after `from` comes `to`.
+    /// Links a run of free records: `from` is followed by `to`.
     pub(crate) fn lead(&self, from: u32, to: u32) {
         self.slot(from).next.store(to + 1, Ordering::Relaxed);
     }
 
-    /// Makes one record free.
+    /// Frees one record.
     pub(crate) fn give_back(&self, index: u32) {
         self.give_back_run(index, index);
     }

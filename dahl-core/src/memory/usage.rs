@@ -3,24 +3,23 @@
 use std::fmt;
 use std::panic::Location;
 
-/// How much of a memory node is in use, and by whom. See [`Runtime::memory`](crate::Runtime::memory).
+/// The memory use of a memory node, and its holders. See [`Runtime::memory`](crate::Runtime::memory).
 ///
-/// What the process holds beside it (its code, tasks and other records, what kernels allocate themselves) is not
-/// counted.
+/// Other memory of the process (its code, tasks and other records, allocations of kernels) is not counted.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct MemoryUse {
     /// The node: `host`, or the name of a device.
     pub name: String,
-    /// Bytes of arrays: of those that are alive, and of those that are dropped but used by tasks in flight.
+    /// Bytes of arrays: of live ones, and of dropped ones that tasks in flight use.
     pub current_bytes: usize,
-    /// The most bytes that were reserved at once.
+    /// The peak of the reserved bytes.
     pub peak_bytes: usize,
-    /// Bytes taken from the system: of arrays, of what arenas and workers keep to use anew.
+    /// Bytes taken from the system: for arrays, and those that arenas and workers keep for reuse.
     pub reserved_bytes: usize,
-    /// The most bytes that may be reserved, if there is a limit.
+    /// The limit of reserved bytes, if there is one.
     pub limit_bytes: Option<usize>,
-    /// Who reserved them, the largest first.
+    /// Their holders, the largest first.
     pub holders: Vec<MemoryHolder>,
 }
 
@@ -28,27 +27,27 @@ pub struct MemoryUse {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryHolder {
-    /// What it is for: `arena`, `array`, `reduction buffers`, `rename buffer`, `scratch`, `packed copies`; on CUDA
-    /// devices also `workspace`, `workspace of cuBLAS`.
+    /// The purpose: `arena`, `array`, `reduction buffers`, `rename buffer`, `scratch`, `packed copies`; on CUDA devices
+    /// also `workspace`, `workspace of cuBLAS`.
     pub what: &'static str,
-    /// The line that made the arena or array, or submitted the task that first needed the buffer.
+    /// The line that created the arena or array, or submitted the task that first needed the buffer.
     pub location: &'static Location<'static>,
-    /// How much it is now.
+    /// The bytes now.
     pub bytes: usize,
 }
 
-/// What the arenas of one line of the program hold, and held.
+/// The memory use, now and before, of the arenas of one line of the program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ArenaUse {
-    /// The line that made them.
+    /// The line that created them.
     pub(crate) location: &'static Location<'static>,
-    /// How many it made.
+    /// The number of arenas created.
     pub(crate) made: u64,
-    /// Bytes of arrays in those that are there.
+    /// Bytes of arrays in those that exist.
     pub(crate) current_bytes: usize,
-    /// Bytes that those hold which are there.
+    /// Reserved bytes of those that exist.
     pub(crate) reserved_bytes: usize,
-    /// The most bytes that one of them held at once, be it gone.
+    /// The peak of any of them, including dropped ones.
     pub(crate) peak_bytes: usize,
 }
 

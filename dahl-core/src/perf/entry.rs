@@ -10,30 +10,30 @@ use super::statistics::Window;
 use super::work::Work;
 use crate::sync::Mutex;
 
-/// Durations before an estimate is made of them: in virtual time, where all are alike; and in real time.
+/// The number of durations before there is an estimate: in virtual time, where all are alike; and in real time.
 pub(super) const REQUIRED_VIRTUAL: u64 = 1;
 pub(super) const REQUIRED: u64 = 2;
 
-/// How many durations there must be before an estimate is made of them, and of which kind they are.
+/// How many durations are required before there is an estimate, and which ones count.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
-    /// So many durations, first calls left out.
+    /// The required number of durations, without first calls.
     pub(super) required: u64,
-    /// Whether the first call of each worker is kept apart. In a simulation it is like any other.
+    /// Whether the first call of each worker is kept separately. In a simulation it is like any other.
     pub(super) is_first_apart: bool,
-    /// Whether what is run is measured anew.
+    /// Whether tasks are measured anew.
     pub(super) calibrates: bool,
 }
 
-/// Of the first durations, the median is taken after each, ...
+/// The median of the first durations is updated after each, ...
 const EACH: u64 = 8;
-/// ... then after every so many, since it takes some 300 ns, ...
+/// ... then after every so many, since that takes some 300 ns, ...
 const EVERY: u64 = 8;
-/// ... and in the long run after more of them if tasks are short: it must cost little beside them.
+/// ... and eventually after more of them if tasks are short, so that its cost is small relative to theirs.
 const EVERY_SHORT: u64 = 512;
 const SHORT_NS: u64 = 4000;
 
-/// Durations that other runs have measured.
+/// Durations from other runs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Earlier {
     pub(super) totals: Totals,
@@ -41,17 +41,17 @@ pub(super) struct Earlier {
     pub(super) recent: Vec<u64>,
 }
 
-/// What a run has measured and not saved.
+/// The durations of this run that are not saved.
 pub(super) struct Unsaved {
     pub(super) measured: Earlier,
-    /// Whether it is to replace what is stored.
+    /// Whether they replace the stored ones.
     pub(super) replaces: bool,
-    /// All sums of the run, and for each worker the durations.
+    /// The sums of the run, and the durations of each worker.
     totals: Totals,
     counts: Vec<(usize, u64)>,
 }
 
-/// What is known of one footprint of a kernel on a kind of worker.
+/// The model of one footprint of a kernel on a kind of worker.
 #[derive(Debug)]
 pub(super) struct ModelEntry {
     pub(super) family: Arc<Family>,
@@ -60,17 +60,17 @@ pub(super) struct ModelEntry {
     /// Empty while calibrating.
     earlier: Earlier,
     rules: Rules,
-    /// What each worker has measured, and last the host.
+    /// The durations of each worker, and finally of the host.
     rows: Box<[OnceLock<Box<Samples>>]>,
     /// The median in nanoseconds, plus one; 0 if there are too few durations.
     median: AtomicU64,
-    /// The durations there were when it was taken.
+    /// The number of durations when the median was computed.
     samples: AtomicU64,
     /// The value of the family's curve in nanoseconds, plus one; 0 if there is none.
     extrapolated: AtomicU64,
-    /// The changes of the family that it knows.
+    /// The number of the family's changes at that time.
     extrapolated_at: AtomicU64,
-    /// What has been saved of the sums.
+    /// The saved part of the sums.
     saved: Mutex<Totals>,
 }
 
@@ -100,7 +100,7 @@ impl ModelEntry {
         entry
     }
 
-    /// Adds what worker `worker` measured; that worker alone calls it.
+    /// Adds a duration of worker `worker`; only that worker calls it.
     pub(super) fn add(&self, worker: usize, ns: u64) {
         let expected = self.estimate();
         self.family.errors_of(worker).add(expected, ns);
@@ -112,7 +112,7 @@ impl ModelEntry {
         }
     }
 
-    /// Takes the median anew.
+    /// Computes the median again.
     fn refresh(&self) {
         let samples = self.samples_now();
         if samples < self.rules.required {
@@ -142,17 +142,17 @@ impl ModelEntry {
         window
     }
 
-    /// How many durations, but for the first call, worker `worker` has measured.
+    /// The number of durations of worker `worker`, without the first call.
     pub(super) fn measured_by(&self, worker: usize) -> u64 {
         self.rows[worker].get().map_or(0, |row| row.count())
     }
 
-    /// What each worker has measured; the host has the last number.
+    /// The durations of each worker; the host has the last number.
     pub(super) fn rows(&self) -> impl Iterator<Item = (usize, &Samples)> {
         self.rows.iter().enumerate().filter_map(|(worker, row)| Some((worker, row.get()?.as_ref())))
     }
 
-    /// How long a task is expected to take.
+    /// The predicted duration of a task.
     pub(super) fn estimate(&self) -> Option<Estimate> {
         if let Some(ns) = self.median.load(Ordering::Acquire).checked_sub(1) {
             let samples = self.samples.load(Ordering::Acquire);
@@ -171,7 +171,7 @@ impl ModelEntry {
         Some(Estimate { ns, samples: 0, basis: Basis::Extrapolated })
     }
 
-    /// Its size and its median in nanoseconds, if that is known.
+    /// Its size and its median in nanoseconds, if there is one.
     pub(super) fn point(&self) -> Option<(f64, f64)> {
         let ns = self.median.load(Ordering::Acquire).checked_sub(1)?;
         Some((self.work.size(), ns as f64))
@@ -192,7 +192,7 @@ impl ModelEntry {
         self.earlier.totals.plus(self.own_totals())
     }
 
-    /// What has been measured and not saved, if anything.
+    /// The durations that are not saved, if any.
     pub(super) fn unsaved(&self) -> Option<Unsaved> {
         let saved = *self.saved.lock().unwrap_or_else(PoisonError::into_inner);
         let rows: Vec<_> = self.rows().map(|(worker, row)| (worker, row.totals())).collect();
@@ -210,7 +210,7 @@ impl ModelEntry {
         })
     }
 
-    /// Notes that this has been saved.
+    /// Records that these have been saved.
     pub(super) fn note_saved(&self, unsaved: &Unsaved) {
         *self.saved.lock().unwrap_or_else(PoisonError::into_inner) = unsaved.totals;
         for &(worker, count) in &unsaved.counts {

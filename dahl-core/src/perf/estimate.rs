@@ -1,18 +1,18 @@
 //! [`Estimate`]: how long a task is expected to run.
 
-/// How long a task is expected to run on a kind of worker, without transfers, and how that is known.
+/// The predicted duration of a task on a kind of worker, without transfers, and its basis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Estimate {
     /// The duration in nanoseconds.
     pub ns: u64,
-    /// How many durations with the same footprint have been measured, first calls left out.
+    /// The number of measured durations with the same footprint, without first calls.
     pub samples: u64,
-    /// Where it comes from.
+    /// Its basis.
     pub basis: Basis,
 }
 
-/// Where an estimate comes from.
+/// The basis of an estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Basis {

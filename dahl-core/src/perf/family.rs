@@ -18,11 +18,11 @@ pub(super) struct Family {
     pub(super) kind: String,
     /// Its footprints.
     entries: Mutex<HashMap<Vec<Vec<usize>>, Weak<ModelEntry>>>,
-    /// Counts what could change the curve; from 1.
+    /// Counts changes that may affect the curve; from 1.
     changes: AtomicU64,
-    /// The curve, and the changes that it knows.
+    /// The curve, and the number of changes at that time.
     curve: Mutex<(u64, Option<Curve>)>,
-    /// How far off what was expected was, for each worker, and last for the host. Each has one writer.
+    /// The prediction errors of each worker, and finally of the host. Each has one writer.
     errors: Box<[OnceLock<Box<Errors>>]>,
 }
 
@@ -39,7 +39,7 @@ impl Family {
         }
     }
 
-    /// Whether it is that of such a codelet, kernel and kind of worker, be they at other addresses.
+    /// Whether it is for this codelet, kernel and kind of worker, possibly at other addresses.
     pub(super) fn is_of(&self, codelet: &Codelet, kernel: &str, kind: &str) -> bool {
         let (own, other) = (self.codelet, codelet);
         (self.kernel, self.kind.as_str()) == (kernel, kind)
@@ -66,7 +66,7 @@ impl Family {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner).get(footprint)?.upgrade()
     }
 
-    /// Notes that an entry's estimate has changed.
+    /// Records that an entry's estimate has changed.
     pub(super) fn change(&self) {
         self.changes.fetch_add(1, Ordering::AcqRel);
     }
@@ -79,7 +79,7 @@ impl Family {
     pub(super) fn curve(&self) -> Option<Curve> {
         let changes = self.changes();
         let mut curve = self.curve.lock().unwrap_or_else(PoisonError::into_inner);
-        // Of many points one more changes little, and fitting looks at them all.
+        // One more of many points changes little, and fitting reads them all.
         if changes > curve.0 + curve.0 / 16 {
             let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
             let points: Vec<_> =
@@ -90,7 +90,7 @@ impl Family {
         curve.1
     }
 
-    /// The errors that worker `worker` notes.
+    /// The errors that worker `worker` records.
     pub(super) fn errors_of(&self, worker: usize) -> &Errors {
         self.errors[worker].get_or_init(Box::default)
     }

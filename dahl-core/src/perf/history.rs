@@ -5,8 +5,8 @@ use super::regression::Curve;
 use super::samples::Totals;
 use super::work::Work;
 
-/// How often a kernel of a codelet ran with one footprint, and how long it took. Times leave out the first call of each
-/// worker, which [`first_us`](Self::first_us) is about, unless there was no other.
+/// The number and the durations of a kernel's runs with one footprint. Times exclude the first call of each worker,
+/// which [`first_us`](Self::first_us) covers, unless there was no other.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct History {
@@ -16,7 +16,7 @@ pub struct History {
     pub module: String,
     /// The hash of its declaration.
     pub declaration: u64,
-    /// The kernel's name; `fold` and `finish` are what a reduction does besides.
+    /// The kernel's name; `fold` and `finish` are those of the runtime's own tasks of reductions.
     pub kernel: String,
     /// The kind of worker: `cpu`, or a device's name.
     pub worker_kind: String,
@@ -24,16 +24,16 @@ pub struct History {
     pub elements: Vec<String>,
     /// The extents of its arrays.
     pub footprint: Vec<Vec<usize>>,
-    /// Number of tasks, in this run and in those that were loaded.
+    /// The number of tasks, in this run and in loaded ones.
     pub count: u64,
     /// Median of the last durations in microseconds.
     pub median_us: f64,
-    /// Spread of the last durations in microseconds: their median absolute deviation times 1.4826, which is the standard
-    /// deviation if they are normally distributed.
+    /// The spread of the last durations in microseconds: their median absolute deviation times 1.4826, which is the
+    /// standard deviation of a normal distribution.
     pub spread_us: f64,
-    /// How many of them were the first call of a worker in a run. None in virtual time.
+    /// The number of first calls of a worker in a run. None in virtual time.
     pub first_calls: u64,
-    /// Mean duration of the first calls, one for each worker and run, in microseconds. Nothing in virtual time, where
+    /// The mean duration of the first calls, one for each worker and run, in microseconds. None in virtual time, where
     /// they are like all others.
     pub first_us: Option<f64>,
     /// Mean duration in microseconds.
@@ -44,40 +44,40 @@ pub struct History {
     pub min_us: f64,
     /// Longest duration in microseconds.
     pub max_us: f64,
-    /// Floating-point operations of one task, if the declaration says.
+    /// Floating-point operations of one task, if declared.
     pub flops: Option<f64>,
-    /// Bytes that one task moves: as the declaration says, otherwise those of its arrays.
+    /// Bytes that one task moves: as declared, otherwise those of its arrays.
     pub bytes: f64,
 }
 
-/// What one worker measured: a row of a [`History`].
+/// The durations of one worker: a row of a [`History`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WorkerHistory {
-    /// The number of the worker; nothing for the host, when it helps.
+    /// The number of the worker; none for the host, when it helps.
     pub worker: Option<usize>,
-    /// What it measured in this run.
+    /// Its durations in this run.
     pub history: History,
 }
 
 impl History {
-    /// How much work a task is, for comparing footprints: `flops`, or `bytes` if the declaration does not say.
+    /// The size of a task, for comparing footprints: `flops`, or `bytes` if `flops` is not declared.
     pub fn size(&self) -> f64 {
         Work { flops: self.flops, bytes: self.bytes }.size()
     }
 
-    /// Whether there are enough durations for its median to be what is expected of such tasks.
+    /// Whether there are enough durations for the median to be the prediction.
     pub fn is_expected(&self) -> bool {
         let required = if self.first_calls == 0 { REQUIRED_VIRTUAL } else { REQUIRED };
         self.count - self.first_calls >= required
     }
 
-    /// What all workers measured, and earlier runs; nothing if there is nothing.
+    /// The durations of all workers and of earlier runs; none if there are none.
     pub(super) fn of_all(entry: &ModelEntry) -> Option<Self> {
         Self::new(entry, entry.totals(), entry.median_and_spread_ns())
     }
 
-    /// What each worker measured.
+    /// The durations of each worker.
     pub(super) fn of_workers(entry: &ModelEntry, workers: usize) -> impl Iterator<Item = WorkerHistory> {
         entry.rows().filter_map(move |(worker, row)| {
             let history = Self::new(entry, row.totals(), row.median_and_spread_ns())?;
@@ -120,8 +120,8 @@ impl History {
 }
 
 impl Curve {
-    /// The curve through the medians of histories that differ in the footprint alone, if there is one: it needs 4 sizes, and
-    /// must not miss half of them by more than 30 %.
+    /// The curve through the medians of histories that differ only in the footprint, if there is one: it needs 4 sizes,
+    /// and must not miss half of them by more than 30 %.
     pub fn through<'h>(histories: impl IntoIterator<Item = &'h History>) -> Option<Self> {
         let is_expected = |history: &&History| history.is_expected();
         let points = histories.into_iter().filter(is_expected);

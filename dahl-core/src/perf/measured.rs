@@ -6,21 +6,21 @@ use super::samples::Totals;
 use super::statistics::Window;
 use crate::codelet::Codelet;
 
-/// What this run measured of one kernel for one footprint on one kind of worker; nothing of what was loaded.
+/// The durations in this run of one kernel for one footprint on one kind of worker, without loaded ones.
 pub(crate) struct Measured {
     pub(crate) codelet: &'static Codelet,
-    /// `fold` and `finish` are what a reduction does besides.
+    /// `fold` and `finish` are the kernels of the runtime's own tasks of reductions.
     pub(crate) kernel: &'static str,
     /// The kind of worker.
     pub(crate) kind: String,
-    /// The sums of each worker; the host has the number behind the last.
+    /// The sums of each worker; the host's number follows the last worker's.
     pub(crate) rows: Vec<(usize, Totals)>,
-    /// The median of the last durations in nanoseconds, first calls left out.
+    /// The median of the last durations in nanoseconds, without first calls.
     pub(crate) median_ns: Option<u64>,
 }
 
 impl Models {
-    /// What this run has measured, in the order of the first tasks.
+    /// The durations of this run, in the order of the first tasks.
     pub(crate) fn measured(&self) -> Vec<Measured> {
         self.entries().iter().filter_map(|entry| Measured::of(entry)).collect()
     }

@@ -1,13 +1,13 @@
 //! [`Measurement`]: what was measured of one task.
 
-/// What was measured of one task.
+/// The measurement of one task.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Measurement {
-    /// How long the kernel ran.
+    /// The duration of the kernel.
     pub time_ns: u64,
     /// Bytes that it moved, if known.
     pub bytes: Option<u64>,
-    /// Energy that it took, in joules, if known.
+    /// The energy that it consumed, in joules, if known.
     pub energy_joules: Option<f64>,
 }

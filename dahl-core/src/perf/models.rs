@@ -20,19 +20,19 @@ use crate::error::Result;
 use crate::footprint;
 use crate::sync::{Mutex, MutexGuard};
 
-/// Durations before an estimate is made of them, to calibrate.
+/// The number of durations before there is an estimate, for calibration.
 const REQUIRED_TO_CALIBRATE: u64 = 5;
 
-/// What the settings of a runtime say of its performance models.
+/// The settings of a runtime's performance models.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
-    /// Where they are stored, if they are.
+    /// The store, if they are stored.
     pub(crate) store: Option<Store>,
-    /// Whether what is run is measured anew.
+    /// Whether tasks are measured anew.
     pub(crate) calibrate: bool,
 }
 
-/// All that a runtime knows of durations.
+/// All performance models of a runtime.
 #[derive(Debug)]
 pub(crate) struct Models {
     table: Table,
@@ -44,14 +44,14 @@ pub(crate) struct Models {
     warnings: Warnings,
 }
 
-/// What is not looked at for each task.
+/// The part that is not accessed for each task.
 #[derive(Debug, Default)]
 struct Known {
     families: Vec<Arc<Family>>,
-    /// In the order in which they were first seen.
+    /// In the order of their first tasks.
     entries: Vec<Arc<ModelEntry>>,
     keys: HashSet<u64>,
-    /// What was loaded and belongs to no family yet.
+    /// Loaded histories that belong to no family yet.
     library: Library,
 }
 
@@ -81,7 +81,7 @@ impl Models {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The entry of a task, which is made if there is none.
+    /// The entry of a task; creates it if there is none.
     fn entry(
         &self,
         key: u64,
@@ -100,7 +100,7 @@ impl Models {
         self.add_entry(&mut known, key, &family, footprint, Work { flops, bytes }, Earlier::default())
     }
 
-    /// The family, with all that was loaded of it.
+    /// The family, with its loaded histories.
     fn family(
         &self,
         known: &mut Known,
@@ -121,7 +121,7 @@ impl Models {
         family
     }
 
-    /// The entry of a footprint, which is found by `key` from now on.
+    /// The entry of a footprint, registered with `key`.
     fn add_entry(
         &self,
         known: &mut Known,
@@ -146,8 +146,8 @@ impl Models {
         entry
     }
 
-    /// How long `kernel` of a codelet is expected to take for the task on a worker of the kind `kind`, if
-    /// that can be said. Kernels are told apart by name.
+    /// The predicted duration of `kernel` of a codelet for the task on a worker of the kind `kind`, if there is one.
+    /// Kernels are identified by name.
     pub(crate) fn estimate(
         &self,
         kind: &str,
@@ -162,8 +162,8 @@ impl Models {
         }
     }
 
-    /// How long the task is expected to run on a worker of the kind `kind`, with the kernel that it would
-    /// run there, if that can be said. Of several kernels it is the one that has run most often: the one that is chosen.
+    /// The predicted duration of the task on a worker of the kind `kind`, with the kernel that it would use there, if
+    /// there is one. Of several kernels that is the one that has run most often, which is the chosen one.
     pub(crate) fn expected(&self, kind: &str, is_cuda: bool, task: &TaskDesc) -> Option<Estimate> {
         let codelet = task.codelet_if_any()?;
         if is_cuda && task.kernel().is_none() && task.is_kernel() {
@@ -179,7 +179,7 @@ impl Models {
         self.of_most_often(kind, codelet, std::iter::once(first).chain(others), task)
     }
 
-    /// The estimate of that of several kernels which has run most often.
+    /// The estimate of the kernel that has run most often.
     fn of_most_often(
         &self,
         kind: &str,
@@ -191,8 +191,8 @@ impl Models {
         of_all.max_by_key(|estimate| (estimate.basis == Basis::Measured, estimate.samples))
     }
 
-    /// What is known, one row for each codelet, kernel, kind of worker, element types and footprint: in the order of
-    /// their first task, and then what was loaded and has not been run.
+    /// The histories, one row for each codelet, kernel, kind of worker, element types and footprint: in the order of
+    /// their first task, and then those that were loaded and have not been run.
     pub(crate) fn histories(&self) -> Vec<History> {
         let known = self.known();
         known
@@ -203,18 +203,18 @@ impl Models {
             .collect()
     }
 
-    /// What is known of each footprint, in the order of the first tasks.
+    /// The entries of all footprints, in the order of the first tasks.
     pub(super) fn entries(&self) -> Vec<Arc<ModelEntry>> {
         self.known().entries.clone()
     }
 
-    /// What each worker measured in this run.
+    /// The durations of each worker in this run.
     pub(crate) fn worker_histories(&self) -> Vec<WorkerHistory> {
         let entries = self.entries();
         entries.iter().flat_map(|entry| History::of_workers(entry, self.workers)).collect()
     }
 
-    /// How far off what was expected of tasks was.
+    /// The errors of predictions.
     pub(crate) fn prediction_errors(&self) -> PredictionErrors {
         let families = self.known().families.clone();
         let mut overall = ErrorSum::new();
@@ -243,17 +243,17 @@ impl Models {
         }
     }
 
-    /// How long copies between memory nodes take on the real machine.
+    /// The durations of copies between memory nodes of the real machine.
     pub(crate) fn transfer_times(&self) -> Vec<TransferTime> {
         self.transfers.times()
     }
 
-    /// What was found wrong with stored models.
+    /// Warnings about stored models.
     pub(crate) fn warnings(&self) -> Vec<String> {
         self.warnings.all()
     }
 
-    /// Adds what was measured and not saved to what is stored, if there is a store. One thread does so at a time.
+    /// Adds unsaved durations to the stored ones, if there is a store. One thread does so at a time.
     #[track_caller]
     pub(crate) fn save(&self) -> Result<()> {
         let Some(store) = &self.store else { return Ok(()) };
@@ -266,19 +266,19 @@ impl Models {
     }
 }
 
-/// The entries that one worker has used, found without a lock.
+/// The entries that one worker has used, accessed without a lock.
 pub(crate) struct ModelCache {
     worker: Option<usize>,
     entries: HashMap<u64, Arc<ModelEntry>, footprint::Hashed>,
 }
 
 impl ModelCache {
-    /// That of a worker, or of the host.
+    /// The cache of a worker, or of the host.
     pub(crate) fn new(worker: Option<usize>) -> Self {
         Self { worker, entries: HashMap::default() }
     }
 
-    /// Records how long the task took. The key that it has here: of codelet, kernel, kind and footprint.
+    /// Records the duration of the task. Returns its key: of codelet, kernel, kind and footprint.
     pub(crate) fn record(
         &mut self,
         models: &Models,
@@ -294,7 +294,7 @@ impl ModelCache {
         entry.add(self.worker.unwrap_or(models.workers), measurement.time_ns);
         key
     }
-    /// How often this worker has measured such tasks, first calls aside.
+    /// How often this worker has measured such tasks, without first calls.
     #[cfg_attr(
         any(dahl_fuzz, not(feature = "cuda")),
         expect(dead_code, reason = "there are no such devices")

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::estimate::{Basis, Estimate};
 
-/// How far what was expected of tasks was off, relative to what they took.
+/// The errors of predicted durations, relative to the measured ones.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PredictionErrors {
@@ -14,7 +14,7 @@ pub struct PredictionErrors {
     pub codelets: Vec<CodeletPredictionError>,
 }
 
-/// How far what was expected of the tasks of one codelet was off.
+/// The prediction error for the tasks of one codelet.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CodeletPredictionError {
@@ -26,32 +26,32 @@ pub struct CodeletPredictionError {
     pub error: PredictionError,
 }
 
-/// Relative errors of expected durations: `|expected - taken| / taken`.
+/// Relative errors of predicted durations: `|predicted - measured| / measured`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PredictionError {
-    /// Tasks of which a duration was expected that had been measured with their footprint.
+    /// The number of tasks whose prediction was based on their own footprint.
     pub count: u64,
-    /// The median of their errors: 0.1 is 10 %. Nothing without such tasks.
+    /// The median of their errors: 0.1 is 10 %. None without such tasks.
     pub median: Option<f64>,
-    /// What 9 of 10 of them do not exceed.
+    /// The ninth decile of their errors.
     pub ninth_decile: Option<f64>,
-    /// Tasks of which a duration was expected by those with other footprints.
+    /// The number of tasks whose prediction was based on other footprints.
     pub extrapolated: u64,
     /// The median of their errors.
     pub extrapolated_median: Option<f64>,
-    /// Tasks of which nothing was expected, such as the first ones.
+    /// The number of tasks without a prediction, such as the first ones.
     pub unexpected: u64,
 }
 
 /// A bin for errors below 2^-13, then eight for each power of two, the last for all beyond.
 const BINS: usize = 160;
-/// The bits of an `f32` that a bin leaves out: what remains is its exponent and three more.
+/// The bits of an `f32` that a bin ignores: its exponent and three more bits remain.
 const FINER: u32 = 20;
-/// What remains of 2^-13.
+/// The bin of 2^-13.
 const FIRST: u32 = (127 - 13) << 3;
 
-/// What one worker noted.
+/// The errors of one worker.
 #[derive(Debug)]
 pub(super) struct Errors {
     measured: Histogram,
@@ -71,7 +71,7 @@ impl Default for Errors {
 }
 
 impl Errors {
-    /// Notes what was expected of a task and what it took; one thread calls it.
+    /// Records the prediction for a task and its duration; one thread calls it.
     pub(super) fn add(&self, expected: Option<Estimate>, taken_ns: u64) {
         let Some(expected) = expected else { return count_up(&self.unexpected) };
         let error = expected.ns.abs_diff(taken_ns) as f64 / taken_ns.max(1) as f64;
@@ -82,7 +82,7 @@ impl Errors {
     }
 }
 
-/// Adds one to a counter that only this thread writes.
+/// Increments a counter that only this thread writes.
 fn count_up(counter: &AtomicU64) {
     counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
 }
@@ -98,7 +98,7 @@ impl Histogram {
     }
 }
 
-/// Histograms of several workers, added up.
+/// The sum of several workers' histograms.
 #[derive(Clone, Copy)]
 pub(super) struct ErrorSum {
     measured: [u64; BINS],
@@ -134,7 +134,7 @@ impl ErrorSum {
     }
 }
 
-/// The error that the part `part` does not exceed, to a bin's width.
+/// The quantile `part` of the errors, to a bin's width.
 fn quantile(bins: &[u64; BINS], part: f64) -> Option<f64> {
     let count: u64 = bins.iter().sum();
     let rank = (count as f64 * part).ceil().max(1.0) as u64;
@@ -143,7 +143,7 @@ fn quantile(bins: &[u64; BINS], part: f64) -> Option<f64> {
         seen += in_bin;
         seen >= rank
     })?;
-    // In the middle of the bin; what is in the first is hardly an error.
+    // In the middle of the bin; an error in the first bin is negligible.
     let bits = (FIRST - 1 + bin as u32) << FINER | 1 << (FINER - 1);
     Some(if bin == 0 { 0.0 } else { f64::from(f32::from_bits(bits)) })
 }

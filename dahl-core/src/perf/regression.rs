@@ -1,17 +1,17 @@
 //! [`Curve`]: a duration as a function of the work, fitted to measurements of other footprints.
 
-/// Different sizes that a curve is fitted to, at least: one more than it has parameters.
+/// The least number of different sizes that a curve is fitted to: one more than it has parameters.
 const SIZES: usize = 4;
-/// So far beyond the sizes that were measured a curve is believed.
+/// The factor beyond the measured sizes up to which a curve is used.
 const REACH: f64 = 10.0;
-/// A curve that half of the durations miss by more than this part is none.
+/// The error that at least half of the durations must not exceed for a curve to be used.
 const WORST_MISS: f64 = 0.3;
-/// Exponents that are tried, the first and the last.
+/// The range of exponents that are tried.
 const EXPONENTS: (f64, f64) = (0.2, 3.0);
 const STEPS: usize = 28;
 
-/// How long a kernel takes on a kind of worker as a function of a task's [size](super::History::size): `a size^b + c`, where `a`
-/// and `c` are not negative. It is what is expected of footprints that have not been measured.
+/// The duration of a kernel on a kind of worker as a function of a task's [size](super::History::size): `a size^b + c`,
+/// where `a` and `c` are not negative. It predicts the duration for footprints that have not been measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Curve {
     /// In nanoseconds, for the largest size.
@@ -22,7 +22,7 @@ pub struct Curve {
     largest: f64,
 }
 
-/// A size, relative to the largest, and the duration that was measured, in nanoseconds.
+/// A size, relative to the largest, and the measured duration, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     size: f64,
@@ -35,19 +35,19 @@ impl Curve {
         (self.a / self.largest.powf(self.b) / 1e3, self.b, self.c / 1e3)
     }
 
-    /// The smallest and the largest size that it is fitted to.
+    /// The smallest and the largest size that it was fitted to.
     pub fn sizes(&self) -> (f64, f64) {
         (self.smallest, self.largest)
     }
 
-    /// The duration at `size` in microseconds, if that is not so far from what was measured that nobody believes it.
+    /// The duration at `size` in microseconds, if the size is not too far from the measured ones.
     pub fn us(&self, size: f64) -> Option<f64> {
         self.is_near(size).then(|| self.ns(size) / 1e3)
     }
 
     /// The curve with the least sum of relative deviations from `points`, each a size and a duration in nanoseconds.
-    /// Absolute ones, not squares: a footprint that was measured badly does not bend it. Nothing if there are fewer than
-    /// [`SIZES`] different sizes, or no curve fits.
+    /// The sum is of absolute values, not of squares, so that one bad measurement does not distort it. None if there
+    /// are fewer than [`SIZES`] different sizes, or no curve fits.
     pub(super) fn fit(points: &[(f64, f64)]) -> Option<Self> {
         let mut usable: Vec<_> =
             points.iter().copied().filter(|&(size, ns)| size > 0.0 && ns > 0.0).collect();
@@ -65,7 +65,7 @@ impl Curve {
         (misses[misses.len() / 2] <= WORST_MISS).then_some(Self { a, b, c, smallest, largest })
     }
 
-    /// The duration at `size`, if that is not too far from what was measured.
+    /// The duration at `size`, if the size is not too far from the measured ones.
     pub(super) fn at(&self, size: f64) -> Option<u64> {
         self.is_near(size).then(|| self.ns(size).round() as u64)
     }
@@ -79,7 +79,7 @@ impl Curve {
     }
 }
 
-/// How far the curve is off at a point, relative to what was measured.
+/// The relative error of the curve at a point.
 fn miss(point: &Point, a: f64, b: f64, c: f64) -> f64 {
     (a * point.size.powf(b) + c) / point.ns - 1.0
 }
@@ -89,7 +89,7 @@ fn cost(points: &[Point], b: f64) -> f64 {
     points.iter().map(|point| miss(point, a, b, c).abs()).sum()
 }
 
-/// The exponent with the least cost: the best of a grid, then between its neighbours by halving.
+/// The exponent with the least cost: the best of a grid, then refined between its neighbours.
 fn best_exponent(points: &[Point]) -> f64 {
     let (low, high) = EXPONENTS;
     let width = (high - low) / STEPS as f64;
@@ -109,8 +109,8 @@ fn best_exponent(points: &[Point]) -> f64 {
     best
 }
 
-/// `a` and `c` with the least sum of absolute relative deviations for an exponent: by least squares, weighted again and
-/// again by how far each point is off.
+/// `a` and `c` with the least sum of absolute relative deviations for an exponent: by iteratively reweighted least
+/// squares.
 fn coefficients(points: &[Point], b: f64) -> (f64, f64) {
     let mut weights = vec![1.0; points.len()];
     let mut solution = (0.0, 0.0);

@@ -4,16 +4,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::statistics::Window;
 
-/// How many of the last durations are kept.
+/// The number of recent durations that are kept.
 pub(super) const WINDOW: usize = 32;
 
 /// Not measured yet.
 const NONE: u64 = u64::MAX;
 
-/// Durations of one worker, kernel and footprint. Only that worker writes; anybody reads.
+/// Durations of one worker, kernel and footprint. Only that worker writes; any thread reads.
 #[derive(Debug)]
 pub(super) struct Samples {
-    /// The first call, if it is kept apart.
+    /// The first call, if it is kept separately.
     first_ns: AtomicU64,
     count: AtomicU64,
     sum_ns: AtomicU64,
@@ -21,22 +21,22 @@ pub(super) struct Samples {
     squares: AtomicU64,
     min_ns: AtomicU64,
     max_ns: AtomicU64,
-    /// The last durations; number `i` lies at `i % WINDOW`.
+    /// The last durations; number `i` is at `i % WINDOW`.
     recent: [AtomicU64; WINDOW],
     /// How many of them have been saved.
     saved: AtomicU64,
 }
 
-/// Sums over many durations, in nanoseconds. They say nothing of single ones, but can be added.
+/// Sums over many durations, in nanoseconds, which can be added.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Totals {
-    /// First calls of workers, which the rest leaves out.
+    /// First calls of workers, which the other fields exclude.
     pub(crate) first_calls: u64,
     pub(crate) first_ns: f64,
     pub(crate) count: u64,
     pub(crate) sum_ns: f64,
     pub(crate) squares: f64,
-    /// Meaningless if there are none.
+    /// Undefined if there are none.
     pub(crate) min_ns: f64,
     pub(crate) max_ns: f64,
 }
@@ -55,7 +55,7 @@ impl Samples {
         }
     }
 
-    /// Adds a duration. The number of those that are not kept apart as the first call.
+    /// Adds a duration. Returns the number of durations, without a first call that is kept separately.
     pub(super) fn add(&self, ns: u64, is_first_apart: bool) -> u64 {
         if is_first_apart && self.first_ns.load(Ordering::Relaxed) == NONE {
             self.first_ns.store(ns.min(NONE - 1), Ordering::Release);
@@ -113,7 +113,7 @@ impl Samples {
         self.recent().skip(newer).take(unsaved)
     }
 
-    /// Notes that the first `count` have been saved. One thread saves at a time.
+    /// Records that the first `count` have been saved. One thread saves at a time.
     pub(super) fn note_saved(&self, count: u64) {
         self.saved.store(count, Ordering::Relaxed);
     }
@@ -137,7 +137,7 @@ impl Totals {
         }
     }
 
-    /// What has come since the same sums were `earlier`. The extremes are those of all.
+    /// The difference from `earlier` sums. The extremes are those of all.
     pub(super) fn since(self, earlier: Self) -> Self {
         Self {
             first_calls: self.first_calls - earlier.first_calls,
@@ -149,7 +149,7 @@ impl Totals {
         }
     }
 
-    /// All tasks, first calls too.
+    /// The number of all tasks, including first calls.
     pub(crate) fn tasks(&self) -> u64 {
         self.first_calls + self.count
     }
@@ -158,7 +158,7 @@ impl Totals {
         (self.first_calls > 0).then(|| self.first_ns / self.first_calls as f64)
     }
 
-    /// The mean, and the standard deviation, without first calls.
+    /// The mean and the standard deviation, without first calls.
     pub(super) fn mean_and_deviation_ns(&self) -> Option<(f64, f64)> {
         if self.count == 0 {
             return None;

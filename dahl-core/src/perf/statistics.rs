@@ -1,9 +1,9 @@
 //! [`Window`]: recent durations, and robust estimates of their centre and spread.
 
-/// The most durations that an estimate is made of.
+/// The most durations that an estimate is based on.
 const CAPACITY: usize = 256;
 
-/// For durations that are normally distributed, the standard deviation is so many median absolute deviations.
+/// The ratio of the standard deviation to the median absolute deviation of a normal distribution.
 const DEVIATIONS: f64 = 1.4826;
 
 /// Recent durations in nanoseconds.
@@ -17,7 +17,7 @@ impl Window {
         Self { ns: [0; CAPACITY], len: 0 }
     }
 
-    /// How many of each of `rows` rows there is room for, at most `most`.
+    /// How many durations of each of `rows` rows fit, at most `most`.
     pub(super) fn share(rows: usize, most: usize) -> usize {
         (CAPACITY / rows.max(1)).clamp(1, most)
     }
@@ -34,13 +34,14 @@ impl Window {
         self.len
     }
 
-    /// The lower median: of two durations the shorter, so that one outlier of two is not believed.
+    /// The lower median: of two durations the shorter, so that one outlier of two does not count.
     pub(super) fn median(&mut self) -> Option<u64> {
         let middle = self.len.checked_sub(1)? / 2;
         Some(*self.ns[..self.len].select_nth_unstable(middle).1)
     }
 
-    /// The median, and the median absolute deviation from it, scaled to be a standard deviation if durations are normal.
+    /// The median, and the median absolute deviation from it, scaled to the standard deviation of a normal
+    /// distribution.
     pub(super) fn median_and_spread(mut self) -> Option<(f64, f64)> {
         let median = self.median()?;
         for ns in &mut self.ns[..self.len] {

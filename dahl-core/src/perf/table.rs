@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::entry::ModelEntry;
 
-/// Slots that a key may lie in, in each level.
+/// The slots of each level in which a key may be.
 const PROBES: usize = 8;
 /// Slots of the first level; each further one has four times as many.
 const FIRST: usize = 256;
@@ -12,7 +12,7 @@ const LEVELS: usize = 8;
 
 type Slot = OnceLock<(u64, Arc<ModelEntry>)>;
 
-/// A hash table whose full levels are followed by larger ones, so that nothing that was found ever moves.
+/// A hash table whose full levels are followed by larger ones, so that entries never move.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     levels: [OnceLock<Box<[Slot]>>; LEVELS],
@@ -25,7 +25,8 @@ impl Table {
                 match slot.get() {
                     Some((other, entry)) if *other == key => return Some(entry),
                     Some(_) => {}
-                    // Slots are filled in this order, so it is in no later one of this level, nor in a later level.
+                    // Slots are filled in this order, so the key is in no later one of this level, nor in a later
+                    // level.
                     None => return None,
                 }
             }
@@ -33,8 +34,8 @@ impl Table {
         None
     }
 
-    /// Adds a key that is not there. One thread adds at a time. Beyond millions of keys it stays away, and is found the
-    /// long way.
+    /// Adds a key that is not in the table. One thread adds at a time. Beyond millions of keys it is not added, and the
+    /// entry is found in the slow way.
     pub(super) fn insert(&self, key: u64, entry: &Arc<ModelEntry>) {
         for (index, level) in self.levels.iter().enumerate() {
             let level = level.get_or_init(|| (0..FIRST << (2 * index)).map(|_| Slot::new()).collect());

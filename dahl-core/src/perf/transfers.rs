@@ -8,29 +8,29 @@ use super::store::{CopyTime, Store};
 use super::warnings::Warnings;
 use crate::sync::{Mutex, MutexGuard};
 
-/// How long a copy from one memory node to another takes: `latency_us + bytes / gbytes_per_s`.
+/// The duration of a copy from one memory node to another: `latency_us + bytes / gbytes_per_s`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TransferTime {
-    /// The memory node that elements come from; 0 is the main memory, and device `i` has node `i + 1`.
+    /// The source; 0 is the main memory, and device `i` has node `i + 1`.
     pub from: usize,
-    /// The memory node that they go to.
+    /// The destination.
     pub to: usize,
-    /// What every copy takes, in microseconds.
+    /// The latency of every copy, in microseconds.
     pub latency_us: f64,
     /// Bytes copied per nanosecond.
     pub gbytes_per_s: f64,
 }
 
-/// What a real machine's files call the main memory.
+/// The name of the main memory in the files of a real machine.
 const HOST: &str = "host";
 
-/// Small and large copies, in bytes: the difference is what the bytes take.
+/// Sizes of small and large copies, in bytes: the difference gives the time per byte.
 const SMALL: usize = 4 << 10;
 const LARGE: usize = 16 << 20;
 const REPETITIONS: usize = 9;
 
-/// How long copies take on a real machine, which has one memory node: measured when first asked for, and then stored.
+/// The durations of copies on a real machine, which has one memory node: measured when first needed, and then stored.
 #[derive(Debug, Default)]
 pub(super) struct Transfers {
     known: Mutex<Vec<CopyTime>>,
@@ -38,7 +38,7 @@ pub(super) struct Transfers {
 }
 
 impl Transfers {
-    /// With what is stored.
+    /// With the stored durations.
     pub(super) fn new(store: Option<&Store>, warnings: &Warnings) -> Self {
         let known = store.map(|store| store.transfers(warnings)).unwrap_or_default();
         Self { known: Mutex::new(known), unsaved: Mutex::default() }
@@ -59,7 +59,7 @@ impl Transfers {
         known.iter().filter(of_host).map(time).collect()
     }
 
-    /// What was measured and not saved; whoever holds it may save.
+    /// The durations that are not saved; the holder of the lock may save them.
     pub(super) fn unsaved(&self) -> MutexGuard<'_, Vec<CopyTime>> {
         self.unsaved.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -77,7 +77,7 @@ fn measure() -> CopyTime {
     }
 }
 
-/// The median duration of copies of `bytes` bytes, after a first one.
+/// The median duration of copies of `bytes` bytes, after a warm-up.
 fn copy_ns(bytes: usize) -> f64 {
     let from = vec![1_u8; bytes];
     let mut to = vec![0_u8; bytes];

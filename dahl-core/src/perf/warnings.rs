@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 
 use crate::sync::Mutex;
 
-/// Warnings, each printed as it comes.
+/// Warnings, each printed immediately.
 #[derive(Debug, Default)]
 pub(super) struct Warnings(Mutex<Vec<String>>);
 

@@ -8,9 +8,9 @@ use crate::codelet::{Codelet, WorkInputs};
 use crate::description::{Action, Combination, Step, TaskDesc};
 use crate::footprint::{hash_after, mix};
 
-/// What models call the fold of two partial results of a reduction.
+/// The name in models of the fold of two partial results of a reduction.
 const FOLD: &str = "fold";
-/// What models call the step of a reduction into the array.
+/// The name in models of the last step of a reduction, into the array.
 const FINISH: &str = "finish";
 
 /// The name of the kernel that runs the task, if it has one.
@@ -25,8 +25,8 @@ pub(crate) fn kernel_of(task: &TaskDesc) -> Option<&'static str> {
     }
 }
 
-/// A hash of all that a duration depends on. Two codelets, or names, at different addresses may be the same; those at
-/// the same address are.
+/// A hash of all that a duration depends on. Two codelets, or names, at different addresses may be the same; at the
+/// same address they are.
 pub(super) fn key(codelet: &'static Codelet, kernel: &'static str, kind: &str, task: &TaskDesc) -> u64 {
     key_of(codelet, kernel, kind, task.extents())
 }
@@ -46,30 +46,30 @@ pub(super) fn key_of<'f>(
     mix(hash_after(hash, footprint), 0)
 }
 
-/// What a task does.
+/// The work of a task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Work {
-    /// Floating-point operations, if the declaration says.
+    /// Floating-point operations, if declared.
     pub(super) flops: Option<f64>,
-    /// Bytes that it moves: as the declaration says, otherwise those of its arrays.
+    /// Bytes that it moves: as declared, otherwise those of its arrays.
     pub(super) bytes: f64,
 }
 
 impl Work {
-    /// What a duration grows with.
+    /// The size that durations grow with.
     pub(super) fn size(&self) -> f64 {
         self.flops.unwrap_or(self.bytes)
     }
 }
 
-/// Floating-point operations of a task, if the declaration says, and the bytes that it moves.
+/// Floating-point operations of a task, if declared, and the bytes that it moves.
 pub(crate) fn work(task: &TaskDesc) -> (Option<f64>, f64) {
     if let Some(combination) = task.combination() {
         let elements: usize = task.operand_accesses().map(|access| access.layout.len()).sum();
         return (None, (elements * combination.accumulator.element().size_bytes) as f64);
     }
     let (codelet, shapes) = (task.codelet(), task.declared_shapes());
-    // The expression is the user's: should it panic, the worker must not.
+    // The expression is the user's: its panic must not end the worker.
     let evaluate = |expression: fn(&mut WorkInputs<'_>) -> f64| {
         catch_unwind(AssertUnwindSafe(|| expression(&mut WorkInputs::new(&shapes, task.arguments())))).ok()
     };

@@ -19,20 +19,20 @@ fn us(ns: f64) -> f64 {
     ns / 1e3
 }
 
-/// The part that `part` is of `whole`; nothing is no part of nothing.
+/// `part / whole`; 0 if `whole` is 0.
 fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
-/// All calls, first ones too, in nanoseconds.
+/// The time of all calls, including first ones, in nanoseconds.
 fn total_ns(totals: &Totals) -> f64 {
     totals.first_ns + totals.sum_ns
 }
 
 impl Statistics {
-    /// What the run has done until now.
+    /// The statistics of the run until now.
     pub(crate) fn of(executor: &Executor) -> Self {
-        // What failed first: none of it is counted that is not among the tasks that have ended.
+        // Failures first, so that all that are counted belong to tasks that have ended.
         let losses = executor.counters().losses();
         let ended: Vec<_> = (0..=executor.workers()).map(|worker| executor.completed_by(worker)).collect();
         let submitted = executor.submitted();
@@ -73,7 +73,7 @@ impl TaskCounts {
     }
 }
 
-/// What the graphs of each CUDA device that may have some came to.
+/// The statistics of the graphs of each CUDA device that may have some.
 fn graphs(executor: &Executor) -> Vec<GraphStatistics> {
     let memories = executor.devices().map_or(&[][..], |devices| devices.memories()).iter();
     let devices = memories.filter_map(|memory| memory.cuda()).filter(|device| device.batches_launches());
@@ -95,7 +95,7 @@ impl GraphStatistics {
     }
 }
 
-/// What a worker has measured, and last the host.
+/// The measurements of a worker, and finally of the host.
 fn totals_of(worker: usize, measured: &[Measured]) -> Totals {
     let rows = measured.iter().flat_map(|measured| &measured.rows);
     let own = rows.filter(|(of, _)| *of == worker);
@@ -117,7 +117,7 @@ impl WorkerStatistics {
         let simulated = uses.get(worker);
         let others_ns = losses.lost_ns + executor.counters().together_ns_of(worker);
         let measured_us = us(total_ns(&totals) + others_ns as f64);
-        // In a simulation what was begun is measured at once; what has ended is what counts.
+        // A simulation measures a task when it begins; only ended tasks count.
         let busy_us = simulated.map_or(measured_us, |simulated| simulated.busy_us);
         let time_us = us(now_ns as f64);
         let idle_us = (time_us - busy_us).max(0.0);
@@ -153,7 +153,7 @@ impl HostStatistics {
     }
 }
 
-/// Whether both are declared by one line, be they at other addresses.
+/// Whether both have the same declaration, possibly at other addresses.
 fn is_same(a: &Codelet, b: &Codelet) -> bool {
     (a.module, a.name, a.declaration) == (b.module, b.name, b.declaration) && elements(a).eq(elements(b))
 }
@@ -162,16 +162,16 @@ fn elements(codelet: &Codelet) -> impl Iterator<Item = &'static str> {
     codelet.parameters.iter().map(|parameter| parameter.element.name)
 }
 
-/// What is known of the tasks of one codelet.
+/// The measurements of the tasks of one codelet.
 struct Group<'m> {
     codelet: &'static Codelet,
     measured: Vec<&'m Measured>,
     losses: Losses,
-    /// Tasks that were launched together with others.
+    /// The number of tasks that were launched together with others.
     together: u64,
 }
 
-/// What the tasks of each codelet took, the longest first.
+/// The times of the tasks of each codelet, the longest first.
 fn codelets(
     measured: &[Measured],
     losses: Vec<(&'static Codelet, Losses)>,
@@ -205,7 +205,7 @@ fn codelets(
 }
 
 impl CodeletStatistics {
-    /// All but its share.
+    /// All fields but its share.
     fn of(group: Group<'_>) -> Self {
         let Group { codelet, measured, losses, together } = group;
         let mut groups: Vec<Vec<&Measured>> = Vec::new();
@@ -235,7 +235,7 @@ impl CodeletStatistics {
 }
 
 impl KernelStatistics {
-    /// Of one kernel on one kind of worker, a part for each footprint.
+    /// For one kernel on one kind of worker, with an element for each footprint.
     fn of(measured: &[&Measured]) -> Self {
         let rows = measured.iter().flat_map(|measured| &measured.rows);
         let totals = rows.fold(Totals::default(), |sum, (_, totals)| sum.plus(*totals));
@@ -265,7 +265,7 @@ impl KernelStatistics {
     }
 }
 
-/// What was copied between memory nodes, whose names tell them apart.
+/// The transfers between memory nodes, which their names identify.
 fn transfers(executor: &Executor, memory: &[MemoryUse]) -> Vec<TransferStatistics> {
     let mut totals = executor.devices().map(Devices::totals).unwrap_or_default();
     totals.sort_by_key(|total| (total.from, total.to));

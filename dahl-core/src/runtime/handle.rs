@@ -26,13 +26,14 @@ use crate::statistics::{Output, Statistics};
 use crate::submission::Tag;
 use crate::worker::Threads;
 
-/// Runs tasks on its workers. Several can live in one process.
+/// Runs tasks on its workers. Several runtimes can live in one process.
 ///
-/// Code that uses it reads as if each call were done when it returns. In fact calls return at once, tasks run as soon
-/// as what they depend on is there, and whoever looks at an array waits for just the tasks that make it.
+/// Code that uses it reads as if each call were complete when it returns. In fact calls return immediately, tasks run
+/// as soon as their dependencies have ended, and a thread that reads an array waits only for the tasks that it depends
+/// on.
 ///
-/// Dropping it waits for all tasks and prints the failures that nobody has seen, and its
-/// [statistics](RuntimeBuilder::statistics) if they are wanted.
+/// Dropping it waits for all tasks, and prints the failures that no call has reported, and its
+/// [statistics](RuntimeBuilder::statistics) if they are enabled.
 ///
 /// ```
 /// # fn main() -> dahl_core::Result<()> {
@@ -46,7 +47,7 @@ use crate::worker::Threads;
 pub struct Runtime {
     executor: Arc<Executor>,
     threads: Threads,
-    /// Where its statistics go when it is dropped, if anywhere.
+    /// Where its statistics are written when it is dropped, if anywhere.
     output: Option<Output>,
 }
 
@@ -54,7 +55,7 @@ impl RuntimeBuilder {
     /// Starts the runtime.
     ///
     /// # Errors
-    /// If a setting cannot be (the error names it and the choices), or the workers cannot be started.
+    /// If a setting is invalid (the error names it and the valid values), or the workers cannot be started.
     #[track_caller]
     pub fn build(self) -> Result<Runtime> {
         Runtime::start(self.config()?)
@@ -62,7 +63,7 @@ impl RuntimeBuilder {
 }
 
 impl Runtime {
-    /// A runtime on every processor and CUDA device there is, unless the `DAHL_*` variables say less.
+    /// A runtime on all processors and CUDA devices, unless the `DAHL_*` variables restrict it.
     ///
     /// # Errors
     /// As [`RuntimeBuilder::build`].
@@ -71,7 +72,7 @@ impl Runtime {
         Self::builder().build()
     }
 
-    /// The settings of a runtime.
+    /// A builder for the settings of a runtime.
     pub fn builder() -> RuntimeBuilder {
         RuntimeBuilder::default()
     }
@@ -91,12 +92,12 @@ impl Runtime {
         Ok(Self { executor, threads, output })
     }
 
-    /// The executor, as arrays know it.
+    /// The executor, in the type that arrays store.
     fn engine(&self) -> Arc<dyn Engine> {
         Arc::<Executor>::clone(&self.executor)
     }
 
-    /// A new arena. It reserves what its arrays need as they are made.
+    /// A new arena. It reserves memory for its arrays as they are created.
     #[track_caller]
     pub fn arena(&self) -> Arena {
         Arena::new(self.engine())
@@ -104,43 +105,43 @@ impl Runtime {
 
     /// A new arena that reserves `bytes` bytes now, in one piece, and never more.
     ///
-    /// An array that does not fit any more is an error. After a [reset](Arena::reset) the first array waits for the tasks
-    /// that still use those from before.
+    /// It is an error if an array does not fit any more. After a [reset](Arena::reset) the first array waits for the
+    /// tasks that still use earlier ones.
     ///
     /// # Errors
-    /// If the memory cannot be had.
+    /// If memory cannot be allocated.
     #[track_caller]
     pub fn arena_with_capacity(&self, bytes: usize) -> Result<Arena> {
         Arena::with_capacity(self.engine(), bytes)
     }
 
-    /// How much memory is in use, and who holds it, for each memory node: the main memory, and those of devices.
+    /// The memory use and the holders of each memory node: the main memory, and those of devices.
     pub fn memory(&self) -> Vec<MemoryUse> {
         self.executor.memory_uses()
     }
 
-    /// What was copied between memory nodes so far; nothing if there is only one.
+    /// The transfers between memory nodes so far; empty if there is only one node.
     pub fn transfers(&self) -> Vec<TransferTotal> {
         self.executor.devices().map(Devices::totals).unwrap_or_default()
     }
 
-    /// What each worker of a simulated machine has done; nothing if the machine is not simulated.
+    /// The activity of each worker of a simulated machine; empty for a real machine.
     pub fn worker_uses(&self) -> Vec<WorkerUse> {
         self.executor.worker_uses()
     }
 
-    /// An array of zeros in memory of its own, which goes when the array is dropped and its last task has ended.
+    /// An array of zeros in memory of its own, which is freed when the array is dropped and its last task has ended.
     ///
     /// # Errors
-    /// If the memory cannot be had.
+    /// If memory cannot be allocated.
     #[track_caller]
     pub fn zeros<T: Element, const N: usize>(&self, shape: [usize; N]) -> Result<Array<'static, T, N>> {
         let block = block_for::<T>(&*self.executor, &shape)?;
         Ok(Array::from_block(&self.engine(), shape, block))
     }
 
-    /// An array of the vector's elements, in row-major order, without a copy: it lies where the vector lay, so it is
-    /// aligned for its elements but perhaps not to 64 bytes as all other arrays are, and it counts as reserved even
+    /// An array of the vector's elements, in row-major order, without a copy: it has the vector's memory, so it is
+    /// aligned for its elements, but perhaps not to 64 bytes like all other arrays, and it counts as reserved even
     /// beyond the limit.
     ///
     /// # Errors
@@ -163,7 +164,7 @@ impl Runtime {
     /// Waits for all tasks.
     ///
     /// # Errors
-    /// The first failure that nobody has seen; or inside a kernel.
+    /// The first failure that no call has reported; or a call inside a kernel.
     #[track_caller]
     pub fn wait(&self) -> Result<()> {
         if in_kernel() {
@@ -181,13 +182,14 @@ impl Runtime {
         self.executor.workers()
     }
 
-    /// What schedulers know of each worker: its name, kind, memory, and the processor that it is bound to.
+    /// The description of each worker for schedulers: its name, kind, memory node, and the processor that it is bound
+    /// to.
     pub fn worker_infos(&self) -> &[WorkerInfo] {
         self.executor.worker_infos()
     }
 
-    /// The names of the schedulers that [`builder`](Self::builder) can choose from. Besides there is `static`, which needs a
-    /// [plan](RuntimeBuilder::plan).
+    /// The names of the schedulers that [`builder`](Self::builder) can choose from. There is also `static`, which needs
+    /// a [plan](RuntimeBuilder::plan).
     pub fn schedulers() -> &'static [&'static str] {
         &crate::scheduler::NAMES
     }
@@ -197,29 +199,29 @@ impl Runtime {
         self.executor.scheduler_name()
     }
 
-    /// Where the run and the [plan](RuntimeBuilder::plan) that it should follow differ, so far: of many differences the
-    /// first ones. Each names the file, the line, and the task.
+    /// The divergences of the run from its [plan](RuntimeBuilder::plan) so far; if there are many, the first ones. Each
+    /// names the file, the line, and the task.
     pub fn plan_divergences(&self) -> Vec<String> {
         self.executor.plan_divergences()
     }
 
-    /// What the performance models know: a row for each codelet, kernel, kind of worker, element types and footprint,
-    /// with what was loaded.
+    /// The performance models: a row for each codelet, kernel, kind of worker, element types and footprint, including
+    /// loaded ones.
     pub fn performance_models(&self) -> Vec<History> {
         self.executor.models().histories()
     }
 
-    /// What each worker has measured in this run: why the same task takes longer on one than on another.
+    /// The durations of each worker in this run: why the same task takes longer on one than on another.
     pub fn performance_by_worker(&self) -> Vec<WorkerHistory> {
         self.executor.models().worker_histories()
     }
 
-    /// How far what was expected of tasks was off.
+    /// The errors of predicted durations.
     pub fn prediction_error(&self) -> PredictionErrors {
         self.executor.models().prediction_errors()
     }
 
-    /// How long copies between memory nodes take: by the model of a machine that is simulated; else measured, once for
+    /// The durations of copies between memory nodes: by the model of a simulated machine; otherwise measured, once for
     /// each machine if models are stored.
     pub fn transfer_times(&self) -> Vec<TransferTime> {
         match self.executor.devices() {
@@ -228,7 +230,7 @@ impl Runtime {
         }
     }
 
-    /// Adds what was measured so far to the [stored models](RuntimeBuilder::performance_dir), if there are any. Dropping
+    /// Adds the durations so far to the [stored models](RuntimeBuilder::performance_dir), if there are any. Dropping
     /// the runtime does so too.
     ///
     /// # Errors
@@ -238,13 +240,13 @@ impl Runtime {
         self.executor.models().save()
     }
 
-    /// What was wrong with stored performance models, each printed as it was found: a file that could not be read, or is
-    /// of another machine or declaration. The run goes on without it.
+    /// Warnings about stored performance models, each printed when it was found: a file that could not be read, or that
+    /// is of another machine or declaration. The run continues without it.
     pub fn performance_warnings(&self) -> Vec<String> {
         self.executor.models().warnings()
     }
 
-    /// Which kernels are chosen so far, where codelets have several, or a parallel one, and by what measurements.
+    /// The kernels chosen so far for codelets with several kernels or a parallel one, with the measurements.
     pub fn kernel_choices(&self) -> KernelChoices {
         self.executor.choices().table()
     }
@@ -254,17 +256,17 @@ impl Runtime {
         self.executor.call_logs().explain(codelet)
     }
 
-    /// What the run has done so far, in figures: workers, codelets, transfers, memory.
+    /// The statistics of the run so far: workers, codelets, transfers, memory.
     pub fn statistics(&self) -> Statistics {
         Statistics::of(&self.executor)
     }
 
-    /// Its name, as the [settings](RuntimeBuilder::name) say.
+    /// Its name, from the [settings](RuntimeBuilder::name).
     pub fn name(&self) -> &str {
         self.executor.name()
     }
 
-    /// What checked mode has noticed so far that is no failure; nothing if the mode is off.
+    /// Findings of checked mode so far that are not failures; empty if the mode is off.
     pub fn check_notes(&self) -> Vec<CheckNote> {
         self.executor.check_notes().map(CheckNotes::all).unwrap_or_default()
     }
@@ -290,7 +292,7 @@ impl Drop for Runtime {
         if !on_worker {
             self.executor.drain();
         }
-        // Before the workers stop: they may go on waiting, which counts until now.
+        // Before the workers stop: they may continue to wait, which counts until now.
         let statistics = self.output.as_ref().map(|output| (output, self.statistics()));
         self.executor.write_plan();
         self.executor.stop();
@@ -320,7 +322,7 @@ impl Runtime {
     /// A tag that no task has yet.
     ///
     /// # Errors
-    /// If the memory cannot be had.
+    /// If memory cannot be allocated.
     #[track_caller]
     pub fn tag(&self) -> Result<Tag> {
         Ok(Tag::new(self.zeros([0])?))

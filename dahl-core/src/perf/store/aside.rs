@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::warnings::Warnings;
 
-/// A name beside `path` that nothing has: `path.reason`, or `path.2.reason` and so on.
+/// An unused name beside `path`: `path.reason`, or `path.2.reason` and so on.
 pub(super) fn free_name(path: &Path, reason: &str) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let names = (1..).map(|number| match number {
@@ -17,7 +17,7 @@ pub(super) fn free_name(path: &Path, reason: &str) -> PathBuf {
     paths.find(|path| !path.exists()).expect("there are numbers without end")
 }
 
-/// Renames `path` to end in `.reason` and says why.
+/// Renames `path` to end in `.reason`, and warns with the reason.
 pub(super) fn set_aside(path: &Path, reason: &str, fact: &str, warnings: &Warnings) -> io::Result<()> {
     let new = free_name(path, reason);
     fs::rename(path, &new)?;

@@ -6,18 +6,18 @@ use super::super::entry::{Earlier, ModelEntry, Unsaved};
 use super::super::samples::WINDOW;
 use super::file::{CodeletFile, Places, StoredHistory, declaration};
 
-/// What a run adds to a stored history.
+/// The durations that a run adds to a stored history.
 pub(in super::super) struct Change {
     pub(super) codelet: &'static str,
     pub(super) module: &'static str,
-    /// Its footprint and so on; the rest is not set.
+    /// Its footprint and other keys; the durations are not set.
     history: StoredHistory,
     unsaved: Unsaved,
     entry: Arc<ModelEntry>,
 }
 
 impl Change {
-    /// What was measured of an entry since it was last saved, if anything.
+    /// The durations of an entry since it was last saved, if any.
     pub(in super::super) fn of(entry: &Arc<ModelEntry>) -> Option<Self> {
         let unsaved = entry.unsaved()?;
         let family = &entry.family;
@@ -48,7 +48,7 @@ impl Change {
         &self.history.declaration
     }
 
-    /// Adds it to what is stored of its codelet, whose histories have these places.
+    /// Adds them to the stored file of its codelet, whose histories have these indices.
     pub(super) fn apply(&self, file: &mut CodeletFile, places: &mut Places) {
         let Unsaved { measured, replaces, .. } = &self.unsaved;
         let place = places.find(&file.history, &self.history);
@@ -71,7 +71,7 @@ impl Change {
         }
     }
 
-    /// Notes that it has been written.
+    /// Records that they have been written.
     pub(super) fn note_saved(&self) {
         self.entry.note_saved(&self.unsaved);
     }

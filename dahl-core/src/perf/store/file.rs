@@ -20,7 +20,7 @@ use super::aside::set_aside;
 /// The version of the files' format.
 pub(super) const VERSION: u32 = 1;
 
-/// What is stored of one codelet.
+/// The stored histories of one codelet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CodeletFile {
@@ -31,7 +31,7 @@ pub(super) struct CodeletFile {
     pub(super) history: Vec<StoredHistory>,
 }
 
-/// A kernel on a kind of worker with one footprint. Times leave out first calls.
+/// A kernel on a kind of worker with one footprint. Times exclude first calls.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StoredHistory {
@@ -43,7 +43,7 @@ pub(super) struct StoredHistory {
     pub(super) footprint: Vec<Vec<usize>>,
     pub(super) flops: Option<f64>,
     pub(super) bytes: f64,
-    /// All tasks.
+    /// The number of all tasks.
     pub(super) count: u64,
     pub(super) first_calls: u64,
     pub(super) first_us: Option<f64>,
@@ -57,18 +57,18 @@ pub(super) struct StoredHistory {
     pub(super) recent_us: Vec<f64>,
 }
 
-/// Where the histories of a file are, found in constant time.
+/// The indices of a file's histories, found in constant time.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     hasher: RandomState,
-    /// By the hash of what tells histories apart: those that have it, nearly always one.
+    /// By the hash of their keys: the histories with that hash, nearly always one.
     places: HashMap<u64, Vec<usize>>,
 }
 
-/// The most tasks that a file may say were run: up to here, sums of durations count them exactly.
+/// The most tasks that a file may contain: up to this number, sums of durations count them exactly.
 const MOST_TASKS: u64 = 1 << 53;
 
-/// What is stored of copies between memory nodes.
+/// The stored durations of copies between memory nodes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TransferFile {
@@ -77,7 +77,7 @@ pub(super) struct TransferFile {
     pub(super) transfer: Vec<CopyTime>,
 }
 
-/// How long copies from one kind of memory to another take.
+/// The durations of copies from one kind of memory to another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in super::super) struct CopyTime {
@@ -89,20 +89,20 @@ pub(in super::super) struct CopyTime {
 
 /// A file of this format.
 pub(super) trait Stored: DeserializeOwned {
-    /// The first fact that no measurement makes.
+    /// The first fact that no measurement can give.
     fn wrong(&self) -> Option<String>;
 }
 
-/// The version alone, whatever else there is.
+/// Only the version, ignoring other fields.
 #[derive(Deserialize)]
 struct Versioned {
     version: u32,
 }
 
-/// How the new name of a file ends that cannot be used, and what is wrong with it.
+/// The suffix for the name of an unusable file, and the reason.
 pub(super) type Unusable = (&'static str, String);
 
-/// Reads a file; nothing if there is none. One that cannot be used is set aside.
+/// Reads a file; none if it does not exist. An unusable file is set aside.
 pub(super) fn read<F: Stored>(path: &Path, warnings: &Warnings) -> io::Result<Option<F>> {
     match examine(path)? {
         None => Ok(None),
@@ -114,7 +114,7 @@ pub(super) fn read<F: Stored>(path: &Path, warnings: &Warnings) -> io::Result<Op
     }
 }
 
-/// Reads a file and leaves it where it is; nothing if there is none.
+/// Reads a file without moving it; none if it does not exist.
 pub(super) fn examine<F: Stored>(path: &Path) -> io::Result<Option<Result<F, Unusable>>> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(parse(&bytes))),
@@ -136,7 +136,7 @@ fn parse<F: Stored>(bytes: &[u8]) -> Result<F, Unusable> {
     file.wrong().map_or(Ok(file), |wrong| Err(corrupt(&wrong)))
 }
 
-/// The first of these figures that is not a number from 0 on.
+/// The first of these figures that is not a number of at least 0.
 fn wrong_figure(figures: &[(&str, Option<f64>)]) -> Option<String> {
     let is_wrong = |figure: f64| !(figure.is_finite() && figure >= 0.0);
     let (name, figure) = figures.iter().find(|(_, figure)| figure.is_some_and(is_wrong))?;
@@ -178,7 +178,7 @@ impl CodeletFile {
         toml::to_string(self).expect("histories are plain data")
     }
 
-    /// What it says, for people to read.
+    /// Its histories, for display.
     pub(super) fn histories(&self) -> impl Iterator<Item = History> {
         self.history.iter().filter_map(|history| {
             let hash = u64::from_str_radix(&history.declaration, 16).ok()?;
@@ -212,12 +212,12 @@ impl StoredHistory {
         wrong_figure(&figures.into_iter().chain(recent_us).collect::<Vec<_>>())
     }
 
-    /// Whether both are of one footprint of one kernel on one kind of worker.
+    /// Whether both are for one footprint of one kernel on one kind of worker.
     fn is_like(&self, other: &Self) -> bool {
         self.identity() == other.identity()
     }
 
-    /// What tells it from other histories of its codelet.
+    /// Its key among the histories of its codelet.
     fn identity(&self) -> (&str, &str, &str, &[String], &[Vec<usize>]) {
         (&self.declaration, &self.kernel, &self.worker_kind, &self.elements, &self.footprint)
     }
@@ -226,7 +226,7 @@ impl StoredHistory {
         Work { flops: self.flops, bytes: self.bytes }
     }
 
-    /// What it says, as sums.
+    /// Its durations, as sums.
     pub(super) fn earlier(&self) -> Earlier {
         let count = self.count - self.first_calls;
         let ns = |us: Option<f64>| us.unwrap_or(0.0) * 1e3;
@@ -243,7 +243,7 @@ impl StoredHistory {
         Earlier { totals, recent: self.recent_us.iter().map(|us| (us * 1e3).round() as u64).collect() }
     }
 
-    /// Sets what it says from sums.
+    /// Sets its durations from sums.
     pub(super) fn set(&mut self, earlier: &Earlier) {
         let Earlier { totals, recent } = earlier;
         let us = |ns: f64| ns / 1e3;
@@ -264,7 +264,7 @@ impl StoredHistory {
         self.recent_us = recent.iter().take(WINDOW).map(|&ns| us(ns as f64)).collect();
     }
 
-    /// What it says, for people to read.
+    /// The history, for display.
     fn history(&self, codelet: &str, module: &str, declaration: u64) -> History {
         let first = self.first_us.unwrap_or(0.0);
         let or_first = |us: Option<f64>| us.unwrap_or(first);
@@ -292,19 +292,19 @@ impl StoredHistory {
 }
 
 impl Places {
-    /// Those of all histories.
+    /// The indices of all histories.
     pub(super) fn of(histories: &[StoredHistory]) -> Self {
         let mut places = Self::default();
         histories.iter().enumerate().for_each(|(place, history)| places.add(place, history));
         places
     }
 
-    /// Notes the place of one.
+    /// Adds the index of one history.
     pub(super) fn add(&mut self, place: usize, history: &StoredHistory) {
         self.places.entry(self.hasher.hash_one(history.identity())).or_default().push(place);
     }
 
-    /// The place of the first one that is like `history`.
+    /// The index of the first one with the same key as `history`.
     pub(super) fn find(&self, histories: &[StoredHistory], history: &StoredHistory) -> Option<usize> {
         let places = self.places.get(&self.hasher.hash_one(history.identity()))?;
         places.iter().copied().find(|&place| histories[place].is_like(history))
@@ -321,7 +321,7 @@ impl TransferFile {
     }
 }
 
-/// A declaration's hash, as it is stored.
+/// The text of a declaration's hash.
 pub(super) fn declaration(hash: u64) -> String {
     format!("{hash:016x}")
 }

@@ -16,30 +16,30 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::machine::Machine;
 use crate::sync::thread;
 
-/// How long a lock is waited for. It is held for milliseconds.
+/// How long a thread waits for a lock. It is held for milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(1);
-/// How often a file is merged before it is locked, if others write it meanwhile.
+/// How often a file is merged before it is locked, if other processes write it meanwhile.
 const TRIES: usize = 3;
 
 const LOCK: &str = "lock";
 pub(super) const MACHINE: &str = "machine.toml";
 pub(super) const TRANSFERS: &str = "transfers.toml";
 
-/// Where the performance models of a machine are stored.
+/// The store of a machine's performance models.
 #[derive(Debug)]
 pub(crate) struct Store {
     /// The setting that names it.
     setting: &'static str,
-    /// Of all machines with this host's name.
+    /// The folder of all machines with this host's name.
     host: PathBuf,
-    /// Of this machine.
+    /// The folder of this machine.
     folder: PathBuf,
     machine: MachineFacts,
 }
 
 impl Store {
-    /// The folder of this machine, or of one that is simulated, in `directory`. It is made if it is not there.
+    /// Opens the folder of this machine, or of a simulated one, in `directory`; creates it if necessary.
     #[track_caller]
     pub(crate) fn open(setting: &'static str, directory: &Path, simulated: Option<&Machine>) -> Result<Self> {
         let machine = MachineFacts::new(simulated);
@@ -51,12 +51,13 @@ impl Store {
         Ok(Self { setting, host, folder, machine })
     }
 
-    /// Keeps all others from writing until it is dropped, or this process ends, however it does.
+    /// Locks out all other writers until it is dropped, or this process ends in any way.
     fn lock(&self) -> io::Result<File> {
         self.lock_within(PATIENCE)
     }
 
-    /// As [`lock`](Self::lock). An error if another process has not let go within `patience`: it may have been stopped.
+    /// As [`lock`](Self::lock). An error if another process has not released it within `patience`: it may have been
+    /// stopped.
     pub(in super::super) fn lock_within(&self, patience: Duration) -> io::Result<File> {
         let path = self.host.join(LOCK);
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
@@ -75,13 +76,14 @@ impl Store {
         }
     }
 
-    /// What is stored. What cannot be used is set aside.
+    /// Loads the stored histories. Unusable files are set aside.
     pub(in super::super) fn load(&self, warnings: &Warnings) -> Library {
         let load = || {
             let lock = self.lock()?;
             self.begin(warnings)?;
             drop(lock);
-            // Files are replaced as a whole, so they are read without the lock. What cannot be used is looked at again with it.
+            // Files are replaced as a whole, so they are read without the lock. Unusable files are examined again with
+            // it.
             let mut files = Vec::new();
             for path in codelet_files(&self.folder)? {
                 match examine::<CodeletFile>(&path)? {
@@ -104,7 +106,7 @@ impl Store {
         })
     }
 
-    /// Sees to it that the folder is there, and is this machine's.
+    /// Ensures that the folder exists, and is this machine's.
     fn begin(&self, warnings: &Warnings) -> io::Result<()> {
         let path = self.folder.join(MACHINE);
         let own = self.machine.text();
@@ -123,7 +125,7 @@ impl Store {
         dahl_files::save(&path, &own)
     }
 
-    /// Says so if there are models of other machines, and none of this one.
+    /// Warns if there are models of other machines, and none of this one.
     fn warn_of_other_machines(&self, warnings: &Warnings) -> io::Result<()> {
         let mut others = Vec::new();
         for entry in fs::read_dir(&self.host)? {
@@ -144,7 +146,7 @@ impl Store {
         Ok(())
     }
 
-    /// What is stored of copies between memory nodes.
+    /// The stored durations of copies between memory nodes.
     pub(in super::super) fn transfers(&self, warnings: &Warnings) -> Vec<CopyTime> {
         let load = || {
             let _lock = self.lock()?;
@@ -153,7 +155,7 @@ impl Store {
         load().ok().flatten().unwrap_or_default().transfer
     }
 
-    /// Adds to what is stored. What cannot be written remains unsaved.
+    /// Adds to the stored histories. What cannot be written remains unsaved.
     #[track_caller]
     pub(in super::super) fn save(
         &self,
@@ -195,7 +197,7 @@ impl Store {
         Ok(())
     }
 
-    /// Adds changes to the file of a codelet. Reading, merging and making text take their time without the lock; with it, the
+    /// Adds changes to the file of a codelet. Reading, merging and formatting happen without the lock; with it, the
     /// file is written if it is still the one that was read.
     fn write_codelet(
         &self,
@@ -250,12 +252,12 @@ impl Store {
     }
 }
 
-/// Tells versions of a file apart: each is a file of its own.
+/// The version of a file, to detect changes: each version is a file of its own.
 #[derive(PartialEq, Eq)]
 struct Version(Option<(u64, Option<SystemTime>, u64)>);
 
 impl Version {
-    /// That of the file that is there now, if one is.
+    /// The version of the current file, if there is one.
     fn of(path: &Path) -> Self {
         #[cfg(unix)]
         let number = |metadata: &fs::Metadata| std::os::unix::fs::MetadataExt::ino(metadata);

@@ -8,13 +8,13 @@ use super::super::work::Work;
 use super::file::{CodeletFile, declaration};
 use crate::codelet::Codelet;
 
-/// What was loaded, until a codelet asks for it.
+/// Loaded histories, until a codelet needs them.
 #[derive(Debug, Default)]
 pub(in super::super) struct Library {
     files: Vec<CodeletFile>,
 }
 
-/// What was loaded of one footprint.
+/// The loaded history of one footprint.
 pub(in super::super) struct Loaded {
     pub(in super::super) footprint: Vec<Vec<usize>>,
     pub(in super::super) work: Work,
@@ -30,7 +30,7 @@ impl Library {
         self.files.iter_mut().find(|file| (&*file.codelet, &*file.module) == (codelet.name, codelet.module))
     }
 
-    /// Forgets what is of another declaration of a codelet, if all of it is, and says so.
+    /// Drops the histories of a codelet, with a warning, if all are of another declaration.
     pub(in super::super) fn warn_if_declared_otherwise(&mut self, codelet: &Codelet, warnings: &Warnings) {
         let Some(file) = self.file(codelet) else { return };
         let own = declaration(codelet.declaration);
@@ -45,7 +45,7 @@ impl Library {
         ));
     }
 
-    /// What was loaded of a family, once.
+    /// The loaded histories of a family, once.
     pub(in super::super) fn take(&mut self, family: &Family) -> Vec<Loaded> {
         let Some(file) = self.file(family.codelet) else { return Vec::new() };
         let own = declaration(family.codelet.declaration);
@@ -63,7 +63,7 @@ impl Library {
             .collect()
     }
 
-    /// What nobody has asked for.
+    /// The histories that no codelet has taken.
     pub(in super::super) fn histories(&self) -> impl Iterator<Item = History> {
         self.files.iter().flat_map(CodeletFile::histories)
     }

@@ -10,14 +10,14 @@ use super::stored::StoredProcessor;
 use crate::machine::Machine;
 use crate::simd;
 
-/// What stored durations hold for: `machine.toml`. For another machine they are worth nothing, so its folder is named
-/// after a hash of this.
+/// The machine that stored durations are valid for: `machine.toml`. They are useless for another machine, so the folder
+/// is named after a hash of this.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MachineFacts {
     version: u32,
     pub(super) host: String,
-    /// Of a real machine.
+    /// For a real machine.
     real: Option<Cores>,
     /// The model of a simulated one.
     simulated: Option<Machine>,
@@ -35,7 +35,7 @@ struct Cores {
 }
 
 impl MachineFacts {
-    /// Of the machine that this runs on, or of one that is simulated.
+    /// The facts of this machine, or of a simulated one.
     pub(super) fn new(simulated: Option<&Machine>) -> Self {
         let host = fs::read_to_string("/proc/sys/kernel/hostname").ok();
         let host = host.or_else(|| std::env::var("HOSTNAME").ok()).unwrap_or_default();
@@ -80,7 +80,7 @@ impl MachineFacts {
         toml::to_string(self).expect("a machine is plain data")
     }
 
-    /// What is different from this in the text of another one, for a warning.
+    /// The first difference from the text of another machine, for a warning.
     pub(super) fn difference(&self, other: &str) -> String {
         let own = self.text();
         let line = other.lines().find(|line| !own.lines().any(|own| own == *line));

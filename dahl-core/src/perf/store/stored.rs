@@ -18,9 +18,9 @@ use crate::perf::history::History;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct StoredModels {
-    /// Those of each host and machine, by their names.
+    /// The models of each host and machine, by name.
     pub machines: Vec<StoredMachine>,
-    /// What cannot be used.
+    /// Unusable files.
     pub unusable: Vec<UnusableFile>,
 }
 
@@ -38,9 +38,9 @@ pub struct StoredMachine {
     pub processor: Option<StoredProcessor>,
     /// The model of a simulated machine.
     pub simulated: Option<Machine>,
-    /// What was measured of each codelet, kernel, kind of worker, element types and footprint.
+    /// The histories of each codelet, kernel, kind of worker, element types and footprint.
     pub histories: Vec<History>,
-    /// What was measured of copies between memories.
+    /// The durations of copies between memories.
     pub transfers: Vec<StoredTransfer>,
 }
 
@@ -58,35 +58,35 @@ pub struct StoredProcessor {
     pub build: String,
 }
 
-/// How long copies from one kind of memory to another take: `latency_us + bytes / gbytes_per_s`.
+/// The duration of copies from one kind of memory to another: `latency_us + bytes / gbytes_per_s`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct StoredTransfer {
-    /// The memory that elements come from: `host` is the main memory.
+    /// The source: `host` is the main memory.
     pub from: String,
-    /// The memory that they go to.
+    /// The destination.
     pub to: String,
-    /// What every copy takes, in microseconds.
+    /// The latency of every copy, in microseconds.
     pub latency_us: f64,
     /// Bytes copied per nanosecond.
     pub gbytes_per_s: f64,
 }
 
-/// A file that cannot be used.
+/// An unusable file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnusableFile {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// Why, with the place in it.
+    /// The reason, with the place in the file.
     pub fact: String,
 }
 
 impl StoredModels {
-    /// Reads what is in `directory`, without keeping anybody from writing.
+    /// Reads the models in `directory`, without locking out writers.
     ///
     /// # Errors
-    /// If it is no folder that can be read. A file in it that cannot be used is none: it is among
+    /// If it is not a readable folder. An unusable file in it is not an error: it is among
     /// [`unusable`](Self::unusable).
     #[track_caller]
     pub fn read(directory: impl AsRef<Path>) -> Result<Self> {
@@ -115,7 +115,7 @@ impl StoredModels {
     fn read_hosts(&mut self, directory: &Path) -> io::Result<()> {
         for host in folders(directory)? {
             for folder in folders(&host)? {
-                // One that was set aside has an extension.
+                // A folder that was set aside has an extension.
                 if folder.extension().is_none() && folder.join(MACHINE).exists() {
                     self.read_machine(name_of(&host), folder)?;
                 }
@@ -144,7 +144,7 @@ impl StoredModels {
         Ok(())
     }
 
-    /// What is in a file, if it is there and can be used.
+    /// The content of a file, if it exists and is usable.
     fn file<F: Stored>(&mut self, path: PathBuf) -> io::Result<Option<F>> {
         match examine(&path)? {
             None => Ok(None),
